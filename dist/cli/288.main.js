@@ -1,0 +1,753 @@
+export const id = 288;
+export const ids = [288];
+export const modules = {
+
+/***/ 9174:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   S: () => (/* binding */ inboxQueue),
+/* harmony export */   b: () => (/* binding */ post)
+/* harmony export */ });
+/* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1455);
+/* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(6760);
+/* harmony import */ var _loop_slash_commands_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(8754);
+// Commands typed on this machine wait in a file until a run takes them: the local counterpart of comments.
+
+
+
+/** Each line is `feature<TAB>/ralph …`: parsed when it is read, like a comment. */
+async function post(clone, feature, text) {
+    const file = inboxFile(clone);
+    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.mkdir)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.dirname)(file), { recursive: true });
+    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.appendFile)(file, `${JSON.stringify({ feature, text })}\n`);
+}
+function inboxQueue(clone) {
+    const file = inboxFile(clone);
+    return {
+        async read(state) {
+            const taken = `${file}.taken`;
+            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rename)(file, taken).catch(() => { });
+            const text = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readFile)(taken, 'utf8').catch(() => '');
+            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)(taken, { force: true });
+            const ids = state.prd.userStories.map((story) => story.id);
+            return text
+                .split('\n')
+                .filter(Boolean)
+                .map((line) => {
+                const entry = JSON.parse(line);
+                if (entry.feature !== state.feature || typeof entry.text !== 'string')
+                    return null;
+                const parsed = (0,_loop_slash_commands_js__WEBPACK_IMPORTED_MODULE_2__/* .parseSlash */ .d)(entry.text, ids);
+                return parsed.kind === 'command' ? parsed.command : null;
+            })
+                .filter((said) => said !== null)
+                .map((said) => ({ ...said, id: 0, by: 'you' }));
+        },
+    };
+}
+function inboxFile(clone) {
+    return (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(clone.gitDir, 'ralph', 'inbox.jsonl');
+}
+
+
+/***/ }),
+
+/***/ 2288:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+// ESM COMPAT FLAG
+__webpack_require__.r(__webpack_exports__);
+
+// EXPORTS
+__webpack_require__.d(__webpack_exports__, {
+  run: () => (/* binding */ run),
+  sayStep: () => (/* binding */ sayStep)
+});
+
+// EXTERNAL MODULE: external "node:path"
+var external_node_path_ = __webpack_require__(6760);
+// EXTERNAL MODULE: ./lib/cli/local.js
+var cli_local = __webpack_require__(921);
+// EXTERNAL MODULE: ./lib/claim.js
+var claim = __webpack_require__(4787);
+// EXTERNAL MODULE: ./lib/loop/next-step.js
+var next_step = __webpack_require__(6868);
+// EXTERNAL MODULE: ./lib/loop/limits.js
+var loop_limits = __webpack_require__(5756);
+// EXTERNAL MODULE: ./lib/loop/reduce.js
+var reduce = __webpack_require__(9782);
+;// CONCATENATED MODULE: ./lib/loop/perform.js
+// Turns a step into an event by asking the ports: the only place of the loop where effects happen.
+
+
+/** Performs one step. Cancellation turns into the event `interrupted`, so that the state is always put in order. */
+async function perform(step, state, limits, ports) {
+    const begun = ports.clock.now();
+    const happened = await act(step, state, limits, ports, begun);
+    if (ports.signal.aborted && !settles(state, step)) {
+        const usage = happened.kind === 'judged' || happened.kind === 'verified' ? happened.usage : null;
+        return { at: ports.clock.now(), kind: 'interrupted', usage };
+    }
+    // The candidate holds the time at which it was built; the event must say the same.
+    return { ...happened, at: step.kind === 'guard' ? begun : ports.clock.now() };
+}
+/** Steps whose event stands although we were cancelled: they put things in order, or say what was spent. */
+function settles(state, step) {
+    return state.job.conclusion !== null || state.job.interrupted || ['agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind);
+}
+async function act(step, state, limits, ports, now) {
+    const { repository, store, gates, agent, signal } = ports;
+    switch (step.kind) {
+        case 'sync':
+            return {
+                kind: 'synced',
+                commands: await ports.queue.read(state),
+                theirs: await store.theirs(state),
+            };
+        case 'join':
+            return join(state, step.theirs, ports);
+        case 'prepare': {
+            const result = await gates.prepare(signal);
+            if (result === null || result.ok)
+                return { kind: 'prepared' };
+            return { kind: 'failed', summary: `prepare failed (${result.ended})`, fix: `see its output:\n${result.output}` };
+        }
+        case 'baseline': {
+            await repository.checkOut(state.green, null);
+            const results = await gates.run(null, signal);
+            await repository.restore(state.green);
+            return { kind: 'baselined', gates: results };
+        }
+        case 'open':
+            return perform_open(state, ports);
+        case 'reserve':
+            return { kind: 'reserved', storyId: step.storyId };
+        case 'agent':
+            return work(state, step.attempt, limits, ports, now);
+        case 'guard': {
+            const seen = await repository.inspect(state, { ...step.attempt, guardedAt: now });
+            if (seen.kind === 'refused')
+                return { kind: 'refused', failure: seen.failure };
+            const allowed = !seen.empty || (limits.finalVerification && step.attempt.session?.hints.done === true);
+            if (allowed)
+                return { kind: 'guarded', candidate: seen.commit, empty: seen.empty, remarks: seen.remarks };
+            return { kind: 'refused', failure: { kind: 'empty-diff', summary: 'the session changed nothing', detail: '' } };
+        }
+        case 'gates':
+            return gate(state, step.attempt, ports);
+        case 'judge': {
+            const { verdict, usage } = await agent.judge(state, [step.attempt.storyId], (0,loop_limits/* sessionMs */.lF)(state, limits, now), signal);
+            await repository.restore(step.attempt.candidate ?? state.green);
+            return { kind: 'judged', verdict, usage };
+        }
+        case 'accept':
+            await repository.restore(step.attempt.candidate ?? state.green);
+            return { kind: 'accepted', commit: step.attempt.candidate ?? '' };
+        case 'reject':
+            return { kind: 'rejected', kept: await putAway(state, ports) };
+        case 'return':
+            return { kind: 'returned', kept: await putAway(state, ports) };
+        case 'wait':
+            return wait(step.until - now, signal);
+        case 'verify':
+            return verify(state, limits, ports, now);
+        case 'push': {
+            const result = await store.publish(state, true);
+            return result.kind === 'published' ? { kind: 'pushed' } : turnedDown(result);
+        }
+        case 'conclude':
+            return { kind: 'concluded', conclusion: step.conclusion };
+        case 'publish':
+            return publish(state, limits, ports);
+        case 'dispatch':
+            try {
+                return { kind: 'dispatched', runId: await ports.dispatch.dispatch(state) };
+            }
+            catch (error) {
+                return { kind: 'dispatch-failed', summary: error instanceof Error ? error.message : String(error) };
+            }
+        case 'report':
+            return { kind: 'reported', github: await ports.reporter.finished(state, step.conclusion) };
+    }
+}
+async function work(state, attempt, limits, ports, now) {
+    const kept = state.kept[attempt.storyId] ?? null;
+    const { conflict } = await ports.repository.checkOut(state.green, kept);
+    const how = { timeoutMs: (0,loop_limits/* sessionMs */.lF)(state, limits, now), conflict };
+    const session = await ports.agent.work(state, attempt, how, ports.signal);
+    return { kind: 'worked', session };
+}
+async function gate(state, attempt, ports) {
+    const { repository, gates, signal } = ports;
+    const candidate = attempt.candidate ?? '';
+    const story = state.prd.userStories.find((one) => one.id === attempt.storyId);
+    const results = [];
+    if (await repository.lockfileChanged(state.green, candidate)) {
+        const prepared = await gates.prepare(signal);
+        if (prepared !== null)
+            results.push(prepared);
+    }
+    if (results.every((result) => result.ok))
+        results.push(...(await gates.run(story?.tags ?? [], signal)));
+    await repository.restore(candidate);
+    return { kind: 'gated', candidate, gates: results };
+}
+/** Leaves a clean tree at the green commit and keeps the work for the story's next attempt. */
+async function putAway(state, ports) {
+    const kept = await ports.repository.keep(state);
+    await ports.repository.checkOut(state.green, null);
+    return kept;
+}
+async function perform_open(state, ports) {
+    const { repository, store } = ports;
+    let { green } = state;
+    if (state.published === null) {
+        const first = await repository.record(state, `chore(ralph): start ${state.feature}`);
+        green = first ?? green;
+    }
+    await repository.checkOut(green, null);
+    const result = await store.publish({ ...state, green }, true);
+    if (result.kind !== 'published')
+        return turnedDown(result);
+    return { kind: 'opened', green, github: await ports.reporter.opened({ ...state, green, published: green }) };
+}
+async function join(state, theirs, ports) {
+    const { repository, gates, signal } = ports;
+    const joined = await repository.join(state, theirs);
+    if ('conflict' in joined)
+        return { kind: 'join-failed', summary: joined.conflict };
+    if (joined.code) {
+        await repository.checkOut(joined.commit, null);
+        const results = await gates.run(null, signal);
+        await repository.restore(joined.commit);
+        const red = results.find((result) => !result.ok && !result.advisory);
+        if (red !== undefined) {
+            const summary = `gate ${red.name} fails on ${theirs.slice(0, 7)}, which people pushed: mend the branch, then run again`;
+            return { kind: 'join-failed', summary };
+        }
+    }
+    return { kind: 'joined', green: joined.commit, theirs, people: joined.people };
+}
+async function verify(state, limits, ports, now) {
+    const { repository, gates, agent, signal } = ports;
+    await repository.checkOut(state.green, null);
+    const results = await gates.run(null, signal);
+    await repository.restore(state.green);
+    const red = results.find((result) => !result.ok && !result.advisory);
+    if (red !== undefined) {
+        const verdict = { kind: 'reset', stories: lastPassed(state), reason: `gate ${red.name} fails on the whole` };
+        return { kind: 'verified', gates: results, verdict, usage: NO_USAGE };
+    }
+    const ids = state.prd.userStories.filter((story) => story.passes).map((story) => story.id);
+    const { verdict, usage } = await agent.judge(state, ids, (0,loop_limits/* sessionMs */.lF)(state, limits, now), signal);
+    await repository.restore(state.green);
+    return { kind: 'verified', gates: results, verdict, usage };
+}
+const NO_USAGE = { calls: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0, agentSeconds: 0 };
+/** The story that passed last: where a gate that only the whole shows to be red is mended. */
+function lastPassed(state) {
+    const passed = state.prd.userStories.filter((story) => story.passes);
+    const at = (id) => state.timeline.findLastIndex((entry) => entry.storyId === id && entry.result === 'passed');
+    const last = passed.sort((one, other) => at(other.id) - at(one.id))[0];
+    return last === undefined ? [] : [last.id];
+}
+async function publish(state, limits, ports) {
+    const { repository, store, queue } = ports;
+    const withBranch = !state.job.branchRefused && state.job.error === null;
+    const leaving = (0,reduce/* released */.w2)(state, limits);
+    const subject = `chore(ralph): ${state.feature} ${state.job.conclusion?.outcome ?? ''}`.trim();
+    const recorded = withBranch && state.published !== null ? await repository.record(leaving, subject) : null;
+    const green = recorded ?? state.green;
+    if (state.published !== null)
+        await repository.checkOut(green, null);
+    await ports.reporter.beforePublish(state);
+    const result = await store.publish({ ...leaving, green, progress: recorded === null ? leaving.progress : [] }, withBranch);
+    if (result.kind !== 'published')
+        return turnedDown(result);
+    // A command that came in after our last look, while we still held the lease, was dispatched by nobody.
+    const late = await queue.read(state);
+    return { kind: 'published', green, withBranch, more: late.some((command) => command.kind !== 'refused') };
+}
+function turnedDown(result) {
+    if (result.kind === 'diverged')
+        return { kind: 'diverged', theirs: result.theirs };
+    return { kind: 'push-refused', summary: result.reason };
+}
+async function wait(ms, signal) {
+    await new Promise((resolve) => {
+        const timer = setTimeout(done, Math.max(0, ms));
+        function done() {
+            clearTimeout(timer);
+            signal.removeEventListener('abort', done);
+            resolve();
+        }
+        signal.addEventListener('abort', done);
+        if (signal.aborted)
+            done();
+    });
+    return { kind: 'waited' };
+}
+
+;// CONCATENATED MODULE: ./lib/loop/loop.js
+
+
+
+/** Works until the job's outcome. Throws LeaseLost when somebody else took the feature: then nothing more is moved. */
+async function loop(start, limits, ports) {
+    let state = start;
+    for (;;) {
+        const step = (0,next_step/* nextStep */.s)(state, limits, ports.clock.now());
+        if (step.kind === 'stop')
+            return { conclusion: step.conclusion, state };
+        await ports.reporter.step(step, state);
+        const event = await perform(step, state, limits, ports);
+        state = (0,reduce/* reduce */.TS)(state, event, limits);
+        if ((0,reduce/* durable */.W0)(event))
+            await ports.store.save(state);
+        await ports.reporter.event(event, state);
+    }
+}
+
+// EXTERNAL MODULE: ./lib/report/outputs.js
+var outputs = __webpack_require__(8568);
+// EXTERNAL MODULE: ./lib/report/terminal.js + 1 modules
+var terminal = __webpack_require__(1992);
+// EXTERNAL MODULE: ./lib/wire.js + 32 modules
+var wire = __webpack_require__(1527);
+// EXTERNAL MODULE: ./lib/cli/context.js
+var cli_context = __webpack_require__(4641);
+// EXTERNAL MODULE: ./lib/report/words.js
+var words = __webpack_require__(8191);
+;// CONCATENATED MODULE: ./lib/cli/live.js
+
+
+function createLive(screen, facts, noColour) {
+    const tty = screen.isTTY === true;
+    const look = { width: Math.min(100, screen.columns ?? 80), colour: tty && !noColour, plain: !tty };
+    let shown = 0;
+    let state = null;
+    let since = 0;
+    let timer = null;
+    /** Lines go above the header; the header is drawn again below them. */
+    function print(lines) {
+        if (!tty) {
+            for (const line of lines)
+                screen.write(`${line}\n`);
+            return;
+        }
+        const text = lines.map((line) => `${line}\n`).join('');
+        screen.write(erase() + text + draw());
+    }
+    function erase() {
+        const text = shown === 0 ? '' : `\u001b[${shown}A\u001b[0J`;
+        shown = 0;
+        return text;
+    }
+    function draw() {
+        if (state === null)
+            return '';
+        const clock = since === 0 ? '' : `\n  ${(0,words/* humanMs */.o0)(Date.now() - since)}`;
+        const text = `${(0,terminal/* banner */.vK)(state, facts.limits, look.width, look.colour)}${clock}\n`;
+        shown = text.split('\n').length - 1;
+        return text;
+    }
+    function tick(on) {
+        if (timer !== null)
+            clearInterval(timer);
+        timer = null;
+        since = on ? Date.now() : 0;
+        if (!on || !tty)
+            return;
+        timer = setInterval(() => screen.write(erase() + draw()), 1000);
+        timer.unref();
+    }
+    return {
+        look,
+        async step(step, now) {
+            if (!tty && state === null)
+                print([(0,terminal/* plainBanner */.po)(now, facts.limits)]);
+            state = now;
+            const working = step.kind === 'agent' || step.kind === 'gates' || step.kind === 'verify' || step.kind === 'wait';
+            tick(working);
+            print((0,terminal/* stepLines */.mR)(step, now, facts, look));
+        },
+        async event(event, now) {
+            state = now;
+            tick(false);
+            print((0,terminal/* eventLines */.Cl)(event, now, facts, look));
+        },
+        async beforePublish() { },
+        async opened(now) {
+            return now.github;
+        },
+        async finished(now) {
+            return now.github;
+        },
+        warn: (message) => print([(0,terminal/* warningLine */.tE)(message, look)]),
+        agent(event) {
+            const text = sayAgent(event);
+            if (text !== null)
+                print([(0,terminal/* agentLine */.SS)(text, facts, look)]);
+        },
+        say: (text) => print(text.split('\n')),
+        close() {
+            tick(false);
+            state = null;
+            if (tty)
+                screen.write(erase());
+        },
+    };
+}
+/** One readable line for what an agent does, or nothing. */
+function sayAgent(event) {
+    switch (event.kind) {
+        case 'text':
+            return event.text.trim() === '' ? null : event.text.replace(/\s+/g, ' ').trim();
+        case 'tool':
+            return event.target === null ? event.name : `${event.name} ${event.target}`;
+        case 'limit':
+            return 'the usage limit is reached';
+        case 'retry':
+            return `asks its server again (attempt ${event.attempt})`;
+        case 'error':
+            return event.message;
+        case 'usage':
+            return null;
+    }
+}
+
+// EXTERNAL MODULE: ./lib/cli/inbox.js
+var inbox = __webpack_require__(9174);
+;// CONCATENATED MODULE: ./lib/cli/run.js
+var __addDisposableResource = (undefined && undefined.__addDisposableResource) || function (env, value, async) {
+    if (value !== null && value !== void 0) {
+        if (typeof value !== "object" && typeof value !== "function") throw new TypeError("Object expected.");
+        var dispose, inner;
+        if (async) {
+            if (!Symbol.asyncDispose) throw new TypeError("Symbol.asyncDispose is not defined.");
+            dispose = value[Symbol.asyncDispose];
+        }
+        if (dispose === void 0) {
+            if (!Symbol.dispose) throw new TypeError("Symbol.dispose is not defined.");
+            dispose = value[Symbol.dispose];
+            if (async) inner = dispose;
+        }
+        if (typeof dispose !== "function") throw new TypeError("Object not disposable.");
+        if (inner) dispose = function() { try { inner.call(this); } catch (e) { return Promise.reject(e); } };
+        env.stack.push({ value: value, dispose: dispose, async: async });
+    }
+    else if (async) {
+        env.stack.push({ async: true });
+    }
+    return value;
+};
+var __disposeResources = (undefined && undefined.__disposeResources) || (function (SuppressedError) {
+    return function (env) {
+        function fail(e) {
+            env.error = env.hasError ? new SuppressedError(e, env.error, "An error was suppressed during disposal.") : e;
+            env.hasError = true;
+        }
+        var r, s = 0;
+        function next() {
+            while (r = env.stack.pop()) {
+                try {
+                    if (!r.async && s === 1) return s = 0, env.stack.push(r), Promise.resolve().then(next);
+                    if (r.dispose) {
+                        var result = r.dispose.call(r.value);
+                        if (r.async) return s |= 2, Promise.resolve(result).then(next, function(e) { fail(e); return next(); });
+                    }
+                    else s |= 1;
+                }
+                catch (e) {
+                    fail(e);
+                }
+            }
+            if (s === 1) return env.hasError ? Promise.reject(env.error) : Promise.resolve();
+            if (env.hasError) throw env.error;
+        }
+        return next();
+    };
+})(typeof SuppressedError === "function" ? SuppressedError : function (error, suppressed, message) {
+    var e = new Error(message);
+    return e.name = "SuppressedError", e.error = error, e.suppressed = suppressed, e;
+});
+// `ralph run`: works on a feature on this machine until an outcome.
+
+
+
+
+
+
+
+
+
+
+
+/** Works until the outcome. Ctrl+C ends the session in work, saves, and gives 130; a second one ends at once. */
+async function run(context) {
+    const env_1 = { stack: [], error: void 0, hasError: false };
+    try {
+        const { settings, notes } = await (0,cli_context/* settingsOf */.f5)(context);
+        const limits = (0,wire/* limitsOf */.Af)(settings);
+        const screen = context.json ? process.stderr : process.stdout;
+        const live = createLive(screen, { limits, agent: settings.agent, voice: 'cli' }, context.env.NO_COLOR !== undefined);
+        for (const note of notes)
+            live.warn(note);
+        const local = __addDisposableResource(env_1, await (0,cli_local/* openLocal */.qE)(context, settings, live), false);
+        if (context.flags.dryRun === true)
+            return dryRun(local, live);
+        const stop = new AbortController();
+        const release = onSignals(stop, live);
+        try {
+            const ports = await (0,wire/* createPorts */.RV)({
+                settings,
+                env: context.env,
+                workshop: local.workshop,
+                reporter: live,
+                queue: (0,inbox/* inboxQueue */.S)(local.workshop.clone),
+                dispatch: { dispatch: async () => null },
+                signal: stop.signal,
+                onAgent: live.agent,
+                onGateStart: () => { },
+                onGateEnd: () => { },
+            });
+            const now = Date.now();
+            const claimed = await (0,claim/* claim */.B7)(local.workshop.git, local.workshop.objects, local.workshop.store, local.workshop.repository, {
+                feature: settings.feature,
+                branchPrefix: settings.branchPrefix,
+                base: local.base,
+                workTree: local.workshop.clone.workTree,
+                generation: null,
+                lease: await (0,wire/* leaseFor */.UX)(settings, now, null),
+                alive: local.alive,
+                job: (0,claim/* newJob */.iO)(now, context.flags.jobDeadline === undefined ? Number.MAX_SAFE_INTEGER : now + settings.jobDeadlineMs),
+                chosen: {},
+                settle: (state) => (0,cli_local/* adoptSettle */.OZ)(local, state),
+                today: new Date(now).toISOString().slice(0, 10),
+                firstComment: 0,
+            });
+            for (const note of claimed.notes)
+                live.warn(note);
+            const { state, conclusion } = await loop(unpaused(claimed.state), limits, ports);
+            live.close();
+            const logs = (0,external_node_path_.join)(local.workshop.clone.gitDir, 'ralph', 'logs');
+            live.say((0,terminal/* outcomeSummary */.hG)(state, conclusion, [['Logs', logs]], { limits, agent: settings.agent, voice: 'cli' }, live.look));
+            const more = state.job.error === null ? {} : { errors: [errorOf(state)] };
+            return { code: outputs/* EXIT_CODES */.a[conclusion.outcome], outputs: (0,outputs.outputsOf)(state, conclusion.outcome, null), more };
+        }
+        finally {
+            release();
+            live.close();
+        }
+    }
+    catch (e_1) {
+        env_1.error = e_1;
+        env_1.hasError = true;
+    }
+    finally {
+        __disposeResources(env_1);
+    }
+}
+/** A person who types `ralph run` goes on: it ends a pause, as the comment does. */
+function unpaused(state) {
+    return { ...state, control: { ...state.control, paused: null } };
+}
+function errorOf(state) {
+    const { error } = state.job;
+    return { path: 'run', found: error?.summary ?? '', expected: 'a run that can start', fix: error?.fix ?? '' };
+}
+/** Prints the decision and touches nothing. */
+async function dryRun(local, live) {
+    const state = await local.look();
+    const limits = (0,wire/* limitsOf */.Af)(local.settings);
+    const step = (0,next_step/* nextStep */.s)(ready(unpaused(state)), limits, Date.now());
+    live.say(`Next: ${sayStep(step, state)}`);
+    return { code: 0, outputs: (0,outputs.outputsOf)(state, null, null), more: { next: describe(step) } };
+}
+/** As the state would be when the job has been set up. */
+function ready(state) {
+    const job = { ...(0,claim/* newJob */.iO)(Date.now(), Number.MAX_SAFE_INTEGER), synced: true, prepared: true, opened: true };
+    return { ...state, attempt: null, baseline: 'green', job };
+}
+function describe(step) {
+    if (step.kind === 'reserve')
+        return { step: 'work', storyId: step.storyId };
+    if (step.kind === 'conclude')
+        return { step: 'stop', outcome: step.conclusion.outcome, reason: step.conclusion.reason };
+    return { step: step.kind };
+}
+function sayStep(step, state) {
+    if (step.kind === 'reserve') {
+        const story = state.prd.userStories.find((one) => one.id === step.storyId);
+        return `work on ${step.storyId} (${story?.title ?? ''}), attempt ${(story?.retries ?? 0) + 1}`;
+    }
+    if (step.kind === 'verify')
+        return 'the final verification';
+    if (step.kind === 'conclude')
+        return `stop: ${step.conclusion.outcome} (${step.conclusion.reason})`;
+    return step.kind;
+}
+function onSignals(stop, live) {
+    const heard = (signal) => {
+        if (stop.signal.aborted) {
+            live.close();
+            process.exit(outputs/* EXIT_CODES */.a.interrupted);
+        }
+        live.warn(`${signal}: ending the session and saving; press Ctrl+C again to leave at once`);
+        stop.abort();
+    };
+    process.on('SIGINT', heard);
+    process.on('SIGTERM', heard);
+    return () => {
+        process.off('SIGINT', heard);
+        process.off('SIGTERM', heard);
+    };
+}
+
+
+/***/ }),
+
+/***/ 8754:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   d: () => (/* binding */ parseSlash)
+/* harmony export */ });
+/* harmony import */ var _system_nearest_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(5659);
+// Reads `/ralph …` out of a comment (or a command line): first line, first word, nothing else. Pure; the text is hostile.
+
+const WORDS = [
+    'help',
+    'status',
+    'run',
+    'resume',
+    'pause',
+    'stop',
+    'retry',
+    'redo',
+    'skip',
+    'note',
+    'add',
+    'verify',
+    'limit',
+    'split',
+    'plan',
+    'approve-plan',
+];
+const LONGEST_TEXT = 2000;
+/** What the comment asks. `storyIds` are the ids that exist, for the nearest one. */
+function parseSlash(body, storyIds) {
+    const [first = '', ...below] = body.replace(/\r\n?/g, '\n').slice(0, 20_000).split('\n');
+    const match = /^\/ralph(?:[ \t]+(.*))?$/.exec(first.trimEnd());
+    if (match === null)
+        return { kind: 'none' };
+    const { words, text } = split(match[1] ?? '');
+    const [name = 'help', ...args] = words;
+    const word = name.toLowerCase();
+    if (!isWord(word))
+        return unknownWord(word);
+    return understand(word, args, text, below, storyIds);
+}
+function understand(word, args, text, below, ids) {
+    switch (word) {
+        case 'help':
+            return { kind: 'help' };
+        case 'status':
+            return { kind: 'status' };
+        case 'run':
+        case 'resume':
+            return { kind: 'command', command: { kind: 'run' } };
+        case 'pause':
+        case 'stop':
+        case 'verify':
+            return { kind: 'command', command: { kind: word } };
+        case 'retry':
+        case 'redo': {
+            const found = stories(word, args, ids);
+            if ('kind' in found)
+                return found;
+            const all = args.some((arg) => arg.toLowerCase() === 'all');
+            return { kind: 'command', command: { kind: word, stories: all ? 'all' : found.stories, guidance: text } };
+        }
+        case 'skip':
+        case 'note': {
+            const found = stories(word, args, ids);
+            if ('kind' in found)
+                return found;
+            if (args.some((arg) => arg.toLowerCase() === 'all'))
+                return mistake(`${word} takes stories by name`, `/ralph ${word} ${ids[0] ?? 'US-001'}`);
+            if (word === 'note' && text === '')
+                return mistake('a note needs a text', `/ralph note ${found.stories[0] ?? 'US-001'} -- the text`);
+            return { kind: 'command', command: { kind: word, stories: found.stories, guidance: text } };
+        }
+        case 'add':
+            return add(text, below);
+        case 'limit':
+            return limit(args);
+        case 'split':
+        case 'plan':
+        case 'approve-plan':
+            return mistake(`${word} is not part of this version`, '/ralph help shows what is');
+    }
+}
+function add(text, below) {
+    if (text === '')
+        return mistake('a new story needs a title', '/ralph add -- the title');
+    const lines = below.map((line) => line.trim()).filter((line) => line !== '');
+    const bullet = /^[-*]\s+(?:\[.\]\s+)?/;
+    const criteria = lines.filter((line) => bullet.test(line)).map((line) => line.replace(bullet, '').slice(0, 500));
+    const description = lines.filter((line) => !bullet.test(line)).join('\n').slice(0, LONGEST_TEXT);
+    return { kind: 'command', command: { kind: 'add', title: text.slice(0, 200), description, criteria: criteria.slice(0, 50) } };
+}
+function limit(args) {
+    const [what = '', by = ''] = args;
+    const amount = /^\+\d{1,6}(\.\d{1,2})?$/.test(by) ? Number(by.slice(1)) : Number.NaN;
+    if (what === 'iterations' && Number.isInteger(amount) && amount > 0) {
+        return { kind: 'command', command: { kind: 'limit', what, amount } };
+    }
+    if (what === 'cost' && amount > 0)
+        return { kind: 'command', command: { kind: 'limit', what, amount } };
+    return mistake('limit takes iterations or cost, and how much more', '/ralph limit iterations +20');
+}
+function stories(word, args, ids) {
+    if (args.length === 0)
+        return mistake(`${word} needs a story`, `/ralph ${word} ${ids[0] ?? 'US-001'}`);
+    const found = [];
+    for (const arg of args) {
+        if (arg.toLowerCase() === 'all')
+            continue;
+        const id = ids.find((one) => one.toLowerCase() === arg.toLowerCase());
+        if (id === undefined) {
+            const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_0__/* .nearest */ .p)(arg, ids);
+            const shown = arg.replace(/[^\w.-]/g, '').slice(0, 40);
+            return mistake(`there is no story ${shown}`, near === null ? `the stories are ${ids.slice(0, 10).join(', ')}` : `/ralph ${word} ${near}`);
+        }
+        if (!found.includes(id))
+            found.push(id);
+    }
+    return { stories: found };
+}
+function unknownWord(word) {
+    const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_0__/* .nearest */ .p)(word, WORDS);
+    const shown = word.replace(/[^\w-]/g, '').slice(0, 40);
+    return mistake(`there is no command ${shown}`, near === null ? '/ralph help' : `/ralph ${near}`);
+}
+/** The words before ` -- `, and the text behind it. */
+function split(rest) {
+    const at = / ?-- ?/.exec(rest);
+    const before = at === null ? rest : rest.slice(0, at.index);
+    const text = at === null ? '' : rest.slice(at.index + at[0].length);
+    return { words: before.split(/[\s,]+/).filter(Boolean).slice(0, 100), text: text.trim().slice(0, LONGEST_TEXT) };
+}
+function isWord(word) {
+    return WORDS.some((known) => known === word);
+}
+function mistake(problem, fix) {
+    return { kind: 'mistake', problem, fix };
+}
+
+
+/***/ })
+
+};

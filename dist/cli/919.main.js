@@ -1,0 +1,207 @@
+export const id = 919;
+export const ids = [919];
+export const modules = {
+
+/***/ 5919:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+__webpack_require__.r(__webpack_exports__);
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   demoAgent: () => (/* binding */ demoAgent)
+/* harmony export */ });
+/* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1455);
+/* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(6760);
+/* harmony import */ var _demo_project_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(6423);
+// The demo's agent: reads its prompt, edits files, says what it did. It claims to be done even when it is wrong.
+
+
+
+async function demoAgent(env) {
+    for await (const _chunk of process.stdin) {
+        // The prompt: a script needs none of it.
+    }
+    if (env.RALPH_MODE === 'verify') {
+        process.stdout.write('Every criterion has a test, and every test passes.\n<ralph>VERIFIED</ralph>\n');
+        return usage(900, 60);
+    }
+    const { says, edits, learning } = (0,_demo_project_js__WEBPACK_IMPORTED_MODULE_2__/* .scripted */ .LI)(env.RALPH_STORY_ID ?? '', Number(env.RALPH_ATTEMPT ?? '1'));
+    for (const text of says)
+        process.stdout.write(`${text}\n`);
+    for (const edit of edits) {
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.mkdir)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.dirname)(edit.path), { recursive: true });
+        if ('append' in edit)
+            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.appendFile)(edit.path, edit.append);
+        else
+            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.writeFile)(edit.path, edit.text);
+        process.stdout.write(`Edit ${edit.path}\n`);
+    }
+    if (learning !== null)
+        process.stdout.write(`<ralph>LEARNING:${learning}</ralph>\n`);
+    process.stdout.write('<ralph>DONE</ralph>\n');
+    return usage(1200, 340);
+}
+function usage(inputTokens, outputTokens) {
+    const costUsd = (inputTokens * 3 + outputTokens * 15) / 1e6;
+    process.stdout.write(`${JSON.stringify({ usage: { inputTokens, outputTokens, costUsd } })}\n`);
+    return 0;
+}
+
+
+/***/ }),
+
+/***/ 6423:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   LI: () => (/* binding */ scripted),
+/* harmony export */   RI: () => (/* binding */ FEATURE),
+/* harmony export */   yl: () => (/* binding */ PROJECT)
+/* harmony export */ });
+// The demo's sample project, its stories, and what the scripted agent does to it. The first try at US-002 is wrong.
+const FEATURE = 'units';
+const CONVERT = `/** Converts metres to feet. */
+export function metresToFeet(metres) {
+  return metres / 0.3048
+}
+`;
+const TEST = `import assert from 'node:assert/strict'
+import test from 'node:test'
+import { metresToFeet } from '../src/convert.mjs'
+
+test('a foot is 0.3048 metres', () => {
+  assert.equal(metresToFeet(0.3048), 1)
+})
+`;
+const STORIES = [
+    {
+        id: 'US-001',
+        title: 'Convert kilograms to pounds',
+        description: 'As a cook, I want pounds, so that I can read old recipes.',
+        acceptanceCriteria: ['kilogramsToPounds(0.45359237) is 1', 'a test shows it'],
+        priority: 1,
+    },
+    {
+        id: 'US-002',
+        title: 'Convert Celsius to Fahrenheit',
+        description: 'As a traveller, I want Fahrenheit, so that I know what to wear.',
+        acceptanceCriteria: ['celsiusToFahrenheit(100) is 212', 'celsiusToFahrenheit(0) is 32', 'a test shows both'],
+        priority: 2,
+    },
+    {
+        id: 'US-003',
+        title: 'One function for all units',
+        description: 'As a developer, I want convert(value, from, to), so that I need not know the names.',
+        acceptanceCriteria: ['convert(100, "C", "F") is 212', 'an unknown pair throws a RangeError', 'a test shows both'],
+        priority: 3,
+        dependsOn: ['US-001', 'US-002'],
+    },
+];
+/** Path to text, as the demo begins. */
+const PROJECT = {
+    'package.json': `${JSON.stringify({ name: 'units', version: '1.0.0', type: 'module', private: true }, null, 2)}\n`,
+    'README.md': '# units\nA small converter.\n',
+    'src/convert.mjs': CONVERT,
+    'test/convert.test.mjs': TEST,
+    [`.ralph/2026-01-31-${FEATURE}/prd.json`]: `${JSON.stringify({ schemaVersion: 2, project: 'Units', description: 'Converts units.', userStories: STORIES }, null, 2)}\n`,
+};
+/** What the agent does for a story at an attempt, and what it says. */
+function scripted(storyId, attempt) {
+    switch (storyId) {
+        case 'US-001':
+            return {
+                says: ['Reading src/convert.mjs', 'Adding kilogramsToPounds and its test'],
+                edits: [
+                    { path: 'src/convert.mjs', append: POUNDS },
+                    { path: 'test/pounds.test.mjs', text: POUNDS_TEST },
+                ],
+                learning: 'Converters live in src/convert.mjs, a test file for each unit in test/',
+            };
+        case 'US-002': {
+            const right = attempt > 1;
+            return {
+                says: [right ? 'The gate says 100 C must be 212 F: the factor was upside down' : 'Adding celsiusToFahrenheit and its test'],
+                edits: right
+                    ? [{ path: 'src/convert.mjs', text: `${CONVERT}${POUNDS}${fahrenheit('9) / 5')}` }]
+                    : [
+                        { path: 'src/convert.mjs', append: fahrenheit('5) / 9') },
+                        { path: 'test/fahrenheit.test.mjs', text: FAHRENHEIT_TEST },
+                    ],
+                learning: null,
+            };
+        }
+        default:
+            return {
+                says: ['Adding convert(value, from, to) on top of the converters'],
+                edits: [
+                    { path: 'src/convert.mjs', append: ALL },
+                    { path: 'test/all.test.mjs', text: ALL_TEST },
+                ],
+                learning: null,
+            };
+    }
+}
+const POUNDS = `
+/** Converts kilograms to pounds. */
+export function kilogramsToPounds(kilograms) {
+  return kilograms / 0.45359237
+}
+`;
+const POUNDS_TEST = `import assert from 'node:assert/strict'
+import test from 'node:test'
+import { kilogramsToPounds } from '../src/convert.mjs'
+
+test('a pound is 0.45359237 kilograms', () => {
+  assert.equal(kilogramsToPounds(0.45359237), 1)
+})
+`;
+function fahrenheit(factor) {
+    return `
+/** Converts degrees Celsius to degrees Fahrenheit. */
+export function celsiusToFahrenheit(celsius) {
+  return (celsius * ${factor} + 32
+}
+`;
+}
+const FAHRENHEIT_TEST = `import assert from 'node:assert/strict'
+import test from 'node:test'
+import { celsiusToFahrenheit } from '../src/convert.mjs'
+
+test('water boils at 212 F', () => {
+  assert.equal(celsiusToFahrenheit(100), 212)
+})
+
+test('water freezes at 32 F', () => {
+  assert.equal(celsiusToFahrenheit(0), 32)
+})
+`;
+const ALL = `
+const CONVERTERS = new Map([
+  ['m ft', metresToFeet],
+  ['kg lb', kilogramsToPounds],
+  ['C F', celsiusToFahrenheit],
+])
+
+/** Converts a value between two units. Throws a RangeError for a pair that is not known. */
+export function convert(value, from, to) {
+  const converter = CONVERTERS.get(\`\${from} \${to}\`)
+  if (converter === undefined) throw new RangeError(\`no way from \${from} to \${to}\`)
+  return converter(value)
+}
+`;
+const ALL_TEST = `import assert from 'node:assert/strict'
+import test from 'node:test'
+import { convert } from '../src/convert.mjs'
+
+test('converts a known pair', () => {
+  assert.equal(convert(100, 'C', 'F'), 212)
+})
+
+test('refuses an unknown pair', () => {
+  assert.throws(() => convert(1, 'kg', 'F'), RangeError)
+})
+`;
+
+
+/***/ })
+
+};

@@ -1,0 +1,126 @@
+// What a coding agent is to us: a program with a command line, a stream of events and an end that is told apart.
+
+import type { Exit } from '../system/process.ts'
+
+/** What happens while a session runs: for the live display, the transcript and the budget. */
+export type AgentEvent =
+  | { kind: 'text'; text: string }
+  | { kind: 'tool'; name: string; target: string | null }
+  /** What was used so far, absolute. */
+  | { kind: 'usage'; usage: Usage }
+  /** The vendor's usage limit was reached; `resetsAt` in epoch milliseconds. */
+  | { kind: 'limit'; resetsAt: number | null }
+  /** The vendor's program asks its server again; `status` is the HTTP status, null for a broken connection. */
+  | { kind: 'retry'; status: number | null; attempt: number }
+  | { kind: 'error'; message: string }
+
+/**
+ * What a session used. `calls` counts sessions (1 for one that was started), `inputTokens` is everything sent,
+ * `cachedTokens` the part of it that came from the vendor's cache, `turns` the vendor's own count. Times in seconds.
+ */
+export type Usage = {
+  calls: number
+  inputTokens: number
+  outputTokens: number
+  cachedTokens: number
+  costUsd: number | null
+  agentSeconds: number
+  turns: number | null
+  costSource: 'vendor' | 'none'
+}
+
+/**
+ * How a session ended. `finished` alone is well; it says nothing about the story.
+ * - `limit`: the vendor's usage or rate limit; `overloaded`: the vendor's server or the way to it fails: wait, free.
+ * - `auth`: the vendor refuses this key, account, credit or model: a person must act, waiting does not help.
+ * - `refused-permission`: the agent was not allowed to do its work. `context`: prompt or conversation too long.
+ * - `max-turns`: a bound of turns or money that was set for the session.
+ * - `crashed`: ended with an error before any final word; `killed`: by a signal that is not ours.
+ * - `failed`: everything else, also an end with exit code 0 and no final event.
+ */
+export type SessionStatus =
+  | 'finished'
+  | 'failed'
+  | 'limit'
+  | 'overloaded'
+  | 'auth'
+  | 'refused-permission'
+  | 'context'
+  | 'max-turns'
+  | 'timeout'
+  | 'idle'
+  | 'crashed'
+  | 'killed'
+  | 'aborted'
+  | 'not-started'
+
+export type SessionResult = {
+  status: SessionStatus
+  /** One line for people, never a secret. */
+  message: string
+  /** The agent's last answer, the only place where a marker counts. */
+  finalText: string
+  usage: Usage
+  /** Epoch milliseconds; only with `limit`. */
+  resetsAt: number | null
+  /** Null when a signal or we ended it, or it never started. */
+  exitCode: number | null
+  ms: number
+  /** Raw output of both streams, bounded. */
+  output: string
+}
+
+/** What a parser knows at the end; the rest of the result is known outside. */
+export type Classified = Pick<SessionResult, 'status' | 'message' | 'finalText' | 'usage' | 'resetsAt'>
+
+export type CommandOptions = {
+  /** The command line of a custom agent; ignored by the others. */
+  commandLine?: string
+  model?: string
+  /** What the agent will see; for settings that have to be joined with the user's. */
+  env: Readonly<Record<string, string>>
+  extraArgs: readonly string[]
+  /** Whether we run as root, which some agents refuse without being told that it is a sandbox. */
+  root: boolean
+}
+
+export type Command = {
+  args: string[]
+  /** Set for the agent on top of what it may see. */
+  env: Record<string, string>
+  /** `argument`: the prompt is the last argument (for programs that read no stdin). */
+  promptChannel: 'stdin' | 'argument'
+}
+
+/** One kind of agent: a file of its own and one line in registry.ts. */
+export interface AgentVendor {
+  name: string
+  /** Looked up in PATH. */
+  program: string
+  /** How to get the program, for the error message. */
+  install: string
+  /** The vendor's variables that the agent may see, keys included. */
+  env: readonly string[]
+  command(options: CommandOptions): Command
+  parser(): StreamParser
+}
+
+/** Reads one session's output, line by line. Total: any line and any end gives an answer. */
+export interface StreamParser {
+  line(stream: 'stdout' | 'stderr', line: string): AgentEvent[]
+  end(exit: Exit): Classified
+}
+
+/** Nothing used yet, by a session that was started. */
+export function noUsage(): Usage {
+  return {
+    calls: 1,
+    inputTokens: 0,
+    outputTokens: 0,
+    cachedTokens: 0,
+    costUsd: null,
+    agentSeconds: 0,
+    turns: null,
+    costSource: 'none',
+  }
+}

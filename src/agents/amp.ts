@@ -1,0 +1,25 @@
+// Amp: its stream-json is Claude Code's (ampcode.com, streaming JSON). Its happy path was never recorded by us.
+
+import type { AgentVendor } from './agent.ts'
+import { streamJsonParser } from './stream-json.ts'
+
+export const amp: AgentVendor = {
+  name: 'amp',
+  program: 'amp',
+  install: 'npm install -g @sourcegraph/amp',
+  env: ['AMP_API_KEY', 'AMP_URL', 'AMP_SETTINGS_FILE', 'AMP_TOOLBOX'],
+  command: (options) => ({
+    args: [
+      '--dangerously-allow-all',
+      // Amp chooses models by mode.
+      ...(options.model === undefined ? [] : ['--mode', options.model]),
+      ...options.extraArgs,
+      '--execute',
+      '--stream-json',
+    ],
+    // Without a key it waits in a login for ever (recording no-key); the idle time-out ends that.
+    env: {},
+    promptChannel: 'stdin',
+  }),
+  parser: () => streamJsonParser({ finalText: 'result', streamed: false, cacheCounted: true }),
+}

@@ -1,0 +1,61 @@
+// Claude Code: `claude -p` with stream-json. Facts: facts/agents.md, "Command lines", "Streams", "claude, in detail".
+
+import type { AgentVendor, Command, CommandOptions } from './agent.ts'
+import { streamJsonParser } from './stream-json.ts'
+
+export const claude: AgentVendor = {
+  name: 'claude',
+  program: 'claude',
+  install: 'npm install -g @anthropic-ai/claude-code (Node 22 or newer; --ignore-scripts leaves a stub)',
+  env: [
+    'ANTHROPIC_API_KEY',
+    'ANTHROPIC_AUTH_TOKEN',
+    'CLAUDE_CODE_OAUTH_TOKEN',
+    'ANTHROPIC_BASE_URL',
+    'ANTHROPIC_CUSTOM_HEADERS',
+    'ANTHROPIC_MODEL',
+    'ANTHROPIC_SMALL_FAST_MODEL',
+    'ANTHROPIC_DEFAULT_OPUS_MODEL',
+    'ANTHROPIC_DEFAULT_SONNET_MODEL',
+    'ANTHROPIC_DEFAULT_HAIKU_MODEL',
+    'ANTHROPIC_VERTEX_PROJECT_ID',
+    'CLOUD_ML_REGION',
+    'CLAUDE_CODE_USE_VERTEX',
+    'CLAUDE_CODE_USE_BEDROCK',
+    'AWS_REGION',
+    'AWS_BEARER_TOKEN_BEDROCK',
+    'CLAUDE_CONFIG_DIR',
+    'CLAUDE_CODE_MAX_RETRIES',
+    'CLAUDE_CODE_MAX_OUTPUT_TOKENS',
+    'MAX_THINKING_TOKENS',
+    'API_TIMEOUT_MS',
+    'BASH_DEFAULT_TIMEOUT_MS',
+    'BASH_MAX_TIMEOUT_MS',
+  ],
+  command(options: CommandOptions): Command {
+    const model = options.model === undefined ? [] : ['--model', options.model]
+    return {
+      args: [
+        '-p',
+        '--dangerously-skip-permissions',
+        '--output-format',
+        'stream-json',
+        '--verbose',
+        ...model,
+        ...options.extraArgs,
+      ],
+      env: {
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        DISABLE_AUTOUPDATER: '1',
+        DISABLE_TELEMETRY: '1',
+        DISABLE_ERROR_REPORTING: '1',
+        // Else it waits for every background task, such as a dev server, before it ends.
+        CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
+        // As root it refuses to skip permissions unless it is told that it runs in a sandbox.
+        ...(options.root ? { IS_SANDBOX: '1' } : {}),
+      },
+      promptChannel: 'stdin',
+    }
+  },
+  parser: () => streamJsonParser({ finalText: 'result', streamed: true, cacheCounted: false }),
+}

@@ -1,0 +1,219 @@
+// Codex CLI: `codex exec --json`. Facts: facts/agents.md, "Command lines", "Streams", "codex, in detail".
+
+import type { Exit } from '../system/process.ts'
+import type {
+  AgentEvent,
+  AgentVendor,
+  Classified,
+  Command,
+  CommandOptions,
+  SessionStatus,
+  StreamParser,
+} from './agent.ts'
+import { noUsage } from './agent.ts'
+import {
+  classified,
+  endedByUs,
+  type Retrying,
+  sayStatus,
+  silentEnding,
+  statusOfHttp,
+  stderrLine,
+  withWords,
+} from './ending.ts'
+import { amount, type Json, jsonObject, object, objects, string } from './json.ts'
+
+export const codex: AgentVendor = {
+  name: 'codex',
+  program: 'codex',
+  install: 'npm install -g @openai/codex',
+  env: ['CODEX_API_KEY', 'OPENAI_API_KEY', 'CODEX_ACCESS_TOKEN', 'AZURE_OPENAI_API_KEY', 'CODEX_HOME'],
+  command(options: CommandOptions): Command {
+    const { env } = options
+    return {
+      args: [
+        'exec',
+        '--json',
+        '--dangerously-bypass-approvals-and-sandbox',
+        '--skip-git-repo-check',
+        '--ephemeral',
+        ...['analytics.enabled=false', 'check_for_update_on_startup=false'].flatMap((setting) => [
+          '-c',
+          setting,
+        ]),
+        ...['features.plugins=false', 'features.apps=false'].flatMap((setting) => ['-c', setting]),
+        ...(options.model === undefined ? [] : ['-m', options.model]),
+        ...options.extraArgs,
+        '-',
+      ],
+      // `exec` reads CODEX_API_KEY only (developers.openai.com, environment variables); people have the other one.
+      env:
+        env.OPENAI_API_KEY !== undefined && env.CODEX_API_KEY === undefined
+          ? { CODEX_API_KEY: env.OPENAI_API_KEY }
+          : {},
+      promptChannel: 'stdin',
+    }
+  },
+  parser: () => new CodexParser(),
+}
+
+class CodexParser implements StreamParser {
+  #finalText = ''
+  #completed = false
+  #failure: string | null = null
+  #turnStarted = false
+  #retrying: Retrying = null
+  #attempt = 0
+  #inputRefused = false
+  #turns = 0
+  readonly #stderr = stderrLine()
+  readonly #usage = noUsage()
+
+  line(stream: 'stdout' | 'stderr', line: string): AgentEvent[] {
+    if (stream === 'stderr') {
+      this.#stderr.push(line)
+      if (/^Error: turn\/start: .*"input_error_code":"input_too_large"/.test(line)) this.#inputRefused = true
+      return []
+    }
+    const event = jsonObject(line)
+    switch (string(event?.type)) {
+      case 'turn.started':
+        this.#turnStarted = true
+        this.#completed = false
+        return []
+      case 'item.started':
+      case 'item.completed':
+        return this.#onItem(event?.type === 'item.completed', object(event?.item))
+      case 'turn.completed':
+        return this.#onCompleted(object(event?.usage))
+      case 'turn.failed':
+        this.#failure = string(object(event?.error)?.message) ?? ''
+        return [{ kind: 'error', message: this.#failure }]
+      case 'error':
+        return this.#onError(string(event?.message) ?? '')
+      default:
+        return []
+    }
+  }
+
+  end(exit: Exit): Classified {
+    const usage = { ...this.#usage, turns: this.#turns === 0 ? null : this.#turns }
+    const ours = endedByUs(exit, this.#retrying)
+    if (ours !== null) return classified(ours, usage, '')
+    if (this.#failure !== null) {
+      const status = statusOfFailure(this.#failure)
+      return classified(
+        { status, message: withWords(sayStatus(status), this.#failure) },
+        usage,
+        this.#finalText,
+      )
+    }
+    if (this.#inputRefused && !this.#turnStarted) {
+      return classified(
+        { status: 'context', message: withWords(sayStatus('context'), this.#stderr.text()) },
+        usage,
+        '',
+      )
+    }
+    if (this.#completed && exit.kind === 'exit' && exit.code === 0) {
+      return classified({ status: 'finished', message: 'the session finished' }, usage, this.#finalText)
+    }
+    return classified(silentEnding(exit, this.#stderr.text()), usage, this.#finalText)
+  }
+
+  #onItem(completed: boolean, item: Json | null): AgentEvent[] {
+    this.#retrying = null
+    switch (string(item?.type)) {
+      case 'agent_message': {
+        const text = string(item?.text) ?? ''
+        if (!completed) return []
+        this.#finalText = text
+        return [{ kind: 'text', text }]
+      }
+      case 'command_execution':
+        return completed
+          ? []
+          : [{ kind: 'tool', name: 'command', target: string(item?.command)?.slice(0, 200) ?? null }]
+      case 'file_change': {
+        const paths = objects(item?.changes).flatMap((change) => string(change.path) ?? [])
+        return completed ? [] : [{ kind: 'tool', name: 'edit', target: paths.join(', ').slice(0, 200) }]
+      }
+      default:
+        return [] // an item of type error is a warning, such as missing model metadata
+    }
+  }
+
+  #onCompleted(usage: Json | null): AgentEvent[] {
+    this.#completed = true
+    this.#retrying = null
+    this.#turns += 1
+    this.#usage.inputTokens += amount(usage?.input_tokens)
+    this.#usage.cachedTokens += amount(usage?.cached_input_tokens)
+    this.#usage.outputTokens += amount(usage?.output_tokens)
+    return [{ kind: 'usage', usage: { ...this.#usage, turns: this.#turns } }]
+  }
+
+  /** "Reconnecting... 2/5 (reason)" is a retry; the last `error` only repeats what `turn.failed` says. */
+  #onError(message: string): AgentEvent[] {
+    const [, count, reason] =
+      /^Reconnecting\.\.\. (?:(\d+)\/\d+ |waiting for network )?\((.*)\)$/s.exec(message) ?? []
+    if (reason === undefined) return []
+    const status = httpOf(reason)
+    this.#attempt = count === undefined ? this.#attempt + 1 : Number(count)
+    this.#retrying = { status }
+    return [{ kind: 'retry', status, attempt: this.#attempt }]
+  }
+}
+
+/**
+ * The status in one of the two sentences that the program itself makes, at their start: `turn.failed` carries nothing
+ * but a message, so its fixed forms are the structure there is. Never used on what a model or a tool said.
+ */
+function httpOf(message: string): number | null {
+  const match = /^(?:unexpected status|exceeded retry limit, last status:) (\d{3})\b/.exec(message)
+  return match?.[1] === undefined ? null : Number(match[1])
+}
+
+function statusOfFailure(message: string): SessionStatus {
+  const http = httpOf(message)
+  if (http !== null) return statusOfHttp(http)
+  const body = object(jsonObject(message)?.error)
+  if (body !== null) return statusOfCode(string(body.code) ?? string(body.type))
+  const known = OWN_SENTENCES.find(([start]) => message.startsWith(start))
+  return known?.[1] ?? 'failed'
+}
+
+/** Sentences of the program's own, in recordings usageCodex, quotaOpenai, no-key, e500, drop and middrop. */
+const OWN_SENTENCES: readonly (readonly [string, SessionStatus])[] = [
+  ['You’ve hit your usage limit', 'limit'],
+  ["You've hit your usage limit", 'limit'],
+  ['Quota exceeded. Check your plan and billing details', 'auth'],
+  ['Missing environment variable:', 'auth'],
+  ['We’re currently experiencing high demand', 'overloaded'],
+  ["We're currently experiencing high demand", 'overloaded'],
+  ['stream disconnected before completion:', 'overloaded'],
+  ['Connection failed:', 'overloaded'],
+  ["Codex ran out of room in the model's context window", 'context'],
+]
+
+function statusOfCode(code: string | null): SessionStatus {
+  switch (code) {
+    case 'invalid_api_key':
+    case 'insufficient_quota':
+    case 'model_not_found':
+    case 'authentication_error':
+    case 'permission_error':
+      return 'auth'
+    case 'rate_limit_exceeded':
+    case 'rate_limit_error':
+    case 'usage_limit_reached':
+      return 'limit'
+    case 'context_length_exceeded':
+      return 'context'
+    case 'server_error':
+    case 'overloaded_error':
+      return 'overloaded'
+    default:
+      return 'failed'
+  }
+}

@@ -1,0 +1,145 @@
+// What all vendors share when a session's end is told apart: exits, HTTP statuses, one line for people.
+
+import type { Exit } from '../system/process.ts'
+import type { Classified, SessionStatus, Usage } from './agent.ts'
+
+type Ending = { status: SessionStatus; message: string }
+
+/** The ends that we made ourselves, or that never began; null when the program ended by itself or was killed. */
+export function ourEnding(exit: Exit): Ending | null {
+  switch (exit.kind) {
+    case 'not-started':
+      return { status: 'not-started', message: oneLine(`the agent could not be started: ${exit.reason}`) }
+    case 'timeout':
+      return {
+        status: 'timeout',
+        message: 'the session took longer than iteration-timeout allows and was ended',
+      }
+    case 'idle':
+      return {
+        status: 'idle',
+        message: 'the agent printed nothing for longer than idle-timeout and was ended',
+      }
+    case 'aborted':
+      return { status: 'aborted', message: 'the session was cancelled' }
+    default:
+      return null
+  }
+}
+
+/** A failed request that the vendor's program was about to repeat; `status` as in the event of that name. */
+export type Retrying = { status: number | null } | null
+
+/**
+ * Ended by us, as `ourEnding`; but in the middle of retries what the server answered is the reason, not the story.
+ */
+export function endedByUs(exit: Exit, retrying: Retrying): Ending | null {
+  const ours = ourEnding(exit)
+  if (ours === null || retrying === null || (exit.kind !== 'timeout' && exit.kind !== 'idle')) return ours
+  const status = statusOfHttp(retrying.status)
+  if (status !== 'limit' && status !== 'overloaded' && status !== 'auth') return ours
+  const answer = retrying.status === null ? 'a broken connection' : `HTTP ${retrying.status}`
+  return { status, message: `${ours.message}, while it tried again after ${answer}` }
+}
+
+/** A program that ended by itself or was killed, without having said how it went. `stderr` is its last line there. */
+export function silentEnding(exit: Exit, stderr: string): Ending {
+  const ours = ourEnding(exit)
+  if (ours !== null) return ours
+  if (exit.kind === 'signal') return { status: 'killed', message: `the agent was killed by ${exit.signal}` }
+  const code = exit.kind === 'exit' ? exit.code : 1
+  if (code === 0) {
+    return { status: 'failed', message: 'the agent ended with exit code 0 but without a final answer' }
+  }
+  const said = stderr === '' ? '' : `: ${stderr}`
+  // A program that catches a signal reports 128 + its number (claude: 143 after SIGTERM).
+  if (code === 129 || code === 130 || code === 137 || code === 143) {
+    return {
+      status: 'killed',
+      message: oneLine(`the agent was ended by a signal (exit code ${code})${said}`),
+    }
+  }
+  return { status: 'crashed', message: oneLine(`the agent ended with exit code ${code}${said}`) }
+}
+
+/** What an HTTP status from the vendor's server means; null stands for a connection that failed. */
+export function statusOfHttp(http: number | null): SessionStatus {
+  if (http === null || http === 408 || (http >= 500 && http <= 599)) return 'overloaded'
+  if (http === 429) return 'limit'
+  if (http === 401 || http === 402 || http === 403 || http === 404) return 'auth'
+  if (http === 413) return 'context'
+  return 'failed'
+}
+
+/** A failure in our own words. */
+export function sayStatus(status: SessionStatus): string {
+  switch (status) {
+    case 'auth':
+      return 'the vendor refuses the key, the account or the model'
+    case 'limit':
+      return "the vendor's usage or rate limit is reached"
+    case 'overloaded':
+      return "the vendor's server cannot be reached or is overloaded"
+    case 'context':
+      return 'the prompt or the conversation is too long'
+    default:
+      return 'the session ended in an error'
+  }
+}
+
+/** The line of stderr that says what went wrong: the last that begins with "error", else the last but warnings. */
+export function stderrLine(): { push(line: string): void; text(): string } {
+  let last = ''
+  let error = ''
+  return {
+    push(line) {
+      if (line.trim() === '' || /^\W*(?:warning|startup)\b/i.test(line)) return
+      last = line.slice(0, 2000)
+      if (/^[^\w"]*error\b\W*\w/i.test(last)) error = last
+    },
+    text: () => (error === '' ? last : error),
+  }
+}
+
+/** Puts a classification together. `resetsAt` (epoch ms) is kept for `limit` only. */
+export function classified(
+  ending: Ending,
+  usage: Usage,
+  finalText: string,
+  resetsAt: number | null = null,
+): Classified {
+  return {
+    status: ending.status,
+    message: oneLine(ending.message),
+    finalText,
+    usage,
+    resetsAt: ending.status === 'limit' ? resetsAt : null,
+  }
+}
+
+/** A sentence of the vendor's behind one of ours; a missing one leaves no colon behind. */
+export function withWords(ours: string, theirs: string | null | undefined): string {
+  return theirs === null || theirs === undefined || theirs.trim() === '' ? ours : `${ours}: ${theirs}`
+}
+
+const MESSAGE_LIMIT = 300
+
+/** One printable line of at most 300 characters, with what looks like a key taken out. */
+export function oneLine(text: string): string {
+  const plain = text.replace(/\p{Cc}\[[0-9;]*[A-Za-z]/gu, '').replace(/[\p{Cc}\p{Cf}\u2028\u2029\s]+/gu, ' ')
+  const line = withoutKeys(plain.trim())
+  return line.length <= MESSAGE_LIMIT
+    ? line
+    : `${line.slice(0, MESSAGE_LIMIT - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
+}
+
+/** Vendors quote the key that they refuse, and login links carry one. */
+function withoutKeys(text: string): string {
+  return text
+    .replace(
+      /\b(?:(?:sk|pk|rk|glpat|xox[a-z])-|gh[opsur]_|github_pat_|sgamp_|AIza|ya29\.)[\w.*-]{8,}/g,
+      '***',
+    )
+    .replace(/\b(bearer|basic)\s+[A-Za-z0-9+/_.=-]{8,}/gi, '$1 ***')
+    .replace(/([?&](?:[a-z_]*token|key|api_key|code|secret)=)[^&\s]+/gi, '$1***')
+}

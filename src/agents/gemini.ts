@@ -1,0 +1,160 @@
+// Gemini CLI: `gemini --yolo -o stream-json`. Facts: facts/agents.md, "Command lines", "Streams", "The others".
+
+import type { Exit } from '../system/process.ts'
+import type {
+  AgentEvent,
+  AgentVendor,
+  Classified,
+  Command,
+  CommandOptions,
+  SessionStatus,
+  StreamParser,
+} from './agent.ts'
+import { noUsage } from './agent.ts'
+import {
+  classified,
+  endedByUs,
+  type Retrying,
+  sayStatus,
+  silentEnding,
+  statusOfHttp,
+  stderrLine,
+  withWords,
+} from './ending.ts'
+import { amount, type Json, jsonObject, object, string, toolTarget } from './json.ts'
+
+export const gemini: AgentVendor = {
+  name: 'gemini',
+  program: 'gemini',
+  install: 'npm install -g @google/gemini-cli',
+  env: [
+    'GEMINI_API_KEY',
+    'GOOGLE_API_KEY',
+    'GOOGLE_GEMINI_BASE_URL',
+    'GEMINI_MODEL',
+    'GOOGLE_GENAI_USE_VERTEXAI',
+    'GOOGLE_CLOUD_PROJECT',
+    'GOOGLE_CLOUD_LOCATION',
+    'GEMINI_CLI_SYSTEM_SETTINGS_PATH',
+  ],
+  command(options: CommandOptions): Command {
+    const model = options.model === undefined ? [] : ['-m', options.model]
+    return {
+      args: ['--yolo', '-o', 'stream-json', ...model, ...options.extraArgs],
+      env: {
+        GEMINI_CLI_TRUST_WORKSPACE: 'true',
+        // Else the program that we signal is only the parent of the one that works.
+        GEMINI_CLI_NO_RELAUNCH: 'true',
+      },
+      promptChannel: 'stdin',
+    }
+  },
+  parser: () => new GeminiParser(),
+}
+
+class GeminiParser implements StreamParser {
+  /** Deltas since the last tool: a marker may be cut in two by them. */
+  #text = ''
+  #result: Json | null = null
+  #retrying: Retrying = null
+  /** Status in the error that it prints on stderr when it gives up; set to be read only behind that line. */
+  #dumped: number | null = null
+  #inDump = false
+  readonly #stderr = stderrLine()
+  readonly #usage = noUsage()
+
+  line(stream: 'stdout' | 'stderr', line: string): AgentEvent[] {
+    if (stream === 'stderr') return this.#onStderr(line)
+    const event = jsonObject(line)
+    const type = string(event?.type)
+    if (event === null || type === null) return []
+    if (type !== 'result') this.#retrying = null
+    if (type === 'message') return this.#onMessage(event)
+    if (type === 'tool_use') {
+      this.#text = ''
+      return [{ kind: 'tool', name: string(event.tool_name) ?? 'tool', target: toolTarget(event.parameters) }]
+    }
+    if (type === 'tool_result') this.#text = ''
+    if (type === 'error') return [{ kind: 'error', message: string(event.message) ?? '' }]
+    return type === 'result' ? this.#onResult(event) : []
+  }
+
+  end(exit: Exit): Classified {
+    const ours = endedByUs(exit, this.#retrying)
+    if (ours !== null) return classified(ours, this.#usage, '')
+    const failure = this.#failure(exit)
+    if (failure !== null) return classified(failure, this.#usage, this.#text)
+    return classified({ status: 'finished', message: 'the session finished' }, this.#usage, this.#text)
+  }
+
+  /** It reports its retries on stderr only, in lines of its own. */
+  #onStderr(line: string): AgentEvent[] {
+    this.#stderr.push(line)
+    const retry = /^Attempt (\d+) failed(?: with status (\d{3}))?\. Retrying with backoff\.\.\./.exec(line)
+    if (retry !== null) {
+      const status = retry[2] === undefined ? null : Number(retry[2])
+      this.#retrying = { status }
+      this.#inDump = false
+      return [{ kind: 'retry', status, attempt: Number(retry[1]) }]
+    }
+    if (line.startsWith('Error when talking to Gemini API')) this.#inDump = true
+    const status = /^ {2}(?:status|code): (\d{3}),?$/.exec(line)?.[1]
+    if (this.#inDump && status !== undefined) this.#dumped = Number(status)
+    return []
+  }
+
+  #onMessage(event: Json): AgentEvent[] {
+    if (event.role !== 'assistant') return []
+    const text = string(event.content) ?? ''
+    this.#text = event.delta === true ? this.#text + text : text
+    return text === '' ? [] : [{ kind: 'text', text }]
+  }
+
+  #onResult(event: Json): AgentEvent[] {
+    this.#result = event
+    const stats = object(event.stats)
+    this.#usage.inputTokens = amount(stats?.input_tokens)
+    this.#usage.outputTokens = amount(stats?.output_tokens)
+    this.#usage.cachedTokens = amount(stats?.cached)
+    return [{ kind: 'usage', usage: { ...this.#usage } }]
+  }
+
+  #failure(exit: Exit): { status: SessionStatus; message: string } | null {
+    const result = this.#result
+    const failed = result !== null && result.status !== 'success'
+    const words = failed ? string(object(result.error)?.message) : this.#stderr.text()
+    if (exit.kind === 'exit' && exit.code !== 0) {
+      const status = statusOfCode(exit.code) ?? this.#statusOfError(words)
+      if (status !== null)
+        return { status, message: withWords(REMEDIES.get(exit.code) ?? sayStatus(status), words) }
+    }
+    if (failed) return { status: 'failed', message: withWords('the session ended in an error', words) }
+    return result !== null && exit.kind === 'exit' && exit.code === 0
+      ? null
+      : silentEnding(exit, this.#stderr.text())
+  }
+
+  #statusOfError(words: string | null): SessionStatus | null {
+    if (this.#dumped !== null) return statusOfHttp(this.#dumped)
+    // The program's own sentences for a broken connection (recordings middrop, refused): `error.type` says "unknown".
+    const broken =
+      words !== null && /^\[API Error: (?:terminated|exception TypeError: fetch failed\b.*)\]$/.test(words)
+    return broken ? 'overloaded' : null
+  }
+}
+
+/** Exit codes of its own; else the HTTP status mod 256 (401 -> 145). */
+function statusOfCode(code: number): SessionStatus | null {
+  if (code === 41) return 'auth'
+  if (code === 53) return 'max-turns'
+  if (code === 55) return 'refused-permission'
+  const http = [400, 401, 403, 404, 408, 413, 429, 500, 502, 503, 504, 529].find(
+    (status) => status % 256 === code,
+  )
+  return http === undefined ? null : statusOfHttp(http)
+}
+
+const REMEDIES: ReadonlyMap<number, string> = new Map([
+  [41, 'no way to log in: set GEMINI_API_KEY and security.auth.selectedType in ~/.gemini/settings.json'],
+  [55, 'the folder is not trusted: GEMINI_CLI_TRUST_WORKSPACE=true'],
+])

@@ -1,0 +1,65 @@
+// Reads values out of JSON that nobody promised us a shape for.
+
+export type Json = Readonly<Record<string, unknown>>
+
+/** The object on this line, or null when the line is anything else. */
+export function jsonObject(line: string): Json | null {
+  if (!line.trimStart().startsWith('{')) return null
+  try {
+    return object(JSON.parse(line))
+  } catch {
+    return null
+  }
+}
+
+/** The value as an object, or null. */
+export function object(value: unknown): Json | null {
+  return isObject(value) ? value : null
+}
+
+/** The objects in a list; anything else is left out. */
+export function objects(value: unknown): Json[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}
+
+/** The value as a string, or null. */
+export function string(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+/** The value as a finite number, or null. */
+export function number(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null
+}
+
+/** A count or an amount: finite and not negative, or 0. */
+export function amount(value: unknown): number {
+  const found = number(value)
+  return found !== null && found >= 0 ? found : 0
+}
+
+/** What a tool was used on, for people: the first telling argument, one line of at most 200 characters. */
+export function toolTarget(input: unknown): string | null {
+  const given = object(input)
+  if (given === null) return null
+  const names = [
+    'file_path',
+    'filePath',
+    'path',
+    'notebook_path',
+    'command',
+    'pattern',
+    'query',
+    'url',
+    'description',
+  ]
+  for (const name of names) {
+    const value = string(given[name])
+    if (value !== null && value !== '') return value.replace(/\s+/g, ' ').slice(0, 200)
+  }
+  return null
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

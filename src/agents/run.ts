@@ -1,0 +1,202 @@
+// Runs one session of an agent: command line, stream, transcript, end.
+
+import { accessSync, constants, createWriteStream, mkdirSync, statSync } from 'node:fs'
+import { delimiter, dirname, isAbsolute, join } from 'node:path'
+import { finished } from 'node:stream/promises'
+import { messageOf } from '../system/errors.ts'
+import { type Exit, runUntrusted } from '../system/process.ts'
+import type { AgentEvent, AgentVendor, SessionResult } from './agent.ts'
+import { oneLine } from './ending.ts'
+
+export type AgentRequest = {
+  vendor: AgentVendor
+  /** The command line of a custom agent, run by `bash -c`. */
+  commandLine?: string
+  /** A command put before the agent, such as a sandbox; a piece of shell, so it may have arguments. */
+  wrapper?: string
+  extraArgs: readonly string[]
+  model?: string
+  prompt: string
+  cwd: string
+  /** The whole environment (untrusted-env.ts); the vendor's quiet variables are added. */
+  env: Readonly<Record<string, string>>
+  timeoutMs: number
+  idleTimeoutMs?: number
+  signal?: AbortSignal
+  onEvent?: (event: AgentEvent) => void
+  /** Every line of both streams goes there, at most 64 MB; a file that cannot be written is only reported. */
+  transcriptPath?: string
+  captureBytes: number
+  /** See RunRequest. */
+  mark?: string
+}
+
+export type Availability = { ok: true; version: string } | { ok: false; reason: string; install: string }
+
+const TRANSCRIPT_LIMIT = 64 * 1024 * 1024
+const VERSION_TIMEOUT_MS = 20_000
+
+/** Runs a session to its end. Never rejects for anything that the agent does; every failure is a status. */
+export async function runAgent(request: AgentRequest): Promise<SessionResult> {
+  const { vendor } = request
+  const command = vendor.command({
+    env: request.env,
+    extraArgs: request.extraArgs,
+    root: process.getuid?.() === 0,
+    ...(request.commandLine === undefined ? {} : { commandLine: request.commandLine }),
+    ...(request.model === undefined ? {} : { model: request.model }),
+  })
+  const onStdin = command.promptChannel === 'stdin'
+  const args = onStdin ? command.args : [...command.args, request.prompt]
+  const parser = vendor.parser()
+  const tell = (event: AgentEvent): void => request.onEvent?.(event)
+  const transcript = openTranscript(request.transcriptPath, tell)
+
+  const run = await runUntrusted({
+    ...wrapped(request.wrapper, vendor.program, args),
+    cwd: request.cwd,
+    env: { ...request.env, ...command.env },
+    timeoutMs: request.timeoutMs,
+    captureBytes: request.captureBytes,
+    ...(onStdin ? { stdin: request.prompt } : {}),
+    ...(request.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: request.idleTimeoutMs }),
+    ...(request.signal === undefined ? {} : { signal: request.signal }),
+    ...(request.mark === undefined ? {} : { mark: request.mark }),
+    onLine: (stream, line) => {
+      transcript.write(line)
+      for (const event of parser.line(stream, line)) tell(event)
+    },
+  })
+  await transcript.close()
+
+  const end = parser.end(run.exit)
+  const started = run.exit.kind !== 'not-started'
+  const hidden = secretsOf(vendor, request.env)
+  return {
+    ...end,
+    message: withInstall(hide(end.message, hidden), run.exit, vendor),
+    usage: { ...end.usage, calls: started ? 1 : 0, agentSeconds: started ? run.ms / 1000 : 0 },
+    exitCode: run.exit.kind === 'exit' ? run.exit.code : null,
+    ms: run.ms,
+    output: run.output,
+  }
+}
+
+/**
+ * Whether the agent's program can be started: looked up in `env.PATH`, then asked for its version (20 s at most).
+ * Gives the version, or the reason and how to install it.
+ */
+export async function available(
+  vendor: AgentVendor,
+  env: Readonly<Record<string, string>>,
+): Promise<Availability> {
+  const missing = (reason: string): Availability => ({
+    ok: false,
+    reason: oneLine(reason),
+    install: vendor.install,
+  })
+  const file = findProgram(vendor.program, env.PATH ?? '')
+  if (file === null) return missing(`${vendor.program} is not on the PATH`)
+  const run = await runUntrusted({
+    file,
+    args: ['--version'],
+    cwd: dirname(file),
+    env,
+    timeoutMs: VERSION_TIMEOUT_MS,
+    captureBytes: 4096,
+  })
+  const said = run.output.trim()
+  if (run.exit.kind === 'exit' && run.exit.code === 0) {
+    const version = /\d+\.\d+[\w.+-]*/.exec(said)
+    return { ok: true, version: version?.[0] ?? oneLine(said.split('\n')[0] ?? '') }
+  }
+  return missing(`${vendor.program} --version ${sayExit(run.exit)}${said === '' ? '' : `: ${said}`}`)
+}
+
+/** The first executable file of this name, or null. */
+function findProgram(program: string, path: string): string | null {
+  const directories = program.includes('/')
+    ? ['']
+    : path.split(delimiter).filter((entry) => isAbsolute(entry))
+  for (const directory of directories) {
+    const file = join(directory, program)
+    try {
+      accessSync(file, constants.X_OK)
+      if (statSync(file).isFile()) return file
+    } catch {
+      // not here
+    }
+  }
+  return null
+}
+
+function wrapped(
+  wrapper: string | undefined,
+  file: string,
+  args: string[],
+): { file: string; args: string[] } {
+  const before = wrapper?.trim() ?? ''
+  if (before === '') return { file, args }
+  return { file: 'bash', args: ['--norc', '-c', `${before} "$@"`, 'agent-wrapper', file, ...args] }
+}
+
+type Transcript = { write(line: string): void; close(): Promise<void> }
+
+function openTranscript(path: string | undefined, tell: (event: AgentEvent) => void): Transcript {
+  if (path === undefined) return { write: () => {}, close: async () => {} }
+  let left = TRANSCRIPT_LIMIT
+  let broken = false
+  const give = (error: unknown): void => {
+    if (!broken)
+      tell({ kind: 'error', message: oneLine(`the transcript cannot be written: ${messageOf(error)}`) })
+    broken = true
+  }
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+  } catch (error) {
+    give(error)
+  }
+  const file = createWriteStream(path)
+  file.on('error', give)
+  return {
+    write(line) {
+      if (broken || left <= 0) return
+      left -= Buffer.byteLength(line) + 1
+      file.write(left > 0 ? `${line}\n` : '... the transcript is cut here ...\n')
+    },
+    async close() {
+      file.end()
+      await finished(file).catch(give)
+    },
+  }
+}
+
+function withInstall(message: string, exit: Exit, vendor: AgentVendor): string {
+  return exit.kind === 'not-started' && exit.reason === `spawn ${vendor.program} ENOENT`
+    ? oneLine(`${vendor.program} is not on the PATH; ${vendor.install}`)
+    : message
+}
+
+/** Values of the vendor's variables that are keys by their name. */
+function secretsOf(vendor: AgentVendor, env: Readonly<Record<string, string>>): string[] {
+  return vendor.env
+    .filter((name) => /KEY|TOKEN|SECRET|HEADERS/.test(name))
+    .flatMap((name) => (env[name] !== undefined && env[name].length >= 8 ? [env[name]] : []))
+}
+
+function hide(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
+}
+
+function sayExit(exit: Exit): string {
+  switch (exit.kind) {
+    case 'exit':
+      return `ended with exit code ${exit.code}`
+    case 'signal':
+      return `was killed by ${exit.signal}`
+    case 'not-started':
+      return `could not be started (${exit.reason})`
+    default:
+      return 'did not answer in time'
+  }
+}

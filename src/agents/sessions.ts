@@ -1,0 +1,174 @@
+// Starts a fresh session for a story or a judgement and hears what it says. Implements AgentPort.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { AgentPort } from '../loop/ports.ts'
+import { type PromptFacts, runPrompt, verifyPrompt } from '../loop/prompt.ts'
+import type { Session, State, Verdict } from '../loop/state.ts'
+import type { Usage } from '../prd/schema.ts'
+import type { Redactor } from '../system/redact.ts'
+import { agentEnv, type Environment } from '../system/untrusted-env.ts'
+import type { AgentEvent, AgentVendor, SessionResult } from './agent.ts'
+import { runAgent } from './run.ts'
+import { readSignals } from './signals.ts'
+
+export type SessionsOptions = {
+  vendor: AgentVendor
+  /** The command line of a custom agent. */
+  commandLine: string | null
+  wrapper: string | null
+  args: readonly string[]
+  models: { run: string | null; verify: string | null }
+  extraEnv: readonly string[]
+  env: Environment
+  cwd: string
+  idleTimeoutMs: number
+  /** `name: command` of each gate that will run for these tags (all of them for null). */
+  gates(tags: readonly string[] | null): string[]
+  instructions: string
+  /** Ralph's or people's text at the green commit. */
+  read(commit: string, path: string): Promise<string | null>
+  /** Transcripts and the prompt file, on this machine only. */
+  directory: string
+  redactor: Redactor
+  onEvent(event: AgentEvent): void
+}
+
+const CAPTURE_BYTES = 64 * 1024
+const MESSAGE = 400
+
+export function createSessions(options: SessionsOptions): AgentPort {
+  async function session(
+    mode: 'run' | 'verify',
+    state: State,
+    prompt: string,
+    timeoutMs: number,
+    signal: AbortSignal,
+  ) {
+    const { attempt } = state
+    const promptFile = join(options.directory, 'prompt.md')
+    await mkdir(options.directory, { recursive: true })
+    await writeFile(promptFile, prompt)
+    const set: Record<string, string> = {
+      RALPH_MODE: mode,
+      RALPH_FEATURE: state.feature,
+      RALPH_PROMPT_FILE: promptFile,
+    }
+    if (mode === 'run' && attempt !== null) {
+      set.RALPH_STORY_ID = attempt.storyId
+      set.RALPH_ATTEMPT = String(attempt.number)
+    }
+    const { env } = agentEnv(options.env, { extra: options.extraEnv, vendor: options.vendor.env, set })
+    const model = options.models[mode]
+    const name =
+      mode === 'run' ? `${attempt?.storyId ?? 'story'}-${attempt?.iteration ?? 0}` : `verify-${Date.now()}`
+    return runAgent({
+      vendor: options.vendor,
+      ...(options.commandLine === null ? {} : { commandLine: options.commandLine }),
+      ...(options.wrapper === null ? {} : { wrapper: options.wrapper }),
+      ...(model === null ? {} : { model }),
+      extraArgs: options.args,
+      prompt,
+      cwd: options.cwd,
+      env,
+      timeoutMs,
+      idleTimeoutMs: options.idleTimeoutMs,
+      signal,
+      onEvent: options.onEvent,
+      transcriptPath: join(options.directory, 'transcripts', `${name}.log`),
+      captureBytes: CAPTURE_BYTES,
+    })
+  }
+
+  async function facts(
+    state: State,
+    tags: readonly string[] | null,
+    dropped: readonly string[],
+    conflict: string | null,
+  ): Promise<PromptFacts> {
+    return {
+      gates: options.gates(tags),
+      instructions: options.instructions,
+      context: (await options.read(state.green, `${state.folder}/context.md`)) ?? '',
+      dropped,
+      conflict,
+    }
+  }
+
+  const oneLine = (text: string) =>
+    options.redactor.redact(text).replace(/\s+/g, ' ').trim().slice(0, MESSAGE)
+
+  return {
+    async work(state, attempt, { timeoutMs, conflict }, signal) {
+      const story = state.prd.userStories.find((one) => one.id === attempt.storyId)
+      if (story === undefined) throw new Error(`${attempt.storyId} is not in prd.json`)
+      const template = await options.read(state.green, '.ralph/prompts/run.md')
+      const told = await facts(state, story.tags, state.kept[story.id]?.dropped ?? [], conflict)
+      const result = await session('run', state, runPrompt(template, state, story, told), timeoutMs, signal)
+      const signals = readSignals(result.finalText)
+      return {
+        status: statusOf(result),
+        message: oneLine(result.message),
+        usage: usageOf(result),
+        resetsAt: result.resetsAt,
+        hints: {
+          done: signals.done,
+          notDone: signals.notDone,
+          stuck: signals.stuck === null ? null : oneLine(signals.stuck),
+        },
+        learnings: signals.learnings.map(oneLine),
+      }
+    },
+
+    async judge(state, stories, timeoutMs, signal) {
+      const template = await options.read(state.green, '.ralph/prompts/verify.md')
+      const prompt = verifyPrompt(template, state, stories, await facts(state, null, [], null))
+      const result = await session('verify', state, prompt, timeoutMs, signal)
+      return { verdict: verdictOf(result, stories, oneLine), usage: usageOf(result) }
+    },
+  }
+}
+
+function statusOf(result: SessionResult): Session['status'] {
+  switch (result.status) {
+    case 'finished':
+    case 'limit':
+    case 'overloaded':
+    case 'auth':
+    case 'not-started':
+      return result.status
+    case 'aborted':
+      return 'interrupted'
+    default:
+      return 'failed'
+  }
+}
+
+/** A judge that errs, or says neither, has not approved. */
+function verdictOf(
+  result: SessionResult,
+  stories: readonly string[],
+  oneLine: (text: string) => string,
+): Verdict {
+  if (result.status === 'limit' || result.status === 'overloaded') {
+    return { kind: 'limit', notBefore: result.resetsAt, message: oneLine(result.message) }
+  }
+  if (result.status !== 'finished') return { kind: 'none', message: oneLine(result.message) }
+  const { verdict } = readSignals(result.finalText)
+  if (verdict === null) return { kind: 'none', message: 'the judge said neither VERIFIED nor RESET' }
+  if (verdict.kind === 'verified') return verdict
+  const ids = verdict.ids.filter((id) => stories.includes(id))
+  if (ids.length === 0) return { kind: 'none', message: 'the judge reset stories that do not exist' }
+  return { kind: 'reset', stories: ids, reason: oneLine(verdict.reason) || 'the judge gave no reason' }
+}
+
+function usageOf(result: SessionResult): Usage {
+  const { calls, inputTokens, outputTokens, cachedTokens, costUsd, agentSeconds } = result.usage
+  return {
+    calls,
+    inputTokens,
+    outputTokens,
+    cachedTokens,
+    costUsd: costUsd ?? 0,
+    agentSeconds: Math.round(agentSeconds * 10) / 10,
+  }
+}

@@ -1,0 +1,295 @@
+// Takes a feature for this job: finds its stories and its state, checks the lease, and makes the state to start from.
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { CatFile } from './git/cat-file.ts'
+import { type Feature, featureOfFolder, folderOf, isPrdPath, nameOf, newestOfEach } from './git/features.ts'
+import type { Git } from './git/git.ts'
+import type { Repository } from './git/repository.ts'
+import type { Found, Store } from './git/store.ts'
+import { ownFiles } from './loop/files.ts'
+import { expired, sayHolder } from './loop/lease.ts'
+import { emptyRecord, giveBack } from './loop/reduce.ts'
+import type { Control, Job, Lease, State } from './loop/state.ts'
+import { mergePeople } from './prd/merge.ts'
+import { parsePrd } from './prd/parse.ts'
+import { addUsage, asImported, type Prd } from './prd/schema.ts'
+import { remaining } from './prd/select.ts'
+import { type Mistake, UserError } from './system/errors.ts'
+import { nearest } from './system/nearest.ts'
+
+/** Somebody else works on the feature: leave at once, change nothing. */
+export class Held extends Error {
+  readonly lease: Lease
+  constructor(lease: Lease, feature: string) {
+    super(`${sayHolder(lease)} works on ${feature} since its lease holds until ${new Date(lease.expiresAt).toISOString()}`)
+    this.name = 'Held'
+    this.lease = lease
+  }
+}
+
+/** The chain has moved on since this job was dispatched: it has nothing to do. */
+export class Superseded extends Error {
+  constructor(dispatched: number, now: number) {
+    super(`this job was dispatched as generation ${dispatched}, the run is at ${now}: another job has gone on already`)
+    this.name = 'Superseded'
+  }
+}
+
+/** Where stories were looked for: a commit, and on a laptop the work tree above it. */
+export type Place = { commit: string; workTree: string | null }
+
+/** Every feature that the place holds, the newest folder of each name. Broken files are collected, not thrown. */
+export async function findFeatures(git: Git, objects: CatFile, place: Place, branchPrefix: string) {
+  const listed = await git.run(['ls-tree', '-r', '-z', '--name-only', place.commit, '--', '.ralph/', 'ralph/', 'scripts/ralph/', 'prd.json'])
+  const paths = new Set(listed.stdout.split('\0').filter(isPrdPath))
+  if (place.workTree !== null) {
+    const untracked = await git.run(['ls-files', '-z', '--others', '--', '.ralph/', 'ralph/', 'scripts/ralph/', 'prd.json'])
+    for (const path of untracked.stdout.split('\0')) if (isPrdPath(path)) paths.add(path)
+  }
+  const features: Feature[] = []
+  const mistakes: Mistake[] = []
+  const notes: string[] = []
+  for (const path of paths) {
+    const onDisk = place.workTree === null ? null : await readFile(join(place.workTree, path), 'utf8').catch(() => null)
+    const text = onDisk ?? (place.workTree === null ? await objects.text(`${place.commit}:${path}`) : null)
+    if (text === null) continue
+    const folder = folderOf(path)
+    const parsed = parsePrd(text, path)
+    const name = (folder === null ? null : featureOfFolder(folder)) ?? (parsed.ok ? nameOf(parsed.prd, branchPrefix) : 'feature')
+    if (!parsed.ok) mistakes.push(...parsed.mistakes)
+    else {
+      features.push({ name, folder, path, prd: parsed.prd })
+      notes.push(...parsed.notes)
+    }
+  }
+  return { features: newestOfEach(features), mistakes, notes }
+}
+
+/** The feature that is meant: the named one, or the only unfinished one. Throws UserError with the list otherwise. */
+export function chooseFeature(wanted: string | null, candidates: ReadonlyMap<string, 'unfinished' | 'finished'>): string {
+  const names = [...candidates.keys()].sort()
+  if (wanted !== null) {
+    if (candidates.has(wanted)) return wanted
+    const near = nearest(wanted, names)
+    const fix =
+      names.length === 0
+        ? `write .ralph/<yyyy-mm-dd>-${wanted}/prd.json and commit it`
+        : `use one of: ${names.join(', ')}${near === null ? '' : ` (did you mean ${near}?)`}`
+    throw new UserError([{ path: 'feature', found: wanted, expected: 'a feature with a prd.json', fix }])
+  }
+  const open = names.filter((name) => candidates.get(name) === 'unfinished')
+  if (open.length === 1 && open[0] !== undefined) return open[0]
+  if (open.length === 0 && names.length === 1 && names[0] !== undefined) return names[0]
+  const found = names.length === 0 ? 'no prd.json' : `${open.length === 0 ? names.length : open.length} features: ${(open.length === 0 ? names : open).join(', ')}`
+  const fix = names.length === 0 ? 'write .ralph/<yyyy-mm-dd>-<feature>/prd.json and commit it' : 'name one of them'
+  throw new UserError([{ path: 'feature', found, expected: 'the name of one feature', fix }])
+}
+
+export type ClaimRequest = {
+  feature: string | null
+  branchPrefix: string
+  base: { branch: string; sha: string }
+  /** The checkout to look for stories in, too (CLI). */
+  workTree: string | null
+  /** Only a job of this generation goes on; null for a kick-off by a person. */
+  generation: number | null
+  lease: Omit<Lease, 'nonce'>
+  /** Whether the holder of a lease that has not expired still lives. */
+  alive(lease: Lease): Promise<boolean>
+  job: Job
+  chosen: Readonly<Record<string, string>>
+  today: string
+  /** Looks at the checkout before anything is taken: refuses dirt, takes up people's edits. */
+  settle(state: State, fresh: boolean): Promise<State>
+  /** The newest comment id, where a state that was lost begins to listen. */
+  firstComment: number
+}
+
+export type Claimed = { state: State; resumed: boolean; notes: string[]; lost: Lease | null }
+
+/** Takes the lease with one durable push. Throws Held, Superseded or UserError; nothing has changed then. */
+export async function claim(
+  git: Git,
+  objects: CatFile,
+  store: Store,
+  repository: Repository,
+  request: ClaimRequest,
+): Promise<Claimed> {
+  const states = await store.list()
+  const seen = await findFeatures(git, objects, { commit: request.base.sha, workTree: request.workTree }, request.branchPrefix)
+  const candidates = new Map<string, 'unfinished' | 'finished'>()
+  for (const { name, prd } of seen.features) candidates.set(name, remaining(prd).length > 0 ? 'unfinished' : 'finished')
+  for (const folder of states.keys()) {
+    const name = featureOfFolder(folder)
+    if (name === null) continue
+    if (request.feature !== null) candidates.set(name, candidates.get(name) ?? 'unfinished')
+    else candidates.set(name, (await store.load(folder))?.state.prd.run.outcome === 'complete' ? 'finished' : 'unfinished')
+  }
+  const broken = seen.mistakes.filter((mistake) => request.feature === null || !candidates.has(request.feature) || mistake.path.includes(`-${request.feature}/`))
+  if (broken.length > 0) throw new UserError(broken)
+  const name = chooseFeature(request.feature, candidates)
+  const file = seen.features.find((feature) => feature.name === name) ?? null
+
+  const folders = [...states.keys()].filter((folder) => featureOfFolder(folder) === name).sort()
+  const newest = folders.at(-1) ?? null
+  const replaced = newest !== null && file?.folder != null && file.folder > `.ralph/${newest}`
+  const found = newest === null || replaced ? null : await store.load(newest)
+  if (found !== null) return resume(found, request, store, seen.notes, file)
+  if (file === null) throw new UserError([{ path: 'feature', found: name, expected: 'a prd.json', fix: 'commit one' }])
+  return begin(file, request, store, repository, seen.notes)
+}
+
+async function resume(
+  found: Found,
+  request: ClaimRequest,
+  store: Store,
+  notes: string[],
+  file: Feature | null,
+): Promise<Claimed> {
+  const { state } = found
+  const { lease } = state
+  if (lease !== null && !expired(lease, request.job.startedAt) && (await request.alive(lease))) throw new Held(lease, state.feature)
+  if (request.generation !== null && request.generation !== state.generation) {
+    throw new Superseded(request.generation, state.generation)
+  }
+  const fresh = state.published === null
+  // Nothing was opened yet: the fork point is where the base is now.
+  const prd = fresh && file !== null ? { ...asImported(file.prd), run: state.prd.run } : state.prd
+  const base = fresh ? request.base : state.base
+  const green = fresh ? request.base.sha : state.green
+  const baseline = fresh ? 'pending' : state.baseline
+  const taken = takeOver({ ...state, prd, base, green, baseline })
+  const claimed = started(await request.settle(taken, fresh), request)
+  await store.save(claimed)
+  return { state: claimed, resumed: true, notes, lost: state.attempt === null ? null : lease }
+}
+
+/** The attempt of a job that was lost is given back; what it reserved is charged as an estimate. */
+function takeOver(state: State): State {
+  const { attempt } = state
+  if (attempt === null || attempt.phase === 'failed' || attempt.phase === 'returned') return state
+  const cost = attempt.session === null ? (attempt.reservedCostUsd ?? 0) : 0
+  const usage = addUsage(state.prd.run.usage, { ...emptyRecord().usage, costUsd: cost })
+  const charged = { ...state, prd: { ...state.prd, run: { ...state.prd.run, usage } } }
+  return giveBack(charged, 'lost', 'the job was lost', null)
+}
+
+function started(state: State, request: ClaimRequest): State {
+  const { run } = state.prd
+  return {
+    ...state,
+    lease: { ...request.lease, nonce: randomUUID() },
+    prd: { ...state.prd, run: { ...run, jobs: run.jobs + 1, startedAt: run.startedAt ?? new Date(request.job.startedAt).toISOString() } },
+    control: { ...state.control, chosen: { ...state.control.chosen, ...request.chosen } },
+    job: request.job,
+  }
+}
+
+async function begin(
+  file: Feature,
+  request: ClaimRequest,
+  store: Store,
+  repository: Repository,
+  notes: string[],
+): Promise<Claimed> {
+  const folder = file.folder ?? `.ralph/${request.today}-${file.name}`
+  const branch = file.prd.branchName === '' ? `${request.branchPrefix}${file.name}` : file.prd.branchName
+  if (branch === request.base.branch) {
+    throw new UserError([
+      { path: `${file.path}: branchName`, found: branch, expected: 'a branch of its own', fix: `remove it, or write ${request.branchPrefix}${file.name}: Ralph never commits to the base` },
+    ])
+  }
+  const head = await store.head(branch)
+  const control: Control = { ...emptyControl(), lastComment: request.firstComment }
+  const fresh: State = {
+    version: 1,
+    feature: file.name,
+    importedFrom: file.folder === null ? file.path : null,
+    folder,
+    branch,
+    base: request.base,
+    nonce: randomUUID(),
+    generation: 0,
+    // The file cannot bring limits, usage or control of its own: those are Ralph's.
+    prd: asImported(file.prd),
+    green: request.base.sha,
+    published: null,
+    baseline: 'pending',
+    attempt: null,
+    kept: {},
+    records: {},
+    control,
+    verification: { approved: false, sessions: 0, message: '' },
+    progress: [],
+    recent: [],
+    timeline: [],
+    lease: null,
+    github: { pull: null, pullUrl: null, comment: null },
+    job: request.job,
+  }
+  const state = head === null ? fresh : await adoptBranch(fresh, head, store, repository)
+  const claimed = started(await request.settle(state, head === null), request)
+  await store.save(claimed)
+  const said = head === null ? notes : [...notes, `the state of ${file.name} was lost; it goes on from ${branch} as it stands`]
+  return { state: claimed, resumed: head !== null, notes: said, lost: null }
+}
+
+/** The branch is there but our state is not: what it holds is believed as far as its prd.json says so. */
+async function adoptBranch(fresh: State, head: string, store: Store, repository: Repository): Promise<State> {
+  await store.fetch([head], 'whole')
+  const text = await repository.read(head, ownFiles(fresh).prd)
+  const parsed = text === null ? null : parsePrd(text, `${fresh.branch}: ${ownFiles(fresh).prd}`)
+  if (parsed !== null && !parsed.ok) throw new UserError(parsed.mistakes)
+  const prd: Prd = parsed === null ? fresh.prd : mergePeople(parsed.prd, fresh.prd).prd
+  return { ...fresh, prd, green: head, published: head, baseline: 'green' }
+}
+
+export function emptyControl(): Control {
+  return {
+    paused: null,
+    granted: { iterations: 0, costUsd: 0 },
+    notBefore: null,
+    guidance: {},
+    lastComment: 0,
+    calls: [],
+    idleJobs: 0,
+    continuePending: false,
+    chosen: {},
+  }
+}
+
+/** The job as it begins. */
+export function newJob(startedAt: number, deadline: number): Job {
+  return {
+    startedAt,
+    deadline,
+    iterations: 0,
+    begun: 0,
+    synced: false,
+    prepared: false,
+    opened: false,
+    theirs: null,
+    joins: 0,
+    branchRefused: false,
+    interrupted: false,
+    error: null,
+    conclusion: null,
+    concludedAt: null,
+    published: false,
+    more: false,
+    dispatched: false,
+    nextRunId: null,
+    reported: false,
+  }
+}
+
+/** Refuses dirt outside `allowed`; gives the paths that may be taken up. Throws UserError with the list. */
+export async function checkDirt(repository: Repository, checkedOut: string, allowed: (path: string) => boolean): Promise<string[]> {
+  const dirt = await repository.dirt(checkedOut)
+  const foreign = dirt.filter((path) => !allowed(path))
+  if (foreign.length === 0) return dirt
+  const list = foreign.slice(0, 5).join(', ') + (foreign.length > 5 ? ` and ${foreign.length - 5} more` : '')
+  const found = `uncommitted changes: ${list}`
+  throw new UserError([{ path: 'work tree', found, expected: 'a clean tree', fix: 'commit or stash them, then run again' }])
+}

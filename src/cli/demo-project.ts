@@ -1,0 +1,162 @@
+// The demo's sample project, its stories, and what the scripted agent does to it. The first try at US-002 is wrong.
+
+export const FEATURE = 'units'
+
+const CONVERT = `/** Converts metres to feet. */
+export function metresToFeet(metres) {
+  return metres / 0.3048
+}
+`
+
+const TEST = `import assert from 'node:assert/strict'
+import test from 'node:test'
+import { metresToFeet } from '../src/convert.mjs'
+
+test('a foot is 0.3048 metres', () => {
+  assert.equal(metresToFeet(0.3048), 1)
+})
+`
+
+const STORIES = [
+  {
+    id: 'US-001',
+    title: 'Convert kilograms to pounds',
+    description: 'As a cook, I want pounds, so that I can read old recipes.',
+    acceptanceCriteria: ['kilogramsToPounds(0.45359237) is 1', 'a test shows it'],
+    priority: 1,
+  },
+  {
+    id: 'US-002',
+    title: 'Convert Celsius to Fahrenheit',
+    description: 'As a traveller, I want Fahrenheit, so that I know what to wear.',
+    acceptanceCriteria: ['celsiusToFahrenheit(100) is 212', 'celsiusToFahrenheit(0) is 32', 'a test shows both'],
+    priority: 2,
+  },
+  {
+    id: 'US-003',
+    title: 'One function for all units',
+    description: 'As a developer, I want convert(value, from, to), so that I need not know the names.',
+    acceptanceCriteria: ['convert(100, "C", "F") is 212', 'an unknown pair throws a RangeError', 'a test shows both'],
+    priority: 3,
+    dependsOn: ['US-001', 'US-002'],
+  },
+]
+
+/** Path to text, as the demo begins. */
+export const PROJECT: Readonly<Record<string, string>> = {
+  'package.json': `${JSON.stringify({ name: 'units', version: '1.0.0', type: 'module', private: true }, null, 2)}\n`,
+  'README.md': '# units\nA small converter.\n',
+  'src/convert.mjs': CONVERT,
+  'test/convert.test.mjs': TEST,
+  [`.ralph/2026-01-31-${FEATURE}/prd.json`]: `${JSON.stringify(
+    { schemaVersion: 2, project: 'Units', description: 'Converts units.', userStories: STORIES },
+    null,
+    2,
+  )}\n`,
+}
+
+/** A file is written anew, or gets a text at its end. */
+export type Edit = { path: string; append: string } | { path: string; text: string }
+
+/** What the agent does for a story at an attempt, and what it says. */
+export function scripted(storyId: string, attempt: number): { says: string[]; edits: Edit[]; learning: string | null } {
+  switch (storyId) {
+    case 'US-001':
+      return {
+        says: ['Reading src/convert.mjs', 'Adding kilogramsToPounds and its test'],
+        edits: [
+          { path: 'src/convert.mjs', append: POUNDS },
+          { path: 'test/pounds.test.mjs', text: POUNDS_TEST },
+        ],
+        learning: 'Converters live in src/convert.mjs, a test file for each unit in test/',
+      }
+    case 'US-002': {
+      const right = attempt > 1
+      return {
+        says: [right ? 'The gate says 100 C must be 212 F: the factor was upside down' : 'Adding celsiusToFahrenheit and its test'],
+        edits: right
+          ? [{ path: 'src/convert.mjs', text: `${CONVERT}${POUNDS}${fahrenheit('9) / 5')}` }]
+          : [
+              { path: 'src/convert.mjs', append: fahrenheit('5) / 9') },
+              { path: 'test/fahrenheit.test.mjs', text: FAHRENHEIT_TEST },
+            ],
+        learning: null,
+      }
+    }
+    default:
+      return {
+        says: ['Adding convert(value, from, to) on top of the converters'],
+        edits: [
+          { path: 'src/convert.mjs', append: ALL },
+          { path: 'test/all.test.mjs', text: ALL_TEST },
+        ],
+        learning: null,
+      }
+  }
+}
+
+const POUNDS = `
+/** Converts kilograms to pounds. */
+export function kilogramsToPounds(kilograms) {
+  return kilograms / 0.45359237
+}
+`
+
+const POUNDS_TEST = `import assert from 'node:assert/strict'
+import test from 'node:test'
+import { kilogramsToPounds } from '../src/convert.mjs'
+
+test('a pound is 0.45359237 kilograms', () => {
+  assert.equal(kilogramsToPounds(0.45359237), 1)
+})
+`
+
+function fahrenheit(factor: string): string {
+  return `
+/** Converts degrees Celsius to degrees Fahrenheit. */
+export function celsiusToFahrenheit(celsius) {
+  return (celsius * ${factor} + 32
+}
+`
+}
+
+const FAHRENHEIT_TEST = `import assert from 'node:assert/strict'
+import test from 'node:test'
+import { celsiusToFahrenheit } from '../src/convert.mjs'
+
+test('water boils at 212 F', () => {
+  assert.equal(celsiusToFahrenheit(100), 212)
+})
+
+test('water freezes at 32 F', () => {
+  assert.equal(celsiusToFahrenheit(0), 32)
+})
+`
+
+const ALL = `
+const CONVERTERS = new Map([
+  ['m ft', metresToFeet],
+  ['kg lb', kilogramsToPounds],
+  ['C F', celsiusToFahrenheit],
+])
+
+/** Converts a value between two units. Throws a RangeError for a pair that is not known. */
+export function convert(value, from, to) {
+  const converter = CONVERTERS.get(\`\${from} \${to}\`)
+  if (converter === undefined) throw new RangeError(\`no way from \${from} to \${to}\`)
+  return converter(value)
+}
+`
+
+const ALL_TEST = `import assert from 'node:assert/strict'
+import test from 'node:test'
+import { convert } from '../src/convert.mjs'
+
+test('converts a known pair', () => {
+  assert.equal(convert(100, 'C', 'F'), 212)
+})
+
+test('refuses an unknown pair', () => {
+  assert.throws(() => convert(1, 'kg', 'F'), RangeError)
+})
+`

@@ -1,0 +1,54 @@
+// `ralph demo`: a complete run on a sample project in a temporary folder, with a scripted agent that really edits files.
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { FEATURE, PROJECT } from './demo-project.ts'
+import type { Answer, Context } from './context.ts'
+import { run } from './run.ts'
+
+/** Runs the demo; the folder is kept and named at the end. No network, no key. */
+export async function demo(context: Context): Promise<Answer> {
+  const directory = await mkdtemp(join(tmpdir(), 'ralph-demo-'))
+  for (const [path, text] of Object.entries(PROJECT)) {
+    await mkdir(dirname(join(directory, path)), { recursive: true })
+    await writeFile(join(directory, path), text)
+  }
+  const git = (...args: string[]) => promisify(execFile)('git', args, { cwd: directory, env: { ...context.env, ...WHO } })
+  await git('init', '-q', '-b', 'main')
+  await git('add', '-A')
+  await git('commit', '-q', '-m', 'feat: a converter that knows one unit')
+  const stream = context.json ? process.stderr : process.stdout
+  stream.write(`A sample project was made in ${directory}\nIts stories: .ralph/2026-01-31-${FEATURE}/prd.json. Its gates: node --check, node --test.\n\n`)
+  // The agent is this program again, as a process of its own: only its files and its exit code count.
+  const self = `"${process.execPath}" "${process.argv[1] ?? ''}" demo-agent`
+  const flags = {
+    ...context.flags,
+    agent: 'custom',
+    agentCommand: self,
+    gate: ['syntax=node --check src/convert.mjs', 'test=node --test'],
+    maxAttempts: '3',
+  }
+  const env = { ...context.env, ...WHO }
+  const answer = await run({ ...context, flags, feature: FEATURE, directory, env })
+  stream.write(
+    [
+      '',
+      'Look at it:',
+      `  cd ${directory}`,
+      '  git log --stat                                   one commit a story, each with green gates',
+      `  cat .ralph/2026-01-31-${FEATURE}/progress.txt   what happened, the rejected attempt too`,
+      `  less .git/ralph/transcripts/*                    what the agent said`,
+      '',
+    ].join('\n'),
+  )
+  return { ...answer, more: { ...answer.more, directory } }
+}
+
+const WHO = {
+  GIT_AUTHOR_NAME: 'Ralph demo',
+  GIT_AUTHOR_EMAIL: 'demo@localhost',
+  GIT_COMMITTER_NAME: 'Ralph demo',
+  GIT_COMMITTER_EMAIL: 'demo@localhost',
+}

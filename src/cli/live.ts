@@ -1,0 +1,111 @@
+// Shows a run on a terminal: a live header over scrolling lines; plain lines in a pipe. Implements ReporterPort.
+import type { AgentEvent } from '../agents/agent.ts'
+import type { ReporterPort } from '../loop/ports.ts'
+import type { State } from '../loop/state.ts'
+import { agentLine, banner, eventLines, type LineFacts, type Look, plainBanner, stepLines, warningLine } from '../report/terminal.ts'
+import { humanMs } from '../report/words.ts'
+
+/** The part of a stream that is needed. */
+export type Screen = { write(text: string): unknown; isTTY?: boolean; columns?: number }
+
+export type Live = ReporterPort & {
+  agent(event: AgentEvent): void
+  say(text: string): void
+  /** Takes the live header off the screen. */
+  close(): void
+  look: Look
+}
+
+export function createLive(screen: Screen, facts: LineFacts, noColour: boolean): Live {
+  const tty = screen.isTTY === true
+  const look: Look = { width: Math.min(100, screen.columns ?? 80), colour: tty && !noColour, plain: !tty }
+  let shown = 0
+  let state: State | null = null
+  let since = 0
+  let timer: NodeJS.Timeout | null = null
+
+  /** Lines go above the header; the header is drawn again below them. */
+  function print(lines: readonly string[]): void {
+    if (!tty) {
+      for (const line of lines) screen.write(`${line}\n`)
+      return
+    }
+    const text = lines.map((line) => `${line}\n`).join('')
+    screen.write(erase() + text + draw())
+  }
+
+  function erase(): string {
+    const text = shown === 0 ? '' : `\u001b[${shown}A\u001b[0J`
+    shown = 0
+    return text
+  }
+
+  function draw(): string {
+    if (state === null) return ''
+    const clock = since === 0 ? '' : `\n  ${humanMs(Date.now() - since)}`
+    const text = `${banner(state, facts.limits, look.width, look.colour)}${clock}\n`
+    shown = text.split('\n').length - 1
+    return text
+  }
+
+  function tick(on: boolean): void {
+    if (timer !== null) clearInterval(timer)
+    timer = null
+    since = on ? Date.now() : 0
+    if (!on || !tty) return
+    timer = setInterval(() => screen.write(erase() + draw()), 1000)
+    timer.unref()
+  }
+
+  return {
+    look,
+    async step(step, now) {
+      if (!tty && state === null) print([plainBanner(now, facts.limits)])
+      state = now
+      const working = step.kind === 'agent' || step.kind === 'gates' || step.kind === 'verify' || step.kind === 'wait'
+      tick(working)
+      print(stepLines(step, now, facts, look))
+    },
+    async event(event, now) {
+      state = now
+      tick(false)
+      print(eventLines(event, now, facts, look))
+    },
+    async beforePublish() {},
+    async opened(now) {
+      return now.github
+    },
+    async finished(now) {
+      return now.github
+    },
+    warn: (message) => print([warningLine(message, look)]),
+    agent(event) {
+      const text = sayAgent(event)
+      if (text !== null) print([agentLine(text, facts, look)])
+    },
+    say: (text) => print(text.split('\n')),
+    close() {
+      tick(false)
+      state = null
+      if (tty) screen.write(erase())
+    },
+  }
+}
+
+/** One readable line for what an agent does, or nothing. */
+export function sayAgent(event: AgentEvent): string | null {
+  switch (event.kind) {
+    case 'text':
+      return event.text.trim() === '' ? null : event.text.replace(/\s+/g, ' ').trim()
+    case 'tool':
+      return event.target === null ? event.name : `${event.name} ${event.target}`
+    case 'limit':
+      return 'the usage limit is reached'
+    case 'retry':
+      return `asks its server again (attempt ${event.attempt})`
+    case 'error':
+      return event.message
+    case 'usage':
+      return null
+  }
+}

@@ -1,0 +1,144 @@
+// A feature on this machine: the checkout, its state, and what may be done with the work tree before a run.
+import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { checkDirt, chooseFeature, emptyControl, findFeatures, newJob } from '../claim.ts'
+import { featureOfFolder } from '../git/features.ts'
+import { ownFiles, recordMessage } from '../loop/files.ts'
+import type { Lease, State } from '../loop/state.ts'
+import { mergePeople } from '../prd/merge.ts'
+import { parsePrd } from '../prd/parse.ts'
+import { asImported } from '../prd/schema.ts'
+import { remaining } from '../prd/select.ts'
+import type { Settings } from '../settings.ts'
+import { UserError } from '../system/errors.ts'
+import { processLives } from '../system/process-table.ts'
+import { openWorkshop, type Workshop } from '../wire.ts'
+import type { Context } from './context.ts'
+
+export type LocalRun = {
+  settings: Settings
+  workshop: Workshop
+  base: { branch: string; sha: string }
+  alive(lease: Lease): Promise<boolean>
+  /** The state as it stands, without taking anything; made from prd.json where no run has begun. */
+  look(): Promise<State>
+  [Symbol.dispose](): void
+}
+
+export async function openLocal(context: Context, settings: Settings, voice: { warn(message: string): void }): Promise<LocalRun> {
+  const workshop = await openWorkshop({
+    settings,
+    env: context.env,
+    directory: context.directory,
+    remote: null,
+    identity: null,
+    warn: voice.warn,
+  })
+  const { clone } = workshop
+  if (clone.branch === null) {
+    workshop[Symbol.dispose]()
+    throw new UserError([
+      { path: 'HEAD', found: 'a detached HEAD', expected: 'a branch', fix: 'run `git switch <branch>` first: the run starts from it' },
+    ])
+  }
+  const base = await baseOf(workshop, settings, clone.branch, clone.head ?? '')
+  return {
+    settings,
+    workshop,
+    base,
+    alive: async (lease) => lease.host !== hostname() || (await processLives(lease.pid, lease.startTime)),
+    look: () => look(workshop, settings, base),
+    [Symbol.dispose]: () => workshop[Symbol.dispose](),
+  }
+}
+
+/** On a laptop a run starts from where HEAD is, unless `--base-branch` names another branch. */
+async function baseOf(workshop: Workshop, settings: Settings, branch: string, head: string) {
+  if (settings.baseBranch === null) return { branch, sha: head }
+  const sha = await workshop.store.head(settings.baseBranch)
+  if (sha !== null) return { branch: settings.baseBranch, sha }
+  throw new UserError([
+    { path: '--base-branch', found: settings.baseBranch, expected: 'a branch of this repository', fix: 'create it, or name another' },
+  ])
+}
+
+async function look(workshop: Workshop, settings: Settings, base: { branch: string; sha: string }): Promise<State> {
+  const { store, git, objects, clone } = workshop
+  const states = await store.list()
+  const place = { commit: clone.head ?? base.sha, workTree: clone.workTree }
+  const found = await findFeatures(git, objects, place, settings.branchPrefix)
+  const candidates = new Map<string, 'unfinished' | 'finished'>()
+  for (const { name, prd } of found.features) candidates.set(name, remaining(prd).length > 0 ? 'unfinished' : 'finished')
+  for (const folder of states.keys()) {
+    const name = featureOfFolder(folder)
+    const loaded = name === null ? null : await store.load(folder)
+    if (name !== null && loaded !== null) candidates.set(name, loaded.state.prd.run.outcome === 'complete' ? 'finished' : 'unfinished')
+  }
+  const broken = found.mistakes.filter((mistake) => settings.feature === null || !candidates.has(settings.feature) || mistake.path.includes(`-${settings.feature}/`))
+  if (broken.length > 0) throw new UserError(broken)
+  const name = chooseFeature(settings.feature, candidates)
+  const folder = [...states.keys()].filter((one) => featureOfFolder(one) === name).sort().at(-1)
+  const state = folder === undefined ? null : ((await store.load(folder))?.state ?? null)
+  const feature = found.features.find((one) => one.name === name)
+  if (state !== null) return feature === undefined ? state : { ...state, prd: mergePeople(state.prd, feature.prd).prd }
+  if (feature === undefined) throw new Error(`no prd.json of ${name}`)
+  return {
+    version: 1,
+    feature: name,
+    importedFrom: feature.folder === null ? feature.path : null,
+    folder: feature.folder ?? `.ralph/${new Date().toISOString().slice(0, 10)}-${name}`,
+    branch: feature.prd.branchName || `${settings.branchPrefix}${name}`,
+    base,
+    nonce: '',
+    generation: 0,
+    prd: asImported(feature.prd),
+    green: base.sha,
+    published: null,
+    baseline: 'pending',
+    attempt: null,
+    kept: {},
+    records: {},
+    control: emptyControl(),
+    verification: { approved: false, sessions: 0, message: '' },
+    progress: [],
+    recent: [],
+    timeline: [],
+    lease: null,
+    github: { pull: null, pullUrl: null, comment: null },
+    job: newJob(Date.now(), Number.MAX_SAFE_INTEGER),
+  }
+}
+
+/** Refuses a dirty tree, takes up what people changed in the feature's own folder; keeps the dirt of an open attempt. */
+export async function adoptSettle(local: LocalRun, state: State): Promise<State> {
+  const { repository, clone } = local.workshop
+  const onBranch = clone.branch === state.branch
+  if (state.attempt !== null && onBranch) return state
+  const own = (path: string) =>
+    (state.published === null || onBranch) &&
+    (path.startsWith(`${state.folder}/`) || path === state.importedFrom || path.startsWith('.ralph/prompts/'))
+  const head = clone.head ?? state.green
+  const edits = await checkDirt(repository, head, own)
+  const settled = edits.length === 0 ? state : await adopt(local, state, head, edits)
+  if (settled.published !== null) await repository.checkOut(settled.green, null)
+  return settled
+}
+
+async function adopt(local: LocalRun, state: State, head: string, edits: readonly string[]): Promise<State> {
+  const { repository } = local.workshop
+  const subject = `docs(ralph): stories of ${state.feature}`
+  const green = await repository.adopt(head, edits, recordMessage(state, subject))
+  if (state.published === null) return { ...state, green }
+  const { prd: path } = ownFiles(state)
+  const text = await repository.read(green, path)
+  const ids = new Set(state.prd.userStories.map((story) => story.id))
+  const parsed = text === null ? null : parsePrd(text, path, ids)
+  if (parsed !== null && !parsed.ok) throw new UserError(parsed.mistakes)
+  return { ...state, green, prd: parsed === null ? state.prd : mergePeople(state.prd, parsed.prd).prd }
+}
+
+/** Whether Ralph has ever worked in this clone; reading commands look no further where it has not. */
+export function hasState(gitDir: string): boolean {
+  return existsSync(join(gitDir, 'ralph', 'git'))
+}

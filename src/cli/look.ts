@@ -1,0 +1,90 @@
+// `ralph status`, `next` and `validate`: look, say, change nothing. Exit 0 when fine, 1 when not, 64 on bad input.
+import { outcomeOf } from '../loop/next-step.ts'
+import type { State } from '../loop/state.ts'
+import { counts, pickStory, remaining } from '../prd/select.ts'
+import { outputsOf } from '../report/outputs.ts'
+import { plainBanner, statusLine } from '../report/terminal.ts'
+import { nextMove, spoken, standings } from '../report/words.ts'
+import { limitsOf } from '../wire.ts'
+import { type Answer, type Context, settingsOf } from './context.ts'
+import { type LocalRun, openLocal } from './local.ts'
+
+export async function status(context: Context): Promise<Answer> {
+  using local = await openQuiet(context)
+  const state = await local.look()
+  const { outcome } = state.prd.run
+  const say = speaker(context)
+  say(plainBanner(state, limitsOf(local.settings)))
+  const standing = standings(state)
+  for (const story of state.prd.userStories) {
+    const notes = story.notes === '' ? '' : `  (${story.notes.replace(/\s+/g, ' ').slice(0, 120)})`
+    say(`  ${SIGNS[standing.get(story.id) ?? 'open'] ?? ' '} ${story.id}  ${story.title}${notes}`)
+  }
+  say(`${statusLine(state, PLAIN)}\nNext: ${spoken(nextMove(state, outcome, 'cli', limitsOf(local.settings)))}`)
+  const stories = state.prd.userStories.map(({ id, title, passes, blocked, skipped, retries, notes }) => ({
+    id,
+    title,
+    passes,
+    blocked,
+    skipped,
+    retries,
+    notes,
+  }))
+  const fine = counts(state.prd).blocked === 0 && outcome !== 'stuck' && outcome !== 'error'
+  return { code: fine ? 0 : 1, outputs: outputsOf(state, outcome, null), more: { stories } }
+}
+
+export async function next(context: Context): Promise<Answer> {
+  using local = await openQuiet(context)
+  const state = await local.look()
+  const story = pickStory(state.prd)
+  const say = speaker(context)
+  const open = remaining(state.prd).length
+  if (story !== null) say(`${story.id}  ${story.title}`)
+  else say(open === 0 ? 'nothing: every story passed or was skipped' : `nothing: ${open} stories are left, and all are blocked or wait for blocked ones`)
+  const over = outcomeOf({ ...state, job: { ...state.job, startedAt: 0 } }, limitsOf(local.settings), Date.now())
+  const more = { next: story === null ? null : { id: story.id, title: story.title, attempt: story.retries + 1 }, reason: over?.reason ?? null }
+  return { code: story === null && open > 0 ? 1 : 0, outputs: outputsOf(state, state.prd.run.outcome, null), more }
+}
+
+export async function validate(context: Context): Promise<Answer> {
+  const { settings, notes } = await settingsOf(context)
+  using local = await openLocal(context, settings, { warn: (text) => process.stderr.write(`warning: ${text}\n`) })
+  const state = await local.look()
+  const say = speaker(context)
+  const warnings = [...notes, ...warningsOf(state, local)]
+  for (const text of warnings) say(`warning: ${text}`)
+  say(`${state.folder}/prd.json: ${state.prd.userStories.length} stories, fine`)
+  return { code: 0, outputs: outputsOf(state, state.prd.run.outcome, null), more: { warnings } }
+}
+
+/** Things that are allowed and seldom meant. */
+function warningsOf(state: State, local: LocalRun): string[] {
+  const warnings: string[] = []
+  if (local.settings.gates.length === 0) warnings.push('no gate is configured: every change that an agent makes would pass')
+  for (const story of state.prd.userStories) {
+    if (story.acceptanceCriteria.length > 8) warnings.push(`${story.id} has ${story.acceptanceCriteria.length} criteria: a story should fit one session`)
+  }
+  return warnings
+}
+
+async function openQuiet(context: Context): Promise<LocalRun> {
+  const { settings } = await settingsOf(context)
+  return openLocal(context, settings, { warn: (text) => process.stderr.write(`warning: ${text}\n`) })
+}
+
+function speaker(context: Context): (text: string) => void {
+  const stream = context.json ? process.stderr : process.stdout
+  return (text) => stream.write(`${text}\n`)
+}
+
+const PLAIN = { width: 100, colour: false, plain: true }
+const SIGNS: Readonly<Record<string, string>> = {
+  passed: '[x]',
+  skipped: '[-]',
+  blocked: '[!]',
+  working: '[>]',
+  rejected: '[~]',
+  waiting: '[.]',
+  open: '[ ]',
+}

@@ -1,0 +1,123 @@
+// `ralph run`: works on a feature on this machine until an outcome.
+import { join } from 'node:path'
+import { adoptSettle, type LocalRun, openLocal } from './local.ts'
+import { claim, newJob } from '../claim.ts'
+import { loop } from '../loop/loop.ts'
+import { nextStep } from '../loop/next-step.ts'
+import type { State, Step } from '../loop/state.ts'
+import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
+import { outcomeSummary } from '../report/terminal.ts'
+import { createPorts, leaseFor, limitsOf } from '../wire.ts'
+import { type Answer, type Context, settingsOf } from './context.ts'
+import { createLive, type Live } from './live.ts'
+import { inboxQueue } from './inbox.ts'
+
+/** Works until the outcome. Ctrl+C ends the session in work, saves, and gives 130; a second one ends at once. */
+export async function run(context: Context): Promise<Answer> {
+  const { settings, notes } = await settingsOf(context)
+  const limits = limitsOf(settings)
+  const screen = context.json ? process.stderr : process.stdout
+  const live = createLive(screen, { limits, agent: settings.agent, voice: 'cli' }, context.env.NO_COLOR !== undefined)
+  for (const note of notes) live.warn(note)
+  using local = await openLocal(context, settings, live)
+  if (context.flags.dryRun === true) return dryRun(local, live)
+  const stop = new AbortController()
+  const release = onSignals(stop, live)
+  try {
+    const ports = await createPorts({
+      settings,
+      env: context.env,
+      workshop: local.workshop,
+      reporter: live,
+      queue: inboxQueue(local.workshop.clone),
+      dispatch: { dispatch: async () => null },
+      signal: stop.signal,
+      onAgent: live.agent,
+      onGateStart: () => {},
+      onGateEnd: () => {},
+    })
+    const now = Date.now()
+    const claimed = await claim(local.workshop.git, local.workshop.objects, local.workshop.store, local.workshop.repository, {
+      feature: settings.feature,
+      branchPrefix: settings.branchPrefix,
+      base: local.base,
+      workTree: local.workshop.clone.workTree,
+      generation: null,
+      lease: await leaseFor(settings, now, null),
+      alive: local.alive,
+      job: newJob(now, context.flags.jobDeadline === undefined ? Number.MAX_SAFE_INTEGER : now + settings.jobDeadlineMs),
+      chosen: {},
+      settle: (state) => adoptSettle(local, state),
+      today: new Date(now).toISOString().slice(0, 10),
+      firstComment: 0,
+    })
+    for (const note of claimed.notes) live.warn(note)
+    const { state, conclusion } = await loop(unpaused(claimed.state), limits, ports)
+    live.close()
+    const logs = join(local.workshop.clone.gitDir, 'ralph', 'logs')
+    live.say(outcomeSummary(state, conclusion, [['Logs', logs]], { limits, agent: settings.agent, voice: 'cli' }, live.look))
+    const more = state.job.error === null ? {} : { errors: [errorOf(state)] }
+    return { code: EXIT_CODES[conclusion.outcome], outputs: outputsOf(state, conclusion.outcome, null), more }
+  } finally {
+    release()
+    live.close()
+  }
+}
+
+/** A person who types `ralph run` goes on: it ends a pause, as the comment does. */
+function unpaused(state: State): State {
+  return { ...state, control: { ...state.control, paused: null } }
+}
+
+function errorOf(state: State) {
+  const { error } = state.job
+  return { path: 'run', found: error?.summary ?? '', expected: 'a run that can start', fix: error?.fix ?? '' }
+}
+
+/** Prints the decision and touches nothing. */
+async function dryRun(local: LocalRun, live: Live): Promise<Answer> {
+  const state = await local.look()
+  const limits = limitsOf(local.settings)
+  const step = nextStep(ready(unpaused(state)), limits, Date.now())
+  live.say(`Next: ${sayStep(step, state)}`)
+  return { code: 0, outputs: outputsOf(state, null, null), more: { next: describe(step) } }
+}
+
+/** As the state would be when the job has been set up. */
+function ready(state: State): State {
+  const job = { ...newJob(Date.now(), Number.MAX_SAFE_INTEGER), synced: true, prepared: true, opened: true }
+  return { ...state, attempt: null, baseline: 'green', job }
+}
+
+function describe(step: Step): Record<string, unknown> {
+  if (step.kind === 'reserve') return { step: 'work', storyId: step.storyId }
+  if (step.kind === 'conclude') return { step: 'stop', outcome: step.conclusion.outcome, reason: step.conclusion.reason }
+  return { step: step.kind }
+}
+
+export function sayStep(step: Step, state: State): string {
+  if (step.kind === 'reserve') {
+    const story = state.prd.userStories.find((one) => one.id === step.storyId)
+    return `work on ${step.storyId} (${story?.title ?? ''}), attempt ${(story?.retries ?? 0) + 1}`
+  }
+  if (step.kind === 'verify') return 'the final verification'
+  if (step.kind === 'conclude') return `stop: ${step.conclusion.outcome} (${step.conclusion.reason})`
+  return step.kind
+}
+
+function onSignals(stop: AbortController, live: Live): () => void {
+  const heard = (signal: NodeJS.Signals) => {
+    if (stop.signal.aborted) {
+      live.close()
+      process.exit(EXIT_CODES.interrupted)
+    }
+    live.warn(`${signal}: ending the session and saving; press Ctrl+C again to leave at once`)
+    stop.abort()
+  }
+  process.on('SIGINT', heard)
+  process.on('SIGTERM', heard)
+  return () => {
+    process.off('SIGINT', heard)
+    process.off('SIGTERM', heard)
+  }
+}

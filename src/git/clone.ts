@@ -1,0 +1,93 @@
+// The user's clone: its branch, HEAD, index, refs, hooks and configuration are Ralph's to keep, whatever an agent did.
+import { copyFile, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Git } from './git.ts'
+
+/** The clone as it was before any agent ran: file name to bytes, ref to object id. */
+export type Snapshot = { files: Map<string, Buffer | null>; hooks: Map<string, Buffer>; refs: Map<string, string> }
+
+const FILES = ['config', 'config.worktree', 'info/exclude', 'info/attributes', 'info/grafts', 'shallow']
+
+export async function takeSnapshot(git: Git): Promise<Snapshot> {
+  const { commonDir } = git.clone
+  const files = new Map<string, Buffer | null>()
+  for (const name of FILES) files.set(name, await readFile(join(commonDir, name)).catch(() => null))
+  const hooks = new Map<string, Buffer>()
+  for (const name of await readdir(join(commonDir, 'hooks')).catch(() => [])) {
+    const bytes = await readFile(join(commonDir, 'hooks', name)).catch(() => null)
+    if (bytes !== null) hooks.set(name, bytes)
+  }
+  return { files, hooks, refs: await refsOf(git) }
+}
+
+/** A fetch of ours may have cut the history elsewhere: the clone must know the same borders, or it calls itself broken. */
+export async function shareShallow(git: Git, snapshot: Snapshot): Promise<void> {
+  const borders = await readFile(join(git.own, 'shallow')).catch(() => null)
+  if (borders === null) return
+  await replace(join(git.clone.commonDir, 'shallow'), borders)
+  snapshot.files.set('shallow', borders)
+}
+
+/** Undoes what an agent did to the clone beside the work tree. Cheap when nothing was done. */
+export async function putBack(git: Git, snapshot: Snapshot): Promise<void> {
+  const { commonDir, gitDir } = git.clone
+  for (const [name, bytes] of snapshot.files) {
+    const file = join(commonDir, name)
+    const now = await readFile(file).catch(() => null)
+    if (bytes === null && now !== null) await rm(file, { force: true, recursive: true })
+    else if (bytes !== null && (now === null || !now.equals(bytes))) await replace(file, bytes)
+  }
+  const hooks = join(commonDir, 'hooks')
+  for (const name of await readdir(hooks).catch(() => [])) {
+    const wanted = snapshot.hooks.get(name)
+    const now = await readFile(join(hooks, name)).catch(() => null)
+    if (wanted === undefined) await rm(join(hooks, name), { force: true, recursive: true })
+    else if (now === null || !now.equals(wanted)) await replace(join(hooks, name), wanted)
+  }
+  const now = await refsOf(git)
+  const lines: string[] = []
+  for (const [ref, oid] of snapshot.refs) if (now.get(ref) !== oid) lines.push(`update ${ref} ${oid}`)
+  for (const ref of now.keys()) if (!snapshot.refs.has(ref)) lines.push(`delete ${ref}`)
+  await rm(join(gitDir, 'index.lock'), { force: true })
+  await updateRefs(git, lines)
+}
+
+/** Moves the clone's branch to a commit, HEAD onto that branch, and the clone's index to ours: a clean checkout. */
+export async function moveClone(git: Git, snapshot: Snapshot, branch: string, commit: string, mirrors: readonly [string, string][]) {
+  const { gitDir } = git.clone
+  const ref = `refs/heads/${branch}`
+  const wanted: [string, string][] = [[ref, commit], ...mirrors]
+  const lines = wanted.filter(([name, oid]) => snapshot.refs.get(name) !== oid).map(([name, oid]) => `update ${name} ${oid}`)
+  await updateRefs(git, lines)
+  for (const [name, oid] of wanted) snapshot.refs.set(name, oid)
+  const head = await readFile(join(gitDir, 'HEAD'), 'utf8').catch(() => '')
+  if (head !== `ref: ${ref}\n`) await replace(join(gitDir, 'HEAD'), Buffer.from(`ref: ${ref}\n`))
+  await rm(join(gitDir, 'index.lock'), { force: true })
+  await copyFile(join(git.own, 'index'), join(gitDir, 'index.ralph')).then(
+    () => rename(join(gitDir, 'index.ralph'), join(gitDir, 'index')),
+    () => {}, // no index of ours yet: the clone's own stands
+  )
+}
+
+async function refsOf(git: Git): Promise<Map<string, string>> {
+  const listed = await git.onClone(['for-each-ref', '--format=%(objectname) %(refname)'])
+  const refs = new Map<string, string>()
+  for (const line of listed.stdout.split('\n')) {
+    const at = line.indexOf(' ')
+    // A remote-tracking symref (origin/HEAD) follows its target by itself.
+    if (at > 0 && !line.endsWith('/HEAD')) refs.set(line.slice(at + 1), line.slice(0, at))
+  }
+  return refs
+}
+
+async function updateRefs(git: Git, lines: readonly string[]): Promise<void> {
+  if (lines.length === 0) return
+  await git.onClone(['update-ref', '--stdin', '--no-deref'], { input: `${lines.join('\n')}\n` })
+}
+
+async function replace(file: string, bytes: Buffer): Promise<void> {
+  await rm(`${file}.ralph`, { force: true })
+  await writeFile(`${file}.ralph`, bytes)
+  await rm(file, { force: true, recursive: true }).catch(() => {})
+  await rename(`${file}.ralph`, file)
+}

@@ -1,0 +1,219 @@
+// Runs git with a directory, index and configuration of Ralph's own, so that nothing an agent wrote can steer it.
+import { spawn } from 'node:child_process'
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { UserError } from '../system/errors.ts'
+
+export class GitError extends Error {
+  readonly code: number
+  readonly stderr: string
+  constructor(args: readonly string[], code: number, stderr: string) {
+    super(`git ${args.find((arg) => !arg.startsWith('-')) ?? ''} failed (exit ${code}): ${stderr.trim()}`)
+    this.name = 'GitError'
+    this.code = code
+    this.stderr = stderr
+  }
+}
+
+/** Where to push and fetch, and with what; `env` carries the authentication to git processes only, never in argv. */
+export type Remote = { url: string; env: Readonly<Record<string, string>> }
+
+export type RunOptions = {
+  input?: string | Uint8Array
+  env?: Readonly<Record<string, string>>
+  /** Exit codes that are answers, not errors; 0 always is. */
+  accept?: readonly number[]
+}
+
+export type GitResult = { code: number; stdout: string; stderr: string }
+
+/** What was found of the user's clone when the job began, before any agent ran. */
+export type Clone = {
+  workTree: string
+  gitDir: string
+  commonDir: string
+  /** The branch that is checked out, or null (detached). */
+  branch: string | null
+  /** HEAD's commit, or null in an empty repository. */
+  head: string | null
+  config: ReadonlyMap<string, string>
+}
+
+/** Settings of the clone that change what `git add` and `git checkout` do with bytes and names. */
+const KEPT_CONFIG =
+  /^(core\.(autocrlf|eol|safecrlf|ignorecase|filemode|symlinks|precomposeunicode|protecthfs|protectntfs|longpaths|excludesfile|bigfilethreshold)|user\.(name|email)|extensions\.objectformat)$/
+
+/** Environment of every git process: nothing of the runner's, no prompts, plain English. */
+function plainEnv(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const kept: Record<string, string> = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' }
+  for (const name of ['PATH', 'HOME', 'USER', 'LOGNAME', 'TMPDIR', 'TEMP', 'SYSTEMROOT', 'SSH_AUTH_SOCK', 'XDG_CONFIG_HOME']) {
+    const value = env[name]
+    if (value !== undefined) kept[name] = value
+  }
+  for (const [name, value] of Object.entries(env)) {
+    if (/^(https?|all|no)_proxy$|^SSL_CERT_|^GIT_SSL_/i.test(name) && value !== undefined) kept[name] = value
+  }
+  return kept
+}
+
+/** Reads what the clone is. Throws UserError where it is no repository that Ralph can work in. */
+export async function openClone(directory: string, env: Readonly<Record<string, string | undefined>>): Promise<Clone> {
+  const run = (args: string[], accept: number[] = []) =>
+    execute(['-c', 'safe.directory=*', ...args], { cwd: directory, env: plainEnv(env), accept })
+  const found = await run(['rev-parse', '--is-bare-repository', '--absolute-git-dir', '--git-common-dir', '--show-toplevel'], [128])
+  if (found.code !== 0) throw notHere(directory, 'no git repository', 'run `git init`, commit once, and run again')
+  const [bare = '', gitDir = '', commonDir = '', workTree = ''] = found.stdout.split('\n')
+  if (bare === 'true' || workTree === '') throw notHere(directory, 'a bare repository', 'run in a checkout')
+  const [head, branch, listed] = await Promise.all([
+    run(['rev-parse', '--verify', '-q', 'HEAD^{commit}'], [1, 128]),
+    run(['symbolic-ref', '-q', '--short', 'HEAD'], [1, 128]),
+    run(['config', '--list', '-z', '--includes'], [1]),
+  ])
+  const config = new Map<string, string>()
+  for (const entry of listed.stdout.split('\0')) {
+    const at = entry.indexOf('\n')
+    if (at > 0) config.set(entry.slice(0, at).toLowerCase(), entry.slice(at + 1))
+  }
+  if (config.get('core.sparsecheckout') === 'true') {
+    throw notHere(directory, 'a sparse checkout', 'run `git sparse-checkout disable`: gates need the whole tree')
+  }
+  return {
+    workTree,
+    gitDir,
+    commonDir: resolve(directory, commonDir),
+    branch: branch.code === 0 ? branch.stdout.trim() : null,
+    head: head.code === 0 ? head.stdout.trim() : null,
+    config,
+  }
+}
+
+function notHere(directory: string, found: string, fix: string): UserError {
+  return new UserError([{ path: directory, found, expected: 'a checkout with at least one commit', fix }])
+}
+
+/** git, seen through Ralph's own directory `.git/ralph/git`; the objects are shared with the clone. */
+export class Git {
+  readonly clone: Clone
+  readonly own: string
+  readonly #env: Record<string, string>
+  readonly #plain: Record<string, string>
+
+  private constructor(clone: Clone, own: string, env: Readonly<Record<string, string | undefined>>) {
+    this.clone = clone
+    this.own = own
+    this.#plain = plainEnv(env)
+    this.#env = {
+      ...this.#plain,
+      GIT_DIR: own,
+      GIT_WORK_TREE: clone.workTree,
+      GIT_OBJECT_DIRECTORY: join(clone.commonDir, 'objects'),
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_ATTR_NOSYSTEM: '1',
+      GIT_NO_REPLACE_OBJECTS: '1',
+      GIT_LITERAL_PATHSPECS: '1',
+    }
+  }
+
+  static async open(clone: Clone, env: Readonly<Record<string, string | undefined>>): Promise<Git> {
+    const own = join(clone.gitDir, 'ralph', 'git')
+    await mkdir(join(own, 'refs'), { recursive: true })
+    await mkdir(join(own, 'info'), { recursive: true })
+    const git = new Git(clone, own, env)
+    await git.writeConfig()
+    return git
+  }
+
+  /** Writes our directory's configuration anew: what anybody wrote there before is gone. */
+  async writeConfig(): Promise<void> {
+    const { clone, own } = this
+    const lines = ['[core]', '\trepositoryformatversion = 1', '\tbare = false', '\thooksPath = /dev/null', '\tfsmonitor = false']
+    lines.push('\tfsync = loose-object,reference', '\tattributesFile = /dev/null', '[gc]', '\tauto = 0', '[maintenance]', '\tauto = false')
+    lines.push('[protocol "ext"]', '\tallow = never', '[protocol "file"]', '\tallow = user', '[advice]', '\tdetachedHead = false')
+    lines.push('[fetch]', '\trecurseSubmodules = false', '[submodule]', '\trecurse = false', '[commit]', '\tgpgSign = false')
+    for (const [key, value] of clone.config) {
+      if (!KEPT_CONFIG.test(key)) continue
+      const [group = '', name = ''] = key.split('.')
+      lines.push(`[${group}]`, `\t${name} = ${quoted(value)}`)
+    }
+    await writeFile(join(own, 'config'), `${lines.join('\n')}\n`)
+    await writeFile(join(own, 'HEAD'), 'ref: refs/heads/ralph-unborn\n')
+    await copyFile(join(clone.commonDir, 'info', 'exclude'), join(own, 'info', 'exclude')).catch(() =>
+      writeFile(join(own, 'info', 'exclude'), ''),
+    )
+    await writeFile(join(own, 'info', 'attributes'), '')
+    const boundary = async (dir: string) => (await readFile(join(dir, 'shallow'), 'utf8').catch(() => '')).split('\n').filter(Boolean)
+    const shallow = new Set([...(await boundary(clone.commonDir)), ...(await boundary(own))])
+    if (shallow.size > 0) await writeFile(join(own, 'shallow'), `${[...shallow].join('\n')}\n`)
+  }
+
+  /** Runs git on our own directory. Throws GitError on an exit code that was not accepted. */
+  run(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
+    return execute(args, { cwd: this.clone.workTree, env: { ...this.#env, ...options.env }, ...pick(options) })
+  }
+
+  /** The trimmed output of a command that must succeed. */
+  async line(args: readonly string[], options: RunOptions = {}): Promise<string> {
+    return (await this.run(args, options)).stdout.trim()
+  }
+
+  /** A git command with arguments and environment of our own directory, to be spawned by the caller. */
+  environment(): Readonly<Record<string, string>> {
+    return this.#env
+  }
+
+  /** Runs git on the user's clone, for its refs only; hooks and configuration of the clone cannot run anything. */
+  onClone(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
+    const env = { ...this.#plain, GIT_DIR: this.clone.gitDir, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', ...options.env }
+    const hard = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false', ...args]
+    return execute(hard, { cwd: this.clone.workTree, env, ...pick(options) })
+  }
+
+  /** Runs a fetch or push against a remote, with its authentication in the environment. */
+  onRemote(remote: Remote, args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
+    return this.run(args, { ...options, env: { ...remote.env, ...options.env } })
+  }
+
+  /** Removes the lock files that a killed git of ours left. */
+  async unlock(): Promise<void> {
+    await Promise.all(['index.lock', 'HEAD.lock', 'config.lock', 'shallow.lock'].map((name) => rm(join(this.own, name), { force: true })))
+  }
+}
+
+function pick(options: RunOptions): { input?: string | Uint8Array; accept?: readonly number[] } {
+  return {
+    ...(options.input === undefined ? {} : { input: options.input }),
+    ...(options.accept === undefined ? {} : { accept: options.accept }),
+  }
+}
+
+function quoted(value: string): string {
+  return `"${value.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`
+}
+
+type Execution = {
+  cwd: string
+  env: Record<string, string>
+  input?: string | Uint8Array
+  accept?: readonly number[]
+}
+
+function execute(args: readonly string[], options: Execution): Promise<GitResult> {
+  return new Promise((done, fail) => {
+    // A group of its own: Ctrl+C on a terminal must not end a git that is writing our state.
+    const child = spawn('git', args, { cwd: options.cwd, env: options.env, stdio: ['pipe', 'pipe', 'pipe'], detached: true })
+    const out: Buffer[] = []
+    const err: Buffer[] = []
+    child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
+    child.stderr.on('data', (chunk: Buffer) => err.push(chunk))
+    child.stdin.on('error', () => {}) // a git that ends early closes its input: the exit code tells
+    child.on('error', (error) => fail(new GitError(args, 127, error.message)))
+    child.on('close', (code, signal) => {
+      const stderr = Buffer.concat(err).toString('utf8') + (signal === null ? '' : `ended by ${signal}`)
+      const result = { code: code ?? 128, stdout: Buffer.concat(out).toString('utf8'), stderr }
+      if (result.code === 0 || options.accept?.includes(result.code)) done(result)
+      else fail(new GitError(args, result.code, result.stderr))
+    })
+    child.stdin.end(options.input)
+  })
+}

@@ -1,0 +1,334 @@
+// The work tree and its commits: checks out, inspects, keeps, restores and joins. Implements RepositoryPort.
+import { lstat, mkdir, rm, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { ownFiles, prdFile, progressFile, recordMessage, storyMessage } from '../loop/files.ts'
+import type { Inspection, RepositoryPort } from '../loop/ports.ts'
+import { passedEntry, passStory } from '../loop/reduce.ts'
+import type { Attempt, Failure, State } from '../loop/state.ts'
+import { parsePrd } from '../prd/parse.ts'
+import type { CatFile } from './cat-file.ts'
+import { putBack, type Snapshot } from './clone.ts'
+import { type Git, GitError } from './git.ts'
+import { type Change, parseRaw } from './raw-diff.ts'
+
+export type Identity = { name: string; email: string }
+
+/** What the guard and the watchers say of a change set. `dropped` may not be kept for a later attempt. */
+export type Examination = { failure: Failure | null; dropped: string[]; remarks: string[] }
+
+export type RepositoryOptions = {
+  identity: Identity
+  examine(changes: readonly Change[], objects: CatFile): Promise<Examination>
+  /** The clone as it was before any agent ran. */
+  snapshot: Snapshot
+  warn(message: string): void
+}
+
+const LOCKFILES = new Set([
+  'package-lock.json',
+  'npm-shrinkwrap.json',
+  'pnpm-lock.yaml',
+  'yarn.lock',
+  'bun.lock',
+  'bun.lockb',
+  'Cargo.lock',
+  'go.sum',
+  'poetry.lock',
+  'uv.lock',
+  'Pipfile.lock',
+  'requirements.txt',
+  'Gemfile.lock',
+  'composer.lock',
+])
+
+/** What the command line needs beside the loop's port. */
+export type Repository = RepositoryPort & {
+  /** Paths that differ from a commit, untracked ones too; ignored files are left out. */
+  dirt(commit: string): Promise<string[]>
+  /** The given paths as they stand in the work tree, committed on top of `commit`. */
+  adopt(commit: string, paths: readonly string[], message: string): Promise<string>
+}
+
+export function createRepository(git: Git, objects: CatFile, options: RepositoryOptions): Repository {
+  const top = git.clone.workTree
+  const who = {
+    GIT_AUTHOR_NAME: options.identity.name,
+    GIT_AUTHOR_EMAIL: options.identity.email,
+    GIT_COMMITTER_NAME: options.identity.name,
+    GIT_COMMITTER_EMAIL: options.identity.email,
+  }
+
+  async function commitTree(tree: string, parents: readonly string[], message: string): Promise<string> {
+    const args = ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-']
+    return git.line(args, { input: message, env: who })
+  }
+
+  async function treeOf(commit: string): Promise<string> {
+    const info = await objects.info(`${commit}^{tree}`)
+    if (info === null) throw new Error(`there is no commit ${commit} in this clone`)
+    return info.oid
+  }
+
+  /** Puts the whole work tree into our index, and says what differs from a commit. */
+  async function stage(against: string): Promise<{ changes: Change[] } | { unreadable: string }> {
+    await git.unlock()
+    try {
+      await git.run(['add', '-A', '--', '.'])
+    } catch (error) {
+      if (error instanceof GitError) return { unreadable: error.stderr.trim() }
+      throw error
+    }
+    const raw = await git.run(['diff-index', '--cached', '--raw', '-z', '--no-renames', '--no-abbrev', against, '--'])
+    return { changes: parseRaw(raw.stdout) }
+  }
+
+  /** Gives paths in the index back the entry that they have in the commit. */
+  async function reset(changes: readonly Change[]): Promise<void> {
+    if (changes.length === 0) return
+    const lines = changes.map((change) =>
+      change.status === 'A' ? `0 ${change.newOid}\t${change.path}` : `${change.oldMode} ${change.oldOid}\t${change.path}`,
+    )
+    await git.run(['update-index', '-z', '--index-info'], { input: lines.map((line) => `${line}\0`).join('') })
+  }
+
+  async function toTree(tree: string): Promise<void> {
+    await git.unlock()
+    await git.run(['read-tree', '--reset', '-u', tree])
+    await git.run(['clean', '-ffdq', '--', '.'])
+  }
+
+  /** Whether anything in the work tree differs from our index. */
+  async function touched(): Promise<boolean> {
+    const seen = await git.run(['ls-files', '-z', '--modified', '--deleted', '--others', '--exclude-standard'])
+    return seen.stdout !== ''
+  }
+
+  async function settle(commit: string): Promise<boolean> {
+    const [index, wanted, dirty] = [await indexTree(), await treeOf(commit), await touched()]
+    if (!dirty && index === wanted) return false
+    await toTree(wanted)
+    return true
+  }
+
+  async function indexTree(): Promise<string> {
+    const result = await git.run(['write-tree'], { accept: [128] })
+    return result.stdout.trim()
+  }
+
+  /** Writes one of our files; a link that somebody put in its way is removed, never followed. */
+  async function writeOwn(path: string, text: string): Promise<void> {
+    const parts = path.split('/')
+    let at = top
+    for (const part of parts.slice(0, -1)) {
+      at = join(at, part)
+      const found = await lstat(at).catch(() => null)
+      if (found !== null && !found.isDirectory()) await rm(at, { force: true })
+      if (found === null || !found.isDirectory()) await mkdir(at)
+    }
+    const file = join(at, parts.at(-1) ?? '')
+    await rm(file, { recursive: true, force: true })
+    await writeFile(file, text, { flag: 'wx' })
+  }
+
+  /** Three trees brought together; `null` for the tree when they conflict. */
+  async function mergeTrees(base: string, ours: string, theirs: string): Promise<{ tree: string; conflicts: string[] }> {
+    const root = await commitTree(base, [], 'base')
+    const [left, right] = [await commitTree(ours, [root], 'ours'), await commitTree(theirs, [root], 'theirs')]
+    return mergeCommits(left, right)
+  }
+
+  async function mergeCommits(left: string, right: string): Promise<{ tree: string; conflicts: string[] }> {
+    const merged = await git.run(
+      ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', '--allow-unrelated-histories', left, right],
+      { accept: [1] },
+    )
+    const [tree = '', ...names] = merged.stdout.split('\0')
+    return { tree, conflicts: names.filter((name) => name !== '') }
+  }
+
+  /** A tree with some files replaced (or removed: null), made in an index of its own. */
+  async function withFiles(base: string, files: ReadonlyMap<string, string | null>, moves: readonly [string, string][] = []) {
+    const env = { GIT_INDEX_FILE: join(git.own, 'record-index') }
+    await rm(join(git.own, 'record-index.lock'), { force: true })
+    await git.run(['read-tree', base], { env })
+    const lines: string[] = []
+    for (const [path, text] of files) {
+      if (text === null) lines.push(`0 ${'0'.repeat(40)}\t${path}`)
+      else lines.push(`100644 ${await git.line(['hash-object', '-w', '--stdin'], { input: text })}\t${path}`)
+    }
+    for (const [from, to] of moves) {
+      const listed = await git.run(['ls-tree', '-r', '-z', base, '--', `${from}/`])
+      for (const entry of listed.stdout.split('\0').filter(Boolean)) {
+        const [meta = '', path = ''] = entry.split('\t')
+        const [mode = '', , oid = ''] = meta.split(' ')
+        lines.push(`0 ${oid}\t${path}`, `${mode} ${oid}\t${to}${path.slice(from.length)}`)
+      }
+    }
+    await git.run(['update-index', '-z', '--index-info'], { env, input: lines.map((line) => `${line}\0`).join('') })
+    return git.line(['write-tree'], { env })
+  }
+
+  return {
+    async checkOut(commit, kept) {
+      const green = await treeOf(commit)
+      if (kept === null) {
+        await settle(commit)
+        return { conflict: null }
+      }
+      const base = (await objects.info(`${kept.base}^{tree}`))?.oid ?? kept.base
+      const merged = base === green ? { tree: kept.tree, conflicts: [] } : await mergeTrees(base, green, kept.tree)
+      if (merged.conflicts.length > 0) {
+        await settle(commit)
+        return { conflict: `it does not fit the newest code any more (${merged.conflicts.slice(0, 5).join(', ')})` }
+      }
+      await toTree(merged.tree)
+      return { conflict: null }
+    },
+
+    async inspect(state: State, attempt: Attempt): Promise<Inspection> {
+      await putBack(git, options.snapshot)
+      const files = ownFiles(state)
+      const passing = passStory({ ...state, progress: [...state.progress, passedEntry(state, attempt)] }, attempt)
+      const before = await objects.text(`${state.green}:${files.progress}`)
+      await writeOwn(files.prd, prdFile(passing))
+      await writeOwn(files.progress, progressFile(passing, before))
+      const staged = await stage(state.green)
+      if ('unreadable' in staged) {
+        const summary = 'the work tree holds something that git cannot read'
+        return { kind: 'refused', failure: { kind: 'guard', summary, detail: staged.unreadable } }
+      }
+      const mine = staged.changes.filter(isRalphs)
+      const theirs = staged.changes.filter((change) => !isRalphs(change))
+      await reset(mine.filter((change) => change.path !== files.prd && change.path !== files.progress))
+      const seen = await options.examine(theirs, objects)
+      if (seen.failure !== null) return { kind: 'refused', failure: seen.failure }
+      const tree = await git.line(['write-tree'])
+      const commit = await commitTree(tree, [state.green], storyMessage(state, attempt.storyId, attempt.iteration))
+      // The gates must run on the candidate's bytes: what was reset in the index is put back in the work tree too.
+      if (mine.length > 2) await toTree(tree)
+      return { kind: 'candidate', commit, empty: theirs.length === 0, remarks: seen.remarks }
+    },
+
+    async restore(commit) {
+      const changed = await settle(commit)
+      await putBack(git, options.snapshot)
+      return changed
+    },
+
+    async keep(state) {
+      await putBack(git, options.snapshot)
+      const staged = await stage(state.green)
+      if ('unreadable' in staged) {
+        options.warn(`the rejected work could not be kept: ${staged.unreadable}`)
+        return null
+      }
+      const own = staged.changes.filter(isRalphs)
+      const work = staged.changes.filter((change) => !isRalphs(change))
+      const { dropped } = await options.examine(work, objects)
+      await reset([...own, ...work.filter((change) => dropped.includes(change.path))])
+      if (work.length === dropped.length) return null
+      return { base: await treeOf(state.green), tree: await git.line(['write-tree']), dropped }
+    },
+
+    async record(state, subject) {
+      const files = ownFiles(state)
+      const before = await objects.text(`${state.green}:${files.prd}`)
+      const text = prdFile(state)
+      const first = state.published === null
+      if (before !== null && !first && significant(before) === significant(text) && state.progress.length === 0) return null
+      const progress = progressFile(state, await objects.text(`${state.green}:${files.progress}`))
+      const changed = new Map<string, string | null>([
+        [files.prd, text],
+        [files.progress, progress],
+      ])
+      const moves: [string, string][] = []
+      if (first) {
+        changed.set('.ralph/.gitattributes', '* linguist-generated=true\n')
+        if (state.importedFrom !== null && (await objects.info(`${state.green}:${state.importedFrom}`)) !== null) changed.set(state.importedFrom, null)
+        moves.push(...(await replacedRuns(state)))
+      }
+      const tree = await withFiles(state.green, changed, moves)
+      if (tree === (await treeOf(state.green))) return null
+      // The first commit carries what people had not committed yet, so it stands on the fork point itself.
+      return commitTree(tree, [first ? state.base.sha : state.green], recordMessage(state, subject))
+    },
+
+    async join(state, theirs) {
+      const { green, published } = state
+      const within = async (old: string, young: string) =>
+        (await git.run(['merge-base', '--is-ancestor', old, young], { accept: [1] })).code === 0
+      if (await within(theirs, green)) return { commit: green, people: null, code: false }
+      if (published !== null && !(await within(published, theirs))) {
+        return { conflict: `${state.branch} was rewritten by people (${theirs.slice(0, 7)})` }
+      }
+      const files = ownFiles(state)
+      const text = await objects.text(`${theirs}:${files.prd}`)
+      const ids = new Set(state.prd.userStories.map((story) => story.id))
+      const parsed = text === null ? null : parsePrd(text, files.prd, ids)
+      if (parsed !== null && !parsed.ok) {
+        options.warn(`${files.prd} on ${state.branch} is broken; Ralph goes on with its own: ${parsed.mistakes[0]?.path ?? ''}`)
+      }
+      const people = parsed?.ok === true ? parsed.prd : null
+      if (await within(green, theirs)) {
+        const raw = await git.run(['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', green, theirs])
+        const code = parseRaw(raw.stdout).some((change) => !isRalphs(change))
+        return { commit: theirs, people, code }
+      }
+      const merged = await mergeCommits(green, theirs)
+      const blocking = merged.conflicts.filter((path) => path !== files.prd && path !== files.progress)
+      if (blocking.length > 0) {
+        return { conflict: `people's commits and Ralph's conflict in ${blocking.slice(0, 5).join(', ')}` }
+      }
+      const own = new Map(
+        await Promise.all(
+          [files.prd, files.progress].map(async (path) => [path, await objects.text(`${green}:${path}`)] as const),
+        ),
+      )
+      const tree = merged.conflicts.length === 0 ? merged.tree : await withFiles(merged.tree, own)
+      const commit = await commitTree(tree, [green, theirs], recordMessage(state, `merge: ${state.branch} of people and Ralph`))
+      return { commit, people, code: true }
+    },
+
+    async dirt(commit) {
+      const staged = await stage(commit)
+      return 'unreadable' in staged ? [staged.unreadable] : staged.changes.map((change) => change.path)
+    },
+
+    async adopt(commit, paths, message) {
+      const staged = await stage(commit)
+      if ('unreadable' in staged) throw new Error(staged.unreadable)
+      await reset(staged.changes.filter((change) => !paths.includes(change.path)))
+      return commitTree(await git.line(['write-tree']), [commit], message)
+    },
+
+    read: (commit, path) => objects.text(`${commit}:${path}`),
+
+    async lockfileChanged(from, to) {
+      const names = await git.run(['diff-tree', '-r', '-z', '--name-only', '--no-renames', from, to])
+      return names.stdout.split('\0').some((path) => LOCKFILES.has(basename(path)))
+    },
+  }
+
+  /** Folders of earlier runs of the same feature, to be moved into the archive. */
+  async function replacedRuns(state: State): Promise<[string, string][]> {
+    const listed = await git.run(['ls-tree', '-d', '-z', '--name-only', state.green, '--', '.ralph/'])
+    const own = /^\.ralph\/\d{4}-\d{2}-\d{2}-(.+)$/
+    return listed.stdout
+      .split('\0')
+      .filter((path) => path !== state.folder && own.exec(path)?.[1] === state.feature)
+      .map((path) => [path, `.ralph/archive/${basename(path)}`])
+  }
+}
+
+/** prd.json without what changes in every job: whether a state commit is worth making. */
+function significant(text: string): string {
+  const parsed = parsePrd(text, 'prd.json')
+  if (!parsed.ok) return text
+  const { run, ...rest } = parsed.prd
+  const stories = rest.userStories.map((story) => ({ ...story, lastResult: story.lastResult === null ? null : 'passed' }))
+  return JSON.stringify({ ...rest, userStories: stories, outcome: run.outcome, learnings: run.learnings })
+}
+
+function isRalphs(change: Change): boolean {
+  return change.path === '.ralph' || change.path.startsWith('.ralph/')
+}

@@ -1,0 +1,256 @@
+// State in git: one ref a feature, compare-and-swap locally and on the remote. Implements StorePort.
+import type { StorePort } from '../loop/ports.ts'
+import { LeaseLost } from '../loop/ports.ts'
+import type { State } from '../loop/state.ts'
+import type { CatFile } from './cat-file.ts'
+import { moveClone, type Snapshot, shareShallow } from './clone.ts'
+import type { Git, Remote } from './git.ts'
+
+export type StoreOptions = {
+  /** `refs/ralph`: outside refs/heads, so that a push of it starts no workflow. */
+  namespace: string
+  /** Null: git stays local, and the local ref is the truth. */
+  remote: Remote | null
+  snapshot: Snapshot
+}
+
+/** A state as it was found: the ref's commit, for the next compare-and-swap. */
+export type Found = { state: State; commit: string }
+
+export type Store = StorePort & {
+  /** Every feature that has a state: folder name (`2026-01-31-auth`) to commit. */
+  list(): Promise<Map<string, string>>
+  /** Reads the state of a folder and makes it the base of the next save; null where there is none. */
+  load(folder: string): Promise<Found | null>
+  /** A branch's head on the remote (or in the clone where there is none). */
+  head(branch: string): Promise<string | null>
+  /** Brings commits here: enough to build on, or with their whole history. */
+  fetch(wanted: readonly string[], history: 'tip' | 'whole'): Promise<void>
+}
+
+const TRIES = 4
+
+export function createStore(git: Git, objects: CatFile, options: StoreOptions): Store {
+  const { remote, namespace, snapshot } = options
+  let known: { ref: string; commit: string | null; green: string | null } | null = null
+  let firstLook = true
+
+  const refOf = (folder: string) => `${namespace}/${folder.replace(/^\.ralph\//, '')}`
+
+  async function shallow(): Promise<boolean> {
+    return (await git.line(['rev-parse', '--is-shallow-repository'])) === 'true'
+  }
+
+  /** One commit that holds the state, on top of the last one, with the green commit reachable. */
+  async function write(state: State): Promise<string> {
+    const ref = refOf(state.folder)
+    if (known?.ref !== ref) known = { ref, commit: null, green: null }
+    const parents = [known.commit, known.green === state.green ? null : state.green].filter((oid) => oid !== null)
+    const text = Buffer.from(`${JSON.stringify(state)}\n`)
+    const about = state.attempt === null ? 'checkpoint' : `${state.attempt.storyId} in work`
+    const message = Buffer.from(`ralph: iteration ${state.prd.run.iterations}, ${about}\n`)
+    const seconds = Math.floor(Date.now() / 1000)
+    const lines: (string | Buffer)[] = [
+      `commit ${ref}\nmark :1\ncommitter Ralph <ralph@localhost> ${seconds} +0000\ndata ${message.length}\n`,
+      message,
+      ...parents.map((oid, index) => `${index === 0 ? 'from' : 'merge'} ${oid}\n`),
+      'deleteall\nM 100644 inline state.json\n',
+      `data ${text.length}\n`,
+      text,
+      '\n',
+      ...Object.entries(state.kept).map(
+        ([id, kept]) => `M 040000 ${kept.base} kept/${id}/base\nM 040000 ${kept.tree} kept/${id}/work\n`,
+      ),
+      'get-mark :1\n',
+    ]
+    const input = Buffer.concat(lines.map((line) => (typeof line === 'string' ? Buffer.from(line) : line)))
+    // fast-import moves the ref only forward from `known`: the local compare-and-swap.
+    const made = await git.run(['fast-import', '--quiet', '--done', '--date-format=raw'], {
+      input: Buffer.concat([input, Buffer.from('done\n')]),
+      accept: [1],
+    })
+    if (made.code !== 0) throw new LeaseLost(made.stderr.trim())
+    return made.stdout.trim()
+  }
+
+  async function moveLocal(state: State, commit: string): Promise<void> {
+    const ref = refOf(state.folder)
+    known = { ref, commit, green: state.green }
+    // Before the first publish there is no branch: whatever ends the run until then leaves the clone as it was.
+    if (state.published === null) return
+    await moveClone(git, snapshot, state.branch, state.green, [[ref, commit]])
+  }
+
+  type Pushed = { kind: 'pushed' } | { kind: 'rejected'; said: string }
+
+  async function push(target: Remote, refs: readonly { ref: string; from: string | null; to: string }[]): Promise<Pushed> {
+    const args = ['push', '--porcelain', '--no-verify', '--no-follow-tags', '--recurse-submodules=no']
+    if (refs.length > 1) args.push('--atomic')
+    for (const { ref, from } of refs) args.push(`--force-with-lease=${ref}:${from ?? ''}`)
+    args.push(target.url, ...refs.map(({ ref, to }) => `${to}:${ref}`))
+    let said = ''
+    for (let tries = 0; tries < TRIES; tries++) {
+      if (tries > 0) await pause(tries)
+      const result = await git.onRemote(target, args, { accept: [1, 128] })
+      if (result.code === 0) return { kind: 'pushed' }
+      said = `${result.stdout}\n${result.stderr}`.trim()
+      // The answer may be lost although the push was done: the remote itself is asked before anything is said.
+      const now = await remoteRefs(target, refs.map(({ ref }) => ref)).catch(() => null)
+      if (now === null) continue
+      if (refs.every(({ ref, to }) => now.get(ref) === to)) return { kind: 'pushed' }
+      const moved = refs.some(({ ref, from }) => (now.get(ref) ?? null) !== from)
+      if (moved || /^!/m.test(result.stdout)) return { kind: 'rejected', said }
+    }
+    return { kind: 'rejected', said }
+  }
+
+  async function remoteRefs(target: Remote, patterns: readonly string[]): Promise<Map<string, string>> {
+    const listed = await git.onRemote(target, ['ls-remote', '--refs', target.url, ...patterns])
+    return new Map(
+      listed.stdout
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => [line.slice(line.indexOf('\t') + 1), line.slice(0, line.indexOf('\t'))] as const),
+    )
+  }
+
+  /** The remote said no: the local ref goes back to what the remote has. */
+  async function takeBack(ref: string, before: string | null): Promise<void> {
+    await git.run(before === null ? ['update-ref', '-d', ref] : ['update-ref', ref, before])
+  }
+
+  async function localRef(ref: string): Promise<string | null> {
+    const found = await git.run(['rev-parse', '--verify', '-q', ref], { accept: [1, 128] })
+    return found.code === 0 ? found.stdout.trim() : null
+  }
+
+  async function has(commit: string): Promise<boolean> {
+    return (await objects.info(`${commit}^{tree}`)) !== null
+  }
+
+  const store: Store = {
+    async list() {
+      const listed =
+        remote === null
+          ? (await git.run(['for-each-ref', '--format=%(objectname)%09%(refname)', `${namespace}/`])).stdout
+          : (await git.onRemote(remote, ['ls-remote', '--refs', remote.url, `${namespace}/*`])).stdout
+      const found = new Map<string, string>()
+      for (const line of listed.split('\n').filter(Boolean)) {
+        const [oid = '', ref = ''] = line.split('\t')
+        found.set(ref.slice(namespace.length + 1), oid)
+      }
+      return found
+    },
+
+    async load(folder) {
+      const ref = refOf(folder)
+      if (remote !== null) {
+        const at = (await remoteRefs(remote, [ref])).get(ref)
+        if (at === undefined) return null
+        await store.fetch([at], 'tip')
+        await git.run(['update-ref', ref, at])
+      }
+      const commit = await localRef(ref)
+      if (commit === null) return null
+      const text = await objects.text(`${commit}:state.json`)
+      if (text === null) throw new Error(`${ref} holds no state.json`)
+      const state: State = JSON.parse(text)
+      known = { ref, commit, green: state.green }
+      if (remote !== null && !(await has(state.green))) await store.fetch([state.green], 'tip')
+      return { state, commit }
+    },
+
+    async head(branch) {
+      const ref = `refs/heads/${branch}`
+      if (remote !== null) return (await remoteRefs(remote, [ref])).get(ref) ?? null
+      const found = await git.onClone(['rev-parse', '--verify', '-q', ref], { accept: [1, 128] })
+      return found.code === 0 ? found.stdout.trim() : null
+    },
+
+    async fetch(wanted, history) {
+      if (remote === null) return
+      const missing: string[] = []
+      for (const oid of wanted) if (!(await has(oid))) missing.push(oid)
+      const cut = await shallow()
+      if (missing.length === 0 && (history === 'tip' || !cut)) return
+      const depth = !cut ? [] : history === 'tip' ? ['--depth=1'] : ['--unshallow']
+      const args = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', ...depth, remote.url, ...wanted]
+      for (let tries = 1; ; tries++) {
+        const result = await git.onRemote(remote, args, tries < TRIES ? { accept: [1, 128] } : {})
+        if (result.code === 0) break
+        await pause(tries)
+      }
+      await shareShallow(git, snapshot)
+    },
+
+    async save(state) {
+      const before = known?.ref === refOf(state.folder) ? known.commit : null
+      const commit = await write(state)
+      if (remote !== null) {
+        const result = await push(remote, [{ ref: refOf(state.folder), from: before, to: commit }])
+        if (result.kind === 'rejected') {
+          await takeBack(refOf(state.folder), before)
+          throw await whyRejected(state, before, result.said)
+        }
+      }
+      await moveLocal(state, commit)
+    },
+
+    async publish(state, withBranch) {
+      if (remote === null || !withBranch) {
+        await store.save(withBranch ? { ...state, published: state.green } : state)
+        return { kind: 'published' }
+      }
+      const ref = refOf(state.folder)
+      const branch = `refs/heads/${state.branch}`
+      const before = known?.ref === ref ? known.commit : null
+      const commit = await write({ ...state, published: state.green })
+      const result = await push(remote, [
+        { ref: branch, from: state.published, to: state.green },
+        { ref, from: before, to: commit },
+      ])
+      if (result.kind === 'rejected') {
+        await takeBack(ref, before)
+        const now = await remoteRefs(remote, [branch, ref])
+        if ((now.get(ref) ?? null) !== before) throw await whyRejected(state, before, result.said)
+        const head = now.get(branch) ?? null
+        if (head === null || head === state.published) return { kind: 'refused', reason: refusal(result.said, state.branch) }
+        await store.fetch([head], 'whole')
+        return { kind: 'diverged', theirs: head }
+      }
+      await moveLocal({ ...state, published: state.green }, commit)
+      return { kind: 'published' }
+    },
+
+    async theirs(state) {
+      if (remote === null) {
+        if (!firstLook) return null
+        firstLook = false
+      }
+      const head = await store.head(state.branch)
+      if (head === null) return state.published === null || remote === null ? null : 'gone'
+      if (head === state.green || head === state.published) return null
+      await store.fetch([head], 'whole')
+      return { head }
+    },
+  }
+  return store
+
+  async function whyRejected(state: State, before: string | null, said: string): Promise<Error> {
+    const ref = refOf(state.folder)
+    const now = remote === null ? null : await remoteRefs(remote, [ref]).catch(() => null)
+    if (now !== null && (now.get(ref) ?? null) !== before) return new LeaseLost(`${ref} moved`)
+    return new Error(`the state could not be pushed to ${ref}: ${refusal(said, ref)}`)
+  }
+}
+
+/** What the remote said, in one line; hints and progress left out. */
+function refusal(said: string, what: string): string {
+  const lines = said.split('\n').map((line) => line.replace(/^remote:\s*/, '').trim())
+  const telling = lines.find((line) => /refus|denied|protect|permission|error:|fatal:|declined|403|401/i.test(line))
+  return `${what} was not accepted: ${telling ?? lines.find((line) => line !== '') ?? 'no reason was given'}`
+}
+
+function pause(tries: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 250 * 4 ** (tries - 1)))
+}

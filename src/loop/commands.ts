@@ -1,0 +1,110 @@
+// What people's commands do to the state. Pure; each is idempotent by its comment id.
+import { newStory, type Story } from '../prd/schema.ts'
+import type { Command, State } from './state.ts'
+
+const GUIDANCE = 10
+
+/** The state after a command; the cursor moves past every one that was looked at, refused ones too. */
+export function applyCommand(state: State, command: Command): State {
+  if (command.id !== 0 && command.id <= state.control.lastComment) return state
+  const heard = effect(state, command)
+  const lastComment = Math.max(heard.control.lastComment, command.id)
+  return { ...heard, control: { ...heard.control, lastComment } }
+}
+
+function effect(state: State, command: Command): State {
+  switch (command.kind) {
+    case 'run':
+      return goOn(state)
+    case 'pause':
+    case 'stop': {
+      const paused = { reason: `${command.kind === 'stop' ? 'stopped' : 'paused'} by ${command.by}`, by: command.by }
+      return { ...state, control: { ...state.control, paused } }
+    }
+    case 'retry':
+      return goOn(
+        each(state, chosen(state, command.stories, (story) => story.blocked), command.guidance, (story) => ({
+          ...story,
+          blocked: false,
+          retries: story.passes ? story.retries : 0,
+        })),
+      )
+    case 'redo':
+      return goOn(
+        each(state, chosen(state, command.stories, (story) => story.passes), command.guidance, (story) => ({
+          ...story,
+          passes: false,
+          skipped: false,
+          blocked: false,
+          retries: 0,
+          lastResult: null,
+        })),
+      )
+    case 'skip':
+      return goOn(
+        each(state, command.stories, command.guidance, (story) => ({ ...story, skipped: !story.passes, blocked: false })),
+      )
+    case 'note':
+      return each(state, command.stories, command.guidance, (story) => story)
+    case 'add':
+      return goOn(addStory(state, command.title, command.description, command.criteria))
+    case 'verify':
+      return goOn({ ...state, verification: { approved: false, sessions: 0, message: '' } })
+    case 'limit': {
+      const { granted } = state.control
+      const more =
+        command.what === 'iterations'
+          ? { ...granted, iterations: granted.iterations + command.amount }
+          : { ...granted, costUsd: granted.costUsd + command.amount }
+      return goOn({ ...state, control: { ...state.control, granted: more } })
+    }
+    case 'refused':
+      return state
+  }
+}
+
+/** Ends a pause and a wait, and lets a chain that idled begin again. */
+function goOn(state: State): State {
+  return {
+    ...state,
+    verification: { ...state.verification, sessions: 0 },
+    control: { ...state.control, paused: null, notBefore: null, idleJobs: 0 },
+  }
+}
+
+function chosen(state: State, ids: string[] | 'all', all: (story: Story) => boolean): string[] {
+  return ids === 'all' ? state.prd.userStories.filter(all).map((story) => story.id) : ids
+}
+
+function each(state: State, ids: readonly string[], guidance: string, change: (story: Story) => Story): State {
+  const known = state.prd.userStories.filter((story) => ids.includes(story.id))
+  const notes = known.reduce<Record<string, string[]>>((all, story) => {
+    if (guidance === '') return all
+    return { ...all, [story.id]: [...(all[story.id] ?? []), guidance].slice(-GUIDANCE) }
+  }, state.control.guidance)
+  const records = known.reduce((all, story) => {
+    const record = all[story.id]
+    return record === undefined ? all : { ...all, [story.id]: { ...record, interruptions: 0 } }
+  }, state.records)
+  const userStories = state.prd.userStories.map((story) => (ids.includes(story.id) ? change(story) : story))
+  const changed = userStories.some((story, index) => story.passes !== state.prd.userStories[index]?.passes)
+  return {
+    ...state,
+    records,
+    prd: { ...state.prd, userStories },
+    control: { ...state.control, guidance: notes },
+    verification: changed ? { approved: false, sessions: 0, message: '' } : state.verification,
+  }
+}
+
+function addStory(state: State, title: string, description: string, criteria: string[]): State {
+  const numbers = state.prd.userStories.map((story) => Number(/^US-(\d+)$/.exec(story.id)?.[1] ?? 0))
+  const id = `US-${String(Math.max(0, ...numbers) + 1).padStart(3, '0')}`
+  const priority = Math.max(0, ...state.prd.userStories.map((story) => story.priority)) + 1
+  const story = newStory({ id, title, description, priority, acceptanceCriteria: criteria.length > 0 ? criteria : [title] })
+  return {
+    ...state,
+    prd: { ...state.prd, userStories: [...state.prd.userStories, story] },
+    verification: { approved: false, sessions: 0, message: '' },
+  }
+}

@@ -1,0 +1,39 @@
+// What Ralph writes into the feature's folder: prd.json and progress.txt, rendered from the state. Pure.
+import { serializePrd } from '../prd/serialize.ts'
+import { progressHeader } from '../report/progress.ts'
+import type { State } from './state.ts'
+
+/** Paths of Ralph's own files, relative to the top of the work tree. */
+export function ownFiles(state: State): { prd: string; progress: string; context: string } {
+  return {
+    prd: `${state.folder}/prd.json`,
+    progress: `${state.folder}/progress.txt`,
+    context: `${state.folder}/context.md`,
+  }
+}
+
+/** prd.json as it stands in the next commit. */
+export function prdFile(state: State): string {
+  const { nonce, control, prd, branch } = state
+  const run = { ...prd.run, control: { nonce, ...control } }
+  return serializePrd({ ...prd, branchName: prd.branchName === '' ? branch : prd.branchName, run })
+}
+
+/** progress.txt with the entries that no commit holds yet. */
+export function progressFile(state: State, before: string | null): string {
+  const start = before ?? progressHeader(state.prd, state.branch, state.prd.run.startedAt ?? '')
+  return [start.trimEnd(), ...state.progress.map((entry) => entry.trim())].join('\n\n').concat('\n')
+}
+
+/** The commit message of a story that passed; the trailers link commit, story and run (design 3). */
+export function storyMessage(state: State, storyId: string, iteration: number): string {
+  const title = state.prd.userStories.find((story) => story.id === storyId)?.title ?? ''
+  const subject = `feat: ${storyId} - ${title.replace(/\s+/g, ' ').trim()}`
+  const shown = subject.length > 100 ? `${subject.slice(0, 99)}…` : subject
+  return `${shown}\n\nRalph-Story: ${storyId}\nRalph-Iteration: ${iteration}\nRalph-Run: ${state.nonce}\n`
+}
+
+/** The commit message of a state commit: no code, no story. */
+export function recordMessage(state: State, subject: string): string {
+  return `${subject}\n\nRalph-Run: ${state.nonce}\n`
+}

@@ -1,0 +1,94 @@
+// What a run may spend: iterations, jobs, money, tokens, time, calls. Pure.
+import type { State } from './state.ts'
+
+/** The bounds of a run; 0 or null means without end. Times in milliseconds, money in USD. */
+export type Limits = {
+  iterationsPerJob: number
+  maxIterations: number
+  maxJobs: number
+  maxAttempts: number
+  maxInterruptions: number
+  iterationTimeoutMs: number
+  maxCostUsd: number | null
+  maxTokens: number | null
+  maxAgentTimeMs: number | null
+  callsPerHour: number | null
+  baseline: boolean
+  finalVerification: boolean
+  stopOnBlocked: boolean
+  redispatch: boolean
+  /** `publish: story`: the branch moves with every story, not once a job. */
+  publishEach: boolean
+}
+
+/** Jobs in a row without a charged iteration that end a chain (design 2). */
+export const MAX_IDLE_JOBS = 3
+/** A longer wait ends the job instead of paying a runner for it (design 2), milliseconds. */
+export const LONGEST_WAIT_MS = 5 * 60_000
+const HOUR_MS = 3_600_000
+
+/** Kept free at a job's end to checkpoint, publish, dispatch and report, milliseconds. */
+export function reserveMs(jobMs: number): number {
+  return Math.min(5 * 60_000, Math.ceil(jobMs / 10))
+}
+
+/** Charged iterations that are still allowed; Infinity without a limit. */
+export function iterationsLeft(state: State, limits: Limits): number {
+  if (limits.maxIterations === 0) return Number.POSITIVE_INFINITY
+  return limits.maxIterations + state.control.granted.iterations - state.prd.run.iterations
+}
+
+/** Which budget is spent, in words, or null. */
+export function spent(state: State, limits: Limits): string | null {
+  const usage = state.prd.run.usage
+  const cost = limits.maxCostUsd === null ? null : limits.maxCostUsd + state.control.granted.costUsd
+  if (cost !== null && usage.costUsd >= cost) return `the cost limit of $${cost.toFixed(2)} is reached`
+  const tokens = usage.inputTokens + usage.outputTokens
+  if (limits.maxTokens !== null && tokens >= limits.maxTokens) {
+    return `the token limit of ${limits.maxTokens} is reached`
+  }
+  if (limits.maxAgentTimeMs !== null && usage.agentSeconds * 1000 >= limits.maxAgentTimeMs) {
+    return `the agent-time limit of ${Math.round(limits.maxAgentTimeMs / 60_000)} minutes is reached`
+  }
+  return null
+}
+
+/** The batch of this job is over: its iterations are used, or an attempt no longer fits before the deadline. */
+export function batchOver(state: State, limits: Limits, now: number): string | null {
+  const { job } = state
+  if (limits.iterationsPerJob > 0 && job.iterations >= limits.iterationsPerJob) {
+    return `the batch of ${limits.iterationsPerJob} iterations is done`
+  }
+  // Attempts that are given back again and again must not hold a job for ever.
+  if (limits.iterationsPerJob > 0 && job.begun >= 2 * limits.iterationsPerJob + 1) return 'the batch is done'
+  const enough = limits.iterationTimeoutMs + reserveMs(job.deadline - job.startedAt)
+  if (job.begun > 0 && now + enough > job.deadline) return 'no further attempt fits before the job deadline'
+  if (now >= job.deadline) return 'the job deadline has passed'
+  return null
+}
+
+/** When the next agent session may start under `callsPerHour`: epoch milliseconds, or null for now. */
+export function callAllowedAt(state: State, limits: Limits, now: number): number | null {
+  if (limits.callsPerHour === null) return null
+  const recent = state.control.calls.filter((at) => at > now - HOUR_MS)
+  if (recent.length < limits.callsPerHour) return null
+  const oldest = recent[recent.length - limits.callsPerHour]
+  return oldest === undefined ? null : oldest + HOUR_MS
+}
+
+/** The calls of the last hour with one more. */
+export function withCall(calls: readonly number[], now: number): number[] {
+  return [...calls.filter((at) => at > now - HOUR_MS), now]
+}
+
+/** What a lost session is charged: the dearest session so far on this run. */
+export function estimate(state: State): number | null {
+  const costs = state.timeline.map((entry) => entry.costUsd)
+  return costs.length === 0 ? null : Math.max(...costs)
+}
+
+/** Time that a session may take now: its own limit, or what the job has left, milliseconds. */
+export function sessionMs(state: State, limits: Limits, now: number): number {
+  const left = state.job.deadline - reserveMs(state.job.deadline - state.job.startedAt) - now
+  return Math.max(1000, Math.min(limits.iterationTimeoutMs, left))
+}

@@ -1,0 +1,25 @@
+// The loop: decide, perform, reduce, make durable. The whole product turns here.
+import type { Limits } from './limits.ts'
+import { nextStep } from './next-step.ts'
+import { perform } from './perform.ts'
+import type { Ports } from './ports.ts'
+import { durable, reduce } from './reduce.ts'
+import type { Conclusion, State } from './state.ts'
+
+/** Works until the job's outcome. Throws LeaseLost when somebody else took the feature: then nothing more is moved. */
+export async function loop(
+  start: State,
+  limits: Limits,
+  ports: Ports,
+): Promise<{ conclusion: Conclusion; state: State }> {
+  let state = start
+  for (;;) {
+    const step = nextStep(state, limits, ports.clock.now())
+    if (step.kind === 'stop') return { conclusion: step.conclusion, state }
+    await ports.reporter.step(step, state)
+    const event = await perform(step, state, limits, ports)
+    state = reduce(state, event, limits)
+    if (durable(event)) await ports.store.save(state)
+    await ports.reporter.event(event, state)
+  }
+}

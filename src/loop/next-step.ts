@@ -1,0 +1,114 @@
+// What to do next: a pure, total decision from state, limits and time. The whole policy of a run stands here.
+import { pickStory, remaining } from '../prd/select.ts'
+import { batchOver, callAllowedAt, iterationsLeft, type Limits, LONGEST_WAIT_MS, MAX_IDLE_JOBS, spent } from './limits.ts'
+import type { Attempt, Conclusion, Outcome, State, Step } from './state.ts'
+
+/** The next step as data. Every reachable state leads to `stop` in a bounded number of steps (test/unit/loop). */
+export function nextStep(state: State, limits: Limits, now: number): Step {
+  const { job, attempt } = state
+  if (job.conclusion !== null) return wrapUp(state, job.conclusion, limits)
+  if (attempt !== null) return carryOn(attempt)
+  if (job.error !== null) return conclude('error', job.error.summary)
+  if (job.interrupted) return conclude('interrupted', 'cancelled; the state is saved')
+  if (job.theirs !== null) return { kind: 'join', theirs: job.theirs }
+  if (!job.synced) return { kind: 'sync' }
+
+  const verdict = outcomeOf(state, limits, now)
+  if (verdict !== null) return { kind: 'conclude', conclusion: verdict }
+  if (!job.prepared) return { kind: 'prepare' }
+  if (limits.baseline && state.baseline === 'pending') return { kind: 'baseline' }
+  if (!job.opened) return { kind: 'open' }
+  if (limits.publishEach && state.green !== state.published && !job.branchRefused) return { kind: 'push' }
+  const pause = waiting(state, limits, now)
+  if (pause !== null) return { kind: 'wait', ...pause }
+  const story = pickStory(state.prd)
+  return story === null ? { kind: 'verify' } : { kind: 'reserve', storyId: story.id }
+}
+
+/** An attempt in work is always finished or given back, whatever else happens. */
+function carryOn(attempt: Attempt): Step {
+  switch (attempt.phase) {
+    case 'reserved':
+      return { kind: 'agent', attempt }
+    case 'worked':
+      return { kind: 'guard', attempt }
+    case 'guarded':
+      return { kind: 'gates', attempt }
+    case 'gated':
+      return attempt.empty ? { kind: 'judge', attempt } : { kind: 'accept', attempt }
+    case 'judged':
+      return { kind: 'accept', attempt }
+    case 'failed':
+      return { kind: 'reject', attempt }
+    case 'returned':
+      return { kind: 'return', attempt }
+  }
+}
+
+/** Publish, then dispatch, then report: the work is safe before anybody is told. */
+function wrapUp(state: State, conclusion: Conclusion, limits: Limits): Step {
+  const { job } = state
+  if (!job.published) return { kind: 'publish', conclusion }
+  const goesOn = job.more || (conclusion.outcome === 'continued' && limits.redispatch)
+  if (goesOn && !job.dispatched) return { kind: 'dispatch' }
+  if (!job.reported) return { kind: 'report', conclusion }
+  return { kind: 'stop', conclusion }
+}
+
+function conclude(outcome: Outcome, reason: string): Step {
+  return { kind: 'conclude', conclusion: end(outcome, reason) }
+}
+
+/** Whether the run is over now, and why. Completion comes before limits: finishing on the last iteration is complete. */
+export function outcomeOf(
+  state: State,
+  limits: Limits,
+  now: number,
+): Conclusion | null {
+  const { control, prd, verification } = state
+  const open = remaining(prd)
+  const done = open.length === 0
+  if (done && (verification.approved || !limits.finalVerification)) {
+    return end('complete', 'every story passed its gates')
+  }
+  if (control.paused !== null) return end('paused', control.paused.reason)
+  const pause = waiting(state, limits, now)
+  if (pause !== null && pause.until - now > LONGEST_WAIT_MS) {
+    return { outcome: 'paused', reason: pause.reason, until: pause.until }
+  }
+  if (!done && (pickStory(prd) === null || (limits.stopOnBlocked && open.some((story) => story.blocked)))) {
+    const blocked = open.filter((story) => story.blocked).map((story) => story.id)
+    return end('stuck', `blocked: ${blocked.join(', ')}`)
+  }
+  if (done && verification.sessions >= limits.maxAttempts) {
+    return end('stuck', `the final verification gave no verdict: ${verification.message}`)
+  }
+  if (!done && iterationsLeft(state, limits) <= 0) {
+    return end('max-iterations', `the limit of ${prd.run.iterations} iterations is reached`)
+  }
+  if (prd.run.jobs > limits.maxJobs) {
+    return end('max-iterations', `the limit of ${limits.maxJobs} jobs is reached`)
+  }
+  const budget = spent(state, limits)
+  if (budget !== null) return end('budget', budget)
+  if (control.idleJobs >= MAX_IDLE_JOBS) {
+    return end('error', `${MAX_IDLE_JOBS} jobs in a row ended without an iteration`)
+  }
+  const over = batchOver(state, limits, now)
+  if (over !== null) return end('continued', over)
+  return null
+}
+
+/** Until when no session may start, and why: a vendor's limit, or ours. */
+function waiting(state: State, limits: Limits, now: number): { until: number; reason: string } | null {
+  const vendor = state.control.notBefore ?? 0
+  const hourly = callAllowedAt(state, limits, now) ?? 0
+  const until = Math.max(vendor, hourly)
+  if (until <= now) return null
+  const what = vendor >= hourly ? "the agent's limit" : `the limit of ${limits.callsPerHour} calls an hour`
+  return { until, reason: `waiting for ${what} until ${new Date(until).toISOString()}` }
+}
+
+function end(outcome: Outcome, reason: string): Conclusion {
+  return { outcome, reason, until: null }
+}

@@ -1,0 +1,227 @@
+// Turns a step into an event by asking the ports: the only place of the loop where effects happen.
+import { type Limits, sessionMs } from './limits.ts'
+import type { Ports, StorePort } from './ports.ts'
+import { released } from './reduce.ts'
+import type { Attempt, Event, GateResult, State, Step, Verdict } from './state.ts'
+
+type Happening = Event extends infer E ? (E extends { at: number } ? Omit<E, 'at'> : never) : never
+
+/** Performs one step. Cancellation turns into the event `interrupted`, so that the state is always put in order. */
+export async function perform(
+  step: Exclude<Step, { kind: 'stop' }>,
+  state: State,
+  limits: Limits,
+  ports: Ports,
+): Promise<Event> {
+  const begun = ports.clock.now()
+  const happened = await act(step, state, limits, ports, begun)
+  if (ports.signal.aborted && !settles(state, step)) {
+    const usage = happened.kind === 'judged' || happened.kind === 'verified' ? happened.usage : null
+    return { at: ports.clock.now(), kind: 'interrupted', usage }
+  }
+  // The candidate holds the time at which it was built; the event must say the same.
+  return { ...happened, at: step.kind === 'guard' ? begun : ports.clock.now() }
+}
+
+/** Steps whose event stands although we were cancelled: they put things in order, or say what was spent. */
+function settles(state: State, step: Step): boolean {
+  return state.job.conclusion !== null || state.job.interrupted || ['agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind)
+}
+
+async function act(
+  step: Exclude<Step, { kind: 'stop' }>,
+  state: State,
+  limits: Limits,
+  ports: Ports,
+  now: number,
+): Promise<Happening> {
+  const { repository, store, gates, agent, signal } = ports
+  switch (step.kind) {
+    case 'sync':
+      return {
+        kind: 'synced',
+        commands: await ports.queue.read(state),
+        theirs: await store.theirs(state),
+      }
+    case 'join':
+      return join(state, step.theirs, ports)
+    case 'prepare': {
+      const result = await gates.prepare(signal)
+      if (result === null || result.ok) return { kind: 'prepared' }
+      return { kind: 'failed', summary: `prepare failed (${result.ended})`, fix: `see its output:\n${result.output}` }
+    }
+    case 'baseline': {
+      await repository.checkOut(state.green, null)
+      const results = await gates.run(null, signal)
+      await repository.restore(state.green)
+      return { kind: 'baselined', gates: results }
+    }
+    case 'open':
+      return open(state, ports)
+    case 'reserve':
+      return { kind: 'reserved', storyId: step.storyId }
+    case 'agent':
+      return work(state, step.attempt, limits, ports, now)
+    case 'guard': {
+      const seen = await repository.inspect(state, { ...step.attempt, guardedAt: now })
+      if (seen.kind === 'refused') return { kind: 'refused', failure: seen.failure }
+      const allowed = !seen.empty || (limits.finalVerification && step.attempt.session?.hints.done === true)
+      if (allowed) return { kind: 'guarded', candidate: seen.commit, empty: seen.empty, remarks: seen.remarks }
+      return { kind: 'refused', failure: { kind: 'empty-diff', summary: 'the session changed nothing', detail: '' } }
+    }
+    case 'gates':
+      return gate(state, step.attempt, ports)
+    case 'judge': {
+      const { verdict, usage } = await agent.judge(state, [step.attempt.storyId], sessionMs(state, limits, now), signal)
+      await repository.restore(step.attempt.candidate ?? state.green)
+      return { kind: 'judged', verdict, usage }
+    }
+    case 'accept':
+      await repository.restore(step.attempt.candidate ?? state.green)
+      return { kind: 'accepted', commit: step.attempt.candidate ?? '' }
+    case 'reject':
+      return { kind: 'rejected', kept: await putAway(state, ports) }
+    case 'return':
+      return { kind: 'returned', kept: await putAway(state, ports) }
+    case 'wait':
+      return wait(step.until - now, signal)
+    case 'verify':
+      return verify(state, limits, ports, now)
+    case 'push': {
+      const result = await store.publish(state, true)
+      return result.kind === 'published' ? { kind: 'pushed' } : turnedDown(result)
+    }
+    case 'conclude':
+      return { kind: 'concluded', conclusion: step.conclusion }
+    case 'publish':
+      return publish(state, limits, ports)
+    case 'dispatch':
+      try {
+        return { kind: 'dispatched', runId: await ports.dispatch.dispatch(state) }
+      } catch (error) {
+        return { kind: 'dispatch-failed', summary: error instanceof Error ? error.message : String(error) }
+      }
+    case 'report':
+      return { kind: 'reported', github: await ports.reporter.finished(state, step.conclusion) }
+  }
+}
+
+async function work(state: State, attempt: Attempt, limits: Limits, ports: Ports, now: number): Promise<Happening> {
+  const kept = state.kept[attempt.storyId] ?? null
+  const { conflict } = await ports.repository.checkOut(state.green, kept)
+  const how = { timeoutMs: sessionMs(state, limits, now), conflict }
+  const session = await ports.agent.work(state, attempt, how, ports.signal)
+  return { kind: 'worked', session }
+}
+
+async function gate(state: State, attempt: Attempt, ports: Ports): Promise<Happening> {
+  const { repository, gates, signal } = ports
+  const candidate = attempt.candidate ?? ''
+  const story = state.prd.userStories.find((one) => one.id === attempt.storyId)
+  const results: GateResult[] = []
+  if (await repository.lockfileChanged(state.green, candidate)) {
+    const prepared = await gates.prepare(signal)
+    if (prepared !== null) results.push(prepared)
+  }
+  if (results.every((result) => result.ok)) results.push(...(await gates.run(story?.tags ?? [], signal)))
+  await repository.restore(candidate)
+  return { kind: 'gated', candidate, gates: results }
+}
+
+/** Leaves a clean tree at the green commit and keeps the work for the story's next attempt. */
+async function putAway(state: State, ports: Ports) {
+  const kept = await ports.repository.keep(state)
+  await ports.repository.checkOut(state.green, null)
+  return kept
+}
+
+async function open(state: State, ports: Ports): Promise<Happening> {
+  const { repository, store } = ports
+  let { green } = state
+  if (state.published === null) {
+    const first = await repository.record(state, `chore(ralph): start ${state.feature}`)
+    green = first ?? green
+  }
+  await repository.checkOut(green, null)
+  const result = await store.publish({ ...state, green }, true)
+  if (result.kind !== 'published') return turnedDown(result)
+  return { kind: 'opened', green, github: await ports.reporter.opened({ ...state, green, published: green }) }
+}
+
+async function join(state: State, theirs: string, ports: Ports): Promise<Happening> {
+  const { repository, gates, signal } = ports
+  const joined = await repository.join(state, theirs)
+  if ('conflict' in joined) return { kind: 'join-failed', summary: joined.conflict }
+  if (joined.code) {
+    await repository.checkOut(joined.commit, null)
+    const results = await gates.run(null, signal)
+    await repository.restore(joined.commit)
+    const red = results.find((result) => !result.ok && !result.advisory)
+    if (red !== undefined) {
+      const summary = `gate ${red.name} fails on ${theirs.slice(0, 7)}, which people pushed: mend the branch, then run again`
+      return { kind: 'join-failed', summary }
+    }
+  }
+  return { kind: 'joined', green: joined.commit, theirs, people: joined.people }
+}
+
+async function verify(state: State, limits: Limits, ports: Ports, now: number): Promise<Happening> {
+  const { repository, gates, agent, signal } = ports
+  await repository.checkOut(state.green, null)
+  const results = await gates.run(null, signal)
+  await repository.restore(state.green)
+  const red = results.find((result) => !result.ok && !result.advisory)
+  if (red !== undefined) {
+    const verdict: Verdict = { kind: 'reset', stories: lastPassed(state), reason: `gate ${red.name} fails on the whole` }
+    return { kind: 'verified', gates: results, verdict, usage: NO_USAGE }
+  }
+  const ids = state.prd.userStories.filter((story) => story.passes).map((story) => story.id)
+  const { verdict, usage } = await agent.judge(state, ids, sessionMs(state, limits, now), signal)
+  await repository.restore(state.green)
+  return { kind: 'verified', gates: results, verdict, usage }
+}
+
+const NO_USAGE = { calls: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0, agentSeconds: 0 }
+
+/** The story that passed last: where a gate that only the whole shows to be red is mended. */
+function lastPassed(state: State): string[] {
+  const passed = state.prd.userStories.filter((story) => story.passes)
+  const at = (id: string) => state.timeline.findLastIndex((entry) => entry.storyId === id && entry.result === 'passed')
+  const last = passed.sort((one, other) => at(other.id) - at(one.id))[0]
+  return last === undefined ? [] : [last.id]
+}
+
+async function publish(state: State, limits: Limits, ports: Ports): Promise<Happening> {
+  const { repository, store, queue } = ports
+  const withBranch = !state.job.branchRefused && state.job.error === null
+  const leaving = released(state, limits)
+  const subject = `chore(ralph): ${state.feature} ${state.job.conclusion?.outcome ?? ''}`.trim()
+  const recorded = withBranch && state.published !== null ? await repository.record(leaving, subject) : null
+  const green = recorded ?? state.green
+  if (state.published !== null) await repository.checkOut(green, null)
+  await ports.reporter.beforePublish(state)
+  const result = await store.publish({ ...leaving, green, progress: recorded === null ? leaving.progress : [] }, withBranch)
+  if (result.kind !== 'published') return turnedDown(result)
+  // A command that came in after our last look, while we still held the lease, was dispatched by nobody.
+  const late = await queue.read(state)
+  return { kind: 'published', green, withBranch, more: late.some((command) => command.kind !== 'refused') }
+}
+
+function turnedDown(result: Exclude<Awaited<ReturnType<StorePort['publish']>>, { kind: 'published' }>): Happening {
+  if (result.kind === 'diverged') return { kind: 'diverged', theirs: result.theirs }
+  return { kind: 'push-refused', summary: result.reason }
+}
+
+async function wait(ms: number, signal: AbortSignal): Promise<Happening> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(done, Math.max(0, ms))
+    function done() {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    signal.addEventListener('abort', done)
+    if (signal.aborted) done()
+  })
+  return { kind: 'waited' }
+}

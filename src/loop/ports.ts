@@ -1,0 +1,122 @@
+// What the loop needs from the world. Adapters implement these; the loop knows nothing else.
+import type { Prd, Usage } from '../prd/schema.ts'
+import type {
+  Attempt,
+  Conclusion,
+  Command,
+  Event,
+  Failure,
+  GateResult,
+  Kept,
+  Session,
+  State,
+  Step,
+  Verdict,
+} from './state.ts'
+
+export type Clock = { now(): number }
+
+/** Starts fresh sessions. Never throws for what the agent does. */
+export type AgentPort = {
+  work(
+    state: State,
+    attempt: Attempt,
+    /** `conflict`: why the work of earlier attempts is not in the tree, or null. */
+    how: { timeoutMs: number; conflict: string | null },
+    signal: AbortSignal,
+  ): Promise<Session>
+  /** Judges whether the named stories' criteria are met by the tree as it stands. */
+  judge(
+    state: State,
+    stories: readonly string[],
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<{ verdict: Verdict; usage: Usage }>
+}
+
+export type GatesPort = {
+  /** The gates for these tags in order, or all of them (`null`); stops at the first blocking failure unless `all`. */
+  run(tags: readonly string[] | null, signal: AbortSignal): Promise<GateResult[]>
+  /** The `prepare` command, or null where there is none. `label` names the reason in the log. */
+  prepare(signal: AbortSignal): Promise<GateResult | null>
+}
+
+/** The work tree and the objects of the repository, seen through Ralph's own git directory. */
+export type RepositoryPort = {
+  /** Makes the work tree exactly `commit` (with the story's kept work on top, where it applies); ignored files stay. */
+  checkOut(commit: string, kept: Kept | null): Promise<{ conflict: string | null }>
+  /** Checks what the agent left, restores what is Ralph's, and builds the candidate commit. */
+  inspect(state: State, attempt: Attempt): Promise<Inspection>
+  /** Puts the work tree back to `commit` after gates or a judge wrote into it; true when it had changed. */
+  restore(commit: string): Promise<boolean>
+  /** The work as it stands beside `.ralph/`, as kept work, after the guard's filter. */
+  keep(state: State): Promise<Kept | null>
+  /** A commit on top of `state.green` that holds prd.json and progress.txt as the state says, or null if nothing changed. */
+  record(state: State, subject: string): Promise<string | null>
+  /** Brings `theirs` and our green commit together: what to gate, or why it cannot be done. */
+  join(
+    state: State,
+    theirs: string,
+  ): Promise<{ commit: string; people: Prd | null; code: boolean } | { conflict: string }>
+  /** A file's text at a commit, or null: what agents read there is Ralph's or people's, never the session's. */
+  read(commit: string, path: string): Promise<string | null>
+  /** True when a lockfile differs between the two commits. */
+  lockfileChanged(from: string, to: string): Promise<boolean>
+}
+
+export type Inspection =
+  | { kind: 'candidate'; commit: string; empty: boolean; remarks: string[] }
+  | { kind: 'refused'; failure: Failure }
+
+export type StorePort = {
+  /** Makes the state durable (one compare-and-swap). Throws LeaseLost when somebody else has the feature. */
+  save(state: State): Promise<void>
+  /** One atomic push of state and, where asked, branch. */
+  publish(
+    state: State,
+    withBranch: boolean,
+  ): Promise<{ kind: 'published' } | { kind: 'diverged'; theirs: string } | { kind: 'refused'; reason: string }>
+  /** A branch head that we do not know, or `gone`; null when the branch is where we left it. */
+  theirs(state: State): Promise<{ head: string } | 'gone' | null>
+}
+
+/** Commands of people, in order, after `state.control.lastComment`. */
+export type QueuePort = {
+  read(state: State): Promise<Command[]>
+}
+
+export type DispatchPort = {
+  /** Starts the next job; null where the run id is not known. Throws when it was refused. */
+  dispatch(state: State): Promise<number | null>
+}
+
+/** Tells people. Never fails a run: its own errors are warnings. */
+export type ReporterPort = {
+  step(step: Step, state: State): Promise<void>
+  event(event: Event, state: State): Promise<void>
+  /** The branch is about to move away from the head that checks stand on. */
+  beforePublish(state: State): Promise<void>
+  opened(state: State): Promise<State['github']>
+  finished(state: State, conclusion: Conclusion): Promise<State['github']>
+  warn(message: string): void
+}
+
+export type Ports = {
+  clock: Clock
+  agent: AgentPort
+  gates: GatesPort
+  repository: RepositoryPort
+  store: StorePort
+  queue: QueuePort
+  dispatch: DispatchPort
+  reporter: ReporterPort
+  signal: AbortSignal
+}
+
+/** Somebody else holds the feature: this process moves nothing any more. */
+export class LeaseLost extends Error {
+  constructor(detail: string) {
+    super(`another run has taken this feature over: ${detail}`)
+    this.name = 'LeaseLost'
+  }
+}

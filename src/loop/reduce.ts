@@ -1,0 +1,486 @@
+// How events change the state. Pure: the only place that passes, blocks, charges or counts anything.
+import { mergePeople } from '../prd/merge.ts'
+import { addUsage, emptyUsage, type Prd, type Story, type Usage } from '../prd/schema.ts'
+import { progressEntry } from '../report/progress.ts'
+import { applyCommand } from './commands.ts'
+import { type Limits, withCall } from './limits.ts'
+import type { Attempt, Event, Failure, GateResult, Kept, State, StoryRecord, TimelineEntry } from './state.ts'
+
+const TIMELINE = 200
+const LEARNINGS = 50
+
+/** The state after an event. Total: an event that does not fit the state changes nothing. */
+export function reduce(state: State, event: Event, limits: Limits): State {
+  switch (event.kind) {
+    case 'synced': {
+      const heard = event.commands.reduce(applyCommand, state)
+      if (event.theirs !== 'gone') return withJob(heard, { synced: true, theirs: event.theirs?.head ?? null })
+      const paused = { reason: `${state.branch} was deleted by people; /ralph run makes it again`, by: 'ralph' }
+      return withJob({ ...heard, control: { ...heard.control, paused } }, { synced: true, branchRefused: true })
+    }
+    case 'joined': {
+      const prd = event.people === null ? state.prd : mergePeople(state.prd, event.people).prd
+      return withJob(
+        unverified({ ...state, prd, green: event.green, published: event.theirs }),
+        { theirs: null, joins: state.job.joins + 1, synced: false },
+      )
+    }
+    case 'join-failed':
+    case 'push-refused':
+      return withJob(
+        { ...state, control: { ...state.control, paused: { reason: event.summary, by: 'ralph' } } },
+        { theirs: null, branchRefused: true, conclusion: null },
+      )
+    case 'diverged':
+      return state.job.joins >= 5
+        ? reduce(state, { at: event.at, kind: 'join-failed', summary: 'people keep pushing to the branch' }, limits)
+        : withJob(state, { theirs: event.theirs, conclusion: null })
+    case 'prepared':
+      return withJob(state, { prepared: true })
+    case 'baselined': {
+      const red = event.gates.find((gate) => !gate.ok && !gate.advisory)
+      if (red === undefined) return { ...state, baseline: 'green' }
+      return failed(
+        state,
+        `the base is red: gate ${red.name} fails before Ralph changed anything (${red.ended})`,
+        `mend ${state.base.branch} first, or set baseline: off for a project that does not exist yet`,
+      )
+    }
+    case 'opened':
+      return withJob(
+        { ...state, green: event.green, published: event.green, github: event.github, progress: [] },
+        { opened: true },
+      )
+    case 'pushed':
+      return { ...state, published: state.green }
+    case 'reserved':
+      return reserve(state, event.storyId, event.at)
+    case 'worked':
+      return worked(state, event.session, event.at)
+    case 'guarded':
+      return inAttempt(state, (attempt) => ({
+        ...attempt,
+        phase: 'guarded',
+        guardedAt: event.at,
+        candidate: event.candidate,
+        empty: event.empty,
+        remarks: event.remarks,
+      }))
+    case 'refused':
+      return inAttempt(state, (attempt) => ({ ...attempt, phase: 'failed', failure: event.failure }))
+    case 'gated':
+      return inAttempt(state, (attempt) =>
+        attempt.candidate === event.candidate ? gated(attempt, event.gates) : attempt,
+      )
+    case 'judged':
+      return judged(state, event)
+    case 'accepted':
+      return accepted(state, event.commit, event.at)
+    case 'rejected':
+      return rejected(state, event.kept, limits, event.at)
+    case 'returned':
+      return returned(state, event.kept, limits, event.at)
+    case 'verified':
+      return verified(state, event, limits)
+    case 'waited':
+      return withJob(state, { synced: false })
+    case 'concluded':
+      return withJob(state, { conclusion: event.conclusion, concludedAt: event.at })
+    case 'published':
+      return withJob(
+        { ...released(state, limits), green: event.green, published: event.withBranch ? event.green : state.published },
+        { published: true, more: event.more },
+      )
+    case 'dispatched':
+      return withJob(
+        { ...state, control: { ...state.control, continuePending: false } },
+        { dispatched: true, nextRunId: event.runId },
+      )
+    case 'dispatch-failed': {
+      const conclusion = { outcome: 'error' as const, reason: event.summary, until: null }
+      return withJob(state, { dispatched: true, conclusion })
+    }
+    case 'reported':
+      return withJob({ ...state, github: event.github }, { reported: true })
+    case 'interrupted': {
+      if (state.job.conclusion !== null) return state
+      const paid = event.usage === null ? state : spend(state, state.attempt?.storyId ?? null, event.usage)
+      return withJob(giveBack(paid, 'interrupted', 'cancelled', null), { interrupted: true })
+    }
+    case 'failed':
+      return failed(state, event.summary, event.fix)
+  }
+}
+
+/** Whether an event must be durable before the loop goes on. The rest is lost with the iteration in flight at most. */
+export function durable(event: Event): boolean {
+  return ['reserved', 'accepted', 'rejected', 'returned', 'verified', 'join-failed'].includes(event.kind)
+}
+
+/** The state as the job leaves it: lease free, generation moved on, so that a doubled dispatch cannot fork the chain. */
+export function released(state: State, limits: Limits): State {
+  const { conclusion } = state.job
+  const outcome = conclusion?.outcome ?? null
+  const goesOn = outcome === 'continued' && limits.redispatch
+  const idle = state.job.iterations > 0 || outcome !== 'continued' ? 0 : state.control.idleJobs + 1
+  const ended = state.job.concludedAt === null ? null : new Date(state.job.concludedAt).toISOString()
+  return {
+    ...state,
+    lease: null,
+    generation: state.generation + 1,
+    control: {
+      ...state.control,
+      continuePending: goesOn,
+      idleJobs: idle,
+      notBefore: conclusion?.until ?? state.control.notBefore,
+    },
+    prd: {
+      ...state.prd,
+      run: {
+        ...state.prd.run,
+        outcome: outcome === 'continued' ? null : outcome,
+        currentStoryId: null,
+        completedAt: outcome === 'complete' ? (state.prd.run.completedAt ?? ended) : null,
+      },
+    },
+  }
+}
+
+/** What is known of a story that was never worked on. */
+export function emptyRecord(): StoryRecord {
+  return {
+    failure: null,
+    gates: [],
+    remarks: [],
+    interruptions: 0,
+    usage: emptyUsage(),
+    attempts: 0,
+    ms: 0,
+    commit: null,
+  }
+}
+
+/** Gives the attempt in work back uncharged (cancelled, limited, lost). */
+export function giveBack(
+  state: State,
+  reason: NonNullable<Attempt['returned']>['reason'],
+  message: string,
+  notBefore: number | null,
+): State {
+  return inAttempt(state, (attempt) => ({ ...attempt, phase: 'returned', returned: { reason, message, notBefore } }))
+}
+
+function reserve(state: State, storyId: string, at: number): State {
+  const story = state.prd.userStories.find((candidate) => candidate.id === storyId)
+  if (story === undefined || state.attempt !== null) return state
+  const costs = state.timeline.map((entry) => entry.costUsd)
+  const attempt: Attempt = {
+    storyId,
+    number: story.retries + 1,
+    iteration: state.prd.run.iterations + 1,
+    startedAt: at,
+    reservedCostUsd: costs.length === 0 ? null : Math.max(...costs),
+    phase: 'reserved',
+    guardedAt: at,
+    session: null,
+    candidate: null,
+    empty: false,
+    remarks: [],
+    gates: [],
+    failure: null,
+    returned: null,
+  }
+  const started = withRecord(state, storyId, (record) => ({ ...record, attempts: record.attempts + 1 }))
+  const run = {
+    ...state.prd.run,
+    currentStoryId: storyId,
+    startedAt: state.prd.run.startedAt ?? new Date(at).toISOString(),
+  }
+  const control = { ...state.control, calls: withCall(state.control.calls, at) }
+  return withJob(
+    { ...started, attempt, control, prd: { ...state.prd, run } },
+    { begun: state.job.begun + 1, synced: false },
+  )
+}
+
+function worked(state: State, session: NonNullable<Attempt['session']>, at: number): State {
+  if (state.attempt?.phase !== 'reserved') return state
+  const { storyId } = state.attempt
+  const noted = learn(spend(state, storyId, session.usage), session.learnings)
+  const next = inAttempt(noted, (attempt) => ({ ...attempt, session }))
+  const { hints } = session
+  switch (session.status) {
+    case 'finished':
+      if (hints.stuck !== null) return fail(next, 'stuck', `the agent says it is stuck: ${hints.stuck}`, '')
+      if (hints.notDone) return fail(next, 'stuck', 'the agent says that it is not done', '')
+      return inAttempt(next, (attempt) => ({ ...attempt, phase: 'worked' }))
+    case 'failed':
+      return fail(next, 'session', session.message, '')
+    case 'limit':
+    case 'overloaded':
+      // A vendor that does not say when is asked again after a growing pause, at most half an hour.
+      return giveBack(next, session.status, session.message, session.resetsAt ?? at + backOffMs(state))
+    case 'interrupted':
+      return giveBack(next, 'interrupted', session.message, null)
+    case 'auth':
+    case 'not-started':
+      return failed(giveBack(next, 'interrupted', session.message, null), session.message, 'mend the agent, then run again')
+  }
+}
+
+function backOffMs(state: State): number {
+  const returns = [...state.timeline].reverse().findIndex((entry) => entry.result !== 'returned')
+  const inARow = returns === -1 ? state.timeline.length : returns
+  return Math.min(30 * 60_000, 30_000 * 2 ** inARow)
+}
+
+function gated(attempt: Attempt, gates: GateResult[]): Attempt {
+  const red = gates.find((gate) => !gate.ok && !gate.advisory)
+  if (red === undefined) return { ...attempt, gates, phase: 'gated' }
+  const failure: Failure = { kind: 'gates', summary: `gate ${red.name} failed (${red.ended})`, detail: red.output }
+  return { ...attempt, gates, phase: 'failed', failure }
+}
+
+function judged(state: State, event: Extract<Event, { kind: 'judged' }>): State {
+  if (state.attempt === null) return state
+  const paid = spend(state, state.attempt.storyId, event.usage)
+  switch (event.verdict.kind) {
+    case 'verified':
+      return inAttempt(paid, (attempt) => ({ ...attempt, phase: 'judged' }))
+    case 'reset':
+      return fail(paid, 'judge', `nothing was changed, and the judge disagrees: ${event.verdict.reason}`, '')
+    case 'limit':
+      return giveBack(paid, 'limit', event.verdict.message, event.verdict.notBefore)
+    case 'none':
+      return fail(paid, 'empty-diff', `nothing was changed, and nobody confirmed that nothing had to be`, '')
+  }
+}
+
+function accepted(state: State, commit: string, at: number): State {
+  const { attempt } = state
+  if (attempt === null || (attempt.phase !== 'gated' && attempt.phase !== 'judged')) return state
+  if (attempt.candidate !== commit) return state
+  const done = passStory(state, attempt)
+  const prd = mapStory(done.prd, attempt.storyId, (story) => ({
+    ...story,
+    lastResult: story.lastResult === null ? null : { ...story.lastResult, commit },
+  }))
+  const { [attempt.storyId]: _used, ...kept } = state.kept
+  const moved = { ...done, prd, kept, green: commit, attempt: null }
+  const counted = charge(moved, attempt, 'passed', 'every gate passed', at)
+  const written = { ...logged(counted, passedEntry(state, attempt)), progress: [] }
+  return unverified(
+    withRecord(written, attempt.storyId, (record) => ({
+      ...record,
+      failure: null,
+      gates: attempt.gates,
+      remarks: attempt.remarks,
+      interruptions: 0,
+      commit,
+    })),
+  )
+}
+
+/**
+ * prd.json as the candidate commit holds it: the story passed. The same function builds the candidate and records
+ * its acceptance, so what was gated is what is committed.
+ */
+export function passStory(state: State, attempt: Attempt): State {
+  const summary = attempt.empty ? 'nothing had to be changed' : 'every gate passed'
+  const prd = mapStory(state.prd, attempt.storyId, (story) => ({
+    ...story,
+    passes: true,
+    blocked: false,
+    lastResult: {
+      completedAt: new Date(attempt.guardedAt).toISOString(),
+      commit: null,
+      summary,
+      iteration: attempt.iteration,
+      attempts: attempt.number,
+    },
+    notes: '',
+  }))
+  const { [attempt.storyId]: _heard, ...guidance } = state.control.guidance
+  const run = { ...prd.run, iterations: attempt.iteration, currentStoryId: null }
+  return { ...state, prd: { ...prd, run }, control: { ...state.control, guidance } }
+}
+
+/** progress.txt's entry of a passing attempt. */
+export function passedEntry(state: State, attempt: Attempt): string {
+  return entryOf(state, attempt, 'PASSED', 'every gate passed', attempt.guardedAt)
+}
+
+function rejected(state: State, kept: Kept | null, limits: Limits, at: number): State {
+  const { attempt } = state
+  if (attempt === null || attempt.phase !== 'failed') return state
+  const failure = attempt.failure ?? { kind: 'session' as const, summary: 'failed', detail: '' }
+  const retried = strike(state, attempt.storyId, failure.summary, limits)
+  const saved = kept === null ? state.kept : { ...state.kept, [attempt.storyId]: kept }
+  const counted = charge({ ...retried, kept: saved, attempt: null }, attempt, 'rejected', failure.summary, at)
+  const entry = entryOf(state, attempt, 'FAILED', failure.summary, at)
+  return withRecord(logged(counted, entry), attempt.storyId, (record) => ({
+    ...record,
+    failure,
+    gates: attempt.gates,
+    remarks: attempt.remarks,
+    interruptions: attempt.gates.length > 0 ? 0 : record.interruptions,
+  }))
+}
+
+function returned(state: State, kept: Kept | null, limits: Limits, at: number): State {
+  const { attempt } = state
+  if (attempt === null || attempt.phase !== 'returned') return state
+  const why = attempt.returned ?? { reason: 'interrupted' as const, message: 'interrupted', notBefore: null }
+  const saved = kept === null ? state.kept : { ...state.kept, [attempt.storyId]: kept }
+  const control = { ...state.control, notBefore: why.notBefore ?? state.control.notBefore }
+  const run = { ...state.prd.run, currentStoryId: null }
+  const freed = noteTime({ ...state, kept: saved, control, attempt: null, prd: { ...state.prd, run } }, attempt, 'returned', why.message, at)
+  const lost = why.reason === 'lost' || why.reason === 'interrupted'
+  if (!lost) return freed
+  const record = freed.records[attempt.storyId] ?? emptyRecord()
+  const interruptions = record.interruptions + 1
+  const counted = withRecord(freed, attempt.storyId, (old) => ({ ...old, interruptions }))
+  if (interruptions < limits.maxInterruptions) return counted
+  const notes = `interrupted ${interruptions} times in a row without a finished gate run; look at it, then /ralph retry ${attempt.storyId}`
+  return { ...counted, prd: mapStory(counted.prd, attempt.storyId, (story) => ({ ...story, blocked: true, notes })) }
+}
+
+function verified(state: State, event: Extract<Event, { kind: 'verified' }>, limits: Limits): State {
+  const paid = spend(state, null, event.usage)
+  const { verdict } = event
+  switch (verdict.kind) {
+    case 'verified':
+      return { ...paid, verification: { approved: true, sessions: 0, message: 'every criterion was judged to be met' } }
+    case 'limit':
+      return { ...paid, control: { ...paid.control, notBefore: verdict.notBefore ?? event.at + 60_000 } }
+    case 'none': {
+      const sessions = paid.verification.sessions + 1
+      return { ...paid, verification: { approved: false, sessions, message: verdict.message } }
+    }
+    case 'reset':
+      return resetStories(paid, verdict.stories, verdict.reason, event, limits)
+  }
+}
+
+function resetStories(
+  state: State,
+  ids: readonly string[],
+  reason: string,
+  event: Extract<Event, { kind: 'verified' }>,
+  limits: Limits,
+): State {
+  const red = event.gates.find((gate) => !gate.ok && !gate.advisory)
+  const failure: Failure = { kind: 'judge', summary: reason, detail: red?.output ?? '' }
+  return ids.reduce((before, id) => {
+    const story = before.prd.userStories.find((candidate) => candidate.id === id)
+    if (story === undefined || !story.passes) return before
+    const opened = mapStory(before.prd, id, (old) => ({ ...old, passes: false, lastResult: null }))
+    const struck = strike({ ...before, prd: opened }, id, reason, limits)
+    const entry: TimelineEntry = {
+      iteration: state.prd.run.iterations,
+      storyId: id,
+      attempt: story.retries + 1,
+      result: 'reset',
+      summary: reason,
+      ms: 0,
+      costUsd: 0,
+      at: event.at,
+      job: state.prd.run.jobs,
+    }
+    return withRecord(timed(struck, entry), id, (record) => ({ ...record, failure }))
+  }, unverified(state))
+}
+
+/** One failed attempt more; the last one blocks the story with a note that a person can act on. */
+function strike(state: State, storyId: string, summary: string, limits: Limits): State {
+  const prd = mapStory(state.prd, storyId, (story) => {
+    const retries = story.retries + 1
+    const blocked = retries >= limits.maxAttempts
+    const notes = blocked
+      ? `blocked after ${retries} failed attempts: ${summary}. Give a hint with /ralph retry ${storyId} -- <hint>`
+      : summary
+    return { ...story, retries, blocked, notes }
+  })
+  return { ...state, prd }
+}
+
+function charge(state: State, attempt: Attempt, result: TimelineEntry['result'], summary: string, at: number): State {
+  const run = { ...state.prd.run, iterations: attempt.iteration, currentStoryId: null }
+  const counted = withJob({ ...state, prd: { ...state.prd, run } }, { iterations: state.job.iterations + 1 })
+  return noteTime(counted, attempt, result, summary, at)
+}
+
+function noteTime(state: State, attempt: Attempt, result: TimelineEntry['result'], summary: string, at: number): State {
+  const ms = Math.max(0, at - attempt.startedAt)
+  const { storyId, iteration, number } = attempt
+  const costUsd = attempt.session?.usage.costUsd ?? 0
+  const entry = { iteration, storyId, attempt: number, result, summary, ms, costUsd, at, job: state.prd.run.jobs }
+  return withRecord(timed(state, entry), storyId, (record) => ({ ...record, ms: record.ms + ms }))
+}
+
+function timed(state: State, entry: TimelineEntry): State {
+  return { ...state, timeline: [...state.timeline, entry].slice(-TIMELINE) }
+}
+
+function entryOf(state: State, attempt: Attempt, status: 'PASSED' | 'FAILED', next: string, at: number): string {
+  const story = state.prd.userStories.find((candidate) => candidate.id === attempt.storyId)
+  return progressEntry({
+    iteration: attempt.iteration,
+    storyId: attempt.storyId,
+    title: story?.title ?? '',
+    status,
+    completedAt: new Date(at).toISOString(),
+    learning: attempt.session?.learnings.join('; ') ?? '',
+    next,
+  })
+}
+
+/** The state with an entry that the next commit writes into progress.txt. */
+function logged(state: State, entry: string): State {
+  return { ...state, progress: [...state.progress, entry], recent: [...state.recent, entry].slice(-3) }
+}
+
+function fail(state: State, kind: Failure['kind'], summary: string, detail: string): State {
+  return inAttempt(state, (attempt) => ({ ...attempt, phase: 'failed', failure: { kind, summary, detail } }))
+}
+
+function failed(state: State, summary: string, fix: string): State {
+  return withJob(state, { error: state.job.error ?? { summary, fix } })
+}
+
+function unverified(state: State): State {
+  return { ...state, verification: { approved: false, sessions: 0, message: '' } }
+}
+
+/** Adds usage to the run, and to a story where it was spent on one. */
+function spend(state: State, storyId: string | null, usage: Usage): State {
+  const run = { ...state.prd.run, usage: addUsage(state.prd.run.usage, usage) }
+  const paid = { ...state, prd: { ...state.prd, run } }
+  if (storyId === null) return paid
+  return withRecord(paid, storyId, (record) => ({ ...record, usage: addUsage(record.usage, usage) }))
+}
+
+function learn(state: State, learnings: readonly string[]): State {
+  const known = state.prd.run.learnings
+  const fresh = learnings.filter((learning) => !known.includes(learning))
+  if (fresh.length === 0) return state
+  const run = { ...state.prd.run, learnings: [...known, ...fresh].slice(-LEARNINGS) }
+  return { ...state, prd: { ...state.prd, run } }
+}
+
+function inAttempt(state: State, change: (attempt: Attempt) => Attempt): State {
+  return state.attempt === null ? state : { ...state, attempt: change(state.attempt) }
+}
+
+function withJob(state: State, change: Partial<State['job']>): State {
+  return { ...state, job: { ...state.job, ...change } }
+}
+
+function withRecord(state: State, id: string, change: (record: StoryRecord) => StoryRecord): State {
+  return { ...state, records: { ...state.records, [id]: change(state.records[id] ?? emptyRecord()) } }
+}
+
+/** The prd with one story changed. */
+export function mapStory(prd: Prd, id: string, change: (story: Story) => Story): Prd {
+  return { ...prd, userStories: prd.userStories.map((story) => (story.id === id ? change(story) : story)) }
+}

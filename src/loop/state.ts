@@ -1,0 +1,288 @@
+// The durable state of a feature, and the events that change it: types only, no behaviour.
+import type { Outcome, Prd, Usage } from '../prd/schema.ts'
+
+export type { Outcome } from '../prd/schema.ts'
+
+/** How and why a job ends; `until` is when work may go on after a wait, epoch milliseconds. */
+export type Conclusion = { outcome: Outcome; reason: string; until: number | null }
+
+/** One gate's run. `output` is bounded and redacted; `ms` is wall time. */
+export type GateResult = {
+  name: string
+  ok: boolean
+  advisory: boolean
+  /** Plain words: `exit 1`, `timed out after 15m`. */
+  ended: string
+  ms: number
+  output: string
+}
+
+/** Why an attempt was rejected, in words for people (`summary`, one line) and for the next prompt (`detail`, bounded). */
+export type Failure = {
+  kind: 'session' | 'stuck' | 'empty-diff' | 'guard' | 'gates' | 'judge' | 'conflict'
+  summary: string
+  detail: string
+}
+
+/** Why an attempt was given back without being charged. */
+export type ReturnReason = 'limit' | 'overloaded' | 'interrupted' | 'lost'
+
+/** The agent's session as the loop sees it; the words in it are hints only. */
+export type Session = {
+  /** `finished`: ended without error. `failed`: charged. The rest is not charged; `auth` and `not-started` end the job. */
+  status: 'finished' | 'failed' | 'limit' | 'overloaded' | 'auth' | 'not-started' | 'interrupted'
+  message: string
+  usage: Usage
+  /** Epoch milliseconds at which a limited vendor answers again, where it says so. */
+  resetsAt: number | null
+  hints: { done: boolean; notDone: boolean; stuck: string | null }
+  learnings: string[]
+}
+
+/** An iteration in work. It is reserved durably before the agent starts, so that a crash cannot hide its cost. */
+export type Attempt = {
+  storyId: string
+  /** 1-based, counted by story. */
+  number: number
+  iteration: number
+  /** Epoch milliseconds. */
+  startedAt: number
+  /** What a takeover charges as *estimated* when the job was lost; null where no session has reported a cost yet. */
+  reservedCostUsd: number | null
+  phase: 'reserved' | 'worked' | 'guarded' | 'gated' | 'judged' | 'failed' | 'returned'
+  /** When the candidate was built, epoch milliseconds. */
+  guardedAt: number
+  session: Session | null
+  /** The commit whose tree the gates ran on; what is gated is what is committed. */
+  candidate: string | null
+  /** No change beside `.ralph/`: passes only through an independent judge. */
+  empty: boolean
+  /** What the guard and the watchers saw and did not refuse, for the check. */
+  remarks: string[]
+  gates: GateResult[]
+  failure: Failure | null
+  returned: { reason: ReturnReason; message: string; notBefore: number | null } | null
+}
+
+/** The work of a story's rejected attempts: a tree, and the green commit it grew from. */
+export type Kept = { base: string; tree: string; dropped: string[] }
+
+/** What is known of a story beside prd.json. */
+export type StoryRecord = {
+  failure: Failure | null
+  /** Gate results of its last attempt. */
+  gates: GateResult[]
+  remarks: string[]
+  /** Lost or cancelled attempts in a row without a finished gate run. */
+  interruptions: number
+  usage: Usage
+  /** All attempts ever, charged or not. */
+  attempts: number
+  /** Gates and agent together, milliseconds. */
+  ms: number
+  /** The green commit of its last pass. */
+  commit: string | null
+}
+
+/** Who works on a feature now. Dead when that job has completed or `expiresAt` passed. */
+export type Lease = {
+  holder: string
+  nonce: string
+  /** Epoch milliseconds. */
+  expiresAt: number
+  runId: number | null
+  runAttempt: number | null
+  url: string | null
+  host: string
+  pid: number
+  /** When that process started, to tell it from a later one with the same pid. */
+  startTime: string
+}
+
+/** What people asked for and the platform imposed; kept over jobs (prd.json: run.control). */
+export type Control = {
+  paused: { reason: string; by: string } | null
+  /** Added to the limits by `/ralph limit`. */
+  granted: { iterations: number; costUsd: number }
+  /** Epoch milliseconds; no job starts work before. */
+  notBefore: number | null
+  guidance: Record<string, string[]>
+  /** The highest comment id handled. */
+  lastComment: number
+  /** Start times of agent sessions in the last hour, epoch milliseconds. */
+  calls: number[]
+  /** Jobs in a row without a charged iteration. */
+  idleJobs: number
+  /** The next job was promised by this push; whoever finds it dispatches again. */
+  continuePending: boolean
+  /** Inputs that the person chose at kick-off. */
+  chosen: Record<string, string>
+}
+
+export type Verification = {
+  /** `approved` for exactly the present code; anything that changes code or stories takes it back. */
+  approved: boolean
+  /** Judge sessions in a row without a verdict. */
+  sessions: number
+  message: string
+}
+
+export type TimelineEntry = {
+  iteration: number
+  storyId: string
+  attempt: number
+  result: 'passed' | 'rejected' | 'returned' | 'reset'
+  summary: string
+  ms: number
+  costUsd: number
+  /** Epoch milliseconds. */
+  at: number
+  job: number
+}
+
+/** What belongs to this job alone. Made anew when a job claims the feature. */
+export type Job = {
+  /** Epoch milliseconds. */
+  startedAt: number
+  deadline: number
+  /** Charged iterations of this batch. */
+  iterations: number
+  /** Attempts begun in this job, charged or not. */
+  begun: number
+  synced: boolean
+  prepared: boolean
+  opened: boolean
+  /** A remote head that must be joined with ours, or null. */
+  theirs: string | null
+  /** Joins with people's commits in this job. */
+  joins: number
+  /** The branch cannot be pushed now; the state alone is. */
+  branchRefused: boolean
+  interrupted: boolean
+  error: { summary: string; fix: string } | null
+  conclusion: Conclusion | null
+  concludedAt: number | null
+  published: boolean
+  /** Commands came in after the lease was released: somebody must look at them. */
+  more: boolean
+  dispatched: boolean
+  nextRunId: number | null
+  reported: boolean
+}
+
+/** Where Ralph speaks on GitHub: ids are hints, looked up again when they do not answer. */
+export type GithubIds = {
+  pull: number | null
+  pullUrl: string | null
+  comment: number | null
+}
+
+export type State = {
+  version: 1
+  feature: string
+  /** Where prd.json stood before the first commit moves it into the folder; null when it stands there. */
+  importedFrom: string | null
+  /** `.ralph/<yyyy-mm-dd>-<feature>` */
+  folder: string
+  branch: string
+  base: { branch: string; sha: string }
+  nonce: string
+  generation: number
+  prd: Prd
+  /** The newest green commit; the fork point before the first. */
+  green: string
+  /** The branch head as Ralph last published or adopted it; null before the first push. */
+  published: string | null
+  baseline: 'pending' | 'green'
+  attempt: Attempt | null
+  kept: Record<string, Kept>
+  records: Record<string, StoryRecord>
+  control: Control
+  verification: Verification
+  /** Entries of progress.txt that no commit holds yet. */
+  progress: string[]
+  /** The last three entries, for the prompt. */
+  recent: string[]
+  /** The last 200 iterations. */
+  timeline: TimelineEntry[]
+  lease: Lease | null
+  github: GithubIds
+  job: Job
+}
+
+/** What people can ask of a run, by comment or by CLI; `id` is the comment's, `by` the login. */
+export type Command = { id: number; by: string } & (
+  | { kind: 'run' }
+  | { kind: 'pause' }
+  | { kind: 'stop' }
+  | { kind: 'retry'; stories: string[] | 'all'; guidance: string }
+  | { kind: 'redo'; stories: string[] | 'all'; guidance: string }
+  | { kind: 'skip'; stories: string[]; guidance: string }
+  | { kind: 'note'; stories: string[]; guidance: string }
+  | { kind: 'add'; title: string; description: string; criteria: string[] }
+  | { kind: 'verify' }
+  | { kind: 'limit'; what: 'iterations' | 'cost'; amount: number }
+  | { kind: 'refused' }
+)
+
+/** The next thing to do, as data (design 5). */
+export type Step =
+  | { kind: 'sync' }
+  | { kind: 'join'; theirs: string }
+  | { kind: 'prepare' }
+  | { kind: 'baseline' }
+  | { kind: 'open' }
+  | { kind: 'reserve'; storyId: string }
+  | { kind: 'agent'; attempt: Attempt }
+  | { kind: 'guard'; attempt: Attempt }
+  | { kind: 'gates'; attempt: Attempt }
+  | { kind: 'judge'; attempt: Attempt }
+  | { kind: 'accept'; attempt: Attempt }
+  | { kind: 'reject'; attempt: Attempt }
+  | { kind: 'return'; attempt: Attempt }
+  | { kind: 'wait'; until: number; reason: string }
+  | { kind: 'verify' }
+  | { kind: 'push' }
+  | { kind: 'conclude'; conclusion: Conclusion }
+  | { kind: 'publish'; conclusion: Conclusion }
+  | { kind: 'dispatch' }
+  | { kind: 'report'; conclusion: Conclusion }
+  | { kind: 'stop'; conclusion: Conclusion }
+
+/** What happened; `at` is epoch milliseconds. `reduce` is the only place that turns it into state. */
+export type Event = { at: number } & (
+  | { kind: 'synced'; commands: Command[]; theirs: { head: string } | 'gone' | null }
+  | { kind: 'joined'; green: string; theirs: string; people: Prd | null }
+  | { kind: 'join-failed'; summary: string }
+  | { kind: 'prepared' }
+  | { kind: 'baselined'; gates: GateResult[] }
+  | { kind: 'opened'; green: string; github: GithubIds }
+  | { kind: 'reserved'; storyId: string }
+  | { kind: 'worked'; session: Session }
+  | { kind: 'guarded'; candidate: string; empty: boolean; remarks: string[] }
+  | { kind: 'refused'; failure: Failure }
+  | { kind: 'gated'; candidate: string; gates: GateResult[] }
+  | { kind: 'judged'; verdict: Verdict; usage: Usage }
+  | { kind: 'accepted'; commit: string }
+  | { kind: 'rejected'; kept: Kept | null }
+  | { kind: 'returned'; kept: Kept | null }
+  | { kind: 'verified'; gates: GateResult[]; verdict: Verdict; usage: Usage }
+  | { kind: 'concluded'; conclusion: Conclusion }
+  | { kind: 'pushed' }
+  | { kind: 'published'; green: string; withBranch: boolean; more: boolean }
+  | { kind: 'diverged'; theirs: string }
+  | { kind: 'dispatched'; runId: number | null }
+  | { kind: 'dispatch-failed'; summary: string }
+  | { kind: 'reported'; github: GithubIds }
+  | { kind: 'waited' }
+  | { kind: 'interrupted'; usage: Usage | null }
+  | { kind: 'push-refused'; summary: string }
+  | { kind: 'failed'; summary: string; fix: string }
+)
+
+/** What the judge said of the finished work. `none`: it erred or said neither, so it has not approved. */
+export type Verdict =
+  | { kind: 'verified' }
+  | { kind: 'reset'; stories: string[]; reason: string }
+  | { kind: 'limit'; notBefore: number | null; message: string }
+  | { kind: 'none'; message: string }

@@ -1,0 +1,31 @@
+// Which names are safe to use in refs, paths, comments and command lines.
+
+/** What is wrong with a story's id, or null. Ids end up in branch names, so git's rules for refs hold beside our own. */
+export function idFault(id: string): string | null {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(id)) {
+    return 'a letter or digit, then up to 63 letters, digits, dots, dashes or underscores'
+  }
+  if (/\.\.|\.$|\.lock$/i.test(id))
+    return 'no "..", and no "." or ".lock" at the end (git refuses it in a branch)'
+  // `/ralph retry all` means every story.
+  if (id.toLowerCase() === 'all') return 'another word: "all" means every story'
+  return null
+}
+
+// Control characters, space, what git refuses, and the marks that reorder or hide text in a review.
+const unsafe = /[\p{C}\p{Z}~^:?*[\\]/u
+
+/** What is wrong with a branch's name by `git check-ref-format --branch` and our caution, or null. */
+export function branchNameFault(name: string): string | null {
+  if (name === '' || name === '@' || name === 'HEAD') return 'a name'
+  if (name.length > 200) return 'at most 200 characters'
+  if (unsafe.test(name)) return 'no spaces, control characters or any of ~ ^ : ? * [ \\'
+  // A leading dash would be read as an option.
+  if (name.startsWith('-')) return 'no dash at the start'
+  if (/\.\.|@\{|\/\/|^\/|\/$|\.$/.test(name))
+    return 'no "..", "@{" or "//", no "/" at an end, no "." at the end'
+  if (name.split('/').some((part) => part.startsWith('.') || part.endsWith('.lock'))) {
+    return 'no part that starts with "." or ends with ".lock"'
+  }
+  return null
+}

@@ -1,0 +1,126 @@
+// Hostile text made fit for markdown, mermaid and terminals. Everything people or agents wrote passes through here.
+
+// Escape sequences with all that belongs to them. An unfinished string sequence loses its opening only, so that it
+// cannot swallow what comes after it.
+const ESCAPES =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]*[0-~]/g
+
+// Controls, bidirectional and zero-width marks, line separators, halves of pairs. Joiners inside of a word or an emoji
+// and the emoji selector are writing, and stay; everything else that cannot be seen hides something.
+const UNSEEN =
+  /(?<=[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200c\u200d](?=[\p{L}\p{Extended_Pictographic}])|(?<=\p{Emoji})[\ufe0e\ufe0f]|([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])/gu
+
+// More marks on one letter than any script needs only paint over the neighbouring lines.
+const HEAPED = /(\p{M}{5})\p{M}+/gu
+
+/** Zero width: parts what GitHub would act on (`@name`, `#1`, `http://`) and is not seen. */
+const BREAK = '\u200b'
+
+/** The text without escape sequences, controls and invisible marks; line feeds and tabs stay, `\r` is a line feed. */
+export function plainLines(text: string): string {
+  return text
+    .replace(ESCAPES, '')
+    .replace(/\r\n?/g, '\n')
+    .replace(UNSEEN, (match, unseen: string | undefined) =>
+      unseen === undefined || unseen === '\n' || unseen === '\t'
+        ? match
+        : unseen >= '\ud800' && unseen <= '\udfff'
+          ? '\ufffd'
+          : '',
+    )
+    .replace(HEAPED, '$1')
+}
+
+/** The text on one line, in at most `max` UTF-16 units, cut with `…`. Nothing is escaped. */
+export function plainText(text: string, max = 300): string {
+  // Cut first: a hostile megabyte must not be cleaned before it is thrown away.
+  const head = text.length > max * 16 ? text.slice(0, max * 16) : text
+  const line = plainLines(head.replace(/[\u2028\u2029\v\f\u0085]/g, ' '))
+    .replace(/\s+/g, ' ')
+    .trim()
+  return cut(line, max)
+}
+
+/** At most `max` UTF-16 units, `…` included; pairs and joined characters are not cut in two. */
+export function cut(text: string, max: number): string {
+  if (text.length <= max) return text
+  return `${text
+    .slice(0, Math.max(0, max - 1))
+    .replace(/[\ud800-\udbff]$/, '')
+    .replace(/[\u200b-\u200d\s]+$/, '')}…`
+}
+
+/**
+ * One line that shows the text and does nothing, in a paragraph, a table cell, a list item, a heading or inside of
+ * HTML such as `<summary>` (so it uses entities, never backslashes). Nobody is notified, nothing is linked.
+ */
+export function markdownText(text: string, max = 300): string {
+  return quiet(plainText(text, max))
+    .replace(/[&<>|`*_[\]~$\\"]/g, (mark) => `&#${mark.charCodeAt(0)};`)
+    .replace(/^[-+=]/, (mark) => `&#${mark.charCodeAt(0)};`)
+    .replace(/^(\d+)([.)])/, (_all, digits: string, mark: string) => `${digits}&#${mark.charCodeAt(0)};`)
+}
+
+/** One line for a place that shows no markdown, such as the title of a pull request or a check. Nobody is notified. */
+export function titleText(text: string, max = 255): string {
+  return cut(quiet(plainText(text, max)), max)
+}
+
+/** Mentions, references to issues and links, put out of action: GitHub looks for them after markdown was rendered. */
+function quiet(line: string): string {
+  return line
+    .replace(/[@#]/g, `$&${BREAK}`)
+    .replace(/\bGH-(?=\d)/gi, `$&${BREAK}`)
+    .replace(/:(?=\/\/)/g, `:${BREAK}`)
+    .replace(/\bwww(?=\.)/gi, `$&${BREAK}`)
+}
+
+/** A code span for a word of ours or a command; what would end the span or the table cell is replaced. */
+export function code(text: string, max = 120): string {
+  const inner = plainText(text, max).replaceAll('`', "'").replaceAll('|', '/')
+  return inner === '' ? '' : `\`${inner}\``
+}
+
+/** A fenced block of at most `maxChars` UTF-16 units as a whole: head and tail stay, the tail more of it. */
+export function codeBlock(text: string, maxChars: number): string {
+  const clean = plainLines(bounded(text, Math.max(2000, maxChars * 4), 0.3))
+    .replace(/`{33,}/g, '`'.repeat(32))
+    // A marker of ours inside of somebody's output must not be found by whoever looks for one.
+    .replace(/<!--(?=\s*ralph)/gi, `<!-${BREAK}-`)
+    .replace(/[^\S\n]+$/gm, '')
+    .replace(/^\n+|\n+$/g, '')
+  const longest = Math.max(2, ...(clean.match(/`+/g) ?? []).map((run) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  const room = Math.max(0, maxChars - 2 * fence.length - 'text\n\n'.length)
+  return `${fence}text\n${bounded(clean, room, 0.3)}\n${fence}`
+}
+
+/** Head and tail of a text around a line that counts what is missing; `share` of the room goes to the head. */
+export function bounded(text: string, max: number, share: number): string {
+  if (text.length <= max) return text
+  const note = (missing: number) => `\n[... ${missing} characters left out ...]\n`
+  const room = max - note(text.length).length
+  if (room < 40) return cut(text, max)
+  const first = text.slice(0, Math.floor(room * share)).replace(/[\ud800-\udbff]$/, '')
+  const last = text.slice(text.length - Math.floor(room * (1 - share))).replace(/^[\udc00-\udfff]/, '')
+  return `${first}${note(text.length - first.length - last.length)}${last}`
+}
+
+/** Fit for a quoted node label: letters, digits and plain punctuation stay, the rest becomes mermaid's `#code;`. */
+export function mermaidText(text: string, max = 60): string {
+  // Dots and leading dashes could make a markdown list of the label; the ligature begins mermaid's own inner code.
+  return plainText(text, max)
+    .replaceAll('ﬂ', 'fl')
+    .replace(/[^\p{L}\p{N}\p{M}\p{Emoji_Presentation} ,!?'%…–-]|^-/gu, (mark) => `#${mark.codePointAt(0)};`)
+}
+
+/** A node's id from its place in the list: words of people never are ids (`end` would end the graph). */
+export function mermaidId(index: number): string {
+  return `s${index}`
+}
+
+/** One line that a terminal and a job log only show: no sequences, and no workflow command at its start or inside. */
+export function terminalText(text: string, max = 500): string {
+  return plainText(text, max).replaceAll('##[', '## [').replace(/^::/, ': :')
+}

@@ -1,0 +1,67 @@
+// How many columns text takes on a terminal, and fitting it into them. Text only: colours are put on afterwards.
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+// East Asian Wide and Fullwidth (Unicode 16, EastAsianWidth.txt), in blocks.
+const WIDE =
+  /^[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{1b2ff}\u{20000}-\u{3fffd}]/u
+const EMOJI = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|[0-9#*]\ufe0f?\u20e3/u
+
+/** Columns of a text without control characters; a joined emoji counts as one of two columns. */
+export function textWidth(text: string): number {
+  if (/^[ -~]*$/.test(text)) return text.length
+  let columns = 0
+  for (const { segment } of segmenter.segment(text)) columns += clusterWidth(segment)
+  return columns
+}
+
+function clusterWidth(cluster: string): number {
+  if (EMOJI.test(cluster) || WIDE.test(cluster)) return 2
+  return /^[\p{M}\p{Cf}\p{Cc}]+$/u.test(cluster) ? 0 : 1
+}
+
+/** The text in at most `columns`, cut with `…`. */
+export function fit(text: string, columns: number): string {
+  if (textWidth(text) <= columns) return text
+  return columns < 1 ? '' : `${take(text, columns - 1).trimEnd()}…`
+}
+
+/** The text in exactly `columns`: cut, or filled with spaces. */
+export function pad(text: string, columns: number): string {
+  const shown = fit(text, columns)
+  return shown + ' '.repeat(Math.max(0, columns - textWidth(shown)))
+}
+
+/** The text in lines of at most `columns` (at least 2), broken at spaces where it can be. */
+export function wrap(text: string, columns: number): string[] {
+  const room = Math.max(2, columns)
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    const joined = line === '' ? word : `${line} ${word}`
+    if (textWidth(joined) <= room) {
+      line = joined
+      continue
+    }
+    if (line !== '') lines.push(line)
+    line = word
+    while (textWidth(line) > room) {
+      const part = take(line, room)
+      lines.push(part)
+      line = line.slice(part.length)
+    }
+  }
+  return line === '' && lines.length > 0 ? lines : [...lines, line]
+}
+
+/** The longest start of the text that takes at most `columns`. */
+function take(text: string, columns: number): string {
+  let taken = ''
+  let used = 0
+  for (const { segment } of segmenter.segment(text)) {
+    used += clusterWidth(segment)
+    if (used > columns) break
+    taken += segment
+  }
+  return taken
+}

@@ -1,0 +1,310 @@
+// The words and figures that every report shares: times, money, the bar, how things stand and what to do next.
+import { iterationsLeft, type Limits, spent } from '../loop/limits.ts'
+import type { Outcome, State } from '../loop/state.ts'
+import type { Story } from '../prd/schema.ts'
+import { counts, remaining } from '../prd/select.ts'
+import { code, markdownText, plainText, terminalText } from './escape.ts'
+
+/** `0.4s`, `38s`, `2m 04s`, `1h 05m` for milliseconds; tenths below ten seconds. */
+export function humanMs(ms: number): string {
+  const given = Number.isFinite(ms) ? Math.max(0, ms) : 0
+  if (given > 0 && given < 9_950)
+    return `${Math.max(0.1, given / 1000)
+      .toFixed(1)
+      .replace(/\.0$/, '')}s`
+  const seconds = Math.round(given / 1000)
+  if (seconds < 60) return `${seconds}s`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${two(seconds % 60)}s`
+  const minutes = Math.round(seconds / 60)
+  return `${Math.floor(minutes / 60)}h ${two(minutes % 60)}m`
+}
+
+/** `$0.42` for dollars; what is less than a cent and not nothing is `<$0.01`. */
+export function usd(dollars: number): string {
+  const given = Number.isFinite(dollars) ? Math.max(0, dollars) : 0
+  if (given > 0 && given < 0.005) return '<$0.01'
+  return `$${given.toFixed(2).replace(/\B(?=(\d{3})+\.)/g, ',')}`
+}
+
+/** `950`, `48k`, `1.2M` for a count of tokens. */
+export function tokens(count: number): string {
+  if (count < 1000) return String(Math.round(count))
+  if (count < 999_500) return `${Math.round(count / 1000)}k`
+  return `${(count / 1_000_000).toFixed(1)}M`
+}
+
+/** `1 job`, `2 jobs`. */
+export function many(count: number, word: string, words = `${word}s`): string {
+  return `${count} ${count === 1 ? word : words}`
+}
+
+/** A bar of `width` cells. It is full only when all is done, and empty only when nothing is. */
+export function bar(done: number, total: number, width: number, filled = '█', empty = '░'): string {
+  const share = total > 0 ? Math.min(1, Math.max(0, done / total)) : 0
+  let cells = Math.round(share * width)
+  if (share > 0 && cells === 0) cells = 1
+  if (share < 1 && cells === width) cells = width - 1
+  return filled.repeat(cells) + empty.repeat(width - cells)
+}
+
+/** `2026-01-10 14:05 UTC` for epoch milliseconds. */
+export function utc(at: number): string {
+  return Number.isFinite(at) && Math.abs(at) < 8.64e15
+    ? `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+    : '-'
+}
+
+/** The outcome of the job, or null while it is at work. */
+export function outcomeNow(state: State): Outcome | null {
+  return state.job.conclusion?.outcome ?? null
+}
+
+/** How a story stands. `rejected`: has failed and is tried again; `waiting`: for a story that it depends on. */
+export type Standing = 'passed' | 'skipped' | 'blocked' | 'working' | 'rejected' | 'waiting' | 'open'
+
+/** How every story stands, by id. */
+export function standings(state: State): Map<string, Standing> {
+  const stories = state.prd.userStories
+  const settled = new Set(stories.filter((story) => story.passes || story.skipped).map((story) => story.id))
+  const inWork = storyInWork(state)
+  const standing = (story: Story): Standing => {
+    if (story.passes) return 'passed'
+    if (story.skipped) return 'skipped'
+    if (story.blocked) return 'blocked'
+    if (story.id === inWork) return 'working'
+    if (!story.dependsOn.every((id) => settled.has(id))) return 'waiting'
+    return story.retries > 0 ? 'rejected' : 'open'
+  }
+  return new Map(stories.map((story) => [story.id, standing(story)]))
+}
+
+/** The id of the story that a session works on now, or null. */
+export function storyInWork(state: State): string | null {
+  return outcomeNow(state) === null ? (state.attempt?.storyId ?? null) : null
+}
+
+/** Attempts that a story has had: those that were charged, and the one that passed or is in work. */
+export function attemptsOf(state: State, story: Story): number {
+  const record = state.records[story.id]
+  return Math.max(record?.attempts ?? 0, story.lastResult?.attempts ?? 0, story.retries)
+}
+
+/** `4 of 6 stories pass`, with those that a person skipped. */
+export function tally(state: State): string {
+  const { passed, skipped, total } = counts(state.prd)
+  const pass = `${passed} of ${total} ${total === 1 ? 'story' : 'stories'} ${passed === 1 ? 'passes' : 'pass'}`
+  if (total === 0) return 'no stories'
+  return skipped === 0 ? pass : `${pass}, ${skipped} skipped`
+}
+
+/** How the run stands in one line of plain text (not escaped), and a sign for it. */
+export function headline(state: State, outcome: Outcome | null): { sign: string; text: string } {
+  const reason = plainText(state.job.conclusion?.reason ?? '', 240)
+  const stands = tally(state)
+  switch (outcome) {
+    case null:
+      return { sign: '🔁', text: [stands, doing(state)].filter((part) => part !== '').join(' · ') }
+    case 'continued':
+      return {
+        sign: '🔁',
+        text: `${stands} · ${goesOn(state) ? 'the next job goes on' : 'the batch is over'}`,
+      }
+    case 'complete':
+      return { sign: '✅', text: `Complete: ${stands}` }
+    case 'stuck':
+      return { sign: '🛑', text: `Stuck: ${whyStuck(state, reason)} · ${stands}` }
+    case 'max-iterations':
+    case 'budget':
+      return { sign: '🛑', text: `Stopped: ${reason || `the ${outcome} limit is reached`} · ${stands}` }
+    case 'paused': {
+      const waits = waitsUntil(state)
+      if (waits !== null) return { sign: '⏳', text: `Waiting until ${utc(waits)} · ${stands}` }
+      return {
+        sign: '⏸️',
+        text: `Paused${reason === '' || reason === 'paused' ? '' : `: ${reason}`} · ${stands}`,
+      }
+    }
+    case 'error':
+      return { sign: '❌', text: `Error: ${reason || 'see the log'}` }
+    case 'interrupted':
+      return { sign: '⏹️', text: `Cancelled, nothing is lost · ${stands}` }
+  }
+}
+
+function doing(state: State): string {
+  const { attempt } = state
+  const blocked = blockedIds(state)
+  const parts: string[] = []
+  if (attempt !== null) {
+    const again = attempt.number > 1 ? ` (attempt ${attempt.number})` : ''
+    parts.push(`${plainText(attempt.storyId, 64)} is in work${again}`)
+  } else if (state.prd.userStories.length > 0 && remaining(state.prd).length === 0)
+    parts.push('final verification')
+  else if (state.prd.run.iterations === 0) parts.push('getting ready')
+  if (blocked.length > 0) parts.push(areBlocked(blocked))
+  return parts.join(' · ')
+}
+
+function whyStuck(state: State, reason: string): string {
+  const blocked = blockedIds(state)
+  return blocked.length === 0 ? reason || 'no story can be worked on' : areBlocked(blocked)
+}
+
+function areBlocked(ids: readonly string[]): string {
+  const [first, second] = ids.map((id) => plainText(id, 64))
+  if (ids.length === 1) return `${first} is blocked`
+  if (ids.length === 2) return `${first} and ${second} are blocked`
+  return `${first} and ${ids.length - 1} others are blocked`
+}
+
+/** Ids of the stories that a person has to look at. */
+export function blockedIds(state: State): string[] {
+  return state.prd.userStories
+    .filter((story) => story.blocked && !story.passes && !story.skipped)
+    .map((story) => story.id)
+}
+
+/** Why a story is blocked, in plain text: what its last attempt failed of, or the note that was left. */
+export function whyBlocked(state: State, story: Story): string {
+  return state.records[story.id]?.failure?.summary || story.notes
+}
+
+function goesOn(state: State): boolean {
+  return state.job.dispatched || state.control.continuePending
+}
+
+/** When a paused run may go on, epoch milliseconds; null where it waits for a person. */
+function waitsUntil(state: State): number | null {
+  return state.control.paused === null ? (state.job.conclusion?.until ?? null) : null
+}
+
+/** How the reader can answer: by a comment on GitHub, or with the CLI. */
+export type Voice = 'comment' | 'cli'
+
+/**
+ * What to do next, in one sentence of markdown; commands stand in backticks. `limits` tells which limit was reached,
+ * where there are several. For a terminal: `spoken(nextMove(state, outcome, 'cli'))`.
+ */
+export function nextMove(
+  state: State,
+  outcome: Outcome | null,
+  voice: Voice = 'comment',
+  limits: Limits | null = null,
+): string {
+  const say = (command: string) => code(`${voice === 'comment' ? '/' : ''}ralph ${command}`)
+  switch (outcome) {
+    case null:
+      return whileWorking(state, voice, say)
+    case 'continued':
+      if (goesOn(state)) return 'Nothing to do: the next job was started.'
+      return voice === 'comment' ? `Go on with ${say('run')}.` : `Run ${say('run')} again to go on.`
+    case 'complete':
+      return whenComplete(state, voice)
+    case 'stuck':
+      return whenStuck(state, say)
+    case 'max-iterations':
+      if (limits !== null && limits.maxIterations > 0 && iterationsLeft(state, limits) > 0) {
+        return `Raise ${code('max-jobs')}, then go on with ${say('run')}.`
+      }
+      return `Allow more with ${say(`limit iterations +${moreIterations(state)}`)}; what was done so far is kept.`
+    case 'budget':
+      return whenSpent(state, limits, say)
+    case 'paused':
+      if (waitsUntil(state) !== null) {
+        return `Nothing to do: work goes on by itself where the hourly ${code('resume-lost')} workflow is set up; ${say('run')} goes on at once.`
+      }
+      if (state.control.paused?.by === 'ralph')
+        return `Mend what the reason names, then go on with ${say('run')}.`
+      return `Go on with ${say('run')}.`
+    case 'error':
+      return whenWrong(state, say)
+    case 'interrupted':
+      return `Go on with ${say('run')}: it begins where this job ended.`
+  }
+}
+
+function whileWorking(state: State, voice: Voice, say: (command: string) => string): string {
+  if (voice === 'cli') return 'Nothing to do: Ralph is at work. Ctrl+C ends it, and loses nothing.'
+  const story = storyInWork(state) ?? blockedIds(state)[0]
+  const hint = story === undefined ? '' : `, ${say(`note ${story} -- <hint>`)} reaches the next prompt`
+  return `Nothing to do: Ralph is at work. ${say('pause')} holds it after this iteration${hint}.`
+}
+
+function whenComplete(state: State, voice: Voice): string {
+  if (voice === 'comment') return 'Review this pull request like any other, and merge it.'
+  const url = state.github.pullUrl
+  if (url !== null) return `Review and merge ${url}`
+  return `Review it with ${code(`git diff ${state.base.branch}...${state.branch}`, 300)}, then merge the branch.`
+}
+
+function whenStuck(state: State, say: (command: string) => string): string {
+  const [first, ...others] = blockedIds(state)
+  if (first === undefined) return `Have it judged again with ${say('verify')}.`
+  const all = others.length === 0 ? '' : ` (all of them: ${say('retry all')})`
+  return `Say what is missing: ${say(`retry ${first} -- <hint>`)}${all}, or leave it out: ${say(`skip ${first}`)}.`
+}
+
+function whenSpent(state: State, limits: Limits | null, say: (command: string) => string): string {
+  const only = (changes: Partial<Limits>) =>
+    limits !== null &&
+    spent(state, { ...limits, maxCostUsd: null, maxTokens: null, maxAgentTimeMs: null, ...changes }) !== null
+  const others: [string, boolean][] = [
+    ['max-tokens', only({ maxTokens: limits?.maxTokens ?? null })],
+    ['max-agent-time', only({ maxAgentTimeMs: limits?.maxAgentTimeMs ?? null })],
+  ]
+  const reached = others.filter(([, isReached]) => isReached).map(([name]) => code(name))
+  if (reached.length > 0) return `Raise ${reached.join(' and ')}, then go on with ${say('run')}.`
+  return `Allow more with ${say(`limit cost +${moreCost(state)}`)}; what was done so far is kept.`
+}
+
+function whenWrong(state: State, say: (command: string) => string): string {
+  const fix = state.job.error?.fix.split('\n', 1)[0]?.trim().replace(/[.:]$/, '') ?? ''
+  if (fix === '') return `See the log of the job, mend what it names, then go on with ${say('run')}.`
+  const sentence = `${fix.charAt(0).toUpperCase()}${fix.slice(1)}`
+  const told = markdownText(sentence)
+  return /\b(?:run|go on)\b/.test(fix) ? `${told}.` : `${told}; then go on with ${say('run')}.`
+}
+
+/** Two iterations for each story that is left, in fives. */
+function moreIterations(state: State): number {
+  return Math.max(5, Math.ceil((remaining(state.prd).length * 2) / 5) * 5)
+}
+
+/** What the stories that are left will cost at the price of those that passed, in whole dollars. */
+function moreCost(state: State): number {
+  const each = state.prd.run.usage.costUsd / Math.max(1, counts(state.prd).passed)
+  return Math.max(1, Math.ceil(each * remaining(state.prd).length))
+}
+
+/** A sentence of ours in markdown (code spans and entities, nothing else) as a terminal shows it. */
+export function spoken(markdown: string): string {
+  const plain = markdown
+    .replaceAll('`', '')
+    .replace(/&#(\d+);/g, (_all, digits: string) => String.fromCodePoint(Number(digits)))
+  return terminalText(plain, 1000)
+}
+
+/** What the rest of the run may cost at most; null where nothing can be said. Money in USD. */
+export function worstCase(state: State, limits: Limits): string | null {
+  const open = remaining(state.prd).filter((story) => !story.blocked)
+  if (open.length === 0) return null
+  const attempts = open.reduce((sum, story) => sum + Math.max(1, limits.maxAttempts - story.retries), 0)
+  const iterations = Math.max(0, Math.min(attempts, iterationsLeft(state, limits)))
+  const { costUsd } = state.prd.run.usage
+  const allowed = limits.maxCostUsd === null ? null : limits.maxCostUsd + state.control.granted.costUsd
+  const paid = state.timeline.map((entry) => entry.costUsd).filter((cost) => cost > 0)
+  const capped = allowed === null ? '' : `; the limit is ${usd(allowed)}`
+  if (paid.length === 0) {
+    return `${many(iterations, 'more iteration')}${allowed === null ? ', and no cost limit is set' : capped}`
+  }
+  const dearest = Math.max(...paid)
+  const atMost = iterations * dearest
+  if (allowed !== null && costUsd + atMost > allowed) {
+    return `${usd(Math.max(0, allowed - costUsd))} more, then the cost limit of ${usd(allowed)} ends the run`
+  }
+  return `${usd(atMost)} more: ${many(iterations, 'iteration')} at ${usd(dearest)}, the dearest so far${capped}`
+}
+
+function two(number: number): string {
+  return String(number).padStart(2, '0')
+}

@@ -1,0 +1,152 @@
+// Settings: inputs, flags and configuration file become one typed value, or all mistakes at once.
+
+import { type Gate, withGateFlags } from './settings/gates.ts'
+import { fileLayer, flagLayer, inputLayer, type Layer } from './settings/layers.ts'
+import type { Place, Report } from './settings/place.ts'
+import { shaped } from './settings/readers.ts'
+import { settle } from './settings/settle.ts'
+import {
+  type SettingField,
+  type SettingRow,
+  type Settings,
+  type Surface,
+  settingRows,
+  table,
+} from './settings/table.ts'
+import type { Mistake } from './system/errors.ts'
+
+export { describeSettings, type FlagRow, flagTable, settingsMarkdown } from './settings/describe.ts'
+export type { Gate } from './settings/gates.ts'
+export type {
+  Breaker,
+  Browser,
+  Commits,
+  Json,
+  ModelByMode,
+  Notify,
+  Price,
+  Service,
+  Step,
+} from './settings/structures.ts'
+export { type AgentName, agentNames, type Settings, type Surface } from './settings/table.ts'
+
+/** Where settings come from. A flag wins over an input, an input over the file, the file over the default. */
+export type Sources = {
+  /** The action's inputs by kebab-case name, from `actionInputs`; empty is not given. */
+  inputs?: Readonly<Record<string, string>>
+  /** The CLI's flags by camelCase name; `gate` holds the `NAME=COMMAND` of each `--gate`. */
+  flags?: Readonly<Record<string, string | boolean | readonly string[] | undefined>>
+  /** The configuration file as it stands on the trusted side. */
+  file?: { path: string; text: string } | null
+  /** The variables that `${NAME}` in the file may name. */
+  env: Readonly<Record<string, string | undefined>>
+  surface: Surface
+}
+
+export type SettingsResult =
+  | { ok: true; settings: Settings; notes: string[] }
+  | { ok: false; mistakes: Mistake[] }
+
+/** Reads all settings, or says everything that is wrong with them. Never throws, whatever the sources hold. */
+export function readSettings(sources: Sources): SettingsResult {
+  const report: Report = { mistakes: [], notes: [] }
+  const layers = [
+    flagLayer(sources.flags ?? {}, report),
+    inputLayer(sources.inputs ?? {}, report),
+    ...(sources.file ? [fileLayer(sources.file, sources.env, report)] : []),
+  ]
+  const chosen = new Map<string, Chosen>()
+  for (const row of settingRows) chosen.set(row.field, choose(row, layers, sources.surface, report))
+  const values = new Map([...chosen].map(([field, { value }]) => [field, value]))
+  const settings = settle(
+    { surface: sources.surface, ...shaped(table, values) },
+    {
+      of: (field) => originOf(chosen, field),
+      sound: (...fields) => fields.every((field) => originOf(chosen, field).sound),
+    },
+  )
+  const gates = gatesOf(settings.gates, sources.flags, report)
+  if (report.mistakes.length > 0) return { ok: false, mistakes: report.mistakes }
+  return { ok: true, settings: { ...settings, gates }, notes: report.notes }
+}
+
+/** A field's value, whether all that was given for it could be read, and where it came from. */
+type Chosen = { value: unknown; sound: boolean; at: Place; rank: number }
+
+/** Every level is read, so that a mistake shows also where a higher level wins. Layers come highest first. */
+function choose(row: SettingRow, layers: readonly Layer[], surface: Surface, report: Report): Chosen {
+  const standard = unset(row, surface, report)
+  let best: Omit<Chosen, 'sound'> | undefined
+  let sound = true
+  for (const layer of layers) {
+    const given = layer.given.get(row.key)
+    const value = given === undefined ? undefined : row.read(given.value, given.at)
+    if (layer.failed.has(row.key) || (given !== undefined && value === undefined)) sound = false
+    if (given !== undefined && value !== undefined) best ??= { value, at: given.at, rank: layer.rank }
+  }
+  return { ...(best ?? { ...standard, value: row.orElse(surface) }), sound }
+}
+
+/** Where a setting that nobody gave would be given. */
+function unset(row: SettingRow, surface: Surface, report: Report): { at: Place; rank: number } {
+  const outside = surface === 'action' ? `input ${row.input}` : `--${row.input}`
+  const root = row.group === 'file only' ? `ralph.config.yml: ${row.key}` : outside
+  return { at: { root, keys: [], env: null, report }, rank: 0 }
+}
+
+function originOf(chosen: ReadonlyMap<string, Chosen>, field: SettingField): Chosen {
+  const found = chosen.get(field)
+  if (found === undefined) throw new Error(`no setting ${field}`)
+  return found
+}
+
+function gatesOf(base: readonly Gate[], flags: Sources['flags'], report: Report): Gate[] {
+  const gate = flags?.gate
+  const given = typeof gate === 'string' ? [gate] : Array.isArray(gate) ? gate : []
+  return withGateFlags(base, given, { root: '--gate', keys: [], env: null, report })
+}
+
+/**
+ * The jobs that a chain may take: `max-jobs`, else three times what the iterations need, and five. Infinity when
+ * the iterations have no end (the loop's own guards against idle jobs still end such a chain).
+ */
+export function maxJobs(settings: Pick<Settings, 'maxJobs' | 'maxIterations' | 'iterationsPerJob'>): number {
+  if (settings.maxJobs !== null) return settings.maxJobs
+  if (settings.maxIterations === 0) return Number.POSITIVE_INFINITY
+  const jobs =
+    settings.iterationsPerJob === 0 ? 1 : Math.ceil(settings.maxIterations / settings.iterationsPerJob)
+  return 3 * jobs + 5
+}
+
+/**
+ * The inputs by kebab-case name out of a step's environment. The runner upper-cases a name, keeps hyphens and
+ * turns spaces into `_`; it exports unknown `with:` keys too, after a mere warning (facts/github-actions.md 1.3).
+ */
+export function actionInputs(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const inputs = Object.entries(env).flatMap(([name, value]): [string, string][] => {
+    if (!/^INPUT_./i.test(name) || value === undefined) return []
+    return [[name.slice('INPUT_'.length).toLowerCase(), value]]
+  })
+  return Object.fromEntries(inputs)
+}
+
+/** The names a configuration file is looked for under, the first that exists counts. */
+export const configFileNames = ['ralph.config.yml', 'ralph.config.yaml', 'ralph.config.json'] as const
+
+/** The file that flags or inputs name, to be read before `readSettings`; null when none, or no usable one, is named. */
+export function wantedConfigFile(sources: Pick<Sources, 'inputs' | 'flags'>): string | null {
+  const report: Report = { mistakes: [], notes: [] }
+  const flag = sources.flags?.configFile
+  const named =
+    typeof flag === 'string' && flag.trim() !== '' ? flag : (sources.inputs?.['config-file'] ?? '')
+  if (named.trim() === '') return null
+  return table.configFile.read(named, { root: 'config-file', keys: [], env: null, report }) ?? null
+}
+
+/** A copy of this process's environment. Nothing else in the product reads `process.env`. */
+export function hostEnvironment(): Record<string, string> {
+  const set = Object.entries(process.env).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, value]],
+  )
+  return Object.fromEntries(set)
+}

@@ -1,0 +1,129 @@
+// The settings told: a listing for the log, the table for the README, the flags for the CLI.
+import { say } from './settle.ts'
+import { oneLine } from './show.ts'
+import { type Group, type Kind, type SettingRow, type Settings, settingRows } from './table.ts'
+
+/** Listed even at their defaults: what a reader of a log looks for first. */
+const always: ReadonlySet<string> = new Set(
+  'command feature agent model gates iterationsPerJob maxIterations maxAttempts iterationTimeoutMs maxCostUsd isolation'.split(
+    ' ',
+  ),
+)
+
+/**
+ * A line for each setting that matters: the essential ones and what differs from its default. Values that are
+ * secrets, or command lines that may hold one, are never in it.
+ */
+export function describeSettings(settings: Settings): string {
+  const values = new Map<string, unknown>(Object.entries(settings))
+  const lines = settingRows.flatMap((row) => {
+    const value = values.get(row.field)
+    const changed = JSON.stringify(value) !== JSON.stringify(row.orElse(settings.surface))
+    return changed || always.has(row.field) ? [`${row.input}: ${sayValue(row, value, settings)}`] : []
+  })
+  return lines.join('\n')
+}
+
+function sayValue(row: SettingRow, value: unknown, settings: Settings): string {
+  if (row.kind === 'gates') return settings.gates.map(sayGate).join(', ') || 'none'
+  if (value === null) return 'not set'
+  if (row.hidden) return 'set'
+  if (row.kind === 'duration' && typeof value === 'number') return say(value)
+  if (row.field === 'model') return sayModel(settings)
+  if (Array.isArray(value)) return oneLine(value.join(', '), 200)
+  return oneLine(typeof value === 'object' ? JSON.stringify(value) : String(value), 200)
+}
+
+function sayGate(gate: Settings['gates'][number]): string {
+  const marks = [
+    gate.timeoutMs === 900_000 ? '' : say(gate.timeoutMs),
+    gate.when === null ? '' : `when ${gate.when.join(' or ')}`,
+    gate.advisory ? 'advisory' : '',
+  ].filter((mark) => mark !== '')
+  return oneLine(marks.length === 0 ? gate.name : `${gate.name} (${marks.join(', ')})`)
+}
+
+function sayModel({ model }: Settings): string {
+  const names = [...new Set(Object.values(model))]
+  const only = names.length === 1 ? names[0] : undefined
+  if (only !== undefined) return only === null ? "the agent's own" : oneLine(only)
+  const modes = Object.entries(model).map(([mode, name]) => `${mode} ${name ?? "the agent's own"}`)
+  return oneLine(modes.join(', '), 200)
+}
+
+/** A flag as a command line takes it. */
+export type FlagRow = {
+  /** `--max-cost-usd`. */
+  flag: string
+  /** The key in `Sources.flags`. */
+  key: string
+  kind: Kind | 'gate'
+  /** False for booleans: `--flag`, `--no-flag`, and `--flag false`. */
+  takesValue: boolean
+  /** May be given several times; the values arrive as a list. */
+  repeatable: boolean
+  /** The words of a choice, else empty. */
+  values: readonly string[]
+  /** The default in words, empty for none. */
+  standard: string
+  description: string
+  group: Group
+}
+
+/** Every flag that is a setting, `--gate` behind `--gates`. */
+export function flagTable(): FlagRow[] {
+  return settingRows.filter(isEverywhere).flatMap((row): FlagRow[] => {
+    const { key, kind, values, standard, description, group } = row
+    const repeatable = kind === 'list'
+    const flag: FlagRow = {
+      flag: `--${row.input}`,
+      key,
+      kind,
+      takesValue: kind !== 'boolean',
+      repeatable,
+      values,
+      standard,
+      description,
+      group,
+    }
+    return kind === 'gates' ? [flag, { ...flag, ...gateFlag }] : [flag]
+  })
+}
+
+const gateFlag = {
+  flag: '--gate',
+  key: 'gate',
+  kind: 'gate',
+  repeatable: true,
+  description: 'A gate as NAME=COMMAND; adds to the gates, or replaces the one of that name.',
+} as const
+
+function isEverywhere(row: SettingRow): boolean {
+  return row.group !== 'file only'
+}
+
+/** The tables of the README: the inputs by group, then what only the file can hold. */
+export function settingsMarkdown(): string {
+  const inputs = settingRows.filter(isEverywhere)
+  const fileOnly = settingRows.filter((row) => !isEverywhere(row))
+  return [
+    '| group | input | default | meaning |',
+    '| --- | --- | --- | --- |',
+    ...inputs.map((row) => cells(row.group, `\`${row.input}\``, defaultCell(row), row.description)),
+    '',
+    'Only in the configuration file:',
+    '',
+    '| key | default | meaning |',
+    '| --- | --- | --- |',
+    ...fileOnly.map((row) => cells(`\`${row.key}\``, defaultCell(row), row.description)),
+    '',
+  ].join('\n')
+}
+
+function defaultCell(row: SettingRow): string {
+  return row.standard === '' ? '' : `\`${row.standard}\``
+}
+
+function cells(...texts: string[]): string {
+  return `| ${texts.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`
+}

@@ -1,0 +1,101 @@
+// What settings say together: contradictions are mistakes, and one setting can follow from another.
+import { mistakeSaid, note, type Place } from './place.ts'
+import { anyOf, oneLine } from './show.ts'
+import type { AgentName, SettingField, Settings } from './table.ts'
+
+/** Where a field's value came from. `rank` 0: it is the default; then `at` is where it could be set. */
+export type Origin = { at: Place; rank: number }
+export type Origins = {
+  of: (field: SettingField) => Origin
+  /** Whether these fields could all be read, so that they may be compared. */
+  sound: (...fields: SettingField[]) => boolean
+}
+
+/** The settings with what follows from them; mistakes and notes go to the places' report. */
+export function settle(settings: Settings, origins: Origins): Settings {
+  const agent = settleAgent(settings, origins)
+  const iterationTimeoutMs = settleTimeout(settings, origins)
+  const settled = { ...settings, agent, iterationTimeoutMs }
+  checkAgents(settled, origins)
+  checkCost(settled, origins)
+  return settled
+}
+
+/** A command that was given later, or higher up, than the agent means a custom agent. */
+function settleAgent(settings: Settings, origins: Origins): AgentName {
+  const { agent, agentCommand, fallbackAgent } = settings
+  if (agentCommand === null || agent === 'custom' || !origins.sound('agent', 'agentCommand')) return agent
+  const command = origins.of('agentCommand')
+  if (fallbackAgent !== 'custom' && command.rank > origins.of('agent').rank) {
+    note(command.at, 'means agent: custom')
+    return 'custom'
+  }
+  if (fallbackAgent !== 'custom')
+    note(command.at, `not used: the agent is ${agent}, and this is for agent: custom`)
+  return agent
+}
+
+function checkAgents(settings: Settings, origins: Origins): void {
+  if (!origins.sound('agent', 'agentCommand', 'fallbackAgent')) return
+  const { agent, agentCommand, fallbackAgent } = settings
+  for (const [field, name] of [['agent', agent] as const, ['fallbackAgent', fallbackAgent] as const]) {
+    if (name !== 'custom' || agentCommand !== null) continue
+    const fix = 'add agent-command (agentCommand in the file): a command line that takes the prompt on stdin'
+    mistakeSaid(origins.of(field).at, 'custom without a command', 'an agent-command beside it', fix)
+  }
+  if (fallbackAgent === agent) {
+    const at = origins.of('fallbackAgent').at
+    mistakeSaid(at, `${agent} as its own fallback`, 'another agent', 'choose another one, or leave it out')
+  }
+}
+
+/** An iteration fits into its job. A default gives way silently; a timeout that was asked for does not. */
+function settleTimeout(settings: Settings, origins: Origins): number {
+  const { iterationTimeoutMs, jobDeadlineMs } = settings
+  if (!origins.sound('iterationTimeoutMs', 'jobDeadlineMs')) return iterationTimeoutMs
+  if (iterationTimeoutMs <= jobDeadlineMs) return iterationTimeoutMs
+  const { at, rank } = origins.of('iterationTimeoutMs')
+  if (rank === 0) return jobDeadlineMs
+  const found = `${say(iterationTimeoutMs)}, longer than the job-deadline of ${say(jobDeadlineMs)}`
+  mistakeSaid(at, found, `at most ${say(jobDeadlineMs)}`, 'shorten it, or raise job-deadline')
+  return iterationTimeoutMs
+}
+
+/** Milliseconds as settings write them. */
+export function say(ms: number): string {
+  if (ms % 3_600_000 === 0) return `${ms / 3_600_000}h`
+  return ms % 60_000 === 0 ? `${ms / 60_000}m` : `${ms / 1000}s`
+}
+
+/** A custom agent can report its cost in a line of usage (design 4); the others that are missing here never do. */
+const reportCost: ReadonlySet<AgentName> = new Set<AgentName>(['claude', 'opencode', 'custom'])
+
+/** A cost limit can only be held when the cost is known. */
+function checkCost(settings: Settings, origins: Origins): void {
+  const { agent, fallbackAgent, maxCostUsd, prices } = settings
+  if (maxCostUsd === null || !origins.sound('agent', 'fallbackAgent', 'maxCostUsd', 'prices', 'model')) return
+  const silent = [agent, fallbackAgent]
+    .filter((name) => name !== null)
+    .filter((name) => !reportCost.has(name))
+  if (silent.length === 0) return
+  const limit = origins.of('maxCostUsd').at
+  if (Object.keys(prices).length === 0) {
+    const fix = 'add `prices:` to the configuration file, or limit by max-tokens or max-agent-time instead'
+    mistakeSaid(
+      limit,
+      `a cost limit with ${silent.join(' and ')}, reporting no cost`,
+      'prices of the models',
+      fix,
+    )
+    return
+  }
+  // The models are the first agent's; a fallback of another vendor uses its own.
+  if (reportCost.has(agent)) return
+  const models = new Set(Object.values(settings.model))
+  for (const name of models) {
+    if (name === null || Object.hasOwn(prices, name)) continue
+    const expected = `a model with a price: ${oneLine(anyOf(Object.keys(prices)), 200)}`
+    mistakeSaid(origins.of('model').at, `"${oneLine(name)}" without a price`, expected, 'add it to `prices:`')
+  }
+  if (models.has(null)) note(limit, `name the model: what ${agent} uses by itself may have no price`)
+}

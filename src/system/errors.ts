@@ -1,0 +1,24 @@
+// What went wrong, said so that the reader can mend it: mistakes are collected, exceptions are for surprises.
+
+/** One mistake in something a person wrote. `path` says where (`prd.json: userStories[2].dependsOn[0]`). */
+export type Mistake = { path: string; found: string; expected: string; fix: string }
+
+/** Bad input: every mistake at once; ends as outcome `error`, exit 64, with nothing changed. */
+export class UserError extends Error {
+  readonly mistakes: readonly Mistake[]
+  constructor(mistakes: readonly Mistake[]) {
+    super(mistakes.map(sayMistake).join('\n'))
+    this.name = 'UserError'
+    this.mistakes = mistakes
+  }
+}
+
+/** One mistake as one or two plain lines. */
+export function sayMistake(mistake: Mistake): string {
+  return `${mistake.path}: found ${mistake.found}, expected ${mistake.expected}\n  fix: ${mistake.fix}`
+}
+
+/** The message of anything thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

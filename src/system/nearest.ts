@@ -1,0 +1,46 @@
+// "Did you mean ...?": the candidate that a mistyped word most likely stands for.
+
+/**
+ * The candidate nearest to `word` (case ignored; two swapped letters count as one slip; the first of equals
+ * wins), or null when none is within a third of the word's length.
+ */
+export function nearest(word: string, candidates: Iterable<string>): string | null {
+  // The table below is quadratic: a hostile word of a megabyte is nobody's typing slip.
+  if (word.length > 100) return null
+  const wanted = word.toLowerCase()
+  let best: string | null = null
+  let limit = Math.max(1, Math.ceil(word.length / 3))
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - word.length) > limit) continue
+    const slips = distance(wanted, candidate.toLowerCase())
+    if (slips > limit || (best !== null && slips === limit)) continue
+    best = candidate
+    limit = slips
+    if (slips === 0) break
+  }
+  return best
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours between `a` and `b` (optimal string alignment). */
+function distance(a: string, b: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row]
+    for (let column = 1; column <= b.length; column += 1) {
+      const same = a[row - 1] === b[column - 1]
+      let cost = Math.min(
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (same ? 0 : 1),
+      )
+      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
+        cost = Math.min(cost, (beforeLast[column - 2] ?? 0) + 1)
+      }
+      current.push(cost)
+    }
+    beforeLast = last
+    last = current
+  }
+  return last[b.length] ?? 0
+}

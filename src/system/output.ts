@@ -1,0 +1,123 @@
+// The text of a program's output: whole lines out of arbitrary chunks, and a bounded copy of everything.
+
+/** A line longer than this many UTF-16 units is delivered cut; the rest of it is dropped. */
+export const LINE_LIMIT = 1024 * 1024
+
+/** Takes bytes in any portions and hands out whole lines. `push` returns the text that the portion decoded to. */
+export type LineSplitter = { push(chunk: Uint8Array): string; end(): string }
+
+/**
+ * Lines decoded as UTF-8 across chunk borders (bad bytes become U+FFFD), split at `\n` only, one `\r` before it
+ * trimmed; what follows the last `\n` is delivered by `end()`. U+2028 and a lone `\r` are ordinary characters.
+ */
+export function lineSplitter(onLine: (line: string) => void, limit = LINE_LIMIT): LineSplitter {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  let pending = ''
+  let cut = false
+
+  const keep = (text: string): void => {
+    if (cut) return
+    pending += text
+    if (pending.length <= limit) return
+    // Never between the halves of a surrogate pair, and never cut off a `\r` that may belong to the line end.
+    pending = pending.slice(0, isHighSurrogate(pending.charCodeAt(limit - 1)) ? limit - 1 : limit)
+    cut = true
+  }
+  const deliver = (): void => {
+    const line = !cut && pending.endsWith('\r') ? pending.slice(0, -1) : pending
+    pending = ''
+    cut = false
+    onLine(line)
+  }
+  const take = (text: string): string => {
+    let start = 0
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+      keep(text.slice(start, end))
+      deliver()
+      start = end + 1
+    }
+    if (start < text.length) keep(text.slice(start))
+    return text
+  }
+  return {
+    push: (chunk) => take(decoder.decode(chunk, { stream: true })),
+    end: () => {
+      const rest = take(decoder.decode())
+      if (pending !== '' || cut) deliver()
+      return rest
+    },
+  }
+}
+
+/** Keeps the head and the tail of a text of any length. */
+export type Capture = { push(text: string): void; text(): string }
+
+/**
+ * At most `limitBytes` (UTF-8) of what was pushed, half of it from the start and half from the end, with a line
+ * `... N bytes left out ...` between them when something is missing. Characters are never cut in two.
+ */
+export function capture(limitBytes: number): Capture {
+  const limit = Math.max(0, Math.floor(limitBytes))
+  const headLimit = Math.floor(limit / 2)
+  const tailLimit = limit - headLimit
+  const head: Buffer[] = []
+  const tail: Buffer[] = []
+  let headBytes = 0
+  let tailBytes = 0
+  let leftOut = 0
+
+  return {
+    push(text) {
+      let bytes = Buffer.from(text, 'utf8')
+      if (headBytes < headLimit) {
+        const part = bytes.subarray(0, headLimit - headBytes)
+        head.push(part)
+        headBytes += part.length
+        bytes = bytes.subarray(part.length)
+      }
+      if (bytes.length === 0) return
+      tail.push(bytes)
+      tailBytes += bytes.length
+      while (tail[0] !== undefined && tailBytes - tail[0].length >= tailLimit) {
+        leftOut += tail[0].length
+        tailBytes -= tail[0].length
+        tail.shift()
+      }
+    },
+    text() {
+      const start = Buffer.concat(head)
+      const all = Buffer.concat(tail)
+      const end = all.subarray(Math.max(0, all.length - tailLimit))
+      if (leftOut + all.length - end.length === 0) return Buffer.concat([start, end]).toString('utf8')
+      const first = start.subarray(0, wholeCharacters(start))
+      const last = end.subarray(firstCharacter(end))
+      const missing = leftOut + all.length - last.length + start.length - first.length
+      return `${first.toString('utf8')}\n... ${missing} bytes left out ...\n${last.toString('utf8')}`
+    },
+  }
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff
+}
+
+/** Index of the first byte that begins a character. */
+function firstCharacter(bytes: Uint8Array): number {
+  let at = 0
+  while (at < bytes.length && isContinuation(bytes[at])) at += 1
+  return at
+}
+
+/** Length without an unfinished last character. The bytes are valid UTF-8 apart from the cut. */
+function wholeCharacters(bytes: Uint8Array): number {
+  let lead = bytes.length - 1
+  while (lead >= 0 && isContinuation(bytes[lead])) lead -= 1
+  if (lead < 0) return 0
+  const first = bytes[lead] ?? 0
+  const size = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4
+  return lead + size <= bytes.length ? bytes.length : lead
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80
+}

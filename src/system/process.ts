@@ -1,0 +1,353 @@
+// Starts a program that is not trusted and ends it with every descendant, also those in sessions of their own.
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import { messageOf } from './errors.ts'
+import { capture, lineSplitter } from './output.ts'
+
+/** How a program ended. `timeout` is the wall clock, `idle` no output for too long, `aborted` our own cancellation. */
+export type Exit =
+  | { kind: 'exit'; code: number }
+  | { kind: 'signal'; signal: string }
+  | { kind: 'timeout' }
+  | { kind: 'idle' }
+  | { kind: 'aborted' }
+  | { kind: 'not-started'; reason: string }
+
+export type RunRequest = {
+  file: string
+  args: readonly string[]
+  cwd: string
+  /** The whole environment: nothing is inherited. */
+  env: Readonly<Record<string, string>>
+  /** Written to stdin, which is then closed. Without it stdin is closed at once. */
+  stdin?: string
+  timeoutMs: number
+  idleTimeoutMs?: number
+  signal?: AbortSignal
+  /** Every complete line of stdout or stderr, decoded, without its line end. */
+  onLine?: (stream: 'stdout' | 'stderr', line: string) => void
+  /** At most this many bytes of output are kept (head and tail, what was cut is said). */
+  captureBytes: number
+  /** Value of the marker variable, for a caller that stores it to end survivors after our own death; else random. */
+  mark?: string
+}
+
+export type RunResult = { exit: Exit; output: string; ms: number }
+
+/** Every process we start carries this variable; whoever still has it when the program is over is a survivor. */
+export const MARK_NAME = 'RALPH_PROCESS_MARK'
+
+/** From SIGTERM to SIGKILL. claude ends its tool shells within 1.5 s of SIGTERM (facts/agents.md, claude in detail). */
+const GRACE_MS = 1500
+/** After the program's end, for output still in the pipes; a grandchild may hold them open for ever. */
+const STREAM_GRACE_MS = 250
+/** Ending survivors is given up after this, so that a fork bomb cannot hold us. */
+const SURVIVOR_LIMIT_MS = 2000
+/** A longer delay overflows Node's timer and fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+/** A value for `MARK_NAME` that nobody else has. */
+export function newMark(): string {
+  return randomBytes(16).toString('hex')
+}
+
+/**
+ * Runs one program to its end and ends every process it leaves behind, before it returns; never rejects for
+ * anything the program does. A program that cannot be started (ENOENT, EACCES, E2BIG ...) gives `not-started`.
+ * A throwing `onLine` is our own mistake: the program is ended and the error is thrown on.
+ */
+export async function runUntrusted(request: RunRequest): Promise<RunResult> {
+  const began = performance.now()
+  const ended = (exit: Exit, output = ''): RunResult => ({ exit, output, ms: performance.now() - began })
+  if (request.signal?.aborted === true) return ended({ kind: 'aborted' })
+
+  const mark = request.mark ?? newMark()
+  const child = await start(request, mark)
+  if (!(child instanceof Started)) return ended({ kind: 'not-started', reason: child.reason })
+
+  if (living.size === 0) process.on('exit', endLiving)
+  living.set(child.pid, mark)
+  try {
+    const exit = await Promise.race([child.exited, child.interrupted])
+    if (exit.kind === 'exit' || exit.kind === 'signal') {
+      // Before the survivors are ended: `cmd > >(tee log)` writes its last lines after the shell has gone.
+      await within(STREAM_GRACE_MS, child.drained)
+    } else {
+      await endGroup(child)
+    }
+    signalGroup(child.pid, 'SIGKILL')
+    await endSurvivors(mark)
+    await within(STREAM_GRACE_MS, child.drained)
+    const output = child.close()
+    if (child.surprise !== undefined) throw child.surprise.error
+    return ended(exit, output)
+  } finally {
+    living.delete(child.pid)
+    if (living.size === 0) process.off('exit', endLiving)
+  }
+}
+
+/**
+ * Ends every process whose environment has exactly this mark and returns how many there were. On Linux by
+ * /proc/<pid>/environ (own user only, or all as root), elsewhere as well as `ps` can tell. Not found are programs
+ * that wiped their environment and left the process group, and those that another user runs.
+ */
+export async function endSurvivors(mark: string): Promise<number> {
+  const found = new Set<number>()
+  const deadline = performance.now() + SURVIVOR_LIMIT_MS
+  for (;;) {
+    const pids = process.platform === 'linux' ? markedInProc(mark) : await markedByPs(mark)
+    if (pids.length === 0 || performance.now() > deadline) return found.size
+    for (const pid of pids) {
+      found.add(pid)
+      signalProcess(pid, 'SIGKILL')
+    }
+    await delay(1)
+  }
+}
+
+/** What runs now, with its mark. */
+const living = new Map<number, string>()
+
+/** A `process.exit` or an uncaught error of ours leaves nothing behind; must be synchronous. */
+function endLiving(): void {
+  for (const [pid, mark] of living) {
+    signalGroup(pid, 'SIGKILL')
+    if (process.platform !== 'linux') continue
+    for (const survivor of markedInProc(mark)) signalProcess(survivor, 'SIGKILL')
+  }
+}
+
+/** A child that runs: its end, its output and what cut it short. */
+class Started {
+  readonly pid: number
+  /** The leader's end by itself or by a signal. */
+  readonly exited: Promise<Exit>
+  /** Time-out, idle time-out or abort, whichever comes first. */
+  readonly interrupted: Promise<Exit>
+  /** Both streams are at their end. */
+  readonly drained: Promise<unknown>
+  surprise: { error: unknown } | undefined
+  readonly #close: () => string
+
+  constructor(child: ChildProcess, pid: number, request: RunRequest) {
+    this.pid = pid
+    this.exited = new Promise((resolve) => {
+      child.once('exit', (code, signal) =>
+        resolve(signal === null ? { kind: 'exit', code: code ?? 0 } : { kind: 'signal', signal }),
+      )
+    })
+
+    const watch = watchFor(request)
+    this.interrupted = watch.interrupted
+
+    const kept = capture(request.captureBytes)
+    const streams = (['stdout', 'stderr'] as const).map((name) => {
+      const lines = lineSplitter((line) => request.onLine?.(name, line))
+      const guarded = (step: () => string): void => {
+        if (this.surprise !== undefined) return
+        try {
+          kept.push(step())
+        } catch (error) {
+          this.surprise = { error }
+          watch.interrupt({ kind: 'aborted' })
+        }
+      }
+      const stream = child[name]
+      if (stream === null) return { drained: Promise.resolve(), close: () => {} }
+      stream.on('data', (chunk: Uint8Array) => {
+        watch.sawOutput()
+        guarded(() => lines.push(chunk))
+      })
+      const close = (): void => {
+        stream.removeAllListeners('data')
+        stream.destroy()
+        guarded(() => lines.end())
+      }
+      return { drained: atEnd(stream), close }
+    })
+    this.drained = Promise.all(streams.map((stream) => stream.drained))
+    this.#close = () => {
+      watch.stop()
+      for (const stream of streams) stream.close()
+      child.stdin?.destroy()
+      return kept.text()
+    }
+
+    // EPIPE: the program did not read all of it, which is its own affair.
+    child.stdin?.on('error', () => {})
+    child.stdin?.end(request.stdin)
+  }
+
+  /** Lets go of the streams, delivers a last line without a line end, and returns the bounded output. */
+  close(): string {
+    return this.#close()
+  }
+}
+
+async function start(request: RunRequest, mark: string): Promise<Started | { reason: string }> {
+  try {
+    const child = spawn(request.file, [...request.args], {
+      cwd: request.cwd,
+      env: { ...request.env, [MARK_NAME]: mark },
+      detached: process.platform !== 'win32', // a group of its own: one signal reaches all that stay in it
+      stdio: [request.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    })
+    if (child.pid !== undefined) {
+      child.on('error', () => {}) // unheard it would end us
+      return new Started(child, child.pid, request)
+    }
+    const error = await new Promise<unknown>((resolve) => child.once('error', resolve))
+    return { reason: whyNot(request, error) }
+  } catch (error) {
+    return { reason: whyNot(request, error) } // E2BIG, a NUL byte in an argument: thrown at once
+  }
+}
+
+/** ENOENT names the program even when it is the working directory that is missing. */
+function whyNot(request: RunRequest, error: unknown): string {
+  return existsSync(request.cwd) ? messageOf(error) : `the working directory ${request.cwd} does not exist`
+}
+
+function watchFor(request: RunRequest): {
+  interrupted: Promise<Exit>
+  interrupt(exit: Exit): void
+  sawOutput(): void
+  stop(): void
+} {
+  let interrupt: (exit: Exit) => void = () => {}
+  const interrupted = new Promise<Exit>((resolve) => {
+    interrupt = resolve
+  })
+  const wall = setTimeout(() => interrupt({ kind: 'timeout' }), timerMs(request.timeoutMs))
+
+  const idleMs = request.idleTimeoutMs
+  let lastOutput = performance.now()
+  let idle: NodeJS.Timeout | undefined
+  // Armed again for the rest instead of on every chunk: output may come a million times.
+  const armIdle = (limitMs: number, leftMs: number): void => {
+    idle = setTimeout(() => {
+      const left = limitMs - (performance.now() - lastOutput)
+      if (left < 1) interrupt({ kind: 'idle' })
+      else armIdle(limitMs, left)
+    }, timerMs(leftMs))
+  }
+  if (idleMs !== undefined) armIdle(idleMs, idleMs)
+
+  const onAbort = (): void => interrupt({ kind: 'aborted' })
+  request.signal?.addEventListener('abort', onAbort, { once: true })
+  return {
+    interrupted,
+    interrupt,
+    sawOutput: () => {
+      lastOutput = performance.now()
+    },
+    stop: () => {
+      clearTimeout(wall)
+      clearTimeout(idle)
+      request.signal?.removeEventListener('abort', onAbort)
+    },
+  }
+}
+
+/** SIGTERM to the group, then time to finish until the whole group is gone or the grace is over. */
+async function endGroup(child: Started): Promise<void> {
+  signalGroup(child.pid, 'SIGTERM')
+  const deadline = performance.now() + GRACE_MS
+  await within(GRACE_MS, child.exited)
+  while (performance.now() < deadline && groupLives(child.pid)) await delay(20)
+  signalGroup(child.pid, 'SIGKILL')
+  await within(STREAM_GRACE_MS, child.exited)
+}
+
+/**
+ * Whether anybody of the group still runs. In a container nobody may reap orphans (`container:` jobs run `tail` as
+ * pid 1): they stay for ever, dead, and still answer to `kill`.
+ */
+function groupLives(group: number): boolean {
+  if (!signalGroup(group, 0)) return false
+  if (process.platform !== 'linux') return true
+  return numbersInProc().some((pid) => {
+    const [state, , ofGroup] =
+      readOrEmpty(`/proc/${pid}/stat`).toString('latin1').split(') ').at(-1)?.split(' ') ?? []
+    return Number(ofGroup) === group && state !== 'Z' && state !== 'X'
+  })
+}
+
+/** Windows has no groups: there the program alone is ended, and its descendants are not. */
+function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+  return signalProcess(process.platform === 'win32' ? pid : -pid, signal)
+}
+
+/** False when there is nothing (left) to signal, or it is not ours. */
+function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal)
+  } catch {
+    return false
+  }
+}
+
+function markedInProc(mark: string): number[] {
+  const wanted = Buffer.from(`${MARK_NAME}=${mark}\0`)
+  return numbersInProc().filter((pid) => {
+    if (pid === process.pid) return false
+    const environment = readOrEmpty(`/proc/${pid}/environ`)
+    const at = environment.indexOf(wanted)
+    return at >= 0
+  })
+}
+
+function numbersInProc(): number[] {
+  return readdirSync('/proc').map(Number).filter(Number.isInteger)
+}
+
+/** Empty for a process that is gone meanwhile, or another user's. */
+function readOrEmpty(file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch {
+    return Buffer.alloc(0)
+  }
+}
+
+/** macOS and others: best effort, `ps` shows the environment of our own programs only, and not of Apple's. */
+async function markedByPs(mark: string): Promise<number[]> {
+  if (process.platform === 'win32') return []
+  const listing = await new Promise<string>((resolve) => {
+    execFile('ps', ['-axww', '-E', '-o', 'pid=,command='], { maxBuffer: 64 * 1024 * 1024 }, (error, stdout) =>
+      resolve(error === null ? stdout : ''),
+    )
+  })
+  return listing
+    .split('\n')
+    .filter((line) => ` ${line} `.includes(` ${MARK_NAME}=${mark} `))
+    .map((line) => Number.parseInt(line, 10))
+    .filter((pid) => Number.isInteger(pid) && pid !== process.pid)
+}
+
+function atEnd(stream: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    stream.once('close', resolve)
+    stream.once('error', () => resolve())
+  })
+}
+
+async function within(ms: number, wanted: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  await Promise.race([
+    wanted,
+    new Promise((resolve) => {
+      timer = setTimeout(resolve, ms)
+    }),
+  ])
+  clearTimeout(timer)
+}
+
+function timerMs(ms: number): number {
+  return Math.min(Math.max(ms, 0), LONGEST_TIMER_MS)
+}

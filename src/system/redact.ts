@@ -1,0 +1,497 @@
+// Keeps secrets out of what leaves the process: known values in their usual encodings, and well-known key shapes.
+
+/** What stands in the place of a secret. Secrets that touch each other become one. */
+export const REDACTED = '***'
+
+/** Shorter values are ignored: hiding `true` or `1234` would garble every text and protect nothing. */
+const MIN_VALUE = 6
+/** A run of token characters longer than this is looked at in windows, so that a stream holds back little. */
+const RUN_WINDOW = 16_384
+const RUN_OVERLAP = 4_096
+/** No token of any shape below is shorter. */
+const MIN_TOKEN = 14
+/** How far after its header the end of a private key is looked for (a 16,384 bit RSA key has 12,700 characters). */
+const PEM_WINDOW = 16_384
+/** Longer than a line of a private key. */
+const PEM_LINE = 128
+
+/** A place where a secret was found. Says its kind, never the value; `line` counts from 1. */
+export type Finding = { what: string; line: number }
+
+/** Takes text in any portions; what all calls return, joined, is what `redact` makes of the joined portions. */
+export type RedactStream = { write(chunk: string): string; end(): string }
+
+export type Redactor = {
+  /** The text with every secret replaced by `***`. Linear in the text. */
+  redact(text: string): string
+  /** The same for a stream; at most some 20 KB are held back, and only while they may belong to a secret. */
+  stream(): RedactStream
+  /** Whether there is a secret in it. Bytes are read as UTF-8, and as UTF-16 when they have zero bytes. */
+  finds(content: string | Uint8Array): boolean
+  /** The secrets in it, at most 1,000. */
+  findings(content: string | Uint8Array): Finding[]
+}
+
+const MAX_FINDINGS = 1_000
+const KNOWN = 'a known secret value'
+const PRIVATE_KEY = 'a private key'
+
+/**
+ * A redactor for these values (tokens, keys, passwords; each line of a value of several lines counts by itself too,
+ * as the runner does it) and for well-known key shapes. Values are also found as base64 in any of its three
+ * alignments and both alphabets, URL-encoded, JSON-escaped, as hex, and when line breaks cut them.
+ */
+export function createRedactor(values: string[]): Redactor {
+  const automaton = buildAutomaton(values)
+  const run = (content: string | Uint8Array, enough: number): Finding[] => {
+    const found: Finding[] = []
+    for (const text of readings(content)) {
+      const offsets: { what: string; at: number }[] = []
+      const scanner = createScanner(automaton, (what, at) => {
+        if (offsets.length < enough) offsets.push({ what, at })
+      })
+      // In portions, so that the first finding ends the search.
+      for (let at = 0; at < text.length && offsets.length < enough; at += 65_536) {
+        scanner.write(text.slice(at, at + 65_536))
+      }
+      if (offsets.length < enough) scanner.end()
+      found.push(...withLines(text, offsets))
+      if (found.length >= enough) break
+    }
+    return found.slice(0, enough)
+  }
+  const stream = (): RedactStream => createScanner(automaton, () => {})
+  return {
+    redact(text) {
+      const scanner = stream()
+      return scanner.write(text) + scanner.end()
+    },
+    stream,
+    finds: (content) => run(content, 1).length > 0,
+    findings: (content) => run(content, MAX_FINDINGS),
+  }
+}
+
+/** The ways to read the content: as it is, and without zero bytes where there are some (UTF-16, padding). */
+function readings(content: string | Uint8Array): string[] {
+  const text =
+    typeof content === 'string' ? content : new TextDecoder('utf-8', { ignoreBOM: true }).decode(content)
+  return text.includes('\0') ? [text, text.replaceAll('\0', '')] : [text]
+}
+
+function withLines(text: string, offsets: { what: string; at: number }[]): Finding[] {
+  const sorted = offsets.toSorted((a, b) => a.at - b.at)
+  let line = 1
+  let from = 0
+  return sorted.map(({ what, at }) => {
+    for (let next = text.indexOf('\n', from); next !== -1 && next < at; next = text.indexOf('\n', from)) {
+      line += 1
+      from = next + 1
+    }
+    return { what, line }
+  })
+}
+
+// ---------------------------------------------------------------- the forms a value takes
+
+/** Every text that gives the value away. */
+function formsOf(value: string): string[] {
+  const forms = new Set<string>()
+  // The value without blanks around it is found in the value with them, in every encoding.
+  for (const part of new Set([value, ...value.split(/[\r\n]+/)].map((it) => it.trim()))) {
+    if (part.replace(/[\r\n]/g, '').length < MIN_VALUE || /^\**$/.test(part)) continue
+    for (const form of encodingsOf(part)) forms.add(form)
+  }
+  return [...forms]
+}
+
+function encodingsOf(value: string): string[] {
+  const bytes = new TextEncoder().encode(value)
+  const wellFormed = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+  const url = encodeURIComponent(wellFormed)
+  const strictUrl = url.replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+  const json = JSON.stringify(value).slice(1, -1)
+  const ascii = json.replace(/[\u007f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  const html = value
+    .replace(/&/g, '&amp;')
+    .replace(/</g, '&lt;')
+    .replace(/>/g, '&gt;')
+    .replace(/"/g, '&quot;')
+  const forms = [
+    value,
+    url,
+    strictUrl,
+    url.replace(/%20/g, '+'),
+    lowerEscapes(url),
+    lowerEscapes(strictUrl),
+    json,
+    ascii,
+    json.replace(/\//g, '\\/'),
+    JSON.stringify(json).slice(1, -1),
+    html,
+    html.replace(/'/g, '&#39;'),
+    hex,
+    hex.toUpperCase(),
+  ]
+  for (const shift of [0, 1, 2]) {
+    const inner = base64Inside(bytes, shift)
+    forms.push(inner, inner.replace(/\+/g, '-').replace(/\//g, '_'))
+  }
+  return forms
+}
+
+function lowerEscapes(url: string): string {
+  return url.replace(/%[0-9A-F]{2}/g, (it) => it.toLowerCase())
+}
+
+/** The characters of base64 that depend on these bytes alone, when `shift` unknown bytes stand before them. */
+function base64Inside(bytes: Uint8Array, shift: number): string {
+  const padded = new Uint8Array(shift + bytes.length)
+  padded.set(bytes, shift)
+  let binary = ''
+  for (const byte of padded) binary += String.fromCharCode(byte)
+  return btoa(binary).slice(Math.ceil((shift * 8) / 6), Math.floor((padded.length * 8) / 6))
+}
+
+// ---------------------------------------------------------------- finding many texts at once (Aho and Corasick)
+
+/** Line breaks are left out of the texts and of what is searched, so that a wrapped value is found. */
+type Automaton = {
+  root: Int32Array
+  firstChild: Int32Array
+  sibling: Int32Array
+  code: Uint16Array
+  fail: Int32Array
+  depth: Int32Array
+  /** Length of the longest known value, key header, key footer that ends in this state; 0 for none. */
+  known: Int32Array
+  header: Int32Array
+  footer: Int32Array
+  /** So many line breaks in a row do not end a match. */
+  breaks: number
+}
+
+const PEM_NAMES = ['', 'RSA ', 'EC ', 'DSA ', 'OPENSSH ', 'ENCRYPTED ', 'ANY ', 'PGP ']
+
+function buildAutomaton(values: string[]): Automaton {
+  const texts: { text: string; kind: 'known' | 'header' | 'footer' }[] = []
+  let breaks = 8
+  for (const value of values) {
+    for (const run of value.match(/[\r\n]+/g) ?? []) breaks = Math.max(breaks, 2 * run.length)
+    for (const form of formsOf(value)) {
+      texts.push({ text: form.replace(/[\r\n]/g, ''), kind: 'known' })
+    }
+  }
+  for (const name of PEM_NAMES) {
+    const end = name === 'PGP ' ? 'PRIVATE KEY BLOCK-----' : 'PRIVATE KEY-----'
+    texts.push(
+      { text: `-----BEGIN ${name}${end}`, kind: 'header' },
+      { text: `-----END ${name}${end}`, kind: 'footer' },
+    )
+  }
+
+  const size = texts.reduce((sum, { text }) => sum + text.length, 1)
+  const a: Automaton = {
+    root: new Int32Array(65_536),
+    firstChild: new Int32Array(size),
+    sibling: new Int32Array(size),
+    code: new Uint16Array(size),
+    fail: new Int32Array(size),
+    depth: new Int32Array(size),
+    known: new Int32Array(size),
+    header: new Int32Array(size),
+    footer: new Int32Array(size),
+    breaks,
+  }
+  let count = 1
+  const order: number[] = []
+  for (const { text, kind } of texts) {
+    let state = 0
+    for (let at = 0; at < text.length; at += 1) {
+      const unit = text.charCodeAt(at)
+      let next = childOf(a, state, unit)
+      if (next === 0) {
+        next = count
+        count += 1
+        a.code[next] = unit
+        a.depth[next] = at + 1
+        a.sibling[next] = a.firstChild[state] ?? 0
+        a.firstChild[state] = next
+        if (state === 0) a.root[unit] = next
+      }
+      state = next
+    }
+    a[kind][state] = text.length
+  }
+  // Breadth first: a state's fall-back is always shallower, so it is finished before it is needed.
+  order.push(0)
+  for (let index = 0; index < order.length; index += 1) {
+    const state = order[index] ?? 0
+    for (let child = a.firstChild[state] ?? 0; child !== 0; child = a.sibling[child] ?? 0) {
+      const fallBack = state === 0 ? 0 : advance(a, a.fail[state] ?? 0, a.code[child] ?? 0)
+      a.fail[child] = fallBack
+      a.known[child] ||= a.known[fallBack] ?? 0
+      a.header[child] ||= a.header[fallBack] ?? 0
+      a.footer[child] ||= a.footer[fallBack] ?? 0
+      order.push(child)
+    }
+  }
+  return a
+}
+
+function childOf(a: Automaton, state: number, unit: number): number {
+  if (state === 0) return a.root[unit] ?? 0
+  let child = a.firstChild[state] ?? 0
+  while (child !== 0 && a.code[child] !== unit) child = a.sibling[child] ?? 0
+  return child
+}
+
+function advance(a: Automaton, from: number, unit: number): number {
+  let state = from
+  for (;;) {
+    const next = childOf(a, state, unit)
+    if (next !== 0 || state === 0) return next
+    state = a.fail[state] ?? 0
+  }
+}
+
+// ---------------------------------------------------------------- well-known key shapes
+
+const isTokenUnit = new Uint8Array(65_536)
+for (const c of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.')
+  isTokenUnit[c.charCodeAt(0)] = 1
+
+/** One look that most runs do not pass. */
+const ANY_START = /gh[pousr]_|github_pat_|sk-|A[KS]IA|xox[abeprs]-|AIza|npm_|glpat-|eyJ/
+
+/** Every expression is a start and one greedy class, so none can backtrack over more than one run. */
+const SHAPES: { what: string; shape: RegExp; also?: RegExp }[] = [
+  { what: 'a GitHub token', shape: /gh[pousr]_[A-Za-z0-9]{20,}/g },
+  { what: 'a GitHub token', shape: /github_pat_[A-Za-z0-9_]{20,}/g },
+  { what: 'an Anthropic key', shape: /sk-ant-[A-Za-z0-9_-]{16,}/g },
+  // `sk-` alone also begins CSS classes and ends words: only with a long unbroken piece, and not within a word.
+  { what: 'an API key (sk-...)', shape: /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{20,}/g, also: /[A-Za-z0-9]{16}/ },
+  { what: 'an AWS access key id', shape: /(?<![A-Za-z0-9])A[KS]IA[A-Z0-9]{16}(?![A-Za-z0-9])/g },
+  { what: 'a Slack token', shape: /xox[abeprs]-[A-Za-z0-9-]{10,}/g },
+  { what: 'a Google API key', shape: /AIza[A-Za-z0-9_-]{35}/g },
+  { what: 'an npm token', shape: /npm_[A-Za-z0-9]{36,}/g },
+  { what: 'a GitLab token', shape: /glpat-[A-Za-z0-9_-]{20,}/g },
+]
+
+type Hit = { what: string; from: number; to: number }
+
+/** The keys in a run of token characters. */
+function keysIn(run: string): Hit[] {
+  if (!ANY_START.test(run)) return []
+  const hits: Hit[] = []
+  for (const { what, shape, also } of SHAPES) {
+    for (const match of run.matchAll(shape)) {
+      if (also !== undefined && !also.test(match[0].slice(3))) continue
+      hits.push({ what, from: match.index, to: match.index + match[0].length })
+    }
+  }
+  if (run.includes('eyJ')) hits.push(...webTokensIn(run))
+  return hits
+}
+
+/** `eyJ... . ... . ...`: by its dots, because an expression would try every start against every end. */
+function webTokensIn(run: string): Hit[] {
+  const hits: Hit[] = []
+  const parts = run.split('.')
+  let from = 0
+  for (let index = 0; index < parts.length; index += 1) {
+    const [head, body, signature] = [parts[index] ?? '', parts[index + 1] ?? '', parts[index + 2] ?? '']
+    const start = head.indexOf('eyJ')
+    if (start !== -1 && head.length - start >= 12 && body.length >= 8 && signature.length >= 8) {
+      const to = from + head.length + body.length + signature.length + 2
+      hits.push({ what: 'a JSON web token', from: from + start, to })
+    }
+    from += head.length + 1
+  }
+  return hits
+}
+
+// ---------------------------------------------------------------- the scanner
+
+/**
+ * Goes over the text once, unit by unit, and marks what is secret. Whether a unit is marked depends on the text
+ * alone, never on the portions it came in; a unit is given out when nothing to come can change its mark.
+ */
+function createScanner(a: Automaton, onFind: (what: string, offset: number) => void): RedactStream {
+  let buffer = '' // all offsets below count from its start
+  let dropped = 0 // units given out before it
+  let marks = new Uint8Array(1024)
+  let marked = false // something in the buffer is marked
+  let inSecret = false // the last unit given out belonged to a secret
+
+  let state = 0
+  let breaks = 0
+  let runStart = -1
+  /** The last known value: first and last+1 unit, and the same counted without line breaks. */
+  let last = { from: 0, to: 0, plainFrom: 0, plainTo: 0 }
+  let plain = 0 // units without line breaks so far
+  let headers: { from: number; to: number }[] = []
+  let bodyDone = 0 // lines of private keys without an end are marked up to here
+
+  const mark = (from: number, to: number): void => {
+    marks.fill(1, from, to)
+    marked = true
+  }
+  /** The offset of the first of `count` units that end before `end`, line breaks not counted. */
+  const back = (end: number, count: number): number => {
+    let at = end
+    for (let left = count; left > 0 && at > 0; at -= 1) if (!isBreak(buffer.charCodeAt(at - 1))) left -= 1
+    return at
+  }
+
+  /** A known value of `length` units ends before `end`. Only units not marked yet are walked over. */
+  const knownEnds = (end: number, length: number): void => {
+    const plainFrom = plain - length
+    if (last.plainTo > plainFrom) {
+      mark(last.to, end)
+      if (plainFrom < last.plainFrom) {
+        const from = back(last.from, last.plainFrom - plainFrom)
+        mark(from, last.from)
+        last = { ...last, from, plainFrom }
+      }
+      last = { ...last, to: end, plainTo: plain }
+      return
+    }
+    const from = back(end, length)
+    mark(from, end)
+    onFind(KNOWN, dropped + from)
+    last = { from, to: end, plainFrom, plainTo: plain }
+  }
+
+  const runEnds = (from: number, to: number): void => {
+    if (to - from < MIN_TOKEN) return
+    for (const hit of keysIn(buffer.slice(from, to))) {
+      mark(from + hit.from, from + hit.to)
+      onFind(hit.what, dropped + from + hit.from)
+    }
+  }
+
+  const keyEnds = (end: number): void => {
+    const first = headers.find((it) => isKeyStart(buffer, it.to))
+    headers = []
+    if (first === undefined) return
+    mark(first.from, end)
+    onFind(PRIVATE_KEY, dropped + first.from)
+  }
+  /** Headers whose footer did not come: the header and what looks like the key's own lines. */
+  const expire = (before: number): void => {
+    for (
+      let first = headers[0];
+      first !== undefined && first.from + PEM_WINDOW <= before;
+      first = headers[0]
+    ) {
+      headers.shift()
+      if (!isKeyStart(buffer, first.to)) continue
+      mark(first.from, first.to)
+      onFind(PRIVATE_KEY, dropped + first.from)
+      // Headers in a row share most of their window: what was looked at stays so, but for a line on the border.
+      const body = Math.max(first.to, bodyDone - PEM_LINE)
+      for (const line of buffer.slice(body, first.from + PEM_WINDOW).matchAll(/[A-Za-z0-9+/=]{24,}/g)) {
+        mark(body + line.index, body + line.index + line[0].length)
+      }
+      bodyDone = first.from + PEM_WINDOW
+    }
+  }
+
+  const scan = (from: number): void => {
+    const { root, known, header, footer } = a
+    for (let at = from; at < buffer.length; at += 1) {
+      const unit = buffer.charCodeAt(at)
+      if (isTokenUnit[unit] === 1) {
+        if (runStart === -1) runStart = at
+        else if (at - runStart >= RUN_WINDOW) {
+          runEnds(runStart, at)
+          runStart = at - RUN_OVERLAP
+        }
+      } else if (runStart !== -1) {
+        runEnds(runStart, at)
+        runStart = -1
+      }
+      if (unit === 10 || unit === 13) {
+        breaks += 1
+        if (breaks > a.breaks) state = 0
+        continue
+      }
+      breaks = 0
+      plain += 1
+      state = state === 0 ? (root[unit] as number) : advance(a, state, unit)
+      if (state === 0) continue
+      const length = known[state] as number
+      if (length > 0) knownEnds(at + 1, length)
+      if (header[state] !== 0 || footer[state] !== 0) {
+        expire(at + 1)
+        if (header[state] !== 0) headers.push({ from: back(at + 1, header[state] as number), to: at + 1 })
+        else keyEnds(at + 1)
+      }
+    }
+    expire(buffer.length)
+  }
+
+  const give = (safe: number): string => {
+    let out = ''
+    if (!marked && safe > 0) {
+      out = buffer.slice(0, safe)
+      inSecret = false
+    } else {
+      const done = marks.subarray(0, safe)
+      for (let at = 0; at < safe; ) {
+        const secret = done[at] === 1
+        const change = done.indexOf(secret ? 0 : 1, at)
+        const next = change === -1 ? safe : change
+        if (!secret) out += buffer.slice(at, next)
+        else if (!inSecret) out += REDACTED
+        inSecret = secret
+        at = next
+      }
+    }
+    marks.copyWithin(0, safe, buffer.length)
+    marks.fill(0, buffer.length - safe, buffer.length)
+    marked = marked && marks.subarray(0, buffer.length - safe).includes(1)
+    buffer = buffer.slice(safe)
+    dropped += safe
+    if (runStart !== -1) runStart -= safe
+    bodyDone -= safe
+    last = { ...last, from: last.from - safe, to: last.to - safe }
+    headers = headers.map((it) => ({ from: it.from - safe, to: it.to - safe }))
+    return out
+  }
+
+  return {
+    write(chunk) {
+      if (chunk === '') return ''
+      const from = buffer.length
+      buffer += chunk
+      if (buffer.length > marks.length) {
+        const more = new Uint8Array(Math.max(buffer.length, 2 * marks.length))
+        more.set(marks.subarray(0, from))
+        marks = more
+      }
+      scan(from)
+      const partial = state === 0 ? buffer.length : back(buffer.length, a.depth[state] ?? 0)
+      const run = runStart === -1 ? buffer.length : runStart
+      return give(Math.min(partial, run, headers[0]?.from ?? buffer.length))
+    },
+    end() {
+      if (runStart !== -1) runEnds(runStart, buffer.length)
+      runStart = -1
+      state = 0
+      expire(Number.MAX_SAFE_INTEGER)
+      return give(buffer.length)
+    },
+  }
+}
+
+function isBreak(unit: number): boolean {
+  return unit === 10 || unit === 13
+}
+
+/** A line break follows a key's header, a real or an escaped one; code that only looks for the header has none. */
+function isKeyStart(text: string, at: number): boolean {
+  return /^[ \t]*(?:$|[\r\n]|\\+[rn])/.test(text.slice(at, at + 16))
+}

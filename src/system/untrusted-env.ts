@@ -1,0 +1,141 @@
+// What agent and gates may see of our environment: an allow-list, and names that no wish can add.
+
+/** An environment as `process.env` has it. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** `env` is the whole environment to start with, sorted by name; `refused` the names asked for and not given. */
+export type Allowed = { env: Record<string, string>; refused: string[] }
+
+/**
+ * Names that agent and gates get without asking. Left out on purpose:
+ * - GITHUB_SHA, GITHUB_REF and the like: they name the commit that started the workflow, not the tree that is
+ *   worked on, so a script that stamps or diffs by them would be wrong.
+ * - RUNNER_TEMP: the file commands lie below it (facts/github-actions.md 1.5).
+ * - XDG_RUNTIME_DIR, DBUS_*: `systemd-run --user` starts programs that do not descend from us, out of our reach.
+ * - npm_config_userconfig, PIP_INDEX_URL and other places where keys are kept: `gate-env` can name them.
+ * - PWD, OLDPWD: they name our directory, not the one the program starts in.
+ */
+const ALLOWED: ReadonlySet<string> = new Set(
+  `
+  PATH HOME USER LOGNAME SHELL SHLVL LANG LANGUAGE TZ TERM COLORTERM NO_COLOR FORCE_COLOR HOSTNAME DISPLAY
+  TMPDIR TEMP TMP DEBIAN_FRONTEND
+  XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_BIN_HOME XDG_CONFIG_DIRS XDG_DATA_DIRS
+  HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY NO_PROXY
+  SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO
+  NVM_DIR NVM_BIN VOLTA_HOME FNM_DIR PNPM_HOME COREPACK_HOME YARN_CACHE_FOLDER BUN_INSTALL DENO_DIR DENO_INSTALL
+  NPM_CONFIG_CACHE NPM_CONFIG_REGISTRY NPM_CONFIG_PREFIX PLAYWRIGHT_BROWSERS_PATH CYPRESS_CACHE_FOLDER CHROME_BIN
+  JAVA_HOME GRADLE_HOME GRADLE_USER_HOME M2_HOME MAVEN_HOME KOTLIN_HOME SDKMAN_DIR
+  ANDROID_HOME ANDROID_SDK_ROOT ANDROID_NDK ANDROID_NDK_HOME ANDROID_NDK_ROOT
+  GOPATH GOROOT GOBIN GOCACHE GOMODCACHE GOTOOLCHAIN GOPROXY GOFLAGS CARGO_HOME RUSTUP_HOME RUSTUP_TOOLCHAIN
+  PYENV_ROOT VIRTUAL_ENV CONDA CONDA_PREFIX PIP_CACHE_DIR PIPX_HOME PIPX_BIN_DIR POETRY_HOME UV_CACHE_DIR
+  PYTHONLOCATION PYTHON_ROOT_DIR PYTHON2_ROOT_DIR PYTHON3_ROOT_DIR PKG_CONFIG_PATH LD_LIBRARY_PATH
+  RBENV_ROOT GEM_HOME GEM_PATH BUNDLE_PATH COMPOSER_HOME DOTNET_ROOT DOTNET_CLI_HOME NUGET_PACKAGES
+  VCPKG_ROOT VCPKG_INSTALLATION_ROOT SWIFT_PATH GHCUP_INSTALL_BASE_PREFIX ASDF_DIR ASDF_DATA_DIR MISE_DATA_DIR
+  CI IMAGEOS RUNNER_OS RUNNER_ARCH RUNNER_TOOL_CACHE AGENT_TOOLSDIRECTORY RUNNER_TRACKING_ID
+  GITHUB_ACTIONS GITHUB_WORKSPACE GITHUB_REPOSITORY GITHUB_REPOSITORY_OWNER
+  `
+    .trim()
+    .split(/\s+/),
+)
+// RUNNER_TRACKING_ID: the runner ends what still has it when the job is over (facts/github-actions.md 2.1, 7).
+// GITHUB_ACTIONS: reporters print workflow commands when they see it; our output filter takes them off.
+
+const ALLOWED_PREFIXES = ['LC_', 'JAVA_HOME_', 'GOROOT_1_']
+
+/**
+ * Never given, whoever asks: the job's tokens, inputs and service credentials, the file commands and what can
+ * speak with our git authentication (facts/github-actions.md 1.4, 1.5; design 7.1).
+ */
+const FORBIDDEN: ReadonlySet<string> = new Set(
+  `
+  GITHUB_TOKEN GH_TOKEN GITHUB_ENTERPRISE_TOKEN GH_ENTERPRISE_TOKEN GITHUB_PAT GITHUB_API_TOKEN
+  GITHUB_ENV GITHUB_PATH GITHUB_OUTPUT GITHUB_STATE GITHUB_STEP_SUMMARY GITHUB_EVENT_PATH
+  SSH_AUTH_SOCK SSH_AGENT_PID SSH_ASKPASS GIT_ASKPASS GIT_SSH GIT_SSH_COMMAND GIT_HTTP_EXTRAHEADER
+  `
+    .trim()
+    .split(/\s+/),
+)
+
+const FORBIDDEN_PREFIXES = ['INPUT_', 'ACTIONS_', 'STATE_', 'GITHUB_ARTIFACTS', 'GIT_CONFIG']
+
+/** Keys that pay for a model: the agent's, never the gates'. Every vendor's keys stand here. */
+const MODEL_KEYS: ReadonlySet<string> = new Set(
+  `
+  ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN CLAUDE_CODE_OAUTH_TOKEN AWS_BEARER_TOKEN_BEDROCK
+  OPENAI_API_KEY CODEX_API_KEY CODEX_ACCESS_TOKEN AZURE_OPENAI_API_KEY OPENROUTER_API_KEY
+  GEMINI_API_KEY GOOGLE_API_KEY GOOGLE_GENERATIVE_AI_API_KEY
+  AMP_API_KEY CURSOR_API_KEY COPILOT_GITHUB_TOKEN COPILOT_PROVIDER_API_KEY COPILOT_PROVIDER_BEARER_TOKEN
+  OPENCODE_API_KEY GROQ_API_KEY MISTRAL_API_KEY DEEPSEEK_API_KEY XAI_API_KEY ZAI_API_KEY MOONSHOT_API_KEY
+  FACTORY_API_KEY DASHSCOPE_API_KEY
+  `
+    .trim()
+    .split(/\s+/),
+)
+
+/** Whether a variable of this name holds a key that pays for a model. */
+export function isModelKey(name: string): boolean {
+  return MODEL_KEYS.has(name.toUpperCase())
+}
+
+/** Whether no wish can give a variable of this name to agent or gates. */
+export function isForbidden(name: string): boolean {
+  const upper = name.toUpperCase()
+  return FORBIDDEN.has(upper) || FORBIDDEN_PREFIXES.some((prefix) => upper.startsWith(prefix))
+}
+
+/**
+ * The agent's environment: the allow-list, the vendor's variables, those that the user names (`extra`), and what we
+ * set ourselves, which wins (`GIT_*` may be set, so that the agent's git can be given a configuration of its own).
+ */
+export function agentEnv(
+  full: Environment,
+  wishes: { extra: readonly string[]; vendor: readonly string[]; set: Readonly<Record<string, string>> },
+): Allowed {
+  return allow(full, [...wishes.vendor, ...wishes.extra], wishes.set, isForbidden)
+}
+
+/** A gate's environment: the allow-list and those that the user names (`extra`), but no key that pays for a model. */
+export function gateEnv(full: Environment, wishes: { extra: readonly string[] }): Allowed {
+  return allow(full, wishes.extra, {}, (name) => isForbidden(name) || isModelKey(name))
+}
+
+function allow(
+  full: Environment,
+  wanted: readonly string[],
+  set: Readonly<Record<string, string>>,
+  forbidden: (name: string) => boolean,
+): Allowed {
+  const tokens = jobTokens(full)
+  const leaks = (value: string): boolean => tokens.some((token) => value.includes(token))
+  const entries = new Map<string, string>()
+  const refused = new Set<string>()
+  // Without it a `bash -c` whose stdin is a socket (Node's pipes are) takes itself for a remote shell: ~/.bashrc runs.
+  entries.set('SHLVL', '1')
+  const give = (name: string, value: string | undefined, asked: boolean): void => {
+    if (forbidden(name) || (value !== undefined && leaks(value))) {
+      if (asked) refused.add(name)
+    } else if (value !== undefined) {
+      entries.set(name, value)
+    }
+  }
+  for (const name of Object.keys(full)) if (isAllowed(name)) give(name, full[name], false)
+  for (const name of wanted) give(name, Object.hasOwn(full, name) ? full[name] : undefined, true)
+  for (const [name, value] of Object.entries(set)) {
+    if (name.startsWith('GIT_') && !leaks(value)) entries.set(name, value)
+    else give(name, value, true)
+  }
+  const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : 1))
+  return { env: Object.fromEntries(sorted), refused: [...refused].sort() }
+}
+
+function isAllowed(name: string): boolean {
+  const upper = name.toUpperCase()
+  return ALLOWED.has(upper) || ALLOWED_PREFIXES.some((prefix) => upper.startsWith(prefix))
+}
+
+/** The job's tokens by value: `agent-env: MY_VAR` with `MY_VAR: ${{ github.token }}` is the same token again. */
+function jobTokens(full: Environment): string[] {
+  return Object.entries(full).flatMap(([name, value]) =>
+    value !== undefined && value.length >= 16 && isForbidden(name) && /TOKEN/i.test(name) ? [value] : [],
+  )
+}

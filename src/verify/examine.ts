@@ -1,0 +1,108 @@
+// Looks at an attempt's diff before the gates: the guard refuses, the watchers remark.
+import type { Failure } from '../loop/state.ts'
+import type { Redactor } from '../system/redact.ts'
+import { type Change as GuardChange, judgeChanges, MAX_FILE_BYTES, needsContent, type Refusal, sayRefusals } from './guard.ts'
+import { changedGateDefinitions } from './pins.ts'
+import { isTestFile, weakenedTests } from './weakened.ts'
+
+/** A changed path as the repository sees it. */
+type Change = {
+  status: 'A' | 'M' | 'D' | 'T'
+  path: string
+  oldMode: string
+  newMode: string
+  oldOid: string
+  newOid: string
+}
+
+/** Where contents are read from; null where there is no such object. */
+type Objects = {
+  info(name: string): Promise<{ size: number } | null>
+  contents(name: string): Promise<Uint8Array | null>
+}
+
+export type ExamineOptions = {
+  protectedPaths: string[]
+  weakenedTests: 'warn' | 'fail' | 'off'
+  gateCommands: string[]
+  redactor: Redactor
+}
+
+/** Contents in memory at once, bytes. */
+const PORTION = 16 * 1024 * 1024
+const REMARKS = 20
+
+/** The guard's verdict on a diff, the paths that may not be kept, and what a reviewer should see. */
+export function createExamine(options: ExamineOptions) {
+  return async (
+    changes: readonly Change[],
+    objects: Objects,
+  ): Promise<{ failure: Failure | null; dropped: string[]; remarks: string[] }> => {
+    const refusals = await guard(changes, objects, options)
+    const watched = await watch(changes, objects, options)
+    const dropped = [...new Set(refusals.map((refusal) => refusal.path))]
+    const remarks = watched.remarks.slice(0, REMARKS)
+    if (refusals.length > 0) {
+      const first = refusals[0]
+      const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : ''
+      const summary = `the guard refused ${first?.path ?? ''}: ${first?.reason ?? ''}${more}`
+      return { failure: { kind: 'guard', summary, detail: sayRefusals(refusals) }, dropped, remarks }
+    }
+    if (watched.weakened.length > 0 && options.weakenedTests === 'fail') {
+      const summary = `tests were weakened: ${watched.weakened[0] ?? ''}`
+      return { failure: { kind: 'guard', summary, detail: watched.weakened.join('\n') }, dropped, remarks }
+    }
+    return { failure: null, dropped, remarks }
+  }
+}
+
+async function guard(changes: readonly Change[], objects: Objects, options: ExamineOptions): Promise<Refusal[]> {
+  const rules = { protectedPaths: options.protectedPaths, secrets: options.redactor, maxFileBytes: MAX_FILE_BYTES }
+  const refusals: Refusal[] = []
+  let portion: GuardChange[] = []
+  let bytes = 0
+  const judge = () => {
+    refusals.push(...judgeChanges(portion, rules))
+    portion = []
+    bytes = 0
+  }
+  for (const change of changes) {
+    const size = change.status === 'D' ? 0 : ((await objects.info(change.newOid))?.size ?? 0)
+    const { path, status, oldMode, newMode } = change
+    const one: GuardChange = { path, status, oldMode, newMode, size }
+    if (needsContent(one)) {
+      one.content = await objects.contents(change.newOid)
+      if (status === 'M') one.before = await objects.contents(change.oldOid)
+      bytes += size
+    }
+    portion.push(one)
+    if (bytes > PORTION) judge()
+  }
+  judge()
+  return refusals
+}
+
+async function watch(changes: readonly Change[], objects: Objects, options: ExamineOptions) {
+  const texts = []
+  for (const change of changes) {
+    const { path } = change
+    texts.push({
+      path,
+      before: await small(change.status === 'A' ? null : change.oldOid, objects),
+      after: await small(change.status === 'D' ? null : change.newOid, objects),
+    })
+  }
+  const tests = options.weakenedTests === 'off' ? [] : weakenedTests(texts.filter(({ path }) => isTestFile(path)))
+  const weakened = tests.map(({ path, text }) => `${path}: ${text}`)
+  const pins = changedGateDefinitions(texts, options.gateCommands).map(({ path, gate, text }) => `${path} (gate ${gate}): ${text}`)
+  return { weakened, remarks: [...weakened, ...pins].map((text) => options.redactor.redact(text)) }
+}
+
+/** The text of a blob of at most a megabyte; larger ones are no tests and no gate definitions. */
+async function small(oid: string | null, objects: Objects): Promise<string | null> {
+  if (oid === null) return null
+  const info = await objects.info(oid)
+  if (info === null || info.size > 1024 * 1024) return null
+  const bytes = await objects.contents(oid)
+  return bytes === null ? null : Buffer.from(bytes).toString('utf8')
+}

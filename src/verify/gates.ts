@@ -1,0 +1,91 @@
+// Runs the gates and the prepare command: in order, bounded in time and output, without keys. Implements GatesPort.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { GatesPort } from '../loop/ports.ts'
+import type { GateResult } from '../loop/state.ts'
+import { type Exit, runUntrusted } from '../system/process.ts'
+import type { Redactor } from '../system/redact.ts'
+
+/** A named command that must exit 0. `when` null: for every story; else for stories with one of these tags. */
+export type Gate = { name: string; run: string; timeoutMs: number; when: string[] | null; advisory: boolean }
+
+export type GatesOptions = {
+  gates: readonly Gate[]
+  prepare: string | null
+  cwd: string
+  /** The allow-listed environment: no token, no model key. */
+  env: Readonly<Record<string, string>>
+  redactor: Redactor
+  /** Whole outputs are kept here, on this machine only; null keeps none. */
+  logs: string | null
+  onStart(name: string): void
+  onEnd(result: GateResult): void
+}
+
+/** What a prompt, a check and the state keep of a gate's output. */
+const OUTPUT_BYTES = 16 * 1024
+const PREPARE_TIMEOUT_MS = 30 * 60_000
+
+export function createGates(options: GatesOptions): GatesPort {
+  async function command(gate: Gate, signal: AbortSignal): Promise<GateResult> {
+    options.onStart(gate.name)
+    const ran = await runUntrusted({
+      file: 'bash',
+      args: ['--noprofile', '--norc', '-c', gate.run],
+      cwd: options.cwd,
+      env: options.env,
+      timeoutMs: gate.timeoutMs,
+      signal,
+      captureBytes: OUTPUT_BYTES,
+    })
+    const ok = ran.exit.kind === 'exit' && ran.exit.code === 0
+    const output = options.redactor.redact(ran.output)
+    const ended = sayExit(ran.exit, gate.timeoutMs)
+    const result = { name: gate.name, ok, advisory: gate.advisory, ended, ms: ran.ms, output }
+    if (options.logs !== null) await log(join(options.logs, `${gate.name}.log`), output)
+    options.onEnd(result)
+    return result
+  }
+
+  return {
+    async run(tags, signal) {
+      const results: GateResult[] = []
+      for (const gate of options.gates) {
+        if (tags !== null && gate.when !== null && !gate.when.some((tag) => tags.includes(tag))) continue
+        const result = await command(gate, signal)
+        results.push(result)
+        if ((!result.ok && !gate.advisory) || signal.aborted) break
+      }
+      return results
+    },
+    async prepare(signal) {
+      if (options.prepare === null) return null
+      return command(
+        { name: 'prepare', run: options.prepare, timeoutMs: PREPARE_TIMEOUT_MS, when: null, advisory: false },
+        signal,
+      )
+    },
+  }
+}
+
+async function log(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, text)
+}
+
+function sayExit(exit: Exit, timeoutMs: number): string {
+  switch (exit.kind) {
+    case 'exit':
+      return `exit ${exit.code}`
+    case 'signal':
+      return `ended by ${exit.signal}`
+    case 'timeout':
+      return `timed out after ${Math.round(timeoutMs / 1000)} s`
+    case 'idle':
+      return 'no output for too long'
+    case 'aborted':
+      return 'cancelled'
+    case 'not-started':
+      return `not started: ${exit.reason}`
+  }
+}

@@ -1,0 +1,305 @@
+// What an agent's diff may touch: judged from the changes alone, before the gates and again before the commit.
+
+import ignore from 'ignore'
+import type { Redactor } from '../system/redact.ts'
+
+/** One entry of a raw git diff; a rename is a deletion and an addition. Modes are git's (`100644`, `120000` ...). */
+export type Change = {
+  path: string
+  status: 'A' | 'M' | 'D' | 'T'
+  oldMode: string
+  newMode: string
+  /** Bytes of the new content. */
+  size: number
+  /** The new content. Left out: not looked at. `null`: could not be read, which refuses the change. */
+  content?: Uint8Array | null
+  /** The content at the fork point, where there is one: keys that stood there already are not the agent's. */
+  before?: Uint8Array | null
+  /** Where a symbolic link points; without it the content is read as the target. */
+  linkTarget?: string | null
+}
+
+export type GuardRules = {
+  /** Globs as in .gitignore. */
+  protectedPaths: string[]
+  secrets: Redactor
+  maxFileBytes: number
+}
+
+export type Rule =
+  | 'workflow'
+  | 'action'
+  | 'config'
+  | 'codeowners'
+  | 'agent-settings'
+  | 'protected'
+  | 'symlink'
+  | 'submodule'
+  | 'size'
+  | 'secret'
+  | 'path'
+
+/** Why a change may not stay. Neither field holds a secret; `path` is as hostile as its author. */
+export type Refusal = { path: string; rule: Rule; reason: string }
+
+/** GitHub refuses files over 100 MB and warns from 50 MB. */
+export const MAX_FILE_BYTES = 50 * 1024 * 1024
+
+const LINK = '120000'
+const SUBMODULE = '160000'
+
+/**
+ * Every reason why these changes may not be committed; empty when the guard is content. Ralph's own folder is not
+ * judged (see `isRalphs`). May be called with the changes in portions, so that not all contents are in memory.
+ */
+export function judgeChanges(changes: Change[], rules: GuardRules): Refusal[] {
+  const isProtected = protector(rules.protectedPaths)
+  const secretPaths = rules.secrets.finds(changes.map((change) => change.path).join('\t'))
+  const refusals: Refusal[] = []
+  for (const change of changes) {
+    const folded = foldPath(change.path)
+    if (isRalphsFolded(folded)) continue
+    const hidden = secretPaths && rules.secrets.finds(change.path)
+    const path = hidden ? rules.secrets.redact(change.path) : change.path
+    const add = (rule: Rule, reason: string): number => refusals.push({ path, rule, reason })
+
+    if (hidden && change.status !== 'D') add('secret', 'the name holds a secret')
+    const strange = change.status === 'D' ? null : strangeness(change.path, folded)
+    if (strange !== null) add('path', strange)
+    const reserved = reservedName(folded)
+    if (reserved !== null) add(reserved.rule, reserved.reason)
+    if (isProtected(change, folded)) add('protected', 'the path is protected by `protected-paths`')
+    if (change.newMode === SUBMODULE || change.oldMode === SUBMODULE)
+      add('submodule', submoduleReason(change))
+    if (change.status === 'D') continue
+    if (change.newMode === LINK) {
+      const wrong = linkFault(change, rules)
+      if (wrong !== null) add('symlink', wrong)
+    } else if (change.newMode !== SUBMODULE && change.size > rules.maxFileBytes) {
+      add('size', `${megabytes(change.size)} MB; files over ${megabytes(rules.maxFileBytes)} MB are refused`)
+    }
+    const secret = secretFault(change, rules)
+    if (secret !== null) add('secret', secret)
+  }
+  return refusals
+}
+
+/** Whether `content` must be loaded before the change is judged: all but deletions, submodules and huge files. */
+export function needsContent(change: Change, maxFileBytes: number = MAX_FILE_BYTES): boolean {
+  if (change.status === 'D' || change.newMode === SUBMODULE) return false
+  if (change.newMode === LINK && typeof change.linkTarget === 'string') return false
+  return change.size <= maxFileBytes
+}
+
+/** Whether the path is in Ralph's own folder, however it is spelled: such changes are undone, not judged. */
+export function isRalphs(path: string): boolean {
+  return isRalphsFolded(foldPath(path))
+}
+
+// ---------------------------------------------------------------- names, as the most tolerant file system sees them
+
+const IGNORABLE = /\p{Default_Ignorable_Code_Point}/gu
+const ASCII = /^[\x20-\x7e]*$/
+
+/** The path as APFS, HFS+ or NTFS may see it: compatibility forms, no case, no invisible characters. */
+function foldPath(path: string): string {
+  const folded = foldText(path)
+  // NTFS drops trailing dots and blanks of a name, and what follows a colon names a stream of the same file.
+  if (!/[. ](?:\/|$)|:/.test(folded)) return folded
+  return folded
+    .split('/')
+    .map((name) => (name === '.' || name === '..' ? name : name.replace(/:.*$/s, '').replace(/[. ]+$/, '')))
+    .join('/')
+}
+
+function foldText(text: string): string {
+  return ASCII.test(text) ? text.toLowerCase() : foldUnicode(text)
+}
+
+function foldUnicode(text: string): string {
+  const plain = text.normalize('NFKC').replace(IGNORABLE, '')
+  // To upper case first: it joins letters that lower case keeps apart (dotless i, long s, sharp s).
+  return plain
+    .toUpperCase()
+    .toLowerCase()
+    .replace(/i\u0307/g, 'i')
+    .normalize('NFKC')
+    .replace(IGNORABLE, '')
+}
+
+function isRalphsFolded(folded: string): boolean {
+  return folded === '.ralph' || folded.startsWith('.ralph/')
+}
+
+/** What is wrong with the path's spelling, or null. */
+function strangeness(path: string, folded: string): string | null {
+  const names = path.split('/')
+  if (path === '' || path.startsWith('/') || names.some((it) => it === '' || it === '.' || it === '..')) {
+    return 'the path is not a plain path inside the repository'
+  }
+  if (folded.split('/').some(isGitName)) return 'the path is, or can pass for, a `.git` folder'
+  // U+FFFD stands for bytes that are not UTF-8: what was judged might not be what is committed.
+  if (/[\p{Cc}\p{Cs}\ufffd\u2028\u2029]/u.test(path)) return 'the path has control characters or is not UTF-8'
+  if (/[\u202a-\u202e\u2066-\u2069]/.test(path))
+    return 'the path has characters that turn the reading direction'
+  if (path.includes('\\')) return 'the path has a backslash'
+  if (names.some((it) => /[. ]$/.test(it))) return 'a name in the path ends in a dot or a blank'
+  return null
+}
+
+function isGitName(folded: string): boolean {
+  return folded === '.git' || /^git~\d+$/.test(folded)
+}
+
+/** Paths equal to or below one of these are refused. Folded. */
+const RESERVED_ROOTS: { at: string; rule: Rule; reason: string }[] = [
+  { at: '.github/workflows', rule: 'workflow', reason: 'workflows are changed by people only' },
+  {
+    at: '.github/actions',
+    rule: 'action',
+    reason: "the repository's own actions are changed by people only",
+  },
+  { at: 'codeowners', rule: 'codeowners', reason: 'CODEOWNERS is changed by people only' },
+  { at: '.github/codeowners', rule: 'codeowners', reason: 'CODEOWNERS is changed by people only' },
+  { at: 'docs/codeowners', rule: 'codeowners', reason: 'CODEOWNERS is changed by people only' },
+  {
+    at: '.vscode/mcp.json',
+    rule: 'agent-settings',
+    reason: "an agent's own settings are changed by people only",
+  },
+]
+
+/** Agents read these in any folder they work in. CLAUDE.md and AGENTS.md are documents of the project: allowed. */
+const AGENT_NAMES = new Set([
+  '.claude',
+  '.claude.json',
+  '.mcp.json',
+  '.cursor',
+  '.codex',
+  '.gemini',
+  '.opencode',
+  'opencode.json',
+  'opencode.jsonc',
+  '.amp',
+  '.copilot',
+])
+
+function reservedName(folded: string): { rule: Rule; reason: string } | null {
+  for (const root of RESERVED_ROOTS) if (isAtOrBelow(folded, root.at)) return root
+  // Something else in the place of the folder takes everything in it away, or brings another folder in.
+  if (folded === '.github') return { rule: 'workflow', reason: '`.github` has to stay a folder' }
+  if (/^ralph\.config\.[^/]*(?:\/|$)/.test(folded)) {
+    return { rule: 'config', reason: "Ralph's configuration is changed by people only" }
+  }
+  // `gitmod~1` and `gi7eba~1` are its short names on NTFS.
+  if (/^(?:\.gitmodules|gitmod~\d+|gi7eba~\d+)(?:\/|$)/.test(folded)) {
+    return { rule: 'submodule', reason: 'submodules are changed by people only' }
+  }
+  for (const name of folded.split('/')) {
+    if (AGENT_NAMES.has(name) || name.startsWith('.aider')) {
+      return { rule: 'agent-settings', reason: "an agent's own settings are changed by people only" }
+    }
+  }
+  return null
+}
+
+function isAtOrBelow(path: string, folder: string): boolean {
+  return path.startsWith(folder) && (path.length === folder.length || path[folder.length] === '/')
+}
+
+// ---------------------------------------------------------------- protected paths
+
+function protector(globs: string[]): (change: Change, folded: string) => boolean {
+  const patterns = globs.map(foldText)
+  if (patterns.length === 0) return () => false
+  const matcher = ignore({ ignorecase: true, allowRelativePaths: true }).add(patterns)
+  const literals = patterns.map((glob) => glob.replace(/^\//, ''))
+  const ignores = (path: string): boolean => path !== '' && matcher.ignores(path)
+  return (change, folded) => {
+    const path = folded.replace(/^\/+/, '')
+    if (ignores(path)) return true
+    // A glob may itself hold what folding takes off a path, such as a colon.
+    const spelled = foldText(change.path).replace(/^\/+/, '')
+    if (spelled !== path && ignores(spelled)) return true
+    if (change.newMode !== LINK && change.newMode !== SUBMODULE) return false
+    // A link may stand in the place of a protected folder, or of a folder above one.
+    return ignores(`${path}/`) || literals.some((glob) => glob.startsWith(`${path}/`))
+  }
+}
+
+// ---------------------------------------------------------------- links, submodules, contents
+
+function submoduleReason(change: Change): string {
+  return change.status === 'A'
+    ? 'the folder is a git repository of its own: remove the `.git` in it, or the folder'
+    : 'submodules are changed by people only'
+}
+
+/** What is wrong with where the link points, or null. */
+function linkFault(change: Change, rules: GuardRules): string | null {
+  const raw = change.linkTarget ?? (change.content ? new TextDecoder().decode(change.content) : null)
+  if (raw === null) return 'where the link points could not be read'
+  if (rules.secrets.finds(raw)) return 'where the link points holds a secret'
+  if (raw === '' || raw.length > 4096 || /[\p{Cc}\ufffd\\]/u.test(raw))
+    return 'the link points to a strange path'
+  if (raw.startsWith('/') || /^[A-Za-z]:/.test(raw)) return 'the link points to an absolute path'
+
+  const steps = raw.split('/').filter((it) => it !== '' && it !== '.')
+  const up = steps.findIndex((it) => it !== '..')
+  const climb = up === -1 ? steps.length : up
+  const down = steps.slice(climb)
+  const folder = change.path.split('/').slice(0, -1)
+  if (climb > folder.length) return 'the link points out of the repository'
+  // `a/..` is not where it started when `a` is itself a link: two harmless links would lead out together.
+  if (down.includes('..'))
+    return 'the link goes down and up again: write where it points without `..` after a name'
+  const target = foldPath([...folder.slice(0, folder.length - climb), ...down].join('/'))
+  if (target.split('/').some(isGitName)) return 'the link points into `.git`'
+  if (isRalphsFolded(target)) return 'the link points into `.ralph`'
+  return null
+}
+
+function secretFault(change: Change, rules: GuardRules): string | null {
+  if (!needsContent(change, rules.maxFileBytes)) return null
+  if (change.content === null) return 'could not be read, so it could not be searched for secrets'
+  if (change.content === undefined || !rules.secrets.finds(change.content)) return null
+  const found = rules.secrets.findings(change.content)
+  const stood = change.before ? rules.secrets.findings(change.before) : []
+  for (const { what } of stood) {
+    const at = found.findIndex((it) => it.what === what)
+    if (at !== -1) found.splice(at, 1)
+  }
+  const first = found[0]
+  if (first === undefined) return null
+  const more = found.length > 1 ? ` and ${found.length - 1} more` : ''
+  // After some were taken off as old, the line of the first new one is not known.
+  const line = stood.length === 0 ? ` in line ${first.line}` : ''
+  return `holds ${first.what}${line}${more}; make such values when the tests run instead of committing them`
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / (1024 * 1024)).toFixed(1).replace(/\.0$/, '')
+}
+
+// ---------------------------------------------------------------- words for the next prompt
+
+const SHOWN_REFUSALS = 20
+const SHOWN_PATH = 160
+
+/** The refusals as text for the next prompt: at most 20 of them, one a line, paths quoted and cut. */
+export function sayRefusals(refusals: Refusal[]): string {
+  if (refusals.length === 0) return ''
+  const lines = refusals.slice(0, SHOWN_REFUSALS).map(({ path, reason }) => `- ${quotePath(path)}: ${reason}`)
+  const more = refusals.length - lines.length
+  if (more > 0) lines.push(`- and ${more} more`)
+  return ['These changes may not be made. Undo them, and reach the goal without them:', ...lines].join('\n')
+}
+
+/** A path as one harmless, bounded word: quoted as JSON, with everything invisible escaped. */
+function quotePath(path: string): string {
+  const cut = path.length > SHOWN_PATH ? `${path.slice(0, SHOWN_PATH)}...` : path
+  return JSON.stringify(cut).replace(
+    /[^\P{C}]|[\u2028\u2029]/gu,
+    (c) => `\\u{${c.codePointAt(0)?.toString(16)}}`,
+  )
+}

@@ -1,0 +1,192 @@
+// Composition root: settings and a checkout become ports. The only file that knows every adapter.
+import { hostname } from 'node:os'
+import { join, resolve } from 'node:path'
+import { available } from './agents/run.ts'
+import { findAgent } from './agents/registry.ts'
+import { createSessions } from './agents/sessions.ts'
+import type { AgentEvent } from './agents/agent.ts'
+import { CatFile } from './git/cat-file.ts'
+import { type Snapshot, takeSnapshot } from './git/clone.ts'
+import { type Clone, Git, openClone, type Remote } from './git/git.ts'
+import { createRepository, type Identity, type Repository } from './git/repository.ts'
+import { createStore, type Store } from './git/store.ts'
+import type { Limits } from './loop/limits.ts'
+import { leaseMs } from './loop/lease.ts'
+import type { DispatchPort, Ports, QueuePort, ReporterPort } from './loop/ports.ts'
+import type { GateResult, Lease } from './loop/state.ts'
+import { maxJobs, type Settings } from './settings.ts'
+import { UserError } from './system/errors.ts'
+import { processStart } from './system/process-table.ts'
+import { createRedactor, type Redactor } from './system/redact.ts'
+import { agentEnv, type Environment, gateEnv } from './system/untrusted-env.ts'
+import { createExamine } from './verify/examine.ts'
+import { createGates } from './verify/gates.ts'
+
+/** The repository and everything that reads and writes it. Ends its helper processes when disposed. */
+export type Workshop = {
+  clone: Clone
+  git: Git
+  objects: CatFile
+  snapshot: Snapshot
+  store: Store
+  repository: Repository
+  redactor: Redactor
+  [Symbol.dispose](): void
+}
+
+export type WorkshopOptions = {
+  settings: Settings
+  env: Environment
+  directory: string
+  remote: Remote | null
+  identity: Identity | null
+  warn(message: string): void
+}
+
+/** Opens the checkout. Throws UserError where it is none that Ralph can work in. */
+export async function openWorkshop(options: WorkshopOptions): Promise<Workshop> {
+  const { settings, env } = options
+  const clone = await openClone(options.directory, env)
+  if (clone.head === null) {
+    throw new UserError([
+      { path: clone.workTree, found: 'a repository without a commit', expected: 'at least one commit', fix: 'commit something first: a branch needs a point to start from' },
+    ])
+  }
+  const git = await Git.open(clone, env)
+  const objects = new CatFile(git)
+  const snapshot = await takeSnapshot(git)
+  const redactor = createRedactor(secretsOf(settings, env))
+  const repository = createRepository(git, objects, {
+    identity: options.identity ?? identityOf(clone),
+    snapshot,
+    warn: options.warn,
+    examine: createExamine({
+      protectedPaths: [...settings.protectedPaths],
+      weakenedTests: settings.weakenedTests,
+      gateCommands: settings.gates.map((gate) => gate.run),
+      redactor,
+    }),
+  })
+  const store = createStore(git, objects, { namespace: settings.stateNamespace, remote: options.remote, snapshot })
+  return { clone, git, objects, snapshot, store, repository, redactor, [Symbol.dispose]: () => objects[Symbol.dispose]() }
+}
+
+export type PortOptions = {
+  settings: Settings
+  env: Environment
+  workshop: Workshop
+  reporter: ReporterPort
+  queue: QueuePort
+  dispatch: DispatchPort
+  signal: AbortSignal
+  onAgent(event: AgentEvent): void
+  onGateStart(name: string): void
+  onGateEnd(result: GateResult): void
+}
+
+/** The ports of the loop. Throws UserError when the agent cannot be started. */
+export async function createPorts(options: PortOptions): Promise<Ports> {
+  const { settings, env, workshop } = options
+  const { clone, repository, redactor, store } = workshop
+  const vendor = findAgent(settings.agent)
+  if (vendor === null) {
+    throw new UserError([{ path: 'agent', found: settings.agent, expected: 'an agent of this version', fix: 'use claude or custom' }])
+  }
+  const cwd = resolve(clone.workTree, settings.workingDirectory)
+  const directory = join(clone.gitDir, 'ralph')
+  const seen = agentEnv(env, { extra: settings.agentEnv, vendor: vendor.env, set: {} })
+  if (settings.agent !== 'custom') {
+    const found = await available(vendor, seen.env)
+    if (!found.ok) {
+      throw new UserError([{ path: 'agent', found: found.reason, expected: `the program ${vendor.program}`, fix: found.install }])
+    }
+  }
+  const sayGates = (tags: readonly string[] | null) =>
+    settings.gates
+      .filter((gate) => tags === null || gate.when === null || gate.when.some((tag) => tags.includes(tag)))
+      .map((gate) => `${gate.name}: ${gate.run}${gate.advisory ? ' (advisory)' : ''}`)
+  return {
+    clock: { now: Date.now },
+    agent: createSessions({
+      vendor,
+      commandLine: settings.agentCommand,
+      wrapper: settings.agentWrapper,
+      args: settings.agentArgs,
+      models: settings.model,
+      extraEnv: settings.agentEnv,
+      env,
+      cwd,
+      idleTimeoutMs: settings.idleTimeoutMs,
+      gates: sayGates,
+      instructions: settings.instructions ?? '',
+      read: repository.read,
+      directory,
+      redactor,
+      onEvent: options.onAgent,
+    }),
+    gates: createGates({
+      gates: settings.gates,
+      prepare: settings.prepare,
+      cwd,
+      env: gateEnv(env, { extra: settings.gateEnv }).env,
+      redactor,
+      logs: join(directory, 'logs'),
+      onStart: options.onGateStart,
+      onEnd: options.onGateEnd,
+    }),
+    repository,
+    store,
+    queue: options.queue,
+    dispatch: options.dispatch,
+    reporter: options.reporter,
+    signal: options.signal,
+  }
+}
+
+/** The bounds of the run, as the loop counts them. */
+export function limitsOf(settings: Settings): Limits {
+  return {
+    iterationsPerJob: settings.iterationsPerJob,
+    maxIterations: settings.maxIterations,
+    maxJobs: maxJobs(settings),
+    maxAttempts: settings.maxAttempts,
+    maxInterruptions: settings.maxInterruptions,
+    iterationTimeoutMs: settings.iterationTimeoutMs,
+    maxCostUsd: settings.maxCostUsd,
+    maxTokens: settings.maxTokens,
+    maxAgentTimeMs: settings.maxAgentTimeMs,
+    callsPerHour: settings.callsPerHour,
+    baseline: settings.baseline === 'require',
+    finalVerification: settings.finalVerification,
+    stopOnBlocked: settings.stopOnBlocked,
+    redispatch: settings.surface === 'action' && settings.redispatch,
+    publishEach: settings.publish === 'story',
+  }
+}
+
+/** A lease for this process. */
+export async function leaseFor(settings: Settings, now: number, run: { id: number; attempt: number; url: string } | null): Promise<Omit<Lease, 'nonce'>> {
+  const gatesMs = settings.gates.reduce((sum, gate) => sum + gate.timeoutMs, 0)
+  return {
+    holder: run === null ? `${hostname()}:${process.pid}` : `run ${run.id}.${run.attempt}`,
+    expiresAt: now + leaseMs(settings.iterationTimeoutMs, gatesMs),
+    runId: run?.id ?? null,
+    runAttempt: run?.attempt ?? null,
+    url: run?.url ?? null,
+    host: hostname(),
+    pid: process.pid,
+    startTime: (await processStart(process.pid)) ?? '',
+  }
+}
+
+/** Values that may not leave this process: tokens, and whatever the environment calls a key. */
+function secretsOf(settings: Settings, env: Environment): string[] {
+  const named = Object.entries(env).flatMap(([name, value]) =>
+    /TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|CREDENTIAL/i.test(name) && value !== undefined && value.length >= 8 ? [value] : [],
+  )
+  return [...named, settings.token, settings.publishToken].filter((value) => value !== null)
+}
+
+function identityOf(clone: Clone): Identity {
+  return { name: clone.config.get('user.name') ?? 'Ralph', email: clone.config.get('user.email') ?? 'ralph@localhost' }
+}

@@ -1,0 +1,122 @@
+// The few mutations that only GraphQL offers, behind GitHub's real schema.
+import { schema as source } from '@octokit/graphql-schema'
+import { buildSchema, execute, type GraphQLError, type GraphQLSchema, parse, validate } from 'graphql'
+import type { Identity, Issue, Json } from './model.ts'
+import { fromNodeId, htmlUrl, nodeId } from './render.ts'
+import { demand } from './rest/call.ts'
+import { HttpError, type World } from './world.ts'
+
+let built: GraphQLSchema | null = null
+/** GitHub's schema; made at the first query, because it takes a fifth of a second. */
+function schema(): GraphQLSchema {
+  built ??= buildSchema(source.idl, { assumeValid: true, assumeValidSDL: true })
+  return built
+}
+
+/** GraphQL answers 200 even to what it refuses; then `errors` says why. */
+class Refusal extends Error {
+  readonly type: string
+  constructor(type: string, message: string) {
+    super(message)
+    this.type = type
+  }
+}
+
+function pullOf(world: World, input: Json): Issue & { pull: NonNullable<Issue['pull']> } {
+  const id = String(input.pullRequestId)
+  const issue = world.issues.get(Number(fromNodeId(id)?.id))
+  const { pull } = issue ?? { pull: null }
+  if (issue === undefined || pull === null)
+    throw new Refusal('NOT_FOUND', `Could not resolve to a node with the global id of '${id}'`)
+  return { ...issue, pull }
+}
+function renderPull(world: World, issue: Issue): Json {
+  const { number, title, pull } = issue
+  const url = htmlUrl(world, `/pull/${number}`)
+  return {
+    __typename: 'PullRequest',
+    id: nodeId('PullRequest', number),
+    number,
+    title,
+    url,
+    isDraft: pull?.draft,
+  }
+}
+function setDraft(world: World, input: Json, draft: boolean): Json {
+  const issue = pullOf(world, input)
+  issue.pull.draft = draft
+  return { clientMutationId: input.clientMutationId, pullRequest: renderPull(world, issue) }
+}
+
+const mutations: Record<string, (world: World, by: Identity, input: Json) => Json> = {
+  markPullRequestReadyForReview: (world, by, input) => {
+    demand(by, ['pull_requests:write'])
+    return setDraft(world, input, false)
+  },
+  convertPullRequestToDraft: (world, by, input) => {
+    demand(by, ['pull_requests:write'])
+    return setDraft(world, input, true)
+  },
+  minimizeComment: (world, by, input) => {
+    const node = fromNodeId(String(input.subjectId))
+    const comment = node?.kind === 'IssueComment' ? world.comments.get(Number(node.id)) : undefined
+    if (comment === undefined)
+      throw new Refusal('NOT_FOUND', `Could not resolve to a node with the global id of '${input.subjectId}'`)
+    demand(by, ['issues:write', 'pull_requests:write'])
+    comment.minimized = String(input.classifier)
+    const minimizedComment = {
+      __typename: 'IssueComment',
+      isMinimized: true,
+      minimizedReason: comment.minimized.toLowerCase(),
+    }
+    return { clientMutationId: input.clientMutationId, minimizedComment }
+  },
+  createCommitOnBranch: () => {
+    throw new Refusal('NOT_SIMULATED', 'createCommitOnBranch is not simulated by the stand-in')
+  },
+}
+
+/** Answers one GraphQL request; what is not in GitHub's schema is a violation. */
+export async function graphql(
+  world: World,
+  by: Identity,
+  body: unknown,
+): Promise<{ status: number; body: Json }> {
+  const request = (body ?? {}) as { query?: unknown; variables?: Json }
+  if (typeof request.query !== 'string') {
+    world.violations.push('POST /graphql: a query attribute must be specified')
+    return { status: 400, body: { message: 'A query attribute must be specified and must be a string.' } }
+  }
+  let document: ReturnType<typeof parse>
+  try {
+    document = parse(request.query)
+  } catch (error) {
+    world.violations.push(`POST /graphql: ${String(error)}`)
+    return { status: 200, body: { errors: [{ message: String(error) }] } }
+  }
+  const mistakes = validate(schema(), document)
+  if (mistakes.length > 0) {
+    for (const { message } of mistakes) world.violations.push(`POST /graphql: ${message}`)
+    return { status: 200, body: { errors: mistakes.map(({ message }) => ({ message })) } }
+  }
+  const resolvers = Object.entries(mutations).map(([name, act]) => [
+    name,
+    (args: { input: Json }) => act(world, by, args.input),
+  ])
+  const result = await execute({
+    schema: schema(),
+    document,
+    rootValue: Object.fromEntries(resolvers),
+    ...(request.variables === undefined ? {} : { variableValues: request.variables }),
+  })
+  const errors = (result.errors ?? []).map((error) => renderError(world, error))
+  return { status: 200, body: { data: result.data ?? null, ...(errors.length === 0 ? {} : { errors }) } }
+}
+
+function renderError(world: World, error: GraphQLError): Json {
+  const cause = error.originalError
+  const type = cause instanceof Refusal ? cause.type : cause instanceof HttpError ? 'FORBIDDEN' : undefined
+  // Neither a refusal of ours nor of GitHub's: the variables did not fit the schema, or nothing resolves the field.
+  if (type === undefined || type === 'NOT_SIMULATED') world.violations.push(`POST /graphql: ${error.message}`)
+  return { ...(type === undefined ? {} : { type }), path: error.path, message: error.message }
+}

@@ -1,0 +1,231 @@
+// The repository, its people, branches, commits and files.
+import type { Json } from '../model.ts'
+import { apiUrl, htmlUrl, nodeId, renderRepository, renderUser } from '../render.ts'
+import { accountId, HttpError, noAccess, notFound, type World } from '../world.ts'
+import { type Endpoints, ok, paged } from './call.ts'
+
+export interface RawCommit {
+  tree: string
+  parents: string[]
+  author: { name: string; email: string; date: string }
+  committer: { name: string; email: string; date: string }
+  message: string
+}
+
+/** A commit as git stores it; a 404 when there is none. */
+export async function readCommit(world: World, sha: string): Promise<RawCommit> {
+  const raw = await world.bare.ask(['cat-file', 'commit', sha])
+  if (raw === null) throw notFound()
+  const [head = '', ...message] = raw.split('\n\n')
+  const lines = head.split('\n')
+  const field = (name: string): string =>
+    lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? ''
+  const stamp = (line: string): RawCommit['author'] => {
+    const found = /^(.*) <(.*)> (\d+) /.exec(line)
+    const date = new Date(Number(found?.[3] ?? 0) * 1000).toISOString()
+    return { name: found?.[1] ?? '', email: found?.[2] ?? '', date: `${date.slice(0, 19)}Z` }
+  }
+  return {
+    tree: field('tree'),
+    parents: lines.filter((line) => line.startsWith('parent ')).map((line) => line.slice(7)),
+    author: stamp(field('author')),
+    committer: stamp(field('committer')),
+    message: message.join('\n\n'),
+  }
+}
+export function verification(world: World, sha: string): Json {
+  const verified = world.verified.has(sha)
+  return {
+    verified,
+    reason: verified ? 'valid' : 'unsigned',
+    signature: null,
+    payload: null,
+    verified_at: null,
+  }
+}
+
+async function renderCommit(world: World, sha: string): Promise<Json> {
+  const raw = await readCommit(world, sha)
+  const html = htmlUrl(world, `/commit/${sha}`)
+  return {
+    sha,
+    node_id: nodeId('Commit', sha),
+    url: apiUrl(world, `/commits/${sha}`),
+    html_url: html,
+    comments_url: apiUrl(world, `/commits/${sha}/comments`),
+    commit: {
+      url: apiUrl(world, `/git/commits/${sha}`),
+      author: raw.author,
+      committer: raw.committer,
+      message: raw.message,
+      tree: { sha: raw.tree, url: apiUrl(world, `/git/trees/${raw.tree}`) },
+      comment_count: 0,
+      verification: verification(world, sha),
+    },
+    author: null,
+    committer: null,
+    parents: raw.parents.map((parent) => ({
+      sha: parent,
+      url: apiUrl(world, `/commits/${parent}`),
+      html_url: htmlUrl(world, `/commit/${parent}`),
+    })),
+  }
+}
+
+/** The commit that a branch, tag or id names. GitHub answers 422 for an id that it does not have. */
+export async function commitOf(world: World, ref: string): Promise<string> {
+  const sha = await world.bare.resolve(ref.replace(/^(heads|tags)\//, 'refs/$1/'))
+  if (sha === null) throw new HttpError(422, `No commit found for SHA: ${ref}`)
+  return sha
+}
+
+function renderAccount(world: World, login: string): Json {
+  const born = `${world.born.toISOString().slice(0, 19)}Z`
+  const nothing = {
+    name: null,
+    company: null,
+    blog: '',
+    location: null,
+    email: null,
+    hireable: null,
+    bio: null,
+  }
+  const counts = { public_repos: 0, public_gists: 0, followers: 0, following: 0 }
+  return { ...renderUser(world, login), ...nothing, ...counts, created_at: born, updated_at: born }
+}
+
+export const repository: Endpoints = {
+  'repos/get': { needs: [], answer: ({ world }) => ok(renderRepository(world)) },
+  'users/get-authenticated': {
+    needs: [],
+    answer: ({ world, identity }) => {
+      if (identity.kind !== 'user') throw noAccess()
+      return ok(renderAccount(world, identity.login))
+    },
+  },
+  'users/get-by-username': {
+    needs: [],
+    answer: ({ world, params }) => ok(renderAccount(world, params.username ?? '')),
+  },
+  'repos/get-collaborator-permission-level': {
+    needs: [],
+    answer: ({ world, params }) => {
+      const login = params.username ?? ''
+      // Measured: the bot of Actions is an account like any other, other apps' bots are not (facts 5.2).
+      if (login.endsWith('[bot]') && login !== 'github-actions[bot]')
+        throw new HttpError(404, `${login} is not a user`)
+      const { permission, role } = world.permissionOf(login)
+      const at = ['none', 'read', 'triage', 'write', 'maintain', 'admin'].indexOf(role)
+      const permissions = { pull: at >= 1, triage: at >= 2, push: at >= 3, maintain: at >= 4, admin: at >= 5 }
+      return ok({
+        permission,
+        role_name: role,
+        user: { ...renderUser(world, login), id: accountId(login), permissions, role_name: role },
+      })
+    },
+  },
+  'repos/list-branches': {
+    needs: ['contents:read'],
+    answer: async (call) => {
+      const { world } = call
+      const heads = [...(await world.bare.refs('refs/heads'))].map(([ref, sha]) => {
+        const name = ref.slice('refs/heads/'.length)
+        const isProtected = world.settings.protectedBranches.includes(name)
+        return { name, commit: { sha, url: apiUrl(world, `/commits/${sha}`) }, protected: isProtected }
+      })
+      const wanted = call.query.get('protected')
+      return paged(call, wanted === null ? heads : heads.filter((head) => String(head.protected) === wanted))
+    },
+  },
+  'repos/get-branch': {
+    needs: ['contents:read'],
+    answer: async ({ world, params }) => {
+      const name = params.branch ?? ''
+      const sha = await world.bare.head(name)
+      if (sha === null) throw new HttpError(404, 'Branch not found')
+      const self = apiUrl(world, `/branches/${name}`)
+      const isProtected = world.settings.protectedBranches.includes(name)
+      return ok({
+        name,
+        commit: await renderCommit(world, sha),
+        _links: { self, html: htmlUrl(world, `/tree/${name}`) },
+        protected: isProtected,
+        protection: { enabled: isProtected },
+        protection_url: `${self}/protection`,
+      })
+    },
+  },
+  'repos/get-commit': {
+    needs: ['contents:read'],
+    answer: async ({ world, params }) =>
+      ok(await renderCommit(world, await commitOf(world, params.ref ?? ''))),
+  },
+  'repos/list-commits': {
+    needs: ['contents:read'],
+    answer: async (call) => {
+      const { world, query } = call
+      const from = await commitOf(world, query.get('sha') ?? world.settings.defaultBranch)
+      const path = query.get('path')
+      const shas = await world.bare.run(['rev-list', from, ...(path === null ? [] : ['--', path])])
+      const page = paged(call, shas === '' ? [] : shas.split('\n'))
+      return {
+        ...page,
+        body: await Promise.all((page.body as string[]).map((sha) => renderCommit(world, sha))),
+      }
+    },
+  },
+  'repos/get-content': {
+    needs: ['contents:read'],
+    answer: async ({ world, params, query }) => {
+      const at = await world.bare.resolve(query.get('ref') ?? world.settings.defaultBranch)
+      if (at === null) throw new HttpError(404, `No commit found for the ref ${query.get('ref')}`)
+      const path = (params.path ?? '').replace(/\/$/, '')
+      const kind = await world.bare.ask(['cat-file', '-t', `${at}:${path}`])
+      if (kind === null) throw notFound()
+      if (kind === 'blob')
+        return ok(await file(world, path, at, await world.bare.run(['rev-parse', `${at}:${path}`])))
+      const inside = await world.bare.run(['ls-tree', '-l', `${at}:${path}`])
+      return ok(inside === '' ? [] : inside.split('\n').map((line) => entry(world, path, at, line)))
+    },
+  },
+}
+
+function links(world: World, path: string, at: string, sha: string): Json {
+  const self = apiUrl(world, `/contents/${encodeURI(path)}?ref=${at}`)
+  const html = htmlUrl(world, `/blob/${at}/${encodeURI(path)}`)
+  const gitUrl = apiUrl(world, `/git/blobs/${sha}`)
+  const raw = htmlUrl(world, `/raw/${at}/${encodeURI(path)}`)
+  return {
+    path,
+    sha,
+    url: self,
+    html_url: html,
+    git_url: gitUrl,
+    download_url: raw,
+    _links: { self, html, git: gitUrl },
+  }
+}
+/** A line of `git ls-tree -l`: mode, type, object, size (or -), name. */
+function entry(world: World, folder: string, at: string, line: string): Json {
+  const [, type, sha = '', size = '', name = ''] = /^\d+ (\w+) ([0-9a-f]+) +(\S+)\t(.*)$/.exec(line) ?? []
+  const path = folder === '' ? name : `${folder}/${name}`
+  return {
+    ...links(world, path, at, sha),
+    type: type === 'tree' ? 'dir' : 'file',
+    size: Number(size) || 0,
+    name,
+  }
+}
+async function file(world: World, path: string, at: string, sha: string): Promise<Json> {
+  const bytes = await world.bare.bytes(['cat-file', 'blob', sha])
+  const content = bytes.toString('base64').replaceAll(/.{60}/g, '$&\n')
+  const name = path.split('/').at(-1)
+  return {
+    ...links(world, path, at, sha),
+    type: 'file',
+    name,
+    size: bytes.length,
+    encoding: 'base64',
+    content,
+  }
+}

@@ -1,0 +1,422 @@
+// One run of a workflow: the graph of its jobs, matrices, concurrency groups, tokens and results.
+import type { Conclusion, Job, Json, Scope as PermissionScope, Permissions, Run } from '../model.ts'
+import { accountId, actionsApp, type World } from '../world.ts'
+import type { ActionSource } from './action.ts'
+import type { Artifacts } from './artifacts.ts'
+import type { Groups, Place, Policy } from './concurrency.ts'
+import { condition, interpolate, interpolateText, type Scope, type Standing } from './expressions.ts'
+import { JobExecution } from './job.ts'
+import { githubContext } from './machine.ts'
+import type { Times } from './process.ts'
+import { type JobSpec, readWorkflow, typedInputs, type Workflow, WorkflowError } from './workflow.ts'
+
+export interface RunSetup {
+  world: World
+  groups: Groups
+  actions: ActionSource[]
+  env: Record<string, string>
+  path: string[]
+  secrets: Record<string, string>
+  vars: Record<string, string>
+  defaultPermissions: Permissions
+  times: Times
+  workRoot: string
+  node: string
+  changed: () => void
+  takeMachine: () => Promise<() => void>
+}
+interface Result {
+  result: Conclusion
+  outputs: Record<string, string>
+  /** The job itself and everything that it needed, directly or not, has succeeded; or something of it failed. */
+  isSound: boolean
+  hasFailed: boolean
+}
+interface Leg {
+  key: string
+  name: string
+  spec: JobSpec
+  contexts: Json
+  standing: Standing
+}
+
+export class RunExecution {
+  readonly #run: Run
+  readonly #setup: RunSetup
+  readonly #artifacts: Artifacts = new Map()
+  readonly #executions = new Set<JobExecution>()
+  readonly #places = new Set<Place>()
+  readonly #results = new Map<string, Promise<Result>>()
+  #cancelled = false
+  #abandoned = false
+
+  constructor(run: Run, setup: RunSetup) {
+    this.#run = run
+    this.#setup = setup
+  }
+
+  cancel(): void {
+    if (this.#cancelled) return
+    this.#cancelled = true
+    for (const place of this.#places) if (place.isPending()) place.leave()
+    for (const execution of this.#executions) execution.cancel()
+  }
+  kill(): void {
+    for (const execution of this.#executions) execution.kill()
+  }
+  shutdown(): void {
+    for (const execution of this.#executions) execution.shutdown()
+  }
+  /** The test is over: nothing more starts, what runs dies. */
+  abandon(): void {
+    this.#abandoned = true
+    this.cancel()
+    this.kill()
+  }
+
+  async run(): Promise<void> {
+    const run = this.#run
+    try {
+      const workflow = await this.#workflow()
+      const scope = this.#scope(workflow, {}, null)
+      if (workflow.runName !== null) run.title = interpolateText(workflow.runName, scope)
+      const place = this.#enter(policyOf(workflow.concurrency, scope), () => this.cancel())
+      if (place?.isPending() === true) this.#status('pending')
+      try {
+        this.#end(await this.#inTurn(workflow, place))
+      } finally {
+        place?.leave()
+      }
+    } catch (error) {
+      run.error = (error as Error).message
+      this.#end('failure')
+      if (!(error instanceof WorkflowError)) throw error
+    }
+  }
+
+  async #inTurn(workflow: Workflow, place: Place | null): Promise<Conclusion> {
+    const turn = place === null ? 'run' : await place.turn
+    if (turn === 'cancelled' || this.#cancelled) return 'cancelled'
+    this.#status('queued')
+    const results = await Promise.all(Object.keys(workflow.jobs).map((key) => this.#job(workflow, key)))
+    return this.#conclude(results.map(({ result }) => result))
+  }
+
+  async #workflow(): Promise<Workflow> {
+    const run = this.#run
+    const text = await this.#setup.world.bare.read(run.sha, run.workflow)
+    if (text === null) throw new WorkflowError(`${run.workflow} is not there at ${run.sha}`)
+    return readWorkflow(run.workflow, text)
+  }
+  #status(status: Run['status']): void {
+    this.#run.status = status
+    this.#run.updatedAt = this.#setup.world.now()
+    this.#setup.changed()
+  }
+  #end(conclusion: Conclusion): void {
+    this.#run.conclusion = conclusion
+    this.#status('completed')
+  }
+  #conclude(results: Conclusion[]): Conclusion {
+    if (results.includes('failure')) return 'failure'
+    if (this.#cancelled || results.includes('cancelled')) return 'cancelled'
+    return results.every((result) => result === 'skipped') ? 'skipped' : 'success'
+  }
+  #enter(policy: Policy | null, cancel: () => void): Place | null {
+    if (policy === null) return null
+    const place = this.#setup.groups.enter(policy, cancel)
+    this.#places.add(place)
+    return place
+  }
+  #scope(workflow: Workflow, contexts: Json, job: Job | null, standing?: Standing): Scope {
+    const { world, vars } = this.#setup
+    return {
+      contexts: {
+        github: githubContext(world, this.#run, job, null),
+        inputs: typedInputs(workflow, this.#run.inputs),
+        vars,
+        ...contexts,
+      },
+      standing: standing ?? { success: true, failure: false, cancelled: this.#cancelled },
+      workspace: null,
+    }
+  }
+
+  /** The result of a job; every job is run once, whoever asks. */
+  #job(workflow: Workflow, key: string): Promise<Result> {
+    const known = this.#results.get(key)
+    if (known !== undefined) return known
+    const made = this.#runJob(workflow, key)
+    this.#results.set(key, made)
+    return made
+  }
+
+  async #runJob(workflow: Workflow, key: string): Promise<Result> {
+    const spec = workflow.jobs[key] ?? {}
+    const names = spec.needs === undefined ? [] : [spec.needs].flat()
+    const needed = await Promise.all(names.map((name) => this.#job(workflow, name)))
+    const needs = Object.fromEntries(
+      names.map((name, at) => [name, { result: needed[at]?.result, outputs: needed[at]?.outputs ?? {} }]),
+    )
+    const standing = {
+      success: needed.every((one) => one.isSound),
+      failure: needed.some((one) => one.hasFailed),
+      cancelled: this.#cancelled,
+    }
+    const over = (result: Conclusion, outputs: Record<string, string> = {}): Result => ({
+      result,
+      outputs,
+      isSound: result === 'success' && standing.success,
+      hasFailed: result === 'failure' || standing.failure,
+    })
+    const record = (result: Conclusion, note?: string): Result => {
+      const job = this.#record(key, spec.name ?? key, spec)
+      if (note !== undefined) job.notes.push(note)
+      this.#endJob(job, result)
+      return over(result)
+    }
+    if (this.#abandoned) return over('cancelled')
+    try {
+      if (!condition(spec.if, this.#scope(workflow, { needs }, null, standing))) return record('skipped')
+      if (spec.uses !== undefined)
+        return record('failure', `reusable workflows are not simulated: ${spec.uses}`)
+      const legs = this.#legs(workflow, key, spec, needs, standing)
+      const jobs = await this.#runLegs(workflow, legs, spec)
+      const results = jobs.map(({ job }) => job.conclusion ?? 'failure')
+      const isForgiven = jobs.every(({ forgiven, job }) => forgiven || job.conclusion !== 'failure')
+      const result =
+        results.includes('failure') && !isForgiven
+          ? 'failure'
+          : results.includes('cancelled')
+            ? 'cancelled'
+            : 'success'
+      return over(result, Object.assign({}, ...jobs.map(({ job }) => job.outputs)) as Record<string, string>)
+    } catch (error) {
+      return record('failure', (error as Error).message)
+    }
+  }
+
+  #legs(workflow: Workflow, key: string, spec: JobSpec, needs: Json, standing: Standing): Leg[] {
+    const scope = this.#scope(workflow, { needs }, null, standing)
+    const strategy = (interpolate(spec.strategy ?? {}, scope) ?? {}) as Json
+    const combinations = spec.strategy?.matrix === undefined ? [null] : combine(strategy.matrix as Json)
+    if (combinations.length === 0)
+      throw new Error('Error when evaluating strategy: Matrix vector does not contain any values')
+    return combinations.map((matrix, index) => {
+      const contexts = {
+        needs,
+        matrix: matrix ?? {},
+        strategy: {
+          'fail-fast': strategy['fail-fast'] !== false,
+          'job-index': index,
+          'job-total': combinations.length,
+          'max-parallel': strategy['max-parallel'] ?? combinations.length,
+        },
+      }
+      const inner = this.#scope(workflow, contexts, null, standing)
+      const suffix = matrix === null ? '' : ` (${Object.values(matrix).map(flat).join(', ')})`
+      const name = spec.name === undefined ? `${key}${suffix}` : interpolateText(spec.name, inner)
+      return { key, name, spec, contexts, standing }
+    })
+  }
+
+  async #runLegs(workflow: Workflow, legs: Leg[], spec: JobSpec): Promise<{ job: Job; forgiven: boolean }[]> {
+    const strategy = legs[0]?.contexts.strategy as Json
+    const width = Math.max(1, Number(strategy['max-parallel']))
+    const mates = new Set<JobExecution>()
+    const done: { job: Job; forgiven: boolean }[] = []
+    let hasFailed = false
+    const queue = legs.map((leg, at) => ({ leg, at }))
+    const worker = async (): Promise<void> => {
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+        const { leg, at } = next
+        const forgiven =
+          interpolate(spec['continue-on-error'] ?? false, this.#scope(workflow, leg.contexts, null)) === true
+        const job = await this.#runLeg(workflow, leg, mates, () => hasFailed)
+        done[at] = { job, forgiven }
+        if (job.conclusion !== 'failure' || forgiven || strategy['fail-fast'] === false || legs.length === 1)
+          continue
+        hasFailed = true
+        for (const mate of mates) mate.cancel()
+      }
+    }
+    await Promise.all(Array.from({ length: Math.min(width, legs.length) }, worker))
+    return done
+  }
+
+  async #runLeg(
+    workflow: Workflow,
+    leg: Leg,
+    mates: Set<JobExecution>,
+    isGivenUp: () => boolean,
+  ): Promise<Job> {
+    const { world } = this.#setup
+    const job = this.#record(leg.key, leg.name, leg.spec)
+    const scope = this.#scope(workflow, leg.contexts, job, leg.standing)
+    let execution: JobExecution | null = null
+    const place = this.#enter(policyOf(leg.spec.concurrency, scope), () => execution?.cancel())
+    if (place?.isPending() === true) {
+      job.status = 'pending'
+      this.#refresh()
+    }
+    const turn = place === null ? 'run' : await place.turn
+    const giveBack = turn === 'run' ? await this.#setup.takeMachine() : () => {}
+    // A job that still waited when the run was cancelled runs only if its condition holds nevertheless.
+    const isStopped =
+      this.#cancelled &&
+      !condition(leg.spec.if, this.#scope(workflow, leg.contexts, job, { ...leg.standing, cancelled: true }))
+    if (turn === 'cancelled' || isStopped || isGivenUp() || this.#abandoned) {
+      this.#endJob(job, 'cancelled')
+      place?.leave()
+      giveBack()
+      return job
+    }
+    job.permissions = permissionsOf(
+      leg.spec.permissions ?? workflow.permissions,
+      this.#setup.defaultPermissions,
+    )
+    job.token = world.mintJobToken(job.permissions, { runId: this.#run.id, jobId: job.id, name: job.name })
+    job.status = 'in_progress'
+    job.startedAt = world.now()
+    this.#check(job)
+    this.#refresh()
+    execution = new JobExecution({
+      ...this.#setup,
+      run: this.#run,
+      job,
+      spec: leg.spec,
+      workflow,
+      contexts: { ...leg.contexts, inputs: typedInputs(workflow, this.#run.inputs), vars: this.#setup.vars },
+      artifacts: this.#artifacts,
+    })
+    this.#executions.add(execution)
+    mates.add(execution)
+    const conclusion = await execution.run()
+    this.#executions.delete(execution)
+    mates.delete(execution)
+    world.tokens.delete(job.token)
+    this.#endJob(job, conclusion)
+    place?.leave()
+    giveBack()
+    return job
+  }
+
+  #record(key: string, name: string, spec: JobSpec): Job {
+    const { world } = this.#setup
+    const runsOn = spec['runs-on']
+    const job: Job = {
+      id: world.nextId(),
+      key,
+      name,
+      attempt: this.#run.attempt,
+      status: 'queued',
+      conclusion: null,
+      createdAt: world.now(),
+      startedAt: null,
+      completedAt: null,
+      labels: typeof runsOn === 'string' ? [runsOn] : Array.isArray(runsOn) ? runsOn.map(String) : [],
+      steps: [],
+      outputs: {},
+      token: null,
+      permissions: {},
+      workspace: null,
+      notes: [],
+    }
+    this.#run.jobs.push(job)
+    this.#refresh()
+    return job
+  }
+  #endJob(job: Job, conclusion: Conclusion): void {
+    job.status = 'completed'
+    job.conclusion = conclusion
+    job.completedAt = this.#setup.world.now()
+    this.#check(job)
+    this.#refresh()
+  }
+  #refresh(): void {
+    const { jobs } = this.#run
+    const open = jobs.filter((job) => job.status !== 'completed')
+    const isWaiting = open.length > 0 && open.every((job) => job.status === 'pending')
+    const isRunning = jobs.some((job) => job.status === 'in_progress' || job.status === 'completed')
+    this.#status(isWaiting ? 'pending' : isRunning ? 'in_progress' : 'queued')
+  }
+  /** Actions shows each of its jobs as a check run with the job's own number. */
+  #check(job: Job): void {
+    const { world } = this.#setup
+    const sha = this.#run.sha
+    world.checks.set(job.id, {
+      id: job.id,
+      name: job.name,
+      sha,
+      app: actionsApp,
+      suite: accountId(`${sha}/${actionsApp.id}`),
+      status: job.status,
+      conclusion: job.conclusion,
+      startedAt: job.startedAt,
+      completedAt: job.completedAt,
+      externalId: String(job.id),
+      detailsUrl: null,
+      title: null,
+      summary: null,
+      text: null,
+      annotations: [],
+      ofJob: true,
+    })
+  }
+}
+
+function policyOf(concurrency: unknown, scope: Scope): Policy | null {
+  if (concurrency === undefined || concurrency === null) return null
+  const filled = interpolate(concurrency, scope)
+  if (typeof filled !== 'object') return { group: String(filled), cancelInProgress: false, queue: 'single' }
+  const { group, queue } = filled as Json
+  const isCancelling = (filled as Json)['cancel-in-progress']
+  return {
+    group: String(group),
+    cancelInProgress: isCancelling === true,
+    queue: queue === 'max' ? 'max' : 'single',
+  }
+}
+
+const scopes: PermissionScope[] = ['contents', 'checks', 'pull_requests', 'issues', 'actions', 'statuses']
+/** Once any permission is named, all others are none (facts 6.3). */
+function permissionsOf(given: unknown, fallback: Permissions): Permissions {
+  if (given === undefined || given === null) return fallback
+  if (typeof given === 'string') {
+    const access = given === 'write-all' ? 'write' : 'read'
+    return Object.fromEntries(scopes.map((scope) => [scope, access]))
+  }
+  const named = given as Record<string, string>
+  return Object.fromEntries(
+    scopes.map((scope) => [scope, named[scope.replace('_', '-')] ?? 'none']),
+  ) as Permissions
+}
+
+function flat(value: unknown): string {
+  return typeof value === 'object' && value !== null
+    ? Object.values(value).map(flat).join(', ')
+    : String(value)
+}
+/** The combinations of a matrix, with `exclude` and `include` as GitHub applies them. */
+function combine(matrix: Json): Json[] {
+  const { include, exclude, ...axes } = matrix
+  let combinations: Json[] = [{}]
+  for (const [name, values] of Object.entries(axes)) {
+    if (!Array.isArray(values)) throw new Error(`Error when evaluating strategy: matrix '${name}' is no list`)
+    combinations = combinations.flatMap((one) => values.map((value) => ({ ...one, [name]: value })))
+  }
+  if (Object.keys(axes).length === 0) combinations = []
+  const fits = (one: Json, pattern: Json): boolean =>
+    Object.entries(pattern).every(([key, value]) => JSON.stringify(one[key]) === JSON.stringify(value))
+  const kept = combinations.filter(
+    (one) => !((exclude ?? []) as Json[]).some((pattern) => fits(one, pattern)),
+  )
+  const originals = kept.map((one) => ({ ...one }))
+  for (const extra of (include ?? []) as Json[]) {
+    const shared = Object.fromEntries(Object.entries(extra).filter(([key]) => key in axes))
+    const targets = originals.flatMap((one, at) => (fits(one, shared) ? [at] : []))
+    if (targets.length === 0 || Object.keys(axes).length === 0) kept.push({ ...extra })
+    for (const at of targets) Object.assign(kept[at] ?? {}, extra)
+  }
+  return kept
+}

@@ -1,0 +1,325 @@
+// What the stand-in for GitHub knows: one repository, its people, and everything that was ever said or checked in it.
+import { createHash, randomBytes } from 'node:crypto'
+import { Bare, type Person } from './bare.ts'
+import type {
+  Check,
+  Comment,
+  Identity,
+  Issue,
+  Job,
+  Json,
+  Level,
+  Permissions,
+  Push,
+  Reaction,
+  Run,
+  SeenRequest,
+  SiteEvent,
+  Status,
+  TokenOptions,
+} from './model.ts'
+import { eventProblems } from './openapi.ts'
+import { renderComment, renderEvent } from './render.ts'
+
+/** GitHub Actions' own app and bot. */
+export const actionsApp = { id: 15368, slug: 'github-actions' }
+export const actionsBot = 'github-actions[bot]'
+
+export interface Settings {
+  owner: string
+  repo: string
+  defaultBranch: string
+  /** A private repository hides itself from strangers and answers `none` for their permission. */
+  private: boolean
+  /** The switch "Allow GitHub Actions to create and approve pull requests". */
+  actionsMayOpenPullRequests: boolean
+  draftPullRequests: boolean
+  /** Branches that nobody may push to. */
+  protectedBranches: string[]
+  /** Pushes by apps that touch .github/workflows: `strict` also counts what a merge brings in (facts 3.4). */
+  workflowGuard: 'strict' | 'lenient' | 'off'
+  /** An old server that does not know `return_run_details`. */
+  oldDispatch: boolean
+  requestsPerHour: number
+  /** Workflow files that were disabled in the UI. */
+  disabledWorkflows: string[]
+}
+
+export class HttpError extends Error {
+  readonly status: number
+  readonly errors: Json[] | undefined
+  constructor(status: number, message: string, errors?: Json[]) {
+    super(message)
+    this.status = status
+    this.errors = errors
+  }
+}
+export const notFound = (): HttpError => new HttpError(404, 'Not Found')
+export const invalid = (...errors: Json[]): HttpError => new HttpError(422, 'Validation Failed', errors)
+export const noAccess = (): HttpError => new HttpError(403, 'Resource not accessible by integration')
+
+export class World {
+  readonly settings: Settings
+  readonly bare: Bare
+  url = ''
+  people: Record<string, Level>
+  readonly tokens = new Map<string, Identity>()
+  readonly issues = new Map<number, Issue>()
+  readonly comments = new Map<number, Comment>()
+  readonly reactions: Reaction[] = []
+  readonly checks = new Map<number, Check>()
+  readonly statuses: Status[] = []
+  readonly runs: Run[] = []
+  readonly labels = new Map<string, { id: number; color: string; description: string | null }>()
+  /** Commits that GitHub itself signed. */
+  readonly verified = new Set<string>()
+  readonly pushes: Push[] = []
+  readonly requests: SeenRequest[] = []
+  readonly violations: string[] = []
+  readonly used = new Map<string, number>()
+  /** How to stop a run; the runner sets it. */
+  cancelRun: ((run: Run) => void) | null = null
+  readonly #listeners: ((event: SiteEvent) => void)[] = []
+  readonly #runListeners: ((run: Run) => void)[] = []
+  #lastId = 1000
+  #lastNumber = 0
+  readonly born = new Date()
+
+  constructor(settings: Settings, people: Record<string, Level>, path: string) {
+    this.settings = settings
+    this.people = people
+    this.bare = new Bare(path)
+  }
+
+  get fullName(): string {
+    return `${this.settings.owner}/${this.settings.repo}`
+  }
+  nextId(): number {
+    this.#lastId += 1
+    return this.#lastId
+  }
+  nextNumber(): number {
+    this.#lastNumber += 1
+    return this.#lastNumber
+  }
+  now(): string {
+    return `${new Date().toISOString().slice(0, 19)}Z`
+  }
+
+  addToken(token: string, options: TokenOptions): Identity {
+    const slug = options.login.replace(/\[bot\]$/, '')
+    const identity: Identity = {
+      token,
+      kind: options.type === 'User' ? 'user' : 'app',
+      ...options,
+      app: options.type === 'User' ? null : { id: accountId(slug), slug },
+      job: null,
+    }
+    this.tokens.set(token, identity)
+    return identity
+  }
+  mintJobToken(permissions: Permissions, job: Identity['job'] = null): string {
+    const token = `ghs_${randomBytes(18).toString('hex')}`
+    const who = { login: actionsBot, type: 'Bot', app: actionsApp } as const
+    this.tokens.set(token, { token, kind: 'job', permissions, job, ...who })
+    return token
+  }
+
+  /** What a person may do, and the name of the role; strangers may read what is public. */
+  permissionOf(login: string): { permission: 'admin' | 'write' | 'read' | 'none'; role: string } {
+    const level = this.people[login] ?? (this.settings.private || login.endsWith('[bot]') ? 'none' : 'read')
+    if (level === 'maintain') return { permission: 'write', role: 'maintain' }
+    if (level === 'triage') return { permission: 'read', role: 'triage' }
+    return { permission: level, role: level }
+  }
+  associationOf(login: string): string {
+    if (login === this.settings.owner) return 'OWNER'
+    const level = this.people[login]
+    if (level === undefined || level === 'none') return 'NONE'
+    return level === 'read' || level === 'triage' ? 'COLLABORATOR' : 'MEMBER'
+  }
+  person(login: string): Person {
+    return { name: login, email: `${accountId(login)}+${login}@users.noreply.github.com` }
+  }
+
+  onEvent(listener: (event: SiteEvent) => void): void {
+    this.#listeners.push(listener)
+  }
+  onRun(listener: (run: Run) => void): void {
+    this.#runListeners.push(listener)
+  }
+  /** Tells the workflows of something. What a job's own token did is not told (facts 3.2). */
+  raise(
+    name: string,
+    action: string | null,
+    payload: Json,
+    by: { login: string; kind?: Identity['kind'] },
+  ): void {
+    const full = { ...(action === null ? {} : { action }), ...payload, ...renderEvent(this, by.login) }
+    for (const problem of eventProblems(name, action, full))
+      this.violations.push(`event violation: ${name}.${action}: ${problem}`)
+    if (by.kind === 'job') return
+    for (const listener of this.#listeners) listener({ name, action, payload: full, actor: by.login })
+  }
+  addRun(run: Run): void {
+    this.runs.push(run)
+    for (const listener of this.#runListeners) listener(run)
+  }
+
+  issue(number: number): Issue {
+    const found = this.issues.get(number)
+    if (found === undefined) throw notFound()
+    return found
+  }
+  addIssue(login: string, title: string, body: string | null, labels: string[], pull: Issue['pull']): Issue {
+    const now = this.now()
+    const issue: Issue = {
+      id: this.nextId(),
+      number: this.nextNumber(),
+      title,
+      body,
+      state: 'open',
+      login,
+      labels: [],
+      createdAt: now,
+      updatedAt: now,
+      closedAt: null,
+      pull,
+    }
+    this.issues.set(issue.number, issue)
+    for (const label of labels) this.addLabel(issue, label)
+    return issue
+  }
+  label(name: string): string {
+    const known = [...this.labels.keys()].find((one) => one.toLowerCase() === name.toLowerCase())
+    if (known !== undefined) return known
+    this.labels.set(name, { id: this.nextId(), color: 'ededed', description: null })
+    return name
+  }
+  addLabel(issue: Issue, name: string): boolean {
+    const label = this.label(name)
+    if (issue.labels.includes(label)) return false
+    issue.labels.push(label)
+    issue.updatedAt = this.now()
+    return true
+  }
+
+  addComment(
+    number: number,
+    by: { login: string; kind?: Identity['kind']; app?: Identity['app'] },
+    body: string,
+  ): Comment {
+    const issue = this.issue(number)
+    const now = this.now()
+    const comment: Comment = {
+      id: this.nextId(),
+      number,
+      login: by.login,
+      app: by.app ?? null,
+      body: checkedBody(body),
+      createdAt: now,
+      updatedAt: now,
+      minimized: null,
+    }
+    this.comments.set(comment.id, comment)
+    issue.updatedAt = now
+    this.raiseComment('created', comment, by)
+    return comment
+  }
+  editComment(id: number, by: { login: string; kind?: Identity['kind'] }, body: string): Comment {
+    const comment = this.comments.get(id)
+    if (comment === undefined) throw notFound()
+    const from = comment.body
+    comment.body = checkedBody(body)
+    comment.updatedAt = this.now()
+    this.raiseComment('edited', comment, by, { changes: { body: { from } } })
+    return comment
+  }
+  deleteComment(id: number, by: { login: string; kind?: Identity['kind'] }): void {
+    const comment = this.comments.get(id)
+    if (comment === undefined) throw notFound()
+    this.comments.delete(id)
+    this.raiseComment('deleted', comment, by)
+  }
+  raiseComment(
+    action: string,
+    comment: Comment,
+    by: { login: string; kind?: Identity['kind'] },
+    more: Json = {},
+  ): void {
+    const payload = {
+      issue: renderEvent.issue(this, comment.number),
+      comment: renderComment(this, comment),
+      ...more,
+    }
+    this.raise('issue_comment', action, payload, by)
+  }
+  pullOfBranch(branch: string): (Issue & { pull: NonNullable<Issue['pull']> })[] {
+    return [...this.issues.values()].filter(
+      (issue): issue is Issue & { pull: NonNullable<Issue['pull']> } => issue.pull?.head === branch,
+    )
+  }
+
+  /** Brings the pull requests up to date after refs moved: heads, merges, branches that are gone. */
+  async afterRefs(): Promise<void> {
+    const refs = await this.bare.refs('refs/heads')
+    for (const issue of this.issues.values()) {
+      const pull = issue.pull
+      if (pull === null || issue.state !== 'open') continue
+      const head = refs.get(`refs/heads/${pull.head}`)
+      const base = refs.get(`refs/heads/${pull.base}`)
+      if (head === undefined || base === undefined) {
+        this.close(issue)
+        continue
+      }
+      if (head !== pull.headSha) {
+        pull.headSha = head
+        issue.updatedAt = this.now()
+        await this.bare.run(['update-ref', `refs/pull/${issue.number}/head`, head])
+      }
+      if (base === pull.baseSha) continue
+      pull.baseSha = base
+      if (await this.bare.isAncestor(head, base)) this.merged(issue, base, this.settings.owner)
+    }
+  }
+  close(issue: Issue): void {
+    issue.state = 'closed'
+    issue.closedAt = this.now()
+    issue.updatedAt = issue.closedAt
+  }
+  merged(issue: Issue, sha: string, login: string): void {
+    if (issue.pull === null) return
+    this.close(issue)
+    Object.assign(issue.pull, { mergedAt: issue.closedAt, mergedBy: login, mergeSha: sha })
+  }
+
+  run(id: number): Run {
+    const found = this.runs.find((run) => run.id === id)
+    if (found === undefined) throw notFound()
+    return found
+  }
+  job(id: number): { run: Run; job: Job } {
+    for (const run of this.runs)
+      for (const job of [...run.jobs, ...run.earlier]) if (job.id === id) return { run, job }
+    throw notFound()
+  }
+}
+
+/** The documented limit (facts 5.1); GitHub was seen to take more, which nobody should count on. */
+function checkedBody(body: string): string {
+  if (body.trim() === '') throw invalid({ resource: 'IssueComment', code: 'missing_field', field: 'body' })
+  if (body.length > 65_536)
+    throw invalid({
+      resource: 'IssueComment',
+      code: 'unprocessable',
+      field: 'data',
+      message: 'Body is too long (maximum is 65536 characters)',
+    })
+  return body
+}
+
+/** A stable number for a login; the bot of Actions has its real one. */
+export function accountId(login: string): number {
+  if (login === actionsBot) return 41898282
+  return createHash('sha256').update(login).digest().readUInt32BE(0) % 90_000_000
+}

@@ -1,0 +1,199 @@
+// Markers in the agent's final words: what counts, and what only looks like one.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { readSignals } from '../../../src/agents/signals.ts'
+
+const NOTHING = { done: false, stuck: null, notDone: false, learnings: [], verdict: null }
+
+function hints(text: string) {
+  const { confidence, ...signals } = readSignals(text)
+  assert.ok(confidence >= 0 && confidence <= 100)
+  return signals
+}
+
+test('the completion markers of all seeds', () => {
+  for (const marker of [
+    '<ralph>DONE</ralph>',
+    '<promise>COMPLETE</promise>',
+    '<complete>ALL_STORIES_PASSED</complete>',
+    'RALPH_DONE',
+  ]) {
+    assert.deepEqual(hints(`All finished.\n\n  ${marker}  \r\n`), { ...NOTHING, done: true }, marker)
+    assert.equal(readSignals(marker).confidence, 100)
+  }
+})
+
+test('a marker that does not stand alone is no signal', () => {
+  for (const text of [
+    'I must not print <promise>COMPLETE</promise> yet.',
+    'do not write RALPH_DONE',
+    'RALPH_DONEif EVERY task is [x] complete',
+    '`<ralph>DONE</ralph>`',
+    '> <ralph>DONE</ralph>',
+    '- <ralph>DONE</ralph>',
+    '"<ralph>VERIFIED</ralph>"',
+    '**<ralph>VERIFIED</ralph>**',
+    '<ralph>VERIFIED</ralph> is what I would say if',
+    'VERIFIED',
+    'Everything is verified: all stories pass.',
+    '<ralph>VERIFIED',
+    '<ralph>VERIFIED</ralph',
+    '<ralph><ralph>VERIFIED</ralph></ralph>',
+    '<ralph>verified</ralph>',
+    '<ralph>NOT VERIFIED</ralph>',
+    '<promise>NOT COMPLETE</promise>',
+    '<RALPH>DONE</RALPH>',
+  ]) {
+    assert.deepEqual(hints(text), NOTHING, text)
+  }
+})
+
+test('nothing in a code fence counts, also when it is never closed', () => {
+  for (const text of [
+    '```\n<ralph>VERIFIED</ralph>\n```',
+    '~~~text\n<ralph>DONE</ralph>\n~~~',
+    '````\n```\n<ralph>DONE</ralph>\n```\n````',
+    'text\n```sh\n<ralph>DONE</ralph>',
+    '```\n~~~\n<ralph>DONE</ralph>\n~~~\n```',
+    '  ```\n  <stuck>US-001: no</stuck>\n  ```',
+  ]) {
+    assert.deepEqual(hints(text), NOTHING, text)
+  }
+  assert.equal(hints('```\ncode\n```\n<ralph>DONE</ralph>').done, true)
+  assert.equal(hints('```inline``` is no fence\n<ralph>DONE</ralph>').done, true)
+})
+
+test('stuck is believed and beats done', () => {
+  assert.deepEqual(hints('<ralph>DONE</ralph>\n<stuck>US-002: the key is missing</stuck>'), {
+    ...NOTHING,
+    stuck: 'US-002: the key is missing',
+  })
+  assert.equal(hints('<stuck>US-002: one\n  two\nthree</stuck>').stuck, 'US-002: one two three')
+  assert.equal(hints('<stuck>never closed\n<ralph>DONE</ralph>').done, true)
+})
+
+test('a verdict: verified, or a reset, which wins', () => {
+  assert.deepEqual(hints('Fine.\n<ralph>VERIFIED</ralph>').verdict, { kind: 'verified' })
+  const reset = { kind: 'reset', ids: ['US-001', 'US-003'], reason: 'no tests' }
+  const marks = '<ralph>RESET:US-001, US-003</ralph>'
+  const why = '<ralph>REASON: no tests</ralph>'
+  assert.deepEqual(hints(`${marks}\n${why}`).verdict, reset)
+  assert.deepEqual(hints(`${marks}${why}`).verdict, reset)
+  assert.deepEqual(hints(`${why}\n${marks}\n<ralph>VERIFIED</ralph>`).verdict, reset)
+  assert.deepEqual(hints(`<ralph>VERIFIED</ralph>\n${marks} <ralph>NOTE:x</ralph>`).verdict, {
+    ...reset,
+    reason: '',
+  })
+  assert.deepEqual(hints('<ralph>RESET:</ralph>\n<ralph>VERIFIED</ralph>').verdict, {
+    kind: 'reset',
+    ids: [],
+    reason: '',
+  })
+  assert.deepEqual(hints('<ralph>REASON:a\nb</ralph>\n<ralph>RESET:US-1</ralph>').verdict, {
+    kind: 'reset',
+    ids: ['US-1'],
+    reason: 'a b',
+  })
+})
+
+test('learnings are bounded, printable and told once', () => {
+  const many = Array.from({ length: 20 }, (_, at) => `<ralph>LEARNING: fact ${at}</ralph>`).join('\n')
+  assert.equal(hints(many).learnings.length, 10)
+  assert.deepEqual(hints('<ralph>LEARNING: a <b> & c: d\u0000\u001b[31m</ralph>').learnings, [
+    'a <b> & c: d [31m',
+  ])
+  assert.deepEqual(
+    hints('<ralph>LEARNING:x</ralph>\n<ralph>LEARNING:x</ralph>\n<ralph>LEARNING: </ralph>').learnings,
+    ['x'],
+  )
+  assert.equal(hints(`<ralph>LEARNING:${'🎉'.repeat(600)}</ralph>`).learnings[0]?.length, 500)
+})
+
+const block = (status: string, tests: string, exit: string, advice = 'go on') =>
+  `---RALPH_STATUS---\nSTATUS: ${status}\nTESTS_STATUS: ${tests}\nEXIT_SIGNAL: ${exit}\nRECOMMENDATION: ${advice}\n---END_RALPH_STATUS---`
+
+test('the status block of seed 5', () => {
+  assert.deepEqual(hints(block('COMPLETE', 'PASSING', 'true')), { ...NOTHING, done: true })
+  assert.deepEqual(hints(block('COMPLETE', 'FAILING', 'true')), { ...NOTHING, notDone: true })
+  assert.deepEqual(hints(block('IN_PROGRESS', 'PASSING', 'false')), { ...NOTHING, notDone: true })
+  assert.deepEqual(hints(block('COMPLETE', 'NOT_RUN', 'false')), { ...NOTHING, notDone: true })
+  assert.deepEqual(hints(block('BLOCKED', 'NOT_RUN', 'false', 'ask a person')), {
+    ...NOTHING,
+    notDone: true,
+    stuck: 'ask a person',
+  })
+  const template = block('COMPLETE | IN_PROGRESS | BLOCKED', 'PASSING | FAILING | NOT_RUN', 'true | false')
+  assert.deepEqual(hints(template), NOTHING)
+  assert.equal(
+    hints(`${block('IN_PROGRESS', 'FAILING', 'false')}\n${block('COMPLETE', 'PASSING', 'true')}`).done,
+    true,
+  )
+  assert.equal(hints(`<ralph>DONE</ralph>\n${block('COMPLETE', 'FAILING', 'true')}`).done, false)
+})
+
+test('plain words give confidence and nothing else', () => {
+  assert.deepEqual(hints('All tasks are complete, nothing left to do.'), NOTHING)
+  assert.equal(readSignals('All tasks are complete, nothing left to do.').confidence, 75)
+  assert.equal(readSignals('It is not yet done.').confidence, 0)
+  assert.equal(readSignals('').confidence, 0)
+})
+
+test('arbitrary prose never yields a claim', () => {
+  const word = fc.constantFrom(
+    ...[
+      'done',
+      'DONE',
+      'VERIFIED',
+      'complete',
+      '<ralph>',
+      '</ralph>',
+      'US-001',
+      'RESET:',
+      'stuck',
+      '\n',
+      '`',
+      'ok.',
+    ],
+  )
+  const prose = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.array(word).map((words) => words.join(' ')),
+    fc.lorem({ mode: 'sentences' }).map((text) => `I shall say <ralph>VERIFIED</ralph> when ${text}`),
+  )
+  // What the generator may hit upon by chance is exactly a marker on its own line.
+  const honest = prose.filter(
+    (text) => !/^\s*<ralph>\s*(?:DONE|VERIFIED|RESET\s*:.*)\s*<\/ralph>/m.test(text),
+  )
+  fc.assert(
+    fc.property(honest, (text) => {
+      const { done, stuck, verdict } = readSignals(text)
+      assert.deepEqual([done, stuck, verdict], [false, null, null])
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a marker after any prose without fences is found', () => {
+  const prose = fc.string({ unit: 'grapheme-ascii' }).filter((text) => !/[`~<]/.test(text))
+  fc.assert(
+    fc.property(prose, prose, (before, after) => {
+      assert.deepEqual(readSignals(`${before}\n<ralph>VERIFIED</ralph>\n${after}`).verdict, {
+        kind: 'verified',
+      })
+    }),
+  )
+})
+
+test('megabytes that try to be expensive are read in no time', () => {
+  const began = performance.now()
+  const nasty = [
+    '<ralph>',
+    ' '.repeat(1_000_000),
+    '<stuck>\n'.repeat(100_000),
+    '<stuck></stuck>'.repeat(20_000),
+  ]
+  for (const part of nasty) readSignals(`<ralph>${part}</ralph>\n${part}`)
+  assert.ok(performance.now() - began < 3000)
+})

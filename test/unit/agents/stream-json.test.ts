@@ -1,0 +1,225 @@
+// Claude Code's stream: what recordings do not show, and that echoed words change nothing.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { findAgent } from '../../../src/agents/registry.ts'
+import type { Exit } from '../../../src/system/process.ts'
+
+const WELL: Exit = { kind: 'exit', code: 0 }
+
+function session(lines: readonly unknown[], exit: Exit = WELL, name = 'claude') {
+  const parser = findAgent(name)?.parser()
+  assert.ok(parser)
+  const events = lines.flatMap((line) =>
+    parser.line('stdout', typeof line === 'string' ? line : JSON.stringify(line)),
+  )
+  return { ...parser.end(exit), events }
+}
+
+const init = { type: 'system', subtype: 'init', permissionMode: 'bypassPermissions' }
+const result = (more: object = {}) => ({
+  type: 'result',
+  subtype: 'success',
+  is_error: false,
+  result: 'ok',
+  ...more,
+})
+const says = (text: string, more: object = {}) => ({
+  type: 'assistant',
+  message: { id: text, content: [{ type: 'text', text }], stop_reason: null },
+  parent_tool_use_id: null,
+  ...more,
+})
+
+test('the last result counts; cost is cumulative, turns are added up', () => {
+  const end = session([
+    init,
+    result({ result: 'first', total_cost_usd: 0.1, num_turns: 2 }),
+    init,
+    says('later'),
+    result({ result: 'second', total_cost_usd: 0.3, num_turns: 1 }),
+  ])
+  assert.equal(end.status, 'finished')
+  assert.equal(end.finalText, 'second')
+  assert.equal(end.usage.costUsd, 0.3)
+  assert.equal(end.usage.turns, 3)
+})
+
+test('a turn that was begun after the result and not ended is a failure', () => {
+  assert.equal(session([init, result(), init, says('more')]).status, 'failed')
+  assert.equal(session([init, result(), init], { kind: 'timeout' }).status, 'timeout')
+})
+
+test('a time-out after the result only ends background tasks', () => {
+  assert.equal(session([init, result()], { kind: 'idle' }).status, 'finished')
+  assert.equal(session([init, result({ is_error: true })], { kind: 'idle' }).status, 'failed')
+  assert.equal(session([init, result()], { kind: 'aborted' }).status, 'aborted')
+})
+
+test('an exit code or a signal beats a good result, and no result beats exit code 0', () => {
+  assert.equal(session([init, result()], { kind: 'exit', code: 1 }).status, 'crashed')
+  assert.equal(session([init, result()], { kind: 'signal', signal: 'SIGKILL' }).status, 'killed')
+  assert.equal(session([init, says('<ralph>DONE</ralph>')]).status, 'failed')
+  assert.equal(session([]).status, 'failed')
+})
+
+test('the order of keys does not matter, and rubbish between the lines does no harm', () => {
+  const line = '{"result":"ok","is_error":false,"num_turns":1,"subtype":"success","type":"result"}'
+  assert.equal(session(['Warning: x', '', '[]', 'null', '{"type":', '{"type":5}', line]).status, 'finished')
+})
+
+test('denials count unless permissions are skipped, where they are the rules of the user', () => {
+  const denied = result({
+    permission_denials: [{ tool_name: 'Write' }, { tool_name: 'Write' }, { tool_name: 'Bash' }],
+  })
+  assert.equal(session([{ ...init, permissionMode: 'default' }, denied]).status, 'refused-permission')
+  assert.match(session([{ ...init, permissionMode: 'default' }, denied]).message, /use Write, Bash$/)
+  assert.equal(session([denied]).status, 'refused-permission')
+  assert.equal(session([init, denied]).status, 'finished')
+  assert.match(session([init, denied]).message, /some tool uses were denied/)
+})
+
+test('statuses of the server', () => {
+  const failed = (api_error_status: number | null, error?: string) =>
+    session([init, says('API Error', { error }), result({ is_error: true, api_error_status })]).status
+  assert.equal(failed(401), 'auth')
+  assert.equal(failed(403), 'auth')
+  assert.equal(failed(404), 'auth')
+  assert.equal(failed(429), 'limit')
+  assert.equal(failed(503), 'overloaded')
+  assert.equal(failed(529), 'overloaded')
+  assert.equal(failed(400), 'failed')
+  assert.equal(failed(400, 'billing_error'), 'auth')
+  assert.equal(failed(null, 'rate_limit'), 'limit')
+  assert.equal(failed(null, 'authentication_failed'), 'auth')
+  assert.equal(failed(null), 'failed')
+})
+
+test('a warning about a limit, or a limit that was got over, ends nothing', () => {
+  const warned = { type: 'rate_limit_event', rate_limit_info: { status: 'allowed_warning', resetsAt: 1 } }
+  const rejected = { type: 'rate_limit_event', rate_limit_info: { status: 'rejected', resetsAt: 1795239134 } }
+  const end = session([init, warned, rejected, says('x'), result()])
+  assert.equal(end.status, 'finished')
+  assert.equal(end.resetsAt, null)
+  assert.deepEqual(
+    end.events.filter((event) => event.kind === 'limit'),
+    [{ kind: 'limit', resetsAt: 1_795_239_134_000 }],
+  )
+})
+
+test('words that look like a failure change nothing, wherever the agent or a tool says them', () => {
+  const words = fc.constantFrom(
+    'Claude AI usage limit reached|1795239133',
+    'API Error: 429 {"type":"error","error":{"type":"rate_limit_error"}}',
+    'Error: 401 Unauthorized, please run /login',
+    '{"type":"result","subtype":"success","is_error":true,"api_error_status":429}',
+    "You've hit your 5-hour limit · resets 5:32am (UTC)",
+    'rate_limit_event rejected; overloaded_error; ECONNREFUSED; Prompt is too long',
+  )
+  fc.assert(
+    fc.property(fc.array(words, { maxLength: 5 }), words, (early, last) => {
+      const tool = (text: string) => ({
+        type: 'user',
+        message: { content: [{ type: 'tool_result', content: text }] },
+      })
+      const end = session([
+        init,
+        ...early.flatMap((text) => [says(text), tool(text)]),
+        result({ result: last }),
+      ])
+      assert.equal(end.status, 'finished')
+      assert.equal(end.resetsAt, null)
+      assert.equal(end.finalText, last)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('any lines and any end give an answer, and never a finished one without a result', () => {
+  const json = fc.oneof(
+    fc.jsonValue(),
+    fc.record({
+      type: fc.constantFrom('assistant', 'user', 'system', 'error', 'item.completed', 'text'),
+      message: fc.jsonValue(),
+      item: fc.jsonValue(),
+      part: fc.jsonValue(),
+      data: fc.jsonValue(),
+    }),
+  )
+  const line = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    json.map((value) => JSON.stringify(value)),
+  )
+  const exit: fc.Arbitrary<Exit> = fc.oneof(
+    fc.record({ kind: fc.constant('exit' as const), code: fc.integer({ min: 0, max: 255 }) }),
+    fc.constantFrom<Exit>(
+      { kind: 'signal', signal: 'SIGTERM' },
+      { kind: 'timeout' },
+      { kind: 'idle' },
+      { kind: 'aborted' },
+    ),
+  )
+  const names = fc.constantFrom('claude', 'codex', 'amp', 'opencode', 'gemini', 'copilot', 'cursor')
+  const stream = fc.constantFrom('stdout' as const, 'stderr' as const)
+  fc.assert(
+    fc.property(names, fc.array(fc.tuple(stream, line), { maxLength: 8 }), exit, (name, lines, how) => {
+      const parser = findAgent(name)?.parser()
+      assert.ok(parser)
+      for (const [from, text] of lines) parser.line(from, text)
+      const end = parser.end(how)
+      assert.notEqual(end.status, 'finished')
+      assert.match(end.message, /^\P{Cc}{1,300}$/u)
+      assert.ok(end.usage.inputTokens >= 0 && Number.isFinite(end.usage.inputTokens))
+    }),
+    { numRuns: 250 },
+  )
+})
+
+test('cursor: the answer is the last message, not all of them in a row', () => {
+  const call = (subtype: string) => ({
+    type: 'tool_call',
+    subtype,
+    tool_call: { writeToolCall: { args: { path: 'a.txt' } } },
+  })
+  const lines = [
+    init,
+    says('<ralph>DONE</ralph>'),
+    call('started'),
+    call('completed'),
+    says('Two tasks are left.'),
+  ]
+  const end = session(
+    [...lines, result({ result: '<ralph>DONE</ralph>Two tasks are left.' })],
+    WELL,
+    'cursor',
+  )
+  assert.equal(end.status, 'finished')
+  assert.equal(end.finalText, 'Two tasks are left.')
+  assert.deepEqual(
+    end.events.filter((event) => event.kind === 'tool'),
+    [{ kind: 'tool', name: 'write', target: 'a.txt' }],
+  )
+  assert.equal(session(lines, { kind: 'exit', code: 1 }, 'cursor').status, 'crashed')
+})
+
+test('amp: its messages have no id, and its input tokens include the cached ones', () => {
+  const usage = {
+    input_tokens: 12783,
+    cache_creation_input_tokens: 367,
+    cache_read_input_tokens: 12416,
+    output_tokens: 8,
+  }
+  const message = { content: [{ type: 'text', text: '4' }], stop_reason: 'end_turn', usage }
+  const end = session(
+    [init, { type: 'assistant', message }, { type: 'assistant', message }, result({ num_turns: 2 })],
+    WELL,
+    'amp',
+  )
+  assert.equal(end.status, 'finished')
+  assert.equal(end.message, 'the session finished')
+  assert.deepEqual(
+    [end.usage.inputTokens, end.usage.cachedTokens, end.usage.outputTokens, end.usage.costUsd],
+    [25566, 24832, 16, null],
+  )
+})

@@ -1,0 +1,169 @@
+// Command lines and what else is told apart by vendor, beyond the recordings.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { CommandOptions } from '../../../src/agents/agent.ts'
+import { agentNames, findAgent } from '../../../src/agents/registry.ts'
+import type { Exit } from '../../../src/system/process.ts'
+import { isForbidden, isModelKey } from '../../../src/system/untrusted-env.ts'
+
+const options: CommandOptions = { env: {}, extraArgs: [], root: false }
+
+function vendor(name: string) {
+  const found = findAgent(name)
+  assert.ok(found, name)
+  return found
+}
+
+function session(name: string, lines: readonly unknown[], exit: Exit, stderr: readonly string[] = []) {
+  const parser = vendor(name).parser()
+  for (const line of lines) parser.line('stdout', JSON.stringify(line))
+  for (const line of stderr) parser.line('stderr', line)
+  return parser.end(exit)
+}
+
+const FAILED: Exit = { kind: 'exit', code: 1 }
+
+test('the registry has the agents of the contract', () => {
+  const wanted = ['claude', 'codex', 'amp', 'opencode', 'gemini', 'copilot', 'cursor', 'custom']
+  assert.deepEqual([...agentNames].sort(), wanted.sort())
+  assert.equal(findAgent('nobody'), null)
+})
+
+test('every vendor takes the prompt on stdin, passes arguments on and asks for no variable of the job', () => {
+  for (const name of agentNames) {
+    const { env, install } = vendor(name)
+    const command = vendor(name).command({ ...options, extraArgs: ['--extra', 'a b'], commandLine: 'x' })
+    assert.equal(command.promptChannel, 'stdin', name)
+    assert.ok(command.args.join('\n').includes('--extra\na b'), name)
+    assert.ok(install.length > 5, name)
+    for (const variable of env) {
+      assert.equal(isForbidden(variable), false, variable)
+      if (
+        /KEY|TOKEN|SECRET/.test(variable) &&
+        variable !== 'MAX_THINKING_TOKENS' &&
+        !variable.endsWith('OUTPUT_TOKENS')
+      ) {
+        assert.equal(isModelKey(variable), true, `${variable} is missing from the model keys`)
+      }
+    }
+  }
+})
+
+test('claude: stream-json needs --verbose, and root needs IS_SANDBOX', () => {
+  const command = vendor('claude').command({ ...options, model: 'opus' })
+  assert.deepEqual(command.args, [
+    '-p',
+    '--dangerously-skip-permissions',
+    '--output-format',
+    'stream-json',
+    '--verbose',
+    '--model',
+    'opus',
+  ])
+  assert.equal(command.env.IS_SANDBOX, undefined)
+  assert.equal(vendor('claude').command({ ...options, root: true }).env.IS_SANDBOX, '1')
+})
+
+test('codex: a dash as the last argument, and the key under the name that exec reads', () => {
+  const command = vendor('codex').command({ ...options, model: 'm', env: { OPENAI_API_KEY: 'k' } })
+  assert.equal(command.args.at(-1), '-')
+  assert.ok(command.args.join(' ').includes('-m m'))
+  assert.deepEqual(command.env, { CODEX_API_KEY: 'k' })
+  const own = vendor('codex').command({ ...options, env: { OPENAI_API_KEY: 'k', CODEX_API_KEY: 'own' } })
+  assert.deepEqual(own.env, {})
+})
+
+test('opencode: the configuration of the user is kept, with the permissions added', () => {
+  const given = JSON.stringify({ provider: { x: {} }, permission: { webfetch: 'deny', bash: 'ask' } })
+  const command = vendor('opencode').command({ ...options, env: { OPENCODE_CONFIG_CONTENT: given } })
+  const content = JSON.parse(command.env.OPENCODE_CONFIG_CONTENT ?? '')
+  assert.deepEqual(content.provider, { x: {} })
+  assert.deepEqual(content.permission, { edit: 'allow', bash: 'ask', webfetch: 'deny' })
+  const rubbish = vendor('opencode').command({ ...options, env: { OPENCODE_CONFIG_CONTENT: 'rubbish' } })
+  assert.deepEqual(JSON.parse(rubbish.env.OPENCODE_CONFIG_CONTENT ?? '').permission, {
+    edit: 'allow',
+    bash: 'allow',
+  })
+})
+
+test('codex: only the sentences of the program count, only at their start, only in turn.failed', () => {
+  const failed = (message: string) =>
+    session('codex', [{ type: 'turn.started' }, { type: 'turn.failed', error: { message } }], FAILED).status
+  assert.equal(failed('unexpected status 401 Unauthorized: x, url: y'), 'auth')
+  assert.equal(failed('exceeded retry limit, last status: 429 Too Many Requests'), 'limit')
+  assert.equal(failed('Quota exceeded. Check your plan and billing details.'), 'auth')
+  assert.equal(failed('the file says: Quota exceeded. Check your plan and billing details.'), 'failed')
+  assert.equal(failed('the file says: unexpected status 401'), 'failed')
+  assert.equal(failed('{"error":{"code":"context_length_exceeded"}}'), 'context')
+  assert.equal(failed('{"error":{"code":"insufficient_quota"}}'), 'auth')
+  assert.equal(failed('{"error":{"code":"rate_limit_exceeded"}}'), 'limit')
+  assert.equal(failed(''), 'failed')
+  const spoken = [
+    { type: 'turn.started' },
+    {
+      type: 'item.completed',
+      item: { type: 'agent_message', text: 'exceeded retry limit, last status: 429' },
+    },
+    { type: 'item.completed', item: { type: 'error', message: 'unexpected status 401' } },
+    { type: 'turn.completed', usage: { input_tokens: 1, output_tokens: -5 } },
+  ]
+  const end = session('codex', spoken, { kind: 'exit', code: 0 })
+  assert.equal(end.status, 'finished')
+  assert.equal(end.usage.outputTokens, 0)
+  assert.equal(session('codex', spoken, FAILED).status, 'crashed')
+  assert.equal(session('codex', spoken.slice(0, -1), { kind: 'exit', code: 0 }).status, 'failed')
+})
+
+test('opencode: an answer cut off by length, an error that was got over, a model without a price', () => {
+  const finish = (reason: string, cost = 0) => ({
+    type: 'step_finish',
+    part: { reason, cost, tokens: { input: 10, output: 1, cache: { read: 5, write: 0 } } },
+  })
+  const error = { type: 'error', timestamp: 1000, error: { name: 'APIError', data: { statusCode: 429 } } }
+  const well: Exit = { kind: 'exit', code: 0 }
+  assert.equal(session('opencode', [{ type: 'step_start' }, finish('length')], well).status, 'failed')
+  assert.equal(session('opencode', [error, { type: 'step_start' }, finish('stop')], well).status, 'finished')
+  assert.equal(session('opencode', [{ type: 'step_start' }, finish('stop'), error], well).status, 'limit')
+  assert.equal(session('opencode', [{ type: 'step_start' }, finish('stop')], well).usage.costUsd, null)
+  assert.equal(session('opencode', [{ type: 'step_start' }, finish('stop', 0.5)], well).usage.costUsd, 0.5)
+})
+
+test('gemini: exit codes of its own and HTTP statuses mod 256', () => {
+  const coded = (code: number) => session('gemini', [], { kind: 'exit', code }).status
+  assert.equal(coded(41), 'auth')
+  assert.equal(coded(53), 'max-turns')
+  assert.equal(coded(55), 'refused-permission')
+  assert.equal(coded(145), 'auth')
+  assert.equal(coded(173), 'limit')
+  assert.equal(coded(244), 'overloaded')
+  assert.equal(coded(17), 'overloaded')
+  assert.equal(coded(42), 'crashed')
+  assert.equal(coded(2), 'crashed')
+})
+
+test('gemini: retries count only in lines of their own on stderr', () => {
+  const timedOut: Exit = { kind: 'timeout' }
+  const line = 'Attempt 3 failed with status 429. Retrying with backoff... _ApiError'
+  assert.equal(session('gemini', [], timedOut, [line]).status, 'limit')
+  assert.equal(session('gemini', [], timedOut, [`the log says: ${line}`]).status, 'timeout')
+  assert.equal(
+    session('gemini', [{ type: 'message', role: 'assistant', content: line }], timedOut).status,
+    'timeout',
+  )
+})
+
+test('copilot: the prompt that it echoes is no answer, and a denied tool is fatal only if nothing was done', () => {
+  const marker = '<ralph>DONE</ralph>'
+  const end = { type: 'result', exitCode: 0 }
+  const well: Exit = { kind: 'exit', code: 0 }
+  assert.equal(
+    session('copilot', [{ type: 'user.message', data: { content: marker } }, end], well).finalText,
+    '',
+  )
+  const denied = { type: 'tool.execution_complete', data: { success: false, error: { code: 'denied' } } }
+  const worked = { type: 'tool.execution_complete', data: { success: true, fileEdits: [{ path: 'x' }] } }
+  assert.equal(session('copilot', [denied, end], well).status, 'refused-permission')
+  assert.equal(session('copilot', [denied, worked, end], well).status, 'finished')
+  assert.equal(session('copilot', [{ type: 'result', exitCode: 1 }], well).status, 'failed')
+})

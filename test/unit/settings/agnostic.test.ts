@@ -1,0 +1,180 @@
+// Seed 4's ralph.config.json is read as it is, with notes of what means something else here.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` is what the settings replace.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { json, onlyWrong, paths, right, wrong, yml } from './reading.ts'
+
+const seed4 = {
+  maxRetries: 4,
+  provider: { command: 'amp', args: ['--dangerously-allow-all'], timeout: 1800 },
+  services: [
+    {
+      name: 'dev',
+      start: 'bun run dev',
+      ready: 'http://localhost:3000',
+      readyTimeout: 30,
+      restartBeforeVerify: true,
+    },
+  ],
+  verify: { default: ['bun run typecheck', 'bun run lint', 'bun run test:unit'], ui: ['bun run test:e2e'] },
+  browser: { enabled: true, executablePath: '', headless: true, screenshotDir: '.ralph/screenshots' },
+  commits: { prdChanges: true, message: 'chore: update prd.json' },
+}
+
+test('its own example', () => {
+  const { settings, notes } = right(json(seed4))
+  assert.equal(settings.agent, 'amp')
+  assert.deepEqual(settings.agentArgs, ['--dangerously-allow-all'])
+  assert.equal(settings.agentCommand, null)
+  assert.equal(settings.iterationTimeoutMs, 1_800_000)
+  assert.equal(settings.maxAttempts, 4)
+  assert.deepEqual(
+    settings.gates.map(({ name, run, when }) => [name, run, when]),
+    [
+      ['typecheck', 'bun run typecheck', null],
+      ['lint', 'bun run lint', null],
+      ['test-unit', 'bun run test:unit', null],
+      ['test-e2e', 'bun run test:e2e', ['ui']],
+    ],
+  )
+  assert.deepEqual(settings.services, [
+    {
+      name: 'dev',
+      start: 'bun run dev',
+      ready: 'http://localhost:3000',
+      readyTimeoutMs: 30_000,
+      restartBeforeVerify: true,
+    },
+  ])
+  assert.deepEqual(settings.browser, {
+    enabled: true,
+    executablePath: null,
+    headless: true,
+    screenshotDir: '.ralph/screenshots',
+  })
+  assert.deepEqual(
+    notes.map((note) => note.split(': ')[1]),
+    [
+      'maxRetries',
+      'provider',
+      'verify',
+      'the loop ends after 50 iterations here; maxIterations',
+      'browser.screenshotDir',
+    ],
+  )
+})
+
+test('another command is a custom agent, its words quoted for bash', () => {
+  const command = (provider: object) => right(json({ provider })).settings.agentCommand
+  assert.equal(
+    command({ command: './agent.sh', args: ['--x', "it's", 'a b', '$HOME'] }),
+    `./agent.sh --x 'it'\\''s' 'a b' '$HOME'`,
+  )
+  assert.equal(command({ command: '/my tools/agent' }), "'/my tools/agent'")
+  assert.equal(command({ command: 'node agent.mjs' }), 'node agent.mjs')
+  assert.equal(right(json({ provider: { command: './a' } })).settings.agent, 'custom')
+  assert.equal(right(json({ provider: { command: 'cursor-agent' } })).settings.agent, 'cursor')
+  assert.equal(right(json({ provider: { command: 'custom' } })).settings.agentCommand, 'custom')
+})
+
+test('gate names are readable, unique and safe', () => {
+  const verify = {
+    default: [
+      'npm test',
+      'npm test -- --all',
+      'cargo test',
+      'CI=1 make lint',
+      './scripts/check.sh -x',
+      '!',
+      '"',
+      'go vet ./...',
+      'Test',
+    ],
+    ui: ['npx playwright test', 'npm test'],
+  }
+  assert.deepEqual(
+    right(json({ verify })).settings.gates.map((gate) => gate.name),
+    // `Test` is taken for `test`: logs are files, and some file systems see no case.
+    [
+      'test',
+      'test-2',
+      'cargo-test',
+      'lint',
+      'check.sh',
+      'default-1',
+      'default-2',
+      'go-vet',
+      'Test-3',
+      'playwright',
+      'test-4',
+    ],
+  )
+})
+
+test('its timeout counts seconds', () => {
+  assert.equal(right(json({ provider: { command: 'amp', timeout: 90 } })).settings.iterationTimeoutMs, 90_000)
+  assert.equal(
+    right(json({ provider: { command: 'amp', timeout: '5m' } })).settings.iterationTimeoutMs,
+    300_000,
+  )
+})
+
+test('an input wins over it', () => {
+  const { settings } = right({
+    inputs: { agent: 'codex', gates: 'a: b', 'max-attempts': '2' },
+    ...json(seed4),
+  })
+  assert.equal(settings.agent, 'codex')
+  assert.equal(settings.gates.length, 1)
+  assert.equal(settings.maxAttempts, 2)
+})
+
+test('the older form beside the newer one', () => {
+  const value = { ...seed4, agent: 'claude', gates: { a: 'b' }, maxAttempts: 2 }
+  assert.deepEqual(paths(wrong(json(value))), [
+    'ralph.config.json: maxRetries',
+    'ralph.config.json: provider',
+    'ralph.config.json: verify',
+  ])
+})
+
+test('mistakes in it have its own paths', () => {
+  const value = {
+    maxRetries: 0,
+    provider: { args: 'x', timeout: '30', comand: 1 },
+    verify: { default: [''], uii: [] },
+    services: [{ start: 'x', ready: 'localhost', readyTimeout: 0 }],
+  }
+  assert.deepEqual(paths(wrong(json(value))), [
+    'ralph.config.json: maxRetries',
+    'ralph.config.json: provider.args',
+    'ralph.config.json: provider.comand',
+    'ralph.config.json: provider.command',
+    'ralph.config.json: provider.timeout',
+    'ralph.config.json: services[0].name',
+    'ralph.config.json: services[0].ready',
+    'ralph.config.json: services[0].readyTimeout',
+    'ralph.config.json: verify.default[0]',
+    'ralph.config.json: verify.uii',
+  ])
+})
+
+test('maxIterations silences the note about the end; null keys are nothing', () => {
+  assert.deepEqual(right(yml('maxIterations: 0\nverify: { default: [npm test] }')).notes.length, 1)
+  assert.deepEqual(
+    right(yml('verify:\nprovider:\nmaxIterations: 3')).settings,
+    right(yml('maxIterations: 3')).settings,
+  )
+})
+
+test('variables work in it', () => {
+  const env = { BIN: 'my agent' }
+  assert.equal(
+    right({ env, ...json({ provider: { command: '/x/${BIN}' } }) }).settings.agentCommand,
+    "'/x/my agent'",
+  )
+  assert.equal(
+    onlyWrong(json({ verify: { default: ['${NONE}'] } })).path,
+    'ralph.config.json: verify.default[0]',
+  )
+})

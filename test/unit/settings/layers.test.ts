@@ -1,0 +1,258 @@
+// Where settings come from: defaults, precedence, what counts as not given, unknown names.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` is what the settings replace.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  actionInputs,
+  hostEnvironment,
+  maxJobs,
+  readSettings,
+  wantedConfigFile,
+} from '../../../src/settings.ts'
+import { onlyWrong, paths, right, wrong, yml } from './reading.ts'
+
+const minute = 60_000
+
+test('nothing given: the defaults of the contract', () => {
+  const { settings, notes } = right({})
+  assert.deepEqual(notes, [])
+  assert.deepEqual(settings, {
+    surface: 'action',
+    command: 'auto',
+    feature: null,
+    token: null,
+    publishToken: null,
+    baseBranch: null,
+    branchPrefix: 'ralph/',
+    workingDirectory: '.',
+    configFile: null,
+    agent: 'claude',
+    agentCommand: null,
+    agentArgs: [],
+    agentEnv: [],
+    agentWrapper: null,
+    agentVersion: null,
+    model: { run: null, plan: null, verify: null, setup: null },
+    fallbackAgent: null,
+    instructions: null,
+    gates: [],
+    gateEnv: [],
+    prepare: null,
+    baseline: 'require',
+    finalVerification: true,
+    protectedPaths: [],
+    weakenedTests: 'warn',
+    iterationsPerJob: 5,
+    maxIterations: 50,
+    maxJobs: null,
+    maxAttempts: 3,
+    iterationTimeoutMs: 30 * minute,
+    idleTimeoutMs: 10 * minute,
+    jobDeadlineMs: 300 * minute,
+    maxCostUsd: null,
+    maxTokens: null,
+    maxAgentTimeMs: null,
+    callsPerHour: null,
+    publish: 'batch',
+    pullRequest: 'draft',
+    reportAs: 'checks',
+    signCommits: false,
+    redispatch: true,
+    workflow: null,
+    notify: { slack: null, discord: null, telegram: null, custom: null, every: 5 },
+    isolation: 'same-user',
+    maxParallel: 1,
+    steps: [],
+    services: [],
+    browser: null,
+    prices: {},
+    breaker: { noProgress: 3, sameError: 5, outputDecline: 70, coolDownMs: 30 * minute },
+    commits: { prdChanges: true, message: 'chore: update prd.json' },
+    maxInterruptions: 3,
+    stopOnBlocked: false,
+    logs: 20,
+    stateNamespace: 'refs/ralph',
+  })
+})
+
+test('on the CLI a job is the whole chain', () => {
+  const { settings } = right({ surface: 'cli' })
+  assert.equal(settings.iterationsPerJob, 0)
+  assert.deepEqual({ ...settings, iterationsPerJob: 5, surface: 'action' }, right({}).settings)
+})
+
+test('two readings share nothing', () => {
+  const [one, two] = [right({}).settings, right({}).settings]
+  assert.notEqual(one.gates, two.gates)
+  assert.notEqual(one.agentArgs, two.agentArgs)
+  assert.notEqual(one.breaker, two.breaker)
+})
+
+test('an input wins over the file, the file over the default, a flag over all', () => {
+  const file = yml('maxIterations: 7\nmaxAttempts: 9\nagent: codex')
+  const { settings } = right({
+    inputs: { 'max-iterations': '8', agent: 'amp' },
+    flags: { agent: 'gemini' },
+    ...file,
+  })
+  assert.equal(settings.maxIterations, 8)
+  assert.equal(settings.maxAttempts, 9)
+  assert.equal(settings.agent, 'gemini')
+  assert.equal(settings.iterationsPerJob, 5)
+})
+
+test('a value replaces the lower one as a whole', () => {
+  const { settings } = right({ inputs: { gates: 'lint: npm run lint' }, ...yml('gates: { test: npm test }') })
+  assert.deepEqual(
+    settings.gates.map((gate) => gate.name),
+    ['lint'],
+  )
+})
+
+test('empty is not given: inputs, flags, and in the file null, empty text and empty variables', () => {
+  const inputs = { 'max-iterations': '', agent: '  ', gates: '\n', model: '' }
+  const file = yml('maxIterations: 7\nagent:\nmodel: ""\npublishToken: ${NOTHING}\ngates: { a: b }')
+  const { settings } = right({
+    inputs,
+    flags: { maxAttempts: '', agent: undefined },
+    env: { NOTHING: '' },
+    ...file,
+  })
+  assert.equal(settings.maxIterations, 7)
+  assert.equal(settings.agent, 'claude')
+  assert.equal(settings.model.run, null)
+  assert.equal(settings.publishToken, null)
+  assert.equal(settings.gates.length, 1)
+})
+
+test('a list or map that is empty on purpose is given', () => {
+  const { settings } = right({ ...yml('gates: {}\nagentArgs: []') })
+  assert.deepEqual([settings.gates, settings.agentArgs], [[], []])
+})
+
+test('a mistake shows also where a higher level wins', () => {
+  const mistakes = wrong({ inputs: { 'max-iterations': '8' }, ...yml('maxIterations: many') })
+  assert.deepEqual(paths(mistakes), ['ralph.config.yml: maxIterations'])
+})
+
+test('an unknown input is named with the nearest; other spellings of the same word are known', () => {
+  assert.deepEqual(onlyWrong({ inputs: { 'max-iteration': '' } }), {
+    path: 'input max-iteration',
+    found: 'unknown "max-iteration"',
+    expected: 'the name of a setting',
+    fix: 'did you mean max-iterations?',
+  })
+  assert.equal(onlyWrong({ inputs: { max_iterations: '3' } }).fix, 'did you mean max-iterations?')
+  assert.equal(onlyWrong({ inputs: { 'something-else-entirely': '3' } }).fix, 'remove it')
+})
+
+test('an unknown flag is named as a flag', () => {
+  const mistake = onlyWrong({ surface: 'cli', flags: { maxIteration: '3' } })
+  assert.equal(mistake.path, '--max-iteration')
+  assert.equal(mistake.fix, 'did you mean --max-iterations?')
+})
+
+test('what belongs into the file is no input and no flag', () => {
+  assert.match(onlyWrong({ inputs: { 'max-interruptions': '3' } }).fix, /ralph\.config\.yml/)
+  assert.match(onlyWrong({ flags: { stopOnBlocked: true } }).fix, /ralph\.config\.yml/)
+})
+
+test('flags: booleans, lists and values that are missing', () => {
+  const flags = {
+    redispatch: false,
+    signCommits: 'true',
+    agentArgs: ['--a', 'b c'],
+    gateEnv: 'A\nB',
+    model: ['x'],
+  }
+  const { settings } = right({ surface: 'cli', flags })
+  assert.equal(settings.redispatch, false)
+  assert.equal(settings.signCommits, true)
+  assert.deepEqual(settings.agentArgs, ['--a', 'b c'])
+  assert.deepEqual(settings.gateEnv, ['A', 'B'])
+  assert.equal(settings.model.verify, 'x')
+  const mistakes = wrong({ flags: { model: true, feature: ['a', 'b'], maxTokens: false } })
+  assert.deepEqual(paths(mistakes), ['--feature', '--max-tokens', '--model'])
+})
+
+test('many faults are said at once', () => {
+  const mistakes = wrong({
+    inputs: {
+      agent: 'cluade',
+      'max-iterations': 'x',
+      gates: 'test: {run: a, timeout: 1}',
+      feature: '../x',
+      nope: '',
+    },
+    flags: { idleTimeout: '10', gate: ['broken'] },
+    ...yml('breaker: { sameErrors: 1 }\nmaxTokens: -1\nhello: 1'),
+  })
+  assert.deepEqual(paths(mistakes), [
+    '--gate',
+    '--idle-timeout',
+    'input agent',
+    'input feature',
+    'input gates: test.timeout',
+    'input max-iterations',
+    'input nope',
+    'ralph.config.yml: breaker.sameErrors',
+    'ralph.config.yml: hello',
+    'ralph.config.yml: maxTokens',
+  ])
+})
+
+test('a hundred mistakes are listed, the rest is mentioned', () => {
+  const mistakes = wrong({ inputs: { 'protected-paths': './x\n'.repeat(500) } })
+  assert.equal(mistakes.length, 101)
+  assert.equal(mistakes.at(-1)?.found, 'more mistakes')
+})
+
+test('maxJobs: what the iterations need, three times, and five', () => {
+  const jobs = (maxIterations: number, iterationsPerJob: number, given: number | null = null) =>
+    maxJobs({ maxIterations, iterationsPerJob, maxJobs: given })
+  assert.equal(jobs(50, 5), 35)
+  assert.equal(jobs(11, 5), 14)
+  assert.equal(jobs(50, 0), 8)
+  assert.equal(jobs(0, 5), Number.POSITIVE_INFINITY)
+  assert.equal(jobs(0, 5, 4), 4)
+})
+
+test('actionInputs: names as the runner writes them', () => {
+  const env = {
+    'INPUT_MAX-ITERATIONS': '3',
+    INPUT_MAX_JOBS: '',
+    INPUT_: 'x',
+    PATH: '/bin',
+    INPUT_X: undefined,
+  }
+  assert.deepEqual(actionInputs(env), { 'max-iterations': '3', max_jobs: '' })
+})
+
+test('hostEnvironment is a copy', () => {
+  const env = hostEnvironment()
+  assert.equal(env.PATH, process.env.PATH)
+  env.PATH = 'changed'
+  assert.notEqual(process.env.PATH, 'changed')
+})
+
+test('wantedConfigFile: the flag, then the input; what is wrong is left to readSettings', () => {
+  assert.equal(wantedConfigFile({}), null)
+  assert.equal(wantedConfigFile({ inputs: { 'config-file': ' ci/ralph.yml ' } }), 'ci/ralph.yml')
+  assert.equal(
+    wantedConfigFile({ inputs: { 'config-file': 'a.yml' }, flags: { configFile: 'b.json' } }),
+    'b.json',
+  )
+  assert.equal(wantedConfigFile({ inputs: { 'config-file': '../a.yml' } }), null)
+  assert.equal(onlyWrong({ inputs: { 'config-file': '../a.yml' } }).path, 'input config-file')
+})
+
+test('an input that GitHub fills with its own default stands beside the file', () => {
+  const result = readSettings({
+    env: {},
+    surface: 'action',
+    inputs: { token: 'ghs_x' },
+    ...yml('token: ${T}'),
+    file: null,
+  })
+  assert.ok(result.ok && result.settings.token === 'ghs_x')
+})

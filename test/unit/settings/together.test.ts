@@ -1,0 +1,91 @@
+// What settings say together: agents and their commands, timeouts, cost limits.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { onlyWrong, right, wrong, yml } from './reading.ts'
+
+const input = (inputs: Record<string, string>) => right({ inputs })
+
+test('a command without an agent means a custom one', () => {
+  const { settings, notes } = input({ 'agent-command': './agent.sh' })
+  assert.equal(settings.agent, 'custom')
+  assert.deepEqual(notes, ['input agent-command: means agent: custom'])
+})
+
+test('a command given higher up than the agent means a custom one', () => {
+  const flags = { agentCommand: './fake.sh' }
+  assert.equal(right({ surface: 'cli', flags, ...yml('agent: codex') }).settings.agent, 'custom')
+  const lower = right({ surface: 'cli', flags: { agent: 'codex' }, ...yml('agentCommand: ./x') })
+  assert.equal(lower.settings.agent, 'codex')
+  assert.match(lower.notes.join(), /not used/)
+})
+
+test('a command beside a named agent, or below it, is not used, and that is said', () => {
+  for (const sources of [
+    { inputs: { agent: 'codex', 'agent-command': './x' } },
+    { inputs: { 'agent-command': './x' }, flags: { agent: 'codex' } },
+  ]) {
+    const { settings, notes } = right(sources)
+    assert.equal(settings.agent, 'codex')
+    assert.deepEqual(notes, [
+      'input agent-command: not used: the agent is codex, and this is for agent: custom',
+    ])
+  }
+})
+
+test('custom needs a command', () => {
+  const mistake = onlyWrong({ inputs: { agent: 'custom' } })
+  assert.equal(mistake.path, 'input agent')
+  assert.match(mistake.fix, /agent-command/)
+  assert.equal(onlyWrong({ inputs: { 'fallback-agent': 'custom' } }).path, 'input fallback-agent')
+  const { settings, notes } = input({ 'fallback-agent': 'custom', 'agent-command': './x' })
+  assert.deepEqual([settings.agent, settings.fallbackAgent, notes], ['claude', 'custom', []])
+})
+
+test('nobody is his own fallback', () => {
+  assert.equal(onlyWrong({ inputs: { agent: 'amp', 'fallback-agent': 'amp' } }).path, 'input fallback-agent')
+  assert.equal(onlyWrong({ inputs: { 'fallback-agent': 'claude' } }).path, 'input fallback-agent')
+})
+
+test('an iteration fits into its job', () => {
+  const mistake = onlyWrong({ inputs: { 'iteration-timeout': '2h', 'job-deadline': '90m' } })
+  assert.equal(mistake.path, 'input iteration-timeout')
+  assert.equal(mistake.found, '2h, longer than the job-deadline of 90m')
+  assert.equal(onlyWrong(yml('iterationTimeout: 6h')).path, 'ralph.config.yml: iterationTimeout')
+  assert.equal(input({ 'iteration-timeout': '5h' }).settings.iterationTimeoutMs, 18_000_000)
+  // Nobody asked for the default, so it gives way.
+  assert.equal(input({ 'job-deadline': '20m' }).settings.iterationTimeoutMs, 1_200_000)
+})
+
+test('a cost limit needs an agent that reports its cost, or prices', () => {
+  for (const agent of ['claude', 'opencode']) input({ agent, 'max-cost-usd': '5' })
+  input({ 'agent-command': './x', 'max-cost-usd': '5' })
+  for (const agent of ['codex', 'amp', 'gemini', 'copilot', 'cursor']) {
+    const mistake = onlyWrong({ inputs: { agent, 'max-cost-usd': '5' } })
+    assert.equal(mistake.path, 'input max-cost-usd')
+    assert.match(mistake.found, new RegExp(agent))
+    assert.match(mistake.fix, /prices/)
+  }
+  assert.match(onlyWrong({ inputs: { 'fallback-agent': 'codex', 'max-cost-usd': '5' } }).found, /codex/)
+  input({ agent: 'codex' })
+})
+
+test('with prices, a named model needs one', () => {
+  const prices = yml('prices: { gpt: { input: 1, output: 2 } }')
+  const inputs = { agent: 'codex', 'max-cost-usd': '5' }
+  assert.deepEqual(right({ inputs: { ...inputs, model: 'gpt' }, ...prices }).notes, [])
+  assert.match(right({ inputs, ...prices }).notes.join(), /name the model/)
+  assert.equal(onlyWrong({ inputs: { ...inputs, model: 'gtp' }, ...prices }).path, 'input model')
+  assert.equal(
+    wrong({ inputs: { ...inputs, model: '{ plan: x, verify: y, default: gpt }' }, ...prices }).length,
+    2,
+  )
+  // The model is the first agent's; the fallback's own is not known here.
+  right({ inputs: { 'fallback-agent': 'codex', 'max-cost-usd': '5', model: 'sonnet' }, ...prices })
+})
+
+test('what could not be read is not compared', () => {
+  assert.equal(wrong({ inputs: { 'iteration-timeout': '9h', 'job-deadline': 'x' } }).length, 1)
+  assert.equal(wrong({ inputs: { agent: 'x', 'fallback-agent': 'claude' } }).length, 1)
+  assert.equal(wrong({ flags: { agent: true, fallbackAgent: 'claude' } }).length, 1)
+  assert.equal(wrong({ inputs: { agent: 'codex', 'max-cost-usd': '5' }, ...yml('prices: 3') }).length, 1)
+})

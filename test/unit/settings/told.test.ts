@@ -1,0 +1,150 @@
+// The settings told: action.yml agrees with the table, the log shows no secret, the README's table is whole.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` is what the settings replace.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { parse } from 'yaml'
+import { settingRows } from '../../../src/settings/table.ts'
+import { describeSettings, flagTable, readSettings, settingsMarkdown } from '../../../src/settings.ts'
+import { right, yml } from './reading.ts'
+
+const contract = `
+command feature token publish-token base-branch branch-prefix working-directory config-file
+agent agent-command agent-args agent-env agent-wrapper agent-version model fallback-agent instructions
+gates gate-env prepare baseline final-verification protected-paths weakened-tests
+iterations-per-job max-iterations max-jobs max-attempts iteration-timeout idle-timeout job-deadline max-cost-usd
+max-tokens max-agent-time calls-per-hour
+publish pull-request report-as sign-commits redispatch workflow notify
+isolation max-parallel
+`
+const contractInputs = contract.trim().split(/\s+/)
+const contractOutputs =
+  'outcome feature branch pull-request-number pull-request-url iterations stories-total stories-passed stories-blocked cost-usd next-run-id report-path'.split(
+    ' ',
+  )
+const action = parse(readFileSync(new URL('../../../action.yml', import.meta.url), 'utf8'))
+const inputRows = settingRows.filter((row) => row.group !== 'file only')
+
+test('action.yml: exactly the inputs of the table, in its order, which are those of the contract', () => {
+  assert.deepEqual(
+    inputRows.map((row) => row.input),
+    contractInputs,
+  )
+  assert.deepEqual(Object.keys(action.inputs), contractInputs)
+})
+
+test('action.yml: no input has a default but token, and none has anything else', () => {
+  for (const [name, input] of Object.entries<Record<string, unknown>>(action.inputs)) {
+    const expected = name === 'token' ? ['description', 'default'] : ['description']
+    assert.deepEqual(Object.keys(input), expected, name)
+  }
+  assert.equal(action.inputs.token.default, '${{ github.token }}')
+})
+
+test('action.yml: descriptions are one line, and say what the table says', () => {
+  for (const row of inputRows) {
+    const standard = row.standard === '' || row.key === 'token' ? '' : ` Default: ${row.standard}.`
+    assert.equal(action.inputs[row.input].description, row.description + standard)
+  }
+  for (const { description } of [
+    ...Object.values<{ description: string }>(action.inputs),
+    ...Object.values<{ description: string }>(action.outputs),
+  ]) {
+    assert.match(description, /^[A-Z][^\n]{8,}\.$/)
+  }
+})
+
+test('action.yml: outputs and how it runs', () => {
+  assert.deepEqual(Object.keys(action.outputs), contractOutputs)
+  assert.deepEqual(action.runs, { using: 'node24', main: 'dist/action/main.js', post: 'dist/action/post.js' })
+  assert.deepEqual(action.branding, { icon: 'repeat', color: 'purple' })
+  assert.ok(action.name && action.description.length <= 125)
+})
+
+test('every setting of the table is in Settings, and the other way round', () => {
+  const fields = Object.keys(right({}).settings).filter((field) => field !== 'surface')
+  assert.deepEqual(fields.sort(), settingRows.map((row) => row.field).sort())
+})
+
+test('the flags: every input, --gate, and how each is given', () => {
+  const flags = flagTable()
+  const names = flags.map((row) => row.flag)
+  assert.deepEqual(
+    names.filter((name) => name !== '--gate'),
+    contractInputs.map((input) => `--${input}`),
+  )
+  assert.equal(names.indexOf('--gate'), names.indexOf('--gates') + 1)
+  const row = (flag: string) => flags.find((one) => one.flag === flag)
+  assert.equal(row('--max-cost-usd')?.key, 'maxCostUsd')
+  assert.equal(row('--iteration-timeout')?.key, 'iterationTimeout')
+  assert.equal(row('--redispatch')?.takesValue, false)
+  assert.deepEqual(
+    [row('--gate')?.repeatable, row('--agent-args')?.repeatable, row('--agent')?.repeatable],
+    [true, true, false],
+  )
+  for (const one of flags) assert.match(one.description, /^[^\n]+\.$/)
+})
+
+test('a flag by each key of the flag table is read', () => {
+  for (const { key } of flagTable()) {
+    const result = readSettings({ env: {}, surface: 'cli', flags: { [key]: 'a=b' } })
+    assert.ok(result.ok || result.mistakes.every((mistake) => !mistake.found.startsWith('unknown')), key)
+  }
+})
+
+test('the listing shows what matters, and no secret', () => {
+  const secret = 'hunter2'
+  const { settings } = right({
+    inputs: {
+      token: secret,
+      'publish-token': secret,
+      'agent-command': `KEY=${secret} ./x`,
+      'agent-args': `--key\n${secret}`,
+      'agent-wrapper': `env K=${secret}`,
+      instructions: secret,
+      prepare: `T=${secret} npm ci`,
+      gates: `test: { run: "T=${secret} npm test", timeout: 10m, when: [ui, api] }\nlint: { run: x, advisory: true }`,
+      notify: `slack: https://x.example/${secret}`,
+      feature: 'auth',
+      model: 'sonnet',
+      'gate-env': 'A\nB',
+      'job-deadline': '90m',
+    },
+    env: { S: secret },
+    ...yml(
+      'services: [{ name: a, start: "${S}", ready: "http://x" }]\nsteps: [{ name: a, type: command, config: { run: "${S}" } }]',
+    ),
+  })
+  const listing = describeSettings(settings)
+  assert.doesNotMatch(listing, /hunter2/)
+  assert.match(listing, /^feature: auth$/m)
+  assert.match(listing, /^agent: custom$/m)
+  assert.match(listing, /^model: sonnet$/m)
+  assert.match(listing, /^gates: test \(10m, when ui or api\), lint \(advisory\)$/m)
+  assert.match(listing, /^gate-env: A, B$/m)
+  assert.match(listing, /^job-deadline: 90m$/m)
+  assert.match(listing, /^token: set$/m)
+  assert.doesNotMatch(listing, /publish:|sign-commits/)
+})
+
+test('the listing of the defaults is short', () => {
+  assert.ok(describeSettings(right({}).settings).split('\n').length <= 12)
+})
+
+test('a model by mode is listed by mode', () => {
+  assert.match(
+    describeSettings(right({ inputs: { model: 'plan: opus' } }).settings),
+    /^model: run the agent's own, plan opus/m,
+  )
+})
+
+test('the table for the README has a line for each setting, each of four or three cells', () => {
+  const lines = settingsMarkdown().split('\n')
+  for (const row of settingRows) {
+    const shown = row.group === 'file only' ? row.key : row.input
+    assert.equal(lines.filter((line) => line.includes(`| \`${shown}\` |`)).length, 1, shown)
+  }
+  for (const line of lines.filter((one) => one.startsWith('|'))) {
+    assert.ok([4, 5].includes(line.split(/(?<!\\)\|/).length - 1), line)
+  }
+})

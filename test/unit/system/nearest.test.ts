@@ -1,0 +1,40 @@
+// The nearest name: slips are forgiven, strangers are not.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nearest } from '../../../src/system/nearest.ts'
+
+const commands = ['status', 'run', 'pause', 'stop', 'retry', 'skip', 'plan']
+
+test('finds the word behind a slip', () => {
+  for (const [word, meant] of [
+    ['statsu', 'status'],
+    ['stat', 'status'],
+    ['RETRY', 'retry'],
+    ['runn', 'run'],
+    ['puase', 'pause'],
+    ['US-0O1', 'US-001'],
+  ] as const) {
+    assert.equal(nearest(word, [...commands, 'US-001']), meant, word)
+  }
+})
+
+test('two swapped letters are one slip', () => {
+  assert.equal(nearest('ab', ['ba', 'xy']), 'ba')
+})
+
+test('the nearest wins, then the first', () => {
+  assert.equal(nearest('US-012', ['US-019', 'US-013', 'US-013x']), 'US-019')
+  assert.equal(nearest('US-012', ['US-999', 'US-112', 'US-012']), 'US-012')
+})
+
+test('a stranger has none', () => {
+  assert.equal(nearest('elephant', commands), null)
+  assert.equal(nearest('', commands), null)
+  assert.equal(nearest('run', []), null)
+})
+
+test('a hostile word costs nothing', () => {
+  const before = performance.now()
+  assert.equal(nearest('x'.repeat(5_000_000), ['y'.repeat(5_000_000)]), null)
+  assert.ok(performance.now() - before < 100)
+})

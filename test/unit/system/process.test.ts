@@ -1,0 +1,305 @@
+// Programs that misbehave, for real: they hang, fork, ignore signals, flood, and are ended with all they started.
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import {
+  endSurvivors,
+  MARK_NAME,
+  newMark,
+  type RunRequest,
+  runUntrusted,
+} from '../../../src/system/process.ts'
+
+const linux = { skip: process.platform !== 'linux' }
+let folder = ''
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'process-'))
+})
+after(() => rmSync(folder, { recursive: true }))
+
+function request(script: string, more: Partial<RunRequest> = {}): RunRequest {
+  return {
+    file: 'bash',
+    args: ['-c', script],
+    cwd: folder,
+    // SHLVL: else bash, with a socket as stdin, reads ~/.bashrc.
+    env: { PATH: process.env.PATH ?? '', SHLVL: '1' },
+    timeoutMs: 20_000,
+    captureBytes: 10_000,
+    ...more,
+  }
+}
+
+/** Runs and collects lines. */
+async function run(script: string, more: Partial<RunRequest> = {}) {
+  const lines: string[] = []
+  const result = await runUntrusted(
+    request(script, {
+      onLine: (stream, line) => lines.push(stream === 'stdout' ? line : `err ${line}`),
+      ...more,
+    }),
+  )
+  return { ...result, lines }
+}
+
+/** Processes whose environment has this mark. */
+function marked(mark: string): string[] {
+  return readdirSync('/proc').filter((name) => {
+    try {
+      return (
+        /^\d+$/.test(name) && readFileSync(`/proc/${name}/environ`, 'latin1').includes(`${MARK_NAME}=${mark}`)
+      )
+    } catch {
+      return false
+    }
+  })
+}
+
+/** Whether it runs; a dead one that nobody reaped does not. */
+function runs(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  } catch {
+    return false
+  }
+}
+
+test('exit code, lines of both streams, exactly the given environment and the mark', async () => {
+  const { exit, lines, output } = await run('echo one; echo two >&2; printf three; exit 7', {
+    env: { PATH: '/bin:/usr/bin', SHLVL: '1' },
+  })
+  assert.deepEqual(exit, { kind: 'exit', code: 7 })
+  assert.deepEqual([...lines].sort(), ['err two', 'one', 'three'])
+  assert.ok(output.includes('one\n') && output.includes('two\n') && output.includes('three'))
+
+  const { output: environment } = await runUntrusted({
+    ...request(''),
+    file: 'env',
+    args: [],
+    env: { PATH: '/bin:/usr/bin' },
+    mark: 'abc',
+  })
+  const names = environment
+    .trim()
+    .split('\n')
+    .map((line) => line.split('=')[0])
+  assert.deepEqual(names.sort(), ['PATH', MARK_NAME])
+  assert.ok(environment.includes(`${MARK_NAME}=abc\n`))
+})
+
+test('a signal from elsewhere is told', async () => {
+  assert.deepEqual((await run('kill -SEGV $$')).exit, { kind: 'signal', signal: 'SIGSEGV' })
+})
+
+test('stdin is written and closed; without it, it is empty', async () => {
+  const text = '日本語\n'.repeat(50_000)
+  assert.equal((await run('wc -c', { stdin: text })).lines[0]?.trim(), String(Buffer.byteLength(text)))
+  assert.deepEqual((await run('cat; echo end')).lines, ['end'])
+  assert.deepEqual((await run('exec <&-; echo end', { stdin: text })).lines, ['end'])
+})
+
+test('programs that cannot be started', async () => {
+  const reason = async (more: Partial<RunRequest>): Promise<string> => {
+    const { exit, output } = await runUntrusted({ ...request(''), ...more })
+    assert.equal(exit.kind, 'not-started')
+    assert.equal(output, '')
+    return exit.kind === 'not-started' ? exit.reason : ''
+  }
+  writeFileSync(join(folder, 'plain'), 'no program')
+  assert.match(await reason({ file: 'no-such-program' }), /ENOENT/)
+  assert.match(await reason({ file: join(folder, 'plain') }), /EACCES/)
+  assert.match(await reason({ args: ['-c', 'true', 'x'.repeat(3_000_000)] }), /E2BIG/)
+  assert.match(await reason({ args: ['a\0b'] }), /null bytes/)
+  assert.match(await reason({ cwd: join(folder, 'gone') }), /working directory .*gone does not exist/)
+  assert.match(await reason({ env: { PATH: '/nowhere' }, file: 'true' }), /ENOENT/)
+})
+
+test('a wall time-out and an idle time-out end it', async () => {
+  const wall = await run('while :; do echo x; sleep 0.02; done', { timeoutMs: 150, idleTimeoutMs: 5000 })
+  assert.deepEqual(wall.exit, { kind: 'timeout' })
+  assert.ok(wall.lines.length >= 2)
+  const idle = await run('echo x; exec sleep 60', { idleTimeoutMs: 100 })
+  assert.deepEqual(idle.exit, { kind: 'idle' })
+  assert.ok(idle.ms >= 100 && idle.ms < 2000)
+})
+
+test('output, also without a line end or on stderr, keeps the idle time-out away', async () => {
+  const { exit } = await run('for i in 1 2 3 4 5 6; do printf . >&2; sleep 0.05; done', {
+    idleTimeoutMs: 200,
+  })
+  assert.deepEqual(exit, { kind: 'exit', code: 0 })
+})
+
+test('time-outs longer than a timer can be are none', async () => {
+  const { exit } = await run('true', { timeoutMs: Number.POSITIVE_INFINITY, idleTimeoutMs: 2 ** 40 })
+  assert.deepEqual(exit, { kind: 'exit', code: 0 })
+})
+
+test('abort: before the start, and in the middle', async () => {
+  const before = await run('touch started', { signal: AbortSignal.abort() })
+  assert.deepEqual(before.exit, { kind: 'aborted' })
+  assert.equal(readdirSync(folder).includes('started'), false)
+
+  const stop = new AbortController()
+  const { exit, ms } = await run('echo ready; exec sleep 60', {
+    signal: stop.signal,
+    onLine: () => stop.abort(),
+  })
+  assert.deepEqual(exit, { kind: 'aborted' })
+  assert.ok(ms < 1000, `${ms} ms`)
+})
+
+test('SIGTERM first, with time to finish, for children of the shell too', async () => {
+  const stop = new AbortController()
+  const script = `bash -c 'trap "sleep 0.2; echo finished; exit" TERM; echo ready; while :; do sleep 0.02; done'; true`
+  const lines: string[] = []
+  const onLine = (stream: string, line: string): void => {
+    if (stream === 'stdout') lines.push(line) // bash reports "Terminated" on stderr
+    stop.abort()
+  }
+  const { exit } = await runUntrusted(request(script, { signal: stop.signal, onLine }))
+  assert.deepEqual(exit, { kind: 'aborted' })
+  assert.deepEqual(lines, ['ready', 'finished'])
+})
+
+test('who ignores SIGTERM is killed within two seconds and a half', async () => {
+  const stop = new AbortController()
+  const mark = newMark()
+  const { exit, ms } = await run(`trap '' TERM INT HUP; echo ready; while :; do sleep 0.02; done`, {
+    signal: stop.signal,
+    onLine: () => stop.abort(),
+    mark,
+  })
+  assert.deepEqual(exit, { kind: 'aborted' })
+  assert.ok(ms > 1400 && ms < 2500, `${ms} ms`)
+  if (process.platform === 'linux') assert.deepEqual(marked(mark), [])
+})
+
+test(
+  'survivors of a normal end are ended: own sessions, nohup, double forks, a wiped environment in the group',
+  linux,
+  async () => {
+    const mark = newMark()
+    const script = `
+    setsid sleep 300 >/dev/null 2>&1 &
+    nohup sleep 301 >/dev/null 2>&1 &
+    (setsid bash -c 'trap "" TERM; (sleep 302 & ); while :; do sleep 0.05; done' >/dev/null 2>&1 &)
+    env -i "$(command -v sleep)" 303 >/dev/null 2>&1 & echo $!
+    sleep 0.1
+    exit 0`
+    const { exit, lines, ms } = await run(script, { mark })
+    assert.deepEqual(exit, { kind: 'exit', code: 0 })
+    assert.deepEqual(marked(mark), [])
+    assert.equal(runs(Number(lines[0])), false, 'the one with a wiped environment')
+    assert.ok(ms < 2000, `${ms} ms`)
+  },
+)
+
+test('a time-out ends survivors in sessions of their own as well', linux, async () => {
+  const mark = newMark()
+  const { exit } = await run('setsid sleep 300 & exec sleep 300', { mark, timeoutMs: 100 })
+  assert.deepEqual(exit, { kind: 'timeout' })
+  assert.deepEqual(marked(mark), [])
+})
+
+test('a grandchild that holds stdout open does not hold us', async () => {
+  const { exit, ms, lines } = await run('echo said; sleep 300 & exit 0')
+  assert.deepEqual(exit, { kind: 'exit', code: 0 })
+  assert.deepEqual(lines, ['said'])
+  assert.ok(ms < 1500, `${ms} ms`)
+})
+
+test('the last lines of a process substitution arrive', async () => {
+  const { lines } = await run('exec > >(sleep 0.1; cat); echo late')
+  assert.deepEqual(lines, ['late'])
+})
+
+test('other processes are left alone, also one whose mark only begins the same', linux, async () => {
+  const mark = newMark()
+  const others = [`${MARK_NAME}=${mark}x`, `X${MARK_NAME}=${mark}`, `${MARK_NAME}=`].map((entry) => {
+    const [name = '', value = ''] = entry.split('=')
+    return spawn('sleep', ['300'], { env: { PATH: process.env.PATH, [name]: value } })
+  })
+  const mine = spawn('sleep', ['300'], { env: { PATH: process.env.PATH, [MARK_NAME]: mark } })
+  const ended = new Promise((resolve) => mine.once('exit', (_, signal) => resolve(signal)))
+  assert.equal(await endSurvivors(mark), 1)
+  assert.equal(await ended, 'SIGKILL')
+  for (const other of others) {
+    assert.equal(other.exitCode ?? other.signalCode, null)
+    other.kill('SIGKILL')
+  }
+  assert.equal(await endSurvivors(mark), 0)
+})
+
+test('characters that are split over chunks, CRLF, and a last line without an end', async () => {
+  const script = String.raw`printf '\xe6\x97'; sleep 0.05; printf '\xa5\r'; sleep 0.05; printf '\nlast \xf0\x9f'; sleep 0.05; printf '\x8e\x89'`
+  assert.deepEqual((await run(script)).lines, ['日', 'last 🎉'])
+})
+
+test('a line of 5 MB is delivered cut, and the output is kept bounded', async () => {
+  const { lines, output } = await run(`head -c 5000000 /dev/zero | tr '\\0' x; echo; echo next`)
+  assert.deepEqual(
+    lines.map((line) => line.length),
+    [1_048_576, 4],
+  )
+  assert.match(output, /^x{5000}\n\.\.\. 4990006 bytes left out \.\.\.\nx{4994}\nnext\n$/)
+})
+
+test('a flood of 100 MB is no matter', async () => {
+  let count = 0
+  const { exit } = await run('yes 0123456789012345678901234567890123456789 | head -c 100000000', {
+    onLine: () => {
+      count += 1
+    },
+  })
+  assert.deepEqual(exit, { kind: 'exit', code: 0 })
+  assert.equal(count, Math.ceil(100_000_000 / 41))
+})
+
+test('our own mistake in onLine ends the program and is thrown on', async () => {
+  const mark = newMark()
+  const broken = request('echo x; exec sleep 300', {
+    mark,
+    onLine: () => {
+      throw new Error('ours')
+    },
+  })
+  await assert.rejects(runUntrusted(broken), /^Error: ours$/)
+  if (process.platform === 'linux') assert.deepEqual(marked(mark), [])
+})
+
+test('when we exit in the middle, nothing is left', linux, async () => {
+  const mark = newMark()
+  const module = JSON.stringify(join(import.meta.dirname, '../../../src/system/process.ts'))
+  const script = `import { runUntrusted } from ${module}
+    const onLine = () => process.exit(3)
+    const args = ['-c', 'setsid sleep 300 & echo ready; sleep 300']
+    await runUntrusted({ file: 'bash', args, cwd: '/', env: { PATH: process.env.PATH }, timeoutMs: 9e9, captureBytes: 0, mark: '${mark}', onLine })`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'inherit' })
+  assert.equal(await new Promise((resolve) => child.once('exit', resolve)), 3)
+  while (marked(mark).length > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+})
+
+test('many at once do not end each other', async () => {
+  const results = await Promise.all(Array.from({ length: 8 }, (_, at) => run(`sleep 0.0${at}; echo ${at}`)))
+  results.forEach((result, at) => {
+    assert.deepEqual([result.exit, result.lines], [{ kind: 'exit', code: 0 }, [String(at)]])
+  })
+})
+
+test('a trivial program costs less than 15 ms more than starting it', async () => {
+  const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] ?? 0
+  const ours: number[] = []
+  const plain: number[] = []
+  for (let at = 0; at < 15; at += 1) {
+    ours.push((await runUntrusted({ ...request(''), file: 'true', args: [] })).ms)
+    const began = performance.now()
+    await new Promise((resolve) => spawn('true').once('close', resolve))
+    plain.push(performance.now() - began)
+  }
+  assert.ok(median(ours) - median(plain) < 15, `${median(ours)} ms, plain ${median(plain)} ms`)
+})
