@@ -79,6 +79,8 @@ export type PortOptions = {
   queue: QueuePort
   dispatch: DispatchPort
   signal: AbortSignal
+  /** Marks every process that is not trusted, so that the post step can end them. */
+  mark?: string
   onAgent(event: AgentEvent): void
   onGateStart(name: string): void
   onGateEnd(result: GateResult): void
@@ -105,6 +107,7 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
     settings.gates
       .filter((gate) => tags === null || gate.when === null || gate.when.some((tag) => tags.includes(tag)))
       .map((gate) => `${gate.name}: ${gate.run}${gate.advisory ? ' (advisory)' : ''}`)
+  const marked = options.mark === undefined ? {} : { mark: options.mark }
   return {
     clock: { now: Date.now },
     agent: createSessions({
@@ -122,6 +125,7 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
       read: repository.read,
       directory,
       redactor,
+      ...marked,
       onEvent: options.onAgent,
     }),
     gates: createGates({
@@ -131,6 +135,7 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
       env: gateEnv(env, { extra: settings.gateEnv }).env,
       redactor,
       logs: join(directory, 'logs'),
+      ...marked,
       onStart: options.onGateStart,
       onEnd: options.onGateEnd,
     }),

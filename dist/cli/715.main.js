@@ -483,7 +483,7 @@ async function publish(state, limits, ports) {
     const green = recorded ?? state.green;
     if (state.published !== null)
         await repository.checkOut(green, null);
-    await ports.reporter.beforePublish(state);
+    await ports.reporter.beforePublish(state, green);
     const result = await store.publish({ ...leaving, green, progress: recorded === null ? leaving.progress : [] }, withBranch);
     if (result.kind !== 'published')
         return turnedDown(result);
@@ -535,8 +535,8 @@ async function loop(start, limits, ports) {
 var outputs = __webpack_require__(8568);
 // EXTERNAL MODULE: ./lib/report/terminal.js + 1 modules
 var terminal = __webpack_require__(1992);
-// EXTERNAL MODULE: ./lib/wire.js + 32 modules
-var wire = __webpack_require__(1527);
+// EXTERNAL MODULE: ./lib/wire.js + 35 modules
+var wire = __webpack_require__(5068);
 // EXTERNAL MODULE: ./lib/cli/context.js
 var cli_context = __webpack_require__(4641);
 // EXTERNAL MODULE: ./lib/report/words.js

@@ -301,7 +301,7 @@ async function checkDirt(repository, checkedOut, allowed) {
 /* harmony import */ var _prd_select_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(2856);
 /* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(94);
 /* harmony import */ var _system_process_table_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(3261);
-/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(1527);
+/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(5068);
 // A feature on this machine: the checkout, its state, and what may be done with the work tree before a run.
 
 
@@ -2717,8 +2717,10 @@ function bounded(text, max, share) {
 }
 /** Fit for a quoted node label: letters, digits and plain punctuation stay, the rest becomes mermaid's `#code;`. */
 function mermaidText(text, max = 60) {
-    // Dashes and digits with a dot at the start would be read as a markdown list inside of the label.
-    return plainText(text, max).replace(/[^\p{L}\p{N}\p{M}\p{Emoji_Presentation} ,!?'%…–-]|^-/gu, (mark) => `#${mark.codePointAt(0)};`);
+    // Dots and leading dashes could make a markdown list of the label; the ligature begins mermaid's own inner code.
+    return plainText(text, max)
+        .replaceAll('ﬂ', 'fl')
+        .replace(/[^\p{L}\p{N}\p{M}\p{Emoji_Presentation} ,!?'%…–-]|^-/gu, (mark) => `#${mark.codePointAt(0)};`);
 }
 /** A node's id from its place in the list: words of people never are ids (`end` would end the graph). */
 function mermaidId(index) {
@@ -2812,7 +2814,7 @@ async function processLives(pid, startTime) {
 
 /***/ }),
 
-/***/ 1527:
+/***/ 5068:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 
@@ -2836,8 +2838,6 @@ var promises_ = __webpack_require__(6466);
 var errors = __webpack_require__(94);
 // EXTERNAL MODULE: external "node:child_process"
 var external_node_child_process_ = __webpack_require__(1421);
-// EXTERNAL MODULE: external "node:crypto"
-var external_node_crypto_ = __webpack_require__(7598);
 // EXTERNAL MODULE: external "node:timers/promises"
 var external_node_timers_promises_ = __webpack_require__(8500);
 ;// CONCATENATED MODULE: ./lib/system/output.js
@@ -2959,6 +2959,159 @@ function isContinuation(byte) {
     return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
+// EXTERNAL MODULE: external "node:crypto"
+var external_node_crypto_ = __webpack_require__(7598);
+;// CONCATENATED MODULE: ./lib/system/survivors.js
+// Finds and ends the processes that a program leaves behind, by a marker variable in their environment.
+
+
+
+
+/** Every process we start carries this variable; whoever still has it when the program is over is a survivor. */
+const MARK_NAME = 'RALPH_PROCESS_MARK';
+/** Ending survivors is given up after this, so that a fork bomb cannot hold us. */
+const SURVIVOR_LIMIT_MS = 2000;
+/** How long a process without an environment is watched: in the middle of an exec it has none for a moment. */
+const EXEC_LIMIT_MS = 250;
+/** A value for `MARK_NAME` that nobody else has. */
+function newMark() {
+    return (0,external_node_crypto_.randomBytes)(16).toString('hex');
+}
+/**
+ * Ends every process whose environment has exactly this mark and returns how many there were. On Linux by
+ * /proc/<pid>/environ (own user only, or all as root), elsewhere as well as `ps` can tell. Not found are programs
+ * that wiped their environment and left the process group, and those that another user runs. `since` (clock ticks
+ * after boot, as in /proc/<pid>/stat) is when the first of them was started, if that is known.
+ */
+async function endSurvivors(mark, since = 0) {
+    const found = new Set();
+    const began = performance.now();
+    for (let lastSeen = began;; await (0,external_node_timers_promises_.setTimeout)(1)) {
+        const { marked, unsure } = process.platform === 'linux' ? markedInProc(mark, since) : await markedByPs(mark);
+        for (const pid of marked) {
+            found.add(pid);
+            signalProcess(pid, 'SIGKILL');
+        }
+        const now = performance.now();
+        if (marked.length > 0)
+            lastSeen = now;
+        const sure = marked.length === 0 && (!unsure || now - lastSeen > EXEC_LIMIT_MS);
+        if (sure || now - began > SURVIVOR_LIMIT_MS)
+            return found.size;
+    }
+}
+/** The same for the moment in which we exit ourselves: synchronous, on Linux only, a quarter of a second at most. */
+function endSurvivorsNow(mark, since) {
+    if (process.platform !== 'linux')
+        return;
+    const deadline = performance.now() + EXEC_LIMIT_MS;
+    for (let more = true; more && performance.now() < deadline;) {
+        const { marked, unsure } = markedInProc(mark, since);
+        for (const pid of marked)
+            signalProcess(pid, 'SIGKILL');
+        more = unsure || marked.length > 0;
+    }
+}
+/** When a process was started, in clock ticks after boot; 0 where that cannot be told. */
+function startOf(pid) {
+    return statOf(pid)?.startedAt ?? 0;
+}
+/**
+ * Whether anybody of the group still runs. In a container nobody may reap orphans (`container:` jobs run `tail` as
+ * pid 1): they stay for ever, dead, and still answer to `kill`.
+ */
+function groupLives(group) {
+    if (!signalGroup(group, 0))
+        return false;
+    if (process.platform !== 'linux')
+        return true;
+    return numbersInProc().some((pid) => {
+        const stat = statOf(pid);
+        return stat !== null && stat.group === group && !stat.dead;
+    });
+}
+/** Windows has no groups: there the program alone is ended, and its descendants are not. */
+function signalGroup(pid, signal) {
+    return signalProcess(process.platform === 'win32' ? pid : -pid, signal);
+}
+/** False when there is nothing (left) to signal, or it is not ours. */
+function signalProcess(pid, signal) {
+    try {
+        return process.kill(pid, signal);
+    }
+    catch {
+        return false;
+    }
+}
+function markedInProc(mark, since) {
+    const wanted = Buffer.from(`${MARK_NAME}=${mark}\0`);
+    const look = { marked: [], unsure: false };
+    for (const pid of numbersInProc()) {
+        if (pid === process.pid)
+            continue;
+        const environment = environmentOf(pid);
+        if (environment === null)
+            continue;
+        const at = environment.indexOf(wanted);
+        if (at === 0 || (at > 0 && environment[at - 1] === 0))
+            look.marked.push(pid);
+        // Gone meanwhile, it may have left a child that was not in the list; in an exec, it will have one in a moment.
+        if (environment.length === 0 && mayComeBack(pid, since))
+            look.unsure = true;
+    }
+    return look;
+}
+/** Null for another user's; empty without one: dead, gone, the kernel's, or in the middle of an exec. */
+function environmentOf(pid) {
+    try {
+        return (0,external_node_fs_.readFileSync)(`/proc/${pid}/environ`);
+    }
+    catch (error) {
+        const code = error instanceof Error && 'code' in error ? error.code : undefined;
+        return code === 'ENOENT' || code === 'ESRCH' ? Buffer.alloc(0) : null;
+    }
+}
+/** The kernel shows no environment between the start of an exec and the new program's first instruction. */
+function mayComeBack(pid, since) {
+    const stat = statOf(pid);
+    return stat === null || (!stat.dead && !stat.ofKernel && stat.startedAt >= since);
+}
+const PF_KTHREAD = 0x0020_0000;
+/** What /proc/<pid>/stat says (proc_pid_stat(5)); `startedAt` in clock ticks after boot. Null when it is gone. */
+function statOf(pid) {
+    try {
+        const line = (0,external_node_fs_.readFileSync)(`/proc/${pid}/stat`, 'latin1');
+        const fields = line.slice(line.lastIndexOf(')') + 2).split(' '); // the name before it may have anything in it
+        const [state, , group, , , , flags] = fields;
+        return {
+            group: Number(group),
+            dead: state === 'Z' || state === 'X',
+            ofKernel: (Number(flags) & PF_KTHREAD) !== 0,
+            startedAt: Number(fields[19]),
+        };
+    }
+    catch {
+        return null;
+    }
+}
+function numbersInProc() {
+    return (0,external_node_fs_.readdirSync)('/proc').map(Number).filter(Number.isInteger);
+}
+/** macOS and others: best effort, `ps` shows the environment of our own programs only, and not of Apple's. */
+async function markedByPs(mark) {
+    if (process.platform === 'win32')
+        return { marked: [], unsure: false };
+    const listing = await new Promise((resolve) => {
+        (0,external_node_child_process_.execFile)('ps', ['-axww', '-E', '-o', 'pid=,command='], { maxBuffer: 64 * 1024 * 1024 }, (error, stdout) => resolve(error === null ? stdout : ''));
+    });
+    const marked = listing
+        .split('\n')
+        .filter((line) => ` ${line} `.includes(` ${MARK_NAME}=${mark} `))
+        .map((line) => Number.parseInt(line, 10))
+        .filter((pid) => Number.isInteger(pid) && pid !== process.pid);
+    return { marked, unsure: false };
+}
+
 ;// CONCATENATED MODULE: ./lib/system/process.js
 // Starts a program that is not trusted and ends it with every descendant, also those in sessions of their own.
 
@@ -2967,20 +3120,13 @@ function isContinuation(byte) {
 
 
 
-/** Every process we start carries this variable; whoever still has it when the program is over is a survivor. */
-const MARK_NAME = 'RALPH_PROCESS_MARK';
+
 /** From SIGTERM to SIGKILL. claude ends its tool shells within 1.5 s of SIGTERM (facts/agents.md, claude in detail). */
 const GRACE_MS = 1500;
 /** After the program's end, for output still in the pipes; a grandchild may hold them open for ever. */
 const STREAM_GRACE_MS = 250;
-/** Ending survivors is given up after this, so that a fork bomb cannot hold us. */
-const SURVIVOR_LIMIT_MS = 2000;
 /** A longer delay overflows Node's timer and fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** A value for `MARK_NAME` that nobody else has. */
-function newMark() {
-    return (0,external_node_crypto_.randomBytes)(16).toString('hex');
-}
 /**
  * Runs one program to its end and ends every process it leaves behind, before it returns; never rejects for
  * anything the program does. A program that cannot be started (ENOENT, EACCES, E2BIG ...) gives `not-started`.
@@ -2995,9 +3141,10 @@ async function runUntrusted(request) {
     const child = await start(request, mark);
     if (!(child instanceof Started))
         return ended({ kind: 'not-started', reason: child.reason });
+    const life = { pid: child.pid, mark, since: startOf(child.pid) };
     if (living.size === 0)
         process.on('exit', endLiving);
-    living.set(child.pid, mark);
+    living.add(life);
     try {
         const exit = await Promise.race([child.exited, child.interrupted]);
         if (exit.kind === 'exit' || exit.kind === 'signal') {
@@ -3008,7 +3155,7 @@ async function runUntrusted(request) {
             await endGroup(child);
         }
         signalGroup(child.pid, 'SIGKILL');
-        await endSurvivors(mark);
+        await endSurvivors(mark, life.since);
         await within(STREAM_GRACE_MS, child.drained);
         const output = child.close();
         if (child.surprise !== undefined)
@@ -3016,40 +3163,18 @@ async function runUntrusted(request) {
         return ended(exit, output);
     }
     finally {
-        living.delete(child.pid);
+        living.delete(life);
         if (living.size === 0)
             process.off('exit', endLiving);
     }
 }
-/**
- * Ends every process whose environment has exactly this mark and returns how many there were. On Linux by
- * /proc/<pid>/environ (own user only, or all as root), elsewhere as well as `ps` can tell. Not found are programs
- * that wiped their environment and left the process group, and those that another user runs.
- */
-async function endSurvivors(mark) {
-    const found = new Set();
-    const deadline = performance.now() + SURVIVOR_LIMIT_MS;
-    for (;;) {
-        const pids = process.platform === 'linux' ? markedInProc(mark) : await markedByPs(mark);
-        if (pids.length === 0 || performance.now() > deadline)
-            return found.size;
-        for (const pid of pids) {
-            found.add(pid);
-            signalProcess(pid, 'SIGKILL');
-        }
-        await (0,external_node_timers_promises_.setTimeout)(1);
-    }
-}
-/** What runs now, with its mark. */
-const living = new Map();
+/** What runs now. */
+const living = new Set();
 /** A `process.exit` or an uncaught error of ours leaves nothing behind; must be synchronous. */
 function endLiving() {
-    for (const [pid, mark] of living) {
+    for (const { pid, mark, since } of living) {
         signalGroup(pid, 'SIGKILL');
-        if (process.platform !== 'linux')
-            continue;
-        for (const survivor of markedInProc(mark))
-            signalProcess(survivor, 'SIGKILL');
+        endSurvivorsNow(mark, since);
     }
 }
 /** A child that runs: its end, its output and what cut it short. */
@@ -3183,68 +3308,6 @@ async function endGroup(child) {
         await (0,external_node_timers_promises_.setTimeout)(20);
     signalGroup(child.pid, 'SIGKILL');
     await within(STREAM_GRACE_MS, child.exited);
-}
-/**
- * Whether anybody of the group still runs. In a container nobody may reap orphans (`container:` jobs run `tail` as
- * pid 1): they stay for ever, dead, and still answer to `kill`.
- */
-function groupLives(group) {
-    if (!signalGroup(group, 0))
-        return false;
-    if (process.platform !== 'linux')
-        return true;
-    return numbersInProc().some((pid) => {
-        const [state, , ofGroup] = readOrEmpty(`/proc/${pid}/stat`).toString('latin1').split(') ').at(-1)?.split(' ') ?? [];
-        return Number(ofGroup) === group && state !== 'Z' && state !== 'X';
-    });
-}
-/** Windows has no groups: there the program alone is ended, and its descendants are not. */
-function signalGroup(pid, signal) {
-    return signalProcess(process.platform === 'win32' ? pid : -pid, signal);
-}
-/** False when there is nothing (left) to signal, or it is not ours. */
-function signalProcess(pid, signal) {
-    try {
-        return process.kill(pid, signal);
-    }
-    catch {
-        return false;
-    }
-}
-function markedInProc(mark) {
-    const wanted = Buffer.from(`${MARK_NAME}=${mark}\0`);
-    return numbersInProc().filter((pid) => {
-        if (pid === process.pid)
-            return false;
-        const environment = readOrEmpty(`/proc/${pid}/environ`);
-        const at = environment.indexOf(wanted);
-        return at === 0 || (at > 0 && environment[at - 1] === 0);
-    });
-}
-function numbersInProc() {
-    return (0,external_node_fs_.readdirSync)('/proc').map(Number).filter(Number.isInteger);
-}
-/** Empty for a process that is gone meanwhile, or another user's. */
-function readOrEmpty(file) {
-    try {
-        return (0,external_node_fs_.readFileSync)(file);
-    }
-    catch {
-        return Buffer.alloc(0);
-    }
-}
-/** macOS and others: best effort, `ps` shows the environment of our own programs only, and not of Apple's. */
-async function markedByPs(mark) {
-    if (process.platform === 'win32')
-        return [];
-    const listing = await new Promise((resolve) => {
-        (0,external_node_child_process_.execFile)('ps', ['-axww', '-E', '-o', 'pid=,command='], { maxBuffer: 64 * 1024 * 1024 }, (error, stdout) => resolve(error === null ? stdout : ''));
-    });
-    return listing
-        .split('\n')
-        .filter((line) => ` ${line} `.includes(` ${MARK_NAME}=${mark} `))
-        .map((line) => Number.parseInt(line, 10))
-        .filter((pid) => Number.isInteger(pid) && pid !== process.pid);
 }
 function atEnd(stream) {
     return new Promise((resolve) => {
@@ -5117,6 +5180,7 @@ function createSessions(options) {
             onEvent: options.onEvent,
             transcriptPath: (0,external_node_path_.join)(options.directory, 'transcripts', `${name}.log`),
             captureBytes: CAPTURE_BYTES,
+            ...(options.mark === undefined ? {} : { mark: options.mark }),
         });
     }
     async function facts(state, tags, dropped, conflict) {
@@ -5549,6 +5613,11 @@ class Git {
         await Promise.all(['index.lock', 'HEAD.lock', 'config.lock', 'shallow.lock'].map((name) => (0,external_node_fs_promises_.rm)((0,external_node_path_.join)(this.own, name), { force: true })));
     }
 }
+/** Runs git in a folder that is nobody's clone, with a remote's authentication. Gives its output. */
+async function runPlain(args, directory, env, extra) {
+    const hard = { ...plainEnv(env), GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', ...extra };
+    return (await execute(args, { cwd: directory, env: hard })).stdout;
+}
 function pick(options) {
     return {
         ...(options.input === undefined ? {} : { input: options.input }),
@@ -5909,6 +5978,9 @@ class LeaseLost extends Error {
 
 
 const TRIES = 4;
+const FOLDER = '.ralph-state';
+/** Where the state stands in its commit. */
+const STATE_FILE = `${FOLDER}/state.json`;
 function createStore(git, objects, options) {
     const { remote, namespace, snapshot } = options;
     let known = null;
@@ -5923,6 +5995,9 @@ function createStore(git, objects, options) {
         if (known?.ref !== ref)
             known = { ref, commit: null, green: null };
         const parents = [known.commit, known.green === state.green ? null : state.green].filter((oid) => oid !== null);
+        const tree = await objects.info(`${state.green}^{tree}`);
+        if (tree === null)
+            throw new Error(`the green commit ${state.green} is not in this clone`);
         const text = Buffer.from(`${JSON.stringify(state)}\n`);
         const about = state.attempt === null ? 'checkpoint' : `${state.attempt.storyId} in work`;
         const message = Buffer.from(`ralph: iteration ${state.prd.run.iterations}, ${about}\n`);
@@ -5931,11 +6006,14 @@ function createStore(git, objects, options) {
             `commit ${ref}\nmark :1\ncommitter Ralph <ralph@localhost> ${seconds} +0000\ndata ${message.length}\n`,
             message,
             ...parents.map((oid, index) => `${index === 0 ? 'from' : 'merge'} ${oid}\n`),
-            'deleteall\nM 100644 inline state.json\n',
+            // The green tree lies below the state, so that against its parent the commit only adds: one without
+            // `.github/workflows` would read as their deletion, which GitHub refuses from an App's token (facts 3.4).
+            `deleteall\nM 040000 ${tree.oid} \n`,
+            `M 100644 inline ${FOLDER}/state.json\n`,
             `data ${text.length}\n`,
             text,
             '\n',
-            ...Object.entries(state.kept).map(([id, kept]) => `M 040000 ${kept.base} kept/${id}/base\nM 040000 ${kept.tree} kept/${id}/work\n`),
+            ...Object.entries(state.kept).map(([id, kept]) => `M 040000 ${kept.base} ${FOLDER}/kept/${id}/base\nM 040000 ${kept.tree} ${FOLDER}/kept/${id}/work\n`),
             'get-mark :1\n',
         ];
         const input = Buffer.concat(lines.map((line) => (typeof line === 'string' ? Buffer.from(line) : line)));
@@ -6025,9 +6103,9 @@ function createStore(git, objects, options) {
             const commit = await localRef(ref);
             if (commit === null)
                 return null;
-            const text = await objects.text(`${commit}:state.json`);
+            const text = await objects.text(`${commit}:${STATE_FILE}`);
             if (text === null)
-                throw new Error(`${ref} holds no state.json`);
+                throw new Error(`${ref} holds no ${STATE_FILE}`);
             const state = JSON.parse(text);
             known = { ref, commit, green: state.green };
             if (remote !== null && !(await has(state.green)))
@@ -6868,10 +6946,1369 @@ function quotePath(path) {
 function changedGateDefinitions(_files, _gates) { return []; }
 function isTestFile(_path) { return false; }
 
+;// CONCATENATED MODULE: ./lib/verify/source.js
+// Program text made safe to search: comments and strings blanked out, brackets paired, literals set apart.
+const EXTENSIONS = [
+    ['javascript', /\.[cm]?[jt]sx?$/],
+    ['python', /\.py$/],
+    ['go', /\.go$/],
+    ['rust', /\.rs$/],
+    ['java', /\.java$/],
+];
+/** The language by the file's name, or null. */
+function languageOf(path) {
+    return EXTENSIONS.find(([, extension]) => extension.test(path))?.[0] ?? null;
+}
+/** Longer texts are cut: no person's test file is. */
+const MAX_TEXT = 1_000_000;
+/** Reads a program text. Never fails: broken text only hides or shows more than it should. Linear. */
+function readSource(text, language) {
+    const raw = text.slice(0, MAX_TEXT);
+    const { code, strings } = blanked(raw, language);
+    return { language, raw, code, strings, partner: pairs(code) };
+}
+function blanked(raw, language) {
+    const out = [];
+    const strings = [];
+    let done = 0;
+    let before = ''; // the last code character that is not blank
+    let templates = []; // depth of braces at each open `${`
+    let depth = 0;
+    const blankOut = ({ from, to }) => {
+        out.push(raw.slice(done, from), raw.slice(from, to).replace(/[^\r\n]/g, ' '));
+        done = to;
+    };
+    const template = (start) => {
+        const end = templateEnd(raw, start);
+        blankOut({ from: start, to: end });
+        strings.push({ from: start, to: end });
+        if (raw[end] === '$') {
+            templates.push(depth);
+            depth += 1;
+            return end + 2;
+        }
+        return end + 1;
+    };
+    for (let at = 0; at < raw.length;) {
+        const c = raw[at];
+        if (language === 'javascript') {
+            if (c === '`') {
+                before = '`';
+                at = template(at + 1);
+                continue;
+            }
+            if (c === '{')
+                depth += 1;
+            if (c === '}') {
+                depth -= 1;
+                if (templates.length > 0 && depth === templates.at(-1)) {
+                    templates = templates.slice(0, -1);
+                    before = '`';
+                    at = template(at + 1);
+                    continue;
+                }
+            }
+        }
+        const piece = MAY_START.has(c) ? pieceAt(raw, at, language, before) : null;
+        if (piece === null) {
+            if (c !== ' ' && c !== '\n' && c !== '\t' && c !== '\r')
+                before = c;
+            at += 1;
+            continue;
+        }
+        if (piece.content === undefined)
+            blankOut({ from: at, to: piece.to });
+        else {
+            blankOut(piece.content);
+            strings.push(piece.content);
+            before = '"';
+        }
+        at = Math.max(piece.to, at + 1);
+    }
+    out.push(raw.slice(done));
+    return { code: out.join(''), strings };
+}
+const MAY_START = new Set(['/', '#', '"', "'", '`']);
+function pieceAt(raw, at, language, before) {
+    const c = raw[at];
+    if (language === 'python') {
+        if (c === '#')
+            return { to: lineEnd(raw, at) };
+        if (c !== '"' && c !== "'")
+            return null;
+        return raw.startsWith(c.repeat(3), at) ? source_quoted(raw, at, c.repeat(3), true) : source_quoted(raw, at, c, false);
+    }
+    if (c === '#' || (c === '`' && language !== 'go'))
+        return null;
+    if (c === '/') {
+        if (raw[at + 1] === '/')
+            return { to: lineEnd(raw, at) };
+        if (raw[at + 1] === '*')
+            return { to: language === 'rust' ? nestedEnd(raw, at) : after(raw, '*/', at + 2) };
+        return language === 'javascript' ? expressionAt(raw, at, before) : null;
+    }
+    if (c === '`')
+        return { to: after(raw, '`', at + 1), content: { from: at + 1, to: upTo(raw, '`', at + 1) } };
+    if (language === 'rust')
+        return rustString(raw, at);
+    if (language === 'java' && raw.startsWith('"""', at))
+        return source_quoted(raw, at, '"""', true);
+    return source_quoted(raw, at, c, false);
+}
+function source_quoted(raw, at, quote, lines) {
+    const from = at + quote.length;
+    let end = from;
+    while (end < raw.length && !raw.startsWith(quote, end)) {
+        if (!lines && raw[end] === '\n')
+            return { to: end, content: { from, to: end } }; // an apostrophe in prose
+        end += raw[end] === '\\' ? 2 : 1;
+    }
+    const to = Math.min(end, raw.length);
+    return { to: Math.min(to + quote.length, raw.length), content: { from, to } };
+}
+function rustString(raw, at) {
+    if (raw[at] === "'") {
+        const char = /^'(?:\\[^\n]{1,10}?|[^\\'\n]{1,2})'/.exec(raw.slice(at, at + 16)); // otherwise a lifetime
+        return char === null ? null : { to: at + char[0].length, content: { from: at + 1, to: at + char[0].length - 1 } };
+    }
+    const hashes = /r(#*)$/.exec(raw.slice(Math.max(0, at - 12), at))?.[1];
+    if (hashes === undefined)
+        return source_quoted(raw, at, '"', true);
+    const close = raw.indexOf(`"${hashes}`, at + 1);
+    const to = close === -1 ? raw.length : close;
+    return { to: Math.min(to + 1 + hashes.length, raw.length), content: { from: at + 1, to } };
+}
+/** A regular expression, where a value may begin; otherwise the stroke divides. */
+function expressionAt(raw, at, before) {
+    const word = /[A-Za-z$_]+$/.exec(raw.slice(Math.max(0, at - 12), at).trimEnd())?.[0] ?? '';
+    if (!/^$|[(,=:[!&|?{;+*%~^-]/.test(before) && !/^(?:return|typeof|case|of|in|await|yield|void|else|do)$/.test(word)) {
+        return null;
+    }
+    let inClass = false;
+    for (let end = at + 1; end < raw.length && raw[end] !== '\n'; end += 1) {
+        const c = raw[end];
+        if (c === '\\')
+            end += 1;
+        else if (c === '[')
+            inClass = true;
+        else if (c === ']')
+            inClass = false;
+        else if (c === '/' && !inClass)
+            return { to: end + 1, content: { from: at + 1, to: end } };
+    }
+    return null;
+}
+function templateEnd(raw, start) {
+    let end = start;
+    while (end < raw.length && raw[end] !== '`' && !(raw[end] === '$' && raw[end + 1] === '{')) {
+        end += raw[end] === '\\' ? 2 : 1;
+    }
+    return Math.min(end, raw.length);
+}
+function nestedEnd(raw, at) {
+    const marks = /\/\*|\*\//g;
+    marks.lastIndex = at;
+    let depth = 0;
+    for (let mark = marks.exec(raw); mark !== null; mark = marks.exec(raw)) {
+        depth += mark[0] === '/*' ? 1 : -1;
+        if (depth === 0)
+            return marks.lastIndex;
+    }
+    return raw.length;
+}
+function lineEnd(raw, at) {
+    return upTo(raw, '\n', at);
+}
+function upTo(raw, mark, from) {
+    const at = raw.indexOf(mark, from);
+    return at === -1 ? raw.length : at;
+}
+function after(raw, mark, from) {
+    const at = raw.indexOf(mark, from);
+    return at === -1 ? raw.length : at + mark.length;
+}
+// ---------------------------------------------------------------- brackets
+const CLOSES = { ')': '(', ']': '[', '}': '{' };
+function pairs(code) {
+    const partner = new Int32Array(code.length).fill(-1);
+    const open = [];
+    for (let at = 0; at < code.length; at += 1) {
+        const c = code[at];
+        if (c === '(' || c === '[' || c === '{')
+            open.push(at);
+        else if (c === ')' || c === ']' || c === '}') {
+            // A bracket that does not fit closes nothing, unless what it would close is just below.
+            const fits = code[open.at(-1) ?? -1] === CLOSES[c] ? 1 : code[open.at(-2) ?? -1] === CLOSES[c] ? 2 : 0;
+            if (fits === 2)
+                open.pop();
+            const start = fits === 0 ? undefined : open.pop();
+            if (start === undefined)
+                continue;
+            partner[start] = at;
+            partner[at] = start;
+        }
+    }
+    return partner;
+}
+/** The offset after the bracket that closes the one at `open`; the end of the text when none does. */
+function closing(source, open) {
+    const to = source.partner[open] ?? -1;
+    return to === -1 ? source.code.length : to + 1;
+}
+/** The first offset from `at` on that is not blank. */
+function nextCode(source, at) {
+    let next = at;
+    while (next < source.code.length && /\s/.test(source.code[next]))
+        next += 1;
+    return next;
+}
+/** No statement is followed further: a chain of a million calls must not be walked once for each of them. */
+const STATEMENT_STEPS = 4_000;
+/** Where the statement that begins at `from` ends: at `;`, at a bracket it stands in, or at a line's end. */
+function statementEnd(source, from) {
+    const { code } = source;
+    let at = from;
+    for (let steps = 0; at < code.length && steps < STATEMENT_STEPS; steps += 1) {
+        const c = code[at];
+        if (c === '(' || c === '[' || c === '{') {
+            at = closing(source, at);
+            continue;
+        }
+        if (c === ';' || c === ')' || c === ']' || c === '}')
+            return at;
+        if (c === '\n') {
+            const next = nextCode(source, at);
+            // The next line goes on when it begins with a dot or an operator, and this one when it ends with one.
+            let last = at - 1;
+            while (last > from && /\s/.test(code[last]))
+                last -= 1;
+            if (!/[.?:&|+*=%<>]/.test(code[next] ?? '') && !/[=,&|+.:?<>-]/.test(code[last] ?? ''))
+                return at;
+            at = next;
+            continue;
+        }
+        at += 1;
+    }
+    return Math.min(at, code.length);
+}
+/** What stands between the commas inside the bracket at `open`; empty places left out. */
+function source_elements(source, open) {
+    const end = closing(source, open) - 1;
+    const found = [];
+    let from = open + 1;
+    const take = (to) => {
+        if (source.code.slice(from, to).trim() !== '')
+            found.push({ from, to });
+        from = to + 1;
+    };
+    for (let at = from; at < end; at += 1) {
+        const c = source.code[at];
+        if (c === ',')
+            take(at);
+        else if (c === '(' || c === '[' || c === '{')
+            at = closing(source, at) - 1;
+    }
+    if (from < end)
+        take(end);
+    return found;
+}
+/** The words of a part of the text: strings and numbers, and identifiers. */
+function wordsIn(source, { from, to }) {
+    const literals = [];
+    for (let index = firstFrom(source.strings, from); index < source.strings.length; index += 1) {
+        const span = source.strings[index];
+        if (span.from >= to)
+            break;
+        const text = source.raw.slice(span.from, Math.min(span.to, to)).trim();
+        if (text !== '')
+            literals.push(text);
+    }
+    const code = source.code.slice(from, to);
+    for (const number of code.match(/(?<![\w$])\d[\w.]*/g) ?? [])
+        literals.push(number);
+    return { literals, identifiers: code.match(/(?<![\w$])[A-Za-z_$][\w$]*/g) ?? [] };
+}
+function firstFrom(spans, from) {
+    let low = 0;
+    let high = spans.length;
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (spans[middle].from < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+;// CONCATENATED MODULE: ./lib/verify/read-tests.js
+// What the tests in a program text are: their names and marks, their assertions, the tables that repeat them.
+
+const NO_TESTS = /(?:^|\/)(?:node_modules|vendor|fixtures?|__fixtures__|testdata|__snapshots__)\//;
+const TEST_PATHS = {
+    javascript: /(?:^|\/)(?:tests?|specs?|__tests?__|__specs?__|e2e|cypress)\/|[._-](?:test|spec|cy|e2e)\.[cm]?[jt]sx?$|(?:^|\/)tests?(?:-[^/]*)?\.[cm]?[jt]sx?$/i,
+    python: /(?:^|\/)tests?\/|(?:^|\/)(?:tests?(?:_[^/]*)?|[^/]*_tests?)\.py$/,
+    go: /_test\.go$/,
+    rust: /(?:^|\/)tests\/|(?:^|\/)(?:tests?(?:_[^/]*)?|[^/]*_tests?)\.rs$/,
+    java: /(?:^|\/)src\/[^/]*[tT]est[^/]*\/|(?:^|\/)tests?\/|(?:^|\/)(?:Test[A-Z][^/]*|[^/]*(?:Tests?|TestCase|IT|Spec))\.java$/,
+};
+/** Whether the file holds tests, by its path: JS and TS, Python, Go, Rust, Java. */
+function read_tests_isTestFile(path) {
+    const language = languageOf(path);
+    return language !== null && TEST_PATHS[language].test(path) && !NO_TESTS.test(path);
+}
+/** Whether the file must be looked at for tests: Rust has them beside the code. */
+function mayHoldTests(path) {
+    return read_tests_isTestFile(path) || (languageOf(path) === 'rust' && !NO_TESTS.test(path));
+}
+/** Reads the tests of a file whose language is known. Never fails. */
+function readTests(path, raw, language) {
+    const source = readSource(raw, language);
+    const tables = tablesOf(source);
+    const found = READERS[language](source, tables);
+    // Beside the code, what asserts outside of the parts for tests is the program's own.
+    const parts = read_tests_isTestFile(path) ? [{ span: { from: 0, to: source.raw.length } }] : found.parts;
+    const assertions = read_tests_within(assertionsIn(source), parts, (span) => span);
+    const helpers = read_tests_within(helpersIn(source, found.tests), parts, (helper) => helper.span);
+    const repeats = [...found.repeats, ...loopsIn(source, tables)];
+    const { tests, focused } = found;
+    return { path, source, tests, focused, repeats, helpers, assertions };
+}
+const READERS = {
+    javascript: readJavaScript,
+    python: readPython,
+    go: readGo,
+    rust: readRust,
+    java: readJava,
+};
+// ---------------------------------------------------------------- shared by the readers
+function isIn(at, span) {
+    return at >= span.from && at < span.to;
+}
+function count(text, pattern) {
+    return [...text.matchAll(pattern)].length;
+}
+function code(source, { from, to }) {
+    return source.code.slice(from, to);
+}
+/** The inside of a block: nothing but blanks, or a return before anything else. */
+function isEmptyBlock(text) {
+    return /^\s*;*\s*$/.test(text) || /^\s*return\b\s*(?:;|\n|$|Ok\(\(\)\)|undefined|null|None)/.test(text);
+}
+/** One line of at most 80 characters. */
+function read_tests_oneLine(text) {
+    const line = text.replace(/\s+/g, ' ').trim();
+    return line.length > 80 ? `${line.slice(0, 77)}...` : line;
+}
+/** For offsets that never go back: the items whose span holds the offset. */
+function holders(items) {
+    const sorted = items.toSorted((a, b) => a.span.from - b.span.from);
+    let next = 0;
+    let open = [];
+    return (at) => {
+        for (let item = sorted[next]; item !== undefined && item.span.from <= at; item = sorted[next]) {
+            open.push(item);
+            next += 1;
+        }
+        open = open.filter((item) => item.span.to > at);
+        return open;
+    };
+}
+/** The items, ascending, that begin in one of the parts. */
+function read_tests_within(items, parts, spanOf) {
+    const around = holders(parts);
+    return items.filter((item) => around(spanOf(item).from).length > 0);
+}
+function withGroups(tests, groups) {
+    const around = holders(groups);
+    return tests
+        .toSorted((a, b) => a.span.from - b.span.from)
+        .map((test) => ({ ...test, skips: around(test.span.from).reduce((sum, group) => sum + group.skips, test.skips) }));
+}
+/** The rows of a table: of a literal in the expression, or of the one that a name in it stands for. */
+function tableRows(source, expression, tables) {
+    const own = literalRows(source, expression);
+    if (own.length > 0)
+        return own;
+    const words = code(source, { from: expression.from, to: Math.min(expression.to, expression.from + 500) });
+    for (const name of words.match(/(?<![\w$.])[A-Za-z_$][\w$]*/g) ?? []) {
+        const rows = tables(name);
+        if (rows.length > 0)
+            return rows;
+    }
+    return [];
+}
+function tablesOf(source) {
+    const definitions = /(?<![\w$.])([A-Za-z_$][\w$]*)\s*(?::(?![:=])[^=\n;(){}]{0,200}|\[\])?(?::=|=(?![=>]))\s*/g;
+    let starts = null;
+    const known = new Map();
+    return (name) => {
+        if (starts === null) {
+            starts = new Map();
+            for (const match of source.code.matchAll(definitions)) {
+                const at = match.index + match[0].length;
+                const own = starts.get(match[1]);
+                if (own === undefined)
+                    starts.set(match[1], [at]);
+                else if (own.length < 20)
+                    own.push(at);
+            }
+        }
+        const done = known.get(name);
+        if (done !== undefined)
+            return done;
+        let rows = [];
+        for (const from of starts.get(name) ?? []) {
+            if (rows.length === 0)
+                rows = literalRows(source, { from, to: statementEnd(source, from) });
+        }
+        known.set(name, rows);
+        return rows;
+    };
+}
+/** The elements of the last bracket that opens a literal in the expression (`[]struct{...}{ ... }`, `vec![...]`). */
+function literalRows(source, { from, to }) {
+    let open = -1;
+    for (let at = from; at < to; at += 1) {
+        const c = source.code[at];
+        if (c !== '[' && c !== '{' && c !== '(')
+            continue;
+        const end = closing(source, at);
+        if (end - 1 > at + 1 && (c !== '(' || open === -1))
+            open = at;
+        at = end - 1;
+    }
+    if (open === -1)
+        return [];
+    const rows = source_elements(source, open);
+    const only = rows[0];
+    // `List.of([...])`, `Object.entries({ ... })`: the table is one further in.
+    if (source.code[open] === '(' && rows.length === 1 && only !== undefined)
+        return literalRows(source, only);
+    // A call's arguments are a table only where the call makes a list of them.
+    if (source.code[open] === '(' && !/(?:^|[\s(,=&])(?:\w*\.)?(?:of|asList|listOf|Set|Map|arrayOf)?\s*$/.test(source.code.slice(from, open))) {
+        return [];
+    }
+    return rows;
+}
+// ---------------------------------------------------------------- JavaScript and TypeScript
+const JS_CALL = /(?<![\w$.])(?:(?:t|tt|ctx|Deno|QUnit|browser)\.(test|it|describe|module)|(x?describe|fdescribe|x?context|suite|(?:x|f)?it|x?test|x?specify|fspecify))((?:\s*\.\s*[A-Za-z]+)*)\s*(?:<[^;(){}]{0,200}>\s*)?(?=[(`])/g;
+const JS_GROUPS = new Set(['describe', 'xdescribe', 'fdescribe', 'context', 'xcontext', 'suite', 'module']);
+/** `test.describe` is a group; `test.step`, `test.use`, `it.extend` ... are neither test nor group. */
+const JS_MODIFIERS = new Set('skip only todo fixme failing fails fail concurrent sequential serial parallel each for describe runIf skipIf if shuffle describe slow configure'.split(' '));
+const JS_SKIPS = /^(?:skip|todo|fixme|failing|fails|fail|skipIf|runIf)$/;
+/** Inside a body: mocha, node, ava, tap, Playwright. */
+const JS_BODY_SKIPS = /(?<![\w$.])(?:this|t|ctx|context|test|it)\.(?:skip|todo|fixme|fail)\s*\(|(?<![\w$.])pending\s*\(/g;
+function readJavaScript(source, tables) {
+    const tests = [];
+    const groups = [];
+    const repeats = [];
+    const focused = [];
+    for (const match of source.code.matchAll(JS_CALL)) {
+        const base = match[1] ?? match[2] ?? '';
+        const modifiers = (match[3] ?? '').split('.').map((it) => it.trim()).filter((it) => it !== '');
+        if (modifiers.some((it) => !JS_MODIFIERS.has(it)))
+            continue;
+        const from = match.index;
+        let open = from + match[0].length;
+        const table = modifiers.some((it) => it === 'each' || it === 'for');
+        const rows = table ? jsEachRows(source, open, tables) : [];
+        if (table || modifiers.some((it) => it === 'skipIf' || it === 'runIf' || it === 'if')) {
+            open = nextCode(source, source.code[open] === '(' ? closing(source, open) : jsTemplateEnd(source, open));
+        }
+        if (source.code[open] !== '(')
+            continue;
+        const span = { from, to: closing(source, open) };
+        const args = source_elements(source, open);
+        const first = args[0];
+        if (first === undefined)
+            continue;
+        const inside = code(source, { from: first.from, to: span.to });
+        const callback = /=>|\bfunction\b/.exec(inside);
+        const named = /^\s*["'`]/.test(code(source, first));
+        if (!named && callback === null)
+            continue; // `test(value)`, `test.skip(condition)`
+        const options = callback === null ? inside : inside.slice(0, callback.index);
+        const optionSkips = named ? count(options, /[{,]\s*(?:skip|todo)\s*(?::(?!\s*(?:false|undefined)\b)|[,}])/g) : 0;
+        const isGroup = JS_GROUPS.has(base) || modifiers.includes('describe');
+        const ownSkips = modifiers.filter((it) => JS_SKIPS.test(it)).length + (base.startsWith('x') ? 1 : 0) + optionSkips;
+        if (/^f(?:it|describe|specify)$/.test(base) || modifiers.includes('only') || /[{,]\s*only\s*:\s*true\b/.test(options)) {
+            focused.push({ at: from, text: read_tests_oneLine(source.raw.slice(from, first.to)) });
+        }
+        if (rows.length > 0)
+            repeats.push({ span, rows });
+        if (isGroup) {
+            groups.push({ span, skips: ownSkips });
+            continue;
+        }
+        const body = { from: named ? (args[1]?.from ?? first.to) : first.from, to: span.to };
+        const block = callback === null ? '' : jsBlock(inside.slice(callback.index));
+        const pending = callback === null && args.length === 1 ? 1 : 0;
+        tests.push({
+            name: named ? read_tests_oneLine(source.raw.slice(first.from, first.to)).replace(/^["'`]|["'`]$/g, '') : '(unnamed)',
+            span,
+            body,
+            skips: ownSkips + pending + count(code(source, body), JS_BODY_SKIPS),
+            // A callback that is only named may hold anything.
+            empty: callback === null ? args.length === 1 : block !== null && isEmptyBlock(block),
+        });
+    }
+    return { tests: withGroups(tests, groups), repeats, focused, parts: [] };
+}
+/** What is in the callback's braces; null for one without. `text` begins at its arrow or its keyword. */
+function jsBlock(text) {
+    const open = /^(?:=>\s*\{|function\b[^{]*\{)/.exec(text);
+    if (open === null)
+        return null;
+    let depth = 1;
+    let at = open[0].length;
+    for (; at < text.length && depth > 0; at += 1)
+        depth += text[at] === '{' ? 1 : text[at] === '}' ? -1 : 0;
+    return text.slice(open[0].length, at - 1);
+}
+/** The rows of `each`: of the list in the call, or the lines of the template after its headings. */
+function jsEachRows(source, open, tables) {
+    if (source.code[open] === '(')
+        return tableRows(source, { from: open + 1, to: closing(source, open) - 1 }, tables);
+    const end = jsTemplateEnd(source, open);
+    const rows = [];
+    let from = open + 1;
+    for (const line of source.raw.slice(open + 1, end - 1).split('\n')) {
+        if (line.trim() !== '')
+            rows.push({ from, to: from + line.length });
+        from += line.length + 1;
+    }
+    return rows.slice(1);
+}
+/** After the backtick that closes the one at `open`: its parts are blanked, its holes are bracketed code. */
+function jsTemplateEnd(source, open) {
+    for (let at = open + 1; at < source.code.length; at += 1) {
+        if (source.code[at] === '`')
+            return at + 1;
+        if (source.code[at] === '{')
+            at = closing(source, at) - 1;
+    }
+    return source.code.length;
+}
+// ---------------------------------------------------------------- Python
+const PY_SKIP_MARKS = /\bmark\.(?:skip|skipif|xfail)\b|\bunittest\.(?:skip\w*|expectedFailure)\b|@\s*(?:skip\w*|xfail|expectedFailure)\b/g;
+const PY_OWN_MARKS = /^[ \t]*(?:pytestmark\b[^\n=]*=[^\n]*\bmark\.(?:skip|skipif|xfail)\b|__test__\s*=\s*False)/gm;
+const PY_BODY_SKIPS = /\bpytest\s*\.\s*(?:skip|xfail|importorskip)\s*\(|\.skipTest\s*\(|\bSkipTest\b/g;
+function readPython(source, tables) {
+    const blocks = pyBlocks(source);
+    const groups = [];
+    const tests = [];
+    const repeats = [];
+    let top = ''; // what is in no block
+    let done = 0;
+    for (const { indent, span } of blocks) {
+        if (indent > 0 || span.from < done)
+            continue;
+        top += source.code.slice(done, span.from);
+        done = span.to;
+    }
+    top += source.code.slice(done);
+    const moduleSkips = count(top, PY_OWN_MARKS) + count(top, PY_BODY_SKIPS);
+    groups.push({ span: { from: 0, to: source.code.length }, skips: moduleSkips });
+    for (const block of blocks) {
+        const header = code(source, { from: block.span.from, to: block.body.from });
+        for (const mark of header.matchAll(/\bparametrize\s*\(/g)) {
+            const args = source_elements(source, block.span.from + mark.index + mark[0].length - 1);
+            const rows = args[1] === undefined ? [] : tableRows(source, args[1], tables);
+            if (rows.length > 0)
+                repeats.push({ span: block.span, rows });
+        }
+        if (block.kind === 'class') {
+            groups.push({ span: block.span, skips: count(header, PY_SKIP_MARKS) + count(code(source, block.body), PY_OWN_MARKS) });
+        }
+        if (block.kind !== 'def' || !/^test/.test(block.name) || !block.collected)
+            continue;
+        const body = code(source, block.body);
+        const statements = body.replace(/^\s*(?:[rRbBuUfF]{0,2}("""|''')\s*\1|"\s*"|'\s*')/, ''); // the docstring
+        tests.push({
+            name: block.name,
+            span: block.span,
+            body: block.body,
+            skips: count(header, PY_SKIP_MARKS) + count(body, PY_BODY_SKIPS),
+            empty: /^\s*(?:(?:pass|\.\.\.)\s*)*$/.test(statements) || isEmptyBlock(statements),
+        });
+    }
+    return { tests: withGroups(tests, groups), repeats, focused: [], parts: [] };
+}
+/** Functions, classes and other indented blocks, each with its decorators. */
+function pyBlocks(source) {
+    const blocks = [];
+    const open = [];
+    let decorators = -1;
+    let at = 0;
+    while (at < source.code.length) {
+        const from = at;
+        at = pyStatementEnd(source, from);
+        const line = source.code.slice(from, at);
+        const text = line.trimStart();
+        if (text.trim() === '')
+            continue;
+        const indent = line.length - text.length;
+        for (let last = open.at(-1); last !== undefined && last.indent >= indent; last = open.at(-1)) {
+            const end = decorators === -1 ? from : decorators;
+            last.span.to = end;
+            last.body.to = end;
+            open.pop();
+        }
+        if (text.startsWith('@')) {
+            if (decorators === -1)
+                decorators = from;
+            continue;
+        }
+        const head = /^(?:async\s+)?(def|class)\s+(\w+)/.exec(text);
+        const colon = /:\s*$/.test(text);
+        if (head !== null || colon || /^(?:if|while)\s/.test(text)) {
+            const start = head !== null && decorators !== -1 ? decorators : from;
+            const inline = head !== null && !colon ? pyInlineBody(source, from, at) : at;
+            const kind = head?.[1] === 'def' || head?.[1] === 'class' ? head[1] : /^(?:if|while)\s*\(?\s*(?:False|0|None)\b/.test(text) ? 'never' : 'other';
+            const name = head?.[2] ?? '';
+            const collects = kind === 'other' || (kind === 'class' && (name.startsWith('Test') || text.slice(head?.[0].length).includes('Test')));
+            const collected = open.every((it) => it.collects);
+            const end = source.code.length;
+            const block = { indent, kind, name, collects, collected, span: { from: start, to: end }, body: { from: inline, to: end } };
+            blocks.push(block);
+            open.push(block);
+        }
+        decorators = -1;
+    }
+    return blocks;
+}
+/** Where a logical line ends: at a line break outside brackets and strings. */
+function pyStatementEnd(source, from) {
+    for (let at = from; at < source.code.length; at += 1) {
+        const c = source.code[at];
+        if (c === '(' || c === '[' || c === '{')
+            at = closing(source, at) - 1;
+        else if (c === '\n' && source.code[at - 1] !== '\\' && !isInString(source, at))
+            return at + 1;
+    }
+    return source.code.length;
+}
+function isInString(source, at) {
+    const { strings } = source;
+    let low = 0;
+    let high = strings.length;
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (strings[middle].to <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const span = strings[low];
+    return span !== undefined && span.from <= at;
+}
+/** `def test(): pass`: after the colon. */
+function pyInlineBody(source, from, to) {
+    for (let at = from; at < to; at += 1) {
+        const c = source.code[at];
+        if (c === '(' || c === '[' || c === '{')
+            at = closing(source, at) - 1;
+        else if (c === ':')
+            return at + 1;
+    }
+    return to;
+}
+// ---------------------------------------------------------------- Go
+const GO_SKIPS = /(?<![\w$])[a-z]\w*\.(?:Skip|Skipf|SkipNow)\s*\(/g;
+function readGo(source) {
+    const tests = [];
+    const build = /^\s*(?:\/\/[^\n]*\n|\s)*?\/\/(?:go:build| ?\+build)\s+([^\n]+)/.exec(source.raw);
+    const groups = [{ span: { from: 0, to: source.code.length }, skips: build === null ? 0 : 1 }];
+    const add = (name, from, open, to) => {
+        const body = { from: open + 1, to: closing(source, open) - 1 };
+        const text = code(source, body);
+        tests.push({ name, span: { from, to }, body, skips: count(text, GO_SKIPS), empty: isEmptyBlock(text) });
+    };
+    for (const match of source.code.matchAll(/^func\s+(?:\([^)\n]*\)\s*)?((?:Test|Fuzz|Example)(?:[^a-z\W]\w*)?)\s*\([^)]*\)\s*\{/gm)) {
+        const open = match.index + match[0].length - 1;
+        add(match[1], match.index, open, closing(source, open));
+    }
+    for (const match of source.code.matchAll(/(?<![\w$])[a-z]\w*\.Run\s*\(\s*["`][^"`]*["`]\s*,\s*func\s*\([^)]*\)\s*\{/g)) {
+        const open = match.index + match[0].length - 1;
+        const name = source.raw.slice(match.index, open);
+        add(`Run ${read_tests_oneLine(/["`]([^"`]*)["`]/.exec(name)?.[1] ?? '')}`, match.index, open, closing(source, open));
+    }
+    return { tests: withGroups(tests, groups), repeats: [], focused: [], parts: [] };
+}
+// ---------------------------------------------------------------- Rust
+function readRust(source) {
+    const tests = [];
+    const groups = [];
+    const repeats = [];
+    const parts = [];
+    for (const match of source.code.matchAll(/\b(?:pub(?:\s*\([^)\n]*\))?\s+)?(?:(?:async|const|unsafe)\s+)*(fn|mod)\s+(\w+)/g)) {
+        const open = rustBody(source, match.index + match[0].length);
+        if (open === -1)
+            continue;
+        const from = rustAttributes(source, match.index);
+        const attributes = source.code.slice(from, match.index);
+        const span = { from, to: closing(source, open) };
+        const skips = count(attributes, /\bignore\b|\bshould_panic\b/g) + count(attributes, /\bcfg\s*\((?!\s*test\s*\))/g);
+        if (match[1] === 'mod') {
+            groups.push({ span, skips });
+            if (/\bcfg\s*\([^)]*\btest\b/.test(attributes))
+                parts.push({ span });
+            continue;
+        }
+        const cases = [...attributes.matchAll(/#\[\s*(?:case|test_case|case::\w+)\b/g)];
+        if (!/#\[\s*(?:\w+::)*(?:test|rstest|test_case|wasm_bindgen_test|quickcheck)\b/.test(attributes))
+            continue;
+        if (cases.length > 0) {
+            const rows = cases.map((it) => ({ from: from + it.index, to: closing(source, from + it.index + 1) }));
+            repeats.push({ span, rows });
+        }
+        const body = { from: open + 1, to: span.to - 1 };
+        tests.push({ name: match[2], span, body, skips, empty: isEmptyBlock(code(source, body)) });
+    }
+    return { tests: withGroups(tests, groups), repeats, focused: [], parts: [...parts, ...tests] };
+}
+/** The brace that opens the body; -1 for a declaration without one. */
+function rustBody(source, at) {
+    for (let next = at; next < source.code.length; next += 1) {
+        const c = source.code[next];
+        if (c === '{')
+            return next;
+        if (c === ';' || c === '}')
+            return -1;
+        if (c === '(' || c === '[')
+            next = closing(source, next) - 1;
+    }
+    return -1;
+}
+/** Where the attributes before `at` begin. */
+function rustAttributes(source, at) {
+    let from = at;
+    for (;;) {
+        let back = from - 1;
+        while (back >= 0 && /\s/.test(source.code[back]))
+            back -= 1;
+        const open = source.code[back] === ']' ? (source.partner[back] ?? -1) : -1;
+        if (open < 1 || source.code[open - 1] !== '#')
+            return from;
+        from = open - 1;
+    }
+}
+// ---------------------------------------------------------------- Java
+const JAVA_SKIPS = /@(?:[\w.]*\.)?(?:Disabled\w*|Ignore|EnabledIf\w*|EnabledOn\w*)\b|\benabled\s*=\s*false\b|\bexpected\s*=/g;
+const JAVA_BODY_SKIPS = /\b(?:assumeTrue|assumeFalse|assumeThat|assumingThat|abort)\s*\(|\bSkipException\b/g;
+function readJava(source) {
+    const tests = [];
+    const groups = [];
+    const repeats = [];
+    for (const match of source.code.matchAll(/\b(?:class|interface|record)\s+\w+[^;{}()]{0,500}\{/g)) {
+        const open = match.index + match[0].length - 1;
+        const from = javaMemberStart(source, match.index);
+        const span = { from, to: closing(source, open) };
+        groups.push({ span, skips: count(code(source, { from, to: open }), JAVA_SKIPS) });
+    }
+    const seen = new Set();
+    const heads = /@(?:[\w.]*\.)?(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property)\b|\bpublic\s+void\s+test\w*\s*\(\s*\)/g;
+    for (const match of source.code.matchAll(heads)) {
+        const from = javaMemberStart(source, match.index);
+        const method = javaMethod(source, match.index);
+        if (method === null || seen.has(method.open))
+            continue;
+        seen.add(method.open);
+        const head = code(source, { from, to: method.open });
+        const span = { from, to: closing(source, method.open) };
+        const body = { from: method.open + 1, to: span.to - 1 };
+        const rows = javaRows(source, { from, to: method.open });
+        if (rows.length > 0)
+            repeats.push({ span, rows });
+        const text = code(source, body);
+        tests.push({ name: method.name, span, body, skips: count(head, JAVA_SKIPS) + count(text, JAVA_BODY_SKIPS), empty: isEmptyBlock(text) });
+    }
+    return { tests: withGroups(tests, groups), repeats, focused: [], parts: [] };
+}
+/** Annotations and head of a member are not longer; a bound, so that hostile text is read in linear time. */
+const JAVA_HEAD = 5_000;
+/** After what stands before the member: `;`, `{` or `}` outside of an annotation's brackets. */
+function javaMemberStart(source, at) {
+    for (let back = at - 1; back >= Math.max(0, at - JAVA_HEAD); back -= 1) {
+        const c = source.code[back];
+        const open = source.partner[back] ?? -1;
+        if (c === ')' && open !== -1)
+            back = open;
+        else if (c === ';' || c === '{' || c === '}')
+            return back + 1;
+    }
+    return at;
+}
+/** The name of the method whose annotations or modifiers stand at `at`, and its opening brace. */
+function javaMethod(source, at) {
+    let name = '';
+    for (let next = at, steps = 0; next < source.code.length && steps < JAVA_HEAD; next += 1, steps += 1) {
+        const c = source.code[next];
+        if (c === ';' || c === '}')
+            return null;
+        if (c === '{')
+            return name === '' ? null : { name, open: next };
+        if (c !== '(')
+            continue;
+        const word = /(@?[\w.]+)\s*$/.exec(source.code.slice(Math.max(0, next - 120), next))?.[1] ?? '';
+        if (!word.startsWith('@'))
+            name = word;
+        next = closing(source, next) - 1;
+    }
+    return null;
+}
+function javaRows(source, head) {
+    for (const match of code(source, head).matchAll(/@(ValueSource|CsvSource|EnumSource|MethodSource)\s*\(/g)) {
+        const open = head.from + match.index + match[0].length - 1;
+        if (match[1] === 'MethodSource') {
+            // The rows are made by a method whose name may differ: all arguments in the file.
+            const rows = [...source.code.matchAll(/\b(?:Arguments\.of|arguments)\s*\(/g)].map((it) => ({
+                from: it.index,
+                to: closing(source, it.index + it[0].length - 1),
+            }));
+            if (rows.length > 0)
+                return rows;
+            continue;
+        }
+        const block = source.raw.slice(open, closing(source, open)).match(/"""([^]*?)"""/);
+        if (block !== null) {
+            const lines = block[1].split('\n').filter((it) => it.trim() !== '');
+            return lines.map(() => ({ from: open, to: closing(source, open) }));
+        }
+        const brace = source.code.indexOf('{', open);
+        if (brace !== -1 && brace < closing(source, open))
+            return source_elements(source, brace);
+        return source_elements(source, open);
+    }
+    return [];
+}
+// ---------------------------------------------------------------- loops
+const LOOPS = {
+    javascript: /\bfor\s*(?:await\s*)?\(|\.(?:forEach|map|flatMap)\s*\(/g,
+    python: /^[ \t]*(?:async\s+)?for\s[^\n]{1,200}?\sin\s/gm,
+    go: /\bfor\s[^{;\n]{0,200}?\brange\s/g,
+    rust: /\bfor\s[^\n{;]{1,200}?\sin\s|\.for_each\s*\(/g,
+    java: /\bfor\s*\(|\.forEach\s*\(/g,
+};
+/** Loops over tables that stand in the file. */
+function loopsIn(source, tables) {
+    const found = [];
+    for (const match of source.code.matchAll(LOOPS[source.language])) {
+        const end = match.index + match[0].length;
+        const loop = match[0].startsWith('.') ? callLoop(source, match.index, end - 1) : forLoop(source, match.index, end);
+        if (loop === null)
+            continue;
+        const rows = tableRows(source, loop.over, tables);
+        if (rows.length > 0)
+            found.push({ span: loop.span, rows });
+    }
+    return found;
+}
+function callLoop(source, dot, open) {
+    let from = dot;
+    const last = source.partner[dot - 1] ?? -1;
+    if (last !== -1)
+        from = last;
+    const word = /[\w$.!]+$/.exec(source.code.slice(Math.max(0, from - 120), from))?.[0] ?? '';
+    return { span: { from: open, to: closing(source, open) }, over: { from: from - word.length, to: dot } };
+}
+function forLoop(source, start, end) {
+    if (source.language === 'javascript' || source.language === 'java') {
+        const close = closing(source, end - 1);
+        const head = source.code.slice(end, close - 1);
+        const split = source.language === 'java' ? /:(?!:)/.exec(head) : /\s(?:of|in)\s/.exec(head);
+        if (split === null)
+            return null;
+        const body = nextCode(source, close);
+        const to = source.code[body] === '{' ? closing(source, body) : statementEnd(source, body);
+        return { span: { from: body, to }, over: { from: end + split.index + split[0].length, to: close - 1 } };
+    }
+    if (source.language === 'python') {
+        const to = pyStatementEnd(source, start);
+        const indent = /^[ \t]*/.exec(source.code.slice(start))?.[0].length ?? 0;
+        let last = to;
+        while (last < source.code.length) {
+            const next = pyStatementEnd(source, last);
+            const line = source.code.slice(last, next);
+            if (line.trim() !== '' && line.length - line.trimStart().length <= indent)
+                break;
+            last = next;
+        }
+        const colon = source.code.lastIndexOf(':', to);
+        return { span: { from: to, to: last }, over: { from: end, to: colon > end ? colon : to } };
+    }
+    // Go and Rust: the body is the last brace of the statement; one before it belongs to a literal.
+    let open = end;
+    for (;;) {
+        while (open < source.code.length && source.code[open] !== '{') {
+            const c = source.code[open];
+            open = c === '(' || c === '[' ? closing(source, open) : open + 1;
+        }
+        if (open >= source.code.length)
+            return null;
+        const close = closing(source, open);
+        if (!/^[ \t]*\{/.test(source.code.slice(close, close + 8)))
+            return { span: { from: open, to: close }, over: { from: end, to: open } };
+        open = nextCode(source, close);
+    }
+}
+// ---------------------------------------------------------------- helpers and assertions
+const FUNCTIONS = {
+    javascript: /\bfunction\s*\*?\s*([A-Za-z_$][\w$]*)\s*(?:<[^(){}]*>)?\(|\b(?:const|let|var)\s+([A-Za-z_$][\w$]*)\s*(?::[^=\n]*)?=\s*(?:async\s*)?(?:function\b|\([^()]*(?:\([^()]*\)[^()]*)*\)\s*(?::[^={}]*)?=>|[A-Za-z_$][\w$]*\s*=>)/g,
+    python: /^[ \t]*(?:async\s+)?def\s+(\w+)/gm,
+    go: /^func\s+(?:\([^)]*\)\s*)?(\w+)/gm,
+    rust: /\bfn\s+(\w+)|\bmacro_rules!\s*(\w+)/g,
+    java: /\b(?:void|[A-Z][\w<>[\], ]{0,100}|boolean|int|long)\s+([a-z]\w*)\s*\(/g,
+};
+/** Functions that are not tests. */
+function helpersIn(source, tests) {
+    const ends = new Set(tests.map((test) => `${test.name} ${test.span.to}`));
+    const found = [];
+    for (const match of source.code.matchAll(FUNCTIONS[source.language])) {
+        const name = match[1] ?? match[2] ?? '';
+        const span = functionSpan(source, match.index, match.index + match[0].length);
+        if (name.length > 2 && span !== null && !ends.has(`${name} ${span.to}`))
+            found.push({ name, span });
+    }
+    return found;
+}
+function functionSpan(source, start, end) {
+    if (source.language === 'python') {
+        const block = pyStatementEnd(source, start);
+        const indent = /^[ \t]*/.exec(source.code.slice(start))?.[0].length ?? 0;
+        let to = block;
+        while (to < source.code.length) {
+            const next = pyStatementEnd(source, to);
+            const line = source.code.slice(to, next);
+            if (line.trim() !== '' && line.length - line.trimStart().length <= indent)
+                break;
+            to = next;
+        }
+        return { from: start, to };
+    }
+    let at = end;
+    if (source.code.slice(start, end).endsWith('=>')) {
+        at = nextCode(source, end);
+        if (source.code[at] !== '{')
+            return { from: start, to: statementEnd(source, at) };
+    }
+    if (source.code[at - 1] === '(')
+        at = closing(source, at - 1);
+    for (; at < source.code.length; at += 1) {
+        const c = source.code[at];
+        if (c === '{')
+            return { from: start, to: closing(source, at) };
+        if (c === ';' || c === '}')
+            return null;
+        if (c === '(' || c === '[')
+            at = closing(source, at) - 1;
+    }
+    return null;
+}
+/** A call by one of these names can fail a test. */
+const ASSERT_NAME = String.raw `(?:assert|expect|check|verify|validate|ensure|must|should)`;
+const ASSERTIONS = {
+    javascript: new RegExp(String.raw `(?<![\w$.])(?:expect(?:\.soft|\.poll)?|expectTypeOf|assertType|should|assert(?:\.\w+)*|sinon\.assert\.\w+|${ASSERT_NAME}[A-Z_]\w*)\s*(?:<[^;(){}]{0,200}>\s*)?\(|\.should\b|\.expect\s*\(|(?<![\w$.])(?:t|tt|ctx|QUnit|chai)\.(?:is|not|isNot|deepEqual|notDeepEqual|like|truthy|falsy|true|false|regex|notRegex|throws|throwsAsync|notThrows|notThrowsAsync|snapshot|assert(?:\.\w+)*|ok|notOk|equal|equals|strictEqual|notEqual|same|strictSame|notSame|match|rejects|resolves|error|ifError|expect)\s*\(`, 'g'),
+    python: new RegExp(String.raw `(?<![\w.])assert\b|\.(?:assert\w+|fail|failUnless\w*)\s*\(|\bpytest\s*\.\s*(?:raises|warns|fail|approx_raises)\s*\(|(?<![\w.])raises\s*\(|(?<![\w.])${ASSERT_NAME}_\w+\s*\(|\bself\.(?:${ASSERT_NAME})_\w+\s*\(`, 'g'),
+    go: new RegExp(String.raw `(?<![\w.])[a-z]\w{0,2}\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\s*\(|(?<![\w.])(?:assert|require|is|qt|cmp|td|must|check)\.[A-Z]\w*\s*\(|(?<![\w.])${ASSERT_NAME}[A-Z]\w*\s*\(|(?:Expect|Ω|Eventually|Consistently)\s*\(`, 'g'),
+    rust: new RegExp(String.raw `(?<!\w)(?:debug_)?(?:assert|prop_assert|insta::assert)\w*!\s*[({[]|(?<![\w.])${ASSERT_NAME}_\w+\s*\(|(?<!\w)panic!\s*\(`, 'g'),
+    java: new RegExp(String.raw `(?<![\w])(?:(?:Assertions|Assert|Truth|MatcherAssert)\.)?(?:assert[A-Z]\w*|fail|verify|verifyNoMoreInteractions|verifyNoInteractions|${ASSERT_NAME}[A-Z]\w*)\s*\(|\.(?:andExpect|expectNext|expectError|expectBody|expectStatus)\s*\(`, 'g'),
+};
+/** Words that a constant may consist of. */
+const CONSTANT = /^(?:true|false|True|False|None|null|nil|undefined|Some|Ok|is|in|not|and|or|assert|msg|self|t|toBe|toEqual)$/;
+function assertionsIn(source) {
+    const found = [];
+    for (const match of source.code.matchAll(ASSERTIONS[source.language])) {
+        const from = match.index;
+        if (isDefinition(source, from))
+            continue;
+        const open = match[0].endsWith('(') || /[[{]$/.test(match[0]) ? from + match[0].length - 1 : -1;
+        const to = Math.max(statementEnd(source, from), from + match[0].length);
+        if (!isConstant(source, { from, to }, match[0], open))
+            found.push({ from, to });
+    }
+    return found;
+}
+/** `function assertUser(`, `def check_x(`, `func expectOk(` define, they do not call. */
+function isDefinition(source, at) {
+    return /\b(?:function\s*\*?|def|func|fn|void|class|struct|boolean|static|import|from)\s+$/.test(source.code.slice(Math.max(0, at - 24), at));
+}
+/** An assertion on constants alone says nothing: `expect(true).toBe(true)`, `assert 1 == 1`. */
+function isConstant(source, span, head, open) {
+    if (MEANS_FAILURE.test(head))
+        return false;
+    if (open !== -1 && source.code.slice(open + 1, closing(source, open) - 1).trim() === '')
+        return false; // `checkAll()`
+    const rest = source.code.slice(span.from + head.length, span.to);
+    if (rest.includes('`'))
+        return false; // a template with holes
+    return !(rest.match(/(?<![\w$.])[A-Za-z_$][\w$]*/g) ?? []).some((word) => !CONSTANT.test(word));
+}
+/** These fail whatever they are given, or check what stands before them. */
+const MEANS_FAILURE = /(?:\bfail\w*|\bFail\w*|\bErrorf?|\bFatalf?|\bpanic!|\bshould|\bverify\w*|\braises|\bwarns|\bassert_(?:called|awaited|has|any|not)\w*)\s*\(?$|^\.(?:andExpect|expect)/;
+
 ;// CONCATENATED MODULE: ./lib/verify/weakened.js
-// temporary, being written
-function weakenedTests(_files) { return []; }
-function weakened_isTestFile(_path) { return false; }
+// Whether a change makes the tests weaker: tests that are gone, skipped, emptied or shut out, and dropped assertions.
+//
+// Read from the text alone, so it is a hint and no proof: honest refactorings are let through where their words turn
+// up again in tests that run (a renamed test, a table, a helper), and a cheat who writes those words is not found.
+
+
+
+const MAX_WEAKENINGS = 100;
+/**
+ * How the tests got weaker between two states, at most 100 findings. `files` are the changed files; those for which
+ * `mayHoldTests` is false are left out. Renames come as a file without `after` and one without `before`. Tests that move between files, and tables that take over from single tests, are no weakening.
+ */
+function weakenedTests(files) {
+    const found = [];
+    const changed = files.filter((it) => it.before !== it.after && mayHoldTests(it.path));
+    for (const language of new Set(changed.map((it) => languageOf(it.path)))) {
+        if (language === null)
+            continue;
+        const own = changed.filter((it) => languageOf(it.path) === language);
+        found.push(...weakenedIn(side(own, 'before', language), side(own, 'after', language)));
+    }
+    return found.slice(0, MAX_WEAKENINGS);
+}
+function side(changes, which, language) {
+    const files = changes.flatMap((change) => {
+        const text = change[which];
+        return text === null ? [] : [withWholeFile(readTests(change.path, text, language))];
+    });
+    const helpers = callsOfHelpers(files);
+    const built = { files, helpers, tests: [], assertions: [], rows: [], total: 0 };
+    for (const file of files) {
+        const { path, source } = file;
+        const around = holders(file.repeats.map((it) => ({ span: it.span, times: Math.max(1, it.rows.length) })));
+        const inside = holders(file.helpers);
+        const starts = [];
+        for (const span of file.assertions) {
+            // A helper's assertion counts for each call of the helper; the call itself does not count then.
+            if (helpers.has(calledAt(source, span)))
+                continue;
+            const helper = inside(span.from).at(-1);
+            const calls = helper === undefined ? 1 : (helpers.get(helper.name)?.calls ?? 1);
+            const times = around(span.from).reduce((product, it) => Math.min(1000, product * it.times), 1);
+            const weight = calls * times;
+            starts.push(span.from);
+            built.total += weight;
+            built.assertions.push({ path, text: weakened_plain(source, span), weight, words: bag(source, span) });
+        }
+        for (const { span, rows } of file.repeats) {
+            if (!file.assertions.some((it) => it.from >= span.from && it.from < span.to))
+                continue;
+            for (const row of rows)
+                built.rows.push({ path, text: weakened_plain(source, row), weight: 1, words: rowBag(source, row) });
+        }
+        for (const test of file.tests) {
+            const calls = source.code.slice(test.body.from, test.body.to).match(/(?<![\w$])[A-Za-z_$][\w$]*(?=!?\s*\()/g) ?? [];
+            const strength = between(starts, test.span) + calls.filter((name) => helpers.has(name)).length;
+            built.tests.push({ ...test, path, source, strength, text: weakened_plain(source, test.body), words: bag(source, test.body) });
+        }
+    }
+    return built;
+}
+/** A file that only asserts, without tests that we know, is one test. */
+function withWholeFile(file) {
+    const inside = holders(file.helpers);
+    const bare = file.assertions.some((it) => inside(it.from).length === 0);
+    if (file.tests.length > 0 || !bare || !read_tests_isTestFile(file.path))
+        return file;
+    const span = { from: 0, to: file.source.code.length };
+    return { ...file, tests: [{ name: '(whole file)', span, body: span, skips: 0, empty: false }] };
+}
+/** Functions with assertions in them, and how often they are called in the changed files. */
+function callsOfHelpers(files) {
+    const helpers = new Map();
+    for (const file of files) {
+        const starts = file.assertions.map((it) => it.from);
+        for (const { name, span } of file.helpers)
+            if (between(starts, span) > 0)
+                helpers.set(name, { calls: 0 });
+    }
+    if (helpers.size === 0)
+        return helpers;
+    for (const { source, repeats } of files) {
+        const around = holders(repeats.map((it) => ({ span: it.span, times: Math.max(1, it.rows.length) })));
+        for (const match of source.code.matchAll(/(?<![\w$])([A-Za-z_$][\w$]*)!?\s*\(/g)) {
+            const helper = helpers.get(match[1]);
+            const before = source.code.slice(Math.max(0, match.index - 16), match.index);
+            if (helper === undefined || /\b(?:function\s*\*?|def|func|fn|void)\s+$|\bfunc\s*\([^)]*\)\s*$/.test(before))
+                continue;
+            helper.calls += around(match.index).reduce((product, it) => Math.min(1000, product * it.times), 1);
+        }
+    }
+    return helpers;
+}
+function calledAt(source, span) {
+    return /^[\w$]+/.exec(source.code.slice(span.from, span.from + 120))?.[0] ?? '';
+}
+/** How many of the ascending offsets are in the span. */
+function between(offsets, span) {
+    return firstNotBelow(offsets, span.to) - firstNotBelow(offsets, span.from);
+}
+function firstNotBelow(offsets, bound) {
+    let low = 0;
+    let high = offsets.length;
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (offsets[middle] < bound)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+/** Without blanks, quotes and trailing commas: what a formatter may change. */
+function weakened_plain(source, span) {
+    return source.raw.slice(span.from, span.to).replace(/[\s"'`;]|,(?=\s*[)\]}])/g, '');
+}
+function bag(source, span) {
+    const words = wordsIn(source, span);
+    return { literals: counted(words.literals), identifiers: counted(words.identifiers) };
+}
+/** A row may be one string with several values in it (`@CsvSource`). */
+function rowBag(source, span) {
+    const words = wordsIn(source, span);
+    const parts = words.literals.filter((it) => /[,|]/.test(it)).flatMap((it) => it.split(/[,|]/));
+    const literals = [...words.literals, ...parts.map((it) => it.trim()).filter((it) => it !== '')];
+    return { literals: counted(literals), identifiers: counted(words.identifiers) };
+}
+function emptyBag() {
+    return { literals: new Map(), identifiers: new Map() };
+}
+function counted(words) {
+    const total = new Map();
+    for (const word of words)
+        total.set(word, (total.get(word) ?? 0) + 1);
+    return total;
+}
+function addTo(total, { literals, identifiers }, sign = 1) {
+    for (const [word, number] of literals)
+        total.literals.set(word, (total.literals.get(word) ?? 0) + sign * number);
+    for (const [word, number] of identifiers) {
+        total.identifiers.set(word, (total.identifiers.get(word) ?? 0) + sign * number);
+    }
+}
+// ---------------------------------------------------------------- comparing the sides
+function weakenedIn(before, after) {
+    const { kept, gone, fresh } = matched(before.tests, after.tests);
+    const found = [];
+    const gained = gainedWords(before, after, kept, gone, fresh);
+    const lost = gone.filter((test) => test.skips === 0 && !test.empty && !isAbsorbed(test.words, gained, gone));
+    found.push(...sayGone(lost, after));
+    const told = lost.map((test) => ({ test, strength: test.strength }));
+    for (const [old, now] of kept) {
+        const weaker = weakerTest(old, now, gained);
+        if (weaker === null)
+            continue;
+        found.push(weaker);
+        told.push({ test: old, strength: Math.max(0, old.strength - now.strength) });
+    }
+    found.push(...newlyFocused(before, after), ...droppedAssertions(before, after, told));
+    return found;
+}
+function weakerTest(old, now, gained) {
+    const name = `test "${now.name}"`;
+    if (now.skips > old.skips)
+        return { path: now.path, kind: 'skipped', text: `${name} is skipped, or may fail` };
+    if (!isEmptied(old, now) || isAbsorbed(old.words, gained, []))
+        return null;
+    const text = now.empty ? `${name} has nothing in it any more` : `${name} has no assertion any more`;
+    return { path: now.path, kind: 'emptied', text };
+}
+function isEmptied(old, now) {
+    return (now.empty && !old.empty) || (now.strength === 0 && old.strength > 0);
+}
+/**
+ * Pairs of the same test before and after: by name, in the same file first; then by the same or nearly the same
+ * body, which is a test that got another name. What is left over is gone, or fresh.
+ */
+function matched(before, after) {
+    const taken = new Set();
+    const kept = [];
+    const pair = (left, keyOf) => {
+        const index = new Map();
+        // Backwards, so that the first of the same key is taken first.
+        for (const test of after.toReversed())
+            if (!taken.has(test))
+                push(index, keyOf(test), test);
+        return left.filter((test) => {
+            const partner = index.get(keyOf(test))?.pop();
+            if (partner === undefined)
+                return true;
+            taken.add(partner);
+            kept.push([test, partner]);
+            return false;
+        });
+    };
+    let gone = pair(before, (test) => `${test.path}\0${test.name}`);
+    gone = pair(gone, (test) => test.name);
+    gone = pair(gone, (test) => test.text);
+    const fresh = after.filter((test) => !taken.has(test));
+    gone = gone.filter((test) => {
+        const [partner, likeness] = mostLike(test, fresh);
+        if (partner === undefined || likeness < ALIKE)
+            return true;
+        fresh.splice(fresh.indexOf(partner), 1);
+        kept.push([test, partner]);
+        return false;
+    });
+    return { kept, gone, fresh };
+}
+const ALIKE = 0.65;
+/** More tests than this are not compared with each other: a test that is renamed and changed then counts as gone. */
+const MOST_COMPARED = 300;
+function mostLike(test, others) {
+    let best = [undefined, 0];
+    for (const other of others.slice(0, MOST_COMPARED)) {
+        const likeness = likenessOf(test.words, other.words);
+        if (likeness > best[1])
+            best = [other, likeness];
+    }
+    return best;
+}
+/** The part of all words that both have, from 0 to 1. */
+function likenessOf(a, b) {
+    let common = 0;
+    let all = 0;
+    for (const kind of ['literals', 'identifiers']) {
+        for (const [word, number] of a[kind]) {
+            common += Math.min(number, b[kind].get(word) ?? 0);
+            all += number;
+        }
+        for (const number of b[kind].values())
+            all += number;
+    }
+    return all === 0 ? 0 : (2 * common) / all;
+}
+function push(map, key, value) {
+    const own = map.get(key);
+    if (own === undefined)
+        map.set(key, [value]);
+    else
+        own.push(value);
+}
+/** The words that tests which run, their tables and their helpers have won, apart from what stayed. */
+function gainedWords(before, after, kept, gone, fresh) {
+    const gained = emptyBag();
+    const runs = (test) => test.skips === 0 && !test.empty;
+    for (const test of fresh)
+        if (runs(test))
+            addTo(gained, test.words);
+    for (const [old, now] of kept) {
+        if (old.text === now.text || !runs(now))
+            continue;
+        addTo(gained, now.words);
+        addTo(gained, old.words, -1);
+    }
+    const isGone = new Set(gone);
+    const outside = (one, span) => wordsAround(one, one.tests.map((test) => ({ path: test.path, span: span(test) })));
+    addTo(gained, outside(after, (test) => test.body));
+    // The tables of tests that are gone stand in their marks: they did not stay.
+    addTo(gained, outside(before, (test) => (isGone.has(test) ? test.span : test.body)), -1);
+    return gained;
+}
+/** The words outside of these parts: of tables, and of helpers that assert and are called. */
+function wordsAround(one, parts) {
+    const total = emptyBag();
+    const byFile = new Map();
+    for (const part of parts)
+        push(byFile, part.path, part);
+    for (const { path, source, repeats, helpers } of one.files) {
+        const spans = [...new Map(repeats.flatMap((it) => it.rows).map((row) => [row.from, row])).values()];
+        for (const { name, span } of helpers)
+            if ((one.helpers.get(name)?.calls ?? 0) > 0)
+                spans.push(span);
+        spans.sort((a, b) => a.from - b.from);
+        const within = holders(byFile.get(path) ?? []);
+        for (const span of spans)
+            if (within(span.from).length === 0)
+                addTo(total, rowBag(source, span));
+    }
+    return total;
+}
+const ENOUGH = 0.6;
+/** Whether these words turn up among the gained ones. Literals decide; words that all gone tests share do not. */
+function isAbsorbed(words, gained, gone) {
+    const shared = (word) => gone.length > 1 && gone.every((test) => test.words.literals.has(word));
+    const own = [...words.literals.keys()].filter((word) => !shared(word));
+    if (own.length > 0)
+        return own.filter((it) => (gained.literals.get(it) ?? 0) > 0).length / own.length >= ENOUGH;
+    const names = [...words.identifiers.keys()];
+    return names.length > 0 && names.filter((it) => (gained.identifiers.get(it) ?? 0) > 0).length / names.length >= ENOUGH;
+}
+function sayGone(lost, after) {
+    const found = [];
+    const paths = new Set(after.files.map((it) => it.path));
+    const byFile = new Map();
+    for (const test of lost)
+        push(byFile, test.path, test);
+    for (const [path, tests] of byFile) {
+        // A test inside a test that is gone is gone with it.
+        const outer = tests.filter((it) => !tests.some((other) => other !== it && holds(other.span, it.span)));
+        if (!paths.has(path)) {
+            const names = outer.slice(0, 3).map((it) => `"${it.name}"`).join(', ');
+            found.push({ path, kind: 'deleted', text: `the file is gone with ${plural(outer.length, 'test')}: ${names}` });
+        }
+        else
+            for (const test of outer)
+                found.push({ path, kind: 'deleted', text: `test "${test.name}" is gone` });
+    }
+    return found;
+}
+function holds(outer, inner) {
+    return outer.from <= inner.from && outer.to >= inner.to && outer.to - outer.from > inner.to - inner.from;
+}
+function newlyFocused(before, after) {
+    const old = before.files.flatMap((file) => file.focused.map((it) => it.text));
+    return after.files.flatMap((file) => file.focused.flatMap(({ text }) => {
+        const at = old.indexOf(text);
+        if (at !== -1)
+            old.splice(at, 1);
+        return at === -1 ? [{ path: file.path, kind: 'focused', text: `other tests do not run: ${text}` }] : [];
+    }));
+}
+/** Assertions and table rows that are gone, as far as the number of assertions fell and nothing else explains it. */
+function droppedAssertions(before, after, told) {
+    const fell = before.total - after.total - told.reduce((sum, it) => sum + it.strength, 0);
+    if (fell <= 0)
+        return [];
+    const gained = gainedIn([...after.assertions, ...after.rows], [...before.assertions, ...before.rows]);
+    const open = [...without(before.assertions, after.assertions), ...without(before.rows, after.rows)].filter((item) => {
+        if (told.some(({ test }) => test.path === item.path && test.text.includes(item.text)))
+            return false;
+        return !isAbsorbed(item.words, gained, []);
+    });
+    const dropped = Math.min(fell, open.reduce((sum, item) => sum + item.weight, 0));
+    const first = open[0];
+    if (dropped <= 0 || first === undefined)
+        return [];
+    const text = `${plural(dropped, 'assertion')} of ${before.total} gone`;
+    return [{ path: first.path, kind: 'assertions', text }];
+}
+/** The items whose text does not stand on the other side, one for one. */
+function without(items, others) {
+    const left = new Map();
+    for (const other of others)
+        left.set(other.text, (left.get(other.text) ?? 0) + 1);
+    return items.filter((item) => {
+        const number = left.get(item.text) ?? 0;
+        left.set(item.text, number - 1);
+        return number <= 0;
+    });
+}
+function gainedIn(items, others) {
+    const total = emptyBag();
+    for (const { words } of without(items, others))
+        addTo(total, words);
+    return total;
+}
+function plural(number, word) {
+    return `${number} ${word}${number === 1 ? '' : 's'}`;
+}
 
 ;// CONCATENATED MODULE: ./lib/verify/examine.js
 
@@ -6937,7 +8374,7 @@ async function watch(changes, objects, options) {
             after: await small(change.status === 'D' ? null : change.newOid, objects),
         });
     }
-    const tests = options.weakenedTests === 'off' ? [] : weakenedTests(texts.filter(({ path }) => weakened_isTestFile(path)));
+    const tests = options.weakenedTests === 'off' ? [] : weakenedTests(texts.filter(({ path }) => read_tests_isTestFile(path)));
     const weakened = tests.map(({ path, text }) => `${path}: ${text}`);
     const pins = changedGateDefinitions(texts, options.gateCommands).map(({ path, gate, text }) => `${path} (gate ${gate}): ${text}`);
     return { weakened, remarks: [...weakened, ...pins].map((text) => options.redactor.redact(text)) };
@@ -6972,6 +8409,7 @@ function createGates(options) {
             timeoutMs: gate.timeoutMs,
             signal,
             captureBytes: OUTPUT_BYTES,
+            ...(options.mark === undefined ? {} : { mark: options.mark }),
         });
         const ok = ran.exit.kind === 'exit' && ran.exit.code === 0;
         const output = options.redactor.redact(ran.output);
@@ -7090,6 +8528,7 @@ async function createPorts(options) {
     const sayGates = (tags) => settings.gates
         .filter((gate) => tags === null || gate.when === null || gate.when.some((tag) => tags.includes(tag)))
         .map((gate) => `${gate.name}: ${gate.run}${gate.advisory ? ' (advisory)' : ''}`);
+    const marked = options.mark === undefined ? {} : { mark: options.mark };
     return {
         clock: { now: Date.now },
         agent: createSessions({
@@ -7107,6 +8546,7 @@ async function createPorts(options) {
             read: repository.read,
             directory,
             redactor,
+            ...marked,
             onEvent: options.onAgent,
         }),
         gates: createGates({
@@ -7116,6 +8556,7 @@ async function createPorts(options) {
             env: (0,untrusted_env/* gateEnv */.Lx)(env, { extra: settings.gateEnv }).env,
             redactor,
             logs: (0,external_node_path_.join)(directory, 'logs'),
+            ...marked,
             onStart: options.onGateStart,
             onEnd: options.onGateEnd,
         }),

@@ -589,7 +589,8 @@ function whereToLook(state, places) {
 }
 /** How the run stands, in one line: for titles and for `status`. */
 function statusLine(state, look) {
-    return paint((0,report_escape/* terminalText */.eR)((0,words/* headline */.Pl)(state, (0,words/* outcomeNow */.jL)(state)).text), ['bold'], look.colour);
+    const text = (0,report_escape/* terminalText */.eR)((0,words/* headline */.Pl)(state, (0,words/* outcomeNow */.jL)(state)).text);
+    return paint(look.plain ? text : width_fit(text, Math.max(20, look.width)), ['bold'], look.colour);
 }
 const STANDS = {
     passed: { sign: '✔', colour: 'green' },

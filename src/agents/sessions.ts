@@ -30,6 +30,8 @@ export type SessionsOptions = {
   /** Transcripts and the prompt file, on this machine only. */
   directory: string
   redactor: Redactor
+  /** See RunRequest. */
+  mark?: string
   onEvent(event: AgentEvent): void
 }
 
@@ -76,6 +78,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
       onEvent: options.onEvent,
       transcriptPath: join(options.directory, 'transcripts', `${name}.log`),
       captureBytes: CAPTURE_BYTES,
+      ...(options.mark === undefined ? {} : { mark: options.mark }),
     })
   }
 

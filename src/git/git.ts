@@ -180,6 +180,17 @@ export class Git {
   }
 }
 
+/** Runs git in a folder that is nobody's clone, with a remote's authentication. Gives its output. */
+export async function runPlain(
+  args: readonly string[],
+  directory: string,
+  env: Readonly<Record<string, string | undefined>>,
+  extra: Readonly<Record<string, string>>,
+): Promise<string> {
+  const hard = { ...plainEnv(env), GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', ...extra }
+  return (await execute(args, { cwd: directory, env: hard })).stdout
+}
+
 function pick(options: RunOptions): { input?: string | Uint8Array; accept?: readonly number[] } {
   return {
     ...(options.input === undefined ? {} : { input: options.input }),

@@ -29,6 +29,9 @@ export type Store = StorePort & {
 }
 
 const TRIES = 4
+const FOLDER = '.ralph-state'
+/** Where the state stands in its commit. */
+export const STATE_FILE = `${FOLDER}/state.json`
 
 export function createStore(git: Git, objects: CatFile, options: StoreOptions): Store {
   const { remote, namespace, snapshot } = options
@@ -46,6 +49,8 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
     const ref = refOf(state.folder)
     if (known?.ref !== ref) known = { ref, commit: null, green: null }
     const parents = [known.commit, known.green === state.green ? null : state.green].filter((oid) => oid !== null)
+    const tree = await objects.info(`${state.green}^{tree}`)
+    if (tree === null) throw new Error(`the green commit ${state.green} is not in this clone`)
     const text = Buffer.from(`${JSON.stringify(state)}\n`)
     const about = state.attempt === null ? 'checkpoint' : `${state.attempt.storyId} in work`
     const message = Buffer.from(`ralph: iteration ${state.prd.run.iterations}, ${about}\n`)
@@ -54,12 +59,15 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
       `commit ${ref}\nmark :1\ncommitter Ralph <ralph@localhost> ${seconds} +0000\ndata ${message.length}\n`,
       message,
       ...parents.map((oid, index) => `${index === 0 ? 'from' : 'merge'} ${oid}\n`),
-      'deleteall\nM 100644 inline state.json\n',
+      // The green tree lies below the state, so that against its parent the commit only adds: one without
+      // `.github/workflows` would read as their deletion, which GitHub refuses from an App's token (facts 3.4).
+      `deleteall\nM 040000 ${tree.oid} \n`,
+      `M 100644 inline ${FOLDER}/state.json\n`,
       `data ${text.length}\n`,
       text,
       '\n',
       ...Object.entries(state.kept).map(
-        ([id, kept]) => `M 040000 ${kept.base} kept/${id}/base\nM 040000 ${kept.tree} kept/${id}/work\n`,
+        ([id, kept]) => `M 040000 ${kept.base} ${FOLDER}/kept/${id}/base\nM 040000 ${kept.tree} ${FOLDER}/kept/${id}/work\n`,
       ),
       'get-mark :1\n',
     ]
@@ -152,8 +160,8 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
       }
       const commit = await localRef(ref)
       if (commit === null) return null
-      const text = await objects.text(`${commit}:state.json`)
-      if (text === null) throw new Error(`${ref} holds no state.json`)
+      const text = await objects.text(`${commit}:${STATE_FILE}`)
+      if (text === null) throw new Error(`${ref} holds no ${STATE_FILE}`)
       const state: State = JSON.parse(text)
       known = { ref, commit, green: state.green }
       if (remote !== null && !(await has(state.green))) await store.fetch([state.green], 'tip')

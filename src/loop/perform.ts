@@ -199,7 +199,7 @@ async function publish(state: State, limits: Limits, ports: Ports): Promise<Happ
   const recorded = withBranch && state.published !== null ? await repository.record(leaving, subject) : null
   const green = recorded ?? state.green
   if (state.published !== null) await repository.checkOut(green, null)
-  await ports.reporter.beforePublish(state)
+  await ports.reporter.beforePublish(state, green)
   const result = await store.publish({ ...leaving, green, progress: recorded === null ? leaving.progress : [] }, withBranch)
   if (result.kind !== 'published') return turnedDown(result)
   // A command that came in after our last look, while we still held the lease, was dispatched by nobody.

@@ -95,7 +95,7 @@ export type ReporterPort = {
   step(step: Step, state: State): Promise<void>
   event(event: Event, state: State): Promise<void>
   /** The branch is about to move away from the head that checks stand on. */
-  beforePublish(state: State): Promise<void>
+  beforePublish(state: State, head: string): Promise<void>
   opened(state: State): Promise<State['github']>
   finished(state: State, conclusion: Conclusion): Promise<State['github']>
   warn(message: string): void

@@ -1,7 +1,7 @@
 // Check runs: the roll-up `ralph` and one for each story. Pure: who posts them is not known here.
 import type { Outcome, State } from '../loop/state.ts'
 import type { Story } from '../prd/schema.ts'
-import { code, cut, markdownText, plainLines, plainText, titleText } from './escape.ts'
+import { bold, code, cut, markdownText, plainLines, plainText, titleText } from './escape.ts'
 import { fitted, utf8Bytes } from './markdown.ts'
 import {
   type Annotation,
@@ -155,7 +155,7 @@ function storySummary(state: State, story: Story, word: string, facts: Facts): s
   ].filter((part) => part !== '')
   const why = story.passes || story.skipped ? '' : whyBlocked(state, story)
   return stacked([
-    `**${markdownText(story.id, 64)}** ${markdownText(story.title, 300)}`,
+    `${bold(markdownText(story.id, 64))} ${markdownText(story.title, 300)}`,
     [markdownText(word, 100), ...figures].join(' · '),
     why === '' ? '' : `**Why:** ${markdownText(why)}`,
     story.blocked && !story.passes && !story.skipped
@@ -197,7 +197,7 @@ function check(
     title: titleText(title, MOST_TITLE),
     summary: fitted(output.summary, MOST_BYTES, utf8Bytes),
     text: fitted(output.text, MOST_BYTES, utf8Bytes),
-    annotations: annotations.filter(isFit).slice(0, MOST_ANNOTATIONS).map(bounded),
+    annotations: annotations.map(bounded).filter(isFit).slice(0, MOST_ANNOTATIONS),
   }
 }
 

@@ -76,18 +76,26 @@ function quiet(line: string): string {
     .replace(/\bwww(?=\.)/gi, `$&${BREAK}`)
 }
 
+/** Inside of code nothing is escaped; a marker of ours there must still not be found by whoever looks for one. */
+function unmarked(text: string): string {
+  return text.replace(/<!--(?=\s*ralph)/gi, `<!-${BREAK}-`)
+}
+
+/** Bold, or nothing where there is nothing; the text is markdown already. */
+export function bold(text: string): string {
+  return text === '' ? '' : `**${text}**`
+}
+
 /** A code span for a word of ours or a command; what would end the span or the table cell is replaced. */
 export function code(text: string, max = 120): string {
-  const inner = plainText(text, max).replaceAll('`', "'").replaceAll('|', '/')
+  const inner = unmarked(plainText(text, max)).replaceAll('`', "'").replaceAll('|', '/')
   return inner === '' ? '' : `\`${inner}\``
 }
 
 /** A fenced block of at most `maxChars` UTF-16 units as a whole: head and tail stay, the tail more of it. */
 export function codeBlock(text: string, maxChars: number): string {
-  const clean = plainLines(bounded(text, Math.max(2000, maxChars * 4), 0.3))
+  const clean = unmarked(plainLines(bounded(text, Math.max(2000, maxChars * 4), 0.3)))
     .replace(/`{33,}/g, '`'.repeat(32))
-    // A marker of ours inside of somebody's output must not be found by whoever looks for one.
-    .replace(/<!--(?=\s*ralph)/gi, `<!-${BREAK}-`)
     .replace(/[^\S\n]+$/gm, '')
     .replace(/^\n+|\n+$/g, '')
   const longest = Math.max(2, ...(clean.match(/`+/g) ?? []).map((run) => run.length))
@@ -111,6 +119,7 @@ export function bounded(text: string, max: number, share: number): string {
 export function mermaidText(text: string, max = 60): string {
   // Dots and leading dashes could make a markdown list of the label; the ligature begins mermaid's own inner code.
   return plainText(text, max)
+    .replace(/[\ufe0e\ufe0f\u200c\u200d]/g, '')
     .replaceAll('ﬂ', 'fl')
     .replace(/[^\p{L}\p{N}\p{M}\p{Emoji_Presentation} ,!?'%…–-]|^-/gu, (mark) => `#${mark.codePointAt(0)};`)
 }

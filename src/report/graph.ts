@@ -14,7 +14,7 @@ const STYLES: Readonly<Record<Standing, string>> = {
   skipped: 'fill:#eaeef2,stroke:#8c959f,color:#57606a,stroke-dasharray:4 3',
   blocked: 'fill:#cf222e,stroke:#a40e26,color:#ffffff',
   working: 'fill:#0969da,stroke:#0550ae,color:#ffffff',
-  rejected: 'fill:#bf8700,stroke:#9a6700,color:#ffffff',
+  rejected: 'fill:#9a6700,stroke:#7d4e00,color:#ffffff',
   waiting: 'fill:#f6f8fa,stroke:#8c959f,color:#57606a',
   open: 'fill:#ffffff,stroke:#57606a,color:#24292f',
 }

@@ -18,6 +18,7 @@ import {
   timelineTable,
 } from './parts.ts'
 import { commandTable } from './replies.ts'
+import { outcomeNow } from './words.ts'
 
 /** Characters (UTF-16 units) that a comment or a pull request's text may have (facts/github-actions 5.1). */
 export const MOST_CHARACTERS = 65_000
@@ -40,7 +41,7 @@ export function stickyComment(state: State, facts: Facts): string {
     errorBlock(state),
     notesList(facts),
     storyTable(state, facts, room),
-    graph === null || !rich ? '' : folded('What depends on what', graph, state.prd.userStories.length <= 12),
+    graph === null || !rich ? '' : folded('What depends on what', graph, graphOpen(state)),
     spending(state, facts),
     rich ? lastFailure(state, 8000) : '',
     folded('What you can type', commandTable()),
@@ -71,7 +72,7 @@ export function jobSummary(state: State, facts: Facts): string {
         errorBlock(state),
         notesList(facts),
         storyTable(state, facts, Math.floor(room / 3)),
-        graph === null ? '' : folded('What depends on what', graph, state.prd.userStories.length <= 12),
+        graph === null ? '' : folded('What depends on what', graph, graphOpen(state)),
         spending(state, facts),
         timeline === '' ? '' : `#### Iterations\n\n${timeline}`,
         lastFailure(state, 30_000),
@@ -80,6 +81,11 @@ export function jobSummary(state: State, facts: Facts): string {
     MOST_SUMMARY_BYTES,
     utf8Bytes,
   )
+}
+
+/** A graph that can be taken in at a glance stands open, as long as something is still to come. */
+function graphOpen(state: State): boolean {
+  return state.prd.userStories.length <= 12 && outcomeNow(state) !== 'complete'
 }
 
 /** What ended the job with an error, where there is more to tell than one line. */

@@ -3,7 +3,7 @@ import { iterationsLeft, type Limits } from '../loop/limits.ts'
 import type { GateResult, Outcome, State, StoryRecord, TimelineEntry } from '../loop/state.ts'
 import type { Story } from '../prd/schema.ts'
 import { counts } from '../prd/select.ts'
-import { code, codeBlock, markdownText } from './escape.ts'
+import { bold, code, codeBlock, markdownText } from './escape.ts'
 import {
   attemptsOf,
   blockedIds,
@@ -139,7 +139,7 @@ export function blockedList(state: State): string {
     const after = story === undefined || story.retries === 0 ? '' : ` after ${many(story.retries, 'attempt')}`
     const why = story === undefined ? '' : markdownText(whyBlocked(state, story), 200)
     const how = outcomeNow(state) === 'stuck' ? '' : ` → ${code(`/ralph retry ${id} -- <hint>`)}`
-    return `- ${SIGNS.blocked} **${markdownText(id, 64)}** is blocked${after}${why === '' ? '' : `: ${why}`}${how}`
+    return `- ${SIGNS.blocked} ${bold(markdownText(id, 64))} is blocked${after}${why === '' ? '' : `: ${why}`}${how}`
   })
   if (ids.length > 5)
     lines.push(
@@ -233,7 +233,7 @@ function storyRow(state: State, story: Story, stands: ReadonlyMap<string, Standi
   const aside = asideOf(state, story, standing, stands)
   const cost = record === undefined || record.usage.costUsd === 0 ? '' : usd(record.usage.costUsd)
   const time = record === undefined || record.ms === 0 ? '' : timeCell(record.ms)
-  const name = `**${markdownText(story.id, 64)}** ${markdownText(story.title, 120)}`
+  const name = `${bold(markdownText(story.id, 64))} ${markdownText(story.title, 120)}`
   return row([
     SIGNS[standing],
     aside === '' ? name : `${name}<br><sub>${aside}</sub>`,
@@ -360,10 +360,10 @@ export function folded(title: string, body: string, open = false): string {
 }
 
 const RESULTS: Readonly<Record<TimelineEntry['result'], string>> = {
-  passed: '✅ passed',
-  rejected: '❌ rejected',
-  returned: '↩️ given back',
-  reset: '🔁 reset',
+  passed: '✅&nbsp;passed',
+  rejected: '❌&nbsp;rejected',
+  returned: '↩️&nbsp;given&nbsp;back',
+  reset: '🔁&nbsp;reset',
 }
 
 /** The iterations in their order, the newest last; at most the last 200. */
@@ -381,10 +381,10 @@ export function timelineTable(state: State): string {
         entry.costUsd > 0 ? usd(entry.costUsd) : '',
         timeCell(entry.ms),
         String(entry.job),
-        utc(entry.at),
+        utc(entry.at).replace(' UTC', '').replace(' ', '&nbsp;'),
       ]),
     )
-  const names = ['#', 'Story', 'Attempt', 'Result', 'Why', 'Cost', 'Time', 'Job', 'When']
+  const names = ['#', 'Story', 'Attempt', 'Result', 'Why', 'Cost', 'Time', 'Job', 'When (UTC)']
   return [row(names), row(['--:', ':--', '--:', ':--', ':--', '--:', '--:', '--:', ':--']), ...rows].join(
     '\n',
   )

@@ -2,7 +2,7 @@
 import type { State } from '../loop/state.ts'
 import type { Story } from '../prd/schema.ts'
 import { counts } from '../prd/select.ts'
-import { code, markdownText, titleText } from './escape.ts'
+import { bold, code, markdownText, titleText } from './escape.ts'
 import { fitted, MOST_CHARACTERS } from './markdown.ts'
 import { type Facts, link, stacked } from './parts.ts'
 import { many, outcomeNow } from './words.ts'
@@ -11,6 +11,9 @@ import { many, outcomeNow } from './words.ts'
 export function pullMarker(feature: string): string {
   return `<!-- ralph:pull:${feature.replace(/[^\w.+-]/g, '-')} -->`
 }
+
+const INTRODUCTION =
+  'Ralph builds this feature story by story, each by a fresh session of a coding agent, and commits a story only when its gates pass.'
 
 /** `auth: Customers sign in to the shop`: the feature and the first sentence about it. It does not change with progress. */
 export function pullRequestTitle(state: State): string {
@@ -24,7 +27,7 @@ export function pullRequestBody(state: State, facts: Facts): string {
   return fitted(
     (room) =>
       stacked([
-        pullMarker(state.feature),
+        `${pullMarker(state.feature)}\n${INTRODUCTION}`,
         markdownText(state.prd.description, 1500),
         `#### Stories\n\n${checkList(state.prd.userStories, Math.floor(room * 0.7))}`,
         `#### What was verified\n\n${verified(state, facts)}`,
@@ -41,7 +44,7 @@ function checkList(stories: readonly Story[], room: number): string {
   for (const story of stories) {
     const ticked = story.passes ? 'x' : ' '
     const skipped = story.skipped && !story.passes ? ' (skipped by a person)' : ''
-    const line = `- [${ticked}] **${markdownText(story.id, 64)}** ${markdownText(story.title, 120)}${skipped}`
+    const line = `- [${ticked}] ${bold(markdownText(story.id, 64))} ${markdownText(story.title, 120)}${skipped}`
     used += line.length + 1
     if (used > room) break
     lines.push(line)

@@ -23,7 +23,7 @@ export const COMMANDS: readonly (readonly [string, string])[] = [
 /** The commands as a table. */
 export function commandTable(): string {
   const rows = COMMANDS.map(([command, meaning]) => `| ${code(`/ralph ${command}`)} | ${meaning} |`)
-  return ['| Comment | What it does |', '|:--|:--|', ...rows].join('\n')
+  return ['| Comment | What it does |', '| :-- | :-- |', ...rows].join('\n')
 }
 
 /** The reply to `/ralph help`. */

@@ -450,7 +450,8 @@ function whereToLook(state: State, places: readonly (readonly [string, string])[
 
 /** How the run stands, in one line: for titles and for `status`. */
 export function statusLine(state: State, look: Look): string {
-  return paint(terminalText(headline(state, outcomeNow(state)).text), ['bold'], look.colour)
+  const text = terminalText(headline(state, outcomeNow(state)).text)
+  return paint(look.plain ? text : fit(text, Math.max(20, look.width)), ['bold'], look.colour)
 }
 
 const STANDS: Record<Standing, { sign: string; colour: Colour }> = {

@@ -1,12 +1,22 @@
 // Starts a program that is not trusted and ends it with every descendant, also those in sessions of their own.
 
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from './errors.ts'
 import { capture, lineSplitter } from './output.ts'
+import {
+  endSurvivors,
+  endSurvivorsNow,
+  groupLives,
+  MARK_NAME,
+  newMark,
+  signalGroup,
+  startOf,
+} from './survivors.ts'
+
+export { endSurvivors, MARK_NAME, newMark }
 
 /** How a program ended. `timeout` is the wall clock, `idle` no output for too long, `aborted` our own cancellation. */
 export type Exit =
@@ -38,22 +48,12 @@ export type RunRequest = {
 
 export type RunResult = { exit: Exit; output: string; ms: number }
 
-/** Every process we start carries this variable; whoever still has it when the program is over is a survivor. */
-export const MARK_NAME = 'RALPH_PROCESS_MARK'
-
 /** From SIGTERM to SIGKILL. claude ends its tool shells within 1.5 s of SIGTERM (facts/agents.md, claude in detail). */
 const GRACE_MS = 1500
 /** After the program's end, for output still in the pipes; a grandchild may hold them open for ever. */
 const STREAM_GRACE_MS = 250
-/** Ending survivors is given up after this, so that a fork bomb cannot hold us. */
-const SURVIVOR_LIMIT_MS = 2000
 /** A longer delay overflows Node's timer and fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
-
-/** A value for `MARK_NAME` that nobody else has. */
-export function newMark(): string {
-  return randomBytes(16).toString('hex')
-}
 
 /**
  * Runs one program to its end and ends every process it leaves behind, before it returns; never rejects for
@@ -69,8 +69,9 @@ export async function runUntrusted(request: RunRequest): Promise<RunResult> {
   const child = await start(request, mark)
   if (!(child instanceof Started)) return ended({ kind: 'not-started', reason: child.reason })
 
+  const life = { pid: child.pid, mark, since: startOf(child.pid) }
   if (living.size === 0) process.on('exit', endLiving)
-  living.set(child.pid, mark)
+  living.add(life)
   try {
     const exit = await Promise.race([child.exited, child.interrupted])
     if (exit.kind === 'exit' || exit.kind === 'signal') {
@@ -80,45 +81,25 @@ export async function runUntrusted(request: RunRequest): Promise<RunResult> {
       await endGroup(child)
     }
     signalGroup(child.pid, 'SIGKILL')
-    await endSurvivors(mark)
+    await endSurvivors(mark, life.since)
     await within(STREAM_GRACE_MS, child.drained)
     const output = child.close()
     if (child.surprise !== undefined) throw child.surprise.error
     return ended(exit, output)
   } finally {
-    living.delete(child.pid)
+    living.delete(life)
     if (living.size === 0) process.off('exit', endLiving)
   }
 }
 
-/**
- * Ends every process whose environment has exactly this mark and returns how many there were. On Linux by
- * /proc/<pid>/environ (own user only, or all as root), elsewhere as well as `ps` can tell. Not found are programs
- * that wiped their environment and left the process group, and those that another user runs.
- */
-export async function endSurvivors(mark: string): Promise<number> {
-  const found = new Set<number>()
-  const deadline = performance.now() + SURVIVOR_LIMIT_MS
-  for (;;) {
-    const pids = process.platform === 'linux' ? markedInProc(mark) : await markedByPs(mark)
-    if (pids.length === 0 || performance.now() > deadline) return found.size
-    for (const pid of pids) {
-      found.add(pid)
-      signalProcess(pid, 'SIGKILL')
-    }
-    await delay(1)
-  }
-}
-
-/** What runs now, with its mark. */
-const living = new Map<number, string>()
+/** What runs now. */
+const living = new Set<{ pid: number; mark: string; since: number }>()
 
 /** A `process.exit` or an uncaught error of ours leaves nothing behind; must be synchronous. */
 function endLiving(): void {
-  for (const [pid, mark] of living) {
+  for (const { pid, mark, since } of living) {
     signalGroup(pid, 'SIGKILL')
-    if (process.platform !== 'linux') continue
-    for (const survivor of markedInProc(mark)) signalProcess(survivor, 'SIGKILL')
+    endSurvivorsNow(mark, since)
   }
 }
 
@@ -262,72 +243,6 @@ async function endGroup(child: Started): Promise<void> {
   while (performance.now() < deadline && groupLives(child.pid)) await delay(20)
   signalGroup(child.pid, 'SIGKILL')
   await within(STREAM_GRACE_MS, child.exited)
-}
-
-/**
- * Whether anybody of the group still runs. In a container nobody may reap orphans (`container:` jobs run `tail` as
- * pid 1): they stay for ever, dead, and still answer to `kill`.
- */
-function groupLives(group: number): boolean {
-  if (!signalGroup(group, 0)) return false
-  if (process.platform !== 'linux') return true
-  return numbersInProc().some((pid) => {
-    const [state, , ofGroup] =
-      readOrEmpty(`/proc/${pid}/stat`).toString('latin1').split(') ').at(-1)?.split(' ') ?? []
-    return Number(ofGroup) === group && state !== 'Z' && state !== 'X'
-  })
-}
-
-/** Windows has no groups: there the program alone is ended, and its descendants are not. */
-function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
-  return signalProcess(process.platform === 'win32' ? pid : -pid, signal)
-}
-
-/** False when there is nothing (left) to signal, or it is not ours. */
-function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(pid, signal)
-  } catch {
-    return false
-  }
-}
-
-function markedInProc(mark: string): number[] {
-  const wanted = Buffer.from(`${MARK_NAME}=${mark}\0`)
-  return numbersInProc().filter((pid) => {
-    if (pid === process.pid) return false
-    const environment = readOrEmpty(`/proc/${pid}/environ`)
-    const at = environment.indexOf(wanted)
-    return at >= 0
-  })
-}
-
-function numbersInProc(): number[] {
-  return readdirSync('/proc').map(Number).filter(Number.isInteger)
-}
-
-/** Empty for a process that is gone meanwhile, or another user's. */
-function readOrEmpty(file: string): Buffer {
-  try {
-    return readFileSync(file)
-  } catch {
-    return Buffer.alloc(0)
-  }
-}
-
-/** macOS and others: best effort, `ps` shows the environment of our own programs only, and not of Apple's. */
-async function markedByPs(mark: string): Promise<number[]> {
-  if (process.platform === 'win32') return []
-  const listing = await new Promise<string>((resolve) => {
-    execFile('ps', ['-axww', '-E', '-o', 'pid=,command='], { maxBuffer: 64 * 1024 * 1024 }, (error, stdout) =>
-      resolve(error === null ? stdout : ''),
-    )
-  })
-  return listing
-    .split('\n')
-    .filter((line) => ` ${line} `.includes(` ${MARK_NAME}=${mark} `))
-    .map((line) => Number.parseInt(line, 10))
-    .filter((pid) => Number.isInteger(pid) && pid !== process.pid)
 }
 
 function atEnd(stream: Readable): Promise<void> {

@@ -16,6 +16,8 @@ export type GatesOptions = {
   /** The allow-listed environment: no token, no model key. */
   env: Readonly<Record<string, string>>
   redactor: Redactor
+  /** See RunRequest. */
+  mark?: string
   /** Whole outputs are kept here, on this machine only; null keeps none. */
   logs: string | null
   onStart(name: string): void
@@ -37,6 +39,7 @@ export function createGates(options: GatesOptions): GatesPort {
       timeoutMs: gate.timeoutMs,
       signal,
       captureBytes: OUTPUT_BYTES,
+      ...(options.mark === undefined ? {} : { mark: options.mark }),
     })
     const ok = ran.exit.kind === 'exit' && ran.exit.code === 0
     const output = options.redactor.redact(ran.output)

@@ -67,13 +67,17 @@ export function readTests(path: string, raw: string, language: Language): TestFi
   const source = readSource(raw, language)
   const tables = tablesOf(source)
   const found = READERS[language](source, tables)
-  const helpers = helpersIn(source, found.tests)
+  // Beside the code, what asserts outside of the parts for tests is the program's own.
+  const parts = isTestFile(path) ? [{ span: { from: 0, to: source.raw.length } }] : found.parts
+  const assertions = within(assertionsIn(source), parts, (span) => span)
+  const helpers = within(helpersIn(source, found.tests), parts, (helper) => helper.span)
   const repeats = [...found.repeats, ...loopsIn(source, tables)]
-  const assertions = assertionsIn(source)
-  return { path, source, ...found, repeats, helpers, assertions }
+  const { tests, focused } = found
+  return { path, source, tests, focused, repeats, helpers, assertions }
 }
 
-type Found = { tests: TestCase[]; repeats: Repeat[]; focused: TestFile['focused'] }
+/** `parts`: where the tests are in a file that is not theirs alone. */
+type Found = { tests: TestCase[]; repeats: Repeat[]; focused: TestFile['focused']; parts: { span: Span }[] }
 type Group = { span: Span; skips: number }
 
 const READERS: Record<Language, (source: Source, tables: Tables) => Found> = {
@@ -122,6 +126,12 @@ export function holders<T extends { span: Span }>(items: T[]): (at: number) => T
     open = open.filter((item) => item.span.to > at)
     return open
   }
+}
+
+/** The items, ascending, that begin in one of the parts. */
+function within<T>(items: T[], parts: { span: Span }[], spanOf: (item: T) => Span): T[] {
+  const around = holders(parts)
+  return items.filter((item) => around(spanOf(item).from).length > 0)
 }
 
 function withGroups(tests: TestCase[], groups: Group[]): TestCase[] {
@@ -256,7 +266,7 @@ function readJavaScript(source: Source, tables: Tables): Found {
       empty: callback === null ? args.length === 1 : block !== null && isEmptyBlock(block),
     })
   }
-  return { tests: withGroups(tests, groups), repeats, focused }
+  return { tests: withGroups(tests, groups), repeats, focused, parts: [] }
 }
 
 /** What is in the callback's braces; null for one without. `text` begins at its arrow or its keyword. */
@@ -336,7 +346,7 @@ function readPython(source: Source, tables: Tables): Found {
       empty: /^\s*(?:(?:pass|\.\.\.)\s*)*$/.test(statements) || isEmptyBlock(statements),
     })
   }
-  return { tests: withGroups(tests, groups), repeats, focused: [] }
+  return { tests: withGroups(tests, groups), repeats, focused: [], parts: [] }
 }
 
 /** Functions, classes and other indented blocks, each with its decorators. */
@@ -436,7 +446,7 @@ function readGo(source: Source): Found {
     const name = source.raw.slice(match.index, open)
     add(`Run ${oneLine(/["`]([^"`]*)["`]/.exec(name)?.[1] ?? '')}`, match.index, open, closing(source, open))
   }
-  return { tests: withGroups(tests, groups), repeats: [], focused: [] }
+  return { tests: withGroups(tests, groups), repeats: [], focused: [], parts: [] }
 }
 
 // ---------------------------------------------------------------- Rust
@@ -445,6 +455,7 @@ function readRust(source: Source): Found {
   const tests: TestCase[] = []
   const groups: Group[] = []
   const repeats: Repeat[] = []
+  const parts: { span: Span }[] = []
   for (const match of source.code.matchAll(/\b(?:pub(?:\s*\([^)\n]*\))?\s+)?(?:(?:async|const|unsafe)\s+)*(fn|mod)\s+(\w+)/g)) {
     const open = rustBody(source, match.index + match[0].length)
     if (open === -1) continue
@@ -454,6 +465,7 @@ function readRust(source: Source): Found {
     const skips = count(attributes, /\bignore\b|\bshould_panic\b/g) + count(attributes, /\bcfg\s*\((?!\s*test\s*\))/g)
     if (match[1] === 'mod') {
       groups.push({ span, skips })
+      if (/\bcfg\s*\([^)]*\btest\b/.test(attributes)) parts.push({ span })
       continue
     }
     const cases = [...attributes.matchAll(/#\[\s*(?:case|test_case|case::\w+)\b/g)]
@@ -465,7 +477,7 @@ function readRust(source: Source): Found {
     const body = { from: open + 1, to: span.to - 1 }
     tests.push({ name: match[2] as string, span, body, skips, empty: isEmptyBlock(code(source, body)) })
   }
-  return { tests: withGroups(tests, groups), repeats, focused: [] }
+  return { tests: withGroups(tests, groups), repeats, focused: [], parts: [...parts, ...tests] }
 }
 
 /** The brace that opens the body; -1 for a declaration without one. */
@@ -521,7 +533,7 @@ function readJava(source: Source): Found {
     const text = code(source, body)
     tests.push({ name: method.name, span, body, skips: count(head, JAVA_SKIPS) + count(text, JAVA_BODY_SKIPS), empty: isEmptyBlock(text) })
   }
-  return { tests: withGroups(tests, groups), repeats, focused: [] }
+  return { tests: withGroups(tests, groups), repeats, focused: [], parts: [] }
 }
 
 /** Annotations and head of a member are not longer; a bound, so that hostile text is read in linear time. */

@@ -21,15 +21,14 @@ const MAX_WEAKENINGS = 100
 
 /**
  * How the tests got weaker between two states, at most 100 findings. `files` are the changed files; those for which
- * `mayHoldTests` is false count only for the helper functions in them. Renames come as a file without `after` and
- * one without `before`. Tests that move between files, and tables that take over from single tests, are no weakening.
+ * `mayHoldTests` is false are left out. Renames come as a file without `after` and one without `before`. Tests that move between files, and tables that take over from single tests, are no weakening.
  */
 export function weakenedTests(files: FileChange[]): Weakening[] {
   const found: Weakening[] = []
-  const languages = new Set(files.filter((it) => mayHoldTests(it.path)).map((it) => languageOf(it.path)))
-  for (const language of languages) {
+  const changed = files.filter((it) => it.before !== it.after && mayHoldTests(it.path))
+  for (const language of new Set(changed.map((it) => languageOf(it.path)))) {
     if (language === null) continue
-    const own = files.filter((it) => languageOf(it.path) === language && it.before !== it.after)
+    const own = changed.filter((it) => languageOf(it.path) === language)
     found.push(...weakenedIn(side(own, 'before', language), side(own, 'after', language)))
   }
   return found.slice(0, MAX_WEAKENINGS)
@@ -40,19 +39,19 @@ export function weakenedTests(files: FileChange[]): Weakening[] {
 /** `strength`: its assertions, calls of helpers that assert included. `text`: its body, as `plain` makes it. */
 type Test = TestCase & { path: string; source: Source; strength: number; text: string; words: Bag }
 type Item = { path: string; text: string; weight: number; words: Bag }
-type Side = { files: TestFile[]; tests: Test[]; assertions: Item[]; rows: Item[]; total: number }
+type Calls = Map<string, { calls: number }>
+type Side = { files: TestFile[]; helpers: Calls; tests: Test[]; assertions: Item[]; rows: Item[]; total: number }
 
 /** The words of a part, with how often they stand there. */
 type Bag = { literals: Map<string, number>; identifiers: Map<string, number> }
 
 function side(changes: FileChange[], which: 'before' | 'after', language: Language): Side {
-  const all = changes.flatMap((change) => {
+  const files = changes.flatMap((change) => {
     const text = change[which]
-    return text === null ? [] : [readTests(change.path, text, language)]
+    return text === null ? [] : [withWholeFile(readTests(change.path, text, language))]
   })
-  const helpers = callsOfHelpers(all)
-  const files = all.filter((file) => mayHoldTests(file.path)).map(withWholeFile)
-  const built: Side = { files, tests: [], assertions: [], rows: [], total: 0 }
+  const helpers = callsOfHelpers(files)
+  const built: Side = { files, helpers, tests: [], assertions: [], rows: [], total: 0 }
   for (const file of files) {
     const { path, source } = file
     const around = holders(file.repeats.map((it) => ({ span: it.span, times: Math.max(1, it.rows.length) })))
@@ -71,7 +70,7 @@ function side(changes: FileChange[], which: 'before' | 'after', language: Langua
     }
     for (const { span, rows } of file.repeats) {
       if (!file.assertions.some((it) => it.from >= span.from && it.from < span.to)) continue
-      for (const row of rows) built.rows.push({ path, text: plain(source, row), weight: 1, words: bag(source, row) })
+      for (const row of rows) built.rows.push({ path, text: plain(source, row), weight: 1, words: rowBag(source, row) })
     }
     for (const test of file.tests) {
       const calls = source.code.slice(test.body.from, test.body.to).match(/(?<![\w$])[A-Za-z_$][\w$]*(?=!?\s*\()/g) ?? []
@@ -92,8 +91,8 @@ function withWholeFile(file: TestFile): TestFile {
 }
 
 /** Functions with assertions in them, and how often they are called in the changed files. */
-function callsOfHelpers(files: TestFile[]): Map<string, { calls: number }> {
-  const helpers = new Map<string, { calls: number }>()
+function callsOfHelpers(files: TestFile[]): Calls {
+  const helpers: Calls = new Map()
   for (const file of files) {
     const starts = file.assertions.map((it) => it.from)
     for (const { name, span } of file.helpers) if (between(starts, span) > 0) helpers.set(name, { calls: 0 })
@@ -141,6 +140,14 @@ function bag(source: Source, span: Span): Bag {
   return { literals: counted(words.literals), identifiers: counted(words.identifiers) }
 }
 
+/** A row may be one string with several values in it (`@CsvSource`). */
+function rowBag(source: Source, span: Span): Bag {
+  const words = wordsIn(source, span)
+  const parts = words.literals.filter((it) => /[,|]/.test(it)).flatMap((it) => it.split(/[,|]/))
+  const literals = [...words.literals, ...parts.map((it) => it.trim()).filter((it) => it !== '')]
+  return { literals: counted(literals), identifiers: counted(words.identifiers) }
+}
+
 function emptyBag(): Bag {
   return { literals: new Map(), identifiers: new Map() }
 }
@@ -167,17 +174,23 @@ function weakenedIn(before: Side, after: Side): Weakening[] {
   const lost = gone.filter((test) => test.skips === 0 && !test.empty && !isAbsorbed(test.words, gained, gone))
   found.push(...sayGone(lost, after))
 
+  const told: Told[] = lost.map((test) => ({ test, strength: test.strength }))
   for (const [old, now] of kept) {
-    const name = `test "${now.name}"`
-    if (now.skips > old.skips) found.push({ path: now.path, kind: 'skipped', text: `${name} is skipped, or may fail` })
-    else if (isEmptied(old, now) && !isAbsorbed(old.words, gained, [])) {
-      const text = now.empty ? `${name} has nothing in it any more` : `${name} has no assertion any more`
-      found.push({ path: now.path, kind: 'emptied', text })
-    }
+    const weaker = weakerTest(old, now, gained)
+    if (weaker === null) continue
+    found.push(weaker)
+    told.push({ test: old, strength: Math.max(0, old.strength - now.strength) })
   }
-  found.push(...newlyFocused(before, after))
-  found.push(...droppedAssertions(before, after, lost, found))
+  found.push(...newlyFocused(before, after), ...droppedAssertions(before, after, told))
   return found
+}
+
+function weakerTest(old: Test, now: Test, gained: Bag): Weakening | null {
+  const name = `test "${now.name}"`
+  if (now.skips > old.skips) return { path: now.path, kind: 'skipped', text: `${name} is skipped, or may fail` }
+  if (!isEmptied(old, now) || isAbsorbed(old.words, gained, [])) return null
+  const text = now.empty ? `${name} has nothing in it any more` : `${name} has no assertion any more`
+  return { path: now.path, kind: 'emptied', text }
 }
 
 function isEmptied(old: Test, now: Test): boolean {
@@ -263,22 +276,24 @@ function gainedWords(before: Side, after: Side, kept: [Test, Test][], gone: Test
     addTo(gained, old.words, -1)
   }
   const isGone = new Set(gone)
-  addTo(gained, wordsAround(after, after.tests))
-  addTo(gained, wordsAround(before, before.tests.filter((test) => !isGone.has(test))), -1)
+  const outside = (one: Side, span: (test: Test) => Span): Bag => wordsAround(one, one.tests.map((test) => ({ path: test.path, span: span(test) })))
+  addTo(gained, outside(after, (test) => test.body))
+  // The tables of tests that are gone stand in their marks: they did not stay.
+  addTo(gained, outside(before, (test) => (isGone.has(test) ? test.span : test.body)), -1)
   return gained
 }
 
-/** The words of tables and helpers outside of tests. */
-function wordsAround(one: Side, tests: Test[]): Bag {
+/** The words outside of these parts: of tables, and of helpers that assert and are called. */
+function wordsAround(one: Side, parts: { path: string; span: Span }[]): Bag {
   const total = emptyBag()
-  const byFile = new Map<string, Test[]>()
-  for (const test of tests) push(byFile, test.path, test)
+  const byFile = new Map<string, { span: Span }[]>()
+  for (const part of parts) push(byFile, part.path, part)
   for (const { path, source, repeats, helpers } of one.files) {
     const spans = [...new Map(repeats.flatMap((it) => it.rows).map((row) => [row.from, row])).values()]
-    for (const { span } of helpers) spans.push(span)
+    for (const { name, span } of helpers) if ((one.helpers.get(name)?.calls ?? 0) > 0) spans.push(span)
     spans.sort((a, b) => a.from - b.from)
-    const within = holders((byFile.get(path) ?? []).map((test) => ({ span: test.body })))
-    for (const span of spans) if (within(span.from).length === 0) addTo(total, bag(source, span))
+    const within = holders(byFile.get(path) ?? [])
+    for (const span of spans) if (within(span.from).length === 0) addTo(total, rowBag(source, span))
   }
   return total
 }
@@ -325,15 +340,16 @@ function newlyFocused(before: Side, after: Side): Weakening[] {
   )
 }
 
+/** A test of the side before that was reported, and how many assertions went with that. */
+type Told = { test: Test; strength: number }
+
 /** Assertions and table rows that are gone, as far as the number of assertions fell and nothing else explains it. */
-function droppedAssertions(before: Side, after: Side, lost: Test[], told: Weakening[]): Weakening[] {
-  const inLost = lost.reduce((sum, test) => sum + test.strength, 0)
-  const emptied = told.some((it) => it.kind === 'emptied')
-  const fell = before.total - inLost - after.total
-  if (fell <= 0 || emptied) return []
+function droppedAssertions(before: Side, after: Side, told: Told[]): Weakening[] {
+  const fell = before.total - after.total - told.reduce((sum, it) => sum + it.strength, 0)
+  if (fell <= 0) return []
   const gained = gainedIn([...after.assertions, ...after.rows], [...before.assertions, ...before.rows])
   const open = [...without(before.assertions, after.assertions), ...without(before.rows, after.rows)].filter((item) => {
-    if (lost.some((test) => test.path === item.path && test.text.includes(item.text))) return false
+    if (told.some(({ test }) => test.path === item.path && test.text.includes(item.text))) return false
     return !isAbsorbed(item.words, gained, [])
   })
   const dropped = Math.min(fell, open.reduce((sum, item) => sum + item.weight, 0))

@@ -57,7 +57,8 @@ export async function startGateway(world: World, faults: Faults): Promise<Server
   const server = createServer((request, response) => {
     void serve(world, faults, request, response)
   })
-  server.keepAliveTimeout = 1000
+  // An idle connection that is closed under a client's hands looks like a fault; none was ordered.
+  server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   world.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return server
@@ -188,9 +189,7 @@ async function answerGit({ world, request, body, url, seen }: Asked): Promise<Re
     protectedBranches,
     guard: identity?.kind === 'user' || workflowGuard === 'off' ? '' : workflowGuard,
   })
-  for (const moved of reply.moved)
-    world.pushes.push({ ...moved, login: identity?.login ?? '', job: identity?.job ?? null, at: Date.now() })
-  if (reply.moved.length > 0) await world.afterRefs()
+  if (identity !== undefined) await world.pushed(reply.moved, identity)
   return reply
 }
 

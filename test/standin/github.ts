@@ -14,7 +14,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Bare, Files } from './bare.ts'
+import { type Bare, type Files, zero } from './bare.ts'
 import { type Fault, type FaultMatcher, type FaultOptions, Faults } from './faults.ts'
 import { startGateway } from './gateway.ts'
 import type {
@@ -224,11 +224,8 @@ function raiseLabeled(world: World, login: string, issue: Issue, label: string):
 type Doings = Pick<GitHub, 'openPull' | 'closePull' | 'mergePull' | 'commit' | 'deleteBranch'>
 function people(world: World): Doings {
   const { settings, bare } = world
-  const pushed = async (ref: string, before: string | null, after: string, login: string): Promise<void> => {
-    const zero = '0'.repeat(40)
-    world.pushes.push({ ref, before: before ?? zero, after, login, job: null, at: Date.now() })
-    await world.afterRefs()
-  }
+  const pushed = (ref: string, before: string | null, after: string, login: string): Promise<void> =>
+    world.pushed([{ ref, before: before ?? zero, after }], { login })
   const someone = (): string => Object.keys(world.people)[0] ?? settings.owner
   return {
     openPull: async (login, wanted) => {
@@ -243,8 +240,7 @@ function people(world: World): Doings {
       } as const
       const blank = { title: wanted.head, body: null, base: settings.defaultBranch, draft: false }
       const issue = await openPull(world, by, { ...blank, ...wanted })
-      const payload = { number: issue.number, pull_request: await renderFullPull(world, issue) }
-      world.raise('pull_request', 'opened', payload, { login })
+      world.raisePull('opened', issue, { login })
       return issue
     },
     closePull: (number) => world.close(world.issue(number)),
@@ -270,7 +266,7 @@ function people(world: World): Doings {
     deleteBranch: async (branch) => {
       const before = await bare.head(branch)
       await bare.run(['update-ref', '-d', `refs/heads/${branch}`])
-      await pushed(`refs/heads/${branch}`, before, '0'.repeat(40), someone())
+      await pushed(`refs/heads/${branch}`, before, zero, someone())
     },
   }
 }

@@ -181,7 +181,12 @@ export interface SiteEvent {
   action: string | null
   payload: Json
   actor: string
+  /** A job's own token did it. Of such events only those of pull requests are told, and they wait for approval. */
+  byJob: boolean
 }
+
+/** Who does something: a person of a test, or whoever is behind a token. */
+export type Doer = { login: string } & Partial<Pick<Identity, 'kind' | 'app' | 'job'>>
 
 export interface SeenRequest {
   kind: 'rest' | 'graphql' | 'git' | 'service'

@@ -36,14 +36,12 @@ const file = readFileSync(new URL('../fixtures/github/api.json', import.meta.url
 const document: Document = JSON.parse(file.replaceAll('"#/components/', '"github#/components/'))
 
 function pattern(template: string): RegExp {
-  const source = template
-    .split(/\{([^}]+)\}/)
-    .map((part, index) =>
-      index % 2 === 0
-        ? part.replaceAll('.', '\\.')
-        : `(?<${part.replaceAll('-', '_')}>${part === 'path' ? '.*' : withSlashes.has(part) ? '.+' : '[^/]+'})`,
-    )
-  return new RegExp(`^${source.join('')}$`)
+  const source = template.split(/\{([^}]+)\}/).map((part, index) => {
+    if (index % 2 === 0) return part.replaceAll('.', '\\.')
+    return `(?<${part.replaceAll('-', '_')}>${withSlashes.has(part) ? '.+' : '[^/]+'})`
+  })
+  // The root folder of a repository has an empty path.
+  return new RegExp(`^${source.join('').replace('/(?<path>[^/]+)', '(?:/(?<path>.*))?')}$`)
 }
 
 interface Route {
@@ -82,7 +80,7 @@ export function match(method: string, path: string): Match {
     if (route.operation === null) return { kind: 'not simulated', template: route.template }
     const params = Object.entries(found.groups ?? {}).map(([name, value]) => [
       name,
-      decodeURIComponent(value),
+      decodeURIComponent(value ?? ''),
     ])
     return { kind: 'found', operation: route.operation, params: Object.fromEntries(params) }
   }
@@ -192,7 +190,7 @@ const errorSchema: Schema = { $ref: 'github#/components/schemas/basic-error', re
 
 /** Returns what is wrong with the payload of an event, a line each. Only events that we kept the schema of. */
 export function eventProblems(name: string, action: string | null, payload: Json): string[] {
-  const key = `webhook-${name.replaceAll('_', '-')}-${action}`
+  const key = `webhook-${[name, ...(action === null ? [] : [action])].join('-').replaceAll('_', '-')}`
   if (document.components.schemas[key] === undefined) return []
   let schema = eventSchemas.get(key)
   if (schema === undefined) {

@@ -1,6 +1,8 @@
 // Turns the stand-in's records into the objects that GitHub's API and its events show.
+
+import { accountId } from './accounts.ts'
 import type { Check, Comment, Identity, Issue, Job, Json, Reaction, Run, Status, Step } from './model.ts'
-import { accountId, type World } from './world.ts'
+import type { World } from './world.ts'
 
 export function nodeId(kind: string, id: number | string): string {
   return Buffer.from(`${kind}:${id}`).toString('base64url')

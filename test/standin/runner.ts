@@ -21,6 +21,7 @@ import { Groups } from './runner/concurrency.ts'
 import { realTimes, type Times } from './runner/process.ts'
 import { RunExecution } from './runner/run.ts'
 import { listens, readWorkflow, WorkflowError } from './runner/workflow.ts'
+import type { World } from './world.ts'
 
 export type { Job, Run, Step, StepAnnotation } from './model.ts'
 
@@ -95,7 +96,7 @@ class ActionsRunner implements Runner {
     this.#slots = options.capacity ?? 20
     const { world } = options.github
     world.cancelRun = (run) => this.#executions.get(run)?.cancel()
-    world.onRun((run) => this.#start(run))
+    world.onRun((run) => (run.status === 'completed' ? this.#changed(run) : this.#start(run)))
     world.onEvent((event) => void this.#listen(event))
   }
 
@@ -118,7 +119,7 @@ class ActionsRunner implements Runner {
   ): Promise<Run[]> {
     const actor = options.actor ?? this.#somebody()
     const full = { ...payload, ...renderEvent(this.#options.github.world, actor) }
-    return this.#listen({ name: event, action: options.action ?? null, payload: full, actor }, true)
+    return this.#listen({ name: event, action: options.action ?? null, payload: full, actor, byJob: false })
   }
   settled(): Promise<void> {
     if (this.#busy === 0) return Promise.resolve()
@@ -203,9 +204,8 @@ class ActionsRunner implements Runner {
   }
 
   /** Starts the workflows of the default branch that listen to an event. */
-  #listen(event: SiteEvent, byHand = false): Promise<Run[]> {
-    // A pull request's own runs would need the merge of its branches; raise them by hand.
-    if (this.#isOver || (event.name === 'pull_request' && !byHand)) return Promise.resolve([])
+  #listen(event: SiteEvent): Promise<Run[]> {
+    if (this.#isOver) return Promise.resolve([])
     this.#enter()
     const started = this.#events.then(() => this.#begin(event)).finally(() => this.#leave())
     this.#events = started.catch((error) => this.#blame(error))
@@ -213,25 +213,28 @@ class ActionsRunner implements Runner {
   }
   async #begin(event: SiteEvent): Promise<Run[]> {
     const { world } = this.#options.github
-    const branch = `refs/heads/${world.settings.defaultBranch}`
-    const sha = (await world.bare.resolve(branch)) ?? ''
+    const { ref, sha, filter } = await place(world, event)
+    if (sha === null) return []
     const begun: Run[] = []
     for (const path of await workflowPaths(world, sha)) {
       if (world.settings.disabledWorkflows.some((file) => path.endsWith(`/${file}`))) continue
       try {
         const workflow = await readWorkflow(path, (await world.bare.read(sha, path)) ?? '')
-        if (!listens(workflow, event.name, event.action)) continue
+        if (!listens(workflow, { ...event, ...(filter === null ? {} : { ref: filter }) })) continue
         begun.push(
           newRun(world, {
             workflow,
             event: event.name,
             payload: event.payload,
             actor: event.actor,
-            ref: branch,
+            ref,
             sha,
             inputs: {},
           }),
         )
+        // What a job's token did to a pull request waits for somebody's click (facts 3.2).
+        if (event.byJob)
+          Object.assign(begun.at(-1) ?? {}, { status: 'completed', conclusion: 'action_required' })
       } catch (error) {
         // GitHub shows a broken file as a failed run on push; other events pass it over.
         if (!(error instanceof WorkflowError)) throw error
@@ -284,6 +287,27 @@ class ActionsRunner implements Runner {
       else next()
     }
   }
+}
+
+/** Where an event's workflows are read and run: at what was pushed, at a pull request's head, or on the default branch. */
+async function place(
+  world: World,
+  event: SiteEvent,
+): Promise<{ ref: string; sha: string | null; filter: string | null }> {
+  const payload = event.payload as { ref?: string; number?: number; pull_request?: { base: { ref: string } } }
+  if (event.name === 'push' && payload.ref !== undefined)
+    return { ref: payload.ref, sha: await world.bare.resolve(payload.ref), filter: payload.ref }
+  if (event.name === 'pull_request' && payload.pull_request !== undefined) {
+    // GitHub runs them on the merge of head and base; the stand-in on the head.
+    const sha = await world.bare.resolve(`refs/pull/${payload.number}/head`)
+    return {
+      ref: `refs/pull/${payload.number}/merge`,
+      sha,
+      filter: `refs/heads/${payload.pull_request.base.ref}`,
+    }
+  }
+  const ref = `refs/heads/${world.settings.defaultBranch}`
+  return { ref, sha: await world.bare.resolve(ref), filter: null }
 }
 
 /** Starts the runner; from now on events and dispatches of this GitHub start runs. */

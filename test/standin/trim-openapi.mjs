@@ -73,6 +73,7 @@ const operations = new Set([
 ])
 /** Event payloads that people's doings raise; checked like any other answer of ours. */
 const events = [
+  'workflow-dispatch',
   'issue-comment-created',
   'issue-comment-edited',
   'issue-comment-deleted',

@@ -1,9 +1,11 @@
 // What the stand-in for GitHub knows: one repository, its people, and everything that was ever said or checked in it.
-import { createHash, randomBytes } from 'node:crypto'
-import { Bare, type Person } from './bare.ts'
+import { randomBytes } from 'node:crypto'
+import { accountId, actionsApp, actionsBot } from './accounts.ts'
+import { Bare, type Person, zero } from './bare.ts'
 import type {
   Check,
   Comment,
+  Doer,
   Identity,
   Issue,
   Job,
@@ -19,11 +21,9 @@ import type {
   TokenOptions,
 } from './model.ts'
 import { eventProblems } from './openapi.ts'
-import { renderComment, renderEvent } from './render.ts'
+import { renderComment, renderEvent, renderPull } from './render.ts'
 
-/** GitHub Actions' own app and bot. */
-export const actionsApp = { id: 15368, slug: 'github-actions' }
-export const actionsBot = 'github-actions[bot]'
+const afterPush = new Set(['opened', 'synchronize', 'reopened'])
 
 export interface Settings {
   owner: string
@@ -148,18 +148,14 @@ export class World {
   onRun(listener: (run: Run) => void): void {
     this.#runListeners.push(listener)
   }
-  /** Tells the workflows of something. What a job's own token did is not told (facts 3.2). */
-  raise(
-    name: string,
-    action: string | null,
-    payload: Json,
-    by: { login: string; kind?: Identity['kind'] },
-  ): void {
+  /** Tells the workflows of something. What a job's own token did is not told, with one exception (facts 3.2). */
+  raise(name: string, action: string | null, payload: Json, by: Doer): void {
     const full = { ...(action === null ? {} : { action }), ...payload, ...renderEvent(this, by.login) }
     for (const problem of eventProblems(name, action, full))
       this.violations.push(`event violation: ${name}.${action}: ${problem}`)
-    if (by.kind === 'job') return
-    for (const listener of this.#listeners) listener({ name, action, payload: full, actor: by.login })
+    const byJob = by.kind === 'job'
+    if (byJob && !(name === 'pull_request' && afterPush.has(action ?? ''))) return
+    for (const listener of this.#listeners) listener({ name, action, payload: full, actor: by.login, byJob })
   }
   addRun(run: Run): void {
     this.runs.push(run)
@@ -204,11 +200,7 @@ export class World {
     return true
   }
 
-  addComment(
-    number: number,
-    by: { login: string; kind?: Identity['kind']; app?: Identity['app'] },
-    body: string,
-  ): Comment {
+  addComment(number: number, by: Doer, body: string): Comment {
     const issue = this.issue(number)
     const now = this.now()
     const comment: Comment = {
@@ -226,7 +218,7 @@ export class World {
     this.raiseComment('created', comment, by)
     return comment
   }
-  editComment(id: number, by: { login: string; kind?: Identity['kind'] }, body: string): Comment {
+  editComment(id: number, by: Doer, body: string): Comment {
     const comment = this.comments.get(id)
     if (comment === undefined) throw notFound()
     const from = comment.body
@@ -235,18 +227,13 @@ export class World {
     this.raiseComment('edited', comment, by, { changes: { body: { from } } })
     return comment
   }
-  deleteComment(id: number, by: { login: string; kind?: Identity['kind'] }): void {
+  deleteComment(id: number, by: Doer): void {
     const comment = this.comments.get(id)
     if (comment === undefined) throw notFound()
     this.comments.delete(id)
     this.raiseComment('deleted', comment, by)
   }
-  raiseComment(
-    action: string,
-    comment: Comment,
-    by: { login: string; kind?: Identity['kind'] },
-    more: Json = {},
-  ): void {
+  raiseComment(action: string, comment: Comment, by: Doer, more: Json = {}): void {
     const payload = {
       issue: renderEvent.issue(this, comment.number),
       comment: renderComment(this, comment),
@@ -260,8 +247,27 @@ export class World {
     )
   }
 
-  /** Brings the pull requests up to date after refs moved: heads, merges, branches that are gone. */
-  async afterRefs(): Promise<void> {
+  /** Refs were moved by somebody: writes it down, tells the workflows, brings the pull requests up to date. */
+  async pushed(moves: { ref: string; before: string; after: string }[], by: Doer): Promise<void> {
+    for (const move of moves) {
+      this.pushes.push({ ...move, login: by.login, job: by.job ?? null, at: Date.now() })
+      // Only branches and tags start workflows.
+      if (!/^refs\/(heads|tags)\//.test(move.ref)) continue
+      const flags = {
+        created: move.before === zero,
+        deleted: move.after === zero,
+        forced: false,
+        base_ref: null,
+      }
+      const compare = `${this.url}/${this.fullName}/compare/${move.before.slice(0, 12)}...${move.after.slice(0, 12)}`
+      const details = { compare, commits: [], head_commit: null, pusher: { name: by.login } }
+      this.raise('push', null, { ...move, ...flags, ...details }, by)
+    }
+    if (moves.length > 0) await this.#afterRefs(by)
+  }
+
+  /** Heads, merges, branches that are gone. */
+  async #afterRefs(by: Doer): Promise<void> {
     const refs = await this.bare.refs('refs/heads')
     for (const issue of this.issues.values()) {
       const pull = issue.pull
@@ -273,14 +279,24 @@ export class World {
         continue
       }
       if (head !== pull.headSha) {
+        const before = pull.headSha
         pull.headSha = head
         issue.updatedAt = this.now()
         await this.bare.run(['update-ref', `refs/pull/${issue.number}/head`, head])
+        this.raisePull('synchronize', issue, by, { before, after: head })
       }
       if (base === pull.baseSha) continue
       pull.baseSha = base
       if (await this.bare.isAncestor(head, base)) this.merged(issue, base, this.settings.owner)
     }
+  }
+  raisePull(action: string, issue: Issue, by: Doer, more: Json = {}): void {
+    this.raise(
+      'pull_request',
+      action,
+      { number: issue.number, pull_request: renderPull(this, issue), ...more },
+      by,
+    )
   }
   close(issue: Issue): void {
     issue.state = 'closed'
@@ -316,10 +332,4 @@ function checkedBody(body: string): string {
       message: 'Body is too long (maximum is 65536 characters)',
     })
   return body
-}
-
-/** A stable number for a login; the bot of Actions has its real one. */
-export function accountId(login: string): number {
-  if (login === actionsBot) return 41898282
-  return createHash('sha256').update(login).digest().readUInt32BE(0) % 90_000_000
 }

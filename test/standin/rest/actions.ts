@@ -1,5 +1,6 @@
 // Workflows, their dispatch, their runs and jobs.
 import type { Json, Run } from '../model.ts'
+import { eventProblems } from '../openapi.ts'
 import { apiUrl, htmlUrl, nodeId, renderEvent, renderJob, renderRun, workflowId } from '../render.ts'
 import { dispatchInputs, readWorkflow, type Workflow, WorkflowError } from '../runner/workflow.ts'
 import { HttpError, noAccess, notFound, type World } from '../world.ts'
@@ -45,6 +46,8 @@ export async function dispatch(world: World, wanted: Dispatch): Promise<Run> {
     throw new HttpError(422, "Workflow does not have 'workflow_dispatch' trigger")
   const inputs = asHttp(() => dispatchInputs(workflow, wanted.inputs))
   const payload = { inputs, ref, workflow: path, ...renderEvent(world, wanted.actor) }
+  for (const problem of eventProblems('workflow_dispatch', null, payload))
+    world.violations.push(`event violation: workflow_dispatch: ${problem}`)
   const run = newRun(world, {
     workflow,
     event: 'workflow_dispatch',

@@ -1,7 +1,9 @@
 // Check runs and commit statuses.
+
+import { accountId } from '../accounts.ts'
 import type { Annotation, Check, Identity, Json } from '../model.ts'
 import { apiUrl, htmlUrl, renderCheck, renderRepository, renderStatus } from '../render.ts'
-import { accountId, HttpError, invalid, notFound, type World } from '../world.ts'
+import { HttpError, invalid, notFound, type World } from '../world.ts'
 import { type Call, created, type Endpoints, numberParam, ok, paged, text } from './call.ts'
 import { commitOf } from './repository.ts'
 

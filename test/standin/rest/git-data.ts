@@ -48,8 +48,7 @@ async function move(world: World, by: Identity, ref: string, before: string, aft
     if (error instanceof GitError) throw new HttpError(422, 'Reference cannot be updated')
     throw error
   }
-  world.pushes.push({ ref, before, after, login: by.login, job: by.job, at: Date.now() })
-  await world.afterRefs()
+  await world.pushed([{ ref, before, after }], by)
 }
 function fullRef(params: Record<string, string>): string {
   return `refs/${params.ref}`

@@ -118,9 +118,8 @@ export const pulls: Endpoints = {
         base: text(body, 'base') ?? '',
         draft: flag(body, 'draft'),
       })
-      const full = await renderFullPull(world, issue)
-      world.raise('pull_request', 'opened', { number: issue.number, pull_request: full }, identity)
-      return created(full)
+      world.raisePull('opened', issue, identity)
+      return created(await renderFullPull(world, issue))
     },
   },
   'pulls/update': {
@@ -151,7 +150,8 @@ export const pulls: Endpoints = {
           })
         issue.state = 'open'
         issue.closedAt = null
-        await world.afterRefs()
+        issue.pull.headSha = (await world.bare.head(issue.pull.head)) ?? issue.pull.headSha
+        world.raisePull('reopened', issue, call.identity)
       }
       return ok(await renderFullPull(world, issue))
     },

@@ -1,7 +1,9 @@
 // The repository, its people, branches, commits and files.
+
+import { accountId } from '../accounts.ts'
 import type { Json } from '../model.ts'
 import { apiUrl, htmlUrl, nodeId, renderRepository, renderUser } from '../render.ts'
-import { accountId, HttpError, noAccess, notFound, type World } from '../world.ts'
+import { HttpError, noAccess, notFound, type World } from '../world.ts'
 import { type Endpoints, ok, paged } from './call.ts'
 
 export interface RawCommit {

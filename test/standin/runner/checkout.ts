@@ -89,8 +89,7 @@ async function fetchTarget(
   ]
   const filter = inputs.filter === undefined || inputs.filter === '' ? [] : [`--filter=${inputs.filter}`]
   const shallow = depth > 0 ? [`--depth=${depth}`] : []
-  const everything = ['+refs/heads/*:refs/remotes/origin/*', '+refs/tags/*:refs/tags/*']
-  const fetch = (specs: string[]): Promise<Buffer> =>
+  const fetch = (...specs: string[]): Promise<Buffer> =>
     run([
       '-c',
       'protocol.version=2',
@@ -102,40 +101,41 @@ async function fetchTarget(
       'origin',
       ...specs,
     ])
+  // Depth 0 is everything; what the event names is fetched beside it only where the branch has moved on.
+  if (depth <= 0) await fetch('+refs/heads/*:refs/remotes/origin/*', '+refs/tags/*:refs/tags/*')
 
   const named = inputs.ref ?? ''
   const isOwn = (inputs.repository ?? '') === '' || inputs.repository === wanted.repository
   if (named === '' && isOwn) {
-    const branch = wanted.ref.replace('refs/heads/', '')
-    const remote = `refs/remotes/origin/${branch}`
     if (!wanted.ref.startsWith('refs/heads/')) {
-      await fetch([
-        ...(depth > 0 ? [] : everything),
-        `+${wanted.sha}:${wanted.ref.replace(/^refs\//, 'refs/remotes/')}`,
-      ])
+      await fetch(`+${wanted.sha}:${wanted.ref.replace(/^refs\//, 'refs/remotes/')}`)
       return { at: wanted.ref, checkout: [wanted.sha] }
     }
-    await fetch([...(depth > 0 ? [] : everything), `+${wanted.sha}:${remote}`])
-    return { at: wanted.ref, checkout: ['-B', branch, remote] }
+    const branch = wanted.ref.replace('refs/heads/', '')
+    await fetch(`+${wanted.sha}:refs/remotes/origin/${branch}`)
+    return { at: wanted.ref, checkout: ['-B', branch, `refs/remotes/origin/${branch}`] }
   }
   if (/^[0-9a-f]{40}$/.test(named)) {
-    await fetch([...(depth > 0 ? [] : everything), named])
+    await fetch(named)
     return { at: named, checkout: ['--detach', named] }
   }
-  const listed = (await run(['ls-remote', '--quiet', 'origin'])).toString()
-  const refs = new Map(listed.split('\n').map((line) => line.split('\t').reverse() as [string, string]))
-  const head = /^ref: (\S+)\tHEAD/m.exec(
-    (await run(['ls-remote', '--symref', 'origin', 'HEAD'])).toString(),
-  )?.[1]
-  const full = [named === '' ? (head ?? '') : named, `refs/heads/${named}`, `refs/tags/${named}`].find(
-    (one) => refs.has(one),
-  )
-  if (full === undefined) throw new Error(`A branch or tag with the name '${named}' could not be found`)
+  const full = await findRef(named, run)
   if (full.startsWith('refs/tags/')) {
-    await fetch([...(depth > 0 ? [] : everything), `+${full}:${full}`])
+    await fetch(`+${full}:${full}`)
     return { at: full, checkout: ['--detach', full] }
   }
   const branch = full.replace('refs/heads/', '')
-  await fetch([...(depth > 0 ? [] : everything), `+${full}:refs/remotes/origin/${branch}`])
+  await fetch(`+${full}:refs/remotes/origin/${branch}`)
   return { at: full, checkout: ['-B', branch, `refs/remotes/origin/${branch}`] }
+}
+
+/** The full ref for a branch, a tag or a ref; for nothing, the default branch. */
+async function findRef(named: string, run: (args: string[]) => Promise<Buffer>): Promise<string> {
+  const listed = (await run(['ls-remote', '--quiet', '--symref', 'origin'])).toString()
+  const head = /^ref: (\S+)\tHEAD/m.exec(listed)?.[1]
+  const refs = new Set(listed.split('\n').map((line) => line.split('\t')[1]))
+  const candidates = named === '' ? [head ?? ''] : [named, `refs/heads/${named}`, `refs/tags/${named}`]
+  const full = candidates.find((one) => refs.has(one))
+  if (full === undefined) throw new Error(`A branch or tag with the name '${named}' could not be found`)
+  return full
 }

@@ -1,8 +1,9 @@
 // What a job finds on its machine: folders, the environment, the `github` and `runner` contexts.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { accountId } from '../accounts.ts'
 import type { Job, Json, Run } from '../model.ts'
-import { accountId, type World } from '../world.ts'
+import type { World } from '../world.ts'
 
 export interface Folders {
   base: string
@@ -71,8 +72,7 @@ export function githubContext(world: World, run: Run, job: Job | null, folders: 
     workflow: run.workflowName,
     workflow_ref: `${world.fullName}/${run.workflow}@${run.ref}`,
     workflow_sha: run.sha,
-    head_ref: '',
-    base_ref: '',
+    ...sides(run),
     event_name: run.event,
     event: run.payload,
     server_url: world.url,
@@ -80,6 +80,12 @@ export function githubContext(world: World, run: Run, job: Job | null, folders: 
     graphql_url: `${world.url}/graphql`,
     ...(folders === null ? {} : { workspace: folders.workspace, event_path: folders.eventFile }),
   }
+}
+
+/** Only the runs of pull requests have these. */
+function sides(run: Run): Json {
+  const pull = run.payload.pull_request as { head: { ref: string }; base: { ref: string } } | undefined
+  return { head_ref: pull?.head.ref ?? '', base_ref: pull?.base.ref ?? '' }
 }
 
 // The runner exports these keys of the context and no others (facts 1.4); the token is not among them.

@@ -1,6 +1,8 @@
 // One run of a workflow: the graph of its jobs, matrices, concurrency groups, tokens and results.
+import { ExpressionError, ExpressionEvaluationError } from '@actions/expressions'
+import { accountId, actionsApp } from '../accounts.ts'
 import type { Conclusion, Job, Json, Scope as PermissionScope, Permissions, Run } from '../model.ts'
-import { accountId, actionsApp, type World } from '../world.ts'
+import type { World } from '../world.ts'
 import type { ActionSource } from './action.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { Groups, Place, Policy } from './concurrency.ts'
@@ -90,7 +92,10 @@ export class RunExecution {
     } catch (error) {
       run.error = (error as Error).message
       this.#end('failure')
-      if (!(error instanceof WorkflowError)) throw error
+      const isOfTheFile = [WorkflowError, ExpressionError, ExpressionEvaluationError].some(
+        (kind) => error instanceof kind,
+      )
+      if (!isOfTheFile) throw error
     }
   }
 

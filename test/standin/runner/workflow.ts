@@ -127,12 +127,35 @@ function inputsOf(dispatch: unknown): Record<string, InputSpec> {
   return Object.fromEntries(entries)
 }
 
-/** Does the workflow listen to this event, and to this kind of it? */
-export function listens(workflow: Workflow, name: string, action: string | null): boolean {
+/** Does the workflow listen to this event, to this kind of it, and on this ref? (Filters by path are not simulated.) */
+export function listens(
+  workflow: Workflow,
+  event: { name: string; action: string | null; ref?: string },
+): boolean {
+  const { name, action, ref } = event
   if (!(name in workflow.on)) return false
-  const types = (workflow.on[name] as Json | null)?.types
-  if (types === undefined || action === null) return true
-  return (Array.isArray(types) ? types : [types]).includes(action)
+  const filter = (workflow.on[name] ?? {}) as Json
+  const types = filter.types ?? (name === 'pull_request' ? ['opened', 'synchronize', 'reopened'] : undefined)
+  if (action !== null && types !== undefined && ![types].flat().includes(action)) return false
+  return ref === undefined || passes(filter, ref)
+}
+function passes(filter: Json, ref: string): boolean {
+  const isTag = ref.startsWith('refs/tags/')
+  const name = ref.replace(/^refs\/(heads|tags)\//, '')
+  const [own, other] = isTag ? ['tags', 'branches'] : ['branches', 'tags']
+  const patterns = (key: string): string[] => [filter[key] ?? []].flat().map(String)
+  const hasOwn = own in filter || `${own}-ignore` in filter
+  if (!hasOwn) return !(other in filter || `${other}-ignore` in filter)
+  if (patterns(`${own}-ignore`).some((pattern) => glob(pattern).test(name))) return false
+  if (!(own in filter)) return true
+  // The last pattern that matches decides; one with ! takes away.
+  const last = patterns(own).findLast((pattern) => glob(pattern.replace(/^!/, '')).test(name))
+  return last !== undefined && !last.startsWith('!')
+}
+function glob(pattern: string): RegExp {
+  const escaped = pattern.replaceAll(/[.+^$()|{}\\]/g, '\\$&')
+  const source = escaped.split('**').map((part) => part.replaceAll('*', '[^/]*').replaceAll('?', '[^/]'))
+  return new RegExp(`^${source.join('.*')}$`)
 }
 
 /** Fills in the defaults of a dispatch, all as strings. Throws a WorkflowError in GitHub's words. */

@@ -167,7 +167,9 @@ test('maxIterations silences the note about the end; null keys are nothing', () 
   )
 })
 
-test('variables work in it', () => {
+test('variables work in it, and are replaced once', () => {
+  const once = { env: { A: '${B}', B: 'x' }, ...json({ verify: { default: ['run ${A}'] } }) }
+  assert.equal(right(once).settings.gates[0]?.run, 'run ${B}')
   const env = { BIN: 'my agent' }
   assert.equal(
     right({ env, ...json({ provider: { command: '/x/${BIN}' } }) }).settings.agentCommand,

@@ -221,6 +221,7 @@ test('a model for all modes, or one by mode', () => {
   const byMode = { run: 'sonnet', plan: 'opus', verify: 'sonnet', setup: 'sonnet' }
   assert.deepEqual(input('model', 'plan: opus\ndefault: sonnet').model, byMode)
   assert.deepEqual(input('model', '{ plan: opus, default: sonnet }').model, byMode)
+  assert.deepEqual(input('model', 'default: x').model, all('x'))
   assert.deepEqual(right(yml('model: { plan: opus }')).settings.model, { ...all(null), plan: 'opus' })
   assert.equal(bad('model', 'plans: opus').fix, 'did you mean plan?')
   // YAML reads 2.10 as 2.1: only quotes keep what was written.

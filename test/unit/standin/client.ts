@@ -55,9 +55,14 @@ export async function clone(github: GitHub, token: string | null, ...options: st
     GIT_COMMITTER_EMAIL: 'test@example.com',
     ...(token === null
       ? {}
-      : { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: `http.${github.url}/.extraheader`, GIT_CONFIG_VALUE_0: header }),
+      : {
+          GIT_CONFIG_COUNT: '1',
+          GIT_CONFIG_KEY_0: `http.${github.url}/.extraheader`,
+          GIT_CONFIG_VALUE_0: header,
+        }),
   }
-  const run = async (...args: string[]): Promise<string> => (await git(args, { cwd: path, env })).toString().trim()
+  const run = async (...args: string[]): Promise<string> =>
+    (await git(args, { cwd: path, env })).toString().trim()
   const dispose = (): Promise<void> => rm(path, { recursive: true, force: true })
   try {
     await run('clone', '--quiet', ...options, github.cloneUrl, '.')

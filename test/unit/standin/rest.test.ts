@@ -1,6 +1,10 @@
 // The stand-in's REST and GraphQL: held to GitHub's contract, with GitHub's refusals.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
+import { Octokit } from '@octokit/core'
+import { paginateRest } from '@octokit/plugin-paginate-rest'
+import { restEndpointMethods } from '@octokit/plugin-rest-endpoint-methods'
+import { retry } from '@octokit/plugin-retry'
 import { type GitHub, startGitHub } from '../../standin/github.ts'
 import { type Ask, client, everything } from './client.ts'
 
@@ -78,10 +82,14 @@ describe('REST', () => {
   it('opens one pull request a branch, and says why not otherwise', async () => {
     await github.commit('ralph/a', { 'a.txt': 'a' })
     await ask('POST ~/git/refs', { ref: 'refs/heads/same', sha: head })
-    const open = (from: string, base = 'main') => ask('POST ~/pulls', { title: 'T', head: from, base, draft: true })
+    const open = (from: string, base = 'main') =>
+      ask('POST ~/pulls', { title: 'T', head: from, base, draft: true })
     const { status, body } = await open('ralph/a')
     assert.equal(status, 201)
-    assert.deepEqual([body.draft, body.user.login, body.commits, body.changed_files], [true, 'github-actions[bot]', 1, 1])
+    assert.deepEqual(
+      [body.draft, body.user.login, body.commits, body.changed_files],
+      [true, 'github-actions[bot]', 1, 1],
+    )
     const why = async (from: string, base?: string) => (await open(from, base)).body.errors[0]
     assert.equal((await why('acme:ralph/a')).message, 'A pull request already exists for acme:ralph/a.')
     assert.equal((await why('same')).message, 'No commits between main and same')
@@ -111,7 +119,10 @@ describe('REST', () => {
     await github.mergePull('alice', a.number)
     await github.deleteBranch('ralph/b')
     const [first, second] = await github.pulls()
-    assert.deepEqual([first?.merged, first?.state, second?.merged, second?.state], [true, 'closed', false, 'closed'])
+    assert.deepEqual(
+      [first?.merged, first?.state, second?.merged, second?.state],
+      [true, 'closed', false, 'closed'],
+    )
     assert.equal(await github.read('main', 'a.txt'), 'aa')
     assert.equal(b.state, 'closed')
     clean()
@@ -123,7 +134,10 @@ describe('REST', () => {
     const first = await ask(`GET ~/issues/${number}/comments?per_page=2`)
     assert.match(first.headers.get('link') ?? '', /per_page=2&page=2>; rel="next", <.*page=3>; rel="last"/)
     const last = await ask(`GET ~/issues/${number}/comments?per_page=2&page=3`)
-    assert.deepEqual(last.body.map((one: { body: string }) => one.body), ['comment 5'])
+    assert.deepEqual(
+      last.body.map((one: { body: string }) => one.body),
+      ['comment 5'],
+    )
     assert.match(last.headers.get('link') ?? '', /rel="prev".*rel="first"/)
     const soon = new Date(Date.now() + 60_000).toISOString()
     assert.equal((await ask(`GET ~/issues/${number}/comments?since=${soon}`)).body.length, 0)
@@ -160,7 +174,10 @@ describe('REST', () => {
     assert.equal((await react('eyes')).status, 201)
     assert.equal((await react('eyes')).status, 200)
     const { body } = await react('rocket')
-    assert.deepEqual(github.reactions(id).map((one) => one.content), ['eyes', 'rocket'])
+    assert.deepEqual(
+      github.reactions(id).map((one) => one.content),
+      ['eyes', 'rocket'],
+    )
     assert.equal((await ask(`DELETE ~/issues/comments/${id}/reactions/${body.id}`)).status, 204)
     assert.equal((await ask(`GET ~/issues/comments/${id}`)).body.reactions.eyes, 1)
     clean()
@@ -168,8 +185,15 @@ describe('REST', () => {
   })
 
   it('keeps check runs: conclusions, appended annotations, the latest of a name', async () => {
-    const annotation = (line: number) => ({ path: 'a.js', start_line: line, end_line: line, annotation_level: 'failure', message: 'no' })
-    const create = (body: object) => ask('POST ~/check-runs', { name: 'ralph / US-001', head_sha: head, ...body })
+    const annotation = (line: number) => ({
+      path: 'a.js',
+      start_line: line,
+      end_line: line,
+      annotation_level: 'failure',
+      message: 'no',
+    })
+    const create = (body: object) =>
+      ask('POST ~/check-runs', { name: 'ralph / US-001', head_sha: head, ...body })
     const { body } = await create({ status: 'in_progress', external_id: 'x' })
     assert.deepEqual([body.status, body.conclusion, body.app.slug], ['in_progress', null, 'github-actions'])
     const output = (lines: number[]) => ({ title: 't', summary: 's', annotations: lines.map(annotation) })
@@ -182,21 +206,34 @@ describe('REST', () => {
     assert.deepEqual([reopened.body.conclusion, reopened.body.completed_at], [null, null])
 
     const newer = (await create({ conclusion: 'success' })).body
-    const list = async (more = '') => (await ask(`GET ~/commits/main/check-runs?check_name=ralph%20%2F%20US-001${more}`)).body
-    assert.deepEqual((await list()).check_runs.map((one: { id: number }) => one.id), [newer.id])
+    const list = async (more = '') =>
+      (await ask(`GET ~/commits/main/check-runs?check_name=ralph%20%2F%20US-001${more}`)).body
+    assert.deepEqual(
+      (await list()).check_runs.map((one: { id: number }) => one.id),
+      [newer.id],
+    )
     assert.equal((await list('&filter=all')).total_count, 2)
     assert.equal((await list('&app_id=1')).total_count, 0)
     assert.equal((await ask(`GET ~/check-runs/${body.id}/annotations`)).body.length, 3)
     assert.equal(github.checksOf(head).length, 2)
 
-    assert.equal((await ask('POST ~/check-runs', { name: 'x', head_sha: '1'.repeat(40) })).body.message, `No commit found for SHA: ${'1'.repeat(40)}`)
+    assert.equal(
+      (await ask('POST ~/check-runs', { name: 'x', head_sha: '1'.repeat(40) })).body.message,
+      `No commit found for SHA: ${'1'.repeat(40)}`,
+    )
     assert.equal((await create({ status: 'completed' })).status, 422)
     clean()
   })
 
   it('refuses what is too much for a check run', async () => {
     const create = async (output: object) =>
-      (await ask('POST ~/check-runs', { name: 'x', head_sha: head, output: { title: 't', summary: 's', ...output } })).status
+      (
+        await ask('POST ~/check-runs', {
+          name: 'x',
+          head_sha: head,
+          output: { title: 't', summary: 's', ...output },
+        })
+      ).status
     const one = { path: 'a', start_line: 1, end_line: 1, annotation_level: 'notice', message: 'm' }
     assert.equal(await create({ annotations: Array(50).fill(one) }), 201)
     assert.equal(await create({ annotations: Array(51).fill(one) }), 422)
@@ -207,11 +244,15 @@ describe('REST', () => {
     assert.equal(await create({ annotations: [{ ...one, title: 'x'.repeat(256) }] }), 422)
     const person = { login: 'alice', type: 'User', permissions: everything } as const
     github.addToken('alices', person)
-    assert.equal((await client(github, 'alices')('POST ~/check-runs', { name: 'x', head_sha: head })).status, 403)
+    assert.equal(
+      (await client(github, 'alices')('POST ~/check-runs', { name: 'x', head_sha: head })).status,
+      403,
+    )
   })
 
   it('keeps commit statuses', async () => {
-    const set = (state: string, context: string) => ask(`POST ~/statuses/${head}`, { state, context, description: 'd' })
+    const set = (state: string, context: string) =>
+      ask(`POST ~/statuses/${head}`, { state, context, description: 'd' })
     await set('pending', 'ralph')
     await set('success', 'ralph')
     await set('pending', 'other')
@@ -232,10 +273,17 @@ describe('REST', () => {
     assert.deepEqual([run.body.status, run.body.event], ['queued', 'workflow_dispatch'])
     assert.deepEqual(github.world.runs[0]?.inputs, { feature: 'auth', mode: 'run' })
 
-    const why = async (body: object) => `${(await dispatch({ ref: 'main', ...body })).status} ${(await dispatch({ ref: 'main', ...body })).body.message}`
-    assert.equal(await why({ inputs: { feature: 'a', other: '1' } }), '422 Unexpected inputs provided: ["other"]')
+    const why = async (body: object) =>
+      `${(await dispatch({ ref: 'main', ...body })).status} ${(await dispatch({ ref: 'main', ...body })).body.message}`
+    assert.equal(
+      await why({ inputs: { feature: 'a', other: '1' } }),
+      '422 Unexpected inputs provided: ["other"]',
+    )
     assert.equal(await why({}), "422 Required input 'feature' not provided")
-    assert.match(await why({ inputs: { feature: 'a', mode: 'fly' } }), /^422 Provided value 'fly' for input 'mode' not in/)
+    assert.match(
+      await why({ inputs: { feature: 'a', mode: 'fly' } }),
+      /^422 Provided value 'fly' for input 'mode' not in/,
+    )
     assert.equal(await why({ inputs: { feature: 'x'.repeat(65_530) } }), '422 inputs are too large.')
     assert.equal(await why({ ref: 'nowhere', inputs: { feature: 'a' } }), '422 No ref found for: nowhere')
     assert.equal((await ask('POST ~/actions/workflows/none.yml/dispatches', { ref: 'main' })).status, 404)
@@ -248,7 +296,8 @@ describe('REST', () => {
 
   it('can be an old server that does not know return_run_details', async () => {
     github.settings.oldDispatch = true
-    const dispatch = (more: object) => ask('POST ~/actions/workflows/ralph.yml/dispatches', { ref: 'main', inputs: { feature: 'a' }, ...more })
+    const dispatch = (more: object) =>
+      ask('POST ~/actions/workflows/ralph.yml/dispatches', { ref: 'main', inputs: { feature: 'a' }, ...more })
     assert.equal((await dispatch({ return_run_details: true })).status, 422)
     assert.equal((await dispatch({})).status, 204)
     assert.equal(github.world.runs.length, 1)
@@ -275,11 +324,22 @@ describe('REST', () => {
 
   it('makes real git objects, and moves refs only forward', async () => {
     const blob = (await ask('POST ~/git/blobs', { content: 'hello' })).body
-    const tree = (await ask('POST ~/git/trees', { base_tree: head, tree: [{ path: 'src/new.txt', mode: '100755', type: 'blob', sha: blob.sha }, { path: 'README.md', mode: '100644', type: 'blob', sha: null }] })).body
+    const tree = (
+      await ask('POST ~/git/trees', {
+        base_tree: head,
+        tree: [
+          { path: 'src/new.txt', mode: '100755', type: 'blob', sha: blob.sha },
+          { path: 'README.md', mode: '100644', type: 'blob', sha: null },
+        ],
+      })
+    ).body
     const commit = (await ask('POST ~/git/commits', { message: 'M', tree: tree.sha, parents: [head] })).body
     assert.equal(commit.verification.verified, true)
     assert.equal((await ask('POST ~/git/refs', { ref: 'refs/heads/x', sha: commit.sha })).status, 201)
-    assert.equal((await ask('POST ~/git/refs', { ref: 'refs/heads/x', sha: commit.sha })).body.message, 'Reference already exists')
+    assert.equal(
+      (await ask('POST ~/git/refs', { ref: 'refs/heads/x', sha: commit.sha })).body.message,
+      'Reference already exists',
+    )
     assert.equal(await github.read('x', 'src/new.txt'), 'hello')
     assert.equal(await github.read('x', 'README.md'), null)
     const back = await ask('PATCH ~/git/refs/heads/x', { sha: head })
@@ -287,7 +347,9 @@ describe('REST', () => {
     assert.equal((await ask('PATCH ~/git/refs/heads%2Fx', { sha: head, force: true })).status, 200)
     assert.equal((await ask('DELETE ~/git/refs/heads/x')).status, 204)
     assert.equal((await ask('GET ~/git/ref/heads/x')).status, 404)
-    const guarded = await ask('POST ~/git/trees', { tree: [{ path: '.github/workflows/x.yml', mode: '100644', type: 'blob', content: '' }] })
+    const guarded = await ask('POST ~/git/trees', {
+      tree: [{ path: '.github/workflows/x.yml', mode: '100644', type: 'blob', content: '' }],
+    })
     assert.equal(guarded.status, 403)
     assert.equal((await ask('GET ~/contents/README.md')).body.content, 'SGVsbG8=')
     clean()
@@ -297,12 +359,14 @@ describe('REST', () => {
     await github.commit('ralph/a', { 'a.txt': 'a' })
     const { number } = await github.openPull('alice', { head: 'ralph/a', draft: true })
     const { node_id: id } = (await ask(`GET ~/pulls/${number}`)).body
-    const ready = 'mutation($id: ID!) { markPullRequestReadyForReview(input: { pullRequestId: $id }) { pullRequest { number isDraft } } }'
+    const ready =
+      'mutation($id: ID!) { markPullRequestReadyForReview(input: { pullRequestId: $id }) { pullRequest { number isDraft } } }'
     const { body } = await ask('POST /graphql', { query: ready, variables: { id } })
     assert.deepEqual(body.data.markPullRequestReadyForReview.pullRequest, { number, isDraft: false })
     const comment = github.comment('bob', number, 'old')
     const node = (await ask(`GET ~/issues/comments/${comment.id}`)).body.node_id
-    const hide = 'mutation($id: ID!) { minimizeComment(input: { subjectId: $id, classifier: OUTDATED }) { minimizedComment { isMinimized } } }'
+    const hide =
+      'mutation($id: ID!) { minimizeComment(input: { subjectId: $id, classifier: OUTDATED }) { minimizedComment { isMinimized } } }'
     await ask('POST /api/graphql', { query: hide, variables: { id: node } })
     assert.equal(comment.minimized, 'OUTDATED')
     const reader = client(github, github.mintJobToken({ contents: 'read' }))
@@ -313,10 +377,46 @@ describe('REST', () => {
     assert.match(github.violations.join(), /Cannot query field "markReady"/)
   })
 
+  it('suits the real client, with its plugins', async () => {
+    const Client = Octokit.plugin(restEndpointMethods, paginateRest, retry)
+    const octokit = new Client({ auth: github.mintJobToken(everything), baseUrl: github.url })
+    const repository = { owner: 'acme', repo: 'shop' }
+    await github.commit('ralph/a', { 'a.txt': 'a' })
+    const { number } = github.openIssue('bob', 'A wish')
+    for (let at = 0; at < 5; at += 1) github.comment('bob', number, `${at}`)
+    const all = await octokit.paginate(octokit.rest.issues.listComments, {
+      ...repository,
+      issue_number: number,
+      per_page: 2,
+    })
+    assert.equal(all.length, 5)
+    github.fault({ path: /branches/ }, { status: 502 })
+    const { data } = await octokit.rest.repos.getBranch({
+      ...repository,
+      branch: 'ralph/a',
+      request: { retryAfter: 0 },
+    })
+    assert.equal(data.name, 'ralph/a')
+    const ref = await octokit.rest.git.getRef({ ...repository, ref: 'heads/ralph/a' })
+    assert.equal(ref.data.object.sha, data.commit.sha)
+    const unchanged = octokit.rest.git.getRef({
+      ...repository,
+      ref: 'heads/ralph/a',
+      headers: { 'if-none-match': ref.headers.etag ?? '' },
+    })
+    await assert.rejects(unchanged, { status: 304 })
+    const root = await octokit.rest.repos.getContent({ ...repository, path: '' })
+    assert.ok(Array.isArray(root.data) && root.data.length === 2)
+    clean()
+  })
+
   it('fails to order: another answer, a lost one, none', async () => {
     const { number } = github.openIssue('bob', 'A wish')
     const path = /\/comments$/
-    github.fault({ method: 'POST', path }, { status: 502, body: 'bad gateway', headers: { 'retry-after': '1' } })
+    github.fault(
+      { method: 'POST', path },
+      { status: 502, body: 'bad gateway', headers: { 'retry-after': '1' } },
+    )
     github.fault({ method: 'POST', path }, 'drop', { afterwards: true })
     const hung = github.fault({ method: 'POST', path }, 'hang')
     const post = () => ask(`POST ~/issues/${number}/comments`, { body: 'x' })
@@ -329,7 +429,10 @@ describe('REST', () => {
     hung.release()
     await assert.rejects(waiting, TypeError)
     assert.equal((await post()).status, 201)
-    assert.deepEqual(github.requests.filter(({ method }) => method === 'POST').map(({ status }) => status), [502, 0, 0, 201])
+    assert.deepEqual(
+      github.requests.filter(({ method }) => method === 'POST').map(({ status }) => status),
+      [502, 0, 0, 201],
+    )
   })
 
   it('raises events for what people do, and not for what a job does', async () => {

@@ -14,7 +14,7 @@ import {
   runUntrusted,
 } from '../../../src/system/process.ts'
 
-const linux = { skip: process.platform !== 'linux' }
+const linux = { skip: process.platform !== 'linux', timeout: 20_000 }
 let folder = ''
 before(() => {
   folder = mkdtempSync(join(tmpdir(), 'process-'))

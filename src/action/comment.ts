@@ -1,0 +1,77 @@
+// The run that a comment started: acknowledges, answers what needs no work, and dispatches if nobody works.
+import * as core from '@actions/core'
+import { featureOfFolder } from '../git/features.ts'
+import { createClient, saidByGitHub } from '../github/client.ts'
+import { createConversation, isPerson } from '../github/conversation.ts'
+import { dispatchRun } from '../github/dispatch.ts'
+import { expired } from '../loop/lease.ts'
+import { parseSlash } from '../loop/slash-commands.ts'
+import type { State } from '../loop/state.ts'
+import { helpReply, unknownReply } from '../report/replies.ts'
+import { type ActionContext, tokenOf } from './context.ts'
+import { peekStates } from './peek.ts'
+
+/** What was done, in one line for the log. Never throws for what the comment says. */
+export async function answerComment(context: ActionContext): Promise<string> {
+  const { event, place } = context
+  if (event.kind !== 'comment') return 'no comment'
+  const { comment, issue } = event
+  if (parseSlash(comment.body, []).kind === 'none') return 'the comment is not for Ralph'
+  if (!isPerson(comment)) return 'commands count from people only'
+  if (!event.onPull) return 'commands count on an open pull request only'
+  const api = createClient({ token: tokenOf(context), url: place.api, warn: (message) => core.warning(message) })
+  const conversation = createConversation(api, place, (message) => core.warning(message))
+  const { owner, repo } = place
+  const { data: pull } = await api.rest.pulls.get({ owner, repo, pull_number: issue })
+  const prefix = context.inputs['branch-prefix']?.trim() || 'ralph/'
+  const ours = pull.head.repo?.full_name === `${owner}/${repo}`
+  const states = ours ? await peekStates(context) : new Map<string, State>()
+  const state = [...states].filter(([folder, one]) => one.branch === pull.head.ref && featureOfFolder(folder) !== null).at(-1)?.[1] ?? null
+  if (!ours || (state === null && !pull.head.ref.startsWith(prefix))) return 'the pull request is none of Ralph\'s'
+  if (!(await conversation.mayWrite(comment.login))) {
+    await conversation.react(comment.id, 'confused')
+    return `${comment.login} has no write permission`
+  }
+  const ids = state?.prd.userStories.map((story) => story.id) ?? []
+  const parsed = parseSlash(comment.body, ids)
+  switch (parsed.kind) {
+    case 'none':
+      return 'the comment is not for Ralph'
+    case 'help':
+      await conversation.reply(issue, helpReply())
+      await conversation.react(comment.id, 'rocket')
+      return 'answered with the list of commands'
+    case 'mistake':
+      if (working(state)) return 'the working job answers'
+      await conversation.react(comment.id, 'confused')
+      await conversation.reply(issue, unknownReply(parsed.problem, parsed.fix))
+      return parsed.problem
+    case 'status':
+      await conversation.react(comment.id, 'rocket')
+      return 'the summary on the pull request shows how it stands'
+    case 'command': {
+      await conversation.react(comment.id, 'eyes')
+      if (state === null) return 'there is no run of this feature yet: start it with Run workflow'
+      const lives = working(state) && (await holderLives(api, context, state))
+      if (lives && parsed.command.kind !== 'stop') return 'the working job hears it before its next iteration'
+      if (lives && state.lease?.runId != null) {
+        await api.rest.actions.cancelWorkflowRun({ owner, repo, run_id: state.lease.runId }).catch((error: unknown) => core.warning(saidByGitHub(error)))
+      }
+      // A job that is being stopped moves the generation on, or is killed before: only a kick-off fits both.
+      const generation = lives ? null : state.generation
+      const next = await dispatchRun(api, place, context.workflow, { feature: state.feature, generation })
+      return `dispatched${next === null ? '' : ` run ${next}`}`
+    }
+  }
+}
+
+function working(state: State | null): boolean {
+  return state?.lease != null && !expired(state.lease, Date.now())
+}
+
+async function holderLives(api: ReturnType<typeof createClient>, context: ActionContext, state: State): Promise<boolean> {
+  const { owner, repo } = context.place
+  if (state.lease?.runId == null) return false
+  const run = await api.rest.actions.getWorkflowRun({ owner, repo, run_id: state.lease.runId }).catch(() => null)
+  return run === null || run.data.status !== 'completed'
+}

@@ -1,0 +1,68 @@
+// The event that started this run, as typed data: whatever the file holds, it is read field by field. Pure.
+
+export type RunEvent =
+  /** Work: a kick-off by a person, or a continuation (then with a generation). */
+  | { kind: 'dispatch'; inputs: Record<string, string>; feature: string | null; generation: number | null }
+  | { kind: 'comment'; comment: { id: number; body: string; login: string; type: string; edited: boolean }; issue: number; onPull: boolean }
+  | { kind: 'schedule' }
+  /** Not ours: ends neutral. */
+  | { kind: 'foreign'; name: string }
+
+export function readEvent(name: string, payload: unknown): RunEvent {
+  const event = record(payload)
+  switch (name) {
+    case 'workflow_dispatch':
+    case 'repository_dispatch': {
+      const inputs = strings(record(name === 'workflow_dispatch' ? event.inputs : event.client_payload))
+      const generation = /^\d{1,9}$/.test(inputs.generation ?? '') ? Number(inputs.generation) : null
+      return { kind: 'dispatch', inputs, feature: inputs.feature?.trim() || null, generation }
+    }
+    case 'issue_comment': {
+      if (event.action !== 'created') return { kind: 'foreign', name: `issue_comment.${text(event.action)}` }
+      const comment = record(event.comment)
+      const user = record(comment.user)
+      const issue = record(event.issue)
+      return {
+        kind: 'comment',
+        comment: {
+          id: number(comment.id),
+          body: text(comment.body),
+          login: text(user.login),
+          type: text(user.type),
+          edited: text(comment.updated_at) !== text(comment.created_at),
+        },
+        issue: number(issue.number),
+        onPull: issue.pull_request !== undefined && issue.state === 'open',
+      }
+    }
+    case 'schedule':
+      return { kind: 'schedule' }
+    default:
+      return { kind: 'foreign', name }
+  }
+}
+
+/** The default branch that the payload names, or null. */
+export function defaultBranchOf(payload: unknown): string | null {
+  return text(record(record(payload).repository).default_branch) || null
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function number(value: unknown): number {
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : 0
+}
+
+function strings(values: Record<string, unknown>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([key, value]) =>
+      typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? [[key, String(value)]] : [],
+    ),
+  )
+}

@@ -1,0 +1,24 @@
+// The job's log: every line is made harmless, so that nothing untrusted can speak to the runner.
+import { muted } from '../system/voice.ts'
+
+export type Log = {
+  /** For the plain renderer. */
+  screen: { write(text: string): void; isTTY: false }
+  /** A folded block. */
+  group(title: string, lines: readonly string[]): void
+}
+
+export function createLog(write: (text: string) => void, redact: (text: string) => string): Log {
+  const emit = (text: string) => {
+    const lines = text.replace(/\n$/, '').split('\n').map((line) => muted(redact(line)))
+    write(`${lines.join('\n')}\n`)
+  }
+  return {
+    screen: { write: emit, isTTY: false },
+    group(title, lines) {
+      write(`::group::${muted(title)}\n`)
+      emit(lines.join('\n'))
+      write('::endgroup::\n')
+    },
+  }
+}

@@ -1,0 +1,60 @@
+// The action: goes by the event, ends with the outcome's job result. Cancellation ends the session and saves.
+import * as core from '@actions/core'
+import { LeaseLost } from '../loop/ports.ts'
+import { outputsOf } from '../report/outputs.ts'
+import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
+import { createRedactor } from '../system/redact.ts'
+import { actionContext } from './context.ts'
+import { createLog } from './log.ts'
+import { giveOutputs, remember } from './runner.ts'
+
+const FAILING = new Set(['stuck', 'max-iterations', 'budget', 'error'])
+
+async function main(): Promise<void> {
+  const stop = new AbortController()
+  // The runner signals this process alone, then waits 7.5 s and 2.5 s (facts 2.1): the children are ours to end.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort())
+  const context = await actionContext()
+  const secrets = [context.inputs.token, context.inputs['publish-token']].filter((value) => value !== undefined)
+  const redactor = createRedactor(secrets)
+  const log = createLog((text) => process.stdout.write(text), redactor.redact)
+  const command = context.inputs.command?.trim() || 'auto'
+  const { event } = context
+  if (event.kind === 'foreign') return neutral(`the event ${event.name} is none of Ralph's`)
+  if (event.kind === 'comment') {
+    const { answerComment } = await import('./comment.ts')
+    return neutral(await answerComment(context))
+  }
+  if (event.kind === 'schedule' || command === 'resume-lost') return neutral('resume-lost is not part of this version')
+  if (command !== 'auto' && command !== 'run') return neutral(`the command ${command} is not part of this version`)
+  const { work } = await import('./work.ts')
+  const worked = await work(context, log, stop.signal)
+  if ('neutral' in worked) return neutral(worked.neutral)
+  remember({ finished: 'true' })
+  const { conclusion, state } = worked
+  const line = `${conclusion.outcome}: ${conclusion.reason}`
+  if (FAILING.has(conclusion.outcome)) fail(state.job.error === null ? line : `${line}\n${state.job.error.fix}`, redactor.redact)
+  else log.screen.write(`${line}\n`)
+}
+
+/** Not for us, or nothing to do: green, and said. */
+function neutral(message: string): void {
+  remember({ finished: 'true' })
+  core.notice(message)
+}
+
+function fail(message: string, redact: (text: string) => string): void {
+  core.setFailed(redact(message))
+}
+
+function bad(error: unknown): void {
+  // Somebody else has the feature: this job has moved nothing since, and has nothing to say.
+  if (error instanceof LeaseLost) return neutral(error.message)
+  const mistakes: Mistake[] = error instanceof UserError ? [...error.mistakes] : []
+  giveOutputs(outputsOf(null, 'error', null))
+  core.setFailed(mistakes.length > 0 ? mistakes.map(sayMistake).join('\n') : messageOf(error))
+}
+
+await main().catch(bad)
+// Sockets that octokit keeps alive must not keep the job.
+process.exit(process.exitCode ?? 0)

@@ -1,0 +1,37 @@
+// Releases what a main that was ended by force still holds: its processes, its lease, its open check.
+import * as core from '@actions/core'
+import { createChecks } from '../github/checks.ts'
+import { createClient } from '../github/client.ts'
+import { endSurvivors } from '../system/process.ts'
+import { openWorkshop } from '../wire.ts'
+import { actionContext, actionSettings, remoteOf, tokenOf } from './context.ts'
+
+/** What was done, in one line. */
+export async function mend(folder: string): Promise<string> {
+  const mark = core.getState('mark')
+  const ended = mark === '' ? 0 : await endSurvivors(mark)
+  const context = await actionContext()
+  const token = tokenOf(context)
+  const warn = (message: string) => core.warning(message)
+  const { settings } = await actionSettings(context, async () => '{}', {})
+  using workshop = await openWorkshop({
+    settings,
+    env: context.env,
+    directory: context.workspace,
+    remote: remoteOf(context.place, token),
+    identity: null,
+    warn,
+  })
+  const found = await workshop.store.load(folder.replace(/^\.ralph\//, ''))
+  const lease = found?.state.lease ?? null
+  const ours = lease?.runId === context.run.id && lease.runAttempt === context.run.attempt
+  if (found === null || !ours) return `nothing is held (${ended} processes ended)`
+  // The attempt stays as it is: the next job charges and gives back what is not settled.
+  await workshop.store.save({ ...found.state, lease: null })
+  if (found.state.published !== null) {
+    const api = createClient({ token, url: context.place.api, warn })
+    const checks = createChecks(api, context.place, settings.reportAs, found.state.feature, warn)
+    await checks.close(found.state.published, 'ralph', 'The job was ended; run the workflow to go on')
+  }
+  return `the lease was released (${ended} processes ended)`
+}

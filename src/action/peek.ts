@@ -1,0 +1,28 @@
+// Reads states from the remote without a checkout: what a comment's run needs to know, and nothing more.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runPlain } from '../git/git.ts'
+import { STATE_FILE } from '../git/store.ts'
+import type { State } from '../loop/state.ts'
+import { type ActionContext, remoteOf, tokenOf } from './context.ts'
+
+/** Every feature's state by folder name. Fetches one commit a feature, into a folder that is removed again. */
+export async function peekStates(context: ActionContext, namespace = 'refs/ralph'): Promise<Map<string, State>> {
+  const remote = remoteOf(context.place, tokenOf(context))
+  const directory = await mkdtemp(join(context.env.RUNNER_TEMP ?? tmpdir(), 'ralph-peek-'))
+  const git = (args: string[]) => runPlain(args, directory, context.env, remote.env)
+  try {
+    await git(['init', '-q', '--bare', '.'])
+    await git(['fetch', '-q', '--depth=1', '--no-tags', remote.url, `+${namespace}/*:refs/peek/*`])
+    const refs = await git(['for-each-ref', '--format=%(refname)', 'refs/peek/'])
+    const states = new Map<string, State>()
+    for (const ref of refs.split('\n').filter(Boolean).sort()) {
+      const state: State = JSON.parse(await git(['show', `${ref}:${STATE_FILE}`]))
+      states.set(ref.slice('refs/peek/'.length), state)
+    }
+    return states
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,203 @@
+// One job of a chain: claims the feature, works its batch, publishes, dispatches the next job, reports.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as core from '@actions/core'
+import { claim, Held, newJob, Superseded } from '../claim.ts'
+import { createLive } from '../cli/live.ts'
+import { createChecks } from '../github/checks.ts'
+import { type Api, createClient } from '../github/client.ts'
+import { createConversation } from '../github/conversation.ts'
+import { createDispatch } from '../github/dispatch.ts'
+import { createReporter } from '../github/reporter.ts'
+import { loop } from '../loop/loop.ts'
+import type { ReporterPort } from '../loop/ports.ts'
+import type { Conclusion, Lease, State } from '../loop/state.ts'
+import { jobSummary } from '../report/markdown.ts'
+import { outputsOf } from '../report/outputs.ts'
+import { describeSettings, type Settings } from '../settings.ts'
+import { UserError } from '../system/errors.ts'
+import { newMark } from '../system/process.ts'
+import { createPorts, leaseFor, limitsOf, openWorkshop, type Workshop } from '../wire.ts'
+import { type ActionContext, actionSettings, remoteOf, tokenOf } from './context.ts'
+import type { Log } from './log.ts'
+import { giveOutputs, remember } from './runner.ts'
+
+export type Worked = { state: State; conclusion: Conclusion } | { neutral: string }
+
+const IDENTITY = { name: 'github-actions[bot]', email: '41898282+github-actions[bot]@users.noreply.github.com' }
+/** Settings that a person may choose at kick-off by an input of the workflow; the trust boundary is not among them. */
+const CHOICES = ['max-iterations', 'iterations-per-job', 'max-attempts', 'max-cost-usd', 'max-tokens', 'max-agent-time', 'model', 'instructions']
+
+export async function work(context: ActionContext, log: Log, signal: AbortSignal): Promise<Worked> {
+  const { place, event } = context
+  if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
+  const token = tokenOf(context)
+  refuseFeatureRef(context)
+  const warn = (message: string) => core.warning(message)
+  const first = await firstSettings(context)
+  using workshop = await openWorkshop({
+    settings: first,
+    env: context.env,
+    directory: context.workspace,
+    remote: remoteOf(place, token),
+    identity: IDENTITY,
+    warn,
+  })
+  const base = await baseOf(context, first, workshop)
+  const { settings, notes } = await actionSettings(context, (path) => workshop.repository.read(base.sha, path), {})
+  for (const note of notes) core.notice(note)
+  log.group('Settings', describeSettings(settings).split('\n'))
+
+  const api = createClient({ token, url: place.api, warn })
+  const publishApi = settings.publishToken === null ? api : createClient({ token: settings.publishToken, url: place.api, warn })
+  const now = Date.now()
+  let claimed: Awaited<ReturnType<typeof claim>>
+  try {
+    claimed = await claim(workshop.git, workshop.objects, workshop.store, workshop.repository, {
+      feature: settings.feature ?? event.feature,
+      branchPrefix: settings.branchPrefix,
+      base,
+      workTree: null,
+      generation: event.generation,
+      lease: await leaseFor(settings, now, context.run),
+      alive: (lease) => runLives(api, context, lease),
+      job: newJob(now, now + settings.jobDeadlineMs),
+      chosen: pick(event.inputs, CHOICES),
+      settle: async (state) => {
+        if (state.published !== null) await workshop.repository.checkOut(state.green, null)
+        return state
+      },
+      today: new Date(now).toISOString().slice(0, 10),
+      firstComment: 0,
+    })
+  } catch (error) {
+    if (error instanceof Held || error instanceof Superseded) return { neutral: error.message }
+    throw error
+  }
+  for (const note of claimed.notes) core.notice(note)
+  remember({ feature: claimed.state.feature, folder: claimed.state.folder, branch: claimed.state.branch })
+  return await workOn(claimed.state, { context, workshop, settings, api, publishApi, log, signal })
+}
+
+type Parts = {
+  context: ActionContext
+  workshop: Workshop
+  settings: Settings
+  api: Api
+  publishApi: Api
+  log: Log
+  signal: AbortSignal
+}
+
+async function workOn(start: State, parts: Parts): Promise<Worked> {
+  const { context, workshop, settings, api, publishApi, log, signal } = parts
+  const { place } = context
+  const warn = (message: string) => core.warning(workshop.redactor.redact(message))
+  const chosen = await actionSettings(context, (path) => workshop.repository.read(start.base.sha, path), start.control.chosen)
+  const limits = limitsOf({ ...settings, ...pickLimits(chosen.settings) })
+  const conversation = createConversation(api, place, warn)
+  const reporter = createReporter({
+    api,
+    publishApi,
+    place,
+    conversation,
+    checks: createChecks(api, place, settings.reportAs, start.feature, warn),
+    pullRequest: settings.pullRequest,
+    limits,
+    runUrl: context.run.url,
+    redact: workshop.redactor.redact,
+    warn,
+  })
+  const mark = newMark()
+  remember({ mark })
+  const live = createLive(log.screen, { limits, agent: settings.agent, voice: 'comment' }, true)
+  const ports = await createPorts({
+    settings: { ...settings, model: chosen.settings.model, instructions: chosen.settings.instructions },
+    env: context.env,
+    workshop,
+    reporter: both(live, reporter),
+    queue: conversation,
+    dispatch: createDispatch(api, place, context.workflow),
+    signal,
+    mark,
+    onAgent: live.agent,
+    onGateStart: () => {},
+    onGateEnd: () => {},
+  })
+  const { state, conclusion } = await loop(start, limits, ports)
+  const summary = workshop.redactor.redact(jobSummary(state, reporter.facts()))
+  const reportPath = join(context.env.RUNNER_TEMP ?? workshop.clone.gitDir, `ralph-${state.feature}.md`)
+  await writeFile(reportPath, summary)
+  await core.summary.addRaw(summary, true).write()
+  giveOutputs(outputsOf(state, conclusion.outcome, reportPath))
+  return { state, conclusion }
+}
+
+/** The log hears everything; GitHub hears it too. What GitHub learns (ids) is what counts. */
+function both(log: ReporterPort, github: ReporterPort): ReporterPort {
+  return {
+    warn: github.warn,
+    async step(step, state) {
+      await log.step(step, state)
+      await github.step(step, state)
+    },
+    async event(event, state) {
+      await log.event(event, state)
+      await github.event(event, state)
+    },
+    beforePublish: github.beforePublish,
+    opened: github.opened,
+    finished: github.finished,
+  }
+}
+
+/** Before the base is known: inputs alone. Their mistakes are told later, together with those of the file. */
+async function firstSettings(context: ActionContext): Promise<Settings> {
+  const { settings } = await actionSettings(context, async () => '{}', {}).catch(async (error: unknown) => {
+    if (!(error instanceof UserError)) throw error
+    return actionSettings({ ...context, inputs: pick(context.inputs, ['token', 'base-branch', 'branch-prefix', 'feature', 'config-file']) }, async () => '{}', {})
+  })
+  return settings
+}
+
+async function baseOf(context: ActionContext, settings: Settings, workshop: Workshop): Promise<{ branch: string; sha: string }> {
+  const branch = settings.baseBranch ?? context.place.defaultBranch
+  const sha = await workshop.store.head(branch)
+  if (sha === null) {
+    throw new UserError([{ path: 'input base-branch', found: branch, expected: 'a branch of this repository', fix: 'create it, or name another' }])
+  }
+  await workshop.store.fetch([sha], 'tip')
+  return { branch, sha }
+}
+
+/** On a `ralph/*` ref the workflow file would be the agent's copy, with the secrets of the real one. */
+function refuseFeatureRef(context: ActionContext): void {
+  const prefix = context.inputs['branch-prefix']?.trim() || 'ralph/'
+  if (!context.ref.startsWith(`refs/heads/${prefix}`)) return
+  throw new UserError([
+    { path: 'ref', found: context.ref, expected: 'the default branch', fix: `run the workflow on ${context.place.defaultBranch}: on ${prefix}* the workflow file may be the agent's` },
+  ])
+}
+
+/** A holder lives while its run has not completed; when GitHub does not say, the lease's own time counts. */
+async function runLives(api: Api, context: ActionContext, lease: Lease): Promise<boolean> {
+  if (lease.runId === null) return true
+  // A re-run from the UI has the same run id: an earlier attempt of our own run is over.
+  if (lease.runId === context.run.id && lease.runAttempt !== context.run.attempt) return false
+  const { owner, repo } = context.place
+  try {
+    const { data } = await api.rest.actions.getWorkflowRun({ owner, repo, run_id: lease.runId })
+    return data.status !== 'completed'
+  } catch {
+    return true
+  }
+}
+
+function pick(all: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(Object.entries(all).filter(([name, value]) => names.includes(name) && value.trim() !== ''))
+}
+
+function pickLimits(settings: Settings) {
+  const { maxIterations, iterationsPerJob, maxAttempts, maxCostUsd, maxTokens, maxAgentTimeMs } = settings
+  return { maxIterations, iterationsPerJob, maxAttempts, maxCostUsd, maxTokens, maxAgentTimeMs }
+}

@@ -1,0 +1,68 @@
+// The one way to GitHub's API: octokit with retries, pacing and time limits. Writes that create are never repeated blindly.
+import { Octokit } from '@octokit/core'
+import { paginateRest } from '@octokit/plugin-paginate-rest'
+import { restEndpointMethods } from '@octokit/plugin-rest-endpoint-methods'
+import { retry } from '@octokit/plugin-retry'
+import { throttling } from '@octokit/plugin-throttling'
+import { RequestError } from '@octokit/request-error'
+import Bottleneck from 'bottleneck/light.js'
+
+const Plugged = Octokit.plugin(restEndpointMethods, paginateRest, retry, throttling)
+
+export type Api = InstanceType<typeof Plugged>
+
+export type ClientOptions = {
+  token: string
+  /** `GITHUB_API_URL`, without a slash at the end. */
+  url: string
+  /** Ends every request that is under way. */
+  signal?: AbortSignal
+  warn(message: string): void
+}
+
+const REQUEST_MS = 20_000
+/** Longer waits for a rate limit are not worth a runner's minutes: reporting degrades instead (facts 3.5). */
+const LONGEST_WAIT_S = 90
+/** 80 content-creating requests a minute are allowed (facts 3.5); a job makes far fewer, so short pauses are enough. */
+const WRITE_PAUSE_MS = 50
+
+export function createClient(options: ClientOptions): Api {
+  const wait = (retryAfter: number, request: { method?: string; url?: string }, _api: unknown, retries: number): boolean => {
+    const worthIt = retryAfter <= LONGEST_WAIT_S && retries < 2
+    const what = `${request.method ?? ''} ${request.url ?? ''}`
+    options.warn(`GitHub's rate limit was reached at ${what}: ${worthIt ? `asking again in ${retryAfter} s` : 'giving up'}`)
+    return worthIt
+  }
+  const api = new Plugged({
+    auth: options.token,
+    baseUrl: options.url,
+    userAgent: 'ralph-action/1',
+    log: { debug() {}, info() {}, warn: options.warn, error() {} },
+    retry: { doNotRetry: [400, 401, 403, 404, 409, 410, 422, 451] },
+    throttle: {
+      onRateLimit: wait,
+      onSecondaryRateLimit: wait,
+      write: new Bottleneck.Group({ maxConcurrent: 1, minTime: WRITE_PAUSE_MS }),
+      notifications: new Bottleneck.Group({ maxConcurrent: 1, minTime: WRITE_PAUSE_MS }),
+    },
+  })
+  api.hook.before('request', (request) => {
+    const limit = AbortSignal.timeout(REQUEST_MS)
+    request.request.signal = options.signal === undefined ? limit : AbortSignal.any([limit, options.signal])
+  })
+  return api
+}
+
+/** For requests that create something: an unknown answer is looked up by its key, never sent again unseen. */
+export const ONCE = { request: { retries: 0 } } as const
+
+/** The HTTP status of a refused request; null for anything else. */
+export function statusOf(error: unknown): number | null {
+  return error instanceof RequestError ? error.status : null
+}
+
+/** What GitHub said, in one line. */
+export function saidByGitHub(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  return text.replace(/\s+/g, ' ').replace(/ - https?:\/\/\S+$/, '').slice(0, 300)
+}

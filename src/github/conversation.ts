@@ -1,0 +1,160 @@
+// The pull request's conversation: one sticky comment, commands as a queue, acknowledgements. Text of others is hostile.
+import type { QueuePort } from '../loop/ports.ts'
+import { parseSlash } from '../loop/slash-commands.ts'
+import type { Command, State } from '../loop/state.ts'
+import { unknownReply } from '../report/replies.ts'
+import { type Api, ONCE, statusOf } from './client.ts'
+import type { Place } from './place.ts'
+
+/** A comment as we need it. */
+export type Comment = { id: number; body: string; login: string; type: string; edited: boolean }
+
+export type Conversation = QueuePort & {
+  /** Writes the sticky comment; gives its id. */
+  stick(pull: number, known: number | null, marker: string, body: string): Promise<number>
+  react(comment: number, content: 'eyes' | 'rocket' | 'confused'): Promise<void>
+  reply(pull: number, body: string): Promise<void>
+  /** Write permission, looked up; anything but a clear yes is a no (facts 5.2). */
+  mayWrite(login: string): Promise<boolean>
+  newestComment(pull: number): Promise<number>
+}
+
+const BOT = 'github-actions[bot]'
+
+export function createConversation(api: Api, place: Place, warn: (message: string) => void): Conversation {
+  const { owner, repo } = place
+  const permissions = new Map<string, boolean>()
+  let etag: string | null = null
+  let since: string | null = null
+
+  /** Comments after the last one handled, or none when GitHub says that nothing changed. */
+  async function fresh(pull: number, after: number): Promise<Comment[]> {
+    const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments'
+    const comments: Comment[] = []
+    for (let page = 1; ; page++) {
+      try {
+        const answer = await api.request(route, {
+          owner,
+          repo,
+          issue_number: pull,
+          per_page: 100,
+          page,
+          ...(since === null ? {} : { since }),
+          headers: etag === null || page > 1 ? {} : { 'if-none-match': etag },
+        })
+        if (page === 1) etag = answer.headers.etag ?? null
+        for (const one of answer.data) {
+          comments.push({
+            id: Number(one.id),
+            body: one.body ?? '',
+            login: one.user?.login ?? 'ghost',
+            type: one.user?.type ?? '',
+            edited: one.updated_at !== one.created_at,
+          })
+        }
+        if (answer.data.length < 100) break
+      } catch (error) {
+        if (statusOf(error) === 304) return []
+        throw error
+      }
+    }
+    return comments.filter((comment) => comment.id > after).sort((one, other) => one.id - other.id)
+  }
+
+  async function understand(comment: Comment, state: State, pull: number): Promise<Command | null> {
+    const ids = state.prd.userStories.map((story) => story.id)
+    const parsed = parseSlash(comment.body, ids)
+    if (parsed.kind === 'none' || !isPerson(comment)) return null
+    const refused: Command = { kind: 'refused', id: comment.id, by: comment.login }
+    if (!(await conversation.mayWrite(comment.login))) {
+      await conversation.react(comment.id, 'confused')
+      return refused
+    }
+    switch (parsed.kind) {
+      case 'help':
+      case 'status':
+        return refused // answered by the run that the comment itself started
+      case 'mistake':
+        await conversation.react(comment.id, 'confused')
+        await conversation.reply(pull, unknownReply(parsed.problem, parsed.fix))
+        return refused
+      case 'command':
+        await conversation.react(comment.id, 'rocket')
+        return { ...parsed.command, id: comment.id, by: comment.login }
+    }
+  }
+
+  const conversation: Conversation = {
+    async read(state) {
+      const { pull } = state.github
+      if (pull === null) return []
+      try {
+        const commands: Command[] = []
+        for (const comment of await fresh(pull, state.control.lastComment)) {
+          const command = await understand(comment, state, pull)
+          if (command !== null) commands.push(command)
+        }
+        return commands
+      } catch (error) {
+        warn(`comments could not be read: ${error instanceof Error ? error.message : String(error)}`)
+        return []
+      }
+    },
+
+    async stick(pull, known, marker, body) {
+      if (known !== null) {
+        try {
+          await api.rest.issues.updateComment({ owner, repo, comment_id: known, body })
+          return known
+        } catch (error) {
+          if (statusOf(error) !== 404) throw error
+        }
+      }
+      const listing = api.paginate.iterator(api.rest.issues.listComments, { owner, repo, issue_number: pull, per_page: 100 })
+      for await (const { data } of listing) {
+        // A marker counts only in our own bot's comment: anybody can write one.
+        const mine = data.find((one) => one.user?.login === BOT && (one.body ?? '').startsWith(marker))
+        if (mine === undefined) continue
+        await api.rest.issues.updateComment({ owner, repo, comment_id: Number(mine.id), body })
+        return Number(mine.id)
+      }
+      const made = await api.rest.issues.createComment({ owner, repo, issue_number: pull, body, ...ONCE })
+      return Number(made.data.id)
+    },
+
+    async react(comment, content) {
+      try {
+        await api.rest.reactions.createForIssueComment({ owner, repo, comment_id: comment, content })
+      } catch (error) {
+        warn(`the reaction could not be set: ${error instanceof Error ? error.message : String(error)}`)
+      }
+    },
+
+    async reply(pull, body) {
+      await api.rest.issues.createComment({ owner, repo, issue_number: pull, body, ...ONCE })
+    },
+
+    async mayWrite(login) {
+      const before = permissions.get(login)
+      if (before !== undefined) return before
+      const may = await api.rest.repos
+        .getCollaboratorPermissionLevel({ owner, repo, username: login })
+        .then(({ data }) => data.permission === 'admin' || data.permission === 'write')
+        .catch(() => false)
+      permissions.set(login, may)
+      return may
+    },
+
+    async newestComment(pull) {
+      const comments = await fresh(pull, 0)
+      etag = null
+      return comments.at(-1)?.id ?? 0
+    },
+  }
+  return conversation
+}
+
+/** A human, whose words have not changed since. */
+export function isPerson(comment: Comment): boolean {
+  return comment.type === 'User' && comment.login !== 'ghost' && !comment.edited
+}

@@ -1,0 +1,45 @@
+// Starts the next job: a workflow_dispatch on the default branch, with feature and generation. Implements DispatchPort.
+import type { DispatchPort } from '../loop/ports.ts'
+import { type Api, saidByGitHub, statusOf } from './client.ts'
+import type { Place } from './place.ts'
+
+/** Dispatches `workflow` (a file name); without a generation it counts as a kick-off. Gives the run's id where the server tells it. Throws with the mend. */
+export async function dispatchRun(
+  api: Api,
+  place: Place,
+  workflow: string,
+  inputs: { feature: string; generation: number | null },
+): Promise<number | null> {
+  const { owner, repo } = place
+  const body = { ref: place.defaultBranch, inputs: { feature: inputs.feature, generation: String(inputs.generation ?? '') } }
+  const route = 'POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches'
+  try {
+    const answer = await api.request(route, { owner, repo, workflow_id: workflow, ...body, return_run_details: true })
+    return runId(answer.data)
+  } catch (error) {
+    const status = statusOf(error)
+    const old = (status === 400 || status === 422) && /return_run_details|Invalid (request|input)|not a permitted key/i.test(saidByGitHub(error))
+    if (!old) throw new Error(mend(status, workflow, saidByGitHub(error)))
+  }
+  // An older GitHub Enterprise Server does not know return_run_details (facts 3.1).
+  await api.request(route, { owner, repo, workflow_id: workflow, ...body })
+  return null
+}
+
+export function createDispatch(api: Api, place: Place, workflow: string): DispatchPort {
+  return {
+    dispatch: (state) => dispatchRun(api, place, workflow, { feature: state.feature, generation: state.generation }),
+  }
+}
+
+function runId(data: unknown): number | null {
+  if (typeof data !== 'object' || data === null || !('workflow_run_id' in data)) return null
+  return typeof data.workflow_run_id === 'number' ? data.workflow_run_id : null
+}
+
+function mend(status: number | null, workflow: string, said: string): string {
+  if (status === 403) return `${workflow} could not be dispatched (${said}): the job needs permissions: actions: write`
+  if (status === 404) return `${workflow} could not be dispatched (${said}): it must stand on the default branch with on: workflow_dispatch`
+  if (status === 422) return `${workflow} could not be dispatched (${said}): it must be enabled and declare the inputs feature and generation`
+  return `${workflow} could not be dispatched: ${said}`
+}

@@ -1,0 +1,37 @@
+// Where on GitHub we are: repository, URLs, and the pages that people are sent to. Pure.
+
+export type Place = {
+  owner: string
+  repo: string
+  /** `https://github.com`, without a slash at the end. */
+  server: string
+  api: string
+  defaultBranch: string
+}
+
+export function repositoryUrl(place: Place): string {
+  return `${place.server}/${place.owner}/${place.repo}`
+}
+
+export function runUrl(place: Place, runId: number): string {
+  return `${repositoryUrl(place)}/actions/runs/${runId}`
+}
+
+/** The page on which a person opens the pull request where Actions may not. */
+export function compareUrl(place: Place, base: string, branch: string): string {
+  const safe = (name: string) => name.split('/').map(encodeURIComponent).join('/')
+  return `${repositoryUrl(place)}/compare/${safe(base)}...${safe(branch)}?expand=1`
+}
+
+/** git's environment for a token: in the environment of git only, with any persisted header reset (facts 7). */
+export function gitAuth(place: Place, token: string): Record<string, string> {
+  const key = `http.${place.server}/.extraheader`
+  const basic = Buffer.from(`x-access-token:${token}`).toString('base64')
+  return {
+    GIT_CONFIG_COUNT: '2',
+    GIT_CONFIG_KEY_0: key,
+    GIT_CONFIG_VALUE_0: '',
+    GIT_CONFIG_KEY_1: key,
+    GIT_CONFIG_VALUE_1: `AUTHORIZATION: basic ${basic}`,
+  }
+}

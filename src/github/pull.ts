@@ -1,0 +1,47 @@
+// The one pull request of a feature: found by its branch, opened as a draft, made ready on completion.
+import { type Api, ONCE, saidByGitHub, statusOf } from './client.ts'
+import type { Place } from './place.ts'
+
+export type Pull = { number: number; url: string; nodeId: string; draft: boolean }
+
+export type PullRequest = { branch: string; base: string; title: string; body: string; draft: boolean }
+
+export type Opened = { kind: 'open'; pull: Pull } | { kind: 'refused'; reason: string }
+
+/** The open pull request from this branch of this repository, or null. */
+export async function findPull(api: Api, place: Place, branch: string): Promise<Pull | null> {
+  const { owner, repo } = place
+  const { data } = await api.rest.pulls.list({ owner, repo, head: `${owner}:${branch}`, state: 'open', per_page: 10 })
+  const found = data.find((pull) => pull.head.ref === branch && pull.head.repo?.full_name === `${owner}/${repo}`)
+  return found === undefined
+    ? null
+    : { number: found.number, url: found.html_url, nodeId: found.node_id, draft: found.draft === true }
+}
+
+/** Opens the pull request. `refused` says why, where Actions may not (facts 3.3) or there is nothing to compare. */
+export async function openPull(api: Api, place: Place, wanted: PullRequest): Promise<Opened> {
+  const { owner, repo } = place
+  const { branch: head, base, title, body } = wanted
+  try {
+    const { data } = await api.rest.pulls.create({ owner, repo, head, base, title, body, draft: wanted.draft, ...ONCE })
+    return { kind: 'open', pull: { number: data.number, url: data.html_url, nodeId: data.node_id, draft: data.draft === true } }
+  } catch (error) {
+    // The answer may be lost although it was opened; and a repository may know no drafts.
+    const there = await findPull(api, place, head)
+    if (there !== null) return { kind: 'open', pull: there }
+    if (statusOf(error) === 422 && wanted.draft && /draft/i.test(saidByGitHub(error))) {
+      return openPull(api, place, { ...wanted, draft: false })
+    }
+    return { kind: 'refused', reason: saidByGitHub(error) }
+  }
+}
+
+/** Takes the draft mark off. */
+export async function makeReady(api: Api, pull: Pull): Promise<void> {
+  const mutation = `mutation ($id: ID!) { markPullRequestReadyForReview(input: { pullRequestId: $id }) { pullRequest { isDraft } } }`
+  await api.graphql(mutation, { id: pull.nodeId })
+}
+
+export async function updatePull(api: Api, place: Place, number: number, title: string, body: string): Promise<void> {
+  await api.rest.pulls.update({ owner: place.owner, repo: place.repo, pull_number: number, title, body })
+}

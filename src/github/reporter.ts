@@ -1,0 +1,172 @@
+// Tells people on GitHub: checks, the sticky comment, the pull request. Implements ReporterPort; never fails a run.
+import type { Limits } from '../loop/limits.ts'
+import type { ReporterPort } from '../loop/ports.ts'
+import type { GithubIds, State } from '../loop/state.ts'
+import { rollupCheck, storyCheck } from '../report/checks.ts'
+import { stickyComment, stickyMarker } from '../report/markdown.ts'
+import type { Facts } from '../report/parts.ts'
+import { pullRequestBody, pullRequestTitle } from '../report/pull-request.ts'
+import type { Checks } from './checks.ts'
+import { type Api, saidByGitHub } from './client.ts'
+import type { Conversation } from './conversation.ts'
+import { compareUrl, type Place, repositoryUrl } from './place.ts'
+import { findPull, makeReady, openPull, type Pull, updatePull } from './pull.ts'
+
+export type ReporterOptions = {
+  api: Api
+  /** Opens the pull request: an App's or a person's token, so that CI starts; else the same as `api`. */
+  publishApi: Api
+  place: Place
+  conversation: Conversation
+  checks: Checks
+  pullRequest: 'draft' | 'ready' | 'none'
+  limits: Limits
+  runUrl: string | null
+  redact(text: string): string
+  warn(message: string): void
+}
+
+/** More stories than this, and a batch re-posts only its own and the failed ones (design 4). */
+const ALL_CHECKS = 20
+const MOST_CHECKS = 50
+
+export type GitHubReporter = ReporterPort & { facts(): Facts }
+
+export function createReporter(options: ReporterOptions): GitHubReporter {
+  const { place, conversation, checks, warn } = options
+  const notes: string[] = []
+  let pull: Pull | null = null
+  let headSha: string | null = null
+  let compare: string | null = null
+
+  const facts = (): Facts => ({
+    repositoryUrl: repositoryUrl(place),
+    runUrl: options.runUrl,
+    limits: options.limits,
+    now: Date.now(),
+    compareUrl: compare,
+    notes,
+  })
+
+  /** Whatever goes wrong in telling is told, and changes nothing else. */
+  async function attempt(what: string, act: () => Promise<void>): Promise<void> {
+    try {
+      await act()
+    } catch (error) {
+      warn(`${what}: ${saidByGitHub(error)}`)
+    }
+  }
+
+  async function stick(state: State): Promise<GithubIds> {
+    let github = state.github
+    if (github.pull === null) return github
+    const number = github.pull
+    await attempt('the summary comment could not be written', async () => {
+      const body = options.redact(stickyComment(state, facts()))
+      const comment = await conversation.stick(number, github.comment, stickyMarker(state.feature), body)
+      github = { ...github, comment }
+    })
+    return github
+  }
+
+  async function rollup(state: State, sha: string): Promise<void> {
+    await attempt('the check could not be posted', () => checks.post(sha, [redacted(rollupCheck(state, facts()))]))
+  }
+
+  function redacted<C extends { title: string; summary: string; text: string }>(check: C): C {
+    const { redact } = options
+    return { ...check, title: redact(check.title), summary: redact(check.summary), text: redact(check.text) }
+  }
+
+  async function ensurePull(state: State): Promise<GithubIds> {
+    if (options.pullRequest === 'none') return state.github
+    pull = await findPull(options.api, place, state.branch)
+    if (pull === null && state.github.pull !== null) {
+      notes.push(`The pull request #${state.github.pull} is not open any more; Ralph opens no second one.`)
+      return state.github
+    }
+    if (pull === null) {
+      const title = options.redact(pullRequestTitle(state))
+      const body = options.redact(pullRequestBody(state, facts()))
+      const draft = options.pullRequest === 'draft'
+      const opened = await openPull(options.publishApi, place, { branch: state.branch, base: state.base.branch, title, body, draft })
+      if (opened.kind === 'refused') {
+        compare = compareUrl(place, state.base.branch, state.branch)
+        notes.push(`The pull request could not be opened (${opened.reason}). Open it here: ${compare}`)
+        warn(`the pull request could not be opened: ${opened.reason}. Open it here: ${compare}`)
+        return state.github
+      }
+      pull = opened.pull
+    }
+    return { ...state.github, pull: pull.number, pullUrl: pull.url }
+  }
+
+  async function complete(state: State): Promise<void> {
+    if (pull === null) return
+    const open = pull
+    await attempt('the pull request could not be updated', () =>
+      updatePull(options.publishApi, place, open.number, options.redact(pullRequestTitle(state)), options.redact(pullRequestBody(state, facts()))),
+    )
+    if (open.draft && options.pullRequest === 'draft') {
+      await attempt('the pull request could not be made ready for review', () => makeReady(options.publishApi, open))
+    }
+  }
+
+  return {
+    facts,
+    warn,
+
+    async step() {},
+
+    async event(event, state) {
+      // One look an iteration: when a story is taken up. Its result is told with the next one, or at the end.
+      if (event.kind !== 'reserved' || headSha === null) return
+      await rollup(state, headSha)
+      await stick(state)
+    },
+
+    async opened(state) {
+      let github = state.github
+      headSha = state.published
+      await attempt('the pull request could not be opened', async () => {
+        github = await ensurePull(state)
+      })
+      const told = { ...state, github }
+      if (headSha !== null) await rollup(told, headSha)
+      return stick(told)
+    },
+
+    async beforePublish(state, head) {
+      if (headSha === null || headSha === head) return
+      const old = headSha
+      const names = ['ralph', ...state.prd.userStories.map((story) => `ralph / ${story.id}`)]
+      await attempt('the old checks could not be closed', async () => {
+        for (const name of names) await checks.close(old, name, 'The branch has moved on')
+      })
+      headSha = null
+    },
+
+    async finished(state, conclusion) {
+      const sha = state.published
+      if (sha !== null) {
+        headSha = sha
+        const stories = toPost(state, conclusion.outcome === 'continued')
+        await attempt('the checks could not be posted', () =>
+          checks.post(sha, [...stories.map((id) => storyCheck(state, id, facts())), rollupCheck(state, facts())].map(redacted)),
+        )
+      }
+      if (conclusion.outcome === 'complete') await complete(state)
+      return stick(state)
+    },
+  }
+}
+
+/** The stories whose checks are posted on a head: all that were worked on, or the batch's and the failed ones. */
+function toPost(state: State, goesOn: boolean): string[] {
+  const touched = state.prd.userStories.filter((story) => (state.records[story.id]?.attempts ?? 0) > 0 || story.skipped)
+  if (!goesOn) return touched.slice(-MOST_CHECKS).map((story) => story.id)
+  if (touched.length <= ALL_CHECKS) return touched.map((story) => story.id)
+  const { jobs } = state.prd.run
+  const batch = new Set(state.timeline.filter((entry) => entry.job === jobs).map((entry) => entry.storyId))
+  return touched.filter((story) => batch.has(story.id) || story.blocked).map((story) => story.id)
+}

@@ -1,0 +1,158 @@
+// Finds and ends the processes that a program leaves behind, by a marker variable in their environment.
+
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Every process we start carries this variable; whoever still has it when the program is over is a survivor. */
+export const MARK_NAME = 'RALPH_PROCESS_MARK'
+
+/** Ending survivors is given up after this, so that a fork bomb cannot hold us. */
+const SURVIVOR_LIMIT_MS = 2000
+/** How long a process without an environment is watched: in the middle of an exec it has none for a moment. */
+const EXEC_LIMIT_MS = 250
+
+/** A value for `MARK_NAME` that nobody else has. */
+export function newMark(): string {
+  return randomBytes(16).toString('hex')
+}
+
+/**
+ * Ends every process whose environment has exactly this mark and returns how many there were. On Linux by
+ * /proc/<pid>/environ (own user only, or all as root), elsewhere as well as `ps` can tell. Not found are programs
+ * that wiped their environment and left the process group, and those that another user runs. `since` (clock ticks
+ * after boot, as in /proc/<pid>/stat) is when the first of them was started, if that is known.
+ */
+export async function endSurvivors(mark: string, since = 0): Promise<number> {
+  const found = new Set<number>()
+  const began = performance.now()
+  for (let lastSeen = began; ; await delay(1)) {
+    const { marked, unsure } =
+      process.platform === 'linux' ? markedInProc(mark, since) : await markedByPs(mark)
+    for (const pid of marked) {
+      found.add(pid)
+      signalProcess(pid, 'SIGKILL')
+    }
+    const now = performance.now()
+    if (marked.length > 0) lastSeen = now
+    const sure = marked.length === 0 && (!unsure || now - lastSeen > EXEC_LIMIT_MS)
+    if (sure || now - began > SURVIVOR_LIMIT_MS) return found.size
+  }
+}
+
+/** The same for the moment in which we exit ourselves: synchronous, on Linux only, a quarter of a second at most. */
+export function endSurvivorsNow(mark: string, since: number): void {
+  if (process.platform !== 'linux') return
+  const deadline = performance.now() + EXEC_LIMIT_MS
+  for (let more = true; more && performance.now() < deadline; ) {
+    const { marked, unsure } = markedInProc(mark, since)
+    for (const pid of marked) signalProcess(pid, 'SIGKILL')
+    more = unsure || marked.length > 0
+  }
+}
+
+/** When a process was started, in clock ticks after boot; 0 where that cannot be told. */
+export function startOf(pid: number): number {
+  return statOf(pid)?.startedAt ?? 0
+}
+
+/**
+ * Whether anybody of the group still runs. In a container nobody may reap orphans (`container:` jobs run `tail` as
+ * pid 1): they stay for ever, dead, and still answer to `kill`.
+ */
+export function groupLives(group: number): boolean {
+  if (!signalGroup(group, 0)) return false
+  if (process.platform !== 'linux') return true
+  return numbersInProc().some((pid) => {
+    const stat = statOf(pid)
+    return stat !== null && stat.group === group && !stat.dead
+  })
+}
+
+/** Windows has no groups: there the program alone is ended, and its descendants are not. */
+export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+  return signalProcess(process.platform === 'win32' ? pid : -pid, signal)
+}
+
+/** False when there is nothing (left) to signal, or it is not ours. */
+function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal)
+  } catch {
+    return false
+  }
+}
+
+/** Processes with this mark; `unsure` when one came or went during the look, so that another look is needed. */
+type Look = { marked: number[]; unsure: boolean }
+
+function markedInProc(mark: string, since: number): Look {
+  const wanted = Buffer.from(`${MARK_NAME}=${mark}\0`)
+  const look: Look = { marked: [], unsure: false }
+  for (const pid of numbersInProc()) {
+    if (pid === process.pid) continue
+    const environment = environmentOf(pid)
+    if (environment === null) continue
+    const at = environment.indexOf(wanted)
+    if (at >= 0) look.marked.push(pid)
+    // Gone meanwhile, it may have left a child that was not in the list; in an exec, it will have one in a moment.
+    if (environment.length === 0 && mayComeBack(pid, since)) look.unsure = true
+  }
+  return look
+}
+
+/** Null for another user's; empty without one: dead, gone, the kernel's, or in the middle of an exec. */
+function environmentOf(pid: number): Buffer | null {
+  try {
+    return readFileSync(`/proc/${pid}/environ`)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    return code === 'ENOENT' || code === 'ESRCH' ? Buffer.alloc(0) : null
+  }
+}
+
+/** The kernel shows no environment between the start of an exec and the new program's first instruction. */
+function mayComeBack(pid: number, since: number): boolean {
+  const stat = statOf(pid)
+  return stat === null || (!stat.dead && !stat.ofKernel && stat.startedAt >= since)
+}
+
+const PF_KTHREAD = 0x0020_0000
+
+/** What /proc/<pid>/stat says (proc_pid_stat(5)); `startedAt` in clock ticks after boot. Null when it is gone. */
+function statOf(pid: number): { group: number; dead: boolean; ofKernel: boolean; startedAt: number } | null {
+  try {
+    const line = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const fields = line.slice(line.lastIndexOf(')') + 2).split(' ') // the name before it may have anything in it
+    const [state, , group, , , , flags] = fields
+    return {
+      group: Number(group),
+      dead: state === 'Z' || state === 'X',
+      ofKernel: (Number(flags) & PF_KTHREAD) !== 0,
+      startedAt: Number(fields[19]),
+    }
+  } catch {
+    return null
+  }
+}
+
+function numbersInProc(): number[] {
+  return readdirSync('/proc').map(Number).filter(Number.isInteger)
+}
+
+/** macOS and others: best effort, `ps` shows the environment of our own programs only, and not of Apple's. */
+async function markedByPs(mark: string): Promise<Look> {
+  if (process.platform === 'win32') return { marked: [], unsure: false }
+  const listing = await new Promise<string>((resolve) => {
+    execFile('ps', ['-axww', '-E', '-o', 'pid=,command='], { maxBuffer: 64 * 1024 * 1024 }, (error, stdout) =>
+      resolve(error === null ? stdout : ''),
+    )
+  })
+  const marked = listing
+    .split('\n')
+    .filter((line) => ` ${line} `.includes(` ${MARK_NAME}=${mark} `))
+    .map((line) => Number.parseInt(line, 10))
+    .filter((pid) => Number.isInteger(pid) && pid !== process.pid)
+  return { marked, unsure: false }
+}

@@ -1,0 +1,162 @@
+// Hostile text comes out as text: never as markup, a mention, a marker, a graph or a terminal sequence.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  code,
+  codeBlock,
+  cut,
+  markdownText,
+  mermaidText,
+  plainLines,
+  plainText,
+  terminalText,
+  titleText,
+} from '../../../src/report/escape.ts'
+import { assertHarmless, assertVisible, corpus, shapeOf } from './structure.ts'
+
+const hostile = corpus()
+
+test('the corpus is large', () => {
+  assert.ok(hostile.length >= 150)
+})
+
+test('markdownText stays text in a paragraph, a cell, an item, a heading and a summary', () => {
+  for (const text of hostile) {
+    const shown = markdownText(text)
+    for (const place of [
+      shown,
+      `| a | b |\n| :-- | :-- |\n| ${shown} | ${shown} |`,
+      `- ${shown}`,
+      `- [x] ${shown}`,
+      `### ${shown}`,
+      `**${shown}**`.replace('****', ''),
+      `<details><summary>${shown}</summary>\n\nx\n\n</details>`,
+    ]) {
+      const shape = assertHarmless(place, null, [], JSON.stringify(text.slice(0, 60)))
+      assert.equal(shape.headings, place.startsWith('### ') ? 1 : 0)
+    }
+    assert.ok(!/["\\$*_~]/.test(shown), text)
+  }
+})
+
+test('markdownText shows every character that is not hidden', () => {
+  const entities = (text: string) =>
+    text
+      .replace(/&#(\d+);/g, (_all, digits: string) => String.fromCharCode(Number(digits)))
+      .replaceAll('\u200b', '')
+  for (const text of hostile) assert.equal(entities(markdownText(text)), plainText(text))
+})
+
+test('markdownText, by hand', () => {
+  assert.equal(markdownText('a | <b> & `c`'), 'a &#124; &#60;b&#62; &#38; &#96;c&#96;')
+  assert.equal(markdownText('@octocat closes #1'), '@\u200boctocat closes #\u200b1')
+  assert.equal(
+    markdownText('see https://x.test and www.x.test, GH-7'),
+    'see https:\u200b//x.test and www\u200b.x.test, GH-\u200b7',
+  )
+  assert.equal(markdownText('1. a'), '1&#46; a')
+  assert.equal(markdownText('- a'), '&#45; a')
+  assert.equal(markdownText('  two\n lines '), 'two lines')
+  assert.equal(markdownText('plain text, as it is: 100 % (really)!'), 'plain text, as it is: 100 % (really)!')
+})
+
+test('plainText is one bounded line without anything hidden', () => {
+  for (const text of hostile) {
+    const line = plainText(text, 50)
+    assertVisible(line, JSON.stringify(text.slice(0, 60)))
+    assert.ok(line.length <= 50 && !line.includes('\n') && line === line.trim(), JSON.stringify(line))
+  }
+})
+
+test('escape sequences go with their payload, an unfinished one takes nothing with it', () => {
+  assert.equal(plainText('\u001b[31mred\u001b[0m'), 'red')
+  assert.equal(plainText('\u001b]8;;https://evil.test\u0007link\u001b]8;;\u0007'), 'link')
+  assert.equal(plainText('\u001b]0;title\u001b\\x'), 'x')
+  assert.equal(plainText('\u009b2Jx'), 'x')
+  assert.equal(plainText('\u001b]unfinished and the rest'), 'unfinished and the rest')
+})
+
+test('writing keeps what it needs', () => {
+  for (const text of ['👨‍👩‍👧', '❤️', '1️⃣', '🇩🇪', 'می‌خواهم', 'é', '日本語', 'שלום'])
+    assert.equal(plainText(text), text)
+  assert.equal(plainText('a\u200d b\ufe0f'), 'a b')
+  assert.equal(plainText('\ud800x'), '\ufffdx')
+  assert.equal(plainText(`e${'\u0301'.repeat(50)}x`), `e${'\u0301'.repeat(5)}x`)
+})
+
+test('cut never halves a pair and counts its ellipsis', () => {
+  assert.equal(cut('abcdef', 4), 'abc…')
+  assert.equal(cut('ab😀cd', 4), 'ab…')
+  assert.equal(cut('abc', 3), 'abc')
+  for (const text of hostile) assert.ok(cut(text, 7).length <= 7)
+})
+
+test('titleText is bounded, quiet and plain', () => {
+  for (const text of hostile) {
+    const title = titleText(text, 40)
+    assert.ok(title.length <= 40 && !/@[\w-]|#\d/.test(title), title)
+    assertVisible(title, title)
+  }
+})
+
+test('code is one span of one line, in a table too', () => {
+  for (const text of hostile) {
+    const span = code(text)
+    assert.ok(span === '' || /^`[^`|\n]+`$/.test(span), JSON.stringify(span))
+  }
+})
+
+test('codeBlock is one closed fence within its bound', () => {
+  for (const text of hostile) {
+    for (const most of [200, 1000, 6000]) {
+      const block = codeBlock(text, most)
+      assert.ok(block.length <= most, `${block.length} > ${most}: ${text.slice(0, 40)}`)
+      const shape = shapeOf(block)
+      assert.equal(shape.fences.length, 1)
+      assert.deepEqual(shape.prose, [])
+      assert.ok(!/<!--\s*ralph/i.test(block))
+    }
+  }
+})
+
+test('codeBlock keeps head and tail, and counts what is missing', () => {
+  const text = `FIRST\n${'x\n'.repeat(5000)}LAST`
+  const block = codeBlock(text, 1000)
+  assert.ok(block.includes('FIRST') && block.includes('LAST'))
+  assert.match(block, /\[\.\.\. \d+ characters left out \.\.\.\]/)
+  assert.equal(codeBlock('a\n\n  b\t c  \n', 100), '```text\na\n\n  b\t c\n```')
+  assert.ok(codeBlock('````js', 100).startsWith('`````text\n````js'))
+})
+
+test('mermaidText fits a quoted label', () => {
+  for (const text of hostile) {
+    const label = mermaidText(text)
+    assert.match(label, /^(?:[\p{L}\p{N}\p{M}\p{Emoji_Presentation} ,!?'%…–-]|#\d+;)*$/u)
+    assert.ok(!label.includes('ﬂ') && !label.startsWith('-'))
+  }
+  assert.equal(mermaidText('"]; end'), '#34;#93;#59; end')
+})
+
+test('terminalText is a line that neither a terminal nor a runner obeys', () => {
+  for (const text of hostile) {
+    const line = terminalText(text)
+    assertVisible(line, JSON.stringify(text.slice(0, 60)))
+    assert.ok(
+      !line.includes('##[') && !line.trim().startsWith('::') && !line.includes('\n'),
+      JSON.stringify(line),
+    )
+  }
+})
+
+test('a megabyte costs no time', () => {
+  const before = performance.now()
+  for (const part of ['\u001b]', '\u001b[', '@', '`', '\u202e', 'a\u0301', '<!-- ', ' \n']) {
+    const text = part.repeat(Math.ceil(1_000_000 / part.length))
+    markdownText(text)
+    codeBlock(text, 5000)
+    terminalText(text)
+    mermaidText(text)
+    plainLines(text)
+  }
+  assert.ok(performance.now() - before < 4000, `${performance.now() - before} ms`)
+})

@@ -1,0 +1,289 @@
+// Every report with hostile text in every field: same blocks as with plain text, nothing hidden, nothing active.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Event, GateResult, State } from '../../../src/loop/state.ts'
+import { type Check, rollupCheck, statusOf, storyCheck } from '../../../src/report/checks.ts'
+import { jobSummary, MOST_CHARACTERS, stickyComment, stickyMarker } from '../../../src/report/markdown.ts'
+import type { Facts } from '../../../src/report/parts.ts'
+import { progressEntry, progressHeader } from '../../../src/report/progress.ts'
+import { pullMarker, pullRequestBody, pullRequestTitle } from '../../../src/report/pull-request.ts'
+import { helpReply, unknownReply } from '../../../src/report/replies.ts'
+import {
+  agentLine,
+  banner,
+  eventLines,
+  type Look,
+  outcomeSummary,
+  plainBanner,
+  statusLine,
+  stepLines,
+  storyLines,
+  waitLine,
+  warningLine,
+} from '../../../src/report/terminal.ts'
+import { textWidth } from '../../../src/report/width.ts'
+import { complete, concluded, limits, midRun, NOW, stuck, usage } from './samples.ts'
+import { assertHarmless, assertVisible, corpus } from './structure.ts'
+
+const hostile = corpus()
+const REPOSITORY = 'https://github.com/acme/shop'
+const LINKS = [`${REPOSITORY}/`]
+
+const facts = (text: string): Facts => ({
+  repositoryUrl: REPOSITORY,
+  runUrl: `${REPOSITORY}/actions/runs/77`,
+  compareUrl: `${REPOSITORY}/compare/main...ralph/auth`,
+  limits,
+  now: NOW,
+  notes: [text, `note ${text}`],
+  annotations: {
+    'US-003': [{ path: text, start_line: 1, end_line: 2, annotation_level: 'failure', message: text }],
+  },
+})
+
+/** The text in every field that people, agents or gates fill. */
+function poisoned(state: State, text: string): State {
+  const gate = (one: GateResult): GateResult => ({
+    ...one,
+    name: text,
+    ended: text,
+    output: one.ok ? '' : text,
+  })
+  return {
+    ...state,
+    branch: text,
+    folder: text,
+    base: { ...state.base, branch: text },
+    prd: {
+      ...state.prd,
+      project: text,
+      description: text,
+      userStories: state.prd.userStories.map((story) => ({
+        ...story,
+        title: text,
+        description: text,
+        acceptanceCriteria: [text, text],
+        tags: [text],
+        notes: text,
+        lastResult: story.lastResult === null ? null : { ...story.lastResult, summary: text },
+      })),
+    },
+    records: Object.fromEntries(
+      Object.entries(state.records).map(([id, record]) => [
+        id,
+        {
+          ...record,
+          failure: record.failure === null ? null : { ...record.failure, summary: text, detail: text },
+          gates: record.gates.map(gate),
+          remarks: [text],
+        },
+      ]),
+    ),
+    timeline: state.timeline.map((entry) => ({ ...entry, summary: text })),
+    control: { ...state.control, paused: { reason: text, by: text } },
+    job: {
+      ...state.job,
+      error: { summary: text, fix: `${text}\n${text}` },
+      conclusion: state.job.conclusion === null ? null : { ...state.job.conclusion, reason: text },
+    },
+  }
+}
+
+/** Story ids are checked when prd.json is read; the reports do not rely on it. */
+function poisonedIds(state: State, text: string): State {
+  const renamed = (id: string) => `${text}${id}`
+  return {
+    ...state,
+    attempt: state.attempt === null ? null : { ...state.attempt, storyId: renamed(state.attempt.storyId) },
+    prd: {
+      ...state.prd,
+      userStories: state.prd.userStories.map((story) => ({
+        ...story,
+        id: renamed(story.id),
+        dependsOn: story.dependsOn.map(renamed),
+      })),
+    },
+    records: Object.fromEntries(Object.entries(state.records).map(([id, record]) => [renamed(id), record])),
+    timeline: state.timeline.map((entry) => ({ ...entry, storyId: renamed(entry.storyId) })),
+  }
+}
+
+const states: Record<string, State> = {
+  working: midRun(),
+  stuck: stuck(),
+  complete: complete(),
+  error: concluded(midRun(), 'error', 'x'),
+  paused: concluded(midRun(), 'paused', 'x'),
+  budget: concluded(midRun(), 'budget', 'x'),
+}
+
+const poisonings: Record<string, (state: State, text: string) => State> = {
+  fields: poisoned,
+  ids: poisonedIds,
+}
+
+for (const [poisoning, poison] of Object.entries(poisonings)) {
+  for (const [name, state] of Object.entries(states)) {
+    test(`comment, summary and pull request: ${name}, hostile ${poisoning}`, () => {
+      const plain = poison(state, 'x')
+      const sizes = (shape: { headings: number; tasks: number; tables: number[] }) => [
+        shape.headings,
+        shape.tasks,
+        shape.tables,
+      ]
+      const shapes = (given: State, text: string) => {
+        const what = `${name} with ${JSON.stringify(text.slice(0, 60))}`
+        const comment = stickyComment(given, facts(text))
+        const body = pullRequestBody(given, facts(text))
+        assert.ok(comment.length <= MOST_CHARACTERS && body.length <= MOST_CHARACTERS, what)
+        assert.ok(comment.startsWith('<!-- ralph:sticky:auth -->\n'), what)
+        return [
+          sizes(assertHarmless(comment, stickyMarker('auth'), LINKS, `comment: ${what}`)),
+          sizes(assertHarmless(body, pullMarker('auth'), LINKS, `body: ${what}`)),
+          sizes(assertHarmless(jobSummary(given, facts(text)), null, LINKS, `summary: ${what}`)),
+        ]
+      }
+      const expected = shapes(plain, 'x')
+      for (const text of hostile)
+        assert.deepEqual(shapes(poison(state, text), text), expected, JSON.stringify(text))
+    })
+
+    test(`checks: ${name}, hostile ${poisoning}`, () => {
+      for (const text of hostile) {
+        const given = poison(state, text)
+        for (const check of [
+          rollupCheck(given, facts(text)),
+          ...given.prd.userStories.map((story) => storyCheck(given, story.id, facts(text))),
+          storyCheck(given, text, facts(text)),
+        ]) {
+          assertCheck(check, JSON.stringify(text.slice(0, 60)))
+        }
+      }
+    })
+  }
+}
+
+function assertCheck(check: Check, what: string): void {
+  assertHarmless(check.summary, null, LINKS, `${check.name} summary: ${what}`)
+  assertHarmless(check.text, null, LINKS, `${check.name} text: ${what}`)
+  for (const line of [check.name, check.title, statusOf(check).description]) assertVisible(line, what)
+  assert.ok(check.title.length <= 255 && check.title !== '', what)
+  assert.ok(statusOf(check).description.length <= 140, what)
+  assert.ok(Buffer.byteLength(check.summary) <= 65_535 && Buffer.byteLength(check.text) <= 65_535, what)
+  assert.equal(check.conclusion === null, check.status === 'in_progress')
+  for (const { path, message } of check.annotations) {
+    assert.ok(!path.startsWith('/') && !path.includes('\n') && message !== '', what)
+    assert.ok(!message.includes('\u001b'))
+  }
+}
+
+test('title and replies', () => {
+  for (const text of hostile) {
+    const title = pullRequestTitle(poisoned(midRun(), text))
+    assertVisible(title, title)
+    assert.ok(title.length <= 200 && title.startsWith('auth: ') && title.length > 'auth: '.length, title)
+    assertHarmless(unknownReply(text, text), null, [], text)
+  }
+  assertHarmless(helpReply(), null, [], 'help')
+})
+
+test('progress.txt cannot be forged', () => {
+  for (const text of hostile) {
+    const entry = progressEntry({
+      iteration: 3,
+      storyId: text,
+      title: text,
+      status: 'FAILED',
+      completedAt: text,
+      learning: text,
+      next: text,
+    })
+    const lines = (progressHeader({ project: text }, text, text) + entry).split('\n')
+    const starts = lines.map(
+      (line) => /^(?:# |## Iteration 3 - |\*\*[A-Z][a-z ]+:\*\* |---$|$)/.exec(line)?.[0],
+    )
+    const fields = ['**Status:** ', '**Completed:** ', '**Learning:** ', '**Note for next:** ']
+    assert.deepEqual(starts, [
+      '# ',
+      '# ',
+      '# ',
+      '# ',
+      '',
+      '---',
+      '',
+      '## Iteration 3 - ',
+      ...fields,
+      '',
+      '---',
+      '',
+    ])
+    assert.equal(lines.filter((line) => line.startsWith('**Status:**')).join(), '**Status:** FAILED')
+  }
+})
+
+const looks: Record<string, Look> = {
+  terminal: { width: 80, colour: true, plain: false },
+  narrow: { width: 30, colour: false, plain: false },
+  pipe: { width: 80, colour: false, plain: true },
+}
+
+for (const [name, look] of Object.entries(looks)) {
+  test(`terminal lines: ${name}`, () => {
+    for (const text of hostile) {
+      const said = everythingSaid(text, look).flatMap((part) => part.split('\n'))
+      for (const line of said) {
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours
+        const bare = look.colour ? line.replace(/\u001b\[[\d;]+m/g, '') : line
+        assertVisible(bare, `${name} with ${JSON.stringify(text.slice(0, 60))}`)
+        assert.ok(!bare.trim().startsWith('::') && !bare.includes('##['), bare)
+        if (!look.plain) assert.ok(textWidth(bare) <= look.width, `${textWidth(bare)} columns: ${bare}`)
+      }
+    }
+  })
+}
+
+function everythingSaid(text: string, look: Look): string[] {
+  const named = { limits, agent: text, voice: 'cli' as const }
+  const working = poisoned(midRun(), text)
+  const ended = poisoned(stuck(), text)
+  const attempt = working.attempt
+  assert.ok(attempt !== null)
+  const gates = [{ name: text, ok: false, advisory: false, ended: text, ms: 1, output: text }]
+  const session = {
+    status: 'failed',
+    message: text,
+    usage: usage(1, 1),
+    resetsAt: null,
+    hints: {},
+    learnings: [text],
+  }
+  const events = [
+    { kind: 'baselined', gates },
+    { kind: 'joined', green: text, people: null },
+    { kind: 'join-failed', summary: text },
+    { kind: 'push-refused', summary: text },
+    { kind: 'worked', session },
+    { kind: 'guarded', candidate: text, empty: false, remarks: [text] },
+    { kind: 'gated', candidate: text, gates },
+    { kind: 'judged', verdict: { kind: 'reset', stories: [text], reason: text }, usage: usage(0, 0) },
+    { kind: 'verified', gates, verdict: { kind: 'none', message: text }, usage: usage(0, 0) },
+    { kind: 'accepted', commit: text },
+    { kind: 'rejected', kept: null },
+    { kind: 'returned', kept: null },
+    { kind: 'dispatch-failed', summary: text },
+    { kind: 'failed', summary: text, fix: text },
+  ].map((event) => ({ at: NOW, ...event }) as Event)
+  return [
+    ...events.flatMap((event) => eventLines(event, event.kind === 'rejected' ? ended : working, named, look)),
+    ...stepLines({ kind: 'agent', attempt }, working, named, look),
+    ...stepLines({ kind: 'join', theirs: text }, working, named, look),
+    ...stepLines({ kind: 'baseline' }, working, named, look),
+    agentLine(text, named, look),
+    warningLine(text, look),
+    waitLine(NOW, text, look),
+    look.plain ? plainBanner(working, limits) : banner(working, limits, look.width, look.colour),
+    outcomeSummary(ended, { outcome: 'stuck', reason: text, until: null }, [[text, text]], named, look),
+    ...storyLines(ended, look),
+    statusLine(ended, look),
+  ]
+}
