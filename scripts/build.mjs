@@ -13,7 +13,10 @@ const entries = ['cli/main', 'action/main', 'action/post']
 
 await rm(join(root, 'lib'), { recursive: true, force: true })
 await rm(join(root, 'dist'), { recursive: true, force: true })
-execFileSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
+execFileSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.build.json'], {
+  cwd: root,
+  stdio: 'inherit',
+})
 
 for (const entry of entries) {
   const input = join(root, 'lib', `${entry}.js`)
@@ -22,7 +25,13 @@ for (const entry of entries) {
   // Each entry has a folder of its own chunks: two entries must not overwrite each other's.
   const out = join(root, 'dist', folder)
   const chunks = name === 'main' ? '' : `${name}/`
-  const { code, assets } = await ncc(input, { minify: true, target: 'es2023', quiet: true, cache: false, filename: `${name}.js` })
+  const { code, assets } = await ncc(input, {
+    minify: true,
+    target: 'es2023',
+    quiet: true,
+    cache: false,
+    filename: `${name}.js`,
+  })
   await mkdir(out, { recursive: true })
   await writeFile(join(out, `${name}.js`), code)
   for (const [path, asset] of Object.entries(assets)) {

@@ -22,7 +22,9 @@ import { nearest } from './system/nearest.ts'
 export class Held extends Error {
   readonly lease: Lease
   constructor(lease: Lease, feature: string) {
-    super(`${sayHolder(lease)} works on ${feature} since its lease holds until ${new Date(lease.expiresAt).toISOString()}`)
+    super(
+      `${sayHolder(lease)} works on ${feature} since its lease holds until ${new Date(lease.expiresAt).toISOString()}`,
+    )
     this.name = 'Held'
     this.lease = lease
   }
@@ -31,7 +33,9 @@ export class Held extends Error {
 /** The chain has moved on since this job was dispatched: it has nothing to do. */
 export class Superseded extends Error {
   constructor(dispatched: number, now: number) {
-    super(`this job was dispatched as generation ${dispatched}, the run is at ${now}: another job has gone on already`)
+    super(
+      `this job was dispatched as generation ${dispatched}, the run is at ${now}: another job has gone on already`,
+    )
     this.name = 'Superseded'
   }
 }
@@ -41,22 +45,45 @@ export type Place = { commit: string; workTree: string | null }
 
 /** Every feature that the place holds, the newest folder of each name. Broken files are collected, not thrown. */
 export async function findFeatures(git: Git, objects: CatFile, place: Place, branchPrefix: string) {
-  const listed = await git.run(['ls-tree', '-r', '-z', '--name-only', place.commit, '--', '.ralph/', 'ralph/', 'scripts/ralph/', 'prd.json'])
+  const listed = await git.run([
+    'ls-tree',
+    '-r',
+    '-z',
+    '--name-only',
+    place.commit,
+    '--',
+    '.ralph/',
+    'ralph/',
+    'scripts/ralph/',
+    'prd.json',
+  ])
   const paths = new Set(listed.stdout.split('\0').filter(isPrdPath))
   if (place.workTree !== null) {
-    const untracked = await git.run(['ls-files', '-z', '--others', '--', '.ralph/', 'ralph/', 'scripts/ralph/', 'prd.json'])
+    const untracked = await git.run([
+      'ls-files',
+      '-z',
+      '--others',
+      '--',
+      '.ralph/',
+      'ralph/',
+      'scripts/ralph/',
+      'prd.json',
+    ])
     for (const path of untracked.stdout.split('\0')) if (isPrdPath(path)) paths.add(path)
   }
   const features: Feature[] = []
   const mistakes: Mistake[] = []
   const notes: string[] = []
   for (const path of paths) {
-    const onDisk = place.workTree === null ? null : await readFile(join(place.workTree, path), 'utf8').catch(() => null)
+    const onDisk =
+      place.workTree === null ? null : await readFile(join(place.workTree, path), 'utf8').catch(() => null)
     const text = onDisk ?? (place.workTree === null ? await objects.text(`${place.commit}:${path}`) : null)
     if (text === null) continue
     const folder = folderOf(path)
     const parsed = parsePrd(text, path)
-    const name = (folder === null ? null : featureOfFolder(folder)) ?? (parsed.ok ? nameOf(parsed.prd, branchPrefix) : 'feature')
+    const name =
+      (folder === null ? null : featureOfFolder(folder)) ??
+      (parsed.ok ? nameOf(parsed.prd, branchPrefix) : 'feature')
     if (!parsed.ok) mistakes.push(...parsed.mistakes)
     else {
       features.push({ name, folder, path, prd: parsed.prd })
@@ -67,7 +94,10 @@ export async function findFeatures(git: Git, objects: CatFile, place: Place, bra
 }
 
 /** The feature that is meant: the named one, or the only unfinished one. Throws UserError with the list otherwise. */
-export function chooseFeature(wanted: string | null, candidates: ReadonlyMap<string, 'unfinished' | 'finished'>): string {
+export function chooseFeature(
+  wanted: string | null,
+  candidates: ReadonlyMap<string, 'unfinished' | 'finished'>,
+): string {
   const names = [...candidates.keys()].sort()
   if (wanted !== null) {
     if (candidates.has(wanted)) return wanted
@@ -81,8 +111,12 @@ export function chooseFeature(wanted: string | null, candidates: ReadonlyMap<str
   const open = names.filter((name) => candidates.get(name) === 'unfinished')
   if (open.length === 1 && open[0] !== undefined) return open[0]
   if (open.length === 0 && names.length === 1 && names[0] !== undefined) return names[0]
-  const found = names.length === 0 ? 'no prd.json' : `${open.length === 0 ? names.length : open.length} features: ${(open.length === 0 ? names : open).join(', ')}`
-  const fix = names.length === 0 ? 'write .ralph/<yyyy-mm-dd>-<feature>/prd.json and commit it' : 'name one of them'
+  const found =
+    names.length === 0
+      ? 'no prd.json'
+      : `${open.length === 0 ? names.length : open.length} features: ${(open.length === 0 ? names : open).join(', ')}`
+  const fix =
+    names.length === 0 ? 'write .ralph/<yyyy-mm-dd>-<feature>/prd.json and commit it' : 'name one of them'
   throw new UserError([{ path: 'feature', found, expected: 'the name of one feature', fix }])
 }
 
@@ -117,16 +151,31 @@ export async function claim(
   request: ClaimRequest,
 ): Promise<Claimed> {
   const states = await store.list()
-  const seen = await findFeatures(git, objects, { commit: request.base.sha, workTree: request.workTree }, request.branchPrefix)
+  const seen = await findFeatures(
+    git,
+    objects,
+    { commit: request.base.sha, workTree: request.workTree },
+    request.branchPrefix,
+  )
   const candidates = new Map<string, 'unfinished' | 'finished'>()
-  for (const { name, prd } of seen.features) candidates.set(name, remaining(prd).length > 0 ? 'unfinished' : 'finished')
+  for (const { name, prd } of seen.features)
+    candidates.set(name, remaining(prd).length > 0 ? 'unfinished' : 'finished')
   for (const folder of states.keys()) {
     const name = featureOfFolder(folder)
     if (name === null) continue
     if (request.feature !== null) candidates.set(name, candidates.get(name) ?? 'unfinished')
-    else candidates.set(name, (await store.load(folder))?.state.prd.run.outcome === 'complete' ? 'finished' : 'unfinished')
+    else
+      candidates.set(
+        name,
+        (await store.load(folder))?.state.prd.run.outcome === 'complete' ? 'finished' : 'unfinished',
+      )
   }
-  const broken = seen.mistakes.filter((mistake) => request.feature === null || !candidates.has(request.feature) || mistake.path.includes(`-${request.feature}/`))
+  const broken = seen.mistakes.filter(
+    (mistake) =>
+      request.feature === null ||
+      !candidates.has(request.feature) ||
+      mistake.path.includes(`-${request.feature}/`),
+  )
   if (broken.length > 0) throw new UserError(broken)
   const name = chooseFeature(request.feature, candidates)
   const file = seen.features.find((feature) => feature.name === name) ?? null
@@ -136,7 +185,8 @@ export async function claim(
   const replaced = newest !== null && file?.folder != null && file.folder > `.ralph/${newest}`
   const found = newest === null || replaced ? null : await store.load(newest)
   if (found !== null) return resume(found, request, store, seen.notes, file)
-  if (file === null) throw new UserError([{ path: 'feature', found: name, expected: 'a prd.json', fix: 'commit one' }])
+  if (file === null)
+    throw new UserError([{ path: 'feature', found: name, expected: 'a prd.json', fix: 'commit one' }])
   return begin(file, request, store, repository, seen.notes)
 }
 
@@ -149,7 +199,8 @@ async function resume(
 ): Promise<Claimed> {
   const { state } = found
   const { lease } = state
-  if (lease !== null && !expired(lease, request.job.startedAt) && (await request.alive(lease))) throw new Held(lease, state.feature)
+  if (lease !== null && !expired(lease, request.job.startedAt) && (await request.alive(lease)))
+    throw new Held(lease, state.feature)
   if (request.generation !== null && request.generation !== state.generation) {
     throw new Superseded(request.generation, state.generation)
   }
@@ -180,7 +231,14 @@ function started(state: State, request: ClaimRequest): State {
   return {
     ...state,
     lease: { ...request.lease, nonce: randomUUID() },
-    prd: { ...state.prd, run: { ...run, jobs: run.jobs + 1, startedAt: run.startedAt ?? new Date(request.job.startedAt).toISOString() } },
+    prd: {
+      ...state.prd,
+      run: {
+        ...run,
+        jobs: run.jobs + 1,
+        startedAt: run.startedAt ?? new Date(request.job.startedAt).toISOString(),
+      },
+    },
     control: { ...state.control, chosen: { ...state.control.chosen, ...request.chosen } },
     job: request.job,
   }
@@ -197,7 +255,12 @@ async function begin(
   const branch = file.prd.branchName === '' ? `${request.branchPrefix}${file.name}` : file.prd.branchName
   if (branch === request.base.branch) {
     throw new UserError([
-      { path: `${file.path}: branchName`, found: branch, expected: 'a branch of its own', fix: `remove it, or write ${request.branchPrefix}${file.name}: Ralph never commits to the base` },
+      {
+        path: `${file.path}: branchName`,
+        found: branch,
+        expected: 'a branch of its own',
+        fix: `remove it, or write ${request.branchPrefix}${file.name}: Ralph never commits to the base`,
+      },
     ])
   }
   const head = await store.head(branch)
@@ -231,7 +294,10 @@ async function begin(
   const state = head === null ? fresh : await adoptBranch(fresh, head, store, repository)
   const claimed = started(await request.settle(state, head === null), request)
   await store.save(claimed)
-  const said = head === null ? notes : [...notes, `the state of ${file.name} was lost; it goes on from ${branch} as it stands`]
+  const said =
+    head === null
+      ? notes
+      : [...notes, `the state of ${file.name} was lost; it goes on from ${branch} as it stands`]
   return { state: claimed, resumed: head !== null, notes: said, lost: null }
 }
 
@@ -285,11 +351,17 @@ export function newJob(startedAt: number, deadline: number): Job {
 }
 
 /** Refuses dirt outside `allowed`; gives the paths that may be taken up. Throws UserError with the list. */
-export async function checkDirt(repository: Repository, checkedOut: string, allowed: (path: string) => boolean): Promise<string[]> {
+export async function checkDirt(
+  repository: Repository,
+  checkedOut: string,
+  allowed: (path: string) => boolean,
+): Promise<string[]> {
   const dirt = await repository.dirt(checkedOut)
   const foreign = dirt.filter((path) => !allowed(path))
   if (foreign.length === 0) return dirt
   const list = foreign.slice(0, 5).join(', ') + (foreign.length > 5 ? ` and ${foreign.length - 5} more` : '')
   const found = `uncommitted changes: ${list}`
-  throw new UserError([{ path: 'work tree', found, expected: 'a clean tree', fix: 'commit or stash them, then run again' }])
+  throw new UserError([
+    { path: 'work tree', found, expected: 'a clean tree', fix: 'commit or stash them, then run again' },
+  ])
 }

@@ -1,17 +1,17 @@
 // Composition root: settings and a checkout become ports. The only file that knows every adapter.
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
-import { available } from './agents/run.ts'
-import { findAgent } from './agents/registry.ts'
-import { createSessions } from './agents/sessions.ts'
 import type { AgentEvent } from './agents/agent.ts'
+import { findAgent } from './agents/registry.ts'
+import { available } from './agents/run.ts'
+import { createSessions } from './agents/sessions.ts'
 import { CatFile } from './git/cat-file.ts'
 import { type Snapshot, takeSnapshot } from './git/clone.ts'
 import { type Clone, Git, openClone, type Remote } from './git/git.ts'
 import { createRepository, type Identity, type Repository } from './git/repository.ts'
 import { createStore, type Store } from './git/store.ts'
-import type { Limits } from './loop/limits.ts'
 import { leaseMs } from './loop/lease.ts'
+import type { Limits } from './loop/limits.ts'
 import type { DispatchPort, Ports, QueuePort, ReporterPort } from './loop/ports.ts'
 import type { GateResult, Lease } from './loop/state.ts'
 import { maxJobs, type Settings } from './settings.ts'
@@ -49,7 +49,12 @@ export async function openWorkshop(options: WorkshopOptions): Promise<Workshop> 
   const clone = await openClone(options.directory, env)
   if (clone.head === null) {
     throw new UserError([
-      { path: clone.workTree, found: 'a repository without a commit', expected: 'at least one commit', fix: 'commit something first: a branch needs a point to start from' },
+      {
+        path: clone.workTree,
+        found: 'a repository without a commit',
+        expected: 'at least one commit',
+        fix: 'commit something first: a branch needs a point to start from',
+      },
     ])
   }
   const git = await Git.open(clone, env)
@@ -67,8 +72,21 @@ export async function openWorkshop(options: WorkshopOptions): Promise<Workshop> 
       redactor,
     }),
   })
-  const store = createStore(git, objects, { namespace: settings.stateNamespace, remote: options.remote, snapshot })
-  return { clone, git, objects, snapshot, store, repository, redactor, [Symbol.dispose]: () => objects[Symbol.dispose]() }
+  const store = createStore(git, objects, {
+    namespace: settings.stateNamespace,
+    remote: options.remote,
+    snapshot,
+  })
+  return {
+    clone,
+    git,
+    objects,
+    snapshot,
+    store,
+    repository,
+    redactor,
+    [Symbol.dispose]: () => objects[Symbol.dispose](),
+  }
 }
 
 export type PortOptions = {
@@ -92,7 +110,14 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
   const { clone, repository, redactor, store } = workshop
   const vendor = findAgent(settings.agent)
   if (vendor === null) {
-    throw new UserError([{ path: 'agent', found: settings.agent, expected: 'an agent of this version', fix: 'use claude or custom' }])
+    throw new UserError([
+      {
+        path: 'agent',
+        found: settings.agent,
+        expected: 'an agent of this version',
+        fix: 'use claude or custom',
+      },
+    ])
   }
   const cwd = resolve(clone.workTree, settings.workingDirectory)
   const directory = join(clone.gitDir, 'ralph')
@@ -100,7 +125,9 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
   if (settings.agent !== 'custom') {
     const found = await available(vendor, seen.env)
     if (!found.ok) {
-      throw new UserError([{ path: 'agent', found: found.reason, expected: `the program ${vendor.program}`, fix: found.install }])
+      throw new UserError([
+        { path: 'agent', found: found.reason, expected: `the program ${vendor.program}`, fix: found.install },
+      ])
     }
   }
   const sayGates = (tags: readonly string[] | null) =>
@@ -170,7 +197,11 @@ export function limitsOf(settings: Settings): Limits {
 }
 
 /** A lease for this process. */
-export async function leaseFor(settings: Settings, now: number, run: { id: number; attempt: number; url: string } | null): Promise<Omit<Lease, 'nonce'>> {
+export async function leaseFor(
+  settings: Settings,
+  now: number,
+  run: { id: number; attempt: number; url: string } | null,
+): Promise<Omit<Lease, 'nonce'>> {
   const gatesMs = settings.gates.reduce((sum, gate) => sum + gate.timeoutMs, 0)
   return {
     holder: run === null ? `${hostname()}:${process.pid}` : `run ${run.id}.${run.attempt}`,
@@ -187,11 +218,18 @@ export async function leaseFor(settings: Settings, now: number, run: { id: numbe
 /** Values that may not leave this process: tokens, and whatever the environment calls a key. */
 function secretsOf(settings: Settings, env: Environment): string[] {
   const named = Object.entries(env).flatMap(([name, value]) =>
-    /TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|CREDENTIAL/i.test(name) && value !== undefined && value.length >= 8 ? [value] : [],
+    /TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|CREDENTIAL/i.test(name) &&
+    value !== undefined &&
+    value.length >= 8
+      ? [value]
+      : [],
   )
   return [...named, settings.token, settings.publishToken].filter((value) => value !== null)
 }
 
 function identityOf(clone: Clone): Identity {
-  return { name: clone.config.get('user.name') ?? 'Ralph', email: clone.config.get('user.email') ?? 'ralph@localhost' }
+  return {
+    name: clone.config.get('user.name') ?? 'Ralph',
+    email: clone.config.get('user.email') ?? 'ralph@localhost',
+  }
 }

@@ -61,8 +61,8 @@ __webpack_require__.r(__webpack_exports__);
 /* harmony export */   steer: () => (/* binding */ steer)
 /* harmony export */ });
 /* harmony import */ var _loop_commands_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(4650);
-/* harmony import */ var _loop_slash_commands_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(8754);
 /* harmony import */ var _loop_lease_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(612);
+/* harmony import */ var _loop_slash_commands_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(8754);
 /* harmony import */ var _report_outputs_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(8568);
 /* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(94);
 /* harmony import */ var _context_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(4641);
@@ -134,12 +134,21 @@ async function steer(context, name, args) {
     const env_1 = { stack: [], error: void 0, hasError: false };
     try {
         const { settings } = await (0,_context_js__WEBPACK_IMPORTED_MODULE_2__/* .settingsOf */ .f5)(context);
-        const local = __addDisposableResource(env_1, await (0,_local_js__WEBPACK_IMPORTED_MODULE_4__/* .openLocal */ .qE)(context, settings, { warn: (text) => process.stderr.write(`warning: ${text}\n`) }), false);
+        const local = __addDisposableResource(env_1, await (0,_local_js__WEBPACK_IMPORTED_MODULE_4__/* .openLocal */ .qE)(context, settings, {
+            warn: (text) => process.stderr.write(`warning: ${text}\n`),
+        }), false);
         const state = await local.look();
         const ids = state.prd.userStories.map((story) => story.id);
         const parsed = (0,_loop_slash_commands_js__WEBPACK_IMPORTED_MODULE_5__/* .parseSlash */ .d)(`/ralph ${name} ${commandLine(args, ids)}`, ids);
         if (parsed.kind === 'mistake') {
-            throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_1__/* .UserError */ .yo([{ path: `ralph ${name}`, found: parsed.problem, expected: 'a command as in comments', fix: parsed.fix.replace(/^\//, '') }]);
+            throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_1__/* .UserError */ .yo([
+                {
+                    path: `ralph ${name}`,
+                    found: parsed.problem,
+                    expected: 'a command as in comments',
+                    fix: parsed.fix.replace(/^\//, ''),
+                },
+            ]);
         }
         if (parsed.kind !== 'command')
             throw new Error(`${name} is no command`);
@@ -148,7 +157,9 @@ async function steer(context, name, args) {
         const working = lease !== null && !(0,_loop_lease_js__WEBPACK_IMPORTED_MODULE_6__/* .expired */ ._7)(lease, Date.now()) && (await local.alive(lease));
         if (working || state.nonce === '') {
             await (0,_inbox_js__WEBPACK_IMPORTED_MODULE_3__/* .post */ .b)(local.workshop.clone, state.feature, `/ralph ${name} ${commandLine(args, ids)}`);
-            stream.write(working ? 'noted: the run in work hears it before its next iteration\n' : 'noted: the first run hears it\n');
+            stream.write(working
+                ? 'noted: the run in work hears it before its next iteration\n'
+                : 'noted: the first run hears it\n');
             return { code: 0, outputs: (0,_report_outputs_js__WEBPACK_IMPORTED_MODULE_0__.outputsOf)(state, state.prd.run.outcome, null) };
         }
         const folder = state.folder.replace(/^\.ralph\//, '');
@@ -240,7 +251,10 @@ function understand(word, args, text, below, ids) {
             if ('kind' in found)
                 return found;
             const all = args.some((arg) => arg.toLowerCase() === 'all');
-            return { kind: 'command', command: { kind: word, stories: all ? 'all' : found.stories, guidance: text } };
+            return {
+                kind: 'command',
+                command: { kind: word, stories: all ? 'all' : found.stories, guidance: text },
+            };
         }
         case 'skip':
         case 'note': {
@@ -268,9 +282,17 @@ function add(text, below) {
         return mistake('a new story needs a title', '/ralph add -- the title');
     const lines = below.map((line) => line.trim()).filter((line) => line !== '');
     const bullet = /^[-*]\s+(?:\[.\]\s+)?/;
-    const criteria = lines.filter((line) => bullet.test(line)).map((line) => line.replace(bullet, '').slice(0, 500));
-    const description = lines.filter((line) => !bullet.test(line)).join('\n').slice(0, LONGEST_TEXT);
-    return { kind: 'command', command: { kind: 'add', title: text.slice(0, 200), description, criteria: criteria.slice(0, 50) } };
+    const criteria = lines
+        .filter((line) => bullet.test(line))
+        .map((line) => line.replace(bullet, '').slice(0, 500));
+    const description = lines
+        .filter((line) => !bullet.test(line))
+        .join('\n')
+        .slice(0, LONGEST_TEXT);
+    return {
+        kind: 'command',
+        command: { kind: 'add', title: text.slice(0, 200), description, criteria: criteria.slice(0, 50) },
+    };
 }
 function limit(args) {
     const [what = '', by = ''] = args;
@@ -310,7 +332,13 @@ function split(rest) {
     const at = / ?-- ?/.exec(rest);
     const before = at === null ? rest : rest.slice(0, at.index);
     const text = at === null ? '' : rest.slice(at.index + at[0].length);
-    return { words: before.split(/[\s,]+/).filter(Boolean).slice(0, 100), text: text.trim().slice(0, LONGEST_TEXT) };
+    return {
+        words: before
+            .split(/[\s,]+/)
+            .filter(Boolean)
+            .slice(0, 100),
+        text: text.trim().slice(0, LONGEST_TEXT),
+    };
 }
 function isWord(word) {
     return WORDS.some((known) => known === word);

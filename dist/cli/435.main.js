@@ -125,10 +125,19 @@ async function next(context) {
         if (story !== null)
             say(`${story.id}  ${story.title}`);
         else
-            say(open === 0 ? 'nothing: every story passed or was skipped' : `nothing: ${open} stories are left, and all are blocked or wait for blocked ones`);
+            say(open === 0
+                ? 'nothing: every story passed or was skipped'
+                : `nothing: ${open} stories are left, and all are blocked or wait for blocked ones`);
         const over = (0,_loop_next_step_js__WEBPACK_IMPORTED_MODULE_7__/* .outcomeOf */ .$)({ ...state, job: { ...state.job, startedAt: 0 } }, (0,_wire_js__WEBPACK_IMPORTED_MODULE_2__/* .limitsOf */ .Af)(local.settings), Date.now());
-        const more = { next: story === null ? null : { id: story.id, title: story.title, attempt: story.retries + 1 }, reason: over?.reason ?? null };
-        return { code: story === null && open > 0 ? 1 : 0, outputs: (0,_report_outputs_js__WEBPACK_IMPORTED_MODULE_0__.outputsOf)(state, state.prd.run.outcome, null), more };
+        const more = {
+            next: story === null ? null : { id: story.id, title: story.title, attempt: story.retries + 1 },
+            reason: over?.reason ?? null,
+        };
+        return {
+            code: story === null && open > 0 ? 1 : 0,
+            outputs: (0,_report_outputs_js__WEBPACK_IMPORTED_MODULE_0__.outputsOf)(state, state.prd.run.outcome, null),
+            more,
+        };
     }
     catch (e_2) {
         env_2.error = e_2;
@@ -142,7 +151,9 @@ async function validate(context) {
     const env_3 = { stack: [], error: void 0, hasError: false };
     try {
         const { settings, notes } = await (0,_context_js__WEBPACK_IMPORTED_MODULE_3__/* .settingsOf */ .f5)(context);
-        const local = __addDisposableResource(env_3, await (0,_local_js__WEBPACK_IMPORTED_MODULE_4__/* .openLocal */ .qE)(context, settings, { warn: (text) => process.stderr.write(`warning: ${text}\n`) }), false);
+        const local = __addDisposableResource(env_3, await (0,_local_js__WEBPACK_IMPORTED_MODULE_4__/* .openLocal */ .qE)(context, settings, {
+            warn: (text) => process.stderr.write(`warning: ${text}\n`),
+        }), false);
         const state = await local.look();
         const say = speaker(context);
         const warnings = [...notes, ...warningsOf(state, local)];

@@ -37,14 +37,22 @@ const STORIES = [
         id: 'US-002',
         title: 'Convert Celsius to Fahrenheit',
         description: 'As a traveller, I want Fahrenheit, so that I know what to wear.',
-        acceptanceCriteria: ['celsiusToFahrenheit(100) is 212', 'celsiusToFahrenheit(0) is 32', 'a test shows both'],
+        acceptanceCriteria: [
+            'celsiusToFahrenheit(100) is 212',
+            'celsiusToFahrenheit(0) is 32',
+            'a test shows both',
+        ],
         priority: 2,
     },
     {
         id: 'US-003',
         title: 'One function for all units',
         description: 'As a developer, I want convert(value, from, to), so that I need not know the names.',
-        acceptanceCriteria: ['convert(100, "C", "F") is 212', 'an unknown pair throws a RangeError', 'a test shows both'],
+        acceptanceCriteria: [
+            'convert(100, "C", "F") is 212',
+            'an unknown pair throws a RangeError',
+            'a test shows both',
+        ],
         priority: 3,
         dependsOn: ['US-001', 'US-002'],
     },
@@ -72,7 +80,11 @@ function scripted(storyId, attempt) {
         case 'US-002': {
             const right = attempt > 1;
             return {
-                says: [right ? 'The gate says 100 C must be 212 F: the factor was upside down' : 'Adding celsiusToFahrenheit and its test'],
+                says: [
+                    right
+                        ? 'The gate says 100 C must be 212 F: the factor was upside down'
+                        : 'Adding celsiusToFahrenheit and its test',
+                ],
                 edits: right
                     ? [{ path: 'src/convert.mjs', text: `${CONVERT}${POUNDS}${fahrenheit('9) / 5')}` }]
                     : [
@@ -289,8 +301,6 @@ __webpack_require__.d(__webpack_exports__, {
 
 // EXTERNAL MODULE: external "node:path"
 var external_node_path_ = __webpack_require__(6760);
-// EXTERNAL MODULE: ./lib/cli/local.js
-var cli_local = __webpack_require__(921);
 // EXTERNAL MODULE: ./lib/claim.js
 var claim = __webpack_require__(4787);
 // EXTERNAL MODULE: ./lib/loop/next-step.js
@@ -316,7 +326,9 @@ async function perform(step, state, limits, ports) {
 }
 /** Steps whose event stands although we were cancelled: they put things in order, or say what was spent. */
 function settles(state, step) {
-    return state.job.conclusion !== null || state.job.interrupted || ['agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind);
+    return (state.job.conclusion !== null ||
+        state.job.interrupted ||
+        ['agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind));
 }
 async function act(step, state, limits, ports, now) {
     const { repository, store, gates, agent, signal } = ports;
@@ -333,7 +345,11 @@ async function act(step, state, limits, ports, now) {
             const result = await gates.prepare(signal);
             if (result === null || result.ok)
                 return { kind: 'prepared' };
-            return { kind: 'failed', summary: `prepare failed (${result.ended})`, fix: `see its output:\n${result.output}` };
+            return {
+                kind: 'failed',
+                summary: `prepare failed (${result.ended})`,
+                fix: `see its output:\n${result.output}`,
+            };
         }
         case 'baseline': {
             await repository.checkOut(state.green, null);
@@ -354,7 +370,10 @@ async function act(step, state, limits, ports, now) {
             const allowed = !seen.empty || (limits.finalVerification && step.attempt.session?.hints.done === true);
             if (allowed)
                 return { kind: 'guarded', candidate: seen.commit, empty: seen.empty, remarks: seen.remarks };
-            return { kind: 'refused', failure: { kind: 'empty-diff', summary: 'the session changed nothing', detail: '' } };
+            return {
+                kind: 'refused',
+                failure: { kind: 'empty-diff', summary: 'the session changed nothing', detail: '' },
+            };
         }
         case 'gates':
             return gate(state, step.attempt, ports);
@@ -458,7 +477,11 @@ async function verify(state, limits, ports, now) {
     await repository.restore(state.green);
     const red = results.find((result) => !result.ok && !result.advisory);
     if (red !== undefined) {
-        const verdict = { kind: 'reset', stories: lastPassed(state), reason: `gate ${red.name} fails on the whole` };
+        const verdict = {
+            kind: 'reset',
+            stories: lastPassed(state),
+            reason: `gate ${red.name} fails on the whole`,
+        };
         return { kind: 'verified', gates: results, verdict, usage: NO_USAGE };
     }
     const ids = state.prd.userStories.filter((story) => story.passes).map((story) => story.id);
@@ -539,6 +562,8 @@ var terminal = __webpack_require__(1992);
 var wire = __webpack_require__(5068);
 // EXTERNAL MODULE: ./lib/cli/context.js
 var cli_context = __webpack_require__(4641);
+// EXTERNAL MODULE: ./lib/cli/inbox.js
+var inbox = __webpack_require__(9174);
 // EXTERNAL MODULE: ./lib/report/words.js
 var words = __webpack_require__(8191);
 ;// CONCATENATED MODULE: ./lib/cli/live.js
@@ -639,8 +664,8 @@ function sayAgent(event) {
     }
 }
 
-// EXTERNAL MODULE: ./lib/cli/inbox.js
-var inbox = __webpack_require__(9174);
+// EXTERNAL MODULE: ./lib/cli/local.js
+var cli_local = __webpack_require__(921);
 ;// CONCATENATED MODULE: ./lib/cli/run.js
 var __addDisposableResource = (undefined && undefined.__addDisposableResource) || function (env, value, async) {
     if (value !== null && value !== void 0) {
@@ -890,7 +915,10 @@ function understand(word, args, text, below, ids) {
             if ('kind' in found)
                 return found;
             const all = args.some((arg) => arg.toLowerCase() === 'all');
-            return { kind: 'command', command: { kind: word, stories: all ? 'all' : found.stories, guidance: text } };
+            return {
+                kind: 'command',
+                command: { kind: word, stories: all ? 'all' : found.stories, guidance: text },
+            };
         }
         case 'skip':
         case 'note': {
@@ -918,9 +946,17 @@ function add(text, below) {
         return mistake('a new story needs a title', '/ralph add -- the title');
     const lines = below.map((line) => line.trim()).filter((line) => line !== '');
     const bullet = /^[-*]\s+(?:\[.\]\s+)?/;
-    const criteria = lines.filter((line) => bullet.test(line)).map((line) => line.replace(bullet, '').slice(0, 500));
-    const description = lines.filter((line) => !bullet.test(line)).join('\n').slice(0, LONGEST_TEXT);
-    return { kind: 'command', command: { kind: 'add', title: text.slice(0, 200), description, criteria: criteria.slice(0, 50) } };
+    const criteria = lines
+        .filter((line) => bullet.test(line))
+        .map((line) => line.replace(bullet, '').slice(0, 500));
+    const description = lines
+        .filter((line) => !bullet.test(line))
+        .join('\n')
+        .slice(0, LONGEST_TEXT);
+    return {
+        kind: 'command',
+        command: { kind: 'add', title: text.slice(0, 200), description, criteria: criteria.slice(0, 50) },
+    };
 }
 function limit(args) {
     const [what = '', by = ''] = args;
@@ -960,7 +996,13 @@ function split(rest) {
     const at = / ?-- ?/.exec(rest);
     const before = at === null ? rest : rest.slice(0, at.index);
     const text = at === null ? '' : rest.slice(at.index + at[0].length);
-    return { words: before.split(/[\s,]+/).filter(Boolean).slice(0, 100), text: text.trim().slice(0, LONGEST_TEXT) };
+    return {
+        words: before
+            .split(/[\s,]+/)
+            .filter(Boolean)
+            .slice(0, 100),
+        text: text.trim().slice(0, LONGEST_TEXT),
+    };
 }
 function isWord(word) {
     return WORDS.some((known) => known === word);

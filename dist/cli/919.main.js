@@ -84,14 +84,22 @@ const STORIES = [
         id: 'US-002',
         title: 'Convert Celsius to Fahrenheit',
         description: 'As a traveller, I want Fahrenheit, so that I know what to wear.',
-        acceptanceCriteria: ['celsiusToFahrenheit(100) is 212', 'celsiusToFahrenheit(0) is 32', 'a test shows both'],
+        acceptanceCriteria: [
+            'celsiusToFahrenheit(100) is 212',
+            'celsiusToFahrenheit(0) is 32',
+            'a test shows both',
+        ],
         priority: 2,
     },
     {
         id: 'US-003',
         title: 'One function for all units',
         description: 'As a developer, I want convert(value, from, to), so that I need not know the names.',
-        acceptanceCriteria: ['convert(100, "C", "F") is 212', 'an unknown pair throws a RangeError', 'a test shows both'],
+        acceptanceCriteria: [
+            'convert(100, "C", "F") is 212',
+            'an unknown pair throws a RangeError',
+            'a test shows both',
+        ],
         priority: 3,
         dependsOn: ['US-001', 'US-002'],
     },
@@ -119,7 +127,11 @@ function scripted(storyId, attempt) {
         case 'US-002': {
             const right = attempt > 1;
             return {
-                says: [right ? 'The gate says 100 C must be 212 F: the factor was upside down' : 'Adding celsiusToFahrenheit and its test'],
+                says: [
+                    right
+                        ? 'The gate says 100 C must be 212 F: the factor was upside down'
+                        : 'Adding celsiusToFahrenheit and its test',
+                ],
                 edits: right
                     ? [{ path: 'src/convert.mjs', text: `${CONVERT}${POUNDS}${fahrenheit('9) / 5')}` }]
                     : [

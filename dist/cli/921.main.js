@@ -59,10 +59,30 @@ class Superseded extends Error {
 }
 /** Every feature that the place holds, the newest folder of each name. Broken files are collected, not thrown. */
 async function findFeatures(git, objects, place, branchPrefix) {
-    const listed = await git.run(['ls-tree', '-r', '-z', '--name-only', place.commit, '--', '.ralph/', 'ralph/', 'scripts/ralph/', 'prd.json']);
+    const listed = await git.run([
+        'ls-tree',
+        '-r',
+        '-z',
+        '--name-only',
+        place.commit,
+        '--',
+        '.ralph/',
+        'ralph/',
+        'scripts/ralph/',
+        'prd.json',
+    ]);
     const paths = new Set(listed.stdout.split('\0').filter(_git_features_js__WEBPACK_IMPORTED_MODULE_6__/* .isPrdPath */ .CV));
     if (place.workTree !== null) {
-        const untracked = await git.run(['ls-files', '-z', '--others', '--', '.ralph/', 'ralph/', 'scripts/ralph/', 'prd.json']);
+        const untracked = await git.run([
+            'ls-files',
+            '-z',
+            '--others',
+            '--',
+            '.ralph/',
+            'ralph/',
+            'scripts/ralph/',
+            'prd.json',
+        ]);
         for (const path of untracked.stdout.split('\0'))
             if ((0,_git_features_js__WEBPACK_IMPORTED_MODULE_6__/* .isPrdPath */ .CV)(path))
                 paths.add(path);
@@ -77,7 +97,8 @@ async function findFeatures(git, objects, place, branchPrefix) {
             continue;
         const folder = (0,_git_features_js__WEBPACK_IMPORTED_MODULE_6__/* .folderOf */ .yS)(path);
         const parsed = (0,_prd_parse_js__WEBPACK_IMPORTED_MODULE_3__/* .parsePrd */ .S)(text, path);
-        const name = (folder === null ? null : (0,_git_features_js__WEBPACK_IMPORTED_MODULE_6__/* .featureOfFolder */ .wH)(folder)) ?? (parsed.ok ? (0,_git_features_js__WEBPACK_IMPORTED_MODULE_6__/* .nameOf */ .Vb)(parsed.prd, branchPrefix) : 'feature');
+        const name = (folder === null ? null : (0,_git_features_js__WEBPACK_IMPORTED_MODULE_6__/* .featureOfFolder */ .wH)(folder)) ??
+            (parsed.ok ? (0,_git_features_js__WEBPACK_IMPORTED_MODULE_6__/* .nameOf */ .Vb)(parsed.prd, branchPrefix) : 'feature');
         if (!parsed.ok)
             mistakes.push(...parsed.mistakes);
         else {
@@ -104,7 +125,9 @@ function chooseFeature(wanted, candidates) {
         return open[0];
     if (open.length === 0 && names.length === 1 && names[0] !== undefined)
         return names[0];
-    const found = names.length === 0 ? 'no prd.json' : `${open.length === 0 ? names.length : open.length} features: ${(open.length === 0 ? names : open).join(', ')}`;
+    const found = names.length === 0
+        ? 'no prd.json'
+        : `${open.length === 0 ? names.length : open.length} features: ${(open.length === 0 ? names : open).join(', ')}`;
     const fix = names.length === 0 ? 'write .ralph/<yyyy-mm-dd>-<feature>/prd.json and commit it' : 'name one of them';
     throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_4__/* .UserError */ .yo([{ path: 'feature', found, expected: 'the name of one feature', fix }]);
 }
@@ -124,7 +147,9 @@ async function claim(git, objects, store, repository, request) {
         else
             candidates.set(name, (await store.load(folder))?.state.prd.run.outcome === 'complete' ? 'finished' : 'unfinished');
     }
-    const broken = seen.mistakes.filter((mistake) => request.feature === null || !candidates.has(request.feature) || mistake.path.includes(`-${request.feature}/`));
+    const broken = seen.mistakes.filter((mistake) => request.feature === null ||
+        !candidates.has(request.feature) ||
+        mistake.path.includes(`-${request.feature}/`));
     if (broken.length > 0)
         throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_4__/* .UserError */ .yo(broken);
     const name = chooseFeature(request.feature, candidates);
@@ -173,7 +198,14 @@ function started(state, request) {
     return {
         ...state,
         lease: { ...request.lease, nonce: (0,node_crypto__WEBPACK_IMPORTED_MODULE_0__.randomUUID)() },
-        prd: { ...state.prd, run: { ...run, jobs: run.jobs + 1, startedAt: run.startedAt ?? new Date(request.job.startedAt).toISOString() } },
+        prd: {
+            ...state.prd,
+            run: {
+                ...run,
+                jobs: run.jobs + 1,
+                startedAt: run.startedAt ?? new Date(request.job.startedAt).toISOString(),
+            },
+        },
         control: { ...state.control, chosen: { ...state.control.chosen, ...request.chosen } },
         job: request.job,
     };
@@ -183,7 +215,12 @@ async function begin(file, request, store, repository, notes) {
     const branch = file.prd.branchName === '' ? `${request.branchPrefix}${file.name}` : file.prd.branchName;
     if (branch === request.base.branch) {
         throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_4__/* .UserError */ .yo([
-            { path: `${file.path}: branchName`, found: branch, expected: 'a branch of its own', fix: `remove it, or write ${request.branchPrefix}${file.name}: Ralph never commits to the base` },
+            {
+                path: `${file.path}: branchName`,
+                found: branch,
+                expected: 'a branch of its own',
+                fix: `remove it, or write ${request.branchPrefix}${file.name}: Ralph never commits to the base`,
+            },
         ]);
     }
     const head = await store.head(branch);
@@ -217,7 +254,9 @@ async function begin(file, request, store, repository, notes) {
     const state = head === null ? fresh : await adoptBranch(fresh, head, store, repository);
     const claimed = started(await request.settle(state, head === null), request);
     await store.save(claimed);
-    const said = head === null ? notes : [...notes, `the state of ${file.name} was lost; it goes on from ${branch} as it stands`];
+    const said = head === null
+        ? notes
+        : [...notes, `the state of ${file.name} was lost; it goes on from ${branch} as it stands`];
     return { state: claimed, resumed: head !== null, notes: said, lost: null };
 }
 /** The branch is there but our state is not: what it holds is believed as far as its prd.json says so. */
@@ -275,7 +314,9 @@ async function checkDirt(repository, checkedOut, allowed) {
         return dirt;
     const list = foreign.slice(0, 5).join(', ') + (foreign.length > 5 ? ` and ${foreign.length - 5} more` : '');
     const found = `uncommitted changes: ${list}`;
-    throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_4__/* .UserError */ .yo([{ path: 'work tree', found, expected: 'a clean tree', fix: 'commit or stash them, then run again' }]);
+    throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_4__/* .UserError */ .yo([
+        { path: 'work tree', found, expected: 'a clean tree', fix: 'commit or stash them, then run again' },
+    ]);
 }
 
 
@@ -329,7 +370,12 @@ async function openLocal(context, settings, voice) {
     if (clone.branch === null) {
         workshop[Symbol.dispose]();
         throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_5__/* .UserError */ .yo([
-            { path: 'HEAD', found: 'a detached HEAD', expected: 'a branch', fix: 'run `git switch <branch>` first: the run starts from it' },
+            {
+                path: 'HEAD',
+                found: 'a detached HEAD',
+                expected: 'a branch',
+                fix: 'run `git switch <branch>` first: the run starts from it',
+            },
         ]);
     }
     const base = await baseOf(workshop, settings, clone.branch, clone.head ?? '');
@@ -350,7 +396,12 @@ async function baseOf(workshop, settings, branch, head) {
     if (sha !== null)
         return { branch: settings.baseBranch, sha };
     throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_5__/* .UserError */ .yo([
-        { path: '--base-branch', found: settings.baseBranch, expected: 'a branch of this repository', fix: 'create it, or name another' },
+        {
+            path: '--base-branch',
+            found: settings.baseBranch,
+            expected: 'a branch of this repository',
+            fix: 'create it, or name another',
+        },
     ]);
 }
 async function look(workshop, settings, base) {
@@ -367,11 +418,16 @@ async function look(workshop, settings, base) {
         if (name !== null && loaded !== null)
             candidates.set(name, loaded.state.prd.run.outcome === 'complete' ? 'finished' : 'unfinished');
     }
-    const broken = found.mistakes.filter((mistake) => settings.feature === null || !candidates.has(settings.feature) || mistake.path.includes(`-${settings.feature}/`));
+    const broken = found.mistakes.filter((mistake) => settings.feature === null ||
+        !candidates.has(settings.feature) ||
+        mistake.path.includes(`-${settings.feature}/`));
     if (broken.length > 0)
         throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_5__/* .UserError */ .yo(broken);
     const name = (0,_claim_js__WEBPACK_IMPORTED_MODULE_3__/* .chooseFeature */ .G3)(settings.feature, candidates);
-    const folder = [...states.keys()].filter((one) => (0,_git_features_js__WEBPACK_IMPORTED_MODULE_9__/* .featureOfFolder */ .wH)(one) === name).sort().at(-1);
+    const folder = [...states.keys()]
+        .filter((one) => (0,_git_features_js__WEBPACK_IMPORTED_MODULE_9__/* .featureOfFolder */ .wH)(one) === name)
+        .sort()
+        .at(-1);
     const state = folder === undefined ? null : ((await store.load(folder))?.state ?? null);
     const feature = found.features.find((one) => one.name === name);
     if (state !== null)
@@ -461,7 +517,8 @@ function featureOfFolder(folder) {
 }
 /** True for paths that may hold a feature's stories. */
 function isPrdPath(path) {
-    return ELSEWHERE.includes(path) || (path.endsWith('/prd.json') && FOLDER.test(path.slice(0, -'/prd.json'.length)));
+    return (ELSEWHERE.includes(path) ||
+        (path.endsWith('/prd.json') && FOLDER.test(path.slice(0, -'/prd.json'.length))));
 }
 /** The dated folder of a prd path, or null where it stands elsewhere. */
 function folderOf(path) {
@@ -472,7 +529,9 @@ function folderOf(path) {
 function nameOf(prd, branchPrefix) {
     const { branchName, project } = prd;
     if (branchName !== '') {
-        const bare = branchName.startsWith(branchPrefix) ? branchName.slice(branchPrefix.length) : (branchName.split('/').at(-1) ?? '');
+        const bare = branchName.startsWith(branchPrefix)
+            ? branchName.slice(branchPrefix.length)
+            : (branchName.split('/').at(-1) ?? '');
         if (bare !== '')
             return slug(bare);
     }
@@ -522,7 +581,10 @@ function effect(state, command) {
             return goOn(state);
         case 'pause':
         case 'stop': {
-            const paused = { reason: `${command.kind === 'stop' ? 'stopped' : 'paused'} by ${command.by}`, by: command.by };
+            const paused = {
+                reason: `${command.kind === 'stop' ? 'stopped' : 'paused'} by ${command.by}`,
+                by: command.by,
+            };
             return { ...state, control: { ...state.control, paused } };
         }
         case 'retry':
@@ -541,7 +603,11 @@ function effect(state, command) {
                 lastResult: null,
             })));
         case 'skip':
-            return goOn(each(state, command.stories, command.guidance, (story) => ({ ...story, skipped: !story.passes, blocked: false })));
+            return goOn(each(state, command.stories, command.guidance, (story) => ({
+                ...story,
+                skipped: !story.passes,
+                blocked: false,
+            })));
         case 'note':
             return each(state, command.stories, command.guidance, (story) => story);
         case 'add':
@@ -572,15 +638,15 @@ function chosen(state, ids, all) {
 }
 function each(state, ids, guidance, change) {
     const known = state.prd.userStories.filter((story) => ids.includes(story.id));
-    const notes = known.reduce((all, story) => {
-        if (guidance === '')
-            return all;
-        return { ...all, [story.id]: [...(all[story.id] ?? []), guidance].slice(-GUIDANCE) };
-    }, state.control.guidance);
-    const records = known.reduce((all, story) => {
-        const record = all[story.id];
-        return record === undefined ? all : { ...all, [story.id]: { ...record, interruptions: 0 } };
-    }, state.records);
+    const notes = { ...state.control.guidance };
+    const records = { ...state.records };
+    for (const { id } of known) {
+        if (guidance !== '')
+            notes[id] = [...(notes[id] ?? []), guidance].slice(-GUIDANCE);
+        const record = records[id];
+        if (record !== undefined)
+            records[id] = { ...record, interruptions: 0 };
+    }
     const userStories = state.prd.userStories.map((story) => (ids.includes(story.id) ? change(story) : story));
     const changed = userStories.some((story, index) => story.passes !== state.prd.userStories[index]?.passes);
     return {
@@ -595,7 +661,13 @@ function addStory(state, title, description, criteria) {
     const numbers = state.prd.userStories.map((story) => Number(/^US-(\d+)$/.exec(story.id)?.[1] ?? 0));
     const id = `US-${String(Math.max(0, ...numbers) + 1).padStart(3, '0')}`;
     const priority = Math.max(0, ...state.prd.userStories.map((story) => story.priority)) + 1;
-    const story = (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_0__/* .newStory */ .OV)({ id, title, description, priority, acceptanceCriteria: criteria.length > 0 ? criteria : [title] });
+    const story = (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_0__/* .newStory */ .OV)({
+        id,
+        title,
+        description,
+        priority,
+        acceptanceCriteria: criteria.length > 0 ? criteria : [title],
+    });
     return {
         ...state,
         prd: { ...state.prd, userStories: [...state.prd.userStories, story] },
@@ -835,12 +907,19 @@ function reduce(state, event, limits) {
             const heard = event.commands.reduce(_commands_js__WEBPACK_IMPORTED_MODULE_0__/* .applyCommand */ .s, state);
             if (event.theirs !== 'gone')
                 return withJob(heard, { synced: true, theirs: event.theirs?.head ?? null });
-            const paused = { reason: `${state.branch} was deleted by people; /ralph run makes it again`, by: 'ralph' };
+            const paused = {
+                reason: `${state.branch} was deleted by people; /ralph run makes it again`,
+                by: 'ralph',
+            };
             return withJob({ ...heard, control: { ...heard.control, paused } }, { synced: true, branchRefused: true });
         }
         case 'joined': {
             const prd = event.people === null ? state.prd : (0,_prd_merge_js__WEBPACK_IMPORTED_MODULE_1__/* .mergePeople */ .i)(state.prd, event.people).prd;
-            return withJob(unverified({ ...state, prd, green: event.green, published: event.theirs }), { theirs: null, joins: state.job.joins + 1, synced: false });
+            return withJob(unverified({ ...state, prd, green: event.green, published: event.theirs }), {
+                theirs: null,
+                joins: state.job.joins + 1,
+                synced: false,
+            });
         }
         case 'join-failed':
         case 'push-refused':
@@ -893,7 +972,11 @@ function reduce(state, event, limits) {
         case 'concluded':
             return withJob(state, { conclusion: event.conclusion, concludedAt: event.at });
         case 'published':
-            return withJob({ ...released(state, limits), green: event.green, published: event.withBranch ? event.green : state.published }, { published: true, more: event.more });
+            return withJob({
+                ...released(state, limits),
+                green: event.green,
+                published: event.withBranch ? event.green : state.published,
+            }, { published: true, more: event.more });
         case 'dispatched':
             return withJob({ ...state, control: { ...state.control, continuePending: false } }, { dispatched: true, nextRunId: event.runId });
         case 'dispatch-failed': {
@@ -959,7 +1042,11 @@ function emptyRecord() {
 }
 /** Gives the attempt in work back uncharged (cancelled, limited, lost). */
 function giveBack(state, reason, message, notBefore) {
-    return inAttempt(state, (attempt) => ({ ...attempt, phase: 'returned', returned: { reason, message, notBefore } }));
+    return inAttempt(state, (attempt) => ({
+        ...attempt,
+        phase: 'returned',
+        returned: { reason, message, notBefore },
+    }));
 }
 function reserve(state, storyId, at) {
     const story = state.prd.userStories.find((candidate) => candidate.id === storyId);
@@ -1027,7 +1114,11 @@ function gated(attempt, gates) {
     const red = gates.find((gate) => !gate.ok && !gate.advisory);
     if (red === undefined)
         return { ...attempt, gates, phase: 'gated' };
-    const failure = { kind: 'gates', summary: `gate ${red.name} failed (${red.ended})`, detail: red.output };
+    const failure = {
+        kind: 'gates',
+        summary: `gate ${red.name} failed (${red.ended})`,
+        detail: red.output,
+    };
     return { ...attempt, gates, phase: 'failed', failure };
 }
 function judged(state, event) {
@@ -1131,14 +1222,20 @@ function returned(state, kept, limits, at) {
     if (interruptions < limits.maxInterruptions)
         return counted;
     const notes = `interrupted ${interruptions} times in a row without a finished gate run; look at it, then /ralph retry ${attempt.storyId}`;
-    return { ...counted, prd: mapStory(counted.prd, attempt.storyId, (story) => ({ ...story, blocked: true, notes })) };
+    return {
+        ...counted,
+        prd: mapStory(counted.prd, attempt.storyId, (story) => ({ ...story, blocked: true, notes })),
+    };
 }
 function verified(state, event, limits) {
     const paid = spend(state, null, event.usage);
     const { verdict } = event;
     switch (verdict.kind) {
         case 'verified':
-            return { ...paid, verification: { approved: true, sessions: 0, message: 'every criterion was judged to be met' } };
+            return {
+                ...paid,
+                verification: { approved: true, sessions: 0, message: 'every criterion was judged to be met' },
+            };
         case 'limit':
             return { ...paid, control: { ...paid.control, notBefore: verdict.notBefore ?? event.at + 60_000 } };
         case 'none': {
@@ -1152,12 +1249,12 @@ function verified(state, event, limits) {
 function resetStories(state, ids, reason, event, limits) {
     const red = event.gates.find((gate) => !gate.ok && !gate.advisory);
     const failure = { kind: 'judge', summary: reason, detail: red?.output ?? '' };
-    return ids.reduce((before, id) => {
-        const story = before.prd.userStories.find((candidate) => candidate.id === id);
+    let after = unverified(state);
+    for (const id of ids) {
+        const story = after.prd.userStories.find((candidate) => candidate.id === id);
         if (story === undefined || !story.passes)
-            return before;
-        const opened = mapStory(before.prd, id, (old) => ({ ...old, passes: false, lastResult: null }));
-        const struck = strike({ ...before, prd: opened }, id, reason, limits);
+            continue;
+        const prd = mapStory(after.prd, id, (old) => ({ ...old, passes: false, lastResult: null }));
         const entry = {
             iteration: state.prd.run.iterations,
             storyId: id,
@@ -1169,8 +1266,10 @@ function resetStories(state, ids, reason, event, limits) {
             at: event.at,
             job: state.prd.run.jobs,
         };
-        return withRecord(timed(struck, entry), id, (record) => ({ ...record, failure }));
-    }, unverified(state));
+        const struck = timed(strike({ ...after, prd }, id, reason, limits), entry);
+        after = withRecord(struck, id, (record) => ({ ...record, failure }));
+    }
+    return after;
 }
 /** One failed attempt more; the last one blocks the story with a note that a person can act on. */
 function strike(state, storyId, summary, limits) {
@@ -1193,7 +1292,17 @@ function noteTime(state, attempt, result, summary, at) {
     const ms = Math.max(0, at - attempt.startedAt);
     const { storyId, iteration, number } = attempt;
     const costUsd = attempt.session?.usage.costUsd ?? 0;
-    const entry = { iteration, storyId, attempt: number, result, summary, ms, costUsd, at, job: state.prd.run.jobs };
+    const entry = {
+        iteration,
+        storyId,
+        attempt: number,
+        result,
+        summary,
+        ms,
+        costUsd,
+        at,
+        job: state.prd.run.jobs,
+    };
     return withRecord(timed(state, entry), storyId, (record) => ({ ...record, ms: record.ms + ms }));
 }
 function timed(state, entry) {
@@ -2619,7 +2728,7 @@ function asImported(prd) {
 /* harmony export */   wh: () => (/* binding */ plainText),
 /* harmony export */   y1: () => (/* binding */ plainLines)
 /* harmony export */ });
-/* unused harmony exports cut, titleText, codeBlock, bounded, mermaidText, mermaidId */
+/* unused harmony exports cut, titleText, bold, codeBlock, bounded, mermaidText, mermaidId */
 // Hostile text made fit for markdown, mermaid and terminals. Everything people or agents wrote passes through here.
 // Escape sequences with all that belongs to them. An unfinished string sequence loses its opening only, so that it
 // cannot swallow what comes after it.
@@ -2685,17 +2794,23 @@ function quiet(line) {
         .replace(/:(?=\/\/)/g, `:${BREAK}`)
         .replace(/\bwww(?=\.)/gi, `$&${BREAK}`);
 }
+/** Inside of code nothing is escaped; a marker of ours there must still not be found by whoever looks for one. */
+function unmarked(text) {
+    return text.replace(/<!--(?=\s*ralph)/gi, `<!-${BREAK}-`);
+}
+/** Bold, or nothing where there is nothing; the text is markdown already. */
+function bold(text) {
+    return text === '' ? '' : `**${text}**`;
+}
 /** A code span for a word of ours or a command; what would end the span or the table cell is replaced. */
 function code(text, max = 120) {
-    const inner = plainText(text, max).replaceAll('`', "'").replaceAll('|', '/');
+    const inner = unmarked(plainText(text, max)).replaceAll('`', "'").replaceAll('|', '/');
     return inner === '' ? '' : `\`${inner}\``;
 }
 /** A fenced block of at most `maxChars` UTF-16 units as a whole: head and tail stay, the tail more of it. */
 function codeBlock(text, maxChars) {
-    const clean = plainLines(bounded(text, Math.max(2000, maxChars * 4), 0.3))
+    const clean = unmarked(plainLines(bounded(text, Math.max(2000, maxChars * 4), 0.3)))
         .replace(/`{33,}/g, '`'.repeat(32))
-        // A marker of ours inside of somebody's output must not be found by whoever looks for one.
-        .replace(/<!--(?=\s*ralph)/gi, `<!-${BREAK}-`)
         .replace(/[^\S\n]+$/gm, '')
         .replace(/^\n+|\n+$/g, '');
     const longest = Math.max(2, ...(clean.match(/`+/g) ?? []).map((run) => run.length));
@@ -2719,6 +2834,7 @@ function bounded(text, max, share) {
 function mermaidText(text, max = 60) {
     // Dots and leading dashes could make a markdown list of the label; the ligature begins mermaid's own inner code.
     return plainText(text, max)
+        .replace(/[\ufe0e\ufe0f\u200c\u200d]/g, '')
         .replaceAll('ﬂ', 'fl')
         .replace(/[^\p{L}\p{N}\p{M}\p{Emoji_Presentation} ,!?'%…–-]|^-/gu, (mark) => `#${mark.codePointAt(0)};`);
 }
@@ -2830,503 +2946,20 @@ __webpack_require__.d(__webpack_exports__, {
 var external_node_os_ = __webpack_require__(8161);
 // EXTERNAL MODULE: external "node:path"
 var external_node_path_ = __webpack_require__(6760);
-// EXTERNAL MODULE: external "node:fs"
-var external_node_fs_ = __webpack_require__(3024);
-// EXTERNAL MODULE: external "node:stream/promises"
-var promises_ = __webpack_require__(6466);
-// EXTERNAL MODULE: ./lib/system/errors.js
-var errors = __webpack_require__(94);
-// EXTERNAL MODULE: external "node:child_process"
-var external_node_child_process_ = __webpack_require__(1421);
-// EXTERNAL MODULE: external "node:timers/promises"
-var external_node_timers_promises_ = __webpack_require__(8500);
-;// CONCATENATED MODULE: ./lib/system/output.js
-// The text of a program's output: whole lines out of arbitrary chunks, and a bounded copy of everything.
-/** A line longer than this many UTF-16 units is delivered cut; the rest of it is dropped. */
-const LINE_LIMIT = 1024 * 1024;
-/**
- * Lines decoded as UTF-8 across chunk borders (bad bytes become U+FFFD), split at `\n` only, one `\r` before it
- * trimmed; what follows the last `\n` is delivered by `end()`. U+2028 and a lone `\r` are ordinary characters.
- */
-function lineSplitter(onLine, limit = LINE_LIMIT) {
-    const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-    let pending = '';
-    let cut = false;
-    const keep = (text) => {
-        if (cut)
-            return;
-        pending += text;
-        if (pending.length <= limit)
-            return;
-        // Never between the halves of a surrogate pair, and never cut off a `\r` that may belong to the line end.
-        pending = pending.slice(0, isHighSurrogate(pending.charCodeAt(limit - 1)) ? limit - 1 : limit);
-        cut = true;
-    };
-    const deliver = () => {
-        const line = !cut && pending.endsWith('\r') ? pending.slice(0, -1) : pending;
-        pending = '';
-        cut = false;
-        onLine(line);
-    };
-    const take = (text) => {
-        let start = 0;
-        for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
-            keep(text.slice(start, end));
-            deliver();
-            start = end + 1;
-        }
-        if (start < text.length)
-            keep(text.slice(start));
-        return text;
-    };
+;// CONCATENATED MODULE: ./lib/agents/agent.js
+// What a coding agent is to us: a program with a command line, a stream of events and an end that is told apart.
+/** Nothing used yet, by a session that was started. */
+function noUsage() {
     return {
-        push: (chunk) => take(decoder.decode(chunk, { stream: true })),
-        end: () => {
-            const rest = take(decoder.decode());
-            if (pending !== '' || cut)
-                deliver();
-            return rest;
-        },
+        calls: 1,
+        inputTokens: 0,
+        outputTokens: 0,
+        cachedTokens: 0,
+        costUsd: null,
+        agentSeconds: 0,
+        turns: null,
+        costSource: 'none',
     };
-}
-/**
- * At most `limitBytes` (UTF-8) of what was pushed, half of it from the start and half from the end, with a line
- * `... N bytes left out ...` between them when something is missing. Characters are never cut in two.
- */
-function capture(limitBytes) {
-    const limit = Math.max(0, Math.floor(limitBytes));
-    const headLimit = Math.floor(limit / 2);
-    const tailLimit = limit - headLimit;
-    const head = [];
-    const tail = [];
-    let headBytes = 0;
-    let tailBytes = 0;
-    let leftOut = 0;
-    return {
-        push(text) {
-            let bytes = Buffer.from(text, 'utf8');
-            if (headBytes < headLimit) {
-                const part = bytes.subarray(0, headLimit - headBytes);
-                head.push(part);
-                headBytes += part.length;
-                bytes = bytes.subarray(part.length);
-            }
-            if (bytes.length === 0)
-                return;
-            tail.push(bytes);
-            tailBytes += bytes.length;
-            while (tail[0] !== undefined && tailBytes - tail[0].length >= tailLimit) {
-                leftOut += tail[0].length;
-                tailBytes -= tail[0].length;
-                tail.shift();
-            }
-        },
-        text() {
-            const start = Buffer.concat(head);
-            const all = Buffer.concat(tail);
-            const end = all.subarray(Math.max(0, all.length - tailLimit));
-            if (leftOut + all.length - end.length === 0)
-                return Buffer.concat([start, end]).toString('utf8');
-            const first = start.subarray(0, wholeCharacters(start));
-            const last = end.subarray(firstCharacter(end));
-            const missing = leftOut + all.length - last.length + start.length - first.length;
-            return `${first.toString('utf8')}\n... ${missing} bytes left out ...\n${last.toString('utf8')}`;
-        },
-    };
-}
-function isHighSurrogate(unit) {
-    return unit >= 0xd800 && unit <= 0xdbff;
-}
-/** Index of the first byte that begins a character. */
-function firstCharacter(bytes) {
-    let at = 0;
-    while (at < bytes.length && isContinuation(bytes[at]))
-        at += 1;
-    return at;
-}
-/** Length without an unfinished last character. The bytes are valid UTF-8 apart from the cut. */
-function wholeCharacters(bytes) {
-    let lead = bytes.length - 1;
-    while (lead >= 0 && isContinuation(bytes[lead]))
-        lead -= 1;
-    if (lead < 0)
-        return 0;
-    const first = bytes[lead] ?? 0;
-    const size = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    return lead + size <= bytes.length ? bytes.length : lead;
-}
-function isContinuation(byte) {
-    return byte !== undefined && (byte & 0xc0) === 0x80;
-}
-
-// EXTERNAL MODULE: external "node:crypto"
-var external_node_crypto_ = __webpack_require__(7598);
-;// CONCATENATED MODULE: ./lib/system/survivors.js
-// Finds and ends the processes that a program leaves behind, by a marker variable in their environment.
-
-
-
-
-/** Every process we start carries this variable; whoever still has it when the program is over is a survivor. */
-const MARK_NAME = 'RALPH_PROCESS_MARK';
-/** Ending survivors is given up after this, so that a fork bomb cannot hold us. */
-const SURVIVOR_LIMIT_MS = 2000;
-/** How long a process without an environment is watched: in the middle of an exec it has none for a moment. */
-const EXEC_LIMIT_MS = 250;
-/** A value for `MARK_NAME` that nobody else has. */
-function newMark() {
-    return (0,external_node_crypto_.randomBytes)(16).toString('hex');
-}
-/**
- * Ends every process whose environment has exactly this mark and returns how many there were. On Linux by
- * /proc/<pid>/environ (own user only, or all as root), elsewhere as well as `ps` can tell. Not found are programs
- * that wiped their environment and left the process group, and those that another user runs. `since` (clock ticks
- * after boot, as in /proc/<pid>/stat) is when the first of them was started, if that is known.
- */
-async function endSurvivors(mark, since = 0) {
-    const found = new Set();
-    const began = performance.now();
-    for (let lastSeen = began;; await (0,external_node_timers_promises_.setTimeout)(1)) {
-        const { marked, unsure } = process.platform === 'linux' ? markedInProc(mark, since) : await markedByPs(mark);
-        for (const pid of marked) {
-            found.add(pid);
-            signalProcess(pid, 'SIGKILL');
-        }
-        const now = performance.now();
-        if (marked.length > 0)
-            lastSeen = now;
-        const sure = marked.length === 0 && (!unsure || now - lastSeen > EXEC_LIMIT_MS);
-        if (sure || now - began > SURVIVOR_LIMIT_MS)
-            return found.size;
-    }
-}
-/** The same for the moment in which we exit ourselves: synchronous, on Linux only, a quarter of a second at most. */
-function endSurvivorsNow(mark, since) {
-    if (process.platform !== 'linux')
-        return;
-    const deadline = performance.now() + EXEC_LIMIT_MS;
-    for (let more = true; more && performance.now() < deadline;) {
-        const { marked, unsure } = markedInProc(mark, since);
-        for (const pid of marked)
-            signalProcess(pid, 'SIGKILL');
-        more = unsure || marked.length > 0;
-    }
-}
-/** When a process was started, in clock ticks after boot; 0 where that cannot be told. */
-function startOf(pid) {
-    return statOf(pid)?.startedAt ?? 0;
-}
-/**
- * Whether anybody of the group still runs. In a container nobody may reap orphans (`container:` jobs run `tail` as
- * pid 1): they stay for ever, dead, and still answer to `kill`.
- */
-function groupLives(group) {
-    if (!signalGroup(group, 0))
-        return false;
-    if (process.platform !== 'linux')
-        return true;
-    return numbersInProc().some((pid) => {
-        const stat = statOf(pid);
-        return stat !== null && stat.group === group && !stat.dead;
-    });
-}
-/** Windows has no groups: there the program alone is ended, and its descendants are not. */
-function signalGroup(pid, signal) {
-    return signalProcess(process.platform === 'win32' ? pid : -pid, signal);
-}
-/** False when there is nothing (left) to signal, or it is not ours. */
-function signalProcess(pid, signal) {
-    try {
-        return process.kill(pid, signal);
-    }
-    catch {
-        return false;
-    }
-}
-function markedInProc(mark, since) {
-    const wanted = Buffer.from(`${MARK_NAME}=${mark}\0`);
-    const look = { marked: [], unsure: false };
-    for (const pid of numbersInProc()) {
-        if (pid === process.pid)
-            continue;
-        const environment = environmentOf(pid);
-        if (environment === null)
-            continue;
-        const at = environment.indexOf(wanted);
-        if (at === 0 || (at > 0 && environment[at - 1] === 0))
-            look.marked.push(pid);
-        // Gone meanwhile, it may have left a child that was not in the list; in an exec, it will have one in a moment.
-        if (environment.length === 0 && mayComeBack(pid, since))
-            look.unsure = true;
-    }
-    return look;
-}
-/** Null for another user's; empty without one: dead, gone, the kernel's, or in the middle of an exec. */
-function environmentOf(pid) {
-    try {
-        return (0,external_node_fs_.readFileSync)(`/proc/${pid}/environ`);
-    }
-    catch (error) {
-        const code = error instanceof Error && 'code' in error ? error.code : undefined;
-        return code === 'ENOENT' || code === 'ESRCH' ? Buffer.alloc(0) : null;
-    }
-}
-/** The kernel shows no environment between the start of an exec and the new program's first instruction. */
-function mayComeBack(pid, since) {
-    const stat = statOf(pid);
-    return stat === null || (!stat.dead && !stat.ofKernel && stat.startedAt >= since);
-}
-const PF_KTHREAD = 0x0020_0000;
-/** What /proc/<pid>/stat says (proc_pid_stat(5)); `startedAt` in clock ticks after boot. Null when it is gone. */
-function statOf(pid) {
-    try {
-        const line = (0,external_node_fs_.readFileSync)(`/proc/${pid}/stat`, 'latin1');
-        const fields = line.slice(line.lastIndexOf(')') + 2).split(' '); // the name before it may have anything in it
-        const [state, , group, , , , flags] = fields;
-        return {
-            group: Number(group),
-            dead: state === 'Z' || state === 'X',
-            ofKernel: (Number(flags) & PF_KTHREAD) !== 0,
-            startedAt: Number(fields[19]),
-        };
-    }
-    catch {
-        return null;
-    }
-}
-function numbersInProc() {
-    return (0,external_node_fs_.readdirSync)('/proc').map(Number).filter(Number.isInteger);
-}
-/** macOS and others: best effort, `ps` shows the environment of our own programs only, and not of Apple's. */
-async function markedByPs(mark) {
-    if (process.platform === 'win32')
-        return { marked: [], unsure: false };
-    const listing = await new Promise((resolve) => {
-        (0,external_node_child_process_.execFile)('ps', ['-axww', '-E', '-o', 'pid=,command='], { maxBuffer: 64 * 1024 * 1024 }, (error, stdout) => resolve(error === null ? stdout : ''));
-    });
-    const marked = listing
-        .split('\n')
-        .filter((line) => ` ${line} `.includes(` ${MARK_NAME}=${mark} `))
-        .map((line) => Number.parseInt(line, 10))
-        .filter((pid) => Number.isInteger(pid) && pid !== process.pid);
-    return { marked, unsure: false };
-}
-
-;// CONCATENATED MODULE: ./lib/system/process.js
-// Starts a program that is not trusted and ends it with every descendant, also those in sessions of their own.
-
-
-
-
-
-
-
-/** From SIGTERM to SIGKILL. claude ends its tool shells within 1.5 s of SIGTERM (facts/agents.md, claude in detail). */
-const GRACE_MS = 1500;
-/** After the program's end, for output still in the pipes; a grandchild may hold them open for ever. */
-const STREAM_GRACE_MS = 250;
-/** A longer delay overflows Node's timer and fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/**
- * Runs one program to its end and ends every process it leaves behind, before it returns; never rejects for
- * anything the program does. A program that cannot be started (ENOENT, EACCES, E2BIG ...) gives `not-started`.
- * A throwing `onLine` is our own mistake: the program is ended and the error is thrown on.
- */
-async function runUntrusted(request) {
-    const began = performance.now();
-    const ended = (exit, output = '') => ({ exit, output, ms: performance.now() - began });
-    if (request.signal?.aborted === true)
-        return ended({ kind: 'aborted' });
-    const mark = request.mark ?? newMark();
-    const child = await start(request, mark);
-    if (!(child instanceof Started))
-        return ended({ kind: 'not-started', reason: child.reason });
-    const life = { pid: child.pid, mark, since: startOf(child.pid) };
-    if (living.size === 0)
-        process.on('exit', endLiving);
-    living.add(life);
-    try {
-        const exit = await Promise.race([child.exited, child.interrupted]);
-        if (exit.kind === 'exit' || exit.kind === 'signal') {
-            // Before the survivors are ended: `cmd > >(tee log)` writes its last lines after the shell has gone.
-            await within(STREAM_GRACE_MS, child.drained);
-        }
-        else {
-            await endGroup(child);
-        }
-        signalGroup(child.pid, 'SIGKILL');
-        await endSurvivors(mark, life.since);
-        await within(STREAM_GRACE_MS, child.drained);
-        const output = child.close();
-        if (child.surprise !== undefined)
-            throw child.surprise.error;
-        return ended(exit, output);
-    }
-    finally {
-        living.delete(life);
-        if (living.size === 0)
-            process.off('exit', endLiving);
-    }
-}
-/** What runs now. */
-const living = new Set();
-/** A `process.exit` or an uncaught error of ours leaves nothing behind; must be synchronous. */
-function endLiving() {
-    for (const { pid, mark, since } of living) {
-        signalGroup(pid, 'SIGKILL');
-        endSurvivorsNow(mark, since);
-    }
-}
-/** A child that runs: its end, its output and what cut it short. */
-class Started {
-    pid;
-    /** The leader's end by itself or by a signal. */
-    exited;
-    /** Time-out, idle time-out or abort, whichever comes first. */
-    interrupted;
-    /** Both streams are at their end. */
-    drained;
-    surprise;
-    #close;
-    constructor(child, pid, request) {
-        this.pid = pid;
-        this.exited = new Promise((resolve) => {
-            child.once('exit', (code, signal) => resolve(signal === null ? { kind: 'exit', code: code ?? 0 } : { kind: 'signal', signal }));
-        });
-        const watch = watchFor(request);
-        this.interrupted = watch.interrupted;
-        const kept = capture(request.captureBytes);
-        const streams = ['stdout', 'stderr'].map((name) => {
-            const lines = lineSplitter((line) => request.onLine?.(name, line));
-            const guarded = (step) => {
-                if (this.surprise !== undefined)
-                    return;
-                try {
-                    kept.push(step());
-                }
-                catch (error) {
-                    this.surprise = { error };
-                    watch.interrupt({ kind: 'aborted' });
-                }
-            };
-            const stream = child[name];
-            if (stream === null)
-                return { drained: Promise.resolve(), close: () => { } };
-            stream.on('data', (chunk) => {
-                watch.sawOutput();
-                guarded(() => lines.push(chunk));
-            });
-            const close = () => {
-                stream.removeAllListeners('data');
-                stream.destroy();
-                guarded(() => lines.end());
-            };
-            return { drained: atEnd(stream), close };
-        });
-        this.drained = Promise.all(streams.map((stream) => stream.drained));
-        this.#close = () => {
-            watch.stop();
-            for (const stream of streams)
-                stream.close();
-            child.stdin?.destroy();
-            return kept.text();
-        };
-        // EPIPE: the program did not read all of it, which is its own affair.
-        child.stdin?.on('error', () => { });
-        child.stdin?.end(request.stdin);
-    }
-    /** Lets go of the streams, delivers a last line without a line end, and returns the bounded output. */
-    close() {
-        return this.#close();
-    }
-}
-async function start(request, mark) {
-    try {
-        const child = (0,external_node_child_process_.spawn)(request.file, [...request.args], {
-            cwd: request.cwd,
-            env: { ...request.env, [MARK_NAME]: mark },
-            detached: process.platform !== 'win32', // a group of its own: one signal reaches all that stay in it
-            stdio: [request.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-        });
-        if (child.pid !== undefined) {
-            child.on('error', () => { }); // unheard it would end us
-            return new Started(child, child.pid, request);
-        }
-        const error = await new Promise((resolve) => child.once('error', resolve));
-        return { reason: whyNot(request, error) };
-    }
-    catch (error) {
-        return { reason: whyNot(request, error) }; // E2BIG, a NUL byte in an argument: thrown at once
-    }
-}
-/** ENOENT names the program even when it is the working directory that is missing. */
-function whyNot(request, error) {
-    return (0,external_node_fs_.existsSync)(request.cwd) ? (0,errors/* messageOf */.bD)(error) : `the working directory ${request.cwd} does not exist`;
-}
-function watchFor(request) {
-    let interrupt = () => { };
-    const interrupted = new Promise((resolve) => {
-        interrupt = resolve;
-    });
-    const wall = setTimeout(() => interrupt({ kind: 'timeout' }), timerMs(request.timeoutMs));
-    const idleMs = request.idleTimeoutMs;
-    let lastOutput = performance.now();
-    let idle;
-    // Armed again for the rest instead of on every chunk: output may come a million times.
-    const armIdle = (limitMs, leftMs) => {
-        idle = setTimeout(() => {
-            const left = limitMs - (performance.now() - lastOutput);
-            if (left < 1)
-                interrupt({ kind: 'idle' });
-            else
-                armIdle(limitMs, left);
-        }, timerMs(leftMs));
-    };
-    if (idleMs !== undefined)
-        armIdle(idleMs, idleMs);
-    const onAbort = () => interrupt({ kind: 'aborted' });
-    request.signal?.addEventListener('abort', onAbort, { once: true });
-    return {
-        interrupted,
-        interrupt,
-        sawOutput: () => {
-            lastOutput = performance.now();
-        },
-        stop: () => {
-            clearTimeout(wall);
-            clearTimeout(idle);
-            request.signal?.removeEventListener('abort', onAbort);
-        },
-    };
-}
-/** SIGTERM to the group, then time to finish until the whole group is gone or the grace is over. */
-async function endGroup(child) {
-    signalGroup(child.pid, 'SIGTERM');
-    const deadline = performance.now() + GRACE_MS;
-    await within(GRACE_MS, child.exited);
-    while (performance.now() < deadline && groupLives(child.pid))
-        await (0,external_node_timers_promises_.setTimeout)(20);
-    signalGroup(child.pid, 'SIGKILL');
-    await within(STREAM_GRACE_MS, child.exited);
-}
-function atEnd(stream) {
-    return new Promise((resolve) => {
-        stream.once('close', resolve);
-        stream.once('error', () => resolve());
-    });
-}
-async function within(ms, wanted) {
-    let timer;
-    await Promise.race([
-        wanted,
-        new Promise((resolve) => {
-            timer = setTimeout(resolve, ms);
-        }),
-    ]);
-    clearTimeout(timer);
-}
-function timerMs(ms) {
-    return Math.min(Math.max(ms, 0), LONGEST_TIMER_MS);
 }
 
 ;// CONCATENATED MODULE: ./lib/agents/ending.js
@@ -3457,186 +3090,6 @@ function withoutKeys(text) {
         .replace(/\b(?:(?:sk|pk|rk|glpat|xox[a-z])-|gh[opsur]_|github_pat_|sgamp_|AIza|ya29\.)[\w.*-]{8,}/g, '***')
         .replace(/\b(bearer|basic)\s+[A-Za-z0-9+/_.=-]{8,}/gi, '$1 ***')
         .replace(/([?&](?:[a-z_]*token|key|api_key|code|secret)=)[^&\s]+/gi, '$1***');
-}
-
-;// CONCATENATED MODULE: ./lib/agents/run.js
-// Runs one session of an agent: command line, stream, transcript, end.
-
-
-
-
-
-
-const TRANSCRIPT_LIMIT = 64 * 1024 * 1024;
-const VERSION_TIMEOUT_MS = 20_000;
-/** Runs a session to its end. Never rejects for anything that the agent does; every failure is a status. */
-async function runAgent(request) {
-    const { vendor } = request;
-    const command = vendor.command({
-        env: request.env,
-        extraArgs: request.extraArgs,
-        root: process.getuid?.() === 0,
-        ...(request.commandLine === undefined ? {} : { commandLine: request.commandLine }),
-        ...(request.model === undefined ? {} : { model: request.model }),
-    });
-    const onStdin = command.promptChannel === 'stdin';
-    const args = onStdin ? command.args : [...command.args, request.prompt];
-    const parser = vendor.parser();
-    const tell = (event) => request.onEvent?.(event);
-    const transcript = openTranscript(request.transcriptPath, tell);
-    const run = await runUntrusted({
-        ...wrapped(request.wrapper, vendor.program, args),
-        cwd: request.cwd,
-        env: { ...request.env, ...command.env },
-        timeoutMs: request.timeoutMs,
-        captureBytes: request.captureBytes,
-        ...(onStdin ? { stdin: request.prompt } : {}),
-        ...(request.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: request.idleTimeoutMs }),
-        ...(request.signal === undefined ? {} : { signal: request.signal }),
-        ...(request.mark === undefined ? {} : { mark: request.mark }),
-        onLine: (stream, line) => {
-            transcript.write(line);
-            for (const event of parser.line(stream, line))
-                tell(event);
-        },
-    });
-    await transcript.close();
-    const end = parser.end(run.exit);
-    const started = run.exit.kind !== 'not-started';
-    const hidden = secretsOf(vendor, request.env);
-    return {
-        ...end,
-        message: withInstall(hide(end.message, hidden), run.exit, vendor),
-        usage: { ...end.usage, calls: started ? 1 : 0, agentSeconds: started ? run.ms / 1000 : 0 },
-        exitCode: run.exit.kind === 'exit' ? run.exit.code : null,
-        ms: run.ms,
-        output: run.output,
-    };
-}
-/**
- * Whether the agent's program can be started: looked up in `env.PATH`, then asked for its version (20 s at most).
- * Gives the version, or the reason and how to install it.
- */
-async function available(vendor, env) {
-    const missing = (reason) => ({
-        ok: false,
-        reason: oneLine(reason),
-        install: vendor.install,
-    });
-    const file = findProgram(vendor.program, env.PATH ?? '');
-    if (file === null)
-        return missing(`${vendor.program} is not on the PATH`);
-    const run = await runUntrusted({
-        file,
-        args: ['--version'],
-        cwd: (0,external_node_path_.dirname)(file),
-        env,
-        timeoutMs: VERSION_TIMEOUT_MS,
-        captureBytes: 4096,
-    });
-    const said = run.output.trim();
-    if (run.exit.kind === 'exit' && run.exit.code === 0) {
-        const version = /\d+\.\d+[\w.+-]*/.exec(said);
-        return { ok: true, version: version?.[0] ?? oneLine(said.split('\n')[0] ?? '') };
-    }
-    return missing(`${vendor.program} --version ${sayExit(run.exit)}${said === '' ? '' : `: ${said}`}`);
-}
-/** The first executable file of this name, or null. */
-function findProgram(program, path) {
-    const directories = program.includes('/')
-        ? ['']
-        : path.split(external_node_path_.delimiter).filter((entry) => (0,external_node_path_.isAbsolute)(entry));
-    for (const directory of directories) {
-        const file = (0,external_node_path_.join)(directory, program);
-        try {
-            (0,external_node_fs_.accessSync)(file, external_node_fs_.constants.X_OK);
-            if ((0,external_node_fs_.statSync)(file).isFile())
-                return file;
-        }
-        catch {
-            // not here
-        }
-    }
-    return null;
-}
-function wrapped(wrapper, file, args) {
-    const before = wrapper?.trim() ?? '';
-    if (before === '')
-        return { file, args };
-    return { file: 'bash', args: ['--norc', '-c', `${before} "$@"`, 'agent-wrapper', file, ...args] };
-}
-function openTranscript(path, tell) {
-    if (path === undefined)
-        return { write: () => { }, close: async () => { } };
-    let left = TRANSCRIPT_LIMIT;
-    let broken = false;
-    const give = (error) => {
-        if (!broken)
-            tell({ kind: 'error', message: oneLine(`the transcript cannot be written: ${(0,errors/* messageOf */.bD)(error)}`) });
-        broken = true;
-    };
-    try {
-        (0,external_node_fs_.mkdirSync)((0,external_node_path_.dirname)(path), { recursive: true });
-    }
-    catch (error) {
-        give(error);
-    }
-    const file = (0,external_node_fs_.createWriteStream)(path);
-    file.on('error', give);
-    return {
-        write(line) {
-            if (broken || left <= 0)
-                return;
-            left -= Buffer.byteLength(line) + 1;
-            file.write(left > 0 ? `${line}\n` : '... the transcript is cut here ...\n');
-        },
-        async close() {
-            file.end();
-            await (0,promises_.finished)(file).catch(give);
-        },
-    };
-}
-function withInstall(message, exit, vendor) {
-    return exit.kind === 'not-started' && exit.reason === `spawn ${vendor.program} ENOENT`
-        ? oneLine(`${vendor.program} is not on the PATH; ${vendor.install}`)
-        : message;
-}
-/** Values of the vendor's variables that are keys by their name. */
-function secretsOf(vendor, env) {
-    return vendor.env
-        .filter((name) => /KEY|TOKEN|SECRET|HEADERS/.test(name))
-        .flatMap((name) => (env[name] !== undefined && env[name].length >= 8 ? [env[name]] : []));
-}
-function hide(text, secrets) {
-    return secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
-}
-function sayExit(exit) {
-    switch (exit.kind) {
-        case 'exit':
-            return `ended with exit code ${exit.code}`;
-        case 'signal':
-            return `was killed by ${exit.signal}`;
-        case 'not-started':
-            return `could not be started (${exit.reason})`;
-        default:
-            return 'did not answer in time';
-    }
-}
-
-;// CONCATENATED MODULE: ./lib/agents/agent.js
-// What a coding agent is to us: a program with a command line, a stream of events and an end that is told apart.
-/** Nothing used yet, by a session that was started. */
-function noUsage() {
-    return {
-        calls: 1,
-        inputTokens: 0,
-        outputTokens: 0,
-        cachedTokens: 0,
-        costUsd: null,
-        agentSeconds: 0,
-        turns: null,
-        costSource: 'none',
-    };
 }
 
 ;// CONCATENATED MODULE: ./lib/agents/json.js
@@ -4808,6 +4261,667 @@ function findAgent(name) {
     return VENDORS.find((vendor) => vendor.name === name) ?? null;
 }
 
+// EXTERNAL MODULE: external "node:fs"
+var external_node_fs_ = __webpack_require__(3024);
+// EXTERNAL MODULE: external "node:stream/promises"
+var promises_ = __webpack_require__(6466);
+// EXTERNAL MODULE: ./lib/system/errors.js
+var errors = __webpack_require__(94);
+// EXTERNAL MODULE: external "node:child_process"
+var external_node_child_process_ = __webpack_require__(1421);
+// EXTERNAL MODULE: external "node:timers/promises"
+var external_node_timers_promises_ = __webpack_require__(8500);
+;// CONCATENATED MODULE: ./lib/system/output.js
+// The text of a program's output: whole lines out of arbitrary chunks, and a bounded copy of everything.
+/** A line longer than this many UTF-16 units is delivered cut; the rest of it is dropped. */
+const LINE_LIMIT = 1024 * 1024;
+/**
+ * Lines decoded as UTF-8 across chunk borders (bad bytes become U+FFFD), split at `\n` only, one `\r` before it
+ * trimmed; what follows the last `\n` is delivered by `end()`. U+2028 and a lone `\r` are ordinary characters.
+ */
+function lineSplitter(onLine, limit = LINE_LIMIT) {
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+    let pending = '';
+    let cut = false;
+    const keep = (text) => {
+        if (cut)
+            return;
+        pending += text;
+        if (pending.length <= limit)
+            return;
+        // Never between the halves of a surrogate pair, and never cut off a `\r` that may belong to the line end.
+        pending = pending.slice(0, isHighSurrogate(pending.charCodeAt(limit - 1)) ? limit - 1 : limit);
+        cut = true;
+    };
+    const deliver = () => {
+        const line = !cut && pending.endsWith('\r') ? pending.slice(0, -1) : pending;
+        pending = '';
+        cut = false;
+        onLine(line);
+    };
+    const take = (text) => {
+        let start = 0;
+        for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+            keep(text.slice(start, end));
+            deliver();
+            start = end + 1;
+        }
+        if (start < text.length)
+            keep(text.slice(start));
+        return text;
+    };
+    return {
+        push: (chunk) => take(decoder.decode(chunk, { stream: true })),
+        end: () => {
+            const rest = take(decoder.decode());
+            if (pending !== '' || cut)
+                deliver();
+            return rest;
+        },
+    };
+}
+/**
+ * At most `limitBytes` (UTF-8) of what was pushed, half of it from the start and half from the end, with a line
+ * `... N bytes left out ...` between them when something is missing. Characters are never cut in two.
+ */
+function capture(limitBytes) {
+    const limit = Math.max(0, Math.floor(limitBytes));
+    const headLimit = Math.floor(limit / 2);
+    const tailLimit = limit - headLimit;
+    const head = [];
+    const tail = [];
+    let headBytes = 0;
+    let tailBytes = 0;
+    let leftOut = 0;
+    return {
+        push(text) {
+            let bytes = Buffer.from(text, 'utf8');
+            if (headBytes < headLimit) {
+                const part = bytes.subarray(0, headLimit - headBytes);
+                head.push(part);
+                headBytes += part.length;
+                bytes = bytes.subarray(part.length);
+            }
+            if (bytes.length === 0)
+                return;
+            tail.push(bytes);
+            tailBytes += bytes.length;
+            while (tail[0] !== undefined && tailBytes - tail[0].length >= tailLimit) {
+                leftOut += tail[0].length;
+                tailBytes -= tail[0].length;
+                tail.shift();
+            }
+        },
+        text() {
+            const start = Buffer.concat(head);
+            const all = Buffer.concat(tail);
+            const end = all.subarray(Math.max(0, all.length - tailLimit));
+            if (leftOut + all.length - end.length === 0)
+                return Buffer.concat([start, end]).toString('utf8');
+            const first = start.subarray(0, wholeCharacters(start));
+            const last = end.subarray(firstCharacter(end));
+            const missing = leftOut + all.length - last.length + start.length - first.length;
+            return `${first.toString('utf8')}\n... ${missing} bytes left out ...\n${last.toString('utf8')}`;
+        },
+    };
+}
+function isHighSurrogate(unit) {
+    return unit >= 0xd800 && unit <= 0xdbff;
+}
+/** Index of the first byte that begins a character. */
+function firstCharacter(bytes) {
+    let at = 0;
+    while (at < bytes.length && isContinuation(bytes[at]))
+        at += 1;
+    return at;
+}
+/** Length without an unfinished last character. The bytes are valid UTF-8 apart from the cut. */
+function wholeCharacters(bytes) {
+    let lead = bytes.length - 1;
+    while (lead >= 0 && isContinuation(bytes[lead]))
+        lead -= 1;
+    if (lead < 0)
+        return 0;
+    const first = bytes[lead] ?? 0;
+    const size = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    return lead + size <= bytes.length ? bytes.length : lead;
+}
+function isContinuation(byte) {
+    return byte !== undefined && (byte & 0xc0) === 0x80;
+}
+
+// EXTERNAL MODULE: external "node:crypto"
+var external_node_crypto_ = __webpack_require__(7598);
+;// CONCATENATED MODULE: ./lib/system/survivors.js
+// Finds and ends the processes that a program leaves behind, by a marker variable in their environment.
+
+
+
+
+/** Every process we start carries this variable; whoever still has it when the program is over is a survivor. */
+const MARK_NAME = 'RALPH_PROCESS_MARK';
+/** Ending survivors is given up after this, so that a fork bomb cannot hold us. */
+const SURVIVOR_LIMIT_MS = 2000;
+/** How long a process without an environment is watched: in the middle of an exec it has none for a moment. */
+const EXEC_LIMIT_MS = 250;
+/** A value for `MARK_NAME` that nobody else has. */
+function newMark() {
+    return (0,external_node_crypto_.randomBytes)(16).toString('hex');
+}
+/**
+ * Ends every process whose environment has exactly this mark and returns how many there were. On Linux by
+ * /proc/<pid>/environ (own user only, or all as root), elsewhere as well as `ps` can tell. Not found are programs
+ * that wiped their environment and left the process group, and those that another user runs. `since` (clock ticks
+ * after boot, as in /proc/<pid>/stat) is when the first of them was started, if that is known.
+ */
+async function endSurvivors(mark, since = 0) {
+    const found = new Set();
+    const began = performance.now();
+    for (let lastSeen = began;; await (0,external_node_timers_promises_.setTimeout)(1)) {
+        const { marked, unsure } = process.platform === 'linux' ? markedInProc(mark, since) : await markedByPs(mark);
+        for (const pid of marked) {
+            found.add(pid);
+            signalProcess(pid, 'SIGKILL');
+        }
+        const now = performance.now();
+        if (marked.length > 0)
+            lastSeen = now;
+        const sure = marked.length === 0 && (!unsure || now - lastSeen > EXEC_LIMIT_MS);
+        if (sure || now - began > SURVIVOR_LIMIT_MS)
+            return found.size;
+    }
+}
+/** The same for the moment in which we exit ourselves: synchronous, on Linux only, a quarter of a second at most. */
+function endSurvivorsNow(mark, since) {
+    if (process.platform !== 'linux')
+        return;
+    const deadline = performance.now() + EXEC_LIMIT_MS;
+    for (let more = true; more && performance.now() < deadline;) {
+        const { marked, unsure } = markedInProc(mark, since);
+        for (const pid of marked)
+            signalProcess(pid, 'SIGKILL');
+        more = unsure || marked.length > 0;
+    }
+}
+/** When a process was started, in clock ticks after boot; 0 where that cannot be told. */
+function startOf(pid) {
+    return statOf(pid)?.startedAt ?? 0;
+}
+/**
+ * Whether anybody of the group still runs. In a container nobody may reap orphans (`container:` jobs run `tail` as
+ * pid 1): they stay for ever, dead, and still answer to `kill`.
+ */
+function groupLives(group) {
+    if (!signalGroup(group, 0))
+        return false;
+    if (process.platform !== 'linux')
+        return true;
+    return numbersInProc().some((pid) => {
+        const stat = statOf(pid);
+        return stat !== null && stat.group === group && !stat.dead;
+    });
+}
+/** Windows has no groups: there the program alone is ended, and its descendants are not. */
+function signalGroup(pid, signal) {
+    return signalProcess(process.platform === 'win32' ? pid : -pid, signal);
+}
+/** False when there is nothing (left) to signal, or it is not ours. */
+function signalProcess(pid, signal) {
+    try {
+        return process.kill(pid, signal);
+    }
+    catch {
+        return false;
+    }
+}
+function markedInProc(mark, since) {
+    const wanted = Buffer.from(`${MARK_NAME}=${mark}\0`);
+    const look = { marked: [], unsure: false };
+    for (const pid of numbersInProc()) {
+        if (pid === process.pid)
+            continue;
+        const environment = environmentOf(pid);
+        if (environment === null)
+            continue;
+        const at = environment.indexOf(wanted);
+        if (at === 0 || (at > 0 && environment[at - 1] === 0))
+            look.marked.push(pid);
+        // Gone meanwhile, it may have left a child that was not in the list; in an exec, it will have one in a moment.
+        if (environment.length === 0 && mayComeBack(pid, since))
+            look.unsure = true;
+    }
+    return look;
+}
+/** Null for another user's; empty without one: dead, gone, the kernel's, or in the middle of an exec. */
+function environmentOf(pid) {
+    try {
+        return (0,external_node_fs_.readFileSync)(`/proc/${pid}/environ`);
+    }
+    catch (error) {
+        const code = error instanceof Error && 'code' in error ? error.code : undefined;
+        return code === 'ENOENT' || code === 'ESRCH' ? Buffer.alloc(0) : null;
+    }
+}
+/** The kernel shows no environment between the start of an exec and the new program's first instruction. */
+function mayComeBack(pid, since) {
+    const stat = statOf(pid);
+    return stat === null || (!stat.dead && !stat.ofKernel && stat.startedAt >= since);
+}
+const PF_KTHREAD = 0x0020_0000;
+/** What /proc/<pid>/stat says (proc_pid_stat(5)); `startedAt` in clock ticks after boot. Null when it is gone. */
+function statOf(pid) {
+    try {
+        const line = (0,external_node_fs_.readFileSync)(`/proc/${pid}/stat`, 'latin1');
+        const fields = line.slice(line.lastIndexOf(')') + 2).split(' '); // the name before it may have anything in it
+        const [state, , group, , , , flags] = fields;
+        return {
+            group: Number(group),
+            dead: state === 'Z' || state === 'X',
+            ofKernel: (Number(flags) & PF_KTHREAD) !== 0,
+            startedAt: Number(fields[19]),
+        };
+    }
+    catch {
+        return null;
+    }
+}
+function numbersInProc() {
+    return (0,external_node_fs_.readdirSync)('/proc').map(Number).filter(Number.isInteger);
+}
+/** macOS and others: best effort, `ps` shows the environment of our own programs only, and not of Apple's. */
+async function markedByPs(mark) {
+    if (process.platform === 'win32')
+        return { marked: [], unsure: false };
+    const listing = await new Promise((resolve) => {
+        (0,external_node_child_process_.execFile)('ps', ['-axww', '-E', '-o', 'pid=,command='], { maxBuffer: 64 * 1024 * 1024 }, (error, stdout) => resolve(error === null ? stdout : ''));
+    });
+    const marked = listing
+        .split('\n')
+        .filter((line) => ` ${line} `.includes(` ${MARK_NAME}=${mark} `))
+        .map((line) => Number.parseInt(line, 10))
+        .filter((pid) => Number.isInteger(pid) && pid !== process.pid);
+    return { marked, unsure: false };
+}
+
+;// CONCATENATED MODULE: ./lib/system/process.js
+// Starts a program that is not trusted and ends it with every descendant, also those in sessions of their own.
+
+
+
+
+
+
+
+/** From SIGTERM to SIGKILL. claude ends its tool shells within 1.5 s of SIGTERM (facts/agents.md, claude in detail). */
+const GRACE_MS = 1500;
+/** After the program's end, for output still in the pipes; a grandchild may hold them open for ever. */
+const STREAM_GRACE_MS = 250;
+/** A longer delay overflows Node's timer and fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/**
+ * Runs one program to its end and ends every process it leaves behind, before it returns; never rejects for
+ * anything the program does. A program that cannot be started (ENOENT, EACCES, E2BIG ...) gives `not-started`.
+ * A throwing `onLine` is our own mistake: the program is ended and the error is thrown on.
+ */
+async function runUntrusted(request) {
+    const began = performance.now();
+    const ended = (exit, output = '') => ({ exit, output, ms: performance.now() - began });
+    if (request.signal?.aborted === true)
+        return ended({ kind: 'aborted' });
+    const mark = request.mark ?? newMark();
+    const child = await start(request, mark);
+    if (!(child instanceof Started))
+        return ended({ kind: 'not-started', reason: child.reason });
+    const life = { pid: child.pid, mark, since: startOf(child.pid) };
+    living.add(life);
+    try {
+        const exit = await Promise.race([child.exited, child.interrupted]);
+        if (exit.kind === 'exit' || exit.kind === 'signal') {
+            // Before the survivors are ended: `cmd > >(tee log)` writes its last lines after the shell has gone.
+            await within(STREAM_GRACE_MS, child.drained);
+        }
+        else {
+            await endGroup(child);
+        }
+        signalGroup(child.pid, 'SIGKILL');
+        await endSurvivors(mark, life.since);
+        await within(STREAM_GRACE_MS, child.drained);
+        const output = child.close();
+        if (child.surprise !== undefined)
+            throw child.surprise.error;
+        return ended(exit, output);
+    }
+    finally {
+        living.delete(life);
+        if (living.size === 0)
+            process.off('exit', endLiving);
+    }
+}
+/** What runs now. */
+const living = new Set();
+/** A `process.exit` or an uncaught error of ours leaves nothing behind; must be synchronous. */
+function endLiving() {
+    for (const { pid, mark, since } of living) {
+        signalGroup(pid, 'SIGKILL');
+        endSurvivorsNow(mark, since);
+    }
+}
+/** A child that runs: its end, its output and what cut it short. */
+class Started {
+    pid;
+    /** The leader's end by itself or by a signal. */
+    exited;
+    /** Time-out, idle time-out or abort, whichever comes first. */
+    interrupted;
+    /** Both streams are at their end. */
+    drained;
+    surprise;
+    #close;
+    constructor(child, pid, request) {
+        this.pid = pid;
+        this.exited = new Promise((resolve) => {
+            child.once('exit', (code, signal) => resolve(signal === null ? { kind: 'exit', code: code ?? 0 } : { kind: 'signal', signal }));
+        });
+        const watch = watchFor(request);
+        this.interrupted = watch.interrupted;
+        const kept = capture(request.captureBytes);
+        const streams = ['stdout', 'stderr'].map((name) => {
+            const lines = lineSplitter((line) => request.onLine?.(name, line));
+            const guarded = (step) => {
+                if (this.surprise !== undefined)
+                    return;
+                try {
+                    kept.push(step());
+                }
+                catch (error) {
+                    this.surprise = { error };
+                    watch.interrupt({ kind: 'aborted' });
+                }
+            };
+            const stream = child[name];
+            if (stream === null)
+                return { drained: Promise.resolve(), close: () => { } };
+            stream.on('data', (chunk) => {
+                watch.sawOutput();
+                guarded(() => lines.push(chunk));
+            });
+            const close = () => {
+                stream.removeAllListeners('data');
+                stream.destroy();
+                guarded(() => lines.end());
+            };
+            return { drained: atEnd(stream), close };
+        });
+        this.drained = Promise.all(streams.map((stream) => stream.drained));
+        this.#close = () => {
+            watch.stop();
+            for (const stream of streams)
+                stream.close();
+            child.stdin?.destroy();
+            return kept.text();
+        };
+        // EPIPE: the program did not read all of it, which is its own affair.
+        child.stdin?.on('error', () => { });
+        child.stdin?.end(request.stdin);
+    }
+    /** Lets go of the streams, delivers a last line without a line end, and returns the bounded output. */
+    close() {
+        return this.#close();
+    }
+}
+async function start(request, mark) {
+    try {
+        const child = (0,external_node_child_process_.spawn)(request.file, [...request.args], {
+            cwd: request.cwd,
+            env: { ...request.env, [MARK_NAME]: mark },
+            detached: process.platform !== 'win32', // a group of its own: one signal reaches all that stay in it
+            stdio: [request.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+        });
+        if (child.pid !== undefined) {
+            child.on('error', () => { }); // unheard it would end us
+            return new Started(child, child.pid, request);
+        }
+        const error = await new Promise((resolve) => child.once('error', resolve));
+        return { reason: whyNot(request, error) };
+    }
+    catch (error) {
+        return { reason: whyNot(request, error) }; // E2BIG, a NUL byte in an argument: thrown at once
+    }
+}
+/** ENOENT names the program even when it is the working directory that is missing. */
+function whyNot(request, error) {
+    return (0,external_node_fs_.existsSync)(request.cwd) ? (0,errors/* messageOf */.bD)(error) : `the working directory ${request.cwd} does not exist`;
+}
+function watchFor(request) {
+    let interrupt = () => { };
+    const interrupted = new Promise((resolve) => {
+        interrupt = resolve;
+    });
+    const wall = setTimeout(() => interrupt({ kind: 'timeout' }), timerMs(request.timeoutMs));
+    const idleMs = request.idleTimeoutMs;
+    let lastOutput = performance.now();
+    let idle;
+    // Armed again for the rest instead of on every chunk: output may come a million times.
+    const armIdle = (limitMs, leftMs) => {
+        idle = setTimeout(() => {
+            const left = limitMs - (performance.now() - lastOutput);
+            if (left < 1)
+                interrupt({ kind: 'idle' });
+            else
+                armIdle(limitMs, left);
+        }, timerMs(leftMs));
+    };
+    if (idleMs !== undefined)
+        armIdle(idleMs, idleMs);
+    const onAbort = () => interrupt({ kind: 'aborted' });
+    request.signal?.addEventListener('abort', onAbort, { once: true });
+    return {
+        interrupted,
+        interrupt,
+        sawOutput: () => {
+            lastOutput = performance.now();
+        },
+        stop: () => {
+            clearTimeout(wall);
+            clearTimeout(idle);
+            request.signal?.removeEventListener('abort', onAbort);
+        },
+    };
+}
+/** SIGTERM to the group, then time to finish until the whole group is gone or the grace is over. */
+async function endGroup(child) {
+    signalGroup(child.pid, 'SIGTERM');
+    const deadline = performance.now() + GRACE_MS;
+    await within(GRACE_MS, child.exited);
+    while (performance.now() < deadline && groupLives(child.pid))
+        await (0,external_node_timers_promises_.setTimeout)(20);
+    signalGroup(child.pid, 'SIGKILL');
+    await within(STREAM_GRACE_MS, child.exited);
+}
+function atEnd(stream) {
+    return new Promise((resolve) => {
+        stream.once('close', resolve);
+        stream.once('error', () => resolve());
+    });
+}
+async function within(ms, wanted) {
+    let timer;
+    await Promise.race([
+        wanted,
+        new Promise((resolve) => {
+            timer = setTimeout(resolve, ms);
+        }),
+    ]);
+    clearTimeout(timer);
+}
+function timerMs(ms) {
+    return Math.min(Math.max(ms, 0), LONGEST_TIMER_MS);
+}
+
+;// CONCATENATED MODULE: ./lib/agents/run.js
+// Runs one session of an agent: command line, stream, transcript, end.
+
+
+
+
+
+
+const TRANSCRIPT_LIMIT = 64 * 1024 * 1024;
+const VERSION_TIMEOUT_MS = 20_000;
+/** Runs a session to its end. Never rejects for anything that the agent does; every failure is a status. */
+async function runAgent(request) {
+    const { vendor } = request;
+    const command = vendor.command({
+        env: request.env,
+        extraArgs: request.extraArgs,
+        root: process.getuid?.() === 0,
+        ...(request.commandLine === undefined ? {} : { commandLine: request.commandLine }),
+        ...(request.model === undefined ? {} : { model: request.model }),
+    });
+    const onStdin = command.promptChannel === 'stdin';
+    const args = onStdin ? command.args : [...command.args, request.prompt];
+    const parser = vendor.parser();
+    const tell = (event) => request.onEvent?.(event);
+    const transcript = openTranscript(request.transcriptPath, tell);
+    const run = await runUntrusted({
+        ...wrapped(request.wrapper, vendor.program, args),
+        cwd: request.cwd,
+        env: { ...request.env, ...command.env },
+        timeoutMs: request.timeoutMs,
+        captureBytes: request.captureBytes,
+        ...(onStdin ? { stdin: request.prompt } : {}),
+        ...(request.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: request.idleTimeoutMs }),
+        ...(request.signal === undefined ? {} : { signal: request.signal }),
+        ...(request.mark === undefined ? {} : { mark: request.mark }),
+        onLine: (stream, line) => {
+            transcript.write(line);
+            for (const event of parser.line(stream, line))
+                tell(event);
+        },
+    });
+    await transcript.close();
+    const end = parser.end(run.exit);
+    const started = run.exit.kind !== 'not-started';
+    const hidden = secretsOf(vendor, request.env);
+    return {
+        ...end,
+        message: withInstall(hide(end.message, hidden), run.exit, vendor),
+        usage: { ...end.usage, calls: started ? 1 : 0, agentSeconds: started ? run.ms / 1000 : 0 },
+        exitCode: run.exit.kind === 'exit' ? run.exit.code : null,
+        ms: run.ms,
+        output: run.output,
+    };
+}
+/**
+ * Whether the agent's program can be started: looked up in `env.PATH`, then asked for its version (20 s at most).
+ * Gives the version, or the reason and how to install it.
+ */
+async function available(vendor, env) {
+    const missing = (reason) => ({
+        ok: false,
+        reason: oneLine(reason),
+        install: vendor.install,
+    });
+    const file = findProgram(vendor.program, env.PATH ?? '');
+    if (file === null)
+        return missing(`${vendor.program} is not on the PATH`);
+    const run = await runUntrusted({
+        file,
+        args: ['--version'],
+        cwd: (0,external_node_path_.dirname)(file),
+        env,
+        timeoutMs: VERSION_TIMEOUT_MS,
+        captureBytes: 4096,
+    });
+    const said = run.output.trim();
+    if (run.exit.kind === 'exit' && run.exit.code === 0) {
+        const version = /\d+\.\d+[\w.+-]*/.exec(said);
+        return { ok: true, version: version?.[0] ?? oneLine(said.split('\n')[0] ?? '') };
+    }
+    return missing(`${vendor.program} --version ${sayExit(run.exit)}${said === '' ? '' : `: ${said}`}`);
+}
+/** The first executable file of this name, or null. */
+function findProgram(program, path) {
+    const directories = program.includes('/')
+        ? ['']
+        : path.split(external_node_path_.delimiter).filter((entry) => (0,external_node_path_.isAbsolute)(entry));
+    for (const directory of directories) {
+        const file = (0,external_node_path_.join)(directory, program);
+        try {
+            (0,external_node_fs_.accessSync)(file, external_node_fs_.constants.X_OK);
+            if ((0,external_node_fs_.statSync)(file).isFile())
+                return file;
+        }
+        catch {
+            // not here
+        }
+    }
+    return null;
+}
+function wrapped(wrapper, file, args) {
+    const before = wrapper?.trim() ?? '';
+    if (before === '')
+        return { file, args };
+    return { file: 'bash', args: ['--norc', '-c', `${before} "$@"`, 'agent-wrapper', file, ...args] };
+}
+function openTranscript(path, tell) {
+    if (path === undefined)
+        return { write: () => { }, close: async () => { } };
+    let left = TRANSCRIPT_LIMIT;
+    let broken = false;
+    const give = (error) => {
+        if (!broken)
+            tell({ kind: 'error', message: oneLine(`the transcript cannot be written: ${(0,errors/* messageOf */.bD)(error)}`) });
+        broken = true;
+    };
+    try {
+        (0,external_node_fs_.mkdirSync)((0,external_node_path_.dirname)(path), { recursive: true });
+    }
+    catch (error) {
+        give(error);
+    }
+    const file = (0,external_node_fs_.createWriteStream)(path);
+    file.on('error', give);
+    return {
+        write(line) {
+            if (broken || left <= 0)
+                return;
+            left -= Buffer.byteLength(line) + 1;
+            file.write(left > 0 ? `${line}\n` : '... the transcript is cut here ...\n');
+        },
+        async close() {
+            file.end();
+            await (0,promises_.finished)(file).catch(give);
+        },
+    };
+}
+function withInstall(message, exit, vendor) {
+    return exit.kind === 'not-started' && exit.reason === `spawn ${vendor.program} ENOENT`
+        ? oneLine(`${vendor.program} is not on the PATH; ${vendor.install}`)
+        : message;
+}
+/** Values of the vendor's variables that are keys by their name. */
+function secretsOf(vendor, env) {
+    return vendor.env
+        .filter((name) => /KEY|TOKEN|SECRET|HEADERS/.test(name))
+        .flatMap((name) => (env[name] !== undefined && env[name].length >= 8 ? [env[name]] : []));
+}
+function hide(text, secrets) {
+    return secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
+}
+function sayExit(exit) {
+    switch (exit.kind) {
+        case 'exit':
+            return `ended with exit code ${exit.code}`;
+        case 'signal':
+            return `was killed by ${exit.signal}`;
+        case 'not-started':
+            return `could not be started (${exit.reason})`;
+        default:
+            return 'did not answer in time';
+    }
+}
+
 // EXTERNAL MODULE: external "node:fs/promises"
 var external_node_fs_promises_ = __webpack_require__(1455);
 ;// CONCATENATED MODULE: ./lib/loop/prompt.js
@@ -4918,7 +5032,7 @@ function keptNote(kept, facts) {
 }
 /** Fills `{{name}}`; a name that is not known stays, so that a typing mistake in an override is seen. */
 function fill(template, values) {
-    return template.replace(/\{\{(\w+)\}\}/g, (whole, name) => (Object.hasOwn(values, name) ? (values[name] ?? '') : whole));
+    return template.replace(/\{\{(\w+)\}\}/g, (whole, name) => Object.hasOwn(values, name) ? (values[name] ?? '') : whole);
 }
 function section(title, text) {
     return text.trim() === '' ? '' : `# ${title}\n${text.trim()}\n\n`;
@@ -5434,7 +5548,9 @@ async function moveClone(git, snapshot, branch, commit, mirrors) {
     const { gitDir } = git.clone;
     const ref = `refs/heads/${branch}`;
     const wanted = [[ref, commit], ...mirrors];
-    const lines = wanted.filter(([name, oid]) => snapshot.refs.get(name) !== oid).map(([name, oid]) => `update ${name} ${oid}`);
+    const lines = wanted
+        .filter(([name, oid]) => snapshot.refs.get(name) !== oid)
+        .map(([name, oid]) => `update ${name} ${oid}`);
     await updateRefs(git, lines);
     for (const [name, oid] of wanted)
         snapshot.refs.set(name, oid);
@@ -5488,7 +5604,17 @@ const KEPT_CONFIG = /^(core\.(autocrlf|eol|safecrlf|ignorecase|filemode|symlinks
 /** Environment of every git process: nothing of the runner's, no prompts, plain English. */
 function plainEnv(env) {
     const kept = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
-    for (const name of ['PATH', 'HOME', 'USER', 'LOGNAME', 'TMPDIR', 'TEMP', 'SYSTEMROOT', 'SSH_AUTH_SOCK', 'XDG_CONFIG_HOME']) {
+    for (const name of [
+        'PATH',
+        'HOME',
+        'USER',
+        'LOGNAME',
+        'TMPDIR',
+        'TEMP',
+        'SYSTEMROOT',
+        'SSH_AUTH_SOCK',
+        'XDG_CONFIG_HOME',
+    ]) {
         const value = env[name];
         if (value !== undefined)
             kept[name] = value;
@@ -5567,7 +5693,13 @@ class Git {
     /** Writes our directory's configuration anew: what anybody wrote there before is gone. */
     async writeConfig() {
         const { clone, own } = this;
-        const lines = ['[core]', '\trepositoryformatversion = 1', '\tbare = false', '\thooksPath = /dev/null', '\tfsmonitor = false'];
+        const lines = [
+            '[core]',
+            '\trepositoryformatversion = 1',
+            '\tbare = false',
+            '\thooksPath = /dev/null',
+            '\tfsmonitor = false',
+        ];
         lines.push('\tfsync = loose-object,reference', '\tattributesFile = /dev/null', '[gc]', '\tauto = 0', '[maintenance]', '\tauto = false');
         lines.push('[protocol "ext"]', '\tallow = never', '[protocol "file"]', '\tallow = user', '[advice]', '\tdetachedHead = false');
         lines.push('[fetch]', '\trecurseSubmodules = false', '[submodule]', '\trecurse = false', '[commit]', '\tgpgSign = false');
@@ -5588,7 +5720,11 @@ class Git {
     }
     /** Runs git on our own directory. Throws GitError on an exit code that was not accepted. */
     run(args, options = {}) {
-        return execute(args, { cwd: this.clone.workTree, env: { ...this.#env, ...options.env }, ...pick(options) });
+        return execute(args, {
+            cwd: this.clone.workTree,
+            env: { ...this.#env, ...options.env },
+            ...pick(options),
+        });
     }
     /** The trimmed output of a command that must succeed. */
     async line(args, options = {}) {
@@ -5600,7 +5736,13 @@ class Git {
     }
     /** Runs git on the user's clone, for its refs only; hooks and configuration of the clone cannot run anything. */
     onClone(args, options = {}) {
-        const env = { ...this.#plain, GIT_DIR: this.clone.gitDir, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', ...options.env };
+        const env = {
+            ...this.#plain,
+            GIT_DIR: this.clone.gitDir,
+            GIT_CONFIG_NOSYSTEM: '1',
+            GIT_CONFIG_GLOBAL: '/dev/null',
+            ...options.env,
+        };
         const hard = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false', ...args];
         return execute(hard, { cwd: this.clone.workTree, env, ...pick(options) });
     }
@@ -5630,7 +5772,12 @@ function quoted(value) {
 function execute(args, options) {
     return new Promise((done, fail) => {
         // A group of its own: Ctrl+C on a terminal must not end a git that is writing our state.
-        const child = (0,external_node_child_process_.spawn)('git', args, { cwd: options.cwd, env: options.env, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+        const child = (0,external_node_child_process_.spawn)('git', args, {
+            cwd: options.cwd,
+            env: options.env,
+            stdio: ['pipe', 'pipe', 'pipe'],
+            detached: true,
+        });
         const out = [];
         const err = [];
         child.stdout.on('data', (chunk) => out.push(chunk));
@@ -5662,7 +5809,9 @@ function parseRaw(output) {
     const fields = output.split('\0');
     const changes = [];
     for (let at = 0; at + 1 < fields.length; at += 2) {
-        const [oldMode = '', newMode = '', oldOid = '', newOid = '', status = ''] = (fields[at] ?? '').replace(/^:/, '').split(' ');
+        const [oldMode = '', newMode = '', oldOid = '', newOid = '', status = ''] = (fields[at] ?? '')
+            .replace(/^:/, '')
+            .split(' ');
         const path = fields[at + 1] ?? '';
         const kind = status[0];
         if (kind === 'A' || kind === 'M' || kind === 'D' || kind === 'T') {
@@ -5727,15 +5876,28 @@ function createRepository(git, objects, options) {
                 return { unreadable: error.stderr.trim() };
             throw error;
         }
-        const raw = await git.run(['diff-index', '--cached', '--raw', '-z', '--no-renames', '--no-abbrev', against, '--']);
+        const raw = await git.run([
+            'diff-index',
+            '--cached',
+            '--raw',
+            '-z',
+            '--no-renames',
+            '--no-abbrev',
+            against,
+            '--',
+        ]);
         return { changes: parseRaw(raw.stdout) };
     }
     /** Gives paths in the index back the entry that they have in the commit. */
     async function reset(changes) {
         if (changes.length === 0)
             return;
-        const lines = changes.map((change) => change.status === 'A' ? `0 ${change.newOid}\t${change.path}` : `${change.oldMode} ${change.oldOid}\t${change.path}`);
-        await git.run(['update-index', '-z', '--index-info'], { input: lines.map((line) => `${line}\0`).join('') });
+        const lines = changes.map((change) => change.status === 'A'
+            ? `0 ${change.newOid}\t${change.path}`
+            : `${change.oldMode} ${change.oldOid}\t${change.path}`);
+        await git.run(['update-index', '-z', '--index-info'], {
+            input: lines.map((line) => `${line}\0`).join(''),
+        });
     }
     async function toTree(tree) {
         await git.unlock();
@@ -5744,7 +5906,14 @@ function createRepository(git, objects, options) {
     }
     /** Whether anything in the work tree differs from our index. */
     async function touched() {
-        const seen = await git.run(['ls-files', '-z', '--modified', '--deleted', '--others', '--exclude-standard']);
+        const seen = await git.run([
+            'ls-files',
+            '-z',
+            '--modified',
+            '--deleted',
+            '--others',
+            '--exclude-standard',
+        ]);
         return seen.stdout !== '';
     }
     async function settle(commit) {
@@ -5781,7 +5950,16 @@ function createRepository(git, objects, options) {
         return mergeCommits(left, right);
     }
     async function mergeCommits(left, right) {
-        const merged = await git.run(['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', '--allow-unrelated-histories', left, right], { accept: [1] });
+        const merged = await git.run([
+            'merge-tree',
+            '--write-tree',
+            '-z',
+            '--name-only',
+            '--no-messages',
+            '--allow-unrelated-histories',
+            left,
+            right,
+        ], { accept: [1] });
         const [tree = '', ...names] = merged.stdout.split('\0');
         return { tree, conflicts: names.filter((name) => name !== '') };
     }
@@ -5805,7 +5983,10 @@ function createRepository(git, objects, options) {
                 lines.push(`0 ${oid}\t${path}`, `${mode} ${oid}\t${to}${path.slice(from.length)}`);
             }
         }
-        await git.run(['update-index', '-z', '--index-info'], { env, input: lines.map((line) => `${line}\0`).join('') });
+        await git.run(['update-index', '-z', '--index-info'], {
+            env,
+            input: lines.map((line) => `${line}\0`).join(''),
+        });
         return git.line(['write-tree'], { env });
     }
     return {
@@ -5819,7 +6000,9 @@ function createRepository(git, objects, options) {
             const merged = base === green ? { tree: kept.tree, conflicts: [] } : await mergeTrees(base, green, kept.tree);
             if (merged.conflicts.length > 0) {
                 await settle(commit);
-                return { conflict: `it does not fit the newest code any more (${merged.conflicts.slice(0, 5).join(', ')})` };
+                return {
+                    conflict: `it does not fit the newest code any more (${merged.conflicts.slice(0, 5).join(', ')})`,
+                };
             }
             await toTree(merged.tree);
             return { conflict: null };
@@ -5874,7 +6057,10 @@ function createRepository(git, objects, options) {
             const before = await objects.text(`${state.green}:${files.prd}`);
             const text = (0,loop_files/* prdFile */.l7)(state);
             const first = state.published === null;
-            if (before !== null && !first && significant(before) === significant(text) && state.progress.length === 0)
+            if (before !== null &&
+                !first &&
+                significant(before) === significant(text) &&
+                state.progress.length === 0)
                 return null;
             const progress = (0,loop_files/* progressFile */.mM)(state, await objects.text(`${state.green}:${files.progress}`));
             const changed = new Map([
@@ -5884,7 +6070,8 @@ function createRepository(git, objects, options) {
             const moves = [];
             if (first) {
                 changed.set('.ralph/.gitattributes', '* linguist-generated=true\n');
-                if (state.importedFrom !== null && (await objects.info(`${state.green}:${state.importedFrom}`)) !== null)
+                if (state.importedFrom !== null &&
+                    (await objects.info(`${state.green}:${state.importedFrom}`)) !== null)
                     changed.set(state.importedFrom, null);
                 moves.push(...(await replacedRuns(state)));
             }
@@ -5911,7 +6098,16 @@ function createRepository(git, objects, options) {
             }
             const people = parsed?.ok === true ? parsed.prd : null;
             if (await within(green, theirs)) {
-                const raw = await git.run(['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', green, theirs]);
+                const raw = await git.run([
+                    'diff-tree',
+                    '-r',
+                    '-z',
+                    '--raw',
+                    '--no-renames',
+                    '--no-abbrev',
+                    green,
+                    theirs,
+                ]);
                 const code = parseRaw(raw.stdout).some((change) => !isRalphs(change));
                 return { commit: theirs, people, code };
             }
@@ -5958,7 +6154,10 @@ function significant(text) {
     if (!parsed.ok)
         return text;
     const { run, ...rest } = parsed.prd;
-    const stories = rest.userStories.map((story) => ({ ...story, lastResult: story.lastResult === null ? null : 'passed' }));
+    const stories = rest.userStories.map((story) => ({
+        ...story,
+        lastResult: story.lastResult === null ? null : 'passed',
+    }));
     return JSON.stringify({ ...rest, userStories: stories, outcome: run.outcome, learnings: run.learnings });
 }
 function isRalphs(change) {
@@ -6943,8 +7142,12 @@ function quotePath(path) {
 
 ;// CONCATENATED MODULE: ./lib/verify/pins.js
 // temporary, being written
-function changedGateDefinitions(_files, _gates) { return []; }
-function isTestFile(_path) { return false; }
+function changedGateDefinitions(_files, _gates) {
+    return [];
+}
+function isTestFile(_path) {
+    return false;
+}
 
 ;// CONCATENATED MODULE: ./lib/verify/source.js
 // Program text made safe to search: comments and strings blanked out, brackets paired, literals set apart.
@@ -7069,7 +7272,9 @@ function source_quoted(raw, at, quote, lines) {
 function rustString(raw, at) {
     if (raw[at] === "'") {
         const char = /^'(?:\\[^\n]{1,10}?|[^\\'\n]{1,2})'/.exec(raw.slice(at, at + 16)); // otherwise a lifetime
-        return char === null ? null : { to: at + char[0].length, content: { from: at + 1, to: at + char[0].length - 1 } };
+        return char === null
+            ? null
+            : { to: at + char[0].length, content: { from: at + 1, to: at + char[0].length - 1 } };
     }
     const hashes = /r(#*)$/.exec(raw.slice(Math.max(0, at - 12), at))?.[1];
     if (hashes === undefined)
@@ -7081,7 +7286,8 @@ function rustString(raw, at) {
 /** A regular expression, where a value may begin; otherwise the stroke divides. */
 function expressionAt(raw, at, before) {
     const word = /[A-Za-z$_]+$/.exec(raw.slice(Math.max(0, at - 12), at).trimEnd())?.[0] ?? '';
-    if (!/^$|[(,=:[!&|?{;+*%~^-]/.test(before) && !/^(?:return|typeof|case|of|in|await|yield|void|else|do)$/.test(word)) {
+    if (!/^$|[(,=:[!&|?{;+*%~^-]/.test(before) &&
+        !/^(?:return|typeof|case|of|in|await|yield|void|else|do)$/.test(word)) {
         return null;
     }
     let inClass = false;
@@ -7323,7 +7529,10 @@ function withGroups(tests, groups) {
     const around = holders(groups);
     return tests
         .toSorted((a, b) => a.span.from - b.span.from)
-        .map((test) => ({ ...test, skips: around(test.span.from).reduce((sum, group) => sum + group.skips, test.skips) }));
+        .map((test) => ({
+        ...test,
+        skips: around(test.span.from).reduce((sum, group) => sum + group.skips, test.skips),
+    }));
 }
 /** The rows of a table: of a literal in the expression, or of the one that a name in it stands for. */
 function tableRows(source, expression, tables) {
@@ -7386,7 +7595,8 @@ function literalRows(source, { from, to }) {
     if (source.code[open] === '(' && rows.length === 1 && only !== undefined)
         return literalRows(source, only);
     // A call's arguments are a table only where the call makes a list of them.
-    if (source.code[open] === '(' && !/(?:^|[\s(,=&])(?:\w*\.)?(?:of|asList|listOf|Set|Map|arrayOf)?\s*$/.test(source.code.slice(from, open))) {
+    if (source.code[open] === '(' &&
+        !/(?:^|[\s(,=&])(?:\w*\.)?(?:of|asList|listOf|Set|Map|arrayOf)?\s*$/.test(source.code.slice(from, open))) {
         return [];
     }
     return rows;
@@ -7406,7 +7616,10 @@ function readJavaScript(source, tables) {
     const focused = [];
     for (const match of source.code.matchAll(JS_CALL)) {
         const base = match[1] ?? match[2] ?? '';
-        const modifiers = (match[3] ?? '').split('.').map((it) => it.trim()).filter((it) => it !== '');
+        const modifiers = (match[3] ?? '')
+            .split('.')
+            .map((it) => it.trim())
+            .filter((it) => it !== '');
         if (modifiers.some((it) => !JS_MODIFIERS.has(it)))
             continue;
         const from = match.index;
@@ -7429,10 +7642,14 @@ function readJavaScript(source, tables) {
         if (!named && callback === null)
             continue; // `test(value)`, `test.skip(condition)`
         const options = callback === null ? inside : inside.slice(0, callback.index);
-        const optionSkips = named ? count(options, /[{,]\s*(?:skip|todo)\s*(?::(?!\s*(?:false|undefined)\b)|[,}])/g) : 0;
+        const optionSkips = named
+            ? count(options, /[{,]\s*(?:skip|todo)\s*(?::(?!\s*(?:false|undefined)\b)|[,}])/g)
+            : 0;
         const isGroup = JS_GROUPS.has(base) || modifiers.includes('describe');
         const ownSkips = modifiers.filter((it) => JS_SKIPS.test(it)).length + (base.startsWith('x') ? 1 : 0) + optionSkips;
-        if (/^f(?:it|describe|specify)$/.test(base) || modifiers.includes('only') || /[{,]\s*only\s*:\s*true\b/.test(options)) {
+        if (/^f(?:it|describe|specify)$/.test(base) ||
+            modifiers.includes('only') ||
+            /[{,]\s*only\s*:\s*true\b/.test(options)) {
             focused.push({ at: from, text: read_tests_oneLine(source.raw.slice(from, first.to)) });
         }
         if (rows.length > 0)
@@ -7445,7 +7662,9 @@ function readJavaScript(source, tables) {
         const block = callback === null ? '' : jsBlock(inside.slice(callback.index));
         const pending = callback === null && args.length === 1 ? 1 : 0;
         tests.push({
-            name: named ? read_tests_oneLine(source.raw.slice(first.from, first.to)).replace(/^["'`]|["'`]$/g, '') : '(unnamed)',
+            name: named
+                ? read_tests_oneLine(source.raw.slice(first.from, first.to)).replace(/^["'`]|["'`]$/g, '')
+                : '(unnamed)',
             span,
             body,
             skips: ownSkips + pending + count(code(source, body), JS_BODY_SKIPS),
@@ -7519,7 +7738,10 @@ function readPython(source, tables) {
                 repeats.push({ span: block.span, rows });
         }
         if (block.kind === 'class') {
-            groups.push({ span: block.span, skips: count(header, PY_SKIP_MARKS) + count(code(source, block.body), PY_OWN_MARKS) });
+            groups.push({
+                span: block.span,
+                skips: count(header, PY_SKIP_MARKS) + count(code(source, block.body), PY_OWN_MARKS),
+            });
         }
         if (block.kind !== 'def' || !/^test/.test(block.name) || !block.collected)
             continue;
@@ -7565,12 +7787,25 @@ function pyBlocks(source) {
         if (head !== null || colon || /^(?:if|while)\s/.test(text)) {
             const start = head !== null && decorators !== -1 ? decorators : from;
             const inline = head !== null && !colon ? pyInlineBody(source, from, at) : at;
-            const kind = head?.[1] === 'def' || head?.[1] === 'class' ? head[1] : /^(?:if|while)\s*\(?\s*(?:False|0|None)\b/.test(text) ? 'never' : 'other';
+            const kind = head?.[1] === 'def' || head?.[1] === 'class'
+                ? head[1]
+                : /^(?:if|while)\s*\(?\s*(?:False|0|None)\b/.test(text)
+                    ? 'never'
+                    : 'other';
             const name = head?.[2] ?? '';
-            const collects = kind === 'other' || (kind === 'class' && (name.startsWith('Test') || text.slice(head?.[0].length).includes('Test')));
+            const collects = kind === 'other' ||
+                (kind === 'class' && (name.startsWith('Test') || text.slice(head?.[0].length).includes('Test')));
             const collected = open.every((it) => it.collects);
             const end = source.code.length;
-            const block = { indent, kind, name, collects, collected, span: { from: start, to: end }, body: { from: inline, to: end } };
+            const block = {
+                indent,
+                kind,
+                name,
+                collects,
+                collected,
+                span: { from: start, to: end },
+                body: { from: inline, to: end },
+            };
             blocks.push(block);
             open.push(block);
         }
@@ -7722,7 +7957,13 @@ function readJava(source) {
         if (rows.length > 0)
             repeats.push({ span, rows });
         const text = code(source, body);
-        tests.push({ name: method.name, span, body, skips: count(head, JAVA_SKIPS) + count(text, JAVA_BODY_SKIPS), empty: isEmptyBlock(text) });
+        tests.push({
+            name: method.name,
+            span,
+            body,
+            skips: count(head, JAVA_SKIPS) + count(text, JAVA_BODY_SKIPS),
+            empty: isEmptyBlock(text),
+        });
     }
     return { tests: withGroups(tests, groups), repeats, focused: [], parts: [] };
 }
@@ -7796,7 +8037,9 @@ function loopsIn(source, tables) {
     const found = [];
     for (const match of source.code.matchAll(LOOPS[source.language])) {
         const end = match.index + match[0].length;
-        const loop = match[0].startsWith('.') ? callLoop(source, match.index, end - 1) : forLoop(source, match.index, end);
+        const loop = match[0].startsWith('.')
+            ? callLoop(source, match.index, end - 1)
+            : forLoop(source, match.index, end);
         if (loop === null)
             continue;
         const rows = tableRows(source, loop.over, tables);
@@ -7983,32 +8226,61 @@ function side(changes, which, language) {
         const { path, source } = file;
         const around = holders(file.repeats.map((it) => ({ span: it.span, times: Math.max(1, it.rows.length) })));
         const inside = holders(file.helpers);
-        const starts = [];
-        for (const span of file.assertions) {
-            // A helper's assertion counts for each call of the helper; the call itself does not count then.
-            if (helpers.has(calledAt(source, span)))
-                continue;
+        // A call of a helper that asserts is no assertion itself: the helper's own count for each call.
+        const own = file.assertions.filter((span) => !helpers.has(calledAt(source, span)));
+        const starts = own.map((span) => span.from);
+        const tests = file.tests.map((test) => {
+            const calls = source.code.slice(test.body.from, test.body.to).match(/(?<![\w$])[A-Za-z_$][\w$]*(?=!?\s*\()/g) ?? [];
+            const strength = between(starts, test.span) + calls.reduce((total, name) => total + (helpers.get(name)?.size ?? 0), 0);
+            return {
+                ...test,
+                path,
+                source,
+                strength,
+                text: weakened_plain(source, test.body),
+                words: bag(source, test.body),
+            };
+        });
+        built.tests.push(...tests);
+        const testAt = holders(tests);
+        for (const span of own) {
             const helper = inside(span.from).at(-1);
             const calls = helper === undefined ? 1 : (helpers.get(helper.name)?.calls ?? 1);
             const times = around(span.from).reduce((product, it) => Math.min(1000, product * it.times), 1);
             const weight = calls * times;
-            starts.push(span.from);
+            const test = testAt(span.from).at(-1) ?? null;
             built.total += weight;
-            built.assertions.push({ path, text: weakened_plain(source, span), weight, words: bag(source, span) });
+            built.assertions.push({ path, test, text: weakened_plain(source, span), weight, words: bag(source, span) });
         }
-        for (const { span, rows } of file.repeats) {
-            if (!file.assertions.some((it) => it.from >= span.from && it.from < span.to))
+        built.assertions.push(...helperCalls(file, tests, own, helpers));
+        const rowTest = holders(tests);
+        for (const { span, rows } of file.repeats.toSorted((a, b) => a.span.from - b.span.from)) {
+            if (between(starts, span) === 0)
                 continue;
+            const test = rowTest(span.from).at(-1) ?? null;
             for (const row of rows)
-                built.rows.push({ path, text: weakened_plain(source, row), weight: 1, words: rowBag(source, row) });
-        }
-        for (const test of file.tests) {
-            const calls = source.code.slice(test.body.from, test.body.to).match(/(?<![\w$])[A-Za-z_$][\w$]*(?=!?\s*\()/g) ?? [];
-            const strength = between(starts, test.span) + calls.filter((name) => helpers.has(name)).length;
-            built.tests.push({ ...test, path, source, strength, text: weakened_plain(source, test.body), words: bag(source, test.body) });
+                built.rows.push({ path, test, text: weakened_plain(source, row), weight: 1, words: rowBag(source, row) });
         }
     }
     return built;
+}
+/** The calls of helpers that assert, inside tests. They do not count in the total: there the helper's own do. */
+function helperCalls({ path, source }, tests, own, helpers) {
+    if (helpers.size === 0)
+        return [];
+    const testAt = holders(tests);
+    const inAssertion = holders(own.map((span) => ({ span })));
+    const found = [];
+    for (const match of source.code.matchAll(/(?<![\w$.])[A-Za-z_$][\w$]*(?=!?\s*\()/g)) {
+        const weight = helpers.get(match[0])?.size;
+        const test = testAt(match.index).at(-1);
+        const asserts = inAssertion(match.index).length > 0;
+        if (weight === undefined || test === undefined || asserts)
+            continue;
+        const span = { from: match.index, to: statementEnd(source, match.index) };
+        found.push({ path, test, text: weakened_plain(source, span), weight, words: bag(source, span) });
+    }
+    return found;
 }
 /** A file that only asserts, without tests that we know, is one test. */
 function withWholeFile(file) {
@@ -8019,14 +8291,15 @@ function withWholeFile(file) {
     const span = { from: 0, to: file.source.code.length };
     return { ...file, tests: [{ name: '(whole file)', span, body: span, skips: 0, empty: false }] };
 }
-/** Functions with assertions in them, and how often they are called in the changed files. */
 function callsOfHelpers(files) {
     const helpers = new Map();
     for (const file of files) {
         const starts = file.assertions.map((it) => it.from);
-        for (const { name, span } of file.helpers)
-            if (between(starts, span) > 0)
-                helpers.set(name, { calls: 0 });
+        for (const { name, span } of file.helpers) {
+            const size = between(starts, span);
+            if (size > 0)
+                helpers.set(name, { calls: 0, size });
+        }
     }
     if (helpers.size === 0)
         return helpers;
@@ -8035,7 +8308,8 @@ function callsOfHelpers(files) {
         for (const match of source.code.matchAll(/(?<![\w$])([A-Za-z_$][\w$]*)!?\s*\(/g)) {
             const helper = helpers.get(match[1]);
             const before = source.code.slice(Math.max(0, match.index - 16), match.index);
-            if (helper === undefined || /\b(?:function\s*\*?|def|func|fn|void)\s+$|\bfunc\s*\([^)]*\)\s*$/.test(before))
+            if (helper === undefined ||
+                /\b(?:function\s*\*?|def|func|fn|void)\s+$|\bfunc\s*\([^)]*\)\s*$/.test(before))
                 continue;
             helper.calls += around(match.index).reduce((product, it) => Math.min(1000, product * it.times), 1);
         }
@@ -8082,39 +8356,41 @@ function emptyBag() {
 function counted(words) {
     const total = new Map();
     for (const word of words)
-        total.set(word, (total.get(word) ?? 0) + 1);
+        addCount(total, word, 1);
     return total;
+}
+function addCount(total, word, number) {
+    total.set(word, (total.get(word) ?? 0) + number);
 }
 function addTo(total, { literals, identifiers }, sign = 1) {
     for (const [word, number] of literals)
-        total.literals.set(word, (total.literals.get(word) ?? 0) + sign * number);
-    for (const [word, number] of identifiers) {
-        total.identifiers.set(word, (total.identifiers.get(word) ?? 0) + sign * number);
-    }
+        addCount(total.literals, word, sign * number);
+    for (const [word, number] of identifiers)
+        addCount(total.identifiers, word, sign * number);
 }
 // ---------------------------------------------------------------- comparing the sides
 function weakenedIn(before, after) {
-    const { kept, gone, fresh } = matched(before.tests, after.tests);
-    const found = [];
-    const gained = gainedWords(before, after, kept, gone, fresh);
-    const lost = gone.filter((test) => test.skips === 0 && !test.empty && !isAbsorbed(test.words, gained, gone));
-    found.push(...sayGone(lost, after));
-    const told = lost.map((test) => ({ test, strength: test.strength }));
-    for (const [old, now] of kept) {
-        const weaker = weakerTest(old, now, gained);
+    const pairs = matched(before.tests, after.tests);
+    const gains = gainsOf(before, after, pairs);
+    const running = pairs.gone.filter((test) => test.skips === 0 && !test.empty);
+    const shared = sharedLiterals(pairs.gone);
+    const lost = running.filter((test, index) => index >= MOST_COMPARED || !isAbsorbed(test.words, gains, shared));
+    const found = sayGone(lost, after);
+    const told = new Set(lost);
+    for (const [old, now] of pairs.kept) {
+        const weaker = weakerTest(old, now, gains);
         if (weaker === null)
             continue;
         found.push(weaker);
-        told.push({ test: old, strength: Math.max(0, old.strength - now.strength) });
+        told.add(old);
     }
-    found.push(...newlyFocused(before, after), ...droppedAssertions(before, after, told));
-    return found;
+    return [...found, ...newlyFocused(before, after), ...droppedAssertions(before, after, pairs.kept, told)];
 }
-function weakerTest(old, now, gained) {
+function weakerTest(old, now, gains) {
     const name = `test "${now.name}"`;
     if (now.skips > old.skips)
         return { path: now.path, kind: 'skipped', text: `${name} is skipped, or may fail` };
-    if (!isEmptied(old, now) || isAbsorbed(old.words, gained, []))
+    if (!isEmptied(old, now) || isAbsorbed(old.words, gains, new Set()))
         return null;
     const text = now.empty ? `${name} has nothing in it any more` : `${name} has no assertion any more`;
     return { path: now.path, kind: 'emptied', text };
@@ -8148,7 +8424,9 @@ function matched(before, after) {
     gone = pair(gone, (test) => test.name);
     gone = pair(gone, (test) => test.text);
     const fresh = after.filter((test) => !taken.has(test));
-    gone = gone.filter((test) => {
+    gone = gone.filter((test, index) => {
+        if (index >= MOST_COMPARED)
+            return true;
         const [partner, likeness] = mostLike(test, fresh);
         if (partner === undefined || likeness < ALIKE)
             return true;
@@ -8158,7 +8436,7 @@ function matched(before, after) {
     });
     return { kept, gone, fresh };
 }
-const ALIKE = 0.65;
+const ALIKE = 0.7;
 /** More tests than this are not compared with each other: a test that is renamed and changed then counts as gone. */
 const MOST_COMPARED = 300;
 function mostLike(test, others) {
@@ -8191,29 +8469,43 @@ function push(map, key, value) {
     else
         own.push(value);
 }
-/** The words that tests which run, their tables and their helpers have won, apart from what stayed. */
-function gainedWords(before, after, kept, gone, fresh) {
-    const gained = emptyBag();
-    const runs = (test) => test.skips === 0 && !test.empty;
-    for (const test of fresh)
-        if (runs(test))
-            addTo(gained, test.words);
-    for (const [old, now] of kept) {
-        if (old.text === now.text || !runs(now))
-            continue;
-        addTo(gained, now.words);
-        addTo(gained, old.words, -1);
-    }
+/**
+ * What may have taken over from tests that are gone: every fresh test, and every test that won words, each with the
+ * tables and helpers that its file has won. Only tests that run.
+ */
+function gainsOf(before, after, { kept, gone, fresh }) {
     const isGone = new Set(gone);
-    const outside = (one, span) => wordsAround(one, one.tests.map((test) => ({ path: test.path, span: span(test) })));
-    addTo(gained, outside(after, (test) => test.body));
+    const partsOf = (one, span) => one.tests.map((test) => ({ path: test.path, span: span(test) }));
+    const around = wordsAround(after, partsOf(after, (test) => test.body));
     // The tables of tests that are gone stand in their marks: they did not stay.
-    addTo(gained, outside(before, (test) => (isGone.has(test) ? test.span : test.body)), -1);
-    return gained;
+    const aroundBefore = wordsAround(before, partsOf(before, (test) => (isGone.has(test) ? test.span : test.body)));
+    for (const [path, words] of aroundBefore) {
+        const own = around.get(path);
+        if (own !== undefined)
+            addTo(own, words, -1);
+    }
+    const gains = [];
+    const add = (now, old) => {
+        if (now.skips > 0 || now.empty || gains.length >= MOST_COMPARED)
+            return;
+        const gain = emptyBag();
+        addTo(gain, now.words);
+        if (old !== null)
+            for (const [word, number] of old.words.literals)
+                addCount(gain.literals, word, -number);
+        addTo(gain, around.get(now.path) ?? emptyBag());
+        gains.push(gain);
+    };
+    for (const test of fresh)
+        add(test, null);
+    for (const [old, now] of kept)
+        if (old.text !== now.text)
+            add(now, old);
+    return gains;
 }
-/** The words outside of these parts: of tables, and of helpers that assert and are called. */
+/** By file, the words outside of these parts: of tables, and of helpers that assert and are called. */
 function wordsAround(one, parts) {
-    const total = emptyBag();
+    const words = new Map();
     const byFile = new Map();
     for (const part of parts)
         push(byFile, part.path, part);
@@ -8223,22 +8515,44 @@ function wordsAround(one, parts) {
             if ((one.helpers.get(name)?.calls ?? 0) > 0)
                 spans.push(span);
         spans.sort((a, b) => a.from - b.from);
-        const within = holders(byFile.get(path) ?? []);
+        const inParts = holders(byFile.get(path) ?? []);
+        const total = emptyBag();
         for (const span of spans)
-            if (within(span.from).length === 0)
+            if (inParts(span.from).length === 0)
                 addTo(total, rowBag(source, span));
+        words.set(path, total);
     }
-    return total;
+    return words;
+}
+/** Literals that all gone tests have: a table that took over from them holds these only once. */
+function sharedLiterals(gone) {
+    if (gone.length < 2)
+        return new Set();
+    const tests = new Map();
+    for (const { words } of gone)
+        for (const word of words.literals.keys())
+            addCount(tests, word, 1);
+    return new Set([...tests].filter(([, number]) => number === gone.length).map(([word]) => word));
 }
 const ENOUGH = 0.6;
-/** Whether these words turn up among the gained ones. Literals decide; words that all gone tests share do not. */
-function isAbsorbed(words, gained, gone) {
-    const shared = (word) => gone.length > 1 && gone.every((test) => test.words.literals.has(word));
-    const own = [...words.literals.keys()].filter((word) => !shared(word));
-    if (own.length > 0)
-        return own.filter((it) => (gained.literals.get(it) ?? 0) > 0).length / own.length >= ENOUGH;
-    const names = [...words.identifiers.keys()];
-    return names.length > 0 && names.filter((it) => (gained.identifiers.get(it) ?? 0) > 0).length / names.length >= ENOUGH;
+const ENOUGH_OF_TWO = 0.8;
+/** Names alone are weak evidence: tests of one file share most of them. */
+const ENOUGH_NAMES = 0.8;
+/** Whether one gain has most of these words, or two together nearly all. Literals decide, where there are any. */
+function isAbsorbed(words, gains, shared) {
+    const own = [...words.literals.keys()].filter((word) => !shared.has(word));
+    if (own.length === 0) {
+        const names = [...words.identifiers.keys()];
+        const part = (gain) => names.filter((it) => (gain.identifiers.get(it) ?? 0) > 0).length / names.length;
+        return names.length > 0 && gains.some((gain) => part(gain) >= ENOUGH_NAMES);
+    }
+    const covers = gains.map((gain) => own.filter((it) => (gain.literals.get(it) ?? 0) > 0));
+    covers.sort((a, b) => b.length - a.length);
+    const [first = [], ...others] = covers;
+    if (first.length / own.length >= ENOUGH)
+        return true;
+    const missing = own.filter((it) => !first.includes(it));
+    return others.some((it) => (first.length + missing.filter((word) => it.includes(word)).length) / own.length >= ENOUGH_OF_TWO);
 }
 function sayGone(lost, after) {
     const found = [];
@@ -8248,10 +8562,21 @@ function sayGone(lost, after) {
         push(byFile, test.path, test);
     for (const [path, tests] of byFile) {
         // A test inside a test that is gone is gone with it.
-        const outer = tests.filter((it) => !tests.some((other) => other !== it && holds(other.span, it.span)));
+        const outer = [];
+        for (const test of tests.toSorted((a, b) => a.span.from - b.span.from)) {
+            if (test.span.from >= (outer.at(-1)?.span.to ?? 0))
+                outer.push(test);
+        }
         if (!paths.has(path)) {
-            const names = outer.slice(0, 3).map((it) => `"${it.name}"`).join(', ');
-            found.push({ path, kind: 'deleted', text: `the file is gone with ${plural(outer.length, 'test')}: ${names}` });
+            const names = outer
+                .slice(0, 3)
+                .map((it) => `"${it.name}"`)
+                .join(', ');
+            found.push({
+                path,
+                kind: 'deleted',
+                text: `the file is gone with ${plural(outer.length, 'test')}: ${names}`,
+            });
         }
         else
             for (const test of outer)
@@ -8259,35 +8584,75 @@ function sayGone(lost, after) {
     }
     return found;
 }
-function holds(outer, inner) {
-    return outer.from <= inner.from && outer.to >= inner.to && outer.to - outer.from > inner.to - inner.from;
-}
 function newlyFocused(before, after) {
     const old = before.files.flatMap((file) => file.focused.map((it) => it.text));
     return after.files.flatMap((file) => file.focused.flatMap(({ text }) => {
         const at = old.indexOf(text);
         if (at !== -1)
             old.splice(at, 1);
-        return at === -1 ? [{ path: file.path, kind: 'focused', text: `other tests do not run: ${text}` }] : [];
+        return at === -1
+            ? [{ path: file.path, kind: 'focused', text: `other tests do not run: ${text}` }]
+            : [];
     }));
 }
-/** Assertions and table rows that are gone, as far as the number of assertions fell and nothing else explains it. */
-function droppedAssertions(before, after, told) {
-    const fell = before.total - after.total - told.reduce((sum, it) => sum + it.strength, 0);
-    if (fell <= 0)
+/**
+ * Assertions and table rows that are gone without a trace: of tests that have fewer than before, and elsewhere as far
+ * as the number of all assertions fell.
+ */
+function droppedAssertions(before, after, kept, told) {
+    const missing = without(before.assertions, after.assertions);
+    const fresh = without(after.assertions, before.assertions);
+    const fewer = countOf(missing, (item) => item.text);
+    const [had, have] = [groupOf(before.assertions), groupOf(after.assertions)];
+    const dropped = [];
+    for (const [old, now] of kept) {
+        const fell = old.strength - now.strength;
+        if (fell <= 0 || told.has(old))
+            continue;
+        const [left, right] = [had.get(old) ?? [], have.get(now) ?? []];
+        const gain = [sum(without(right, left))];
+        // What stands elsewhere now has moved, unless it stood there before.
+        const open = without(left, right).filter((item) => {
+            const number = fewer.get(item.text) ?? 0;
+            if (number <= 0 || isAbsorbedItem(item.words, gain))
+                return false;
+            fewer.set(item.text, number - 1);
+            return true;
+        });
+        const weight = open.reduce((total, item) => total + Math.max(1, item.weight), 0);
+        if (open.length > 0)
+            dropped.push({ path: now.path, number: Math.min(fell, weight) });
+    }
+    const explained = dropped.reduce((total, it) => total + it.number, 0);
+    const fell = [...told].reduce((left, test) => left - test.strength, before.total - after.total - explained);
+    const inTests = new Set(kept.map(([old]) => old));
+    const outside = missing.filter((item) => item.test === null || !(inTests.has(item.test) || told.has(item.test)));
+    const rows = without(before.rows, after.rows).filter((item) => item.test === null || !told.has(item.test));
+    const gain = [sum([...fresh, ...without(after.rows, before.rows)])];
+    const open = [...outside, ...rows].filter((item) => !isAbsorbedItem(item.words, gain));
+    const number = Math.min(fell, open.reduce((total, item) => total + item.weight, 0));
+    if (number > 0)
+        dropped.push({ path: open[0]?.path ?? '', number });
+    const first = dropped[0];
+    if (first === undefined)
         return [];
-    const gained = gainedIn([...after.assertions, ...after.rows], [...before.assertions, ...before.rows]);
-    const open = [...without(before.assertions, after.assertions), ...without(before.rows, after.rows)].filter((item) => {
-        if (told.some(({ test }) => test.path === item.path && test.text.includes(item.text)))
-            return false;
-        return !isAbsorbed(item.words, gained, []);
-    });
-    const dropped = Math.min(fell, open.reduce((sum, item) => sum + item.weight, 0));
-    const first = open[0];
-    if (dropped <= 0 || first === undefined)
-        return [];
-    const text = `${plural(dropped, 'assertion')} of ${before.total} gone`;
-    return [{ path: first.path, kind: 'assertions', text }];
+    const all = dropped.reduce((total, it) => total + it.number, 0);
+    return [{ path: first.path, kind: 'assertions', text: `${plural(all, 'assertion')} of ${before.total} gone` }];
+}
+function groupOf(items) {
+    const groups = new Map();
+    for (const item of items)
+        push(groups, item.test, item);
+    return groups;
+}
+function countOf(items, keyOf) {
+    return counted(items.map(keyOf));
+}
+/** Whether most words of one assertion turn up in the new ones. */
+function isAbsorbedItem(words, gains) {
+    const kind = words.literals.size > 0 ? 'literals' : 'identifiers';
+    const own = [...words[kind].keys()];
+    return gains.some((gain) => own.filter((it) => (gain[kind].get(it) ?? 0) > 0).length / own.length >= ENOUGH);
 }
 /** The items whose text does not stand on the other side, one for one. */
 function without(items, others) {
@@ -8300,9 +8665,9 @@ function without(items, others) {
         return number <= 0;
     });
 }
-function gainedIn(items, others) {
+function sum(items) {
     const total = emptyBag();
-    for (const { words } of without(items, others))
+    for (const { words } of items)
         addTo(total, words);
     return total;
 }
@@ -8338,7 +8703,11 @@ function createExamine(options) {
     };
 }
 async function guard(changes, objects, options) {
-    const rules = { protectedPaths: options.protectedPaths, secrets: options.redactor, maxFileBytes: MAX_FILE_BYTES };
+    const rules = {
+        protectedPaths: options.protectedPaths,
+        secrets: options.redactor,
+        maxFileBytes: MAX_FILE_BYTES,
+    };
     const refusals = [];
     let portion = [];
     let bytes = 0;
@@ -8487,7 +8856,12 @@ async function openWorkshop(options) {
     const clone = await openClone(options.directory, env);
     if (clone.head === null) {
         throw new errors/* UserError */.yo([
-            { path: clone.workTree, found: 'a repository without a commit', expected: 'at least one commit', fix: 'commit something first: a branch needs a point to start from' },
+            {
+                path: clone.workTree,
+                found: 'a repository without a commit',
+                expected: 'at least one commit',
+                fix: 'commit something first: a branch needs a point to start from',
+            },
         ]);
     }
     const git = await Git.open(clone, env);
@@ -8505,8 +8879,21 @@ async function openWorkshop(options) {
             redactor,
         }),
     });
-    const store = createStore(git, objects, { namespace: settings.stateNamespace, remote: options.remote, snapshot });
-    return { clone, git, objects, snapshot, store, repository, redactor, [Symbol.dispose]: () => objects[Symbol.dispose]() };
+    const store = createStore(git, objects, {
+        namespace: settings.stateNamespace,
+        remote: options.remote,
+        snapshot,
+    });
+    return {
+        clone,
+        git,
+        objects,
+        snapshot,
+        store,
+        repository,
+        redactor,
+        [Symbol.dispose]: () => objects[Symbol.dispose](),
+    };
 }
 /** The ports of the loop. Throws UserError when the agent cannot be started. */
 async function createPorts(options) {
@@ -8514,7 +8901,14 @@ async function createPorts(options) {
     const { clone, repository, redactor, store } = workshop;
     const vendor = findAgent(settings.agent);
     if (vendor === null) {
-        throw new errors/* UserError */.yo([{ path: 'agent', found: settings.agent, expected: 'an agent of this version', fix: 'use claude or custom' }]);
+        throw new errors/* UserError */.yo([
+            {
+                path: 'agent',
+                found: settings.agent,
+                expected: 'an agent of this version',
+                fix: 'use claude or custom',
+            },
+        ]);
     }
     const cwd = (0,external_node_path_.resolve)(clone.workTree, settings.workingDirectory);
     const directory = (0,external_node_path_.join)(clone.gitDir, 'ralph');
@@ -8522,7 +8916,9 @@ async function createPorts(options) {
     if (settings.agent !== 'custom') {
         const found = await available(vendor, seen.env);
         if (!found.ok) {
-            throw new errors/* UserError */.yo([{ path: 'agent', found: found.reason, expected: `the program ${vendor.program}`, fix: found.install }]);
+            throw new errors/* UserError */.yo([
+                { path: 'agent', found: found.reason, expected: `the program ${vendor.program}`, fix: found.install },
+            ]);
         }
     }
     const sayGates = (tags) => settings.gates
@@ -8604,11 +9000,18 @@ async function leaseFor(settings, now, run) {
 }
 /** Values that may not leave this process: tokens, and whatever the environment calls a key. */
 function wire_secretsOf(settings, env) {
-    const named = Object.entries(env).flatMap(([name, value]) => /TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|CREDENTIAL/i.test(name) && value !== undefined && value.length >= 8 ? [value] : []);
+    const named = Object.entries(env).flatMap(([name, value]) => /TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|CREDENTIAL/i.test(name) &&
+        value !== undefined &&
+        value.length >= 8
+        ? [value]
+        : []);
     return [...named, settings.token, settings.publishToken].filter((value) => value !== null);
 }
 function identityOf(clone) {
-    return { name: clone.config.get('user.name') ?? 'Ralph', email: clone.config.get('user.email') ?? 'ralph@localhost' };
+    return {
+        name: clone.config.get('user.name') ?? 'Ralph',
+        email: clone.config.get('user.email') ?? 'ralph@localhost',
+    };
 }
 
 

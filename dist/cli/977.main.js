@@ -399,8 +399,10 @@ function eventLines(event, state, facts, look) {
 }
 /** `[tag] text` on one line. The text may be hostile; neither part can be a workflow command. */
 function line(tag, text, look, colours = []) {
-    const name = `[${(0,report_escape/* terminalText */.eR)(tag, 40).replace(/[[\]]/g, '') || '-'}]`;
-    const room = look.plain ? 2000 : Math.max(20, look.width) - name.length - 1;
+    const width = Math.max(20, look.width);
+    const short = (0,report_escape/* terminalText */.eR)(tag, 40).replace(/[[\]]/g, '') || '-';
+    const name = `[${look.plain ? short : width_fit(short, Math.floor(width / 3))}]`;
+    const room = look.plain ? 2000 : width - width_textWidth(name) - 1;
     const shown = look.plain ? (0,report_escape/* terminalText */.eR)(text, room) : width_fit((0,report_escape/* terminalText */.eR)(text, room * 4), room);
     return `${paint(name, ['cyan'], look.colour)} ${paint(shown, colours, look.colour)}`;
 }
@@ -605,17 +607,18 @@ const STANDS = {
 function storyLines(state, look) {
     const stands = standings(state);
     const widths = state.prd.userStories.map((story) => textWidth(terminalText(story.id)));
-    const column = Math.min(16, Math.max(0, ...widths));
+    const column = widths.reduce((most, width) => Math.max(most, Math.min(width, look.width > 50 ? 16 : 8)), 0);
     return state.prd.userStories.flatMap((story) => {
         const standing = stands.get(story.id) ?? 'open';
         const { sign: mark, colour } = STANDS[standing];
-        const end = spentOn(state, story);
         const name = look.plain ? standing.padEnd(8) : mark;
-        const room = look.plain ? 500 : Math.max(20, look.width) - name.length - column - 2 - end.length;
-        const title = fit(terminalText(story.title), Math.max(4, room));
+        const whole = look.plain ? 500 : Math.max(20, look.width) - name.length - column - 2;
+        const spent = spentOn(state, story);
+        const end = whole - spent.length < 12 ? '' : spent;
+        const title = fit(terminalText(story.title), whole - end.length);
         const first = `${paint(name, [colour], look.colour)} ${pad(terminalText(story.id), column)} ${title}`;
-        const whole = first + paint(end, ['dim'], look.colour);
-        return standing === 'blocked' ? [whole, ...quoted(whyBlocked(state, story), look)] : [whole];
+        const shown = first + paint(end, ['dim'], look.colour);
+        return standing === 'blocked' ? [shown, ...quoted(whyBlocked(state, story), look)] : [shown];
     });
 }
 function spentOn(state, story) {

@@ -19,15 +19,23 @@ export async function answerComment(context: ActionContext): Promise<string> {
   if (parseSlash(comment.body, []).kind === 'none') return 'the comment is not for Ralph'
   if (!isPerson(comment)) return 'commands count from people only'
   if (!event.onPull) return 'commands count on an open pull request only'
-  const api = createClient({ token: tokenOf(context), url: place.api, warn: (message) => core.warning(message) })
+  const api = createClient({
+    token: tokenOf(context),
+    url: place.api,
+    warn: (message) => core.warning(message),
+  })
   const conversation = createConversation(api, place, (message) => core.warning(message))
   const { owner, repo } = place
   const { data: pull } = await api.rest.pulls.get({ owner, repo, pull_number: issue })
   const prefix = context.inputs['branch-prefix']?.trim() || 'ralph/'
   const ours = pull.head.repo?.full_name === `${owner}/${repo}`
   const states = ours ? await peekStates(context) : new Map<string, State>()
-  const state = [...states].filter(([folder, one]) => one.branch === pull.head.ref && featureOfFolder(folder) !== null).at(-1)?.[1] ?? null
-  if (!ours || (state === null && !pull.head.ref.startsWith(prefix))) return 'the pull request is none of Ralph\'s'
+  const state =
+    [...states]
+      .filter(([folder, one]) => one.branch === pull.head.ref && featureOfFolder(folder) !== null)
+      .at(-1)?.[1] ?? null
+  if (!ours || (state === null && !pull.head.ref.startsWith(prefix)))
+    return "the pull request is none of Ralph's"
   if (!(await conversation.mayWrite(comment.login))) {
     await conversation.react(comment.id, 'confused')
     return `${comment.login} has no write permission`
@@ -55,7 +63,9 @@ export async function answerComment(context: ActionContext): Promise<string> {
       const lives = working(state) && (await holderLives(api, context, state))
       if (lives && parsed.command.kind !== 'stop') return 'the working job hears it before its next iteration'
       if (lives && state.lease?.runId != null) {
-        await api.rest.actions.cancelWorkflowRun({ owner, repo, run_id: state.lease.runId }).catch((error: unknown) => core.warning(saidByGitHub(error)))
+        await api.rest.actions
+          .cancelWorkflowRun({ owner, repo, run_id: state.lease.runId })
+          .catch((error: unknown) => core.warning(saidByGitHub(error)))
       }
       // A job that is being stopped moves the generation on, or is killed before: only a kick-off fits both.
       const generation = lives ? null : state.generation
@@ -69,9 +79,15 @@ function working(state: State | null): boolean {
   return state?.lease != null && !expired(state.lease, Date.now())
 }
 
-async function holderLives(api: ReturnType<typeof createClient>, context: ActionContext, state: State): Promise<boolean> {
+async function holderLives(
+  api: ReturnType<typeof createClient>,
+  context: ActionContext,
+  state: State,
+): Promise<boolean> {
   const { owner, repo } = context.place
   if (state.lease?.runId == null) return false
-  const run = await api.rest.actions.getWorkflowRun({ owner, repo, run_id: state.lease.runId }).catch(() => null)
+  const run = await api.rest.actions
+    .getWorkflowRun({ owner, repo, run_id: state.lease.runId })
+    .catch(() => null)
   return run === null || run.data.status !== 'completed'
 }

@@ -1,7 +1,14 @@
 // What an action run knows from the runner: the place, the run, the event, the settings. Throws UserError on bad input.
 import { readFile } from 'node:fs/promises'
 import { gitAuth, type Place, runUrl } from '../github/place.ts'
-import { actionInputs, configFileNames, hostEnvironment, readSettings, type Settings, wantedConfigFile } from '../settings.ts'
+import {
+  actionInputs,
+  configFileNames,
+  hostEnvironment,
+  readSettings,
+  type Settings,
+  wantedConfigFile,
+} from '../settings.ts'
 import { UserError } from '../system/errors.ts'
 import { defaultBranchOf, type RunEvent, readEvent } from './event.ts'
 
@@ -67,7 +74,14 @@ export async function actionSettings(
     }
   }
   if (file === null && wanted !== null) {
-    throw new UserError([{ path: 'input config-file', found: wanted, expected: 'a file of the base branch', fix: 'commit it to the base branch, or check the path' }])
+    throw new UserError([
+      {
+        path: 'input config-file',
+        found: wanted,
+        expected: 'a file of the base branch',
+        fix: 'commit it to the base branch, or check the path',
+      },
+    ])
   }
   const result = readSettings({ inputs, file, env: context.env, surface: 'action' })
   if (!result.ok) throw new UserError(result.mistakes)
@@ -82,7 +96,14 @@ function nonEmpty(inputs: Readonly<Record<string, string>>): Record<string, stri
 export function tokenOf(context: ActionContext): string {
   const token = context.inputs.token?.trim() ?? ''
   if (token !== '') return token
-  throw new UserError([{ path: 'input token', found: 'nothing', expected: 'a token', fix: 'leave the input out: it is ${{ github.token }} by default' }])
+  throw new UserError([
+    {
+      path: 'input token',
+      found: 'nothing',
+      expected: 'a token',
+      fix: 'leave the input out: the job token is its default',
+    },
+  ])
 }
 
 /** The git remote of the repository, authenticated by the token, in the environment only. */

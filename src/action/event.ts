@@ -3,7 +3,12 @@
 export type RunEvent =
   /** Work: a kick-off by a person, or a continuation (then with a generation). */
   | { kind: 'dispatch'; inputs: Record<string, string>; feature: string | null; generation: number | null }
-  | { kind: 'comment'; comment: { id: number; body: string; login: string; type: string; edited: boolean }; issue: number; onPull: boolean }
+  | {
+      kind: 'comment'
+      comment: { id: number; body: string; login: string; type: string; edited: boolean }
+      issue: number
+      onPull: boolean
+    }
   | { kind: 'schedule' }
   /** Not ours: ends neutral. */
   | { kind: 'foreign'; name: string }
@@ -62,7 +67,9 @@ function number(value: unknown): number {
 function strings(values: Record<string, unknown>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(values).flatMap(([key, value]) =>
-      typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? [[key, String(value)]] : [],
+      typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+        ? [[key, String(value)]]
+        : [],
     ),
   )
 }

@@ -10,7 +10,10 @@ export type Log = {
 
 export function createLog(write: (text: string) => void, redact: (text: string) => string): Log {
   const emit = (text: string) => {
-    const lines = text.replace(/\n$/, '').split('\n').map((line) => muted(redact(line)))
+    const lines = text
+      .replace(/\n$/, '')
+      .split('\n')
+      .map((line) => muted(redact(line)))
     write(`${lines.join('\n')}\n`)
   }
   return {

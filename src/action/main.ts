@@ -15,7 +15,9 @@ async function main(): Promise<void> {
   // The runner signals this process alone, then waits 7.5 s and 2.5 s (facts 2.1): the children are ours to end.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort())
   const context = await actionContext()
-  const secrets = [context.inputs.token, context.inputs['publish-token']].filter((value) => value !== undefined)
+  const secrets = [context.inputs.token, context.inputs['publish-token']].filter(
+    (value) => value !== undefined,
+  )
   const redactor = createRedactor(secrets)
   const log = createLog((text) => process.stdout.write(text), redactor.redact)
   const command = context.inputs.command?.trim() || 'auto'
@@ -25,15 +27,18 @@ async function main(): Promise<void> {
     const { answerComment } = await import('./comment.ts')
     return neutral(await answerComment(context))
   }
-  if (event.kind === 'schedule' || command === 'resume-lost') return neutral('resume-lost is not part of this version')
-  if (command !== 'auto' && command !== 'run') return neutral(`the command ${command} is not part of this version`)
+  if (event.kind === 'schedule' || command === 'resume-lost')
+    return neutral('resume-lost is not part of this version')
+  if (command !== 'auto' && command !== 'run')
+    return neutral(`the command ${command} is not part of this version`)
   const { work } = await import('./work.ts')
   const worked = await work(context, log, stop.signal)
   if ('neutral' in worked) return neutral(worked.neutral)
   remember({ finished: 'true' })
   const { conclusion, state } = worked
   const line = `${conclusion.outcome}: ${conclusion.reason}`
-  if (FAILING.has(conclusion.outcome)) fail(state.job.error === null ? line : `${line}\n${state.job.error.fix}`, redactor.redact)
+  if (FAILING.has(conclusion.outcome))
+    fail(state.job.error === null ? line : `${line}\n${state.job.error.fix}`, redactor.redact)
   else log.screen.write(`${line}\n`)
 }
 
@@ -49,7 +54,10 @@ function fail(message: string, redact: (text: string) => string): void {
 
 function bad(error: unknown): void {
   // Somebody else has the feature: this job has moved nothing since, and has nothing to say.
-  if (error instanceof LeaseLost) return neutral(error.message)
+  if (error instanceof LeaseLost) {
+    neutral(error.message)
+    return
+  }
   const mistakes: Mistake[] = error instanceof UserError ? [...error.mistakes] : []
   giveOutputs(outputsOf(null, 'error', null))
   core.setFailed(mistakes.length > 0 ? mistakes.map(sayMistake).join('\n') : messageOf(error))

@@ -8,5 +8,7 @@ async function post(): Promise<void> {
   core.notice(await mend(core.getState('folder')))
 }
 
-await post().catch((error: unknown) => core.warning(`the post step could not put things in order: ${messageOf(error)}`))
+await post().catch((error: unknown) =>
+  core.warning(`the post step could not put things in order: ${messageOf(error)}`),
+)
 process.exit(0)

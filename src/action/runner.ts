@@ -5,7 +5,10 @@ import type { Outputs } from '../report/outputs.ts'
 /** The action's outputs, kebab-case; null is the empty string. */
 export function giveOutputs(outputs: Outputs): void {
   for (const [name, value] of Object.entries(outputs)) {
-    core.setOutput(name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`), value === null ? '' : String(value))
+    core.setOutput(
+      name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+      value === null ? '' : String(value),
+    )
   }
 }
 

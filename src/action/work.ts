@@ -24,9 +24,21 @@ import { giveOutputs, remember } from './runner.ts'
 
 export type Worked = { state: State; conclusion: Conclusion } | { neutral: string }
 
-const IDENTITY = { name: 'github-actions[bot]', email: '41898282+github-actions[bot]@users.noreply.github.com' }
+const IDENTITY = {
+  name: 'github-actions[bot]',
+  email: '41898282+github-actions[bot]@users.noreply.github.com',
+}
 /** Settings that a person may choose at kick-off by an input of the workflow; the trust boundary is not among them. */
-const CHOICES = ['max-iterations', 'iterations-per-job', 'max-attempts', 'max-cost-usd', 'max-tokens', 'max-agent-time', 'model', 'instructions']
+const CHOICES = [
+  'max-iterations',
+  'iterations-per-job',
+  'max-attempts',
+  'max-cost-usd',
+  'max-tokens',
+  'max-agent-time',
+  'model',
+  'instructions',
+]
 
 export async function work(context: ActionContext, log: Log, signal: AbortSignal): Promise<Worked> {
   const { place, event } = context
@@ -44,12 +56,19 @@ export async function work(context: ActionContext, log: Log, signal: AbortSignal
     warn,
   })
   const base = await baseOf(context, first, workshop)
-  const { settings, notes } = await actionSettings(context, (path) => workshop.repository.read(base.sha, path), {})
+  const { settings, notes } = await actionSettings(
+    context,
+    (path) => workshop.repository.read(base.sha, path),
+    {},
+  )
   for (const note of notes) core.notice(note)
   log.group('Settings', describeSettings(settings).split('\n'))
 
   const api = createClient({ token, url: place.api, warn })
-  const publishApi = settings.publishToken === null ? api : createClient({ token: settings.publishToken, url: place.api, warn })
+  const publishApi =
+    settings.publishToken === null
+      ? api
+      : createClient({ token: settings.publishToken, url: place.api, warn })
   const now = Date.now()
   let claimed: Awaited<ReturnType<typeof claim>>
   try {
@@ -93,7 +112,11 @@ async function workOn(start: State, parts: Parts): Promise<Worked> {
   const { context, workshop, settings, api, publishApi, log, signal } = parts
   const { place } = context
   const warn = (message: string) => core.warning(workshop.redactor.redact(message))
-  const chosen = await actionSettings(context, (path) => workshop.repository.read(start.base.sha, path), start.control.chosen)
+  const chosen = await actionSettings(
+    context,
+    (path) => workshop.repository.read(start.base.sha, path),
+    start.control.chosen,
+  )
   const limits = limitsOf({ ...settings, ...pickLimits(chosen.settings) })
   const conversation = createConversation(api, place, warn)
   const reporter = createReporter({
@@ -155,16 +178,34 @@ function both(log: ReporterPort, github: ReporterPort): ReporterPort {
 async function firstSettings(context: ActionContext): Promise<Settings> {
   const { settings } = await actionSettings(context, async () => '{}', {}).catch(async (error: unknown) => {
     if (!(error instanceof UserError)) throw error
-    return actionSettings({ ...context, inputs: pick(context.inputs, ['token', 'base-branch', 'branch-prefix', 'feature', 'config-file']) }, async () => '{}', {})
+    return actionSettings(
+      {
+        ...context,
+        inputs: pick(context.inputs, ['token', 'base-branch', 'branch-prefix', 'feature', 'config-file']),
+      },
+      async () => '{}',
+      {},
+    )
   })
   return settings
 }
 
-async function baseOf(context: ActionContext, settings: Settings, workshop: Workshop): Promise<{ branch: string; sha: string }> {
+async function baseOf(
+  context: ActionContext,
+  settings: Settings,
+  workshop: Workshop,
+): Promise<{ branch: string; sha: string }> {
   const branch = settings.baseBranch ?? context.place.defaultBranch
   const sha = await workshop.store.head(branch)
   if (sha === null) {
-    throw new UserError([{ path: 'input base-branch', found: branch, expected: 'a branch of this repository', fix: 'create it, or name another' }])
+    throw new UserError([
+      {
+        path: 'input base-branch',
+        found: branch,
+        expected: 'a branch of this repository',
+        fix: 'create it, or name another',
+      },
+    ])
   }
   await workshop.store.fetch([sha], 'tip')
   return { branch, sha }
@@ -175,7 +216,12 @@ function refuseFeatureRef(context: ActionContext): void {
   const prefix = context.inputs['branch-prefix']?.trim() || 'ralph/'
   if (!context.ref.startsWith(`refs/heads/${prefix}`)) return
   throw new UserError([
-    { path: 'ref', found: context.ref, expected: 'the default branch', fix: `run the workflow on ${context.place.defaultBranch}: on ${prefix}* the workflow file may be the agent's` },
+    {
+      path: 'ref',
+      found: context.ref,
+      expected: 'the default branch',
+      fix: `run the workflow on ${context.place.defaultBranch}: on ${prefix}* the workflow file may be the agent's`,
+    },
   ])
 }
 
@@ -194,7 +240,9 @@ async function runLives(api: Api, context: ActionContext, lease: Lease): Promise
 }
 
 function pick(all: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(Object.entries(all).filter(([name, value]) => names.includes(name) && value.trim() !== ''))
+  return Object.fromEntries(
+    Object.entries(all).filter(([name, value]) => names.includes(name) && value.trim() !== ''),
+  )
 }
 
 function pickLimits(settings: Settings) {

@@ -2,15 +2,27 @@
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { EXIT_CODES, type Outputs, outputsOf } from '../report/outputs.ts'
-import { configFileNames, hostEnvironment, readSettings, type Settings, wantedConfigFile } from '../settings.ts'
-import { messageOf, type Mistake, sayMistake, UserError } from '../system/errors.ts'
+import {
+  configFileNames,
+  hostEnvironment,
+  readSettings,
+  type Settings,
+  wantedConfigFile,
+} from '../settings.ts'
+import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
 
 export type Flags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>
 
 /** A command's result: the exit code, and what `--json` prints beside the outputs. */
 export type Answer = { code: number; outputs: Outputs; more?: Record<string, unknown> }
 
-export type Context = { flags: Flags; feature: string | null; json: boolean; directory: string; env: Record<string, string> }
+export type Context = {
+  flags: Flags
+  feature: string | null
+  json: boolean
+  directory: string
+  env: Record<string, string>
+}
 
 export function contextOf(flags: Flags, feature: string | undefined): Context {
   const env = hostEnvironment()
@@ -20,7 +32,10 @@ export function contextOf(flags: Flags, feature: string | undefined): Context {
 }
 
 /** Flags over the configuration file over the defaults. Throws UserError with every mistake. */
-export async function settingsOf(context: Context, extra: Flags = {}): Promise<{ settings: Settings; notes: string[] }> {
+export async function settingsOf(
+  context: Context,
+  extra: Flags = {},
+): Promise<{ settings: Settings; notes: string[] }> {
   const { json: _json, directory: _directory, once, dryRun: _dry, push: _push, ...flags } = context.flags
   const chosen = { ...flags, ...(once === true ? { iterationsPerJob: '1' } : {}), ...extra }
   if (context.feature !== null) Object.assign(chosen, { feature: context.feature })
@@ -30,13 +45,18 @@ export async function settingsOf(context: Context, extra: Flags = {}): Promise<{
   return result
 }
 
-async function configFile(directory: string, wanted: string | null): Promise<{ path: string; text: string } | null> {
+async function configFile(
+  directory: string,
+  wanted: string | null,
+): Promise<{ path: string; text: string } | null> {
   for (const path of wanted === null ? configFileNames : [wanted]) {
     const text = await readFile(join(directory, path), 'utf8').catch(() => null)
     if (text !== null) return { path, text }
   }
   if (wanted === null) return null
-  throw new UserError([{ path: '--config-file', found: wanted, expected: 'a file that can be read', fix: 'check the path' }])
+  throw new UserError([
+    { path: '--config-file', found: wanted, expected: 'a file that can be read', fix: 'check the path' },
+  ])
 }
 
 /** Runs a command and tells its result; every error has an exit code and, with `--json`, its one line. */
@@ -48,11 +68,19 @@ export async function answer(context: Context, act: () => Promise<Answer>): Prom
   } catch (error) {
     const errors: Mistake[] = error instanceof UserError ? [...error.mistakes] : [unexpected(error)]
     for (const mistake of errors) process.stderr.write(`error: ${sayMistake(mistake)}\n`)
-    if (context.json) process.stdout.write(`${JSON.stringify({ ...outputsOf(null, 'error', null), feature: context.feature, errors })}\n`)
+    if (context.json)
+      process.stdout.write(
+        `${JSON.stringify({ ...outputsOf(null, 'error', null), feature: context.feature, errors })}\n`,
+      )
     return EXIT_CODES.error
   }
 }
 
 function unexpected(error: unknown): Mistake {
-  return { path: 'ralph', found: messageOf(error), expected: 'no error', fix: 'the state is saved as of the last checkpoint; run again' }
+  return {
+    path: 'ralph',
+    found: messageOf(error),
+    expected: 'no error',
+    fix: 'the state is saved as of the last checkpoint; run again',
+  }
 }

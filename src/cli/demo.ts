@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { FEATURE, PROJECT } from './demo-project.ts'
 import type { Answer, Context } from './context.ts'
+import { FEATURE, PROJECT } from './demo-project.ts'
 import { run } from './run.ts'
 
 /** Runs the demo; the folder is kept and named at the end. No network, no key. */
@@ -15,12 +15,15 @@ export async function demo(context: Context): Promise<Answer> {
     await mkdir(dirname(join(directory, path)), { recursive: true })
     await writeFile(join(directory, path), text)
   }
-  const git = (...args: string[]) => promisify(execFile)('git', args, { cwd: directory, env: { ...context.env, ...WHO } })
+  const git = (...args: string[]) =>
+    promisify(execFile)('git', args, { cwd: directory, env: { ...context.env, ...WHO } })
   await git('init', '-q', '-b', 'main')
   await git('add', '-A')
   await git('commit', '-q', '-m', 'feat: a converter that knows one unit')
   const stream = context.json ? process.stderr : process.stdout
-  stream.write(`A sample project was made in ${directory}\nIts stories: .ralph/2026-01-31-${FEATURE}/prd.json. Its gates: node --check, node --test.\n\n`)
+  stream.write(
+    `A sample project was made in ${directory}\nIts stories: .ralph/2026-01-31-${FEATURE}/prd.json. Its gates: node --check, node --test.\n\n`,
+  )
   // The agent is this program again, as a process of its own: only its files and its exit code count.
   const self = `"${process.execPath}" "${process.argv[1] ?? ''}" demo-agent`
   const flags = {

@@ -2,7 +2,16 @@
 import type { AgentEvent } from '../agents/agent.ts'
 import type { ReporterPort } from '../loop/ports.ts'
 import type { State } from '../loop/state.ts'
-import { agentLine, banner, eventLines, type LineFacts, type Look, plainBanner, stepLines, warningLine } from '../report/terminal.ts'
+import {
+  agentLine,
+  banner,
+  eventLines,
+  type LineFacts,
+  type Look,
+  plainBanner,
+  stepLines,
+  warningLine,
+} from '../report/terminal.ts'
 import { humanMs } from '../report/words.ts'
 
 /** The part of a stream that is needed. */
@@ -62,7 +71,8 @@ export function createLive(screen: Screen, facts: LineFacts, noColour: boolean):
     async step(step, now) {
       if (!tty && state === null) print([plainBanner(now, facts.limits)])
       state = now
-      const working = step.kind === 'agent' || step.kind === 'gates' || step.kind === 'verify' || step.kind === 'wait'
+      const working =
+        step.kind === 'agent' || step.kind === 'gates' || step.kind === 'verify' || step.kind === 'wait'
       tick(working)
       print(stepLines(step, now, facts, look))
     },

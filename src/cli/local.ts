@@ -26,7 +26,11 @@ export type LocalRun = {
   [Symbol.dispose](): void
 }
 
-export async function openLocal(context: Context, settings: Settings, voice: { warn(message: string): void }): Promise<LocalRun> {
+export async function openLocal(
+  context: Context,
+  settings: Settings,
+  voice: { warn(message: string): void },
+): Promise<LocalRun> {
   const workshop = await openWorkshop({
     settings,
     env: context.env,
@@ -39,7 +43,12 @@ export async function openLocal(context: Context, settings: Settings, voice: { w
   if (clone.branch === null) {
     workshop[Symbol.dispose]()
     throw new UserError([
-      { path: 'HEAD', found: 'a detached HEAD', expected: 'a branch', fix: 'run `git switch <branch>` first: the run starts from it' },
+      {
+        path: 'HEAD',
+        found: 'a detached HEAD',
+        expected: 'a branch',
+        fix: 'run `git switch <branch>` first: the run starts from it',
+      },
     ])
   }
   const base = await baseOf(workshop, settings, clone.branch, clone.head ?? '')
@@ -59,29 +68,49 @@ async function baseOf(workshop: Workshop, settings: Settings, branch: string, he
   const sha = await workshop.store.head(settings.baseBranch)
   if (sha !== null) return { branch: settings.baseBranch, sha }
   throw new UserError([
-    { path: '--base-branch', found: settings.baseBranch, expected: 'a branch of this repository', fix: 'create it, or name another' },
+    {
+      path: '--base-branch',
+      found: settings.baseBranch,
+      expected: 'a branch of this repository',
+      fix: 'create it, or name another',
+    },
   ])
 }
 
-async function look(workshop: Workshop, settings: Settings, base: { branch: string; sha: string }): Promise<State> {
+async function look(
+  workshop: Workshop,
+  settings: Settings,
+  base: { branch: string; sha: string },
+): Promise<State> {
   const { store, git, objects, clone } = workshop
   const states = await store.list()
   const place = { commit: clone.head ?? base.sha, workTree: clone.workTree }
   const found = await findFeatures(git, objects, place, settings.branchPrefix)
   const candidates = new Map<string, 'unfinished' | 'finished'>()
-  for (const { name, prd } of found.features) candidates.set(name, remaining(prd).length > 0 ? 'unfinished' : 'finished')
+  for (const { name, prd } of found.features)
+    candidates.set(name, remaining(prd).length > 0 ? 'unfinished' : 'finished')
   for (const folder of states.keys()) {
     const name = featureOfFolder(folder)
     const loaded = name === null ? null : await store.load(folder)
-    if (name !== null && loaded !== null) candidates.set(name, loaded.state.prd.run.outcome === 'complete' ? 'finished' : 'unfinished')
+    if (name !== null && loaded !== null)
+      candidates.set(name, loaded.state.prd.run.outcome === 'complete' ? 'finished' : 'unfinished')
   }
-  const broken = found.mistakes.filter((mistake) => settings.feature === null || !candidates.has(settings.feature) || mistake.path.includes(`-${settings.feature}/`))
+  const broken = found.mistakes.filter(
+    (mistake) =>
+      settings.feature === null ||
+      !candidates.has(settings.feature) ||
+      mistake.path.includes(`-${settings.feature}/`),
+  )
   if (broken.length > 0) throw new UserError(broken)
   const name = chooseFeature(settings.feature, candidates)
-  const folder = [...states.keys()].filter((one) => featureOfFolder(one) === name).sort().at(-1)
+  const folder = [...states.keys()]
+    .filter((one) => featureOfFolder(one) === name)
+    .sort()
+    .at(-1)
   const state = folder === undefined ? null : ((await store.load(folder))?.state ?? null)
   const feature = found.features.find((one) => one.name === name)
-  if (state !== null) return feature === undefined ? state : { ...state, prd: mergePeople(state.prd, feature.prd).prd }
+  if (state !== null)
+    return feature === undefined ? state : { ...state, prd: mergePeople(state.prd, feature.prd).prd }
   if (feature === undefined) throw new Error(`no prd.json of ${name}`)
   return {
     version: 1,

@@ -20,7 +20,9 @@ export async function status(context: Context): Promise<Answer> {
     const notes = story.notes === '' ? '' : `  (${story.notes.replace(/\s+/g, ' ').slice(0, 120)})`
     say(`  ${SIGNS[standing.get(story.id) ?? 'open'] ?? ' '} ${story.id}  ${story.title}${notes}`)
   }
-  say(`${statusLine(state, PLAIN)}\nNext: ${spoken(nextMove(state, outcome, 'cli', limitsOf(local.settings)))}`)
+  say(
+    `${statusLine(state, PLAIN)}\nNext: ${spoken(nextMove(state, outcome, 'cli', limitsOf(local.settings)))}`,
+  )
   const stories = state.prd.userStories.map(({ id, title, passes, blocked, skipped, retries, notes }) => ({
     id,
     title,
@@ -41,15 +43,33 @@ export async function next(context: Context): Promise<Answer> {
   const say = speaker(context)
   const open = remaining(state.prd).length
   if (story !== null) say(`${story.id}  ${story.title}`)
-  else say(open === 0 ? 'nothing: every story passed or was skipped' : `nothing: ${open} stories are left, and all are blocked or wait for blocked ones`)
-  const over = outcomeOf({ ...state, job: { ...state.job, startedAt: 0 } }, limitsOf(local.settings), Date.now())
-  const more = { next: story === null ? null : { id: story.id, title: story.title, attempt: story.retries + 1 }, reason: over?.reason ?? null }
-  return { code: story === null && open > 0 ? 1 : 0, outputs: outputsOf(state, state.prd.run.outcome, null), more }
+  else
+    say(
+      open === 0
+        ? 'nothing: every story passed or was skipped'
+        : `nothing: ${open} stories are left, and all are blocked or wait for blocked ones`,
+    )
+  const over = outcomeOf(
+    { ...state, job: { ...state.job, startedAt: 0 } },
+    limitsOf(local.settings),
+    Date.now(),
+  )
+  const more = {
+    next: story === null ? null : { id: story.id, title: story.title, attempt: story.retries + 1 },
+    reason: over?.reason ?? null,
+  }
+  return {
+    code: story === null && open > 0 ? 1 : 0,
+    outputs: outputsOf(state, state.prd.run.outcome, null),
+    more,
+  }
 }
 
 export async function validate(context: Context): Promise<Answer> {
   const { settings, notes } = await settingsOf(context)
-  using local = await openLocal(context, settings, { warn: (text) => process.stderr.write(`warning: ${text}\n`) })
+  using local = await openLocal(context, settings, {
+    warn: (text) => process.stderr.write(`warning: ${text}\n`),
+  })
   const state = await local.look()
   const say = speaker(context)
   const warnings = [...notes, ...warningsOf(state, local)]
@@ -61,9 +81,13 @@ export async function validate(context: Context): Promise<Answer> {
 /** Things that are allowed and seldom meant. */
 function warningsOf(state: State, local: LocalRun): string[] {
   const warnings: string[] = []
-  if (local.settings.gates.length === 0) warnings.push('no gate is configured: every change that an agent makes would pass')
+  if (local.settings.gates.length === 0)
+    warnings.push('no gate is configured: every change that an agent makes would pass')
   for (const story of state.prd.userStories) {
-    if (story.acceptanceCriteria.length > 8) warnings.push(`${story.id} has ${story.acceptanceCriteria.length} criteria: a story should fit one session`)
+    if (story.acceptanceCriteria.length > 8)
+      warnings.push(
+        `${story.id} has ${story.acceptanceCriteria.length} criteria: a story should fit one session`,
+      )
   }
   return warnings
 }

@@ -5,7 +5,9 @@ import { flagTable, hostEnvironment } from '../settings.ts'
 import { answer, contextOf, type Flags } from './context.ts'
 
 const program = new Command('ralph')
-  .description('Hands a list of user stories to coding agents, believes only gates, and gives back a branch you can trust.')
+  .description(
+    'Hands a list of user stories to coding agents, believes only gates, and gives back a branch you can trust.',
+  )
   .version(VERSION())
   .showSuggestionAfterError()
   .exitOverride((error) => {
@@ -17,17 +19,27 @@ function withSettings(command: Command): Command {
   for (const { flag, takesValue, repeatable, description } of flagTable()) {
     if (flag === '--feature') continue
     const option = new Option(takesValue ? `${flag} <value>` : `${flag} [value]`, description)
-    if (repeatable) option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
+    if (repeatable)
+      option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
     command.addOption(option)
     if (!takesValue) command.addOption(new Option(`--no-${flag.slice(2)}`).hideHelp())
   }
-  return command.option('--json', 'exactly one line of JSON on stdout; everything else goes to stderr').option('-C, --directory <path>', 'work there')
+  return command
+    .option('--json', 'exactly one line of JSON on stdout; everything else goes to stderr')
+    .option('-C, --directory <path>', 'work there')
 }
 
-function add(name: string, description: string, configure: (command: Command) => Command, act: (flags: Flags, ...args: (string | string[] | undefined)[]) => Promise<number>) {
+function add(
+  name: string,
+  description: string,
+  configure: (command: Command) => Command,
+  act: (flags: Flags, ...args: (string | string[] | undefined)[]) => Promise<number>,
+) {
   const command = configure(withSettings(program.command(name).description(description)))
   command.action(async (...given: unknown[]) => {
-    const args = given.slice(0, -2).map((arg) => (Array.isArray(arg) ? arg.map(String) : typeof arg === 'string' ? arg : undefined))
+    const args = given
+      .slice(0, -2)
+      .map((arg) => (Array.isArray(arg) ? arg.map(String) : typeof arg === 'string' ? arg : undefined))
     process.exitCode = await act(flagsOf(command), ...args)
   })
 }
@@ -43,11 +55,9 @@ program
     process.exitCode = await answer(context, async () => (await import('./demo.ts')).demo(context))
   })
 
-program
-  .command('demo-agent', { hidden: true })
-  .action(async () => {
-    process.exitCode = await (await import('./demo-agent.ts')).demoAgent(hostEnvironment())
-  })
+program.command('demo-agent', { hidden: true }).action(async () => {
+  process.exitCode = await (await import('./demo-agent.ts')).demoAgent(hostEnvironment())
+})
 
 add(
   'run',
@@ -97,7 +107,11 @@ function flagsOf(command: Command): Flags {
   const flags: Record<string, string | boolean | readonly string[] | undefined> = {}
   for (const [name, value] of Object.entries(command.opts())) {
     if (command.getOptionValueSource(name) === 'default') continue
-    flags[name] = Array.isArray(value) ? value.map(String) : typeof value === 'boolean' ? value : String(value)
+    flags[name] = Array.isArray(value)
+      ? value.map(String)
+      : typeof value === 'boolean'
+        ? value
+        : String(value)
   }
   return flags
 }
@@ -115,11 +129,19 @@ try {
 /** Wrong usage is bad input: exit 64, with the JSON line where it was asked for. */
 async function failed(error: unknown): Promise<number> {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
-  if (code === 'commander.helpDisplayed' || code === 'commander.version' || code === 'commander.help') return 0
+  if (code === 'commander.helpDisplayed' || code === 'commander.version' || code === 'commander.help')
+    return 0
   const message = error instanceof Error ? error.message.replace(/^error: /, '') : String(error)
   if (process.argv.includes('--json')) {
     const { outputsOf } = await import('../report/outputs.ts')
-    const errors = [{ path: 'command line', found: message, expected: 'a command of `ralph help`', fix: 'see `ralph help <command>`' }]
+    const errors = [
+      {
+        path: 'command line',
+        found: message,
+        expected: 'a command of `ralph help`',
+        fix: 'see `ralph help <command>`',
+      },
+    ]
     process.stdout.write(`${JSON.stringify({ ...outputsOf(null, 'error', null), errors })}\n`)
   }
   return 64

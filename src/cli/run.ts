@@ -1,6 +1,5 @@
 // `ralph run`: works on a feature on this machine until an outcome.
 import { join } from 'node:path'
-import { adoptSettle, type LocalRun, openLocal } from './local.ts'
 import { claim, newJob } from '../claim.ts'
 import { loop } from '../loop/loop.ts'
 import { nextStep } from '../loop/next-step.ts'
@@ -9,15 +8,20 @@ import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { outcomeSummary } from '../report/terminal.ts'
 import { createPorts, leaseFor, limitsOf } from '../wire.ts'
 import { type Answer, type Context, settingsOf } from './context.ts'
-import { createLive, type Live } from './live.ts'
 import { inboxQueue } from './inbox.ts'
+import { createLive, type Live } from './live.ts'
+import { adoptSettle, type LocalRun, openLocal } from './local.ts'
 
 /** Works until the outcome. Ctrl+C ends the session in work, saves, and gives 130; a second one ends at once. */
 export async function run(context: Context): Promise<Answer> {
   const { settings, notes } = await settingsOf(context)
   const limits = limitsOf(settings)
   const screen = context.json ? process.stderr : process.stdout
-  const live = createLive(screen, { limits, agent: settings.agent, voice: 'cli' }, context.env.NO_COLOR !== undefined)
+  const live = createLive(
+    screen,
+    { limits, agent: settings.agent, voice: 'cli' },
+    context.env.NO_COLOR !== undefined,
+  )
   for (const note of notes) live.warn(note)
   using local = await openLocal(context, settings, live)
   if (context.flags.dryRun === true) return dryRun(local, live)
@@ -37,25 +41,42 @@ export async function run(context: Context): Promise<Answer> {
       onGateEnd: () => {},
     })
     const now = Date.now()
-    const claimed = await claim(local.workshop.git, local.workshop.objects, local.workshop.store, local.workshop.repository, {
-      feature: settings.feature,
-      branchPrefix: settings.branchPrefix,
-      base: local.base,
-      workTree: local.workshop.clone.workTree,
-      generation: null,
-      lease: await leaseFor(settings, now, null),
-      alive: local.alive,
-      job: newJob(now, context.flags.jobDeadline === undefined ? Number.MAX_SAFE_INTEGER : now + settings.jobDeadlineMs),
-      chosen: {},
-      settle: (state) => adoptSettle(local, state),
-      today: new Date(now).toISOString().slice(0, 10),
-      firstComment: 0,
-    })
+    const claimed = await claim(
+      local.workshop.git,
+      local.workshop.objects,
+      local.workshop.store,
+      local.workshop.repository,
+      {
+        feature: settings.feature,
+        branchPrefix: settings.branchPrefix,
+        base: local.base,
+        workTree: local.workshop.clone.workTree,
+        generation: null,
+        lease: await leaseFor(settings, now, null),
+        alive: local.alive,
+        job: newJob(
+          now,
+          context.flags.jobDeadline === undefined ? Number.MAX_SAFE_INTEGER : now + settings.jobDeadlineMs,
+        ),
+        chosen: {},
+        settle: (state) => adoptSettle(local, state),
+        today: new Date(now).toISOString().slice(0, 10),
+        firstComment: 0,
+      },
+    )
     for (const note of claimed.notes) live.warn(note)
     const { state, conclusion } = await loop(unpaused(claimed.state), limits, ports)
     live.close()
     const logs = join(local.workshop.clone.gitDir, 'ralph', 'logs')
-    live.say(outcomeSummary(state, conclusion, [['Logs', logs]], { limits, agent: settings.agent, voice: 'cli' }, live.look))
+    live.say(
+      outcomeSummary(
+        state,
+        conclusion,
+        [['Logs', logs]],
+        { limits, agent: settings.agent, voice: 'cli' },
+        live.look,
+      ),
+    )
     const more = state.job.error === null ? {} : { errors: [errorOf(state)] }
     return { code: EXIT_CODES[conclusion.outcome], outputs: outputsOf(state, conclusion.outcome, null), more }
   } finally {
@@ -91,7 +112,8 @@ function ready(state: State): State {
 
 function describe(step: Step): Record<string, unknown> {
   if (step.kind === 'reserve') return { step: 'work', storyId: step.storyId }
-  if (step.kind === 'conclude') return { step: 'stop', outcome: step.conclusion.outcome, reason: step.conclusion.reason }
+  if (step.kind === 'conclude')
+    return { step: 'stop', outcome: step.conclusion.outcome, reason: step.conclusion.reason }
   return { step: step.kind }
 }
 

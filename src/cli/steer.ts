@@ -1,7 +1,7 @@
 // `ralph retry | redo | skip | note | pause`: as in comments. A run in work hears it before its next iteration.
 import { applyCommand } from '../loop/commands.ts'
-import { parseSlash } from '../loop/slash-commands.ts'
 import { expired } from '../loop/lease.ts'
+import { parseSlash } from '../loop/slash-commands.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { UserError } from '../system/errors.ts'
 import { type Answer, type Context, settingsOf } from './context.ts'
@@ -11,12 +11,21 @@ import { openLocal } from './local.ts'
 /** Story ids and, behind `--`, a text. Gives 0 when it was taken. */
 export async function steer(context: Context, name: string, args: readonly string[]): Promise<Answer> {
   const { settings } = await settingsOf(context)
-  using local = await openLocal(context, settings, { warn: (text) => process.stderr.write(`warning: ${text}\n`) })
+  using local = await openLocal(context, settings, {
+    warn: (text) => process.stderr.write(`warning: ${text}\n`),
+  })
   const state = await local.look()
   const ids = state.prd.userStories.map((story) => story.id)
   const parsed = parseSlash(`/ralph ${name} ${commandLine(args, ids)}`, ids)
   if (parsed.kind === 'mistake') {
-    throw new UserError([{ path: `ralph ${name}`, found: parsed.problem, expected: 'a command as in comments', fix: parsed.fix.replace(/^\//, '') }])
+    throw new UserError([
+      {
+        path: `ralph ${name}`,
+        found: parsed.problem,
+        expected: 'a command as in comments',
+        fix: parsed.fix.replace(/^\//, ''),
+      },
+    ])
   }
   if (parsed.kind !== 'command') throw new Error(`${name} is no command`)
   const stream = context.json ? process.stderr : process.stdout
@@ -24,7 +33,11 @@ export async function steer(context: Context, name: string, args: readonly strin
   const working = lease !== null && !expired(lease, Date.now()) && (await local.alive(lease))
   if (working || state.nonce === '') {
     await post(local.workshop.clone, state.feature, `/ralph ${name} ${commandLine(args, ids)}`)
-    stream.write(working ? 'noted: the run in work hears it before its next iteration\n' : 'noted: the first run hears it\n')
+    stream.write(
+      working
+        ? 'noted: the run in work hears it before its next iteration\n'
+        : 'noted: the first run hears it\n',
+    )
     return { code: 0, outputs: outputsOf(state, state.prd.run.outcome, null) }
   }
   const folder = state.folder.replace(/^\.ralph\//, '')
@@ -32,13 +45,17 @@ export async function steer(context: Context, name: string, args: readonly strin
   if (loaded === null) throw new Error(`the state of ${state.feature} is gone`)
   const steered = applyCommand(loaded.state, { ...parsed.command, id: 0, by: 'you' })
   await local.workshop.store.save({ ...steered, lease: null })
-  stream.write(`done: ${name}${args.length === 0 ? '' : ` ${args.join(' ')}`}. Go on with: ralph run ${state.feature}\n`)
+  stream.write(
+    `done: ${name}${args.length === 0 ? '' : ` ${args.join(' ')}`}. Go on with: ralph run ${state.feature}\n`,
+  )
   return { code: 0, outputs: outputsOf(steered, steered.prd.run.outcome, null) }
 }
 
 /** What stands behind `--` arrives as further arguments: the first that is no story begins the text. */
 function commandLine(args: readonly string[], ids: readonly string[]): string {
-  const at = args.findIndex((arg) => arg.toLowerCase() !== 'all' && !ids.some((id) => id.toLowerCase() === arg.toLowerCase()))
+  const at = args.findIndex(
+    (arg) => arg.toLowerCase() !== 'all' && !ids.some((id) => id.toLowerCase() === arg.toLowerCase()),
+  )
   const looksLikeId = at >= 0 && /^[A-Za-z]+-\d+$/.test(args[at] ?? '')
   if (at < 0 || looksLikeId) return args.join(' ')
   return `${args.slice(0, at).join(' ')} -- ${args.slice(at).join(' ')}`

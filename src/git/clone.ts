@@ -4,7 +4,11 @@ import { join } from 'node:path'
 import type { Git } from './git.ts'
 
 /** The clone as it was before any agent ran: file name to bytes, ref to object id. */
-export type Snapshot = { files: Map<string, Buffer | null>; hooks: Map<string, Buffer>; refs: Map<string, string> }
+export type Snapshot = {
+  files: Map<string, Buffer | null>
+  hooks: Map<string, Buffer>
+  refs: Map<string, string>
+}
 
 const FILES = ['config', 'config.worktree', 'info/exclude', 'info/attributes', 'info/grafts', 'shallow']
 
@@ -53,11 +57,19 @@ export async function putBack(git: Git, snapshot: Snapshot): Promise<void> {
 }
 
 /** Moves the clone's branch to a commit, HEAD onto that branch, and the clone's index to ours: a clean checkout. */
-export async function moveClone(git: Git, snapshot: Snapshot, branch: string, commit: string, mirrors: readonly [string, string][]) {
+export async function moveClone(
+  git: Git,
+  snapshot: Snapshot,
+  branch: string,
+  commit: string,
+  mirrors: readonly [string, string][],
+) {
   const { gitDir } = git.clone
   const ref = `refs/heads/${branch}`
   const wanted: [string, string][] = [[ref, commit], ...mirrors]
-  const lines = wanted.filter(([name, oid]) => snapshot.refs.get(name) !== oid).map(([name, oid]) => `update ${name} ${oid}`)
+  const lines = wanted
+    .filter(([name, oid]) => snapshot.refs.get(name) !== oid)
+    .map(([name, oid]) => `update ${name} ${oid}`)
   await updateRefs(git, lines)
   for (const [name, oid] of wanted) snapshot.refs.set(name, oid)
   const head = await readFile(join(gitDir, 'HEAD'), 'utf8').catch(() => '')

@@ -16,7 +16,10 @@ export function featureOfFolder(folder: string): string | null {
 
 /** True for paths that may hold a feature's stories. */
 export function isPrdPath(path: string): boolean {
-  return ELSEWHERE.includes(path) || (path.endsWith('/prd.json') && FOLDER.test(path.slice(0, -'/prd.json'.length)))
+  return (
+    ELSEWHERE.includes(path) ||
+    (path.endsWith('/prd.json') && FOLDER.test(path.slice(0, -'/prd.json'.length)))
+  )
 }
 
 /** The dated folder of a prd path, or null where it stands elsewhere. */
@@ -29,7 +32,9 @@ export function folderOf(path: string): string | null {
 export function nameOf(prd: Prd, branchPrefix: string): string {
   const { branchName, project } = prd
   if (branchName !== '') {
-    const bare = branchName.startsWith(branchPrefix) ? branchName.slice(branchPrefix.length) : (branchName.split('/').at(-1) ?? '')
+    const bare = branchName.startsWith(branchPrefix)
+      ? branchName.slice(branchPrefix.length)
+      : (branchName.split('/').at(-1) ?? '')
     if (bare !== '') return slug(bare)
   }
   return slug(project) || 'feature'

@@ -46,7 +46,17 @@ const KEPT_CONFIG =
 /** Environment of every git process: nothing of the runner's, no prompts, plain English. */
 function plainEnv(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const kept: Record<string, string> = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' }
-  for (const name of ['PATH', 'HOME', 'USER', 'LOGNAME', 'TMPDIR', 'TEMP', 'SYSTEMROOT', 'SSH_AUTH_SOCK', 'XDG_CONFIG_HOME']) {
+  for (const name of [
+    'PATH',
+    'HOME',
+    'USER',
+    'LOGNAME',
+    'TMPDIR',
+    'TEMP',
+    'SYSTEMROOT',
+    'SSH_AUTH_SOCK',
+    'XDG_CONFIG_HOME',
+  ]) {
     const value = env[name]
     if (value !== undefined) kept[name] = value
   }
@@ -57,11 +67,18 @@ function plainEnv(env: Readonly<Record<string, string | undefined>>): Record<str
 }
 
 /** Reads what the clone is. Throws UserError where it is no repository that Ralph can work in. */
-export async function openClone(directory: string, env: Readonly<Record<string, string | undefined>>): Promise<Clone> {
+export async function openClone(
+  directory: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Clone> {
   const run = (args: string[], accept: number[] = []) =>
     execute(['-c', 'safe.directory=*', ...args], { cwd: directory, env: plainEnv(env), accept })
-  const found = await run(['rev-parse', '--is-bare-repository', '--absolute-git-dir', '--git-common-dir', '--show-toplevel'], [128])
-  if (found.code !== 0) throw notHere(directory, 'no git repository', 'run `git init`, commit once, and run again')
+  const found = await run(
+    ['rev-parse', '--is-bare-repository', '--absolute-git-dir', '--git-common-dir', '--show-toplevel'],
+    [128],
+  )
+  if (found.code !== 0)
+    throw notHere(directory, 'no git repository', 'run `git init`, commit once, and run again')
   const [bare = '', gitDir = '', commonDir = '', workTree = ''] = found.stdout.split('\n')
   if (bare === 'true' || workTree === '') throw notHere(directory, 'a bare repository', 'run in a checkout')
   const [head, branch, listed] = await Promise.all([
@@ -75,7 +92,11 @@ export async function openClone(directory: string, env: Readonly<Record<string, 
     if (at > 0) config.set(entry.slice(0, at).toLowerCase(), entry.slice(at + 1))
   }
   if (config.get('core.sparsecheckout') === 'true') {
-    throw notHere(directory, 'a sparse checkout', 'run `git sparse-checkout disable`: gates need the whole tree')
+    throw notHere(
+      directory,
+      'a sparse checkout',
+      'run `git sparse-checkout disable`: gates need the whole tree',
+    )
   }
   return {
     workTree,
@@ -127,10 +148,37 @@ export class Git {
   /** Writes our directory's configuration anew: what anybody wrote there before is gone. */
   async writeConfig(): Promise<void> {
     const { clone, own } = this
-    const lines = ['[core]', '\trepositoryformatversion = 1', '\tbare = false', '\thooksPath = /dev/null', '\tfsmonitor = false']
-    lines.push('\tfsync = loose-object,reference', '\tattributesFile = /dev/null', '[gc]', '\tauto = 0', '[maintenance]', '\tauto = false')
-    lines.push('[protocol "ext"]', '\tallow = never', '[protocol "file"]', '\tallow = user', '[advice]', '\tdetachedHead = false')
-    lines.push('[fetch]', '\trecurseSubmodules = false', '[submodule]', '\trecurse = false', '[commit]', '\tgpgSign = false')
+    const lines = [
+      '[core]',
+      '\trepositoryformatversion = 1',
+      '\tbare = false',
+      '\thooksPath = /dev/null',
+      '\tfsmonitor = false',
+    ]
+    lines.push(
+      '\tfsync = loose-object,reference',
+      '\tattributesFile = /dev/null',
+      '[gc]',
+      '\tauto = 0',
+      '[maintenance]',
+      '\tauto = false',
+    )
+    lines.push(
+      '[protocol "ext"]',
+      '\tallow = never',
+      '[protocol "file"]',
+      '\tallow = user',
+      '[advice]',
+      '\tdetachedHead = false',
+    )
+    lines.push(
+      '[fetch]',
+      '\trecurseSubmodules = false',
+      '[submodule]',
+      '\trecurse = false',
+      '[commit]',
+      '\tgpgSign = false',
+    )
     for (const [key, value] of clone.config) {
       if (!KEPT_CONFIG.test(key)) continue
       const [group = '', name = ''] = key.split('.')
@@ -142,14 +190,19 @@ export class Git {
       writeFile(join(own, 'info', 'exclude'), ''),
     )
     await writeFile(join(own, 'info', 'attributes'), '')
-    const boundary = async (dir: string) => (await readFile(join(dir, 'shallow'), 'utf8').catch(() => '')).split('\n').filter(Boolean)
+    const boundary = async (dir: string) =>
+      (await readFile(join(dir, 'shallow'), 'utf8').catch(() => '')).split('\n').filter(Boolean)
     const shallow = new Set([...(await boundary(clone.commonDir)), ...(await boundary(own))])
     if (shallow.size > 0) await writeFile(join(own, 'shallow'), `${[...shallow].join('\n')}\n`)
   }
 
   /** Runs git on our own directory. Throws GitError on an exit code that was not accepted. */
   run(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
-    return execute(args, { cwd: this.clone.workTree, env: { ...this.#env, ...options.env }, ...pick(options) })
+    return execute(args, {
+      cwd: this.clone.workTree,
+      env: { ...this.#env, ...options.env },
+      ...pick(options),
+    })
   }
 
   /** The trimmed output of a command that must succeed. */
@@ -164,7 +217,13 @@ export class Git {
 
   /** Runs git on the user's clone, for its refs only; hooks and configuration of the clone cannot run anything. */
   onClone(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
-    const env = { ...this.#plain, GIT_DIR: this.clone.gitDir, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', ...options.env }
+    const env = {
+      ...this.#plain,
+      GIT_DIR: this.clone.gitDir,
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      ...options.env,
+    }
     const hard = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false', ...args]
     return execute(hard, { cwd: this.clone.workTree, env, ...pick(options) })
   }
@@ -176,7 +235,11 @@ export class Git {
 
   /** Removes the lock files that a killed git of ours left. */
   async unlock(): Promise<void> {
-    await Promise.all(['index.lock', 'HEAD.lock', 'config.lock', 'shallow.lock'].map((name) => rm(join(this.own, name), { force: true })))
+    await Promise.all(
+      ['index.lock', 'HEAD.lock', 'config.lock', 'shallow.lock'].map((name) =>
+        rm(join(this.own, name), { force: true }),
+      ),
+    )
   }
 }
 
@@ -212,7 +275,12 @@ type Execution = {
 function execute(args: readonly string[], options: Execution): Promise<GitResult> {
   return new Promise((done, fail) => {
     // A group of its own: Ctrl+C on a terminal must not end a git that is writing our state.
-    const child = spawn('git', args, { cwd: options.cwd, env: options.env, stdio: ['pipe', 'pipe', 'pipe'], detached: true })
+    const child = spawn('git', args, {
+      cwd: options.cwd,
+      env: options.env,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+    })
     const out: Buffer[] = []
     const err: Buffer[] = []
     child.stdout.on('data', (chunk: Buffer) => out.push(chunk))

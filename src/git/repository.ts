@@ -78,7 +78,16 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       if (error instanceof GitError) return { unreadable: error.stderr.trim() }
       throw error
     }
-    const raw = await git.run(['diff-index', '--cached', '--raw', '-z', '--no-renames', '--no-abbrev', against, '--'])
+    const raw = await git.run([
+      'diff-index',
+      '--cached',
+      '--raw',
+      '-z',
+      '--no-renames',
+      '--no-abbrev',
+      against,
+      '--',
+    ])
     return { changes: parseRaw(raw.stdout) }
   }
 
@@ -86,9 +95,13 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   async function reset(changes: readonly Change[]): Promise<void> {
     if (changes.length === 0) return
     const lines = changes.map((change) =>
-      change.status === 'A' ? `0 ${change.newOid}\t${change.path}` : `${change.oldMode} ${change.oldOid}\t${change.path}`,
+      change.status === 'A'
+        ? `0 ${change.newOid}\t${change.path}`
+        : `${change.oldMode} ${change.oldOid}\t${change.path}`,
     )
-    await git.run(['update-index', '-z', '--index-info'], { input: lines.map((line) => `${line}\0`).join('') })
+    await git.run(['update-index', '-z', '--index-info'], {
+      input: lines.map((line) => `${line}\0`).join(''),
+    })
   }
 
   async function toTree(tree: string): Promise<void> {
@@ -99,7 +112,14 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
   /** Whether anything in the work tree differs from our index. */
   async function touched(): Promise<boolean> {
-    const seen = await git.run(['ls-files', '-z', '--modified', '--deleted', '--others', '--exclude-standard'])
+    const seen = await git.run([
+      'ls-files',
+      '-z',
+      '--modified',
+      '--deleted',
+      '--others',
+      '--exclude-standard',
+    ])
     return seen.stdout !== ''
   }
 
@@ -131,7 +151,11 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   }
 
   /** Three trees brought together; `null` for the tree when they conflict. */
-  async function mergeTrees(base: string, ours: string, theirs: string): Promise<{ tree: string; conflicts: string[] }> {
+  async function mergeTrees(
+    base: string,
+    ours: string,
+    theirs: string,
+  ): Promise<{ tree: string; conflicts: string[] }> {
     const root = await commitTree(base, [], 'base')
     const [left, right] = [await commitTree(ours, [root], 'ours'), await commitTree(theirs, [root], 'theirs')]
     return mergeCommits(left, right)
@@ -139,7 +163,16 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
   async function mergeCommits(left: string, right: string): Promise<{ tree: string; conflicts: string[] }> {
     const merged = await git.run(
-      ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', '--allow-unrelated-histories', left, right],
+      [
+        'merge-tree',
+        '--write-tree',
+        '-z',
+        '--name-only',
+        '--no-messages',
+        '--allow-unrelated-histories',
+        left,
+        right,
+      ],
       { accept: [1] },
     )
     const [tree = '', ...names] = merged.stdout.split('\0')
@@ -147,7 +180,11 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   }
 
   /** A tree with some files replaced (or removed: null), made in an index of its own. */
-  async function withFiles(base: string, files: ReadonlyMap<string, string | null>, moves: readonly [string, string][] = []) {
+  async function withFiles(
+    base: string,
+    files: ReadonlyMap<string, string | null>,
+    moves: readonly [string, string][] = [],
+  ) {
     const env = { GIT_INDEX_FILE: join(git.own, 'record-index') }
     await rm(join(git.own, 'record-index.lock'), { force: true })
     await git.run(['read-tree', base], { env })
@@ -164,7 +201,10 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
         lines.push(`0 ${oid}\t${path}`, `${mode} ${oid}\t${to}${path.slice(from.length)}`)
       }
     }
-    await git.run(['update-index', '-z', '--index-info'], { env, input: lines.map((line) => `${line}\0`).join('') })
+    await git.run(['update-index', '-z', '--index-info'], {
+      env,
+      input: lines.map((line) => `${line}\0`).join(''),
+    })
     return git.line(['write-tree'], { env })
   }
 
@@ -176,10 +216,13 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
         return { conflict: null }
       }
       const base = (await objects.info(`${kept.base}^{tree}`))?.oid ?? kept.base
-      const merged = base === green ? { tree: kept.tree, conflicts: [] } : await mergeTrees(base, green, kept.tree)
+      const merged =
+        base === green ? { tree: kept.tree, conflicts: [] } : await mergeTrees(base, green, kept.tree)
       if (merged.conflicts.length > 0) {
         await settle(commit)
-        return { conflict: `it does not fit the newest code any more (${merged.conflicts.slice(0, 5).join(', ')})` }
+        return {
+          conflict: `it does not fit the newest code any more (${merged.conflicts.slice(0, 5).join(', ')})`,
+        }
       }
       await toTree(merged.tree)
       return { conflict: null }
@@ -188,7 +231,10 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     async inspect(state: State, attempt: Attempt): Promise<Inspection> {
       await putBack(git, options.snapshot)
       const files = ownFiles(state)
-      const passing = passStory({ ...state, progress: [...state.progress, passedEntry(state, attempt)] }, attempt)
+      const passing = passStory(
+        { ...state, progress: [...state.progress, passedEntry(state, attempt)] },
+        attempt,
+      )
       const before = await objects.text(`${state.green}:${files.progress}`)
       await writeOwn(files.prd, prdFile(passing))
       await writeOwn(files.progress, progressFile(passing, before))
@@ -203,7 +249,11 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       const seen = await options.examine(theirs, objects)
       if (seen.failure !== null) return { kind: 'refused', failure: seen.failure }
       const tree = await git.line(['write-tree'])
-      const commit = await commitTree(tree, [state.green], storyMessage(state, attempt.storyId, attempt.iteration))
+      const commit = await commitTree(
+        tree,
+        [state.green],
+        storyMessage(state, attempt.storyId, attempt.iteration),
+      )
       // The gates must run on the candidate's bytes: what was reset in the index is put back in the work tree too.
       if (mine.length > 2) await toTree(tree)
       return { kind: 'candidate', commit, empty: theirs.length === 0, remarks: seen.remarks }
@@ -235,7 +285,13 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       const before = await objects.text(`${state.green}:${files.prd}`)
       const text = prdFile(state)
       const first = state.published === null
-      if (before !== null && !first && significant(before) === significant(text) && state.progress.length === 0) return null
+      if (
+        before !== null &&
+        !first &&
+        significant(before) === significant(text) &&
+        state.progress.length === 0
+      )
+        return null
       const progress = progressFile(state, await objects.text(`${state.green}:${files.progress}`))
       const changed = new Map<string, string | null>([
         [files.prd, text],
@@ -244,7 +300,11 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       const moves: [string, string][] = []
       if (first) {
         changed.set('.ralph/.gitattributes', '* linguist-generated=true\n')
-        if (state.importedFrom !== null && (await objects.info(`${state.green}:${state.importedFrom}`)) !== null) changed.set(state.importedFrom, null)
+        if (
+          state.importedFrom !== null &&
+          (await objects.info(`${state.green}:${state.importedFrom}`)) !== null
+        )
+          changed.set(state.importedFrom, null)
         moves.push(...(await replacedRuns(state)))
       }
       const tree = await withFiles(state.green, changed, moves)
@@ -266,11 +326,22 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       const ids = new Set(state.prd.userStories.map((story) => story.id))
       const parsed = text === null ? null : parsePrd(text, files.prd, ids)
       if (parsed !== null && !parsed.ok) {
-        options.warn(`${files.prd} on ${state.branch} is broken; Ralph goes on with its own: ${parsed.mistakes[0]?.path ?? ''}`)
+        options.warn(
+          `${files.prd} on ${state.branch} is broken; Ralph goes on with its own: ${parsed.mistakes[0]?.path ?? ''}`,
+        )
       }
       const people = parsed?.ok === true ? parsed.prd : null
       if (await within(green, theirs)) {
-        const raw = await git.run(['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', green, theirs])
+        const raw = await git.run([
+          'diff-tree',
+          '-r',
+          '-z',
+          '--raw',
+          '--no-renames',
+          '--no-abbrev',
+          green,
+          theirs,
+        ])
         const code = parseRaw(raw.stdout).some((change) => !isRalphs(change))
         return { commit: theirs, people, code }
       }
@@ -281,11 +352,17 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       }
       const own = new Map(
         await Promise.all(
-          [files.prd, files.progress].map(async (path) => [path, await objects.text(`${green}:${path}`)] as const),
+          [files.prd, files.progress].map(
+            async (path) => [path, await objects.text(`${green}:${path}`)] as const,
+          ),
         ),
       )
       const tree = merged.conflicts.length === 0 ? merged.tree : await withFiles(merged.tree, own)
-      const commit = await commitTree(tree, [green, theirs], recordMessage(state, `merge: ${state.branch} of people and Ralph`))
+      const commit = await commitTree(
+        tree,
+        [green, theirs],
+        recordMessage(state, `merge: ${state.branch} of people and Ralph`),
+      )
       return { commit, people, code: true }
     },
 
@@ -325,7 +402,10 @@ function significant(text: string): string {
   const parsed = parsePrd(text, 'prd.json')
   if (!parsed.ok) return text
   const { run, ...rest } = parsed.prd
-  const stories = rest.userStories.map((story) => ({ ...story, lastResult: story.lastResult === null ? null : 'passed' }))
+  const stories = rest.userStories.map((story) => ({
+    ...story,
+    lastResult: story.lastResult === null ? null : 'passed',
+  }))
   return JSON.stringify({ ...rest, userStories: stories, outcome: run.outcome, learnings: run.learnings })
 }
 

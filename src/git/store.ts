@@ -48,7 +48,9 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
   async function write(state: State): Promise<string> {
     const ref = refOf(state.folder)
     if (known?.ref !== ref) known = { ref, commit: null, green: null }
-    const parents = [known.commit, known.green === state.green ? null : state.green].filter((oid) => oid !== null)
+    const parents = [known.commit, known.green === state.green ? null : state.green].filter(
+      (oid) => oid !== null,
+    )
     const tree = await objects.info(`${state.green}^{tree}`)
     if (tree === null) throw new Error(`the green commit ${state.green} is not in this clone`)
     const text = Buffer.from(`${JSON.stringify(state)}\n`)
@@ -67,7 +69,8 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
       text,
       '\n',
       ...Object.entries(state.kept).map(
-        ([id, kept]) => `M 040000 ${kept.base} ${FOLDER}/kept/${id}/base\nM 040000 ${kept.tree} ${FOLDER}/kept/${id}/work\n`,
+        ([id, kept]) =>
+          `M 040000 ${kept.base} ${FOLDER}/kept/${id}/base\nM 040000 ${kept.tree} ${FOLDER}/kept/${id}/work\n`,
       ),
       'get-mark :1\n',
     ]
@@ -91,7 +94,10 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
 
   type Pushed = { kind: 'pushed' } | { kind: 'rejected'; said: string }
 
-  async function push(target: Remote, refs: readonly { ref: string; from: string | null; to: string }[]): Promise<Pushed> {
+  async function push(
+    target: Remote,
+    refs: readonly { ref: string; from: string | null; to: string }[],
+  ): Promise<Pushed> {
     const args = ['push', '--porcelain', '--no-verify', '--no-follow-tags', '--recurse-submodules=no']
     if (refs.length > 1) args.push('--atomic')
     for (const { ref, from } of refs) args.push(`--force-with-lease=${ref}:${from ?? ''}`)
@@ -103,7 +109,10 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
       if (result.code === 0) return { kind: 'pushed' }
       said = `${result.stdout}\n${result.stderr}`.trim()
       // The answer may be lost although the push was done: the remote itself is asked before anything is said.
-      const now = await remoteRefs(target, refs.map(({ ref }) => ref)).catch(() => null)
+      const now = await remoteRefs(
+        target,
+        refs.map(({ ref }) => ref),
+      ).catch(() => null)
       if (now === null) continue
       if (refs.every(({ ref, to }) => now.get(ref) === to)) return { kind: 'pushed' }
       const moved = refs.some(({ ref, from }) => (now.get(ref) ?? null) !== from)
@@ -222,7 +231,8 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
         const now = await remoteRefs(remote, [branch, ref])
         if ((now.get(ref) ?? null) !== before) throw await whyRejected(state, before, result.said)
         const head = now.get(branch) ?? null
-        if (head === null || head === state.published) return { kind: 'refused', reason: refusal(result.said, state.branch) }
+        if (head === null || head === state.published)
+          return { kind: 'refused', reason: refusal(result.said, state.branch) }
         await store.fetch([head], 'whole')
         return { kind: 'diverged', theirs: head }
       }
@@ -255,7 +265,9 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
 /** What the remote said, in one line; hints and progress left out. */
 function refusal(said: string, what: string): string {
   const lines = said.split('\n').map((line) => line.replace(/^remote:\s*/, '').trim())
-  const telling = lines.find((line) => /refus|denied|protect|permission|error:|fatal:|declined|403|401/i.test(line))
+  const telling = lines.find((line) =>
+    /refus|denied|protect|permission|error:|fatal:|declined|403|401/i.test(line),
+  )
   return `${what} was not accepted: ${telling ?? lines.find((line) => line !== '') ?? 'no reason was given'}`
 }
 

@@ -16,7 +16,13 @@ export type Checks = {
   close(sha: string, name: string, title: string): Promise<void>
 }
 
-export function createChecks(api: Api, place: Place, how: ReportAs, key: string, warn: (message: string) => void): Checks {
+export function createChecks(
+  api: Api,
+  place: Place,
+  how: ReportAs,
+  key: string,
+  warn: (message: string) => void,
+): Checks {
   const { owner, repo } = place
   let mode = how
   /** Ids of our checks by commit and name; filled by one listing a commit. */
@@ -26,9 +32,16 @@ export function createChecks(api: Api, place: Place, how: ReportAs, key: string,
     const before = known.get(sha)
     if (before !== undefined) return before
     const found = new Map<string, { id: number; open: boolean }>()
-    const runs = await api.paginate(api.rest.checks.listForRef, { owner, repo, ref: sha, filter: 'latest', per_page: 100 })
+    const runs = await api.paginate(api.rest.checks.listForRef, {
+      owner,
+      repo,
+      ref: sha,
+      filter: 'latest',
+      per_page: 100,
+    })
     for (const run of runs) {
-      if (run.external_id?.startsWith(`ralph:${key}:`) === true) found.set(run.name, { id: Number(run.id), open: run.status !== 'completed' })
+      if (run.external_id?.startsWith(`ralph:${key}:`) === true)
+        found.set(run.name, { id: Number(run.id), open: run.status !== 'completed' })
     }
     known.set(sha, found)
     return found
@@ -38,12 +51,20 @@ export function createChecks(api: Api, place: Place, how: ReportAs, key: string,
     const all = await listed(sha)
     const output = { title: check.title, summary: check.summary, text: check.text }
     const state =
-      check.conclusion === null ? { status: 'in_progress' as const } : { status: 'completed' as const, conclusion: check.conclusion }
+      check.conclusion === null
+        ? { status: 'in_progress' as const }
+        : { status: 'completed' as const, conclusion: check.conclusion }
     const annotations = check.annotations.slice(0, ANNOTATIONS)
     const before = all.get(check.name)
     // A completed check is not opened again by an update: GitHub would keep its conclusion.
     if (before !== undefined && (before.open || check.conclusion !== null)) {
-      await api.rest.checks.update({ owner, repo, check_run_id: before.id, ...state, output: { ...output, annotations } })
+      await api.rest.checks.update({
+        owner,
+        repo,
+        check_run_id: before.id,
+        ...state,
+        output: { ...output, annotations },
+      })
       all.set(check.name, { id: before.id, open: check.conclusion === null })
       return
     }
@@ -86,7 +107,14 @@ export function createChecks(api: Api, place: Place, how: ReportAs, key: string,
       const before = (await listed(sha)).get(name)
       if (before?.open !== true) return
       const output = { title, summary: 'The branch has moved on: look at its newest commit.' }
-      await api.rest.checks.update({ owner, repo, check_run_id: before.id, status: 'completed', conclusion: 'neutral', output })
+      await api.rest.checks.update({
+        owner,
+        repo,
+        check_run_id: before.id,
+        status: 'completed',
+        conclusion: 'neutral',
+        output,
+      })
       before.open = false
     },
   }

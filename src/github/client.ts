@@ -27,10 +27,17 @@ const LONGEST_WAIT_S = 90
 const WRITE_PAUSE_MS = 50
 
 export function createClient(options: ClientOptions): Api {
-  const wait = (retryAfter: number, request: { method?: string; url?: string }, _api: unknown, retries: number): boolean => {
+  const wait = (
+    retryAfter: number,
+    request: { method?: string; url?: string },
+    _api: unknown,
+    retries: number,
+  ): boolean => {
     const worthIt = retryAfter <= LONGEST_WAIT_S && retries < 2
     const what = `${request.method ?? ''} ${request.url ?? ''}`
-    options.warn(`GitHub's rate limit was reached at ${what}: ${worthIt ? `asking again in ${retryAfter} s` : 'giving up'}`)
+    options.warn(
+      `GitHub's rate limit was reached at ${what}: ${worthIt ? `asking again in ${retryAfter} s` : 'giving up'}`,
+    )
     return worthIt
   }
   const api = new Plugged({
@@ -64,5 +71,8 @@ export function statusOf(error: unknown): number | null {
 /** What GitHub said, in one line. */
 export function saidByGitHub(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
-  return text.replace(/\s+/g, ' ').replace(/ - https?:\/\/\S+$/, '').slice(0, 300)
+  return text
+    .replace(/\s+/g, ' ')
+    .replace(/ - https?:\/\/\S+$/, '')
+    .slice(0, 300)
 }

@@ -25,7 +25,7 @@ export function createConversation(api: Api, place: Place, warn: (message: strin
   const { owner, repo } = place
   const permissions = new Map<string, boolean>()
   let etag: string | null = null
-  let since: string | null = null
+  const since: string | null = null
 
   /** Comments after the last one handled, or none when GitHub says that nothing changed. */
   async function fresh(pull: number, after: number): Promise<Comment[]> {
@@ -110,7 +110,12 @@ export function createConversation(api: Api, place: Place, warn: (message: strin
           if (statusOf(error) !== 404) throw error
         }
       }
-      const listing = api.paginate.iterator(api.rest.issues.listComments, { owner, repo, issue_number: pull, per_page: 100 })
+      const listing = api.paginate.iterator(api.rest.issues.listComments, {
+        owner,
+        repo,
+        issue_number: pull,
+        per_page: 100,
+      })
       for await (const { data } of listing) {
         // A marker counts only in our own bot's comment: anybody can write one.
         const mine = data.find((one) => one.user?.login === BOT && (one.body ?? '').startsWith(marker))

@@ -11,14 +11,25 @@ export async function dispatchRun(
   inputs: { feature: string; generation: number | null },
 ): Promise<number | null> {
   const { owner, repo } = place
-  const body = { ref: place.defaultBranch, inputs: { feature: inputs.feature, generation: String(inputs.generation ?? '') } }
+  const body = {
+    ref: place.defaultBranch,
+    inputs: { feature: inputs.feature, generation: String(inputs.generation ?? '') },
+  }
   const route = 'POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches'
   try {
-    const answer = await api.request(route, { owner, repo, workflow_id: workflow, ...body, return_run_details: true })
+    const answer = await api.request(route, {
+      owner,
+      repo,
+      workflow_id: workflow,
+      ...body,
+      return_run_details: true,
+    })
     return runId(answer.data)
   } catch (error) {
     const status = statusOf(error)
-    const old = (status === 400 || status === 422) && /return_run_details|Invalid (request|input)|not a permitted key/i.test(saidByGitHub(error))
+    const old =
+      (status === 400 || status === 422) &&
+      /return_run_details|Invalid (request|input)|not a permitted key/i.test(saidByGitHub(error))
     if (!old) throw new Error(mend(status, workflow, saidByGitHub(error)))
   }
   // An older GitHub Enterprise Server does not know return_run_details (facts 3.1).
@@ -28,7 +39,8 @@ export async function dispatchRun(
 
 export function createDispatch(api: Api, place: Place, workflow: string): DispatchPort {
   return {
-    dispatch: (state) => dispatchRun(api, place, workflow, { feature: state.feature, generation: state.generation }),
+    dispatch: (state) =>
+      dispatchRun(api, place, workflow, { feature: state.feature, generation: state.generation }),
   }
 }
 
@@ -38,8 +50,11 @@ function runId(data: unknown): number | null {
 }
 
 function mend(status: number | null, workflow: string, said: string): string {
-  if (status === 403) return `${workflow} could not be dispatched (${said}): the job needs permissions: actions: write`
-  if (status === 404) return `${workflow} could not be dispatched (${said}): it must stand on the default branch with on: workflow_dispatch`
-  if (status === 422) return `${workflow} could not be dispatched (${said}): it must be enabled and declare the inputs feature and generation`
+  if (status === 403)
+    return `${workflow} could not be dispatched (${said}): the job needs permissions: actions: write`
+  if (status === 404)
+    return `${workflow} could not be dispatched (${said}): it must stand on the default branch with on: workflow_dispatch`
+  if (status === 422)
+    return `${workflow} could not be dispatched (${said}): it must be enabled and declare the inputs feature and generation`
   return `${workflow} could not be dispatched: ${said}`
 }

@@ -11,8 +11,16 @@ export type Opened = { kind: 'open'; pull: Pull } | { kind: 'refused'; reason: s
 /** The open pull request from this branch of this repository, or null. */
 export async function findPull(api: Api, place: Place, branch: string): Promise<Pull | null> {
   const { owner, repo } = place
-  const { data } = await api.rest.pulls.list({ owner, repo, head: `${owner}:${branch}`, state: 'open', per_page: 10 })
-  const found = data.find((pull) => pull.head.ref === branch && pull.head.repo?.full_name === `${owner}/${repo}`)
+  const { data } = await api.rest.pulls.list({
+    owner,
+    repo,
+    head: `${owner}:${branch}`,
+    state: 'open',
+    per_page: 10,
+  })
+  const found = data.find(
+    (pull) => pull.head.ref === branch && pull.head.repo?.full_name === `${owner}/${repo}`,
+  )
   return found === undefined
     ? null
     : { number: found.number, url: found.html_url, nodeId: found.node_id, draft: found.draft === true }
@@ -23,8 +31,20 @@ export async function openPull(api: Api, place: Place, wanted: PullRequest): Pro
   const { owner, repo } = place
   const { branch: head, base, title, body } = wanted
   try {
-    const { data } = await api.rest.pulls.create({ owner, repo, head, base, title, body, draft: wanted.draft, ...ONCE })
-    return { kind: 'open', pull: { number: data.number, url: data.html_url, nodeId: data.node_id, draft: data.draft === true } }
+    const { data } = await api.rest.pulls.create({
+      owner,
+      repo,
+      head,
+      base,
+      title,
+      body,
+      draft: wanted.draft,
+      ...ONCE,
+    })
+    return {
+      kind: 'open',
+      pull: { number: data.number, url: data.html_url, nodeId: data.node_id, draft: data.draft === true },
+    }
   } catch (error) {
     // The answer may be lost although it was opened; and a repository may know no drafts.
     const there = await findPull(api, place, head)
@@ -42,6 +62,12 @@ export async function makeReady(api: Api, pull: Pull): Promise<void> {
   await api.graphql(mutation, { id: pull.nodeId })
 }
 
-export async function updatePull(api: Api, place: Place, number: number, title: string, body: string): Promise<void> {
+export async function updatePull(
+  api: Api,
+  place: Place,
+  number: number,
+  title: string,
+  body: string,
+): Promise<void> {
   await api.rest.pulls.update({ owner: place.owner, repo: place.repo, pull_number: number, title, body })
 }

@@ -70,7 +70,9 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
   }
 
   async function rollup(state: State, sha: string): Promise<void> {
-    await attempt('the check could not be posted', () => checks.post(sha, [redacted(rollupCheck(state, facts()))]))
+    await attempt('the check could not be posted', () =>
+      checks.post(sha, [redacted(rollupCheck(state, facts()))]),
+    )
   }
 
   function redacted<C extends { title: string; summary: string; text: string }>(check: C): C {
@@ -89,7 +91,13 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
       const title = options.redact(pullRequestTitle(state))
       const body = options.redact(pullRequestBody(state, facts()))
       const draft = options.pullRequest === 'draft'
-      const opened = await openPull(options.publishApi, place, { branch: state.branch, base: state.base.branch, title, body, draft })
+      const opened = await openPull(options.publishApi, place, {
+        branch: state.branch,
+        base: state.base.branch,
+        title,
+        body,
+        draft,
+      })
       if (opened.kind === 'refused') {
         compare = compareUrl(place, state.base.branch, state.branch)
         notes.push(`The pull request could not be opened (${opened.reason}). Open it here: ${compare}`)
@@ -105,10 +113,18 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
     if (pull === null) return
     const open = pull
     await attempt('the pull request could not be updated', () =>
-      updatePull(options.publishApi, place, open.number, options.redact(pullRequestTitle(state)), options.redact(pullRequestBody(state, facts()))),
+      updatePull(
+        options.publishApi,
+        place,
+        open.number,
+        options.redact(pullRequestTitle(state)),
+        options.redact(pullRequestBody(state, facts())),
+      ),
     )
     if (open.draft && options.pullRequest === 'draft') {
-      await attempt('the pull request could not be made ready for review', () => makeReady(options.publishApi, open))
+      await attempt('the pull request could not be made ready for review', () =>
+        makeReady(options.publishApi, open),
+      )
     }
   }
 
@@ -152,7 +168,12 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
         headSha = sha
         const stories = toPost(state, conclusion.outcome === 'continued')
         await attempt('the checks could not be posted', () =>
-          checks.post(sha, [...stories.map((id) => storyCheck(state, id, facts())), rollupCheck(state, facts())].map(redacted)),
+          checks.post(
+            sha,
+            [...stories.map((id) => storyCheck(state, id, facts())), rollupCheck(state, facts())].map(
+              redacted,
+            ),
+          ),
         )
       }
       if (conclusion.outcome === 'complete') await complete(state)
@@ -163,7 +184,9 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
 
 /** The stories whose checks are posted on a head: all that were worked on, or the batch's and the failed ones. */
 function toPost(state: State, goesOn: boolean): string[] {
-  const touched = state.prd.userStories.filter((story) => (state.records[story.id]?.attempts ?? 0) > 0 || story.skipped)
+  const touched = state.prd.userStories.filter(
+    (story) => (state.records[story.id]?.attempts ?? 0) > 0 || story.skipped,
+  )
   if (!goesOn) return touched.slice(-MOST_CHECKS).map((story) => story.id)
   if (touched.length <= ALL_CHECKS) return touched.map((story) => story.id)
   const { jobs } = state.prd.run

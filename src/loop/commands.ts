@@ -18,31 +18,48 @@ function effect(state: State, command: Command): State {
       return goOn(state)
     case 'pause':
     case 'stop': {
-      const paused = { reason: `${command.kind === 'stop' ? 'stopped' : 'paused'} by ${command.by}`, by: command.by }
+      const paused = {
+        reason: `${command.kind === 'stop' ? 'stopped' : 'paused'} by ${command.by}`,
+        by: command.by,
+      }
       return { ...state, control: { ...state.control, paused } }
     }
     case 'retry':
       return goOn(
-        each(state, chosen(state, command.stories, (story) => story.blocked), command.guidance, (story) => ({
-          ...story,
-          blocked: false,
-          retries: story.passes ? story.retries : 0,
-        })),
+        each(
+          state,
+          chosen(state, command.stories, (story) => story.blocked),
+          command.guidance,
+          (story) => ({
+            ...story,
+            blocked: false,
+            retries: story.passes ? story.retries : 0,
+          }),
+        ),
       )
     case 'redo':
       return goOn(
-        each(state, chosen(state, command.stories, (story) => story.passes), command.guidance, (story) => ({
-          ...story,
-          passes: false,
-          skipped: false,
-          blocked: false,
-          retries: 0,
-          lastResult: null,
-        })),
+        each(
+          state,
+          chosen(state, command.stories, (story) => story.passes),
+          command.guidance,
+          (story) => ({
+            ...story,
+            passes: false,
+            skipped: false,
+            blocked: false,
+            retries: 0,
+            lastResult: null,
+          }),
+        ),
       )
     case 'skip':
       return goOn(
-        each(state, command.stories, command.guidance, (story) => ({ ...story, skipped: !story.passes, blocked: false })),
+        each(state, command.stories, command.guidance, (story) => ({
+          ...story,
+          skipped: !story.passes,
+          blocked: false,
+        })),
       )
     case 'note':
       return each(state, command.stories, command.guidance, (story) => story)
@@ -76,16 +93,20 @@ function chosen(state: State, ids: string[] | 'all', all: (story: Story) => bool
   return ids === 'all' ? state.prd.userStories.filter(all).map((story) => story.id) : ids
 }
 
-function each(state: State, ids: readonly string[], guidance: string, change: (story: Story) => Story): State {
+function each(
+  state: State,
+  ids: readonly string[],
+  guidance: string,
+  change: (story: Story) => Story,
+): State {
   const known = state.prd.userStories.filter((story) => ids.includes(story.id))
-  const notes = known.reduce<Record<string, string[]>>((all, story) => {
-    if (guidance === '') return all
-    return { ...all, [story.id]: [...(all[story.id] ?? []), guidance].slice(-GUIDANCE) }
-  }, state.control.guidance)
-  const records = known.reduce((all, story) => {
-    const record = all[story.id]
-    return record === undefined ? all : { ...all, [story.id]: { ...record, interruptions: 0 } }
-  }, state.records)
+  const notes = { ...state.control.guidance }
+  const records = { ...state.records }
+  for (const { id } of known) {
+    if (guidance !== '') notes[id] = [...(notes[id] ?? []), guidance].slice(-GUIDANCE)
+    const record = records[id]
+    if (record !== undefined) records[id] = { ...record, interruptions: 0 }
+  }
   const userStories = state.prd.userStories.map((story) => (ids.includes(story.id) ? change(story) : story))
   const changed = userStories.some((story, index) => story.passes !== state.prd.userStories[index]?.passes)
   return {
@@ -101,7 +122,13 @@ function addStory(state: State, title: string, description: string, criteria: st
   const numbers = state.prd.userStories.map((story) => Number(/^US-(\d+)$/.exec(story.id)?.[1] ?? 0))
   const id = `US-${String(Math.max(0, ...numbers) + 1).padStart(3, '0')}`
   const priority = Math.max(0, ...state.prd.userStories.map((story) => story.priority)) + 1
-  const story = newStory({ id, title, description, priority, acceptanceCriteria: criteria.length > 0 ? criteria : [title] })
+  const story = newStory({
+    id,
+    title,
+    description,
+    priority,
+    acceptanceCriteria: criteria.length > 0 ? criteria : [title],
+  })
   return {
     ...state,
     prd: { ...state.prd, userStories: [...state.prd.userStories, story] },

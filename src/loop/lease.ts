@@ -13,6 +13,7 @@ export function leaseMs(iterationTimeoutMs: number, gatesMs: number): number {
 
 /** The holder in words: `run 123 (https://…)` or `process 42 on host`. */
 export function sayHolder(lease: Lease): string {
-  if (lease.runId !== null) return lease.url === null ? `run ${lease.runId}` : `run ${lease.runId} (${lease.url})`
+  if (lease.runId !== null)
+    return lease.url === null ? `run ${lease.runId}` : `run ${lease.runId} (${lease.url})`
   return `process ${lease.pid} on ${lease.host}`
 }

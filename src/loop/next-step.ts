@@ -1,6 +1,14 @@
 // What to do next: a pure, total decision from state, limits and time. The whole policy of a run stands here.
 import { pickStory, remaining } from '../prd/select.ts'
-import { batchOver, callAllowedAt, iterationsLeft, type Limits, LONGEST_WAIT_MS, MAX_IDLE_JOBS, spent } from './limits.ts'
+import {
+  batchOver,
+  callAllowedAt,
+  iterationsLeft,
+  type Limits,
+  LONGEST_WAIT_MS,
+  MAX_IDLE_JOBS,
+  spent,
+} from './limits.ts'
 import type { Attempt, Conclusion, Outcome, State, Step } from './state.ts'
 
 /** The next step as data. Every reachable state leads to `stop` in a bounded number of steps (test/unit/loop). */
@@ -60,11 +68,7 @@ function conclude(outcome: Outcome, reason: string): Step {
 }
 
 /** Whether the run is over now, and why. Completion comes before limits: finishing on the last iteration is complete. */
-export function outcomeOf(
-  state: State,
-  limits: Limits,
-  now: number,
-): Conclusion | null {
+export function outcomeOf(state: State, limits: Limits, now: number): Conclusion | null {
   const { control, prd, verification } = state
   const open = remaining(prd)
   const done = open.length === 0

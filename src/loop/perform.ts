@@ -25,7 +25,11 @@ export async function perform(
 
 /** Steps whose event stands although we were cancelled: they put things in order, or say what was spent. */
 function settles(state: State, step: Step): boolean {
-  return state.job.conclusion !== null || state.job.interrupted || ['agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind)
+  return (
+    state.job.conclusion !== null ||
+    state.job.interrupted ||
+    ['agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind)
+  )
 }
 
 async function act(
@@ -48,7 +52,11 @@ async function act(
     case 'prepare': {
       const result = await gates.prepare(signal)
       if (result === null || result.ok) return { kind: 'prepared' }
-      return { kind: 'failed', summary: `prepare failed (${result.ended})`, fix: `see its output:\n${result.output}` }
+      return {
+        kind: 'failed',
+        summary: `prepare failed (${result.ended})`,
+        fix: `see its output:\n${result.output}`,
+      }
     }
     case 'baseline': {
       await repository.checkOut(state.green, null)
@@ -66,13 +74,22 @@ async function act(
       const seen = await repository.inspect(state, { ...step.attempt, guardedAt: now })
       if (seen.kind === 'refused') return { kind: 'refused', failure: seen.failure }
       const allowed = !seen.empty || (limits.finalVerification && step.attempt.session?.hints.done === true)
-      if (allowed) return { kind: 'guarded', candidate: seen.commit, empty: seen.empty, remarks: seen.remarks }
-      return { kind: 'refused', failure: { kind: 'empty-diff', summary: 'the session changed nothing', detail: '' } }
+      if (allowed)
+        return { kind: 'guarded', candidate: seen.commit, empty: seen.empty, remarks: seen.remarks }
+      return {
+        kind: 'refused',
+        failure: { kind: 'empty-diff', summary: 'the session changed nothing', detail: '' },
+      }
     }
     case 'gates':
       return gate(state, step.attempt, ports)
     case 'judge': {
-      const { verdict, usage } = await agent.judge(state, [step.attempt.storyId], sessionMs(state, limits, now), signal)
+      const { verdict, usage } = await agent.judge(
+        state,
+        [step.attempt.storyId],
+        sessionMs(state, limits, now),
+        signal,
+      )
       await repository.restore(step.attempt.candidate ?? state.green)
       return { kind: 'judged', verdict, usage }
     }
@@ -106,7 +123,13 @@ async function act(
   }
 }
 
-async function work(state: State, attempt: Attempt, limits: Limits, ports: Ports, now: number): Promise<Happening> {
+async function work(
+  state: State,
+  attempt: Attempt,
+  limits: Limits,
+  ports: Ports,
+  now: number,
+): Promise<Happening> {
   const kept = state.kept[attempt.storyId] ?? null
   const { conflict } = await ports.repository.checkOut(state.green, kept)
   const how = { timeoutMs: sessionMs(state, limits, now), conflict }
@@ -172,7 +195,11 @@ async function verify(state: State, limits: Limits, ports: Ports, now: number): 
   await repository.restore(state.green)
   const red = results.find((result) => !result.ok && !result.advisory)
   if (red !== undefined) {
-    const verdict: Verdict = { kind: 'reset', stories: lastPassed(state), reason: `gate ${red.name} fails on the whole` }
+    const verdict: Verdict = {
+      kind: 'reset',
+      stories: lastPassed(state),
+      reason: `gate ${red.name} fails on the whole`,
+    }
     return { kind: 'verified', gates: results, verdict, usage: NO_USAGE }
   }
   const ids = state.prd.userStories.filter((story) => story.passes).map((story) => story.id)
@@ -186,7 +213,8 @@ const NO_USAGE = { calls: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, c
 /** The story that passed last: where a gate that only the whole shows to be red is mended. */
 function lastPassed(state: State): string[] {
   const passed = state.prd.userStories.filter((story) => story.passes)
-  const at = (id: string) => state.timeline.findLastIndex((entry) => entry.storyId === id && entry.result === 'passed')
+  const at = (id: string) =>
+    state.timeline.findLastIndex((entry) => entry.storyId === id && entry.result === 'passed')
   const last = passed.sort((one, other) => at(other.id) - at(one.id))[0]
   return last === undefined ? [] : [last.id]
 }
@@ -200,14 +228,19 @@ async function publish(state: State, limits: Limits, ports: Ports): Promise<Happ
   const green = recorded ?? state.green
   if (state.published !== null) await repository.checkOut(green, null)
   await ports.reporter.beforePublish(state, green)
-  const result = await store.publish({ ...leaving, green, progress: recorded === null ? leaving.progress : [] }, withBranch)
+  const result = await store.publish(
+    { ...leaving, green, progress: recorded === null ? leaving.progress : [] },
+    withBranch,
+  )
   if (result.kind !== 'published') return turnedDown(result)
   // A command that came in after our last look, while we still held the lease, was dispatched by nobody.
   const late = await queue.read(state)
   return { kind: 'published', green, withBranch, more: late.some((command) => command.kind !== 'refused') }
 }
 
-function turnedDown(result: Exclude<Awaited<ReturnType<StorePort['publish']>>, { kind: 'published' }>): Happening {
+function turnedDown(
+  result: Exclude<Awaited<ReturnType<StorePort['publish']>>, { kind: 'published' }>,
+): Happening {
   if (result.kind === 'diverged') return { kind: 'diverged', theirs: result.theirs }
   return { kind: 'push-refused', summary: result.reason }
 }

@@ -2,8 +2,8 @@
 import type { Prd, Usage } from '../prd/schema.ts'
 import type {
   Attempt,
-  Conclusion,
   Command,
+  Conclusion,
   Event,
   Failure,
   GateResult,
@@ -75,7 +75,9 @@ export type StorePort = {
   publish(
     state: State,
     withBranch: boolean,
-  ): Promise<{ kind: 'published' } | { kind: 'diverged'; theirs: string } | { kind: 'refused'; reason: string }>
+  ): Promise<
+    { kind: 'published' } | { kind: 'diverged'; theirs: string } | { kind: 'refused'; reason: string }
+  >
   /** A branch head that we do not know, or `gone`; null when the branch is where we left it. */
   theirs(state: State): Promise<{ head: string } | 'gone' | null>
 }

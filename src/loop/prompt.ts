@@ -93,21 +93,31 @@ export function runPrompt(template: string | null, state: State, story: Story, f
     failure:
       failure === null
         ? ''
-        : section(`The last attempt was rejected: ${oneLine(failure.summary)}`, fenced(failure.detail, BOUNDS.failure)),
+        : section(
+            `The last attempt was rejected: ${oneLine(failure.summary)}`,
+            fenced(failure.detail, BOUNDS.failure),
+          ),
   })
 }
 
 /** The prompt for an independent judgement of the named stories. */
-export function verifyPrompt(template: string | null, state: State, ids: readonly string[], facts: PromptFacts): string {
+export function verifyPrompt(
+  template: string | null,
+  state: State,
+  ids: readonly string[],
+  facts: PromptFacts,
+): string {
   const stories = state.prd.userStories.filter((story) => ids.includes(story.id))
   const told = stories.map(
-    (story) => `## ${story.id}: ${oneLine(story.title)}\n${story.description}\n\n${bullets(story.acceptanceCriteria)}`,
+    (story) =>
+      `## ${story.id}: ${oneLine(story.title)}\n${story.description}\n\n${bullets(story.acceptanceCriteria)}`,
   )
   return fill(template ?? VERIFY, { ...common(state, facts), stories: told.join('\n\n') })
 }
 
 function common(state: State, facts: PromptFacts): Record<string, string> {
-  const gates = facts.gates.length === 0 ? '(no gate is configured: every non-empty change passes)' : bullets(facts.gates)
+  const gates =
+    facts.gates.length === 0 ? '(no gate is configured: every non-empty change passes)' : bullets(facts.gates)
   return {
     feature: state.feature,
     project: oneLine(state.prd.project),
@@ -132,7 +142,9 @@ function keptNote(kept: boolean, facts: PromptFacts): string {
 
 /** Fills `{{name}}`; a name that is not known stays, so that a typing mistake in an override is seen. */
 function fill(template: string, values: Record<string, string>): string {
-  return template.replace(/\{\{(\w+)\}\}/g, (whole, name: string) => (Object.hasOwn(values, name) ? (values[name] ?? '') : whole))
+  return template.replace(/\{\{(\w+)\}\}/g, (whole, name: string) =>
+    Object.hasOwn(values, name) ? (values[name] ?? '') : whole,
+  )
 }
 
 function section(title: string, text: string): string {

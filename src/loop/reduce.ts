@@ -15,15 +15,22 @@ export function reduce(state: State, event: Event, limits: Limits): State {
     case 'synced': {
       const heard = event.commands.reduce(applyCommand, state)
       if (event.theirs !== 'gone') return withJob(heard, { synced: true, theirs: event.theirs?.head ?? null })
-      const paused = { reason: `${state.branch} was deleted by people; /ralph run makes it again`, by: 'ralph' }
-      return withJob({ ...heard, control: { ...heard.control, paused } }, { synced: true, branchRefused: true })
+      const paused = {
+        reason: `${state.branch} was deleted by people; /ralph run makes it again`,
+        by: 'ralph',
+      }
+      return withJob(
+        { ...heard, control: { ...heard.control, paused } },
+        { synced: true, branchRefused: true },
+      )
     }
     case 'joined': {
       const prd = event.people === null ? state.prd : mergePeople(state.prd, event.people).prd
-      return withJob(
-        unverified({ ...state, prd, green: event.green, published: event.theirs }),
-        { theirs: null, joins: state.job.joins + 1, synced: false },
-      )
+      return withJob(unverified({ ...state, prd, green: event.green, published: event.theirs }), {
+        theirs: null,
+        joins: state.job.joins + 1,
+        synced: false,
+      })
     }
     case 'join-failed':
     case 'push-refused':
@@ -33,7 +40,11 @@ export function reduce(state: State, event: Event, limits: Limits): State {
       )
     case 'diverged':
       return state.job.joins >= 5
-        ? reduce(state, { at: event.at, kind: 'join-failed', summary: 'people keep pushing to the branch' }, limits)
+        ? reduce(
+            state,
+            { at: event.at, kind: 'join-failed', summary: 'people keep pushing to the branch' },
+            limits,
+          )
         : withJob(state, { theirs: event.theirs, conclusion: null })
     case 'prepared':
       return withJob(state, { prepared: true })
@@ -88,7 +99,11 @@ export function reduce(state: State, event: Event, limits: Limits): State {
       return withJob(state, { conclusion: event.conclusion, concludedAt: event.at })
     case 'published':
       return withJob(
-        { ...released(state, limits), green: event.green, published: event.withBranch ? event.green : state.published },
+        {
+          ...released(state, limits),
+          green: event.green,
+          published: event.withBranch ? event.green : state.published,
+        },
         { published: true, more: event.more },
       )
     case 'dispatched':
@@ -167,7 +182,11 @@ export function giveBack(
   message: string,
   notBefore: number | null,
 ): State {
-  return inAttempt(state, (attempt) => ({ ...attempt, phase: 'returned', returned: { reason, message, notBefore } }))
+  return inAttempt(state, (attempt) => ({
+    ...attempt,
+    phase: 'returned',
+    returned: { reason, message, notBefore },
+  }))
 }
 
 function reserve(state: State, storyId: string, at: number): State {
@@ -224,7 +243,11 @@ function worked(state: State, session: NonNullable<Attempt['session']>, at: numb
       return giveBack(next, 'interrupted', session.message, null)
     case 'auth':
     case 'not-started':
-      return failed(giveBack(next, 'interrupted', session.message, null), session.message, 'mend the agent, then run again')
+      return failed(
+        giveBack(next, 'interrupted', session.message, null),
+        session.message,
+        'mend the agent, then run again',
+      )
   }
 }
 
@@ -237,7 +260,11 @@ function backOffMs(state: State): number {
 function gated(attempt: Attempt, gates: GateResult[]): Attempt {
   const red = gates.find((gate) => !gate.ok && !gate.advisory)
   if (red === undefined) return { ...attempt, gates, phase: 'gated' }
-  const failure: Failure = { kind: 'gates', summary: `gate ${red.name} failed (${red.ended})`, detail: red.output }
+  const failure: Failure = {
+    kind: 'gates',
+    summary: `gate ${red.name} failed (${red.ended})`,
+    detail: red.output,
+  }
   return { ...attempt, gates, phase: 'failed', failure }
 }
 
@@ -334,7 +361,13 @@ function returned(state: State, kept: Kept | null, limits: Limits, at: number): 
   const saved = kept === null ? state.kept : { ...state.kept, [attempt.storyId]: kept }
   const control = { ...state.control, notBefore: why.notBefore ?? state.control.notBefore }
   const run = { ...state.prd.run, currentStoryId: null }
-  const freed = noteTime({ ...state, kept: saved, control, attempt: null, prd: { ...state.prd, run } }, attempt, 'returned', why.message, at)
+  const freed = noteTime(
+    { ...state, kept: saved, control, attempt: null, prd: { ...state.prd, run } },
+    attempt,
+    'returned',
+    why.message,
+    at,
+  )
   const lost = why.reason === 'lost' || why.reason === 'interrupted'
   if (!lost) return freed
   const record = freed.records[attempt.storyId] ?? emptyRecord()
@@ -342,7 +375,10 @@ function returned(state: State, kept: Kept | null, limits: Limits, at: number): 
   const counted = withRecord(freed, attempt.storyId, (old) => ({ ...old, interruptions }))
   if (interruptions < limits.maxInterruptions) return counted
   const notes = `interrupted ${interruptions} times in a row without a finished gate run; look at it, then /ralph retry ${attempt.storyId}`
-  return { ...counted, prd: mapStory(counted.prd, attempt.storyId, (story) => ({ ...story, blocked: true, notes })) }
+  return {
+    ...counted,
+    prd: mapStory(counted.prd, attempt.storyId, (story) => ({ ...story, blocked: true, notes })),
+  }
 }
 
 function verified(state: State, event: Extract<Event, { kind: 'verified' }>, limits: Limits): State {
@@ -350,7 +386,10 @@ function verified(state: State, event: Extract<Event, { kind: 'verified' }>, lim
   const { verdict } = event
   switch (verdict.kind) {
     case 'verified':
-      return { ...paid, verification: { approved: true, sessions: 0, message: 'every criterion was judged to be met' } }
+      return {
+        ...paid,
+        verification: { approved: true, sessions: 0, message: 'every criterion was judged to be met' },
+      }
     case 'limit':
       return { ...paid, control: { ...paid.control, notBefore: verdict.notBefore ?? event.at + 60_000 } }
     case 'none': {
@@ -371,11 +410,11 @@ function resetStories(
 ): State {
   const red = event.gates.find((gate) => !gate.ok && !gate.advisory)
   const failure: Failure = { kind: 'judge', summary: reason, detail: red?.output ?? '' }
-  return ids.reduce((before, id) => {
-    const story = before.prd.userStories.find((candidate) => candidate.id === id)
-    if (story === undefined || !story.passes) return before
-    const opened = mapStory(before.prd, id, (old) => ({ ...old, passes: false, lastResult: null }))
-    const struck = strike({ ...before, prd: opened }, id, reason, limits)
+  let after = unverified(state)
+  for (const id of ids) {
+    const story = after.prd.userStories.find((candidate) => candidate.id === id)
+    if (story === undefined || !story.passes) continue
+    const prd = mapStory(after.prd, id, (old) => ({ ...old, passes: false, lastResult: null }))
     const entry: TimelineEntry = {
       iteration: state.prd.run.iterations,
       storyId: id,
@@ -387,8 +426,10 @@ function resetStories(
       at: event.at,
       job: state.prd.run.jobs,
     }
-    return withRecord(timed(struck, entry), id, (record) => ({ ...record, failure }))
-  }, unverified(state))
+    const struck = timed(strike({ ...after, prd }, id, reason, limits), entry)
+    after = withRecord(struck, id, (record) => ({ ...record, failure }))
+  }
+  return after
 }
 
 /** One failed attempt more; the last one blocks the story with a note that a person can act on. */
@@ -404,17 +445,39 @@ function strike(state: State, storyId: string, summary: string, limits: Limits):
   return { ...state, prd }
 }
 
-function charge(state: State, attempt: Attempt, result: TimelineEntry['result'], summary: string, at: number): State {
+function charge(
+  state: State,
+  attempt: Attempt,
+  result: TimelineEntry['result'],
+  summary: string,
+  at: number,
+): State {
   const run = { ...state.prd.run, iterations: attempt.iteration, currentStoryId: null }
   const counted = withJob({ ...state, prd: { ...state.prd, run } }, { iterations: state.job.iterations + 1 })
   return noteTime(counted, attempt, result, summary, at)
 }
 
-function noteTime(state: State, attempt: Attempt, result: TimelineEntry['result'], summary: string, at: number): State {
+function noteTime(
+  state: State,
+  attempt: Attempt,
+  result: TimelineEntry['result'],
+  summary: string,
+  at: number,
+): State {
   const ms = Math.max(0, at - attempt.startedAt)
   const { storyId, iteration, number } = attempt
   const costUsd = attempt.session?.usage.costUsd ?? 0
-  const entry = { iteration, storyId, attempt: number, result, summary, ms, costUsd, at, job: state.prd.run.jobs }
+  const entry = {
+    iteration,
+    storyId,
+    attempt: number,
+    result,
+    summary,
+    ms,
+    costUsd,
+    at,
+    job: state.prd.run.jobs,
+  }
   return withRecord(timed(state, entry), storyId, (record) => ({ ...record, ms: record.ms + ms }))
 }
 
@@ -422,7 +485,13 @@ function timed(state: State, entry: TimelineEntry): State {
   return { ...state, timeline: [...state.timeline, entry].slice(-TIMELINE) }
 }
 
-function entryOf(state: State, attempt: Attempt, status: 'PASSED' | 'FAILED', next: string, at: number): string {
+function entryOf(
+  state: State,
+  attempt: Attempt,
+  status: 'PASSED' | 'FAILED',
+  next: string,
+  at: number,
+): string {
   const story = state.prd.userStories.find((candidate) => candidate.id === attempt.storyId)
   return progressEntry({
     iteration: attempt.iteration,

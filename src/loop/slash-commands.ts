@@ -48,7 +48,13 @@ export function parseSlash(body: string, storyIds: readonly string[]): Parsed {
   return understand(word, args, text, below, storyIds)
 }
 
-function understand(word: Word, args: readonly string[], text: string, below: readonly string[], ids: readonly string[]): Parsed {
+function understand(
+  word: Word,
+  args: readonly string[],
+  text: string,
+  below: readonly string[],
+  ids: readonly string[],
+): Parsed {
   switch (word) {
     case 'help':
       return { kind: 'help' }
@@ -66,14 +72,19 @@ function understand(word: Word, args: readonly string[], text: string, below: re
       const found = stories(word, args, ids)
       if ('kind' in found) return found
       const all = args.some((arg) => arg.toLowerCase() === 'all')
-      return { kind: 'command', command: { kind: word, stories: all ? 'all' : found.stories, guidance: text } }
+      return {
+        kind: 'command',
+        command: { kind: word, stories: all ? 'all' : found.stories, guidance: text },
+      }
     }
     case 'skip':
     case 'note': {
       const found = stories(word, args, ids)
       if ('kind' in found) return found
-      if (args.some((arg) => arg.toLowerCase() === 'all')) return mistake(`${word} takes stories by name`, `/ralph ${word} ${ids[0] ?? 'US-001'}`)
-      if (word === 'note' && text === '') return mistake('a note needs a text', `/ralph note ${found.stories[0] ?? 'US-001'} -- the text`)
+      if (args.some((arg) => arg.toLowerCase() === 'all'))
+        return mistake(`${word} takes stories by name`, `/ralph ${word} ${ids[0] ?? 'US-001'}`)
+      if (word === 'note' && text === '')
+        return mistake('a note needs a text', `/ralph note ${found.stories[0] ?? 'US-001'} -- the text`)
       return { kind: 'command', command: { kind: word, stories: found.stories, guidance: text } }
     }
     case 'add':
@@ -91,9 +102,17 @@ function add(text: string, below: readonly string[]): Parsed {
   if (text === '') return mistake('a new story needs a title', '/ralph add -- the title')
   const lines = below.map((line) => line.trim()).filter((line) => line !== '')
   const bullet = /^[-*]\s+(?:\[.\]\s+)?/
-  const criteria = lines.filter((line) => bullet.test(line)).map((line) => line.replace(bullet, '').slice(0, 500))
-  const description = lines.filter((line) => !bullet.test(line)).join('\n').slice(0, LONGEST_TEXT)
-  return { kind: 'command', command: { kind: 'add', title: text.slice(0, 200), description, criteria: criteria.slice(0, 50) } }
+  const criteria = lines
+    .filter((line) => bullet.test(line))
+    .map((line) => line.replace(bullet, '').slice(0, 500))
+  const description = lines
+    .filter((line) => !bullet.test(line))
+    .join('\n')
+    .slice(0, LONGEST_TEXT)
+  return {
+    kind: 'command',
+    command: { kind: 'add', title: text.slice(0, 200), description, criteria: criteria.slice(0, 50) },
+  }
 }
 
 function limit(args: readonly string[]): Parsed {
@@ -106,7 +125,11 @@ function limit(args: readonly string[]): Parsed {
   return mistake('limit takes iterations or cost, and how much more', '/ralph limit iterations +20')
 }
 
-function stories(word: string, args: readonly string[], ids: readonly string[]): { stories: string[] } | Parsed {
+function stories(
+  word: string,
+  args: readonly string[],
+  ids: readonly string[],
+): { stories: string[] } | Parsed {
   if (args.length === 0) return mistake(`${word} needs a story`, `/ralph ${word} ${ids[0] ?? 'US-001'}`)
   const found: string[] = []
   for (const arg of args) {
@@ -115,7 +138,10 @@ function stories(word: string, args: readonly string[], ids: readonly string[]):
     if (id === undefined) {
       const near = nearest(arg, ids)
       const shown = arg.replace(/[^\w.-]/g, '').slice(0, 40)
-      return mistake(`there is no story ${shown}`, near === null ? `the stories are ${ids.slice(0, 10).join(', ')}` : `/ralph ${word} ${near}`)
+      return mistake(
+        `there is no story ${shown}`,
+        near === null ? `the stories are ${ids.slice(0, 10).join(', ')}` : `/ralph ${word} ${near}`,
+      )
     }
     if (!found.includes(id)) found.push(id)
   }
@@ -133,7 +159,13 @@ function split(rest: string): { words: string[]; text: string } {
   const at = / ?-- ?/.exec(rest)
   const before = at === null ? rest : rest.slice(0, at.index)
   const text = at === null ? '' : rest.slice(at.index + at[0].length)
-  return { words: before.split(/[\s,]+/).filter(Boolean).slice(0, 100), text: text.trim().slice(0, LONGEST_TEXT) }
+  return {
+    words: before
+      .split(/[\s,]+/)
+      .filter(Boolean)
+      .slice(0, 100),
+    text: text.trim().slice(0, LONGEST_TEXT),
+  }
 }
 
 function isWord(word: string): word is Word {

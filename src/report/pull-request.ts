@@ -2,7 +2,7 @@
 import type { State } from '../loop/state.ts'
 import type { Story } from '../prd/schema.ts'
 import { counts } from '../prd/select.ts'
-import { bold, code, markdownText, titleText } from './escape.ts'
+import { bold, code, markdownText, plainText, titleText } from './escape.ts'
 import { fitted, MOST_CHARACTERS } from './markdown.ts'
 import { type Facts, link, stacked } from './parts.ts'
 import { many, outcomeNow } from './words.ts'
@@ -120,6 +120,6 @@ function steering(state: State, facts: Facts): string {
 }
 
 function treeLink(state: State, facts: Facts): string {
-  const path = `${state.branch}/${state.folder}`.split('/').map(encodeURIComponent).join('/')
+  const path = plainText(`${state.branch}/${state.folder}`).split('/').map(encodeURIComponent).join('/')
   return `${facts.repositoryUrl}/tree/${path}`
 }

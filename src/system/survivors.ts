@@ -95,7 +95,7 @@ function markedInProc(mark: string, since: number): Look {
     const environment = environmentOf(pid)
     if (environment === null) continue
     const at = environment.indexOf(wanted)
-    if (at >= 0) look.marked.push(pid)
+    if (at === 0 || (at > 0 && environment[at - 1] === 0)) look.marked.push(pid)
     // Gone meanwhile, it may have left a child that was not in the list; in an exec, it will have one in a moment.
     if (environment.length === 0 && mayComeBack(pid, since)) look.unsure = true
   }

@@ -1,7 +1,14 @@
 // Looks at an attempt's diff before the gates: the guard refuses, the watchers remark.
 import type { Failure } from '../loop/state.ts'
 import type { Redactor } from '../system/redact.ts'
-import { type Change as GuardChange, judgeChanges, MAX_FILE_BYTES, needsContent, type Refusal, sayRefusals } from './guard.ts'
+import {
+  type Change as GuardChange,
+  judgeChanges,
+  MAX_FILE_BYTES,
+  needsContent,
+  type Refusal,
+  sayRefusals,
+} from './guard.ts'
 import { changedGateDefinitions } from './pins.ts'
 import { isTestFile, weakenedTests } from './weakened.ts'
 
@@ -56,8 +63,16 @@ export function createExamine(options: ExamineOptions) {
   }
 }
 
-async function guard(changes: readonly Change[], objects: Objects, options: ExamineOptions): Promise<Refusal[]> {
-  const rules = { protectedPaths: options.protectedPaths, secrets: options.redactor, maxFileBytes: MAX_FILE_BYTES }
+async function guard(
+  changes: readonly Change[],
+  objects: Objects,
+  options: ExamineOptions,
+): Promise<Refusal[]> {
+  const rules = {
+    protectedPaths: options.protectedPaths,
+    secrets: options.redactor,
+    maxFileBytes: MAX_FILE_BYTES,
+  }
   const refusals: Refusal[] = []
   let portion: GuardChange[] = []
   let bytes = 0
@@ -92,9 +107,12 @@ async function watch(changes: readonly Change[], objects: Objects, options: Exam
       after: await small(change.status === 'D' ? null : change.newOid, objects),
     })
   }
-  const tests = options.weakenedTests === 'off' ? [] : weakenedTests(texts.filter(({ path }) => isTestFile(path)))
+  const tests =
+    options.weakenedTests === 'off' ? [] : weakenedTests(texts.filter(({ path }) => isTestFile(path)))
   const weakened = tests.map(({ path, text }) => `${path}: ${text}`)
-  const pins = changedGateDefinitions(texts, options.gateCommands).map(({ path, gate, text }) => `${path} (gate ${gate}): ${text}`)
+  const pins = changedGateDefinitions(texts, options.gateCommands).map(
+    ({ path, gate, text }) => `${path} (gate ${gate}): ${text}`,
+  )
   return { weakened, remarks: [...weakened, ...pins].map((text) => options.redactor.redact(text)) }
 }
 

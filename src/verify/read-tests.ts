@@ -6,9 +6,9 @@ import {
   type Language,
   languageOf,
   nextCode,
+  readSource,
   type Source,
   type Span,
-  readSource,
   statementEnd,
 } from './source.ts'
 
@@ -44,7 +44,8 @@ export type TestFile = {
 const NO_TESTS = /(?:^|\/)(?:node_modules|vendor|fixtures?|__fixtures__|testdata|__snapshots__)\//
 
 const TEST_PATHS: Record<Language, RegExp> = {
-  javascript: /(?:^|\/)(?:tests?|specs?|__tests?__|__specs?__|e2e|cypress)\/|[._-](?:test|spec|cy|e2e)\.[cm]?[jt]sx?$|(?:^|\/)tests?(?:-[^/]*)?\.[cm]?[jt]sx?$/i,
+  javascript:
+    /(?:^|\/)(?:tests?|specs?|__tests?__|__specs?__|e2e|cypress)\/|[._-](?:test|spec|cy|e2e)\.[cm]?[jt]sx?$|(?:^|\/)tests?(?:-[^/]*)?\.[cm]?[jt]sx?$/i,
   python: /(?:^|\/)tests?\/|(?:^|\/)(?:tests?(?:_[^/]*)?|[^/]*_tests?)\.py$/,
   go: /_test\.go$/,
   rust: /(?:^|\/)tests\/|(?:^|\/)(?:tests?(?:_[^/]*)?|[^/]*_tests?)\.rs$/,
@@ -138,7 +139,10 @@ function withGroups(tests: TestCase[], groups: Group[]): TestCase[] {
   const around = holders(groups)
   return tests
     .toSorted((a, b) => a.span.from - b.span.from)
-    .map((test) => ({ ...test, skips: around(test.span.from).reduce((sum, group) => sum + group.skips, test.skips) }))
+    .map((test) => ({
+      ...test,
+      skips: around(test.span.from).reduce((sum, group) => sum + group.skips, test.skips),
+    }))
 }
 
 /** The rows of a table: of a literal in the expression, or of the one that a name in it stands for. */
@@ -157,7 +161,8 @@ function tableRows(source: Source, expression: Span, tables: Tables): Span[] {
 type Tables = (name: string) => Span[]
 
 function tablesOf(source: Source): Tables {
-  const definitions = /(?<![\w$.])([A-Za-z_$][\w$]*)\s*(?::(?![:=])[^=\n;(){}]{0,200}|\[\])?(?::=|=(?![=>]))\s*/g
+  const definitions =
+    /(?<![\w$.])([A-Za-z_$][\w$]*)\s*(?::(?![:=])[^=\n;(){}]{0,200}|\[\])?(?::=|=(?![=>]))\s*/g
   let starts: Map<string, number[]> | null = null
   const known = new Map<string, Span[]>()
   return (name) => {
@@ -197,7 +202,10 @@ function literalRows(source: Source, { from, to }: Span): Span[] {
   // `List.of([...])`, `Object.entries({ ... })`: the table is one further in.
   if (source.code[open] === '(' && rows.length === 1 && only !== undefined) return literalRows(source, only)
   // A call's arguments are a table only where the call makes a list of them.
-  if (source.code[open] === '(' && !/(?:^|[\s(,=&])(?:\w*\.)?(?:of|asList|listOf|Set|Map|arrayOf)?\s*$/.test(source.code.slice(from, open))) {
+  if (
+    source.code[open] === '(' &&
+    !/(?:^|[\s(,=&])(?:\w*\.)?(?:of|asList|listOf|Set|Map|arrayOf)?\s*$/.test(source.code.slice(from, open))
+  ) {
     return []
   }
   return rows
@@ -210,11 +218,14 @@ const JS_CALL =
 const JS_GROUPS = new Set(['describe', 'xdescribe', 'fdescribe', 'context', 'xcontext', 'suite', 'module'])
 /** `test.describe` is a group; `test.step`, `test.use`, `it.extend` ... are neither test nor group. */
 const JS_MODIFIERS = new Set(
-  'skip only todo fixme failing fails fail concurrent sequential serial parallel each for describe runIf skipIf if shuffle describe slow configure'.split(' '),
+  'skip only todo fixme failing fails fail concurrent sequential serial parallel each for describe runIf skipIf if shuffle describe slow configure'.split(
+    ' ',
+  ),
 )
 const JS_SKIPS = /^(?:skip|todo|fixme|failing|fails|fail|skipIf|runIf)$/
 /** Inside a body: mocha, node, ava, tap, Playwright. */
-const JS_BODY_SKIPS = /(?<![\w$.])(?:this|t|ctx|context|test|it)\.(?:skip|todo|fixme|fail)\s*\(|(?<![\w$.])pending\s*\(/g
+const JS_BODY_SKIPS =
+  /(?<![\w$.])(?:this|t|ctx|context|test|it)\.(?:skip|todo|fixme|fail)\s*\(|(?<![\w$.])pending\s*\(/g
 
 function readJavaScript(source: Source, tables: Tables): Found {
   const tests: TestCase[] = []
@@ -223,7 +234,10 @@ function readJavaScript(source: Source, tables: Tables): Found {
   const focused: TestFile['focused'] = []
   for (const match of source.code.matchAll(JS_CALL)) {
     const base = match[1] ?? match[2] ?? ''
-    const modifiers = (match[3] ?? '').split('.').map((it) => it.trim()).filter((it) => it !== '')
+    const modifiers = (match[3] ?? '')
+      .split('.')
+      .map((it) => it.trim())
+      .filter((it) => it !== '')
     if (modifiers.some((it) => !JS_MODIFIERS.has(it))) continue
     const from = match.index
     let open = from + match[0].length
@@ -243,10 +257,17 @@ function readJavaScript(source: Source, tables: Tables): Found {
     if (!named && callback === null) continue // `test(value)`, `test.skip(condition)`
 
     const options = callback === null ? inside : inside.slice(0, callback.index)
-    const optionSkips = named ? count(options, /[{,]\s*(?:skip|todo)\s*(?::(?!\s*(?:false|undefined)\b)|[,}])/g) : 0
+    const optionSkips = named
+      ? count(options, /[{,]\s*(?:skip|todo)\s*(?::(?!\s*(?:false|undefined)\b)|[,}])/g)
+      : 0
     const isGroup = JS_GROUPS.has(base) || modifiers.includes('describe')
-    const ownSkips = modifiers.filter((it) => JS_SKIPS.test(it)).length + (base.startsWith('x') ? 1 : 0) + optionSkips
-    if (/^f(?:it|describe|specify)$/.test(base) || modifiers.includes('only') || /[{,]\s*only\s*:\s*true\b/.test(options)) {
+    const ownSkips =
+      modifiers.filter((it) => JS_SKIPS.test(it)).length + (base.startsWith('x') ? 1 : 0) + optionSkips
+    if (
+      /^f(?:it|describe|specify)$/.test(base) ||
+      modifiers.includes('only') ||
+      /[{,]\s*only\s*:\s*true\b/.test(options)
+    ) {
       focused.push({ at: from, text: oneLine(source.raw.slice(from, first.to)) })
     }
     if (rows.length > 0) repeats.push({ span, rows })
@@ -258,7 +279,9 @@ function readJavaScript(source: Source, tables: Tables): Found {
     const block = callback === null ? '' : jsBlock(inside.slice(callback.index))
     const pending = callback === null && args.length === 1 ? 1 : 0
     tests.push({
-      name: named ? oneLine(source.raw.slice(first.from, first.to)).replace(/^["'`]|["'`]$/g, '') : '(unnamed)',
+      name: named
+        ? oneLine(source.raw.slice(first.from, first.to)).replace(/^["'`]|["'`]$/g, '')
+        : '(unnamed)',
       span,
       body,
       skips: ownSkips + pending + count(code(source, body), JS_BODY_SKIPS),
@@ -281,7 +304,8 @@ function jsBlock(text: string): string | null {
 
 /** The rows of `each`: of the list in the call, or the lines of the template after its headings. */
 function jsEachRows(source: Source, open: number, tables: Tables): Span[] {
-  if (source.code[open] === '(') return tableRows(source, { from: open + 1, to: closing(source, open) - 1 }, tables)
+  if (source.code[open] === '(')
+    return tableRows(source, { from: open + 1, to: closing(source, open) - 1 }, tables)
   const end = jsTemplateEnd(source, open)
   const rows: Span[] = []
   let from = open + 1
@@ -303,12 +327,22 @@ function jsTemplateEnd(source: Source, open: number): number {
 
 // ---------------------------------------------------------------- Python
 
-const PY_SKIP_MARKS = /\bmark\.(?:skip|skipif|xfail)\b|\bunittest\.(?:skip\w*|expectedFailure)\b|@\s*(?:skip\w*|xfail|expectedFailure)\b/g
-const PY_OWN_MARKS = /^[ \t]*(?:pytestmark\b[^\n=]*=[^\n]*\bmark\.(?:skip|skipif|xfail)\b|__test__\s*=\s*False)/gm
+const PY_SKIP_MARKS =
+  /\bmark\.(?:skip|skipif|xfail)\b|\bunittest\.(?:skip\w*|expectedFailure)\b|@\s*(?:skip\w*|xfail|expectedFailure)\b/g
+const PY_OWN_MARKS =
+  /^[ \t]*(?:pytestmark\b[^\n=]*=[^\n]*\bmark\.(?:skip|skipif|xfail)\b|__test__\s*=\s*False)/gm
 const PY_BODY_SKIPS = /\bpytest\s*\.\s*(?:skip|xfail|importorskip)\s*\(|\.skipTest\s*\(|\bSkipTest\b/g
 
 /** `collected`: whether pytest or unittest looks for tests in what stands around it. */
-type PyBlock = { indent: number; kind: 'def' | 'class' | 'never' | 'other'; name: string; collects: boolean; collected: boolean; span: Span; body: Span }
+type PyBlock = {
+  indent: number
+  kind: 'def' | 'class' | 'never' | 'other'
+  name: string
+  collects: boolean
+  collected: boolean
+  span: Span
+  body: Span
+}
 
 function readPython(source: Source, tables: Tables): Found {
   const blocks = pyBlocks(source)
@@ -333,7 +367,10 @@ function readPython(source: Source, tables: Tables): Found {
       if (rows.length > 0) repeats.push({ span: block.span, rows })
     }
     if (block.kind === 'class') {
-      groups.push({ span: block.span, skips: count(header, PY_SKIP_MARKS) + count(code(source, block.body), PY_OWN_MARKS) })
+      groups.push({
+        span: block.span,
+        skips: count(header, PY_SKIP_MARKS) + count(code(source, block.body), PY_OWN_MARKS),
+      })
     }
     if (block.kind !== 'def' || !/^test/.test(block.name) || !block.collected) continue
     const body = code(source, block.body)
@@ -377,12 +414,27 @@ function pyBlocks(source: Source): PyBlock[] {
     if (head !== null || colon || /^(?:if|while)\s/.test(text)) {
       const start = head !== null && decorators !== -1 ? decorators : from
       const inline = head !== null && !colon ? pyInlineBody(source, from, at) : at
-      const kind = head?.[1] === 'def' || head?.[1] === 'class' ? head[1] : /^(?:if|while)\s*\(?\s*(?:False|0|None)\b/.test(text) ? 'never' : 'other'
+      const kind =
+        head?.[1] === 'def' || head?.[1] === 'class'
+          ? head[1]
+          : /^(?:if|while)\s*\(?\s*(?:False|0|None)\b/.test(text)
+            ? 'never'
+            : 'other'
       const name = head?.[2] ?? ''
-      const collects = kind === 'other' || (kind === 'class' && (name.startsWith('Test') || text.slice(head?.[0].length).includes('Test')))
+      const collects =
+        kind === 'other' ||
+        (kind === 'class' && (name.startsWith('Test') || text.slice(head?.[0].length).includes('Test')))
       const collected = open.every((it) => it.collects)
       const end = source.code.length
-      const block: PyBlock = { indent, kind, name, collects, collected, span: { from: start, to: end }, body: { from: inline, to: end } }
+      const block: PyBlock = {
+        indent,
+        kind,
+        name,
+        collects,
+        collected,
+        span: { from: start, to: end },
+        body: { from: inline, to: end },
+      }
       blocks.push(block)
       open.push(block)
     }
@@ -437,11 +489,15 @@ function readGo(source: Source): Found {
     const text = code(source, body)
     tests.push({ name, span: { from, to }, body, skips: count(text, GO_SKIPS), empty: isEmptyBlock(text) })
   }
-  for (const match of source.code.matchAll(/^func\s+(?:\([^)\n]*\)\s*)?((?:Test|Fuzz|Example)(?:[^a-z\W]\w*)?)\s*\([^)]*\)\s*\{/gm)) {
+  for (const match of source.code.matchAll(
+    /^func\s+(?:\([^)\n]*\)\s*)?((?:Test|Fuzz|Example)(?:[^a-z\W]\w*)?)\s*\([^)]*\)\s*\{/gm,
+  )) {
     const open = match.index + match[0].length - 1
     add(match[1] as string, match.index, open, closing(source, open))
   }
-  for (const match of source.code.matchAll(/(?<![\w$])[a-z]\w*\.Run\s*\(\s*["`][^"`]*["`]\s*,\s*func\s*\([^)]*\)\s*\{/g)) {
+  for (const match of source.code.matchAll(
+    /(?<![\w$])[a-z]\w*\.Run\s*\(\s*["`][^"`]*["`]\s*,\s*func\s*\([^)]*\)\s*\{/g,
+  )) {
     const open = match.index + match[0].length - 1
     const name = source.raw.slice(match.index, open)
     add(`Run ${oneLine(/["`]([^"`]*)["`]/.exec(name)?.[1] ?? '')}`, match.index, open, closing(source, open))
@@ -456,13 +512,16 @@ function readRust(source: Source): Found {
   const groups: Group[] = []
   const repeats: Repeat[] = []
   const parts: { span: Span }[] = []
-  for (const match of source.code.matchAll(/\b(?:pub(?:\s*\([^)\n]*\))?\s+)?(?:(?:async|const|unsafe)\s+)*(fn|mod)\s+(\w+)/g)) {
+  for (const match of source.code.matchAll(
+    /\b(?:pub(?:\s*\([^)\n]*\))?\s+)?(?:(?:async|const|unsafe)\s+)*(fn|mod)\s+(\w+)/g,
+  )) {
     const open = rustBody(source, match.index + match[0].length)
     if (open === -1) continue
     const from = rustAttributes(source, match.index)
     const attributes = source.code.slice(from, match.index)
     const span = { from, to: closing(source, open) }
-    const skips = count(attributes, /\bignore\b|\bshould_panic\b/g) + count(attributes, /\bcfg\s*\((?!\s*test\s*\))/g)
+    const skips =
+      count(attributes, /\bignore\b|\bshould_panic\b/g) + count(attributes, /\bcfg\s*\((?!\s*test\s*\))/g)
     if (match[1] === 'mod') {
       groups.push({ span, skips })
       if (/\bcfg\s*\([^)]*\btest\b/.test(attributes)) parts.push({ span })
@@ -505,7 +564,8 @@ function rustAttributes(source: Source, at: number): number {
 
 // ---------------------------------------------------------------- Java
 
-const JAVA_SKIPS = /@(?:[\w.]*\.)?(?:Disabled\w*|Ignore|EnabledIf\w*|EnabledOn\w*)\b|\benabled\s*=\s*false\b|\bexpected\s*=/g
+const JAVA_SKIPS =
+  /@(?:[\w.]*\.)?(?:Disabled\w*|Ignore|EnabledIf\w*|EnabledOn\w*)\b|\benabled\s*=\s*false\b|\bexpected\s*=/g
 const JAVA_BODY_SKIPS = /\b(?:assumeTrue|assumeFalse|assumeThat|assumingThat|abort)\s*\(|\bSkipException\b/g
 
 function readJava(source: Source): Found {
@@ -519,7 +579,8 @@ function readJava(source: Source): Found {
     groups.push({ span, skips: count(code(source, { from, to: open }), JAVA_SKIPS) })
   }
   const seen = new Set<number>()
-  const heads = /@(?:[\w.]*\.)?(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property)\b|\bpublic\s+void\s+test\w*\s*\(\s*\)/g
+  const heads =
+    /@(?:[\w.]*\.)?(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property)\b|\bpublic\s+void\s+test\w*\s*\(\s*\)/g
   for (const match of source.code.matchAll(heads)) {
     const from = javaMemberStart(source, match.index)
     const method = javaMethod(source, match.index)
@@ -531,7 +592,13 @@ function readJava(source: Source): Found {
     const rows = javaRows(source, { from, to: method.open })
     if (rows.length > 0) repeats.push({ span, rows })
     const text = code(source, body)
-    tests.push({ name: method.name, span, body, skips: count(head, JAVA_SKIPS) + count(text, JAVA_BODY_SKIPS), empty: isEmptyBlock(text) })
+    tests.push({
+      name: method.name,
+      span,
+      body,
+      skips: count(head, JAVA_SKIPS) + count(text, JAVA_BODY_SKIPS),
+      empty: isEmptyBlock(text),
+    })
   }
   return { tests: withGroups(tests, groups), repeats, focused: [], parts: [] }
 }
@@ -604,7 +671,9 @@ function loopsIn(source: Source, tables: Tables): Repeat[] {
   const found: Repeat[] = []
   for (const match of source.code.matchAll(LOOPS[source.language])) {
     const end = match.index + match[0].length
-    const loop = match[0].startsWith('.') ? callLoop(source, match.index, end - 1) : forLoop(source, match.index, end)
+    const loop = match[0].startsWith('.')
+      ? callLoop(source, match.index, end - 1)
+      : forLoop(source, match.index, end)
     if (loop === null) continue
     const rows = tableRows(source, loop.over, tables)
     if (rows.length > 0) found.push({ span: loop.span, rows })
@@ -652,7 +721,8 @@ function forLoop(source: Source, start: number, end: number): { span: Span; over
     }
     if (open >= source.code.length) return null
     const close = closing(source, open)
-    if (!/^[ \t]*\{/.test(source.code.slice(close, close + 8))) return { span: { from: open, to: close }, over: { from: end, to: open } }
+    if (!/^[ \t]*\{/.test(source.code.slice(close, close + 8)))
+      return { span: { from: open, to: close }, over: { from: end, to: open } }
     open = nextCode(source, close)
   }
 }
@@ -723,14 +793,18 @@ const ASSERTIONS: Record<Language, RegExp> = {
     String.raw`(?<![\w.])[a-z]\w{0,2}\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\s*\(|(?<![\w.])(?:assert|require|is|qt|cmp|td|must|check)\.[A-Z]\w*\s*\(|(?<![\w.])${ASSERT_NAME}[A-Z]\w*\s*\(|(?:Expect|Ω|Eventually|Consistently)\s*\(`,
     'g',
   ),
-  rust: new RegExp(String.raw`(?<!\w)(?:debug_)?(?:assert|prop_assert|insta::assert)\w*!\s*[({[]|(?<![\w.])${ASSERT_NAME}_\w+\s*\(|(?<!\w)panic!\s*\(`, 'g'),
+  rust: new RegExp(
+    String.raw`(?<!\w)(?:debug_)?(?:assert|prop_assert|insta::assert)\w*!\s*[({[]|(?<![\w.])${ASSERT_NAME}_\w+\s*\(|(?<!\w)panic!\s*\(`,
+    'g',
+  ),
   java: new RegExp(
     String.raw`(?<![\w])(?:(?:Assertions|Assert|Truth|MatcherAssert)\.)?(?:assert[A-Z]\w*|fail|verify|verifyNoMoreInteractions|verifyNoInteractions|${ASSERT_NAME}[A-Z]\w*)\s*\(|\.(?:andExpect|expectNext|expectError|expectBody|expectStatus)\s*\(`,
     'g',
   ),
 }
 /** Words that a constant may consist of. */
-const CONSTANT = /^(?:true|false|True|False|None|null|nil|undefined|Some|Ok|is|in|not|and|or|assert|msg|self|t|toBe|toEqual)$/
+const CONSTANT =
+  /^(?:true|false|True|False|None|null|nil|undefined|Some|Ok|is|in|not|and|or|assert|msg|self|t|toBe|toEqual)$/
 
 function assertionsIn(source: Source): Span[] {
   const found: Span[] = []
@@ -746,7 +820,9 @@ function assertionsIn(source: Source): Span[] {
 
 /** `function assertUser(`, `def check_x(`, `func expectOk(` define, they do not call. */
 function isDefinition(source: Source, at: number): boolean {
-  return /\b(?:function\s*\*?|def|func|fn|void|class|struct|boolean|static|import|from)\s+$/.test(source.code.slice(Math.max(0, at - 24), at))
+  return /\b(?:function\s*\*?|def|func|fn|void|class|struct|boolean|static|import|from)\s+$/.test(
+    source.code.slice(Math.max(0, at - 24), at),
+  )
 }
 
 /** An assertion on constants alone says nothing: `expect(true).toBe(true)`, `assert 1 == 1`. */

@@ -116,7 +116,8 @@ function pieceAt(raw: string, at: number, language: Language, before: string): P
   if (c === '#' || (c === '`' && language !== 'go')) return null
   if (c === '/') {
     if (raw[at + 1] === '/') return { to: lineEnd(raw, at) }
-    if (raw[at + 1] === '*') return { to: language === 'rust' ? nestedEnd(raw, at) : after(raw, '*/', at + 2) }
+    if (raw[at + 1] === '*')
+      return { to: language === 'rust' ? nestedEnd(raw, at) : after(raw, '*/', at + 2) }
     return language === 'javascript' ? expressionAt(raw, at, before) : null
   }
   if (c === '`') return { to: after(raw, '`', at + 1), content: { from: at + 1, to: upTo(raw, '`', at + 1) } }
@@ -139,7 +140,9 @@ function quoted(raw: string, at: number, quote: string, lines: boolean): Piece {
 function rustString(raw: string, at: number): Piece | null {
   if (raw[at] === "'") {
     const char = /^'(?:\\[^\n]{1,10}?|[^\\'\n]{1,2})'/.exec(raw.slice(at, at + 16)) // otherwise a lifetime
-    return char === null ? null : { to: at + char[0].length, content: { from: at + 1, to: at + char[0].length - 1 } }
+    return char === null
+      ? null
+      : { to: at + char[0].length, content: { from: at + 1, to: at + char[0].length - 1 } }
   }
   const hashes = /r(#*)$/.exec(raw.slice(Math.max(0, at - 12), at))?.[1]
   if (hashes === undefined) return quoted(raw, at, '"', true)
@@ -151,7 +154,10 @@ function rustString(raw: string, at: number): Piece | null {
 /** A regular expression, where a value may begin; otherwise the stroke divides. */
 function expressionAt(raw: string, at: number, before: string): Piece | null {
   const word = /[A-Za-z$_]+$/.exec(raw.slice(Math.max(0, at - 12), at).trimEnd())?.[0] ?? ''
-  if (!/^$|[(,=:[!&|?{;+*%~^-]/.test(before) && !/^(?:return|typeof|case|of|in|await|yield|void|else|do)$/.test(word)) {
+  if (
+    !/^$|[(,=:[!&|?{;+*%~^-]/.test(before) &&
+    !/^(?:return|typeof|case|of|in|await|yield|void|else|do)$/.test(word)
+  ) {
     return null
   }
   let inClass = false

@@ -4,7 +4,7 @@
 // up again in tests that run (a renamed test, a table, a helper), and a cheat who writes those words is not found.
 
 import { holders, isTestFile, mayHoldTests, readTests, type TestCase, type TestFile } from './read-tests.ts'
-import { type Language, languageOf, type Source, type Span, wordsIn } from './source.ts'
+import { type Language, languageOf, type Source, type Span, statementEnd, wordsIn } from './source.ts'
 
 export { isTestFile, mayHoldTests }
 
@@ -38,9 +38,18 @@ export function weakenedTests(files: FileChange[]): Weakening[] {
 
 /** `strength`: its assertions, calls of helpers that assert included. `text`: its body, as `plain` makes it. */
 type Test = TestCase & { path: string; source: Source; strength: number; text: string; words: Bag }
-type Item = { path: string; text: string; weight: number; words: Bag }
-type Calls = Map<string, { calls: number }>
-type Side = { files: TestFile[]; helpers: Calls; tests: Test[]; assertions: Item[]; rows: Item[]; total: number }
+/** An assertion or the row of a table; `test` is the innermost test that it stands in. */
+type Item = { path: string; test: Test | null; text: string; weight: number; words: Bag }
+/** Functions with assertions in them: how many, and how often they are called in the changed files. */
+type Calls = Map<string, { calls: number; size: number }>
+type Side = {
+  files: TestFile[]
+  helpers: Calls
+  tests: Test[]
+  assertions: Item[]
+  rows: Item[]
+  total: number
+}
 
 /** The words of a part, with how often they stand there. */
 type Bag = { literals: Map<string, number>; identifiers: Map<string, number> }
@@ -56,29 +65,60 @@ function side(changes: FileChange[], which: 'before' | 'after', language: Langua
     const { path, source } = file
     const around = holders(file.repeats.map((it) => ({ span: it.span, times: Math.max(1, it.rows.length) })))
     const inside = holders(file.helpers)
-    const starts: number[] = []
-    for (const span of file.assertions) {
-      // A helper's assertion counts for each call of the helper; the call itself does not count then.
-      if (helpers.has(calledAt(source, span))) continue
+    // A call of a helper that asserts is no assertion itself: the helper's own count for each call.
+    const own = file.assertions.filter((span) => !helpers.has(calledAt(source, span)))
+    const starts = own.map((span) => span.from)
+    const tests = file.tests.map((test): Test => {
+      const calls =
+        source.code.slice(test.body.from, test.body.to).match(/(?<![\w$])[A-Za-z_$][\w$]*(?=!?\s*\()/g) ?? []
+      const strength = between(starts, test.span) + calls.reduce((total, name) => total + (helpers.get(name)?.size ?? 0), 0)
+      return {
+        ...test,
+        path,
+        source,
+        strength,
+        text: plain(source, test.body),
+        words: bag(source, test.body),
+      }
+    })
+    built.tests.push(...tests)
+    const testAt = holders(tests)
+    for (const span of own) {
       const helper = inside(span.from).at(-1)
       const calls = helper === undefined ? 1 : (helpers.get(helper.name)?.calls ?? 1)
       const times = around(span.from).reduce((product, it) => Math.min(1000, product * it.times), 1)
       const weight = calls * times
-      starts.push(span.from)
+      const test = testAt(span.from).at(-1) ?? null
       built.total += weight
-      built.assertions.push({ path, text: plain(source, span), weight, words: bag(source, span) })
+      built.assertions.push({ path, test, text: plain(source, span), weight, words: bag(source, span) })
     }
-    for (const { span, rows } of file.repeats) {
-      if (!file.assertions.some((it) => it.from >= span.from && it.from < span.to)) continue
-      for (const row of rows) built.rows.push({ path, text: plain(source, row), weight: 1, words: rowBag(source, row) })
-    }
-    for (const test of file.tests) {
-      const calls = source.code.slice(test.body.from, test.body.to).match(/(?<![\w$])[A-Za-z_$][\w$]*(?=!?\s*\()/g) ?? []
-      const strength = between(starts, test.span) + calls.filter((name) => helpers.has(name)).length
-      built.tests.push({ ...test, path, source, strength, text: plain(source, test.body), words: bag(source, test.body) })
+    built.assertions.push(...helperCalls(file, tests, own, helpers))
+    const rowTest = holders(tests)
+    for (const { span, rows } of file.repeats.toSorted((a, b) => a.span.from - b.span.from)) {
+      if (between(starts, span) === 0) continue
+      const test = rowTest(span.from).at(-1) ?? null
+      for (const row of rows)
+        built.rows.push({ path, test, text: plain(source, row), weight: 1, words: rowBag(source, row) })
     }
   }
   return built
+}
+
+/** The calls of helpers that assert, inside tests. They do not count in the total: there the helper's own do. */
+function helperCalls({ path, source }: TestFile, tests: Test[], own: Span[], helpers: Calls): Item[] {
+  if (helpers.size === 0) return []
+  const testAt = holders(tests)
+  const inAssertion = holders(own.map((span) => ({ span })))
+  const found: Item[] = []
+  for (const match of source.code.matchAll(/(?<![\w$.])[A-Za-z_$][\w$]*(?=!?\s*\()/g)) {
+    const weight = helpers.get(match[0])?.size
+    const test = testAt(match.index).at(-1)
+    const asserts = inAssertion(match.index).length > 0
+    if (weight === undefined || test === undefined || asserts) continue
+    const span = { from: match.index, to: statementEnd(source, match.index) }
+    found.push({ path, test, text: plain(source, span), weight, words: bag(source, span) })
+  }
+  return found
 }
 
 /** A file that only asserts, without tests that we know, is one test. */
@@ -90,12 +130,14 @@ function withWholeFile(file: TestFile): TestFile {
   return { ...file, tests: [{ name: '(whole file)', span, body: span, skips: 0, empty: false }] }
 }
 
-/** Functions with assertions in them, and how often they are called in the changed files. */
 function callsOfHelpers(files: TestFile[]): Calls {
   const helpers: Calls = new Map()
   for (const file of files) {
     const starts = file.assertions.map((it) => it.from)
-    for (const { name, span } of file.helpers) if (between(starts, span) > 0) helpers.set(name, { calls: 0 })
+    for (const { name, span } of file.helpers) {
+      const size = between(starts, span)
+      if (size > 0) helpers.set(name, { calls: 0, size })
+    }
   }
   if (helpers.size === 0) return helpers
   for (const { source, repeats } of files) {
@@ -103,7 +145,11 @@ function callsOfHelpers(files: TestFile[]): Calls {
     for (const match of source.code.matchAll(/(?<![\w$])([A-Za-z_$][\w$]*)!?\s*\(/g)) {
       const helper = helpers.get(match[1] as string)
       const before = source.code.slice(Math.max(0, match.index - 16), match.index)
-      if (helper === undefined || /\b(?:function\s*\*?|def|func|fn|void)\s+$|\bfunc\s*\([^)]*\)\s*$/.test(before)) continue
+      if (
+        helper === undefined ||
+        /\b(?:function\s*\*?|def|func|fn|void)\s+$|\bfunc\s*\([^)]*\)\s*$/.test(before)
+      )
+        continue
       helper.calls += around(match.index).reduce((product, it) => Math.min(1000, product * it.times), 1)
     }
   }
@@ -154,41 +200,46 @@ function emptyBag(): Bag {
 
 function counted(words: string[]): Map<string, number> {
   const total = new Map<string, number>()
-  for (const word of words) total.set(word, (total.get(word) ?? 0) + 1)
+  for (const word of words) addCount(total, word, 1)
   return total
 }
 
+function addCount(total: Map<string, number>, word: string, number: number): void {
+  total.set(word, (total.get(word) ?? 0) + number)
+}
+
 function addTo(total: Bag, { literals, identifiers }: Bag, sign = 1): void {
-  for (const [word, number] of literals) total.literals.set(word, (total.literals.get(word) ?? 0) + sign * number)
-  for (const [word, number] of identifiers) {
-    total.identifiers.set(word, (total.identifiers.get(word) ?? 0) + sign * number)
-  }
+  for (const [word, number] of literals) addCount(total.literals, word, sign * number)
+  for (const [word, number] of identifiers) addCount(total.identifiers, word, sign * number)
 }
 
 // ---------------------------------------------------------------- comparing the sides
 
 function weakenedIn(before: Side, after: Side): Weakening[] {
-  const { kept, gone, fresh } = matched(before.tests, after.tests)
-  const found: Weakening[] = []
-  const gained = gainedWords(before, after, kept, gone, fresh)
-  const lost = gone.filter((test) => test.skips === 0 && !test.empty && !isAbsorbed(test.words, gained, gone))
-  found.push(...sayGone(lost, after))
+  const pairs = matched(before.tests, after.tests)
+  const gains = gainsOf(before, after, pairs)
+  const running = pairs.gone.filter((test) => test.skips === 0 && !test.empty)
+  const shared = sharedLiterals(pairs.gone)
+  const lost = running.filter(
+    (test, index) => index >= MOST_COMPARED || !isAbsorbed(test.words, gains, shared),
+  )
+  const found = sayGone(lost, after)
 
-  const told: Told[] = lost.map((test) => ({ test, strength: test.strength }))
-  for (const [old, now] of kept) {
-    const weaker = weakerTest(old, now, gained)
+  const told = new Set(lost)
+  for (const [old, now] of pairs.kept) {
+    const weaker = weakerTest(old, now, gains)
     if (weaker === null) continue
     found.push(weaker)
-    told.push({ test: old, strength: Math.max(0, old.strength - now.strength) })
+    told.add(old)
   }
-  found.push(...newlyFocused(before, after), ...droppedAssertions(before, after, told))
-  return found
+  return [...found, ...newlyFocused(before, after), ...droppedAssertions(before, after, pairs.kept, told)]
 }
 
-function weakerTest(old: Test, now: Test, gained: Bag): Weakening | null {
+function weakerTest(old: Test, now: Test, gains: Bag[]): Weakening | null {
   const name = `test "${now.name}"`
-  if (now.skips > old.skips) return { path: now.path, kind: 'skipped', text: `${name} is skipped, or may fail` }
-  if (!isEmptied(old, now) || isAbsorbed(old.words, gained, [])) return null
+  if (now.skips > old.skips)
+    return { path: now.path, kind: 'skipped', text: `${name} is skipped, or may fail` }
+  if (!isEmptied(old, now) || isAbsorbed(old.words, gains, new Set())) return null
   const text = now.empty ? `${name} has nothing in it any more` : `${name} has no assertion any more`
   return { path: now.path, kind: 'emptied', text }
 }
@@ -222,7 +273,8 @@ function matched(before: Test[], after: Test[]): Matched {
   gone = pair(gone, (test) => test.name)
   gone = pair(gone, (test) => test.text)
   const fresh = after.filter((test) => !taken.has(test))
-  gone = gone.filter((test) => {
+  gone = gone.filter((test, index) => {
+    if (index >= MOST_COMPARED) return true
     const [partner, likeness] = mostLike(test, fresh)
     if (partner === undefined || likeness < ALIKE) return true
     fresh.splice(fresh.indexOf(partner), 1)
@@ -232,7 +284,7 @@ function matched(before: Test[], after: Test[]): Matched {
   return { kept, gone, fresh }
 }
 
-const ALIKE = 0.65
+const ALIKE = 0.7
 /** More tests than this are not compared with each other: a test that is renamed and changed then counts as gone. */
 const MOST_COMPARED = 300
 
@@ -259,54 +311,94 @@ function likenessOf(a: Bag, b: Bag): number {
   return all === 0 ? 0 : (2 * common) / all
 }
 
-function push<T>(map: Map<string, T[]>, key: string, value: T): void {
+function push<K, T>(map: Map<K, T[]>, key: K, value: T): void {
   const own = map.get(key)
   if (own === undefined) map.set(key, [value])
   else own.push(value)
 }
 
-/** The words that tests which run, their tables and their helpers have won, apart from what stayed. */
-function gainedWords(before: Side, after: Side, kept: [Test, Test][], gone: Test[], fresh: Test[]): Bag {
-  const gained = emptyBag()
-  const runs = (test: Test): boolean => test.skips === 0 && !test.empty
-  for (const test of fresh) if (runs(test)) addTo(gained, test.words)
-  for (const [old, now] of kept) {
-    if (old.text === now.text || !runs(now)) continue
-    addTo(gained, now.words)
-    addTo(gained, old.words, -1)
-  }
+/**
+ * What may have taken over from tests that are gone: every fresh test, and every test that won words, each with the
+ * tables and helpers that its file has won. Only tests that run.
+ */
+function gainsOf(before: Side, after: Side, { kept, gone, fresh }: Matched): Bag[] {
   const isGone = new Set(gone)
-  const outside = (one: Side, span: (test: Test) => Span): Bag => wordsAround(one, one.tests.map((test) => ({ path: test.path, span: span(test) })))
-  addTo(gained, outside(after, (test) => test.body))
+  const partsOf = (one: Side, span: (test: Test) => Span): { path: string; span: Span }[] =>
+    one.tests.map((test) => ({ path: test.path, span: span(test) }))
+  const around = wordsAround(
+    after,
+    partsOf(after, (test) => test.body),
+  )
   // The tables of tests that are gone stand in their marks: they did not stay.
-  addTo(gained, outside(before, (test) => (isGone.has(test) ? test.span : test.body)), -1)
-  return gained
+  const aroundBefore = wordsAround(
+    before,
+    partsOf(before, (test) => (isGone.has(test) ? test.span : test.body)),
+  )
+  for (const [path, words] of aroundBefore) {
+    const own = around.get(path)
+    if (own !== undefined) addTo(own, words, -1)
+  }
+  const gains: Bag[] = []
+  const add = (now: Test, old: Test | null): void => {
+    if (now.skips > 0 || now.empty || gains.length >= MOST_COMPARED) return
+    const gain = emptyBag()
+    addTo(gain, now.words)
+    if (old !== null) for (const [word, number] of old.words.literals) addCount(gain.literals, word, -number)
+    addTo(gain, around.get(now.path) ?? emptyBag())
+    gains.push(gain)
+  }
+  for (const test of fresh) add(test, null)
+  for (const [old, now] of kept) if (old.text !== now.text) add(now, old)
+  return gains
 }
 
-/** The words outside of these parts: of tables, and of helpers that assert and are called. */
-function wordsAround(one: Side, parts: { path: string; span: Span }[]): Bag {
-  const total = emptyBag()
+/** By file, the words outside of these parts: of tables, and of helpers that assert and are called. */
+function wordsAround(one: Side, parts: { path: string; span: Span }[]): Map<string, Bag> {
+  const words = new Map<string, Bag>()
   const byFile = new Map<string, { span: Span }[]>()
   for (const part of parts) push(byFile, part.path, part)
   for (const { path, source, repeats, helpers } of one.files) {
     const spans = [...new Map(repeats.flatMap((it) => it.rows).map((row) => [row.from, row])).values()]
     for (const { name, span } of helpers) if ((one.helpers.get(name)?.calls ?? 0) > 0) spans.push(span)
     spans.sort((a, b) => a.from - b.from)
-    const within = holders(byFile.get(path) ?? [])
-    for (const span of spans) if (within(span.from).length === 0) addTo(total, rowBag(source, span))
+    const inParts = holders(byFile.get(path) ?? [])
+    const total = emptyBag()
+    for (const span of spans) if (inParts(span.from).length === 0) addTo(total, rowBag(source, span))
+    words.set(path, total)
   }
-  return total
+  return words
+}
+
+/** Literals that all gone tests have: a table that took over from them holds these only once. */
+function sharedLiterals(gone: Test[]): Set<string> {
+  if (gone.length < 2) return new Set()
+  const tests = new Map<string, number>()
+  for (const { words } of gone) for (const word of words.literals.keys()) addCount(tests, word, 1)
+  return new Set([...tests].filter(([, number]) => number === gone.length).map(([word]) => word))
 }
 
 const ENOUGH = 0.6
+const ENOUGH_OF_TWO = 0.8
+/** Names alone are weak evidence: tests of one file share most of them. */
+const ENOUGH_NAMES = 0.8
 
-/** Whether these words turn up among the gained ones. Literals decide; words that all gone tests share do not. */
-function isAbsorbed(words: Bag, gained: Bag, gone: Test[]): boolean {
-  const shared = (word: string): boolean => gone.length > 1 && gone.every((test) => test.words.literals.has(word))
-  const own = [...words.literals.keys()].filter((word) => !shared(word))
-  if (own.length > 0) return own.filter((it) => (gained.literals.get(it) ?? 0) > 0).length / own.length >= ENOUGH
-  const names = [...words.identifiers.keys()]
-  return names.length > 0 && names.filter((it) => (gained.identifiers.get(it) ?? 0) > 0).length / names.length >= ENOUGH
+/** Whether one gain has most of these words, or two together nearly all. Literals decide, where there are any. */
+function isAbsorbed(words: Bag, gains: Bag[], shared: Set<string>): boolean {
+  const own = [...words.literals.keys()].filter((word) => !shared.has(word))
+  if (own.length === 0) {
+    const names = [...words.identifiers.keys()]
+    const part = (gain: Bag): number =>
+      names.filter((it) => (gain.identifiers.get(it) ?? 0) > 0).length / names.length
+    return names.length > 0 && gains.some((gain) => part(gain) >= ENOUGH_NAMES)
+  }
+  const covers = gains.map((gain) => own.filter((it) => (gain.literals.get(it) ?? 0) > 0))
+  covers.sort((a, b) => b.length - a.length)
+  const [first = [], ...others] = covers
+  if (first.length / own.length >= ENOUGH) return true
+  const missing = own.filter((it) => !first.includes(it))
+  return others.some(
+    (it) => (first.length + missing.filter((word) => it.includes(word)).length) / own.length >= ENOUGH_OF_TWO,
+  )
 }
 
 function sayGone(lost: Test[], after: Side): Weakening[] {
@@ -316,17 +408,24 @@ function sayGone(lost: Test[], after: Side): Weakening[] {
   for (const test of lost) push(byFile, test.path, test)
   for (const [path, tests] of byFile) {
     // A test inside a test that is gone is gone with it.
-    const outer = tests.filter((it) => !tests.some((other) => other !== it && holds(other.span, it.span)))
+    const outer: Test[] = []
+    for (const test of tests.toSorted((a, b) => a.span.from - b.span.from)) {
+      if (test.span.from >= (outer.at(-1)?.span.to ?? 0)) outer.push(test)
+    }
     if (!paths.has(path)) {
-      const names = outer.slice(0, 3).map((it) => `"${it.name}"`).join(', ')
-      found.push({ path, kind: 'deleted', text: `the file is gone with ${plural(outer.length, 'test')}: ${names}` })
-    } else for (const test of outer) found.push({ path, kind: 'deleted', text: `test "${test.name}" is gone` })
+      const names = outer
+        .slice(0, 3)
+        .map((it) => `"${it.name}"`)
+        .join(', ')
+      found.push({
+        path,
+        kind: 'deleted',
+        text: `the file is gone with ${plural(outer.length, 'test')}: ${names}`,
+      })
+    } else
+      for (const test of outer) found.push({ path, kind: 'deleted', text: `test "${test.name}" is gone` })
   }
   return found
-}
-
-function holds(outer: Span, inner: Span): boolean {
-  return outer.from <= inner.from && outer.to >= inner.to && outer.to - outer.from > inner.to - inner.from
 }
 
 function newlyFocused(before: Side, after: Side): Weakening[] {
@@ -335,28 +434,71 @@ function newlyFocused(before: Side, after: Side): Weakening[] {
     file.focused.flatMap(({ text }) => {
       const at = old.indexOf(text)
       if (at !== -1) old.splice(at, 1)
-      return at === -1 ? [{ path: file.path, kind: 'focused' as const, text: `other tests do not run: ${text}` }] : []
+      return at === -1
+        ? [{ path: file.path, kind: 'focused' as const, text: `other tests do not run: ${text}` }]
+        : []
     }),
   )
 }
 
-/** A test of the side before that was reported, and how many assertions went with that. */
-type Told = { test: Test; strength: number }
+/**
+ * Assertions and table rows that are gone without a trace: of tests that have fewer than before, and elsewhere as far
+ * as the number of all assertions fell.
+ */
+function droppedAssertions(before: Side, after: Side, kept: [Test, Test][], told: Set<Test>): Weakening[] {
+  const missing = without(before.assertions, after.assertions)
+  const fresh = without(after.assertions, before.assertions)
+  const fewer = countOf(missing, (item) => item.text)
+  const [had, have] = [groupOf(before.assertions), groupOf(after.assertions)]
 
-/** Assertions and table rows that are gone, as far as the number of assertions fell and nothing else explains it. */
-function droppedAssertions(before: Side, after: Side, told: Told[]): Weakening[] {
-  const fell = before.total - after.total - told.reduce((sum, it) => sum + it.strength, 0)
-  if (fell <= 0) return []
-  const gained = gainedIn([...after.assertions, ...after.rows], [...before.assertions, ...before.rows])
-  const open = [...without(before.assertions, after.assertions), ...without(before.rows, after.rows)].filter((item) => {
-    if (told.some(({ test }) => test.path === item.path && test.text.includes(item.text))) return false
-    return !isAbsorbed(item.words, gained, [])
-  })
-  const dropped = Math.min(fell, open.reduce((sum, item) => sum + item.weight, 0))
-  const first = open[0]
-  if (dropped <= 0 || first === undefined) return []
-  const text = `${plural(dropped, 'assertion')} of ${before.total} gone`
-  return [{ path: first.path, kind: 'assertions', text }]
+  const dropped: { path: string; number: number }[] = []
+  for (const [old, now] of kept) {
+    const fell = old.strength - now.strength
+    if (fell <= 0 || told.has(old)) continue
+    const [left, right] = [had.get(old) ?? [], have.get(now) ?? []]
+    const gain = [sum(without(right, left))]
+    // What stands elsewhere now has moved, unless it stood there before.
+    const open = without(left, right).filter((item) => {
+      const number = fewer.get(item.text) ?? 0
+      if (number <= 0 || isAbsorbedItem(item.words, gain)) return false
+      fewer.set(item.text, number - 1)
+      return true
+    })
+    const weight = open.reduce((total, item) => total + Math.max(1, item.weight), 0)
+    if (open.length > 0) dropped.push({ path: now.path, number: Math.min(fell, weight) })
+  }
+
+  const explained = dropped.reduce((total, it) => total + it.number, 0)
+  const fell = [...told].reduce((left, test) => left - test.strength, before.total - after.total - explained)
+  const inTests = new Set(kept.map(([old]) => old))
+  const outside = missing.filter((item) => item.test === null || !(inTests.has(item.test) || told.has(item.test)))
+  const rows = without(before.rows, after.rows).filter((item) => item.test === null || !told.has(item.test))
+  const gain = [sum([...fresh, ...without(after.rows, before.rows)])]
+  const open = [...outside, ...rows].filter((item) => !isAbsorbedItem(item.words, gain))
+  const number = Math.min(fell, open.reduce((total, item) => total + item.weight, 0))
+  if (number > 0) dropped.push({ path: open[0]?.path ?? '', number })
+
+  const first = dropped[0]
+  if (first === undefined) return []
+  const all = dropped.reduce((total, it) => total + it.number, 0)
+  return [{ path: first.path, kind: 'assertions', text: `${plural(all, 'assertion')} of ${before.total} gone` }]
+}
+
+function groupOf(items: Item[]): Map<Test | null, Item[]> {
+  const groups = new Map<Test | null, Item[]>()
+  for (const item of items) push(groups, item.test, item)
+  return groups
+}
+
+function countOf<T>(items: T[], keyOf: (item: T) => string): Map<string, number> {
+  return counted(items.map(keyOf))
+}
+
+/** Whether most words of one assertion turn up in the new ones. */
+function isAbsorbedItem(words: Bag, gains: Bag[]): boolean {
+  const kind = words.literals.size > 0 ? 'literals' : 'identifiers'
+  const own = [...words[kind].keys()]
+  return gains.some((gain) => own.filter((it) => (gain[kind].get(it) ?? 0) > 0).length / own.length >= ENOUGH)
 }
 
 /** The items whose text does not stand on the other side, one for one. */
@@ -370,9 +512,9 @@ function without(items: Item[], others: Item[]): Item[] {
   })
 }
 
-function gainedIn(items: Item[], others: Item[]): Bag {
+function sum(items: Item[]): Bag {
   const total = emptyBag()
-  for (const { words } of without(items, others)) addTo(total, words)
+  for (const { words } of items) addTo(total, words)
   return total
 }
 

@@ -1,31 +1,186 @@
 // The main job: from prd.json to a pull request that is ready for review, over several jobs, on real parts.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import test from 'node:test'
-import { badTurn, goodTurn, openSite, outputsOf, story } from './site.ts'
+import { badTurn, goodTurn, openSite, outputsOf, type Site, story } from './site.ts'
 
-test('a chain of jobs completes six stories, one of which fails its gate once', async () => {
-  await using site = await openSite({
-    stories: [
-      story('US-001', 'one'),
-      story('US-002', 'two', { dependsOn: ['US-001'] }),
-      story('US-003', 'three', { dependsOn: ['US-001'] }),
-      story('US-004', 'four', { dependsOn: ['US-002', 'US-003'] }),
-      story('US-005', 'five', { priority: 2 }),
-      story('US-006', 'six', { priority: 3 }),
-    ],
-    script: {
-      'US-001': [goodTurn('one', 1)],
-      'US-002': [badTurn('two', 2), goodTurn('two', 2)],
-      'US-003': [goodTurn('three', 3)],
-      'US-004': [goodTurn('four', 4)],
-      'US-005': [goodTurn('five', 5)],
-      'US-006': [goodTurn('six', 6)],
-    },
-  })
+const STORIES = [
+  story('US-001', 'one'),
+  story('US-002', 'two', { dependsOn: ['US-001'] }),
+  story('US-003', 'three', { dependsOn: ['US-001'] }),
+  story('US-004', 'four', { dependsOn: ['US-002', 'US-003'] }),
+  story('US-005', 'five', { priority: 2 }),
+  story('US-006', 'six', { priority: 3 }),
+]
+
+const SCRIPT = {
+  'US-001': [goodTurn('one', 1)],
+  'US-002': [badTurn('two', 2), goodTurn('two', 2)],
+  'US-003': [goodTurn('three', 3)],
+  'US-004': [goodTurn('four', 4)],
+  'US-005': [goodTurn('five', 5)],
+  'US-006': [goodTurn('six', 6)],
+}
+
+test('a chain of jobs completes six stories, one of which fails its gate once', async (t) => {
+  await using site = await openSite({ stories: STORIES, script: SCRIPT })
   const { github, runner } = site
   await runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
   await runner.settled()
   const log = site.log()
-  assert.deepEqual(github.violations, [], log)
-  assert.equal(outputsOf(site.last()).outcome, 'complete', log)
+
+  await t.test('every request keeps to the contract of GitHub', () =>
+    assert.deepEqual(github.violations, [], log),
+  )
+
+  await t.test('three jobs, all successful, each but the first started by the one before', () => {
+    const results = runner.runs.map((run) => [run.conclusion, outputsOf(run).outcome])
+    assert.deepEqual(results, [
+      ['success', 'continued'],
+      ['success', 'continued'],
+      ['success', 'complete'],
+    ])
+    const told = runner.runs.slice(0, -1).map((run) => Number(outputsOf(run)['next-run-id']))
+    assert.deepEqual(
+      told,
+      runner.runs.slice(1).map((run) => run.id),
+    )
+  })
+
+  await t.test('the outputs say what happened', async () => {
+    const [pull] = await github.pulls()
+    const { 'report-path': report, ...outputs } = outputsOf(site.last())
+    assert.match(report ?? '', /ralph-sample\.md$/)
+    assert.deepEqual(outputs, {
+      outcome: 'complete',
+      feature: 'sample',
+      branch: 'ralph/sample',
+      'pull-request-number': String(pull?.number),
+      'pull-request-url': `${github.url}/acme/shop/pull/${pull?.number}`,
+      iterations: '7',
+      'stories-total': '6',
+      'stories-passed': '6',
+      'stories-blocked': '0',
+      'cost-usd': '0.08',
+      'next-run-id': '',
+    })
+  })
+
+  await t.test(
+    'one commit a story with its trailers; state commits hold no code; every gate is green at each',
+    async () => {
+      await checkCommits(site)
+    },
+  )
+
+  await t.test('prd.json on the branch says that every story passed', async () => {
+    const prd = JSON.parse((await github.read('ralph/sample', '.ralph/2026-01-31-sample/prd.json')) ?? '')
+    assert.equal(prd.run.outcome, 'complete')
+    assert.equal(prd.run.iterations, 7)
+    assert.equal(prd.run.jobs, 3)
+    for (const one of prd.userStories) {
+      assert.equal(one.passes, true, one.id)
+      assert.match(one.lastResult.commit, /^[0-9a-f]{40}$/)
+    }
+    assert.equal(prd.userStories[1].retries, 1)
+    const progress = (await github.read('ralph/sample', '.ralph/2026-01-31-sample/progress.txt')) ?? ''
+    assert.equal(progress.match(/^## Iteration /gm)?.length, 7)
+    assert.equal(progress.match(/^\*\*Status:\*\* FAILED/gm)?.length, 1)
+  })
+
+  await t.test('every check on the head is a success, once; no check is open anywhere', async () => {
+    const head = (await github.head('ralph/sample')) ?? ''
+    const checks = github.checksOf(head).map((check) => [check.name, check.conclusion])
+    const expected = ['ralph', ...STORIES.map((one) => `ralph / ${String(one.id)}`)].map((name) => [
+      name,
+      'success',
+    ])
+    assert.deepEqual(checks.sort(), expected.sort())
+    const all = [...github.world.checks.values()].filter((check) => check.name.startsWith('ralph'))
+    assert.deepEqual(
+      all.filter((check) => check.status !== 'completed').map((check) => check.name),
+      [],
+    )
+  })
+
+  await t.test('exactly one pull request, ready for review, and one comment', async () => {
+    const pulls = await github.pulls()
+    assert.equal(pulls.length, 1)
+    assert.equal(pulls[0]?.draft, false)
+    assert.equal(pulls[0]?.head.sha, await github.head('ralph/sample'))
+    const comments = github.comments(pulls[0]?.number ?? 0)
+    assert.equal(comments.length, 1)
+    assert.match(comments[0]?.body ?? '', /^<!-- ralph:sticky:sample -->/)
+    assert.match(comments[0]?.body ?? '', /6 of 6/)
+  })
+
+  await t.test('the base is as it was, and the state holds no lease', async () => {
+    assert.equal(await github.read('main', 'src/one.mjs'), null)
+    const state = JSON.parse(
+      (await github.read('refs/ralph/2026-01-31-sample', '.ralph-state/state.json')) ?? '',
+    )
+    assert.equal(state.lease, null)
+    assert.equal(state.attempt, null)
+  })
+
+  await t.test('the second attempt was shown the failing gate', async () => {
+    const again = (await site.sessions()).find((one) => one.story === 'US-002' && one.attempt === 2)
+    assert.match(again?.prompt ?? '', /gate test failed/)
+    assert.match(again?.prompt ?? '', /3 !== 2/)
+  })
+
+  await t.test('the requests are few', (report) => {
+    const byJob = new Map<string, number>()
+    for (const request of github.requests) {
+      if (request.path.includes('.git/')) continue
+      byJob.set(request.token ?? '', (byJob.get(request.token ?? '') ?? 0) + 1)
+    }
+    const counts = [...byJob.values()]
+    report.diagnostic(
+      `API requests by job: ${counts.join(', ')} (3 iterations each, the last 1 and the verification)`,
+    )
+    for (const count of counts) assert.ok(count <= 15 + 4 * 3 + 7, String(count))
+  })
 })
+
+async function checkCommits(site: Site): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-clone-'))
+  try {
+    const git = (...args: string[]) => execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8' })
+    execFileSync('git', ['clone', '-q', '-b', 'ralph/sample', site.github.bare.path, folder])
+    const commits = git('log', '--reverse', '--first-parent', '--format=%H', 'origin/main..HEAD')
+      .trim()
+      .split('\n')
+    const stories: string[] = []
+    for (const commit of commits) {
+      const message = git('log', '-1', '--format=%B', commit)
+      const id = /^Ralph-Story: (.+)$/m.exec(message)?.[1]
+      const code = git('diff-tree', '-r', '--no-commit-id', '--name-only', commit)
+        .split('\n')
+        .filter((path) => path !== '' && !path.startsWith('.ralph/'))
+      assert.match(message, /^Ralph-Run: /m)
+      if (id === undefined) assert.deepEqual(code, [], message)
+      else {
+        stories.push(id)
+        assert.match(message, /^Ralph-Iteration: \d+$/m)
+        assert.ok(code.length > 0, message)
+      }
+      git('checkout', '-q', commit)
+      execFileSync('bash', ['-c', 'node --test test/'], {
+        cwd: folder,
+        stdio: 'ignore',
+        env: { PATH: process.env.PATH },
+      })
+    }
+    assert.deepEqual(
+      stories,
+      STORIES.map((one) => String(one.id)),
+    )
+    assert.equal(git('fsck', '--no-dangling').trim(), '')
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

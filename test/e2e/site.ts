@@ -1,5 +1,5 @@
 // A site for end-to-end tests: the stand-in for GitHub, a runner, a sample project, and the committed bundle as the action.
-import { readFile, writeFile, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -55,8 +55,20 @@ function moduleFiles(name: string, value: number, expected: number): Record<stri
   }
 }
 
-export function story(id: string, title: string, more: Record<string, unknown> = {}): Record<string, unknown> {
-  return { id, title, description: `As a user, I want ${title}.`, acceptanceCriteria: [`${title} works`, 'a test shows it'], priority: 1, passes: false, ...more }
+export function story(
+  id: string,
+  title: string,
+  more: Record<string, unknown> = {},
+): Record<string, unknown> {
+  return {
+    id,
+    title,
+    description: `As a user, I want ${title}.`,
+    acceptanceCriteria: [`${title} works`, 'a test shows it'],
+    priority: 1,
+    passes: false,
+    ...more,
+  }
 }
 
 export async function openSite(options: SiteOptions): Promise<Site> {
@@ -73,7 +85,13 @@ export async function openSite(options: SiteOptions): Promise<Site> {
     'max-iterations': '20',
     ...options.inputs,
   }
-  const prd = { schemaVersion: 2, project: 'Sample', branchName: 'ralph/sample', description: 'A sample.', userStories: options.stories }
+  const prd = {
+    schemaVersion: 2,
+    project: 'Sample',
+    branchName: 'ralph/sample',
+    description: 'A sample.',
+    userStories: options.stories,
+  }
   const github = await startGitHub({
     people: { alice: 'admin', bob: 'write', mallory: 'read' },
     ...options.github,
@@ -88,13 +106,20 @@ export async function openSite(options: SiteOptions): Promise<Site> {
       ...options.files,
     },
   })
-  const runner = await startRunner({ github, action: { match: /^ralph\/action@/, path: ROOT }, ...options.runner })
+  const runner = await startRunner({
+    github,
+    action: { match: /^ralph\/action@/, path: ROOT },
+    ...options.runner,
+  })
   return {
     github,
     runner,
     async sessions() {
       const text = await readFile(seenFile, 'utf8')
-      return text.split('\n').filter(Boolean).map((line) => JSON.parse(line))
+      return text
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line))
     },
     setScript: (script) => writeFile(scriptFile, JSON.stringify(script)),
     log: () => runner.runs.map((run) => runner.log(run)).join('\n'),
@@ -116,7 +141,10 @@ export async function workflow(inputs: Record<string, string>): Promise<string> 
   const text = await readFile(join(ROOT, 'examples', 'ralph.yml'), 'utf8')
   const lines = Object.entries(inputs).map(([name, value]) =>
     value.includes('\n')
-      ? `          ${name}: |\n${value.split('\n').map((line) => `            ${line}`).join('\n')}`
+      ? `          ${name}: |\n${value
+          .split('\n')
+          .map((line) => `            ${line}`)
+          .join('\n')}`
       : `          ${name}: ${JSON.stringify(value)}`,
   )
   const own = /( {6}- uses: ralph\/action@v1\n {8}with:\n)(?: {10}.*\n)+/

@@ -372,6 +372,28 @@ describe('REST', () => {
     const reader = client(github, github.mintJobToken({ contents: 'read' }))
     const refused = await reader('POST /graphql', { query: ready, variables: { id } })
     assert.deepEqual([refused.status, refused.body.errors[0].type], [200, 'FORBIDDEN'])
+    const write =
+      'mutation($input: CreateCommitOnBranchInput!) { createCommitOnBranch(input: $input) { commit { oid } } }'
+    const before = await github.head('ralph/a')
+    const input = {
+      branch: { repositoryNameWithOwner: 'acme/shop', branchName: 'ralph/a' },
+      expectedHeadOid: before,
+      message: { headline: 'H' },
+      fileChanges: { additions: [{ path: 'n.txt', contents: 'bg==' }], deletions: [{ path: 'a.txt' }] },
+    }
+    const signed = (await ask('POST /graphql', { query: write, variables: { input } })).body.data
+      .createCommitOnBranch.commit.oid
+    assert.deepEqual(
+      [
+        await github.head('ralph/a'),
+        await github.read('ralph/a', 'n.txt'),
+        await github.read('ralph/a', 'a.txt'),
+      ],
+      [signed, 'n', null],
+    )
+    assert.equal((await ask(`GET ~/git/commits/${signed}`)).body.verification.verified, true)
+    const stale = await ask('POST /graphql', { query: write, variables: { input } })
+    assert.equal(stale.body.errors[0].type, 'STALE_DATA')
     clean()
     await ask('POST /graphql', { query: 'mutation { markReady(input: {}) { x } }' })
     assert.match(github.violations.join(), /Cannot query field "markReady"/)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { client, clone, everything } from './client.ts'
-import { startSample } from './sample.ts'
+import { says, startSample } from './sample.ts'
 
 const job = (steps: string, more = ''): string =>
   `on: { workflow_dispatch: { inputs: { feature: {}, n: { type: number, default: 3 } } } }\njobs:\n  work:\n    runs-on: ubuntu-latest\n${more}    steps:\n${steps}`
@@ -140,16 +140,18 @@ describe('a job', () => {
 
   it('has a token with exactly its permissions, which dies with it', async () => {
     await using sample = await startSample({
+      main: "process.on('SIGINT', () => process.exit(0)); setInterval(() => {}, 1000); console.log('ready')",
       workflows: {
-        'ralph.yml': `on: workflow_dispatch\npermissions: write-all\njobs:\n  a: { runs-on: x, permissions: { contents: write, pull-requests: write }, steps: [{ run: 'true' }] }\n  b: { runs-on: x, steps: [{ run: 'true' }] }\n`,
+        'ralph.yml': `on: workflow_dispatch\npermissions: write-all\njobs:\n  a: { runs-on: x, permissions: { contents: write, pull-requests: write }, steps: [{ uses: ralph/action@v1 }] }\n  b: { runs-on: x, steps: [{ run: 'true' }] }\n`,
       },
     })
     const { runner, github } = sample
     const dispatched = await runner.dispatch('ralph.yml')
-    const run = await runner.when((one) => one.jobs.some((each) => each.key === 'a' && each.token !== null))
+    const run = await says(runner, 'ready')
     const ask = client(github, run.jobs.find((each) => each.key === 'a')?.token ?? '')
     assert.equal((await ask('GET ~/pulls')).status, 200)
     assert.equal((await ask('GET ~/actions/workflows')).status, 403)
+    runner.cancel(run.id)
     await runner.settled()
     assert.equal((await ask('GET ~/pulls')).status, 401)
     assert.deepEqual(
@@ -232,8 +234,9 @@ describe('a run', () => {
         const url = api + '/actions/workflows/ralph.yml/dispatches'
         const body = JSON.stringify({ ref: 'main', inputs: { n: String(left - 1) }, return_run_details: true })
         const next = await (await fetch(url, { method: 'POST', headers, body })).json()
-        const run = await (await fetch(next.run_url, { headers })).json()
-        console.log('next is', run.status)
+        let status = 'queued'
+        while (status === 'queued') ({ status } = await (await fetch(next.run_url, { headers })).json())
+        console.log('next is', status)
       }`
     await using sample = await startSample({
       main,

@@ -161,9 +161,10 @@ test('SIGTERM first, with time to finish, for children of the shell too', async 
     if (stream === 'stdout') lines.push(line) // bash reports "Terminated" on stderr
     stop.abort()
   }
-  const { exit } = await runUntrusted(request(script, { signal: stop.signal, onLine }))
+  const { exit, ms } = await runUntrusted(request(script, { signal: stop.signal, onLine }))
   assert.deepEqual(exit, { kind: 'aborted' })
   assert.deepEqual(lines, ['ready', 'finished'])
+  assert.ok(ms < 1400, `the grace is over as soon as the group is gone, also if nobody reaps it: ${ms} ms`)
 })
 
 test('who ignores SIGTERM is killed within two seconds and a half', async () => {
@@ -233,6 +234,16 @@ test('other processes are left alone, also one whose mark only begins the same',
     other.kill('SIGKILL')
   }
   assert.equal(await endSurvivors(mark), 0)
+})
+
+test('a process that is just being started is found, too', linux, async () => {
+  const mark = newMark()
+  for (let round = 0; round < 20; round += 1) {
+    const child = spawn('sleep', ['300'], { env: { PATH: process.env.PATH, [MARK_NAME]: mark } })
+    const ended = new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)))
+    assert.equal(await endSurvivors(mark), 1)
+    assert.equal(await ended, 'SIGKILL')
+  }
 })
 
 test('characters that are split over chunks, CRLF, and a last line without an end', async () => {

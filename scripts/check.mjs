@@ -1,0 +1,28 @@
+// `npm test`: lint, types, the bundle rebuilt and compared, then every test. Stops at the first thing that is wrong.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+function step(name, command, args) {
+  const began = Date.now()
+  process.stdout.write(`\n== ${name}\n`)
+  const result = spawnSync(command, args, { cwd: root, stdio: 'inherit', shell: false })
+  if (result.status !== 0) {
+    process.stdout.write(`== ${name}: FAILED (exit ${result.status ?? result.signal ?? result.error?.message})\n`)
+    process.exit(1)
+  }
+  process.stdout.write(`== ${name}: ok, ${((Date.now() - began) / 1000).toFixed(1)} s\n`)
+}
+
+process.stdout.write(`node ${process.version}\n`)
+step('lint', 'biome', ['check', '--error-on-warnings', '.'])
+step('types', 'tsc', ['--noEmit', '-p', 'tsconfig.json'])
+step('build', process.execPath, ['scripts/build.mjs'])
+const changed = execFileSync('git', ['status', '--porcelain', '--', 'dist'], { cwd: root, encoding: 'utf8' })
+if (changed !== '') {
+  process.stdout.write(`== dist/ is not what src/ builds: run npm run build and commit it\n${changed}`)
+  process.exit(1)
+}
+step('tests', process.execPath, ['--test', '--test-reporter=spec', '--test-concurrency=2', 'test/**/*.test.ts'])
