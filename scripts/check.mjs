@@ -10,7 +10,9 @@ function step(name, command, args) {
   process.stdout.write(`\n== ${name}\n`)
   const result = spawnSync(command, args, { cwd: root, stdio: 'inherit', shell: false })
   if (result.status !== 0) {
-    process.stdout.write(`== ${name}: FAILED (exit ${result.status ?? result.signal ?? result.error?.message})\n`)
+    process.stdout.write(
+      `== ${name}: FAILED (exit ${result.status ?? result.signal ?? result.error?.message})\n`,
+    )
     process.exit(1)
   }
   process.stdout.write(`== ${name}: ok, ${((Date.now() - began) / 1000).toFixed(1)} s\n`)
@@ -25,4 +27,9 @@ if (changed !== '') {
   process.stdout.write(`== dist/ is not what src/ builds: run npm run build and commit it\n${changed}`)
   process.exit(1)
 }
-step('tests', process.execPath, ['--test', '--test-reporter=spec', '--test-concurrency=2', 'test/**/*.test.ts'])
+step('tests', process.execPath, [
+  '--test',
+  '--test-reporter=spec',
+  '--test-concurrency=2',
+  'test/**/*.test.ts',
+])

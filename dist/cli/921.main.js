@@ -4484,7 +4484,7 @@ function markedInProc(mark, since) {
         if (environment === null)
             continue;
         const at = environment.indexOf(wanted);
-        if (at === 0 || (at > 0 && environment[at - 1] === 0))
+        if (at >= 0)
             look.marked.push(pid);
         // Gone meanwhile, it may have left a child that was not in the list; in an exec, it will have one in a moment.
         if (environment.length === 0 && mayComeBack(pid, since))
@@ -4573,6 +4573,8 @@ async function runUntrusted(request) {
     if (!(child instanceof Started))
         return ended({ kind: 'not-started', reason: child.reason });
     const life = { pid: child.pid, mark, since: startOf(child.pid) };
+    if (living.size === 0)
+        process.on('exit', endLiving);
     living.add(life);
     try {
         const exit = await Promise.race([child.exited, child.interrupted]);

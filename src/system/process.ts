@@ -70,7 +70,7 @@ export async function runUntrusted(request: RunRequest): Promise<RunResult> {
   if (!(child instanceof Started)) return ended({ kind: 'not-started', reason: child.reason })
 
   const life = { pid: child.pid, mark, since: startOf(child.pid) }
-  
+  if (living.size === 0) process.on('exit', endLiving)
   living.add(life)
   try {
     const exit = await Promise.race([child.exited, child.interrupted])

@@ -52,11 +52,9 @@ for name in $STANDIN_PROTECTED; do
 done
 unset IFS
 if [ -n "$STANDIN_GUARD" ] && [ -n "\${new//0/}" ]; then
-  for commit in $(git rev-list "$new" --not --all); do
-    if [ "$STANDIN_GUARD" = strict ]; then set -- -m --first-parent; else set -- -c; fi
-    found=$(git diff-tree "$@" --root --no-commit-id --name-only -r "$commit" -- .github/workflows | head -n 1)
-    [ -z "$found" ] || refuse "refusing to allow a GitHub App to create or update workflow \\\`$found\\\` without \\\`workflows\\\` permission"
-  done
+  if [ "$STANDIN_GUARD" = strict ]; then merges=--diff-merges=first-parent; else merges=--diff-merges=combined; fi
+  found=$(git rev-list "$new" --not --all | git diff-tree --stdin $merges --root --no-commit-id --name-only -r -- .github/workflows | head -n 1)
+  [ -z "$found" ] || refuse "refusing to allow a GitHub App to create or update workflow \\\`$found\\\` without \\\`workflows\\\` permission"
 fi
 exit 0
 `

@@ -112,8 +112,8 @@ export class JobExecution {
     }
     if (this.#lost === null) this.#finalize()
     await rm(folders.temp, { recursive: true, force: true, maxRetries: 3 })
-    if (this.#lost !== null) return 'failure'
-    return this.#cancelled ? 'cancelled' : this.#failed ? 'failure' : 'success'
+    if (this.#cancelled) return 'cancelled'
+    return this.#failed || this.#lost !== null ? 'failure' : 'success'
   }
 
   /** The server's cancel message: the step in work is ended unless its condition still holds. */

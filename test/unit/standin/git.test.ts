@@ -61,6 +61,20 @@ describe('git over HTTP', () => {
     await persons.git('push', '--quiet', 'origin', 'HEAD:refs/heads/by-alice')
   })
 
+  it('refuses a merge that brings in a changed workflow file, unless told to be lenient', async () => {
+    await using work = await clone(github, writer())
+    await work.git('checkout', '--quiet', '-b', 'ralph/m')
+    await work.commit({ 'm.txt': 'm' })
+    await work.git('push', '--quiet', 'origin', 'HEAD')
+    await github.commit('main', { '.github/workflows/ci.yml': 'on: [push, pull_request]\njobs: {}\n' })
+    await work.git('fetch', '--quiet', 'origin')
+    await work.git('merge', '--quiet', '--no-edit', 'origin/main')
+    await assert.rejects(work.git('push', 'origin', 'HEAD'), /refusing to allow a GitHub App/)
+    github.settings.workflowGuard = 'lenient'
+    await work.git('push', '--quiet', 'origin', 'HEAD')
+    github.settings.workflowGuard = 'strict'
+  })
+
   it('refuses only the protected ref of a push, and all of an atomic one', async () => {
     await github.commit('release', { 'r.txt': '1' })
     await using work = await clone(github, writer())

@@ -1,0 +1,300 @@
+// Times, money, bars, headlines and what to do next.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Outcome, State } from '../../../src/loop/state.ts'
+import {
+  bar,
+  headline,
+  humanMs,
+  nextMove,
+  spoken,
+  standings,
+  tally,
+  tokens,
+  usd,
+  utc,
+  worstCase,
+} from '../../../src/report/words.ts'
+import {
+  complete,
+  concluded,
+  justStarted,
+  large,
+  limits,
+  midRun,
+  NOW,
+  pass,
+  stuck,
+  working,
+} from './samples.ts'
+
+test('humanMs', () => {
+  for (const [ms, shown] of [
+    [0, '0s'],
+    [1, '0.1s'],
+    [420, '0.4s'],
+    [2000, '2s'],
+    [2100, '2.1s'],
+    [9949, '9.9s'],
+    [9990, '10s'],
+    [38_000, '38s'],
+    [59_499, '59s'],
+    [59_500, '1m 00s'],
+    [124_000, '2m 04s'],
+    [3_599_499, '59m 59s'],
+    [3_600_000, '1h 00m'],
+    [3_900_000, '1h 05m'],
+    [7_199_000, '2h 00m'],
+    [360_000_000, '100h 00m'],
+    [-5, '0s'],
+    [Number.NaN, '0s'],
+    [Number.POSITIVE_INFINITY, '0s'],
+  ] as const) {
+    assert.equal(humanMs(ms), shown, String(ms))
+  }
+})
+
+test('usd', () => {
+  for (const [dollars, shown] of [
+    [0, '$0.00'],
+    [0.42, '$0.42'],
+    [0.004, '<$0.01'],
+    [0.005, '$0.01'],
+    [20, '$20.00'],
+    [1234.5, '$1,234.50'],
+    [1_234_567, '$1,234,567.00'],
+    [-1, '$0.00'],
+    [Number.NaN, '$0.00'],
+  ] as const) {
+    assert.equal(usd(dollars), shown, String(dollars))
+  }
+})
+
+test('tokens and utc', () => {
+  assert.deepEqual([0, 999, 1000, 48_200, 999_499, 999_500, 1_234_567].map(tokens), [
+    '0',
+    '999',
+    '1k',
+    '48k',
+    '999k',
+    '1.0M',
+    '1.2M',
+  ])
+  assert.equal(utc(NOW), '2026-01-10 14:05 UTC')
+  assert.equal(utc(Number.POSITIVE_INFINITY), '-')
+})
+
+test('a bar is full only when all is done, and empty only when nothing is', () => {
+  assert.equal(bar(4, 6, 10), '███████░░░')
+  assert.equal(bar(0, 6, 10), '░'.repeat(10))
+  assert.equal(bar(6, 6, 10), '█'.repeat(10))
+  assert.equal(bar(1, 1000, 10), '█░░░░░░░░░')
+  assert.equal(bar(999, 1000, 10), '█████████░')
+  assert.equal(bar(0, 0, 4), '░░░░')
+  assert.equal(bar(9, 6, 4), '████')
+  assert.equal(bar(1, 2, 4, '#', '.'), '##..')
+  for (let done = 0; done <= 37; done += 1) assert.equal([...bar(done, 37, 10)].length, 10)
+})
+
+test('how every story stands', () => {
+  assert.deepEqual(Object.fromEntries(standings(midRun())), {
+    'US-001': 'passed',
+    'US-002': 'passed',
+    'US-003': 'rejected',
+    'US-004': 'passed',
+    'US-005': 'working',
+    'US-006': 'waiting',
+  })
+  assert.equal(standings(stuck()).get('US-003'), 'blocked')
+  assert.equal(standings(concluded(midRun(), 'paused', 'paused by ann')).get('US-005'), 'open')
+  assert.equal(standings(skipped(midRun(), 'US-003')).get('US-006'), 'open')
+})
+
+test('the tally counts what a person skipped apart', () => {
+  assert.equal(tally(midRun()), '3 of 6 stories pass')
+  assert.equal(tally(pass(justStarted(), 'US-001')), '1 of 6 stories passes')
+  assert.equal(tally(skipped(complete(), 'US-006')), '5 of 6 stories pass, 1 skipped')
+  assert.equal(tally({ ...justStarted(), prd: { ...justStarted().prd, userStories: [] } }), 'no stories')
+})
+
+test('headlines', () => {
+  const heads: [State, string][] = [
+    [justStarted(), '🔁 0 of 6 stories pass · getting ready'],
+    [midRun(), '🔁 3 of 6 stories pass · US-005 is in work'],
+    [working(midRun(), 'US-003'), '🔁 3 of 6 stories pass · US-003 is in work (attempt 2)'],
+    [{ ...complete(), job: justStarted().job }, '🔁 6 of 6 stories pass · final verification'],
+    [complete(), '✅ Complete: 6 of 6 stories pass'],
+    [skipped(complete(), 'US-006'), '✅ Complete: 5 of 6 stories pass, 1 skipped'],
+    [stuck(), '🛑 Stuck: US-003 is blocked · 4 of 6 stories pass'],
+    [
+      concluded(complete(), 'stuck', 'the final verification gave no verdict: x'),
+      '🛑 Stuck: the final verification gave no verdict: x · 6 of 6 stories pass',
+    ],
+    [
+      concluded(midRun(), 'max-iterations', 'the limit of 50 iterations is reached'),
+      '🛑 Stopped: the limit of 50 iterations is reached · 3 of 6 stories pass',
+    ],
+    [
+      concluded(midRun(), 'budget', 'the cost limit of $5.00 is reached'),
+      '🛑 Stopped: the cost limit of $5.00 is reached · 3 of 6 stories pass',
+    ],
+    [byAnn(midRun()), '⏸️ Paused: paused by ann · 3 of 6 stories pass'],
+    [
+      concluded(midRun(), 'paused', 'waiting for it', NOW),
+      '⏳ Waiting until 2026-01-10 14:05 UTC · 3 of 6 stories pass',
+    ],
+    [
+      concluded(midRun(), 'continued', 'the batch of 5 iterations is done'),
+      '🔁 3 of 6 stories pass · the batch is over',
+    ],
+    [dispatched(midRun()), '🔁 3 of 6 stories pass · the next job goes on'],
+    [concluded(midRun(), 'error', 'prepare failed (exit 1)'), '❌ Error: prepare failed (exit 1)'],
+    [concluded(midRun(), 'interrupted', 'cancelled'), '⏹️ Cancelled, nothing is lost · 3 of 6 stories pass'],
+  ]
+  for (const [state, said] of heads) {
+    const { sign, text } = headline(state, state.job.conclusion?.outcome ?? null)
+    assert.equal(`${sign} ${text}`, said)
+  }
+})
+
+test('many blocked stories are counted, not listed', () => {
+  const state = stuck()
+  const userStories = state.prd.userStories.map((story) => ({ ...story, passes: false, blocked: true }))
+  const all = { ...state, prd: { ...state.prd, userStories } }
+  assert.match(headline(all, 'stuck').text, /^Stuck: US-001 and 5 others are blocked/)
+  assert.match(nextMove(all, 'stuck'), /`\/ralph retry all`/)
+})
+
+test('what to do next, in a comment', () => {
+  const moves: [State, string][] = [
+    [justStarted(), 'Nothing to do: Ralph is at work. `/ralph pause` holds it after this iteration.'],
+    [
+      midRun(),
+      'Nothing to do: Ralph is at work. `/ralph pause` holds it after this iteration, `/ralph note US-005 -- <hint>` reaches the next prompt.',
+    ],
+    [complete(), 'Review this pull request like any other, and merge it.'],
+    [stuck(), 'Say what is missing: `/ralph retry US-003 -- <hint>`, or leave it out: `/ralph skip US-003`.'],
+    [concluded(complete(), 'stuck', 'no verdict'), 'Have it judged again with `/ralph verify`.'],
+    [
+      concluded(midRun(), 'max-iterations', 'x'),
+      'Allow more with `/ralph limit iterations +10`; what was done so far is kept.',
+    ],
+    [
+      concluded(midRun(), 'budget', 'x'),
+      'Allow more with `/ralph limit cost +3`; what was done so far is kept.',
+    ],
+    [byAnn(midRun()), 'Go on with `/ralph run`.'],
+    [
+      concluded(midRun(), 'paused', 'x', NOW),
+      'Nothing to do: work goes on by itself where the hourly `resume-lost` workflow is set up; `/ralph run` goes on at once.',
+    ],
+    [concluded(midRun(), 'continued', 'x'), 'Go on with `/ralph run`.'],
+    [dispatched(midRun()), 'Nothing to do: the next job was started.'],
+    [
+      concluded(midRun(), 'error', 'x'),
+      'See the log of the job, mend what it names, then go on with `/ralph run`.',
+    ],
+    [
+      failing('mend main first, or set baseline: off'),
+      'Mend main first, or set baseline: off; then go on with `/ralph run`.',
+    ],
+    [failing('mend the agent, then run again'), 'Mend the agent, then run again.'],
+    [concluded(midRun(), 'interrupted', 'x'), 'Go on with `/ralph run`: it begins where this job ended.'],
+  ]
+  for (const [state, said] of moves)
+    assert.equal(nextMove(state, state.job.conclusion?.outcome ?? null), said)
+})
+
+test('what to do next, on a terminal: the same commands without a slash, and where to review', () => {
+  const say = (state: State) => spoken(nextMove(state, state.job.conclusion?.outcome ?? null, 'cli'))
+  assert.equal(
+    say(stuck()),
+    'Say what is missing: ralph retry US-003 -- <hint>, or leave it out: ralph skip US-003.',
+  )
+  assert.equal(say(complete()), 'Review and merge https://github.com/acme/shop/pull/12')
+  const local = { ...complete(), github: { pull: null, pullUrl: null, comment: null } }
+  assert.equal(say(local), 'Review it with git diff main...ralph/auth, then merge the branch.')
+  assert.equal(say(midRun()), 'Nothing to do: Ralph is at work. Ctrl+C ends it, and loses nothing.')
+  assert.equal(say(concluded(midRun(), 'continued', 'x')), 'Run ralph run again to go on.')
+})
+
+test('the limit that was reached is the one that is named', () => {
+  const state = midRun()
+  const budget = (changes: Partial<typeof limits>) =>
+    nextMove(state, 'budget', 'comment', { ...limits, ...changes })
+  assert.match(budget({ maxCostUsd: 2 }), /limit cost/)
+  assert.match(budget({ maxTokens: 10 }), /^Raise `max-tokens`, /)
+  assert.match(budget({ maxAgentTimeMs: 10 }), /^Raise `max-agent-time`, /)
+  assert.match(
+    nextMove(state, 'max-iterations', 'comment', { ...limits, maxIterations: 4 }),
+    /limit iterations/,
+  )
+  assert.match(nextMove(state, 'max-iterations', 'comment', limits), /^Raise `max-jobs`, /)
+})
+
+test('every outcome has a next move of one line that names no command in vain', () => {
+  const outcomes: (Outcome | null)[] = [
+    null,
+    'complete',
+    'stuck',
+    'max-iterations',
+    'budget',
+    'paused',
+    'continued',
+    'error',
+    'interrupted',
+  ]
+  for (const outcome of outcomes) {
+    for (const state of [justStarted(), midRun(), stuck(), complete(), large(60)]) {
+      for (const voice of ['comment', 'cli'] as const) {
+        const said = nextMove(state, outcome, voice)
+        assert.match(said, /^[A-Z][^\n]{10,}$/)
+        for (const [, command] of said.matchAll(/`\/?ralph (\w+)/g)) {
+          assert.match(command ?? '', /^(?:run|pause|note|retry|skip|verify|limit)$/)
+        }
+      }
+    }
+  }
+})
+
+test('the worst case never exceeds what limits allow', () => {
+  assert.equal(
+    worstCase(midRun(), limits),
+    '$6.16 more: 8 iterations at $0.77, the dearest so far; the limit is $20.00',
+  )
+  assert.equal(
+    worstCase(midRun(), { ...limits, maxCostUsd: 3 }),
+    '$0.82 more, then the cost limit of $3.00 ends the run',
+  )
+  assert.equal(
+    worstCase(midRun(), { ...limits, maxIterations: 6, maxCostUsd: null }),
+    '$1.54 more: 2 iterations at $0.77, the dearest so far',
+  )
+  assert.equal(
+    worstCase(justStarted(), { ...limits, maxCostUsd: null }),
+    '18 more iterations, and no cost limit is set',
+  )
+  assert.equal(worstCase(complete(), limits), null)
+})
+
+function skipped(state: State, id: string): State {
+  const userStories = state.prd.userStories.map((story) =>
+    story.id === id ? { ...story, passes: false, skipped: true } : story,
+  )
+  return { ...state, prd: { ...state.prd, userStories } }
+}
+
+function byAnn(state: State): State {
+  const held = { ...state, control: { ...state.control, paused: { reason: 'paused by ann', by: 'ann' } } }
+  return concluded(held, 'paused', 'paused by ann')
+}
+
+function dispatched(state: State): State {
+  const ended = concluded(state, 'continued', 'the batch of 5 iterations is done')
+  return { ...ended, job: { ...ended.job, dispatched: true } }
+}
+
+function failing(fix: string): State {
+  const ended = concluded(midRun(), 'error', 'x')
+  return { ...ended, job: { ...ended.job, error: { summary: 'x', fix } } }
+}
