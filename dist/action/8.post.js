@@ -1036,7 +1036,7 @@ function markedInProc(mark, since) {
         if (environment === null)
             continue;
         const at = environment.indexOf(wanted);
-        if (at >= 0)
+        if (at === 0 || (at > 0 && environment[at - 1] === 0))
             look.marked.push(pid);
         // Gone meanwhile, it may have left a child that was not in the list; in an exec, it will have one in a moment.
         if (environment.length === 0 && mayComeBack(pid, since))
@@ -1057,7 +1057,7 @@ function environmentOf(pid) {
 /** The kernel shows no environment between the start of an exec and the new program's first instruction. */
 function mayComeBack(pid, since) {
     const stat = statOf(pid);
-    return stat === null || (!stat.dead && !stat.ofKernel && stat.startedAt >= since);
+    return stat === null || ( true && stat.startedAt >= since);
 }
 const PF_KTHREAD = 0x0020_0000;
 /** What /proc/<pid>/stat says (proc_pid_stat(5)); `startedAt` in clock ticks after boot. Null when it is gone. */
@@ -5477,6 +5477,10 @@ function createRepository(git, objects, options) {
         GIT_COMMITTER_NAME: options.identity.name,
         GIT_COMMITTER_EMAIL: options.identity.email,
     };
+    /** The tree of our index, as far as it is known without asking git. */
+    let indexTree = null;
+    /** Paths of the last candidate, so that its lockfiles are known without another diff. */
+    let gated = null;
     async function commitTree(tree, parents, message) {
         const args = ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'];
         return git.line(args, { input: message, env: who });
@@ -5490,6 +5494,7 @@ function createRepository(git, objects, options) {
     /** Puts the whole work tree into our index, and says what differs from a commit. */
     async function stage(against) {
         await git.unlock();
+        indexTree = null;
         try {
             await git.run(['add', '-A', '--', '.']);
         }
@@ -5523,8 +5528,10 @@ function createRepository(git, objects, options) {
     }
     async function toTree(tree) {
         await git.unlock();
+        indexTree = null;
         await git.run(['read-tree', '--reset', '-u', tree]);
         await git.run(['clean', '-ffdq', '--', '.']);
+        indexTree = tree;
     }
     /** Whether anything in the work tree differs from our index. */
     async function touched() {
@@ -5539,15 +5546,19 @@ function createRepository(git, objects, options) {
         return seen.stdout !== '';
     }
     async function settle(commit) {
-        const [index, wanted, dirty] = [await indexTree(), await treeOf(commit), await touched()];
-        if (!dirty && index === wanted)
+        const wanted = await treeOf(commit);
+        if ((await stagedTree()) === wanted && !(await touched()))
             return false;
         await toTree(wanted);
         return true;
     }
-    async function indexTree() {
-        const result = await git.run(['write-tree'], { accept: [128] });
-        return result.stdout.trim();
+    /** The tree that our index holds; null where it cannot be written as one. */
+    async function stagedTree() {
+        if (indexTree === null) {
+            const result = await git.run(['write-tree'], { accept: [128] });
+            indexTree = result.code === 0 ? result.stdout.trim() : null;
+        }
+        return indexTree;
     }
     /** Writes one of our files; a link that somebody put in its way is removed, never followed. */
     async function writeOwn(path, text) {
@@ -5648,7 +5659,9 @@ function createRepository(git, objects, options) {
             if (seen.failure !== null)
                 return { kind: 'refused', failure: seen.failure };
             const tree = await git.line(['write-tree']);
+            indexTree = tree;
             const commit = await commitTree(tree, [state.green], storyMessage(state, attempt.storyId, attempt.iteration));
+            gated = { commit, paths: theirs.map((change) => change.path) };
             // The gates must run on the candidate's bytes: what was reset in the index is put back in the work tree too.
             if (mine.length > 2)
                 await toTree(tree);
@@ -5756,6 +5769,8 @@ function createRepository(git, objects, options) {
         },
         read: (commit, path) => objects.text(`${commit}:${path}`),
         async lockfileChanged(from, to) {
+            if (gated?.commit === to)
+                return gated.paths.some((path) => LOCKFILES.has((0,external_node_path_.basename)(path)));
             const names = await git.run(['diff-tree', '-r', '-z', '--name-only', '--no-renames', from, to]);
             return names.stdout.split('\0').some((path) => LOCKFILES.has((0,external_node_path_.basename)(path)));
         },
@@ -8970,7 +8985,8 @@ function readTests(path, raw, language) {
     // Beside the code, what asserts outside of the parts for tests is the program's own.
     const parts = read_tests_isTestFile(path) ? [{ span: { from: 0, to: source.raw.length } }] : found.parts;
     const assertions = read_tests_within(assertionsIn(source), parts, (span) => span);
-    const helpers = read_tests_within(helpersIn(source, found.tests), parts, (helper) => helper.span);
+    const inTest = holders(found.tests);
+    const helpers = read_tests_within(helpersIn(source, found.tests), parts, (helper) => helper.span).filter(({ span }) => inTest(span.from).length === 0);
     const repeats = [...found.repeats, ...loopsIn(source, tables)];
     const { tests, focused } = found;
     return { path, source, tests, focused, repeats, helpers, assertions };
@@ -10105,7 +10121,7 @@ function droppedAssertions(before, after, kept, told) {
         if (fell <= 0 || told.has(old))
             continue;
         const [left, right] = [had.get(old) ?? [], have.get(now) ?? []];
-        const gain = [sum(without(right, left))];
+        const gain = sum(without(right, left));
         // What stands elsewhere now has moved, unless it stood there before.
         const open = without(left, right).filter((item) => {
             const number = fewer.get(item.text) ?? 0;
@@ -10114,16 +10130,15 @@ function droppedAssertions(before, after, kept, told) {
             fewer.set(item.text, number - 1);
             return true;
         });
-        const weight = open.reduce((total, item) => total + Math.max(1, item.weight), 0);
         if (open.length > 0)
-            dropped.push({ path: now.path, number: Math.min(fell, weight) });
+            dropped.push({ path: now.path, number: Math.min(fell, open.length) });
     }
     const explained = dropped.reduce((total, it) => total + it.number, 0);
     const fell = [...told].reduce((left, test) => left - test.strength, before.total - after.total - explained);
     const inTests = new Set(kept.map(([old]) => old));
     const outside = missing.filter((item) => item.test === null || !(inTests.has(item.test) || told.has(item.test)));
     const rows = without(before.rows, after.rows).filter((item) => item.test === null || !told.has(item.test));
-    const gain = [sum([...fresh, ...without(after.rows, before.rows)])];
+    const gain = sum([...fresh, ...without(after.rows, before.rows)]);
     const open = [...outside, ...rows].filter((item) => !isAbsorbedItem(item.words, gain));
     const number = Math.min(fell, open.reduce((total, item) => total + item.weight, 0));
     if (number > 0)
@@ -10132,7 +10147,9 @@ function droppedAssertions(before, after, kept, told) {
     if (first === undefined)
         return [];
     const all = dropped.reduce((total, it) => total + it.number, 0);
-    return [{ path: first.path, kind: 'assertions', text: `${plural(all, 'assertion')} of ${before.total} gone` }];
+    return [
+        { path: first.path, kind: 'assertions', text: `${plural(all, 'assertion')} of ${before.total} gone` },
+    ];
 }
 function weakened_groupOf(items) {
     const groups = new Map();
@@ -10143,11 +10160,13 @@ function weakened_groupOf(items) {
 function countOf(items, keyOf) {
     return counted(items.map(keyOf));
 }
-/** Whether most words of one assertion turn up in the new ones. */
-function isAbsorbedItem(words, gains) {
+/** Whether most words of one assertion turn up in the new ones, longer literals also as a part of another. */
+function isAbsorbedItem(words, gain) {
     const kind = words.literals.size > 0 ? 'literals' : 'identifiers';
     const own = [...words[kind].keys()];
-    return gains.some((gain) => own.filter((it) => (gain[kind].get(it) ?? 0) > 0).length / own.length >= ENOUGH);
+    const stands = (word) => (gain[kind].get(word) ?? 0) > 0 ||
+        (word.length > 5 && [...gain[kind].keys()].slice(0, 500).some((it) => it.includes(word)));
+    return own.filter(stands).length / own.length >= ENOUGH;
 }
 /** The items whose text does not stand on the other side, one for one. */
 function without(items, others) {

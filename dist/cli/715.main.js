@@ -383,7 +383,6 @@ async function act(step, state, limits, ports, now) {
             return { kind: 'judged', verdict, usage };
         }
         case 'accept':
-            await repository.restore(step.attempt.candidate ?? state.green);
             return { kind: 'accepted', commit: step.attempt.candidate ?? '' };
         case 'reject':
             return { kind: 'rejected', kept: await putAway(state, ports) };

@@ -58,6 +58,11 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     GIT_COMMITTER_EMAIL: options.identity.email,
   }
 
+  /** The tree of our index, as far as it is known without asking git. */
+  let indexTree: string | null = null
+  /** Paths of the last candidate, so that its lockfiles are known without another diff. */
+  let gated: { commit: string; paths: readonly string[] } | null = null
+
   async function commitTree(tree: string, parents: readonly string[], message: string): Promise<string> {
     const args = ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-']
     return git.line(args, { input: message, env: who })
@@ -72,6 +77,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   /** Puts the whole work tree into our index, and says what differs from a commit. */
   async function stage(against: string): Promise<{ changes: Change[] } | { unreadable: string }> {
     await git.unlock()
+    indexTree = null
     try {
       await git.run(['add', '-A', '--', '.'])
     } catch (error) {
@@ -106,8 +112,10 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
   async function toTree(tree: string): Promise<void> {
     await git.unlock()
+    indexTree = null
     await git.run(['read-tree', '--reset', '-u', tree])
     await git.run(['clean', '-ffdq', '--', '.'])
+    indexTree = tree
   }
 
   /** Whether anything in the work tree differs from our index. */
@@ -124,15 +132,19 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   }
 
   async function settle(commit: string): Promise<boolean> {
-    const [index, wanted, dirty] = [await indexTree(), await treeOf(commit), await touched()]
-    if (!dirty && index === wanted) return false
+    const wanted = await treeOf(commit)
+    if ((await stagedTree()) === wanted && !(await touched())) return false
     await toTree(wanted)
     return true
   }
 
-  async function indexTree(): Promise<string> {
-    const result = await git.run(['write-tree'], { accept: [128] })
-    return result.stdout.trim()
+  /** The tree that our index holds; null where it cannot be written as one. */
+  async function stagedTree(): Promise<string | null> {
+    if (indexTree === null) {
+      const result = await git.run(['write-tree'], { accept: [128] })
+      indexTree = result.code === 0 ? result.stdout.trim() : null
+    }
+    return indexTree
   }
 
   /** Writes one of our files; a link that somebody put in its way is removed, never followed. */
@@ -249,11 +261,13 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       const seen = await options.examine(theirs, objects)
       if (seen.failure !== null) return { kind: 'refused', failure: seen.failure }
       const tree = await git.line(['write-tree'])
+      indexTree = tree
       const commit = await commitTree(
         tree,
         [state.green],
         storyMessage(state, attempt.storyId, attempt.iteration),
       )
+      gated = { commit, paths: theirs.map((change) => change.path) }
       // The gates must run on the candidate's bytes: what was reset in the index is put back in the work tree too.
       if (mine.length > 2) await toTree(tree)
       return { kind: 'candidate', commit, empty: theirs.length === 0, remarks: seen.remarks }
@@ -381,6 +395,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     read: (commit, path) => objects.text(`${commit}:${path}`),
 
     async lockfileChanged(from, to) {
+      if (gated?.commit === to) return gated.paths.some((path) => LOCKFILES.has(basename(path)))
       const names = await git.run(['diff-tree', '-r', '-z', '--name-only', '--no-renames', from, to])
       return names.stdout.split('\0').some((path) => LOCKFILES.has(basename(path)))
     },

@@ -66,7 +66,7 @@ export function groupLives(group: number): boolean {
   if (process.platform !== 'linux') return true
   return numbersInProc().some((pid) => {
     const stat = statOf(pid)
-    return stat !== null && stat.group === group
+    return stat !== null && stat.group === group && !stat.dead
   })
 }
 

@@ -23,7 +23,7 @@ export type TestCase = {
   empty: boolean
 }
 
-/** A function that is no test and may hold assertions. */
+/** A function that is no test, nor in one, and may hold assertions. */
 export type Helper = { name: string; span: Span }
 
 /** Code that runs once for each row of a table. */
@@ -71,7 +71,10 @@ export function readTests(path: string, raw: string, language: Language): TestFi
   // Beside the code, what asserts outside of the parts for tests is the program's own.
   const parts = isTestFile(path) ? [{ span: { from: 0, to: source.raw.length } }] : found.parts
   const assertions = within(assertionsIn(source), parts, (span) => span)
-  const helpers = within(helpersIn(source, found.tests), parts, (helper) => helper.span)
+  const inTest = holders(found.tests)
+  const helpers = within(helpersIn(source, found.tests), parts, (helper) => helper.span).filter(
+    ({ span }) => inTest(span.from).length === 0,
+  )
   const repeats = [...found.repeats, ...loopsIn(source, tables)]
   const { tests, focused } = found
   return { path, source, tests, focused, repeats, helpers, assertions }

@@ -71,7 +71,8 @@ function side(changes: FileChange[], which: 'before' | 'after', language: Langua
     const tests = file.tests.map((test): Test => {
       const calls =
         source.code.slice(test.body.from, test.body.to).match(/(?<![\w$])[A-Za-z_$][\w$]*(?=!?\s*\()/g) ?? []
-      const strength = between(starts, test.span) + calls.reduce((total, name) => total + (helpers.get(name)?.size ?? 0), 0)
+      const strength =
+        between(starts, test.span) + calls.reduce((total, name) => total + (helpers.get(name)?.size ?? 0), 0)
       return {
         ...test,
         path,
@@ -456,7 +457,7 @@ function droppedAssertions(before: Side, after: Side, kept: [Test, Test][], told
     const fell = old.strength - now.strength
     if (fell <= 0 || told.has(old)) continue
     const [left, right] = [had.get(old) ?? [], have.get(now) ?? []]
-    const gain = [sum(without(right, left))]
+    const gain = sum(without(right, left))
     // What stands elsewhere now has moved, unless it stood there before.
     const open = without(left, right).filter((item) => {
       const number = fewer.get(item.text) ?? 0
@@ -464,24 +465,30 @@ function droppedAssertions(before: Side, after: Side, kept: [Test, Test][], told
       fewer.set(item.text, number - 1)
       return true
     })
-    const weight = open.reduce((total, item) => total + Math.max(1, item.weight), 0)
-    if (open.length > 0) dropped.push({ path: now.path, number: Math.min(fell, weight) })
+    if (open.length > 0) dropped.push({ path: now.path, number: Math.min(fell, open.length) })
   }
 
   const explained = dropped.reduce((total, it) => total + it.number, 0)
   const fell = [...told].reduce((left, test) => left - test.strength, before.total - after.total - explained)
   const inTests = new Set(kept.map(([old]) => old))
-  const outside = missing.filter((item) => item.test === null || !(inTests.has(item.test) || told.has(item.test)))
+  const outside = missing.filter(
+    (item) => item.test === null || !(inTests.has(item.test) || told.has(item.test)),
+  )
   const rows = without(before.rows, after.rows).filter((item) => item.test === null || !told.has(item.test))
-  const gain = [sum([...fresh, ...without(after.rows, before.rows)])]
+  const gain = sum([...fresh, ...without(after.rows, before.rows)])
   const open = [...outside, ...rows].filter((item) => !isAbsorbedItem(item.words, gain))
-  const number = Math.min(fell, open.reduce((total, item) => total + item.weight, 0))
+  const number = Math.min(
+    fell,
+    open.reduce((total, item) => total + item.weight, 0),
+  )
   if (number > 0) dropped.push({ path: open[0]?.path ?? '', number })
 
   const first = dropped[0]
   if (first === undefined) return []
   const all = dropped.reduce((total, it) => total + it.number, 0)
-  return [{ path: first.path, kind: 'assertions', text: `${plural(all, 'assertion')} of ${before.total} gone` }]
+  return [
+    { path: first.path, kind: 'assertions', text: `${plural(all, 'assertion')} of ${before.total} gone` },
+  ]
 }
 
 function groupOf(items: Item[]): Map<Test | null, Item[]> {
@@ -494,11 +501,14 @@ function countOf<T>(items: T[], keyOf: (item: T) => string): Map<string, number>
   return counted(items.map(keyOf))
 }
 
-/** Whether most words of one assertion turn up in the new ones. */
-function isAbsorbedItem(words: Bag, gains: Bag[]): boolean {
+/** Whether most words of one assertion turn up in the new ones, longer literals also as a part of another. */
+function isAbsorbedItem(words: Bag, gain: Bag): boolean {
   const kind = words.literals.size > 0 ? 'literals' : 'identifiers'
   const own = [...words[kind].keys()]
-  return gains.some((gain) => own.filter((it) => (gain[kind].get(it) ?? 0) > 0).length / own.length >= ENOUGH)
+  const stands = (word: string): boolean =>
+    (gain[kind].get(word) ?? 0) > 0 ||
+    (word.length > 5 && [...gain[kind].keys()].slice(0, 500).some((it) => it.includes(word)))
+  return own.filter(stands).length / own.length >= ENOUGH
 }
 
 /** The items whose text does not stand on the other side, one for one. */

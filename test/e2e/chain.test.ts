@@ -169,7 +169,7 @@ async function checkCommits(site: Site): Promise<void> {
         assert.ok(code.length > 0, message)
       }
       git('checkout', '-q', commit)
-      execFileSync('bash', ['-c', 'node --test test/'], {
+      execFileSync('bash', ['-c', 'node --test test/*.test.mjs'], {
         cwd: folder,
         stdio: 'ignore',
         env: { PATH: process.env.PATH },

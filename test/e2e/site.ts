@@ -1,9 +1,13 @@
 // A site for end-to-end tests: the stand-in for GitHub, a runner, a sample project, and the committed bundle as the action.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type GitHub, startGitHub } from '../standin/github.ts'
+import type { State } from '../../src/loop/state.ts'
+import type { Prd } from '../../src/prd/schema.ts'
+import { type Check, type GitHub, type PullView, startGitHub } from '../standin/github.ts'
 import { type Run, type Runner, startRunner } from '../standin/runner.ts'
 
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
@@ -24,8 +28,19 @@ export type SiteOptions = {
   /** Inputs of the action, over those of the sample. */
   inputs?: Record<string, string>
   files?: Record<string, string>
+  /** The last word on the workflow file. */
+  workflow?: (text: string) => string
   github?: Parameters<typeof startGitHub>[0]
   runner?: Partial<Parameters<typeof startRunner>[0]>
+}
+
+/** A point in an agent's session at which it waits for the test. */
+export type Gate = {
+  /** For a turn's `shell`. */
+  shell: string
+  /** The run whose agent has come there. */
+  reached: () => Promise<Run>
+  release: () => Promise<void>
 }
 
 export type Site = AsyncDisposable & {
@@ -36,6 +51,21 @@ export type Site = AsyncDisposable & {
   setScript(script: Script): Promise<void>
   log(): string
   last(): Run
+  /** Presses "Run workflow" and waits until nothing runs any more; gives the last run. */
+  go(inputs?: Record<string, string>): Promise<Run>
+  /** Comments on the pull request and waits until nothing runs any more; gives the comment's id. */
+  say(login: string, body: string): Promise<number>
+  hold(name: string): Gate
+  /** What Ralph keeps about the feature. */
+  state(): Promise<State>
+  /** prd.json as the branch has it. */
+  prd(): Promise<Prd>
+  /** The one pull request; fails when there is none or another one. */
+  pull(): Promise<PullView>
+  /** Ralph's checks on the branch's head by name. */
+  checks(): Promise<Map<string, Check>>
+  /** Who reacted to a comment how: `login: content`. */
+  reactions(comment: number): string[]
 }
 
 /** A story's module and test, as a good agent writes them. */
@@ -80,7 +110,7 @@ export async function openSite(options: SiteOptions): Promise<Site> {
   const inputs: Record<string, string> = {
     agent: 'custom',
     'agent-command': `exec node "${AGENT}" "${scriptFile}" "${seenFile}"`,
-    gates: 'syntax: for f in src/*.mjs; do node --check "$f" || exit 1; done\ntest: node --test test/',
+    gates: 'syntax: for f in src/*.mjs; do node --check "$f" || exit 1; done\ntest: node --test test/*.test.mjs',
     'iterations-per-job': '3',
     'max-iterations': '20',
     ...options.inputs,
@@ -102,7 +132,7 @@ export async function openSite(options: SiteOptions): Promise<Site> {
       'src/base.mjs': 'export const base = () => 0\n',
       'test/base.test.mjs': "import test from 'node:test'\n\ntest('base', () => {})\n",
       '.ralph/2026-01-31-sample/prd.json': `${JSON.stringify(prd, null, 2)}\n`,
-      '.github/workflows/ralph.yml': await workflow(inputs),
+      '.github/workflows/ralph.yml': (options.workflow ?? ((text) => text))(await workflow(inputs)),
       ...options.files,
     },
   })
@@ -111,7 +141,7 @@ export async function openSite(options: SiteOptions): Promise<Site> {
     action: { match: /^ralph\/action@/, path: ROOT },
     ...options.runner,
   })
-  return {
+  const site: Site = {
     github,
     runner,
     async sessions() {
@@ -128,12 +158,57 @@ export async function openSite(options: SiteOptions): Promise<Site> {
       if (run === undefined) throw new Error('there was no run')
       return run
     },
+    async go(given = {}) {
+      await runner.dispatch('ralph.yml', { feature: 'sample', ...given }, { actor: 'alice' })
+      await runner.settled()
+      assert.deepEqual(github.violations, [], site.log())
+      return site.last()
+    },
+    async say(login, body) {
+      const { id } = github.comment(login, (await site.pull()).number, body)
+      await runner.settled()
+      assert.deepEqual(github.violations, [], site.log())
+      return id
+    },
+    hold(name) {
+      const pipe = join(folder, `${name}.pipe`)
+      execFileSync('mkfifo', [pipe])
+      return {
+        shell: `echo "at ${name}"; cat "${pipe}" >/dev/null`,
+        reached: () => runner.when((run) => runner.log(run).includes(`at ${name}\n`)),
+        release: () => writeFile(pipe, ''),
+      }
+    },
+    async state() {
+      return JSON.parse((await github.read('refs/ralph/2026-01-31-sample', '.ralph-state/state.json')) ?? '')
+    },
+    async prd() {
+      return JSON.parse((await github.read('ralph/sample', '.ralph/2026-01-31-sample/prd.json')) ?? '')
+    },
+    async pull() {
+      const [pull, ...others] = await github.pulls()
+      assert.ok(pull !== undefined && others.length === 0, `not one pull request\n${site.log()}`)
+      return pull
+    },
+    async checks() {
+      const head = (await github.head('ralph/sample')) ?? ''
+      const all = github.checksOf(head)
+      const byName = new Map(all.map((check) => [check.name, check]))
+      assert.equal(byName.size, all.length, 'a check was posted twice')
+      return byName
+    },
+    reactions: (comment) =>
+      github
+        .reactions(comment)
+        .map((one) => `${one.login}: ${one.content}`)
+        .sort(),
     async [Symbol.asyncDispose]() {
       await runner[Symbol.asyncDispose]()
       await github[Symbol.asyncDispose]()
       await rm(folder, { recursive: true, force: true })
     },
   }
+  return site
 }
 
 /** The starter workflow of examples/, with the sample's inputs in the place of its own. */
@@ -156,4 +231,21 @@ export async function workflow(inputs: Record<string, string>): Promise<string> 
 export function outputsOf(run: Run): Record<string, string> {
   const step = run.jobs.flatMap((job) => job.steps).find((one) => one.outputs.outcome !== undefined)
   return step?.outputs ?? {}
+}
+
+/** The messages of a run's annotations, those of the action's own step and its post step. */
+export function annotationsOf(run: Run, level: 'error' | 'warning' | 'notice'): string[] {
+  const steps = run.jobs.flatMap((job) => job.steps)
+  return steps.flatMap((step) => step.annotations.filter((one) => one.level === level).map((one) => one.message))
+}
+
+/** Requests to the API (git left out) of every run, as `work: 25, comment: 6`. */
+export function requestsByRun(site: Site): string {
+  const counts = site.runner.runs.map((run) => {
+    const count = site.github.requests.filter(
+      (request) => request.job?.runId === run.id && !request.path.includes('.git/') && request.kind !== 'git',
+    ).length
+    return `${run.event === 'issue_comment' ? 'comment' : 'work'}: ${count}`
+  })
+  return counts.join(', ')
 }

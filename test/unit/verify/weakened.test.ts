@@ -13,7 +13,9 @@ function readPairs(folder: string): Pair[] {
   const root = new URL(`../../fixtures/verify/${folder}/`, import.meta.url)
   return readdirSync(root).map((name) => {
     const files = new Map<string, FileChange>()
-    const [head = '', ...parts] = `\n${readFileSync(new URL(name, root), 'utf8')}`.split(/\n--- (?=before |after )/)
+    const [head = '', ...parts] = `\n${readFileSync(new URL(name, root), 'utf8')}`.split(
+      /\n--- (?=before |after )/,
+    )
     for (const part of parts) {
       const [, which, path = ''] = /^(before|after) (\S+)\n/.exec(part) ?? []
       const text = part.slice(part.indexOf('\n') + 1)
@@ -51,4 +53,203 @@ test('one cheat is told once', () => {
     return kinds.size === 1 ? [] : [`${pair.name}: ${[...kinds]}`]
   })
   assert.deepEqual(loud, [])
+})
+
+test('test files are known by their paths', () => {
+  const yes = [
+    'src/a.test.ts',
+    'a.spec.jsx',
+    'test/a.mjs',
+    'src/__tests__/a.tsx',
+    'e2e/login.ts',
+    'cypress/e2e/a.cy.js',
+    'test.js',
+    'test-a.cjs',
+    'tests/test_a.py',
+    'app/test_a.py',
+    'app/a_test.py',
+    'tests.py',
+    'tests/conftest.py',
+    'a/b_test.go',
+    'tests/it.rs',
+    'src/tests.rs',
+    'src/test/java/a/B.java',
+    'a/BTest.java',
+    'a/TestB.java',
+    'a/BIT.java',
+    'src/integrationTest/java/a/B.java',
+  ]
+  const no = [
+    'src/a.ts',
+    'src/latest.ts',
+    'src/contest.js',
+    'README.md',
+    'test/data.json',
+    'test/fixtures/a.test.ts',
+    'src/attest.py',
+    'a/testing.go',
+    'src/lib.rs',
+    'src/main/java/a/B.java',
+    'node_modules/x/test/a.js',
+    'a.test.ts.bak',
+    'testdata/a_test.go',
+    'src/Testament.java',
+  ]
+  for (const path of yes) assert.equal(isTestFile(path), true, path)
+  for (const path of no) assert.equal(isTestFile(path), false, path)
+  assert.equal(mayHoldTests('src/lib.rs'), true)
+  assert.equal(mayHoldTests('src/lib.ts'), false)
+})
+
+test('what is no test file, or did not change, is no weakening', () => {
+  assert.deepEqual(
+    weakenedTests([{ path: 'src/it.ts', before: "it('x', () => { expect(a).toBe(1) })", after: null }]),
+    [],
+  )
+  for (const { files } of dishonest) {
+    assert.deepEqual(weakenedTests(files.map(({ path, before }) => ({ path, before, after: before }))), [])
+  }
+})
+
+test('the honest changes made backwards, and the same files new, raise no error', () => {
+  for (const { files } of [...honest, ...dishonest]) {
+    weakenedTests(files.map(({ path, before, after }) => ({ path, before: after, after: before })))
+    assert.deepEqual(
+      weakenedTests(files.map(({ path, after }) => ({ path, before: null, after }))).filter(
+        (it) => it.kind !== 'focused',
+      ),
+      [],
+    )
+  }
+})
+
+const paths = ['a.test.ts', 'test_a.py', 'a_test.go', 'tests/a.rs', 'ATest.java']
+const scrap = fc.array(
+  fc.oneof(
+    fc.constantFrom(
+      "it('a', () => {",
+      'def test_a():\n    ',
+      'func TestA(t *testing.T) {',
+      '#[test]\nfn a() {',
+      '@Test\nvoid a() {',
+    ),
+    fc.constantFrom(
+      'expect(a).toBe(1)',
+      'assert a == 1',
+      't.Error("x")',
+      'assert_eq!(a, 1);',
+      'assertEquals(1, a);',
+      '})',
+      '}',
+      ']',
+      ')',
+    ),
+    fc.constantFrom(
+      '"',
+      "'",
+      '`',
+      '${',
+      '"""',
+      '/*',
+      '*/',
+      '//',
+      '#',
+      '\\',
+      '/',
+      'r#"',
+      '\n',
+      ' ',
+      '{',
+      '(',
+      '[',
+      ',',
+      ';',
+      'for x in [1, 2]:\n',
+    ),
+    fc.constantFrom(
+      'test.each',
+      'describe.skip(',
+      '.forEach(',
+      '@pytest.mark.parametrize(',
+      'class TestA:\n',
+      'mod tests {',
+      '__proto__',
+      'constructor',
+    ),
+    fc.string({ unit: 'binary', maxLength: 4 }),
+  ),
+  { maxLength: 30 },
+)
+
+test('no text makes it fail, and a text against itself is never weaker', () => {
+  const text = scrap.map((parts) => parts.join(''))
+  fc.assert(
+    fc.property(fc.constantFrom(...paths), text, text, (path, before, after) => {
+      assert.ok(Array.isArray(weakenedTests([{ path, before, after }])))
+      assert.deepEqual(weakenedTests([{ path, before, after: `${before}` }]), [])
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('hostile text is read in bounded time', () => {
+  const size = 300_000
+  const units = [
+    "it('",
+    "it('a', f);",
+    'test.',
+    'test(',
+    'expect(',
+    'expect(a).',
+    '.expect(a)',
+    'describe(() => {',
+    '`${',
+    '/*',
+    '(',
+    '[{',
+    'for (x of ',
+    'const a = (',
+    'def test_a():\n',
+    'class A:\n class B:\n',
+    '@',
+    'for x in ',
+    'if x:\n',
+    '"""',
+    '#[',
+    '#[test] fn a() {',
+    'fn a() { a(); ',
+    'mod a {',
+    'pub async ',
+    '@Test ',
+    '@Test void a() {',
+    'class a ',
+    'A A',
+    'func TestA(t *testing.T) {',
+    't.Run("a", func(t *testing.T) {',
+    'for _, a := range ',
+    'a = [',
+    'a := [1, 2]\n',
+    'function abc() { expect(abc()) }\n',
+    "it('a', () => { expect(1 + a).toBe(2) })\n",
+    ' ',
+    '\n',
+    'x.forEach(',
+    'a:=',
+    '\\',
+    'r"',
+    "'",
+  ]
+  for (const path of paths) {
+    for (const unit of units) {
+      const text = unit.repeat(Math.ceil(size / unit.length))
+      const start = performance.now()
+      weakenedTests([
+        { path, before: text, after: `${text} ` },
+        { path: `test/b/${path}`, before: null, after: text },
+      ])
+      const took = performance.now() - start
+      assert.ok(took < 10_000, `${path} ${JSON.stringify(unit)}: ${took.toFixed(0)} ms`)
+      if (took > 1500) console.log(`# slow: ${path} ${JSON.stringify(unit)}: ${took.toFixed(0)} ms`)
+    }
+  }
 })

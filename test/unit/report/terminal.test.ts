@@ -1,0 +1,253 @@
+// The live header, the lines of a run and the final box.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Conclusion, Event, Outcome, State } from '../../../src/loop/state.ts'
+import {
+  agentLine,
+  banner,
+  blockedLine,
+  eventLines,
+  gateLines,
+  type Look,
+  outcomeSummary,
+  plainBanner,
+  statusLine,
+  stepLines,
+  storyLines,
+  waitLine,
+} from '../../../src/report/terminal.ts'
+import { textWidth } from '../../../src/report/width.ts'
+import {
+  complete,
+  concluded,
+  failedGate,
+  justStarted,
+  limits,
+  midRun,
+  NOW,
+  pass,
+  passedGate,
+  reject,
+  stuck,
+  usage,
+  working,
+} from './samples.ts'
+
+const pipe: Look = { width: 80, colour: false, plain: true }
+const terminal: Look = { width: 80, colour: false, plain: false }
+const facts = { limits, agent: 'claude', voice: 'cli' as const }
+const said = (event: object, state: State, look = pipe) =>
+  eventLines({ at: NOW, ...event } as Event, state, facts, look)
+
+test('the banner, letter by letter', () => {
+  assert.equal(
+    banner(midRun(), limits, 72, false),
+    `╔══════════════════════════════════════════════════════════════════════╗
+║ Project: Shop                     Branch: ralph/auth                 ║
+║ Stories: 3/6 complete             Iteration: 5/50                    ║
+║ Cost: $2.18 of $20.00             Agent time: 12m 20s                ║
+║ [█████░░░░░] 3/6 The sign-in form works without JavaScript           ║
+╚══════════════════════════════════════════════════════════════════════╝`,
+  )
+})
+
+test('every line of every box is as wide as the terminal', () => {
+  const long = { ...midRun(), branch: `ralph/${'日本'.repeat(60)}` }
+  const wide = { ...long, prd: { ...long.prd, project: '🚀 日本語プロジェクト café '.repeat(10) } }
+  for (let width = 24; width <= 100; width += 1) {
+    for (const state of [justStarted(), midRun(), stuck(), complete(), wide]) {
+      for (const line of banner(state, limits, width, false).split('\n'))
+        assert.equal(textWidth(line), width, line)
+    }
+    const conclusion: Conclusion = {
+      outcome: 'stuck',
+      reason: 'blocked: US-003 and a reason that is long',
+      until: null,
+    }
+    const box = outcomeSummary(wide, conclusion, [['Report', '/x/report.html']], facts, {
+      ...terminal,
+      width,
+    })
+    for (const line of box.split('\n')) assert.equal(textWidth(line), width, line)
+  }
+  for (const width of [0, 3, -1, Number.NaN, 1000])
+    assert.ok(banner(midRun(), limits, width, false).length > 0)
+})
+
+test('colours are put on only where they are wanted, and always taken off again', () => {
+  const everything = (look: Look) =>
+    [
+      banner(midRun(), limits, look.width, look.colour),
+      ...said({ kind: 'gated', candidate: 'x', gates: [passedGate('a', 1), failedGate()] }, midRun(), look),
+      ...said({ kind: 'accepted', commit: 'e011c0ffee' }, pass(justStarted(), 'US-001'), look),
+      outcomeSummary(stuck(), { outcome: 'stuck', reason: 'x', until: null }, [], facts, look),
+      ...storyLines(stuck(), look),
+    ].join('\n')
+  const bare = everything(terminal)
+  assert.ok(!bare.includes('\u001b'))
+  const painted = everything({ ...terminal, colour: true })
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours
+  assert.equal(painted.replace(/\u001b\[[\d;]+m/g, ''), bare)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours
+  const starts = painted.match(/\u001b\[(?!0m)[\d;]+m/g)?.length
+  assert.equal(painted.split('\u001b[0m').length - 1, starts)
+})
+
+test('a pipe gets plain lines: no box, one line for the header', () => {
+  assert.equal(
+    plainBanner(midRun(), limits),
+    'ralph/auth: 3/6 stories, iteration 5/50, $2.18 of $20.00, working on US-005',
+  )
+  const box = outcomeSummary(
+    stuck(),
+    { outcome: 'stuck', reason: 'blocked: US-003', until: null },
+    [['Report', '/x/report.html']],
+    facts,
+    pipe,
+  )
+  assert.equal(
+    box,
+    `=== STUCK: blocked: US-003 ===
+Stories: 4 of 6 stories pass
+Iterations: 7 in 1 job
+Cost: $3.82 of $20.00, 390k tokens
+Agent time: 21m 26s
+Branch: ralph/auth
+Look at: https://github.com/acme/shop/pull/12
+Report: /x/report.html
+Next: Say what is missing: ralph retry US-003 -- <hint>, or leave it out: ralph skip US-003.`,
+  )
+})
+
+test('an iteration that passes', () => {
+  const state = working(justStarted(), 'US-001')
+  const { attempt } = state
+  assert.ok(attempt !== null)
+  const session = {
+    status: 'finished',
+    message: '',
+    usage: usage(0.42, 38),
+    resetsAt: null,
+    hints: {},
+    learnings: [],
+  }
+  const lines = [
+    ...stepLines({ kind: 'agent', attempt }, state, facts, pipe),
+    agentLine('Edit src/login.ts', facts, pipe),
+    ...said({ kind: 'worked', session }, state),
+    ...said({ kind: 'guarded', candidate: 'x', empty: false, remarks: ['2 tests were skipped'] }, state),
+    ...said(
+      { kind: 'gated', candidate: 'x', gates: [passedGate('typecheck', 2100), passedGate('test', 14_000)] },
+      state,
+    ),
+    ...said({ kind: 'accepted', commit: 'e011c0ffee0123' }, pass(justStarted(), 'US-001')),
+  ]
+  assert.deepEqual(lines, [
+    '',
+    '=== Iteration 1: US-001 - Customers sign in with e-mail and password ===',
+    '[claude] working on US-001',
+    '[claude] Edit src/login.ts',
+    '[claude] done (38s, $0.42, 43k tokens)',
+    '[guard] note: 2 tests were skipped',
+    '[typecheck] PASSED (2.1s)',
+    '[test] PASSED (14s)',
+    '[git] committed e011c0f',
+    '[ralph] US-001 passes after 2m 34s, 1 of 6 stories passes',
+  ])
+})
+
+test('an iteration that is rejected for the last time', () => {
+  const lines = [
+    ...said(
+      {
+        kind: 'gated',
+        candidate: 'x',
+        gates: [failedGate('test', `${'noise\n'.repeat(30)}expected 200, got 429\n`)],
+      },
+      midRun(),
+    ),
+    ...said({ kind: 'rejected', kept: null }, stuckNow()),
+  ]
+  assert.equal(lines[0], '[test] FAILED (exit 1, 14s)')
+  assert.equal(lines[1], '  | ... 23 lines before')
+  assert.equal(lines[9], '  | expected 200, got 429')
+  assert.deepEqual(lines.slice(10), [
+    '[ralph] US-003 rejected (attempt 3 of 3): gate test failed (exit 1)',
+    '[ralph] US-003 is blocked: ralph retry US-003 -- <hint>',
+  ])
+})
+
+test('what else can happen', () => {
+  const verdict = { kind: 'reset', stories: ['US-001', 'US-002'], reason: 'no test for the lock' }
+  assert.deepEqual(said({ kind: 'verified', gates: [], verdict, usage: usage(0, 0) }, midRun()), [
+    '[verify] RESET US-001, US-002: no test for the lock',
+  ])
+  assert.deepEqual(said({ kind: 'dispatched', runId: 77 }, midRun()), [
+    '[ralph] started the next job (run 77)',
+  ])
+  assert.deepEqual(
+    said(
+      { kind: 'failed', summary: 'prepare failed (exit 1)', fix: 'see its output:\nno lockfile' },
+      midRun(),
+    ),
+    ['[ralph] prepare failed (exit 1)', '  | see its output:', '  | no lockfile'],
+  )
+  assert.equal(
+    waitLine(NOW, 'the limit of 5 calls an hour', pipe),
+    '[ralph] waiting until 2026-01-10 14:05 UTC: the limit of 5 calls an hour',
+  )
+  assert.deepEqual(gateLines([{ ...failedGate('lint', ''), advisory: true }], pipe), [
+    '[lint] failed, advisory only (exit 1, 14s)',
+  ])
+  assert.equal(
+    blockedLine('US-003', { ...facts, voice: 'comment' }, pipe),
+    '[ralph] US-003 is blocked: /ralph retry US-003 -- <hint>',
+  )
+  assert.deepEqual(stepLines({ kind: 'sync' }, midRun(), facts, pipe), [])
+  assert.deepEqual(said({ kind: 'waited' }, midRun()), [])
+})
+
+test('the final box says the outcome, where to look and what to do next, for every outcome', () => {
+  const outcomes: Outcome[] = [
+    'complete',
+    'stuck',
+    'max-iterations',
+    'budget',
+    'paused',
+    'continued',
+    'error',
+    'interrupted',
+  ]
+  for (const outcome of outcomes) {
+    for (const look of [pipe, terminal]) {
+      const state = concluded(midRun(), outcome, 'a reason')
+      const box = outcomeSummary(state, { outcome, reason: 'a reason', until: null }, [], facts, look)
+      for (const part of [
+        'a reason',
+        '3 of 6 stories pass',
+        '$2.18',
+        '12m 20s',
+        'ralph/auth',
+        'pull/12',
+        'Next:',
+      ]) {
+        assert.ok(box.includes(part), `${outcome}: ${part} is missing in\n${box}`)
+      }
+    }
+  }
+})
+
+test('stories on a line each, blocked ones with the reason', () => {
+  assert.deepEqual(storyLines(stuck(), terminal).slice(2, 4), [
+    '■ US-003 Five wrong passwords lock the account for… (3 attempts, $1.83, 11m 02s)',
+    '  │ gate test failed (exit 1)',
+  ])
+  assert.equal(storyLines(midRun(), pipe)[5], 'waiting  US-006 An administrator sees and ends sessions')
+  assert.equal(statusLine(stuck(), pipe), 'Stuck: US-003 is blocked · 4 of 6 stories pass')
+})
+
+/** The state right after the third rejection of US-003. */
+function stuckNow(): State {
+  const twice = reject(reject(pass(justStarted(), 'US-001'), 'US-003'), 'US-003')
+  return reject(twice, 'US-003', true)
+}
