@@ -14,6 +14,7 @@ import { leaseMs } from './loop/lease.ts'
 import type { Limits } from './loop/limits.ts'
 import type { DispatchPort, Ports, QueuePort, ReporterPort } from './loop/ports.ts'
 import type { GateResult, Lease } from './loop/state.ts'
+import { standardCommits } from './settings/structures.ts'
 import { maxJobs, type Settings } from './settings.ts'
 import { UserError } from './system/errors.ts'
 import { processStart } from './system/process-table.ts'
@@ -39,6 +40,8 @@ export type WorkshopOptions = {
   env: Environment
   directory: string
   remote: Remote | null
+  /** Pushes the branch, where it is not the same; null for `remote`. */
+  publishRemote?: Remote | null
   identity: Identity | null
   warn(message: string): void
 }
@@ -65,6 +68,8 @@ export async function openWorkshop(options: WorkshopOptions): Promise<Workshop> 
     identity: options.identity ?? identityOf(clone),
     snapshot,
     warn: options.warn,
+    stateCommits: settings.commits.prdChanges,
+    stateSubject: settings.commits.message === standardCommits().message ? null : settings.commits.message,
     examine: createExamine({
       protectedPaths: [...settings.protectedPaths],
       weakenedTests: settings.weakenedTests,
@@ -75,6 +80,7 @@ export async function openWorkshop(options: WorkshopOptions): Promise<Workshop> 
   const store = createStore(git, objects, {
     namespace: settings.stateNamespace,
     remote: options.remote,
+    publishRemote: options.publishRemote ?? null,
     snapshot,
   })
   return {
@@ -87,6 +93,44 @@ export async function openWorkshop(options: WorkshopOptions): Promise<Workshop> 
     redactor,
     [Symbol.dispose]: () => objects[Symbol.dispose](),
   }
+}
+
+/**
+ * What the settings ask for and this version cannot do. What would weaken a promise is refused (throws UserError);
+ * for the rest a note is given, so that nobody believes in something that does not happen.
+ */
+export function unsupported(settings: Settings): string[] {
+  const refused = [
+    settings.isolation !== 'same-user' && {
+      path: 'isolation',
+      found: settings.isolation,
+      fix: 'use same-user, and read docs/security.md on what it does not stop',
+    },
+    settings.signCommits && {
+      path: 'sign-commits',
+      found: 'true',
+      fix: 'leave it out: commits are not signed yet',
+    },
+  ].filter((one) => one !== false)
+  if (refused.length > 0) {
+    throw new UserError(refused.map((one) => ({ ...one, expected: 'something that this version can do' })))
+  }
+  const ignored: [boolean, string][] = [
+    [settings.maxParallel > 1, 'max-parallel: stories are worked on one at a time in this version'],
+    [settings.fallbackAgent !== null, 'fallback-agent is not used in this version'],
+    [
+      settings.agentVersion !== null,
+      'agent-version is not installed in this version: install the agent in a step before',
+    ],
+    [
+      Object.values(settings.notify).some((one) => one !== null && typeof one === 'object'),
+      'notify: nobody is told in this version',
+    ],
+    [settings.steps.length > 0, 'steps are not run in this version'],
+    [settings.services.length > 0, 'services are not started in this version'],
+    [settings.browser !== null, 'browser checks are not run in this version'],
+  ]
+  return ignored.filter(([asked]) => asked).map(([, text]) => text)
 }
 
 export type PortOptions = {

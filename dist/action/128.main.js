@@ -594,7 +594,7 @@ function createStore(git, objects, options) {
             const branch = `refs/heads/${state.branch}`;
             const before = known?.ref === ref ? known.commit : null;
             const commit = await write({ ...state, published: state.green });
-            const result = await push(remote, [
+            const result = await push(options.publishRemote ?? remote, [
                 { ref: branch, from: state.published, to: state.green },
                 { ref, from: before, to: commit },
             ]);

@@ -557,8 +557,8 @@ async function loop(start, limits, ports) {
 var outputs = __webpack_require__(8568);
 // EXTERNAL MODULE: ./lib/report/terminal.js + 1 modules
 var terminal = __webpack_require__(1992);
-// EXTERNAL MODULE: ./lib/wire.js + 35 modules
-var wire = __webpack_require__(5068);
+// EXTERNAL MODULE: ./lib/wire.js + 36 modules
+var wire = __webpack_require__(969);
 // EXTERNAL MODULE: ./lib/cli/context.js
 var cli_context = __webpack_require__(4641);
 // EXTERNAL MODULE: ./lib/cli/inbox.js
@@ -738,7 +738,7 @@ async function run(context) {
         const limits = (0,wire/* limitsOf */.Af)(settings);
         const screen = context.json ? process.stderr : process.stdout;
         const live = createLive(screen, { limits, agent: settings.agent, voice: 'cli' }, context.env.NO_COLOR !== undefined);
-        for (const note of notes)
+        for (const note of [...notes, ...(0,wire/* unsupported */.qO)(settings)])
             live.warn(note);
         const local = __addDisposableResource(env_1, await (0,cli_local/* openLocal */.qE)(context, settings, live), false);
         if (context.flags.dryRun === true)

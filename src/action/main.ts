@@ -27,10 +27,17 @@ async function main(): Promise<void> {
     const { answerComment } = await import('./comment.ts')
     return neutral(await answerComment(context))
   }
-  if (event.kind === 'schedule' || command === 'resume-lost')
-    return neutral('resume-lost is not part of this version')
-  if (command !== 'auto' && command !== 'run')
-    return neutral(`the command ${command} is not part of this version`)
+  if (command !== 'auto' && command !== 'run') {
+    throw new UserError([
+      {
+        path: 'input command',
+        found: command,
+        expected: 'auto or run',
+        fix: 'the other commands are not part of this version',
+      },
+    ])
+  }
+  if (event.kind === 'schedule') return neutral('nothing is done on a schedule in this version')
   const { work } = await import('./work.ts')
   const worked = await work(context, log, stop.signal)
   if ('neutral' in worked) return neutral(worked.neutral)

@@ -17,7 +17,7 @@ import { outputsOf } from '../report/outputs.ts'
 import { describeSettings, type Settings } from '../settings.ts'
 import { UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
-import { createPorts, leaseFor, limitsOf, openWorkshop, type Workshop } from '../wire.ts'
+import { createPorts, leaseFor, limitsOf, openWorkshop, unsupported, type Workshop } from '../wire.ts'
 import { type ActionContext, actionSettings, remoteOf, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
 import { giveOutputs, remember } from './runner.ts'
@@ -46,24 +46,10 @@ export async function work(context: ActionContext, log: Log, signal: AbortSignal
   const token = tokenOf(context)
   refuseFeatureRef(context)
   const warn = (message: string) => core.warning(message)
-  const first = await firstSettings(context)
-  using workshop = await openWorkshop({
-    settings: first,
-    env: context.env,
-    directory: context.workspace,
-    remote: remoteOf(place, token),
-    identity: IDENTITY,
-    warn,
-  })
-  const base = await baseOf(context, first, workshop)
-  const { settings, notes } = await actionSettings(
-    context,
-    (path) => workshop.repository.read(base.sha, path),
-    {},
-  )
-  for (const note of notes) core.notice(note)
+  const { settings, base, notes } = await trusted(context, token)
+  for (const note of [...notes, ...unsupported(settings)]) core.notice(note)
   log.group('Settings', describeSettings(settings).split('\n'))
-
+  using workshop = await openFor(context, settings, token)
   const api = createClient({ token, url: place.api, warn })
   const publishApi =
     settings.publishToken === null
@@ -181,7 +167,14 @@ async function firstSettings(context: ActionContext): Promise<Settings> {
     return actionSettings(
       {
         ...context,
-        inputs: pick(context.inputs, ['token', 'base-branch', 'branch-prefix', 'feature', 'config-file']),
+        inputs: pick(context.inputs, [
+          'token',
+          'publish-token',
+          'base-branch',
+          'branch-prefix',
+          'feature',
+          'config-file',
+        ]),
       },
       async () => '{}',
       {},
@@ -190,12 +183,28 @@ async function firstSettings(context: ActionContext): Promise<Settings> {
   return settings
 }
 
-async function baseOf(
-  context: ActionContext,
-  settings: Settings,
-  workshop: Workshop,
-): Promise<{ branch: string; sha: string }> {
-  const branch = settings.baseBranch ?? context.place.defaultBranch
+function openFor(context: ActionContext, settings: Settings, token: string): Promise<Workshop> {
+  return openWorkshop({
+    settings,
+    env: context.env,
+    directory: context.workspace,
+    remote: remoteOf(context.place, token),
+    publishRemote: settings.publishToken === null ? null : remoteOf(context.place, settings.publishToken),
+    identity: IDENTITY,
+    warn: (message) => core.warning(message),
+  })
+}
+
+/** The settings of the trusted side: inputs, and the configuration file as the base branch has it now. */
+async function trusted(context: ActionContext, token: string) {
+  using early = await openFor(context, await firstSettings(context), token)
+  const base = await baseOf(context, early)
+  const read = await actionSettings(context, (path) => early.repository.read(base.sha, path), {})
+  return { ...read, base }
+}
+
+async function baseOf(context: ActionContext, workshop: Workshop): Promise<{ branch: string; sha: string }> {
+  const branch = context.inputs['base-branch']?.trim() || context.place.defaultBranch
   const sha = await workshop.store.head(branch)
   if (sha === null) {
     throw new UserError([

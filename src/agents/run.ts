@@ -52,6 +52,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   const tell = (event: AgentEvent): void => request.onEvent?.(event)
   const transcript = openTranscript(request.transcriptPath, tell)
 
+  const cancelled = request.signal?.aborted === true
   const run = await runUntrusted({
     ...wrapped(request.wrapper, vendor.program, args),
     cwd: request.cwd,
@@ -70,7 +71,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   await transcript.close()
 
   const end = parser.end(run.exit)
-  const started = run.exit.kind !== 'not-started'
+  const started = run.exit.kind !== 'not-started' && !cancelled
   const hidden = secretsOf(vendor, request.env)
   return {
     ...end,

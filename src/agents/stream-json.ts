@@ -122,9 +122,9 @@ class StreamJsonParser implements StreamParser {
     const message = object(event.message)
     if (message === null) return []
     const error = string(event.error)
-    if (error !== null) this.#apiError = error
     this.#count(message)
     if (string(event.parent_tool_use_id) !== null) return []
+    this.#apiError = error
     // Streamed messages arrive without a stop reason; one that has it came whole, because the stream broke off and
     // was asked again. Its text may be a part only (recordings miderror, middrop, midhang).
     if (this.#dialect.streamed && error === null && string(message.stop_reason) !== null)

@@ -6,7 +6,7 @@ import { nextStep } from '../loop/next-step.ts'
 import type { State, Step } from '../loop/state.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { outcomeSummary } from '../report/terminal.ts'
-import { createPorts, leaseFor, limitsOf } from '../wire.ts'
+import { createPorts, leaseFor, limitsOf, unsupported } from '../wire.ts'
 import { type Answer, type Context, settingsOf } from './context.ts'
 import { inboxQueue } from './inbox.ts'
 import { createLive, type Live } from './live.ts'
@@ -22,7 +22,7 @@ export async function run(context: Context): Promise<Answer> {
     { limits, agent: settings.agent, voice: 'cli' },
     context.env.NO_COLOR !== undefined,
   )
-  for (const note of notes) live.warn(note)
+  for (const note of [...notes, ...unsupported(settings)]) live.warn(note)
   using local = await openLocal(context, settings, live)
   if (context.flags.dryRun === true) return dryRun(local, live)
   const stop = new AbortController()

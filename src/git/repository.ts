@@ -18,6 +18,10 @@ export type Examination = { failure: Failure | null; dropped: string[]; remarks:
 
 export type RepositoryOptions = {
   identity: Identity
+  /** Whether state commits beside the first are made at all (`commits.prdChanges`). */
+  stateCommits: boolean
+  /** The subject of state commits (`commits.message`); null for the loop's own words. */
+  stateSubject: string | null
   examine(changes: readonly Change[], objects: CatFile): Promise<Examination>
   /** The clone as it was before any agent ran. */
   snapshot: Snapshot
@@ -299,6 +303,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       const before = await objects.text(`${state.green}:${files.prd}`)
       const text = prdFile(state)
       const first = state.published === null
+      if (!first && !options.stateCommits) return null
       if (
         before !== null &&
         !first &&
@@ -324,7 +329,11 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       const tree = await withFiles(state.green, changed, moves)
       if (tree === (await treeOf(state.green))) return null
       // The first commit carries what people had not committed yet, so it stands on the fork point itself.
-      return commitTree(tree, [first ? state.base.sha : state.green], recordMessage(state, subject))
+      return commitTree(
+        tree,
+        [first ? state.base.sha : state.green],
+        recordMessage(state, options.stateSubject ?? subject),
+      )
     },
 
     async join(state, theirs) {

@@ -11,6 +11,8 @@ export type StoreOptions = {
   namespace: string
   /** Null: git stays local, and the local ref is the truth. */
   remote: Remote | null
+  /** Pushes the branch (an App's or a person's token, so that CI starts on it); null for `remote`. */
+  publishRemote: Remote | null
   snapshot: Snapshot
 }
 
@@ -222,7 +224,7 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
       const branch = `refs/heads/${state.branch}`
       const before = known?.ref === ref ? known.commit : null
       const commit = await write({ ...state, published: state.green })
-      const result = await push(remote, [
+      const result = await push(options.publishRemote ?? remote, [
         { ref: branch, from: state.published, to: state.green },
         { ref, from: before, to: commit },
       ])

@@ -94,10 +94,6 @@ const READERS: Record<Language, (source: Source, tables: Tables) => Found> = {
 
 // ---------------------------------------------------------------- shared by the readers
 
-function isIn(at: number, span: Span): boolean {
-  return at >= span.from && at < span.to
-}
-
 function count(text: string, pattern: RegExp): number {
   return [...text.matchAll(pattern)].length
 }
@@ -115,6 +111,20 @@ function isEmptyBlock(text: string): boolean {
 function oneLine(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim()
   return line.length > 80 ? `${line.slice(0, 77)}...` : line
+}
+
+/** Nobody nests tests, loops or functions deeper; and what is read once for each level must not take forever. */
+const DEEPEST = 8
+
+/** For spans that come in ascending order: whether the span is nested too deeply to be read. */
+function nesting(): (span: Span) => boolean {
+  let open: number[] = []
+  return (span) => {
+    open = open.filter((to) => to > span.from)
+    if (open.length >= DEEPEST) return true
+    open.push(span.to)
+    return false
+  }
 }
 
 /** For offsets that never go back: the items whose span holds the offset. */
@@ -235,6 +245,7 @@ function readJavaScript(source: Source, tables: Tables): Found {
   const groups: Group[] = []
   const repeats: Repeat[] = []
   const focused: TestFile['focused'] = []
+  const tooDeep = nesting()
   for (const match of source.code.matchAll(JS_CALL)) {
     const base = match[1] ?? match[2] ?? ''
     const modifiers = (match[3] ?? '')
@@ -251,6 +262,7 @@ function readJavaScript(source: Source, tables: Tables): Found {
     }
     if (source.code[open] !== '(') continue
     const span = { from, to: closing(source, open) }
+    if (tooDeep(span)) continue
     const args = elements(source, open)
     const first = args[0]
     if (first === undefined) continue
@@ -487,7 +499,9 @@ function readGo(source: Source): Found {
   const tests: TestCase[] = []
   const build = /^\s*(?:\/\/[^\n]*\n|\s)*?\/\/(?:go:build| ?\+build)\s+([^\n]+)/.exec(source.raw)
   const groups = [{ span: { from: 0, to: source.code.length }, skips: build === null ? 0 : 1 }]
-  const add = (name: string, from: number, open: number, to: number): void => {
+  const add = (tooDeep: (span: Span) => boolean, name: string, from: number, open: number): void => {
+    const to = closing(source, open)
+    if (tooDeep({ from, to })) return
     const body = { from: open + 1, to: closing(source, open) - 1 }
     const text = code(source, body)
     tests.push({ name, span: { from, to }, body, skips: count(text, GO_SKIPS), empty: isEmptyBlock(text) })
@@ -496,14 +510,15 @@ function readGo(source: Source): Found {
     /^func\s+(?:\([^)\n]*\)\s*)?((?:Test|Fuzz|Example)(?:[^a-z\W]\w*)?)\s*\([^)]*\)\s*\{/gm,
   )) {
     const open = match.index + match[0].length - 1
-    add(match[1] as string, match.index, open, closing(source, open))
+    add(() => false, match[1] as string, match.index, open)
   }
+  const tooDeep = nesting()
   for (const match of source.code.matchAll(
-    /(?<![\w$])[a-z]\w*\.Run\s*\(\s*["`][^"`]*["`]\s*,\s*func\s*\([^)]*\)\s*\{/g,
+    /(?<![\w$])[a-z]\w{0,20}\.Run\s*\(\s*["`][^"`]{0,500}["`]\s*,\s*func\s*\([^)]{0,200}\)\s*\{/g,
   )) {
     const open = match.index + match[0].length - 1
     const name = source.raw.slice(match.index, open)
-    add(`Run ${oneLine(/["`]([^"`]*)["`]/.exec(name)?.[1] ?? '')}`, match.index, open, closing(source, open))
+    add(tooDeep, `Run ${oneLine(/["`]([^"`]*)["`]/.exec(name)?.[1] ?? '')}`, match.index, open)
   }
   return { tests: withGroups(tests, groups), repeats: [], focused: [], parts: [] }
 }
@@ -515,6 +530,7 @@ function readRust(source: Source): Found {
   const groups: Group[] = []
   const repeats: Repeat[] = []
   const parts: { span: Span }[] = []
+  const tooDeep = nesting()
   for (const match of source.code.matchAll(
     /\b(?:pub(?:\s*\([^)\n]*\))?\s+)?(?:(?:async|const|unsafe)\s+)*(fn|mod)\s+(\w+)/g,
   )) {
@@ -523,6 +539,7 @@ function readRust(source: Source): Found {
     const from = rustAttributes(source, match.index)
     const attributes = source.code.slice(from, match.index)
     const span = { from, to: closing(source, open) }
+    if (tooDeep(span)) continue
     const skips =
       count(attributes, /\bignore\b|\bshould_panic\b/g) + count(attributes, /\bcfg\s*\((?!\s*test\s*\))/g)
     if (match[1] === 'mod') {
@@ -582,6 +599,7 @@ function readJava(source: Source): Found {
     groups.push({ span, skips: count(code(source, { from, to: open }), JAVA_SKIPS) })
   }
   const seen = new Set<number>()
+  const tooDeep = nesting()
   const heads =
     /@(?:[\w.]*\.)?(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property)\b|\bpublic\s+void\s+test\w*\s*\(\s*\)/g
   for (const match of source.code.matchAll(heads)) {
@@ -591,6 +609,7 @@ function readJava(source: Source): Found {
     seen.add(method.open)
     const head = code(source, { from, to: method.open })
     const span = { from, to: closing(source, method.open) }
+    if (tooDeep(span)) continue
     const body = { from: method.open + 1, to: span.to - 1 }
     const rows = javaRows(source, { from, to: method.open })
     if (rows.length > 0) repeats.push({ span, rows })
@@ -647,7 +666,7 @@ function javaRows(source: Source, head: Span): Span[] {
       if (rows.length > 0) return rows
       continue
     }
-    const block = source.raw.slice(open, closing(source, open)).match(/"""([^]*?)"""/)
+    const block = source.raw.slice(open, closing(source, open)).match(/"""([\s\S]*?)"""/)
     if (block !== null) {
       const lines = (block[1] as string).split('\n').filter((it) => it.trim() !== '')
       return lines.map(() => ({ from: open, to: closing(source, open) }))
@@ -672,12 +691,13 @@ const LOOPS: Record<Language, RegExp> = {
 /** Loops over tables that stand in the file. */
 function loopsIn(source: Source, tables: Tables): Repeat[] {
   const found: Repeat[] = []
+  const tooDeep = nesting()
   for (const match of source.code.matchAll(LOOPS[source.language])) {
     const end = match.index + match[0].length
     const loop = match[0].startsWith('.')
       ? callLoop(source, match.index, end - 1)
       : forLoop(source, match.index, end)
-    if (loop === null) continue
+    if (loop === null || tooDeep(loop.span)) continue
     const rows = tableRows(source, loop.over, tables)
     if (rows.length > 0) found.push({ span: loop.span, rows })
   }
@@ -745,10 +765,11 @@ const FUNCTIONS: Record<Language, RegExp> = {
 function helpersIn(source: Source, tests: TestCase[]): Helper[] {
   const ends = new Set(tests.map((test) => `${test.name} ${test.span.to}`))
   const found: Helper[] = []
+  const tooDeep = nesting()
   for (const match of source.code.matchAll(FUNCTIONS[source.language])) {
     const name = match[1] ?? match[2] ?? ''
     const span = functionSpan(source, match.index, match.index + match[0].length)
-    if (name.length > 2 && span !== null && !ends.has(`${name} ${span.to}`)) found.push({ name, span })
+    if (name.length > 2 && span !== null && !tooDeep(span) && !ends.has(`${name} ${span.to}`)) found.push({ name, span })
   }
   return found
 }

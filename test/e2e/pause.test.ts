@@ -59,9 +59,9 @@ test('`/ralph stop` ends the session in work, uncharged, and holds the run', asy
   const comment = await site.say('alice', '/ralph stop')
 
   assert.equal(work.conclusion, 'cancelled', site.log())
-  assert.equal(outputsOf(site.last()).outcome, 'paused', site.log())
+  const outcomes = runner.runs.map((run) => outputsOf(run).outcome).filter((outcome) => outcome !== undefined)
+  assert.deepEqual(outcomes, ['interrupted', 'paused'], site.log())
   assert.equal((await site.sessions()).length, 1)
-  assert.ok(runner.runs.length <= 4, site.log())
   assert.deepEqual(site.reactions(comment), ['github-actions[bot]: eyes', 'github-actions[bot]: rocket'])
   const state = await site.state()
   assert.equal(state.prd.run.iterations, 0)

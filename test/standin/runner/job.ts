@@ -76,6 +76,7 @@ export class JobExecution {
   #folders: Folders | null = null
   #current: { process: StepProcess; goesOn: () => boolean; onCancel: () => void } | null = null
   #failed = false
+  #isOver = false
   #cancelled = false
   #lost: 'killed' | 'shutdown' | null = null
   readonly #timers: NodeJS.Timeout[] = []
@@ -108,6 +109,8 @@ export class JobExecution {
       this.#failed = true
       job.notes.push(String(error))
     } finally {
+      // From here on nothing can end the job any more; a late cancel must not leave a timer behind.
+      this.#isOver = true
       for (const timer of this.#timers) clearTimeout(timer)
     }
     if (this.#lost === null) this.#finalize()
@@ -118,7 +121,7 @@ export class JobExecution {
 
   /** The server's cancel message: the step in work is ended unless its condition still holds. */
   cancel(): void {
-    if (this.#cancelled || this.#lost !== null) return
+    if (this.#cancelled || this.#lost !== null || this.#isOver) return
     this.#cancelled = true
     const deadline = setTimeout(() => this.kill(), cancelMinutes * this.#setup.times.minute)
     this.#timers.push(deadline)
@@ -129,7 +132,7 @@ export class JobExecution {
   }
   /** The machine is lost: no signal, no post step, no file commands. */
   kill(): void {
-    if (this.#lost !== null) return
+    if (this.#lost !== null || this.#isOver) return
     this.#lost = 'killed'
     this.#setup.job.notes.push('The hosted runner lost communication with the server.')
     this.#current?.process.destroy()
@@ -137,7 +140,7 @@ export class JobExecution {
   }
   /** A shutdown with warning: the step is cancelled, and nothing more runs (facts 2.4). */
   shutdown(): void {
-    if (this.#lost !== null) return
+    if (this.#lost !== null || this.#isOver) return
     this.#lost = 'shutdown'
     this.#setup.job.notes.push('The runner has received a shutdown signal.')
     this.#current?.onCancel()

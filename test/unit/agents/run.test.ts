@@ -129,6 +129,12 @@ test('a prompt of 3 MB arrives whole, and a program that does not read it does n
   assert.equal((await runAgent(request({ prompt, commandLine: 'exec <&-; echo ok' }))).finalText, 'ok')
 })
 
+test('cancelled before the start: nothing was used', async () => {
+  const result = await runAgent(request({ commandLine: 'echo x', signal: AbortSignal.abort() }))
+  assert.equal(result.status, 'aborted')
+  assert.equal(result.usage.calls, 0)
+})
+
 test('time-outs and cancellation', async () => {
   const started = (stop: AbortController) => (event: AgentEvent) => event.kind === 'text' && stop.abort()
   const stop = new AbortController()

@@ -94,6 +94,13 @@ test('statuses of the server', () => {
   assert.equal(failed(null, 'rate_limit'), 'limit')
   assert.equal(failed(null, 'authentication_failed'), 'auth')
   assert.equal(failed(null), 'failed')
+  const got = [
+    init,
+    says('x', { error: 'rate_limit' }),
+    says('y'),
+    result({ subtype: 'error_during_execution' }),
+  ]
+  assert.equal(session(got).status, 'failed', 'an error that was got over is not the reason')
 })
 
 test('a warning about a limit, or a limit that was got over, ends nothing', () => {

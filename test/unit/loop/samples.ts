@@ -1,0 +1,235 @@
+// What the loop's tests share: states, limits, sessions and gates to begin with, and a job driven by a script.
+import { emptyControl, newJob } from '../../../src/claim.ts'
+import type { Limits } from '../../../src/loop/limits.ts'
+import { nextStep } from '../../../src/loop/next-step.ts'
+import { reduce } from '../../../src/loop/reduce.ts'
+import type {
+  Command,
+  Conclusion,
+  Event,
+  GateResult,
+  Outcome,
+  Session,
+  State,
+  Step,
+} from '../../../src/loop/state.ts'
+import { emptyRun, emptyUsage, newStory, type Story, type Usage } from '../../../src/prd/schema.ts'
+
+/** 2026-01-10 14:05 UTC. */
+export const NOW = Date.UTC(2026, 0, 10, 14, 5)
+export const MINUTE = 60_000
+export const HOUR = 60 * MINUTE
+
+export type Happening = Event extends infer E ? (E extends { at: number } ? Omit<E, 'at'> : never) : never
+
+/** Limits that never end a small example by themselves. */
+export function limitsWith(changes: Partial<Limits> = {}): Limits {
+  return {
+    iterationsPerJob: 0,
+    maxIterations: 50,
+    maxJobs: 20,
+    maxAttempts: 3,
+    maxInterruptions: 3,
+    iterationTimeoutMs: 30 * MINUTE,
+    maxCostUsd: null,
+    maxTokens: null,
+    maxAgentTimeMs: null,
+    callsPerHour: null,
+    baseline: false,
+    finalVerification: false,
+    stopOnBlocked: false,
+    redispatch: true,
+    publishEach: false,
+    ...changes,
+  }
+}
+
+export function stories(...ids: string[]): Story[] {
+  return ids.map((id) => newStory({ id, title: `story ${id}`, acceptanceCriteria: [`${id} works`] }))
+}
+
+/** A feature that was just claimed by its first job. */
+export function stateOf(userStories: Story[], changes: Partial<State> = {}): State {
+  return {
+    version: 1,
+    feature: 'auth',
+    importedFrom: null,
+    folder: '.ralph/2026-01-10-auth',
+    branch: 'ralph/auth',
+    base: { branch: 'main', sha: 'base' },
+    nonce: 'n',
+    generation: 0,
+    prd: {
+      schemaVersion: 2,
+      project: 'Shop',
+      branchName: 'ralph/auth',
+      description: '',
+      run: { ...emptyRun(), jobs: 1 },
+      userStories,
+    },
+    green: 'base',
+    published: null,
+    baseline: 'pending',
+    attempt: null,
+    kept: {},
+    records: {},
+    control: emptyControl(),
+    verification: { approved: false, sessions: 0, message: '' },
+    progress: [],
+    recent: [],
+    timeline: [],
+    lease: null,
+    github: { pull: null, pullUrl: null, comment: null },
+    job: newJob(NOW, NOW + 5 * HOUR),
+    ...changes,
+  }
+}
+
+export function used(costUsd: number): Usage {
+  return {
+    ...emptyUsage(),
+    calls: 1,
+    inputTokens: costUsd * 1000,
+    outputTokens: costUsd * 100,
+    costUsd,
+    agentSeconds: costUsd * 10,
+  }
+}
+
+export function session(changes: Partial<Session> = {}): Session {
+  return {
+    status: 'finished',
+    message: 'it went well',
+    usage: used(1),
+    resetsAt: null,
+    hints: { done: false, notDone: false, stuck: null },
+    learnings: [],
+    ...changes,
+  }
+}
+
+export function gate(ok: boolean, changes: Partial<GateResult> = {}): GateResult {
+  return {
+    name: 'test',
+    ok,
+    advisory: false,
+    ended: ok ? 'exit 0' : 'exit 1',
+    ms: 10,
+    output: ok ? '' : 'it broke',
+    ...changes,
+  }
+}
+
+/** What the world answers where the script says nothing: everything goes well. */
+export function goesWell(step: Step, state: State, count: number): Happening {
+  switch (step.kind) {
+    case 'sync':
+      return { kind: 'synced', commands: [], theirs: null }
+    case 'join':
+      return { kind: 'joined', green: `join-${count}`, theirs: step.theirs, people: null }
+    case 'prepare':
+      return { kind: 'prepared' }
+    case 'baseline':
+      return { kind: 'baselined', gates: [gate(true)] }
+    case 'open':
+      return { kind: 'opened', green: state.published === null ? `open-${count}` : state.green, github: state.github }
+    case 'reserve':
+      return { kind: 'reserved', storyId: step.storyId }
+    case 'agent':
+      return { kind: 'worked', session: session() }
+    case 'guard':
+      return { kind: 'guarded', candidate: `candidate-${count}`, empty: false, remarks: [] }
+    case 'gates':
+      return { kind: 'gated', candidate: step.attempt.candidate ?? '', gates: [gate(true)] }
+    case 'judge':
+      return { kind: 'judged', verdict: { kind: 'verified' }, usage: used(1) }
+    case 'accept':
+      return { kind: 'accepted', commit: step.attempt.candidate ?? '' }
+    case 'reject':
+      return { kind: 'rejected', kept: null }
+    case 'return':
+      return { kind: 'returned', kept: null }
+    case 'wait':
+      return { kind: 'waited' }
+    case 'verify':
+      return { kind: 'verified', gates: [gate(true)], verdict: { kind: 'verified' }, usage: used(1) }
+    case 'push':
+      return { kind: 'pushed' }
+    case 'conclude':
+      return { kind: 'concluded', conclusion: step.conclusion }
+    case 'publish':
+      return { kind: 'published', green: state.green, withBranch: true, more: false }
+    case 'dispatch':
+      return { kind: 'dispatched', runId: 7 }
+    case 'report':
+      return { kind: 'reported', github: state.github }
+    case 'stop':
+      throw new Error('nothing is done after stop')
+  }
+}
+
+/** Answers one step; null: all goes well. `now` is epoch milliseconds. */
+export type Script = (step: Step, state: State, now: number) => Happening | null
+
+export type Ran = {
+  state: State
+  conclusion: Conclusion
+  outcome: Outcome
+  /** The kinds of the steps, in order, with the story where there is one. */
+  steps: string[]
+  now: number
+}
+
+/** Drives one job to its stop; throws when it takes more than `most` steps. Each step takes a second. */
+export function runJob(start: State, limits: Limits, script: Script = () => null, begin = NOW, most = 2000): Ran {
+  let state = start
+  let now = begin
+  const steps: string[] = []
+  for (;;) {
+    const step = nextStep(state, limits, now)
+    if (step.kind === 'stop')
+      return { state, conclusion: step.conclusion, outcome: step.conclusion.outcome, steps, now }
+    steps.push(named(step))
+    if (steps.length > most) throw new Error(`no end after ${most} steps: … ${steps.slice(-12).join(', ')}`)
+    now = step.kind === 'wait' ? Math.max(now, step.until) : now + 1000
+    const happened = script(step, state, now) ?? goesWell(step, state, steps.length)
+    state = reduce(state, { ...happened, at: now }, limits)
+  }
+}
+
+function named(step: Step): string {
+  if ('storyId' in step) return `${step.kind} ${step.storyId}`
+  if ('attempt' in step) return `${step.kind} ${step.attempt.storyId}`
+  if (step.kind === 'conclude') return `conclude ${step.conclusion.outcome}`
+  return step.kind
+}
+
+/** The next job of the chain, claimed at `now` from what the last one left. */
+export function anotherJob(state: State, now = NOW + HOUR): State {
+  const run = { ...state.prd.run, jobs: state.prd.run.jobs + 1 }
+  return { ...state, prd: { ...state.prd, run }, job: newJob(now, now + 5 * HOUR) }
+}
+
+/** Commands heard at the first look of the job, and nothing after. */
+export function saying(commands: Command[], otherwise: Script = () => null): Script {
+  let said = false
+  return (step, state, now) => {
+    if (step.kind !== 'sync' || said) return otherwise(step, state, now)
+    said = true
+    return { kind: 'synced', commands, theirs: null }
+  }
+}
+
+export function storyOf(state: State, id: string): Story {
+  const story = state.prd.userStories.find((one) => one.id === id)
+  if (story === undefined) throw new Error(`${id} is not there`)
+  return story
+}
+
+/** The value with everything in it frozen, so that a change of it throws. */
+export function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  Object.freeze(value)
+  for (const part of Object.values(value)) frozen(part)
+  return value
+}
