@@ -200,7 +200,7 @@ function tablesOf(source: Source): Tables {
 }
 
 /** The elements of the last bracket that opens a literal in the expression (`[]struct{...}{ ... }`, `vec![...]`). */
-function literalRows(source: Source, { from, to }: Span): Span[] {
+function literalRows(source: Source, { from, to }: Span, depth = 4): Span[] {
   let open = -1
   for (let at = from; at < to; at += 1) {
     const c = source.code[at] as string
@@ -213,7 +213,9 @@ function literalRows(source: Source, { from, to }: Span): Span[] {
   const rows = elements(source, open)
   const only = rows[0]
   // `List.of([...])`, `Object.entries({ ... })`: the table is one further in.
-  if (source.code[open] === '(' && rows.length === 1 && only !== undefined) return literalRows(source, only)
+  if (source.code[open] === '(' && rows.length === 1 && only !== undefined) {
+    return depth === 0 ? [] : literalRows(source, only, depth - 1)
+  }
   // A call's arguments are a table only where the call makes a list of them.
   if (
     source.code[open] === '(' &&
@@ -497,7 +499,8 @@ const GO_SKIPS = /(?<![\w$])[a-z]\w*\.(?:Skip|Skipf|SkipNow)\s*\(/g
 
 function readGo(source: Source): Found {
   const tests: TestCase[] = []
-  const build = /^\s*(?:\/\/[^\n]*\n|\s)*?\/\/(?:go:build| ?\+build)\s+([^\n]+)/.exec(source.raw)
+  const head = source.raw.slice(0, Math.max(0, source.code.search(/^package\s/m)))
+  const build = /^\/\/(?:go:build| ?\+build)\s/m.exec(head)
   const groups = [{ span: { from: 0, to: source.code.length }, skips: build === null ? 0 : 1 }]
   const add = (tooDeep: (span: Span) => boolean, name: string, from: number, open: number): void => {
     const to = closing(source, open)
@@ -626,7 +629,7 @@ function readJava(source: Source): Found {
 }
 
 /** Annotations and head of a member are not longer; a bound, so that hostile text is read in linear time. */
-const JAVA_HEAD = 5_000
+const JAVA_HEAD = 1_500
 
 /** After what stands before the member: `;`, `{` or `}` outside of an annotation's brackets. */
 function javaMemberStart(source: Source, at: number): number {
@@ -830,13 +833,17 @@ const ASSERTIONS: Record<Language, RegExp> = {
 const CONSTANT =
   /^(?:true|false|True|False|None|null|nil|undefined|Some|Ok|is|in|not|and|or|assert|msg|self|t|toBe|toEqual)$/
 
+/** Of a longer one, only the start is compared. */
+const LONGEST_ASSERTION = 2_000
+
 function assertionsIn(source: Source): Span[] {
   const found: Span[] = []
   for (const match of source.code.matchAll(ASSERTIONS[source.language])) {
     const from = match.index
     if (isDefinition(source, from)) continue
     const open = match[0].endsWith('(') || /[[{]$/.test(match[0]) ? from + match[0].length - 1 : -1
-    const to = Math.max(statementEnd(source, from), from + match[0].length)
+    const end = Math.min(statementEnd(source, from), from + LONGEST_ASSERTION)
+    const to = Math.max(end, from + match[0].length)
     if (!isConstant(source, { from, to }, match[0], open)) found.push({ from, to })
   }
   return found

@@ -227,10 +227,10 @@ function pairs(code: string): Int32Array {
   return partner
 }
 
-/** The offset after the bracket that closes the one at `open`; the end of its line when none does. */
+/** The offset after the bracket that closes the one at `open`; the end of its line, or near, when none does. */
 export function closing(source: Source, open: number): number {
   const to = source.partner[open] ?? -1
-  return to === -1 ? Math.max(open + 1, upTo(source.code, '\n', open)) : to + 1
+  return to === -1 ? open + Math.max(1, upTo(source.code.slice(open, open + 200), '\n', 0)) : to + 1
 }
 
 /** The first offset from `at` on that is not blank. */

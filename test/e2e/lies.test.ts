@@ -257,6 +257,9 @@ test('without protection a changed gate definition is shown on the check', async
   assert.match(check?.text ?? '', /Look at this when you review[^]*package\.json[^]*gate test/)
 })
 
+/** Variables of the runner that are keys, or lead to its files. */
+const OURS = /^(INPUT_|ACTIONS_|STATE_|RUNNER_TEMP$|GITHUB_(ENV|OUTPUT|PATH|STATE|STEP_SUMMARY|EVENT_PATH)$)|TOKEN/
+
 test('the agent plays with git and with the runner', async (t) => {
   const loud = [
     '::error::pwned by the agent',
@@ -287,16 +290,20 @@ test('the agent plays with git and with the runner', async (t) => {
       shell: loud.map((line) => `echo '${line}'; echo '${line}' >&2`).join('; '),
       say: loud.join('\n'),
     },
-    GATE: {
-      files: {
-        'src/gate.mjs': '',
-        'test/gate.test.mjs': `${loud.map((line) => `console.log(${JSON.stringify(line)})`).join('\n')}\n`,
-      },
-      shell: 'env | grep -E "^(GITHUB_|INPUT_|ACTIONS_|RUNNER_|STATE_)" > src/env.txt; true',
-    },
     HONEST: goodTurn('honest', 1),
   })
-  await using site = await openSite({ ...lies, inputs: { 'iterations-per-job': '20', 'max-attempts': '1' } })
+  // Gates that speak, first a red one, whose output is shown.
+  const speaks = loud.map((line) => `console.log(${JSON.stringify(line)})\nconsole.error(${JSON.stringify(line)})`)
+  const gateTest = (code: number) =>
+    `${speaks.join('\n')}\nif (Object.keys(process.env).some((name) => ${OURS}.test(name))) process.exit(3)\nprocess.exit(${code})\n`
+  await using site = await openSite({
+    stories: [...lies.stories, story('GATE', 'gate')],
+    script: {
+      ...lies.script,
+      GATE: [{ files: { 'test/gate.test.mjs': gateTest(1) } }, { files: { 'test/gate.test.mjs': gateTest(0) } }],
+    },
+    inputs: { 'iterations-per-job': '20', 'max-attempts': '2', gates: 'test: for f in test/*.test.mjs; do node $f || exit; done' },
+  })
   const { github } = site
   const run = await site.go()
   const step = run.jobs.flatMap((job) => job.steps).find((one) => one.name.includes('ralph/action'))
@@ -306,7 +313,7 @@ test('the agent plays with git and with the runner', async (t) => {
     const worked = (await commits(site)).filter((commit) => commit.paths.length > 0)
     assert.deepEqual(
       worked.map((commit) => commit.story),
-      ['COMMIT', 'LOUD', 'GATE', 'HONEST'],
+      ['COMMIT', 'LOUD', 'HONEST', 'GATE'],
     )
     assert.deepEqual(worked[0]?.paths, ['src/commit.mjs', 'test/commit.test.mjs'])
     const authors = await github.bare.run(['log', '--format=%an', 'main..ralph/sample'])
@@ -341,11 +348,7 @@ test('the agent plays with git and with the runner', async (t) => {
     assert.match(site.log(), /pwned/)
   })
   await t.test('and neither agent nor gates see what the runner gave us', async () => {
-    assert.equal(await github.read('ralph/sample', 'src/env.txt'), '')
-    for (const session of await site.sessions())
-      assert.deepEqual(
-        session.env.filter((name) => /^(GITHUB_|INPUT_|ACTIONS_|STATE_)|TOKEN/.test(name)),
-        [],
-      )
+    assert.equal((await told(site)).get('GATE')?.retries, 1)
+    for (const session of await site.sessions()) assert.deepEqual(session.env.filter((name) => OURS.test(name)), [])
   })
 })

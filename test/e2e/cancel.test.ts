@@ -1,0 +1,146 @@
+// A job that ends in the middle of a session: cancelled, its main killed, its machine lost. Nothing is left, nothing is lost.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import test from 'node:test'
+import type { Run } from '../standin/runner.ts'
+import { goodTurn, openSite, outputsOf, ROOT, type Site, story } from './site.ts'
+
+const STORIES = [story('US-001', 'one'), story('US-002', 'two')]
+const GOOD = { 'US-001': [goodTurn('one', 1)], 'US-002': [goodTurn('two', 2)] }
+
+/** Processes whose command line holds the text. */
+function processes(text: string): number[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name) || Number(name) === process.pid) return []
+    try {
+      return readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(text) ? [Number(name)] : []
+    } catch {
+      return []
+    }
+  })
+}
+
+/** A site whose agent hangs in its first story, with children that have left its process group. */
+async function hanging(): Promise<{ site: Site; marker: string; run: Run }> {
+  const marker = `ralph-e2e-${randomUUID()}`
+  const sleeper = `exec -a ${marker} sleep 600`
+  const site = await openSite({
+    stories: STORIES,
+    script: {
+      'US-001': [
+        {
+          files: { 'src/half.mjs': 'export const half = 1\n' },
+          shell: `setsid bash -c '${sleeper}' </dev/null >/dev/null 2>&1 & nohup bash -c '${sleeper}' </dev/null >/dev/null 2>&1 & (setsid bash -c '${sleeper}' >/dev/null 2>&1 &) ; echo "children are there"`,
+          hang: true,
+        },
+      ],
+    },
+  })
+  const run = await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  await site.runner.when((one) => site.runner.log(one).includes('hanging\n'))
+  assert.equal(processes(marker).length, 3)
+  return { site, marker, run }
+}
+
+/** The next job goes on from what the lost one left, to the end. */
+async function goesOn(site: Site): Promise<void> {
+  await site.setScript(GOOD)
+  const run = await site.go()
+  assert.equal(run.conclusion, 'success', site.log())
+  assert.equal(outputsOf(run).outcome, 'complete', site.log())
+  assert.equal(outputsOf(run).iterations, '2')
+  const state = await site.state()
+  assert.deepEqual(
+    state.prd.userStories.map((one) => one.retries),
+    [0, 0],
+  )
+  const open = [...site.github.world.checks.values()].filter((one) => !one.ofJob && one.status !== 'completed')
+  assert.deepEqual(
+    open.map((one) => one.name),
+    [],
+  )
+  assert.equal((await site.pull()).draft, false)
+  assert.equal(site.github.comments((await site.pull()).number).length, 1)
+  assert.deepEqual(site.github.violations, [])
+}
+
+function postLog(run: Run): string {
+  const steps = run.jobs.flatMap((job) => job.steps)
+  return steps.find((step) => step.name.startsWith('Post') && step.name.includes('ralph/action'))?.log ?? ''
+}
+
+test('a job cancelled in the middle of a session: children gone, state pushed, the next job goes on', async () => {
+  const { site, marker, run } = await hanging()
+  await using _site = site
+  const began = Date.now()
+  site.runner.cancel(run.id)
+  await site.runner.settled()
+
+  assert.ok(Date.now() - began < 10_000, 'within the ladder of the runner')
+  assert.deepEqual(processes(marker), [])
+  assert.equal(run.conclusion, 'cancelled', site.log())
+  assert.deepEqual(run.jobs[0]?.notes, [], 'the runner found nothing to end')
+  assert.equal(outputsOf(run).outcome, 'interrupted')
+  const state = await site.state()
+  assert.equal(state.lease, null)
+  assert.equal(state.attempt, null)
+  assert.equal(state.prd.run.iterations, 0)
+  assert.equal(state.prd.userStories[0]?.retries, 0)
+  assert.notEqual(state.kept['US-001'], undefined, 'the work so far is kept')
+  assert.equal((await site.checks()).get('ralph')?.conclusion, 'cancelled')
+  assert.equal(postLog(run).trim(), '')
+  assert.equal(site.runner.runs.length, 1, 'what a person cancelled is not started again')
+  await goesOn(site)
+})
+
+test('main is killed: the post step ends the children and gives the lease back', async () => {
+  const { site, marker, run } = await hanging()
+  await using _site = site
+  const main = processes(`${ROOT}/dist/action/main.js`).filter((pid) =>
+    readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`GITHUB_API_URL=${site.github.url}`),
+  )
+  assert.equal(main.length, 1)
+  process.kill(main[0] ?? 0, 'SIGKILL')
+  await site.runner.settled()
+
+  assert.deepEqual(processes(marker), [])
+  assert.equal(run.conclusion, 'failure', site.log())
+  assert.deepEqual(run.jobs[0]?.notes, [], 'the runner found nothing to end')
+  assert.match(postLog(run), /the lease was released/)
+  assert.equal((await site.state()).lease, null)
+  assert.equal((await site.checks()).get('ralph')?.status, 'completed')
+  await goesOn(site)
+})
+
+test('the machine is lost: the next job takes over from a run that is over', async () => {
+  await using site = await openSite({ stories: STORIES, script: {} })
+  const middle = site.hold('middle')
+  await site.setScript({ 'US-001': [{ files: { 'src/half.mjs': '' }, shell: middle.shell }] })
+  const run = await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  await middle.reached()
+  site.runner.kill(run.id)
+  await site.runner.settled()
+  assert.equal(run.conclusion, 'failure')
+  assert.equal((await site.state()).lease?.runId, run.id)
+  await goesOn(site)
+  assert.equal((await site.state()).records['US-001']?.attempts, 2)
+})
+
+test('cancelled while the first gates run: nothing is charged, no branch, no pull request', async () => {
+  await using site = await openSite({
+    stories: STORIES,
+    script: GOOD,
+    inputs: { gates: 'slow: if [ -e src/fast.mjs ]; then exit 0; fi; sleep 600' },
+  })
+  const run = await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  await site.runner.when((one) => site.runner.log(one).includes('[baseline]'))
+  site.runner.cancel(run.id)
+  await site.runner.settled()
+  assert.equal(run.conclusion, 'cancelled', site.log())
+  assert.equal(outputsOf(run).outcome, 'interrupted', site.log())
+  assert.equal(await site.github.head('ralph/sample'), null)
+  assert.deepEqual(await site.github.pulls(), [])
+  assert.equal((await site.state()).lease, null)
+  assert.deepEqual(site.github.violations, [])
+})

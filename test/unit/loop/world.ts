@@ -1,0 +1,498 @@
+// A random but honest world around the loop: it answers every step as the ports may, cancels, dies and jumps in time.
+import fc from 'fast-check'
+import { claim, newJob } from '../../../src/claim.ts'
+import type { CatFile } from '../../../src/git/cat-file.ts'
+import type { Git } from '../../../src/git/git.ts'
+import type { Repository } from '../../../src/git/repository.ts'
+import type { Store } from '../../../src/git/store.ts'
+import type { Limits } from '../../../src/loop/limits.ts'
+import { nextStep } from '../../../src/loop/next-step.ts'
+import { durable, reduce, released } from '../../../src/loop/reduce.ts'
+import type { Command, Conclusion, GateResult, Session, State, Step, Verdict } from '../../../src/loop/state.ts'
+import { newStory, type Prd, type Story } from '../../../src/prd/schema.ts'
+import { frozen, gate, goesWell, type Happening, HOUR, MINUTE, NOW, session, stateOf, used } from './samples.ts'
+import { Watch } from './watch.ts'
+
+/** Numbers that decide what the world does. Behind its end a finite tape gives zeros, and zero is always the good turn. */
+export class Tape {
+  readonly #numbers: readonly number[]
+  readonly #endless: boolean
+  #at = 0
+  constructor(numbers: readonly number[], endless: boolean) {
+    this.#numbers = numbers
+    this.#endless = endless
+  }
+  /** 0 to `below` - 1. */
+  draw(below: number): number {
+    const { length } = this.#numbers
+    const at = this.#endless && length > 0 ? this.#at % length : this.#at
+    this.#at += 1
+    return (this.#numbers[at] ?? 0) % below
+  }
+  chance(percent: number): boolean {
+    return this.draw(100) >= 100 - percent
+  }
+  oneOf<T>(first: T, ...others: T[]): T {
+    return [first, ...others][this.draw(others.length + 1)] ?? first
+  }
+}
+
+/** What may happen beside an honest job: comments, pushes of people, answers about another commit than was asked. */
+export type Weather = { people: boolean }
+
+export class World {
+  readonly tape: Tape
+  readonly weather: Weather
+  now = NOW
+  /** Cancelled: from here on only what settles goes through. */
+  aborted = false
+  #count = 0
+  #comment = 0
+  #wrong = 0
+  constructor(tape: Tape, weather: Weather) {
+    this.tape = tape
+    this.weather = weather
+  }
+
+  beginJob(): void {
+    this.aborted = false
+    this.#wrong = 0
+  }
+
+  /** The job dies here: what was not durable is gone. */
+  dies(): boolean {
+    return this.tape.chance(1)
+  }
+
+  answer(step: Exclude<Step, { kind: 'stop' }>, state: State, limits: Limits): Happening {
+    this.#count += 1
+    this.#passTime()
+    if (this.tape.chance(1)) this.aborted = true
+    const happened = this.#happens(step, state, limits)
+    if (!this.aborted || settles(state, step)) return happened
+    const usage = happened.kind === 'judged' || happened.kind === 'verified' ? happened.usage : null
+    return { kind: 'interrupted', usage }
+  }
+
+  #passTime(): void {
+    this.now += 1 + this.tape.draw(1000)
+    if (this.tape.chance(1)) this.now += this.tape.oneOf(HOUR, 6 * HOUR, -10 * MINUTE, 48 * HOUR)
+  }
+
+  #happens(step: Exclude<Step, { kind: 'stop' }>, state: State, limits: Limits): Happening {
+    const { tape, weather } = this
+    const fine = goesWell(step, state, this.#count)
+    switch (step.kind) {
+      case 'sync':
+        return { kind: 'synced', commands: this.#commands(state), theirs: this.#theirs(state) }
+      case 'join': {
+        if (tape.chance(20)) return { kind: 'join-failed', summary: 'it conflicts' }
+        const people = tape.chance(50) ? this.#edited(state.prd) : null
+        return { kind: 'joined', green: this.#commit('join'), theirs: step.theirs, people }
+      }
+      case 'prepare':
+        return tape.chance(3) ? { kind: 'failed', summary: 'prepare failed', fix: 'mend it' } : fine
+      case 'baseline':
+        return tape.chance(5) ? { kind: 'baselined', gates: [gate(false)] } : fine
+      case 'open':
+      case 'push':
+        return this.#turnedDown() ?? fine
+      case 'agent': {
+        this.now += tape.draw(60_000)
+        return { kind: 'worked', session: this.#session() }
+      }
+      case 'guard': {
+        if (tape.chance(10))
+          return { kind: 'refused', failure: { kind: 'guard', summary: 'a secret', detail: '' } }
+        const done = step.attempt.session?.hints.done === true
+        const empty = done && limits.finalVerification && tape.chance(50)
+        return { kind: 'guarded', candidate: this.#commit('candidate'), empty, remarks: [] }
+      }
+      case 'gates':
+        return { kind: 'gated', candidate: this.#about(step.attempt.candidate), gates: this.#gates() }
+      case 'judge': {
+        const verdict = this.#verdict([step.attempt.storyId])
+        return { kind: 'judged', verdict, usage: used(tape.draw(3)) }
+      }
+      case 'accept':
+        return { kind: 'accepted', commit: this.#about(step.attempt.candidate) }
+      case 'reject':
+      case 'return': {
+        const kept = tape.chance(60) ? { base: state.green, tree: this.#commit('tree'), dropped: [] } : null
+        return { kind: step.kind === 'reject' ? 'rejected' : 'returned', kept }
+      }
+      case 'wait':
+        this.now = Math.max(this.now, step.until)
+        return fine
+      case 'verify':
+        return this.#verified(state)
+      case 'publish': {
+        const withBranch = !state.job.branchRefused && state.job.error === null
+        const turned = withBranch ? this.#turnedDown() : null
+        if (turned !== null) return turned
+        const records = withBranch && state.published !== null && (state.progress.length > 0 || tape.chance(30))
+        const green = records ? this.#commit('record') : state.green
+        return { kind: 'published', green, withBranch, more: weather.people && tape.chance(5) }
+      }
+      case 'dispatch':
+        return tape.chance(5) ? { kind: 'dispatch-failed', summary: '403' } : fine
+      default:
+        return fine
+    }
+  }
+
+  #commit(what: string): string {
+    return `${what}-${this.#count}`
+  }
+
+  /** The commit that was asked for, or now and then another one: at most three times a job. */
+  #about(candidate: string | null): string {
+    const wrong = this.weather.people && this.#wrong < 3 && this.tape.chance(5)
+    if (!wrong) return candidate ?? ''
+    this.#wrong += 1
+    return this.#commit('other')
+  }
+
+  #turnedDown(): Happening | null {
+    if (this.weather.people && this.tape.chance(10)) return { kind: 'diverged', theirs: this.#commit('theirs') }
+    return this.tape.chance(3) ? { kind: 'push-refused', summary: 'the branch is protected' } : null
+  }
+
+  #theirs(state: State): { head: string } | 'gone' | null {
+    if (!this.weather.people || state.published === null) return null
+    if (this.tape.chance(5)) return { head: this.#commit('theirs') }
+    return this.tape.chance(1) ? 'gone' : null
+  }
+
+  #session(): Session {
+    const { tape } = this
+    const usage = used(tape.draw(4))
+    if (this.aborted) return session({ status: 'interrupted', usage })
+    const status = tape.oneOf<Session['status']>(
+      'finished',
+      'finished',
+      'finished',
+      'finished',
+      'finished',
+      'finished',
+      'failed',
+      'limit',
+      'overloaded',
+      'limit',
+      ...(tape.chance(10) ? (['auth', 'not-started'] as const) : []),
+    )
+    const resetsAt =
+      status !== 'limit'
+        ? null
+        : tape.oneOf(null, this.now + 20_000, this.now + 4 * MINUTE, this.now + 2 * HOUR, this.now - MINUTE)
+    const hints = {
+      done: tape.chance(40),
+      notDone: tape.chance(10),
+      stuck: tape.chance(8) ? 'no database' : null,
+    }
+    return session({ status, usage, resetsAt, hints, learnings: tape.chance(20) ? [`learned ${this.#count}`] : [] })
+  }
+
+  #gates(): GateResult[] {
+    const results = [gate(!this.tape.chance(30))]
+    if (this.tape.chance(30)) results.push(gate(false, { name: 'lint', advisory: true }))
+    return results
+  }
+
+  #verdict(passed: readonly string[]): Verdict {
+    const { tape } = this
+    switch (tape.oneOf('verified', 'verified', 'reset', 'limit', 'none')) {
+      case 'reset':
+        return { kind: 'reset', stories: [passed[tape.draw(passed.length)] ?? ''], reason: 'not met' }
+      case 'limit': {
+        const notBefore = tape.oneOf(null, this.now + 30_000, this.now + 2 * HOUR, this.now - MINUTE)
+        return { kind: 'limit', notBefore, message: 'the vendor is limited' }
+      }
+      case 'none':
+        return { kind: 'none', message: 'it said neither' }
+      default:
+        return { kind: 'verified' }
+    }
+  }
+
+  /** As the driver answers: a red gate resets the story that passed last, and none where every story was skipped. */
+  #verified(state: State): Happening {
+    const passed = state.prd.userStories.filter((story) => story.passes).map((story) => story.id)
+    if (this.tape.chance(20)) {
+      const verdict: Verdict = { kind: 'reset', stories: passed.slice(-1), reason: 'gate test fails on the whole' }
+      return { kind: 'verified', gates: [gate(false)], verdict, usage: used(0) }
+    }
+    const verdict = passed.length === 0 ? this.#verdictOfNothing() : this.#verdict(passed)
+    return { kind: 'verified', gates: [gate(true)], verdict, usage: used(this.tape.draw(3)) }
+  }
+
+  #verdictOfNothing(): Verdict {
+    const verdict = this.#verdict([])
+    return verdict.kind === 'reset' ? { kind: 'none', message: 'it reset stories that do not exist' } : verdict
+  }
+
+  #commands(state: State): Command[] {
+    if (!this.weather.people || !this.tape.chance(12)) return []
+    return Array.from({ length: 1 + this.tape.draw(3) }, () => this.#command(state))
+  }
+
+  #command(state: State): Command {
+    const { tape } = this
+    // Now and then a comment that was handled already, as after an unknown answer.
+    const again = tape.chance(20) && this.#comment > 0
+    const id = again ? 1 + tape.draw(this.#comment) : this.#nextComment()
+    const said = { id, by: 'ann' }
+    const ids = state.prd.userStories.map((story) => story.id)
+    const some = [ids[tape.draw(ids.length)] ?? '']
+    const guidance = tape.oneOf('', 'look at the index')
+    switch (
+      tape.oneOf('run', 'run', 'retry', 'retry', 'redo', 'skip', 'note', 'add', 'verify', 'limit', 'cost', 'pause', 'stop', 'refused')
+    ) {
+      case 'retry':
+        return { ...said, kind: 'retry', stories: tape.oneOf<string[] | 'all'>('all', some), guidance }
+      case 'redo':
+        return { ...said, kind: 'redo', stories: some, guidance }
+      case 'skip':
+        return { ...said, kind: 'skip', stories: some, guidance }
+      case 'note':
+        return { ...said, kind: 'note', stories: some, guidance: 'mind the cache' }
+      case 'add':
+        return { ...said, kind: 'add', title: 'one more', description: '', criteria: [] }
+      case 'verify':
+        return { ...said, kind: 'verify' }
+      case 'limit':
+        return { ...said, kind: 'limit', what: 'iterations', amount: 1 + tape.draw(3) }
+      case 'cost':
+        return { ...said, kind: 'limit', what: 'cost', amount: 1 + tape.draw(3) }
+      case 'pause':
+        return { ...said, kind: 'pause' }
+      case 'stop':
+        return { ...said, kind: 'stop' }
+      case 'refused':
+        return { ...said, kind: 'refused' }
+      default:
+        return { ...said, kind: 'run' }
+    }
+  }
+
+  #nextComment(): number {
+    this.#comment += 1 + this.tape.draw(3)
+    return this.#comment
+  }
+
+  /** prd.json as people may have pushed it: reworded, with a story more or one less. */
+  #edited(prd: Prd): Prd {
+    const { tape } = this
+    const edited = prd.userStories.map((story) =>
+      tape.chance(20) ? { ...story, acceptanceCriteria: [...story.acceptanceCriteria, 'and more'] } : story,
+    )
+    const added = tape.chance(30) ? [newStory({ id: `P-${this.#count}`, title: 'of people', passes: true })] : []
+    const [first, ...rest] = edited
+    const fewer = tape.chance(15) && first !== undefined && rest.length > 0 ? rest : edited
+    return { ...prd, userStories: [...fewer, ...added] }
+  }
+}
+
+/** As in loop/perform.ts: steps whose event stands although the job was cancelled. */
+function settles(state: State, step: Step): boolean {
+  return (
+    state.job.conclusion !== null ||
+    state.job.interrupted ||
+    ['agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind)
+  )
+}
+
+export type JobEnd = { kind: 'stop'; conclusion: Conclusion; state: State } | { kind: 'died' }
+
+/** One job: gives how it ended and the state that git holds then. Throws when it takes more than `most` steps. */
+export function job(
+  claimed: State,
+  limits: Limits,
+  world: World,
+  watch: Watch,
+  most: number,
+): { end: JobEnd; saved: State; steps: number } {
+  world.beginJob()
+  let state = frozen(claimed)
+  let saved = state
+  watch.save(saved)
+  const last: string[] = []
+  for (let steps = 0; ; steps += 1) {
+    const step = frozen(nextStep(state, limits, world.now))
+    watch.decided(state, step, limits, world.now)
+    if (step.kind === 'stop') return { end: { kind: 'stop', conclusion: step.conclusion, state }, saved, steps }
+    last.push(step.kind)
+    if (steps >= most) throw new Error(`no end of the job after ${most} steps: … ${last.slice(-10).join(', ')}`)
+    if (world.dies()) return { end: { kind: 'died' }, saved, steps }
+    const happened = world.answer(step, state, limits)
+    const event = frozen({ ...happened, at: world.now })
+    const next = frozen(reduce(state, event, limits))
+    watch.happened(state, event, next, limits)
+    const pushed = pushedBy(state, event, next, limits)
+    if (pushed !== null) {
+      saved = frozen(pushed)
+      watch.save(saved)
+    }
+    // The effect is done, and the job dies before it can say so.
+    if (world.dies()) return { end: { kind: 'died' }, saved, steps }
+    state = next
+  }
+}
+
+/** The state that this event leaves in git, or null where nothing is pushed (loop.ts, perform.ts). */
+function pushedBy(state: State, event: Happening, next: State, limits: Limits): State | null {
+  switch (event.kind) {
+    case 'opened':
+      return { ...state, green: event.green, published: event.green }
+    case 'pushed':
+      return { ...state, published: state.green }
+    case 'published': {
+      const leaving = released(state, limits)
+      const recorded = event.green !== state.green
+      return {
+        ...leaving,
+        green: event.green,
+        progress: recorded ? [] : leaving.progress,
+        published: event.withBranch ? event.green : state.published,
+      }
+    }
+    default:
+      return durable(event.kind === 'synced' ? { ...event, at: 0 } : { ...event, at: 0 }) ? next : null
+  }
+}
+
+/** The next job's claim, by the real `claim`, from what git holds. */
+export async function claimNext(saved: State, now: number): Promise<State> {
+  const folder = saved.folder.replace('.ralph/', '')
+  let stored: State | null = null
+  // Only what `resume` asks for is here; anything else fails loudly.
+  const git = { run: async () => ({ code: 0, stdout: '', stderr: '' }) } as unknown as Git
+  const store = {
+    list: async () => new Map([[folder, 'commit']]),
+    load: async () => ({ state: saved, commit: 'commit' }),
+    save: async (state: State) => {
+      stored = state
+    },
+  } as unknown as Store
+  const { state } = await claim(git, {} as unknown as CatFile, store, {} as unknown as Repository, {
+    feature: saved.feature,
+    branchPrefix: 'ralph/',
+    base: saved.base,
+    workTree: null,
+    generation: null,
+    lease: {
+      holder: 'run 1.1',
+      expiresAt: now + HOUR,
+      runId: 1,
+      runAttempt: 1,
+      url: null,
+      host: 'h',
+      pid: 1,
+      startTime: '',
+    },
+    alive: async () => false,
+    job: newJob(now, now + 5 * HOUR),
+    chosen: {},
+    today: '2026-01-10',
+    settle: async (state: State) => state,
+    firstComment: 0,
+  })
+  if (stored !== state) throw new Error('a claim is durable before it counts')
+  return state
+}
+
+export type Chain = { jobs: number; conclusion: Conclusion | null; saved: State; longest: number }
+
+/** Job after job, until the outcome or, with people about, until `mostJobs`. */
+export async function chain(
+  start: State,
+  limits: Limits,
+  world: World,
+  watch: Watch,
+  bounds: { mostSteps: number; mostJobs: number },
+): Promise<Chain> {
+  let saved = start
+  let jobs = 0
+  let longest = 0
+  for (;;) {
+    const claimed = await claimNext(saved, world.now)
+    watch.claimed(saved, claimed)
+    jobs += 1
+    const ran = job(claimed, limits, world, watch, bounds.mostSteps)
+    longest = Math.max(longest, ran.steps)
+    saved = ran.saved
+    if (ran.end.kind === 'died') watch.lost()
+    const conclusion = ran.end.kind === 'stop' ? ran.end.conclusion : null
+    if (conclusion !== null && !goesOn(ran.end, world)) return { jobs, conclusion, saved, longest }
+    if (jobs >= bounds.mostJobs) return { jobs, conclusion: null, saved, longest }
+    world.now = Math.max(world.now + 1000, (conclusion?.until ?? 0) + 1)
+  }
+}
+
+/** Dispatched, lost, waiting until it may go on, or started again by people. */
+function goesOn(end: JobEnd, world: World): boolean {
+  if (end.kind === 'died') return true
+  if (end.conclusion.outcome === 'continued' || end.conclusion.until !== null || end.state.job.more) return true
+  return world.weather.people && world.tape.chance(50)
+}
+
+const ids = ['US-001', 'US-002', 'US-003', 'US-004', 'US-005']
+
+const arbitraryStories: fc.Arbitrary<Story[]> = fc
+  .array(
+    fc.record({
+      needs: fc.array(fc.nat(4), { maxLength: 2 }),
+      priority: fc.integer({ min: 1, max: 3 }),
+      tags: fc.constantFrom<string[]>([], ['ui']),
+      standing: fc.constantFrom('open', 'open', 'open', 'open', 'passed', 'blocked', 'skipped'),
+    }),
+    { minLength: 1, maxLength: ids.length },
+  )
+  .map((drafts) =>
+    drafts.map(({ needs, priority, tags, standing }, index) => ({
+      ...newStory({ id: ids[index] ?? '', title: `story ${index}`, priority, tags }),
+      dependsOn: index === 0 ? [] : [...new Set(needs.map((need) => ids[need % index] ?? ''))],
+      passes: standing === 'passed',
+      blocked: standing === 'blocked',
+      skipped: standing === 'skipped',
+    })),
+  )
+
+export const arbitraryLimits: fc.Arbitrary<Limits> = fc
+  .record({
+    iterationsPerJob: fc.constantFrom(0, 1, 2, 3),
+    maxIterations: fc.constantFrom(0, 1, 2, 5, 12, 30),
+    jobs: fc.constantFrom<number | null>(null, null, 2, 5),
+    maxAttempts: fc.integer({ min: 1, max: 3 }),
+    maxInterruptions: fc.integer({ min: 1, max: 3 }),
+    iterationTimeoutMs: fc.constantFrom(10 * MINUTE, 30 * MINUTE, 6 * HOUR),
+    maxCostUsd: fc.constantFrom(null, null, 1, 4, 12),
+    maxTokens: fc.constantFrom(null, null, 3000),
+    maxAgentTimeMs: fc.constantFrom(null, null, 40_000),
+    callsPerHour: fc.constantFrom(null, null, 1, 3),
+    baseline: fc.boolean(),
+    finalVerification: fc.boolean(),
+    stopOnBlocked: fc.boolean(),
+    redispatch: fc.boolean(),
+    publishEach: fc.boolean(),
+  })
+  .map(({ jobs, ...rest }) => ({ ...rest, maxJobs: jobs ?? defaultJobs(rest) }))
+
+/** As `maxJobs` of settings.ts, but where the iterations have no end the jobs have one here. */
+function defaultJobs(limits: { maxIterations: number; iterationsPerJob: number }): number {
+  if (limits.maxIterations === 0) return 40
+  return 3 * (limits.iterationsPerJob === 0 ? 1 : Math.ceil(limits.maxIterations / limits.iterationsPerJob)) + 5
+}
+
+/** A feature as a kick-off left it in git: nobody holds it, nothing was opened yet or something was. */
+export const arbitraryStart: fc.Arbitrary<State> = fc
+  .record({ userStories: arbitraryStories, opened: fc.boolean(), baseline: fc.constantFrom('pending', 'green') })
+  .map(({ userStories, opened, baseline }) => {
+    const state = stateOf(userStories)
+    const prd = { ...state.prd, run: { ...state.prd.run, jobs: 0 } }
+    return opened
+      ? { ...state, prd, published: 'opened', green: 'opened', baseline: baseline === 'green' ? 'green' : 'pending' }
+      : { ...state, prd }
+  })
+
+export const arbitraryTape = fc.array(fc.nat(9999), { maxLength: 600, size: 'max' })
