@@ -1036,7 +1036,7 @@ function markedInProc(mark, since) {
         if (environment === null)
             continue;
         const at = environment.indexOf(wanted);
-        if (at >= 0)
+        if (at === 0 || (at > 0 && environment[at - 1] === 0))
             look.marked.push(pid);
         // Gone meanwhile, it may have left a child that was not in the list; in an exec, it will have one in a moment.
         if (environment.length === 0 && mayComeBack(pid, since))
@@ -1623,11 +1623,10 @@ class StreamJsonParser {
         if (message === null)
             return [];
         const error = string(event.error);
-        if (error !== null)
-            this.#apiError = error;
         this.#count(message);
         if (string(event.parent_tool_use_id) !== null)
             return [];
+        this.#apiError = error;
         // Streamed messages arrive without a stop reason; one that has it came whole, because the stream broke off and
         // was asked again. Its text may be a part only (recordings miderror, middrop, midhang).
         if (this.#dialect.streamed && error === null && string(message.stop_reason) !== null)
@@ -2658,6 +2657,7 @@ async function run_runAgent(request) {
     const parser = vendor.parser();
     const tell = (event) => request.onEvent?.(event);
     const transcript = openTranscript(request.transcriptPath, tell);
+    const cancelled = request.signal?.aborted === true;
     const run = await runUntrusted({
         ...wrapped(request.wrapper, vendor.program, args),
         cwd: request.cwd,
@@ -2676,7 +2676,7 @@ async function run_runAgent(request) {
     });
     await transcript.close();
     const end = parser.end(run.exit);
-    const started = run.exit.kind !== 'not-started';
+    const started = run.exit.kind !== 'not-started' && !cancelled;
     const hidden = secretsOf(vendor, request.env);
     return {
         ...end,
@@ -8676,7 +8676,7 @@ function languageOf(path) {
     return EXTENSIONS.find(([, extension]) => extension.test(path))?.[0] ?? null;
 }
 /** Longer texts are cut: no person's test file is. */
-const MAX_TEXT = 1_000_000;
+const MAX_TEXT = 500_000;
 /** Reads a program text. Never fails: broken text only hides or shows more than it should. Linear. */
 function readSource(text, language) {
     const raw = text.slice(0, MAX_TEXT);
@@ -8869,10 +8869,10 @@ function pairs(code) {
     }
     return partner;
 }
-/** The offset after the bracket that closes the one at `open`; the end of the text when none does. */
+/** The offset after the bracket that closes the one at `open`; the end of its line, or near, when none does. */
 function closing(source, open) {
     const to = source.partner[open] ?? -1;
-    return to === -1 ? source.code.length : to + 1;
+    return to === -1 ? open + Math.max(1, upTo(source.code.slice(open, open + 200), '\n', 0)) : to + 1;
 }
 /** The first offset from `at` on that is not blank. */
 function nextCode(source, at) {
@@ -9002,9 +9002,6 @@ const READERS = {
     java: readJava,
 };
 // ---------------------------------------------------------------- shared by the readers
-function isIn(at, span) {
-    return at >= span.from && at < span.to;
-}
 function count(text, pattern) {
     return [...text.matchAll(pattern)].length;
 }
@@ -9019,6 +9016,19 @@ function isEmptyBlock(text) {
 function read_tests_oneLine(text) {
     const line = text.replace(/\s+/g, ' ').trim();
     return line.length > 80 ? `${line.slice(0, 77)}...` : line;
+}
+/** Nobody nests tests, loops or functions deeper; and what is read once for each level must not take forever. */
+const DEEPEST = 8;
+/** For spans that come in ascending order: whether the span is nested too deeply to be read. */
+function nesting() {
+    let open = [];
+    return (span) => {
+        open = open.filter((to) => to > span.from);
+        if (open.length >= DEEPEST)
+            return true;
+        open.push(span.to);
+        return false;
+    };
 }
 /** For offsets that never go back: the items whose span holds the offset. */
 function holders(items) {
@@ -9090,7 +9100,7 @@ function tablesOf(source) {
     };
 }
 /** The elements of the last bracket that opens a literal in the expression (`[]struct{...}{ ... }`, `vec![...]`). */
-function literalRows(source, { from, to }) {
+function literalRows(source, { from, to }, depth = 4) {
     let open = -1;
     for (let at = from; at < to; at += 1) {
         const c = source.code[at];
@@ -9106,8 +9116,9 @@ function literalRows(source, { from, to }) {
     const rows = source_elements(source, open);
     const only = rows[0];
     // `List.of([...])`, `Object.entries({ ... })`: the table is one further in.
-    if (source.code[open] === '(' && rows.length === 1 && only !== undefined)
-        return literalRows(source, only);
+    if (source.code[open] === '(' && rows.length === 1 && only !== undefined) {
+        return depth === 0 ? [] : literalRows(source, only, depth - 1);
+    }
     // A call's arguments are a table only where the call makes a list of them.
     if (source.code[open] === '(' &&
         !/(?:^|[\s(,=&])(?:\w*\.)?(?:of|asList|listOf|Set|Map|arrayOf)?\s*$/.test(source.code.slice(from, open))) {
@@ -9128,6 +9139,7 @@ function readJavaScript(source, tables) {
     const groups = [];
     const repeats = [];
     const focused = [];
+    const tooDeep = nesting();
     for (const match of source.code.matchAll(JS_CALL)) {
         const base = match[1] ?? match[2] ?? '';
         const modifiers = (match[3] ?? '')
@@ -9146,6 +9158,8 @@ function readJavaScript(source, tables) {
         if (source.code[open] !== '(')
             continue;
         const span = { from, to: closing(source, open) };
+        if (tooDeep(span))
+            continue;
         const args = source_elements(source, open);
         const first = args[0];
         if (first === undefined)
@@ -9367,21 +9381,26 @@ function pyInlineBody(source, from, to) {
 const GO_SKIPS = /(?<![\w$])[a-z]\w*\.(?:Skip|Skipf|SkipNow)\s*\(/g;
 function readGo(source) {
     const tests = [];
-    const build = /^\s*(?:\/\/[^\n]*\n|\s)*?\/\/(?:go:build| ?\+build)\s+([^\n]+)/.exec(source.raw);
+    const head = source.raw.slice(0, Math.max(0, source.code.search(/^package\s/m)));
+    const build = /^\/\/(?:go:build| ?\+build)\s/m.exec(head);
     const groups = [{ span: { from: 0, to: source.code.length }, skips: build === null ? 0 : 1 }];
-    const add = (name, from, open, to) => {
+    const add = (tooDeep, name, from, open) => {
+        const to = closing(source, open);
+        if (tooDeep({ from, to }))
+            return;
         const body = { from: open + 1, to: closing(source, open) - 1 };
         const text = read_tests_code(source, body);
         tests.push({ name, span: { from, to }, body, skips: count(text, GO_SKIPS), empty: isEmptyBlock(text) });
     };
     for (const match of source.code.matchAll(/^func\s+(?:\([^)\n]*\)\s*)?((?:Test|Fuzz|Example)(?:[^a-z\W]\w*)?)\s*\([^)]*\)\s*\{/gm)) {
         const open = match.index + match[0].length - 1;
-        add(match[1], match.index, open, closing(source, open));
+        add(() => false, match[1], match.index, open);
     }
-    for (const match of source.code.matchAll(/(?<![\w$])[a-z]\w*\.Run\s*\(\s*["`][^"`]*["`]\s*,\s*func\s*\([^)]*\)\s*\{/g)) {
+    const tooDeep = nesting();
+    for (const match of source.code.matchAll(/(?<![\w$])[a-z]\w{0,20}\.Run\s*\(\s*["`][^"`]{0,500}["`]\s*,\s*func\s*\([^)]{0,200}\)\s*\{/g)) {
         const open = match.index + match[0].length - 1;
         const name = source.raw.slice(match.index, open);
-        add(`Run ${read_tests_oneLine(/["`]([^"`]*)["`]/.exec(name)?.[1] ?? '')}`, match.index, open, closing(source, open));
+        add(tooDeep, `Run ${read_tests_oneLine(/["`]([^"`]*)["`]/.exec(name)?.[1] ?? '')}`, match.index, open);
     }
     return { tests: withGroups(tests, groups), repeats: [], focused: [], parts: [] };
 }
@@ -9391,6 +9410,7 @@ function readRust(source) {
     const groups = [];
     const repeats = [];
     const parts = [];
+    const tooDeep = nesting();
     for (const match of source.code.matchAll(/\b(?:pub(?:\s*\([^)\n]*\))?\s+)?(?:(?:async|const|unsafe)\s+)*(fn|mod)\s+(\w+)/g)) {
         const open = rustBody(source, match.index + match[0].length);
         if (open === -1)
@@ -9398,6 +9418,8 @@ function readRust(source) {
         const from = rustAttributes(source, match.index);
         const attributes = source.code.slice(from, match.index);
         const span = { from, to: closing(source, open) };
+        if (tooDeep(span))
+            continue;
         const skips = count(attributes, /\bignore\b|\bshould_panic\b/g) + count(attributes, /\bcfg\s*\((?!\s*test\s*\))/g);
         if (match[1] === 'mod') {
             groups.push({ span, skips });
@@ -9457,6 +9479,7 @@ function readJava(source) {
         groups.push({ span, skips: count(read_tests_code(source, { from, to: open }), JAVA_SKIPS) });
     }
     const seen = new Set();
+    const tooDeep = nesting();
     const heads = /@(?:[\w.]*\.)?(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property)\b|\bpublic\s+void\s+test\w*\s*\(\s*\)/g;
     for (const match of source.code.matchAll(heads)) {
         const from = javaMemberStart(source, match.index);
@@ -9466,6 +9489,8 @@ function readJava(source) {
         seen.add(method.open);
         const head = read_tests_code(source, { from, to: method.open });
         const span = { from, to: closing(source, method.open) };
+        if (tooDeep(span))
+            continue;
         const body = { from: method.open + 1, to: span.to - 1 };
         const rows = javaRows(source, { from, to: method.open });
         if (rows.length > 0)
@@ -9482,7 +9507,7 @@ function readJava(source) {
     return { tests: withGroups(tests, groups), repeats, focused: [], parts: [] };
 }
 /** Annotations and head of a member are not longer; a bound, so that hostile text is read in linear time. */
-const JAVA_HEAD = 5_000;
+const JAVA_HEAD = 1_500;
 /** After what stands before the member: `;`, `{` or `}` outside of an annotation's brackets. */
 function javaMemberStart(source, at) {
     for (let back = at - 1; back >= Math.max(0, at - JAVA_HEAD); back -= 1) {
@@ -9526,7 +9551,7 @@ function javaRows(source, head) {
                 return rows;
             continue;
         }
-        const block = source.raw.slice(open, closing(source, open)).match(/"""([^]*?)"""/);
+        const block = source.raw.slice(open, closing(source, open)).match(/"""([\s\S]*?)"""/);
         if (block !== null) {
             const lines = block[1].split('\n').filter((it) => it.trim() !== '');
             return lines.map(() => ({ from: open, to: closing(source, open) }));
@@ -9549,12 +9574,13 @@ const LOOPS = {
 /** Loops over tables that stand in the file. */
 function loopsIn(source, tables) {
     const found = [];
+    const tooDeep = nesting();
     for (const match of source.code.matchAll(LOOPS[source.language])) {
         const end = match.index + match[0].length;
         const loop = match[0].startsWith('.')
             ? callLoop(source, match.index, end - 1)
             : forLoop(source, match.index, end);
-        if (loop === null)
+        if (loop === null || tooDeep(loop.span))
             continue;
         const rows = tableRows(source, loop.over, tables);
         if (rows.length > 0)
@@ -9597,19 +9623,24 @@ function forLoop(source, start, end) {
     }
     // Go and Rust: the body is the last brace of the statement; one before it belongs to a literal.
     let open = end;
-    for (;;) {
-        while (open < source.code.length && source.code[open] !== '{') {
-            const c = source.code[open];
-            open = c === '(' || c === '[' ? closing(source, open) : open + 1;
+    for (let steps = 0; steps < LONGEST_LOOP_HEAD && open < source.code.length; steps += 1) {
+        const c = source.code[open];
+        if (c === '(' || c === '[')
+            open = closing(source, open);
+        else if (c !== '{')
+            open += 1;
+        else {
+            const close = closing(source, open);
+            if (!/^[ \t]*\{/.test(source.code.slice(close, close + 8))) {
+                return { span: { from: open, to: close }, over: { from: end, to: open } };
+            }
+            open = nextCode(source, close);
         }
-        if (open >= source.code.length)
-            return null;
-        const close = closing(source, open);
-        if (!/^[ \t]*\{/.test(source.code.slice(close, close + 8)))
-            return { span: { from: open, to: close }, over: { from: end, to: open } };
-        open = nextCode(source, close);
     }
+    return null;
 }
+/** In steps: a bracket with all in it is one. */
+const LONGEST_LOOP_HEAD = 500;
 // ---------------------------------------------------------------- helpers and assertions
 const FUNCTIONS = {
     javascript: /\bfunction\s*\*?\s*([A-Za-z_$][\w$]*)\s*(?:<[^(){}]*>)?\(|\b(?:const|let|var)\s+([A-Za-z_$][\w$]*)\s*(?::[^=\n]*)?=\s*(?:async\s*)?(?:function\b|\([^()]*(?:\([^()]*\)[^()]*)*\)\s*(?::[^={}]*)?=>|[A-Za-z_$][\w$]*\s*=>)/g,
@@ -9622,10 +9653,11 @@ const FUNCTIONS = {
 function helpersIn(source, tests) {
     const ends = new Set(tests.map((test) => `${test.name} ${test.span.to}`));
     const found = [];
+    const tooDeep = nesting();
     for (const match of source.code.matchAll(FUNCTIONS[source.language])) {
         const name = match[1] ?? match[2] ?? '';
         const span = functionSpan(source, match.index, match.index + match[0].length);
-        if (name.length > 2 && span !== null && !ends.has(`${name} ${span.to}`))
+        if (name.length > 2 && span !== null && !tooDeep(span) && !ends.has(`${name} ${span.to}`))
             found.push({ name, span });
     }
     return found;
@@ -9674,6 +9706,8 @@ const ASSERTIONS = {
 };
 /** Words that a constant may consist of. */
 const CONSTANT = /^(?:true|false|True|False|None|null|nil|undefined|Some|Ok|is|in|not|and|or|assert|msg|self|t|toBe|toEqual)$/;
+/** Of a longer one, only the start is compared. */
+const LONGEST_ASSERTION = 600;
 function assertionsIn(source) {
     const found = [];
     for (const match of source.code.matchAll(ASSERTIONS[source.language])) {
@@ -9681,7 +9715,8 @@ function assertionsIn(source) {
         if (isDefinition(source, from))
             continue;
         const open = match[0].endsWith('(') || /[[{]$/.test(match[0]) ? from + match[0].length - 1 : -1;
-        const to = Math.max(statementEnd(source, from), from + match[0].length);
+        const end = Math.min(statementEnd(source, from), from + LONGEST_ASSERTION);
+        const to = Math.max(end, from + match[0].length);
         if (!isConstant(source, { from, to }, match[0], open))
             found.push({ from, to });
     }
@@ -9720,7 +9755,7 @@ const MAX_WEAKENINGS = 100;
  */
 function weakenedTests(files) {
     const found = [];
-    const changed = files.filter((it) => it.before !== it.after && mayHoldTests(it.path));
+    const changed = affordable(files.filter((it) => it.before !== it.after && mayHoldTests(it.path)));
     for (const language of new Set(changed.map((it) => languageOf(it.path)))) {
         if (language === null)
             continue;
@@ -9728,6 +9763,16 @@ function weakenedTests(files) {
         found.push(...weakenedIn(side(own, 'before', language), side(own, 'after', language)));
     }
     return found.slice(0, MAX_WEAKENINGS);
+}
+/** No more text than this is compared, so that a hostile change cannot hold us up for long. */
+const weakened_MAX_TEXT = 16_000_000;
+/** The files that are compared: those that stood before come first, for nothing else can get weaker. */
+function affordable(files) {
+    let left = weakened_MAX_TEXT;
+    return [...files.filter((it) => it.before !== null), ...files.filter((it) => it.before === null)].filter((it) => {
+        left -= (it.before?.length ?? 0) + (it.after?.length ?? 0);
+        return left >= 0;
+    });
 }
 function side(changes, which, language) {
     const files = changes.flatMap((change) => {

@@ -264,20 +264,22 @@ function lastPassed(state) {
 }
 async function publish(state, limits, ports) {
     const { repository, store, queue } = ports;
-    const withBranch = !state.job.branchRefused && state.job.error === null;
+    // The first push of the branch belongs to `open`: until then a run that ends has made nothing.
+    const withBranch = !state.job.branchRefused && state.published !== null;
     const leaving = (0,reduce/* released */.w2)(state, limits);
     const subject = `chore(ralph): ${state.feature} ${state.job.conclusion?.outcome ?? ''}`.trim();
-    const recorded = withBranch && state.published !== null ? await repository.record(leaving, subject) : null;
+    const recorded = withBranch ? await repository.record(leaving, subject) : null;
     const green = recorded ?? state.green;
-    if (state.published !== null)
+    if (withBranch)
         await repository.checkOut(green, null);
     await ports.reporter.beforePublish(state, green);
     const result = await store.publish({ ...leaving, green, progress: recorded === null ? leaving.progress : [] }, withBranch);
     if (result.kind !== 'published')
         return turnedDown(result);
-    // A command that came in after our last look, while we still held the lease, was dispatched by nobody.
+    // A command that came in after our last look, while we still held the lease, was dispatched by nobody (but `stop`).
     const late = await queue.read(state);
-    return { kind: 'published', green, withBranch, more: late.some((command) => command.kind !== 'refused') };
+    const more = late.some((command) => command.kind !== 'refused' && command.kind !== 'stop');
+    return { kind: 'published', green, withBranch, more };
 }
 function turnedDown(result) {
     if (result.kind === 'diverged')
@@ -323,8 +325,8 @@ async function loop(start, limits, ports) {
 var outputs = __webpack_require__(8568);
 // EXTERNAL MODULE: ./lib/report/terminal.js + 1 modules
 var terminal = __webpack_require__(1992);
-// EXTERNAL MODULE: ./lib/wire.js + 36 modules
-var wire = __webpack_require__(969);
+// EXTERNAL MODULE: ./lib/wire.js + 35 modules
+var wire = __webpack_require__(5068);
 // EXTERNAL MODULE: ./lib/cli/context.js
 var cli_context = __webpack_require__(4641);
 // EXTERNAL MODULE: ./lib/cli/inbox.js
@@ -387,7 +389,7 @@ function createLive(screen, facts, noColour) {
         async event(event, now) {
             state = now;
             tick(false);
-            print((0,terminal/* eventLines */.Cl)(event, now, facts, look));
+            print((0,terminal/* eventLines */.Cl)(withoutGates(event), now, facts, look));
         },
         async beforePublish() { },
         async opened(now) {
@@ -402,6 +404,7 @@ function createLive(screen, facts, noColour) {
             if (text !== null)
                 print([(0,terminal/* agentLine */.SS)(text, facts, look)]);
         },
+        gate: (result) => print((0,terminal/* gateLines */.HN)([result], look)),
         say: (text) => print(text.split('\n')),
         close() {
             tick(false);
@@ -410,6 +413,12 @@ function createLive(screen, facts, noColour) {
                 screen.write(erase());
         },
     };
+}
+/** Gates are said as they end. */
+function withoutGates(event) {
+    return event.kind === 'baselined' || event.kind === 'gated' || event.kind === 'verified'
+        ? { ...event, gates: [] }
+        : event;
 }
 /** One readable line for what an agent does, or nothing. */
 function sayAgent(event) {
@@ -522,7 +531,7 @@ async function run(context) {
                 signal: stop.signal,
                 onAgent: live.agent,
                 onGateStart: () => { },
-                onGateEnd: () => { },
+                onGateEnd: live.gate,
             });
             const now = Date.now();
             const claimed = await (0,claim/* claim */.B7)(local.workshop.git, local.workshop.objects, local.workshop.store, local.workshop.repository, {

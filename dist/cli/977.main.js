@@ -144,6 +144,7 @@ __webpack_require__.d(__webpack_exports__, {
   SS: () => (/* binding */ agentLine),
   vK: () => (/* binding */ banner),
   Cl: () => (/* binding */ eventLines),
+  HN: () => (/* binding */ gateLines),
   hG: () => (/* binding */ outcomeSummary),
   po: () => (/* binding */ plainBanner),
   Bs: () => (/* binding */ statusLine),
@@ -151,12 +152,14 @@ __webpack_require__.d(__webpack_exports__, {
   tE: () => (/* binding */ warningLine)
 });
 
-// UNUSED EXPORTS: blockedLine, gateLines, heading, line, storyLines, waitLine
+// UNUSED EXPORTS: blockedLine, heading, line, storyLines, waitLine
 
 // EXTERNAL MODULE: ./lib/loop/limits.js
 var loop_limits = __webpack_require__(5756);
 // EXTERNAL MODULE: ./lib/prd/select.js
 var prd_select = __webpack_require__(2856);
+// EXTERNAL MODULE: ./lib/system/excerpt.js
+var excerpt = __webpack_require__(2708);
 // EXTERNAL MODULE: ./lib/report/escape.js
 var report_escape = __webpack_require__(2527);
 ;// CONCATENATED MODULE: ./lib/report/width.js
@@ -229,6 +232,7 @@ function take(text, columns) {
 var words = __webpack_require__(8191);
 ;// CONCATENATED MODULE: ./lib/report/terminal.js
 // What a terminal and a job log show: the live header, a line for each thing that happens, and the final box.
+
 
 
 
@@ -518,8 +522,11 @@ function quoted(output, look) {
         .split('\n')
         .map((text) => text.replaceAll('\t', '  ').trimEnd())
         .filter((text) => text !== '');
-    const shown = all.slice(-OUTPUT_LINES);
-    const left = all.length - shown.length;
+    const telling = (0,excerpt/* tellingLine */.c)(all);
+    const last = Math.max(0, all.length - OUTPUT_LINES);
+    const start = telling < 0 ? last : Math.min(last, Math.max(0, telling - 1));
+    const shown = all.slice(start, start + OUTPUT_LINES);
+    const left = all.length - start - shown.length;
     const mark = look.plain ? '  | ' : '  │ ';
     const room = look.plain ? 500 : Math.max(20, look.width) - 4;
     const lines = shown.map((text) => {
@@ -527,8 +534,8 @@ function quoted(output, look) {
         const said = indent + (0,report_escape/* terminalText */.eR)(text, 2000);
         return paint(mark + (look.plain ? said.slice(0, room) : width_fit(said, room)), ['dim'], look.colour);
     });
-    const note = left > 0 ? [paint(`${mark}... ${(0,words/* many */._d)(left, 'line')} before`, ['dim'], look.colour)] : [];
-    return [...note, ...lines];
+    const note = (count, where) => count > 0 ? [paint(`${mark}... ${(0,words/* many */._d)(count, 'line')} ${where}`, ['dim'], look.colour)] : [];
+    return [...note(start, 'before'), ...lines, ...note(left, 'more')];
 }
 function sign(mark, look) {
     return look.plain ? '' : `${mark} `;

@@ -131,7 +131,7 @@ async function workOn(start: State, parts: Parts): Promise<Worked> {
     mark,
     onAgent: live.agent,
     onGateStart: () => {},
-    onGateEnd: () => {},
+    onGateEnd: live.gate,
   })
   const { state, conclusion } = await loop(start, limits, ports)
   const summary = workshop.redactor.redact(jobSummary(state, reporter.facts()))

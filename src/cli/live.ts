@@ -1,11 +1,12 @@
 // Shows a run on a terminal: a live header over scrolling lines; plain lines in a pipe. Implements ReporterPort.
 import type { AgentEvent } from '../agents/agent.ts'
 import type { ReporterPort } from '../loop/ports.ts'
-import type { State } from '../loop/state.ts'
+import type { Event, GateResult, State } from '../loop/state.ts'
 import {
   agentLine,
   banner,
   eventLines,
+  gateLines,
   type LineFacts,
   type Look,
   plainBanner,
@@ -19,6 +20,8 @@ export type Screen = { write(text: string): unknown; isTTY?: boolean; columns?: 
 
 export type Live = ReporterPort & {
   agent(event: AgentEvent): void
+  /** A gate has ended: said at once, not when all have. */
+  gate(result: GateResult): void
   say(text: string): void
   /** Takes the live header off the screen. */
   close(): void
@@ -79,7 +82,7 @@ export function createLive(screen: Screen, facts: LineFacts, noColour: boolean):
     async event(event, now) {
       state = now
       tick(false)
-      print(eventLines(event, now, facts, look))
+      print(eventLines(withoutGates(event), now, facts, look))
     },
     async beforePublish() {},
     async opened(now) {
@@ -93,6 +96,7 @@ export function createLive(screen: Screen, facts: LineFacts, noColour: boolean):
       const text = sayAgent(event)
       if (text !== null) print([agentLine(text, facts, look)])
     },
+    gate: (result) => print(gateLines([result], look)),
     say: (text) => print(text.split('\n')),
     close() {
       tick(false)
@@ -100,6 +104,13 @@ export function createLive(screen: Screen, facts: LineFacts, noColour: boolean):
       if (tty) screen.write(erase())
     },
   }
+}
+
+/** Gates are said as they end. */
+function withoutGates(event: Event): Event {
+  return event.kind === 'baselined' || event.kind === 'gated' || event.kind === 'verified'
+    ? { ...event, gates: [] }
+    : event
 }
 
 /** One readable line for what an agent does, or nothing. */

@@ -38,7 +38,7 @@ export async function run(context: Context): Promise<Answer> {
       signal: stop.signal,
       onAgent: live.agent,
       onGateStart: () => {},
-      onGateEnd: () => {},
+      onGateEnd: live.gate,
     })
     const now = Date.now()
     const claimed = await claim(

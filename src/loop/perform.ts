@@ -220,21 +220,23 @@ function lastPassed(state: State): string[] {
 
 async function publish(state: State, limits: Limits, ports: Ports): Promise<Happening> {
   const { repository, store, queue } = ports
-  const withBranch = !state.job.branchRefused && state.job.error === null
+  // The first push of the branch belongs to `open`: until then a run that ends has made nothing.
+  const withBranch = !state.job.branchRefused && state.published !== null
   const leaving = released(state, limits)
   const subject = `chore(ralph): ${state.feature} ${state.job.conclusion?.outcome ?? ''}`.trim()
-  const recorded = withBranch && state.published !== null ? await repository.record(leaving, subject) : null
+  const recorded = withBranch ? await repository.record(leaving, subject) : null
   const green = recorded ?? state.green
-  if (state.published !== null) await repository.checkOut(green, null)
+  if (withBranch) await repository.checkOut(green, null)
   await ports.reporter.beforePublish(state, green)
   const result = await store.publish(
     { ...leaving, green, progress: recorded === null ? leaving.progress : [] },
     withBranch,
   )
   if (result.kind !== 'published') return turnedDown(result)
-  // A command that came in after our last look, while we still held the lease, was dispatched by nobody.
+  // A command that came in after our last look, while we still held the lease, was dispatched by nobody (but `stop`).
   const late = await queue.read(state)
-  return { kind: 'published', green, withBranch, more: late.some((command) => command.kind !== 'refused') }
+  const more = late.some((command) => command.kind !== 'refused' && command.kind !== 'stop')
+  return { kind: 'published', green, withBranch, more }
 }
 
 function turnedDown(

@@ -3,6 +3,7 @@ import { iterationsLeft, type Limits } from '../loop/limits.ts'
 import type { Conclusion, Event, GateResult, Outcome, State, Step } from '../loop/state.ts'
 import type { Story, Usage } from '../prd/schema.ts'
 import { counts } from '../prd/select.ts'
+import { tellingLine } from '../system/excerpt.ts'
 import { plainLines, terminalText } from './escape.ts'
 import { fit, pad, textWidth, wrap } from './width.ts'
 import {
@@ -360,8 +361,11 @@ function quoted(output: string, look: Look): string[] {
     .split('\n')
     .map((text) => text.replaceAll('\t', '  ').trimEnd())
     .filter((text) => text !== '')
-  const shown = all.slice(-OUTPUT_LINES)
-  const left = all.length - shown.length
+  const telling = tellingLine(all)
+  const last = Math.max(0, all.length - OUTPUT_LINES)
+  const start = telling < 0 ? last : Math.min(last, Math.max(0, telling - 1))
+  const shown = all.slice(start, start + OUTPUT_LINES)
+  const left = all.length - start - shown.length
   const mark = look.plain ? '  | ' : '  │ '
   const room = look.plain ? 500 : Math.max(20, look.width) - 4
   const lines = shown.map((text) => {
@@ -369,8 +373,9 @@ function quoted(output: string, look: Look): string[] {
     const said = indent + terminalText(text, 2000)
     return paint(mark + (look.plain ? said.slice(0, room) : fit(said, room)), ['dim'], look.colour)
   })
-  const note = left > 0 ? [paint(`${mark}... ${many(left, 'line')} before`, ['dim'], look.colour)] : []
-  return [...note, ...lines]
+  const note = (count: number, where: string) =>
+    count > 0 ? [paint(`${mark}... ${many(count, 'line')} ${where}`, ['dim'], look.colour)] : []
+  return [...note(start, 'before'), ...lines, ...note(left, 'more')]
 }
 
 function sign(mark: string, look: Look): string {

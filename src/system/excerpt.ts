@@ -6,6 +6,11 @@ const TELLING =
 const FIGURES =
   /^\s*(?:#|ℹ)?\s*(?:tests?|suites?|pass(?:ed)?|fail(?:ed|ures)?|cancelled|skipped|todo|errors?)\b[:\s]*\d+\s*$/i
 
+/** The first line that tells of a failure, or -1. */
+export function tellingLine(lines: readonly string[]): number {
+  return lines.findIndex((line) => TELLING.test(line) && !FIGURES.test(line))
+}
+
 /**
  * At most `bound` characters of `output`: two lines before the first telling line, what follows it, and the end.
  * Without a telling line: the end. What was left out is said.
@@ -14,7 +19,7 @@ export function excerpt(output: string, bound: number): string {
   const text = output.trim()
   if (text.length <= bound) return text
   const lines = text.split('\n')
-  const first = lines.findIndex((line) => TELLING.test(line) && !FIGURES.test(line))
+  const first = tellingLine(lines)
   if (first < 0) return `[...]\n${text.slice(-bound)}`
   const start = lines.slice(0, Math.max(0, first - 2)).join('\n').length
   const rest = text.slice(start).trimStart()

@@ -740,18 +740,23 @@ function forLoop(source: Source, start: number, end: number): { span: Span; over
   }
   // Go and Rust: the body is the last brace of the statement; one before it belongs to a literal.
   let open = end
-  for (;;) {
-    while (open < source.code.length && source.code[open] !== '{') {
-      const c = source.code[open] as string
-      open = c === '(' || c === '[' ? closing(source, open) : open + 1
+  for (let steps = 0; steps < LONGEST_LOOP_HEAD && open < source.code.length; steps += 1) {
+    const c = source.code[open] as string
+    if (c === '(' || c === '[') open = closing(source, open)
+    else if (c !== '{') open += 1
+    else {
+      const close = closing(source, open)
+      if (!/^[ \t]*\{/.test(source.code.slice(close, close + 8))) {
+        return { span: { from: open, to: close }, over: { from: end, to: open } }
+      }
+      open = nextCode(source, close)
     }
-    if (open >= source.code.length) return null
-    const close = closing(source, open)
-    if (!/^[ \t]*\{/.test(source.code.slice(close, close + 8)))
-      return { span: { from: open, to: close }, over: { from: end, to: open } }
-    open = nextCode(source, close)
   }
+  return null
 }
+
+/** In steps: a bracket with all in it is one. */
+const LONGEST_LOOP_HEAD = 500
 
 // ---------------------------------------------------------------- helpers and assertions
 
@@ -772,7 +777,8 @@ function helpersIn(source: Source, tests: TestCase[]): Helper[] {
   for (const match of source.code.matchAll(FUNCTIONS[source.language])) {
     const name = match[1] ?? match[2] ?? ''
     const span = functionSpan(source, match.index, match.index + match[0].length)
-    if (name.length > 2 && span !== null && !tooDeep(span) && !ends.has(`${name} ${span.to}`)) found.push({ name, span })
+    if (name.length > 2 && span !== null && !tooDeep(span) && !ends.has(`${name} ${span.to}`))
+      found.push({ name, span })
   }
   return found
 }
@@ -834,7 +840,7 @@ const CONSTANT =
   /^(?:true|false|True|False|None|null|nil|undefined|Some|Ok|is|in|not|and|or|assert|msg|self|t|toBe|toEqual)$/
 
 /** Of a longer one, only the start is compared. */
-const LONGEST_ASSERTION = 2_000
+const LONGEST_ASSERTION = 600
 
 function assertionsIn(source: Source): Span[] {
   const found: Span[] = []

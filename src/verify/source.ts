@@ -29,7 +29,7 @@ export function languageOf(path: string): Language | null {
 }
 
 /** Longer texts are cut: no person's test file is. */
-const MAX_TEXT = 1_000_000
+const MAX_TEXT = 500_000
 
 /** Reads a program text. Never fails: broken text only hides or shows more than it should. Linear. */
 export function readSource(text: string, language: Language): Source {

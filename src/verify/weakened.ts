@@ -25,13 +25,27 @@ const MAX_WEAKENINGS = 100
  */
 export function weakenedTests(files: FileChange[]): Weakening[] {
   const found: Weakening[] = []
-  const changed = files.filter((it) => it.before !== it.after && mayHoldTests(it.path))
+  const changed = affordable(files.filter((it) => it.before !== it.after && mayHoldTests(it.path)))
   for (const language of new Set(changed.map((it) => languageOf(it.path)))) {
     if (language === null) continue
     const own = changed.filter((it) => languageOf(it.path) === language)
     found.push(...weakenedIn(side(own, 'before', language), side(own, 'after', language)))
   }
   return found.slice(0, MAX_WEAKENINGS)
+}
+
+/** No more text than this is compared, so that a hostile change cannot hold us up for long. */
+const MAX_TEXT = 16_000_000
+
+/** The files that are compared: those that stood before come first, for nothing else can get weaker. */
+function affordable(files: FileChange[]): FileChange[] {
+  let left = MAX_TEXT
+  return [...files.filter((it) => it.before !== null), ...files.filter((it) => it.before === null)].filter(
+    (it) => {
+      left -= (it.before?.length ?? 0) + (it.after?.length ?? 0)
+      return left >= 0
+    },
+  )
 }
 
 // ---------------------------------------------------------------- one side of the change

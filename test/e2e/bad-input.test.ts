@@ -1,0 +1,236 @@
+// What people get wrong at the start of a run: one clear message with the mend, a red job, and nothing made.
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import type { Run } from '../standin/runner.ts'
+import { annotationsOf, goodTurn, openSite, outputsOf, type Site, type SiteOptions, story } from './site.ts'
+
+const STORIES = [story('US-001', 'one')]
+const SCRIPT = { 'US-001': [goodTurn('one', 1)] }
+
+type Case = Partial<SiteOptions> & {
+  name: string
+  dispatch?: Record<string, string>
+  /** What the one message must hold: what is wrong, and what to do. */
+  says: RegExp[]
+}
+
+const WORK_PERMISSIONS = `      contents: write # the branch and the state`
+
+const CASES: Case[] = [
+  {
+    name: 'two features, and none named',
+    files: { '.ralph/2026-02-01-other/prd.json': prd([story('US-001', 'one')], 'ralph/other') },
+    dispatch: { feature: '' },
+    says: [/feature: found 2 features: .*other/, /fix: name one of them/],
+  },
+  {
+    name: 'a feature that does not exist',
+    dispatch: { feature: 'sampel' },
+    says: [/feature: found sampel/, /fix: .*sample/],
+  },
+  {
+    name: 'a prd.json with several faults',
+    stories: [
+      story('US-001', 'one', { dependsOn: ['US-009'] }),
+      story('US-001', 'two', { acceptanceCriteria: [] }),
+      story('US-003', 'three', { priority: 'high' }),
+    ],
+    says: [/US-009/, /userStories\[1\]\.id/, /userStories\[1\]\.acceptanceCriteria/, /userStories\[2\]\.priority/],
+  },
+  {
+    name: 'a prd.json that is no JSON',
+    files: { '.ralph/2026-01-31-sample/prd.json': '{\n  "userStories": [\n    {"id": "US-001",}\n  ]\n}\n' },
+    says: [/prd\.json.*(line )?3/, /fix:/],
+  },
+  {
+    name: 'an input value that does not exist',
+    inputs: { agent: 'cluade', 'max-iterations': 'many' },
+    says: [/input agent: found "cluade"/, /fix: .*claude/, /input max-iterations: found "many"/],
+  },
+  {
+    name: 'an input that does not exist',
+    inputs: { 'max-iteration': '3' },
+    says: [/input max-iteration/, /max-iterations/],
+  },
+  {
+    name: 'an unknown key in ralph.config.yml on the base',
+    files: { 'ralph.config.yml': 'maxAttemps: 2\npublish: sometimes\n' },
+    says: [/ralph\.config\.yml: maxAttemps/, /maxAttempts/, /ralph\.config\.yml: publish/],
+  },
+  {
+    name: 'a gate that is no command',
+    inputs: { gates: 'test: { run: [npm, test] }\nlint: 7' },
+    says: [/gates.*test/, /gates.*lint/, /fix:/],
+  },
+  {
+    name: 'a token that may not write',
+    workflow: (text) => text.replace(WORK_PERMISSIONS, '      contents: read'),
+    says: [/refs\/ralph\/2026-01-31-sample/, /contents: write/],
+  },
+  {
+    name: 'a base branch that does not exist',
+    inputs: { 'base-branch': 'develop' },
+    says: [/input base-branch: found develop/, /fix: create it, or name another/],
+  },
+  {
+    name: 'a configuration file that does not exist',
+    inputs: { 'config-file': 'config/ralph.yml' },
+    says: [/input config-file: found config\/ralph\.yml/, /fix: commit it to the base branch/],
+  },
+  {
+    name: 'no command for the custom agent',
+    inputs: { 'agent-command': '' },
+    says: [/agent-command/, /fix:/],
+  },
+]
+
+for (const { name, says, dispatch, ...options } of CASES) {
+  test(name, async () => {
+    await using site = await openSite({ stories: STORIES, script: SCRIPT, ...options })
+    const run = await site.go(dispatch)
+    await refused(site, run, says)
+  })
+}
+
+test('an agent that is not installed', async () => {
+  const folder = await programs(['node', 'git', 'bash', 'sh', 'env', 'ls', 'cat', 'rm', 'mkdir', 'uname', 'ps'])
+  try {
+    await using site = await openSite({
+      stories: STORIES,
+      script: SCRIPT,
+      inputs: { agent: 'codex', 'agent-command': '' },
+      runner: { env: { PATH: folder } },
+    })
+    await refused(site, await site.go(), [/agent: found .*codex/, /fix: .*npm install|fix: .*install/])
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+})
+
+test('a red base: said with the gate and its output, before branch, pull request or cost', async () => {
+  await using site = await openSite({
+    stories: STORIES,
+    script: SCRIPT,
+    files: { 'test/base.test.mjs': "throw new Error('the base is broken')\n" },
+  })
+  const run = await site.go()
+  await refused(site, run, [/the base is red: gate test fails/, /mend main first|baseline: off/])
+  assert.match(site.log(), /the base is broken/)
+  // Mended, it goes on from where the base is now.
+  await site.github.commit('main', { 'test/base.test.mjs': "import test from 'node:test'\n\ntest('base', () => {})\n" })
+  assert.equal(outputsOf(await site.go()).outcome, 'complete', site.log())
+})
+
+test('a run started on a ralph/ branch', async () => {
+  await using site = await openSite({ stories: STORIES, script: SCRIPT })
+  const { github, runner } = site
+  await github.commit('ralph/sample', { 'src/mine.mjs': '' }, 'mine', 'alice')
+  const before = await github.head('ralph/sample')
+  const run = await runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice', ref: 'ralph/sample' })
+  await runner.settled()
+  assert.deepEqual(github.violations, [])
+  saysOnce(site, run, [/ref: found refs\/heads\/ralph\/sample/, /fix: run the workflow on main/])
+  assert.equal(await github.head('ralph/sample'), before)
+  assert.deepEqual(await github.pulls(), [])
+})
+
+test('events that are none of ours end neutral', async () => {
+  const foreign = `on:
+  issues:
+    types: [opened]
+  push:
+permissions:
+  contents: read
+jobs:
+  other:
+    runs-on: ubuntu-24.04
+    steps:
+      - uses: ralph/action@v1
+`
+  await using site = await openSite({
+    stories: STORIES,
+    script: SCRIPT,
+    files: { '.github/workflows/other.yml': foreign },
+  })
+  const { github, runner } = site
+  github.openIssue('mallory', 'A bug', '/ralph run')
+  await github.commit('main', { 'src/new.mjs': '' }, 'a push', 'alice')
+  await runner.settled()
+  assert.deepEqual(
+    runner.runs.map((run) => [run.event, run.conclusion]).sort(),
+    [
+      ['issues', 'success'],
+      ['push', 'success'],
+    ],
+    site.log(),
+  )
+  for (const run of runner.runs) {
+    assert.equal(outputsOf(run).outcome, undefined)
+    assert.match(annotationsOf(run, 'notice').join('\n'), /the event (issues|push)\S* is none of Ralph's/)
+  }
+  await nothingMade(site)
+})
+
+test('a second run while the first one works leaves neutral', async () => {
+  await using site = await openSite({ stories: STORIES, script: {} })
+  const { github, runner } = site
+  const middle = site.hold('middle')
+  await site.setScript({ 'US-001': [{ ...goodTurn('one', 1), shell: middle.shell }] })
+  const first = await runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  await middle.reached()
+  // Without a name it is in another concurrency group: it does not wait for the first.
+  const second = await runner.dispatch('ralph.yml', { feature: '' }, { actor: 'bob' })
+  await runner.when((run) => run.id === second.id && run.status === 'completed')
+  assert.equal(second.conclusion, 'success', runner.log(second))
+  assert.equal(outputsOf(second).outcome, undefined)
+  assert.match(annotationsOf(second, 'notice').join('\n'), new RegExp(`run ${first.id} .*works on sample`))
+  await middle.release()
+  await runner.settled()
+  assert.deepEqual(github.violations, [])
+  assert.equal(outputsOf(first).outcome, 'complete', site.log())
+  assert.equal((await site.sessions()).filter((one) => one.mode === 'run').length, 1)
+})
+
+function prd(stories: Record<string, unknown>[], branchName: string): string {
+  return JSON.stringify({ schemaVersion: 2, project: 'Sample', branchName, description: '', userStories: stories })
+}
+
+async function refused(site: Site, run: Run, says: RegExp[]): Promise<void> {
+  saysOnce(site, run, says)
+  await nothingMade(site)
+}
+
+/** A red job with the outcome error, and one message that holds all of it; no stack for what a person got wrong. */
+function saysOnce(site: Site, run: Run, says: RegExp[]): void {
+  assert.equal(run.conclusion, 'failure', site.log())
+  assert.equal(outputsOf(run).outcome, 'error', site.log())
+  const errors = annotationsOf(run, 'error')
+  assert.equal(errors.length, 1, errors.join('\n---\n'))
+  for (const expected of says) assert.match(errors[0] ?? '', expected)
+  assert.doesNotMatch(errors[0] ?? '', /\n {4}at /)
+}
+
+async function nothingMade(site: Site): Promise<void> {
+  const { github } = site
+  assert.equal(await github.head('ralph/sample'), null)
+  assert.deepEqual(await github.pulls(), [])
+  assert.deepEqual(await site.sessions(), [])
+  assert.deepEqual(
+    [...github.world.checks.values()].filter((check) => !check.ofJob),
+    [],
+  )
+}
+
+/** A folder with links to some of the programs of this machine, and no others. */
+async function programs(names: string[]): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-path-'))
+  await mkdir(folder, { recursive: true })
+  for (const name of names) {
+    const at = name === 'node' ? process.execPath : `/usr/bin/${name}`
+    await symlink(at, join(folder, name))
+  }
+  return folder
+}
