@@ -56,10 +56,14 @@ export function cut(text: string, max: number): string {
  * HTML such as `<summary>` (so it uses entities, never backslashes). Nobody is notified, nothing is linked.
  */
 export function markdownText(text: string, max = 300): string {
-  return quiet(plainText(text, max))
-    .replace(/[&<>|`*_[\]~$\\"]/g, (mark) => `&#${mark.charCodeAt(0)};`)
-    .replace(/^[-+=]/, (mark) => `&#${mark.charCodeAt(0)};`)
-    .replace(/^(\d+)([.)])/, (_all, digits: string, mark: string) => `${digits}&#${mark.charCodeAt(0)};`)
+  return (
+    quiet(plainText(text, max))
+      .replace(/[&<>|`*[\]~$\\"]/g, (mark) => `&#${mark.charCodeAt(0)};`)
+      // Inside of a word it does nothing, and left alone a token such as `ghp_...` is still found by the redaction.
+      .replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '&#95;')
+      .replace(/^[-+=]/, (mark) => `&#${mark.charCodeAt(0)};`)
+      .replace(/^(\d+)([.)])/, (_all, digits: string, mark: string) => `${digits}&#${mark.charCodeAt(0)};`)
+  )
 }
 
 /** One line for a place that shows no markdown, such as the title of a pull request or a check. Nobody is notified. */

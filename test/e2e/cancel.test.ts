@@ -24,7 +24,7 @@ function processes(text: string): number[] {
 /** A site whose agent hangs in its first story, with children that have left its process group. */
 async function hanging(): Promise<{ site: Site; marker: string; run: Run }> {
   const marker = `ralph-e2e-${randomUUID()}`
-  const sleeper = `exec -a ${marker} sleep 600`
+  const sleeper = `trap "" TERM INT HUP; exec -a ${marker} sleep 600`
   const site = await openSite({
     stories: STORIES,
     script: {
@@ -131,7 +131,7 @@ test('cancelled while the first gates run: nothing is charged, no branch, no pul
   await using site = await openSite({
     stories: STORIES,
     script: GOOD,
-    inputs: { gates: 'slow: if [ -e src/fast.mjs ]; then exit 0; fi; sleep 600' },
+    inputs: { gates: 'slow: "[ -e src/fast.mjs ] || sleep 600"' },
   })
   const run = await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
   await site.runner.when((one) => site.runner.log(one).includes('[baseline]'))
@@ -142,5 +142,7 @@ test('cancelled while the first gates run: nothing is charged, no branch, no pul
   assert.equal(await site.github.head('ralph/sample'), null)
   assert.deepEqual(await site.github.pulls(), [])
   assert.equal((await site.state()).lease, null)
-  assert.deepEqual(site.github.violations, [])
+  await site.github.commit('main', { 'src/fast.mjs': '' })
+  await goesOn(site)
+  assert.notEqual(await site.github.read('ralph/sample', '.ralph/.gitattributes'), null)
 })

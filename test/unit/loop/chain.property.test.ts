@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import type { Limits } from '../../../src/loop/limits.ts'
 import { outcomes } from '../../../src/prd/schema.ts'
 import { Watch } from './watch.ts'
-import { arbitraryLimits, arbitraryStart, arbitraryTape, chain, Tape, World } from './world.ts'
+import { arbitraryLimits, arbitraryStart, arbitraryTape, chain, MOST_DEATHS, Tape, World } from './world.ts'
 
 /**
  * Steps that a job of a feature can take when nobody intervenes, whatever the world answers. A story takes at most
@@ -42,7 +42,10 @@ describe('chains of jobs', () => {
       async (start, limits, numbers) => {
         const world = new World(new Tape(numbers, true), { people: false })
         const steps = mostSteps(start.prd.userStories.length, limits)
-        const ran = await chain(start, limits, world, new Watch(), { mostSteps: steps, mostJobs: limits.maxJobs + 1 })
+        const ran = await chain(start, limits, world, new Watch(), {
+          mostSteps: steps,
+          mostJobs: limits.maxJobs + 1 + MOST_DEATHS,
+        })
         assert.notEqual(ran.conclusion, null, `no outcome after ${ran.jobs} jobs`)
         assert.ok(outcomes.includes(ran.conclusion?.outcome ?? 'continued'))
       },

@@ -40,12 +40,16 @@ export class Tape {
 /** What may happen beside an honest job: comments, pushes of people, answers about another commit than was asked. */
 export type Weather = { people: boolean }
 
+export const MOST_DEATHS = 5
+
 export class World {
   readonly tape: Tape
   readonly weather: Weather
   now = NOW
   /** Cancelled: from here on only what settles goes through. */
   aborted = false
+  /** Deaths that are still to come at most: a runner that kills every job for ever has no outcome. */
+  #deaths = MOST_DEATHS
   #count = 0
   #comment = 0
   #wrong = 0
@@ -61,7 +65,9 @@ export class World {
 
   /** The job dies here: what was not durable is gone. */
   dies(): boolean {
-    return this.tape.chance(1)
+    if (this.#deaths === 0 || !this.tape.chance(1)) return false
+    this.#deaths -= 1
+    return true
   }
 
   answer(step: Exclude<Step, { kind: 'stop' }>, state: State, limits: Limits): Happening {

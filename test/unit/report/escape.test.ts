@@ -35,7 +35,7 @@ test('markdownText stays text in a paragraph, a cell, an item, a heading and a s
       const shape = assertHarmless(place, null, [], JSON.stringify(text.slice(0, 60)))
       assert.equal(shape.headings, place.startsWith('### ') ? 1 : 0)
     }
-    assert.ok(!/["\\$*_~]/.test(shown), text)
+    assert.ok(!/["\\$*~]|\b_|_\b|__/.test(shown.replace(/(?<=[\p{L}\p{N}])_(?=[\p{L}\p{N}])/gu, '')), text)
   }
 })
 
@@ -53,6 +53,10 @@ test('markdownText, by hand', () => {
   assert.equal(
     markdownText('see https://x.test and www.x.test, GH-7'),
     'see https:\u200b//x.test and www\u200b.x.test, GH-\u200b7',
+  )
+  assert.equal(
+    markdownText('snake_case _it_ __b__ a_'),
+    'snake_case &#95;it&#95; &#95;&#95;b&#95;&#95; a&#95;',
   )
   assert.equal(markdownText('1. a'), '1&#46; a')
   assert.equal(markdownText('- a'), '&#45; a')

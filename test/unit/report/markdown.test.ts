@@ -116,6 +116,12 @@ test('the graph is drawn where there is one to be seen', () => {
   )
   assert.equal(dependencyGraph(large(61)), null)
   assert.ok(dependencyGraph(large(60)) !== null)
+  const all = (at: number) =>
+    large(60)
+      .prd.userStories.slice(0, at)
+      .map(({ id }) => id)
+  const dense = large(60).prd.userStories.map((story, at) => ({ ...story, dependsOn: all(at) }))
+  assert.equal(dependencyGraph({ ...large(60), prd: { ...large(60).prd, userStories: dense } }), null)
   const flat = midRun().prd.userStories.map((story) => ({ ...story, dependsOn: [] }))
   assert.equal(dependencyGraph({ ...midRun(), prd: { ...midRun().prd, userStories: flat } }), null)
   assert.ok(
@@ -184,7 +190,12 @@ test('no text of any size is over the limit of its place', () => {
     const comment = stickyComment(state, noisy)
     assert.ok(comment.length <= MOST_CHARACTERS, `${count}: ${comment.length}`)
     assertHarmless(comment, stickyMarker('auth'), [`${REPOSITORY}/`], String(count))
+    assert.ok(comment.includes('<sub>Updated 2026-01-10'), 'the comment has its end')
     const body = pullRequestBody(state, noisy)
+    assert.ok(body.includes('#### How to steer'), 'the pull request has its end')
+    const tasks = shapeOf(body).tasks
+    const missing = Number(/… and (\d+) stor(?:y|ies) more/.exec(body)?.[1] ?? 0)
+    assert.equal(tasks + missing, count)
     assert.ok(body.length <= MOST_CHARACTERS, `${count}: ${body.length}`)
     assertHarmless(body, pullMarker('auth'), [`${REPOSITORY}/`], String(count))
     const summary = jobSummary(state, noisy)

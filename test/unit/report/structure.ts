@@ -97,7 +97,16 @@ export function assertHarmless(
   refute(/</, open.replace(TAGS, '').replace(/^> /gm, ''), `${what}: a tag`)
   assertLinks(open, links, what)
   const unlinked = open.replace(/\]\([^)]*\)/g, '')
-  for (const active of [/@[\w-]/, /(?<!&)#\d/, /\bGH-\d/i, /:\/\//, /\bwww\./i, /~~/, /\*\*\*/]) {
+  for (const active of [
+    /@[\w-]/,
+    /(?<!&)#\d/,
+    /\bGH-\d/i,
+    /:\/\//,
+    /\bwww\./i,
+    /~~/,
+    /\*\*\*/,
+    /(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/u,
+  ]) {
     refute(active, unlinked, `${what}: ${active}`)
   }
   for (const line of shape.prose) {

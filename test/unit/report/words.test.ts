@@ -107,6 +107,7 @@ test('how every story stands', () => {
   })
   assert.equal(standings(stuck()).get('US-003'), 'blocked')
   assert.equal(standings(concluded(midRun(), 'paused', 'paused by ann')).get('US-005'), 'open')
+  assert.equal(standings(skipped(midRun(), 'US-003')).get('US-003'), 'skipped')
   assert.equal(standings(skipped(midRun(), 'US-003')).get('US-006'), 'open')
 })
 
