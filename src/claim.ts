@@ -1,9 +1,17 @@
 // Takes a feature for this job: finds its stories and its state, checks the lease, and makes the state to start from.
 import { randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CatFile } from './git/cat-file.ts'
-import { type Feature, featureOfFolder, folderOf, isPrdPath, nameOf, newestOfEach } from './git/features.ts'
+import {
+  ELSEWHERE,
+  type Feature,
+  featureOfFolder,
+  folderOf,
+  isPrdPath,
+  nameOf,
+  newestOfEach,
+} from './git/features.ts'
 import type { Git } from './git/git.ts'
 import type { Repository } from './git/repository.ts'
 import type { Found, Store } from './git/store.ts'
@@ -58,19 +66,7 @@ export async function findFeatures(git: Git, objects: CatFile, place: Place, bra
     'prd.json',
   ])
   const paths = new Set(listed.stdout.split('\0').filter(isPrdPath))
-  if (place.workTree !== null) {
-    const untracked = await git.run([
-      'ls-files',
-      '-z',
-      '--others',
-      '--',
-      '.ralph/',
-      'ralph/',
-      'scripts/ralph/',
-      'prd.json',
-    ])
-    for (const path of untracked.stdout.split('\0')) if (isPrdPath(path)) paths.add(path)
-  }
+  if (place.workTree !== null) for (const path of await prdPathsIn(place.workTree)) paths.add(path)
   const features: Feature[] = []
   const mistakes: Mistake[] = []
   const notes: string[] = []
@@ -91,6 +87,12 @@ export async function findFeatures(git: Git, objects: CatFile, place: Place, bra
     }
   }
   return { features: newestOfEach(features), mistakes, notes }
+}
+
+/** Stories that stand in the work tree, committed or not. */
+async function prdPathsIn(workTree: string): Promise<string[]> {
+  const folders = await readdir(join(workTree, '.ralph')).catch(() => [])
+  return [...ELSEWHERE, ...folders.map((folder) => `.ralph/${folder}/prd.json`).filter(isPrdPath)]
 }
 
 /** The feature that is meant: the named one, or the only unfinished one. Throws UserError with the list otherwise. */

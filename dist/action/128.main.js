@@ -119,10 +119,10 @@ async function replace(file, bytes) {
 /* harmony export */   CV: () => (/* binding */ isPrdPath),
 /* harmony export */   VN: () => (/* binding */ newestOfEach),
 /* harmony export */   Vb: () => (/* binding */ nameOf),
+/* harmony export */   pB: () => (/* binding */ ELSEWHERE),
 /* harmony export */   wH: () => (/* binding */ featureOfFolder),
 /* harmony export */   yS: () => (/* binding */ folderOf)
 /* harmony export */ });
-/* unused harmony export ELSEWHERE */
 /** Where other tools put it; such a file is moved into `.ralph/<date>-<feature>/` by the first commit. */
 const ELSEWHERE = ['.ralph/prd.json', 'ralph/prd.json', 'prd.json', 'scripts/ralph/prd.json'];
 const FOLDER = /^\.ralph\/(\d{4}-\d{2}-\d{2})-([^/]+)$/;
@@ -1198,10 +1198,12 @@ function cut(text, max) {
  * HTML such as `<summary>` (so it uses entities, never backslashes). Nobody is notified, nothing is linked.
  */
 function markdownText(text, max = 300) {
-    return quiet(plainText(text, max))
-        .replace(/[&<>|`*_[\]~$\\"]/g, (mark) => `&#${mark.charCodeAt(0)};`)
+    return (quiet(plainText(text, max))
+        .replace(/[&<>|`*[\]~$\\"]/g, (mark) => `&#${mark.charCodeAt(0)};`)
+        // Inside of a word it does nothing, and left alone a token such as `ghp_...` is still found by the redaction.
+        .replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '&#95;')
         .replace(/^[-+=]/, (mark) => `&#${mark.charCodeAt(0)};`)
-        .replace(/^(\d+)([.)])/, (_all, digits, mark) => `${digits}&#${mark.charCodeAt(0)};`);
+        .replace(/^(\d+)([.)])/, (_all, digits, mark) => `${digits}&#${mark.charCodeAt(0)};`));
 }
 /** One line for a place that shows no markdown, such as the title of a pull request or a check. Nobody is notified. */
 function titleText(text, max = 255) {

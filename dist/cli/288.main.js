@@ -325,8 +325,8 @@ async function loop(start, limits, ports) {
 var outputs = __webpack_require__(8568);
 // EXTERNAL MODULE: ./lib/report/terminal.js + 1 modules
 var terminal = __webpack_require__(1992);
-// EXTERNAL MODULE: ./lib/wire.js + 35 modules
-var wire = __webpack_require__(5068);
+// EXTERNAL MODULE: ./lib/wire.js + 36 modules
+var wire = __webpack_require__(4400);
 // EXTERNAL MODULE: ./lib/cli/context.js
 var cli_context = __webpack_require__(4641);
 // EXTERNAL MODULE: ./lib/cli/inbox.js
@@ -517,7 +517,7 @@ async function run(context) {
             live.warn(note);
         const local = __addDisposableResource(env_1, await (0,cli_local/* openLocal */.qE)(context, settings, live), false);
         if (context.flags.dryRun === true)
-            return dryRun(local, live);
+            return await dryRun(local, live);
         const stop = new AbortController();
         const release = onSignals(stop, live);
         try {

@@ -72,21 +72,9 @@ async function findFeatures(git, objects, place, branchPrefix) {
         'prd.json',
     ]);
     const paths = new Set(listed.stdout.split('\0').filter(_git_features_js__WEBPACK_IMPORTED_MODULE_6__/* .isPrdPath */ .CV));
-    if (place.workTree !== null) {
-        const untracked = await git.run([
-            'ls-files',
-            '-z',
-            '--others',
-            '--',
-            '.ralph/',
-            'ralph/',
-            'scripts/ralph/',
-            'prd.json',
-        ]);
-        for (const path of untracked.stdout.split('\0'))
-            if ((0,_git_features_js__WEBPACK_IMPORTED_MODULE_6__/* .isPrdPath */ .CV)(path))
-                paths.add(path);
-    }
+    if (place.workTree !== null)
+        for (const path of await prdPathsIn(place.workTree))
+            paths.add(path);
     const features = [];
     const mistakes = [];
     const notes = [];
@@ -107,6 +95,11 @@ async function findFeatures(git, objects, place, branchPrefix) {
         }
     }
     return { features: (0,_git_features_js__WEBPACK_IMPORTED_MODULE_6__/* .newestOfEach */ .VN)(features), mistakes, notes };
+}
+/** Stories that stand in the work tree, committed or not. */
+async function prdPathsIn(workTree) {
+    const folders = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.readdir)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(workTree, '.ralph')).catch(() => []);
+    return [..._git_features_js__WEBPACK_IMPORTED_MODULE_6__/* .ELSEWHERE */ .pB, ...folders.map((folder) => `.ralph/${folder}/prd.json`).filter(_git_features_js__WEBPACK_IMPORTED_MODULE_6__/* .isPrdPath */ .CV)];
 }
 /** The feature that is meant: the named one, or the only unfinished one. Throws UserError with the list otherwise. */
 function chooseFeature(wanted, candidates) {
@@ -342,7 +335,7 @@ async function checkDirt(repository, checkedOut, allowed) {
 /* harmony import */ var _prd_select_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(2856);
 /* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(94);
 /* harmony import */ var _system_process_table_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(3261);
-/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(5068);
+/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(4400);
 // A feature on this machine: the checkout, its state, and what may be done with the work tree before a run.
 
 
@@ -504,10 +497,10 @@ function hasState(gitDir) {
 /* harmony export */   CV: () => (/* binding */ isPrdPath),
 /* harmony export */   VN: () => (/* binding */ newestOfEach),
 /* harmony export */   Vb: () => (/* binding */ nameOf),
+/* harmony export */   pB: () => (/* binding */ ELSEWHERE),
 /* harmony export */   wH: () => (/* binding */ featureOfFolder),
 /* harmony export */   yS: () => (/* binding */ folderOf)
 /* harmony export */ });
-/* unused harmony export ELSEWHERE */
 /** Where other tools put it; such a file is moved into `.ralph/<date>-<feature>/` by the first commit. */
 const ELSEWHERE = ['.ralph/prd.json', 'ralph/prd.json', 'prd.json', 'scripts/ralph/prd.json'];
 const FOLDER = /^\.ralph\/(\d{4}-\d{2}-\d{2})-([^/]+)$/;
@@ -2777,10 +2770,12 @@ function cut(text, max) {
  * HTML such as `<summary>` (so it uses entities, never backslashes). Nobody is notified, nothing is linked.
  */
 function markdownText(text, max = 300) {
-    return quiet(plainText(text, max))
-        .replace(/[&<>|`*_[\]~$\\"]/g, (mark) => `&#${mark.charCodeAt(0)};`)
+    return (quiet(plainText(text, max))
+        .replace(/[&<>|`*[\]~$\\"]/g, (mark) => `&#${mark.charCodeAt(0)};`)
+        // Inside of a word it does nothing, and left alone a token such as `ghp_...` is still found by the redaction.
+        .replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '&#95;')
         .replace(/^[-+=]/, (mark) => `&#${mark.charCodeAt(0)};`)
-        .replace(/^(\d+)([.)])/, (_all, digits, mark) => `${digits}&#${mark.charCodeAt(0)};`);
+        .replace(/^(\d+)([.)])/, (_all, digits, mark) => `${digits}&#${mark.charCodeAt(0)};`));
 }
 /** One line for a place that shows no markdown, such as the title of a pull request or a check. Nobody is notified. */
 function titleText(text, max = 255) {
@@ -2968,7 +2963,7 @@ async function processLives(pid, startTime) {
 
 /***/ }),
 
-/***/ 5068:
+/***/ 4400:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 
@@ -7203,13 +7198,719 @@ function quotePath(path) {
     return JSON.stringify(cut).replace(/[^\P{C}]|[\u2028\u2029]/gu, (c) => `\\u{${c.codePointAt(0)?.toString(16)}}`);
 }
 
-;// CONCATENATED MODULE: ./lib/verify/pins.js
-// temporary, being written
-function changedGateDefinitions(_files, _gates) {
-    return [];
+;// CONCATENATED MODULE: ./lib/verify/gate-commands.js
+// What a gate's command runs, as far as its text and known scripts tell: tools, scripts, targets, files.
+/** No more names than these are followed. */
+const MOST_NAMES = 500;
+/** Follows the command through the scripts, targets and shell files that it names. Ends on circles too. */
+function reachedBy(command, lookup) {
+    const reached = {
+        tools: new Set(),
+        scripts: new Set(),
+        targets: new Set(),
+        files: new Set(),
+        unknown: new Set(),
+    };
+    const left = [command];
+    const follow = (kind, name) => {
+        if (reached[kind].has(name) || reached[kind].size >= MOST_NAMES)
+            return;
+        const texts = lookup(kind, name);
+        reached[kind].add(name);
+        if (texts.length === 0)
+            reached.unknown.add(name);
+        left.push(...texts);
+    };
+    for (let text = left.pop(); text !== undefined; text = left.pop()) {
+        for (const words of commandsIn(text)) {
+            const step = stepOf(words);
+            if (step === null)
+                continue;
+            reached.tools.add(step.tool);
+            for (const name of step.scripts) {
+                follow('scripts', name);
+                // Hooks are followed where they exist; where they do not, a change may make them.
+                for (const hook of [`pre${name}`, `post${name}`]) {
+                    if (lookup('scripts', hook).length > 0)
+                        follow('scripts', hook);
+                    else
+                        reached.scripts.add(hook);
+                }
+            }
+            for (const name of step.targets)
+                follow('targets', name);
+            for (const name of step.files)
+                follow('files', name);
+            left.push(...step.inner);
+        }
+    }
+    return reached;
 }
-function isTestFile(_path) {
-    return false;
+// ---------------------------------------------------------------- shell words
+/** No command line is longer; a script is read up to here. */
+const LONGEST_TEXT = 100_000;
+/** The simple commands of a shell text, as words without quotes. Not a shell: enough to see what is named. */
+function commandsIn(text) {
+    const commands = [];
+    let words = [];
+    let word = null;
+    const endWord = () => {
+        if (word !== null)
+            words.push(word);
+        word = null;
+    };
+    const endCommand = () => {
+        endWord();
+        if (words.length > 0)
+            commands.push(words);
+        words = [];
+    };
+    const end = Math.min(text.length, LONGEST_TEXT);
+    for (let at = 0; at < end; at += 1) {
+        const c = text[at];
+        if (c === '\\') {
+            if (text[at + 1] !== '\n')
+                word = (word ?? '') + (text[at + 1] ?? '');
+            at += 1;
+        }
+        else if (c === "'" || c === '"') {
+            const close = closingQuote(text, at, c);
+            word = (word ?? '') + text.slice(at + 1, close).replace(c === '"' ? /\\(["\\$`])/g : /(?!)/g, '$1');
+            at = close;
+        }
+        else if (c === '#' && word === null) {
+            const line = text.indexOf('\n', at);
+            at = (line === -1 ? end : line) - 1;
+        }
+        else if (c === ' ' || c === '\t' || c === '\r')
+            endWord();
+        else if (';|&\n()`'.includes(c))
+            endCommand();
+        else
+            word = (word ?? '') + c;
+    }
+    endCommand();
+    return commands;
+}
+function closingQuote(text, open, quote) {
+    for (let at = open + 1; at < text.length; at += 1) {
+        if (text[at] === '\\' && quote === '"')
+            at += 1;
+        else if (text[at] === quote)
+            return at;
+    }
+    return text.length;
+}
+/** Programs that run the program after them. A number or a flag's value may stand between. */
+const WRAPPERS = new Set('env command exec time timeout nice nohup sudo xvfb-run dotenv dotenvx cross-env npx bunx uvx corepack poetry pipenv uv hatch pdm rye conda bundle stdbuf setsid unbuffer c8 nyc then do else if while until ! {'.split(' '));
+const RUN_WORDS = new Set(['run', 'exec', 'dlx', 'x', 'tool']);
+const PACKAGE_MANAGERS = new Set(['npm', 'pnpm', 'yarn', 'bun', 'cnpm']);
+/** Commands of package managers that are no scripts. */
+const NOT_SCRIPTS = new Set('install i ci add remove rm uninstall update up upgrade outdated audit pack publish link unlink config cache init create view info list ls why dedupe prune rebuild version login logout whoami set get store fetch import patch plugin workspaces node help pm build-bin x'.split(' '));
+const SHELLS = /^(?:ba|z|da|k)?sh$/;
+const INTERPRETERS = /^(?:node|nodejs|deno|bun|tsx|ts-node|python[\d.]*|pypy[\d.]*|ruby|perl|php|java|bash|sh|zsh|dash|ksh|source|\.)$/;
+/** Programs that are not the project's own text. */
+const INSTALLED = /^\/|(?:^|\/)(?:node_modules|\.?venv|vendor)\//;
+function stepOf(all) {
+    let words = all;
+    const wrapped = [];
+    for (;;) {
+        const first = words[0];
+        if (first === undefined)
+            return wrapped.length === 0 ? null : named(wrapped[0]);
+        const name = baseName(first);
+        if (/^[A-Za-z_]\w*\+?=/.test(first))
+            words = words.slice(1);
+        else if (WRAPPERS.has(name)) {
+            wrapped.push(name);
+            words = afterWrapper(words.slice(1));
+        }
+        else
+            break;
+    }
+    const tool = baseName(words[0]);
+    const args = words.slice(1);
+    // A wrapper may have a configuration of its own (nyc, npx, hatch): each is a step too.
+    const step = { ...named(tool), inner: wrapped };
+    if (SHELLS.test(tool))
+        return { ...step, ...shellStep(tool, args, step.inner) };
+    if (PACKAGE_MANAGERS.has(tool))
+        return { ...step, ...managerStep(tool, args, step.inner) };
+    if (/^(?:run-s|run-p|npm-run-all2?|turbo|lerna|wireit|nps)$/.test(tool)) {
+        return { ...step, scripts: args.filter((it) => !it.startsWith('-') && it !== 'run') };
+    }
+    if (tool === 'concurrently') {
+        const inner = args
+            .filter((it) => !it.startsWith('-'))
+            .map((it) => it.replace(/^(?:npm|pnpm|yarn|bun):/, 'npm run '));
+        return { ...step, inner: [...step.inner, ...inner] };
+    }
+    if (/^g?make$/.test(tool))
+        return { ...step, tool: 'make', targets: makeTargets(args) };
+    if (INTERPRETERS.test(tool))
+        return { ...step, ...interpreterStep(tool, args, step.inner) };
+    const path = words[0];
+    return { ...step, files: path.includes('/') && !INSTALLED.test(path) ? [plainPath(path)] : [] };
+}
+function named(tool) {
+    return { tool, scripts: [], targets: [], files: [], inner: [] };
+}
+function baseName(path) {
+    return path.slice(path.lastIndexOf('/') + 1);
+}
+function plainPath(path) {
+    return path.replace(/^(?:\.\/)+/, '');
+}
+function afterWrapper(words) {
+    let at = 0;
+    for (; at < words.length; at += 1) {
+        const word = words[at];
+        if (/^-[euspfk]$/.test(word))
+            at += 1;
+        else if (!/^-|^[\d.]+[smhd]?$/.test(word) && !RUN_WORDS.has(word))
+            break;
+    }
+    return words.slice(at);
+}
+function shellStep(tool, args, inner) {
+    const flag = args.findIndex((it) => /^-\w*c$/.test(it));
+    if (flag !== -1)
+        return { tool, inner: [...inner, args[flag + 1] ?? ''] };
+    const file = args.find((it) => !/^[-+]/.test(it));
+    return { tool, files: file === undefined ? [] : [plainPath(file)] };
+}
+/** `npm test`, `npm run x`, `yarn x`, `pnpm -r x`, `bun run x`; `npm exec x` runs a program. */
+function managerStep(manager, args, inner) {
+    const words = [];
+    for (let at = 0; at < args.length && args[at] !== '--'; at += 1) {
+        const word = args[at];
+        if (/^(?:--(?:prefix|workspace|filter|cwd|dir)|-[wCF])$/.test(word))
+            at += 1;
+        else if (!word.startsWith('-'))
+            words.push(word);
+    }
+    let [first, second] = words;
+    if (manager === 'yarn' && first === 'workspace')
+        [first, second] = words.slice(2);
+    if (manager === 'yarn' && first === 'workspaces')
+        [first, second] = words.slice(words.indexOf('run'));
+    if (first === undefined)
+        return {};
+    if (/^(?:run|run-script|rum|urn)$/.test(first))
+        return second === undefined ? {} : { scripts: [second] };
+    if (/^(?:exec|x|dlx)$/.test(first))
+        return {
+            inner: [
+                ...inner,
+                args
+                    .slice(args.indexOf(first) + 1)
+                    .filter((it) => it !== '--')
+                    .map(gate_commands_quoted)
+                    .join(' '),
+            ],
+        };
+    if (manager === 'bun' && /^(?:test|build)$/.test(first))
+        return {};
+    if (manager === 'bun' && /[/.]/.test(first))
+        return { files: [plainPath(first)] };
+    if (/^(?:t|tst)$/.test(first))
+        return { scripts: ['test'] };
+    if (NOT_SCRIPTS.has(first))
+        return {};
+    // yarn, pnpm and bun run a program of the packages when there is no such script.
+    return manager === 'npm'
+        ? { scripts: [first] }
+        : {
+            scripts: [first],
+            inner: [...inner, `npx ${words.slice(words.indexOf(first)).map(gate_commands_quoted).join(' ')}`],
+        };
+}
+function gate_commands_quoted(word) {
+    return `'${word.replace(/'/g, `'\\''`)}'`;
+}
+function makeTargets(args) {
+    const targets = [];
+    for (let at = 0; at < args.length; at += 1) {
+        const word = args[at];
+        if (/^-[CfIjlo]$/.test(word))
+            at += 1;
+        else if (!word.startsWith('-') && !word.includes('='))
+            targets.push(word);
+    }
+    return targets.length === 0 ? [''] : targets;
+}
+function interpreterStep(tool, args, inner) {
+    const run = args.find((it) => it.startsWith('--run='))?.slice(6) ??
+        (args.includes('--run') ? args[args.indexOf('--run') + 1] : undefined);
+    if (run !== undefined)
+        return { scripts: [run] };
+    const module = args.indexOf('-m');
+    if (/^py/.test(tool) && module !== -1)
+        return {
+            inner: [
+                ...inner,
+                args
+                    .slice(module + 1)
+                    .map(gate_commands_quoted)
+                    .join(' '),
+            ],
+        };
+    // What stands behind `--test` is what is tested, and `-e` has no file.
+    if (args.some((it) => /^(?:--test|-e|--eval|-c)$/.test(it)) || (tool === 'deno' && args[0] === 'test'))
+        return {};
+    const words = /^deno$/.test(tool) ? args.filter((it) => it !== 'run') : args;
+    const file = words.find((it, at) => !it.startsWith('-') && !/^(?:-r|--require|--import|--loader|--env-file)$/.test(words[at - 1] ?? ''));
+    const loaded = words
+        .filter((_, at) => /^(?:-r|--require|--import|--loader)$/.test(words[at - 1] ?? ''))
+        .filter((it) => /^\.?\.?\//.test(it));
+    return { files: [...(file === undefined ? [] : [file]), ...loaded].map(plainPath) };
+}
+
+;// CONCATENATED MODULE: ./lib/verify/pins.js
+// Changes to what a gate is made of: the scripts that its command names, and the configuration of the tools it runs.
+//
+// Gate commands come from the trusted side, but `npm test` is what package.json says it is. Such a change may well be
+// wanted; it is shown, and refused only by `protected-paths`.
+
+const MAX_PINS = 100;
+/**
+ * The changes, at most 100, to what the gates' commands run: package.json scripts (with `pre` and `post`, and those
+ * that they call), Makefile targets, scripts named in the commands, and test, lint and type configuration. A gate
+ * that leads to a script which is not among the files may use any tool of its kind.
+ */
+function changedGateDefinitions(files, gateCommands) {
+    const relevant = files.filter((file) => !/(?:^|\/)node_modules\//.test(file.path));
+    const sources = readSources(relevant);
+    const pins = [];
+    const changed = relevant.filter((file) => file.before !== file.after);
+    const settings = new Map(changed.map((file) => [file, configsOf(file.path)]));
+    for (const gate of gateCommands) {
+        const reached = reachedBy(gate, (kind, name) => sources[kind](name));
+        for (const file of changed) {
+            if (pins.length >= MAX_PINS)
+                break;
+            const texts = changesIn(file, settings.get(file) ?? [], gate, reached);
+            for (const text of texts)
+                pins.push({ path: file.path, gate, text: pins_oneLine(text) });
+        }
+    }
+    return pins.slice(0, MAX_PINS);
+}
+function changesIn(file, settings, gate, reached) {
+    if (namesOf(file.path).some((name) => reached.files.has(name)))
+        return [`${pins_baseName(file.path)}, which the gate runs, was ${whatHappened(file)}`];
+    const name = pins_baseName(file.path).toLowerCase();
+    if (name === 'package.json')
+        return packageChanges(file, gate, reached);
+    if (isMakefile(file.path))
+        return makeChanges(file, reached);
+    return configChanges(file, settings, gate, reached);
+}
+function readSources(files) {
+    const texts = (file) => [file.before, file.after].filter((it) => it !== null);
+    const packages = files
+        .filter((it) => pins_baseName(it.path) === 'package.json')
+        .flatMap(texts)
+        .map(readPackage);
+    const byName = new Map();
+    for (const file of files) {
+        for (const name of namesOf(file.path)) {
+            const own = byName.get(name);
+            if (own === undefined)
+                byName.set(name, [file]);
+            else
+                own.push(file);
+        }
+    }
+    const makefiles = files
+        .filter((it) => isMakefile(it.path))
+        .flatMap(texts)
+        .map(readMakefile);
+    return {
+        scripts: (name) => {
+            const fits = nameMatcher(name);
+            return packages.flatMap((it) => [...it.scripts].filter(([key]) => fits(key)).map(([, text]) => text));
+        },
+        targets: (name) => makefiles.flatMap((it) => ruleTexts(it, name)),
+        files: (name) => (byName.get(name) ?? []).flatMap(texts).map((text) => (isShell(name, text) ? text : '')),
+    };
+}
+/** Only shell scripts are read on: other languages name what they run in other ways. */
+function isShell(name, text) {
+    return /\.(?:ba|z)?sh$/.test(name) || /^#!.*\b(?:ba|z|da|k)?sh\b/.test(text.slice(0, 200));
+}
+/** How a command may name the file: from the root or from any folder; only a folder or a dot then says enough. */
+function namesOf(path) {
+    const names = [path];
+    for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) {
+        const rest = path.slice(at + 1);
+        if (/[/.]/.test(rest))
+            names.push(rest);
+    }
+    return names;
+}
+/** `test:*` is how npm-run-all names several scripts. */
+function nameMatcher(name) {
+    if (!name.includes('*'))
+        return (key) => key === name;
+    const [start = '', end = ''] = [name.slice(0, name.indexOf('*')), name.slice(name.lastIndexOf('*') + 1)];
+    return (key) => key.startsWith(start) && key.endsWith(end) && key.length >= start.length + end.length;
+}
+/** Settings of tools in package.json, and the tools that read them. */
+const PACKAGE_KEYS = {
+    jest: /^(?:jest|react-scripts)$/,
+    mocha: /^mocha$/,
+    ava: /^ava$/,
+    tap: /^tap$/,
+    c8: /^c8$/,
+    nyc: /^nyc$/,
+    eslintConfig: /^(?:eslint|react-scripts|next)$/,
+    eslintIgnore: /^eslint$/,
+    xo: /^xo$/,
+    standard: /^standard$/,
+    prettier: /^prettier$/,
+    stylelint: /^stylelint$/,
+    vitest: /^vitest$/,
+    wireit: /^(?:npm|pnpm|yarn|wireit)$/,
+};
+function readPackage(text) {
+    const empty = { scripts: new Map(), own: new Map() };
+    let json;
+    try {
+        json = JSON.parse(text);
+    }
+    catch {
+        return empty;
+    }
+    if (typeof json !== 'object' || json === null)
+        return empty;
+    const entries = Object.entries(json);
+    const scripts = entries.find(([key]) => key === 'scripts')?.[1];
+    const pairs = typeof scripts === 'object' && scripts !== null ? Object.entries(scripts) : [];
+    return {
+        scripts: new Map(pairs.filter((pair) => typeof pair[1] === 'string')),
+        own: new Map(entries
+            .filter(([key]) => Object.hasOwn(PACKAGE_KEYS, key))
+            .map(([key, value]) => [key, JSON.stringify(value)])),
+    };
+}
+function packageChanges(file, gate, reached) {
+    const before = readPackage(file.before ?? '{}');
+    const after = readPackage(file.after ?? '{}');
+    const changes = [];
+    const matchers = [...reached.scripts].map(nameMatcher);
+    for (const key of new Set([...before.scripts.keys(), ...after.scripts.keys()])) {
+        const [old, now] = [before.scripts.get(key), after.scripts.get(key)];
+        if (old !== now && matchers.some((fits) => fits(key)))
+            changes.push(`scripts.${key}: ${said(old)} -> ${said(now)}`);
+    }
+    for (const [key, tools] of Object.entries(PACKAGE_KEYS)) {
+        if (before.own.get(key) === after.own.get(key))
+            continue;
+        if (uses(reached, tools) || mayUse(gate, reached, kindOfKey(key)))
+            changes.push(`"${key}" was ${happened(before.own.get(key), after.own.get(key))}`);
+    }
+    return changes;
+}
+function kindOfKey(key) {
+    return /^(?:eslint|xo|standard|prettier|stylelint)/.test(key) ? 'lint' : 'test';
+}
+function said(text) {
+    if (text === undefined)
+        return 'nothing';
+    return JSON.stringify(text.length > 120 ? `${text.slice(0, 117)}...` : text);
+}
+function isMakefile(path) {
+    return /(?:^|\/)(?:GNUm|[mM])akefile$|\.mk$/.test(path);
+}
+function readMakefile(text) {
+    const made = { rules: [], variables: new Map(), other: [] };
+    let rule = null;
+    for (const line of text.replace(/\\\r?\n[ \t]*/g, ' ').split(/\r?\n/)) {
+        if (line.startsWith('\t')) {
+            rule?.recipe.push(line.trim());
+            continue;
+        }
+        const plain = line.replace(/(?:^|\s)#.*$/, '').trim();
+        if (plain === '')
+            continue;
+        const variable = /^(?:export\s+|override\s+)*([\w.-]+)\s*(?::{1,3}|[?+!])?=(.*)$/.exec(plain);
+        const head = /^([^:=#]+)::?(?!=)([^;]*)(?:;(.*))?$/.exec(plain);
+        if (variable !== null) {
+            const name = variable[1];
+            made.variables.set(name, `${made.variables.get(name) ?? ''}${plain}\n`);
+            rule = null;
+        }
+        else if (head !== null) {
+            rule = {
+                targets: words(head[1]),
+                needs: words(head[2]?.replace('|', ' ')),
+                recipe: head[3] === undefined ? [] : [head[3].trim()],
+            };
+            made.rules.push(rule);
+        }
+        else {
+            made.other.push(plain);
+            rule = null;
+        }
+    }
+    return made;
+}
+function words(text) {
+    return (text ?? '')
+        .trim()
+        .split(/\s+/)
+        .filter((it) => it !== '');
+}
+function rulesFor({ rules }, target) {
+    const first = rules.find((it) => !it.targets[0]?.startsWith('.'));
+    return target === ''
+        ? first === undefined
+            ? []
+            : [first]
+        : rules.filter((it) => it.targets.includes(target));
+}
+/** The recipes of a target as shell text; its prerequisites as calls of make, so that they are followed. */
+function ruleTexts(makefile, target) {
+    const rules = rulesFor(makefile, target);
+    if (rules.length === 0)
+        return [];
+    const recipe = rules.flatMap((it) => it.recipe).join('\n');
+    const names = rules
+        .flatMap((it) => it.needs)
+        .filter((it) => makefile.rules.some((rule) => rule.targets.includes(it)));
+    const calls = names.map((it) => `make ${it}`).join('\n');
+    const plain = recipe.replace(/^[-@+\s]+/gm, '').replace(/\$\(MAKE\)|\$\{MAKE\}/g, 'make');
+    const used = [...makefile.variables].filter(([name]) => plain.includes(`$(${name})`) || plain.includes(`\${${name}}`));
+    // The first word of a recipe is often a variable with the tool in it.
+    const resolved = used.reduce((text, [name, line]) => {
+        const value = line.slice(line.indexOf('=') + 1).trim();
+        return text.replaceAll(`$(${name})`, value).replaceAll(`\${${name}}`, value);
+    }, plain);
+    return [`${calls}\n${resolved}`];
+}
+function makeChanges(file, reached) {
+    if (reached.targets.size === 0)
+        return [];
+    const before = readMakefile(file.before ?? '');
+    const after = readMakefile(file.after ?? '');
+    const changes = [];
+    let recipes = '';
+    for (const target of reached.targets) {
+        const [old, now] = [rulesFor(before, target), rulesFor(after, target)];
+        recipes += [...old, ...now].flatMap((it) => [...it.needs, ...it.recipe]).join('\n');
+        if (JSON.stringify(old) !== JSON.stringify(now)) {
+            changes.push(`target ${target === '' ? '(the first)' : target} was ${happened(old[0], now[0])}`);
+        }
+    }
+    for (const name of new Set([...before.variables.keys(), ...after.variables.keys()])) {
+        if (before.variables.get(name) === after.variables.get(name))
+            continue;
+        const everywhere = /^(?:SHELL|MAKEFLAGS|PATH|\.SHELLFLAGS|\.RECIPEPREFIX|\.DEFAULT_GOAL)$/.test(name);
+        if (everywhere || recipes.includes(`$(${name})`) || recipes.includes(`\${${name}}`))
+            changes.push(`variable ${name} was changed`);
+    }
+    // `include`, conditions, pattern definitions: what they do is not followed.
+    if (before.other.join('\n') !== after.other.join('\n'))
+        changes.push('directives such as `include` were changed');
+    return changes;
+}
+const PYTHON_TESTS = /^(?:pytest|py\.test|tox|nox|coverage|unittest|nose2?|trial|hatch|behave)$/;
+const PYTHON_LINTS = /^(?:ruff|flake8|pylint|black|isort|bandit|pydocstyle|pre-commit)$/;
+const PYTHON_TYPES = /^(?:mypy|dmypy|pyright|basedpyright|pyre|ty)$/;
+/** Matched against the path in lower case. */
+const CONFIGS = [
+    {
+        files: /(?:^|\/)vitest[.-](?:config|workspace|setup|shims|global)[\w.-]*$|(?:^|\/)vite\.config\.[cm]?[jt]s$/,
+        tools: /^vitest$/,
+        kind: 'test',
+    },
+    {
+        files: /(?:^|\/)jest[\w-]*\.(?:config|setup|preset)[\w.-]*$|(?:^|\/)jest[.-]setup[\w.-]*$/,
+        tools: /^(?:jest|react-scripts)$/,
+        kind: 'test',
+    },
+    { files: /(?:^|\/)playwright[\w.-]*\.config\.[cm]?[jt]s$/, tools: /^playwright$/, kind: 'test' },
+    { files: /(?:^|\/)cypress\.(?:config\.[cm]?[jt]s|json)$/, tools: /^cypress$/, kind: 'test' },
+    { files: /(?:^|\/)\.mocharc[\w.]*$|(?:^|\/)mocha\.opts$/, tools: /^_?mocha$/, kind: 'test' },
+    { files: /(?:^|\/)ava\.config\.[cm]?js$/, tools: /^ava$/, kind: 'test' },
+    { files: /(?:^|\/)\.taprc$/, tools: /^tap$/, kind: 'test' },
+    { files: /(?:^|\/)(?:\.nycrc[\w.]*|nyc\.config\.[cm]?js)$/, tools: /^nyc$/, kind: 'test' },
+    { files: /(?:^|\/)\.c8rc[\w.]*$/, tools: /^c8$/, kind: 'test' },
+    { files: /(?:^|\/)karma\.conf[\w.]*$/, tools: /^(?:karma|ng)$/, kind: 'test' },
+    { files: /(?:^|\/)wdio[\w.]*\.conf[\w.]*$/, tools: /^wdio$/, kind: 'test' },
+    { files: /(?:^|\/)jasmine\.(?:json|m?js)$/, tools: /^jasmine$/, kind: 'test' },
+    { files: /(?:^|\/)bunfig\.toml$/, tools: /^bun$/, kind: 'test' },
+    { files: /(?:^|\/)node\.config\.json$/, tools: /^node$/, kind: 'test' },
+    { files: /(?:^|\/)deno\.jsonc?$/, tools: /^deno$/, kind: 'test' },
+    { files: /(?:^|\/)(?:turbo|nx|lerna|project)\.json$/, tools: /^(?:turbo|nx|lerna)$/, kind: 'test' },
+    {
+        files: /(?:^|\/)\.(?:npmrc|yarnrc(?:\.yml)?)$/,
+        tools: /^(?:npm|pnpm|yarn|npx)$/,
+        kind: 'test',
+        lines: /script-?shell|ignore-?scripts|node-?options/i,
+    },
+    {
+        files: /(?:^|\/)tsconfig[\w.-]*\.json$/,
+        tools: /^(?:tsc|vue-tsc|svelte-check|astro|tsgo|ts-jest|tsd)$/,
+        kind: 'types',
+    },
+    { files: /(?:^|\/)\.flowconfig$/, tools: /^flow$/, kind: 'types' },
+    {
+        files: /(?:^|\/)(?:\.eslintrc[\w.]*|\.eslintignore|eslint[\w.-]*\.config\.[cm]?[jt]s)$/,
+        tools: /^(?:eslint|next|react-scripts)$/,
+        kind: 'lint',
+    },
+    { files: /(?:^|\/)(?:\.?biome|rome)\.jsonc?$/, tools: /^(?:biome|rome)$/, kind: 'lint' },
+    {
+        files: /(?:^|\/)(?:\.prettierrc[\w.]*|\.prettierignore|prettier\.config\.[cm]?[jt]s)$/,
+        tools: /^prettier$/,
+        kind: 'lint',
+    },
+    {
+        files: /(?:^|\/)(?:\.stylelintrc[\w.]*|\.stylelintignore|stylelint\.config\.[cm]?js)$/,
+        tools: /^stylelint$/,
+        kind: 'lint',
+    },
+    {
+        files: /(?:^|\/)(?:\.oxlintrc\.json|\.xo-config[\w.]*|\.jshintrc)$/,
+        tools: /^(?:oxlint|xo|jshint)$/,
+        kind: 'lint',
+    },
+    {
+        files: /(?:^|\/)(?:\.?pytest\.(?:ini|toml)|conftest\.py|tox\.(?:ini|toml)|noxfile\.py|\.coveragerc)$/,
+        tools: PYTHON_TESTS,
+        kind: 'test',
+    },
+    {
+        files: /(?:^|\/)setup\.cfg$/,
+        tools: PYTHON_TESTS,
+        kind: 'test',
+        only: /^(?:tool:pytest|tox|testenv|coverage|aliases|behave)/,
+    },
+    {
+        files: /(?:^|\/)setup\.cfg$/,
+        tools: PYTHON_LINTS,
+        kind: 'lint',
+        only: /^(?:flake8|pylint|isort|pycodestyle|pydocstyle|bandit)/,
+    },
+    { files: /(?:^|\/)setup\.cfg$/, tools: PYTHON_TYPES, kind: 'types', only: /^(?:mypy|pyright)/ },
+    {
+        files: /(?:^|\/)pyproject\.toml$/,
+        tools: PYTHON_TESTS,
+        kind: 'test',
+        only: /^tool\.(?:pytest|coverage|tox|nox|hatch\.envs|behave|django)/,
+    },
+    {
+        files: /(?:^|\/)pyproject\.toml$/,
+        tools: PYTHON_LINTS,
+        kind: 'lint',
+        only: /^tool\.(?:ruff|flake8|pylint|black|isort|bandit|pydocstyle)/,
+    },
+    {
+        files: /(?:^|\/)pyproject\.toml$/,
+        tools: PYTHON_TYPES,
+        kind: 'types',
+        only: /^tool\.(?:mypy|pyright|basedpyright|pyre|ty)/,
+    },
+    {
+        files: /(?:^|\/)pyproject\.toml$/,
+        tools: /^(?:poe|task|pdm|hatch|rye|poetry)$/,
+        kind: 'test',
+        only: /^tool\.(?:poe|taskipy|pdm\.scripts|hatch\.envs|rye\.scripts|poetry\.scripts)/,
+    },
+    {
+        files: /(?:^|\/)(?:\.?ruff\.toml|\.flake8|\.?pylintrc|\.isort\.cfg|\.pre-commit-config\.yaml)$/,
+        tools: PYTHON_LINTS,
+        kind: 'lint',
+    },
+    { files: /(?:^|\/)(?:\.?mypy\.ini|pyrightconfig\.json)$/, tools: PYTHON_TYPES, kind: 'types' },
+    { files: /(?:^|\/)\.golangci[\w.-]*$/, tools: /^golangci-lint$/, kind: 'lint' },
+    {
+        files: /(?:^|\/)cargo\.toml$/,
+        tools: /^cargo$/,
+        kind: 'test',
+        only: /^(?:test|bench|lib|workspace|profile\.(?:test|dev)|(?:workspace\.)?lints(?:\..*)?|package)$/,
+        lines: /^(?!(?:version|edition|rust-version|authors|description|license|repository|homepage|documentation|readme|keywords|categories)\b)/,
+    },
+    {
+        files: /(?:^|\/)\.cargo\/config(?:\.toml)?$|(?:^|\/)\.config\/nextest\.toml$|(?:^|\/)rust-toolchain(?:\.toml)?$/,
+        tools: /^(?:cargo|cross)$/,
+        kind: 'test',
+    },
+    { files: /(?:^|\/)\.?(?:clippy|rustfmt)\.toml$/, tools: /^cargo$/, kind: 'lint' },
+    {
+        files: /(?:^|\/)pom\.xml$/,
+        tools: /^(?:mvnw?|mvnd)$/,
+        kind: 'test',
+        lines: /test|surefire|failsafe|skip|exclude|ignore|checkstyle|spotbugs|pmd/i,
+    },
+    {
+        files: /(?:^|\/)(?:build|settings)\.gradle(?:\.kts)?$|(?:^|\/)gradle\.properties$/,
+        tools: /^gradlew?$/,
+        kind: 'test',
+        lines: /test(?!implementation|runtimeonly|compileonly)|skip|exclude|ignore|check|enabled|onlyif/i,
+    },
+    { files: /(?:^|\/)\.?justfile$/, tools: /^just$/, kind: 'test' },
+    { files: /(?:^|\/)taskfile\.ya?ml$/, tools: /^(?:task|go-task)$/, kind: 'test' },
+];
+function configsOf(path) {
+    const lower = path.toLowerCase();
+    return CONFIGS.filter((it) => it.files.test(lower));
+}
+function configChanges(file, settings, gate, reached) {
+    const used = settings.filter((it) => uses(reached, it.tools) || mayUse(gate, reached, it.kind));
+    const changed = used.some((it) => relevantText(file.before, it) !== relevantText(file.after, it));
+    return changed ? [`${pins_baseName(file.path)} was ${whatHappened(file)}`] : [];
+}
+function uses(reached, tools) {
+    return [...reached.tools].some((tool) => tools.test(tool));
+}
+const KIND_WORDS = {
+    lint: /lint|style|format|fmt|prettier/i,
+    types: /type|tsc|mypy/i,
+    test: /test|spec|e2e|unit|integration|cover|ci\b/i,
+};
+/** Whether a gate leads to unknown scripts that may use tools of that kind: by its names, or when they say nothing. */
+function mayUse(gate, reached, kind) {
+    if (reached.unknown.size === 0)
+        return false;
+    const names = [gate, ...reached.unknown].join(' ');
+    const kinds = ['lint', 'types', 'test'].filter((it) => KIND_WORDS[it].test(names));
+    return kinds.length === 0 || kinds.includes(kind);
+}
+/** What of the file counts, without blanks; null for no file. */
+function relevantText(text, { only, lines }) {
+    if (text === null)
+        return null;
+    if (only === undefined && lines === undefined)
+        return text.replace(/\s+/g, '');
+    const kept = [];
+    let section = '';
+    for (const raw of text.split('\n')) {
+        const line = raw.trim();
+        section = /^\[+\s*([^\]]+?)\s*\]+/.exec(line)?.[1] ?? section;
+        if (line === '' || line.startsWith('#'))
+            continue;
+        if ((only === undefined || only.test(section)) && (lines === undefined || lines.test(line)))
+            kept.push(line.replace(/\s+/g, ''));
+    }
+    // Without any line that counts it is the same as no file.
+    return kept.length === 0 ? null : kept.join('\n');
+}
+// ---------------------------------------------------------------- words
+function happened(old, now) {
+    return old === undefined ? 'added' : now === undefined ? 'removed' : 'changed';
+}
+function whatHappened(file) {
+    return file.before === null ? 'added' : file.after === null ? 'removed' : 'changed';
+}
+function pins_baseName(path) {
+    return path.slice(path.lastIndexOf('/') + 1);
+}
+function pins_oneLine(text) {
+    const line = text.replace(/[\p{C}\s]+/gu, ' ').trim();
+    return line.length > 300 ? `${line.slice(0, 297)}...` : line;
 }
 
 ;// CONCATENATED MODULE: ./lib/verify/source.js
@@ -7522,13 +8223,13 @@ const TEST_PATHS = {
     java: /(?:^|\/)src\/[^/]*[tT]est[^/]*\/|(?:^|\/)tests?\/|(?:^|\/)(?:Test[A-Z][^/]*|[^/]*(?:Tests?|TestCase|IT|Spec))\.java$/,
 };
 /** Whether the file holds tests, by its path: JS and TS, Python, Go, Rust, Java. */
-function read_tests_isTestFile(path) {
+function isTestFile(path) {
     const language = languageOf(path);
     return language !== null && TEST_PATHS[language].test(path) && !NO_TESTS.test(path);
 }
 /** Whether the file must be looked at for tests: Rust has them beside the code. */
 function mayHoldTests(path) {
-    return read_tests_isTestFile(path) || (languageOf(path) === 'rust' && !NO_TESTS.test(path));
+    return isTestFile(path) || (languageOf(path) === 'rust' && !NO_TESTS.test(path));
 }
 /** Reads the tests of a file whose language is known. Never fails. */
 function readTests(path, raw, language) {
@@ -7536,7 +8237,7 @@ function readTests(path, raw, language) {
     const tables = tablesOf(source);
     const found = READERS[language](source, tables);
     // Beside the code, what asserts outside of the parts for tests is the program's own.
-    const parts = read_tests_isTestFile(path) ? [{ span: { from: 0, to: source.raw.length } }] : found.parts;
+    const parts = isTestFile(path) ? [{ span: { from: 0, to: source.raw.length } }] : found.parts;
     const assertions = read_tests_within(assertionsIn(source), parts, (span) => span);
     const inTest = holders(found.tests);
     const helpers = read_tests_within(helpersIn(source, found.tests), parts, (helper) => helper.span).filter(({ span }) => inTest(span.from).length === 0);
@@ -8246,7 +8947,7 @@ function functionSpan(source, start, end) {
     return null;
 }
 /** A call by one of these names can fail a test. */
-const ASSERT_NAME = String.raw `(?:assert|expect|check|verify|validate|ensure|must|should)`;
+const ASSERT_NAME = '(?:assert|expect|check|verify|validate|ensure|must|should)';
 const ASSERTIONS = {
     javascript: new RegExp(String.raw `(?<![\w$.])(?:expect(?:\.soft|\.poll)?|expectTypeOf|assertType|should|assert(?:\.\w+)*|sinon\.assert\.\w+|${ASSERT_NAME}[A-Z_]\w*)\s*(?:<[^;(){}]{0,200}>\s*)?\(|\.should\b|\.expect\s*\(|(?<![\w$.])(?:t|tt|ctx|QUnit|chai)\.(?:is|not|isNot|deepEqual|notDeepEqual|like|truthy|falsy|true|false|regex|notRegex|throws|throwsAsync|notThrows|notThrowsAsync|snapshot|assert(?:\.\w+)*|ok|notOk|equal|equals|strictEqual|notEqual|same|strictSame|notSame|match|rejects|resolves|error|ifError|expect)\s*\(`, 'g'),
     python: new RegExp(String.raw `(?<![\w.])assert\b|\.(?:assert\w+|fail|failUnless\w*)\s*\(|\bpytest\s*\.\s*(?:raises|warns|fail|approx_raises)\s*\(|(?<![\w.])raises\s*\(|(?<![\w.])${ASSERT_NAME}_\w+\s*\(|\bself\.(?:${ASSERT_NAME})_\w+\s*\(`, 'g'),
@@ -8395,7 +9096,7 @@ function helperCalls({ path, source }, tests, own, helpers) {
 function withWholeFile(file) {
     const inside = holders(file.helpers);
     const bare = file.assertions.some((it) => inside(it.from).length === 0);
-    if (file.tests.length > 0 || !bare || !read_tests_isTestFile(file.path))
+    if (file.tests.length > 0 || !bare || !isTestFile(file.path))
         return file;
     const span = { from: 0, to: file.source.code.length };
     return { ...file, tests: [{ name: '(whole file)', span, body: span, skips: 0, empty: false }] };
@@ -8855,7 +9556,7 @@ async function watch(changes, objects, options) {
             after: await small(change.status === 'D' ? null : change.newOid, objects),
         });
     }
-    const tests = options.weakenedTests === 'off' ? [] : weakenedTests(texts.filter(({ path }) => read_tests_isTestFile(path)));
+    const tests = options.weakenedTests === 'off' ? [] : weakenedTests(texts.filter(({ path }) => isTestFile(path)));
     const weakened = tests.map(({ path, text }) => `${path}: ${text}`);
     const pins = changedGateDefinitions(texts, options.gateCommands).map(({ path, gate, text }) => `${path} (gate ${gate}): ${text}`);
     return { weakened, remarks: [...weakened, ...pins].map((text) => options.redactor.redact(text)) };

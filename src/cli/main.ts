@@ -126,6 +126,9 @@ try {
   process.exitCode = await failed(error)
 }
 
+// Whatever a command left open must not hold the terminal: everything is on disk by now.
+process.exit(process.exitCode ?? 0)
+
 /** Wrong usage is bad input: exit 64, with the JSON line where it was asked for. */
 async function failed(error: unknown): Promise<number> {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''

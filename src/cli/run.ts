@@ -24,7 +24,7 @@ export async function run(context: Context): Promise<Answer> {
   )
   for (const note of [...notes, ...unsupported(settings)]) live.warn(note)
   using local = await openLocal(context, settings, live)
-  if (context.flags.dryRun === true) return dryRun(local, live)
+  if (context.flags.dryRun === true) return await dryRun(local, live)
   const stop = new AbortController()
   const release = onSignals(stop, live)
   try {

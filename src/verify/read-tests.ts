@@ -812,7 +812,7 @@ function functionSpan(source: Source, start: number, end: number): Span | null {
 }
 
 /** A call by one of these names can fail a test. */
-const ASSERT_NAME = String.raw`(?:assert|expect|check|verify|validate|ensure|must|should)`
+const ASSERT_NAME = '(?:assert|expect|check|verify|validate|ensure|must|should)'
 const ASSERTIONS: Record<Language, RegExp> = {
   javascript: new RegExp(
     String.raw`(?<![\w$.])(?:expect(?:\.soft|\.poll)?|expectTypeOf|assertType|should|assert(?:\.\w+)*|sinon\.assert\.\w+|${ASSERT_NAME}[A-Z_]\w*)\s*(?:<[^;(){}]{0,200}>\s*)?\(|\.should\b|\.expect\s*\(|(?<![\w$.])(?:t|tt|ctx|QUnit|chai)\.(?:is|not|isNot|deepEqual|notDeepEqual|like|truthy|falsy|true|false|regex|notRegex|throws|throwsAsync|notThrows|notThrowsAsync|snapshot|assert(?:\.\w+)*|ok|notOk|equal|equals|strictEqual|notEqual|same|strictSame|notSame|match|rejects|resolves|error|ifError|expect)\s*\(`,

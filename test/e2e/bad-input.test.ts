@@ -38,7 +38,12 @@ const CASES: Case[] = [
       story('US-001', 'two', { acceptanceCriteria: [] }),
       story('US-003', 'three', { priority: 'high' }),
     ],
-    says: [/US-009/, /userStories\[1\]\.id/, /userStories\[1\]\.acceptanceCriteria/, /userStories\[2\]\.priority/],
+    says: [
+      /US-009/,
+      /userStories\[1\]\.id/,
+      /userStories\[1\]\.acceptanceCriteria/,
+      /userStories\[2\]\.priority/,
+    ],
   },
   {
     name: 'a prd.json that is no JSON',
@@ -96,7 +101,19 @@ for (const { name, says, dispatch, ...options } of CASES) {
 }
 
 test('an agent that is not installed', async () => {
-  const folder = await programs(['node', 'git', 'bash', 'sh', 'env', 'ls', 'cat', 'rm', 'mkdir', 'uname', 'ps'])
+  const folder = await programs([
+    'node',
+    'git',
+    'bash',
+    'sh',
+    'env',
+    'ls',
+    'cat',
+    'rm',
+    'mkdir',
+    'uname',
+    'ps',
+  ])
   try {
     await using site = await openSite({
       stories: STORIES,
@@ -120,7 +137,9 @@ test('a red base: said with the gate and its output, before branch, pull request
   await refused(site, run, [/the base is red: gate test fails/, /mend main first|baseline: off/])
   assert.match(site.log(), /the base is broken/)
   // Mended, it goes on from where the base is now.
-  await site.github.commit('main', { 'test/base.test.mjs': "import test from 'node:test'\n\ntest('base', () => {})\n" })
+  await site.github.commit('main', {
+    'test/base.test.mjs': "import test from 'node:test'\n\ntest('base', () => {})\n",
+  })
   assert.equal(outputsOf(await site.go()).outcome, 'complete', site.log())
 })
 
@@ -129,7 +148,11 @@ test('a run started on a ralph/ branch', async () => {
   const { github, runner } = site
   await github.commit('ralph/sample', { 'src/mine.mjs': '' }, 'mine', 'alice')
   const before = await github.head('ralph/sample')
-  const run = await runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice', ref: 'ralph/sample' })
+  const run = await runner.dispatch(
+    'ralph.yml',
+    { feature: 'sample' },
+    { actor: 'alice', ref: 'ralph/sample' },
+  )
   await runner.settled()
   assert.deepEqual(github.violations, [])
   saysOnce(site, run, [/ref: found refs\/heads\/ralph\/sample/, /fix: run the workflow on main/])
@@ -195,7 +218,13 @@ test('a second run while the first one works leaves neutral', async () => {
 })
 
 function prd(stories: Record<string, unknown>[], branchName: string): string {
-  return JSON.stringify({ schemaVersion: 2, project: 'Sample', branchName, description: '', userStories: stories })
+  return JSON.stringify({
+    schemaVersion: 2,
+    project: 'Sample',
+    branchName,
+    description: '',
+    userStories: stories,
+  })
 }
 
 async function refused(site: Site, run: Run, says: RegExp[]): Promise<void> {

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
 import type { Run } from '../standin/runner.ts'
-import { goodTurn, openSite, outputsOf, ROOT, type Site, story } from './site.ts'
+import { goodTurn, openSite, outputsOf, ROOT, type Script, type Site, story } from './site.ts'
 
 const STORIES = [story('US-001', 'one'), story('US-002', 'two')]
 const GOOD = { 'US-001': [goodTurn('one', 1)], 'US-002': [goodTurn('two', 2)] }
@@ -21,26 +21,25 @@ function processes(text: string): number[] {
   })
 }
 
-/** A site whose agent hangs in its first story, with children that have left its process group. */
-async function hanging(): Promise<{ site: Site; marker: string; run: Run }> {
-  const marker = `ralph-e2e-${randomUUID()}`
-  const sleeper = `trap "" TERM INT HUP; exec -a ${marker} sleep 600`
-  const site = await openSite({
-    stories: STORIES,
-    script: {
-      'US-001': [
-        {
-          files: { 'src/half.mjs': 'export const half = 1\n' },
-          shell: `setsid bash -c '${sleeper}' </dev/null >/dev/null 2>&1 & nohup bash -c '${sleeper}' </dev/null >/dev/null 2>&1 & (setsid bash -c '${sleeper}' >/dev/null 2>&1 &) ; echo "children are there"`,
-          hang: true,
-        },
-      ],
-    },
-  })
+/** A session that hangs, with three children that have left its process group and hear no signal but the last. */
+function hanging(marker: string): Script {
+  const child = `echo up >&3; exec 3>&-; trap "" TERM INT HUP; exec -a ${marker} sleep 600`
+  const shell = [
+    'pipe=$(mktemp -u); mkfifo $pipe; exec 3<>$pipe; rm $pipe',
+    `setsid bash -c '${child}' </dev/null >/dev/null 2>&1 &`,
+    `nohup bash -c '${child}' </dev/null >/dev/null 2>&1 &`,
+    `(setsid bash -c '${child}' </dev/null >/dev/null 2>&1 &)`,
+    'read -u 3; read -u 3; read -u 3',
+  ].join('\n')
+  return { 'US-001': [{ files: { 'src/half.mjs': 'export const half = 1\n' }, shell, hang: true }] }
+}
+
+/** Starts a run and waits until its first session hangs. */
+async function hangs(site: Site, marker: string): Promise<Run> {
   const run = await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
   await site.runner.when((one) => site.runner.log(one).includes('hanging\n'))
   assert.equal(processes(marker).length, 3)
-  return { site, marker, run }
+  return run
 }
 
 /** The next job goes on from what the lost one left, to the end. */
@@ -55,7 +54,9 @@ async function goesOn(site: Site): Promise<void> {
     state.prd.userStories.map((one) => one.retries),
     [0, 0],
   )
-  const open = [...site.github.world.checks.values()].filter((one) => !one.ofJob && one.status !== 'completed')
+  const open = [...site.github.world.checks.values()].filter(
+    (one) => !one.ofJob && one.status !== 'completed',
+  )
   assert.deepEqual(
     open.map((one) => one.name),
     [],
@@ -71,8 +72,9 @@ function postLog(run: Run): string {
 }
 
 test('a job cancelled in the middle of a session: children gone, state pushed, the next job goes on', async () => {
-  const { site, marker, run } = await hanging()
-  await using _site = site
+  const marker = `ralph-e2e-${randomUUID()}`
+  await using site = await openSite({ stories: STORIES, script: hanging(marker) })
+  const run = await hangs(site, marker)
   const began = Date.now()
   site.runner.cancel(run.id)
   await site.runner.settled()
@@ -95,8 +97,9 @@ test('a job cancelled in the middle of a session: children gone, state pushed, t
 })
 
 test('main is killed: the post step ends the children and gives the lease back', async () => {
-  const { site, marker, run } = await hanging()
-  await using _site = site
+  const marker = `ralph-e2e-${randomUUID()}`
+  await using site = await openSite({ stories: STORIES, script: hanging(marker) })
+  const run = await hangs(site, marker)
   const main = processes(`${ROOT}/dist/action/main.js`).filter((pid) =>
     readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`GITHUB_API_URL=${site.github.url}`),
   )

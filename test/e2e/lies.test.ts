@@ -50,7 +50,7 @@ function liars(turns: Record<string, Turn>): Pick<Parameters<typeof openSite>[0]
   }
 }
 
-const TICK = String.raw`sed -i 's/"passes": false/"passes": true/' .ralph/*/prd.json`
+const TICK = `sed -i 's/"passes": false/"passes": true/' .ralph/*/prd.json`
 
 test('words', async (t) => {
   const lies = liars({
@@ -65,7 +65,11 @@ test('words', async (t) => {
     LIMIT: {
       say: 'HTTP 429 Too Many Requests\nClaude usage limit reached, resets at 5pm\nRequest timed out, overloaded_error',
     },
-    LIMITEXIT: { say: 'Error 429: usage limit reached', shell: 'echo "429 usage limit reached" >&2', exit: 1 },
+    LIMITEXIT: {
+      say: 'Error 429: usage limit reached',
+      shell: 'echo "429 usage limit reached" >&2',
+      exit: 1,
+    },
     HONEST: goodTurn('honest', 1),
   })
   await using site = await openSite({
@@ -165,7 +169,10 @@ test('the agent takes the tests, the gates or the state away', async (t) => {
     SKIP: { files: { ...BROKEN, 'test/base.test.mjs': SUITE.replace("test('base'", "test.skip('base'") } },
     EMPTY: { files: { ...BROKEN, 'test/base.test.mjs': SUITE.replace(/ {2}assert.equal.*\n/, '') } },
     PACKAGE: {
-      files: { 'package.json': '{"name":"sample","type":"module","private":true,"scripts":{"test":"true"}}\n', ...BROKEN },
+      files: {
+        'package.json': '{"name":"sample","type":"module","private":true,"scripts":{"test":"true"}}\n',
+        ...BROKEN,
+      },
     },
     WORKFLOW: { files: { '.github/workflows/ralph.yml': 'on: push\njobs: {}\n', ...BROKEN } },
     CONFIG: { files: { 'ralph.config.yml': 'maxAttempts: 99\n', 'src/config.mjs': '' } },
@@ -183,7 +190,8 @@ test('the agent takes the tests, the gates or the state away', async (t) => {
   await using site = await openSite({
     ...lies,
     files: {
-      'package.json': '{"name":"sample","type":"module","private":true,"scripts":{"test":"node --test test/*.test.mjs"}}\n',
+      'package.json':
+        '{"name":"sample","type":"module","private":true,"scripts":{"test":"node --test test/*.test.mjs"}}\n',
       'test/base.test.mjs': SUITE,
       'test/other.test.mjs': "import test from 'node:test'\n\ntest('other', () => {})\n",
     },
@@ -203,9 +211,13 @@ test('the agent takes the tests, the gates or the state away', async (t) => {
   await t.test('deletes the test', () => refused(stories.get('DELETE'), /tests were weakened: .*base\.test/))
   await t.test('skips the test', () => refused(stories.get('SKIP'), /tests were weakened: .*base\.test/))
   await t.test('empties the test', () => refused(stories.get('EMPTY'), /tests were weakened: .*base\.test/))
-  await t.test('makes the gate a different command', () => refused(stories.get('PACKAGE'), /package\.json.*protected/))
+  await t.test('makes the gate a different command', () =>
+    refused(stories.get('PACKAGE'), /package\.json.*protected/),
+  )
   await t.test('edits the workflow', () => refused(stories.get('WORKFLOW'), /workflows\/ralph\.yml/))
-  await t.test('writes a configuration of its own', () => refused(stories.get('CONFIG'), /ralph\.config\.yml/))
+  await t.test('writes a configuration of its own', () =>
+    refused(stories.get('CONFIG'), /ralph\.config\.yml/),
+  )
   await t.test('edits prd.json and the state: all of it is put back', async () => {
     assert.equal(stories.get('STATE')?.passes, true, site.log())
     const prd = await site.prd()
@@ -241,11 +253,12 @@ test('with `weakened-tests: warn` a reviewer sees it on the check', async () => 
   const run = await site.go()
   assert.equal(outputsOf(run).outcome, 'complete', site.log())
   const check = (await site.checks()).get('ralph / DELETE')
-  assert.match(check?.text ?? '', /Look at this when you review[^]*base\.test\.mjs/)
+  assert.match(check?.text ?? '', /Look at this when you review[\s\S]*base\.test\.mjs/)
 })
 
 test('without protection a changed gate definition is shown on the check', async () => {
-  const packaged = (command: string) => `{"name":"sample","type":"module","private":true,"scripts":{"test":"${command}"}}\n`
+  const packaged = (command: string) =>
+    `{"name":"sample","type":"module","private":true,"scripts":{"test":"${command}"}}\n`
   await using site = await openSite({
     ...liars({ PACKAGE: { files: { 'package.json': packaged('true'), ...BROKEN } } }),
     files: { 'package.json': packaged('node --test test/*.test.mjs'), 'test/base.test.mjs': SUITE },
@@ -254,11 +267,12 @@ test('without protection a changed gate definition is shown on the check', async
   const run = await site.go()
   assert.equal(outputsOf(run).outcome, 'complete', site.log())
   const check = (await site.checks()).get('ralph / PACKAGE')
-  assert.match(check?.text ?? '', /Look at this when you review[^]*package\.json[^]*gate test/)
+  assert.match(check?.text ?? '', /Look at this when you review[\s\S]*package\.json[\s\S]*gate test/)
 })
 
 /** Variables of the runner that are keys, or lead to its files. */
-const OURS = /^(INPUT_|ACTIONS_|STATE_|RUNNER_TEMP$|GITHUB_(ENV|OUTPUT|PATH|STATE|STEP_SUMMARY|EVENT_PATH)$)|TOKEN/
+const OURS =
+  /^(INPUT_|ACTIONS_|STATE_|RUNNER_TEMP$|GITHUB_(ENV|OUTPUT|PATH|STATE|STEP_SUMMARY|EVENT_PATH)$)|TOKEN/
 
 test('the agent plays with git and with the runner', async (t) => {
   const loud = [
@@ -293,16 +307,25 @@ test('the agent plays with git and with the runner', async (t) => {
     HONEST: goodTurn('honest', 1),
   })
   // Gates that speak, first a red one, whose output is shown.
-  const speaks = loud.map((line) => `console.log(${JSON.stringify(line)})\nconsole.error(${JSON.stringify(line)})`)
+  const speaks = loud.map(
+    (line) => `console.log(${JSON.stringify(line)})\nconsole.error(${JSON.stringify(line)})`,
+  )
   const gateTest = (code: number) =>
     `${speaks.join('\n')}\nif (Object.keys(process.env).some((name) => ${OURS}.test(name))) process.exit(3)\nprocess.exit(${code})\n`
   await using site = await openSite({
     stories: [...lies.stories, story('GATE', 'gate')],
     script: {
       ...lies.script,
-      GATE: [{ files: { 'test/gate.test.mjs': gateTest(1) } }, { files: { 'test/gate.test.mjs': gateTest(0) } }],
+      GATE: [
+        { files: { 'test/gate.test.mjs': gateTest(1) } },
+        { files: { 'test/gate.test.mjs': gateTest(0) } },
+      ],
     },
-    inputs: { 'iterations-per-job': '20', 'max-attempts': '2', gates: 'test: for f in test/*.test.mjs; do node $f || exit; done' },
+    inputs: {
+      'iterations-per-job': '20',
+      'max-attempts': '2',
+      gates: 'test: for f in test/*.test.mjs; do node $f || exit; done',
+    },
   })
   const { github } = site
   const run = await site.go()
@@ -344,11 +367,21 @@ test('the agent plays with git and with the runner', async (t) => {
         [],
       )
     assert.deepEqual(step?.masks, [])
-    assert.deepEqual(Object.keys(step?.state ?? {}).sort(), ['branch', 'feature', 'finished', 'folder', 'mark'])
+    assert.deepEqual(Object.keys(step?.state ?? {}).sort(), [
+      'branch',
+      'feature',
+      'finished',
+      'folder',
+      'mark',
+    ])
     assert.match(site.log(), /pwned/)
   })
   await t.test('and neither agent nor gates see what the runner gave us', async () => {
     assert.equal((await told(site)).get('GATE')?.retries, 1)
-    for (const session of await site.sessions()) assert.deepEqual(session.env.filter((name) => OURS.test(name)), [])
+    for (const session of await site.sessions())
+      assert.deepEqual(
+        session.env.filter((name) => OURS.test(name)),
+        [],
+      )
   })
 })

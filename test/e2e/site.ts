@@ -110,7 +110,8 @@ export async function openSite(options: SiteOptions): Promise<Site> {
   const inputs: Record<string, string> = {
     agent: 'custom',
     'agent-command': `exec node "${AGENT}" "${scriptFile}" "${seenFile}"`,
-    gates: 'syntax: for f in src/*.mjs; do node --check "$f" || exit 1; done\ntest: node --test test/*.test.mjs',
+    gates:
+      'syntax: for f in src/*.mjs; do node --check "$f" || exit 1; done\ntest: node --test test/*.test.mjs',
     'iterations-per-job': '3',
     'max-iterations': '20',
     ...options.inputs,
@@ -236,7 +237,9 @@ export function outputsOf(run: Run): Record<string, string> {
 /** The messages of a run's annotations, those of the action's own step and its post step. */
 export function annotationsOf(run: Run, level: 'error' | 'warning' | 'notice'): string[] {
   const steps = run.jobs.flatMap((job) => job.steps)
-  return steps.flatMap((step) => step.annotations.filter((one) => one.level === level).map((one) => one.message))
+  return steps.flatMap((step) =>
+    step.annotations.filter((one) => one.level === level).map((one) => one.message),
+  )
 }
 
 /** Requests to the API (git left out) of every run, as `work: 25, comment: 6`. */

@@ -4,7 +4,11 @@ import test from 'node:test'
 import { badTurn, goodTurn, openSite, outputsOf, requestsByRun, story } from './site.ts'
 
 test('a chain gets stuck, and `/ralph retry` with a hint brings it to its end', async (t) => {
-  const good = { 'US-001': [goodTurn('one', 1)], 'US-003': [goodTurn('three', 3)], 'US-004': [goodTurn('four', 4)] }
+  const good = {
+    'US-001': [goodTurn('one', 1)],
+    'US-003': [goodTurn('three', 3)],
+    'US-004': [goodTurn('four', 4)],
+  }
   await using site = await openSite({
     stories: [
       story('US-001', 'one'),
@@ -19,25 +23,28 @@ test('a chain gets stuck, and `/ralph retry` with a hint brings it to its end', 
   await site.go()
   const { number } = await site.pull()
 
-  await t.test('the job fails with the outcome stuck; the stories that could be worked on passed', async () => {
-    const [run, ...others] = runner.runs
-    assert.ok(run !== undefined && others.length === 0, site.log())
-    assert.equal(run.conclusion, 'failure')
-    const outputs = outputsOf(run)
-    assert.equal(outputs.outcome, 'stuck')
-    assert.equal(outputs['stories-passed'], '2')
-    assert.equal(outputs['stories-blocked'], '1')
-    assert.equal(outputs.iterations, '4')
-    assert.deepEqual(
-      (await site.prd()).userStories.map((one) => [one.id, one.passes, one.blocked]),
-      [
-        ['US-001', true, false],
-        ['US-002', false, true],
-        ['US-003', true, false],
-        ['US-004', false, false],
-      ],
-    )
-  })
+  await t.test(
+    'the job fails with the outcome stuck; the stories that could be worked on passed',
+    async () => {
+      const [run, ...others] = runner.runs
+      assert.ok(run !== undefined && others.length === 0, site.log())
+      assert.equal(run.conclusion, 'failure')
+      const outputs = outputsOf(run)
+      assert.equal(outputs.outcome, 'stuck')
+      assert.equal(outputs['stories-passed'], '2')
+      assert.equal(outputs['stories-blocked'], '1')
+      assert.equal(outputs.iterations, '4')
+      assert.deepEqual(
+        (await site.prd()).userStories.map((one) => [one.id, one.passes, one.blocked]),
+        [
+          ['US-001', true, false],
+          ['US-002', false, true],
+          ['US-003', true, false],
+          ['US-004', false, false],
+        ],
+      )
+    },
+  )
 
   await t.test('the checks and the summary say what is blocked, and what to type', async () => {
     const checks = await site.checks()

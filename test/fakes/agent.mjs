@@ -1,7 +1,7 @@
 // A scripted agent: does what its script says for a story and an attempt. It knows nothing of Ralph but the contract.
 // Script: { "US-001": [ { "files": {path: text|null}, "shell": "…", "say": "…", "exit": 0, "hang": true } ] }
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync, appendFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 const script = JSON.parse(readFileSync(process.argv[2], 'utf8'))
@@ -12,9 +12,18 @@ for await (const chunk of process.stdin) prompt += chunk
 const { RALPH_MODE: mode, RALPH_STORY_ID: story = '', RALPH_ATTEMPT: attempt = '1' } = process.env
 const key = mode === 'verify' ? 'verify' : story
 const number = mode === 'verify' ? 1 : Number(attempt)
-if (seen) appendFileSync(seen, `${JSON.stringify({ mode, story, attempt: Number(attempt), env: Object.keys(process.env).sort(), prompt })}\n`)
+if (seen)
+  appendFileSync(
+    seen,
+    `${JSON.stringify({ mode, story, attempt: Number(attempt), env: Object.keys(process.env).sort(), prompt })}\n`,
+  )
 const turns = script[key] ?? []
-const counted = key === 'verify' && seen ? readFileSync(seen, 'utf8').split('\n').filter((line) => line.includes('"mode":"verify"')).length : number
+const counted =
+  key === 'verify' && seen
+    ? readFileSync(seen, 'utf8')
+        .split('\n')
+        .filter((line) => line.includes('"mode":"verify"')).length
+    : number
 const turn = turns[Math.min(counted, turns.length) - 1] ?? {}
 for (const [path, text] of Object.entries(turn.files ?? {})) {
   if (text === null) rmSync(path, { recursive: true, force: true })
@@ -25,8 +34,13 @@ for (const [path, text] of Object.entries(turn.files ?? {})) {
 }
 if (turn.shell) spawnSync('bash', ['-c', turn.shell], { stdio: 'inherit' })
 if (turn.say !== undefined) process.stdout.write(`${turn.say}\n`)
-else process.stdout.write(mode === 'verify' ? 'All met.\n<ralph>VERIFIED</ralph>\n' : 'Did it.\n<ralph>DONE</ralph>\n')
-process.stdout.write(`${JSON.stringify({ usage: { inputTokens: 1000, outputTokens: 100, costUsd: 0.01 } })}\n`)
+else
+  process.stdout.write(
+    mode === 'verify' ? 'All met.\n<ralph>VERIFIED</ralph>\n' : 'Did it.\n<ralph>DONE</ralph>\n',
+  )
+process.stdout.write(
+  `${JSON.stringify({ usage: { inputTokens: 1000, outputTokens: 100, costUsd: 0.01 } })}\n`,
+)
 if (turn.hang) {
   process.stdout.write('hanging\n')
   setInterval(() => {}, 1000)

@@ -20,6 +20,9 @@ function mostSteps(storyCount: number, limits: Limits): number {
   return 20 + 10 * batch + 4 * verifications
 }
 
+/** The time limit is for finding the smallest counterexample; all runs together take about a second. */
+const RUNS = { numRuns: 1000, interruptAfterTimeLimit: 8000 }
+
 describe('chains of jobs', () => {
   test('with people who comment, push and come back, every promise holds at every step', async () => {
     const property = fc.asyncProperty(
@@ -28,10 +31,10 @@ describe('chains of jobs', () => {
       arbitraryTape,
       async (start, limits, numbers) => {
         const world = new World(new Tape(numbers, false), { people: true })
-        await chain(start, limits, world, new Watch(), { mostSteps: 3000, mostJobs: 12 })
+        await chain(start, limits, world, new Watch(), { mostSteps: 3000, mostJobs: 20 })
       },
     )
-    await fc.assert(property, { numRuns: 400 })
+    await fc.assert(property, RUNS)
   })
 
   test('when nobody intervenes, a job ends in a bounded number of steps and a chain within max-jobs', async () => {
@@ -50,6 +53,6 @@ describe('chains of jobs', () => {
         assert.ok(outcomes.includes(ran.conclusion?.outcome ?? 'continued'))
       },
     )
-    await fc.assert(property, { numRuns: 400 })
+    await fc.assert(property, RUNS)
   })
 })

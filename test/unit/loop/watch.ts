@@ -67,7 +67,9 @@ export class Watch {
     assert.equal(claimed.generation, saved.generation, 'only a job’s end moves the generation')
     const { attempt } = saved
     if (attempt === null) return
-    const estimate = attempt.session === null ? (attempt.reservedCostUsd ?? 0) : 0
+    // Taken over before by a job that died, too: what was reserved is charged once.
+    const again = attempt.phase === 'returned'
+    const estimate = again || attempt.session !== null ? 0 : (attempt.reservedCostUsd ?? 0)
     this.#spend({ ...emptyUsage(), costUsd: estimate })
     assert.deepEqual(claimed.prd.run.usage, this.#now.usage, 'a lost session is charged as an estimate')
     const { evidence } = this.#now

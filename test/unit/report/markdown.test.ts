@@ -86,6 +86,10 @@ test('the table has a row for every story, with its commit', () => {
   )
   assert.ok(comment.includes('<sub>waits for US-003</sub>'))
   assert.ok(comment.includes('<sub>in work now</sub>'))
+  const again = midRun().prd.userStories.map((story) => ({ ...story, passes: false }))
+  assert.ok(
+    !stickyComment({ ...midRun(), prd: { ...midRun().prd, userStories: again } }, facts).includes('/commit/'),
+  )
 })
 
 test('the comment tells cost, time, limits and the worst case', () => {

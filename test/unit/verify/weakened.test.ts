@@ -193,7 +193,7 @@ test('no text makes it fail, and a text against itself is never weaker', () => {
 })
 
 test('hostile text is read in bounded time', () => {
-  const size = 300_000
+  const size = 60_000
   const units = [
     "it('",
     "it('a', f);",
@@ -248,8 +248,7 @@ test('hostile text is read in bounded time', () => {
         { path: `test/b/${path}`, before: null, after: text },
       ])
       const took = performance.now() - start
-      assert.ok(took < 10_000, `${path} ${JSON.stringify(unit)}: ${took.toFixed(0)} ms`)
-      if (took > 1500) console.log(`# slow: ${path} ${JSON.stringify(unit)}: ${took.toFixed(0)} ms`)
+      assert.ok(took < 5_000, `${path} ${JSON.stringify(unit)}: ${took.toFixed(0)} ms`)
     }
   }
 })

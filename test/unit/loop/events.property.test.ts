@@ -1,0 +1,239 @@
+// `reduce` against events in any order, also such as no driver would send: what does not fit must change nothing.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { nextStep } from '../../../src/loop/next-step.ts'
+import { reduce } from '../../../src/loop/reduce.ts'
+import type { Event, State, Verdict } from '../../../src/loop/state.ts'
+import { idFault } from '../../../src/prd/names.ts'
+import { remaining } from '../../../src/prd/select.ts'
+import { frozen, gate, HOUR, limitsWith, NOW, session, stateOf, stories, used } from './samples.ts'
+import { arbitraryLimits } from './world.ts'
+
+const commit = fc.constantFrom('one', 'two', 'three', '')
+const storyId = fc.constantFrom('US-001', 'US-002', 'US-404')
+const at = fc.integer({ min: NOW - HOUR, max: NOW + 10 * HOUR })
+const usage = fc.nat(3).map(used)
+const gates = fc.array(
+  fc.record({ ok: fc.boolean(), advisory: fc.boolean() }).map(({ ok, advisory }) => gate(ok, { advisory })),
+  { maxLength: 2 },
+)
+const kept = fc.constantFrom(null, { base: 'one', tree: 'tree', dropped: [] })
+const verdict: fc.Arbitrary<Verdict> = fc.oneof(
+  fc.constant<Verdict>({ kind: 'verified' }),
+  fc.record({
+    kind: fc.constant('reset' as const),
+    stories: fc.array(storyId, { maxLength: 2 }),
+    reason: fc.constant('r'),
+  }),
+  fc.record({ kind: fc.constant('limit' as const), notBefore: fc.option(at), message: fc.constant('m') }),
+  fc.constant<Verdict>({ kind: 'none', message: 'neither' }),
+)
+const hints = fc.record(
+  { done: fc.boolean(), notDone: fc.boolean(), stuck: fc.constantFrom(null, null, 'why') },
+  { noNullPrototype: true },
+)
+const aSession = fc
+  .record({
+    status: fc.constantFrom(
+      'finished' as const,
+      'finished' as const,
+      'finished' as const,
+      'failed' as const,
+      'limit' as const,
+      'overloaded' as const,
+      'auth' as const,
+      'not-started' as const,
+      'interrupted' as const,
+    ),
+    usage,
+    resetsAt: fc.option(at),
+    hints,
+    learnings: fc.array(fc.constantFrom('a', 'b'), { maxLength: 2 }),
+  })
+  .map(session)
+const failure = fc.constant({ kind: 'guard' as const, summary: 'refused', detail: '' })
+const github = fc.constant({ pull: 1, pullUrl: null, comment: null })
+const is = <K extends Event['kind']>(kind: K) => fc.constant(kind)
+
+const arbitraryEvent: fc.Arbitrary<Event> = fc.oneof(
+  // The middle of an attempt more often than the rest: that is where a wrong order could do harm.
+  { weight: 3, arbitrary: fc.record({ at, kind: is('reserved'), storyId }) },
+  { weight: 3, arbitrary: fc.record({ at, kind: is('worked'), session: aSession }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      at,
+      kind: is('guarded'),
+      candidate: commit,
+      empty: fc.boolean(),
+      remarks: fc.constant<string[]>([]),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ at, kind: is('gated'), candidate: commit, gates }) },
+  { weight: 3, arbitrary: fc.record({ at, kind: is('judged'), verdict, usage }) },
+  { weight: 4, arbitrary: fc.record({ at, kind: is('accepted'), commit }) },
+  { weight: 1, arbitrary: fc.record({ at, kind: is('refused'), failure }) },
+  { weight: 1, arbitrary: fc.record({ at, kind: is('rejected'), kept }) },
+  { weight: 1, arbitrary: fc.record({ at, kind: is('returned'), kept }) },
+  { weight: 1, arbitrary: fc.record({ at, kind: is('verified'), gates, verdict, usage }) },
+  { weight: 1, arbitrary: fc.record({ at, kind: is('interrupted'), usage: fc.option(usage) }) },
+  { weight: 1, arbitrary: fc.record({ at, kind: is('opened'), green: commit, github }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      at,
+      kind: is('synced'),
+      commands: fc.constant([]),
+      theirs: fc.constantFrom(null, 'gone' as const, { head: 'theirs' }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ at, kind: is('joined'), green: commit, theirs: commit, people: fc.constant(null) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      at,
+      kind: is('published'),
+      green: commit,
+      withBranch: fc.boolean(),
+      more: fc.boolean(),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<Event>(
+      { at: NOW, kind: 'prepared' },
+      { at: NOW, kind: 'baselined', gates: [gate(false)] },
+      { at: NOW, kind: 'pushed' },
+      { at: NOW, kind: 'waited' },
+      { at: NOW, kind: 'join-failed', summary: 's' },
+      { at: NOW, kind: 'push-refused', summary: 's' },
+      { at: NOW, kind: 'diverged', theirs: 't' },
+      { at: NOW, kind: 'failed', summary: 's', fix: 'f' },
+      { at: NOW, kind: 'dispatched', runId: null },
+      { at: NOW, kind: 'dispatch-failed', summary: 's' },
+      { at: NOW, kind: 'concluded', conclusion: { outcome: 'paused', reason: 'r', until: null } },
+      { at: NOW, kind: 'reported', github: { pull: null, pullUrl: null, comment: null } },
+    ),
+  },
+)
+
+const events = fc.array(arbitraryEvent, { maxLength: 60, size: 'max' })
+
+/** Whether the events of the attempt in work hold what a pass of that commit needs, in the right order. */
+function proves(past: readonly Event[], id: string, wanted: string): boolean {
+  const from = past.findLastIndex((event) => event.kind === 'reserved' && event.storyId === id)
+  const attempt = past.slice(Math.max(0, from))
+  return attempt.some((guarded, index) => {
+    if (guarded.kind !== 'guarded' || guarded.candidate !== wanted) return false
+    const behind = attempt.slice(index)
+    const gated = behind.findIndex(
+      (event) =>
+        event.kind === 'gated' &&
+        event.candidate === wanted &&
+        event.gates.every((one) => one.ok || one.advisory),
+    )
+    if (gated === -1 || !guarded.empty) return gated !== -1
+    return behind.slice(gated).some((event) => event.kind === 'judged' && event.verdict.kind === 'verified')
+  })
+}
+
+describe('events in any order', () => {
+  test('a story passes only by `accepted`, after its gates passed on exactly that commit', () => {
+    const property = fc.property(events, (sequence) => {
+      const limits = limitsWith({ maxAttempts: 100, maxInterruptions: 100 })
+      let state = stateOf(stories('US-001', 'US-002'))
+      for (const [index, event] of sequence.entries()) {
+        const next = reduce(state, event, limits)
+        for (const story of next.prd.userStories) {
+          const before = state.prd.userStories.find((one) => one.id === story.id)
+          if (!story.passes || before?.passes === true) continue
+          assert.equal(event.kind, 'accepted')
+          assert.equal(state.attempt?.storyId, story.id)
+          const wanted = event.kind === 'accepted' ? event.commit : ''
+          assert.ok(proves(sequence.slice(0, index), story.id, wanted), `${story.id} passed without its gates`)
+        }
+        state = next
+      }
+    })
+    fc.assert(property, { numRuns: 4000, interruptAfterTimeLimit: 8000 })
+  })
+
+  test('nothing throws, nothing is changed in place, everything is JSON, and the next step is there', () => {
+    const property = fc.property(events, arbitraryLimits, at, (sequence, limits, now) => {
+      let state: State = frozen(stateOf(stories('US-001', 'US-002')))
+      for (const event of sequence) state = frozen(reduce(state, frozen(event), limits))
+      const step = nextStep(state, limits, now)
+      assert.deepEqual(JSON.parse(JSON.stringify(state)), state)
+      assert.deepEqual(nextStep(JSON.parse(JSON.stringify(state)), limits, now), step)
+    })
+    fc.assert(property, { numRuns: 1500, interruptAfterTimeLimit: 8000 })
+  })
+
+  test('an iteration is charged once for an attempt, whatever is said twice', () => {
+    const property = fc.property(events, (sequence) => {
+      const limits = limitsWith({ maxAttempts: 100 })
+      let state = stateOf(stories('US-001', 'US-002'))
+      let attempts = 0
+      for (const event of sequence) {
+        const next = reduce(state, event, limits)
+        if (state.attempt === null && next.attempt !== null) attempts += 1
+        state = next
+      }
+      const charged = state.timeline.filter(({ result }) => result === 'passed' || result === 'rejected').length
+      assert.equal(state.prd.run.iterations, charged)
+      assert.ok(charged <= attempts)
+      assert.equal(state.job.begun, attempts)
+    })
+    fc.assert(property, { numRuns: 1000, interruptAfterTimeLimit: 8000 })
+  })
+
+  test('an attempt is begun only on a story that can be worked on', () => {
+    const property = fc.property(events, (sequence) => {
+      const limits = limitsWith()
+      let state = stateOf(stories('US-001', 'US-002'))
+      for (const event of sequence) {
+        const next = reduce(state, event, limits)
+        if (state.attempt === null && next.attempt !== null) {
+          const { storyId: id } = next.attempt
+          assert.ok(remaining(state.prd).some((story) => story.id === id && !story.blocked), `${id} was begun`)
+        }
+        state = next
+      }
+    })
+    fc.assert(property, { numRuns: 1000, interruptAfterTimeLimit: 8000 })
+  })
+
+  for (const far of [Number.MAX_SAFE_INTEGER, 9e15]) {
+    test(`a vendor's absurd reset time (${far}) is no reason to fall over`, () => {
+      const limits = limitsWith()
+      const reserved = reduce(stateOf(stories('US-001')), { at: NOW, kind: 'reserved', storyId: 'US-001' }, limits)
+      const limited = session({ status: 'limit', resetsAt: far })
+      const worked = reduce(reserved, { at: NOW, kind: 'worked', session: limited }, limits)
+      const returned = reduce(worked, { at: NOW, kind: 'returned', kept: null }, limits)
+      const looked = reduce(returned, { at: NOW, kind: 'synced', commands: [], theirs: null }, limits)
+      const step = nextStep(looked, limits, NOW)
+      assert.equal(step.kind === 'conclude' ? step.conclusion.outcome : step.kind, 'paused')
+    })
+  }
+
+  for (const id of ['constructor', 'toString', 'valueOf']) {
+    test(`a story called ${id} is refused by prd.json, or worked like any other`, () => {
+      if (idFault(id) !== null) return
+      const limits = limitsWith()
+      const said = { id: 1, by: 'ann', kind: 'retry' as const, stories: [id], guidance: 'a hint' }
+      const heard = reduce(
+        stateOf(stories(id)),
+        { at: NOW, kind: 'synced', commands: [said], theirs: null },
+        limits,
+      )
+      assert.deepEqual(heard.control.guidance[id], ['a hint'])
+      const reserved = reduce(heard, { at: NOW, kind: 'reserved', storyId: id }, limits)
+      const worked = reduce(reserved, { at: NOW, kind: 'worked', session: session() }, limits)
+      assert.deepEqual(worked.records[id]?.usage, used(1))
+    })
+  }
+})

@@ -1,0 +1,469 @@
+// The rules of design 5, one by one: what passes, what is charged, what blocks, what is waited for, what is verified.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { LONGEST_WAIT_MS } from '../../../src/loop/limits.ts'
+import { nextStep } from '../../../src/loop/next-step.ts'
+import { durable, reduce } from '../../../src/loop/reduce.ts'
+import type { Event, Session, State, Step } from '../../../src/loop/state.ts'
+import {
+  anotherJob,
+  gate,
+  HOUR,
+  limitsWith,
+  MINUTE,
+  NOW,
+  runJob,
+  type Script,
+  session,
+  stateOf,
+  stories,
+  storyOf,
+  used,
+} from './samples.ts'
+import { claimNext } from './world.ts'
+
+const done = { done: true, notDone: false, stuck: null }
+
+/** The script's answers in order, to steps of one kind; all goes well before and behind. */
+function inTurn<K extends Step['kind']>(kind: K, answers: ReturnType<Script>[]): Script {
+  const left = [...answers]
+  return (step) => (step.kind === kind ? (left.shift() ?? null) : null)
+}
+const worked = (changes: Partial<Session>): ReturnType<Script> => ({ kind: 'worked', session: session(changes) })
+const both =
+  (...scripts: Script[]): Script =>
+  (step, state, now) => {
+    for (const script of scripts) {
+      const answer = script(step, state, now)
+      if (answer !== null) return answer
+    }
+    return null
+  }
+const red: Script = (step) =>
+  step.kind === 'gates' ? { kind: 'gated', candidate: step.attempt.candidate ?? '', gates: [gate(false)] } : null
+
+describe('what passes', () => {
+  test('a session without error, a diff, a guard that is content, and every blocking gate green', () => {
+    const ran = runJob(stateOf(stories('US-001')), limitsWith())
+    const story = storyOf(ran.state, 'US-001')
+    assert.equal(story.passes, true)
+    assert.equal(story.lastResult?.commit, ran.state.records['US-001']?.commit)
+    assert.deepEqual(
+      ran.steps.filter((step) => step.endsWith('US-001')),
+      ['reserve US-001', 'agent US-001', 'guard US-001', 'gates US-001', 'accept US-001'],
+    )
+  })
+
+  test('an advisory gate never blocks', () => {
+    const lint: Script = (step) =>
+      step.kind === 'gates'
+        ? {
+            kind: 'gated',
+            candidate: step.attempt.candidate ?? '',
+            gates: [gate(true), gate(false, { name: 'lint', advisory: true })],
+          }
+        : null
+    const ran = runJob(stateOf(stories('US-001')), limitsWith(), lint)
+    assert.equal(ran.outcome, 'complete')
+    assert.equal(ran.state.records['US-001']?.gates.length, 2, 'but it is reported')
+  })
+
+  test('gates that ran on another commit prove nothing, and neither does the acceptance of another one', () => {
+    const limits = limitsWith()
+    const events: Event[] = [
+      { at: NOW, kind: 'reserved', storyId: 'US-001' },
+      { at: NOW, kind: 'worked', session: session() },
+      { at: NOW, kind: 'guarded', candidate: 'ours', empty: false, remarks: [] },
+      { at: NOW, kind: 'gated', candidate: 'other', gates: [gate(true)] },
+    ]
+    const state = events.reduce((before, event) => reduce(before, event, limits), stateOf(stories('US-001')))
+    assert.equal(nextStep(state, limits, NOW).kind, 'gates', 'they are run again')
+    const gated = reduce(state, { at: NOW, kind: 'gated', candidate: 'ours', gates: [gate(true)] }, limits)
+    const wrong = reduce(gated, { at: NOW, kind: 'accepted', commit: 'other' }, limits)
+    assert.equal(wrong, gated)
+    const right = reduce(gated, { at: NOW, kind: 'accepted', commit: 'ours' }, limits)
+    assert.equal(storyOf(right, 'US-001').passes, true)
+    assert.equal(right.green, 'ours')
+  })
+
+  test('the words of the agent pass nothing, and "done" is only checked', () => {
+    const claims = both(inTurn('agent', [worked({ hints: done, message: 'COMPLETE' })]), red)
+    const ran = runJob(stateOf(stories('US-001')), limitsWith({ maxAttempts: 1 }), claims)
+    assert.equal(ran.outcome, 'stuck')
+  })
+
+  test('"not done" and "stuck" are believed: charged, the reason kept, no gates needed', () => {
+    for (const [hints, reason] of [
+      [{ done: false, notDone: true, stuck: null }, /not done/],
+      [{ done: false, notDone: false, stuck: 'no database' }, /no database/],
+    ] as const) {
+      const ran = runJob(stateOf(stories('US-001')), limitsWith({ maxAttempts: 1 }), inTurn('agent', [worked({ hints })]))
+      assert.equal(ran.outcome, 'stuck')
+      assert.equal(ran.state.prd.run.iterations, 1)
+      assert.match(ran.state.records['US-001']?.failure?.summary ?? '', reason)
+      assert.ok(!ran.steps.some((step) => step.startsWith('gates')))
+    }
+  })
+
+  test('an empty diff passes only through a judge', () => {
+    const limits = limitsWith({ finalVerification: true, maxAttempts: 1 })
+    const empty: Script = (step) => {
+      if (step.kind === 'agent') return worked({ hints: done })
+      return step.kind === 'guard' ? { kind: 'guarded', candidate: 'same', empty: true, remarks: [] } : null
+    }
+    const agreed = runJob(stateOf(stories('US-001')), limits, empty)
+    assert.equal(agreed.outcome, 'complete')
+    assert.ok(agreed.steps.includes('judge US-001'))
+    assert.equal(agreed.state.prd.run.usage.costUsd, 3, 'session, judge, final verification')
+    for (const verdict of [
+      { kind: 'none' as const, message: 'it crashed' },
+      { kind: 'reset' as const, stories: ['US-001'], reason: 'nothing is there' },
+    ]) {
+      const judge: Script = (step) => (step.kind === 'judge' ? { kind: 'judged', verdict, usage: used(1) } : null)
+      const ran = runJob(stateOf(stories('US-001')), limits, both(judge, empty))
+      assert.equal(ran.outcome, 'stuck', verdict.kind)
+      assert.equal(ran.state.prd.run.iterations, 1)
+    }
+  })
+})
+
+describe('what is charged', () => {
+  const charged: [string, Script][] = [
+    ['a red gate', red],
+    [
+      'a refusal of the guard',
+      (step) =>
+        step.kind === 'guard'
+          ? { kind: 'refused', failure: { kind: 'guard', summary: 'it touches CODEOWNERS', detail: '' } }
+          : null,
+    ],
+    ['a failed session', (step) => (step.kind === 'agent' ? worked({ status: 'failed' }) : null)],
+    [
+      'an empty diff',
+      (step) =>
+        step.kind === 'guard'
+          ? { kind: 'refused', failure: { kind: 'empty-diff', summary: 'nothing changed', detail: '' } }
+          : null,
+    ],
+  ]
+  for (const [name, script] of charged) {
+    test(`${name}: one iteration, one attempt, and at max-attempts the story is blocked`, () => {
+      const ran = runJob(stateOf(stories('US-001')), limitsWith({ maxAttempts: 2 }), script)
+      assert.equal(ran.outcome, 'stuck')
+      assert.equal(ran.state.prd.run.iterations, 2)
+      const story = storyOf(ran.state, 'US-001')
+      assert.deepEqual([story.retries, story.blocked, story.passes], [2, true, false])
+      assert.deepEqual(
+        ran.state.timeline.map(({ result, iteration, attempt }) => [result, iteration, attempt]),
+        [
+          ['rejected', 1, 1],
+          ['rejected', 2, 2],
+        ],
+      )
+    })
+  }
+
+  for (const status of ['limit', 'overloaded', 'interrupted'] as const) {
+    test(`not a session that ended with ${status}`, () => {
+      const ran = runJob(
+        stateOf(stories('US-001')),
+        limitsWith({ maxInterruptions: 9 }),
+        inTurn('agent', [worked({ status })]),
+      )
+      assert.equal(ran.outcome, 'complete')
+      assert.equal(ran.state.prd.run.iterations, 1)
+      assert.equal(storyOf(ran.state, 'US-001').retries, 0)
+      assert.equal(ran.state.prd.run.usage.costUsd, 2, 'but what it cost is counted')
+    })
+  }
+
+  test('not a lost job; what its session may have cost is charged as an estimate, once', async () => {
+    const limits = limitsWith({ iterationsPerJob: 1 })
+    const first = runJob(stateOf(stories('US-001', 'US-002')), limits)
+    const reserved = reduce(
+      anotherJob(first.state),
+      { at: NOW, kind: 'reserved', storyId: 'US-002' },
+      limits,
+    )
+    assert.equal(durable({ at: NOW, kind: 'reserved', storyId: 'US-002' }), true)
+    assert.equal(reserved.attempt?.reservedCostUsd, 1, 'as much as the dearest session so far')
+    const taken = await claimNext(reserved, NOW + HOUR)
+    assert.equal(taken.prd.run.usage.costUsd, first.state.prd.run.usage.costUsd + 1)
+    const twice = await claimNext(taken, NOW + 2 * HOUR)
+    assert.equal(twice.prd.run.usage.costUsd, taken.prd.run.usage.costUsd)
+    const ran = runJob(twice, limits, undefined, NOW + 2 * HOUR)
+    assert.equal(ran.outcome, 'complete')
+    assert.equal(ran.state.prd.run.iterations, 2)
+    assert.equal(ran.state.records['US-002']?.interruptions, 0, 'a pass ends the row')
+  })
+
+  test('max-interruptions in a row without a finished gate run block a story, and say so', () => {
+    const limits = limitsWith({ maxInterruptions: 2 })
+    const ran = runJob(stateOf(stories('US-001')), limits, (step) =>
+      step.kind === 'agent' ? worked({ status: 'interrupted' }) : null,
+    )
+    assert.equal(ran.outcome, 'stuck')
+    assert.equal(ran.state.prd.run.iterations, 0)
+    const story = storyOf(ran.state, 'US-001')
+    assert.deepEqual([story.blocked, story.retries], [true, 0])
+    assert.match(story.notes, /interrupted 2 times in a row.*\/ralph retry US-001/)
+  })
+
+  test('a gate run in between ends the row', () => {
+    const interrupted = worked({ status: 'interrupted' })
+    const script = both(
+      inTurn('agent', [interrupted, worked({}), interrupted, worked({})]),
+      inTurn('gates', [{ kind: 'gated', candidate: 'candidate', gates: [gate(false)] }]),
+      (step) => (step.kind === 'guard' ? { kind: 'guarded', candidate: 'candidate', empty: false, remarks: [] } : null),
+    )
+    assert.equal(runJob(stateOf(stories('US-001')), limitsWith({ maxInterruptions: 2 }), script).outcome, 'complete')
+  })
+
+  test('progress.txt gets an entry for every charged iteration, also over a lost job', async () => {
+    const limits = limitsWith({ maxAttempts: 5 })
+    const opened = { ...stateOf(stories('US-001')), published: 'opened', green: 'opened' }
+    let saved: State = opened
+    const events: Event[] = [
+      { at: NOW, kind: 'reserved', storyId: 'US-001' },
+      { at: NOW, kind: 'worked', session: session({ status: 'failed' }) },
+      { at: NOW, kind: 'rejected', kept: null },
+    ]
+    for (const event of events) saved = reduce(saved, event, limits)
+    assert.equal(saved.progress.length, 1)
+    // The job dies here; no commit holds the entry yet.
+    const next = await claimNext(saved, NOW + HOUR)
+    const look: Event[] = [
+      { at: NOW, kind: 'opened', green: 'opened', github: next.github },
+      { at: NOW, kind: 'reserved', storyId: 'US-001' },
+    ]
+    const working = look.reduce((before, event) => reduce(before, event, limits), next)
+    assert.equal(working.progress.length, 1, 'the entry still waits for the next commit')
+  })
+})
+
+describe('a rejected attempt', () => {
+  test('keeps its work and its reason for the next attempt on that story, and for no other', () => {
+    const kept = { base: 'green', tree: 'tree', dropped: ['.env'] }
+    const script = both(
+      (step) => (step.kind === 'reject' ? { kind: 'rejected', kept } : null),
+      inTurn('gates', [{ kind: 'gated', candidate: 'candidate', gates: [gate(false, { output: 'expected 429' })] }]),
+      (step) => (step.kind === 'guard' ? { kind: 'guarded', candidate: 'candidate', empty: false, remarks: [] } : null),
+    )
+    const seen: State[] = []
+    const ran = runJob(stateOf(stories('US-001', 'US-002')), limitsWith(), (step, state, now) => {
+      if (step.kind === 'agent') seen.push(state)
+      return script(step, state, now)
+    })
+    assert.equal(ran.outcome, 'complete')
+    assert.deepEqual(seen[1]?.kept, { 'US-001': kept })
+    assert.equal(seen[1]?.records['US-001']?.failure?.detail, 'expected 429')
+    assert.deepEqual(seen[2]?.kept, {}, 'a pass uses it up')
+    assert.equal(seen[2]?.records['US-001']?.failure, null)
+  })
+
+  test('others go on when one story is blocked', () => {
+    const ran = runJob(stateOf(stories('US-001', 'US-002')), limitsWith({ maxAttempts: 1 }), (step, state, now) =>
+      step.kind === 'gates' && step.attempt.storyId === 'US-001' ? red(step, state, now) : null,
+    )
+    assert.equal(storyOf(ran.state, 'US-002').passes, true)
+    assert.equal(ran.outcome, 'stuck')
+  })
+})
+
+describe('waiting', () => {
+  const limitedFor = (ms: number): Script => {
+    let once = true
+    return (step, _state, now) => {
+      if (step.kind !== 'agent' || !once) return null
+      once = false
+      return worked({ status: 'limit', resetsAt: now + ms })
+    }
+  }
+
+  test('five minutes are waited out, people are heard again, and the story goes on', () => {
+    const ran = runJob(stateOf(stories('US-001')), limitsWith(), limitedFor(4 * MINUTE))
+    assert.equal(ran.outcome, 'complete')
+    const at = ran.steps.indexOf('wait')
+    assert.deepEqual(ran.steps.slice(at, at + 3), ['wait', 'sync', 'reserve US-001'])
+  })
+
+  test('more than five minutes end the job', () => {
+    const ran = runJob(stateOf(stories('US-001')), limitsWith(), limitedFor(LONGEST_WAIT_MS + MINUTE))
+    assert.equal(ran.outcome, 'paused')
+    assert.ok(!ran.steps.includes('wait'))
+    assert.ok(!ran.steps.includes('dispatch'), 'nothing is dispatched before that time')
+  })
+
+  test('a vendor that does not say until when is asked after growing pauses', () => {
+    const waits: number[] = []
+    const ran = runJob(stateOf(stories('US-001')), limitsWith(), (step, _state, now) => {
+      if (step.kind === 'wait') waits.push(Math.round((step.until - now) / 1000))
+      return step.kind === 'agent' ? worked({ status: 'overloaded' }) : null
+    })
+    assert.equal(ran.outcome, 'paused')
+    assert.ok(waits.length <= 4, `${waits}`)
+    assert.ok(ran.conclusion.until !== null)
+  })
+
+  test('calls an hour are kept over jobs; the wait for the next one is bounded like any other', () => {
+    const limits = limitsWith({ callsPerHour: 2 })
+    const ran = runJob(stateOf(stories('US-001', 'US-002', 'US-003')), limits)
+    assert.equal(ran.outcome, 'paused')
+    assert.match(ran.conclusion.reason, /2 calls an hour/)
+    const until = ran.conclusion.until ?? 0
+    const early = runJob(anotherJob(ran.state, until - 10 * MINUTE), limits, undefined, until - 10 * MINUTE)
+    assert.equal(early.outcome, 'paused')
+    const soon = runJob(anotherJob(early.state, until - 2 * MINUTE), limits, undefined, until - 2 * MINUTE)
+    assert.equal(soon.outcome, 'complete')
+    assert.ok(soon.steps.includes('wait'))
+  })
+
+  test('judgements are calls, too', () => {
+    const limits = limitsWith({ callsPerHour: 2, finalVerification: true })
+    const reset: Script = (step) =>
+      step.kind === 'verify'
+        ? {
+            kind: 'verified',
+            gates: [gate(true)],
+            verdict: { kind: 'reset', stories: ['US-001'], reason: 'not met' },
+            usage: used(1),
+          }
+        : null
+    const ran = runJob(stateOf(stories('US-001')), limits, reset)
+    const sessions = ran.steps.filter((step) => step === 'verify' || step.startsWith('agent')).length
+    assert.ok(sessions <= 2, `${sessions} sessions began in less than an hour`)
+  })
+})
+
+describe('the final verification', () => {
+  const limits = limitsWith({ finalVerification: true })
+  const resetOnce = (ids: string[], gates = [gate(true)]): Script =>
+    inTurn('verify', [
+      { kind: 'verified', gates, verdict: { kind: 'reset', stories: ids, reason: 'the lock is missing' }, usage: used(1) },
+    ])
+
+  test('RESET: the story is worked again with the reason, one strike, the others stay', () => {
+    const ran = runJob(stateOf(stories('US-001', 'US-002')), limits, resetOnce(['US-002']))
+    assert.equal(ran.outcome, 'complete')
+    assert.equal(ran.state.prd.run.iterations, 3)
+    assert.deepEqual(
+      ran.state.timeline.map(({ storyId, result }) => `${storyId} ${result}`),
+      ['US-001 passed', 'US-002 passed', 'US-002 reset', 'US-002 passed'],
+    )
+    assert.equal(storyOf(ran.state, 'US-002').retries, 1)
+    assert.equal(ran.steps.filter((step) => step === 'verify').length, 2, 'and then the whole is judged again')
+  })
+
+  test('the reason and the red gate’s output reach the next session', () => {
+    const told: State[] = []
+    const resetting = resetOnce(['US-001'], [gate(false, { output: 'expected 200' })])
+    runJob(stateOf(stories('US-001')), limits, (step, state, now) => {
+      if (step.kind === 'agent') told.push(state)
+      return resetting(step, state, now)
+    })
+    const failure = told.at(-1)?.records['US-001']?.failure
+    assert.deepEqual([failure?.kind, failure?.summary, failure?.detail], ['judge', 'the lock is missing', 'expected 200'])
+  })
+
+  test('RESET as often as max-attempts blocks the story', () => {
+    const always: Script = (step) =>
+      step.kind === 'verify'
+        ? {
+            kind: 'verified',
+            gates: [gate(true)],
+            verdict: { kind: 'reset', stories: ['US-001'], reason: 'no' },
+            usage: used(1),
+          }
+        : null
+    const ran = runJob(stateOf(stories('US-001')), limits, always)
+    assert.equal(ran.outcome, 'stuck')
+    assert.equal(storyOf(ran.state, 'US-001').blocked, true)
+    assert.equal(ran.steps.filter((step) => step === 'verify').length, 3)
+  })
+
+  test('an approval is for this code and these stories only', () => {
+    const ran = runJob(stateOf(stories('US-001')), limits)
+    assert.equal(ran.state.verification.approved, true)
+    const again = anotherJob(ran.state)
+    const joined = reduce(again, { at: NOW, kind: 'joined', green: 'j', theirs: 't', people: null }, limits)
+    assert.equal(joined.verification.approved, false)
+    const script: Script = inTurn('sync', [{ kind: 'synced', commands: [], theirs: { head: 'theirs' } }])
+    const looked = runJob(again, limits, script)
+    assert.deepEqual([looked.outcome, looked.steps.includes('verify')], ['complete', true])
+  })
+
+  test('a session without a verdict is no approval, and the next one may agree', () => {
+    const silent = inTurn('verify', [
+      { kind: 'verified', gates: [gate(true)], verdict: { kind: 'none', message: 'neither' }, usage: used(1) },
+    ])
+    const ran = runJob(stateOf(stories('US-001')), limits, silent)
+    assert.equal(ran.outcome, 'complete')
+    assert.equal(ran.steps.filter((step) => step === 'verify').length, 2)
+  })
+})
+
+describe('people’s pushes', () => {
+  test('their criteria reopen a story that passed, and their ticks pass nothing', () => {
+    const first = runJob(stateOf(stories('US-001', 'US-002')), limitsWith({ iterationsPerJob: 1 }))
+    const people = {
+      ...first.state.prd,
+      userStories: first.state.prd.userStories.map((story) => ({
+        ...story,
+        passes: true,
+        acceptanceCriteria: [...story.acceptanceCriteria, 'and it is fast'],
+      })),
+    }
+    let looked = false
+    const ran = runJob(anotherJob(first.state), limitsWith(), (step) => {
+      if (step.kind === 'join') return { kind: 'joined', green: 'joined', theirs: step.theirs, people }
+      if (step.kind !== 'sync' || looked) return null
+      looked = true
+      return { kind: 'synced', commands: [], theirs: { head: 'theirs' } }
+    })
+    assert.equal(ran.outcome, 'complete')
+    assert.equal(ran.state.prd.run.iterations, 3, 'both were worked')
+  })
+
+  test('publish: story moves the branch with every story', () => {
+    const ran = runJob(stateOf(stories('US-001', 'US-002')), limitsWith({ publishEach: true }))
+    assert.equal(ran.steps.filter((step) => step === 'push').length, 1, 'the last one goes with the publish')
+    assert.equal(ran.outcome, 'complete')
+  })
+})
+
+test('what must be durable before the loop goes on', () => {
+  const kinds = (['reserved', 'accepted', 'rejected', 'returned', 'verified', 'worked', 'gated', 'synced'] as const).filter(
+    // Only the kind is looked at.
+    (kind) => durable({ at: NOW, kind } as unknown as Event),
+  )
+  assert.deepEqual(kinds, ['reserved', 'accepted', 'rejected', 'returned', 'verified'])
+})
+
+test('records and kept work of a story that people removed do not fall to a new story of that name', () => {
+  const limits = limitsWith({ maxAttempts: 9 })
+  let state = stateOf(stories('US-001', 'US-002'))
+  const kept = { base: 'green', tree: 'old work', dropped: [] }
+  const events: Event[] = [
+    { at: NOW, kind: 'reserved', storyId: 'US-002' },
+    { at: NOW, kind: 'worked', session: session({ status: 'failed' }) },
+    { at: NOW, kind: 'rejected', kept },
+    {
+      at: NOW,
+      kind: 'joined',
+      green: 'joined',
+      theirs: 'theirs',
+      people: { ...state.prd, userStories: stories('US-001') },
+    },
+    {
+      at: NOW,
+      kind: 'synced',
+      commands: [{ id: 1, by: 'ann', kind: 'add', title: 'something else', description: '', criteria: [] }],
+      theirs: null,
+    },
+  ]
+  for (const event of events) state = reduce(state, event, limits)
+  const added = state.prd.userStories.at(-1)
+  assert.equal(added?.title, 'something else')
+  assert.equal(state.kept[added?.id ?? ''], undefined, `${added?.id} begins with the work of another story`)
+  assert.equal(state.records[added?.id ?? ''], undefined)
+})

@@ -1,0 +1,410 @@
+// Changes to a gate's own definition: what is shown, and what is no such change.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { commandsIn } from '../../../src/verify/gate-commands.ts'
+import { changedGateDefinitions, type PinnedFile } from '../../../src/verify/pins.ts'
+
+const changed = (path: string, before: string | null, after: string | null): PinnedFile => ({
+  path,
+  before,
+  after,
+})
+const pkg = (scripts: Record<string, string>, more: object = {}): string =>
+  JSON.stringify({ name: 'x', scripts, ...more })
+const pinned = (files: PinnedFile[], ...gates: string[]): string[] =>
+  changedGateDefinitions(files, gates).map((it) => `${it.path}: ${it.text}`)
+
+const SCRIPTS = { test: 'vitest run', 'test:unit': 'node test/run.js', lint: 'eslint .', build: 'tsc -p .' }
+
+test('a script that the gate names is pinned, however it is named', () => {
+  const gates = [
+    'npm test',
+    'npm t',
+    'npm run test',
+    'npm run -s test -- --ci',
+    'npm --prefix app test',
+    'npm run test -w app',
+    'pnpm test',
+    'pnpm run test',
+    'pnpm -r test',
+    'pnpm --filter app test',
+    'yarn test',
+    'yarn run test',
+    'yarn workspace app test',
+    'bun run test',
+    'node --run test',
+    'CI=1 npm test',
+    'cd app && npm test',
+    'timeout 60 npm test',
+    'npx npm-run-all lint test',
+    'run-s lint test',
+    'concurrently "npm:test"',
+    'bash -c "npm test"',
+    "sh -ec 'cd app; npm test'",
+    'env A=b npm test',
+    'turbo run test',
+    '(npm ci && npm test)',
+    'npm\\\n test',
+    'nyc npm test',
+    'time npm run "test"',
+    'if true; then npm test; fi',
+    'npm-run-all "te*"',
+  ]
+  for (const gate of gates) {
+    const files = [changed('package.json', pkg(SCRIPTS), pkg({ ...SCRIPTS, test: 'true' }))]
+    assert.deepEqual(pinned(files, gate), ['package.json: scripts.test: "vitest run" -> "true"'], gate)
+    assert.equal(changedGateDefinitions(files, [gate])[0]?.gate, gate)
+  }
+})
+
+test('scripts that are not named, and other parts of package.json, are not pinned', () => {
+  const now = pkg(
+    { ...SCRIPTS, build: 'rollup', dev: 'vite' },
+    { dependencies: { a: '1' }, devDependencies: { vitest: '9' }, version: '2' },
+  )
+  assert.deepEqual(
+    pinned(
+      [changed('package.json', pkg(SCRIPTS), now)],
+      'npm test',
+      'npm run lint',
+      'npm ci',
+      'npm install',
+      'bun test',
+    ),
+    [],
+  )
+  assert.deepEqual(
+    pinned(
+      [changed('package.json', pkg(SCRIPTS), pkg({ ...SCRIPTS, test: 'true' }))],
+      'make',
+      'echo npm test',
+    ),
+    [],
+  )
+})
+
+test('hooks, and scripts called by scripts, are pinned', () => {
+  const before = { ...SCRIPTS, ci: 'npm run lint && npm run test:unit' }
+  const files = (after: Record<string, string>): PinnedFile[] => [
+    changed('package.json', pkg(before), pkg(after)),
+  ]
+  assert.deepEqual(pinned(files({ ...before, lint: 'true' }), 'npm run ci'), [
+    'package.json: scripts.lint: "eslint ." -> "true"',
+  ])
+  assert.deepEqual(pinned(files({ ...before, pretest: 'rm -r test' }), 'npm test'), [
+    'package.json: scripts.pretest: nothing -> "rm -r test"',
+  ])
+  assert.deepEqual(pinned(files({ ...before, 'pretest:unit': 'x' }), 'npm run ci'), [
+    'package.json: scripts.pretest:unit: nothing -> "x"',
+  ])
+  assert.deepEqual(pinned(files({ ...before, postlint: 'x' }), 'npm test'), [])
+  assert.deepEqual(pinned(files({ ...before, build: 'x' }), 'npm run ci'), [])
+})
+
+test('a script that was removed, and a package.json that is new or broken, are pinned', () => {
+  const { test: _, ...rest } = SCRIPTS
+  assert.deepEqual(pinned([changed('package.json', pkg(SCRIPTS), pkg(rest))], 'npm test'), [
+    'package.json: scripts.test: "vitest run" -> nothing',
+  ])
+  assert.deepEqual(pinned([changed('package.json', null, pkg(SCRIPTS))], 'npm test'), [
+    'package.json: scripts.test: nothing -> "vitest run"',
+  ])
+  assert.deepEqual(pinned([changed('a/package.json', pkg(SCRIPTS), '{')], 'npm test'), [
+    'a/package.json: scripts.test: "vitest run" -> nothing',
+  ])
+})
+
+test('settings of test tools in package.json are pinned', () => {
+  const files = [
+    changed('package.json', pkg({ test: 'jest' }), pkg({ test: 'jest' }, { jest: { testMatch: [] } })),
+  ]
+  assert.deepEqual(pinned(files, 'npm test'), ['package.json: "jest" was added'])
+  assert.deepEqual(pinned(files, 'cargo test'), [])
+})
+
+test('files that the command runs are pinned; what is tested by a runner is not', () => {
+  const gates: [string, string][] = [
+    ['bash scripts/test.sh', 'scripts/test.sh'],
+    ['./scripts/test.sh --all', 'scripts/test.sh'],
+    ['node test/run.js', 'test/run.js'],
+    ['node --require ./setup.js test/run.js', 'setup.js'],
+    ['python tools/check.py', 'tools/check.py'],
+    ['python3 manage.py test', 'manage.py'],
+    ['source env.sh && npm test', 'env.sh'],
+    ['cd app && sh ./ci.sh', 'app/ci.sh'],
+    ['./gradlew check', 'gradlew'],
+  ]
+  for (const [gate, path] of gates) {
+    assert.deepEqual(
+      pinned([changed(path, 'a', 'b')], gate),
+      [`${path}: ${path.split('/').at(-1)}, which the gate runs, was changed`],
+      gate,
+    )
+  }
+  assert.deepEqual(
+    pinned(
+      [changed('test/a.test.js', 'a', 'b')],
+      'node --test test/a.test.js',
+      'pytest test/a.test.js',
+      'npx vitest test/a.test.js',
+    ),
+    [],
+  )
+  assert.deepEqual(pinned([changed('src/run.js', 'a', 'b')], 'node test/run.js'), [])
+})
+
+test('shell files are read on', () => {
+  const script = changed(
+    'scripts/all.sh',
+    'set -e\nnpm run lint\n# npm test\n',
+    'set -e\nnpm run lint\n# npm test\n',
+  )
+  const files = [
+    script,
+    changed('package.json', pkg(SCRIPTS), pkg({ ...SCRIPTS, lint: 'true', test: 'true' })),
+  ]
+  assert.deepEqual(pinned(files, 'bash scripts/all.sh'), ['package.json: scripts.lint: "eslint ." -> "true"'])
+})
+
+const MAKE =
+  'PYTHON ?= python3\nOTHER = 1\n\n.PHONY: test lint\n\nall: test lint\n\ntest: build\n\t$(PYTHON) -m pytest tests\n\nbuild:\n\techo built\n\nlint:\n\truff check .\n\ndocs:\n\tmkdocs\n'
+
+test('make targets are pinned with what they need and the variables in them', () => {
+  const make = (after: string): PinnedFile[] => [changed('Makefile', MAKE, after)]
+  assert.deepEqual(pinned(make(MAKE.replace('pytest tests', 'pytest tests -k easy')), 'make test'), [
+    'Makefile: target test was changed',
+  ])
+  assert.deepEqual(pinned(make(MAKE.replace('echo built', 'rm -r tests')), 'make -j 4 test'), [
+    'Makefile: target build was changed',
+  ])
+  assert.deepEqual(pinned(make(MAKE.replace('?= python3', '?= true')), 'make test'), [
+    'Makefile: variable PYTHON was changed',
+  ])
+  assert.deepEqual(pinned(make(`SHELL = /bin/true\n${MAKE}`), 'make lint'), [
+    'Makefile: variable SHELL was changed',
+  ])
+  assert.deepEqual(pinned(make(`${MAKE}\ntest:\n\ttrue\n`), 'make test'), [
+    'Makefile: target test was changed',
+  ])
+  assert.deepEqual(pinned(make(`include easy.mk\n${MAKE}`), 'make test'), [
+    'Makefile: directives such as `include` were changed',
+  ])
+  assert.deepEqual(pinned(make(MAKE.replace('ruff check .', 'true')), 'make'), [
+    'Makefile: target lint was changed',
+  ])
+  assert.deepEqual(pinned(make(MAKE.replace('mkdocs', 'mkdocs build')), 'make', 'make test', 'make lint'), [])
+  assert.deepEqual(pinned(make(MAKE.replace('OTHER = 1', 'OTHER = 2')), 'make test'), [])
+})
+
+test('configuration is pinned for the gates whose tools read it', () => {
+  const rows: [string, string, boolean][] = [
+    ['vitest.config.ts', 'npx vitest run', true],
+    ['packages/a/vitest.config.mts', 'node_modules/.bin/vitest', true],
+    ['vitest.workspace.ts', 'vitest', true],
+    ['vite.config.ts', 'vitest', true],
+    ['jest.config.js', 'npx jest', true],
+    ['jest.setup.ts', 'jest', true],
+    ['playwright.config.ts', 'npx playwright test', true],
+    ['.mocharc.yml', 'mocha', true],
+    ['.nycrc', 'nyc mocha', true],
+    ['.c8rc.json', 'c8 node --test', true],
+    ['tsconfig.json', 'tsc --noEmit', true],
+    ['tsconfig.build.json', 'npx tsc -p tsconfig.build.json', true],
+    ['.eslintrc.json', 'eslint .', true],
+    ['.eslintignore', 'eslint .', true],
+    ['eslint.config.js', 'npx eslint .', true],
+    ['biome.json', 'biome check', true],
+    ['.prettierrc', 'prettier --check .', true],
+    ['.cargo/config.toml', 'cargo test', true],
+    ['.config/nextest.toml', 'cargo nextest run', true],
+    ['clippy.toml', 'cargo clippy', true],
+    ['conftest.py', 'pytest', true],
+    ['tests/conftest.py', 'python -m pytest -q', true],
+    ['pytest.ini', 'uv run pytest', true],
+    ['tox.ini', 'tox -e py312', true],
+    ['ruff.toml', 'poetry run ruff check', true],
+    ['mypy.ini', 'mypy src', true],
+    ['.golangci.yml', 'golangci-lint run', true],
+    ['vitest.config.ts', 'eslint .', false],
+    ['tsconfig.json', 'eslint .', false],
+    ['conftest.py', 'go test ./...', false],
+    ['eslint.config.js', 'cargo test', false],
+    ['src/vitest.ts', 'vitest', false],
+    ['docs/pytest.md', 'pytest', false],
+    ['node_modules/x/vitest.config.ts', 'vitest', false],
+    ['go.mod', 'go test ./...', false],
+  ]
+  for (const [path, gate, expected] of rows) {
+    for (const [before, after, word] of [
+      ['a', 'b', 'changed'],
+      [null, 'b', 'added'],
+      ['a', null, 'removed'],
+    ] as const) {
+      const name = path.split('/').at(-1)
+      assert.deepEqual(
+        pinned([changed(path, before, after)], gate),
+        expected ? [`${path}: ${name} was ${word}`] : [],
+        `${path} ${gate}`,
+      )
+    }
+  }
+  assert.deepEqual(pinned([changed('biome.json', '{"a":1}', '{\n  "a": 1\n}\n')], 'biome check'), [])
+})
+
+test('of files for many things, the sections for the gate count', () => {
+  const project =
+    '[project]\nname = "x"\ndependencies = ["a"]\n\n[tool.pytest.ini_options]\naddopts = "-q"\n\n[tool.ruff]\nline-length = 99\n'
+  const py = (after: string, gate: string): string[] =>
+    pinned([changed('pyproject.toml', project, after)], gate)
+  assert.deepEqual(py(project.replace('"a"', '"a", "b"'), 'pytest'), [])
+  assert.deepEqual(py(project.replace('-q', '-q -k easy'), 'pytest'), [
+    'pyproject.toml: pyproject.toml was changed',
+  ])
+  assert.deepEqual(py(project.replace('99', '120'), 'pytest'), [])
+  assert.deepEqual(py(project.replace('99', '120'), 'ruff check'), [
+    'pyproject.toml: pyproject.toml was changed',
+  ])
+  assert.deepEqual(py(`${project}\n[tool.mypy]\nstrict = false\n`, 'mypy .'), [
+    'pyproject.toml: pyproject.toml was changed',
+  ])
+
+  const cargo = '[package]\nname = "x"\nversion = "0.1.0"\n\n[dependencies]\nserde = "1"\n'
+  const rs = (after: string): string[] => pinned([changed('Cargo.toml', cargo, after)], 'cargo test --all')
+  assert.deepEqual(rs(cargo.replace('0.1.0', '0.2.0').replace('"1"', '"2"')), [])
+  assert.deepEqual(rs(cargo.replace('version', 'autotests = false\nversion')), [
+    'Cargo.toml: Cargo.toml was changed',
+  ])
+  assert.deepEqual(rs(`${cargo}\n[[test]]\nname = "it"\nharness = false\n`), [
+    'Cargo.toml: Cargo.toml was changed',
+  ])
+  assert.deepEqual(rs(`${cargo}\n[workspace.dependencies]\na = "1"\n`), [])
+
+  const pom = '<project>\n<dependency>a</dependency>\n</project>'
+  assert.deepEqual(pinned([changed('pom.xml', pom, pom.replace('>a<', '>b<'))], 'mvn -q verify'), [])
+  assert.deepEqual(
+    pinned(
+      [changed('pom.xml', pom, pom.replace('</project>', '<skipTests>true</skipTests>\n</project>'))],
+      './mvnw verify',
+    ),
+    ['pom.xml: pom.xml was changed'],
+  )
+  assert.deepEqual(pinned([changed('.npmrc', 'a=1', 'a=2')], 'npm test'), [])
+  assert.deepEqual(pinned([changed('.npmrc', 'a=1', 'a=1\nscript-shell=/bin/true')], 'npm test'), [
+    '.npmrc: .npmrc was changed',
+  ])
+})
+
+test('a gate whose script is not among the files may use any tool of its kind', () => {
+  const config = [
+    changed('vitest.config.ts', 'a', 'b'),
+    changed('eslint.config.js', 'a', 'b'),
+    changed('tsconfig.json', 'a', 'b'),
+  ]
+  assert.deepEqual(pinned(config, 'npm test'), ['vitest.config.ts: vitest.config.ts was changed'])
+  assert.deepEqual(pinned(config, 'npm run lint'), ['eslint.config.js: eslint.config.js was changed'])
+  assert.deepEqual(pinned(config, 'npm run typecheck'), ['tsconfig.json: tsconfig.json was changed'])
+  assert.equal(pinned(config, 'make').length, 3)
+  const known = [...config, changed('package.json', pkg({ test: 'mocha' }), pkg({ test: 'mocha' }))]
+  assert.deepEqual(pinned(known, 'npm test'), [])
+})
+
+test('circles end, and the findings are bounded', () => {
+  const circle = { test: 'npm run a', a: 'npm run b', b: 'npm run test && npm run a' }
+  assert.deepEqual(
+    pinned([changed('package.json', pkg(circle), pkg({ ...circle, b: 'true' }))], 'npm test'),
+    ['package.json: scripts.b: "npm run test && npm run a" -> "true"'],
+  )
+  assert.deepEqual(pinned([changed('Makefile', 'a: b\nb: a\n\tx\n', 'a: b\nb: a\n\ty\n')], 'make a'), [
+    'Makefile: target b was changed',
+  ])
+  const many = Array.from({ length: 500 }, (_, index) => changed(`p${index}/jest.config.js`, 'a', 'b'))
+  assert.equal(pinned(many, 'jest').length, 100)
+  const long = changedGateDefinitions(
+    [
+      changed(
+        'package.json',
+        pkg({ test: 'x'.repeat(9999) }),
+        pkg({ test: `a\n::error::\u001b[31m${'y'.repeat(9999)}` }),
+      ),
+    ],
+    ['npm test'],
+  )
+  assert.ok(long[0] !== undefined && long[0].text.length <= 300 && !/\p{Cc}/u.test(long[0].text))
+})
+
+test('shell words', () => {
+  assert.deepEqual(commandsIn('a "b c" \'d;e\' f\\ g # h; i\nj|k&&l;m'), [
+    ['a', 'b c', 'd;e', 'f g'],
+    ['j'],
+    ['k'],
+    ['l'],
+    ['m'],
+  ])
+  assert.deepEqual(commandsIn(''), [])
+})
+
+test('no text makes it fail', () => {
+  const piece = fc.constantFrom(
+    'npm test',
+    'yarn ',
+    'pnpm ',
+    'make ',
+    'bash -c "',
+    "'",
+    '"',
+    '\\',
+    '\n',
+    ';',
+    '&&',
+    'npx ',
+    'node ',
+    '-r',
+    '--run',
+    '-m',
+    'python ',
+    '$(',
+    '(',
+    ')',
+    '`',
+    '*',
+    'workspaces',
+    'run ',
+    ' ',
+    '{',
+    '__proto__',
+    'constructor',
+    ': a\n\t',
+    '=',
+    'include x',
+    '{"scripts":{"test":"',
+  )
+  const text = fc
+    .array(fc.oneof(piece, fc.string({ maxLength: 4 })), { maxLength: 15 })
+    .map((it) => it.join(''))
+  const path = fc.constantFrom(
+    'package.json',
+    'Makefile',
+    'a/pyproject.toml',
+    'Cargo.toml',
+    'scripts/a.sh',
+    'setup.cfg',
+    'jest.config.js',
+    '__proto__',
+  )
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(path, fc.option(text), fc.option(text)), { maxLength: 5 }),
+      fc.array(text, { maxLength: 3 }),
+      (files, gates) => {
+        const pins = changedGateDefinitions(
+          files.map(([name, before, after]) => changed(name, before, after)),
+          gates,
+        )
+        for (const pin of pins) assert.ok(gates.includes(pin.gate))
+      },
+    ),
+    { numRuns: 1500 },
+  )
+})
