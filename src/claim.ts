@@ -241,7 +241,13 @@ function started(state: State, request: ClaimRequest): State {
         startedAt: run.startedAt ?? new Date(request.job.startedAt).toISOString(),
       },
     },
-    control: { ...state.control, chosen: { ...state.control.chosen, ...request.chosen } },
+    control: {
+      ...state.control,
+      chosen: { ...state.control.chosen, ...request.chosen },
+      // A person who starts the run anew has mended what Ralph paused for, or sees it again; a person's pause stays.
+      paused:
+        request.generation === null && state.control.paused?.by === 'ralph' ? null : state.control.paused,
+    },
     job: request.job,
   }
 }

@@ -91,7 +91,7 @@ async function answerComment(context) {
     if (!(0,github_conversation/* isPerson */.K)(comment))
         return 'commands count from people only';
     if (!event.onPull)
-        return 'commands count on an open pull request only';
+        return 'commands count on a pull request only';
     const api = (0,client/* createClient */.UU)({
         token: (0,action_context/* tokenOf */.B9)(context),
         url: place.api,
@@ -125,7 +125,7 @@ async function answerComment(context) {
             if (working(state))
                 return 'the working job answers';
             await conversation.react(comment.id, 'confused');
-            await conversation.reply(issue, (0,replies/* unknownReply */.Z5)(parsed.problem, parsed.fix));
+            await conversation.reply(issue, (0,replies/* mistakeReply */.nd)(parsed.problem, parsed.fix));
             return parsed.problem;
         case 'status':
             await conversation.react(comment.id, 'rocket');

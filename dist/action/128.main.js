@@ -408,10 +408,14 @@ function execute(args, options) {
 /* harmony export */   y: () => (/* binding */ createStore)
 /* harmony export */ });
 /* harmony import */ var _loop_ports_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(7942);
-/* harmony import */ var _clone_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(4389);
+/* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(94);
+/* harmony import */ var _clone_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(4389);
+
 
 
 const TRIES = 4;
+/** The remote knows this token and says no: asking again changes nothing. */
+const REFUSED = /\b(401|403)\b|permission to .* denied|write access to repository not granted|could not read username/i;
 const FOLDER = '.ralph-state';
 /** Where the state stands in its commit. */
 const STATE_FILE = `${FOLDER}/state.json`;
@@ -466,7 +470,7 @@ function createStore(git, objects, options) {
         // Before the first publish there is no branch: whatever ends the run until then leaves the clone as it was.
         if (state.published === null)
             return;
-        await (0,_clone_js__WEBPACK_IMPORTED_MODULE_1__/* .moveClone */ .HN)(git, snapshot, state.branch, state.green, [[ref, commit]]);
+        await (0,_clone_js__WEBPACK_IMPORTED_MODULE_2__/* .moveClone */ .HN)(git, snapshot, state.branch, state.green, [[ref, commit]]);
     }
     async function push(target, refs) {
         const args = ['push', '--porcelain', '--no-verify', '--no-follow-tags', '--recurse-submodules=no'];
@@ -483,6 +487,8 @@ function createStore(git, objects, options) {
             if (result.code === 0)
                 return { kind: 'pushed' };
             said = `${result.stdout}\n${result.stderr}`.trim();
+            if (REFUSED.test(said))
+                return { kind: 'rejected', said };
             // The answer may be lost although the push was done: the remote itself is asked before anything is said.
             const now = await remoteRefs(target, refs.map(({ ref }) => ref)).catch(() => null);
             if (now === null)
@@ -571,7 +577,7 @@ function createStore(git, objects, options) {
                     break;
                 await pause(tries);
             }
-            await (0,_clone_js__WEBPACK_IMPORTED_MODULE_1__/* .shareShallow */ .wL)(git, snapshot);
+            await (0,_clone_js__WEBPACK_IMPORTED_MODULE_2__/* .shareShallow */ .wL)(git, snapshot);
         },
         async save(state) {
             const before = known?.ref === refOf(state.folder) ? known.commit : null;
@@ -633,6 +639,12 @@ function createStore(git, objects, options) {
         const now = remote === null ? null : await remoteRefs(remote, [ref]).catch(() => null);
         if (now !== null && (now.get(ref) ?? null) !== before)
             return new _loop_ports_js__WEBPACK_IMPORTED_MODULE_0__/* .LeaseLost */ .V(`${ref} moved`);
+        if (REFUSED.test(said)) {
+            const fix = 'give the job permissions: contents: write (and do not protect refs/ralph/*)';
+            return new _system_errors_js__WEBPACK_IMPORTED_MODULE_1__/* .UserError */ .yo([
+                { path: 'input token', found: refusal(said, ref), expected: 'a token that may push', fix },
+            ]);
+        }
         return new Error(`the state could not be pushed to ${ref}: ${refusal(said, ref)}`);
     }
 }
@@ -795,7 +807,7 @@ function createConversation(api, place, warn) {
                 return refused; // answered by the run that the comment itself started
             case 'mistake':
                 await conversation.react(comment.id, 'confused');
-                await conversation.reply(pull, (0,_report_replies_js__WEBPACK_IMPORTED_MODULE_2__/* .unknownReply */ .Z5)(parsed.problem, parsed.fix));
+                await conversation.reply(pull, (0,_report_replies_js__WEBPACK_IMPORTED_MODULE_2__/* .mistakeReply */ .nd)(parsed.problem, parsed.fix));
                 return refused;
             case 'command':
                 await conversation.react(comment.id, 'rocket');
@@ -1057,7 +1069,7 @@ function understand(word, args, text, below, ids) {
         case 'split':
         case 'plan':
         case 'approve-plan':
-            return mistake(`${word} is not part of this version`, '/ralph help shows what is');
+            return mistake(`${word} is not part of this version`, '/ralph help');
     }
 }
 function add(text, below) {
@@ -1098,7 +1110,7 @@ function stories(word, args, ids) {
         if (id === undefined) {
             const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_0__/* .nearest */ .p)(arg, ids);
             const shown = arg.replace(/[^\w.-]/g, '').slice(0, 40);
-            return mistake(`there is no story ${shown}`, near === null ? `the stories are ${ids.slice(0, 10).join(', ')}` : `/ralph ${word} ${near}`);
+            return mistake(`there is no story ${shown}`, near === null ? `/ralph ${word} ${ids[0] ?? 'US-001'}` : `/ralph ${word} ${near}`);
         }
         if (!found.includes(id))
             found.push(id);
@@ -1278,10 +1290,10 @@ function terminalText(text, max = 500) {
 
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
 /* harmony export */   Eg: () => (/* binding */ commandTable),
-/* harmony export */   Z5: () => (/* binding */ unknownReply),
+/* harmony export */   nd: () => (/* binding */ mistakeReply),
 /* harmony export */   wc: () => (/* binding */ helpReply)
 /* harmony export */ });
-/* unused harmony export COMMANDS */
+/* unused harmony exports COMMANDS, unknownReply */
 /* harmony import */ var _escape_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(2527);
 // What people can type after `/ralph`, and the short replies to it.
 
@@ -1314,10 +1326,15 @@ function helpReply() {
 }
 /** The reply to a command or story that does not exist. `suggestion` is the nearest valid first line, or null. */
 function unknownReply(given, suggestion) {
-    const shown = (0,_escape_js__WEBPACK_IMPORTED_MODULE_0__/* .markdownText */ .p7)(given, 80);
+    const shown = markdownText(given, 80);
     const known = shown === '' ? 'There is no command in the first line' : `I do not know “${shown}”`;
-    const meant = suggestion === null ? '' : ` Did you mean ${(0,_escape_js__WEBPACK_IMPORTED_MODULE_0__/* .code */ .aY)(suggestion, 80)}?`;
-    return `😕 ${known}.${meant} ${(0,_escape_js__WEBPACK_IMPORTED_MODULE_0__/* .code */ .aY)('/ralph help')} lists what there is. Nothing was changed.\n`;
+    const meant = suggestion === null ? '' : ` Did you mean ${code(suggestion, 80)}?`;
+    return `😕 ${known}.${meant} ${code('/ralph help')} lists what there is. Nothing was changed.\n`;
+}
+/** The reply to a command that is for us and cannot be done: what is wrong, and what to write instead. */
+function mistakeReply(problem, fix) {
+    const said = (0,_escape_js__WEBPACK_IMPORTED_MODULE_0__/* .markdownText */ .p7)(problem, 160);
+    return `😕 ${said.charAt(0).toUpperCase()}${said.slice(1)}. Try ${(0,_escape_js__WEBPACK_IMPORTED_MODULE_0__/* .code */ .aY)(fix, 120)}. Nothing was changed.\n`;
 }
 
 

@@ -909,11 +909,19 @@ function createChecks(api, place, how, key, warn) {
                     catch (error) {
                         if (client_statusOf(error) !== 403)
                             throw error;
-                        warn('checks are refused (permissions: checks: write is missing): statuses are posted instead');
+                        warn('checks are refused (permissions: checks: write is missing): statuses are tried instead');
                         mode = 'statuses';
                     }
                 }
-                await postStatus(sha, check);
+                try {
+                    await postStatus(sha, check);
+                }
+                catch (error) {
+                    if (client_statusOf(error) !== 403)
+                        throw error;
+                    warn('neither checks nor statuses may be posted: the job needs permissions: checks: write');
+                    mode = 'none';
+                }
             }
         },
         async close(sha, name, title) {
@@ -3839,6 +3847,7 @@ function recordMessage(state, subject) {
 
 
 
+
 const TIMELINE = 200;
 const LEARNINGS = 50;
 /** The state after an event. Total: an event that does not fit the state changes nothing. */
@@ -3849,7 +3858,7 @@ function reduce(state, event, limits) {
             if (event.theirs !== 'gone')
                 return withJob(heard, { synced: true, theirs: event.theirs?.head ?? null });
             const paused = {
-                reason: `${state.branch} was deleted by people; /ralph run makes it again`,
+                reason: `${state.branch} was deleted by people: restore it at ${state.published ?? state.green}`,
                 by: 'ralph',
             };
             return withJob({ ...heard, control: { ...heard.control, paused } }, { synced: true, branchRefused: true });
@@ -3862,8 +3871,13 @@ function reduce(state, event, limits) {
                 synced: false,
             });
         }
-        case 'join-failed':
         case 'push-refused':
+            // Before the first publish nothing exists yet: that is an error to be mended, not a pause.
+            if (state.published === null) {
+                return failed(state, event.summary, `let this token push ${state.branch}, then run again`);
+            }
+            return reduce(state, { at: event.at, kind: 'join-failed', summary: event.summary }, limits);
+        case 'join-failed':
             return withJob({ ...state, control: { ...state.control, paused: { reason: event.summary, by: 'ralph' } } }, { theirs: null, branchRefused: true, conclusion: null });
         case 'diverged':
             return state.job.joins >= 5
@@ -3875,7 +3889,7 @@ function reduce(state, event, limits) {
             const red = event.gates.find((gate) => !gate.ok && !gate.advisory);
             if (red === undefined)
                 return { ...state, baseline: 'green' };
-            return failed(state, `the base is red: gate ${red.name} fails before Ralph changed anything (${red.ended})`, `mend ${state.base.branch} first, or set baseline: off for a project that does not exist yet`);
+            return failed(state, `the base is red: gate ${red.name} fails before Ralph changed anything (${red.ended})`, `mend ${state.base.branch} first, or set baseline: off for a project that does not exist yet; its output:\n${excerpt(red.output, 4000)}`);
         }
         case 'opened':
             return withJob({ ...state, green: event.green, published: event.green, github: event.github, progress: [] }, { opened: true });
@@ -5727,7 +5741,9 @@ function createRepository(git, objects, options) {
             if (await within(theirs, green))
                 return { commit: green, people: null, code: false };
             if (published !== null && !(await within(published, theirs))) {
-                return { conflict: `${state.branch} was rewritten by people (${theirs.slice(0, 7)})` };
+                return {
+                    conflict: `${state.branch} was rewritten by people (it is at ${theirs.slice(0, 7)}): put ${published} back`,
+                };
             }
             const files = ownFiles(state);
             const text = await objects.text(`${theirs}:${files.prd}`);
@@ -5818,7 +5834,10 @@ class LeaseLost extends Error {
 ;// CONCATENATED MODULE: ./lib/git/store.js
 
 
+
 const TRIES = 4;
+/** The remote knows this token and says no: asking again changes nothing. */
+const REFUSED = /\b(401|403)\b|permission to .* denied|write access to repository not granted|could not read username/i;
 const FOLDER = '.ralph-state';
 /** Where the state stands in its commit. */
 const STATE_FILE = `${FOLDER}/state.json`;
@@ -5890,6 +5909,8 @@ function createStore(git, objects, options) {
             if (result.code === 0)
                 return { kind: 'pushed' };
             said = `${result.stdout}\n${result.stderr}`.trim();
+            if (REFUSED.test(said))
+                return { kind: 'rejected', said };
             // The answer may be lost although the push was done: the remote itself is asked before anything is said.
             const now = await remoteRefs(target, refs.map(({ ref }) => ref)).catch(() => null);
             if (now === null)
@@ -6040,6 +6061,12 @@ function createStore(git, objects, options) {
         const now = remote === null ? null : await remoteRefs(remote, [ref]).catch(() => null);
         if (now !== null && (now.get(ref) ?? null) !== before)
             return new LeaseLost(`${ref} moved`);
+        if (REFUSED.test(said)) {
+            const fix = 'give the job permissions: contents: write (and do not protect refs/ralph/*)';
+            return new errors/* UserError */.yo([
+                { path: 'input token', found: refusal(said, ref), expected: 'a token that may push', fix },
+            ]);
+        }
         return new Error(`the state could not be pushed to ${ref}: ${refusal(said, ref)}`);
     }
 }
@@ -11378,7 +11405,7 @@ function readEvent(name, payload) {
                     edited: event_text(comment.updated_at) !== event_text(comment.created_at),
                 },
                 issue: event_number(issue.number),
-                onPull: issue.pull_request !== undefined && issue.state === 'open',
+                onPull: issue.pull_request !== undefined,
             };
         }
         case 'schedule':

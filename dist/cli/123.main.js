@@ -274,7 +274,7 @@ function understand(word, args, text, below, ids) {
         case 'split':
         case 'plan':
         case 'approve-plan':
-            return mistake(`${word} is not part of this version`, '/ralph help shows what is');
+            return mistake(`${word} is not part of this version`, '/ralph help');
     }
 }
 function add(text, below) {
@@ -315,7 +315,7 @@ function stories(word, args, ids) {
         if (id === undefined) {
             const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_0__/* .nearest */ .p)(arg, ids);
             const shown = arg.replace(/[^\w.-]/g, '').slice(0, 40);
-            return mistake(`there is no story ${shown}`, near === null ? `the stories are ${ids.slice(0, 10).join(', ')}` : `/ralph ${word} ${near}`);
+            return mistake(`there is no story ${shown}`, near === null ? `/ralph ${word} ${ids[0] ?? 'US-001'}` : `/ralph ${word} ${near}`);
         }
         if (!found.includes(id))
             found.push(id);

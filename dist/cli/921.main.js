@@ -199,7 +199,12 @@ function started(state, request) {
                 startedAt: run.startedAt ?? new Date(request.job.startedAt).toISOString(),
             },
         },
-        control: { ...state.control, chosen: { ...state.control.chosen, ...request.chosen } },
+        control: {
+            ...state.control,
+            chosen: { ...state.control.chosen, ...request.chosen },
+            // A person who starts the run anew has mended what Ralph paused for, or sees it again; a person's pause stays.
+            paused: request.generation === null && state.control.paused?.by === 'ralph' ? null : state.control.paused,
+        },
         job: request.job,
     };
 }
@@ -881,11 +886,13 @@ function sessionMs(state, limits, now) {
 /* harmony export */ });
 /* unused harmony export mapStory */
 /* harmony import */ var _prd_merge_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(8770);
-/* harmony import */ var _prd_schema_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(7339);
-/* harmony import */ var _report_progress_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(7751);
+/* harmony import */ var _prd_schema_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(7339);
+/* harmony import */ var _report_progress_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(7751);
+/* harmony import */ var _system_excerpt_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(2708);
 /* harmony import */ var _commands_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(4650);
-/* harmony import */ var _limits_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(5756);
+/* harmony import */ var _limits_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(5756);
 // How events change the state. Pure: the only place that passes, blocks, charges or counts anything.
+
 
 
 
@@ -901,7 +908,7 @@ function reduce(state, event, limits) {
             if (event.theirs !== 'gone')
                 return withJob(heard, { synced: true, theirs: event.theirs?.head ?? null });
             const paused = {
-                reason: `${state.branch} was deleted by people; /ralph run makes it again`,
+                reason: `${state.branch} was deleted by people: restore it at ${state.published ?? state.green}`,
                 by: 'ralph',
             };
             return withJob({ ...heard, control: { ...heard.control, paused } }, { synced: true, branchRefused: true });
@@ -914,8 +921,13 @@ function reduce(state, event, limits) {
                 synced: false,
             });
         }
-        case 'join-failed':
         case 'push-refused':
+            // Before the first publish nothing exists yet: that is an error to be mended, not a pause.
+            if (state.published === null) {
+                return failed(state, event.summary, `let this token push ${state.branch}, then run again`);
+            }
+            return reduce(state, { at: event.at, kind: 'join-failed', summary: event.summary }, limits);
+        case 'join-failed':
             return withJob({ ...state, control: { ...state.control, paused: { reason: event.summary, by: 'ralph' } } }, { theirs: null, branchRefused: true, conclusion: null });
         case 'diverged':
             return state.job.joins >= 5
@@ -927,7 +939,7 @@ function reduce(state, event, limits) {
             const red = event.gates.find((gate) => !gate.ok && !gate.advisory);
             if (red === undefined)
                 return { ...state, baseline: 'green' };
-            return failed(state, `the base is red: gate ${red.name} fails before Ralph changed anything (${red.ended})`, `mend ${state.base.branch} first, or set baseline: off for a project that does not exist yet`);
+            return failed(state, `the base is red: gate ${red.name} fails before Ralph changed anything (${red.ended})`, `mend ${state.base.branch} first, or set baseline: off for a project that does not exist yet; its output:\n${(0,_system_excerpt_js__WEBPACK_IMPORTED_MODULE_2__/* .excerpt */ .K)(red.output, 4000)}`);
         }
         case 'opened':
             return withJob({ ...state, green: event.green, published: event.green, github: event.github, progress: [] }, { opened: true });
@@ -1027,7 +1039,7 @@ function emptyRecord() {
         gates: [],
         remarks: [],
         interruptions: 0,
-        usage: (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_2__/* .emptyUsage */ .ly)(),
+        usage: (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_3__/* .emptyUsage */ .ly)(),
         attempts: 0,
         ms: 0,
         commit: null,
@@ -1068,7 +1080,7 @@ function reserve(state, storyId, at) {
         currentStoryId: storyId,
         startedAt: state.prd.run.startedAt ?? new Date(at).toISOString(),
     };
-    const control = { ...state.control, calls: (0,_limits_js__WEBPACK_IMPORTED_MODULE_3__/* .withCall */ .D$)(state.control.calls, at) };
+    const control = { ...state.control, calls: (0,_limits_js__WEBPACK_IMPORTED_MODULE_4__/* .withCall */ .D$)(state.control.calls, at) };
     return withJob({ ...started, attempt, control, prd: { ...state.prd, run } }, { begun: state.job.begun + 1, synced: false });
 }
 function worked(state, session, at) {
@@ -1303,7 +1315,7 @@ function timed(state, entry) {
 }
 function entryOf(state, attempt, status, next, at) {
     const story = state.prd.userStories.find((candidate) => candidate.id === attempt.storyId);
-    return (0,_report_progress_js__WEBPACK_IMPORTED_MODULE_4__/* .progressEntry */ .s)({
+    return (0,_report_progress_js__WEBPACK_IMPORTED_MODULE_5__/* .progressEntry */ .s)({
         iteration: attempt.iteration,
         storyId: attempt.storyId,
         title: story?.title ?? '',
@@ -1328,11 +1340,11 @@ function unverified(state) {
 }
 /** Adds usage to the run, and to a story where it was spent on one. */
 function spend(state, storyId, usage) {
-    const run = { ...state.prd.run, usage: (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_2__/* .addUsage */ .vk)(state.prd.run.usage, usage) };
+    const run = { ...state.prd.run, usage: (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_3__/* .addUsage */ .vk)(state.prd.run.usage, usage) };
     const paid = { ...state, prd: { ...state.prd, run } };
     if (storyId === null)
         return paid;
-    return withRecord(paid, storyId, (record) => ({ ...record, usage: (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_2__/* .addUsage */ .vk)(record.usage, usage) }));
+    return withRecord(paid, storyId, (record) => ({ ...record, usage: (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_3__/* .addUsage */ .vk)(record.usage, usage) }));
 }
 function learn(state, learnings) {
     const known = state.prd.run.learnings;
@@ -6141,7 +6153,9 @@ function createRepository(git, objects, options) {
             if (await within(theirs, green))
                 return { commit: green, people: null, code: false };
             if (published !== null && !(await within(published, theirs))) {
-                return { conflict: `${state.branch} was rewritten by people (${theirs.slice(0, 7)})` };
+                return {
+                    conflict: `${state.branch} was rewritten by people (it is at ${theirs.slice(0, 7)}): put ${published} back`,
+                };
             }
             const files = (0,loop_files/* ownFiles */.aJ)(state);
             const text = await objects.text(`${theirs}:${files.prd}`);
@@ -6232,7 +6246,10 @@ class LeaseLost extends Error {
 ;// CONCATENATED MODULE: ./lib/git/store.js
 
 
+
 const TRIES = 4;
+/** The remote knows this token and says no: asking again changes nothing. */
+const REFUSED = /\b(401|403)\b|permission to .* denied|write access to repository not granted|could not read username/i;
 const FOLDER = '.ralph-state';
 /** Where the state stands in its commit. */
 const STATE_FILE = `${FOLDER}/state.json`;
@@ -6304,6 +6321,8 @@ function createStore(git, objects, options) {
             if (result.code === 0)
                 return { kind: 'pushed' };
             said = `${result.stdout}\n${result.stderr}`.trim();
+            if (REFUSED.test(said))
+                return { kind: 'rejected', said };
             // The answer may be lost although the push was done: the remote itself is asked before anything is said.
             const now = await remoteRefs(target, refs.map(({ ref }) => ref)).catch(() => null);
             if (now === null)
@@ -6454,6 +6473,12 @@ function createStore(git, objects, options) {
         const now = remote === null ? null : await remoteRefs(remote, [ref]).catch(() => null);
         if (now !== null && (now.get(ref) ?? null) !== before)
             return new LeaseLost(`${ref} moved`);
+        if (REFUSED.test(said)) {
+            const fix = 'give the job permissions: contents: write (and do not protect refs/ralph/*)';
+            return new errors/* UserError */.yo([
+                { path: 'input token', found: refusal(said, ref), expected: 'a token that may push', fix },
+            ]);
+        }
         return new Error(`the state could not be pushed to ${ref}: ${refusal(said, ref)}`);
     }
 }

@@ -870,7 +870,7 @@ function nextMove(state, outcome, voice = 'comment', limits = null) {
                 return `Mend what the reason names, then go on with ${say('run')}.`;
             return `Go on with ${say('run')}.`;
         case 'error':
-            return whenWrong(state, say);
+            return whenWrong(state, voice === 'comment' && state.github.pull === null ? 'Run workflow' : say('run'));
         case 'interrupted':
             return `Go on with ${say('run')}: it begins where this job ended.`;
     }
@@ -909,13 +909,13 @@ function whenSpent(state, limits, say) {
         return `Raise ${reached.join(' and ')}, then go on with ${say('run')}.`;
     return `Allow more with ${say(`limit cost +${moreCost(state)}`)}; what was done so far is kept.`;
 }
-function whenWrong(state, say) {
+function whenWrong(state, again) {
     const fix = state.job.error?.fix.split('\n', 1)[0]?.trim().replace(/[.:]$/, '') ?? '';
     if (fix === '')
-        return `See the log of the job, mend what it names, then go on with ${say('run')}.`;
+        return `See the log of the job, mend what it names, then go on with ${again}.`;
     const sentence = `${fix.charAt(0).toUpperCase()}${fix.slice(1)}`;
     const told = (0,_escape_js__WEBPACK_IMPORTED_MODULE_1__/* .markdownText */ .p7)(sentence);
-    return /\b(?:run|go on)\b/.test(fix) ? `${told}.` : `${told}; then go on with ${say('run')}.`;
+    return /\b(?:run|go on)\b/.test(fix) ? `${told}.` : `${told}; then go on with ${again}.`;
 }
 /** Two iterations for each story that is left, in fives. */
 function moreIterations(state) {

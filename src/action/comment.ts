@@ -7,7 +7,7 @@ import { dispatchRun } from '../github/dispatch.ts'
 import { expired } from '../loop/lease.ts'
 import { parseSlash } from '../loop/slash-commands.ts'
 import type { State } from '../loop/state.ts'
-import { helpReply, unknownReply } from '../report/replies.ts'
+import { helpReply, mistakeReply } from '../report/replies.ts'
 import { type ActionContext, tokenOf } from './context.ts'
 import { peekStates } from './peek.ts'
 
@@ -18,7 +18,7 @@ export async function answerComment(context: ActionContext): Promise<string> {
   const { comment, issue } = event
   if (parseSlash(comment.body, []).kind === 'none') return 'the comment is not for Ralph'
   if (!isPerson(comment)) return 'commands count from people only'
-  if (!event.onPull) return 'commands count on an open pull request only'
+  if (!event.onPull) return 'commands count on a pull request only'
   const api = createClient({
     token: tokenOf(context),
     url: place.api,
@@ -52,7 +52,7 @@ export async function answerComment(context: ActionContext): Promise<string> {
     case 'mistake':
       if (working(state)) return 'the working job answers'
       await conversation.react(comment.id, 'confused')
-      await conversation.reply(issue, unknownReply(parsed.problem, parsed.fix))
+      await conversation.reply(issue, mistakeReply(parsed.problem, parsed.fix))
       return parsed.problem
     case 'status':
       await conversation.react(comment.id, 'rocket')

@@ -37,7 +37,7 @@ export function readEvent(name: string, payload: unknown): RunEvent {
           edited: text(comment.updated_at) !== text(comment.created_at),
         },
         issue: number(issue.number),
-        onPull: issue.pull_request !== undefined && issue.state === 'open',
+        onPull: issue.pull_request !== undefined,
       }
     }
     case 'schedule':

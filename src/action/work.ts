@@ -14,6 +14,7 @@ import type { ReporterPort } from '../loop/ports.ts'
 import type { Conclusion, Lease, State } from '../loop/state.ts'
 import { jobSummary } from '../report/markdown.ts'
 import { outputsOf } from '../report/outputs.ts'
+import { mapTexts } from '../report/texts.ts'
 import { describeSettings, type Settings } from '../settings.ts'
 import { UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
@@ -134,7 +135,8 @@ async function workOn(start: State, parts: Parts): Promise<Worked> {
     onGateEnd: live.gate,
   })
   const { state, conclusion } = await loop(start, limits, ports)
-  const summary = workshop.redactor.redact(jobSummary(state, reporter.facts()))
+  const { redact } = workshop.redactor
+  const summary = redact(jobSummary(mapTexts(state, redact), reporter.facts()))
   const reportPath = join(context.env.RUNNER_TEMP ?? workshop.clone.gitDir, `ralph-${state.feature}.md`)
   await writeFile(reportPath, summary)
   await core.summary.addRaw(summary, true).write()

@@ -342,7 +342,9 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
         (await git.run(['merge-base', '--is-ancestor', old, young], { accept: [1] })).code === 0
       if (await within(theirs, green)) return { commit: green, people: null, code: false }
       if (published !== null && !(await within(published, theirs))) {
-        return { conflict: `${state.branch} was rewritten by people (${theirs.slice(0, 7)})` }
+        return {
+          conflict: `${state.branch} was rewritten by people (it is at ${theirs.slice(0, 7)}): put ${published} back`,
+        }
       }
       const files = ownFiles(state)
       const text = await objects.text(`${theirs}:${files.prd}`)

@@ -2,6 +2,7 @@
 import type { StorePort } from '../loop/ports.ts'
 import { LeaseLost } from '../loop/ports.ts'
 import type { State } from '../loop/state.ts'
+import { UserError } from '../system/errors.ts'
 import type { CatFile } from './cat-file.ts'
 import { moveClone, type Snapshot, shareShallow } from './clone.ts'
 import type { Git, Remote } from './git.ts'
@@ -31,6 +32,9 @@ export type Store = StorePort & {
 }
 
 const TRIES = 4
+/** The remote knows this token and says no: asking again changes nothing. */
+const REFUSED =
+  /\b(401|403)\b|permission to .* denied|write access to repository not granted|could not read username/i
 const FOLDER = '.ralph-state'
 /** Where the state stands in its commit. */
 export const STATE_FILE = `${FOLDER}/state.json`
@@ -110,6 +114,7 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
       const result = await git.onRemote(target, args, { accept: [1, 128] })
       if (result.code === 0) return { kind: 'pushed' }
       said = `${result.stdout}\n${result.stderr}`.trim()
+      if (REFUSED.test(said)) return { kind: 'rejected', said }
       // The answer may be lost although the push was done: the remote itself is asked before anything is said.
       const now = await remoteRefs(
         target,
@@ -260,6 +265,12 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
     const ref = refOf(state.folder)
     const now = remote === null ? null : await remoteRefs(remote, [ref]).catch(() => null)
     if (now !== null && (now.get(ref) ?? null) !== before) return new LeaseLost(`${ref} moved`)
+    if (REFUSED.test(said)) {
+      const fix = 'give the job permissions: contents: write (and do not protect refs/ralph/*)'
+      return new UserError([
+        { path: 'input token', found: refusal(said, ref), expected: 'a token that may push', fix },
+      ])
+    }
     return new Error(`the state could not be pushed to ${ref}: ${refusal(said, ref)}`)
   }
 }

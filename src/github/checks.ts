@@ -95,11 +95,17 @@ export function createChecks(
             continue
           } catch (error) {
             if (statusOf(error) !== 403) throw error
-            warn('checks are refused (permissions: checks: write is missing): statuses are posted instead')
+            warn('checks are refused (permissions: checks: write is missing): statuses are tried instead')
             mode = 'statuses'
           }
         }
-        await postStatus(sha, check)
+        try {
+          await postStatus(sha, check)
+        } catch (error) {
+          if (statusOf(error) !== 403) throw error
+          warn('neither checks nor statuses may be posted: the job needs permissions: checks: write')
+          mode = 'none'
+        }
       }
     },
     async close(sha, name, title) {

@@ -2,7 +2,7 @@
 import type { QueuePort } from '../loop/ports.ts'
 import { parseSlash } from '../loop/slash-commands.ts'
 import type { Command, State } from '../loop/state.ts'
-import { unknownReply } from '../report/replies.ts'
+import { mistakeReply } from '../report/replies.ts'
 import { type Api, ONCE, statusOf } from './client.ts'
 import type { Place } from './place.ts'
 
@@ -76,7 +76,7 @@ export function createConversation(api: Api, place: Place, warn: (message: strin
         return refused // answered by the run that the comment itself started
       case 'mistake':
         await conversation.react(comment.id, 'confused')
-        await conversation.reply(pull, unknownReply(parsed.problem, parsed.fix))
+        await conversation.reply(pull, mistakeReply(parsed.problem, parsed.fix))
         return refused
       case 'command':
         await conversation.react(comment.id, 'rocket')

@@ -6,6 +6,7 @@ import { rollupCheck, storyCheck } from '../report/checks.ts'
 import { stickyComment, stickyMarker } from '../report/markdown.ts'
 import type { Facts } from '../report/parts.ts'
 import { pullRequestBody, pullRequestTitle } from '../report/pull-request.ts'
+import { mapTexts } from '../report/texts.ts'
 import type { Checks } from './checks.ts'
 import { type Api, saidByGitHub } from './client.ts'
 import type { Conversation } from './conversation.ts'
@@ -39,13 +40,16 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
   let headSha: string | null = null
   let compare: string | null = null
 
+  /** Redacted before it is rendered: escaping would split a secret, and hide it from the redaction behind. */
+  const clean = (state: State): State => mapTexts(state, options.redact)
+
   const facts = (): Facts => ({
     repositoryUrl: repositoryUrl(place),
     runUrl: options.runUrl,
     limits: options.limits,
     now: Date.now(),
     compareUrl: compare,
-    notes,
+    notes: notes.map(options.redact),
   })
 
   /** Whatever goes wrong in telling is told, and changes nothing else. */
@@ -62,7 +66,7 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
     if (github.pull === null) return github
     const number = github.pull
     await attempt('the summary comment could not be written', async () => {
-      const body = options.redact(stickyComment(state, facts()))
+      const body = options.redact(stickyComment(clean(state), facts()))
       const comment = await conversation.stick(number, github.comment, stickyMarker(state.feature), body)
       github = { ...github, comment }
     })
@@ -71,7 +75,7 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
 
   async function rollup(state: State, sha: string): Promise<void> {
     await attempt('the check could not be posted', () =>
-      checks.post(sha, [redacted(rollupCheck(state, facts()))]),
+      checks.post(sha, [redacted(rollupCheck(clean(state), facts()))]),
     )
   }
 
@@ -88,8 +92,8 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
       return state.github
     }
     if (pull === null) {
-      const title = options.redact(pullRequestTitle(state))
-      const body = options.redact(pullRequestBody(state, facts()))
+      const title = options.redact(pullRequestTitle(clean(state)))
+      const body = options.redact(pullRequestBody(clean(state), facts()))
       const draft = options.pullRequest === 'draft'
       const opened = await openPull(options.publishApi, place, {
         branch: state.branch,
@@ -101,7 +105,10 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
       if (opened.kind === 'refused') {
         compare = compareUrl(place, state.base.branch, state.branch)
         notes.push(`The pull request could not be opened (${opened.reason}). Open it here: ${compare}`)
-        warn(`the pull request could not be opened: ${opened.reason}. Open it here: ${compare}`)
+        const mend = /not permitted/i.test(opened.reason)
+          ? '; let Actions create pull requests in Settings, Actions, General'
+          : '; the job needs permissions: pull-requests: write'
+        warn(`the pull request could not be opened: ${opened.reason}${mend}. Open it here: ${compare}`)
         return state.github
       }
       pull = opened.pull
@@ -117,8 +124,8 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
         options.publishApi,
         place,
         open.number,
-        options.redact(pullRequestTitle(state)),
-        options.redact(pullRequestBody(state, facts())),
+        options.redact(pullRequestTitle(clean(state))),
+        options.redact(pullRequestBody(clean(state), facts())),
       ),
     )
     if (open.draft && options.pullRequest === 'draft') {
@@ -166,11 +173,13 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
       const sha = state.published
       if (sha !== null) {
         headSha = sha
-        const stories = toPost(state, conclusion.outcome === 'continued')
+        const shown = clean(state)
+        // A story's check belongs on a commit that holds its code.
+        const stories = state.green === sha ? toPost(state, conclusion.outcome === 'continued') : []
         await attempt('the checks could not be posted', () =>
           checks.post(
             sha,
-            [...stories.map((id) => storyCheck(state, id, facts())), rollupCheck(state, facts())].map(
+            [...stories.map((id) => storyCheck(shown, id, facts())), rollupCheck(shown, facts())].map(
               redacted,
             ),
           ),

@@ -2,6 +2,7 @@
 import { mergePeople } from '../prd/merge.ts'
 import { addUsage, emptyUsage, type Prd, type Story, type Usage } from '../prd/schema.ts'
 import { progressEntry } from '../report/progress.ts'
+import { excerpt } from '../system/excerpt.ts'
 import { applyCommand } from './commands.ts'
 import { type Limits, withCall } from './limits.ts'
 import type { Attempt, Event, Failure, GateResult, Kept, State, StoryRecord, TimelineEntry } from './state.ts'
@@ -16,7 +17,7 @@ export function reduce(state: State, event: Event, limits: Limits): State {
       const heard = event.commands.reduce(applyCommand, state)
       if (event.theirs !== 'gone') return withJob(heard, { synced: true, theirs: event.theirs?.head ?? null })
       const paused = {
-        reason: `${state.branch} was deleted by people; /ralph run makes it again`,
+        reason: `${state.branch} was deleted by people: restore it at ${state.published ?? state.green}`,
         by: 'ralph',
       }
       return withJob(
@@ -32,8 +33,13 @@ export function reduce(state: State, event: Event, limits: Limits): State {
         synced: false,
       })
     }
-    case 'join-failed':
     case 'push-refused':
+      // Before the first publish nothing exists yet: that is an error to be mended, not a pause.
+      if (state.published === null) {
+        return failed(state, event.summary, `let this token push ${state.branch}, then run again`)
+      }
+      return reduce(state, { at: event.at, kind: 'join-failed', summary: event.summary }, limits)
+    case 'join-failed':
       return withJob(
         { ...state, control: { ...state.control, paused: { reason: event.summary, by: 'ralph' } } },
         { theirs: null, branchRefused: true, conclusion: null },
@@ -54,7 +60,7 @@ export function reduce(state: State, event: Event, limits: Limits): State {
       return failed(
         state,
         `the base is red: gate ${red.name} fails before Ralph changed anything (${red.ended})`,
-        `mend ${state.base.branch} first, or set baseline: off for a project that does not exist yet`,
+        `mend ${state.base.branch} first, or set baseline: off for a project that does not exist yet; its output:\n${excerpt(red.output, 4000)}`,
       )
     }
     case 'opened':

@@ -94,7 +94,7 @@ function understand(
     case 'split':
     case 'plan':
     case 'approve-plan':
-      return mistake(`${word} is not part of this version`, '/ralph help shows what is')
+      return mistake(`${word} is not part of this version`, '/ralph help')
   }
 }
 
@@ -140,7 +140,7 @@ function stories(
       const shown = arg.replace(/[^\w.-]/g, '').slice(0, 40)
       return mistake(
         `there is no story ${shown}`,
-        near === null ? `the stories are ${ids.slice(0, 10).join(', ')}` : `/ralph ${word} ${near}`,
+        near === null ? `/ralph ${word} ${ids[0] ?? 'US-001'}` : `/ralph ${word} ${near}`,
       )
     }
     if (!found.includes(id)) found.push(id)

@@ -38,3 +38,9 @@ export function unknownReply(given: string, suggestion: string | null): string {
   const meant = suggestion === null ? '' : ` Did you mean ${code(suggestion, 80)}?`
   return `😕 ${known}.${meant} ${code('/ralph help')} lists what there is. Nothing was changed.\n`
 }
+
+/** The reply to a command that is for us and cannot be done: what is wrong, and what to write instead. */
+export function mistakeReply(problem: string, fix: string): string {
+  const said = markdownText(problem, 160)
+  return `😕 ${said.charAt(0).toUpperCase()}${said.slice(1)}. Try ${code(fix, 120)}. Nothing was changed.\n`
+}

@@ -217,7 +217,7 @@ export function nextMove(
         return `Mend what the reason names, then go on with ${say('run')}.`
       return `Go on with ${say('run')}.`
     case 'error':
-      return whenWrong(state, say)
+      return whenWrong(state, voice === 'comment' && state.github.pull === null ? 'Run workflow' : say('run'))
     case 'interrupted':
       return `Go on with ${say('run')}: it begins where this job ended.`
   }
@@ -257,12 +257,12 @@ function whenSpent(state: State, limits: Limits | null, say: (command: string) =
   return `Allow more with ${say(`limit cost +${moreCost(state)}`)}; what was done so far is kept.`
 }
 
-function whenWrong(state: State, say: (command: string) => string): string {
+function whenWrong(state: State, again: string): string {
   const fix = state.job.error?.fix.split('\n', 1)[0]?.trim().replace(/[.:]$/, '') ?? ''
-  if (fix === '') return `See the log of the job, mend what it names, then go on with ${say('run')}.`
+  if (fix === '') return `See the log of the job, mend what it names, then go on with ${again}.`
   const sentence = `${fix.charAt(0).toUpperCase()}${fix.slice(1)}`
   const told = markdownText(sentence)
-  return /\b(?:run|go on)\b/.test(fix) ? `${told}.` : `${told}; then go on with ${say('run')}.`
+  return /\b(?:run|go on)\b/.test(fix) ? `${told}.` : `${told}; then go on with ${again}.`
 }
 
 /** Two iterations for each story that is left, in fives. */

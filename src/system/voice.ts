@@ -19,7 +19,8 @@ const ANSI = new RegExp(
 /** Controls but tab, and the characters that turn the reading direction. */
 const CONTROLS = /[^\P{Cc}\t]|[\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu
 const LINE_END = /\r\n?|\n/g
-const IGNORED = String.raw`\p{Default_Ignorable_Code_Point}*`
+/** What a comparison by language may leave out; the tab to be sure. */
+const IGNORED = String.raw`[\t\p{Default_Ignorable_Code_Point}]*`
 const COMMAND = new RegExp(String.raw`^([\s\u0085\p{Default_Ignorable_Code_Point}]*):(?=${IGNORED}:)`, 'u')
 const LEGACY_COMMAND = new RegExp(String.raw`#(?=${IGNORED}#${IGNORED}\[)`, 'gu')
 
@@ -29,10 +30,11 @@ const LEGACY_COMMAND = new RegExp(String.raw`#(?=${IGNORED}#${IGNORED}\[)`, 'gu'
  * Anything else stays as it is; muting twice changes nothing more.
  */
 export function muted(line: string): string {
-  return broken(cleaned(line))
+  return broken(withoutControls(line))
 }
 
-function cleaned(line: string): string {
+/** The text as one line, without a terminal's control sequences and control characters; tabs stay. */
+export function withoutControls(line: string): string {
   if (!/[^\x20-\x7e\t]/.test(line)) return line
   return line
     .replace(/[\r\n]+/g, ' ')
@@ -56,7 +58,7 @@ export type MutedWriter = { write(chunk: string): void; end(): void }
 export function createMutedWriter(write: (text: string) => void, prefix: string): MutedWriter {
   let pending = ''
   let afterReturn = false
-  const deliver = (line: string): void => write(`${broken(prefix + cleaned(line))}\n`)
+  const deliver = (line: string): void => write(`${broken(prefix + withoutControls(line))}\n`)
   const keep = (text: string): void => {
     pending += text
     let from = 0

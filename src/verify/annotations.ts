@@ -1,5 +1,7 @@
 // Finds places in files in what gates print, so that a check can show each message where it belongs.
 
+import { withoutControls } from '../system/voice.ts'
+
 /** `level` is what the checks API calls `annotation_level`. `message` is one to three lines, not trusted. */
 export type Annotation = {
   path: string
@@ -271,13 +273,8 @@ function plainLines(output: string): string[] {
     output.length > MAX_OUTPUT
       ? `${output.slice(0, MAX_OUTPUT / 2)}\n${output.slice(-MAX_OUTPUT / 2)}`
       : output
-  return text
-    .split(/\r\n|\n|\r/)
-    .map((line) => line.slice(0, MAX_LINE).replace(ESCAPES, '').replace(CONTROLS, ''))
+  return text.split(/\r\n|\n|\r/).map((line) => withoutControls(line.slice(0, MAX_LINE)))
 }
-
-const ESCAPES = /\x1b\[[0-9;:?]*[ -/]*[@-~]/g
-const CONTROLS = /[^\P{Cc}\t]/gu
 
 function bounded(message: string): string {
   const text = message.trim()

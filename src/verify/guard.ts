@@ -39,8 +39,11 @@ export type Rule =
   | 'secret'
   | 'path'
 
-/** Why a change may not stay. Neither field holds a secret; `path` is as hostile as its author. */
-export type Refusal = { path: string; rule: Rule; reason: string }
+/**
+ * Why a change may not stay. `path` is the change's own, for undoing it; `shown` is the path without secrets, for
+ * people. Both are as hostile as their author.
+ */
+export type Refusal = { path: string; shown: string; rule: Rule; reason: string }
 
 /** GitHub refuses files over 100 MB and warns from 50 MB. */
 export const MAX_FILE_BYTES = 50 * 1024 * 1024
@@ -60,8 +63,9 @@ export function judgeChanges(changes: Change[], rules: GuardRules): Refusal[] {
     const folded = foldPath(change.path)
     if (isRalphsFolded(folded)) continue
     const hidden = secretPaths && rules.secrets.finds(change.path)
-    const path = hidden ? rules.secrets.redact(change.path) : change.path
-    const add = (rule: Rule, reason: string): number => refusals.push({ path, rule, reason })
+    const shown = hidden ? rules.secrets.redact(change.path) : change.path
+    const add = (rule: Rule, reason: string): number =>
+      refusals.push({ path: change.path, shown, rule, reason })
 
     if (hidden && change.status !== 'D') add('secret', 'the name holds a secret')
     const strange = change.status === 'D' ? null : strangeness(change.path, folded)
@@ -289,7 +293,9 @@ const SHOWN_PATH = 160
 /** The refusals as text for the next prompt: at most 20 of them, one a line, paths quoted and cut. */
 export function sayRefusals(refusals: Refusal[]): string {
   if (refusals.length === 0) return ''
-  const lines = refusals.slice(0, SHOWN_REFUSALS).map(({ path, reason }) => `- ${quotePath(path)}: ${reason}`)
+  const lines = refusals
+    .slice(0, SHOWN_REFUSALS)
+    .map(({ shown, reason }) => `- ${quotePath(shown)}: ${reason}`)
   const more = refusals.length - lines.length
   if (more > 0) lines.push(`- and ${more} more`)
   return ['These changes may not be made. Undo them, and reach the goal without them:', ...lines].join('\n')

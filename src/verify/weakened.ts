@@ -3,8 +3,9 @@
 // Read from the text alone, so it is a hint and no proof: honest refactorings are let through where their words turn
 // up again in tests that run (a renamed test, a table, a helper), and a cheat who writes those words is not found.
 
-import { holders, isTestFile, mayHoldTests, readTests, type TestCase, type TestFile } from './read-tests.ts'
-import { type Language, languageOf, type Source, type Span, statementEnd, wordsIn } from './source.ts'
+import { isTestFile, mayHoldTests, readTests } from './reading/read.ts'
+import { holders, type TestCase, type TestFile } from './reading/shared.ts'
+import { type Language, languageOf, type Source, type Span, statementEnd, wordsIn } from './reading/source.ts'
 
 export { isTestFile, mayHoldTests }
 
