@@ -22,6 +22,10 @@ async function main(): Promise<void> {
   const log = createLog((text) => process.stdout.write(text), redactor.redact)
   const command = context.inputs.command?.trim() || 'auto'
   const { event } = context
+  if (command === 'resume-lost' || (command === 'auto' && event.kind === 'schedule')) {
+    const { resumeLost } = await import('./resume.ts')
+    return neutral(await resumeLost(context))
+  }
   if (event.kind === 'foreign') return neutral(`the event ${event.name} is none of Ralph's`)
   if (event.kind === 'comment') {
     const { answerComment } = await import('./comment.ts')
@@ -32,12 +36,12 @@ async function main(): Promise<void> {
       {
         path: 'input command',
         found: command,
-        expected: 'auto or run',
+        expected: 'auto, run or resume-lost',
         fix: 'the other commands are not part of this version',
       },
     ])
   }
-  if (event.kind === 'schedule') return neutral('nothing is done on a schedule in this version')
+  if (event.kind === 'schedule') return neutral('a schedule resumes lost chains only')
   const { work } = await import('./work.ts')
   const worked = await work(context, log, stop.signal)
   if ('neutral' in worked) return neutral(worked.neutral)

@@ -1,0 +1,47 @@
+// `resume-lost`, on a schedule: starts chains again whose job was lost. Idempotent: a dispatch carries the generation.
+import * as core from '@actions/core'
+import { createClient, saidByGitHub } from '../github/client.ts'
+import { dispatchRun } from '../github/dispatch.ts'
+import { type HolderRun, whyLost } from '../loop/lost.ts'
+import type { State } from '../loop/state.ts'
+import { UserError } from '../system/errors.ts'
+import { type ActionContext, tokenOf } from './context.ts'
+import { peekStates } from './peek.ts'
+
+/** Looks at every feature once; gives what was done, in one line. */
+export async function resumeLost(context: ActionContext): Promise<string> {
+  const { place } = context
+  const workflow = context.inputs.workflow?.trim() ?? ''
+  if (workflow === '') {
+    throw new UserError([
+      {
+        path: 'input workflow',
+        found: 'nothing',
+        expected: 'the file name of the workflow that works',
+        fix: 'write workflow: ralph.yml; this workflow only resumes',
+      },
+    ])
+  }
+  const api = createClient({ token: tokenOf(context), url: place.api, warn: (text) => core.warning(text) })
+  const resumed: string[] = []
+  for (const state of (await peekStates(context)).values()) {
+    const why = whyLost(state, await holderOf(state), Date.now())
+    if (why === null) continue
+    await dispatchRun(api, place, workflow, { feature: state.feature, generation: state.generation })
+    resumed.push(`${state.feature} (${why})`)
+  }
+  return resumed.length === 0 ? 'no chain is lost' : `resumed: ${resumed.join(', ')}`
+
+  async function holderOf(state: State): Promise<HolderRun> {
+    const id = state.lease?.runId ?? null
+    if (id === null) return null
+    const { owner, repo } = place
+    try {
+      const { data } = await api.rest.actions.getWorkflowRun({ owner, repo, run_id: id })
+      return { status: data.status ?? '', conclusion: data.conclusion }
+    } catch (error) {
+      core.warning(`run ${id} could not be looked up: ${saidByGitHub(error)}`)
+      return null
+    }
+  }
+}

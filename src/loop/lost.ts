@@ -1,0 +1,27 @@
+// Whether a chain has stopped although it should go on: asked by `resume-lost`. Pure.
+import { expired } from './lease.ts'
+import type { State } from './state.ts'
+
+/** How the run that holds the lease stands on the platform; null where it could not be asked. */
+export type HolderRun = { status: string; conclusion: string | null } | null
+
+/** Why the chain is to be resumed, in words, or null: it works, it has ended, or a person wants it to rest. */
+export function whyLost(state: State, holder: HolderRun, now: number): string | null {
+  const { control, lease, prd } = state
+  if (control.paused !== null) return null
+  if (control.notBefore !== null && control.notBefore > now) return null
+  if (lease !== null) return whyHeldInVain(state, holder, now)
+  if (control.continuePending) return 'the next job was promised and never started'
+  const waited = prd.run.outcome === 'paused' && control.notBefore !== null
+  return waited ? 'the time to wait for is over' : null
+}
+
+function whyHeldInVain(state: State, holder: HolderRun, now: number): string | null {
+  const { lease, job } = state
+  if (lease === null) return null
+  const over = holder === null ? expired(lease, now) : holder.status === 'completed'
+  if (!over) return null
+  // A job that was cancelled before our own deadline was stopped by a person.
+  if (holder?.conclusion === 'cancelled' && now < job.deadline) return null
+  return 'the job that worked on it was lost'
+}

@@ -1,0 +1,122 @@
+// Ralph's own files and commit messages, rendered from the state.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { ownFiles, prdFile, progressFile, recordMessage, storyMessage } from '../../../src/loop/files.ts'
+import { expired, leaseMs, sayHolder } from '../../../src/loop/lease.ts'
+import { passedEntry, passStory, reduce } from '../../../src/loop/reduce.ts'
+import type { Event, State } from '../../../src/loop/state.ts'
+import { parsePrd } from '../../../src/prd/parse.ts'
+import { newStory } from '../../../src/prd/schema.ts'
+import { gate, limitsWith, MINUTE, NOW, session, stateOf, stories } from './samples.ts'
+
+const limits = limitsWith()
+
+function gated(): State {
+  const events: Event[] = [
+    { at: NOW, kind: 'reserved', storyId: 'US-001' },
+    { at: NOW, kind: 'worked', session: session({ learnings: ['one thing'] }) },
+    { at: NOW, kind: 'guarded', candidate: 'abc1234', empty: false, remarks: [] },
+    { at: NOW, kind: 'gated', candidate: 'abc1234', gates: [gate(true)] },
+  ]
+  return events.reduce((state, event) => reduce(state, event, limits), stateOf(stories('US-001', 'US-002')))
+}
+
+describe('what is gated is what is committed', () => {
+  test('prd.json in the candidate and in the accepted state differ in the commit’s own id alone', () => {
+    const state = gated()
+    assert.ok(state.attempt)
+    const candidate = JSON.parse(prdFile(passStory(state, state.attempt)))
+    const accepted = JSON.parse(prdFile(reduce(state, { at: NOW + MINUTE, kind: 'accepted', commit: 'abc1234' }, limits)))
+    assert.equal(candidate.userStories[0].lastResult.commit, null)
+    assert.equal(accepted.userStories[0].lastResult.commit, 'abc1234')
+    accepted.userStories[0].lastResult.commit = null
+    assert.deepEqual(accepted, candidate)
+  })
+
+  test('progress.txt gets the waiting entries and this one', () => {
+    const state = { ...gated(), progress: ['\n## Iteration 0 - waiting\n\n---\n'] }
+    assert.ok(state.attempt)
+    const entry = passedEntry(state, state.attempt)
+    const text = progressFile({ ...state, progress: [...state.progress, entry] }, 'earlier\n')
+    assert.match(text, /^earlier\n\n## Iteration 0 - waiting\n\n---\n\n## Iteration 1 - US-001: story US-001\n\*\*Status:\*\* PASSED/)
+    assert.ok(text.endsWith('---\n'))
+    assert.equal(reduce(state, { at: NOW, kind: 'accepted', commit: 'abc1234' }, limits).progress.length, 0)
+  })
+
+  test('a new progress.txt begins with its header', () => {
+    assert.match(progressFile(gated(), null), /^# Ralph Progress Log\n# Project: Shop\n# Feature: ralph\/auth\n/)
+  })
+})
+
+describe('prd.json', () => {
+  test('reads back as what the state says', () => {
+    const state = gated()
+    const parsed = parsePrd(prdFile(state), 'prd.json')
+    assert.ok(parsed.ok, JSON.stringify(parsed))
+    assert.deepEqual(parsed.prd.userStories, state.prd.userStories)
+    assert.equal(parsed.prd.run.control.nonce, 'n')
+    assert.equal(parsed.prd.run.iterations, 0)
+  })
+
+  test('names the branch where people named none', () => {
+    const state = gated()
+    const file = JSON.parse(prdFile({ ...state, prd: { ...state.prd, branchName: '' } }))
+    assert.equal(file.branchName, 'ralph/auth')
+  })
+
+  test('stands in the feature’s folder', () => {
+    assert.deepEqual(ownFiles(gated()), {
+      prd: '.ralph/2026-01-10-auth/prd.json',
+      progress: '.ralph/2026-01-10-auth/progress.txt',
+      context: '.ralph/2026-01-10-auth/context.md',
+    })
+  })
+})
+
+describe('commit messages', () => {
+  test('of a story: subject, and the three trailers', () => {
+    assert.equal(
+      storyMessage(gated(), 'US-001', 3),
+      'feat: US-001 - story US-001\n\nRalph-Story: US-001\nRalph-Iteration: 3\nRalph-Run: n\n',
+    )
+    assert.equal(recordMessage(gated(), 'chore(ralph): start'), 'chore(ralph): start\n\nRalph-Run: n\n')
+  })
+
+  test('no title can forge a trailer or a second line, and none is longer than 100 characters', () => {
+    const title = fc.oneof(
+      fc.string({ unit: 'binary', minLength: 1 }),
+      fc.constantFrom('a\n\nRalph-Story: US-002', 'a\r\rRalph-Story: US-002', '\u2028Ralph-Story: x', 'x'.repeat(500)),
+    )
+    const property = fc.property(title, (words) => {
+      const state = stateOf([newStory({ id: 'US-001', title: words })])
+      const lines = storyMessage(state, 'US-001', 1).split(/[\r\n\u2028\u2029]/)
+      assert.deepEqual(lines.slice(1), ['', 'Ralph-Story: US-001', 'Ralph-Iteration: 1', 'Ralph-Run: n', ''])
+      assert.ok((lines[0] ?? '').length <= 100)
+    })
+    fc.assert(property, { numRuns: 500 })
+  })
+})
+
+describe('the lease', () => {
+  const lease = {
+    holder: 'run 1.1',
+    nonce: 'n',
+    expiresAt: NOW,
+    runId: null,
+    runAttempt: null,
+    url: null,
+    host: 'laptop',
+    pid: 42,
+    startTime: '1',
+  }
+  test('holds for an iteration, its gates and ten minutes, and is over when that has passed', () => {
+    assert.equal(leaseMs(30 * MINUTE, 15 * MINUTE), 55 * MINUTE)
+    assert.deepEqual([expired(lease, NOW - 1), expired(lease, NOW)], [false, true])
+  })
+  test('its holder in words', () => {
+    assert.equal(sayHolder(lease), 'process 42 on laptop')
+    assert.equal(sayHolder({ ...lease, runId: 7 }), 'run 7')
+    assert.equal(sayHolder({ ...lease, runId: 7, url: 'https://x/7' }), 'run 7 (https://x/7)')
+  })
+})

@@ -1,0 +1,101 @@
+// resume-lost: which chains are started again, and which are left in peace.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { emptyControl, newJob } from '../../../src/claim.ts'
+import { whyLost } from '../../../src/loop/lost.ts'
+import type { Lease, State } from '../../../src/loop/state.ts'
+import { emptyRun } from '../../../src/prd/schema.ts'
+
+const NOW = 1_800_000_000_000
+const lease: Lease = {
+  holder: 'run 1.1',
+  nonce: 'n',
+  expiresAt: NOW + 60_000,
+  runId: 1,
+  runAttempt: 1,
+  url: null,
+  host: 'h',
+  pid: 1,
+  startTime: '1',
+}
+
+type Part = Pick<State, 'lease' | 'job' | 'control' | 'prd'>
+
+function state(part: Partial<Part>): State {
+  const prd = {
+    schemaVersion: 2 as const,
+    project: '',
+    branchName: '',
+    description: '',
+    run: emptyRun(),
+    userStories: [],
+  }
+  const whole: Part = {
+    lease: null,
+    job: newJob(NOW - 1000, NOW + 3_600_000),
+    control: emptyControl(),
+    prd,
+    ...part,
+  }
+  return {
+    version: 1,
+    feature: 'auth',
+    importedFrom: null,
+    folder: '.ralph/2026-01-31-auth',
+    branch: 'ralph/auth',
+    base: { branch: 'main', sha: 'a' },
+    nonce: 'n',
+    generation: 3,
+    green: 'a',
+    published: 'a',
+    baseline: 'green',
+    attempt: null,
+    kept: {},
+    records: {},
+    verification: { approved: false, sessions: 0, message: '' },
+    progress: [],
+    recent: [],
+    timeline: [],
+    github: { pull: null, pullUrl: null, comment: null },
+    ...whole,
+  }
+}
+
+const held = state({ lease })
+const ran = (conclusion: string) => ({ status: 'completed', conclusion })
+
+test('a holder that works is left in peace', () => {
+  assert.equal(whyLost(held, { status: 'in_progress', conclusion: null }, NOW), null)
+  assert.equal(whyLost(held, null, NOW), null)
+})
+
+test('a holder whose run failed or vanished is resumed', () => {
+  assert.match(whyLost(held, ran('failure'), NOW) ?? '', /was lost/)
+  assert.match(whyLost(held, null, NOW + 120_000) ?? '', /was lost/)
+})
+
+test('a job that a person cancelled before our deadline is not resumed; one that the platform ended behind it is', () => {
+  assert.equal(whyLost(held, ran('cancelled'), NOW), null)
+  assert.match(whyLost(held, ran('cancelled'), NOW + 4_000_000) ?? '', /was lost/)
+})
+
+test('a promised job that never started is resumed', () => {
+  assert.match(
+    whyLost(state({ control: { ...emptyControl(), continuePending: true } }), null, NOW) ?? '',
+    /promised/,
+  )
+})
+
+test('a pause and a wait are respected; a wait that is over is not', () => {
+  const paused = { reason: 'paused by alice', by: 'alice' }
+  const control = { ...emptyControl(), continuePending: true }
+  assert.equal(whyLost(state({ control: { ...control, paused } }), null, NOW), null)
+  assert.equal(whyLost(state({ control: { ...control, notBefore: NOW + 1 } }), null, NOW), null)
+  const run = { ...emptyRun(), outcome: 'paused' as const }
+  const waited = state({ control: { ...emptyControl(), notBefore: NOW - 1 } })
+  assert.match(whyLost({ ...waited, prd: { ...waited.prd, run } }, null, NOW) ?? '', /over/)
+})
+
+test('a chain that ended, or was interrupted and saved, rests', () => {
+  assert.equal(whyLost(state({}), null, NOW), null)
+})
