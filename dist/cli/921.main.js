@@ -340,7 +340,7 @@ async function checkDirt(repository, checkedOut, allowed) {
 /* harmony import */ var _prd_select_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(2856);
 /* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(94);
 /* harmony import */ var _system_process_table_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(3261);
-/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(4400);
+/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(1058);
 // A feature on this machine: the checkout, its state, and what may be done with the work tree before a run.
 
 
@@ -2975,7 +2975,7 @@ async function processLives(pid, startTime) {
 
 /***/ }),
 
-/***/ 4400:
+/***/ 1058:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 
@@ -6974,8 +6974,8 @@ function judgeChanges(changes, rules) {
         if (isRalphsFolded(folded))
             continue;
         const hidden = secretPaths && rules.secrets.finds(change.path);
-        const path = hidden ? rules.secrets.redact(change.path) : change.path;
-        const add = (rule, reason) => refusals.push({ path, rule, reason });
+        const shown = hidden ? rules.secrets.redact(change.path) : change.path;
+        const add = (rule, reason) => refusals.push({ path: change.path, shown, rule, reason });
         if (hidden && change.status !== 'D')
             add('secret', 'the name holds a secret');
         const strange = change.status === 'D' ? null : strangeness(change.path, folded);
@@ -7211,7 +7211,9 @@ const SHOWN_PATH = 160;
 function sayRefusals(refusals) {
     if (refusals.length === 0)
         return '';
-    const lines = refusals.slice(0, SHOWN_REFUSALS).map(({ path, reason }) => `- ${quotePath(path)}: ${reason}`);
+    const lines = refusals
+        .slice(0, SHOWN_REFUSALS)
+        .map(({ shown, reason }) => `- ${quotePath(shown)}: ${reason}`);
     const more = refusals.length - lines.length;
     if (more > 0)
         lines.push(`- and ${more} more`);
@@ -7938,7 +7940,7 @@ function pins_oneLine(text) {
     return line.length > 300 ? `${line.slice(0, 297)}...` : line;
 }
 
-;// CONCATENATED MODULE: ./lib/verify/source.js
+;// CONCATENATED MODULE: ./lib/verify/reading/source.js
 // Program text made safe to search: comments and strings blanked out, brackets paired, literals set apart.
 const EXTENSIONS = [
     ['javascript', /\.[cm]?[jt]sx?$/],
@@ -8236,48 +8238,9 @@ function firstFrom(spans, from) {
     return low;
 }
 
-;// CONCATENATED MODULE: ./lib/verify/read-tests.js
-// What the tests in a program text are: their names and marks, their assertions, the tables that repeat them.
+;// CONCATENATED MODULE: ./lib/verify/reading/shared.js
+// What the readers of all languages share: the shape of what they find, tables, nesting.
 
-const NO_TESTS = /(?:^|\/)(?:node_modules|vendor|fixtures?|__fixtures__|testdata|__snapshots__)\//;
-const TEST_PATHS = {
-    javascript: /(?:^|\/)(?:tests?|specs?|__tests?__|__specs?__|e2e|cypress)\/|[._-](?:test|spec|cy|e2e)\.[cm]?[jt]sx?$|(?:^|\/)tests?(?:-[^/]*)?\.[cm]?[jt]sx?$/i,
-    python: /(?:^|\/)tests?\/|(?:^|\/)(?:tests?(?:_[^/]*)?|[^/]*_tests?)\.py$/,
-    go: /_test\.go$/,
-    rust: /(?:^|\/)tests\/|(?:^|\/)(?:tests?(?:_[^/]*)?|[^/]*_tests?)\.rs$/,
-    java: /(?:^|\/)src\/[^/]*[tT]est[^/]*\/|(?:^|\/)tests?\/|(?:^|\/)(?:Test[A-Z][^/]*|[^/]*(?:Tests?|TestCase|IT|Spec))\.java$/,
-};
-/** Whether the file holds tests, by its path: JS and TS, Python, Go, Rust, Java. */
-function isTestFile(path) {
-    const language = languageOf(path);
-    return language !== null && TEST_PATHS[language].test(path) && !NO_TESTS.test(path);
-}
-/** Whether the file must be looked at for tests: Rust has them beside the code. */
-function mayHoldTests(path) {
-    return isTestFile(path) || (languageOf(path) === 'rust' && !NO_TESTS.test(path));
-}
-/** Reads the tests of a file whose language is known. Never fails. */
-function readTests(path, raw, language) {
-    const source = readSource(raw, language);
-    const tables = tablesOf(source);
-    const found = READERS[language](source, tables);
-    // Beside the code, what asserts outside of the parts for tests is the program's own.
-    const parts = isTestFile(path) ? [{ span: { from: 0, to: source.raw.length } }] : found.parts;
-    const assertions = read_tests_within(assertionsIn(source), parts, (span) => span);
-    const inTest = holders(found.tests);
-    const helpers = read_tests_within(helpersIn(source, found.tests), parts, (helper) => helper.span).filter(({ span }) => inTest(span.from).length === 0);
-    const repeats = [...found.repeats, ...loopsIn(source, tables)];
-    const { tests, focused } = found;
-    return { path, source, tests, focused, repeats, helpers, assertions };
-}
-const READERS = {
-    javascript: readJavaScript,
-    python: readPython,
-    go: readGo,
-    rust: readRust,
-    java: readJava,
-};
-// ---------------------------------------------------------------- shared by the readers
 function count(text, pattern) {
     return [...text.matchAll(pattern)].length;
 }
@@ -8289,7 +8252,7 @@ function isEmptyBlock(text) {
     return /^\s*;*\s*$/.test(text) || /^\s*return\b\s*(?:;|\n|$|Ok\(\(\)\)|undefined|null|None)/.test(text);
 }
 /** One line of at most 80 characters. */
-function read_tests_oneLine(text) {
+function shared_oneLine(text) {
     const line = text.replace(/\s+/g, ' ').trim();
     return line.length > 80 ? `${line.slice(0, 77)}...` : line;
 }
@@ -8321,7 +8284,7 @@ function holders(items) {
     };
 }
 /** The items, ascending, that begin in one of the parts. */
-function read_tests_within(items, parts, spanOf) {
+function shared_within(items, parts, spanOf) {
     const around = holders(parts);
     return items.filter((item) => around(spanOf(item).from).length > 0);
 }
@@ -8402,118 +8365,11 @@ function literalRows(source, { from, to }, depth = 4) {
     }
     return rows;
 }
-// ---------------------------------------------------------------- JavaScript and TypeScript
-const JS_CALL = /(?<![\w$.])(?:(?:t|tt|ctx|Deno|QUnit|browser)\.(test|it|describe|module)|(x?describe|fdescribe|x?context|suite|(?:x|f)?it|x?test|x?specify|fspecify))((?:\s*\.\s*[A-Za-z]+)*)\s*(?:<[^;(){}]{0,200}>\s*)?(?=[(`])/g;
-const JS_GROUPS = new Set(['describe', 'xdescribe', 'fdescribe', 'context', 'xcontext', 'suite', 'module']);
-/** `test.describe` is a group; `test.step`, `test.use`, `it.extend` ... are neither test nor group. */
-const JS_MODIFIERS = new Set('skip only todo fixme failing fails fail concurrent sequential serial parallel each for describe runIf skipIf if shuffle describe slow configure'.split(' '));
-const JS_SKIPS = /^(?:skip|todo|fixme|failing|fails|fail|skipIf|runIf)$/;
-/** Inside a body: mocha, node, ava, tap, Playwright. */
-const JS_BODY_SKIPS = /(?<![\w$.])(?:this|t|ctx|context|test|it)\.(?:skip|todo|fixme|fail)\s*\(|(?<![\w$.])pending\s*\(/g;
-function readJavaScript(source, tables) {
-    const tests = [];
-    const groups = [];
-    const repeats = [];
-    const focused = [];
-    const tooDeep = nesting();
-    for (const match of source.code.matchAll(JS_CALL)) {
-        const base = match[1] ?? match[2] ?? '';
-        const modifiers = (match[3] ?? '')
-            .split('.')
-            .map((it) => it.trim())
-            .filter((it) => it !== '');
-        if (modifiers.some((it) => !JS_MODIFIERS.has(it)))
-            continue;
-        const from = match.index;
-        let open = from + match[0].length;
-        const table = modifiers.some((it) => it === 'each' || it === 'for');
-        const rows = table ? jsEachRows(source, open, tables) : [];
-        if (table || modifiers.some((it) => it === 'skipIf' || it === 'runIf' || it === 'if')) {
-            open = nextCode(source, source.code[open] === '(' ? closing(source, open) : jsTemplateEnd(source, open));
-        }
-        if (source.code[open] !== '(')
-            continue;
-        const span = { from, to: closing(source, open) };
-        if (tooDeep(span))
-            continue;
-        const args = source_elements(source, open);
-        const first = args[0];
-        if (first === undefined)
-            continue;
-        const inside = code(source, { from: first.from, to: span.to });
-        const callback = /=>|\bfunction\b/.exec(inside);
-        const named = /^\s*["'`]/.test(code(source, first));
-        if (!named && callback === null)
-            continue; // `test(value)`, `test.skip(condition)`
-        const options = callback === null ? inside : inside.slice(0, callback.index);
-        const optionSkips = named
-            ? count(options, /[{,]\s*(?:skip|todo)\s*(?::(?!\s*(?:false|undefined)\b)|[,}])/g)
-            : 0;
-        const isGroup = JS_GROUPS.has(base) || modifiers.includes('describe');
-        const ownSkips = modifiers.filter((it) => JS_SKIPS.test(it)).length + (base.startsWith('x') ? 1 : 0) + optionSkips;
-        if (/^f(?:it|describe|specify)$/.test(base) ||
-            modifiers.includes('only') ||
-            /[{,]\s*only\s*:\s*true\b/.test(options)) {
-            focused.push({ at: from, text: read_tests_oneLine(source.raw.slice(from, first.to)) });
-        }
-        if (rows.length > 0)
-            repeats.push({ span, rows });
-        if (isGroup) {
-            groups.push({ span, skips: ownSkips });
-            continue;
-        }
-        const body = { from: named ? (args[1]?.from ?? first.to) : first.from, to: span.to };
-        const block = callback === null ? '' : jsBlock(inside.slice(callback.index));
-        const pending = callback === null && args.length === 1 ? 1 : 0;
-        tests.push({
-            name: named
-                ? read_tests_oneLine(source.raw.slice(first.from, first.to)).replace(/^["'`]|["'`]$/g, '')
-                : '(unnamed)',
-            span,
-            body,
-            skips: ownSkips + pending + count(code(source, body), JS_BODY_SKIPS),
-            // A callback that is only named may hold anything.
-            empty: callback === null ? args.length === 1 : block !== null && isEmptyBlock(block),
-        });
-    }
-    return { tests: withGroups(tests, groups), repeats, focused, parts: [] };
-}
-/** What is in the callback's braces; null for one without. `text` begins at its arrow or its keyword. */
-function jsBlock(text) {
-    const open = /^(?:=>\s*\{|function\b[^{]*\{)/.exec(text);
-    if (open === null)
-        return null;
-    let depth = 1;
-    let at = open[0].length;
-    for (; at < text.length && depth > 0; at += 1)
-        depth += text[at] === '{' ? 1 : text[at] === '}' ? -1 : 0;
-    return text.slice(open[0].length, at - 1);
-}
-/** The rows of `each`: of the list in the call, or the lines of the template after its headings. */
-function jsEachRows(source, open, tables) {
-    if (source.code[open] === '(')
-        return tableRows(source, { from: open + 1, to: closing(source, open) - 1 }, tables);
-    const end = jsTemplateEnd(source, open);
-    const rows = [];
-    let from = open + 1;
-    for (const line of source.raw.slice(open + 1, end - 1).split('\n')) {
-        if (line.trim() !== '')
-            rows.push({ from, to: from + line.length });
-        from += line.length + 1;
-    }
-    return rows.slice(1);
-}
-/** After the backtick that closes the one at `open`: its parts are blanked, its holes are bracketed code. */
-function jsTemplateEnd(source, open) {
-    for (let at = open + 1; at < source.code.length; at += 1) {
-        if (source.code[at] === '`')
-            return at + 1;
-        if (source.code[at] === '{')
-            at = closing(source, at) - 1;
-    }
-    return source.code.length;
-}
-// ---------------------------------------------------------------- Python
+
+;// CONCATENATED MODULE: ./lib/verify/reading/python.js
+// Tests in Python: pytest and unittest. Blocks by their indentation.
+
+
 const PY_SKIP_MARKS = /\bmark\.(?:skip|skipif|xfail)\b|\bunittest\.(?:skip\w*|expectedFailure)\b|@\s*(?:skip\w*|xfail|expectedFailure)\b/g;
 const PY_OWN_MARKS = /^[ \t]*(?:pytestmark\b[^\n=]*=[^\n]*\bmark\.(?:skip|skipif|xfail)\b|__test__\s*=\s*False)/gm;
 const PY_BODY_SKIPS = /\bpytest\s*\.\s*(?:skip|xfail|importorskip)\s*\(|\.skipTest\s*\(|\bSkipTest\b/g;
@@ -8653,271 +8509,12 @@ function pyInlineBody(source, from, to) {
     }
     return to;
 }
-// ---------------------------------------------------------------- Go
-const GO_SKIPS = /(?<![\w$])[a-z]\w*\.(?:Skip|Skipf|SkipNow)\s*\(/g;
-function readGo(source) {
-    const tests = [];
-    const head = source.raw.slice(0, Math.max(0, source.code.search(/^package\s/m)));
-    const build = /^\/\/(?:go:build| ?\+build)\s/m.exec(head);
-    const groups = [{ span: { from: 0, to: source.code.length }, skips: build === null ? 0 : 1 }];
-    const add = (tooDeep, name, from, open) => {
-        const to = closing(source, open);
-        if (tooDeep({ from, to }))
-            return;
-        const body = { from: open + 1, to: closing(source, open) - 1 };
-        const text = code(source, body);
-        tests.push({ name, span: { from, to }, body, skips: count(text, GO_SKIPS), empty: isEmptyBlock(text) });
-    };
-    for (const match of source.code.matchAll(/^func\s+(?:\([^)\n]*\)\s*)?((?:Test|Fuzz|Example)(?:[^a-z\W]\w*)?)\s*\([^)]*\)\s*\{/gm)) {
-        const open = match.index + match[0].length - 1;
-        add(() => false, match[1], match.index, open);
-    }
-    const tooDeep = nesting();
-    for (const match of source.code.matchAll(/(?<![\w$])[a-z]\w{0,20}\.Run\s*\(\s*["`][^"`]{0,500}["`]\s*,\s*func\s*\([^)]{0,200}\)\s*\{/g)) {
-        const open = match.index + match[0].length - 1;
-        const name = source.raw.slice(match.index, open);
-        add(tooDeep, `Run ${read_tests_oneLine(/["`]([^"`]*)["`]/.exec(name)?.[1] ?? '')}`, match.index, open);
-    }
-    return { tests: withGroups(tests, groups), repeats: [], focused: [], parts: [] };
-}
-// ---------------------------------------------------------------- Rust
-function readRust(source) {
-    const tests = [];
-    const groups = [];
-    const repeats = [];
-    const parts = [];
-    const tooDeep = nesting();
-    for (const match of source.code.matchAll(/\b(?:pub(?:\s*\([^)\n]*\))?\s+)?(?:(?:async|const|unsafe)\s+)*(fn|mod)\s+(\w+)/g)) {
-        const open = rustBody(source, match.index + match[0].length);
-        if (open === -1)
-            continue;
-        const from = rustAttributes(source, match.index);
-        const attributes = source.code.slice(from, match.index);
-        const span = { from, to: closing(source, open) };
-        if (tooDeep(span))
-            continue;
-        const skips = count(attributes, /\bignore\b|\bshould_panic\b/g) + count(attributes, /\bcfg\s*\((?!\s*test\s*\))/g);
-        if (match[1] === 'mod') {
-            groups.push({ span, skips });
-            if (/\bcfg\s*\([^)]*\btest\b/.test(attributes))
-                parts.push({ span });
-            continue;
-        }
-        const cases = [...attributes.matchAll(/#\[\s*(?:case|test_case|case::\w+)\b/g)];
-        if (!/#\[\s*(?:\w+::)*(?:test|rstest|test_case|wasm_bindgen_test|quickcheck)\b/.test(attributes))
-            continue;
-        if (cases.length > 0) {
-            const rows = cases.map((it) => ({ from: from + it.index, to: closing(source, from + it.index + 1) }));
-            repeats.push({ span, rows });
-        }
-        const body = { from: open + 1, to: span.to - 1 };
-        tests.push({ name: match[2], span, body, skips, empty: isEmptyBlock(code(source, body)) });
-    }
-    return { tests: withGroups(tests, groups), repeats, focused: [], parts: [...parts, ...tests] };
-}
-/** The brace that opens the body; -1 for a declaration without one. */
-function rustBody(source, at) {
-    for (let next = at; next < source.code.length; next += 1) {
-        const c = source.code[next];
-        if (c === '{')
-            return next;
-        if (c === ';' || c === '}')
-            return -1;
-        if (c === '(' || c === '[')
-            next = closing(source, next) - 1;
-    }
-    return -1;
-}
-/** Where the attributes before `at` begin. */
-function rustAttributes(source, at) {
-    let from = at;
-    for (;;) {
-        let back = from - 1;
-        while (back >= 0 && /\s/.test(source.code[back]))
-            back -= 1;
-        const open = source.code[back] === ']' ? (source.partner[back] ?? -1) : -1;
-        if (open < 1 || source.code[open - 1] !== '#')
-            return from;
-        from = open - 1;
-    }
-}
-// ---------------------------------------------------------------- Java
-const JAVA_SKIPS = /@(?:[\w.]*\.)?(?:Disabled\w*|Ignore|EnabledIf\w*|EnabledOn\w*)\b|\benabled\s*=\s*false\b|\bexpected\s*=/g;
-const JAVA_BODY_SKIPS = /\b(?:assumeTrue|assumeFalse|assumeThat|assumingThat|abort)\s*\(|\bSkipException\b/g;
-function readJava(source) {
-    const tests = [];
-    const groups = [];
-    const repeats = [];
-    for (const match of source.code.matchAll(/\b(?:class|interface|record)\s+\w+[^;{}()]{0,500}\{/g)) {
-        const open = match.index + match[0].length - 1;
-        const from = javaMemberStart(source, match.index);
-        const span = { from, to: closing(source, open) };
-        groups.push({ span, skips: count(code(source, { from, to: open }), JAVA_SKIPS) });
-    }
-    const seen = new Set();
-    const tooDeep = nesting();
-    const heads = /@(?:[\w.]*\.)?(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property)\b|\bpublic\s+void\s+test\w*\s*\(\s*\)/g;
-    for (const match of source.code.matchAll(heads)) {
-        const from = javaMemberStart(source, match.index);
-        const method = javaMethod(source, match.index);
-        if (method === null || seen.has(method.open))
-            continue;
-        seen.add(method.open);
-        const head = code(source, { from, to: method.open });
-        const span = { from, to: closing(source, method.open) };
-        if (tooDeep(span))
-            continue;
-        const body = { from: method.open + 1, to: span.to - 1 };
-        const rows = javaRows(source, { from, to: method.open });
-        if (rows.length > 0)
-            repeats.push({ span, rows });
-        const text = code(source, body);
-        tests.push({
-            name: method.name,
-            span,
-            body,
-            skips: count(head, JAVA_SKIPS) + count(text, JAVA_BODY_SKIPS),
-            empty: isEmptyBlock(text),
-        });
-    }
-    return { tests: withGroups(tests, groups), repeats, focused: [], parts: [] };
-}
-/** Annotations and head of a member are not longer; a bound, so that hostile text is read in linear time. */
-const JAVA_HEAD = 1_500;
-/** After what stands before the member: `;`, `{` or `}` outside of an annotation's brackets. */
-function javaMemberStart(source, at) {
-    for (let back = at - 1; back >= Math.max(0, at - JAVA_HEAD); back -= 1) {
-        const c = source.code[back];
-        const open = source.partner[back] ?? -1;
-        if (c === ')' && open !== -1)
-            back = open;
-        else if (c === ';' || c === '{' || c === '}')
-            return back + 1;
-    }
-    return at;
-}
-/** The name of the method whose annotations or modifiers stand at `at`, and its opening brace. */
-function javaMethod(source, at) {
-    let name = '';
-    for (let next = at, steps = 0; next < source.code.length && steps < JAVA_HEAD; next += 1, steps += 1) {
-        const c = source.code[next];
-        if (c === ';' || c === '}')
-            return null;
-        if (c === '{')
-            return name === '' ? null : { name, open: next };
-        if (c !== '(')
-            continue;
-        const word = /(@?[\w.]+)\s*$/.exec(source.code.slice(Math.max(0, next - 120), next))?.[1] ?? '';
-        if (!word.startsWith('@'))
-            name = word;
-        next = closing(source, next) - 1;
-    }
-    return null;
-}
-function javaRows(source, head) {
-    for (const match of code(source, head).matchAll(/@(ValueSource|CsvSource|EnumSource|MethodSource)\s*\(/g)) {
-        const open = head.from + match.index + match[0].length - 1;
-        if (match[1] === 'MethodSource') {
-            // The rows are made by a method whose name may differ: all arguments in the file.
-            const rows = [...source.code.matchAll(/\b(?:Arguments\.of|arguments)\s*\(/g)].map((it) => ({
-                from: it.index,
-                to: closing(source, it.index + it[0].length - 1),
-            }));
-            if (rows.length > 0)
-                return rows;
-            continue;
-        }
-        const block = source.raw.slice(open, closing(source, open)).match(/"""([\s\S]*?)"""/);
-        if (block !== null) {
-            const lines = block[1].split('\n').filter((it) => it.trim() !== '');
-            return lines.map(() => ({ from: open, to: closing(source, open) }));
-        }
-        const brace = source.code.indexOf('{', open);
-        if (brace !== -1 && brace < closing(source, open))
-            return source_elements(source, brace);
-        return source_elements(source, open);
-    }
-    return [];
-}
-// ---------------------------------------------------------------- loops
-const LOOPS = {
-    javascript: /\bfor\s*(?:await\s*)?\(|\.(?:forEach|map|flatMap)\s*\(/g,
-    python: /^[ \t]*(?:async\s+)?for\s[^\n]{1,200}?\sin\s/gm,
-    go: /\bfor\s[^{;\n]{0,200}?\brange\s/g,
-    rust: /\bfor\s[^\n{;]{1,200}?\sin\s|\.for_each\s*\(/g,
-    java: /\bfor\s*\(|\.forEach\s*\(/g,
-};
-/** Loops over tables that stand in the file. */
-function loopsIn(source, tables) {
-    const found = [];
-    const tooDeep = nesting();
-    for (const match of source.code.matchAll(LOOPS[source.language])) {
-        const end = match.index + match[0].length;
-        const loop = match[0].startsWith('.')
-            ? callLoop(source, match.index, end - 1)
-            : forLoop(source, match.index, end);
-        if (loop === null || tooDeep(loop.span))
-            continue;
-        const rows = tableRows(source, loop.over, tables);
-        if (rows.length > 0)
-            found.push({ span: loop.span, rows });
-    }
-    return found;
-}
-function callLoop(source, dot, open) {
-    let from = dot;
-    const last = source.partner[dot - 1] ?? -1;
-    if (last !== -1)
-        from = last;
-    const word = /[\w$.!]+$/.exec(source.code.slice(Math.max(0, from - 120), from))?.[0] ?? '';
-    return { span: { from: open, to: closing(source, open) }, over: { from: from - word.length, to: dot } };
-}
-function forLoop(source, start, end) {
-    if (source.language === 'javascript' || source.language === 'java') {
-        const close = closing(source, end - 1);
-        const head = source.code.slice(end, close - 1);
-        const split = source.language === 'java' ? /:(?!:)/.exec(head) : /\s(?:of|in)\s/.exec(head);
-        if (split === null)
-            return null;
-        const body = nextCode(source, close);
-        const to = source.code[body] === '{' ? closing(source, body) : statementEnd(source, body);
-        return { span: { from: body, to }, over: { from: end + split.index + split[0].length, to: close - 1 } };
-    }
-    if (source.language === 'python') {
-        const to = pyStatementEnd(source, start);
-        const indent = /^[ \t]*/.exec(source.code.slice(start))?.[0].length ?? 0;
-        let last = to;
-        while (last < source.code.length) {
-            const next = pyStatementEnd(source, last);
-            const line = source.code.slice(last, next);
-            if (line.trim() !== '' && line.length - line.trimStart().length <= indent)
-                break;
-            last = next;
-        }
-        const colon = source.code.lastIndexOf(':', to);
-        return { span: { from: to, to: last }, over: { from: end, to: colon > end ? colon : to } };
-    }
-    // Go and Rust: the body is the last brace of the statement; one before it belongs to a literal.
-    let open = end;
-    for (let steps = 0; steps < LONGEST_LOOP_HEAD && open < source.code.length; steps += 1) {
-        const c = source.code[open];
-        if (c === '(' || c === '[')
-            open = closing(source, open);
-        else if (c !== '{')
-            open += 1;
-        else {
-            const close = closing(source, open);
-            if (!/^[ \t]*\{/.test(source.code.slice(close, close + 8))) {
-                return { span: { from: open, to: close }, over: { from: end, to: open } };
-            }
-            open = nextCode(source, close);
-        }
-    }
-    return null;
-}
-/** In steps: a bracket with all in it is one. */
-const LONGEST_LOOP_HEAD = 500;
-// ---------------------------------------------------------------- helpers and assertions
+
+;// CONCATENATED MODULE: ./lib/verify/reading/assertions.js
+// What can fail a test: assertions, and the helper functions that hold some.
+
+
+
 const FUNCTIONS = {
     javascript: /\bfunction\s*\*?\s*([A-Za-z_$][\w$]*)\s*(?:<[^(){}]*>)?\(|\b(?:const|let|var)\s+([A-Za-z_$][\w$]*)\s*(?::[^=\n]*)?=\s*(?:async\s*)?(?:function\b|\([^()]*(?:\([^()]*\)[^()]*)*\)\s*(?::[^={}]*)?=>|[A-Za-z_$][\w$]*\s*=>)/g,
     python: /^[ \t]*(?:async\s+)?def\s+(\w+)/gm,
@@ -9016,11 +8613,458 @@ function isConstant(source, span, head, open) {
 /** These fail whatever they are given, or check what stands before them. */
 const MEANS_FAILURE = /(?:\bfail\w*|\bFail\w*|\bErrorf?|\bFatalf?|\bpanic!|\bshould|\bverify\w*|\braises|\bwarns|\bassert_(?:called|awaited|has|any|not)\w*)\s*\(?$|^\.(?:andExpect|expect)/;
 
+;// CONCATENATED MODULE: ./lib/verify/reading/go.js
+// Tests in Go: functions of the testing package, and subtests with a name.
+
+
+const GO_SKIPS = /(?<![\w$])[a-z]\w*\.(?:Skip|Skipf|SkipNow)\s*\(/g;
+function readGo(source) {
+    const tests = [];
+    const head = source.raw.slice(0, Math.max(0, source.code.search(/^package\s/m)));
+    const build = /^\/\/(?:go:build| ?\+build)\s/m.exec(head);
+    const groups = [{ span: { from: 0, to: source.code.length }, skips: build === null ? 0 : 1 }];
+    const add = (tooDeep, name, from, open) => {
+        const to = closing(source, open);
+        if (tooDeep({ from, to }))
+            return;
+        const body = { from: open + 1, to: closing(source, open) - 1 };
+        const text = code(source, body);
+        tests.push({ name, span: { from, to }, body, skips: count(text, GO_SKIPS), empty: isEmptyBlock(text) });
+    };
+    for (const match of source.code.matchAll(/^func\s+(?:\([^)\n]*\)\s*)?((?:Test|Fuzz|Example)(?:[^a-z\W]\w*)?)\s*\([^)]*\)\s*\{/gm)) {
+        const open = match.index + match[0].length - 1;
+        add(() => false, match[1], match.index, open);
+    }
+    const tooDeep = nesting();
+    for (const match of source.code.matchAll(/(?<![\w$])[a-z]\w{0,20}\.Run\s*\(\s*["`][^"`]{0,500}["`]\s*,\s*func\s*\([^)]{0,200}\)\s*\{/g)) {
+        const open = match.index + match[0].length - 1;
+        const name = source.raw.slice(match.index, open);
+        add(tooDeep, `Run ${shared_oneLine(/["`]([^"`]*)["`]/.exec(name)?.[1] ?? '')}`, match.index, open);
+    }
+    return { tests: withGroups(tests, groups), repeats: [], focused: [], parts: [] };
+}
+
+;// CONCATENATED MODULE: ./lib/verify/reading/java.js
+// Tests in Java: JUnit 3 to 5 and TestNG.
+
+
+const JAVA_SKIPS = /@(?:[\w.]*\.)?(?:Disabled\w*|Ignore|EnabledIf\w*|EnabledOn\w*)\b|\benabled\s*=\s*false\b|\bexpected\s*=/g;
+const JAVA_BODY_SKIPS = /\b(?:assumeTrue|assumeFalse|assumeThat|assumingThat|abort)\s*\(|\bSkipException\b/g;
+function readJava(source) {
+    const tests = [];
+    const groups = [];
+    const repeats = [];
+    for (const match of source.code.matchAll(/\b(?:class|interface|record)\s+\w+[^;{}()]{0,500}\{/g)) {
+        const open = match.index + match[0].length - 1;
+        const from = javaMemberStart(source, match.index);
+        const span = { from, to: closing(source, open) };
+        groups.push({ span, skips: count(code(source, { from, to: open }), JAVA_SKIPS) });
+    }
+    const seen = new Set();
+    const tooDeep = nesting();
+    const heads = /@(?:[\w.]*\.)?(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property)\b|\bpublic\s+void\s+test\w*\s*\(\s*\)/g;
+    for (const match of source.code.matchAll(heads)) {
+        const from = javaMemberStart(source, match.index);
+        const method = javaMethod(source, match.index);
+        if (method === null || seen.has(method.open))
+            continue;
+        seen.add(method.open);
+        const head = code(source, { from, to: method.open });
+        const span = { from, to: closing(source, method.open) };
+        if (tooDeep(span))
+            continue;
+        const body = { from: method.open + 1, to: span.to - 1 };
+        const rows = javaRows(source, { from, to: method.open });
+        if (rows.length > 0)
+            repeats.push({ span, rows });
+        const text = code(source, body);
+        tests.push({
+            name: method.name,
+            span,
+            body,
+            skips: count(head, JAVA_SKIPS) + count(text, JAVA_BODY_SKIPS),
+            empty: isEmptyBlock(text),
+        });
+    }
+    return { tests: withGroups(tests, groups), repeats, focused: [], parts: [] };
+}
+/** Annotations and head of a member are not longer; a bound, so that hostile text is read in linear time. */
+const JAVA_HEAD = 1_500;
+/** After what stands before the member: `;`, `{` or `}` outside of an annotation's brackets. */
+function javaMemberStart(source, at) {
+    for (let back = at - 1; back >= Math.max(0, at - JAVA_HEAD); back -= 1) {
+        const c = source.code[back];
+        const open = source.partner[back] ?? -1;
+        if (c === ')' && open !== -1)
+            back = open;
+        else if (c === ';' || c === '{' || c === '}')
+            return back + 1;
+    }
+    return at;
+}
+/** The name of the method whose annotations or modifiers stand at `at`, and its opening brace. */
+function javaMethod(source, at) {
+    let name = '';
+    for (let next = at, steps = 0; next < source.code.length && steps < JAVA_HEAD; next += 1, steps += 1) {
+        const c = source.code[next];
+        if (c === ';' || c === '}')
+            return null;
+        if (c === '{')
+            return name === '' ? null : { name, open: next };
+        if (c !== '(')
+            continue;
+        const word = /(@?[\w.]+)\s*$/.exec(source.code.slice(Math.max(0, next - 120), next))?.[1] ?? '';
+        if (!word.startsWith('@'))
+            name = word;
+        next = closing(source, next) - 1;
+    }
+    return null;
+}
+function javaRows(source, head) {
+    for (const match of code(source, head).matchAll(/@(ValueSource|CsvSource|EnumSource|MethodSource)\s*\(/g)) {
+        const open = head.from + match.index + match[0].length - 1;
+        if (match[1] === 'MethodSource') {
+            // The rows are made by a method whose name may differ: all arguments in the file.
+            const rows = [...source.code.matchAll(/\b(?:Arguments\.of|arguments)\s*\(/g)].map((it) => ({
+                from: it.index,
+                to: closing(source, it.index + it[0].length - 1),
+            }));
+            if (rows.length > 0)
+                return rows;
+            continue;
+        }
+        const block = source.raw.slice(open, closing(source, open)).match(/"""([\s\S]*?)"""/);
+        if (block !== null) {
+            const lines = block[1].split('\n').filter((it) => it.trim() !== '');
+            return lines.map(() => ({ from: open, to: closing(source, open) }));
+        }
+        const brace = source.code.indexOf('{', open);
+        if (brace !== -1 && brace < closing(source, open))
+            return source_elements(source, brace);
+        return source_elements(source, open);
+    }
+    return [];
+}
+
+;// CONCATENATED MODULE: ./lib/verify/reading/javascript.js
+// Tests in JavaScript and TypeScript: node:test, jest, vitest, mocha, ava, tap, Playwright, Cypress.
+
+
+const JS_CALL = /(?<![\w$.])(?:(?:t|tt|ctx|Deno|QUnit|browser)\.(test|it|describe|module)|(x?describe|fdescribe|x?context|suite|(?:x|f)?it|x?test|x?specify|fspecify))((?:\s*\.\s*[A-Za-z]+)*)\s*(?:<[^;(){}]{0,200}>\s*)?(?=[(`])/g;
+const JS_GROUPS = new Set(['describe', 'xdescribe', 'fdescribe', 'context', 'xcontext', 'suite', 'module']);
+/** `test.describe` is a group; `test.step`, `test.use`, `it.extend` ... are neither test nor group. */
+const JS_MODIFIERS = new Set('skip only todo fixme failing fails fail concurrent sequential serial parallel each for describe runIf skipIf if shuffle describe slow configure'.split(' '));
+const JS_SKIPS = /^(?:skip|todo|fixme|failing|fails|fail|skipIf|runIf)$/;
+/** Inside a body: mocha, node, ava, tap, Playwright. */
+const JS_BODY_SKIPS = /(?<![\w$.])(?:this|t|ctx|context|test|it)\.(?:skip|todo|fixme|fail)\s*\(|(?<![\w$.])pending\s*\(/g;
+function readJavaScript(source, tables) {
+    const tests = [];
+    const groups = [];
+    const repeats = [];
+    const focused = [];
+    const tooDeep = nesting();
+    for (const match of source.code.matchAll(JS_CALL)) {
+        const base = match[1] ?? match[2] ?? '';
+        const modifiers = (match[3] ?? '')
+            .split('.')
+            .map((it) => it.trim())
+            .filter((it) => it !== '');
+        if (modifiers.some((it) => !JS_MODIFIERS.has(it)))
+            continue;
+        const from = match.index;
+        let open = from + match[0].length;
+        const table = modifiers.some((it) => it === 'each' || it === 'for');
+        const rows = table ? jsEachRows(source, open, tables) : [];
+        if (table || modifiers.some((it) => it === 'skipIf' || it === 'runIf' || it === 'if')) {
+            open = nextCode(source, source.code[open] === '(' ? closing(source, open) : jsTemplateEnd(source, open));
+        }
+        if (source.code[open] !== '(')
+            continue;
+        const span = { from, to: closing(source, open) };
+        if (tooDeep(span))
+            continue;
+        const args = source_elements(source, open);
+        const first = args[0];
+        if (first === undefined)
+            continue;
+        const inside = code(source, { from: first.from, to: span.to });
+        const callback = /=>|\bfunction\b/.exec(inside);
+        const named = /^\s*["'`]/.test(code(source, first));
+        if (!named && callback === null)
+            continue; // `test(value)`, `test.skip(condition)`
+        const options = callback === null ? inside : inside.slice(0, callback.index);
+        const optionSkips = named
+            ? count(options, /[{,]\s*(?:skip|todo)\s*(?::(?!\s*(?:false|undefined)\b)|[,}])/g)
+            : 0;
+        const isGroup = JS_GROUPS.has(base) || modifiers.includes('describe');
+        const ownSkips = modifiers.filter((it) => JS_SKIPS.test(it)).length + (base.startsWith('x') ? 1 : 0) + optionSkips;
+        if (/^f(?:it|describe|specify)$/.test(base) ||
+            modifiers.includes('only') ||
+            /[{,]\s*only\s*:\s*true\b/.test(options)) {
+            focused.push({ at: from, text: shared_oneLine(source.raw.slice(from, first.to)) });
+        }
+        if (rows.length > 0)
+            repeats.push({ span, rows });
+        if (isGroup) {
+            groups.push({ span, skips: ownSkips });
+            continue;
+        }
+        const body = { from: named ? (args[1]?.from ?? first.to) : first.from, to: span.to };
+        const block = callback === null ? '' : jsBlock(inside.slice(callback.index));
+        const pending = callback === null && args.length === 1 ? 1 : 0;
+        tests.push({
+            name: named
+                ? shared_oneLine(source.raw.slice(first.from, first.to)).replace(/^["'`]|["'`]$/g, '')
+                : '(unnamed)',
+            span,
+            body,
+            skips: ownSkips + pending + count(code(source, body), JS_BODY_SKIPS),
+            // A callback that is only named may hold anything.
+            empty: callback === null ? args.length === 1 : block !== null && isEmptyBlock(block),
+        });
+    }
+    return { tests: withGroups(tests, groups), repeats, focused, parts: [] };
+}
+/** What is in the callback's braces; null for one without. `text` begins at its arrow or its keyword. */
+function jsBlock(text) {
+    const open = /^(?:=>\s*\{|function\b[^{]*\{)/.exec(text);
+    if (open === null)
+        return null;
+    let depth = 1;
+    let at = open[0].length;
+    for (; at < text.length && depth > 0; at += 1)
+        depth += text[at] === '{' ? 1 : text[at] === '}' ? -1 : 0;
+    return text.slice(open[0].length, at - 1);
+}
+/** The rows of `each`: of the list in the call, or the lines of the template after its headings. */
+function jsEachRows(source, open, tables) {
+    if (source.code[open] === '(')
+        return tableRows(source, { from: open + 1, to: closing(source, open) - 1 }, tables);
+    const end = jsTemplateEnd(source, open);
+    const rows = [];
+    let from = open + 1;
+    for (const line of source.raw.slice(open + 1, end - 1).split('\n')) {
+        if (line.trim() !== '')
+            rows.push({ from, to: from + line.length });
+        from += line.length + 1;
+    }
+    return rows.slice(1);
+}
+/** After the backtick that closes the one at `open`: its parts are blanked, its holes are bracketed code. */
+function jsTemplateEnd(source, open) {
+    for (let at = open + 1; at < source.code.length; at += 1) {
+        if (source.code[at] === '`')
+            return at + 1;
+        if (source.code[at] === '{')
+            at = closing(source, at) - 1;
+    }
+    return source.code.length;
+}
+
+;// CONCATENATED MODULE: ./lib/verify/reading/loops.js
+// Loops over tables: what is in them runs once for each row.
+
+
+
+const LOOPS = {
+    javascript: /\bfor\s*(?:await\s*)?\(|\.(?:forEach|map|flatMap)\s*\(/g,
+    python: /^[ \t]*(?:async\s+)?for\s[^\n]{1,200}?\sin\s/gm,
+    go: /\bfor\s[^{;\n]{0,200}?\brange\s/g,
+    rust: /\bfor\s[^\n{;]{1,200}?\sin\s|\.for_each\s*\(/g,
+    java: /\bfor\s*\(|\.forEach\s*\(/g,
+};
+/** Loops over tables that stand in the file. */
+function loopsIn(source, tables) {
+    const found = [];
+    const tooDeep = nesting();
+    for (const match of source.code.matchAll(LOOPS[source.language])) {
+        const end = match.index + match[0].length;
+        const loop = match[0].startsWith('.')
+            ? callLoop(source, match.index, end - 1)
+            : forLoop(source, match.index, end);
+        if (loop === null || tooDeep(loop.span))
+            continue;
+        const rows = tableRows(source, loop.over, tables);
+        if (rows.length > 0)
+            found.push({ span: loop.span, rows });
+    }
+    return found;
+}
+function callLoop(source, dot, open) {
+    let from = dot;
+    const last = source.partner[dot - 1] ?? -1;
+    if (last !== -1)
+        from = last;
+    const word = /[\w$.!]+$/.exec(source.code.slice(Math.max(0, from - 120), from))?.[0] ?? '';
+    return { span: { from: open, to: closing(source, open) }, over: { from: from - word.length, to: dot } };
+}
+function forLoop(source, start, end) {
+    if (source.language === 'javascript' || source.language === 'java') {
+        const close = closing(source, end - 1);
+        const head = source.code.slice(end, close - 1);
+        const split = source.language === 'java' ? /:(?!:)/.exec(head) : /\s(?:of|in)\s/.exec(head);
+        if (split === null)
+            return null;
+        const body = nextCode(source, close);
+        const to = source.code[body] === '{' ? closing(source, body) : statementEnd(source, body);
+        return { span: { from: body, to }, over: { from: end + split.index + split[0].length, to: close - 1 } };
+    }
+    if (source.language === 'python') {
+        const to = pyStatementEnd(source, start);
+        const indent = /^[ \t]*/.exec(source.code.slice(start))?.[0].length ?? 0;
+        let last = to;
+        while (last < source.code.length) {
+            const next = pyStatementEnd(source, last);
+            const line = source.code.slice(last, next);
+            if (line.trim() !== '' && line.length - line.trimStart().length <= indent)
+                break;
+            last = next;
+        }
+        const colon = source.code.lastIndexOf(':', to);
+        return { span: { from: to, to: last }, over: { from: end, to: colon > end ? colon : to } };
+    }
+    // Go and Rust: the body is the last brace of the statement; one before it belongs to a literal.
+    let open = end;
+    for (let steps = 0; steps < LONGEST_LOOP_HEAD && open < source.code.length; steps += 1) {
+        const c = source.code[open];
+        if (c === '(' || c === '[')
+            open = closing(source, open);
+        else if (c !== '{')
+            open += 1;
+        else {
+            const close = closing(source, open);
+            if (!/^[ \t]*\{/.test(source.code.slice(close, close + 8))) {
+                return { span: { from: open, to: close }, over: { from: end, to: open } };
+            }
+            open = nextCode(source, close);
+        }
+    }
+    return null;
+}
+/** In steps: a bracket with all in it is one. */
+const LONGEST_LOOP_HEAD = 500;
+
+;// CONCATENATED MODULE: ./lib/verify/reading/rust.js
+// Tests in Rust: functions with a test attribute, in files of their own and beside the code.
+
+
+function readRust(source) {
+    const tests = [];
+    const groups = [];
+    const repeats = [];
+    const parts = [];
+    const tooDeep = nesting();
+    for (const match of source.code.matchAll(/\b(?:pub(?:\s*\([^)\n]*\))?\s+)?(?:(?:async|const|unsafe)\s+)*(fn|mod)\s+(\w+)/g)) {
+        const open = rustBody(source, match.index + match[0].length);
+        if (open === -1)
+            continue;
+        const from = rustAttributes(source, match.index);
+        const attributes = source.code.slice(from, match.index);
+        const span = { from, to: closing(source, open) };
+        if (tooDeep(span))
+            continue;
+        const skips = count(attributes, /\bignore\b|\bshould_panic\b/g) + count(attributes, /\bcfg\s*\((?!\s*test\s*\))/g);
+        if (match[1] === 'mod') {
+            groups.push({ span, skips });
+            if (/\bcfg\s*\([^)]*\btest\b/.test(attributes))
+                parts.push({ span });
+            continue;
+        }
+        const cases = [...attributes.matchAll(/#\[\s*(?:case|test_case|case::\w+)\b/g)];
+        if (!/#\[\s*(?:\w+::)*(?:test|rstest|test_case|wasm_bindgen_test|quickcheck)\b/.test(attributes))
+            continue;
+        if (cases.length > 0) {
+            const rows = cases.map((it) => ({ from: from + it.index, to: closing(source, from + it.index + 1) }));
+            repeats.push({ span, rows });
+        }
+        const body = { from: open + 1, to: span.to - 1 };
+        tests.push({ name: match[2], span, body, skips, empty: isEmptyBlock(code(source, body)) });
+    }
+    return { tests: withGroups(tests, groups), repeats, focused: [], parts: [...parts, ...tests] };
+}
+/** The brace that opens the body; -1 for a declaration without one. */
+function rustBody(source, at) {
+    for (let next = at; next < source.code.length; next += 1) {
+        const c = source.code[next];
+        if (c === '{')
+            return next;
+        if (c === ';' || c === '}')
+            return -1;
+        if (c === '(' || c === '[')
+            next = closing(source, next) - 1;
+    }
+    return -1;
+}
+/** Where the attributes before `at` begin. */
+function rustAttributes(source, at) {
+    let from = at;
+    for (;;) {
+        let back = from - 1;
+        while (back >= 0 && /\s/.test(source.code[back]))
+            back -= 1;
+        const open = source.code[back] === ']' ? (source.partner[back] ?? -1) : -1;
+        if (open < 1 || source.code[open - 1] !== '#')
+            return from;
+        from = open - 1;
+    }
+}
+
+;// CONCATENATED MODULE: ./lib/verify/reading/read.js
+// What the tests in a program text are: their names and marks, their assertions, the tables that repeat them.
+
+
+
+
+
+
+
+
+
+const NO_TESTS = /(?:^|\/)(?:node_modules|vendor|fixtures?|__fixtures__|testdata|__snapshots__)\//;
+const TEST_PATHS = {
+    javascript: /(?:^|\/)(?:tests?|specs?|__tests?__|__specs?__|e2e|cypress)\/|[._-](?:test|spec|cy|e2e)\.[cm]?[jt]sx?$|(?:^|\/)tests?(?:-[^/]*)?\.[cm]?[jt]sx?$/i,
+    python: /(?:^|\/)tests?\/|(?:^|\/)(?:tests?(?:_[^/]*)?|[^/]*_tests?)\.py$/,
+    go: /_test\.go$/,
+    rust: /(?:^|\/)tests\/|(?:^|\/)(?:tests?(?:_[^/]*)?|[^/]*_tests?)\.rs$/,
+    java: /(?:^|\/)src\/[^/]*[tT]est[^/]*\/|(?:^|\/)tests?\/|(?:^|\/)(?:Test[A-Z][^/]*|[^/]*(?:Tests?|TestCase|IT|Spec))\.java$/,
+};
+/** Whether the file holds tests, by its path: JS and TS, Python, Go, Rust, Java. */
+function isTestFile(path) {
+    const language = languageOf(path);
+    return language !== null && TEST_PATHS[language].test(path) && !NO_TESTS.test(path);
+}
+/** Whether the file must be looked at for tests: Rust has them beside the code. */
+function mayHoldTests(path) {
+    return isTestFile(path) || (languageOf(path) === 'rust' && !NO_TESTS.test(path));
+}
+/** Reads the tests of a file whose language is known. Never fails. */
+function readTests(path, raw, language) {
+    const source = readSource(raw, language);
+    const tables = tablesOf(source);
+    const found = READERS[language](source, tables);
+    // Beside the code, what asserts outside of the parts for tests is the program's own.
+    const parts = isTestFile(path) ? [{ span: { from: 0, to: source.raw.length } }] : found.parts;
+    const assertions = shared_within(assertionsIn(source), parts, (span) => span);
+    const inTest = holders(found.tests);
+    const helpers = shared_within(helpersIn(source, found.tests), parts, (helper) => helper.span).filter(({ span }) => inTest(span.from).length === 0);
+    const repeats = [...found.repeats, ...loopsIn(source, tables)];
+    const { tests, focused } = found;
+    return { path, source, tests, focused, repeats, helpers, assertions };
+}
+const READERS = {
+    javascript: readJavaScript,
+    python: readPython,
+    go: readGo,
+    rust: readRust,
+    java: readJava,
+};
+
 ;// CONCATENATED MODULE: ./lib/verify/weakened.js
 // Whether a change makes the tests weaker: tests that are gone, skipped, emptied or shut out, and dropped assertions.
 //
 // Read from the text alone, so it is a hint and no proof: honest refactorings are let through where their words turn
 // up again in tests that run (a renamed test, a table, a helper), and a cheat who writes those words is not found.
+
 
 
 

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { nextStep } from '../../../src/loop/next-step.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
-import type { Event, State, Verdict } from '../../../src/loop/state.ts'
+import type { Command, Event, Kept, State, Verdict } from '../../../src/loop/state.ts'
 import { idFault } from '../../../src/prd/names.ts'
 import { remaining } from '../../../src/prd/select.ts'
 import { frozen, gate, HOUR, limitsWith, NOW, session, stateOf, stories, used } from './samples.ts'
@@ -18,7 +18,7 @@ const gates = fc.array(
   fc.record({ ok: fc.boolean(), advisory: fc.boolean() }).map(({ ok, advisory }) => gate(ok, { advisory })),
   { maxLength: 2 },
 )
-const kept = fc.constantFrom(null, { base: 'one', tree: 'tree', dropped: [] })
+const kept = fc.constantFrom<Kept | null>(null, { base: 'one', tree: 'tree', dropped: [] })
 const verdict: fc.Arbitrary<Verdict> = fc.oneof(
   fc.constant<Verdict>({ kind: 'verified' }),
   fc.record({
@@ -84,13 +84,19 @@ const arbitraryEvent: fc.Arbitrary<Event> = fc.oneof(
     arbitrary: fc.record({
       at,
       kind: is('synced'),
-      commands: fc.constant([]),
+      commands: fc.constant<Command[]>([]),
       theirs: fc.constantFrom(null, 'gone' as const, { head: 'theirs' }),
     }),
   },
   {
     weight: 1,
-    arbitrary: fc.record({ at, kind: is('joined'), green: commit, theirs: commit, people: fc.constant(null) }),
+    arbitrary: fc.record({
+      at,
+      kind: is('joined'),
+      green: commit,
+      theirs: commit,
+      people: fc.constant(null),
+    }),
   },
   {
     weight: 1,
@@ -154,7 +160,10 @@ describe('events in any order', () => {
           assert.equal(event.kind, 'accepted')
           assert.equal(state.attempt?.storyId, story.id)
           const wanted = event.kind === 'accepted' ? event.commit : ''
-          assert.ok(proves(sequence.slice(0, index), story.id, wanted), `${story.id} passed without its gates`)
+          assert.ok(
+            proves(sequence.slice(0, index), story.id, wanted),
+            `${story.id} passed without its gates`,
+          )
         }
         state = next
       }
@@ -183,7 +192,9 @@ describe('events in any order', () => {
         if (state.attempt === null && next.attempt !== null) attempts += 1
         state = next
       }
-      const charged = state.timeline.filter(({ result }) => result === 'passed' || result === 'rejected').length
+      const charged = state.timeline.filter(
+        ({ result }) => result === 'passed' || result === 'rejected',
+      ).length
       assert.equal(state.prd.run.iterations, charged)
       assert.ok(charged <= attempts)
       assert.equal(state.job.begun, attempts)
@@ -199,7 +210,10 @@ describe('events in any order', () => {
         const next = reduce(state, event, limits)
         if (state.attempt === null && next.attempt !== null) {
           const { storyId: id } = next.attempt
-          assert.ok(remaining(state.prd).some((story) => story.id === id && !story.blocked), `${id} was begun`)
+          assert.ok(
+            remaining(state.prd).some((story) => story.id === id && !story.blocked),
+            `${id} was begun`,
+          )
         }
         state = next
       }
@@ -210,7 +224,11 @@ describe('events in any order', () => {
   for (const far of [Number.MAX_SAFE_INTEGER, 9e15]) {
     test(`a vendor's absurd reset time (${far}) is no reason to fall over`, () => {
       const limits = limitsWith()
-      const reserved = reduce(stateOf(stories('US-001')), { at: NOW, kind: 'reserved', storyId: 'US-001' }, limits)
+      const reserved = reduce(
+        stateOf(stories('US-001')),
+        { at: NOW, kind: 'reserved', storyId: 'US-001' },
+        limits,
+      )
       const limited = session({ status: 'limit', resetsAt: far })
       const worked = reduce(reserved, { at: NOW, kind: 'worked', session: limited }, limits)
       const returned = reduce(worked, { at: NOW, kind: 'returned', kept: null }, limits)

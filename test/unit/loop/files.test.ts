@@ -27,7 +27,9 @@ describe('what is gated is what is committed', () => {
     const state = gated()
     assert.ok(state.attempt)
     const candidate = JSON.parse(prdFile(passStory(state, state.attempt)))
-    const accepted = JSON.parse(prdFile(reduce(state, { at: NOW + MINUTE, kind: 'accepted', commit: 'abc1234' }, limits)))
+    const accepted = JSON.parse(
+      prdFile(reduce(state, { at: NOW + MINUTE, kind: 'accepted', commit: 'abc1234' }, limits)),
+    )
     assert.equal(candidate.userStories[0].lastResult.commit, null)
     assert.equal(accepted.userStories[0].lastResult.commit, 'abc1234')
     accepted.userStories[0].lastResult.commit = null
@@ -39,13 +41,19 @@ describe('what is gated is what is committed', () => {
     assert.ok(state.attempt)
     const entry = passedEntry(state, state.attempt)
     const text = progressFile({ ...state, progress: [...state.progress, entry] }, 'earlier\n')
-    assert.match(text, /^earlier\n\n## Iteration 0 - waiting\n\n---\n\n## Iteration 1 - US-001: story US-001\n\*\*Status:\*\* PASSED/)
+    assert.match(
+      text,
+      /^earlier\n\n## Iteration 0 - waiting\n\n---\n\n## Iteration 1 - US-001: story US-001\n\*\*Status:\*\* PASSED/,
+    )
     assert.ok(text.endsWith('---\n'))
     assert.equal(reduce(state, { at: NOW, kind: 'accepted', commit: 'abc1234' }, limits).progress.length, 0)
   })
 
   test('a new progress.txt begins with its header', () => {
-    assert.match(progressFile(gated(), null), /^# Ralph Progress Log\n# Project: Shop\n# Feature: ralph\/auth\n/)
+    assert.match(
+      progressFile(gated(), null),
+      /^# Ralph Progress Log\n# Project: Shop\n# Feature: ralph\/auth\n/,
+    )
   })
 })
 
@@ -86,7 +94,12 @@ describe('commit messages', () => {
   test('no title can forge a trailer or a second line, and none is longer than 100 characters', () => {
     const title = fc.oneof(
       fc.string({ unit: 'binary', minLength: 1 }),
-      fc.constantFrom('a\n\nRalph-Story: US-002', 'a\r\rRalph-Story: US-002', '\u2028Ralph-Story: x', 'x'.repeat(500)),
+      fc.constantFrom(
+        'a\n\nRalph-Story: US-002',
+        'a\r\rRalph-Story: US-002',
+        '\u2028Ralph-Story: x',
+        'x'.repeat(500),
+      ),
     )
     const property = fc.property(title, (words) => {
       const state = stateOf([newStory({ id: 'US-001', title: words })])

@@ -12,8 +12,8 @@ import {
   MINUTE,
   NOW,
   runJob,
-  saying,
   type Script,
+  saying,
   session,
   stateOf,
   stories,
@@ -22,7 +22,9 @@ import {
 } from './samples.ts'
 
 const red: Script = (step) =>
-  step.kind === 'gates' ? { kind: 'gated', candidate: step.attempt.candidate ?? '', gates: [gate(false)] } : null
+  step.kind === 'gates'
+    ? { kind: 'gated', candidate: step.attempt.candidate ?? '', gates: [gate(false)] }
+    : null
 const failing: Script = (step) =>
   step.kind === 'agent' ? { kind: 'worked', session: session({ status: 'failed', message: 'exit 1' }) } : null
 const run: Command = { id: 1, by: 'ann', kind: 'run' }
@@ -68,7 +70,13 @@ describe('complete', () => {
   test('skipped stories count as neither passed nor open', () => {
     const [one, two] = stories('US-001', 'US-002')
     assert.ok(one && two)
-    const ran = runJob(stateOf([{ ...one, skipped: true }, { ...two, dependsOn: ['US-001'] }]), limitsWith())
+    const ran = runJob(
+      stateOf([
+        { ...one, skipped: true },
+        { ...two, dependsOn: ['US-001'] },
+      ]),
+      limitsWith(),
+    )
     assert.equal(ran.outcome, 'complete')
     assert.equal(storyOf(ran.state, 'US-001').passes, false)
   })
@@ -99,7 +107,9 @@ describe('complete', () => {
   test('nor of work that conflicts with what people pushed', () => {
     const conflict: Script = (step, state) => {
       if (step.kind === 'join') return { kind: 'join-failed', summary: 'it conflicts in src/a.ts' }
-      return step.kind === 'publish' && !state.job.branchRefused ? { kind: 'diverged', theirs: 'theirs' } : null
+      return step.kind === 'publish' && !state.job.branchRefused
+        ? { kind: 'diverged', theirs: 'theirs' }
+        : null
     }
     const ran = runJob(stateOf(stories('US-001')), limitsWith(), conflict)
     assert.equal(ran.outcome, 'paused')
@@ -125,7 +135,10 @@ describe('stuck', () => {
         [true, false],
       ],
     )
-    assert.match(storyOf(ran.state, 'US-001').notes, /blocked after 2 failed attempts: gate test failed.*\/ralph retry US-001 -- /)
+    assert.match(
+      storyOf(ran.state, 'US-001').notes,
+      /blocked after 2 failed attempts: gate test failed.*\/ralph retry US-001 -- /,
+    )
   })
 
   test('running again changes nothing, until somebody retries', () => {
@@ -155,7 +168,12 @@ describe('stuck', () => {
     const limits = limitsWith({ finalVerification: true, maxAttempts: 2 })
     const silent: Script = (step) =>
       step.kind === 'verify'
-        ? { kind: 'verified', gates: [gate(true)], verdict: { kind: 'none', message: 'it crashed' }, usage: used(1) }
+        ? {
+            kind: 'verified',
+            gates: [gate(true)],
+            verdict: { kind: 'none', message: 'it crashed' },
+            usage: used(1),
+          }
         : null
     const ran = runJob(stateOf(stories('US-001')), limits, silent)
     assert.equal(ran.outcome, 'stuck')
@@ -219,7 +237,8 @@ describe('max-iterations', () => {
     const limits = limitsWith({ maxJobs: 8 })
     const ids = Array.from({ length: 12 }, (_, index) => `US-${index + 1}`)
     let ran = runJob(stateOf(stories(...ids)), limits, pausingAfterOne(1))
-    for (let job = 2; job <= 12; job += 1) ran = runJob(anotherJob(ran.state), limits, pausingAfterOne(10 * job))
+    for (let job = 2; job <= 12; job += 1)
+      ran = runJob(anotherJob(ran.state), limits, pausingAfterOne(10 * job))
     assert.equal(ran.outcome, 'complete', ran.conclusion.reason)
   })
 })
@@ -227,7 +246,8 @@ describe('max-iterations', () => {
 /** `run` at the first look, `pause` at the second. */
 function pausingAfterOne(id: number): Script {
   const said: Command[][] = [[{ id, by: 'ann', kind: 'run' }], [{ id: id + 1, by: 'ann', kind: 'pause' }]]
-  return (step) => (step.kind === 'sync' ? { kind: 'synced', commands: said.shift() ?? [], theirs: null } : null)
+  return (step) =>
+    step.kind === 'sync' ? { kind: 'synced', commands: said.shift() ?? [], theirs: null } : null
 }
 
 describe('budget', () => {
@@ -291,7 +311,9 @@ describe('paused', () => {
   test('a wait of more than five minutes stores notBefore, and nothing begins before', () => {
     const until = NOW + 2 * HOUR
     const limited: Script = (step) =>
-      step.kind === 'agent' ? { kind: 'worked', session: session({ status: 'limit', resetsAt: until }) } : null
+      step.kind === 'agent'
+        ? { kind: 'worked', session: session({ status: 'limit', resetsAt: until }) }
+        : null
     const ran = runJob(stateOf(stories('US-001')), limitsWith(), limited)
     assert.equal(ran.outcome, 'paused')
     assert.match(ran.conclusion.reason, /^waiting for the agent's limit until 2026-01-10T16:05:00/)
@@ -306,13 +328,15 @@ describe('paused', () => {
   })
 
   test('the branch that people deleted: the state is kept, and `run` goes on', () => {
-    const gone: Script = (step) => (step.kind === 'sync' ? { kind: 'synced', commands: [], theirs: 'gone' } : null)
+    const gone: Script = (step) =>
+      step.kind === 'sync' ? { kind: 'synced', commands: [], theirs: 'gone' } : null
     const opened = { ...stateOf(stories('US-001')), published: 'green', green: 'green' }
     const ran = runJob(opened, limitsWith(), gone)
     assert.equal(ran.outcome, 'paused')
     assert.match(ran.conclusion.reason, /deleted/)
     assert.equal(ran.state.job.branchRefused, true, 'nothing is pushed to it')
-    const still: Script = (step) => (step.kind === 'sync' ? { kind: 'synced', commands: [run], theirs: 'gone' } : null)
+    const still: Script = (step) =>
+      step.kind === 'sync' ? { kind: 'synced', commands: [run], theirs: 'gone' } : null
     const again = runJob(anotherJob(ran.state), limitsWith(), still)
     assert.notEqual(again.outcome, 'paused', '`/ralph run makes it again` is what we told')
   })
@@ -365,7 +389,8 @@ describe('continued', () => {
 
 describe('error', () => {
   test('a red base: nothing was charged, no branch was opened, no session began', () => {
-    const red: Script = (step) => (step.kind === 'baseline' ? { kind: 'baselined', gates: [gate(false)] } : null)
+    const red: Script = (step) =>
+      step.kind === 'baseline' ? { kind: 'baselined', gates: [gate(false)] } : null
     const ran = runJob(stateOf(stories('US-001')), limitsWith({ baseline: true }), red)
     assert.equal(ran.outcome, 'error')
     assert.match(ran.conclusion.reason, /base is red: gate test fails/)
@@ -378,11 +403,17 @@ describe('error', () => {
   test('an advisory gate may be red on the base', () => {
     const advisory: Script = (step) =>
       step.kind === 'baseline' ? { kind: 'baselined', gates: [gate(false, { advisory: true })] } : null
-    assert.equal(runJob(stateOf(stories('US-001')), limitsWith({ baseline: true }), advisory).outcome, 'complete')
+    assert.equal(
+      runJob(stateOf(stories('US-001')), limitsWith({ baseline: true }), advisory).outcome,
+      'complete',
+    )
   })
 
   test('the base is gated once, never again', () => {
-    const first = runJob(stateOf(stories('US-001', 'US-002')), limitsWith({ baseline: true, iterationsPerJob: 1 }))
+    const first = runJob(
+      stateOf(stories('US-001', 'US-002')),
+      limitsWith({ baseline: true, iterationsPerJob: 1 }),
+    )
     const second = runJob(anotherJob(first.state), limitsWith({ baseline: true, iterationsPerJob: 1 }))
     assert.ok(first.steps.includes('baseline'))
     assert.ok(!second.steps.includes('baseline'))
@@ -391,7 +422,9 @@ describe('error', () => {
   for (const status of ['auth', 'not-started'] as const) {
     test(`an agent that ends with ${status}: the job ends, the story is not blamed, however often`, () => {
       const broken: Script = (step) =>
-        step.kind === 'agent' ? { kind: 'worked', session: session({ status, message: 'the key is refused' }) } : null
+        step.kind === 'agent'
+          ? { kind: 'worked', session: session({ status, message: 'the key is refused' }) }
+          : null
       let state: State = stateOf(stories('US-001'))
       for (let job = 0; job < 4; job += 1) {
         const ran = runJob(anotherJob(state), limitsWith(), broken)
@@ -453,7 +486,12 @@ describe('interrupted', () => {
       // A session that was ended by the cancellation is followed by the cancelled look for the next step.
       const ran = runJob(stateOf(stories('US-001', 'US-002')), limits, (step, state, now) => {
         const answer = cancelled(step, state, now)
-        return answer ?? (at > index && !state.job.interrupted && step.kind === 'sync' ? { kind: 'interrupted', usage: null } : null)
+        return (
+          answer ??
+          (at > index && !state.job.interrupted && step.kind === 'sync'
+            ? { kind: 'interrupted', usage: null }
+            : null)
+        )
       })
       assert.equal(ran.outcome, 'interrupted', `at ${name}`)
       const passed = ran.state.prd.userStories.filter((story) => story.passes).length

@@ -39,7 +39,12 @@ function after(iterations: number, words: string, userStories: Story[] = [login,
       { at: NOW, kind: 'reserved', storyId },
       { at: NOW, kind: 'worked', session: session({ learnings: [`${count}: ${words}`] }) },
       { at: NOW, kind: 'guarded', candidate: `c${count}`, empty: false, remarks: [] },
-      { at: NOW, kind: 'gated', candidate: `c${count}`, gates: [gate(false, { output: `${words}\n`.repeat(40) })] },
+      {
+        at: NOW,
+        kind: 'gated',
+        candidate: `c${count}`,
+        gates: [gate(false, { output: `${words}\n`.repeat(40) })],
+      },
       { at: NOW, kind: 'rejected', kept: { base: 'b', tree: 't', dropped: [] } },
       {
         at: NOW,
@@ -165,7 +170,12 @@ describe('the size', () => {
   test('a reason that people must see is not cut out of the middle: the end of the output is there', () => {
     const state = stateOf([login])
     const failure = { kind: 'gates' as const, summary: 's', detail: `${'noise\n'.repeat(5000)}the last line` }
-    const told = runPrompt(null, { ...state, records: { 'US-001': { ...emptyRecord(), failure } } }, login, facts())
+    const told = runPrompt(
+      null,
+      { ...state, records: { 'US-001': { ...emptyRecord(), failure } } },
+      login,
+      facts(),
+    )
     assert.match(told, /the last line/)
   })
 })
@@ -183,15 +193,26 @@ describe('the stable part first', () => {
       runPrompt(null, state, storyOf(state, 'US-001'), facts()),
       runPrompt(null, state, storyOf(state, 'API-7'), facts()),
     )
-    for (const text of ['# Rules', 'npm run typecheck', 'Use the house style.', 'Sessions live in src/session.ts.']) {
-      assert.ok(shared.includes(text), `“${text}” is behind the first difference, which is at ${shared.slice(-80)}`)
+    for (const text of [
+      '# Rules',
+      'npm run typecheck',
+      'Use the house style.',
+      'Sessions live in src/session.ts.',
+    ]) {
+      assert.ok(
+        shared.includes(text),
+        `“${text}” is behind the first difference, which is at ${shared.slice(-80)}`,
+      )
     }
   })
 
   test('two attempts on a story share everything up to the learnings', () => {
     const first = stateOf([login, reset])
     const later = after(6, 'a line')
-    const shared = prefix(runPrompt(null, first, login, facts()), runPrompt(null, later, storyOf(later, 'US-001'), facts()))
+    const shared = prefix(
+      runPrompt(null, first, login, facts()),
+      runPrompt(null, later, storyOf(later, 'US-001'), facts()),
+    )
     assert.ok(shared.includes('Sessions live in src/session.ts.'))
   })
 })
@@ -283,7 +304,8 @@ describe('hostile texts', () => {
 
 describe('templates of one’s own', () => {
   test('replace the built-in one, with the same names', () => {
-    const template = 'Do {{storyId}} ({{storyTitle}}) of {{feature}} on {{branch}}.\n{{acceptanceCriteria}}\n{{verifyCommands}}'
+    const template =
+      'Do {{storyId}} ({{storyTitle}}) of {{feature}} on {{branch}}.\n{{acceptanceCriteria}}\n{{verifyCommands}}'
     const prompt = runPrompt(template, stateOf([login]), login, facts())
     assert.equal(
       prompt,

@@ -29,7 +29,10 @@ function inTurn<K extends Step['kind']>(kind: K, answers: ReturnType<Script>[]):
   const left = [...answers]
   return (step) => (step.kind === kind ? (left.shift() ?? null) : null)
 }
-const worked = (changes: Partial<Session>): ReturnType<Script> => ({ kind: 'worked', session: session(changes) })
+const worked = (changes: Partial<Session>): ReturnType<Script> => ({
+  kind: 'worked',
+  session: session(changes),
+})
 const both =
   (...scripts: Script[]): Script =>
   (step, state, now) => {
@@ -40,7 +43,9 @@ const both =
     return null
   }
 const red: Script = (step) =>
-  step.kind === 'gates' ? { kind: 'gated', candidate: step.attempt.candidate ?? '', gates: [gate(false)] } : null
+  step.kind === 'gates'
+    ? { kind: 'gated', candidate: step.attempt.candidate ?? '', gates: [gate(false)] }
+    : null
 
 describe('what passes', () => {
   test('a session without error, a diff, a guard that is content, and every blocking gate green', () => {
@@ -97,7 +102,11 @@ describe('what passes', () => {
       [{ done: false, notDone: true, stuck: null }, /not done/],
       [{ done: false, notDone: false, stuck: 'no database' }, /no database/],
     ] as const) {
-      const ran = runJob(stateOf(stories('US-001')), limitsWith({ maxAttempts: 1 }), inTurn('agent', [worked({ hints })]))
+      const ran = runJob(
+        stateOf(stories('US-001')),
+        limitsWith({ maxAttempts: 1 }),
+        inTurn('agent', [worked({ hints })]),
+      )
       assert.equal(ran.outcome, 'stuck')
       assert.equal(ran.state.prd.run.iterations, 1)
       assert.match(ran.state.records['US-001']?.failure?.summary ?? '', reason)
@@ -119,7 +128,8 @@ describe('what passes', () => {
       { kind: 'none' as const, message: 'it crashed' },
       { kind: 'reset' as const, stories: ['US-001'], reason: 'nothing is there' },
     ]) {
-      const judge: Script = (step) => (step.kind === 'judge' ? { kind: 'judged', verdict, usage: used(1) } : null)
+      const judge: Script = (step) =>
+        step.kind === 'judge' ? { kind: 'judged', verdict, usage: used(1) } : null
       const ran = runJob(stateOf(stories('US-001')), limits, both(judge, empty))
       assert.equal(ran.outcome, 'stuck', verdict.kind)
       assert.equal(ran.state.prd.run.iterations, 1)
@@ -180,11 +190,7 @@ describe('what is charged', () => {
   test('not a lost job; what its session may have cost is charged as an estimate, once', async () => {
     const limits = limitsWith({ iterationsPerJob: 1 })
     const first = runJob(stateOf(stories('US-001', 'US-002')), limits)
-    const reserved = reduce(
-      anotherJob(first.state),
-      { at: NOW, kind: 'reserved', storyId: 'US-002' },
-      limits,
-    )
+    const reserved = reduce(anotherJob(first.state), { at: NOW, kind: 'reserved', storyId: 'US-002' }, limits)
     assert.equal(durable({ at: NOW, kind: 'reserved', storyId: 'US-002' }), true)
     assert.equal(reserved.attempt?.reservedCostUsd, 1, 'as much as the dearest session so far')
     const taken = await claimNext(reserved, NOW + HOUR)
@@ -214,9 +220,13 @@ describe('what is charged', () => {
     const script = both(
       inTurn('agent', [interrupted, worked({}), interrupted, worked({})]),
       inTurn('gates', [{ kind: 'gated', candidate: 'candidate', gates: [gate(false)] }]),
-      (step) => (step.kind === 'guard' ? { kind: 'guarded', candidate: 'candidate', empty: false, remarks: [] } : null),
+      (step) =>
+        step.kind === 'guard' ? { kind: 'guarded', candidate: 'candidate', empty: false, remarks: [] } : null,
     )
-    assert.equal(runJob(stateOf(stories('US-001')), limitsWith({ maxInterruptions: 2 }), script).outcome, 'complete')
+    assert.equal(
+      runJob(stateOf(stories('US-001')), limitsWith({ maxInterruptions: 2 }), script).outcome,
+      'complete',
+    )
   })
 
   test('progress.txt gets an entry for every charged iteration, also over a lost job', async () => {
@@ -246,8 +256,11 @@ describe('a rejected attempt', () => {
     const kept = { base: 'green', tree: 'tree', dropped: ['.env'] }
     const script = both(
       (step) => (step.kind === 'reject' ? { kind: 'rejected', kept } : null),
-      inTurn('gates', [{ kind: 'gated', candidate: 'candidate', gates: [gate(false, { output: 'expected 429' })] }]),
-      (step) => (step.kind === 'guard' ? { kind: 'guarded', candidate: 'candidate', empty: false, remarks: [] } : null),
+      inTurn('gates', [
+        { kind: 'gated', candidate: 'candidate', gates: [gate(false, { output: 'expected 429' })] },
+      ]),
+      (step) =>
+        step.kind === 'guard' ? { kind: 'guarded', candidate: 'candidate', empty: false, remarks: [] } : null,
     )
     const seen: State[] = []
     const ran = runJob(stateOf(stories('US-001', 'US-002')), limitsWith(), (step, state, now) => {
@@ -262,8 +275,11 @@ describe('a rejected attempt', () => {
   })
 
   test('others go on when one story is blocked', () => {
-    const ran = runJob(stateOf(stories('US-001', 'US-002')), limitsWith({ maxAttempts: 1 }), (step, state, now) =>
-      step.kind === 'gates' && step.attempt.storyId === 'US-001' ? red(step, state, now) : null,
+    const ran = runJob(
+      stateOf(stories('US-001', 'US-002')),
+      limitsWith({ maxAttempts: 1 }),
+      (step, state, now) =>
+        step.kind === 'gates' && step.attempt.storyId === 'US-001' ? red(step, state, now) : null,
     )
     assert.equal(storyOf(ran.state, 'US-002').passes, true)
     assert.equal(ran.outcome, 'stuck')
@@ -339,7 +355,12 @@ describe('the final verification', () => {
   const limits = limitsWith({ finalVerification: true })
   const resetOnce = (ids: string[], gates = [gate(true)]): Script =>
     inTurn('verify', [
-      { kind: 'verified', gates, verdict: { kind: 'reset', stories: ids, reason: 'the lock is missing' }, usage: used(1) },
+      {
+        kind: 'verified',
+        gates,
+        verdict: { kind: 'reset', stories: ids, reason: 'the lock is missing' },
+        usage: used(1),
+      },
     ])
 
   test('RESET: the story is worked again with the reason, one strike, the others stay', () => {
@@ -351,7 +372,11 @@ describe('the final verification', () => {
       ['US-001 passed', 'US-002 passed', 'US-002 reset', 'US-002 passed'],
     )
     assert.equal(storyOf(ran.state, 'US-002').retries, 1)
-    assert.equal(ran.steps.filter((step) => step === 'verify').length, 2, 'and then the whole is judged again')
+    assert.equal(
+      ran.steps.filter((step) => step === 'verify').length,
+      2,
+      'and then the whole is judged again',
+    )
   })
 
   test('the reason and the red gate’s output reach the next session', () => {
@@ -362,7 +387,10 @@ describe('the final verification', () => {
       return resetting(step, state, now)
     })
     const failure = told.at(-1)?.records['US-001']?.failure
-    assert.deepEqual([failure?.kind, failure?.summary, failure?.detail], ['judge', 'the lock is missing', 'expected 200'])
+    assert.deepEqual(
+      [failure?.kind, failure?.summary, failure?.detail],
+      ['judge', 'the lock is missing', 'expected 200'],
+    )
   })
 
   test('RESET as often as max-attempts blocks the story', () => {
@@ -394,7 +422,12 @@ describe('the final verification', () => {
 
   test('a session without a verdict is no approval, and the next one may agree', () => {
     const silent = inTurn('verify', [
-      { kind: 'verified', gates: [gate(true)], verdict: { kind: 'none', message: 'neither' }, usage: used(1) },
+      {
+        kind: 'verified',
+        gates: [gate(true)],
+        verdict: { kind: 'none', message: 'neither' },
+        usage: used(1),
+      },
     ])
     const ran = runJob(stateOf(stories('US-001')), limits, silent)
     assert.equal(ran.outcome, 'complete')
@@ -432,7 +465,9 @@ describe('people’s pushes', () => {
 })
 
 test('what must be durable before the loop goes on', () => {
-  const kinds = (['reserved', 'accepted', 'rejected', 'returned', 'verified', 'worked', 'gated', 'synced'] as const).filter(
+  const kinds = (
+    ['reserved', 'accepted', 'rejected', 'returned', 'verified', 'worked', 'gated', 'synced'] as const
+  ).filter(
     // Only the kind is looked at.
     (kind) => durable({ at: NOW, kind } as unknown as Event),
   )

@@ -132,7 +132,11 @@ export function goesWell(step: Step, state: State, count: number): Happening {
     case 'baseline':
       return { kind: 'baselined', gates: [gate(true)] }
     case 'open':
-      return { kind: 'opened', green: state.published === null ? `open-${count}` : state.green, github: state.github }
+      return {
+        kind: 'opened',
+        green: state.published === null ? `open-${count}` : state.green,
+        github: state.github,
+      }
     case 'reserve':
       return { kind: 'reserved', storyId: step.storyId }
     case 'agent':
@@ -181,7 +185,13 @@ export type Ran = {
 }
 
 /** Drives one job to its stop; throws when it takes more than `most` steps. Each step takes a second. */
-export function runJob(start: State, limits: Limits, script: Script = () => null, begin = NOW, most = 2000): Ran {
+export function runJob(
+  start: State,
+  limits: Limits,
+  script: Script = () => null,
+  begin = NOW,
+  most = 2000,
+): Ran {
   let state = start
   let now = begin
   const steps: string[] = []

@@ -35,7 +35,10 @@ describe('what counts', () => {
     ['/ralph retry us-002, US-010', { kind: 'retry', stories: ['US-002', 'US-010'], guidance: '' }],
     ['/ralph retry US-002 US-002', { kind: 'retry', stories: ['US-002'], guidance: '' }],
     ['/ralph retry all', { kind: 'retry', stories: 'all', guidance: '' }],
-    ['/ralph retry ALL -- look at the index', { kind: 'retry', stories: 'all', guidance: 'look at the index' }],
+    [
+      '/ralph retry ALL -- look at the index',
+      { kind: 'retry', stories: 'all', guidance: 'look at the index' },
+    ],
     ['/ralph retry US-002 -- use a -- b', { kind: 'retry', stories: ['US-002'], guidance: 'use a -- b' }],
     ['/ralph retry US-002 --use bcrypt', { kind: 'retry', stories: ['US-002'], guidance: 'use bcrypt' }],
     ['/ralph retry US-002 — use bcrypt', { kind: 'retry', stories: ['US-002'], guidance: 'use bcrypt' }],
@@ -159,11 +162,24 @@ describe('what is not understood is told, with the nearest', () => {
   })
 
   test('markup, mentions and commands of the sender are not repeated', () => {
-    for (const word of ['@team', '<img/src=x>', '[a](http://x)', '::error::x', '`x`', '|x|', 'a#1', '\u202ex', '&lt;']) {
+    for (const word of [
+      '@team',
+      '<img/src=x>',
+      '[a](http://x)',
+      '::error::x',
+      '`x`',
+      '|x|',
+      'a#1',
+      '\u202ex',
+      '&lt;',
+    ]) {
       for (const body of [`/ralph ${word}`, `/ralph retry ${word}`, `/ralph skip US-001 ${word}`]) {
         const parsed = parseSlash(body, ids)
         if (parsed.kind !== 'mistake') continue
-        assert.doesNotMatch(`${parsed.problem} ${parsed.fix}`.replaceAll('/ralph', ''), /[@<>[\]`|#&\u202e]|::|https?:/)
+        assert.doesNotMatch(
+          `${parsed.problem} ${parsed.fix}`.replaceAll('/ralph', ''),
+          /[@<>[\]`|#&\u202e]|::|https?:/,
+        )
       }
     }
   })

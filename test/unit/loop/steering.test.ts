@@ -49,7 +49,12 @@ describe('commands', () => {
   }
 
   test('retry: unblocked, attempts to zero, the hint goes into the next prompt', () => {
-    const state = applyCommand(midway(), { ...by, kind: 'retry', stories: ['US-002'], guidance: 'use bcrypt' })
+    const state = applyCommand(midway(), {
+      ...by,
+      kind: 'retry',
+      stories: ['US-002'],
+      guidance: 'use bcrypt',
+    })
     const story = storyOf(state, 'US-002')
     assert.deepEqual([story.blocked, story.retries, story.passes], [false, 0, false])
     assert.deepEqual(state.control.guidance, { 'US-002': ['use bcrypt'] })
@@ -90,7 +95,12 @@ describe('commands', () => {
 
   test('note: guidance, and nothing else', () => {
     const before = midway(paused)
-    const state = applyCommand(before, { ...by, kind: 'note', stories: ['US-003'], guidance: 'mind the cache' })
+    const state = applyCommand(before, {
+      ...by,
+      kind: 'note',
+      stories: ['US-003'],
+      guidance: 'mind the cache',
+    })
     assert.deepEqual(state.control, {
       ...before.control,
       lastComment: 7,
@@ -103,7 +113,13 @@ describe('commands', () => {
   test('the newest ten notes of a story are kept', () => {
     let state = midway()
     for (let id = 10; id < 40; id += 1)
-      state = applyCommand(state, { id, by: 'ann', kind: 'note', stories: ['US-003'], guidance: `note ${id}` })
+      state = applyCommand(state, {
+        id,
+        by: 'ann',
+        kind: 'note',
+        stories: ['US-003'],
+        guidance: `note ${id}`,
+      })
     assert.equal(state.control.guidance['US-003']?.length, 10)
     assert.equal(state.control.guidance['US-003']?.at(-1), 'note 39')
   })
@@ -170,7 +186,10 @@ describe('commands', () => {
 
 describe('commands and their ids', () => {
   const arbitraryCommand: fc.Arbitrary<Command> = fc
-    .tuple(fc.nat(12), fc.constantFrom('run', 'pause', 'retry', 'redo', 'skip', 'note', 'add', 'limit', 'refused'))
+    .tuple(
+      fc.nat(12),
+      fc.constantFrom('run', 'pause', 'retry', 'redo', 'skip', 'note', 'add', 'limit', 'refused'),
+    )
     .map(([id, kind]): Command => {
       const said = { id: id + 1, by: 'ann' }
       switch (kind) {
@@ -221,12 +240,16 @@ describe('what `add` writes can be read back', () => {
 
   test('whatever its words are', () => {
     const words = fc.string({ unit: 'binary', maxLength: 300 })
-    const property = fc.property(words, fc.array(fc.tuple(fc.constantFrom('', '- ', '- [ ] '), words)), (title, below) => {
-      const body = [`/ralph add -- ${title}`, ...below.map(([start, text]) => start + text)].join('\n')
-      const parsed = parseSlash(body, [])
-      if (parsed.kind !== 'command') return
-      readsBack(applyCommand(midway(), { ...by, ...parsed.command }))
-    })
+    const property = fc.property(
+      words,
+      fc.array(fc.tuple(fc.constantFrom('', '- ', '- [ ] '), words)),
+      (title, below) => {
+        const body = [`/ralph add -- ${title}`, ...below.map(([start, text]) => start + text)].join('\n')
+        const parsed = parseSlash(body, [])
+        if (parsed.kind !== 'command') return
+        readsBack(applyCommand(midway(), { ...by, ...parsed.command }))
+      },
+    )
     fc.assert(property, { numRuns: 300 })
   })
 
@@ -241,7 +264,11 @@ describe('what `add` writes can be read back', () => {
       const start = stateOf(ids.map((id) => newStory({ id, title: id })))
       const state = applyCommand(start, { ...by, kind: 'add', title: 'new', description: '', criteria: [] })
       const folded = state.prd.userStories.map(({ id }) => id.toLowerCase())
-      assert.equal(new Set(folded).size, ids.length + 1, `comments do not tell upper from lower case: ${folded}`)
+      assert.equal(
+        new Set(folded).size,
+        ids.length + 1,
+        `comments do not tell upper from lower case: ${folded}`,
+      )
       readsBack(state)
     })
   }

@@ -34,7 +34,11 @@ const emptyDiff: Script = (step) => {
 const cancelledAt =
   (kind: string, diverges: Script): Script =>
   (step, state, now) =>
-    state.job.interrupted ? diverges(step, state, now) : step.kind === kind ? { kind: 'interrupted', usage: null } : null
+    state.job.interrupted
+      ? diverges(step, state, now)
+      : step.kind === kind
+        ? { kind: 'interrupted', usage: null }
+        : null
 const peoplePushed: Script = (step, state) =>
   step.kind === 'publish' && !state.job.branchRefused ? { kind: 'diverged', theirs: 'theirs' } : null
 
@@ -42,7 +46,8 @@ const peoplePushed: Script = (step, state) =>
 const cases: Case[] = [
   {
     name: 'the agent fails',
-    script: (step) => (step.kind === 'agent' ? { kind: 'worked', session: session({ status: 'failed' }) } : null),
+    script: (step) =>
+      step.kind === 'agent' ? { kind: 'worked', session: session({ status: 'failed' }) } : null,
     outcome: 'stuck',
   },
   {
@@ -61,7 +66,8 @@ const cases: Case[] = [
   },
   {
     name: 'the vendor is limited and does not say until when',
-    script: (step) => (step.kind === 'agent' ? { kind: 'worked', session: session({ status: 'limit' }) } : null),
+    script: (step) =>
+      step.kind === 'agent' ? { kind: 'worked', session: session({ status: 'limit' }) } : null,
     outcome: 'paused',
   },
   {
@@ -121,7 +127,12 @@ const cases: Case[] = [
     name: 'the final verification gives no verdict',
     script: (step) =>
       step.kind === 'verify'
-        ? { kind: 'verified', gates: [gate(true)], verdict: { kind: 'none', message: 'neither' }, usage: used(1) }
+        ? {
+            kind: 'verified',
+            gates: [gate(true)],
+            verdict: { kind: 'none', message: 'neither' },
+            usage: used(1),
+          }
         : null,
     limits: { finalVerification: true },
     outcome: 'stuck',

@@ -4,7 +4,7 @@ import type { Limits } from '../../../src/loop/limits.ts'
 import { nextStep } from '../../../src/loop/next-step.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
 import type { Event, State, Step } from '../../../src/loop/state.ts'
-import { outcomes, type Story, type Usage, addUsage, emptyUsage } from '../../../src/prd/schema.ts'
+import { addUsage, emptyUsage, outcomes, type Story, type Usage } from '../../../src/prd/schema.ts'
 
 /** What the events alone say of the attempt in work. */
 type Evidence = {
@@ -87,15 +87,18 @@ export class Watch {
     }
     switch (step.kind) {
       case 'reserve':
-        return mayReserve(state, step.storyId, limits, now)
+        mayReserve(state, step.storyId, limits, now)
+        return
       case 'verify':
         assert.ok(isDone(state), 'the final verification is for finished features')
-        return assert.ok(affordable(state, limits), 'no session begins beyond a budget')
+        assert.ok(affordable(state, limits), 'no session begins beyond a budget')
+        return
       case 'wait':
         assert.ok(step.until > now && step.until - now <= 5 * 60_000, 'only short waits are waited out')
         return
       case 'conclude':
-        return mayConclude(state, step.conclusion.outcome, step.conclusion.reason, limits)
+        mayConclude(state, step.conclusion.outcome, step.conclusion.reason, limits)
+        return
       case 'stop':
         assert.equal(state.attempt, null, 'no attempt is left in work')
         assert.equal(state.lease, null, 'the lease is free')
@@ -124,55 +127,14 @@ export class Watch {
     if (settled) this.#now = { ...this.#now, evidence: null }
   }
 
-  /** What the event proves of the attempt in work. */
+  /** What the event says of money and of the attempt in work. */
   #hear(before: State, event: Event): void {
-    const told = (change: Partial<Evidence>) => {
-      const { evidence } = this.#now
-      if (evidence !== null) this.#now = { ...this.#now, evidence: { ...evidence, ...change } }
-    }
-    switch (event.kind) {
-      case 'reserved':
-        this.#now = {
-          ...this.#now,
-          evidence: {
-            storyId: event.storyId,
-            candidate: null,
-            empty: false,
-            gatesPassed: false,
-            judged: false,
-            end: 'open',
-          },
-        }
-        return
-      case 'worked': {
-        this.#spend(event.session.usage)
-        const { status, hints } = event.session
-        if (status === 'failed') return told({ end: 'fail' })
-        if (status !== 'finished') return told({ end: 'back' })
-        return hints.stuck !== null || hints.notDone ? told({ end: 'fail' }) : undefined
-      }
-      case 'refused':
-        return told({ end: 'fail' })
-      case 'guarded':
-        return told({ candidate: event.candidate, empty: event.empty, gatesPassed: false, judged: false })
-      case 'gated': {
-        if (event.candidate !== this.#now.evidence?.candidate) return
-        const gatesPassed = event.gates.every((gate) => gate.ok || gate.advisory)
-        return told({ gatesPassed, ...(gatesPassed ? {} : { end: 'fail' }) })
-      }
-      case 'judged':
-        this.#spend(event.usage)
-        if (event.verdict.kind === 'limit') return told({ end: 'back' })
-        return event.verdict.kind === 'verified' ? told({ judged: true }) : told({ end: 'fail' })
-      case 'verified':
-        return this.#spend(event.usage)
-      case 'interrupted':
-        if (before.job.conclusion !== null) return
-        if (event.usage !== null) this.#spend(event.usage)
-        return told({ end: 'back' })
-      default:
-        return
-    }
+    const usage = usageOf(before, event)
+    if (usage !== null) this.#spend(usage)
+    const { evidence } = this.#now
+    if (event.kind === 'reserved') this.#now = { ...this.#now, evidence: nothingYet(event.storyId) }
+    else if (evidence !== null)
+      this.#now = { ...this.#now, evidence: { ...evidence, ...proof(before, event, evidence) } }
   }
 
   #passes(before: State, event: Event, after: State): void {
@@ -217,7 +179,8 @@ export class Watch {
       const old = before.prd.userStories.find((one) => one.id === story.id)
       if (old === undefined || story.retries <= old.retries) continue
       assert.equal(story.retries, old.retries + 1, 'one strike at a time')
-      const struck = event.kind === 'verified' || (event.kind === 'rejected' && before.attempt?.storyId === story.id)
+      const struck =
+        event.kind === 'verified' || (event.kind === 'rejected' && before.attempt?.storyId === story.id)
       assert.ok(struck, `${event.kind} is no failed attempt of ${story.id}`)
     }
   }
@@ -252,6 +215,44 @@ export class Watch {
 
   #write(entries: number): void {
     this.#now = { ...this.#now, written: this.#now.written + entries }
+  }
+}
+
+function nothingYet(storyId: string): Evidence {
+  return { storyId, candidate: null, empty: false, gatesPassed: false, judged: false, end: 'open' }
+}
+
+function usageOf(before: State, event: Event): Usage | null {
+  if (event.kind === 'worked') return event.session.usage
+  if (event.kind === 'judged' || event.kind === 'verified') return event.usage
+  return event.kind === 'interrupted' && before.job.conclusion === null ? event.usage : null
+}
+
+/** What the event proves of the attempt in work. */
+function proof(before: State, event: Event, evidence: Evidence): Partial<Evidence> {
+  switch (event.kind) {
+    case 'worked': {
+      const { status, hints } = event.session
+      if (status === 'failed') return { end: 'fail' }
+      if (status !== 'finished') return { end: 'back' }
+      return hints.stuck !== null || hints.notDone ? { end: 'fail' } : {}
+    }
+    case 'refused':
+      return { end: 'fail' }
+    case 'guarded':
+      return { candidate: event.candidate, empty: event.empty, gatesPassed: false, judged: false }
+    case 'gated': {
+      if (event.candidate !== evidence.candidate) return {}
+      const gatesPassed = event.gates.every((gate) => gate.ok || gate.advisory)
+      return gatesPassed ? { gatesPassed } : { gatesPassed, end: 'fail' }
+    }
+    case 'judged':
+      if (event.verdict.kind === 'limit') return { end: 'back' }
+      return event.verdict.kind === 'verified' ? { judged: true } : { end: 'fail' }
+    case 'interrupted':
+      return before.job.conclusion === null ? { end: 'back' } : {}
+    default:
+      return {}
   }
 }
 
@@ -295,7 +296,8 @@ function mayReserve(state: State, storyId: string, limits: Limits, now: number):
     const most = limits.maxIterations + state.control.granted.iterations
     assert.ok(state.prd.run.iterations < most, 'an iteration is left')
   }
-  if (limits.iterationsPerJob > 0) assert.ok(state.job.iterations < limits.iterationsPerJob, 'the batch is not over')
+  if (limits.iterationsPerJob > 0)
+    assert.ok(state.job.iterations < limits.iterationsPerJob, 'the batch is not over')
   if (limits.callsPerHour !== null) {
     const recent = state.control.calls.filter((at) => at > now - 3_600_000)
     assert.ok(recent.length < limits.callsPerHour, 'calls an hour never exceed their limit')
@@ -320,6 +322,9 @@ function mayConclude(state: State, outcome: string, reason: string, limits: Limi
 function retriesBlock(state: State, limits: Limits): void {
   for (const story of state.prd.userStories) {
     if (story.passes || story.skipped || story.blocked) continue
-    assert.ok(story.retries < limits.maxAttempts, `${story.id} was tried ${story.retries} times and is not blocked`)
+    assert.ok(
+      story.retries < limits.maxAttempts,
+      `${story.id} was tried ${story.retries} times and is not blocked`,
+    )
   }
 }

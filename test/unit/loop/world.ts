@@ -8,10 +8,29 @@ import type { Store } from '../../../src/git/store.ts'
 import type { Limits } from '../../../src/loop/limits.ts'
 import { nextStep } from '../../../src/loop/next-step.ts'
 import { durable, reduce, released } from '../../../src/loop/reduce.ts'
-import type { Command, Conclusion, GateResult, Session, State, Step, Verdict } from '../../../src/loop/state.ts'
+import type {
+  Command,
+  Conclusion,
+  GateResult,
+  Session,
+  State,
+  Step,
+  Verdict,
+} from '../../../src/loop/state.ts'
 import { newStory, type Prd, type Story } from '../../../src/prd/schema.ts'
-import { frozen, gate, goesWell, type Happening, HOUR, MINUTE, NOW, session, stateOf, used } from './samples.ts'
-import { Watch } from './watch.ts'
+import {
+  frozen,
+  gate,
+  goesWell,
+  type Happening,
+  HOUR,
+  MINUTE,
+  NOW,
+  session,
+  stateOf,
+  used,
+} from './samples.ts'
+import type { Watch } from './watch.ts'
 
 /** Numbers that decide what the world does. Behind its end a finite tape gives zeros, and zero is always the good turn. */
 export class Tape {
@@ -136,7 +155,8 @@ export class World {
         const withBranch = !state.job.branchRefused && state.job.error === null
         const turned = withBranch ? this.#turnedDown() : null
         if (turned !== null) return turned
-        const records = withBranch && state.published !== null && (state.progress.length > 0 || tape.chance(30))
+        const records =
+          withBranch && state.published !== null && (state.progress.length > 0 || tape.chance(30))
         const green = records ? this.#commit('record') : state.green
         return { kind: 'published', green, withBranch, more: weather.people && tape.chance(5) }
       }
@@ -160,7 +180,8 @@ export class World {
   }
 
   #turnedDown(): Happening | null {
-    if (this.weather.people && this.tape.chance(10)) return { kind: 'diverged', theirs: this.#commit('theirs') }
+    if (this.weather.people && this.tape.chance(10))
+      return { kind: 'diverged', theirs: this.#commit('theirs') }
     return this.tape.chance(3) ? { kind: 'push-refused', summary: 'the branch is protected' } : null
   }
 
@@ -196,7 +217,13 @@ export class World {
       notDone: tape.chance(10),
       stuck: tape.chance(8) ? 'no database' : null,
     }
-    return session({ status, usage, resetsAt, hints, learnings: tape.chance(20) ? [`learned ${this.#count}`] : [] })
+    return session({
+      status,
+      usage,
+      resetsAt,
+      hints,
+      learnings: tape.chance(20) ? [`learned ${this.#count}`] : [],
+    })
   }
 
   #gates(): GateResult[] {
@@ -225,7 +252,11 @@ export class World {
   #verified(state: State): Happening {
     const passed = state.prd.userStories.filter((story) => story.passes).map((story) => story.id)
     if (this.tape.chance(20)) {
-      const verdict: Verdict = { kind: 'reset', stories: passed.slice(-1), reason: 'gate test fails on the whole' }
+      const verdict: Verdict = {
+        kind: 'reset',
+        stories: passed.slice(-1),
+        reason: 'gate test fails on the whole',
+      }
       return { kind: 'verified', gates: [gate(false)], verdict, usage: used(0) }
     }
     const verdict = passed.length === 0 ? this.#verdictOfNothing() : this.#verdict(passed)
@@ -234,7 +265,9 @@ export class World {
 
   #verdictOfNothing(): Verdict {
     const verdict = this.#verdict([])
-    return verdict.kind === 'reset' ? { kind: 'none', message: 'it reset stories that do not exist' } : verdict
+    return verdict.kind === 'reset'
+      ? { kind: 'none', message: 'it reset stories that do not exist' }
+      : verdict
   }
 
   #commands(state: State): Command[] {
@@ -252,7 +285,22 @@ export class World {
     const some = [ids[tape.draw(ids.length)] ?? '']
     const guidance = tape.oneOf('', 'look at the index')
     switch (
-      tape.oneOf('run', 'run', 'retry', 'retry', 'redo', 'skip', 'note', 'add', 'verify', 'limit', 'cost', 'pause', 'stop', 'refused')
+      tape.oneOf(
+        'run',
+        'run',
+        'retry',
+        'retry',
+        'redo',
+        'skip',
+        'note',
+        'add',
+        'verify',
+        'limit',
+        'cost',
+        'pause',
+        'stop',
+        'refused',
+      )
     ) {
       case 'retry':
         return { ...said, kind: 'retry', stories: tape.oneOf<string[] | 'all'>('all', some), guidance }
@@ -292,7 +340,9 @@ export class World {
     const edited = prd.userStories.map((story) =>
       tape.chance(20) ? { ...story, acceptanceCriteria: [...story.acceptanceCriteria, 'and more'] } : story,
     )
-    const added = tape.chance(30) ? [newStory({ id: `P-${this.#count}`, title: 'of people', passes: true })] : []
+    const added = tape.chance(30)
+      ? [newStory({ id: `P-${this.#count}`, title: 'of people', passes: true })]
+      : []
     const [first, ...rest] = edited
     const fewer = tape.chance(15) && first !== undefined && rest.length > 0 ? rest : edited
     return { ...prd, userStories: [...fewer, ...added] }
@@ -326,9 +376,11 @@ export function job(
   for (let steps = 0; ; steps += 1) {
     const step = frozen(nextStep(state, limits, world.now))
     watch.decided(state, step, limits, world.now)
-    if (step.kind === 'stop') return { end: { kind: 'stop', conclusion: step.conclusion, state }, saved, steps }
+    if (step.kind === 'stop')
+      return { end: { kind: 'stop', conclusion: step.conclusion, state }, saved, steps }
     last.push(step.kind)
-    if (steps >= most) throw new Error(`no end of the job after ${most} steps: … ${last.slice(-10).join(', ')}`)
+    if (steps >= most)
+      throw new Error(`no end of the job after ${most} steps: … ${last.slice(-10).join(', ')}`)
     if (world.dies()) return { end: { kind: 'died' }, saved, steps }
     const happened = world.answer(step, state, limits)
     const event = frozen({ ...happened, at: world.now })
@@ -438,7 +490,8 @@ export async function chain(
 /** Dispatched, lost, waiting until it may go on, or started again by people. */
 function goesOn(end: JobEnd, world: World): boolean {
   if (end.kind === 'died') return true
-  if (end.conclusion.outcome === 'continued' || end.conclusion.until !== null || end.state.job.more) return true
+  if (end.conclusion.outcome === 'continued' || end.conclusion.until !== null || end.state.job.more)
+    return true
   return world.weather.people && world.tape.chance(80)
 }
 
@@ -487,17 +540,29 @@ export const arbitraryLimits: fc.Arbitrary<Limits> = fc
 /** As `maxJobs` of settings.ts, but where the iterations have no end the jobs have one here. */
 function defaultJobs(limits: { maxIterations: number; iterationsPerJob: number }): number {
   if (limits.maxIterations === 0) return 40
-  return 3 * (limits.iterationsPerJob === 0 ? 1 : Math.ceil(limits.maxIterations / limits.iterationsPerJob)) + 5
+  return (
+    3 * (limits.iterationsPerJob === 0 ? 1 : Math.ceil(limits.maxIterations / limits.iterationsPerJob)) + 5
+  )
 }
 
 /** A feature as a kick-off left it in git: nobody holds it, nothing was opened yet or something was. */
 export const arbitraryStart: fc.Arbitrary<State> = fc
-  .record({ userStories: arbitraryStories, opened: fc.boolean(), baseline: fc.constantFrom('pending', 'green') })
+  .record({
+    userStories: arbitraryStories,
+    opened: fc.boolean(),
+    baseline: fc.constantFrom('pending', 'green'),
+  })
   .map(({ userStories, opened, baseline }) => {
     const state = stateOf(userStories)
     const prd = { ...state.prd, run: { ...state.prd.run, jobs: 0 } }
     return opened
-      ? { ...state, prd, published: 'opened', green: 'opened', baseline: baseline === 'green' ? 'green' : 'pending' }
+      ? {
+          ...state,
+          prd,
+          published: 'opened',
+          green: 'opened',
+          baseline: baseline === 'green' ? 'green' : 'pending',
+        }
       : { ...state, prd }
   })
 
