@@ -4310,9 +4310,9 @@ function createReporter(options) {
         return { ...state.github, pull: pull.number, pullUrl: pull.url };
     }
     async function complete(state) {
-        if (pull === null)
+        const open = pull ?? (await findPull(options.api, place, state.branch).catch(() => null));
+        if (open === null)
             return;
-        const open = pull;
         await attempt('the pull request could not be updated', () => updatePull(options.publishApi, place, open.number, options.redact(pullRequestTitle(clean(state))), options.redact(pullRequestBody(clean(state), facts()))));
         if (open.draft && options.pullRequest === 'draft') {
             await attempt('the pull request could not be made ready for review', () => makeReady(options.publishApi, open));
@@ -4341,9 +4341,10 @@ function createReporter(options) {
             return stick(told);
         },
         async beforePublish(state, head) {
-            if (headSha === null || headSha === head)
+            // A job that ends before it opens anything still has the check of the job before to close.
+            const old = headSha ?? state.published;
+            if (old === null || old === head)
                 return;
-            const old = headSha;
             const names = ['ralph', ...state.prd.userStories.map((story) => `ralph / ${story.id}`)];
             await attempt('the old checks could not be closed', async () => {
                 for (const name of names)

@@ -117,8 +117,8 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
   }
 
   async function complete(state: State): Promise<void> {
-    if (pull === null) return
-    const open = pull
+    const open = pull ?? (await findPull(options.api, place, state.branch).catch(() => null))
+    if (open === null) return
     await attempt('the pull request could not be updated', () =>
       updatePull(
         options.publishApi,
@@ -160,8 +160,9 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
     },
 
     async beforePublish(state, head) {
-      if (headSha === null || headSha === head) return
-      const old = headSha
+      // A job that ends before it opens anything still has the check of the job before to close.
+      const old = headSha ?? state.published
+      if (old === null || old === head) return
       const names = ['ralph', ...state.prd.userStories.map((story) => `ralph / ${story.id}`)]
       await attempt('the old checks could not be closed', async () => {
         for (const name of names) await checks.close(old, name, 'The branch has moved on')

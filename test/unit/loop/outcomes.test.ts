@@ -327,7 +327,7 @@ describe('paused', () => {
     assert.equal(late.outcome, 'complete')
   })
 
-  test('the branch that people deleted: the state is kept, and `run` goes on', () => {
+  test('the branch that people deleted: the state is kept, and it goes on when the branch is back', () => {
     const gone: Script = (step) =>
       step.kind === 'sync' ? { kind: 'synced', commands: [], theirs: 'gone' } : null
     const opened = { ...stateOf(stories('US-001')), published: 'green', green: 'green' }
@@ -335,10 +335,7 @@ describe('paused', () => {
     assert.equal(ran.outcome, 'paused')
     assert.match(ran.conclusion.reason, /deleted/)
     assert.equal(ran.state.job.branchRefused, true, 'nothing is pushed to it')
-    const still: Script = (step) =>
-      step.kind === 'sync' ? { kind: 'synced', commands: [run], theirs: 'gone' } : null
-    const again = runJob(anotherJob(ran.state), limitsWith(), still)
-    assert.notEqual(again.outcome, 'paused', '`/ralph run makes it again` is what we told')
+    assert.equal(runJob(anotherJob(ran.state), limitsWith(), saying([run])).outcome, 'complete')
   })
 })
 
@@ -398,6 +395,16 @@ describe('error', () => {
     assert.equal(ran.state.prd.run.usage.costUsd, 0)
     const mended = runJob(anotherJob(ran.state), limitsWith({ baseline: true }))
     assert.equal(mended.outcome, 'complete', 'the next run looks again')
+  })
+
+  test('a branch that may not be made: nothing was charged, and the remedy is told', () => {
+    const refused: Script = (step) =>
+      step.kind === 'open' ? { kind: 'push-refused', summary: 'ralph/auth was not accepted: 403' } : null
+    const ran = runJob(stateOf(stories('US-001')), limitsWith(), refused)
+    assert.equal(ran.outcome, 'error')
+    assert.match(ran.conclusion.reason, /403/)
+    assert.ok(!ran.steps.some((step) => step.startsWith('reserve')))
+    assert.equal(runJob(anotherJob(ran.state), limitsWith()).outcome, 'complete')
   })
 
   test('an advisory gate may be red on the base', () => {

@@ -40,7 +40,9 @@ const cancelledAt =
         ? { kind: 'interrupted', usage: null }
         : null
 const peoplePushed: Script = (step, state) =>
-  step.kind === 'publish' && !state.job.branchRefused ? { kind: 'diverged', theirs: 'theirs' } : null
+  step.kind === 'publish' && !state.job.branchRefused && state.published !== null
+    ? { kind: 'diverged', theirs: 'theirs' }
+    : null
 
 /** `outcome` is the last job's: a wait ends a job as paused, and the next one looks again. */
 const cases: Case[] = [
@@ -205,6 +207,14 @@ const cases: Case[] = [
         ? { kind: 'synced', commands: [], theirs: { head: 'theirs' } }
         : cancelledAt('join', peoplePushed)(step, state, now),
     outcome: 'interrupted',
+  },
+  {
+    name: 'the key is refused, and people have pushed',
+    script: (step, state, now) =>
+      step.kind === 'agent'
+        ? { kind: 'worked', session: session({ status: 'auth' }) }
+        : peoplePushed(step, state, now),
+    outcome: 'error',
   },
   {
     name: 'the branch is protected',

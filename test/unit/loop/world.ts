@@ -152,11 +152,10 @@ export class World {
       case 'verify':
         return this.#verified(state)
       case 'publish': {
-        const withBranch = !state.job.branchRefused && state.job.error === null
+        const withBranch = !state.job.branchRefused && state.published !== null
         const turned = withBranch ? this.#turnedDown() : null
         if (turned !== null) return turned
-        const records =
-          withBranch && state.published !== null && (state.progress.length > 0 || tape.chance(30))
+        const records = withBranch && (state.progress.length > 0 || tape.chance(30))
         const green = records ? this.#commit('record') : state.green
         return { kind: 'published', green, withBranch, more: weather.people && tape.chance(5) }
       }
