@@ -16,7 +16,7 @@ import type { Git } from './git/git.ts'
 import type { Repository } from './git/repository.ts'
 import type { Found, Store } from './git/store.ts'
 import { ownFiles } from './loop/files.ts'
-import { expired, sayHolder } from './loop/lease.ts'
+import { sayHolder } from './loop/lease.ts'
 import { emptyRecord, giveBack } from './loop/reduce.ts'
 import type { Control, Job, Lease, State } from './loop/state.ts'
 import { mergePeople } from './prd/merge.ts'
@@ -131,7 +131,7 @@ export type ClaimRequest = {
   /** Only a job of this generation goes on; null for a kick-off by a person. */
   generation: number | null
   lease: Omit<Lease, 'nonce'>
-  /** Whether the holder of a lease that has not expired still lives. */
+  /** Whether the holder still has the feature: it lives, as far as can be asked, and its time has not passed. */
   alive(lease: Lease): Promise<boolean>
   job: Job
   chosen: Readonly<Record<string, string>>
@@ -201,8 +201,7 @@ async function resume(
 ): Promise<Claimed> {
   const { state } = found
   const { lease } = state
-  if (lease !== null && !expired(lease, request.job.startedAt) && (await request.alive(lease)))
-    throw new Held(lease, state.feature)
+  if (lease !== null && (await request.alive(lease))) throw new Held(lease, state.feature)
   if (request.generation !== null && request.generation !== state.generation) {
     throw new Superseded(request.generation, state.generation)
   }
@@ -328,6 +327,7 @@ export function emptyControl(): Control {
     lastComment: 0,
     calls: [],
     idleJobs: 0,
+    limited: 0,
     continuePending: false,
     chosen: {},
   }

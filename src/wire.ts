@@ -22,6 +22,7 @@ import { createRedactor, type Redactor } from './system/redact.ts'
 import { agentEnv, type Environment, gateEnv } from './system/untrusted-env.ts'
 import { createExamine } from './verify/examine.ts'
 import { createGates } from './verify/gates.ts'
+import { isRalphs } from './verify/guard.ts'
 
 /** The repository and everything that reads and writes it. Ends its helper processes when disposed. */
 export type Workshop = {
@@ -62,12 +63,14 @@ export async function openWorkshop(options: WorkshopOptions): Promise<Workshop> 
   }
   const git = await Git.open(clone, env)
   const objects = new CatFile(git)
-  const snapshot = await takeSnapshot(git)
+  const snapshot = await takeSnapshot(git, options.remote !== null)
   const redactor = createRedactor(secretsOf(settings, env))
   const repository = createRepository(git, objects, {
     identity: options.identity ?? identityOf(clone),
     snapshot,
     warn: options.warn,
+    isRalphs,
+    redact: redactor.redact,
     stateCommits: settings.commits.prdChanges,
     stateSubject: settings.commits.message === standardCommits().message ? null : settings.commits.message,
     examine: createExamine({
@@ -82,6 +85,7 @@ export async function openWorkshop(options: WorkshopOptions): Promise<Workshop> 
     remote: options.remote,
     publishRemote: options.publishRemote ?? null,
     snapshot,
+    leaseMs: leaseMsOf(settings),
   })
   return {
     clone,
@@ -240,16 +244,20 @@ export function limitsOf(settings: Settings): Limits {
   }
 }
 
+function leaseMsOf(settings: Settings): number {
+  const gatesMs = settings.gates.reduce((sum, gate) => sum + gate.timeoutMs, 0)
+  return leaseMs(settings.iterationTimeoutMs, gatesMs)
+}
+
 /** A lease for this process. */
 export async function leaseFor(
   settings: Settings,
   now: number,
   run: { id: number; attempt: number; url: string } | null,
 ): Promise<Omit<Lease, 'nonce'>> {
-  const gatesMs = settings.gates.reduce((sum, gate) => sum + gate.timeoutMs, 0)
   return {
     holder: run === null ? `${hostname()}:${process.pid}` : `run ${run.id}.${run.attempt}`,
-    expiresAt: now + leaseMs(settings.iterationTimeoutMs, gatesMs),
+    expiresAt: now + leaseMsOf(settings),
     runId: run?.id ?? null,
     runAttempt: run?.attempt ?? null,
     url: run?.url ?? null,

@@ -601,6 +601,9 @@ function reduce(state, event, limits) {
         case 'join-failed':
             return withJob({ ...state, control: { ...state.control, paused: { reason: event.summary, by: 'ralph' } } }, { theirs: null, branchRefused: true, conclusion: null });
         case 'diverged':
+            // A job that ends anyway joins nothing more: the state alone is pushed, and the next job joins.
+            if (state.job.error !== null || state.job.interrupted)
+                return withJob(state, { branchRefused: true });
             return state.job.joins >= 5
                 ? reduce(state, { at: event.at, kind: 'join-failed', summary: 'people keep pushing to the branch' }, limits)
                 : withJob(state, { theirs: event.theirs, conclusion: null });
@@ -759,10 +762,11 @@ function worked(state, session, at) {
         return state;
     const { storyId } = state.attempt;
     const noted = learn(spend(state, storyId, session.usage), session.learnings);
-    const next = inAttempt(noted, (attempt) => ({ ...attempt, session }));
+    let next = inAttempt(noted, (attempt) => ({ ...attempt, session }));
     const { hints } = session;
     switch (session.status) {
         case 'finished':
+            next = { ...next, control: { ...next.control, limited: 0 } };
             if (hints.stuck !== null)
                 return fail(next, 'stuck', `the agent says it is stuck: ${hints.stuck}`, '');
             if (hints.notDone)
@@ -773,7 +777,7 @@ function worked(state, session, at) {
         case 'limit':
         case 'overloaded':
             // A vendor that does not say when is asked again after a growing pause, at most half an hour.
-            return giveBack(next, session.status, session.message, session.resetsAt ?? at + backOffMs(state));
+            return giveBack(limited(next), session.status, session.message, waitUntil(next, session.resetsAt, at));
         case 'interrupted':
             return giveBack(next, 'interrupted', session.message, null);
         case 'auth':
@@ -781,10 +785,13 @@ function worked(state, session, at) {
             return failed(giveBack(next, 'interrupted', session.message, null), session.message, 'mend the agent, then run again');
     }
 }
-function backOffMs(state) {
-    const returns = [...state.timeline].reverse().findIndex((entry) => entry.result !== 'returned');
-    const inARow = returns === -1 ? state.timeline.length : returns;
-    return Math.min(30 * 60_000, 30_000 * 2 ** inARow);
+/** When a limited vendor is asked again: when it said so, but never before a pause that grows up to half an hour. */
+function waitUntil(state, resetsAt, at) {
+    const pause = Math.min(30 * 60_000, 30_000 * 2 ** Math.min(10, state.control.limited));
+    return Math.max(resetsAt ?? 0, at + pause);
+}
+function limited(state) {
+    return { ...state, control: { ...state.control, limited: state.control.limited + 1 } };
 }
 function gated(attempt, gates) {
     const red = gates.find((gate) => !gate.ok && !gate.advisory);
@@ -807,7 +814,7 @@ function judged(state, event) {
         case 'reset':
             return fail(paid, 'judge', `nothing was changed, and the judge disagrees: ${event.verdict.reason}`, '');
         case 'limit':
-            return giveBack(paid, 'limit', event.verdict.message, event.verdict.notBefore);
+            return giveBack(limited(paid), 'limit', event.verdict.message, waitUntil(paid, event.verdict.notBefore, event.at));
         case 'none':
             return fail(paid, 'empty-diff', `nothing was changed, and nobody confirmed that nothing had to be`, '');
     }
@@ -912,8 +919,11 @@ function verified(state, event, limits) {
                 ...paid,
                 verification: { approved: true, sessions: 0, message: 'every criterion was judged to be met' },
             };
-        case 'limit':
-            return { ...paid, control: { ...paid.control, notBefore: verdict.notBefore ?? event.at + 60_000 } };
+        case 'limit': {
+            const notBefore = waitUntil(paid, verdict.notBefore, event.at);
+            const counted = limited(paid);
+            return { ...counted, control: { ...counted.control, notBefore } };
+        }
         case 'none': {
             const sessions = paid.verification.sessions + 1;
             return { ...paid, verification: { approved: false, sessions, message: verdict.message } };
@@ -2256,7 +2266,7 @@ async function claim(git, objects, store, repository, request) {
 async function resume(found, request, store, notes, file) {
     const { state } = found;
     const { lease } = state;
-    if (lease !== null && !(0,loop_lease/* expired */._7)(lease, request.job.startedAt) && (await request.alive(lease)))
+    if (lease !== null && (await request.alive(lease)))
         throw new Held(lease, state.feature);
     if (request.generation !== null && request.generation !== state.generation) {
         throw new Superseded(request.generation, state.generation);
@@ -2372,6 +2382,7 @@ function emptyControl() {
         lastComment: 0,
         calls: [],
         idleJobs: 0,
+        limited: 0,
         continuePending: false,
         chosen: {},
     };
@@ -4668,14 +4679,15 @@ async function verify(state, limits, ports, now) {
     await repository.restore(state.green);
     const red = results.find((result) => !result.ok && !result.advisory);
     if (red !== undefined) {
-        const verdict = {
-            kind: 'reset',
-            stories: lastPassed(state),
-            reason: `gate ${red.name} fails on the whole`,
-        };
+        const reason = `gate ${red.name} fails on the whole (${red.ended})`;
+        const stories = lastPassed(state);
+        const verdict = stories.length > 0 ? { kind: 'reset', stories, reason } : { kind: 'none', message: reason };
         return { kind: 'verified', gates: results, verdict, usage: NO_USAGE };
     }
     const ids = state.prd.userStories.filter((story) => story.passes).map((story) => story.id);
+    // Where every story was skipped by a person there is nothing to judge.
+    if (ids.length === 0)
+        return { kind: 'verified', gates: results, verdict: { kind: 'verified' }, usage: NO_USAGE };
     const { verdict, usage } = await agent.judge(state, ids, sessionMs(state, limits, now), signal);
     await repository.restore(state.green);
     return { kind: 'verified', gates: results, verdict, usage };
@@ -7341,6 +7353,7 @@ const LOCKFILES = new Set([
 ]);
 function createRepository(git, objects, options) {
     const top = git.clone.workTree;
+    const isRalphs = (change) => options.isRalphs(change.path);
     const who = {
         GIT_AUTHOR_NAME: options.identity.name,
         GIT_AUTHOR_EMAIL: options.identity.email,
@@ -7515,8 +7528,8 @@ function createRepository(git, objects, options) {
             const files = ownFiles(state);
             const passing = passStory({ ...state, progress: [...state.progress, passedEntry(state, attempt)] }, attempt);
             const before = await objects.text(`${state.green}:${files.progress}`);
-            await writeOwn(files.prd, prdFile(passing));
-            await writeOwn(files.progress, progressFile(passing, before));
+            await writeOwn(files.prd, options.redact(prdFile(passing)));
+            await writeOwn(files.progress, options.redact(progressFile(passing, before)));
             const staged = await stage(state.green);
             if ('unreadable' in staged) {
                 const summary = 'the work tree holds something that git cannot read';
@@ -7555,12 +7568,13 @@ function createRepository(git, objects, options) {
             await reset([...own, ...work.filter((change) => dropped.includes(change.path))]);
             if (work.length === dropped.length)
                 return null;
-            return { base: await treeOf(state.green), tree: await git.line(['write-tree']), dropped };
+            const shown = dropped.map(options.redact);
+            return { base: await treeOf(state.green), tree: await git.line(['write-tree']), dropped: shown };
         },
         async record(state, subject) {
             const files = ownFiles(state);
             const before = await objects.text(`${state.green}:${files.prd}`);
-            const text = prdFile(state);
+            const text = options.redact(prdFile(state));
             const first = state.published === null;
             if (!first && !options.stateCommits)
                 return null;
@@ -7569,7 +7583,7 @@ function createRepository(git, objects, options) {
                 significant(before) === significant(text) &&
                 state.progress.length === 0)
                 return null;
-            const progress = progressFile(state, await objects.text(`${state.green}:${files.progress}`));
+            const progress = options.redact(progressFile(state, await objects.text(`${state.green}:${files.progress}`)));
             const changed = new Map([
                 [files.prd, text],
                 [files.progress, progress],
@@ -7671,9 +7685,6 @@ function significant(text) {
     }));
     return JSON.stringify({ ...rest, userStories: stories, outcome: run.outcome, learnings: run.learnings });
 }
-function isRalphs(change) {
-    return change.path === '.ralph' || change.path.startsWith('.ralph/');
-}
 
 // EXTERNAL MODULE: ./lib/git/store.js
 var git_store = __webpack_require__(1713);
@@ -7773,7 +7784,7 @@ function needsContent(change, maxFileBytes = MAX_FILE_BYTES) {
     return change.size <= maxFileBytes;
 }
 /** Whether the path is in Ralph's own folder, however it is spelled: such changes are undone, not judged. */
-function guard_isRalphs(path) {
+function isRalphs(path) {
     return isRalphsFolded(foldPath(path));
 }
 // ---------------------------------------------------------------- names, as the most tolerant file system sees them
@@ -10334,7 +10345,7 @@ function createExamine(options) {
         if (refusals.length > 0) {
             const first = refusals[0];
             const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : '';
-            const summary = `the guard refused ${first?.path ?? ''}: ${first?.reason ?? ''}${more}`;
+            const summary = `the guard refused ${first?.shown ?? ''}: ${first?.reason ?? ''}${more}`;
             return { failure: { kind: 'guard', summary, detail: sayRefusals(refusals) }, dropped, remarks };
         }
         if (watched.weakened.length > 0 && options.weakenedTests === 'fail') {
@@ -10493,6 +10504,7 @@ function gates_sayExit(exit, timeoutMs) {
 
 
 
+
 /** Opens the checkout. Throws UserError where it is none that Ralph can work in. */
 async function openWorkshop(options) {
     const { settings, env } = options;
@@ -10509,12 +10521,14 @@ async function openWorkshop(options) {
     }
     const git = await git_git/* Git */.TU.open(clone, env);
     const objects = new CatFile(git);
-    const snapshot = await (0,git_clone/* takeSnapshot */.W9)(git);
+    const snapshot = await (0,git_clone/* takeSnapshot */.W9)(git, options.remote !== null);
     const redactor = (0,redact/* createRedactor */.l)(wire_secretsOf(settings, env));
     const repository = createRepository(git, objects, {
         identity: options.identity ?? identityOf(clone),
         snapshot,
         warn: options.warn,
+        isRalphs: isRalphs,
+        redact: redactor.redact,
         stateCommits: settings.commits.prdChanges,
         stateSubject: settings.commits.message === (0,structures/* standardCommits */.m$)().message ? null : settings.commits.message,
         examine: createExamine({
@@ -10529,6 +10543,7 @@ async function openWorkshop(options) {
         remote: options.remote,
         publishRemote: options.publishRemote ?? null,
         snapshot,
+        leaseMs: leaseMsOf(settings),
     });
     return {
         clone,
@@ -10667,12 +10682,15 @@ function limitsOf(settings) {
         publishEach: settings.publish === 'story',
     };
 }
+function leaseMsOf(settings) {
+    const gatesMs = settings.gates.reduce((sum, gate) => sum + gate.timeoutMs, 0);
+    return (0,loop_lease/* leaseMs */.zT)(settings.iterationTimeoutMs, gatesMs);
+}
 /** A lease for this process. */
 async function leaseFor(settings, now, run) {
-    const gatesMs = settings.gates.reduce((sum, gate) => sum + gate.timeoutMs, 0);
     return {
         holder: run === null ? `${(0,external_node_os_.hostname)()}:${process.pid}` : `run ${run.id}.${run.attempt}`,
-        expiresAt: now + (0,loop_lease/* leaseMs */.zT)(settings.iterationTimeoutMs, gatesMs),
+        expiresAt: now + leaseMsOf(settings),
         runId: run?.id ?? null,
         runAttempt: run?.attempt ?? null,
         url: run?.url ?? null,
@@ -10775,6 +10793,7 @@ var __disposeResources = (undefined && undefined.__disposeResources) || (functio
 
 
 
+
 const IDENTITY = {
     name: 'github-actions[bot]',
     email: '41898282+github-actions[bot]@users.noreply.github.com',
@@ -10818,7 +10837,7 @@ async function work_work(context, log, signal) {
                 workTree: null,
                 generation: event.generation,
                 lease: await leaseFor(settings, now, context.run),
-                alive: (lease) => runLives(api, context, lease),
+                alive: async (lease) => !(0,loop_lease/* expired */._7)(lease, Date.now()) && (await runLives(api, context, lease)),
                 job: newJob(now, now + settings.jobDeadlineMs),
                 chosen: pick(event.inputs, CHOICES),
                 settle: async (state) => {

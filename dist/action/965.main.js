@@ -17,7 +17,7 @@ export const modules = {
 
 
 const FILES = ['config', 'config.worktree', 'info/exclude', 'info/attributes', 'info/grafts', 'shallow'];
-async function takeSnapshot(git) {
+async function takeSnapshot(git, whole) {
     const { commonDir } = git.clone;
     const files = new Map();
     for (const name of FILES)
@@ -28,7 +28,8 @@ async function takeSnapshot(git) {
         if (bytes !== null)
             hooks.set(name, bytes);
     }
-    return { files, hooks, refs: await refsOf(git) };
+    const head = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readFile)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(git.clone.gitDir, 'HEAD'));
+    return { whole, head, files, hooks, refs: whole ? await refsOf(git) : new Map() };
 }
 /** A fetch of ours may have cut the history elsewhere: the clone must know the same borders, or it calls itself broken. */
 async function shareShallow(git, snapshot) {
@@ -58,15 +59,25 @@ async function putBack(git, snapshot) {
         else if (now === null || !now.equals(wanted))
             await replace((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(hooks, name), wanted);
     }
-    const now = await refsOf(git);
+    const head = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readFile)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD')).catch(() => null);
+    if (head === null || !head.equals(snapshot.head))
+        await replace((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD'), snapshot.head);
+    await putRefsBack(git, snapshot);
+}
+/** A person may work in the same clone: on a laptop only Ralph's own refs are put back, the others are let be. */
+async function putRefsBack(git, snapshot) {
+    if (!snapshot.whole && snapshot.refs.size === 0)
+        return;
+    const now = await refsOf(git, snapshot.whole ? [] : [...snapshot.refs.keys()]);
     const lines = [];
     for (const [ref, oid] of snapshot.refs)
         if (now.get(ref) !== oid)
             lines.push(`update ${ref} ${oid}`);
-    for (const ref of now.keys())
-        if (!snapshot.refs.has(ref))
-            lines.push(`delete ${ref}`);
-    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'index.lock'), { force: true });
+    if (snapshot.whole)
+        for (const ref of now.keys())
+            if (!snapshot.refs.has(ref))
+                lines.push(`delete ${ref}`);
+    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(git.clone.gitDir, 'index.lock'), { force: true });
     await updateRefs(git, lines);
 }
 /** Moves the clone's branch to a commit, HEAD onto that branch, and the clone's index to ours: a clean checkout. */
@@ -80,14 +91,16 @@ async function moveClone(git, snapshot, branch, commit, mirrors) {
     await updateRefs(git, lines);
     for (const [name, oid] of wanted)
         snapshot.refs.set(name, oid);
-    const head = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readFile)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD'), 'utf8').catch(() => '');
-    if (head !== `ref: ${ref}\n`)
-        await replace((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD'), Buffer.from(`ref: ${ref}\n`));
+    const head = Buffer.from(`ref: ${ref}\n`);
+    snapshot.head = head;
+    const now = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readFile)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD')).catch(() => null);
+    if (now === null || !now.equals(head))
+        await replace((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD'), head);
     await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'index.lock'), { force: true });
     await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.copyFile)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(git.own, 'index'), (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'index.ralph')).then(() => (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rename)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'index.ralph'), (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'index')), () => { });
 }
-async function refsOf(git) {
-    const listed = await git.onClone(['for-each-ref', '--format=%(objectname) %(refname)']);
+async function refsOf(git, patterns = []) {
+    const listed = await git.onClone(['for-each-ref', '--format=%(objectname) %(refname)', ...patterns]);
     const refs = new Map();
     for (const line of listed.stdout.split('\n')) {
         const at = line.indexOf(' ');
@@ -367,8 +380,15 @@ function createStore(git, objects, options) {
     async function shallow() {
         return (await git.line(['rev-parse', '--is-shallow-repository'])) === 'true';
     }
+    /** A lease holds from the last push on: whoever pushes lives. */
+    function renewed(state) {
+        if (state.lease === null)
+            return state;
+        return { ...state, lease: { ...state.lease, expiresAt: Date.now() + options.leaseMs } };
+    }
     /** One commit that holds the state, on top of the last one, with the green commit reachable. */
-    async function write(state) {
+    async function write(given) {
+        const state = renewed(given);
         const ref = refOf(state.folder);
         if (known?.ref !== ref)
             known = { ref, commit: null, green: null };

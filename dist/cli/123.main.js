@@ -60,8 +60,7 @@ __webpack_require__.r(__webpack_exports__);
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
 /* harmony export */   steer: () => (/* binding */ steer)
 /* harmony export */ });
-/* harmony import */ var _loop_commands_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(4650);
-/* harmony import */ var _loop_lease_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(612);
+/* harmony import */ var _loop_commands_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(4650);
 /* harmony import */ var _loop_slash_commands_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(8754);
 /* harmony import */ var _report_outputs_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(8568);
 /* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(94);
@@ -128,7 +127,6 @@ var __disposeResources = (undefined && undefined.__disposeResources) || (functio
 
 
 
-
 /** Story ids and, behind `--`, a text. Gives 0 when it was taken. */
 async function steer(context, name, args) {
     const env_1 = { stack: [], error: void 0, hasError: false };
@@ -154,7 +152,7 @@ async function steer(context, name, args) {
             throw new Error(`${name} is no command`);
         const stream = context.json ? process.stderr : process.stdout;
         const { lease } = state;
-        const working = lease !== null && !(0,_loop_lease_js__WEBPACK_IMPORTED_MODULE_6__/* .expired */ ._7)(lease, Date.now()) && (await local.alive(lease));
+        const working = lease !== null && (await local.alive(lease));
         if (working || state.nonce === '') {
             await (0,_inbox_js__WEBPACK_IMPORTED_MODULE_3__/* .post */ .b)(local.workshop.clone, state.feature, `/ralph ${name} ${commandLine(args, ids)}`);
             stream.write(working
@@ -166,7 +164,7 @@ async function steer(context, name, args) {
         const loaded = await local.workshop.store.load(folder);
         if (loaded === null)
             throw new Error(`the state of ${state.feature} is gone`);
-        const steered = (0,_loop_commands_js__WEBPACK_IMPORTED_MODULE_7__/* .applyCommand */ .s)(loaded.state, { ...parsed.command, id: 0, by: 'you' });
+        const steered = (0,_loop_commands_js__WEBPACK_IMPORTED_MODULE_6__/* .applyCommand */ .s)(loaded.state, { ...parsed.command, id: 0, by: 'you' });
         await local.workshop.store.save({ ...steered, lease: null });
         stream.write(`done: ${name}${args.length === 0 ? '' : ` ${args.join(' ')}`}. Go on with: ralph run ${state.feature}\n`);
         return { code: 0, outputs: (0,_report_outputs_js__WEBPACK_IMPORTED_MODULE_0__.outputsOf)(steered, steered.prd.run.outcome, null) };

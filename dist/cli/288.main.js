@@ -242,14 +242,15 @@ async function verify(state, limits, ports, now) {
     await repository.restore(state.green);
     const red = results.find((result) => !result.ok && !result.advisory);
     if (red !== undefined) {
-        const verdict = {
-            kind: 'reset',
-            stories: lastPassed(state),
-            reason: `gate ${red.name} fails on the whole`,
-        };
+        const reason = `gate ${red.name} fails on the whole (${red.ended})`;
+        const stories = lastPassed(state);
+        const verdict = stories.length > 0 ? { kind: 'reset', stories, reason } : { kind: 'none', message: reason };
         return { kind: 'verified', gates: results, verdict, usage: NO_USAGE };
     }
     const ids = state.prd.userStories.filter((story) => story.passes).map((story) => story.id);
+    // Where every story was skipped by a person there is nothing to judge.
+    if (ids.length === 0)
+        return { kind: 'verified', gates: results, verdict: { kind: 'verified' }, usage: NO_USAGE };
     const { verdict, usage } = await agent.judge(state, ids, (0,loop_limits/* sessionMs */.lF)(state, limits, now), signal);
     await repository.restore(state.green);
     return { kind: 'verified', gates: results, verdict, usage };

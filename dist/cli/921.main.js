@@ -160,7 +160,7 @@ async function claim(git, objects, store, repository, request) {
 async function resume(found, request, store, notes, file) {
     const { state } = found;
     const { lease } = state;
-    if (lease !== null && !(0,_loop_lease_js__WEBPACK_IMPORTED_MODULE_5__/* .expired */ ._7)(lease, request.job.startedAt) && (await request.alive(lease)))
+    if (lease !== null && (await request.alive(lease)))
         throw new Held(lease, state.feature);
     if (request.generation !== null && request.generation !== state.generation) {
         throw new Superseded(request.generation, state.generation);
@@ -276,6 +276,7 @@ function emptyControl() {
         lastComment: 0,
         calls: [],
         idleJobs: 0,
+        limited: 0,
         continuePending: false,
         chosen: {},
     };
@@ -332,16 +333,18 @@ async function checkDirt(repository, checkedOut, allowed) {
 /* harmony import */ var node_os__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(8161);
 /* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(6760);
 /* harmony import */ var _claim_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(4787);
-/* harmony import */ var _git_features_js__WEBPACK_IMPORTED_MODULE_9__ = __webpack_require__(8317);
-/* harmony import */ var _loop_files_js__WEBPACK_IMPORTED_MODULE_12__ = __webpack_require__(4127);
-/* harmony import */ var _prd_merge_js__WEBPACK_IMPORTED_MODULE_10__ = __webpack_require__(8770);
+/* harmony import */ var _git_features_js__WEBPACK_IMPORTED_MODULE_10__ = __webpack_require__(8317);
+/* harmony import */ var _loop_files_js__WEBPACK_IMPORTED_MODULE_13__ = __webpack_require__(4127);
+/* harmony import */ var _loop_lease_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(612);
+/* harmony import */ var _prd_merge_js__WEBPACK_IMPORTED_MODULE_11__ = __webpack_require__(8770);
 /* harmony import */ var _prd_parse_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(6711);
-/* harmony import */ var _prd_schema_js__WEBPACK_IMPORTED_MODULE_11__ = __webpack_require__(7339);
-/* harmony import */ var _prd_select_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(2856);
+/* harmony import */ var _prd_schema_js__WEBPACK_IMPORTED_MODULE_12__ = __webpack_require__(7339);
+/* harmony import */ var _prd_select_js__WEBPACK_IMPORTED_MODULE_9__ = __webpack_require__(2856);
 /* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(94);
 /* harmony import */ var _system_process_table_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(3261);
 /* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(1058);
 // A feature on this machine: the checkout, its state, and what may be done with the work tree before a run.
+
 
 
 
@@ -381,7 +384,8 @@ async function openLocal(context, settings, voice) {
         settings,
         workshop,
         base,
-        alive: async (lease) => lease.host !== (0,node_os__WEBPACK_IMPORTED_MODULE_1__.hostname)() || (await (0,_system_process_table_js__WEBPACK_IMPORTED_MODULE_6__/* .processLives */ .f)(lease.pid, lease.startTime)),
+        // A process on this machine can be asked; of one elsewhere only its time is known.
+        alive: async (lease) => lease.host === (0,node_os__WEBPACK_IMPORTED_MODULE_1__.hostname)() ? (0,_system_process_table_js__WEBPACK_IMPORTED_MODULE_6__/* .processLives */ .f)(lease.pid, lease.startTime) : !(0,_loop_lease_js__WEBPACK_IMPORTED_MODULE_8__/* .expired */ ._7)(lease, Date.now()),
         look: () => look(workshop, settings, base),
         [Symbol.dispose]: () => workshop[Symbol.dispose](),
     };
@@ -409,9 +413,9 @@ async function look(workshop, settings, base) {
     const found = await (0,_claim_js__WEBPACK_IMPORTED_MODULE_3__/* .findFeatures */ .fR)(git, objects, place, settings.branchPrefix);
     const candidates = new Map();
     for (const { name, prd } of found.features)
-        candidates.set(name, (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_8__/* .remaining */ .Tk)(prd).length > 0 ? 'unfinished' : 'finished');
+        candidates.set(name, (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_9__/* .remaining */ .Tk)(prd).length > 0 ? 'unfinished' : 'finished');
     for (const folder of states.keys()) {
-        const name = (0,_git_features_js__WEBPACK_IMPORTED_MODULE_9__/* .featureOfFolder */ .wH)(folder);
+        const name = (0,_git_features_js__WEBPACK_IMPORTED_MODULE_10__/* .featureOfFolder */ .wH)(folder);
         const loaded = name === null ? null : await store.load(folder);
         if (name !== null && loaded !== null)
             candidates.set(name, loaded.state.prd.run.outcome === 'complete' ? 'finished' : 'unfinished');
@@ -423,13 +427,13 @@ async function look(workshop, settings, base) {
         throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_5__/* .UserError */ .yo(broken);
     const name = (0,_claim_js__WEBPACK_IMPORTED_MODULE_3__/* .chooseFeature */ .G3)(settings.feature, candidates);
     const folder = [...states.keys()]
-        .filter((one) => (0,_git_features_js__WEBPACK_IMPORTED_MODULE_9__/* .featureOfFolder */ .wH)(one) === name)
+        .filter((one) => (0,_git_features_js__WEBPACK_IMPORTED_MODULE_10__/* .featureOfFolder */ .wH)(one) === name)
         .sort()
         .at(-1);
     const state = folder === undefined ? null : ((await store.load(folder))?.state ?? null);
     const feature = found.features.find((one) => one.name === name);
     if (state !== null)
-        return feature === undefined ? state : { ...state, prd: (0,_prd_merge_js__WEBPACK_IMPORTED_MODULE_10__/* .mergePeople */ .i)(state.prd, feature.prd).prd };
+        return feature === undefined ? state : { ...state, prd: (0,_prd_merge_js__WEBPACK_IMPORTED_MODULE_11__/* .mergePeople */ .i)(state.prd, feature.prd).prd };
     if (feature === undefined)
         throw new Error(`no prd.json of ${name}`);
     return {
@@ -441,7 +445,7 @@ async function look(workshop, settings, base) {
         base,
         nonce: '',
         generation: 0,
-        prd: (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_11__/* .asImported */ .Xz)(feature.prd),
+        prd: (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_12__/* .asImported */ .Xz)(feature.prd),
         green: base.sha,
         published: null,
         baseline: 'pending',
@@ -476,16 +480,16 @@ async function adoptSettle(local, state) {
 async function adopt(local, state, head, edits) {
     const { repository } = local.workshop;
     const subject = `docs(ralph): stories of ${state.feature}`;
-    const green = await repository.adopt(head, edits, (0,_loop_files_js__WEBPACK_IMPORTED_MODULE_12__/* .recordMessage */ .VR)(state, subject));
+    const green = await repository.adopt(head, edits, (0,_loop_files_js__WEBPACK_IMPORTED_MODULE_13__/* .recordMessage */ .VR)(state, subject));
     if (state.published === null)
         return { ...state, green };
-    const { prd: path } = (0,_loop_files_js__WEBPACK_IMPORTED_MODULE_12__/* .ownFiles */ .aJ)(state);
+    const { prd: path } = (0,_loop_files_js__WEBPACK_IMPORTED_MODULE_13__/* .ownFiles */ .aJ)(state);
     const text = await repository.read(green, path);
     const ids = new Set(state.prd.userStories.map((story) => story.id));
     const parsed = text === null ? null : (0,_prd_parse_js__WEBPACK_IMPORTED_MODULE_4__/* .parsePrd */ .S)(text, path, ids);
     if (parsed !== null && !parsed.ok)
         throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_5__/* .UserError */ .yo(parsed.mistakes);
-    return { ...state, green, prd: parsed === null ? state.prd : (0,_prd_merge_js__WEBPACK_IMPORTED_MODULE_10__/* .mergePeople */ .i)(state.prd, parsed.prd).prd };
+    return { ...state, green, prd: parsed === null ? state.prd : (0,_prd_merge_js__WEBPACK_IMPORTED_MODULE_11__/* .mergePeople */ .i)(state.prd, parsed.prd).prd };
 }
 /** Whether Ralph has ever worked in this clone; reading commands look no further where it has not. */
 function hasState(gitDir) {
@@ -930,6 +934,9 @@ function reduce(state, event, limits) {
         case 'join-failed':
             return withJob({ ...state, control: { ...state.control, paused: { reason: event.summary, by: 'ralph' } } }, { theirs: null, branchRefused: true, conclusion: null });
         case 'diverged':
+            // A job that ends anyway joins nothing more: the state alone is pushed, and the next job joins.
+            if (state.job.error !== null || state.job.interrupted)
+                return withJob(state, { branchRefused: true });
             return state.job.joins >= 5
                 ? reduce(state, { at: event.at, kind: 'join-failed', summary: 'people keep pushing to the branch' }, limits)
                 : withJob(state, { theirs: event.theirs, conclusion: null });
@@ -1088,10 +1095,11 @@ function worked(state, session, at) {
         return state;
     const { storyId } = state.attempt;
     const noted = learn(spend(state, storyId, session.usage), session.learnings);
-    const next = inAttempt(noted, (attempt) => ({ ...attempt, session }));
+    let next = inAttempt(noted, (attempt) => ({ ...attempt, session }));
     const { hints } = session;
     switch (session.status) {
         case 'finished':
+            next = { ...next, control: { ...next.control, limited: 0 } };
             if (hints.stuck !== null)
                 return fail(next, 'stuck', `the agent says it is stuck: ${hints.stuck}`, '');
             if (hints.notDone)
@@ -1102,7 +1110,7 @@ function worked(state, session, at) {
         case 'limit':
         case 'overloaded':
             // A vendor that does not say when is asked again after a growing pause, at most half an hour.
-            return giveBack(next, session.status, session.message, session.resetsAt ?? at + backOffMs(state));
+            return giveBack(limited(next), session.status, session.message, waitUntil(next, session.resetsAt, at));
         case 'interrupted':
             return giveBack(next, 'interrupted', session.message, null);
         case 'auth':
@@ -1110,10 +1118,13 @@ function worked(state, session, at) {
             return failed(giveBack(next, 'interrupted', session.message, null), session.message, 'mend the agent, then run again');
     }
 }
-function backOffMs(state) {
-    const returns = [...state.timeline].reverse().findIndex((entry) => entry.result !== 'returned');
-    const inARow = returns === -1 ? state.timeline.length : returns;
-    return Math.min(30 * 60_000, 30_000 * 2 ** inARow);
+/** When a limited vendor is asked again: when it said so, but never before a pause that grows up to half an hour. */
+function waitUntil(state, resetsAt, at) {
+    const pause = Math.min(30 * 60_000, 30_000 * 2 ** Math.min(10, state.control.limited));
+    return Math.max(resetsAt ?? 0, at + pause);
+}
+function limited(state) {
+    return { ...state, control: { ...state.control, limited: state.control.limited + 1 } };
 }
 function gated(attempt, gates) {
     const red = gates.find((gate) => !gate.ok && !gate.advisory);
@@ -1136,7 +1147,7 @@ function judged(state, event) {
         case 'reset':
             return fail(paid, 'judge', `nothing was changed, and the judge disagrees: ${event.verdict.reason}`, '');
         case 'limit':
-            return giveBack(paid, 'limit', event.verdict.message, event.verdict.notBefore);
+            return giveBack(limited(paid), 'limit', event.verdict.message, waitUntil(paid, event.verdict.notBefore, event.at));
         case 'none':
             return fail(paid, 'empty-diff', `nothing was changed, and nobody confirmed that nothing had to be`, '');
     }
@@ -1241,8 +1252,11 @@ function verified(state, event, limits) {
                 ...paid,
                 verification: { approved: true, sessions: 0, message: 'every criterion was judged to be met' },
             };
-        case 'limit':
-            return { ...paid, control: { ...paid.control, notBefore: verdict.notBefore ?? event.at + 60_000 } };
+        case 'limit': {
+            const notBefore = waitUntil(paid, verdict.notBefore, event.at);
+            const counted = limited(paid);
+            return { ...counted, control: { ...counted.control, notBefore } };
+        }
         case 'none': {
             const sessions = paid.verification.sessions + 1;
             return { ...paid, verification: { approved: false, sessions, message: verdict.message } };
@@ -5542,7 +5556,7 @@ function parseHeader(line) {
 
 
 const FILES = ['config', 'config.worktree', 'info/exclude', 'info/attributes', 'info/grafts', 'shallow'];
-async function takeSnapshot(git) {
+async function takeSnapshot(git, whole) {
     const { commonDir } = git.clone;
     const files = new Map();
     for (const name of FILES)
@@ -5553,7 +5567,8 @@ async function takeSnapshot(git) {
         if (bytes !== null)
             hooks.set(name, bytes);
     }
-    return { files, hooks, refs: await refsOf(git) };
+    const head = await (0,external_node_fs_promises_.readFile)((0,external_node_path_.join)(git.clone.gitDir, 'HEAD'));
+    return { whole, head, files, hooks, refs: whole ? await refsOf(git) : new Map() };
 }
 /** A fetch of ours may have cut the history elsewhere: the clone must know the same borders, or it calls itself broken. */
 async function shareShallow(git, snapshot) {
@@ -5583,15 +5598,25 @@ async function putBack(git, snapshot) {
         else if (now === null || !now.equals(wanted))
             await replace((0,external_node_path_.join)(hooks, name), wanted);
     }
-    const now = await refsOf(git);
+    const head = await (0,external_node_fs_promises_.readFile)((0,external_node_path_.join)(gitDir, 'HEAD')).catch(() => null);
+    if (head === null || !head.equals(snapshot.head))
+        await replace((0,external_node_path_.join)(gitDir, 'HEAD'), snapshot.head);
+    await putRefsBack(git, snapshot);
+}
+/** A person may work in the same clone: on a laptop only Ralph's own refs are put back, the others are let be. */
+async function putRefsBack(git, snapshot) {
+    if (!snapshot.whole && snapshot.refs.size === 0)
+        return;
+    const now = await refsOf(git, snapshot.whole ? [] : [...snapshot.refs.keys()]);
     const lines = [];
     for (const [ref, oid] of snapshot.refs)
         if (now.get(ref) !== oid)
             lines.push(`update ${ref} ${oid}`);
-    for (const ref of now.keys())
-        if (!snapshot.refs.has(ref))
-            lines.push(`delete ${ref}`);
-    await (0,external_node_fs_promises_.rm)((0,external_node_path_.join)(gitDir, 'index.lock'), { force: true });
+    if (snapshot.whole)
+        for (const ref of now.keys())
+            if (!snapshot.refs.has(ref))
+                lines.push(`delete ${ref}`);
+    await (0,external_node_fs_promises_.rm)((0,external_node_path_.join)(git.clone.gitDir, 'index.lock'), { force: true });
     await updateRefs(git, lines);
 }
 /** Moves the clone's branch to a commit, HEAD onto that branch, and the clone's index to ours: a clean checkout. */
@@ -5605,14 +5630,16 @@ async function moveClone(git, snapshot, branch, commit, mirrors) {
     await updateRefs(git, lines);
     for (const [name, oid] of wanted)
         snapshot.refs.set(name, oid);
-    const head = await (0,external_node_fs_promises_.readFile)((0,external_node_path_.join)(gitDir, 'HEAD'), 'utf8').catch(() => '');
-    if (head !== `ref: ${ref}\n`)
-        await replace((0,external_node_path_.join)(gitDir, 'HEAD'), Buffer.from(`ref: ${ref}\n`));
+    const head = Buffer.from(`ref: ${ref}\n`);
+    snapshot.head = head;
+    const now = await (0,external_node_fs_promises_.readFile)((0,external_node_path_.join)(gitDir, 'HEAD')).catch(() => null);
+    if (now === null || !now.equals(head))
+        await replace((0,external_node_path_.join)(gitDir, 'HEAD'), head);
     await (0,external_node_fs_promises_.rm)((0,external_node_path_.join)(gitDir, 'index.lock'), { force: true });
     await (0,external_node_fs_promises_.copyFile)((0,external_node_path_.join)(git.own, 'index'), (0,external_node_path_.join)(gitDir, 'index.ralph')).then(() => (0,external_node_fs_promises_.rename)((0,external_node_path_.join)(gitDir, 'index.ralph'), (0,external_node_path_.join)(gitDir, 'index')), () => { });
 }
-async function refsOf(git) {
-    const listed = await git.onClone(['for-each-ref', '--format=%(objectname) %(refname)']);
+async function refsOf(git, patterns = []) {
+    const listed = await git.onClone(['for-each-ref', '--format=%(objectname) %(refname)', ...patterns]);
     const refs = new Map();
     for (const line of listed.stdout.split('\n')) {
         const at = line.indexOf(' ');
@@ -5900,6 +5927,7 @@ const LOCKFILES = new Set([
 ]);
 function createRepository(git, objects, options) {
     const top = git.clone.workTree;
+    const isRalphs = (change) => options.isRalphs(change.path);
     const who = {
         GIT_AUTHOR_NAME: options.identity.name,
         GIT_AUTHOR_EMAIL: options.identity.email,
@@ -6074,8 +6102,8 @@ function createRepository(git, objects, options) {
             const files = (0,loop_files/* ownFiles */.aJ)(state);
             const passing = (0,reduce/* passStory */.BI)({ ...state, progress: [...state.progress, (0,reduce/* passedEntry */.Pk)(state, attempt)] }, attempt);
             const before = await objects.text(`${state.green}:${files.progress}`);
-            await writeOwn(files.prd, (0,loop_files/* prdFile */.l7)(passing));
-            await writeOwn(files.progress, (0,loop_files/* progressFile */.mM)(passing, before));
+            await writeOwn(files.prd, options.redact((0,loop_files/* prdFile */.l7)(passing)));
+            await writeOwn(files.progress, options.redact((0,loop_files/* progressFile */.mM)(passing, before)));
             const staged = await stage(state.green);
             if ('unreadable' in staged) {
                 const summary = 'the work tree holds something that git cannot read';
@@ -6114,12 +6142,13 @@ function createRepository(git, objects, options) {
             await reset([...own, ...work.filter((change) => dropped.includes(change.path))]);
             if (work.length === dropped.length)
                 return null;
-            return { base: await treeOf(state.green), tree: await git.line(['write-tree']), dropped };
+            const shown = dropped.map(options.redact);
+            return { base: await treeOf(state.green), tree: await git.line(['write-tree']), dropped: shown };
         },
         async record(state, subject) {
             const files = (0,loop_files/* ownFiles */.aJ)(state);
             const before = await objects.text(`${state.green}:${files.prd}`);
-            const text = (0,loop_files/* prdFile */.l7)(state);
+            const text = options.redact((0,loop_files/* prdFile */.l7)(state));
             const first = state.published === null;
             if (!first && !options.stateCommits)
                 return null;
@@ -6128,7 +6157,7 @@ function createRepository(git, objects, options) {
                 significant(before) === significant(text) &&
                 state.progress.length === 0)
                 return null;
-            const progress = (0,loop_files/* progressFile */.mM)(state, await objects.text(`${state.green}:${files.progress}`));
+            const progress = options.redact((0,loop_files/* progressFile */.mM)(state, await objects.text(`${state.green}:${files.progress}`)));
             const changed = new Map([
                 [files.prd, text],
                 [files.progress, progress],
@@ -6230,9 +6259,6 @@ function significant(text) {
     }));
     return JSON.stringify({ ...rest, userStories: stories, outcome: run.outcome, learnings: run.learnings });
 }
-function isRalphs(change) {
-    return change.path === '.ralph' || change.path.startsWith('.ralph/');
-}
 
 ;// CONCATENATED MODULE: ./lib/loop/ports.js
 /** Somebody else holds the feature: this process moves nothing any more. */
@@ -6261,8 +6287,15 @@ function createStore(git, objects, options) {
     async function shallow() {
         return (await git.line(['rev-parse', '--is-shallow-repository'])) === 'true';
     }
+    /** A lease holds from the last push on: whoever pushes lives. */
+    function renewed(state) {
+        if (state.lease === null)
+            return state;
+        return { ...state, lease: { ...state.lease, expiresAt: Date.now() + options.leaseMs } };
+    }
     /** One commit that holds the state, on top of the last one, with the green commit reachable. */
-    async function write(state) {
+    async function write(given) {
+        const state = renewed(given);
         const ref = refOf(state.folder);
         if (known?.ref !== ref)
             known = { ref, commit: null, green: null };
@@ -7013,7 +7046,7 @@ function needsContent(change, maxFileBytes = MAX_FILE_BYTES) {
     return change.size <= maxFileBytes;
 }
 /** Whether the path is in Ralph's own folder, however it is spelled: such changes are undone, not judged. */
-function guard_isRalphs(path) {
+function isRalphs(path) {
     return isRalphsFolded(foldPath(path));
 }
 // ---------------------------------------------------------------- names, as the most tolerant file system sees them
@@ -9574,7 +9607,7 @@ function createExamine(options) {
         if (refusals.length > 0) {
             const first = refusals[0];
             const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : '';
-            const summary = `the guard refused ${first?.path ?? ''}: ${first?.reason ?? ''}${more}`;
+            const summary = `the guard refused ${first?.shown ?? ''}: ${first?.reason ?? ''}${more}`;
             return { failure: { kind: 'guard', summary, detail: sayRefusals(refusals) }, dropped, remarks };
         }
         if (watched.weakened.length > 0 && options.weakenedTests === 'fail') {
@@ -9733,6 +9766,7 @@ function gates_sayExit(exit, timeoutMs) {
 
 
 
+
 /** Opens the checkout. Throws UserError where it is none that Ralph can work in. */
 async function openWorkshop(options) {
     const { settings, env } = options;
@@ -9749,12 +9783,14 @@ async function openWorkshop(options) {
     }
     const git = await Git.open(clone, env);
     const objects = new CatFile(git);
-    const snapshot = await takeSnapshot(git);
+    const snapshot = await takeSnapshot(git, options.remote !== null);
     const redactor = createRedactor(wire_secretsOf(settings, env));
     const repository = createRepository(git, objects, {
         identity: options.identity ?? identityOf(clone),
         snapshot,
         warn: options.warn,
+        isRalphs: isRalphs,
+        redact: redactor.redact,
         stateCommits: settings.commits.prdChanges,
         stateSubject: settings.commits.message === (0,structures/* standardCommits */.m$)().message ? null : settings.commits.message,
         examine: createExamine({
@@ -9769,6 +9805,7 @@ async function openWorkshop(options) {
         remote: options.remote,
         publishRemote: options.publishRemote ?? null,
         snapshot,
+        leaseMs: leaseMsOf(settings),
     });
     return {
         clone,
@@ -9907,12 +9944,15 @@ function limitsOf(settings) {
         publishEach: settings.publish === 'story',
     };
 }
+function leaseMsOf(settings) {
+    const gatesMs = settings.gates.reduce((sum, gate) => sum + gate.timeoutMs, 0);
+    return (0,lease/* leaseMs */.zT)(settings.iterationTimeoutMs, gatesMs);
+}
 /** A lease for this process. */
 async function leaseFor(settings, now, run) {
-    const gatesMs = settings.gates.reduce((sum, gate) => sum + gate.timeoutMs, 0);
     return {
         holder: run === null ? `${(0,external_node_os_.hostname)()}:${process.pid}` : `run ${run.id}.${run.attempt}`,
-        expiresAt: now + (0,lease/* leaseMs */.zT)(settings.iterationTimeoutMs, gatesMs),
+        expiresAt: now + leaseMsOf(settings),
         runId: run?.id ?? null,
         runAttempt: run?.attempt ?? null,
         url: run?.url ?? null,

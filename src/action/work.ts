@@ -9,6 +9,7 @@ import { type Api, createClient } from '../github/client.ts'
 import { createConversation } from '../github/conversation.ts'
 import { createDispatch } from '../github/dispatch.ts'
 import { createReporter } from '../github/reporter.ts'
+import { expired } from '../loop/lease.ts'
 import { loop } from '../loop/loop.ts'
 import type { ReporterPort } from '../loop/ports.ts'
 import type { Conclusion, Lease, State } from '../loop/state.ts'
@@ -66,7 +67,7 @@ export async function work(context: ActionContext, log: Log, signal: AbortSignal
       workTree: null,
       generation: event.generation,
       lease: await leaseFor(settings, now, context.run),
-      alive: (lease) => runLives(api, context, lease),
+      alive: async (lease) => !expired(lease, Date.now()) && (await runLives(api, context, lease)),
       job: newJob(now, now + settings.jobDeadlineMs),
       chosen: pick(event.inputs, CHOICES),
       settle: async (state) => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { checkDirt, chooseFeature, emptyControl, findFeatures, newJob } from '../claim.ts'
 import { featureOfFolder } from '../git/features.ts'
 import { ownFiles, recordMessage } from '../loop/files.ts'
+import { expired } from '../loop/lease.ts'
 import type { Lease, State } from '../loop/state.ts'
 import { mergePeople } from '../prd/merge.ts'
 import { parsePrd } from '../prd/parse.ts'
@@ -56,7 +57,9 @@ export async function openLocal(
     settings,
     workshop,
     base,
-    alive: async (lease) => lease.host !== hostname() || (await processLives(lease.pid, lease.startTime)),
+    // A process on this machine can be asked; of one elsewhere only its time is known.
+    alive: async (lease) =>
+      lease.host === hostname() ? processLives(lease.pid, lease.startTime) : !expired(lease, Date.now()),
     look: () => look(workshop, settings, base),
     [Symbol.dispose]: () => workshop[Symbol.dispose](),
   }

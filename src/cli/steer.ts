@@ -1,6 +1,5 @@
 // `ralph retry | redo | skip | note | pause`: as in comments. A run in work hears it before its next iteration.
 import { applyCommand } from '../loop/commands.ts'
-import { expired } from '../loop/lease.ts'
 import { parseSlash } from '../loop/slash-commands.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { UserError } from '../system/errors.ts'
@@ -30,7 +29,7 @@ export async function steer(context: Context, name: string, args: readonly strin
   if (parsed.kind !== 'command') throw new Error(`${name} is no command`)
   const stream = context.json ? process.stderr : process.stdout
   const { lease } = state
-  const working = lease !== null && !expired(lease, Date.now()) && (await local.alive(lease))
+  const working = lease !== null && (await local.alive(lease))
   if (working || state.nonce === '') {
     await post(local.workshop.clone, state.feature, `/ralph ${name} ${commandLine(args, ids)}`)
     stream.write(

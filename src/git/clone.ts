@@ -3,8 +3,13 @@ import { copyFile, readdir, readFile, rename, rm, writeFile } from 'node:fs/prom
 import { join } from 'node:path'
 import type { Git } from './git.ts'
 
-/** The clone as it was before any agent ran: file name to bytes, ref to object id. */
+/**
+ * The clone as it was before any agent ran: file name to bytes, ref to object id. `refs` holds what is Ralph's (the
+ * feature's branch and the state), or everything where nobody else works in the clone (`whole`, a job's checkout).
+ */
 export type Snapshot = {
+  whole: boolean
+  head: Buffer
   files: Map<string, Buffer | null>
   hooks: Map<string, Buffer>
   refs: Map<string, string>
@@ -12,7 +17,7 @@ export type Snapshot = {
 
 const FILES = ['config', 'config.worktree', 'info/exclude', 'info/attributes', 'info/grafts', 'shallow']
 
-export async function takeSnapshot(git: Git): Promise<Snapshot> {
+export async function takeSnapshot(git: Git, whole: boolean): Promise<Snapshot> {
   const { commonDir } = git.clone
   const files = new Map<string, Buffer | null>()
   for (const name of FILES) files.set(name, await readFile(join(commonDir, name)).catch(() => null))
@@ -21,7 +26,8 @@ export async function takeSnapshot(git: Git): Promise<Snapshot> {
     const bytes = await readFile(join(commonDir, 'hooks', name)).catch(() => null)
     if (bytes !== null) hooks.set(name, bytes)
   }
-  return { files, hooks, refs: await refsOf(git) }
+  const head = await readFile(join(git.clone.gitDir, 'HEAD'))
+  return { whole, head, files, hooks, refs: whole ? await refsOf(git) : new Map() }
 }
 
 /** A fetch of ours may have cut the history elsewhere: the clone must know the same borders, or it calls itself broken. */
@@ -48,11 +54,19 @@ export async function putBack(git: Git, snapshot: Snapshot): Promise<void> {
     if (wanted === undefined) await rm(join(hooks, name), { force: true, recursive: true })
     else if (now === null || !now.equals(wanted)) await replace(join(hooks, name), wanted)
   }
-  const now = await refsOf(git)
+  const head = await readFile(join(gitDir, 'HEAD')).catch(() => null)
+  if (head === null || !head.equals(snapshot.head)) await replace(join(gitDir, 'HEAD'), snapshot.head)
+  await putRefsBack(git, snapshot)
+}
+
+/** A person may work in the same clone: on a laptop only Ralph's own refs are put back, the others are let be. */
+async function putRefsBack(git: Git, snapshot: Snapshot): Promise<void> {
+  if (!snapshot.whole && snapshot.refs.size === 0) return
+  const now = await refsOf(git, snapshot.whole ? [] : [...snapshot.refs.keys()])
   const lines: string[] = []
   for (const [ref, oid] of snapshot.refs) if (now.get(ref) !== oid) lines.push(`update ${ref} ${oid}`)
-  for (const ref of now.keys()) if (!snapshot.refs.has(ref)) lines.push(`delete ${ref}`)
-  await rm(join(gitDir, 'index.lock'), { force: true })
+  if (snapshot.whole) for (const ref of now.keys()) if (!snapshot.refs.has(ref)) lines.push(`delete ${ref}`)
+  await rm(join(git.clone.gitDir, 'index.lock'), { force: true })
   await updateRefs(git, lines)
 }
 
@@ -72,8 +86,10 @@ export async function moveClone(
     .map(([name, oid]) => `update ${name} ${oid}`)
   await updateRefs(git, lines)
   for (const [name, oid] of wanted) snapshot.refs.set(name, oid)
-  const head = await readFile(join(gitDir, 'HEAD'), 'utf8').catch(() => '')
-  if (head !== `ref: ${ref}\n`) await replace(join(gitDir, 'HEAD'), Buffer.from(`ref: ${ref}\n`))
+  const head = Buffer.from(`ref: ${ref}\n`)
+  snapshot.head = head
+  const now = await readFile(join(gitDir, 'HEAD')).catch(() => null)
+  if (now === null || !now.equals(head)) await replace(join(gitDir, 'HEAD'), head)
   await rm(join(gitDir, 'index.lock'), { force: true })
   await copyFile(join(git.own, 'index'), join(gitDir, 'index.ralph')).then(
     () => rename(join(gitDir, 'index.ralph'), join(gitDir, 'index')),
@@ -81,8 +97,8 @@ export async function moveClone(
   )
 }
 
-async function refsOf(git: Git): Promise<Map<string, string>> {
-  const listed = await git.onClone(['for-each-ref', '--format=%(objectname) %(refname)'])
+async function refsOf(git: Git, patterns: readonly string[] = []): Promise<Map<string, string>> {
+  const listed = await git.onClone(['for-each-ref', '--format=%(objectname) %(refname)', ...patterns])
   const refs = new Map<string, string>()
   for (const line of listed.stdout.split('\n')) {
     const at = line.indexOf(' ')

@@ -17,6 +17,10 @@ export type Identity = { name: string; email: string }
 export type Examination = { failure: Failure | null; dropped: string[]; remarks: string[] }
 
 export type RepositoryOptions = {
+  /** Whether a path is Ralph's own, in whatever spelling a file system may take for `.ralph/`. */
+  isRalphs(path: string): boolean
+  /** The last door before a commit: no secret leaves in Ralph's own files either. */
+  redact(text: string): string
   identity: Identity
   /** Whether state commits beside the first are made at all (`commits.prdChanges`). */
   stateCommits: boolean
@@ -55,6 +59,7 @@ export type Repository = RepositoryPort & {
 
 export function createRepository(git: Git, objects: CatFile, options: RepositoryOptions): Repository {
   const top = git.clone.workTree
+  const isRalphs = (change: Change) => options.isRalphs(change.path)
   const who = {
     GIT_AUTHOR_NAME: options.identity.name,
     GIT_AUTHOR_EMAIL: options.identity.email,
@@ -252,8 +257,8 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
         attempt,
       )
       const before = await objects.text(`${state.green}:${files.progress}`)
-      await writeOwn(files.prd, prdFile(passing))
-      await writeOwn(files.progress, progressFile(passing, before))
+      await writeOwn(files.prd, options.redact(prdFile(passing)))
+      await writeOwn(files.progress, options.redact(progressFile(passing, before)))
       const staged = await stage(state.green)
       if ('unreadable' in staged) {
         const summary = 'the work tree holds something that git cannot read'
@@ -295,13 +300,14 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       const { dropped } = await options.examine(work, objects)
       await reset([...own, ...work.filter((change) => dropped.includes(change.path))])
       if (work.length === dropped.length) return null
-      return { base: await treeOf(state.green), tree: await git.line(['write-tree']), dropped }
+      const shown = dropped.map(options.redact)
+      return { base: await treeOf(state.green), tree: await git.line(['write-tree']), dropped: shown }
     },
 
     async record(state, subject) {
       const files = ownFiles(state)
       const before = await objects.text(`${state.green}:${files.prd}`)
-      const text = prdFile(state)
+      const text = options.redact(prdFile(state))
       const first = state.published === null
       if (!first && !options.stateCommits) return null
       if (
@@ -311,7 +317,9 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
         state.progress.length === 0
       )
         return null
-      const progress = progressFile(state, await objects.text(`${state.green}:${files.progress}`))
+      const progress = options.redact(
+        progressFile(state, await objects.text(`${state.green}:${files.progress}`)),
+      )
       const changed = new Map<string, string | null>([
         [files.prd, text],
         [files.progress, progress],
@@ -433,8 +441,4 @@ function significant(text: string): string {
     lastResult: story.lastResult === null ? null : 'passed',
   }))
   return JSON.stringify({ ...rest, userStories: stories, outcome: run.outcome, learnings: run.learnings })
-}
-
-function isRalphs(change: Change): boolean {
-  return change.path === '.ralph' || change.path.startsWith('.ralph/')
 }

@@ -15,6 +15,8 @@ export type StoreOptions = {
   /** Pushes the branch (an App's or a person's token, so that CI starts on it); null for `remote`. */
   publishRemote: Remote | null
   snapshot: Snapshot
+  /** How long a lease holds from each push on, milliseconds. */
+  leaseMs: number
 }
 
 /** A state as it was found: the ref's commit, for the next compare-and-swap. */
@@ -50,8 +52,15 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
     return (await git.line(['rev-parse', '--is-shallow-repository'])) === 'true'
   }
 
+  /** A lease holds from the last push on: whoever pushes lives. */
+  function renewed(state: State): State {
+    if (state.lease === null) return state
+    return { ...state, lease: { ...state.lease, expiresAt: Date.now() + options.leaseMs } }
+  }
+
   /** One commit that holds the state, on top of the last one, with the green commit reachable. */
-  async function write(state: State): Promise<string> {
+  async function write(given: State): Promise<string> {
+    const state = renewed(given)
     const ref = refOf(state.folder)
     if (known?.ref !== ref) known = { ref, commit: null, green: null }
     const parents = [known.commit, known.green === state.green ? null : state.green].filter(

@@ -45,6 +45,8 @@ export function reduce(state: State, event: Event, limits: Limits): State {
         { theirs: null, branchRefused: true, conclusion: null },
       )
     case 'diverged':
+      // A job that ends anyway joins nothing more: the state alone is pushed, and the next job joins.
+      if (state.job.error !== null || state.job.interrupted) return withJob(state, { branchRefused: true })
       return state.job.joins >= 5
         ? reduce(
             state,
@@ -232,10 +234,11 @@ function worked(state: State, session: NonNullable<Attempt['session']>, at: numb
   if (state.attempt?.phase !== 'reserved') return state
   const { storyId } = state.attempt
   const noted = learn(spend(state, storyId, session.usage), session.learnings)
-  const next = inAttempt(noted, (attempt) => ({ ...attempt, session }))
+  let next = inAttempt(noted, (attempt) => ({ ...attempt, session }))
   const { hints } = session
   switch (session.status) {
     case 'finished':
+      next = { ...next, control: { ...next.control, limited: 0 } }
       if (hints.stuck !== null) return fail(next, 'stuck', `the agent says it is stuck: ${hints.stuck}`, '')
       if (hints.notDone) return fail(next, 'stuck', 'the agent says that it is not done', '')
       return inAttempt(next, (attempt) => ({ ...attempt, phase: 'worked' }))
@@ -244,7 +247,7 @@ function worked(state: State, session: NonNullable<Attempt['session']>, at: numb
     case 'limit':
     case 'overloaded':
       // A vendor that does not say when is asked again after a growing pause, at most half an hour.
-      return giveBack(next, session.status, session.message, session.resetsAt ?? at + backOffMs(state))
+      return giveBack(limited(next), session.status, session.message, waitUntil(next, session.resetsAt, at))
     case 'interrupted':
       return giveBack(next, 'interrupted', session.message, null)
     case 'auth':
@@ -257,10 +260,14 @@ function worked(state: State, session: NonNullable<Attempt['session']>, at: numb
   }
 }
 
-function backOffMs(state: State): number {
-  const returns = [...state.timeline].reverse().findIndex((entry) => entry.result !== 'returned')
-  const inARow = returns === -1 ? state.timeline.length : returns
-  return Math.min(30 * 60_000, 30_000 * 2 ** inARow)
+/** When a limited vendor is asked again: when it said so, but never before a pause that grows up to half an hour. */
+function waitUntil(state: State, resetsAt: number | null, at: number): number {
+  const pause = Math.min(30 * 60_000, 30_000 * 2 ** Math.min(10, state.control.limited))
+  return Math.max(resetsAt ?? 0, at + pause)
+}
+
+function limited(state: State): State {
+  return { ...state, control: { ...state.control, limited: state.control.limited + 1 } }
 }
 
 function gated(attempt: Attempt, gates: GateResult[]): Attempt {
@@ -283,7 +290,12 @@ function judged(state: State, event: Extract<Event, { kind: 'judged' }>): State 
     case 'reset':
       return fail(paid, 'judge', `nothing was changed, and the judge disagrees: ${event.verdict.reason}`, '')
     case 'limit':
-      return giveBack(paid, 'limit', event.verdict.message, event.verdict.notBefore)
+      return giveBack(
+        limited(paid),
+        'limit',
+        event.verdict.message,
+        waitUntil(paid, event.verdict.notBefore, event.at),
+      )
     case 'none':
       return fail(paid, 'empty-diff', `nothing was changed, and nobody confirmed that nothing had to be`, '')
   }
@@ -396,8 +408,11 @@ function verified(state: State, event: Extract<Event, { kind: 'verified' }>, lim
         ...paid,
         verification: { approved: true, sessions: 0, message: 'every criterion was judged to be met' },
       }
-    case 'limit':
-      return { ...paid, control: { ...paid.control, notBefore: verdict.notBefore ?? event.at + 60_000 } }
+    case 'limit': {
+      const notBefore = waitUntil(paid, verdict.notBefore, event.at)
+      const counted = limited(paid)
+      return { ...counted, control: { ...counted.control, notBefore } }
+    }
     case 'none': {
       const sessions = paid.verification.sessions + 1
       return { ...paid, verification: { approved: false, sessions, message: verdict.message } }

@@ -111,6 +111,8 @@ export type Control = {
   lastComment: number
   /** Start times of agent sessions in the last hour, epoch milliseconds. */
   calls: number[]
+  /** Sessions in a row that a vendor's limit or overload ended. */
+  limited: number
   /** Jobs in a row without a charged iteration. */
   idleJobs: number
   /** The next job was promised by this push; whoever finds it dispatches again. */

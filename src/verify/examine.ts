@@ -52,7 +52,7 @@ export function createExamine(options: ExamineOptions) {
     if (refusals.length > 0) {
       const first = refusals[0]
       const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : ''
-      const summary = `the guard refused ${first?.path ?? ''}: ${first?.reason ?? ''}${more}`
+      const summary = `the guard refused ${first?.shown ?? ''}: ${first?.reason ?? ''}${more}`
       return { failure: { kind: 'guard', summary, detail: sayRefusals(refusals) }, dropped, remarks }
     }
     if (watched.weakened.length > 0 && options.weakenedTests === 'fail') {

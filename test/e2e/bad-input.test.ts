@@ -143,6 +143,49 @@ test('a red base: said with the gate and its output, before branch, pull request
   assert.equal(outputsOf(await site.go()).outcome, 'complete', site.log())
 })
 
+test('a branch that may not be pushed; when the rule is mended, the next run goes on', async () => {
+  await using site = await openSite({
+    stories: STORIES,
+    script: SCRIPT,
+    github: { protectedBranches: ['ralph/sample'] },
+  })
+  const run = await site.go()
+  await refused(site, run, [/ralph\/sample was not accepted/])
+  site.github.settings.protectedBranches = []
+  assert.equal(outputsOf(await site.go()).outcome, 'complete', site.log())
+})
+
+test('a job that may not start the next one: what was done is kept, and the next run goes on', async () => {
+  await using site = await openSite({
+    stories: [story('US-001', 'one'), story('US-002', 'two')],
+    script: { 'US-001': [goodTurn('one', 1)], 'US-002': [goodTurn('two', 2)] },
+    inputs: { 'iterations-per-job': '1' },
+    workflow: (text) => text.replace('      actions: write # the next job', '      actions: read'),
+  })
+  const run = await site.go()
+  saysOnce(site, run, [/ralph\.yml could not be dispatched/, /actions: write/])
+  assert.equal(outputsOf(run)['stories-passed'], '1')
+  await site.go()
+  assert.equal(
+    (await site.state()).prd.userStories.every((one) => one.passes),
+    true,
+    site.log(),
+  )
+})
+
+test('an API that stumbles costs neither the pull request nor minutes', async () => {
+  await using site = await openSite({ stories: STORIES, script: SCRIPT })
+  site.github.fault({ path: /\/pulls$/ }, { status: 502 }, { times: 4 })
+  site.github.fault({ path: /check-runs$/ }, { status: 502 }, { times: 2 })
+  const began = Date.now()
+  const run = await site.go()
+  assert.equal(outputsOf(run).outcome, 'complete', site.log())
+  assert.ok(Date.now() - began < 40_000, `${Date.now() - began} ms`)
+  assert.equal((await site.pull()).draft, false)
+  assert.equal(site.github.comments(1).length, 1)
+  assert.equal((await site.checks()).get('ralph')?.conclusion, 'success')
+})
+
 test('a run started on a ralph/ branch', async () => {
   await using site = await openSite({ stories: STORIES, script: SCRIPT })
   const { github, runner } = site

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
 import type { Run } from '../standin/runner.ts'
-import { goodTurn, openSite, outputsOf, ROOT, type Script, type Site, story } from './site.ts'
+import { goodTurn, openChecks, openSite, outputsOf, ROOT, type Script, type Site, story } from './site.ts'
 
 const STORIES = [story('US-001', 'one'), story('US-002', 'two')]
 const GOOD = { 'US-001': [goodTurn('one', 1)], 'US-002': [goodTurn('two', 2)] }
@@ -54,13 +54,7 @@ async function goesOn(site: Site): Promise<void> {
     state.prd.userStories.map((one) => one.retries),
     [0, 0],
   )
-  const open = [...site.github.world.checks.values()].filter(
-    (one) => !one.ofJob && one.status !== 'completed',
-  )
-  assert.deepEqual(
-    open.map((one) => one.name),
-    [],
-  )
+  assert.deepEqual(openChecks(site), [])
   assert.equal((await site.pull()).draft, false)
   assert.equal(site.github.comments((await site.pull()).number).length, 1)
   assert.deepEqual(site.github.violations, [])

@@ -1,7 +1,7 @@
 // A chain ends at its limits, never green, and goes on when a person raises them.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { goodTurn, openSite, outputsOf, story } from './site.ts'
+import { goodTurn, openChecks, openSite, outputsOf, story } from './site.ts'
 
 const STORIES = [story('US-001', 'one'), story('US-002', 'two'), story('US-003', 'three')]
 const SCRIPT = {
@@ -68,4 +68,23 @@ test('max-cost-usd ends the chain with the outcome budget; `/ralph limit cost` l
 
   await site.say('bob', '/ralph limit cost +1')
   assert.equal(outputsOf(site.last()).outcome, 'complete', site.log())
+})
+
+test('max-jobs ends the chain in a job that works nothing, and leaves no check open', async () => {
+  await using site = await openSite({
+    stories: STORIES,
+    script: SCRIPT,
+    inputs: { 'iterations-per-job': '1', 'max-jobs': '1' },
+  })
+  await site.go()
+  assert.deepEqual(
+    site.runner.runs.map((run) => [run.conclusion, outputsOf(run).outcome]),
+    [
+      ['success', 'continued'],
+      ['failure', 'max-iterations'],
+    ],
+    site.log(),
+  )
+  assert.deepEqual(openChecks(site), [])
+  assert.equal((await site.checks()).get('ralph')?.conclusion, 'failure')
 })

@@ -242,6 +242,12 @@ export function annotationsOf(run: Run, level: 'error' | 'warning' | 'notice'): 
   )
 }
 
+/** Ralph's checks that nobody has ended, on whatever commit. */
+export function openChecks(site: Site): string[] {
+  const all = [...site.github.world.checks.values()]
+  return all.filter((check) => !check.ofJob && check.status !== 'completed').map((check) => check.name)
+}
+
 /** Requests to the API (git left out) of every run, as `work: 25, comment: 6`. */
 export function requestsByRun(site: Site): string {
   const counts = site.runner.runs.map((run) => {

@@ -107,7 +107,7 @@ describe('commit messages', () => {
       assert.deepEqual(lines.slice(1), ['', 'Ralph-Story: US-001', 'Ralph-Iteration: 1', 'Ralph-Run: n', ''])
       assert.ok((lines[0] ?? '').length <= 100)
     })
-    fc.assert(property, { numRuns: 500 })
+    fc.assert(property, { numRuns: 200 })
   })
 })
 
