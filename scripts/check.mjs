@@ -1,6 +1,7 @@
 // `npm test`: lint, types, the bundle rebuilt and compared, then every test. Stops at the first thing that is wrong.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { dirname } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))

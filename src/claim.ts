@@ -138,8 +138,8 @@ export type ClaimRequest = {
   today: string
   /** Looks at the checkout before anything is taken: refuses dirt, takes up people's edits. */
   settle(state: State, fresh: boolean): Promise<State>
-  /** The newest comment id, where a state that was lost begins to listen. */
-  firstComment: number
+  /** The newest comment id on a branch's pull request: where a state that was lost begins to listen. */
+  firstComment(branch: string): Promise<number>
 }
 
 export type Claimed = { state: State; resumed: boolean; notes: string[]; lost: Lease | null }
@@ -271,7 +271,10 @@ async function begin(
     ])
   }
   const head = await store.head(branch)
-  const control: Control = { ...emptyControl(), lastComment: request.firstComment }
+  const control: Control = {
+    ...emptyControl(),
+    lastComment: head === null ? 0 : await request.firstComment(branch),
+  }
   const fresh: State = {
     version: 1,
     feature: file.name,

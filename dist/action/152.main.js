@@ -156,6 +156,7 @@ function createConversation(api, place, warn) {
                 return commands;
             }
             catch (error) {
+                etag = null; // what was not understood is asked for again
                 warn(`comments could not be read: ${error instanceof Error ? error.message : String(error)}`);
                 return [];
             }
@@ -346,7 +347,7 @@ function stories(word, args, ids) {
     for (const arg of args) {
         if (arg.toLowerCase() === 'all')
             continue;
-        const id = ids.find((one) => one.toLowerCase() === arg.toLowerCase());
+        const id = ids.find((one) => one === arg) ?? ids.find((one) => one.toLowerCase() === arg.toLowerCase());
         if (id === undefined) {
             const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_0__/* .nearest */ .p)(arg, ids);
             const shown = arg.replace(/[^\w.-]/g, '').slice(0, 40);
@@ -358,13 +359,13 @@ function stories(word, args, ids) {
     return { stories: found };
 }
 function unknownWord(word) {
-    const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_0__/* .nearest */ .p)(word, WORDS);
+    const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_0__/* .nearest */ .p)(word, WORDS.slice(0, WORDS.indexOf('split')));
     const shown = word.replace(/[^\w-]/g, '').slice(0, 40);
     return mistake(`there is no command ${shown}`, near === null ? '/ralph help' : `/ralph ${near}`);
 }
 /** The words before ` -- `, and the text behind it. */
 function split(rest) {
-    const at = / ?-- ?/.exec(rest);
+    const at = /(?:^|\s)(?:--|\u2014|\u2013)(?:\s|$)/u.exec(rest);
     const before = at === null ? rest : rest.slice(0, at.index);
     const text = at === null ? '' : rest.slice(at.index + at[0].length);
     return {

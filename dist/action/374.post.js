@@ -786,7 +786,8 @@ var light = __webpack_require__(3251);
 
 
 const Plugged = dist_src/* Octokit */.E.plugin(plugin_rest_endpoint_methods_dist_src/* restEndpointMethods */._, dist_bundle/* paginateRest */.ud, plugin_retry_dist_bundle/* retry */.L, plugin_throttling_dist_bundle/* throttling */.A);
-const REQUEST_MS = 20_000;
+/** For a call with all its retries (1, 4 and 9 s apart). */
+const REQUEST_MS = 45_000;
 /** Longer waits for a rate limit are not worth a runner's minutes: reporting degrades instead (facts 3.5). */
 const LONGEST_WAIT_S = 90;
 /** 80 content-creating requests a minute are allowed (facts 3.5); a job makes far fewer, so short pauses are enough. */
@@ -813,7 +814,9 @@ function createClient(options) {
     });
     api.hook.before('request', (request) => {
         const limit = AbortSignal.timeout(REQUEST_MS);
-        request.request.signal = options.signal === undefined ? limit : AbortSignal.any([limit, options.signal]);
+        const signal = options.signal === undefined ? limit : AbortSignal.any([limit, options.signal]);
+        // octokit hands one object to all requests, and the retry plugin counts in it: each call gets its own.
+        request.request = { ...request.request, retryCount: 0, signal };
     });
     return api;
 }
@@ -2813,12 +2816,12 @@ var external_node_fs_promises_ = __webpack_require__(1455);
 
 /** Characters that each part may take; together under 8 KB beside the story's own text and context.md (design 9). */
 const BOUNDS = {
-    instructions: 1200,
-    gates: 800,
-    learnings: 1600,
-    progress: 900,
-    failure: 1800,
-    guidance: 600,
+    instructions: 1000,
+    gates: 700,
+    learnings: 1300,
+    progress: 700,
+    failure: 1500,
+    guidance: 500,
     context: 6000,
 };
 const RUN = `You are working unattended on one user story of the feature "{{feature}}". Nobody answers questions: decide
@@ -2833,7 +2836,7 @@ yourself, note the assumption, and finish. This is a fresh session; everything y
 - You need not commit or push. Do not start servers or processes that outlive your session.
 - Learned something that a later session should know? Print it on a line of its own: <ralph>LEARNING:what you learned</ralph>
 - When the story is done, end with a line of its own: <ralph>DONE</ralph>
-- When it cannot be done, end with a line of its own instead: <stuck>{{storyId}}: the reason, and what a person must do</stuck>
+- When it cannot be done, end with a line of its own instead: <stuck>the reason, and what a person must do</stuck>
 
 {{instructions}}{{context}}{{learnings}}{{progress}}# The story
 **{{storyId}}: {{storyTitle}}** (attempt {{attempt}})
@@ -2883,7 +2886,7 @@ function prompt_runPrompt(template, state, story, facts) {
         kept: keptNote(state.kept[story.id] !== undefined, facts),
         failure: failure === null
             ? ''
-            : section(`The last attempt was rejected: ${prompt_oneLine(failure.summary)}`, fenced(failure.detail, BOUNDS.failure)),
+            : section(`The last attempt was rejected: ${prompt_oneLine(failure.summary).slice(0, 300)}`, fenced(failure.detail, BOUNDS.failure)),
     });
 }
 /** The prompt for an independent judgement of the named stories. */
@@ -2931,7 +2934,7 @@ function newest(items, bound) {
     const kept = [];
     let size = 0;
     for (const item of [...items].reverse()) {
-        const line = `- ${prompt_oneLine(item)}`.slice(0, bound);
+        const line = `- ${prompt_oneLine(item)}`.slice(0, Math.min(400, bound - 1));
         if (size + line.length + 1 > bound)
             break;
         kept.unshift(line);
@@ -3312,15 +3315,23 @@ function parseHeader(line) {
 // The user's clone: its branch, HEAD, index, refs, hooks and configuration are Ralph's to keep, whatever an agent did.
 
 
-const FILES = ['config', 'config.worktree', 'info/exclude', 'info/attributes', 'info/grafts', 'shallow'];
+const FILES = [
+    'config',
+    'config.worktree',
+    'info/exclude',
+    'info/attributes',
+    'info/grafts',
+    'shallow',
+    'objects/info/alternates',
+];
 async function takeSnapshot(git, whole) {
     const { commonDir } = git.clone;
     const files = new Map();
     for (const name of FILES)
-        files.set(name, await (0,external_node_fs_promises_.readFile)((0,external_node_path_.join)(commonDir, name)).catch(() => null));
+        files.set(name, await readRegular((0,external_node_path_.join)(commonDir, name)));
     const hooks = new Map();
     for (const name of await (0,external_node_fs_promises_.readdir)((0,external_node_path_.join)(commonDir, 'hooks')).catch(() => [])) {
-        const bytes = await (0,external_node_fs_promises_.readFile)((0,external_node_path_.join)(commonDir, 'hooks', name)).catch(() => null);
+        const bytes = await readRegular((0,external_node_path_.join)(commonDir, 'hooks', name));
         if (bytes !== null)
             hooks.set(name, bytes);
     }
@@ -3340,7 +3351,7 @@ async function putBack(git, snapshot) {
     const { commonDir, gitDir } = git.clone;
     for (const [name, bytes] of snapshot.files) {
         const file = (0,external_node_path_.join)(commonDir, name);
-        const now = await (0,external_node_fs_promises_.readFile)(file).catch(() => null);
+        const now = await readRegular(file);
         if (bytes === null && now !== null)
             await (0,external_node_fs_promises_.rm)(file, { force: true, recursive: true });
         else if (bytes !== null && (now === null || !now.equals(bytes)))
@@ -3349,13 +3360,14 @@ async function putBack(git, snapshot) {
     const hooks = (0,external_node_path_.join)(commonDir, 'hooks');
     for (const name of await (0,external_node_fs_promises_.readdir)(hooks).catch(() => [])) {
         const wanted = snapshot.hooks.get(name);
-        const now = await (0,external_node_fs_promises_.readFile)((0,external_node_path_.join)(hooks, name)).catch(() => null);
+        const now = await readRegular((0,external_node_path_.join)(hooks, name));
         if (wanted === undefined)
             await (0,external_node_fs_promises_.rm)((0,external_node_path_.join)(hooks, name), { force: true, recursive: true });
         else if (now === null || !now.equals(wanted))
             await replace((0,external_node_path_.join)(hooks, name), wanted);
     }
-    const head = await (0,external_node_fs_promises_.readFile)((0,external_node_path_.join)(gitDir, 'HEAD')).catch(() => null);
+    await git.writeConfig();
+    const head = await readRegular((0,external_node_path_.join)(gitDir, 'HEAD'));
     if (head === null || !head.equals(snapshot.head))
         await replace((0,external_node_path_.join)(gitDir, 'HEAD'), snapshot.head);
     await putRefsBack(git, snapshot);
@@ -3389,7 +3401,7 @@ async function moveClone(git, snapshot, branch, commit, mirrors) {
         snapshot.refs.set(name, oid);
     const head = Buffer.from(`ref: ${ref}\n`);
     snapshot.head = head;
-    const now = await (0,external_node_fs_promises_.readFile)((0,external_node_path_.join)(gitDir, 'HEAD')).catch(() => null);
+    const now = await readRegular((0,external_node_path_.join)(gitDir, 'HEAD'));
     if (now === null || !now.equals(head))
         await replace((0,external_node_path_.join)(gitDir, 'HEAD'), head);
     await (0,external_node_fs_promises_.rm)((0,external_node_path_.join)(gitDir, 'index.lock'), { force: true });
@@ -3416,6 +3428,11 @@ async function replace(file, bytes) {
     await (0,external_node_fs_promises_.writeFile)(`${file}.ralph`, bytes);
     await (0,external_node_fs_promises_.rm)(file, { force: true, recursive: true }).catch(() => { });
     await (0,external_node_fs_promises_.rename)(`${file}.ralph`, file);
+}
+/** A file's bytes, or null for anything else: a pipe that an agent put there would be read for ever. */
+async function readRegular(file) {
+    const found = await (0,external_node_fs_promises_.lstat)(file).catch(() => null);
+    return found?.isFile() === true ? (0,external_node_fs_promises_.readFile)(file) : null;
 }
 
 ;// CONCATENATED MODULE: ./lib/git/git.js
@@ -3861,15 +3878,24 @@ function recordMessage(state, subject) {
 
 
 
+
 const TIMELINE = 200;
 const LEARNINGS = 50;
+/** Joins with people's pushes in one job. */
+const MAX_JOINS = 5;
+/** A vendor that says more than a week is asked again after one, milliseconds. */
+const LONGEST_RESET_MS = (/* unused pure expression or super */ null && (7 * 24 * 3_600_000));
 /** The state after an event. Total: an event that does not fit the state changes nothing. */
 function reduce(state, event, limits) {
     switch (event.kind) {
         case 'synced': {
             const heard = event.commands.reduce(applyCommand, state);
-            if (event.theirs !== 'gone')
-                return withJob(heard, { synced: true, theirs: event.theirs?.head ?? null });
+            if (event.theirs !== 'gone') {
+                const head = event.theirs?.head ?? null;
+                if (head !== null && state.job.joins >= MAX_JOINS)
+                    return keepsMoving(heard, event.at, limits);
+                return withJob(heard, { synced: true, theirs: head });
+            }
             const paused = {
                 reason: `${state.branch} was deleted by people: restore it at ${state.published ?? state.green}`,
                 by: 'ralph',
@@ -3896,8 +3922,8 @@ function reduce(state, event, limits) {
             // A job that ends anyway joins nothing more: the state alone is pushed, and the next job joins.
             if (state.job.error !== null || state.job.interrupted)
                 return withJob(state, { branchRefused: true });
-            return state.job.joins >= 5
-                ? reduce(state, { at: event.at, kind: 'join-failed', summary: 'people keep pushing to the branch' }, limits)
+            return state.job.joins >= MAX_JOINS
+                ? keepsMoving(state, event.at, limits)
                 : withJob(state, { theirs: event.theirs, conclusion: null });
         case 'prepared':
             return withJob(state, { prepared: true });
@@ -3908,7 +3934,13 @@ function reduce(state, event, limits) {
             return failed(state, `the base is red: gate ${red.name} fails before Ralph changed anything (${red.ended})`, `mend ${state.base.branch} first, or set baseline: off for a project that does not exist yet; its output:\n${excerpt(red.output, 4000)}`);
         }
         case 'opened':
-            return withJob({ ...state, green: event.green, published: event.green, github: event.github, progress: [] }, { opened: true });
+            return withJob({
+                ...state,
+                green: event.green,
+                published: event.green,
+                github: event.github,
+                progress: state.published === null ? [] : state.progress,
+            }, { opened: true });
         case 'pushed':
             return { ...state, published: state.green };
         case 'reserved':
@@ -3916,7 +3948,7 @@ function reduce(state, event, limits) {
         case 'worked':
             return worked(state, event.session, event.at);
         case 'guarded':
-            return inAttempt(state, (attempt) => ({
+            return inPhase(state, 'worked', (attempt) => ({
                 ...attempt,
                 phase: 'guarded',
                 guardedAt: event.at,
@@ -3925,9 +3957,9 @@ function reduce(state, event, limits) {
                 remarks: event.remarks,
             }));
         case 'refused':
-            return inAttempt(state, (attempt) => ({ ...attempt, phase: 'failed', failure: event.failure }));
+            return inPhase(state, 'worked', (attempt) => ({ ...attempt, phase: 'failed', failure: event.failure }));
         case 'gated':
-            return inAttempt(state, (attempt) => attempt.candidate === event.candidate ? gated(attempt, event.gates) : attempt);
+            return inPhase(state, 'guarded', (attempt) => attempt.candidate === event.candidate ? gated(attempt, event.gates) : attempt);
         case 'judged':
             return judged(state, event);
         case 'accepted':
@@ -3965,6 +3997,10 @@ function reduce(state, event, limits) {
         case 'failed':
             return failed(state, event.summary, event.fix);
     }
+}
+/** The branch moves whenever we look: the state is saved, and a person decides. */
+function keepsMoving(state, at, limits) {
+    return reduce(state, { at, kind: 'join-failed', summary: 'people keep pushing to the branch' }, limits);
 }
 /** Whether an event must be durable before the loop goes on. The rest is lost with the iteration in flight at most. */
 function durable(event) {
@@ -4020,8 +4056,8 @@ function giveBack(state, reason, message, notBefore) {
     }));
 }
 function reserve(state, storyId, at) {
-    const story = state.prd.userStories.find((candidate) => candidate.id === storyId);
-    if (story === undefined || state.attempt !== null)
+    const story = pickStory(state.prd, (candidate) => candidate.id === storyId);
+    if (story === null || state.attempt !== null)
         return state;
     const costs = state.timeline.map((entry) => entry.costUsd);
     const attempt = {
@@ -4054,11 +4090,10 @@ function worked(state, session, at) {
         return state;
     const { storyId } = state.attempt;
     const noted = learn(spend(state, storyId, session.usage), session.learnings);
-    let next = inAttempt(noted, (attempt) => ({ ...attempt, session }));
+    const next = inAttempt(noted, (attempt) => ({ ...attempt, session }));
     const { hints } = session;
     switch (session.status) {
         case 'finished':
-            next = { ...next, control: { ...next.control, limited: 0 } };
             if (hints.stuck !== null)
                 return fail(next, 'stuck', `the agent says it is stuck: ${hints.stuck}`, '');
             if (hints.notDone)
@@ -4074,13 +4109,13 @@ function worked(state, session, at) {
             return giveBack(next, 'interrupted', session.message, null);
         case 'auth':
         case 'not-started':
-            return failed(giveBack(next, 'interrupted', session.message, null), session.message, 'mend the agent, then run again');
+            return failed(giveBack(next, 'limit', session.message, null), session.message, 'mend the agent, then run again');
     }
 }
 /** When a limited vendor is asked again: when it said so, but never before a pause that grows up to half an hour. */
 function waitUntil(state, resetsAt, at) {
     const pause = Math.min(30 * 60_000, 30_000 * 2 ** Math.min(10, state.control.limited));
-    return Math.max(resetsAt ?? 0, at + pause);
+    return Math.max(Math.min(resetsAt ?? 0, at + LONGEST_RESET_MS), at + pause);
 }
 function limited(state) {
     return { ...state, control: { ...state.control, limited: state.control.limited + 1 } };
@@ -4097,9 +4132,10 @@ function gated(attempt, gates) {
     return { ...attempt, gates, phase: 'failed', failure };
 }
 function judged(state, event) {
-    if (state.attempt === null)
+    if (state.attempt?.phase !== 'gated' || !state.attempt.empty)
         return state;
-    const paid = spend(state, state.attempt.storyId, event.usage);
+    const called = { ...state, control: { ...state.control, calls: withCall(state.control.calls, event.at) } };
+    const paid = spend(called, state.attempt.storyId, event.usage);
     switch (event.verdict.kind) {
         case 'verified':
             return inAttempt(paid, (attempt) => ({ ...attempt, phase: 'judged' }));
@@ -4113,7 +4149,8 @@ function judged(state, event) {
 }
 function accepted(state, commit, at) {
     const { attempt } = state;
-    if (attempt === null || (attempt.phase !== 'gated' && attempt.phase !== 'judged'))
+    const ready = attempt?.phase === 'judged' || (attempt?.phase === 'gated' && !attempt.empty);
+    if (attempt === null || !ready)
         return state;
     if (attempt.candidate !== commit)
         return state;
@@ -4168,7 +4205,7 @@ function rejected(state, kept, limits, at) {
         return state;
     const failure = attempt.failure ?? { kind: 'session', summary: 'failed', detail: '' };
     const retried = strike(state, attempt.storyId, failure.summary, limits);
-    const saved = kept === null ? state.kept : { ...state.kept, [attempt.storyId]: kept };
+    const saved = withKept(state.kept, attempt.storyId, kept);
     const counted = charge({ ...retried, kept: saved, attempt: null }, attempt, 'rejected', failure.summary, at);
     const entry = entryOf(state, attempt, 'FAILED', failure.summary, at);
     return withRecord(logged(counted, entry), attempt.storyId, (record) => ({
@@ -4184,7 +4221,7 @@ function returned(state, kept, limits, at) {
     if (attempt === null || attempt.phase !== 'returned')
         return state;
     const why = attempt.returned ?? { reason: 'interrupted', message: 'interrupted', notBefore: null };
-    const saved = kept === null ? state.kept : { ...state.kept, [attempt.storyId]: kept };
+    const saved = withKept(state.kept, attempt.storyId, kept);
     const control = { ...state.control, notBefore: why.notBefore ?? state.control.notBefore };
     const run = { ...state.prd.run, currentStoryId: null };
     const freed = noteTime({ ...state, kept: saved, control, attempt: null, prd: { ...state.prd, run } }, attempt, 'returned', why.message, at);
@@ -4202,8 +4239,16 @@ function returned(state, kept, limits, at) {
         prd: mapStory(counted.prd, attempt.storyId, (story) => ({ ...story, blocked: true, notes })),
     };
 }
+/** What is kept for a story now: an attempt that left nothing takes back what an earlier one had left. */
+function withKept(all, storyId, kept) {
+    const { [storyId]: _before, ...others } = all;
+    return kept === null ? others : { ...others, [storyId]: kept };
+}
 function verified(state, event, limits) {
-    const paid = spend(state, null, event.usage);
+    const called = event.usage.calls > 0
+        ? { ...state, control: { ...state.control, calls: withCall(state.control.calls, event.at) } }
+        : state;
+    const paid = spend(called, null, event.usage);
     const { verdict } = event;
     switch (verdict.kind) {
         case 'verified':
@@ -4221,6 +4266,11 @@ function verified(state, event, limits) {
             return { ...paid, verification: { approved: false, sessions, message: verdict.message } };
         }
         case 'reset':
+            // A judge that takes back nothing that had passed has said nothing.
+            if (!state.prd.userStories.some((story) => story.passes && verdict.stories.includes(story.id))) {
+                const sessions = paid.verification.sessions + 1;
+                return { ...paid, verification: { approved: false, sessions, message: verdict.reason } };
+            }
             return resetStories(paid, verdict.stories, verdict.reason, event, limits);
     }
 }
@@ -4263,7 +4313,8 @@ function strike(state, storyId, summary, limits) {
 }
 function charge(state, attempt, result, summary, at) {
     const run = { ...state.prd.run, iterations: attempt.iteration, currentStoryId: null };
-    const counted = withJob({ ...state, prd: { ...state.prd, run } }, { iterations: state.job.iterations + 1 });
+    const control = { ...state.control, limited: 0 };
+    const counted = withJob({ ...state, control, prd: { ...state.prd, run } }, { iterations: state.job.iterations + 1 });
     return noteTime(counted, attempt, result, summary, at);
 }
 function noteTime(state, attempt, result, summary, at) {
@@ -4326,6 +4377,10 @@ function learn(state, learnings) {
         return state;
     const run = { ...state.prd.run, learnings: [...known, ...fresh].slice(-LEARNINGS) };
     return { ...state, prd: { ...state.prd, run } };
+}
+/** An event that comes at another moment changes nothing. */
+function inPhase(state, phase, change) {
+    return state.attempt?.phase === phase ? inAttempt(state, change) : state;
 }
 function inAttempt(state, change) {
     return state.attempt === null ? state : { ...state, attempt: change(state.attempt) };
@@ -5718,7 +5773,7 @@ function createRepository(git, objects, options) {
             const staged = await stage(state.green);
             if ('unreadable' in staged) {
                 options.warn(`the rejected work could not be kept: ${staged.unreadable}`);
-                return null;
+                return state.kept[state.attempt?.storyId ?? ''] ?? null;
             }
             const own = staged.changes.filter(isRalphs);
             const work = staged.changes.filter((change) => !isRalphs(change));
@@ -5763,12 +5818,12 @@ function createRepository(git, objects, options) {
         async join(state, theirs) {
             const { green, published } = state;
             const within = async (old, young) => (await git.run(['merge-base', '--is-ancestor', old, young], { accept: [1] })).code === 0;
-            if (await within(theirs, green))
-                return { commit: green, people: null, code: false };
             if (published !== null && !(await within(published, theirs))) {
                 return {
                     conflict: `${state.branch} was rewritten by people (it is at ${theirs.slice(0, 7)}): put ${published} back`,
                 };
+                if (await within(theirs, green))
+                    return { commit: green, people: null, code: false };
             }
             const files = ownFiles(state);
             const text = await objects.text(`${theirs}:${files.prd}`);
@@ -5857,6 +5912,7 @@ class LeaseLost extends Error {
 
 
 
+
 const TRIES = 4;
 /** The remote knows this token and says no: asking again changes nothing. */
 const REFUSED = /\b(401|403)\b|permission to .* denied|write access to repository not granted|could not read username/i;
@@ -5915,11 +5971,12 @@ function createStore(git, objects, options) {
             throw new LeaseLost(made.stderr.trim());
         return made.stdout.trim();
     }
-    async function moveLocal(state, commit) {
+    async function moveLocal(state, commit, withBranch) {
         const ref = refOf(state.folder);
         known = { ref, commit, green: state.green };
         // Before the first publish there is no branch: whatever ends the run until then leaves the clone as it was.
-        if (state.published === null)
+        // Until the job has looked at the branch, what people committed there is not ours to move.
+        if (state.published === null || !(withBranch || state.job.opened))
             return;
         await moveClone(git, snapshot, state.branch, state.green, [[ref, commit]]);
     }
@@ -5952,8 +6009,19 @@ function createStore(git, objects, options) {
         }
         return { kind: 'rejected', said };
     }
+    /** A question to the remote, repeated when the way to it fails. */
+    async function ask(target, args) {
+        for (let tries = 1;; tries++) {
+            const result = await git.onRemote(target, args, tries < TRIES ? { accept: [1, 128] } : {});
+            if (result.code === 0)
+                return result;
+            if (REFUSED.test(result.stderr))
+                throw new GitError(args, result.code, result.stderr);
+            await pause(tries);
+        }
+    }
     async function remoteRefs(target, patterns) {
-        const listed = await git.onRemote(target, ['ls-remote', '--refs', target.url, ...patterns]);
+        const listed = await ask(target, ['ls-remote', '--refs', target.url, ...patterns]);
         return new Map(listed.stdout
             .split('\n')
             .filter(Boolean)
@@ -5974,7 +6042,7 @@ function createStore(git, objects, options) {
         async list() {
             const listed = remote === null
                 ? (await git.run(['for-each-ref', '--format=%(objectname)%09%(refname)', `${namespace}/`])).stdout
-                : (await git.onRemote(remote, ['ls-remote', '--refs', remote.url, `${namespace}/*`])).stdout;
+                : (await ask(remote, ['ls-remote', '--refs', remote.url, `${namespace}/*`])).stdout;
             const found = new Map();
             for (const line of listed.split('\n').filter(Boolean)) {
                 const [oid = '', ref = ''] = line.split('\t');
@@ -6030,21 +6098,10 @@ function createStore(git, objects, options) {
             }
             await shareShallow(git, snapshot);
         },
-        async save(state) {
-            const before = known?.ref === refOf(state.folder) ? known.commit : null;
-            const commit = await write(state);
-            if (remote !== null) {
-                const result = await push(remote, [{ ref: refOf(state.folder), from: before, to: commit }]);
-                if (result.kind === 'rejected') {
-                    await takeBack(refOf(state.folder), before);
-                    throw await whyRejected(state, before, result.said);
-                }
-            }
-            await moveLocal(state, commit);
-        },
+        save: (state) => save(state, false),
         async publish(state, withBranch) {
             if (remote === null || !withBranch) {
-                await store.save(withBranch ? { ...state, published: state.green } : state);
+                await save(withBranch ? { ...state, published: state.green } : state, withBranch);
                 return { kind: 'published' };
             }
             const ref = refOf(state.folder);
@@ -6066,7 +6123,7 @@ function createStore(git, objects, options) {
                 await store.fetch([head], 'whole');
                 return { kind: 'diverged', theirs: head };
             }
-            await moveLocal({ ...state, published: state.green }, commit);
+            await moveLocal({ ...state, published: state.green }, commit, true);
             return { kind: 'published' };
         },
         async theirs(state) {
@@ -6085,6 +6142,18 @@ function createStore(git, objects, options) {
         },
     };
     return store;
+    async function save(state, withBranch) {
+        const before = known?.ref === refOf(state.folder) ? known.commit : null;
+        const commit = await write(state);
+        if (remote !== null) {
+            const result = await push(remote, [{ ref: refOf(state.folder), from: before, to: commit }]);
+            if (result.kind === 'rejected') {
+                await takeBack(refOf(state.folder), before);
+                throw await whyRejected(state, before, result.said);
+            }
+        }
+        await moveLocal(state, commit, withBranch);
+    }
     async function whyRejected(state, before, said) {
         const ref = refOf(state.folder);
         const now = remote === null ? null : await remoteRefs(remote, [ref]).catch(() => null);
@@ -8284,12 +8353,17 @@ function createScanner(a, onFind) {
     let breaks = 0;
     let runStart = -1;
     /** The last known value: first and last+1 unit, and the same counted without line breaks. */
-    let last = { from: 0, to: 0, plainFrom: 0, plainTo: 0 };
+    const last = { from: 0, to: 0, plainFrom: 0, plainTo: 0 }; // changed in place: it is set for every match
     let plain = 0; // units without line breaks so far
     let headers = [];
     let bodyDone = 0; // lines of private keys without an end are marked up to here
     const mark = (from, to) => {
-        marks.fill(1, from, to);
+        // A call of `fill` for every single unit is slow on Node 20.
+        if (to - from < 32)
+            for (let at = from; at < to; at += 1)
+                marks[at] = 1;
+        else
+            marks.fill(1, from, to);
         marked = true;
     };
     /** The offset of the first of `count` units that end before `end`, line breaks not counted. */
@@ -8308,15 +8382,17 @@ function createScanner(a, onFind) {
             if (plainFrom < last.plainFrom) {
                 const from = back(last.from, last.plainFrom - plainFrom);
                 mark(from, last.from);
-                last = { ...last, from, plainFrom };
+                last.from = from;
+                last.plainFrom = plainFrom;
             }
-            last = { ...last, to: end, plainTo: plain };
+            last.to = end;
+            last.plainTo = plain;
             return;
         }
         const from = back(end, length);
         mark(from, end);
         onFind(KNOWN, dropped + from);
-        last = { from, to: end, plainFrom, plainTo: plain };
+        Object.assign(last, { from, to: end, plainFrom, plainTo: plain });
     };
     const runEnds = (from, to) => {
         if (to - from < MIN_TOKEN)
@@ -8418,7 +8494,8 @@ function createScanner(a, onFind) {
         if (runStart !== -1)
             runStart -= safe;
         bodyDone -= safe;
-        last = { ...last, from: last.from - safe, to: last.to - safe };
+        last.from -= safe;
+        last.to -= safe;
         headers = headers.map((it) => ({ from: it.from - safe, to: it.to - safe }));
         return out;
     };
@@ -11695,15 +11772,17 @@ async function mend(folder) {
         const found = await workshop.store.load(folder.replace(/^\.ralph\//, ''));
         const lease = found?.state.lease ?? null;
         const ours = lease?.runId === context.run.id && lease.runAttempt === context.run.attempt;
-        if (found === null || !ours)
+        if (found === null)
             return `nothing is held (${ended} processes ended)`;
-        // The attempt stays as it is: the next job charges and gives back what is not settled.
-        await workshop.store.save({ ...found.state, lease: null });
         if (found.state.published !== null) {
             const api = createClient({ token, url: context.place.api, warn });
             const checks = createChecks(api, context.place, settings.reportAs, found.state.feature, warn);
             await checks.close(found.state.published, 'ralph', 'The job was ended; run the workflow to go on');
         }
+        if (!ours)
+            return `no lease is held (${ended} processes ended)`;
+        // The attempt stays as it is: the next job charges and gives back what is not settled.
+        await workshop.store.save({ ...found.state, lease: null });
         return `the lease was released (${ended} processes ended)`;
     }
     catch (e_1) {

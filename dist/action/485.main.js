@@ -348,6 +348,8 @@ function plain(criterion) {
     return criterion.replace(/\s+/g, ' ').trim();
 }
 
+// EXTERNAL MODULE: ./lib/prd/select.js
+var prd_select = __webpack_require__(2856);
 ;// CONCATENATED MODULE: ./lib/system/excerpt.js
 // The telling part of a long output: from where it first speaks of a failure, and how it ends. Pure.
 const TELLING = /\bnot ok\b|✖|✗|✕|×|\bFAIL(ED|URE|ING)?\b|\bfail(ed|ure|ing|s)?\b|\berror\b|Error:|\bassert|\bexpected\b|\bpanic(ked)?\b|Traceback|\bException\b/i;
@@ -392,7 +394,7 @@ function applyCommand(state, command) {
 function effect(state, command) {
     switch (command.kind) {
         case 'run':
-            return goOn(state);
+            return goOn({ ...state, control: { ...state.control, paused: null } });
         case 'pause':
         case 'stop': {
             const paused = {
@@ -439,12 +441,13 @@ function effect(state, command) {
             return state;
     }
 }
-/** Ends a pause and a wait, and lets a chain that idled begin again. */
+/** Ends a wait and a pause of Ralph's own, and lets a chain that idled begin again; a person's pause ends by `run`. */
 function goOn(state) {
+    const paused = state.control.paused?.by === 'ralph' ? null : state.control.paused;
     return {
         ...state,
         verification: { ...state.verification, sessions: 0 },
-        control: { ...state.control, paused: null, notBefore: null, idleJobs: 0 },
+        control: { ...state.control, paused, notBefore: null, idleJobs: 0 },
     };
 }
 function chosen(state, ids, all) {
@@ -569,15 +572,24 @@ function sessionMs(state, limits, now) {
 
 
 
+
 const TIMELINE = 200;
 const LEARNINGS = 50;
+/** Joins with people's pushes in one job. */
+const MAX_JOINS = 5;
+/** A vendor that says more than a week is asked again after one, milliseconds. */
+const LONGEST_RESET_MS = 7 * 24 * 3_600_000;
 /** The state after an event. Total: an event that does not fit the state changes nothing. */
 function reduce(state, event, limits) {
     switch (event.kind) {
         case 'synced': {
             const heard = event.commands.reduce(applyCommand, state);
-            if (event.theirs !== 'gone')
-                return withJob(heard, { synced: true, theirs: event.theirs?.head ?? null });
+            if (event.theirs !== 'gone') {
+                const head = event.theirs?.head ?? null;
+                if (head !== null && state.job.joins >= MAX_JOINS)
+                    return keepsMoving(heard, event.at, limits);
+                return withJob(heard, { synced: true, theirs: head });
+            }
             const paused = {
                 reason: `${state.branch} was deleted by people: restore it at ${state.published ?? state.green}`,
                 by: 'ralph',
@@ -604,8 +616,8 @@ function reduce(state, event, limits) {
             // A job that ends anyway joins nothing more: the state alone is pushed, and the next job joins.
             if (state.job.error !== null || state.job.interrupted)
                 return withJob(state, { branchRefused: true });
-            return state.job.joins >= 5
-                ? reduce(state, { at: event.at, kind: 'join-failed', summary: 'people keep pushing to the branch' }, limits)
+            return state.job.joins >= MAX_JOINS
+                ? keepsMoving(state, event.at, limits)
                 : withJob(state, { theirs: event.theirs, conclusion: null });
         case 'prepared':
             return withJob(state, { prepared: true });
@@ -616,7 +628,13 @@ function reduce(state, event, limits) {
             return failed(state, `the base is red: gate ${red.name} fails before Ralph changed anything (${red.ended})`, `mend ${state.base.branch} first, or set baseline: off for a project that does not exist yet; its output:\n${excerpt(red.output, 4000)}`);
         }
         case 'opened':
-            return withJob({ ...state, green: event.green, published: event.green, github: event.github, progress: [] }, { opened: true });
+            return withJob({
+                ...state,
+                green: event.green,
+                published: event.green,
+                github: event.github,
+                progress: state.published === null ? [] : state.progress,
+            }, { opened: true });
         case 'pushed':
             return { ...state, published: state.green };
         case 'reserved':
@@ -624,7 +642,7 @@ function reduce(state, event, limits) {
         case 'worked':
             return worked(state, event.session, event.at);
         case 'guarded':
-            return inAttempt(state, (attempt) => ({
+            return inPhase(state, 'worked', (attempt) => ({
                 ...attempt,
                 phase: 'guarded',
                 guardedAt: event.at,
@@ -633,9 +651,9 @@ function reduce(state, event, limits) {
                 remarks: event.remarks,
             }));
         case 'refused':
-            return inAttempt(state, (attempt) => ({ ...attempt, phase: 'failed', failure: event.failure }));
+            return inPhase(state, 'worked', (attempt) => ({ ...attempt, phase: 'failed', failure: event.failure }));
         case 'gated':
-            return inAttempt(state, (attempt) => attempt.candidate === event.candidate ? gated(attempt, event.gates) : attempt);
+            return inPhase(state, 'guarded', (attempt) => attempt.candidate === event.candidate ? gated(attempt, event.gates) : attempt);
         case 'judged':
             return judged(state, event);
         case 'accepted':
@@ -673,6 +691,10 @@ function reduce(state, event, limits) {
         case 'failed':
             return failed(state, event.summary, event.fix);
     }
+}
+/** The branch moves whenever we look: the state is saved, and a person decides. */
+function keepsMoving(state, at, limits) {
+    return reduce(state, { at, kind: 'join-failed', summary: 'people keep pushing to the branch' }, limits);
 }
 /** Whether an event must be durable before the loop goes on. The rest is lost with the iteration in flight at most. */
 function durable(event) {
@@ -728,8 +750,8 @@ function giveBack(state, reason, message, notBefore) {
     }));
 }
 function reserve(state, storyId, at) {
-    const story = state.prd.userStories.find((candidate) => candidate.id === storyId);
-    if (story === undefined || state.attempt !== null)
+    const story = (0,prd_select/* pickStory */.lQ)(state.prd, (candidate) => candidate.id === storyId);
+    if (story === null || state.attempt !== null)
         return state;
     const costs = state.timeline.map((entry) => entry.costUsd);
     const attempt = {
@@ -762,11 +784,10 @@ function worked(state, session, at) {
         return state;
     const { storyId } = state.attempt;
     const noted = learn(spend(state, storyId, session.usage), session.learnings);
-    let next = inAttempt(noted, (attempt) => ({ ...attempt, session }));
+    const next = inAttempt(noted, (attempt) => ({ ...attempt, session }));
     const { hints } = session;
     switch (session.status) {
         case 'finished':
-            next = { ...next, control: { ...next.control, limited: 0 } };
             if (hints.stuck !== null)
                 return fail(next, 'stuck', `the agent says it is stuck: ${hints.stuck}`, '');
             if (hints.notDone)
@@ -782,13 +803,13 @@ function worked(state, session, at) {
             return giveBack(next, 'interrupted', session.message, null);
         case 'auth':
         case 'not-started':
-            return failed(giveBack(next, 'interrupted', session.message, null), session.message, 'mend the agent, then run again');
+            return failed(giveBack(next, 'limit', session.message, null), session.message, 'mend the agent, then run again');
     }
 }
 /** When a limited vendor is asked again: when it said so, but never before a pause that grows up to half an hour. */
 function waitUntil(state, resetsAt, at) {
     const pause = Math.min(30 * 60_000, 30_000 * 2 ** Math.min(10, state.control.limited));
-    return Math.max(resetsAt ?? 0, at + pause);
+    return Math.max(Math.min(resetsAt ?? 0, at + LONGEST_RESET_MS), at + pause);
 }
 function limited(state) {
     return { ...state, control: { ...state.control, limited: state.control.limited + 1 } };
@@ -805,9 +826,10 @@ function gated(attempt, gates) {
     return { ...attempt, gates, phase: 'failed', failure };
 }
 function judged(state, event) {
-    if (state.attempt === null)
+    if (state.attempt?.phase !== 'gated' || !state.attempt.empty)
         return state;
-    const paid = spend(state, state.attempt.storyId, event.usage);
+    const called = { ...state, control: { ...state.control, calls: withCall(state.control.calls, event.at) } };
+    const paid = spend(called, state.attempt.storyId, event.usage);
     switch (event.verdict.kind) {
         case 'verified':
             return inAttempt(paid, (attempt) => ({ ...attempt, phase: 'judged' }));
@@ -821,7 +843,8 @@ function judged(state, event) {
 }
 function accepted(state, commit, at) {
     const { attempt } = state;
-    if (attempt === null || (attempt.phase !== 'gated' && attempt.phase !== 'judged'))
+    const ready = attempt?.phase === 'judged' || (attempt?.phase === 'gated' && !attempt.empty);
+    if (attempt === null || !ready)
         return state;
     if (attempt.candidate !== commit)
         return state;
@@ -876,7 +899,7 @@ function rejected(state, kept, limits, at) {
         return state;
     const failure = attempt.failure ?? { kind: 'session', summary: 'failed', detail: '' };
     const retried = strike(state, attempt.storyId, failure.summary, limits);
-    const saved = kept === null ? state.kept : { ...state.kept, [attempt.storyId]: kept };
+    const saved = withKept(state.kept, attempt.storyId, kept);
     const counted = charge({ ...retried, kept: saved, attempt: null }, attempt, 'rejected', failure.summary, at);
     const entry = entryOf(state, attempt, 'FAILED', failure.summary, at);
     return withRecord(logged(counted, entry), attempt.storyId, (record) => ({
@@ -892,7 +915,7 @@ function returned(state, kept, limits, at) {
     if (attempt === null || attempt.phase !== 'returned')
         return state;
     const why = attempt.returned ?? { reason: 'interrupted', message: 'interrupted', notBefore: null };
-    const saved = kept === null ? state.kept : { ...state.kept, [attempt.storyId]: kept };
+    const saved = withKept(state.kept, attempt.storyId, kept);
     const control = { ...state.control, notBefore: why.notBefore ?? state.control.notBefore };
     const run = { ...state.prd.run, currentStoryId: null };
     const freed = noteTime({ ...state, kept: saved, control, attempt: null, prd: { ...state.prd, run } }, attempt, 'returned', why.message, at);
@@ -910,8 +933,16 @@ function returned(state, kept, limits, at) {
         prd: mapStory(counted.prd, attempt.storyId, (story) => ({ ...story, blocked: true, notes })),
     };
 }
+/** What is kept for a story now: an attempt that left nothing takes back what an earlier one had left. */
+function withKept(all, storyId, kept) {
+    const { [storyId]: _before, ...others } = all;
+    return kept === null ? others : { ...others, [storyId]: kept };
+}
 function verified(state, event, limits) {
-    const paid = spend(state, null, event.usage);
+    const called = event.usage.calls > 0
+        ? { ...state, control: { ...state.control, calls: withCall(state.control.calls, event.at) } }
+        : state;
+    const paid = spend(called, null, event.usage);
     const { verdict } = event;
     switch (verdict.kind) {
         case 'verified':
@@ -929,6 +960,11 @@ function verified(state, event, limits) {
             return { ...paid, verification: { approved: false, sessions, message: verdict.message } };
         }
         case 'reset':
+            // A judge that takes back nothing that had passed has said nothing.
+            if (!state.prd.userStories.some((story) => story.passes && verdict.stories.includes(story.id))) {
+                const sessions = paid.verification.sessions + 1;
+                return { ...paid, verification: { approved: false, sessions, message: verdict.reason } };
+            }
             return resetStories(paid, verdict.stories, verdict.reason, event, limits);
     }
 }
@@ -971,7 +1007,8 @@ function strike(state, storyId, summary, limits) {
 }
 function charge(state, attempt, result, summary, at) {
     const run = { ...state.prd.run, iterations: attempt.iteration, currentStoryId: null };
-    const counted = withJob({ ...state, prd: { ...state.prd, run } }, { iterations: state.job.iterations + 1 });
+    const control = { ...state.control, limited: 0 };
+    const counted = withJob({ ...state, control, prd: { ...state.prd, run } }, { iterations: state.job.iterations + 1 });
     return noteTime(counted, attempt, result, summary, at);
 }
 function noteTime(state, attempt, result, summary, at) {
@@ -1034,6 +1071,10 @@ function learn(state, learnings) {
         return state;
     const run = { ...state.prd.run, learnings: [...known, ...fresh].slice(-LEARNINGS) };
     return { ...state, prd: { ...state.prd, run } };
+}
+/** An event that comes at another moment changes nothing. */
+function inPhase(state, phase, change) {
+    return state.attempt?.phase === phase ? inAttempt(state, change) : state;
 }
 function inAttempt(state, change) {
     return state.attempt === null ? state : { ...state, attempt: change(state.attempt) };
@@ -2128,8 +2169,6 @@ function isDeeper(value, levels) {
     return Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
-// EXTERNAL MODULE: ./lib/prd/select.js
-var prd_select = __webpack_require__(2856);
 // EXTERNAL MODULE: ./lib/system/errors.js
 var errors = __webpack_require__(94);
 ;// CONCATENATED MODULE: ./lib/claim.js
@@ -2328,7 +2367,10 @@ async function begin(file, request, store, repository, notes) {
         ]);
     }
     const head = await store.head(branch);
-    const control = { ...emptyControl(), lastComment: request.firstComment };
+    const control = {
+        ...emptyControl(),
+        lastComment: head === null ? 0 : await request.firstComment(branch),
+    };
     const fresh = {
         version: 1,
         feature: file.name,
@@ -4047,6 +4089,64 @@ function createChecks(api, place, how, key, warn) {
 var github_conversation = __webpack_require__(7692);
 // EXTERNAL MODULE: ./lib/github/dispatch.js
 var dispatch = __webpack_require__(2437);
+;// CONCATENATED MODULE: ./lib/github/pull.js
+// The one pull request of a feature: found by its branch, opened as a draft, made ready on completion.
+
+/** The open pull request from this branch of this repository, or null. */
+async function findPull(api, place, branch) {
+    const { owner, repo } = place;
+    const { data } = await api.rest.pulls.list({
+        owner,
+        repo,
+        head: `${owner}:${branch}`,
+        state: 'open',
+        per_page: 10,
+    });
+    const found = data.find((pull) => pull.head.ref === branch && pull.head.repo?.full_name === `${owner}/${repo}`);
+    return found === undefined
+        ? null
+        : { number: found.number, url: found.html_url, nodeId: found.node_id, draft: found.draft === true };
+}
+/** Opens the pull request. `refused` says why, where Actions may not (facts 3.3) or there is nothing to compare. */
+async function openPull(api, place, wanted) {
+    const { owner, repo } = place;
+    const { branch: head, base, title, body } = wanted;
+    try {
+        const { data } = await api.rest.pulls.create({
+            owner,
+            repo,
+            head,
+            base,
+            title,
+            body,
+            draft: wanted.draft,
+            ...client/* ONCE */.ET,
+        });
+        return {
+            kind: 'open',
+            pull: { number: data.number, url: data.html_url, nodeId: data.node_id, draft: data.draft === true },
+        };
+    }
+    catch (error) {
+        // The answer may be lost although it was opened; and a repository may know no drafts.
+        const there = await findPull(api, place, head);
+        if (there !== null)
+            return { kind: 'open', pull: there };
+        if ((0,client/* statusOf */.c2)(error) === 422 && wanted.draft && /draft/i.test((0,client/* saidByGitHub */.C9)(error))) {
+            return openPull(api, place, { ...wanted, draft: false });
+        }
+        return { kind: 'refused', reason: (0,client/* saidByGitHub */.C9)(error) };
+    }
+}
+/** Takes the draft mark off. */
+async function makeReady(api, pull) {
+    const mutation = `mutation ($id: ID!) { markPullRequestReadyForReview(input: { pullRequestId: $id }) { pullRequest { isDraft } } }`;
+    await api.graphql(mutation, { id: pull.nodeId });
+}
+async function updatePull(api, place, number, title, body) {
+    await api.rest.pulls.update({ owner: place.owner, repo: place.repo, pull_number: number, title, body });
+}
+
 ;// CONCATENATED MODULE: ./lib/report/pull-request.js
 
 
@@ -4175,64 +4275,6 @@ function changed(value, change) {
 
 // EXTERNAL MODULE: ./lib/github/place.js
 var github_place = __webpack_require__(1904);
-;// CONCATENATED MODULE: ./lib/github/pull.js
-// The one pull request of a feature: found by its branch, opened as a draft, made ready on completion.
-
-/** The open pull request from this branch of this repository, or null. */
-async function findPull(api, place, branch) {
-    const { owner, repo } = place;
-    const { data } = await api.rest.pulls.list({
-        owner,
-        repo,
-        head: `${owner}:${branch}`,
-        state: 'open',
-        per_page: 10,
-    });
-    const found = data.find((pull) => pull.head.ref === branch && pull.head.repo?.full_name === `${owner}/${repo}`);
-    return found === undefined
-        ? null
-        : { number: found.number, url: found.html_url, nodeId: found.node_id, draft: found.draft === true };
-}
-/** Opens the pull request. `refused` says why, where Actions may not (facts 3.3) or there is nothing to compare. */
-async function openPull(api, place, wanted) {
-    const { owner, repo } = place;
-    const { branch: head, base, title, body } = wanted;
-    try {
-        const { data } = await api.rest.pulls.create({
-            owner,
-            repo,
-            head,
-            base,
-            title,
-            body,
-            draft: wanted.draft,
-            ...client/* ONCE */.ET,
-        });
-        return {
-            kind: 'open',
-            pull: { number: data.number, url: data.html_url, nodeId: data.node_id, draft: data.draft === true },
-        };
-    }
-    catch (error) {
-        // The answer may be lost although it was opened; and a repository may know no drafts.
-        const there = await findPull(api, place, head);
-        if (there !== null)
-            return { kind: 'open', pull: there };
-        if ((0,client/* statusOf */.c2)(error) === 422 && wanted.draft && /draft/i.test((0,client/* saidByGitHub */.C9)(error))) {
-            return openPull(api, place, { ...wanted, draft: false });
-        }
-        return { kind: 'refused', reason: (0,client/* saidByGitHub */.C9)(error) };
-    }
-}
-/** Takes the draft mark off. */
-async function makeReady(api, pull) {
-    const mutation = `mutation ($id: ID!) { markPullRequestReadyForReview(input: { pullRequestId: $id }) { pullRequest { isDraft } } }`;
-    await api.graphql(mutation, { id: pull.nodeId });
-}
-async function updatePull(api, place, number, title, body) {
-    await api.rest.pulls.update({ owner: place.owner, repo: place.repo, pull_number: number, title, body });
-}
-
 ;// CONCATENATED MODULE: ./lib/github/reporter.js
 
 
@@ -4364,17 +4406,23 @@ function createReporter(options) {
             headSha = null;
         },
         async finished(state, conclusion) {
+            let told = state;
+            if (state.published !== null && state.github.pull === null) {
+                await attempt('the pull request could not be opened', async () => {
+                    told = { ...state, github: await ensurePull(state) };
+                });
+            }
             const sha = state.published;
             if (sha !== null) {
                 headSha = sha;
-                const shown = clean(state);
+                const shown = clean(told);
                 // A story's check belongs on a commit that holds its code.
                 const stories = state.green === sha ? toPost(state, conclusion.outcome === 'continued') : [];
                 await attempt('the checks could not be posted', () => checks.post(sha, [...stories.map((id) => storyCheck(shown, id, facts())), rollupCheck(shown, facts())].map(redacted)));
             }
             if (conclusion.outcome === 'complete')
-                await complete(state);
-            return stick(state);
+                await complete(told);
+            return stick(told);
         },
     };
 }
@@ -4405,8 +4453,9 @@ function nextStep(state, limits, now) {
         return conclude('error', job.error.summary);
     if (job.interrupted)
         return conclude('interrupted', 'cancelled; the state is saved');
+    // What people pushed is gated: the job must be prepared first.
     if (job.theirs !== null)
-        return { kind: 'join', theirs: job.theirs };
+        return job.prepared ? { kind: 'join', theirs: job.theirs } : { kind: 'prepare' };
     if (!job.synced)
         return { kind: 'sync' };
     const verdict = outcomeOf(state, limits, now);
@@ -4457,6 +4506,11 @@ function wrapUp(state, conclusion, limits) {
         return { kind: 'report', conclusion };
     return { kind: 'stop', conclusion };
 }
+/** Jobs that granted iterations need beyond `max-jobs`. */
+function grantedJobs(state, limits) {
+    const { iterations } = state.control.granted;
+    return limits.iterationsPerJob === 0 ? 0 : 3 * Math.ceil(iterations / limits.iterationsPerJob);
+}
 function conclude(outcome, reason) {
     return { kind: 'conclude', conclusion: end(outcome, reason) };
 }
@@ -4465,6 +4519,8 @@ function outcomeOf(state, limits, now) {
     const { control, prd, verification } = state;
     const open = (0,prd_select/* remaining */.Tk)(prd);
     const done = open.length === 0;
+    if (state.job.branchRefused)
+        return end('paused', control.paused?.reason ?? 'the branch could not be pushed');
     if (done && (verification.approved || !limits.finalVerification)) {
         return end('complete', 'every story passed its gates');
     }
@@ -4484,7 +4540,7 @@ function outcomeOf(state, limits, now) {
     if (!done && iterationsLeft(state, limits) <= 0) {
         return end('max-iterations', `the limit of ${prd.run.iterations} iterations is reached`);
     }
-    if (prd.run.jobs > limits.maxJobs) {
+    if (prd.run.jobs > limits.maxJobs + grantedJobs(state, limits)) {
         return end('max-iterations', `the limit of ${limits.maxJobs} jobs is reached`);
     }
     const budget = spent(state, limits);
@@ -6743,12 +6799,12 @@ function sayExit(exit) {
 
 /** Characters that each part may take; together under 8 KB beside the story's own text and context.md (design 9). */
 const BOUNDS = {
-    instructions: 1200,
-    gates: 800,
-    learnings: 1600,
-    progress: 900,
-    failure: 1800,
-    guidance: 600,
+    instructions: 1000,
+    gates: 700,
+    learnings: 1300,
+    progress: 700,
+    failure: 1500,
+    guidance: 500,
     context: 6000,
 };
 const RUN = `You are working unattended on one user story of the feature "{{feature}}". Nobody answers questions: decide
@@ -6763,7 +6819,7 @@ yourself, note the assumption, and finish. This is a fresh session; everything y
 - You need not commit or push. Do not start servers or processes that outlive your session.
 - Learned something that a later session should know? Print it on a line of its own: <ralph>LEARNING:what you learned</ralph>
 - When the story is done, end with a line of its own: <ralph>DONE</ralph>
-- When it cannot be done, end with a line of its own instead: <stuck>{{storyId}}: the reason, and what a person must do</stuck>
+- When it cannot be done, end with a line of its own instead: <stuck>the reason, and what a person must do</stuck>
 
 {{instructions}}{{context}}{{learnings}}{{progress}}# The story
 **{{storyId}}: {{storyTitle}}** (attempt {{attempt}})
@@ -6813,7 +6869,7 @@ function runPrompt(template, state, story, facts) {
         kept: keptNote(state.kept[story.id] !== undefined, facts),
         failure: failure === null
             ? ''
-            : section(`The last attempt was rejected: ${prompt_oneLine(failure.summary)}`, fenced(failure.detail, BOUNDS.failure)),
+            : section(`The last attempt was rejected: ${prompt_oneLine(failure.summary).slice(0, 300)}`, fenced(failure.detail, BOUNDS.failure)),
     });
 }
 /** The prompt for an independent judgement of the named stories. */
@@ -6861,7 +6917,7 @@ function prompt_newest(items, bound) {
     const kept = [];
     let size = 0;
     for (const item of [...items].reverse()) {
-        const line = `- ${prompt_oneLine(item)}`.slice(0, bound);
+        const line = `- ${prompt_oneLine(item)}`.slice(0, Math.min(400, bound - 1));
         if (size + line.length + 1 > bound)
             break;
         kept.unshift(line);
@@ -7560,7 +7616,7 @@ function createRepository(git, objects, options) {
             const staged = await stage(state.green);
             if ('unreadable' in staged) {
                 options.warn(`the rejected work could not be kept: ${staged.unreadable}`);
-                return null;
+                return state.kept[state.attempt?.storyId ?? ''] ?? null;
             }
             const own = staged.changes.filter(isRalphs);
             const work = staged.changes.filter((change) => !isRalphs(change));
@@ -7605,12 +7661,12 @@ function createRepository(git, objects, options) {
         async join(state, theirs) {
             const { green, published } = state;
             const within = async (old, young) => (await git.run(['merge-base', '--is-ancestor', old, young], { accept: [1] })).code === 0;
-            if (await within(theirs, green))
-                return { commit: green, people: null, code: false };
             if (published !== null && !(await within(published, theirs))) {
                 return {
                     conflict: `${state.branch} was rewritten by people (it is at ${theirs.slice(0, 7)}): put ${published} back`,
                 };
+                if (await within(theirs, green))
+                    return { commit: green, people: null, code: false };
             }
             const files = ownFiles(state);
             const text = await objects.text(`${theirs}:${files.prd}`);
@@ -10794,6 +10850,7 @@ var __disposeResources = (undefined && undefined.__disposeResources) || (functio
 
 
 
+
 const IDENTITY = {
     name: 'github-actions[bot]',
     email: '41898282+github-actions[bot]@users.noreply.github.com',
@@ -10846,7 +10903,10 @@ async function work_work(context, log, signal) {
                     return state;
                 },
                 today: new Date(now).toISOString().slice(0, 10),
-                firstComment: 0,
+                firstComment: async (branch) => {
+                    const pull = await findPull(api, place, branch);
+                    return pull === null ? 0 : (0,github_conversation/* createConversation */.c)(api, place, warn).newestComment(pull.number);
+                },
             });
         }
         catch (error) {

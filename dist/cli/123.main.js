@@ -309,7 +309,7 @@ function stories(word, args, ids) {
     for (const arg of args) {
         if (arg.toLowerCase() === 'all')
             continue;
-        const id = ids.find((one) => one.toLowerCase() === arg.toLowerCase());
+        const id = ids.find((one) => one === arg) ?? ids.find((one) => one.toLowerCase() === arg.toLowerCase());
         if (id === undefined) {
             const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_0__/* .nearest */ .p)(arg, ids);
             const shown = arg.replace(/[^\w.-]/g, '').slice(0, 40);
@@ -321,13 +321,13 @@ function stories(word, args, ids) {
     return { stories: found };
 }
 function unknownWord(word) {
-    const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_0__/* .nearest */ .p)(word, WORDS);
+    const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_0__/* .nearest */ .p)(word, WORDS.slice(0, WORDS.indexOf('split')));
     const shown = word.replace(/[^\w-]/g, '').slice(0, 40);
     return mistake(`there is no command ${shown}`, near === null ? '/ralph help' : `/ralph ${near}`);
 }
 /** The words before ` -- `, and the text behind it. */
 function split(rest) {
-    const at = / ?-- ?/.exec(rest);
+    const at = /(?:^|\s)(?:--|\u2014|\u2013)(?:\s|$)/u.exec(rest);
     const before = at === null ? rest : rest.slice(0, at.index);
     const text = at === null ? '' : rest.slice(at.index + at[0].length);
     return {

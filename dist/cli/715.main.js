@@ -750,6 +750,8 @@ async function run(context) {
         const live = createLive(screen, { limits, agent: settings.agent, voice: 'cli' }, context.env.NO_COLOR !== undefined);
         for (const note of [...notes, ...(0,wire/* unsupported */.qO)(settings)])
             live.warn(note);
+        if (settings.gates.length === 0)
+            live.warn('no gate is configured: every change that an agent makes will pass');
         const local = __addDisposableResource(env_1, await (0,cli_local/* openLocal */.qE)(context, settings, live), false);
         if (context.flags.dryRun === true)
             return await dryRun(local, live);
@@ -781,7 +783,7 @@ async function run(context) {
                 chosen: {},
                 settle: (state) => (0,cli_local/* adoptSettle */.OZ)(local, state),
                 today: new Date(now).toISOString().slice(0, 10),
-                firstComment: 0,
+                firstComment: async () => 0,
             });
             for (const note of claimed.notes)
                 live.warn(note);
@@ -855,9 +857,11 @@ function onSignals(stop, live) {
     };
     process.on('SIGINT', heard);
     process.on('SIGTERM', heard);
+    process.on('SIGHUP', heard);
     return () => {
         process.off('SIGINT', heard);
         process.off('SIGTERM', heard);
+        process.off('SIGHUP', heard);
     };
 }
 
@@ -984,7 +988,7 @@ function stories(word, args, ids) {
     for (const arg of args) {
         if (arg.toLowerCase() === 'all')
             continue;
-        const id = ids.find((one) => one.toLowerCase() === arg.toLowerCase());
+        const id = ids.find((one) => one === arg) ?? ids.find((one) => one.toLowerCase() === arg.toLowerCase());
         if (id === undefined) {
             const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_0__/* .nearest */ .p)(arg, ids);
             const shown = arg.replace(/[^\w.-]/g, '').slice(0, 40);
@@ -996,13 +1000,13 @@ function stories(word, args, ids) {
     return { stories: found };
 }
 function unknownWord(word) {
-    const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_0__/* .nearest */ .p)(word, WORDS);
+    const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_0__/* .nearest */ .p)(word, WORDS.slice(0, WORDS.indexOf('split')));
     const shown = word.replace(/[^\w-]/g, '').slice(0, 40);
     return mistake(`there is no command ${shown}`, near === null ? '/ralph help' : `/ralph ${near}`);
 }
 /** The words before ` -- `, and the text behind it. */
 function split(rest) {
-    const at = / ?-- ?/.exec(rest);
+    const at = /(?:^|\s)(?:--|\u2014|\u2013)(?:\s|$)/u.exec(rest);
     const before = at === null ? rest : rest.slice(0, at.index);
     const text = at === null ? '' : rest.slice(at.index + at[0].length);
     return {

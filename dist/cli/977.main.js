@@ -25,8 +25,9 @@ function nextStep(state, limits, now) {
         return conclude('error', job.error.summary);
     if (job.interrupted)
         return conclude('interrupted', 'cancelled; the state is saved');
+    // What people pushed is gated: the job must be prepared first.
     if (job.theirs !== null)
-        return { kind: 'join', theirs: job.theirs };
+        return job.prepared ? { kind: 'join', theirs: job.theirs } : { kind: 'prepare' };
     if (!job.synced)
         return { kind: 'sync' };
     const verdict = outcomeOf(state, limits, now);
@@ -77,6 +78,11 @@ function wrapUp(state, conclusion, limits) {
         return { kind: 'report', conclusion };
     return { kind: 'stop', conclusion };
 }
+/** Jobs that granted iterations need beyond `max-jobs`. */
+function grantedJobs(state, limits) {
+    const { iterations } = state.control.granted;
+    return limits.iterationsPerJob === 0 ? 0 : 3 * Math.ceil(iterations / limits.iterationsPerJob);
+}
 function conclude(outcome, reason) {
     return { kind: 'conclude', conclusion: end(outcome, reason) };
 }
@@ -85,6 +91,8 @@ function outcomeOf(state, limits, now) {
     const { control, prd, verification } = state;
     const open = (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_0__/* .remaining */ .Tk)(prd);
     const done = open.length === 0;
+    if (state.job.branchRefused)
+        return end('paused', control.paused?.reason ?? 'the branch could not be pushed');
     if (done && (verification.approved || !limits.finalVerification)) {
         return end('complete', 'every story passed its gates');
     }
@@ -104,7 +112,7 @@ function outcomeOf(state, limits, now) {
     if (!done && (0,_limits_js__WEBPACK_IMPORTED_MODULE_1__/* .iterationsLeft */ .GC)(state, limits) <= 0) {
         return end('max-iterations', `the limit of ${prd.run.iterations} iterations is reached`);
     }
-    if (prd.run.jobs > limits.maxJobs) {
+    if (prd.run.jobs > limits.maxJobs + grantedJobs(state, limits)) {
         return end('max-iterations', `the limit of ${limits.maxJobs} jobs is reached`);
     }
     const budget = (0,_limits_js__WEBPACK_IMPORTED_MODULE_1__/* .spent */ .RT)(state, limits);

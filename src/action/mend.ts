@@ -25,13 +25,14 @@ export async function mend(folder: string): Promise<string> {
   const found = await workshop.store.load(folder.replace(/^\.ralph\//, ''))
   const lease = found?.state.lease ?? null
   const ours = lease?.runId === context.run.id && lease.runAttempt === context.run.attempt
-  if (found === null || !ours) return `nothing is held (${ended} processes ended)`
-  // The attempt stays as it is: the next job charges and gives back what is not settled.
-  await workshop.store.save({ ...found.state, lease: null })
+  if (found === null) return `nothing is held (${ended} processes ended)`
   if (found.state.published !== null) {
     const api = createClient({ token, url: context.place.api, warn })
     const checks = createChecks(api, context.place, settings.reportAs, found.state.feature, warn)
     await checks.close(found.state.published, 'ralph', 'The job was ended; run the workflow to go on')
   }
+  if (!ours) return `no lease is held (${ended} processes ended)`
+  // The attempt stays as it is: the next job charges and gives back what is not settled.
+  await workshop.store.save({ ...found.state, lease: null })
   return `the lease was released (${ended} processes ended)`
 }

@@ -8,6 +8,7 @@ import { createChecks } from '../github/checks.ts'
 import { type Api, createClient } from '../github/client.ts'
 import { createConversation } from '../github/conversation.ts'
 import { createDispatch } from '../github/dispatch.ts'
+import { findPull } from '../github/pull.ts'
 import { createReporter } from '../github/reporter.ts'
 import { expired } from '../loop/lease.ts'
 import { loop } from '../loop/loop.ts'
@@ -75,7 +76,10 @@ export async function work(context: ActionContext, log: Log, signal: AbortSignal
         return state
       },
       today: new Date(now).toISOString().slice(0, 10),
-      firstComment: 0,
+      firstComment: async (branch) => {
+        const pull = await findPull(api, place, branch)
+        return pull === null ? 0 : createConversation(api, place, warn).newestComment(pull.number)
+      },
     })
   } catch (error) {
     if (error instanceof Held || error instanceof Superseded) return { neutral: error.message }

@@ -1,6 +1,7 @@
 // What every command of the CLI needs: settings from flags and file, the streams, and how results are told.
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { EXIT_CODES, type Outputs, outputsOf } from '../report/outputs.ts'
 import {
   configFileNames,
@@ -39,10 +40,18 @@ export async function settingsOf(
   const { json: _json, directory: _directory, once, dryRun: _dry, push: _push, ...flags } = context.flags
   const chosen = { ...flags, ...(once === true ? { iterationsPerJob: '1' } : {}), ...extra }
   if (context.feature !== null) Object.assign(chosen, { feature: context.feature })
-  const file = await configFile(context.directory, wantedConfigFile({ flags: chosen }))
+  const file = await configFile(topOf(context.directory), wantedConfigFile({ flags: chosen }))
   const result = readSettings({ flags: chosen, file, env: context.env, surface: 'cli' })
   if (!result.ok) throw new UserError(result.mistakes)
   return result
+}
+
+/** The top of the checkout that a folder lies in: the configuration stands there, not in a sub-folder. */
+function topOf(directory: string): string {
+  for (let at = directory; ; at = dirname(at)) {
+    if (existsSync(join(at, '.git'))) return at
+    if (dirname(at) === at) return directory
+  }
 }
 
 async function configFile(

@@ -147,6 +147,8 @@ export async function adoptSettle(local: LocalRun, state: State): Promise<State>
   const { repository, clone } = local.workshop
   const onBranch = clone.branch === state.branch
   if (state.attempt !== null && onBranch) return state
+  // Killed between the state and the clone's branch: the tree is ours already, only the branch is behind.
+  if (state.published !== null && onBranch && (await repository.dirt(state.green)).length === 0) return state
   const own = (path: string) =>
     (state.published === null || onBranch) &&
     (path.startsWith(`${state.folder}/`) || path === state.importedFrom || path.startsWith('.ralph/prompts/'))

@@ -23,6 +23,8 @@ export async function run(context: Context): Promise<Answer> {
     context.env.NO_COLOR !== undefined,
   )
   for (const note of [...notes, ...unsupported(settings)]) live.warn(note)
+  if (settings.gates.length === 0)
+    live.warn('no gate is configured: every change that an agent makes will pass')
   using local = await openLocal(context, settings, live)
   if (context.flags.dryRun === true) return await dryRun(local, live)
   const stop = new AbortController()
@@ -61,7 +63,7 @@ export async function run(context: Context): Promise<Answer> {
         chosen: {},
         settle: (state) => adoptSettle(local, state),
         today: new Date(now).toISOString().slice(0, 10),
-        firstComment: 0,
+        firstComment: async () => 0,
       },
     )
     for (const note of claimed.notes) live.warn(note)
@@ -138,8 +140,10 @@ function onSignals(stop: AbortController, live: Live): () => void {
   }
   process.on('SIGINT', heard)
   process.on('SIGTERM', heard)
+  process.on('SIGHUP', heard)
   return () => {
     process.off('SIGINT', heard)
     process.off('SIGTERM', heard)
+    process.off('SIGHUP', heard)
   }
 }

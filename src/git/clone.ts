@@ -1,5 +1,5 @@
 // The user's clone: its branch, HEAD, index, refs, hooks and configuration are Ralph's to keep, whatever an agent did.
-import { copyFile, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, lstat, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Git } from './git.ts'
 
@@ -15,15 +15,23 @@ export type Snapshot = {
   refs: Map<string, string>
 }
 
-const FILES = ['config', 'config.worktree', 'info/exclude', 'info/attributes', 'info/grafts', 'shallow']
+const FILES = [
+  'config',
+  'config.worktree',
+  'info/exclude',
+  'info/attributes',
+  'info/grafts',
+  'shallow',
+  'objects/info/alternates',
+]
 
 export async function takeSnapshot(git: Git, whole: boolean): Promise<Snapshot> {
   const { commonDir } = git.clone
   const files = new Map<string, Buffer | null>()
-  for (const name of FILES) files.set(name, await readFile(join(commonDir, name)).catch(() => null))
+  for (const name of FILES) files.set(name, await readRegular(join(commonDir, name)))
   const hooks = new Map<string, Buffer>()
   for (const name of await readdir(join(commonDir, 'hooks')).catch(() => [])) {
-    const bytes = await readFile(join(commonDir, 'hooks', name)).catch(() => null)
+    const bytes = await readRegular(join(commonDir, 'hooks', name))
     if (bytes !== null) hooks.set(name, bytes)
   }
   const head = await readFile(join(git.clone.gitDir, 'HEAD'))
@@ -43,18 +51,19 @@ export async function putBack(git: Git, snapshot: Snapshot): Promise<void> {
   const { commonDir, gitDir } = git.clone
   for (const [name, bytes] of snapshot.files) {
     const file = join(commonDir, name)
-    const now = await readFile(file).catch(() => null)
+    const now = await readRegular(file)
     if (bytes === null && now !== null) await rm(file, { force: true, recursive: true })
     else if (bytes !== null && (now === null || !now.equals(bytes))) await replace(file, bytes)
   }
   const hooks = join(commonDir, 'hooks')
   for (const name of await readdir(hooks).catch(() => [])) {
     const wanted = snapshot.hooks.get(name)
-    const now = await readFile(join(hooks, name)).catch(() => null)
+    const now = await readRegular(join(hooks, name))
     if (wanted === undefined) await rm(join(hooks, name), { force: true, recursive: true })
     else if (now === null || !now.equals(wanted)) await replace(join(hooks, name), wanted)
   }
-  const head = await readFile(join(gitDir, 'HEAD')).catch(() => null)
+  await git.writeConfig()
+  const head = await readRegular(join(gitDir, 'HEAD'))
   if (head === null || !head.equals(snapshot.head)) await replace(join(gitDir, 'HEAD'), snapshot.head)
   await putRefsBack(git, snapshot)
 }
@@ -88,7 +97,7 @@ export async function moveClone(
   for (const [name, oid] of wanted) snapshot.refs.set(name, oid)
   const head = Buffer.from(`ref: ${ref}\n`)
   snapshot.head = head
-  const now = await readFile(join(gitDir, 'HEAD')).catch(() => null)
+  const now = await readRegular(join(gitDir, 'HEAD'))
   if (now === null || !now.equals(head)) await replace(join(gitDir, 'HEAD'), head)
   await rm(join(gitDir, 'index.lock'), { force: true })
   await copyFile(join(git.own, 'index'), join(gitDir, 'index.ralph')).then(
@@ -118,4 +127,10 @@ async function replace(file: string, bytes: Buffer): Promise<void> {
   await writeFile(`${file}.ralph`, bytes)
   await rm(file, { force: true, recursive: true }).catch(() => {})
   await rename(`${file}.ralph`, file)
+}
+
+/** A file's bytes, or null for anything else: a pipe that an agent put there would be read for ever. */
+async function readRegular(file: string): Promise<Buffer | null> {
+  const found = await lstat(file).catch(() => null)
+  return found?.isFile() === true ? readFile(file) : null
 }

@@ -293,7 +293,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       const staged = await stage(state.green)
       if ('unreadable' in staged) {
         options.warn(`the rejected work could not be kept: ${staged.unreadable}`)
-        return null
+        return state.kept[state.attempt?.storyId ?? ''] ?? null
       }
       const own = staged.changes.filter(isRalphs)
       const work = staged.changes.filter((change) => !isRalphs(change))
@@ -348,11 +348,11 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       const { green, published } = state
       const within = async (old: string, young: string) =>
         (await git.run(['merge-base', '--is-ancestor', old, young], { accept: [1] })).code === 0
-      if (await within(theirs, green)) return { commit: green, people: null, code: false }
       if (published !== null && !(await within(published, theirs))) {
         return {
           conflict: `${state.branch} was rewritten by people (it is at ${theirs.slice(0, 7)}): put ${published} back`,
         }
+        if (await within(theirs, green)) return { commit: green, people: null, code: false }
       }
       const files = ownFiles(state)
       const text = await objects.text(`${theirs}:${files.prd}`)

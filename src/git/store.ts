@@ -5,7 +5,7 @@ import type { State } from '../loop/state.ts'
 import { UserError } from '../system/errors.ts'
 import type { CatFile } from './cat-file.ts'
 import { moveClone, type Snapshot, shareShallow } from './clone.ts'
-import type { Git, Remote } from './git.ts'
+import { type Git, GitError, type Remote } from './git.ts'
 
 export type StoreOptions = {
   /** `refs/ralph`: outside refs/heads, so that a push of it starts no workflow. */
@@ -99,11 +99,12 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
     return made.stdout.trim()
   }
 
-  async function moveLocal(state: State, commit: string): Promise<void> {
+  async function moveLocal(state: State, commit: string, withBranch: boolean): Promise<void> {
     const ref = refOf(state.folder)
     known = { ref, commit, green: state.green }
     // Before the first publish there is no branch: whatever ends the run until then leaves the clone as it was.
-    if (state.published === null) return
+    // Until the job has looked at the branch, what people committed there is not ours to move.
+    if (state.published === null || !(withBranch || state.job.opened)) return
     await moveClone(git, snapshot, state.branch, state.green, [[ref, commit]])
   }
 
@@ -137,8 +138,18 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
     return { kind: 'rejected', said }
   }
 
+  /** A question to the remote, repeated when the way to it fails. */
+  async function ask(target: Remote, args: readonly string[]) {
+    for (let tries = 1; ; tries++) {
+      const result = await git.onRemote(target, args, tries < TRIES ? { accept: [1, 128] } : {})
+      if (result.code === 0) return result
+      if (REFUSED.test(result.stderr)) throw new GitError(args, result.code, result.stderr)
+      await pause(tries)
+    }
+  }
+
   async function remoteRefs(target: Remote, patterns: readonly string[]): Promise<Map<string, string>> {
-    const listed = await git.onRemote(target, ['ls-remote', '--refs', target.url, ...patterns])
+    const listed = await ask(target, ['ls-remote', '--refs', target.url, ...patterns])
     return new Map(
       listed.stdout
         .split('\n')
@@ -166,7 +177,7 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
       const listed =
         remote === null
           ? (await git.run(['for-each-ref', '--format=%(objectname)%09%(refname)', `${namespace}/`])).stdout
-          : (await git.onRemote(remote, ['ls-remote', '--refs', remote.url, `${namespace}/*`])).stdout
+          : (await ask(remote, ['ls-remote', '--refs', remote.url, `${namespace}/*`])).stdout
       const found = new Map<string, string>()
       for (const line of listed.split('\n').filter(Boolean)) {
         const [oid = '', ref = ''] = line.split('\t')
@@ -216,22 +227,11 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
       await shareShallow(git, snapshot)
     },
 
-    async save(state) {
-      const before = known?.ref === refOf(state.folder) ? known.commit : null
-      const commit = await write(state)
-      if (remote !== null) {
-        const result = await push(remote, [{ ref: refOf(state.folder), from: before, to: commit }])
-        if (result.kind === 'rejected') {
-          await takeBack(refOf(state.folder), before)
-          throw await whyRejected(state, before, result.said)
-        }
-      }
-      await moveLocal(state, commit)
-    },
+    save: (state) => save(state, false),
 
     async publish(state, withBranch) {
       if (remote === null || !withBranch) {
-        await store.save(withBranch ? { ...state, published: state.green } : state)
+        await save(withBranch ? { ...state, published: state.green } : state, withBranch)
         return { kind: 'published' }
       }
       const ref = refOf(state.folder)
@@ -252,7 +252,7 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
         await store.fetch([head], 'whole')
         return { kind: 'diverged', theirs: head }
       }
-      await moveLocal({ ...state, published: state.green }, commit)
+      await moveLocal({ ...state, published: state.green }, commit, true)
       return { kind: 'published' }
     },
 
@@ -269,6 +269,19 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
     },
   }
   return store
+
+  async function save(state: State, withBranch: boolean): Promise<void> {
+    const before = known?.ref === refOf(state.folder) ? known.commit : null
+    const commit = await write(state)
+    if (remote !== null) {
+      const result = await push(remote, [{ ref: refOf(state.folder), from: before, to: commit }])
+      if (result.kind === 'rejected') {
+        await takeBack(refOf(state.folder), before)
+        throw await whyRejected(state, before, result.said)
+      }
+    }
+    await moveLocal(state, commit, withBranch)
+  }
 
   async function whyRejected(state: State, before: string | null, said: string): Promise<Error> {
     const ref = refOf(state.folder)

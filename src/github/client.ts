@@ -20,7 +20,8 @@ export type ClientOptions = {
   warn(message: string): void
 }
 
-const REQUEST_MS = 20_000
+/** For a call with all its retries (1, 4 and 9 s apart). */
+const REQUEST_MS = 45_000
 /** Longer waits for a rate limit are not worth a runner's minutes: reporting degrades instead (facts 3.5). */
 const LONGEST_WAIT_S = 90
 /** 80 content-creating requests a minute are allowed (facts 3.5); a job makes far fewer, so short pauses are enough. */
@@ -55,7 +56,9 @@ export function createClient(options: ClientOptions): Api {
   })
   api.hook.before('request', (request) => {
     const limit = AbortSignal.timeout(REQUEST_MS)
-    request.request.signal = options.signal === undefined ? limit : AbortSignal.any([limit, options.signal])
+    const signal = options.signal === undefined ? limit : AbortSignal.any([limit, options.signal])
+    // octokit hands one object to all requests, and the retry plugin counts in it: each call gets its own.
+    request.request = { ...request.request, retryCount: 0, signal }
   })
   return api
 }

@@ -96,6 +96,7 @@ export function createConversation(api: Api, place: Place, warn: (message: strin
         }
         return commands
       } catch (error) {
+        etag = null // what was not understood is asked for again
         warn(`comments could not be read: ${error instanceof Error ? error.message : String(error)}`)
         return []
       }

@@ -171,10 +171,16 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
     },
 
     async finished(state, conclusion) {
+      let told = state
+      if (state.published !== null && state.github.pull === null) {
+        await attempt('the pull request could not be opened', async () => {
+          told = { ...state, github: await ensurePull(state) }
+        })
+      }
       const sha = state.published
       if (sha !== null) {
         headSha = sha
-        const shown = clean(state)
+        const shown = clean(told)
         // A story's check belongs on a commit that holds its code.
         const stories = state.green === sha ? toPost(state, conclusion.outcome === 'continued') : []
         await attempt('the checks could not be posted', () =>
@@ -186,8 +192,8 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
           ),
         )
       }
-      if (conclusion.outcome === 'complete') await complete(state)
-      return stick(state)
+      if (conclusion.outcome === 'complete') await complete(told)
+      return stick(told)
     },
   }
 }

@@ -15,7 +15,7 @@ export function applyCommand(state: State, command: Command): State {
 function effect(state: State, command: Command): State {
   switch (command.kind) {
     case 'run':
-      return goOn(state)
+      return goOn({ ...state, control: { ...state.control, paused: null } })
     case 'pause':
     case 'stop': {
       const paused = {
@@ -80,12 +80,13 @@ function effect(state: State, command: Command): State {
   }
 }
 
-/** Ends a pause and a wait, and lets a chain that idled begin again. */
+/** Ends a wait and a pause of Ralph's own, and lets a chain that idled begin again; a person's pause ends by `run`. */
 function goOn(state: State): State {
+  const paused = state.control.paused?.by === 'ralph' ? null : state.control.paused
   return {
     ...state,
     verification: { ...state.verification, sessions: 0 },
-    control: { ...state.control, paused: null, notBefore: null, idleJobs: 0 },
+    control: { ...state.control, paused, notBefore: null, idleJobs: 0 },
   }
 }
 

@@ -18,7 +18,8 @@ export function nextStep(state: State, limits: Limits, now: number): Step {
   if (attempt !== null) return carryOn(attempt)
   if (job.error !== null) return conclude('error', job.error.summary)
   if (job.interrupted) return conclude('interrupted', 'cancelled; the state is saved')
-  if (job.theirs !== null) return { kind: 'join', theirs: job.theirs }
+  // What people pushed is gated: the job must be prepared first.
+  if (job.theirs !== null) return job.prepared ? { kind: 'join', theirs: job.theirs } : { kind: 'prepare' }
   if (!job.synced) return { kind: 'sync' }
 
   const verdict = outcomeOf(state, limits, now)
@@ -63,6 +64,12 @@ function wrapUp(state: State, conclusion: Conclusion, limits: Limits): Step {
   return { kind: 'stop', conclusion }
 }
 
+/** Jobs that granted iterations need beyond `max-jobs`. */
+function grantedJobs(state: State, limits: Limits): number {
+  const { iterations } = state.control.granted
+  return limits.iterationsPerJob === 0 ? 0 : 3 * Math.ceil(iterations / limits.iterationsPerJob)
+}
+
 function conclude(outcome: Outcome, reason: string): Step {
   return { kind: 'conclude', conclusion: end(outcome, reason) }
 }
@@ -72,6 +79,8 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   const { control, prd, verification } = state
   const open = remaining(prd)
   const done = open.length === 0
+  if (state.job.branchRefused)
+    return end('paused', control.paused?.reason ?? 'the branch could not be pushed')
   if (done && (verification.approved || !limits.finalVerification)) {
     return end('complete', 'every story passed its gates')
   }
@@ -90,7 +99,7 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   if (!done && iterationsLeft(state, limits) <= 0) {
     return end('max-iterations', `the limit of ${prd.run.iterations} iterations is reached`)
   }
-  if (prd.run.jobs > limits.maxJobs) {
+  if (prd.run.jobs > limits.maxJobs + grantedJobs(state, limits)) {
     return end('max-iterations', `the limit of ${limits.maxJobs} jobs is reached`)
   }
   const budget = spent(state, limits)

@@ -5,12 +5,12 @@ import type { State } from './state.ts'
 
 /** Characters that each part may take; together under 8 KB beside the story's own text and context.md (design 9). */
 const BOUNDS = {
-  instructions: 1200,
-  gates: 800,
-  learnings: 1600,
-  progress: 900,
-  failure: 1800,
-  guidance: 600,
+  instructions: 1000,
+  gates: 700,
+  learnings: 1300,
+  progress: 700,
+  failure: 1500,
+  guidance: 500,
   context: 6000,
 } as const
 
@@ -40,7 +40,7 @@ yourself, note the assumption, and finish. This is a fresh session; everything y
 - You need not commit or push. Do not start servers or processes that outlive your session.
 - Learned something that a later session should know? Print it on a line of its own: <ralph>LEARNING:what you learned</ralph>
 - When the story is done, end with a line of its own: <ralph>DONE</ralph>
-- When it cannot be done, end with a line of its own instead: <stuck>{{storyId}}: the reason, and what a person must do</stuck>
+- When it cannot be done, end with a line of its own instead: <stuck>the reason, and what a person must do</stuck>
 
 {{instructions}}{{context}}{{learnings}}{{progress}}# The story
 **{{storyId}}: {{storyTitle}}** (attempt {{attempt}})
@@ -95,7 +95,7 @@ export function runPrompt(template: string | null, state: State, story: Story, f
       failure === null
         ? ''
         : section(
-            `The last attempt was rejected: ${oneLine(failure.summary)}`,
+            `The last attempt was rejected: ${oneLine(failure.summary).slice(0, 300)}`,
             fenced(failure.detail, BOUNDS.failure),
           ),
   })
@@ -161,7 +161,7 @@ function newest(items: readonly string[], bound: number): string {
   const kept: string[] = []
   let size = 0
   for (const item of [...items].reverse()) {
-    const line = `- ${oneLine(item)}`.slice(0, bound)
+    const line = `- ${oneLine(item)}`.slice(0, Math.min(400, bound - 1))
     if (size + line.length + 1 > bound) break
     kept.unshift(line)
     size += line.length + 1

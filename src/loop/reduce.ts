@@ -1,6 +1,7 @@
 // How events change the state. Pure: the only place that passes, blocks, charges or counts anything.
 import { mergePeople } from '../prd/merge.ts'
 import { addUsage, emptyUsage, type Prd, type Story, type Usage } from '../prd/schema.ts'
+import { pickStory } from '../prd/select.ts'
 import { progressEntry } from '../report/progress.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { applyCommand } from './commands.ts'
@@ -9,13 +10,21 @@ import type { Attempt, Event, Failure, GateResult, Kept, State, StoryRecord, Tim
 
 const TIMELINE = 200
 const LEARNINGS = 50
+/** Joins with people's pushes in one job. */
+const MAX_JOINS = 5
+/** A vendor that says more than a week is asked again after one, milliseconds. */
+const LONGEST_RESET_MS = 7 * 24 * 3_600_000
 
 /** The state after an event. Total: an event that does not fit the state changes nothing. */
 export function reduce(state: State, event: Event, limits: Limits): State {
   switch (event.kind) {
     case 'synced': {
       const heard = event.commands.reduce(applyCommand, state)
-      if (event.theirs !== 'gone') return withJob(heard, { synced: true, theirs: event.theirs?.head ?? null })
+      if (event.theirs !== 'gone') {
+        const head = event.theirs?.head ?? null
+        if (head !== null && state.job.joins >= MAX_JOINS) return keepsMoving(heard, event.at, limits)
+        return withJob(heard, { synced: true, theirs: head })
+      }
       const paused = {
         reason: `${state.branch} was deleted by people: restore it at ${state.published ?? state.green}`,
         by: 'ralph',
@@ -47,12 +56,8 @@ export function reduce(state: State, event: Event, limits: Limits): State {
     case 'diverged':
       // A job that ends anyway joins nothing more: the state alone is pushed, and the next job joins.
       if (state.job.error !== null || state.job.interrupted) return withJob(state, { branchRefused: true })
-      return state.job.joins >= 5
-        ? reduce(
-            state,
-            { at: event.at, kind: 'join-failed', summary: 'people keep pushing to the branch' },
-            limits,
-          )
+      return state.job.joins >= MAX_JOINS
+        ? keepsMoving(state, event.at, limits)
         : withJob(state, { theirs: event.theirs, conclusion: null })
     case 'prepared':
       return withJob(state, { prepared: true })
@@ -67,7 +72,13 @@ export function reduce(state: State, event: Event, limits: Limits): State {
     }
     case 'opened':
       return withJob(
-        { ...state, green: event.green, published: event.green, github: event.github, progress: [] },
+        {
+          ...state,
+          green: event.green,
+          published: event.green,
+          github: event.github,
+          progress: state.published === null ? [] : state.progress,
+        },
         { opened: true },
       )
     case 'pushed':
@@ -77,7 +88,7 @@ export function reduce(state: State, event: Event, limits: Limits): State {
     case 'worked':
       return worked(state, event.session, event.at)
     case 'guarded':
-      return inAttempt(state, (attempt) => ({
+      return inPhase(state, 'worked', (attempt) => ({
         ...attempt,
         phase: 'guarded',
         guardedAt: event.at,
@@ -86,9 +97,9 @@ export function reduce(state: State, event: Event, limits: Limits): State {
         remarks: event.remarks,
       }))
     case 'refused':
-      return inAttempt(state, (attempt) => ({ ...attempt, phase: 'failed', failure: event.failure }))
+      return inPhase(state, 'worked', (attempt) => ({ ...attempt, phase: 'failed', failure: event.failure }))
     case 'gated':
-      return inAttempt(state, (attempt) =>
+      return inPhase(state, 'guarded', (attempt) =>
         attempt.candidate === event.candidate ? gated(attempt, event.gates) : attempt,
       )
     case 'judged':
@@ -133,6 +144,11 @@ export function reduce(state: State, event: Event, limits: Limits): State {
     case 'failed':
       return failed(state, event.summary, event.fix)
   }
+}
+
+/** The branch moves whenever we look: the state is saved, and a person decides. */
+function keepsMoving(state: State, at: number, limits: Limits): State {
+  return reduce(state, { at, kind: 'join-failed', summary: 'people keep pushing to the branch' }, limits)
 }
 
 /** Whether an event must be durable before the loop goes on. The rest is lost with the iteration in flight at most. */
@@ -198,8 +214,8 @@ export function giveBack(
 }
 
 function reserve(state: State, storyId: string, at: number): State {
-  const story = state.prd.userStories.find((candidate) => candidate.id === storyId)
-  if (story === undefined || state.attempt !== null) return state
+  const story = pickStory(state.prd, (candidate) => candidate.id === storyId)
+  if (story === null || state.attempt !== null) return state
   const costs = state.timeline.map((entry) => entry.costUsd)
   const attempt: Attempt = {
     storyId,
@@ -234,11 +250,10 @@ function worked(state: State, session: NonNullable<Attempt['session']>, at: numb
   if (state.attempt?.phase !== 'reserved') return state
   const { storyId } = state.attempt
   const noted = learn(spend(state, storyId, session.usage), session.learnings)
-  let next = inAttempt(noted, (attempt) => ({ ...attempt, session }))
+  const next = inAttempt(noted, (attempt) => ({ ...attempt, session }))
   const { hints } = session
   switch (session.status) {
     case 'finished':
-      next = { ...next, control: { ...next.control, limited: 0 } }
       if (hints.stuck !== null) return fail(next, 'stuck', `the agent says it is stuck: ${hints.stuck}`, '')
       if (hints.notDone) return fail(next, 'stuck', 'the agent says that it is not done', '')
       return inAttempt(next, (attempt) => ({ ...attempt, phase: 'worked' }))
@@ -253,7 +268,7 @@ function worked(state: State, session: NonNullable<Attempt['session']>, at: numb
     case 'auth':
     case 'not-started':
       return failed(
-        giveBack(next, 'interrupted', session.message, null),
+        giveBack(next, 'limit', session.message, null),
         session.message,
         'mend the agent, then run again',
       )
@@ -263,7 +278,7 @@ function worked(state: State, session: NonNullable<Attempt['session']>, at: numb
 /** When a limited vendor is asked again: when it said so, but never before a pause that grows up to half an hour. */
 function waitUntil(state: State, resetsAt: number | null, at: number): number {
   const pause = Math.min(30 * 60_000, 30_000 * 2 ** Math.min(10, state.control.limited))
-  return Math.max(resetsAt ?? 0, at + pause)
+  return Math.max(Math.min(resetsAt ?? 0, at + LONGEST_RESET_MS), at + pause)
 }
 
 function limited(state: State): State {
@@ -282,8 +297,9 @@ function gated(attempt: Attempt, gates: GateResult[]): Attempt {
 }
 
 function judged(state: State, event: Extract<Event, { kind: 'judged' }>): State {
-  if (state.attempt === null) return state
-  const paid = spend(state, state.attempt.storyId, event.usage)
+  if (state.attempt?.phase !== 'gated' || !state.attempt.empty) return state
+  const called = { ...state, control: { ...state.control, calls: withCall(state.control.calls, event.at) } }
+  const paid = spend(called, state.attempt.storyId, event.usage)
   switch (event.verdict.kind) {
     case 'verified':
       return inAttempt(paid, (attempt) => ({ ...attempt, phase: 'judged' }))
@@ -303,7 +319,8 @@ function judged(state: State, event: Extract<Event, { kind: 'judged' }>): State 
 
 function accepted(state: State, commit: string, at: number): State {
   const { attempt } = state
-  if (attempt === null || (attempt.phase !== 'gated' && attempt.phase !== 'judged')) return state
+  const ready = attempt?.phase === 'judged' || (attempt?.phase === 'gated' && !attempt.empty)
+  if (attempt === null || !ready) return state
   if (attempt.candidate !== commit) return state
   const done = passStory(state, attempt)
   const prd = mapStory(done.prd, attempt.storyId, (story) => ({
@@ -360,7 +377,7 @@ function rejected(state: State, kept: Kept | null, limits: Limits, at: number): 
   if (attempt === null || attempt.phase !== 'failed') return state
   const failure = attempt.failure ?? { kind: 'session' as const, summary: 'failed', detail: '' }
   const retried = strike(state, attempt.storyId, failure.summary, limits)
-  const saved = kept === null ? state.kept : { ...state.kept, [attempt.storyId]: kept }
+  const saved = withKept(state.kept, attempt.storyId, kept)
   const counted = charge({ ...retried, kept: saved, attempt: null }, attempt, 'rejected', failure.summary, at)
   const entry = entryOf(state, attempt, 'FAILED', failure.summary, at)
   return withRecord(logged(counted, entry), attempt.storyId, (record) => ({
@@ -376,7 +393,7 @@ function returned(state: State, kept: Kept | null, limits: Limits, at: number): 
   const { attempt } = state
   if (attempt === null || attempt.phase !== 'returned') return state
   const why = attempt.returned ?? { reason: 'interrupted' as const, message: 'interrupted', notBefore: null }
-  const saved = kept === null ? state.kept : { ...state.kept, [attempt.storyId]: kept }
+  const saved = withKept(state.kept, attempt.storyId, kept)
   const control = { ...state.control, notBefore: why.notBefore ?? state.control.notBefore }
   const run = { ...state.prd.run, currentStoryId: null }
   const freed = noteTime(
@@ -399,8 +416,18 @@ function returned(state: State, kept: Kept | null, limits: Limits, at: number): 
   }
 }
 
+/** What is kept for a story now: an attempt that left nothing takes back what an earlier one had left. */
+function withKept(all: State['kept'], storyId: string, kept: Kept | null): State['kept'] {
+  const { [storyId]: _before, ...others } = all
+  return kept === null ? others : { ...others, [storyId]: kept }
+}
+
 function verified(state: State, event: Extract<Event, { kind: 'verified' }>, limits: Limits): State {
-  const paid = spend(state, null, event.usage)
+  const called =
+    event.usage.calls > 0
+      ? { ...state, control: { ...state.control, calls: withCall(state.control.calls, event.at) } }
+      : state
+  const paid = spend(called, null, event.usage)
   const { verdict } = event
   switch (verdict.kind) {
     case 'verified':
@@ -418,6 +445,11 @@ function verified(state: State, event: Extract<Event, { kind: 'verified' }>, lim
       return { ...paid, verification: { approved: false, sessions, message: verdict.message } }
     }
     case 'reset':
+      // A judge that takes back nothing that had passed has said nothing.
+      if (!state.prd.userStories.some((story) => story.passes && verdict.stories.includes(story.id))) {
+        const sessions = paid.verification.sessions + 1
+        return { ...paid, verification: { approved: false, sessions, message: verdict.reason } }
+      }
       return resetStories(paid, verdict.stories, verdict.reason, event, limits)
   }
 }
@@ -474,7 +506,11 @@ function charge(
   at: number,
 ): State {
   const run = { ...state.prd.run, iterations: attempt.iteration, currentStoryId: null }
-  const counted = withJob({ ...state, prd: { ...state.prd, run } }, { iterations: state.job.iterations + 1 })
+  const control = { ...state.control, limited: 0 }
+  const counted = withJob(
+    { ...state, control, prd: { ...state.prd, run } },
+    { iterations: state.job.iterations + 1 },
+  )
   return noteTime(counted, attempt, result, summary, at)
 }
 
@@ -556,6 +592,11 @@ function learn(state: State, learnings: readonly string[]): State {
   if (fresh.length === 0) return state
   const run = { ...state.prd.run, learnings: [...known, ...fresh].slice(-LEARNINGS) }
   return { ...state, prd: { ...state.prd, run } }
+}
+
+/** An event that comes at another moment changes nothing. */
+function inPhase(state: State, phase: Attempt['phase'], change: (attempt: Attempt) => Attempt): State {
+  return state.attempt?.phase === phase ? inAttempt(state, change) : state
 }
 
 function inAttempt(state: State, change: (attempt: Attempt) => Attempt): State {

@@ -134,7 +134,7 @@ function stories(
   const found: string[] = []
   for (const arg of args) {
     if (arg.toLowerCase() === 'all') continue
-    const id = ids.find((one) => one.toLowerCase() === arg.toLowerCase())
+    const id = ids.find((one) => one === arg) ?? ids.find((one) => one.toLowerCase() === arg.toLowerCase())
     if (id === undefined) {
       const near = nearest(arg, ids)
       const shown = arg.replace(/[^\w.-]/g, '').slice(0, 40)
@@ -149,14 +149,14 @@ function stories(
 }
 
 function unknownWord(word: string): Parsed {
-  const near = nearest(word, WORDS)
+  const near = nearest(word, WORDS.slice(0, WORDS.indexOf('split')))
   const shown = word.replace(/[^\w-]/g, '').slice(0, 40)
   return mistake(`there is no command ${shown}`, near === null ? '/ralph help' : `/ralph ${near}`)
 }
 
 /** The words before ` -- `, and the text behind it. */
 function split(rest: string): { words: string[]; text: string } {
-  const at = / ?-- ?/.exec(rest)
+  const at = /(?:^|\s)(?:--|\u2014|\u2013)(?:\s|$)/u.exec(rest)
   const before = at === null ? rest : rest.slice(0, at.index)
   const text = at === null ? '' : rest.slice(at.index + at[0].length)
   return {

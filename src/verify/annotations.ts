@@ -15,6 +15,7 @@ const MAX_MESSAGE = 600
 /** Only so much of a line, and of the output, is looked at. */
 const MAX_LINE = 1_000
 const MAX_OUTPUT = 4_000_000
+const MAX_LINES = 200_000
 
 /**
  * At most 50 places in known files that the output names, in its order, each with what was said about it: tsc, eslint,
@@ -273,7 +274,10 @@ function plainLines(output: string): string[] {
     output.length > MAX_OUTPUT
       ? `${output.slice(0, MAX_OUTPUT / 2)}\n${output.slice(-MAX_OUTPUT / 2)}`
       : output
-  return text.split(/\r\n|\n|\r/).map((line) => withoutControls(line.slice(0, MAX_LINE)))
+  const lines = text.split(/\r\n|\n|\r/)
+  const kept =
+    lines.length > MAX_LINES ? [...lines.slice(0, MAX_LINES / 2), ...lines.slice(-MAX_LINES / 2)] : lines
+  return kept.map((line) => withoutControls(line.slice(0, MAX_LINE)))
 }
 
 function bounded(message: string): string {

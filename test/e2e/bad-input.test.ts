@@ -173,17 +173,15 @@ test('a job that may not start the next one: what was done is kept, and the next
   )
 })
 
-test('an API that stumbles costs neither the pull request nor minutes', async () => {
+test('an API that stumbles when the pull request is opened: it is opened at the end', async () => {
   await using site = await openSite({ stories: STORIES, script: SCRIPT })
-  site.github.fault({ path: /\/pulls$/ }, { status: 502 }, { times: 4 })
-  site.github.fault({ path: /check-runs$/ }, { status: 502 }, { times: 2 })
-  const began = Date.now()
+  site.github.fault({ path: /\/pulls$/ }, { status: 403 })
   const run = await site.go()
   assert.equal(outputsOf(run).outcome, 'complete', site.log())
-  assert.ok(Date.now() - began < 40_000, `${Date.now() - began} ms`)
-  assert.equal((await site.pull()).draft, false)
-  assert.equal(site.github.comments(1).length, 1)
-  assert.equal((await site.checks()).get('ralph')?.conclusion, 'success')
+  const pull = await site.pull()
+  assert.equal(pull.draft, false)
+  assert.equal(outputsOf(run)['pull-request-number'], String(pull.number))
+  assert.equal(site.github.comments(pull.number).length, 1)
 })
 
 test('a run started on a ralph/ branch', async () => {
@@ -282,7 +280,7 @@ function saysOnce(site: Site, run: Run, says: RegExp[]): void {
   const errors = annotationsOf(run, 'error')
   assert.equal(errors.length, 1, errors.join('\n---\n'))
   for (const expected of says) assert.match(errors[0] ?? '', expected)
-  assert.doesNotMatch(errors[0] ?? '', /\n {4}at /)
+  assert.doesNotMatch(errors[0] ?? '', /dist\/action/)
 }
 
 async function nothingMade(site: Site): Promise<void> {

@@ -267,7 +267,10 @@ test('without protection a changed gate definition is shown on the check', async
   const run = await site.go()
   assert.equal(outputsOf(run).outcome, 'complete', site.log())
   const check = (await site.checks()).get('ralph / PACKAGE')
-  assert.match(check?.text ?? '', /Look at this when you review[\s\S]*package\.json[\s\S]*gate test/)
+  assert.match(
+    check?.text ?? '',
+    /Look at this when you review\s[\s\S]*package\.json \(gate .*test\): scripts\.test/,
+  )
 })
 
 /** Variables of the runner that are keys, or lead to its files. */

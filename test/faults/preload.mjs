@@ -5,7 +5,7 @@
 // An effect is a call that changes something: of node:fs, a process (but a git that is known to only read), a request
 // that is not GET. So a new effect of the product is counted without anybody remembering. Each has moments: `before`;
 // `torn` (half of the bytes are written) for a write; `during` (it runs, and goes on without us) for a process and a
-// request; `after`.
+// request; `after`. The plan may also ask for images: a copy of folders as they are at that moment, while all waits.
 import childProcess from 'node:child_process'
 import fs from 'node:fs'
 import http from 'node:http'
@@ -18,6 +18,7 @@ delete process.env.FAULTS
 delete process.env.NODE_OPTIONS
 
 const { appendFileSync, existsSync, openSync, readFileSync, writeFileSync } = fs
+const { execFileSync } = childProcess
 const die = process.kill.bind(process, process.pid)
 
 if (folder !== undefined) install(folder, basename(process.argv[1] ?? '', '.js'))
@@ -25,15 +26,22 @@ if (folder !== undefined) install(folder, basename(process.argv[1] ?? '', '.js')
 function install(at, name) {
   const number = enrol(at, name)
   const log = join(at, `${name}-${number}.jsonl`)
-  const plan = existsSync(join(at, 'plan.json')) ? JSON.parse(readFileSync(join(at, 'plan.json'), 'utf8')) : {}
+  const plan = existsSync(join(at, 'plan.json'))
+    ? JSON.parse(readFileSync(join(at, 'plan.json'), 'utf8'))
+    : {}
   const mine = plan.process === name && plan.number === number
   let count = 0
   let inside = false
 
   /** The moment `when` of effect `n` has come. */
   function moment(n, when) {
-    if (!mine || plan.at !== n || plan.when !== when) return
-    writeFileSync(join(at, 'ended.json'), JSON.stringify({ n, when, pid: process.pid }))
+    if (plan.order === true)
+      through(() => appendFileSync(join(at, `${name}-${number}.order`), `${n} ${when}\n`))
+    if (!mine) return
+    const image = plan.images?.[`${n} ${when}`]
+    if (image !== undefined) through(() => execFileSync('cp', ['-a', ...plan.what, image]))
+    if (plan.at !== n || plan.when !== when) return
+    through(() => writeFileSync(join(at, 'ended.json'), JSON.stringify({ n, when, pid: process.pid })))
     // A halted process does nothing more; the test takes its whole machine away.
     die(plan.how === 'halt' ? 'SIGSTOP' : 'SIGKILL')
     if (plan.how === 'halt') for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
@@ -57,7 +65,11 @@ function install(at, name) {
     }
   }
 
-  function wrap(object, method, { kind = method, what, moments = ['before', 'after'], only = () => true, torn, seen }) {
+  function wrap(
+    object,
+    method,
+    { kind = method, what, moments = ['before', 'after'], only = () => true, torn, seen },
+  ) {
     const real = object[method]
     if (typeof real !== 'function') return
     object[method] = function (...args) {
@@ -96,28 +108,80 @@ function install(at, name) {
   const path = (args) => String(args[0]).split('/').slice(-2).join('/')
   const target = (args) => String(args[1]).split('/').slice(-2).join('/')
   const half = (data) => {
-    const bytes = typeof data === 'string' ? Buffer.from(data) : ArrayBuffer.isView(data) ? Buffer.from(data.buffer, data.byteOffset, data.byteLength) : Buffer.alloc(0)
+    const bytes =
+      typeof data === 'string'
+        ? Buffer.from(data)
+        : ArrayBuffer.isView(data)
+          ? Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+          : Buffer.alloc(0)
     return bytes.subarray(0, bytes.length >> 1)
   }
   const writes = {
-    writeFile: (args) => through(() => writeFileSync(args[0], half(args[1]), args[2]?.flag === undefined ? {} : { flag: args[2].flag })),
+    writeFile: (args) =>
+      through(() =>
+        writeFileSync(args[0], half(args[1]), args[2]?.flag === undefined ? {} : { flag: args[2].flag }),
+      ),
     appendFile: (args) => through(() => appendFileSync(args[0], half(args[1]))),
     copyFile: (args) => through(() => writeFileSync(args[1], half(readFileSync(args[0])))),
   }
-  const flagsWrite = (flags) => (typeof flags === 'number' ? (flags & 3) !== 0 || (flags & 64) !== 0 : /[wa+]/.test(flags ?? 'r'))
+  const flagsWrite = (flags) =>
+    typeof flags === 'number' ? (flags & 3) !== 0 || (flags & 64) !== 0 : /[wa+]/.test(flags ?? 'r')
   const changing = [
-    'writeFile', 'appendFile', 'copyFile', 'rename', 'rm', 'rmdir', 'unlink', 'mkdir', 'mkdtemp', 'cp', 'symlink', 'link',
-    'chmod', 'chown', 'lchown', 'utimes', 'lutimes', 'truncate',
+    'writeFile',
+    'appendFile',
+    'copyFile',
+    'rename',
+    'rm',
+    'rmdir',
+    'unlink',
+    'mkdir',
+    'mkdtemp',
+    'cp',
+    'symlink',
+    'link',
+    'chmod',
+    'chown',
+    'lchown',
+    'utimes',
+    'lutimes',
+    'truncate',
   ]
-  const handles = { write: 'write', writev: 'writev', writeFile: 'writeFile', appendFile: 'appendFile', sync: 'fsync', datasync: 'fdatasync', truncate: 'ftruncate' }
+  const handles = {
+    write: 'write',
+    writev: 'writev',
+    writeFile: 'writeFile',
+    appendFile: 'appendFile',
+    sync: 'fsync',
+    datasync: 'fdatasync',
+    truncate: 'ftruncate',
+  }
   for (const method of changing) {
     const torn = writes[method]
     const moments = torn === undefined ? ['before', 'after'] : ['before', 'torn', 'after']
-    const options = { kind: method, what: ['rename', 'copyFile', 'cp'].includes(method) ? target : path, moments, ...(torn === undefined ? {} : { torn }) }
-    for (const [object, name] of [[fs.promises, method], [fs, method], [fs, `${method}Sync`]]) wrap(object, name, options)
+    const options = {
+      kind: method,
+      what: ['rename', 'copyFile', 'cp'].includes(method) ? target : path,
+      moments,
+      ...(torn === undefined ? {} : { torn }),
+    }
+    for (const [object, name] of [
+      [fs.promises, method],
+      [fs, method],
+      [fs, `${method}Sync`],
+    ])
+      wrap(object, name, options)
   }
   const descriptor = (args) => `fd ${typeof args[0] === 'number' ? 'of a file' : ''}`
-  for (const method of ['write', 'writev', 'fsync', 'fdatasync', 'ftruncate', 'fchmod', 'fchown', 'futimes']) {
+  for (const method of [
+    'write',
+    'writev',
+    'fsync',
+    'fdatasync',
+    'ftruncate',
+    'fchmod',
+    'fchown',
+    'futimes',
+  ]) {
     // Standard output and error say something, they do not keep it.
     const options = { kind: method, what: descriptor, only: (args) => args[0] > 2 }
     wrap(fs, method, options)
@@ -129,7 +193,8 @@ function install(at, name) {
   wrap(fs.promises, 'open', {
     ...opening,
     seen: (handle, args) => {
-      for (const [method, kind] of Object.entries(handles)) wrap(handle, method, { kind, what: () => path(args) })
+      for (const [method, kind] of Object.entries(handles))
+        wrap(handle, method, { kind, what: () => path(args) })
       return handle
     },
   })
@@ -159,7 +224,11 @@ function install(at, name) {
   globalThis.fetch = async (input, init) => {
     const method = (init?.method ?? input?.method ?? 'GET').toUpperCase()
     if (method === 'GET' || method === 'HEAD') return realFetch(input, init)
-    const n = effect('request', `${method} ${route(String(input?.url ?? input))}`, ['before', 'during', 'after'])
+    const n = effect('request', `${method} ${route(String(input?.url ?? input))}`, [
+      'before',
+      'during',
+      'after',
+    ])
     const answer = realFetch(input, init)
     // Sent, and the answer is never read.
     if (mine && plan.at === n && plan.when === 'during') {
@@ -176,7 +245,8 @@ function install(at, name) {
   for (const module of [http, https]) {
     const real = module.request
     module.request = function (...args) {
-      const options = args.find((one) => typeof one === 'object' && one !== null && !(one instanceof URL)) ?? {}
+      const options =
+        args.find((one) => typeof one === 'object' && one !== null && !(one instanceof URL)) ?? {}
       const method = (options.method ?? 'GET').toUpperCase()
       if (method === 'GET' || method === 'HEAD') return Reflect.apply(real, this, args)
       const n = effect('request', `${method} ${route(String(options.path ?? args[0]))}`, ['before', 'after'])
@@ -214,8 +284,27 @@ function changes(file, args) {
 }
 
 const READING = new Set([
-  'cat-file', 'check-attr', 'check-ignore', 'diff', 'diff-files', 'diff-index', 'diff-tree', 'for-each-ref', 'log', 'ls-files',
-  'ls-remote', 'ls-tree', 'merge-base', 'rev-list', 'rev-parse', 'show', 'show-ref', 'status', 'var', 'version', '--version',
+  'cat-file',
+  'check-attr',
+  'check-ignore',
+  'diff',
+  'diff-files',
+  'diff-index',
+  'diff-tree',
+  'for-each-ref',
+  'log',
+  'ls-files',
+  'ls-remote',
+  'ls-tree',
+  'merge-base',
+  'rev-list',
+  'rev-parse',
+  'show',
+  'show-ref',
+  'status',
+  'var',
+  'version',
+  '--version',
 ])
 
 function gitCommand(args) {

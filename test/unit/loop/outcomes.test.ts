@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { outcomeOf } from '../../../src/loop/next-step.ts'
-import { released } from '../../../src/loop/reduce.ts'
+import { reduce, released } from '../../../src/loop/reduce.ts'
 import type { Command, State } from '../../../src/loop/state.ts'
 import {
   anotherJob,
@@ -509,6 +509,11 @@ describe('interrupted', () => {
       assert.deepEqual([next.outcome, next.state.prd.run.iterations], ['complete', 2], `at ${name}`)
     }
   })
+})
+
+test('cancelling a job that has concluded changes nothing any more', () => {
+  const { state } = runJob(stateOf(stories('US-001')), limitsWith())
+  assert.equal(reduce(state, { at: NOW, kind: 'interrupted', usage: null }, limitsWith()), state)
 })
 
 test('the decision itself changes nothing: asked twice, it says the same', () => {

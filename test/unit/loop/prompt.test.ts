@@ -162,6 +162,19 @@ describe('the size', () => {
     assert.ok(bytesBeside(runPrompt(null, state, login, facts()), login, facts().context) <= 8192)
   })
 
+  test('a long hint or learning is cut, not left out', () => {
+    const start = stateOf([login])
+    const hint = `use bcrypt ${'and more '.repeat(400)}`
+    const state: State = {
+      ...start,
+      control: { ...start.control, guidance: { 'US-001': ['an older hint', hint] } },
+      prd: { ...start.prd, run: { ...start.prd.run, learnings: [`the port is taken ${'x'.repeat(5000)}`] } },
+    }
+    const prompt = runPrompt(null, state, login, facts())
+    assert.match(prompt, /use bcrypt/)
+    assert.match(prompt, /the port is taken/)
+  })
+
   test('context.md is bounded', () => {
     const prompt = runPrompt(null, stateOf([login]), login, facts({ context: 'c'.repeat(1e6) }))
     assert.ok(prompt.length < 16_000)

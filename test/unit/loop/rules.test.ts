@@ -274,6 +274,26 @@ describe('a rejected attempt', () => {
     assert.equal(seen[2]?.records['US-001']?.failure, null)
   })
 
+  test('guidance is used up by the pass, not by a failure', () => {
+    const start = stateOf(stories('US-001', 'US-002'))
+    const guidance = { 'US-001': ['use bcrypt'], 'US-002': ['later'] }
+    const seen: State[] = []
+    const failOnce = inTurn('agent', [worked({ status: 'failed' })])
+    const ran = runJob(
+      { ...start, control: { ...start.control, guidance } },
+      limitsWith(),
+      (step, state, now) => {
+        if (step.kind === 'agent') seen.push(state)
+        return failOnce(step, state, now)
+      },
+    )
+    assert.deepEqual(
+      seen.map((state) => Object.keys(state.control.guidance)),
+      [['US-001', 'US-002'], ['US-001', 'US-002'], ['US-002']],
+    )
+    assert.deepEqual(ran.state.control.guidance, {})
+  })
+
   test('others go on when one story is blocked', () => {
     const ran = runJob(
       stateOf(stories('US-001', 'US-002')),
@@ -321,12 +341,22 @@ describe('waiting', () => {
     assert.ok(ran.conclusion.until !== null)
   })
 
+  test('attempts that are given back again and again end the batch', () => {
+    const limits = limitsWith({ iterationsPerJob: 1 })
+    const ran = runJob(stateOf(stories('US-001')), limits, (step) =>
+      step.kind === 'agent' ? worked({ status: 'overloaded' }) : null,
+    )
+    assert.deepEqual([ran.outcome, ran.state.job.begun, ran.state.job.iterations], ['continued', 3, 0])
+    assert.equal(ran.state.control.idleJobs, 1)
+  })
+
   test('calls an hour are kept over jobs; the wait for the next one is bounded like any other', () => {
     const limits = limitsWith({ callsPerHour: 2 })
     const ran = runJob(stateOf(stories('US-001', 'US-002', 'US-003')), limits)
     assert.equal(ran.outcome, 'paused')
     assert.match(ran.conclusion.reason, /2 calls an hour/)
     const until = ran.conclusion.until ?? 0
+    assert.equal(ran.state.control.notBefore, until, 'whoever dispatches the next job knows when')
     const early = runJob(anotherJob(ran.state, until - 10 * MINUTE), limits, undefined, until - 10 * MINUTE)
     assert.equal(early.outcome, 'paused')
     const soon = runJob(anotherJob(early.state, until - 2 * MINUTE), limits, undefined, until - 2 * MINUTE)
@@ -393,6 +423,14 @@ describe('the final verification', () => {
     )
   })
 
+  test('RESET says nothing of stories that did not pass', () => {
+    const [one, two] = stories('US-001', 'US-002')
+    assert.ok(one && two)
+    const ran = runJob(stateOf([one, { ...two, skipped: true }]), limits, resetOnce(['US-002', 'US-001']))
+    assert.deepEqual([storyOf(ran.state, 'US-002').retries, storyOf(ran.state, 'US-002').notes], [0, ''])
+    assert.equal(storyOf(ran.state, 'US-001').retries, 1)
+  })
+
   test('RESET as often as max-attempts blocks the story', () => {
     const always: Script = (step) =>
       step.kind === 'verify'
@@ -413,6 +451,18 @@ describe('the final verification', () => {
     const ran = runJob(stateOf(stories('US-001')), limits)
     assert.equal(ran.state.verification.approved, true)
     const again = anotherJob(ran.state)
+    const [, two] = stories('US-001', 'US-002')
+    assert.ok(two)
+    const added = { ...again, prd: { ...again.prd, userStories: [...again.prd.userStories, two] } }
+    const events: Event[] = [
+      { at: NOW, kind: 'reserved', storyId: 'US-002' },
+      { at: NOW, kind: 'worked', session: session() },
+      { at: NOW, kind: 'guarded', candidate: 'c', empty: false, remarks: [] },
+      { at: NOW, kind: 'gated', candidate: 'c', gates: [gate(true)] },
+      { at: NOW, kind: 'accepted', commit: 'c' },
+    ]
+    const more = events.reduce((state, event) => reduce(state, event, limits), added)
+    assert.deepEqual([storyOf(more, 'US-002').passes, more.verification.approved], [true, false])
     const joined = reduce(again, { at: NOW, kind: 'joined', green: 'j', theirs: 't', people: null }, limits)
     assert.equal(joined.verification.approved, false)
     const script: Script = inTurn('sync', [{ kind: 'synced', commands: [], theirs: { head: 'theirs' } }])

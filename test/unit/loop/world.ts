@@ -247,26 +247,19 @@ export class World {
     }
   }
 
-  /** As the driver answers: a red gate resets the story that passed last, and none where every story was skipped. */
+  /** As the driver answers: a red gate resets the story that passed last; where none passed there is none to judge. */
   #verified(state: State): Happening {
     const passed = state.prd.userStories.filter((story) => story.passes).map((story) => story.id)
     if (this.tape.chance(20)) {
-      const verdict: Verdict = {
-        kind: 'reset',
-        stories: passed.slice(-1),
-        reason: 'gate test fails on the whole',
-      }
+      const reason = 'gate test fails on the whole'
+      const verdict: Verdict =
+        passed.length > 0
+          ? { kind: 'reset', stories: passed.slice(-1), reason }
+          : { kind: 'none', message: reason }
       return { kind: 'verified', gates: [gate(false)], verdict, usage: used(0) }
     }
-    const verdict = passed.length === 0 ? this.#verdictOfNothing() : this.#verdict(passed)
+    const verdict: Verdict = passed.length === 0 ? { kind: 'verified' } : this.#verdict(passed)
     return { kind: 'verified', gates: [gate(true)], verdict, usage: used(this.tape.draw(3)) }
-  }
-
-  #verdictOfNothing(): Verdict {
-    const verdict = this.#verdict([])
-    return verdict.kind === 'reset'
-      ? { kind: 'none', message: 'it reset stories that do not exist' }
-      : verdict
   }
 
   #commands(state: State): Command[] {
@@ -452,7 +445,7 @@ export async function claimNext(saved: State, now: number): Promise<State> {
     chosen: {},
     today: '2026-01-10',
     settle: async (state: State) => state,
-    firstComment: 0,
+    firstComment: async () => 0,
   })
   if (stored !== state) throw new Error('a claim is durable before it counts')
   return state

@@ -240,10 +240,12 @@ test('every base64 of a text that holds the value is found', () => {
 
 // ---------------------------------------------------------------- time
 
+/** Of processor time, so that a busy machine fails no test. */
 function seconds(work: () => void): number {
-  const start = performance.now()
+  const start = process.cpuUsage()
   work()
-  return (performance.now() - start) / 1000
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / 1e6
 }
 
 test('10 MB take less than a second, hostile ones too', () => {
@@ -267,6 +269,6 @@ test('10 MB take less than a second, hostile ones too', () => {
   for (const [name, text] of Object.entries(cases)) {
     const took = seconds(() => redactor.redact(text))
     console.log(`# ${name}: ${took.toFixed(2)} s`)
-    assert.ok(took < 3, `${name}: ${took} s`) // the goal is 1 s; three times that for a busy machine
+    assert.ok(took < 2.5, `${name}: ${took} s`) // the goal is 1 s; what is quadratic takes 30
   }
 })

@@ -188,7 +188,7 @@ test('a command in pieces is whole before it is judged', () => {
 })
 
 test('a line without an end is given out in bounded pieces, in linear time', () => {
-  const start = performance.now()
+  const start = process.cpuUsage()
   const size = 10_000_000
   const lines = written(
     Array.from({ length: 1000 }, () => 'x'.repeat(size / 1000)),
@@ -200,6 +200,7 @@ test('a line without an end is given out in bounded pieces, in linear time', () 
     written([unit.repeat(size / 10 / unit.length)], '> ')
     muted(unit.repeat(size / 100 / unit.length))
   }
-  const took = performance.now() - start
+  const { user, system } = process.cpuUsage(start)
+  const took = (user + system) / 1000
   assert.ok(took < 6000, `${took} ms`)
 })

@@ -364,9 +364,10 @@ test('50,000 changes are judged in less than a second', () => {
       ? added(`src/módulo${index % 97}/deep/folder/datei-${index}.ts`, 'export const x = 1\n')
       : added(`packages/p${index % 211}/src/some/deeper/folder/file-${index}.ts`, 'export const x = 1\n'),
   )
-  const start = performance.now()
+  const start = process.cpuUsage()
   assert.deepEqual(judgeChanges(changes, rules), [])
-  const took = performance.now() - start
+  const { user, system } = process.cpuUsage(start)
+  const took = (user + system) / 1000
   console.log(`# ${took.toFixed(0)} ms`)
-  assert.ok(took < 3000, `${took} ms`) // the goal is 1 s; three times that for a busy machine
+  assert.ok(took < 2500, `${took} ms of processor time`) // the goal is 1 s
 })

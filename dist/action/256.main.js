@@ -1,0 +1,817 @@
+export const id = 256;
+export const ids = [256];
+export const modules = {
+
+/***/ 4389:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   HN: () => (/* binding */ moveClone),
+/* harmony export */   W9: () => (/* binding */ takeSnapshot),
+/* harmony export */   pK: () => (/* binding */ putBack),
+/* harmony export */   wL: () => (/* binding */ shareShallow)
+/* harmony export */ });
+/* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1455);
+/* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(6760);
+// The user's clone: its branch, HEAD, index, refs, hooks and configuration are Ralph's to keep, whatever an agent did.
+
+
+const FILES = [
+    'config',
+    'config.worktree',
+    'info/exclude',
+    'info/attributes',
+    'info/grafts',
+    'shallow',
+    'objects/info/alternates',
+];
+async function takeSnapshot(git, whole) {
+    const { commonDir } = git.clone;
+    const files = new Map();
+    for (const name of FILES)
+        files.set(name, await readRegular((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, name)));
+    const hooks = new Map();
+    for (const name of await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readdir)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, 'hooks')).catch(() => [])) {
+        const bytes = await readRegular((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, 'hooks', name));
+        if (bytes !== null)
+            hooks.set(name, bytes);
+    }
+    const head = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readFile)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(git.clone.gitDir, 'HEAD'));
+    return { whole, head, files, hooks, refs: whole ? await refsOf(git) : new Map() };
+}
+/** A fetch of ours may have cut the history elsewhere: the clone must know the same borders, or it calls itself broken. */
+async function shareShallow(git, snapshot) {
+    const borders = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readFile)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(git.own, 'shallow')).catch(() => null);
+    if (borders === null)
+        return;
+    await replace((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(git.clone.commonDir, 'shallow'), borders);
+    snapshot.files.set('shallow', borders);
+}
+/** Undoes what an agent did to the clone beside the work tree. Cheap when nothing was done. */
+async function putBack(git, snapshot) {
+    const { commonDir, gitDir } = git.clone;
+    for (const [name, bytes] of snapshot.files) {
+        const file = (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, name);
+        const now = await readRegular(file);
+        if (bytes === null && now !== null)
+            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)(file, { force: true, recursive: true });
+        else if (bytes !== null && (now === null || !now.equals(bytes)))
+            await replace(file, bytes);
+    }
+    const hooks = (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, 'hooks');
+    for (const name of await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readdir)(hooks).catch(() => [])) {
+        const wanted = snapshot.hooks.get(name);
+        const now = await readRegular((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(hooks, name));
+        if (wanted === undefined)
+            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(hooks, name), { force: true, recursive: true });
+        else if (now === null || !now.equals(wanted))
+            await replace((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(hooks, name), wanted);
+    }
+    await git.writeConfig();
+    const head = await readRegular((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD'));
+    if (head === null || !head.equals(snapshot.head))
+        await replace((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD'), snapshot.head);
+    await putRefsBack(git, snapshot);
+}
+/** A person may work in the same clone: on a laptop only Ralph's own refs are put back, the others are let be. */
+async function putRefsBack(git, snapshot) {
+    if (!snapshot.whole && snapshot.refs.size === 0)
+        return;
+    const now = await refsOf(git, snapshot.whole ? [] : [...snapshot.refs.keys()]);
+    const lines = [];
+    for (const [ref, oid] of snapshot.refs)
+        if (now.get(ref) !== oid)
+            lines.push(`update ${ref} ${oid}`);
+    if (snapshot.whole)
+        for (const ref of now.keys())
+            if (!snapshot.refs.has(ref))
+                lines.push(`delete ${ref}`);
+    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(git.clone.gitDir, 'index.lock'), { force: true });
+    await updateRefs(git, lines);
+}
+/** Moves the clone's branch to a commit, HEAD onto that branch, and the clone's index to ours: a clean checkout. */
+async function moveClone(git, snapshot, branch, commit, mirrors) {
+    const { gitDir } = git.clone;
+    const ref = `refs/heads/${branch}`;
+    const wanted = [[ref, commit], ...mirrors];
+    const lines = wanted
+        .filter(([name, oid]) => snapshot.refs.get(name) !== oid)
+        .map(([name, oid]) => `update ${name} ${oid}`);
+    await updateRefs(git, lines);
+    for (const [name, oid] of wanted)
+        snapshot.refs.set(name, oid);
+    const head = Buffer.from(`ref: ${ref}\n`);
+    snapshot.head = head;
+    const now = await readRegular((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD'));
+    if (now === null || !now.equals(head))
+        await replace((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD'), head);
+    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'index.lock'), { force: true });
+    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.copyFile)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(git.own, 'index'), (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'index.ralph')).then(() => (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rename)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'index.ralph'), (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'index')), () => { });
+}
+async function refsOf(git, patterns = []) {
+    const listed = await git.onClone(['for-each-ref', '--format=%(objectname) %(refname)', ...patterns]);
+    const refs = new Map();
+    for (const line of listed.stdout.split('\n')) {
+        const at = line.indexOf(' ');
+        // A remote-tracking symref (origin/HEAD) follows its target by itself.
+        if (at > 0 && !line.endsWith('/HEAD'))
+            refs.set(line.slice(at + 1), line.slice(0, at));
+    }
+    return refs;
+}
+async function updateRefs(git, lines) {
+    if (lines.length === 0)
+        return;
+    await git.onClone(['update-ref', '--stdin', '--no-deref'], { input: `${lines.join('\n')}\n` });
+}
+async function replace(file, bytes) {
+    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)(`${file}.ralph`, { force: true });
+    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.writeFile)(`${file}.ralph`, bytes);
+    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)(file, { force: true, recursive: true }).catch(() => { });
+    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rename)(`${file}.ralph`, file);
+}
+/** A file's bytes, or null for anything else: a pipe that an agent put there would be read for ever. */
+async function readRegular(file) {
+    const found = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.lstat)(file).catch(() => null);
+    return found?.isFile() === true ? (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readFile)(file) : null;
+}
+
+
+/***/ }),
+
+/***/ 5216:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   OZ: () => (/* binding */ runPlain),
+/* harmony export */   TU: () => (/* binding */ Git),
+/* harmony export */   XS: () => (/* binding */ GitError),
+/* harmony export */   ok: () => (/* binding */ openClone)
+/* harmony export */ });
+/* harmony import */ var node_child_process__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1421);
+/* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(1455);
+/* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(6760);
+/* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(94);
+// Runs git with a directory, index and configuration of Ralph's own, so that nothing an agent wrote can steer it.
+
+
+
+
+class GitError extends Error {
+    code;
+    stderr;
+    constructor(args, code, stderr) {
+        super(`git ${args.find((arg) => !arg.startsWith('-')) ?? ''} failed (exit ${code}): ${stderr.trim()}`);
+        this.name = 'GitError';
+        this.code = code;
+        this.stderr = stderr;
+    }
+}
+/** Settings of the clone that change what `git add` and `git checkout` do with bytes and names. */
+const KEPT_CONFIG = /^(core\.(autocrlf|eol|safecrlf|ignorecase|filemode|symlinks|precomposeunicode|protecthfs|protectntfs|longpaths|excludesfile|bigfilethreshold)|user\.(name|email)|extensions\.objectformat)$/;
+/** Environment of every git process: nothing of the runner's, no prompts, plain English. */
+function plainEnv(env) {
+    const kept = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
+    for (const name of [
+        'PATH',
+        'HOME',
+        'USER',
+        'LOGNAME',
+        'TMPDIR',
+        'TEMP',
+        'SYSTEMROOT',
+        'SSH_AUTH_SOCK',
+        'XDG_CONFIG_HOME',
+    ]) {
+        const value = env[name];
+        if (value !== undefined)
+            kept[name] = value;
+    }
+    for (const [name, value] of Object.entries(env)) {
+        if (/^(https?|all|no)_proxy$|^SSL_CERT_|^GIT_SSL_/i.test(name) && value !== undefined)
+            kept[name] = value;
+    }
+    return kept;
+}
+/** Reads what the clone is. Throws UserError where it is no repository that Ralph can work in. */
+async function openClone(directory, env) {
+    const run = (args, accept = []) => execute(['-c', 'safe.directory=*', ...args], { cwd: directory, env: plainEnv(env), accept });
+    const found = await run(['rev-parse', '--is-bare-repository', '--absolute-git-dir', '--git-common-dir', '--show-toplevel'], [128]);
+    if (found.code !== 0)
+        throw notHere(directory, 'no git repository', 'run `git init`, commit once, and run again');
+    const [bare = '', gitDir = '', commonDir = '', workTree = ''] = found.stdout.split('\n');
+    if (bare === 'true' || workTree === '')
+        throw notHere(directory, 'a bare repository', 'run in a checkout');
+    const [head, branch, listed] = await Promise.all([
+        run(['rev-parse', '--verify', '-q', 'HEAD^{commit}'], [1, 128]),
+        run(['symbolic-ref', '-q', '--short', 'HEAD'], [1, 128]),
+        run(['config', '--list', '-z', '--includes'], [1]),
+    ]);
+    const config = new Map();
+    for (const entry of listed.stdout.split('\0')) {
+        const at = entry.indexOf('\n');
+        if (at > 0)
+            config.set(entry.slice(0, at).toLowerCase(), entry.slice(at + 1));
+    }
+    if (config.get('core.sparsecheckout') === 'true') {
+        throw notHere(directory, 'a sparse checkout', 'run `git sparse-checkout disable`: gates need the whole tree');
+    }
+    return {
+        workTree,
+        gitDir,
+        commonDir: (0,node_path__WEBPACK_IMPORTED_MODULE_2__.resolve)(directory, commonDir),
+        branch: branch.code === 0 ? branch.stdout.trim() : null,
+        head: head.code === 0 ? head.stdout.trim() : null,
+        config,
+    };
+}
+function notHere(directory, found, fix) {
+    return new _system_errors_js__WEBPACK_IMPORTED_MODULE_3__/* .UserError */ .yo([{ path: directory, found, expected: 'a checkout with at least one commit', fix }]);
+}
+/** git, seen through Ralph's own directory `.git/ralph/git`; the objects are shared with the clone. */
+class Git {
+    clone;
+    own;
+    #env;
+    #plain;
+    constructor(clone, own, env) {
+        this.clone = clone;
+        this.own = own;
+        this.#plain = plainEnv(env);
+        this.#env = {
+            ...this.#plain,
+            GIT_DIR: own,
+            GIT_WORK_TREE: clone.workTree,
+            GIT_OBJECT_DIRECTORY: (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(clone.commonDir, 'objects'),
+            GIT_CONFIG_NOSYSTEM: '1',
+            GIT_CONFIG_GLOBAL: '/dev/null',
+            GIT_ATTR_NOSYSTEM: '1',
+            GIT_NO_REPLACE_OBJECTS: '1',
+            GIT_LITERAL_PATHSPECS: '1',
+        };
+    }
+    static async open(clone, env) {
+        const own = (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(clone.gitDir, 'ralph', 'git');
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.mkdir)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'refs'), { recursive: true });
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.mkdir)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'info'), { recursive: true });
+        const git = new Git(clone, own, env);
+        await git.writeConfig();
+        return git;
+    }
+    /** Writes our directory's configuration anew: what anybody wrote there before is gone. */
+    async writeConfig() {
+        const { clone, own } = this;
+        const lines = [
+            '[core]',
+            '\trepositoryformatversion = 1',
+            '\tbare = false',
+            '\thooksPath = /dev/null',
+            '\tfsmonitor = false',
+        ];
+        lines.push('\tfsync = loose-object,reference', '\tattributesFile = /dev/null', '[gc]', '\tauto = 0', '[maintenance]', '\tauto = false');
+        lines.push('[protocol "ext"]', '\tallow = never', '[protocol "file"]', '\tallow = user', '[advice]', '\tdetachedHead = false');
+        lines.push('[fetch]', '\trecurseSubmodules = false', '[submodule]', '\trecurse = false', '[commit]', '\tgpgSign = false');
+        for (const [key, value] of clone.config) {
+            if (!KEPT_CONFIG.test(key))
+                continue;
+            const [group = '', name = ''] = key.split('.');
+            lines.push(`[${group}]`, `\t${name} = ${quoted(value)}`);
+        }
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'config'), `${lines.join('\n')}\n`);
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'HEAD'), 'ref: refs/heads/ralph-unborn\n');
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.copyFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(clone.commonDir, 'info', 'exclude'), (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'info', 'exclude')).catch(() => (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'info', 'exclude'), ''));
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'info', 'attributes'), '');
+        const boundary = async (dir) => (await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.readFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(dir, 'shallow'), 'utf8').catch(() => '')).split('\n').filter(Boolean);
+        const shallow = new Set([...(await boundary(clone.commonDir)), ...(await boundary(own))]);
+        if (shallow.size > 0)
+            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'shallow'), `${[...shallow].join('\n')}\n`);
+    }
+    /** Runs git on our own directory. Throws GitError on an exit code that was not accepted. */
+    run(args, options = {}) {
+        return execute(args, {
+            cwd: this.clone.workTree,
+            env: { ...this.#env, ...options.env },
+            ...pick(options),
+        });
+    }
+    /** The trimmed output of a command that must succeed. */
+    async line(args, options = {}) {
+        return (await this.run(args, options)).stdout.trim();
+    }
+    /** A git command with arguments and environment of our own directory, to be spawned by the caller. */
+    environment() {
+        return this.#env;
+    }
+    /** Runs git on the user's clone, for its refs only; hooks and configuration of the clone cannot run anything. */
+    onClone(args, options = {}) {
+        const env = {
+            ...this.#plain,
+            GIT_DIR: this.clone.gitDir,
+            GIT_CONFIG_NOSYSTEM: '1',
+            GIT_CONFIG_GLOBAL: '/dev/null',
+            ...options.env,
+        };
+        const hard = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false', ...args];
+        return execute(hard, { cwd: this.clone.workTree, env, ...pick(options) });
+    }
+    /** Runs a fetch or push against a remote, with its authentication in the environment. */
+    onRemote(remote, args, options = {}) {
+        return this.run(args, { ...options, env: { ...remote.env, ...options.env } });
+    }
+    /** Removes the lock files that a killed git of ours left. */
+    async unlock() {
+        await Promise.all(['index.lock', 'HEAD.lock', 'config.lock', 'shallow.lock'].map((name) => (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(this.own, name), { force: true })));
+    }
+}
+/** Runs git in a folder that is nobody's clone, with a remote's authentication. Gives its output. */
+async function runPlain(args, directory, env, extra) {
+    const hard = { ...plainEnv(env), GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', ...extra };
+    return (await execute(args, { cwd: directory, env: hard })).stdout;
+}
+function pick(options) {
+    return {
+        ...(options.input === undefined ? {} : { input: options.input }),
+        ...(options.accept === undefined ? {} : { accept: options.accept }),
+    };
+}
+function quoted(value) {
+    return `"${value.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`;
+}
+function execute(args, options) {
+    return new Promise((done, fail) => {
+        // A group of its own: Ctrl+C on a terminal must not end a git that is writing our state.
+        const child = (0,node_child_process__WEBPACK_IMPORTED_MODULE_0__.spawn)('git', args, {
+            cwd: options.cwd,
+            env: options.env,
+            stdio: ['pipe', 'pipe', 'pipe'],
+            detached: true,
+        });
+        const out = [];
+        const err = [];
+        child.stdout.on('data', (chunk) => out.push(chunk));
+        child.stderr.on('data', (chunk) => err.push(chunk));
+        child.stdin.on('error', () => { }); // a git that ends early closes its input: the exit code tells
+        child.on('error', (error) => fail(new GitError(args, 127, error.message)));
+        child.on('close', (code, signal) => {
+            const stderr = Buffer.concat(err).toString('utf8') + (signal === null ? '' : `ended by ${signal}`);
+            const result = { code: code ?? 128, stdout: Buffer.concat(out).toString('utf8'), stderr };
+            if (result.code === 0 || options.accept?.includes(result.code))
+                done(result);
+            else
+                fail(new GitError(args, result.code, result.stderr));
+        });
+        child.stdin.end(options.input);
+    });
+}
+
+
+/***/ }),
+
+/***/ 1713:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   b: () => (/* binding */ STATE_FILE),
+/* harmony export */   y: () => (/* binding */ createStore)
+/* harmony export */ });
+/* harmony import */ var _loop_ports_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(7942);
+/* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(94);
+/* harmony import */ var _clone_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(4389);
+/* harmony import */ var _git_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(5216);
+
+
+
+
+const TRIES = 4;
+/** The remote knows this token and says no: asking again changes nothing. */
+const REFUSED = /\b(401|403)\b|permission to .* denied|write access to repository not granted|could not read username/i;
+const FOLDER = '.ralph-state';
+/** Where the state stands in its commit. */
+const STATE_FILE = `${FOLDER}/state.json`;
+function createStore(git, objects, options) {
+    const { remote, namespace, snapshot } = options;
+    let known = null;
+    let firstLook = true;
+    const refOf = (folder) => `${namespace}/${folder.replace(/^\.ralph\//, '')}`;
+    async function shallow() {
+        return (await git.line(['rev-parse', '--is-shallow-repository'])) === 'true';
+    }
+    /** A lease holds from the last push on: whoever pushes lives. */
+    function renewed(state) {
+        if (state.lease === null)
+            return state;
+        return { ...state, lease: { ...state.lease, expiresAt: Date.now() + options.leaseMs } };
+    }
+    /** One commit that holds the state, on top of the last one, with the green commit reachable. */
+    async function write(given) {
+        const state = renewed(given);
+        const ref = refOf(state.folder);
+        if (known?.ref !== ref)
+            known = { ref, commit: null, green: null };
+        const parents = [known.commit, known.green === state.green ? null : state.green].filter((oid) => oid !== null);
+        const tree = await objects.info(`${state.green}^{tree}`);
+        if (tree === null)
+            throw new Error(`the green commit ${state.green} is not in this clone`);
+        const text = Buffer.from(`${JSON.stringify(state)}\n`);
+        const about = state.attempt === null ? 'checkpoint' : `${state.attempt.storyId} in work`;
+        const message = Buffer.from(`ralph: iteration ${state.prd.run.iterations}, ${about}\n`);
+        const seconds = Math.floor(Date.now() / 1000);
+        const lines = [
+            `commit ${ref}\nmark :1\ncommitter Ralph <ralph@localhost> ${seconds} +0000\ndata ${message.length}\n`,
+            message,
+            ...parents.map((oid, index) => `${index === 0 ? 'from' : 'merge'} ${oid}\n`),
+            // The green tree lies below the state, so that against its parent the commit only adds: one without
+            // `.github/workflows` would read as their deletion, which GitHub refuses from an App's token (facts 3.4).
+            `deleteall\nM 040000 ${tree.oid} \n`,
+            `M 100644 inline ${FOLDER}/state.json\n`,
+            `data ${text.length}\n`,
+            text,
+            '\n',
+            ...Object.entries(state.kept).map(([id, kept]) => `M 040000 ${kept.base} ${FOLDER}/kept/${id}/base\nM 040000 ${kept.tree} ${FOLDER}/kept/${id}/work\n`),
+            'get-mark :1\n',
+        ];
+        const input = Buffer.concat(lines.map((line) => (typeof line === 'string' ? Buffer.from(line) : line)));
+        // fast-import moves the ref only forward from `known`: the local compare-and-swap.
+        const made = await git.run(['fast-import', '--quiet', '--done', '--date-format=raw'], {
+            input: Buffer.concat([input, Buffer.from('done\n')]),
+            accept: [1],
+        });
+        if (made.code !== 0)
+            throw new _loop_ports_js__WEBPACK_IMPORTED_MODULE_0__/* .LeaseLost */ .V(made.stderr.trim());
+        return made.stdout.trim();
+    }
+    async function moveLocal(state, commit, withBranch) {
+        const ref = refOf(state.folder);
+        known = { ref, commit, green: state.green };
+        // Before the first publish there is no branch: whatever ends the run until then leaves the clone as it was.
+        // Until the job has looked at the branch, what people committed there is not ours to move.
+        if (state.published === null || !(withBranch || state.job.opened))
+            return;
+        await (0,_clone_js__WEBPACK_IMPORTED_MODULE_2__/* .moveClone */ .HN)(git, snapshot, state.branch, state.green, [[ref, commit]]);
+    }
+    async function push(target, refs) {
+        const args = ['push', '--porcelain', '--no-verify', '--no-follow-tags', '--recurse-submodules=no'];
+        if (refs.length > 1)
+            args.push('--atomic');
+        for (const { ref, from } of refs)
+            args.push(`--force-with-lease=${ref}:${from ?? ''}`);
+        args.push(target.url, ...refs.map(({ ref, to }) => `${to}:${ref}`));
+        let said = '';
+        for (let tries = 0; tries < TRIES; tries++) {
+            if (tries > 0)
+                await pause(tries);
+            const result = await git.onRemote(target, args, { accept: [1, 128] });
+            if (result.code === 0)
+                return { kind: 'pushed' };
+            said = `${result.stdout}\n${result.stderr}`.trim();
+            if (REFUSED.test(said))
+                return { kind: 'rejected', said };
+            // The answer may be lost although the push was done: the remote itself is asked before anything is said.
+            const now = await remoteRefs(target, refs.map(({ ref }) => ref)).catch(() => null);
+            if (now === null)
+                continue;
+            if (refs.every(({ ref, to }) => now.get(ref) === to))
+                return { kind: 'pushed' };
+            const moved = refs.some(({ ref, from }) => (now.get(ref) ?? null) !== from);
+            if (moved || /^!/m.test(result.stdout))
+                return { kind: 'rejected', said };
+        }
+        return { kind: 'rejected', said };
+    }
+    /** A question to the remote, repeated when the way to it fails. */
+    async function ask(target, args) {
+        for (let tries = 1;; tries++) {
+            const result = await git.onRemote(target, args, tries < TRIES ? { accept: [1, 128] } : {});
+            if (result.code === 0)
+                return result;
+            if (REFUSED.test(result.stderr))
+                throw new _git_js__WEBPACK_IMPORTED_MODULE_3__/* .GitError */ .XS(args, result.code, result.stderr);
+            await pause(tries);
+        }
+    }
+    async function remoteRefs(target, patterns) {
+        const listed = await ask(target, ['ls-remote', '--refs', target.url, ...patterns]);
+        return new Map(listed.stdout
+            .split('\n')
+            .filter(Boolean)
+            .map((line) => [line.slice(line.indexOf('\t') + 1), line.slice(0, line.indexOf('\t'))]));
+    }
+    /** The remote said no: the local ref goes back to what the remote has. */
+    async function takeBack(ref, before) {
+        await git.run(before === null ? ['update-ref', '-d', ref] : ['update-ref', ref, before]);
+    }
+    async function localRef(ref) {
+        const found = await git.run(['rev-parse', '--verify', '-q', ref], { accept: [1, 128] });
+        return found.code === 0 ? found.stdout.trim() : null;
+    }
+    async function has(commit) {
+        return (await objects.info(`${commit}^{tree}`)) !== null;
+    }
+    const store = {
+        async list() {
+            const listed = remote === null
+                ? (await git.run(['for-each-ref', '--format=%(objectname)%09%(refname)', `${namespace}/`])).stdout
+                : (await ask(remote, ['ls-remote', '--refs', remote.url, `${namespace}/*`])).stdout;
+            const found = new Map();
+            for (const line of listed.split('\n').filter(Boolean)) {
+                const [oid = '', ref = ''] = line.split('\t');
+                found.set(ref.slice(namespace.length + 1), oid);
+            }
+            return found;
+        },
+        async load(folder) {
+            const ref = refOf(folder);
+            if (remote !== null) {
+                const at = (await remoteRefs(remote, [ref])).get(ref);
+                if (at === undefined)
+                    return null;
+                await store.fetch([at], 'tip');
+                await git.run(['update-ref', ref, at]);
+            }
+            const commit = await localRef(ref);
+            if (commit === null)
+                return null;
+            const text = await objects.text(`${commit}:${STATE_FILE}`);
+            if (text === null)
+                throw new Error(`${ref} holds no ${STATE_FILE}`);
+            const state = JSON.parse(text);
+            known = { ref, commit, green: state.green };
+            if (remote !== null && !(await has(state.green)))
+                await store.fetch([state.green], 'tip');
+            return { state, commit };
+        },
+        async head(branch) {
+            const ref = `refs/heads/${branch}`;
+            if (remote !== null)
+                return (await remoteRefs(remote, [ref])).get(ref) ?? null;
+            const found = await git.onClone(['rev-parse', '--verify', '-q', ref], { accept: [1, 128] });
+            return found.code === 0 ? found.stdout.trim() : null;
+        },
+        async fetch(wanted, history) {
+            if (remote === null)
+                return;
+            const missing = [];
+            for (const oid of wanted)
+                if (!(await has(oid)))
+                    missing.push(oid);
+            const cut = await shallow();
+            if (missing.length === 0 && (history === 'tip' || !cut))
+                return;
+            const depth = !cut ? [] : history === 'tip' ? ['--depth=1'] : ['--unshallow'];
+            const args = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', ...depth, remote.url, ...wanted];
+            for (let tries = 1;; tries++) {
+                const result = await git.onRemote(remote, args, tries < TRIES ? { accept: [1, 128] } : {});
+                if (result.code === 0)
+                    break;
+                await pause(tries);
+            }
+            await (0,_clone_js__WEBPACK_IMPORTED_MODULE_2__/* .shareShallow */ .wL)(git, snapshot);
+        },
+        save: (state) => save(state, false),
+        async publish(state, withBranch) {
+            if (remote === null || !withBranch) {
+                await save(withBranch ? { ...state, published: state.green } : state, withBranch);
+                return { kind: 'published' };
+            }
+            const ref = refOf(state.folder);
+            const branch = `refs/heads/${state.branch}`;
+            const before = known?.ref === ref ? known.commit : null;
+            const commit = await write({ ...state, published: state.green });
+            const result = await push(options.publishRemote ?? remote, [
+                { ref: branch, from: state.published, to: state.green },
+                { ref, from: before, to: commit },
+            ]);
+            if (result.kind === 'rejected') {
+                await takeBack(ref, before);
+                const now = await remoteRefs(remote, [branch, ref]);
+                if ((now.get(ref) ?? null) !== before)
+                    throw await whyRejected(state, before, result.said);
+                const head = now.get(branch) ?? null;
+                if (head === null || head === state.published)
+                    return { kind: 'refused', reason: refusal(result.said, state.branch) };
+                await store.fetch([head], 'whole');
+                return { kind: 'diverged', theirs: head };
+            }
+            await moveLocal({ ...state, published: state.green }, commit, true);
+            return { kind: 'published' };
+        },
+        async theirs(state) {
+            if (remote === null) {
+                if (!firstLook)
+                    return null;
+                firstLook = false;
+            }
+            const head = await store.head(state.branch);
+            if (head === null)
+                return state.published === null || remote === null ? null : 'gone';
+            if (head === state.green || head === state.published)
+                return null;
+            await store.fetch([head], 'whole');
+            return { head };
+        },
+    };
+    return store;
+    async function save(state, withBranch) {
+        const before = known?.ref === refOf(state.folder) ? known.commit : null;
+        const commit = await write(state);
+        if (remote !== null) {
+            const result = await push(remote, [{ ref: refOf(state.folder), from: before, to: commit }]);
+            if (result.kind === 'rejected') {
+                await takeBack(refOf(state.folder), before);
+                throw await whyRejected(state, before, result.said);
+            }
+        }
+        await moveLocal(state, commit, withBranch);
+    }
+    async function whyRejected(state, before, said) {
+        const ref = refOf(state.folder);
+        const now = remote === null ? null : await remoteRefs(remote, [ref]).catch(() => null);
+        if (now !== null && (now.get(ref) ?? null) !== before)
+            return new _loop_ports_js__WEBPACK_IMPORTED_MODULE_0__/* .LeaseLost */ .V(`${ref} moved`);
+        if (REFUSED.test(said)) {
+            const fix = 'give the job permissions: contents: write (and do not protect refs/ralph/*)';
+            return new _system_errors_js__WEBPACK_IMPORTED_MODULE_1__/* .UserError */ .yo([
+                { path: 'input token', found: refusal(said, ref), expected: 'a token that may push', fix },
+            ]);
+        }
+        return new Error(`the state could not be pushed to ${ref}: ${refusal(said, ref)}`);
+    }
+}
+/** What the remote said, in one line; hints and progress left out. */
+function refusal(said, what) {
+    const lines = said.split('\n').map((line) => line.replace(/^remote:\s*/, '').trim());
+    const telling = lines.find((line) => /refus|denied|protect|permission|error:|fatal:|declined|403|401/i.test(line));
+    return `${what} was not accepted: ${telling ?? lines.find((line) => line !== '') ?? 'no reason was given'}`;
+}
+function pause(tries) {
+    return new Promise((resolve) => setTimeout(resolve, 250 * 4 ** (tries - 1)));
+}
+
+
+/***/ }),
+
+/***/ 636:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   C9: () => (/* binding */ saidByGitHub),
+/* harmony export */   ET: () => (/* binding */ ONCE),
+/* harmony export */   UU: () => (/* binding */ createClient),
+/* harmony export */   c2: () => (/* binding */ statusOf)
+/* harmony export */ });
+/* harmony import */ var _octokit_core__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(4730);
+/* harmony import */ var _octokit_plugin_paginate_rest__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(3779);
+/* harmony import */ var _octokit_plugin_rest_endpoint_methods__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(9210);
+/* harmony import */ var _octokit_plugin_retry__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(9735);
+/* harmony import */ var _octokit_plugin_throttling__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(6856);
+/* harmony import */ var _octokit_request_error__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(1015);
+/* harmony import */ var bottleneck_light_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(3251);
+// The one way to GitHub's API: octokit with retries, pacing and time limits. Writes that create are never repeated blindly.
+
+
+
+
+
+
+
+const Plugged = _octokit_core__WEBPACK_IMPORTED_MODULE_1__/* .Octokit */ .E.plugin(_octokit_plugin_rest_endpoint_methods__WEBPACK_IMPORTED_MODULE_2__/* .restEndpointMethods */ ._, _octokit_plugin_paginate_rest__WEBPACK_IMPORTED_MODULE_3__/* .paginateRest */ .ud, _octokit_plugin_retry__WEBPACK_IMPORTED_MODULE_4__/* .retry */ .L, _octokit_plugin_throttling__WEBPACK_IMPORTED_MODULE_5__/* .throttling */ .A);
+/** For a call with all its retries (1, 4 and 9 s apart). */
+const REQUEST_MS = 45_000;
+/** Longer waits for a rate limit are not worth a runner's minutes: reporting degrades instead (facts 3.5). */
+const LONGEST_WAIT_S = 90;
+/** 80 content-creating requests a minute are allowed (facts 3.5); a job makes far fewer, so short pauses are enough. */
+const WRITE_PAUSE_MS = 50;
+function createClient(options) {
+    const wait = (retryAfter, request, _api, retries) => {
+        const worthIt = retryAfter <= LONGEST_WAIT_S && retries < 2;
+        const what = `${request.method ?? ''} ${request.url ?? ''}`;
+        options.warn(`GitHub's rate limit was reached at ${what}: ${worthIt ? `asking again in ${retryAfter} s` : 'giving up'}`);
+        return worthIt;
+    };
+    const api = new Plugged({
+        auth: options.token,
+        baseUrl: options.url,
+        userAgent: 'ralph-action/1',
+        log: { debug() { }, info() { }, warn: options.warn, error() { } },
+        retry: { doNotRetry: [400, 401, 403, 404, 409, 410, 422, 451] },
+        throttle: {
+            onRateLimit: wait,
+            onSecondaryRateLimit: wait,
+            write: new bottleneck_light_js__WEBPACK_IMPORTED_MODULE_0__.Group({ maxConcurrent: 1, minTime: WRITE_PAUSE_MS }),
+            notifications: new bottleneck_light_js__WEBPACK_IMPORTED_MODULE_0__.Group({ maxConcurrent: 1, minTime: WRITE_PAUSE_MS }),
+        },
+    });
+    api.hook.before('request', (request) => {
+        const limit = AbortSignal.timeout(REQUEST_MS);
+        const signal = options.signal === undefined ? limit : AbortSignal.any([limit, options.signal]);
+        // octokit hands one object to all requests, and the retry plugin counts in it: each call gets its own.
+        request.request = { ...request.request, retryCount: 0, signal };
+    });
+    return api;
+}
+/** For requests that create something: an unknown answer is looked up by its key, never sent again unseen. */
+const ONCE = { request: { retries: 0 } };
+/** The HTTP status of a refused request; null for anything else. */
+function statusOf(error) {
+    return error instanceof _octokit_request_error__WEBPACK_IMPORTED_MODULE_6__/* .RequestError */ .G ? error.status : null;
+}
+/** What GitHub said, in one line. */
+function saidByGitHub(error) {
+    const text = error instanceof Error ? error.message : String(error);
+    return text
+        .replace(/\s+/g, ' ')
+        .replace(/ - https?:\/\/\S+$/, '')
+        .slice(0, 300);
+}
+
+
+/***/ }),
+
+/***/ 2437:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   D: () => (/* binding */ createDispatch),
+/* harmony export */   e: () => (/* binding */ dispatchRun)
+/* harmony export */ });
+/* harmony import */ var _client_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(636);
+
+/** Dispatches `workflow` (a file name); without a generation it counts as a kick-off. Gives the run's id where the server tells it. Throws with the mend. */
+async function dispatchRun(api, place, workflow, inputs) {
+    const { owner, repo } = place;
+    const body = {
+        ref: place.defaultBranch,
+        inputs: { feature: inputs.feature, generation: String(inputs.generation ?? '') },
+    };
+    const route = 'POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches';
+    try {
+        const answer = await api.request(route, {
+            owner,
+            repo,
+            workflow_id: workflow,
+            ...body,
+            return_run_details: true,
+        });
+        return runId(answer.data);
+    }
+    catch (error) {
+        const status = (0,_client_js__WEBPACK_IMPORTED_MODULE_0__/* .statusOf */ .c2)(error);
+        const old = (status === 400 || status === 422) &&
+            /return_run_details|Invalid (request|input)|not a permitted key/i.test((0,_client_js__WEBPACK_IMPORTED_MODULE_0__/* .saidByGitHub */ .C9)(error));
+        if (!old)
+            throw new Error(mend(status, workflow, (0,_client_js__WEBPACK_IMPORTED_MODULE_0__/* .saidByGitHub */ .C9)(error)));
+    }
+    // An older GitHub Enterprise Server does not know return_run_details (facts 3.1).
+    await api.request(route, { owner, repo, workflow_id: workflow, ...body });
+    return null;
+}
+function createDispatch(api, place, workflow) {
+    return {
+        dispatch: (state) => dispatchRun(api, place, workflow, { feature: state.feature, generation: state.generation }),
+    };
+}
+function runId(data) {
+    if (typeof data !== 'object' || data === null || !('workflow_run_id' in data))
+        return null;
+    return typeof data.workflow_run_id === 'number' ? data.workflow_run_id : null;
+}
+function mend(status, workflow, said) {
+    if (status === 403)
+        return `${workflow} could not be dispatched (${said}): the job needs permissions: actions: write`;
+    if (status === 404)
+        return `${workflow} could not be dispatched (${said}): it must stand on the default branch with on: workflow_dispatch`;
+    if (status === 422)
+        return `${workflow} could not be dispatched (${said}): it must be enabled and declare the inputs feature and generation`;
+    return `${workflow} could not be dispatched: ${said}`;
+}
+
+
+/***/ }),
+
+/***/ 612:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   _7: () => (/* binding */ expired),
+/* harmony export */   ap: () => (/* binding */ sayHolder),
+/* harmony export */   zT: () => (/* binding */ leaseMs)
+/* harmony export */ });
+/** A lease is over when its time has passed; before that only the platform or the process table can say. */
+function expired(lease, now) {
+    return lease.expiresAt <= now;
+}
+/** How long a lease holds without a renewal: an iteration, its gates, and ten minutes (design 6), milliseconds. */
+function leaseMs(iterationTimeoutMs, gatesMs) {
+    return iterationTimeoutMs + gatesMs + 10 * 60_000;
+}
+/** The holder in words: `run 123 (https://…)` or `process 42 on host`. */
+function sayHolder(lease) {
+    if (lease.runId !== null)
+        return lease.url === null ? `run ${lease.runId}` : `run ${lease.runId} (${lease.url})`;
+    return `process ${lease.pid} on ${lease.host}`;
+}
+
+
+/***/ })
+
+};
