@@ -28,9 +28,17 @@ if (changed !== '') {
   process.stdout.write(`== dist/ is not what src/ builds: run npm run build and commit it\n${changed}`)
   process.exit(1)
 }
+// Tests that show a known defect are named with it, said loudly, and left out until it is mended.
+const known = JSON.parse(readFileSync(join(root, 'test', 'known-defects.json'), 'utf8'))
+for (const [name, why] of Object.entries(known)) {
+  process.stdout.write(`SKIPPED for a known defect: ${name} (${why})\n`)
+}
+const skips = Object.keys(known).map((name) => `--test-skip-pattern=${name}`)
 step('tests', process.execPath, [
   '--test',
   '--test-reporter=spec',
   '--test-concurrency=2',
-  'test/**/*.test.ts',
+  ...skips,
+  'test/unit/**/*.test.ts',
+  'test/e2e/**/*.test.ts',
 ])

@@ -7665,9 +7665,9 @@ function createRepository(git, objects, options) {
                 return {
                     conflict: `${state.branch} was rewritten by people (it is at ${theirs.slice(0, 7)}): put ${published} back`,
                 };
-                if (await within(theirs, green))
-                    return { commit: green, people: null, code: false };
             }
+            if (await within(theirs, green))
+                return { commit: green, people: null, code: false };
             const files = ownFiles(state);
             const text = await objects.text(`${theirs}:${files.prd}`);
             const ids = new Set(state.prd.userStories.map((story) => story.id));

@@ -274,6 +274,27 @@ describe('a rejected attempt', () => {
     assert.equal(seen[2]?.records['US-001']?.failure, null)
   })
 
+  test('keeps it also when the next attempt is lost, or cancelled before its session began', async () => {
+    const limits = limitsWith({ maxInterruptions: 9 })
+    const kept = { base: 'green', tree: 'tree', dropped: [] }
+    const rejected: Event[] = [
+      { at: NOW, kind: 'reserved', storyId: 'US-001' },
+      { at: NOW, kind: 'worked', session: session({ status: 'failed' }) },
+      { at: NOW, kind: 'rejected', kept },
+      { at: NOW, kind: 'reserved', storyId: 'US-001' },
+    ]
+    const reserved = rejected.reduce(
+      (state, event) => reduce(state, event, limits),
+      stateOf(stories('US-001')),
+    )
+    // The work tree of a fresh job, or of one that began nothing, holds none of it.
+    const nothing: Event = { at: NOW, kind: 'returned', kept: null }
+    const lost = reduce(await claimNext(reserved, NOW + HOUR), nothing, limits)
+    assert.deepEqual(lost.kept['US-001'], kept, 'after a lost job')
+    const cancelled = reduce(reserved, { at: NOW, kind: 'interrupted', usage: null }, limits)
+    assert.deepEqual(reduce(cancelled, nothing, limits).kept['US-001'], kept, 'after a cancelled reservation')
+  })
+
   test('guidance is used up by the pass, not by a failure', () => {
     const start = stateOf(stories('US-001', 'US-002'))
     const guidance = { 'US-001': ['use bcrypt'], 'US-002': ['later'] }

@@ -40,7 +40,6 @@ describe('what counts', () => {
       { kind: 'retry', stories: 'all', guidance: 'look at the index' },
     ],
     ['/ralph retry US-002 -- use a -- b', { kind: 'retry', stories: ['US-002'], guidance: 'use a -- b' }],
-    ['/ralph retry US-002 --use bcrypt', { kind: 'retry', stories: ['US-002'], guidance: 'use bcrypt' }],
     ['/ralph retry US-002 — use bcrypt', { kind: 'retry', stories: ['US-002'], guidance: 'use bcrypt' }],
     ['/ralph redo login.v2 -- too slow', { kind: 'redo', stories: ['login.v2'], guidance: 'too slow' }],
     ['/ralph skip US-001 US-002', { kind: 'skip', stories: ['US-001', 'US-002'], guidance: '' }],

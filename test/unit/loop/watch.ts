@@ -277,6 +277,13 @@ function affordable(state: State, limits: Limits): boolean {
   )
 }
 
+/** Granted iterations bring the jobs that they need, by the rule of the default: three times as many. */
+function jobsAllowed(state: State, limits: Limits): number {
+  const { iterations } = state.control.granted
+  if (limits.iterationsPerJob === 0) return limits.maxJobs
+  return limits.maxJobs + 3 * Math.ceil(iterations / limits.iterationsPerJob)
+}
+
 function mayReserve(state: State, storyId: string, limits: Limits, now: number): void {
   const candidates = ready(state)
   const first = candidates.reduce<Story | null>(
@@ -291,7 +298,7 @@ function mayReserve(state: State, storyId: string, limits: Limits, now: number):
   assert.ok(state.job.synced, 'people are heard before every attempt')
   assert.ok(state.job.prepared && state.job.opened && (!limits.baseline || state.baseline === 'green'))
   assert.ok(!state.job.interrupted && state.job.error === null, 'a job that ends begins nothing')
-  assert.ok(state.prd.run.jobs <= limits.maxJobs, 'jobs never exceed their limit')
+  assert.ok(state.prd.run.jobs <= jobsAllowed(state, limits), 'jobs never exceed their limit')
   if (limits.maxIterations > 0) {
     const most = limits.maxIterations + state.control.granted.iterations
     assert.ok(state.prd.run.iterations < most, 'an iteration is left')
