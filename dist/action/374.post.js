@@ -4221,7 +4221,7 @@ function returned(state, kept, limits, at) {
     if (attempt === null || attempt.phase !== 'returned')
         return state;
     const why = attempt.returned ?? { reason: 'interrupted', message: 'interrupted', notBefore: null };
-    const saved = withKept(state.kept, attempt.storyId, kept);
+    const saved = kept === null ? state.kept : withKept(state.kept, attempt.storyId, kept);
     const control = { ...state.control, notBefore: why.notBefore ?? state.control.notBefore };
     const run = { ...state.prd.run, currentStoryId: null };
     const freed = noteTime({ ...state, kept: saved, control, attempt: null, prd: { ...state.prd, run } }, attempt, 'returned', why.message, at);

@@ -393,7 +393,7 @@ function returned(state: State, kept: Kept | null, limits: Limits, at: number): 
   const { attempt } = state
   if (attempt === null || attempt.phase !== 'returned') return state
   const why = attempt.returned ?? { reason: 'interrupted' as const, message: 'interrupted', notBefore: null }
-  const saved = withKept(state.kept, attempt.storyId, kept)
+  const saved = kept === null ? state.kept : withKept(state.kept, attempt.storyId, kept)
   const control = { ...state.control, notBefore: why.notBefore ?? state.control.notBefore }
   const run = { ...state.prd.run, currentStoryId: null }
   const freed = noteTime(
