@@ -3892,8 +3892,9 @@ function reduce(state, event, limits) {
             const heard = event.commands.reduce(applyCommand, state);
             if (event.theirs !== 'gone') {
                 const head = event.theirs?.head ?? null;
-                if (head !== null && state.job.joins >= MAX_JOINS)
-                    return keepsMoving(heard, event.at, limits);
+                if (head !== null && state.job.joins >= MAX_JOINS) {
+                    return withJob(keepsMoving(heard, event.at, limits), { synced: true });
+                }
                 return withJob(heard, { synced: true, theirs: head });
             }
             const paused = {

@@ -55,7 +55,8 @@ test('`/ralph stop` ends the session in work, uncharged, and holds the run', asy
   })
   const { github, runner } = site
   const work = await runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
-  await runner.when((run) => runner.log(run).includes('hanging\n'))
+  await runner.when((run) => run.status === 'completed' || runner.log(run).includes('hanging\n'))
+  assert.equal(work.status, 'in_progress', site.log())
   const comment = await site.say('alice', '/ralph stop')
 
   assert.equal(work.conclusion, 'cancelled', site.log())

@@ -176,7 +176,12 @@ export async function openSite(options: SiteOptions): Promise<Site> {
       execFileSync('mkfifo', [pipe])
       return {
         shell: `echo "at ${name}"; cat "${pipe}" >/dev/null`,
-        reached: () => runner.when((run) => runner.log(run).includes(`at ${name}\n`)),
+        async reached() {
+          const at = (run: Run) => runner.log(run).includes(`at ${name}\n`)
+          const run = await runner.when((one) => at(one) || one.status === 'completed')
+          assert.ok(at(run), `the run ended before it came to ${name}\n${runner.log(run)}`)
+          return run
+        },
         release: () => writeFile(pipe, ''),
       }
     },
