@@ -330,6 +330,7 @@ export function emptyControl(): Control {
     lastComment: 0,
     calls: [],
     idleJobs: 0,
+    jobsBefore: 0,
     limited: 0,
     continuePending: false,
     chosen: {},

@@ -80,13 +80,19 @@ function effect(state: State, command: Command): State {
   }
 }
 
-/** Ends a wait and a pause of Ralph's own, and lets a chain that idled begin again; a person's pause ends by `run`. */
+/** Ends a wait and a pause of Ralph's own, and begins to count jobs anew; a person's pause ends by `run`. */
 function goOn(state: State): State {
   const paused = state.control.paused?.by === 'ralph' ? null : state.control.paused
   return {
     ...state,
     verification: { ...state.verification, sessions: 0 },
-    control: { ...state.control, paused, notBefore: null, idleJobs: 0 },
+    control: {
+      ...state.control,
+      paused,
+      notBefore: null,
+      idleJobs: 0,
+      jobsBefore: Math.max(0, state.prd.run.jobs - 1),
+    },
   }
 }
 
@@ -120,7 +126,7 @@ function each(
 }
 
 function addStory(state: State, title: string, description: string, criteria: string[]): State {
-  const numbers = state.prd.userStories.map((story) => Number(/^US-(\d+)$/.exec(story.id)?.[1] ?? 0))
+  const numbers = state.prd.userStories.map((story) => Number(/^US-(\d{1,9})$/i.exec(story.id)?.[1] ?? 0))
   const id = `US-${String(Math.max(0, ...numbers) + 1).padStart(3, '0')}`
   const priority = Math.max(0, ...state.prd.userStories.map((story) => story.priority)) + 1
   const story = newStory({

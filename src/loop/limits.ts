@@ -1,5 +1,5 @@
 // What a run may spend: iterations, jobs, money, tokens, time, calls. Pure.
-import type { State } from './state.ts'
+import type { Conclusion, State } from './state.ts'
 
 /** The bounds of a run; 0 or null means without end. Times in milliseconds, money in USD. */
 export type Limits = {
@@ -26,6 +26,8 @@ export const MAX_IDLE_JOBS = 3
 /** A longer wait ends the job instead of paying a runner for it (design 2), milliseconds. */
 export const LONGEST_WAIT_MS = 5 * 60_000
 const HOUR_MS = 3_600_000
+/** Sessions that a cost limit is thought to pay for where no number of iterations is set. */
+const DEFAULT_SHARES = 50
 
 /** Kept free at a job's end to checkpoint, publish, dispatch and report, milliseconds. */
 export function reserveMs(jobMs: number): number {
@@ -67,6 +69,11 @@ export function batchOver(state: State, limits: Limits, now: number): string | n
   return null
 }
 
+/** Whether a job that ends like this, to be gone on with by itself, charged no iteration. */
+export function idle({ job }: State, { outcome, until }: Conclusion): boolean {
+  return job.iterations === 0 && (outcome === 'continued' || (until !== null && job.begun > 0))
+}
+
 /** When the next agent session may start under `callsPerHour`: epoch milliseconds, or null for now. */
 export function callAllowedAt(state: State, limits: Limits, now: number): number | null {
   if (limits.callsPerHour === null) return null
@@ -81,10 +88,11 @@ export function withCall(calls: readonly number[], now: number): number[] {
   return [...calls.filter((at) => at > now - HOUR_MS), now]
 }
 
-/** What a lost session is charged: the dearest session so far on this run. */
-export function estimate(state: State): number | null {
-  const costs = state.timeline.map((entry) => entry.costUsd)
-  return costs.length === 0 ? null : Math.max(...costs)
+/** What a lost session is charged: the dearest so far, before the first its share of the cost limit; null is unknown. */
+export function estimate(state: State, limits: Limits): number | null {
+  const costs = state.timeline.map((entry) => entry.costUsd).filter((cost) => cost > 0)
+  if (costs.length > 0) return Math.max(...costs)
+  return limits.maxCostUsd === null ? null : limits.maxCostUsd / (limits.maxIterations || DEFAULT_SHARES)
 }
 
 /** Time that a session may take now: its own limit, or what the job has left, milliseconds. */

@@ -3,6 +3,7 @@ import { pickStory, remaining } from '../prd/select.ts'
 import {
   batchOver,
   callAllowedAt,
+  idle,
   iterationsLeft,
   type Limits,
   LONGEST_WAIT_MS,
@@ -64,10 +65,11 @@ function wrapUp(state: State, conclusion: Conclusion, limits: Limits): Step {
   return { kind: 'stop', conclusion }
 }
 
-/** Jobs that granted iterations need beyond `max-jobs`. */
-function grantedJobs(state: State, limits: Limits): number {
-  const { iterations } = state.control.granted
-  return limits.iterationsPerJob === 0 ? 0 : 3 * Math.ceil(iterations / limits.iterationsPerJob)
+/** Jobs that may have begun by now: those that granted iterations need come on top, and a person's word starts anew. */
+function jobsAllowed({ control }: State, limits: Limits): number {
+  const { iterationsPerJob, maxJobs } = limits
+  const granted = iterationsPerJob === 0 ? 0 : 3 * Math.ceil(control.granted.iterations / iterationsPerJob)
+  return control.jobsBefore + maxJobs + granted
 }
 
 function conclude(outcome: Outcome, reason: string): Step {
@@ -87,7 +89,7 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   if (control.paused !== null) return end('paused', control.paused.reason)
   const pause = waiting(state, limits, now)
   if (pause !== null && pause.until - now > LONGEST_WAIT_MS) {
-    return { outcome: 'paused', reason: pause.reason, until: pause.until }
+    return orIdle(state, { outcome: 'paused', reason: pause.reason, until: pause.until })
   }
   if (!done && (pickStory(prd) === null || (limits.stopOnBlocked && open.some((story) => story.blocked)))) {
     const blocked = open.filter((story) => story.blocked).map((story) => story.id)
@@ -99,17 +101,19 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   if (!done && iterationsLeft(state, limits) <= 0) {
     return end('max-iterations', `the limit of ${prd.run.iterations} iterations is reached`)
   }
-  if (prd.run.jobs > limits.maxJobs + grantedJobs(state, limits)) {
+  if (prd.run.jobs > jobsAllowed(state, limits)) {
     return end('max-iterations', `the limit of ${limits.maxJobs} jobs is reached`)
   }
   const budget = spent(state, limits)
   if (budget !== null) return end('budget', budget)
-  if (control.idleJobs >= MAX_IDLE_JOBS) {
-    return end('error', `${MAX_IDLE_JOBS} jobs in a row ended without an iteration`)
-  }
   const over = batchOver(state, limits, now)
-  if (over !== null) return end('continued', over)
-  return null
+  return over === null ? null : orIdle(state, end('continued', over))
+}
+
+/** A chain whose jobs get nothing done is no chain that goes on by itself. */
+function orIdle(state: State, conclusion: Conclusion): Conclusion {
+  if (!idle(state, conclusion) || state.control.idleJobs + 1 < MAX_IDLE_JOBS) return conclusion
+  return end('error', `${MAX_IDLE_JOBS} jobs in a row ended without an iteration (${conclusion.reason})`)
 }
 
 /** Until when no session may start, and why: a vendor's limit, or ours. */

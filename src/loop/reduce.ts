@@ -5,7 +5,7 @@ import { pickStory } from '../prd/select.ts'
 import { progressEntry } from '../report/progress.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { applyCommand } from './commands.ts'
-import { type Limits, withCall } from './limits.ts'
+import { estimate, idle, type Limits, withCall } from './limits.ts'
 import type { Attempt, Event, Failure, GateResult, Kept, State, StoryRecord, TimelineEntry } from './state.ts'
 
 const TIMELINE = 200
@@ -38,7 +38,11 @@ export function reduce(state: State, event: Event, limits: Limits): State {
     }
     case 'joined': {
       const prd = event.people === null ? state.prd : mergePeople(state.prd, event.people).prd
-      return withJob(unverified({ ...state, prd, green: event.green, published: event.theirs }), {
+      // A story that people removed takes its work and its record along: its name may be given again.
+      const here = <T>(all: Record<string, T>) =>
+        Object.fromEntries(Object.entries(all).filter(([id]) => prd.userStories.some((story) => story.id === id)))
+      const tidy = { ...state, prd, kept: here(state.kept), records: here(state.records) }
+      return withJob(unverified({ ...tidy, green: event.green, published: event.theirs }), {
         theirs: null,
         joins: state.job.joins + 1,
         synced: false,
@@ -86,7 +90,7 @@ export function reduce(state: State, event: Event, limits: Limits): State {
     case 'pushed':
       return { ...state, published: state.green }
     case 'reserved':
-      return reserve(state, event.storyId, event.at)
+      return reserve(state, event.storyId, event.at, limits)
     case 'worked':
       return worked(state, event.session, event.at)
     case 'guarded':
@@ -163,7 +167,7 @@ export function released(state: State, limits: Limits): State {
   const { conclusion } = state.job
   const outcome = conclusion?.outcome ?? null
   const goesOn = outcome === 'continued' && limits.redispatch
-  const idle = state.job.iterations > 0 || outcome !== 'continued' ? 0 : state.control.idleJobs + 1
+  const idleJobs = conclusion !== null && idle(state, conclusion) ? state.control.idleJobs + 1 : 0
   const ended = state.job.concludedAt === null ? null : new Date(state.job.concludedAt).toISOString()
   return {
     ...state,
@@ -172,7 +176,7 @@ export function released(state: State, limits: Limits): State {
     control: {
       ...state.control,
       continuePending: goesOn,
-      idleJobs: idle,
+      idleJobs,
       notBefore: conclusion?.until ?? state.control.notBefore,
     },
     prd: {
@@ -215,16 +219,15 @@ export function giveBack(
   }))
 }
 
-function reserve(state: State, storyId: string, at: number): State {
+function reserve(state: State, storyId: string, at: number, limits: Limits): State {
   const story = pickStory(state.prd, (candidate) => candidate.id === storyId)
   if (story === null || state.attempt !== null) return state
-  const costs = state.timeline.map((entry) => entry.costUsd)
   const attempt: Attempt = {
     storyId,
     number: story.retries + 1,
     iteration: state.prd.run.iterations + 1,
     startedAt: at,
-    reservedCostUsd: costs.length === 0 ? null : Math.max(...costs),
+    reservedCostUsd: estimate(state, limits),
     phase: 'reserved',
     guardedAt: at,
     session: null,

@@ -39,7 +39,7 @@ const LONGEST_TEXT = 2000
 /** What the comment asks. `storyIds` are the ids that exist, for the nearest one. */
 export function parseSlash(body: string, storyIds: readonly string[]): Parsed {
   const [first = '', ...below] = body.replace(/\r\n?/g, '\n').slice(0, 20_000).split('\n')
-  const match = /^\/ralph(?:[ \t]+(.*))?$/.exec(first.trimEnd())
+  const match = /^\/ralph(?:[ \t]+(.*))?$/s.exec(first.trimEnd())
   if (match === null) return { kind: 'none' }
   const { words, text } = split(match[1] ?? '')
   const [name = 'help', ...args] = words
@@ -137,7 +137,7 @@ function stories(
     const id = ids.find((one) => one === arg) ?? ids.find((one) => one.toLowerCase() === arg.toLowerCase())
     if (id === undefined) {
       const near = nearest(arg, ids)
-      const shown = arg.replace(/[^\w.-]/g, '').slice(0, 40)
+      const shown = readable(arg)
       return mistake(
         `there is no story ${shown}`,
         near === null ? `/ralph ${word} ${ids[0] ?? 'US-001'}` : `/ralph ${word} ${near}`,
@@ -148,9 +148,14 @@ function stories(
   return { stories: found }
 }
 
+/** The sender's word without anything that a page would obey. */
+function readable(word: string): string {
+  return word.replace(/[^\p{L}\p{N}_.-]/gu, '').slice(0, 40) || 'of that name'
+}
+
 function unknownWord(word: string): Parsed {
   const near = nearest(word, WORDS.slice(0, WORDS.indexOf('split')))
-  const shown = word.replace(/[^\w-]/g, '').slice(0, 40)
+  const shown = readable(word)
   return mistake(`there is no command ${shown}`, near === null ? '/ralph help' : `/ralph ${near}`)
 }
 

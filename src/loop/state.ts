@@ -115,6 +115,8 @@ export type Control = {
   limited: number
   /** Jobs in a row without a charged iteration. */
   idleJobs: number
+  /** Jobs before the one in which a person last asked to go on: `max-jobs` counts from there. */
+  jobsBefore: number
   /** The next job was promised by this push; whoever finds it dispatches again. */
   continuePending: boolean
   /** Inputs that the person chose at kick-off. */

@@ -7,6 +7,8 @@ export function idFault(id: string): string | null {
   }
   if (/\.\.|\.$|\.lock$/i.test(id))
     return 'no "..", and no "." or ".lock" at the end (git refuses it in a branch)'
+  // Ids are keys of plain objects.
+  if (id in {}) return 'another word: this one is taken'
   // `/ralph retry all` means every story.
   if (id.toLowerCase() === 'all') return 'another word: "all" means every story'
   return null

@@ -279,9 +279,10 @@ function affordable(state: State, limits: Limits): boolean {
 
 /** Granted iterations bring the jobs that they need, by the rule of the default: three times as many. */
 function jobsAllowed(state: State, limits: Limits): number {
-  const { iterations } = state.control.granted
-  if (limits.iterationsPerJob === 0) return limits.maxJobs
-  return limits.maxJobs + 3 * Math.ceil(iterations / limits.iterationsPerJob)
+  const { jobsBefore, granted } = state.control
+  const { iterations } = granted
+  if (limits.iterationsPerJob === 0) return jobsBefore + limits.maxJobs
+  return jobsBefore + limits.maxJobs + 3 * Math.ceil(iterations / limits.iterationsPerJob)
 }
 
 function mayReserve(state: State, storyId: string, limits: Limits, now: number): void {

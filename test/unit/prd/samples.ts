@@ -37,7 +37,9 @@ export function feature(...userStories: Story[]): Prd {
 export const story = newStory
 
 // As from a file: no null prototypes, no -0.
-const fromFile = (value: object): Extra => JSON.parse(JSON.stringify(value))
+const fromFile = (value: object): Extra => JSON.parse(JSON.stringify(value), withoutProto)
+// A field of this name is left out when a file is read.
+const withoutProto = (key: string, value: unknown) => (key === '__proto__' ? undefined : value)
 const extraKey = fc.string({ minLength: 1 }).map((key) => `x-${key}`)
 const extra = fc.option(
   fc.dictionary(extraKey, fc.jsonValue({ maxDepth: 2 }), { minKeys: 1, maxKeys: 3 }).map(fromFile),

@@ -169,6 +169,7 @@ export function justStarted(): State {
       lastComment: 0,
       calls: [],
       idleJobs: 0,
+      jobsBefore: 0,
       limited: 0,
       continuePending: false,
       chosen: {},
