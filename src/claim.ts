@@ -1,5 +1,5 @@
 // Takes a feature for this job: finds its stories and its state, checks the lease, and makes the state to start from.
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CatFile } from './git/cat-file.ts'
@@ -82,7 +82,7 @@ export async function findFeatures(git: Git, objects: CatFile, place: Place, bra
       (parsed.ok ? nameOf(parsed.prd, branchPrefix) : 'feature')
     if (!parsed.ok) mistakes.push(...parsed.mistakes)
     else {
-      features.push({ name, folder, path, prd: parsed.prd })
+      features.push({ name, folder, path, prd: parsed.prd, digest: digestOf(text) })
       notes.push(...parsed.notes)
     }
   }
@@ -133,6 +133,8 @@ export type ClaimRequest = {
   lease: Omit<Lease, 'nonce'>
   /** Whether the holder still has the feature: it lives, as far as can be asked, and its time has not passed. */
   alive(lease: Lease): Promise<boolean>
+  /** Ends what a holder that is gone has left running, before anything is touched. */
+  bury(lease: Lease): Promise<void>
   job: Job
   chosen: Readonly<Record<string, string>>
   today: string
@@ -186,7 +188,7 @@ export async function claim(
   const newest = folders.at(-1) ?? null
   const replaced = newest !== null && file?.folder != null && file.folder > `.ralph/${newest}`
   const found = newest === null || replaced ? null : await store.load(newest)
-  if (found !== null) return resume(found, request, store, seen.notes, file)
+  if (found !== null) return resume(found, request, store, repository, seen.notes, file)
   if (file === null)
     throw new UserError([{ path: 'feature', found: name, expected: 'a prd.json', fix: 'commit one' }])
   return begin(file, request, store, repository, seen.notes)
@@ -196,6 +198,7 @@ async function resume(
   found: Found,
   request: ClaimRequest,
   store: Store,
+  repository: Repository,
   notes: string[],
   file: Feature | null,
 ): Promise<Claimed> {
@@ -205,16 +208,33 @@ async function resume(
   if (request.generation !== null && request.generation !== state.generation) {
     throw new Superseded(request.generation, state.generation)
   }
+  if (lease !== null) await request.bury(lease)
   const fresh = state.published === null
+  const said = fresh || file === null ? notes : [...notes, ...(await editedAtBase(state, file, repository))]
   // Nothing was opened yet: the fork point is where the base is now.
   const prd = fresh && file !== null ? { ...asImported(file.prd), run: state.prd.run } : state.prd
   const base = fresh ? request.base : state.base
   const green = fresh ? request.base.sha : state.green
   const baseline = fresh ? 'pending' : state.baseline
-  const taken = takeOver({ ...state, prd, base, green, baseline })
-  const claimed = started(await request.settle(taken, fresh), request)
+  const storiesDigest = fresh && file !== null ? file.digest : state.storiesDigest
+  const taken = takeOver({ ...state, prd, base, green, baseline, storiesDigest })
+  const claimed = started(await request.settle(taken, fresh), request, request.job)
   await store.save(claimed)
-  return { state: claimed, resumed: true, notes, lost: state.attempt === null ? null : lease }
+  return { state: claimed, resumed: true, notes: said, lost: state.attempt === null ? null : lease }
+}
+
+/** Stories count from the branch once a run has begun: what people change at the base is told, not merged. */
+async function editedAtBase(state: State, file: Feature, repository: Repository): Promise<string[]> {
+  if (file.digest === state.storiesDigest) return []
+  const here = await repository.read(state.green, ownFiles(state).prd)
+  if (here !== null && digestOf(here) === file.digest) return []
+  return [
+    `${file.path} was changed on ${state.base.branch} after the run had begun: edit it on ${state.branch} for this run to see it`,
+  ]
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
 
 /** The attempt of a job that was lost is given back; what it reserved is charged as an estimate. */
@@ -227,7 +247,7 @@ function takeOver(state: State): State {
   return giveBack(charged, 'lost', 'the job was lost', null)
 }
 
-function started(state: State, request: ClaimRequest): State {
+function started(state: State, request: ClaimRequest, job: Job): State {
   const { run } = state.prd
   return {
     ...state,
@@ -242,12 +262,14 @@ function started(state: State, request: ClaimRequest): State {
     },
     control: {
       ...state.control,
+      // This is the job that was promised.
+      continuePending: false,
       chosen: { ...state.control.chosen, ...request.chosen },
       // A person who starts the run anew has mended what Ralph paused for, or sees it again; a person's pause stays.
       paused:
         request.generation === null && state.control.paused?.by === 'ralph' ? null : state.control.paused,
     },
-    job: request.job,
+    job,
   }
 }
 
@@ -266,7 +288,7 @@ async function begin(
         path: `${file.path}: branchName`,
         found: branch,
         expected: 'a branch of its own',
-        fix: `remove it, or write ${request.branchPrefix}${file.name}: Ralph never commits to the base`,
+        fix: `go to the branch that the run starts from (git switch …), or give the feature a branch of its own: Ralph never commits to the base`,
       },
     ])
   }
@@ -279,6 +301,7 @@ async function begin(
     version: 1,
     feature: file.name,
     importedFrom: file.folder === null ? file.path : null,
+    storiesDigest: file.digest,
     folder,
     branch,
     base: request.base,
@@ -302,7 +325,8 @@ async function begin(
     job: request.job,
   }
   const state = head === null ? fresh : await adoptBranch(fresh, head, store, repository)
-  const claimed = started(await request.settle(state, head === null), request)
+  const settled = await request.settle(state, head === null)
+  const claimed = started(settled, request, settled.job)
   await store.save(claimed)
   const said =
     head === null
@@ -311,14 +335,15 @@ async function begin(
   return { state: claimed, resumed: head !== null, notes: said, lost: null }
 }
 
-/** The branch is there but our state is not: what it holds is believed as far as its prd.json says so. */
+/** The branch is there but our state is not: what passed is what its commits say, and the gates see it again. */
 async function adoptBranch(fresh: State, head: string, store: Store, repository: Repository): Promise<State> {
   await store.fetch([head], 'whole')
   const text = await repository.read(head, ownFiles(fresh).prd)
   const parsed = text === null ? null : parsePrd(text, `${fresh.branch}: ${ownFiles(fresh).prd}`)
   if (parsed !== null && !parsed.ok) throw new UserError(parsed.mistakes)
   const prd: Prd = parsed === null ? fresh.prd : mergePeople(parsed.prd, fresh.prd).prd
-  return { ...fresh, prd, green: head, published: head, baseline: 'green' }
+  const job = { ...fresh.job, theirs: head, takesBranch: true }
+  return { ...fresh, prd, green: head, published: head, baseline: 'green', job }
 }
 
 export function emptyControl(): Control {
@@ -349,6 +374,8 @@ export function newJob(startedAt: number, deadline: number): Job {
     opened: false,
     theirs: null,
     joins: 0,
+    takesBranch: false,
+    branchGone: null,
     branchRefused: false,
     interrupted: false,
     error: null,

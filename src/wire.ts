@@ -17,6 +17,7 @@ import type { GateResult, Lease } from './loop/state.ts'
 import { standardCommits } from './settings/structures.ts'
 import { maxJobs, type Settings } from './settings.ts'
 import { UserError } from './system/errors.ts'
+import { newMark } from './system/process.ts'
 import { processStart } from './system/process-table.ts'
 import { createRedactor, type Redactor } from './system/redact.ts'
 import { agentEnv, type Environment, gateEnv } from './system/untrusted-env.ts'
@@ -145,8 +146,8 @@ export type PortOptions = {
   queue: QueuePort
   dispatch: DispatchPort
   signal: AbortSignal
-  /** Marks every process that is not trusted, so that the post step can end them. */
-  mark?: string
+  /** Of the lease: marks every process that is not trusted, so that those which outlive us can be ended. */
+  mark: string
   onAgent(event: AgentEvent): void
   onGateStart(name: string): void
   onGateEnd(result: GateResult): void
@@ -182,7 +183,6 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
     settings.gates
       .filter((gate) => tags === null || gate.when === null || gate.when.some((tag) => tags.includes(tag)))
       .map((gate) => `${gate.name}: ${gate.run}${gate.advisory ? ' (advisory)' : ''}`)
-  const marked = options.mark === undefined ? {} : { mark: options.mark }
   return {
     clock: { now: Date.now },
     agent: createSessions({
@@ -200,17 +200,18 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
       read: repository.read,
       directory,
       redactor,
-      ...marked,
+      mark: options.mark,
       onEvent: options.onAgent,
     }),
     gates: createGates({
       gates: settings.gates,
       prepare: settings.prepare,
+      lockfileChanged: repository.lockfileChanged,
       cwd,
       env: gateEnv(env, { extra: settings.gateEnv }).env,
       redactor,
       logs: join(directory, 'logs'),
-      ...marked,
+      mark: options.mark,
       onStart: options.onGateStart,
       onEnd: options.onGateEnd,
     }),
@@ -232,6 +233,7 @@ export function limitsOf(settings: Settings): Limits {
     maxAttempts: settings.maxAttempts,
     maxInterruptions: settings.maxInterruptions,
     iterationTimeoutMs: settings.iterationTimeoutMs,
+    gatesMs: gatesMsOf(settings),
     maxCostUsd: settings.maxCostUsd,
     maxTokens: settings.maxTokens,
     maxAgentTimeMs: settings.maxAgentTimeMs,
@@ -244,9 +246,12 @@ export function limitsOf(settings: Settings): Limits {
   }
 }
 
+function gatesMsOf(settings: Settings): number {
+  return settings.gates.reduce((sum, gate) => sum + gate.timeoutMs, 0)
+}
+
 function leaseMsOf(settings: Settings): number {
-  const gatesMs = settings.gates.reduce((sum, gate) => sum + gate.timeoutMs, 0)
-  return leaseMs(settings.iterationTimeoutMs, gatesMs)
+  return leaseMs(settings.iterationTimeoutMs, gatesMsOf(settings))
 }
 
 /** A lease for this process. */
@@ -264,6 +269,7 @@ export async function leaseFor(
     host: hostname(),
     pid: process.pid,
     startTime: (await processStart(process.pid)) ?? '',
+    mark: newMark(),
   }
 }
 

@@ -75,12 +75,16 @@ function slug(text) {
 
 
 
-const BOT = 'github-actions[bot]';
 function createConversation(api, place, warn) {
     const { owner, repo } = place;
     const permissions = new Map();
     let etag = null;
-    const since = null;
+    let self = null;
+    /** Whose token this is: an App's or a person's may speak in the place of the job's own. */
+    async function login() {
+        self ??= await api.graphql('{ viewer { login } }').then(({ viewer }) => viewer.login, () => 'github-actions[bot]');
+        return self;
+    }
     /** Comments after the last one handled, or none when GitHub says that nothing changed. */
     async function fresh(pull, after) {
         const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
@@ -93,7 +97,6 @@ function createConversation(api, place, warn) {
                     issue_number: pull,
                     per_page: 100,
                     page,
-                    ...(since === null ? {} : { since }),
                     headers: etag === null || page > 1 ? {} : { 'if-none-match': etag },
                 });
                 if (page === 1)
@@ -161,6 +164,25 @@ function createConversation(api, place, warn) {
                 return [];
             }
         },
+        async waiting(state) {
+            const { pull } = state.github;
+            if (pull === null)
+                return false;
+            const ids = state.prd.userStories.map((story) => story.id);
+            try {
+                for (const comment of await fresh(pull, state.control.lastComment)) {
+                    const parsed = (0,_loop_slash_commands_js__WEBPACK_IMPORTED_MODULE_1__/* .parseSlash */ .d)(comment.body, ids);
+                    const wantsWork = parsed.kind === 'command' && parsed.command.kind !== 'stop';
+                    if (wantsWork && isPerson(comment) && (await conversation.mayWrite(comment.login)))
+                        return true;
+                }
+            }
+            catch (error) {
+                warn(`comments could not be read: ${error instanceof Error ? error.message : String(error)}`);
+            }
+            etag = null; // they are still to be handled
+            return false;
+        },
         async stick(pull, known, marker, body) {
             if (known !== null) {
                 try {
@@ -179,8 +201,10 @@ function createConversation(api, place, warn) {
                 per_page: 100,
             });
             for await (const { data } of listing) {
-                // A marker counts only in our own bot's comment: anybody can write one.
-                const mine = data.find((one) => one.user?.login === BOT && (one.body ?? '').startsWith(marker));
+                // A marker counts only in a comment of our own: anybody can write one.
+                const marked = data.filter((one) => (one.body ?? '').startsWith(marker));
+                const me = marked.length === 0 ? null : await login();
+                const mine = marked.find((one) => one.user?.login === me);
                 if (mine === undefined)
                     continue;
                 await api.rest.issues.updateComment({ owner, repo, comment_id: Number(mine.id), body });
@@ -258,7 +282,7 @@ const LONGEST_TEXT = 2000;
 /** What the comment asks. `storyIds` are the ids that exist, for the nearest one. */
 function parseSlash(body, storyIds) {
     const [first = '', ...below] = body.replace(/\r\n?/g, '\n').slice(0, 20_000).split('\n');
-    const match = /^\/ralph(?:[ \t]+(.*))?$/.exec(first.trimEnd());
+    const match = /^\/ralph(?:[ \t]+(.*))?$/s.exec(first.trimEnd());
     if (match === null)
         return { kind: 'none' };
     const { words, text } = split(match[1] ?? '');
@@ -350,7 +374,7 @@ function stories(word, args, ids) {
         const id = ids.find((one) => one === arg) ?? ids.find((one) => one.toLowerCase() === arg.toLowerCase());
         if (id === undefined) {
             const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_0__/* .nearest */ .p)(arg, ids);
-            const shown = arg.replace(/[^\w.-]/g, '').slice(0, 40);
+            const shown = readable(arg);
             return mistake(`there is no story ${shown}`, near === null ? `/ralph ${word} ${ids[0] ?? 'US-001'}` : `/ralph ${word} ${near}`);
         }
         if (!found.includes(id))
@@ -358,9 +382,13 @@ function stories(word, args, ids) {
     }
     return { stories: found };
 }
+/** The sender's word without anything that a page would obey. */
+function readable(word) {
+    return word.replace(/[^\p{L}\p{N}_.-]/gu, '').slice(0, 40) || 'of that name';
+}
 function unknownWord(word) {
     const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_0__/* .nearest */ .p)(word, WORDS.slice(0, WORDS.indexOf('split')));
-    const shown = word.replace(/[^\w-]/g, '').slice(0, 40);
+    const shown = readable(word);
     return mistake(`there is no command ${shown}`, near === null ? '/ralph help' : `/ralph ${near}`);
 }
 /** The words before ` -- `, and the text behind it. */

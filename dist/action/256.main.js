@@ -13,7 +13,9 @@ export const modules = {
 /* harmony export */ });
 /* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1455);
 /* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(6760);
+/* harmony import */ var _git_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(5216);
 // The user's clone: its branch, HEAD, index, refs, hooks and configuration are Ralph's to keep, whatever an agent did.
+
 
 
 const FILES = [
@@ -41,7 +43,7 @@ async function takeSnapshot(git, whole) {
 }
 /** A fetch of ours may have cut the history elsewhere: the clone must know the same borders, or it calls itself broken. */
 async function shareShallow(git, snapshot) {
-    const borders = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readFile)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(git.own, 'shallow')).catch(() => null);
+    const borders = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readFile)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(git.shared, 'shallow')).catch(() => null);
     if (borders === null)
         return;
     await replace((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(git.clone.commonDir, 'shallow'), borders);
@@ -97,6 +99,8 @@ async function moveClone(git, snapshot, branch, commit, mirrors) {
     const lines = wanted
         .filter(([name, oid]) => snapshot.refs.get(name) !== oid)
         .map(([name, oid]) => `update ${name} ${oid}`);
+    for (const [name] of wanted)
+        await (0,_git_js__WEBPACK_IMPORTED_MODULE_2__/* .removeStaleLock */ .zF)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(git.clone.commonDir, `${name}.lock`));
     await updateRefs(git, lines);
     for (const [name, oid] of wanted)
         snapshot.refs.set(name, oid);
@@ -124,11 +128,23 @@ async function updateRefs(git, lines) {
         return;
     await git.onClone(['update-ref', '--stdin', '--no-deref'], { input: `${lines.join('\n')}\n` });
 }
+/** Puts a file in its place in one move: whoever dies here leaves the old one or the new one, whole. */
 async function replace(file, bytes) {
-    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)(`${file}.ralph`, { force: true });
-    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.writeFile)(`${file}.ralph`, bytes);
-    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)(file, { force: true, recursive: true }).catch(() => { });
-    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rename)(`${file}.ralph`, file);
+    const fresh = `${file}.ralph`;
+    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)(fresh, { force: true, recursive: true });
+    const handle = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.open)(fresh, 'wx');
+    try {
+        await handle.writeFile(bytes);
+        await handle.sync();
+    }
+    finally {
+        await handle.close();
+    }
+    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rename)(fresh, file).catch(async () => {
+        // A folder stands in its place.
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)(file, { force: true, recursive: true });
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rename)(fresh, file);
+    });
 }
 /** A file's bytes, or null for anything else: a pipe that an agent put there would be read for ever. */
 async function readRegular(file) {
@@ -146,7 +162,8 @@ async function readRegular(file) {
 /* harmony export */   OZ: () => (/* binding */ runPlain),
 /* harmony export */   TU: () => (/* binding */ Git),
 /* harmony export */   XS: () => (/* binding */ GitError),
-/* harmony export */   ok: () => (/* binding */ openClone)
+/* harmony export */   ok: () => (/* binding */ openClone),
+/* harmony export */   zF: () => (/* binding */ removeStaleLock)
 /* harmony export */ });
 /* harmony import */ var node_child_process__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1421);
 /* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(1455);
@@ -168,7 +185,7 @@ class GitError extends Error {
     }
 }
 /** Settings of the clone that change what `git add` and `git checkout` do with bytes and names. */
-const KEPT_CONFIG = /^(core\.(autocrlf|eol|safecrlf|ignorecase|filemode|symlinks|precomposeunicode|protecthfs|protectntfs|longpaths|excludesfile|bigfilethreshold)|user\.(name|email)|extensions\.objectformat)$/;
+const KEPT_CONFIG = /^(core\.(autocrlf|eol|safecrlf|ignorecase|filemode|symlinks|precomposeunicode|protecthfs|protectntfs|longpaths|bigfilethreshold)|user\.(name|email)|extensions\.objectformat)$/;
 /** Environment of every git process: nothing of the runner's, no prompts, plain English. */
 function plainEnv(env) {
     const kept = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
@@ -228,19 +245,32 @@ async function openClone(directory, env) {
 function notHere(directory, found, fix) {
     return new _system_errors_js__WEBPACK_IMPORTED_MODULE_3__/* .UserError */ .yo([{ path: directory, found, expected: 'a checkout with at least one commit', fix }]);
 }
-/** git, seen through Ralph's own directory `.git/ralph/git`; the objects are shared with the clone. */
+/** A way to a remote that takes longer is tried anew, milliseconds. */
+const REMOTE_MS = 10 * 60_000;
+/** A lock file that is older belongs to a git that is gone, milliseconds. */
+const STALE_MS = 10_000;
+/**
+ * git, seen through Ralph's own directory `.git/ralph/git`; the objects are shared with the clone. Each linked work
+ * tree has an index of its own (`own`); refs and configuration are one for all of them (`shared`), so that two runs
+ * of one feature see each other.
+ */
 class Git {
     clone;
     own;
+    shared;
     #env;
     #plain;
-    constructor(clone, own, env) {
+    /** The person's own ignore rules as they were when the job began. */
+    #ignored = Buffer.alloc(0);
+    constructor(clone, env) {
         this.clone = clone;
-        this.own = own;
+        this.own = (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(clone.gitDir, 'ralph', 'git');
+        this.shared = (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(clone.commonDir, 'ralph', 'git');
         this.#plain = plainEnv(env);
         this.#env = {
             ...this.#plain,
-            GIT_DIR: own,
+            GIT_DIR: this.own,
+            GIT_COMMON_DIR: this.shared,
             GIT_WORK_TREE: clone.workTree,
             GIT_OBJECT_DIRECTORY: (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(clone.commonDir, 'objects'),
             GIT_CONFIG_NOSYSTEM: '1',
@@ -251,22 +281,27 @@ class Git {
         };
     }
     static async open(clone, env) {
-        const own = (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(clone.gitDir, 'ralph', 'git');
-        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.mkdir)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'refs'), { recursive: true });
-        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.mkdir)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'info'), { recursive: true });
-        const git = new Git(clone, own, env);
+        const git = new Git(clone, env);
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.mkdir)(git.own, { recursive: true });
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.mkdir)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(git.shared, 'refs'), { recursive: true });
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.mkdir)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(git.shared, 'info'), { recursive: true });
+        const rules = clone.config.get('core.excludesfile') ?? (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(configHome(env), 'git', 'ignore');
+        git.#ignored = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.readFile)(rules.replace(/^~(?=\/)/, env.HOME ?? '~')).catch(() => Buffer.alloc(0));
         await git.writeConfig();
+        await removeStaleLocks(git.shared);
         return git;
     }
     /** Writes our directory's configuration anew: what anybody wrote there before is gone. */
     async writeConfig() {
-        const { clone, own } = this;
+        const { clone, own, shared } = this;
+        const ignored = (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(shared, 'info', 'ignored');
         const lines = [
             '[core]',
             '\trepositoryformatversion = 1',
             '\tbare = false',
             '\thooksPath = /dev/null',
             '\tfsmonitor = false',
+            `\texcludesFile = ${quoted(ignored)}`,
         ];
         lines.push('\tfsync = loose-object,reference', '\tattributesFile = /dev/null', '[gc]', '\tauto = 0', '[maintenance]', '\tauto = false');
         lines.push('[protocol "ext"]', '\tallow = never', '[protocol "file"]', '\tallow = user', '[advice]', '\tdetachedHead = false');
@@ -277,14 +312,18 @@ class Git {
             const [group = '', name = ''] = key.split('.');
             lines.push(`[${group}]`, `\t${name} = ${quoted(value)}`);
         }
-        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'config'), `${lines.join('\n')}\n`);
+        // A way to a remote that has gone silent is given up, and tried again by the caller.
+        lines.push('[http]', '\tlowSpeedLimit = 1', '\tlowSpeedTime = 60');
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(shared, 'config'), `${lines.join('\n')}\n`);
         await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'HEAD'), 'ref: refs/heads/ralph-unborn\n');
-        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.copyFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(clone.commonDir, 'info', 'exclude'), (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'info', 'exclude')).catch(() => (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'info', 'exclude'), ''));
-        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'info', 'attributes'), '');
+        const exclude = (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(shared, 'info', 'exclude');
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.copyFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(clone.commonDir, 'info', 'exclude'), exclude).catch(() => (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)(exclude, ''));
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)(ignored, this.#ignored);
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(shared, 'info', 'attributes'), '');
         const boundary = async (dir) => (await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.readFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(dir, 'shallow'), 'utf8').catch(() => '')).split('\n').filter(Boolean);
-        const shallow = new Set([...(await boundary(clone.commonDir)), ...(await boundary(own))]);
+        const shallow = new Set([...(await boundary(clone.commonDir)), ...(await boundary(shared))]);
         if (shallow.size > 0)
-            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'shallow'), `${[...shallow].join('\n')}\n`);
+            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(shared, 'shallow'), `${[...shallow].join('\n')}\n`);
     }
     /** Runs git on our own directory. Throws GitError on an exit code that was not accepted. */
     run(args, options = {}) {
@@ -314,14 +353,29 @@ class Git {
         const hard = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false', ...args];
         return execute(hard, { cwd: this.clone.workTree, env, ...pick(options) });
     }
-    /** Runs a fetch or push against a remote, with its authentication in the environment. */
+    /** Runs a fetch or push against a remote, with its authentication in the environment, for ten minutes at most. */
     onRemote(remote, args, options = {}) {
-        return this.run(args, { ...options, env: { ...remote.env, ...options.env } });
+        return this.run(args, { timeoutMs: REMOTE_MS, ...options, env: { ...remote.env, ...options.env } });
     }
     /** Removes the lock files that a killed git of ours left. */
     async unlock() {
         await Promise.all(['index.lock', 'HEAD.lock', 'config.lock', 'shallow.lock'].map((name) => (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(this.own, name), { force: true })));
     }
+}
+function configHome(env) {
+    return env.XDG_CONFIG_HOME ?? (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(env.HOME ?? '/', '.config');
+}
+/** Removes the locks on refs that a git left which is gone (a power cut): nobody else would ever do it. */
+async function removeStaleLocks(directory) {
+    const entries = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.readdir)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(directory, 'refs'), { recursive: true }).catch(() => []);
+    const locks = entries.filter((name) => name.endsWith('.lock')).map((name) => (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)('refs', name));
+    for (const name of [...locks, 'packed-refs.lock'])
+        await removeStaleLock((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(directory, name));
+}
+async function removeStaleLock(file) {
+    const found = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.lstat)(file).catch(() => null);
+    if (found !== null && found.mtimeMs < Date.now() - STALE_MS)
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.rm)(file, { force: true });
 }
 /** Runs git in a folder that is nobody's clone, with a remote's authentication. Gives its output. */
 async function runPlain(args, directory, env, extra) {
@@ -330,6 +384,7 @@ async function runPlain(args, directory, env, extra) {
 }
 function pick(options) {
     return {
+        ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
         ...(options.input === undefined ? {} : { input: options.input }),
         ...(options.accept === undefined ? {} : { accept: options.accept }),
     };
@@ -337,6 +392,8 @@ function pick(options) {
 function quoted(value) {
     return `"${value.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`;
 }
+/** What a timer of Node can hold, milliseconds. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 function execute(args, options) {
     return new Promise((done, fail) => {
         // A group of its own: Ctrl+C on a terminal must not end a git that is writing our state.
@@ -351,10 +408,21 @@ function execute(args, options) {
         child.stdout.on('data', (chunk) => out.push(chunk));
         child.stderr.on('data', (chunk) => err.push(chunk));
         child.stdin.on('error', () => { }); // a git that ends early closes its input: the exit code tells
-        child.on('error', (error) => fail(new GitError(args, 127, error.message)));
+        let late = false;
+        const timer = setTimeout(() => {
+            late = true;
+            if (child.pid !== undefined)
+                process.kill(-child.pid, 'SIGKILL');
+        }, options.timeoutMs ?? LONGEST_TIMER_MS);
+        child.on('error', (error) => {
+            clearTimeout(timer);
+            fail(new GitError(args, 127, error.message));
+        });
         child.on('close', (code, signal) => {
-            const stderr = Buffer.concat(err).toString('utf8') + (signal === null ? '' : `ended by ${signal}`);
-            const result = { code: code ?? 128, stdout: Buffer.concat(out).toString('utf8'), stderr };
+            clearTimeout(timer);
+            const why = late ? `no end within ${options.timeoutMs} ms` : `ended by ${signal}`;
+            const stderr = Buffer.concat(err).toString('utf8') + (signal === null ? '' : why);
+            const result = { code: late ? 124 : (code ?? 128), stdout: Buffer.concat(out).toString('utf8'), stderr };
             if (result.code === 0 || options.accept?.includes(result.code))
                 done(result);
             else
@@ -374,17 +442,25 @@ function execute(args, options) {
 /* harmony export */   b: () => (/* binding */ STATE_FILE),
 /* harmony export */   y: () => (/* binding */ createStore)
 /* harmony export */ });
-/* harmony import */ var _loop_ports_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(7942);
-/* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(94);
-/* harmony import */ var _clone_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(4389);
-/* harmony import */ var _git_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(5216);
+/* harmony import */ var node_timers_promises__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(8500);
+/* harmony import */ var _loop_ports_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(7942);
+/* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(94);
+/* harmony import */ var _clone_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(4389);
+/* harmony import */ var _git_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(5216);
+// State in git: one ref a feature, compare-and-swap locally and on the remote. Implements StorePort.
 
 
 
 
-const TRIES = 4;
+
+/** Pauses before a way to the remote is tried again, seconds: a minute in all (facts 3.5). */
+const PAUSES_S = [0.25, 1, 3, 8, 16, 32];
+/** The remote does not know this token (any more). */
+const UNKNOWN = /(returned error:|HTTP) 401|could not read username|authentication failed|invalid username or/i;
 /** The remote knows this token and says no: asking again changes nothing. */
-const REFUSED = /\b(401|403)\b|permission to .* denied|write access to repository not granted|could not read username/i;
+const REFUSED = /(returned error:|HTTP) 40[34]|permission to .* denied|write access to repository not granted|repository .*not found/i;
+/** How git ends when the way to a remote fails, or takes too long. */
+const FAILED = [1, 124, 128];
 const FOLDER = '.ralph-state';
 /** Where the state stands in its commit. */
 const STATE_FILE = `${FOLDER}/state.json`;
@@ -436,9 +512,11 @@ function createStore(git, objects, options) {
             input: Buffer.concat([input, Buffer.from('done\n')]),
             accept: [1],
         });
-        if (made.code !== 0)
-            throw new _loop_ports_js__WEBPACK_IMPORTED_MODULE_0__/* .LeaseLost */ .V(made.stderr.trim());
-        return made.stdout.trim();
+        if (made.code === 0)
+            return made.stdout.trim();
+        if ((await localRef(ref)) !== known.commit)
+            throw new _loop_ports_js__WEBPACK_IMPORTED_MODULE_1__/* .LeaseLost */ .V(`${ref} has moved`);
+        throw new Error(`the state could not be written to ${ref}: ${made.stderr.trim()}`);
     }
     async function moveLocal(state, commit, withBranch) {
         const ref = refOf(state.folder);
@@ -447,7 +525,7 @@ function createStore(git, objects, options) {
         // Until the job has looked at the branch, what people committed there is not ours to move.
         if (state.published === null || !(withBranch || state.job.opened))
             return;
-        await (0,_clone_js__WEBPACK_IMPORTED_MODULE_2__/* .moveClone */ .HN)(git, snapshot, state.branch, state.green, [[ref, commit]]);
+        await (0,_clone_js__WEBPACK_IMPORTED_MODULE_3__/* .moveClone */ .HN)(git, snapshot, state.branch, state.green, [[ref, commit]]);
     }
     async function push(target, refs) {
         const args = ['push', '--porcelain', '--no-verify', '--no-follow-tags', '--recurse-submodules=no'];
@@ -457,14 +535,16 @@ function createStore(git, objects, options) {
             args.push(`--force-with-lease=${ref}:${from ?? ''}`);
         args.push(target.url, ...refs.map(({ ref, to }) => `${to}:${ref}`));
         let said = '';
-        for (let tries = 0; tries < TRIES; tries++) {
+        for (let tries = 0; tries <= PAUSES_S.length; tries++) {
             if (tries > 0)
                 await pause(tries);
-            const result = await git.onRemote(target, args, { accept: [1, 128] });
+            const result = await git.onRemote(target, args, { accept: FAILED });
             if (result.code === 0)
                 return { kind: 'pushed' };
             said = `${result.stdout}\n${result.stderr}`.trim();
-            if (REFUSED.test(said))
+            if (UNKNOWN.test(result.stderr))
+                return { kind: 'unknown-token', said };
+            if (REFUSED.test(result.stderr))
                 return { kind: 'rejected', said };
             // The answer may be lost although the push was done: the remote itself is asked before anything is said.
             const now = await remoteRefs(target, refs.map(({ ref }) => ref)).catch(() => null);
@@ -481,11 +561,12 @@ function createStore(git, objects, options) {
     /** A question to the remote, repeated when the way to it fails. */
     async function ask(target, args) {
         for (let tries = 1;; tries++) {
-            const result = await git.onRemote(target, args, tries < TRIES ? { accept: [1, 128] } : {});
+            const result = await git.onRemote(target, args, { accept: FAILED });
             if (result.code === 0)
                 return result;
-            if (REFUSED.test(result.stderr))
-                throw new _git_js__WEBPACK_IMPORTED_MODULE_3__/* .GitError */ .XS(args, result.code, result.stderr);
+            const isFinal = UNKNOWN.test(result.stderr) || REFUSED.test(result.stderr);
+            if (isFinal || tries > PAUSES_S.length)
+                throw new _git_js__WEBPACK_IMPORTED_MODULE_4__/* .GitError */ .XS(args, result.code, result.stderr);
             await pause(tries);
         }
     }
@@ -504,11 +585,26 @@ function createStore(git, objects, options) {
         const found = await git.run(['rev-parse', '--verify', '-q', ref], { accept: [1, 128] });
         return found.code === 0 ? found.stdout.trim() : null;
     }
+    /** The clone holds the states that were published once more: what our own directory lost is taken from there. */
+    async function recoverRefs() {
+        const form = '--format=%(refname) %(objectname)';
+        const own = await git.line(['for-each-ref', '--format=%(refname)', `${namespace}/`]);
+        const there = await git.onClone(['for-each-ref', form, `${namespace}/`]);
+        const known = new Set(own.split('\n'));
+        const lost = there.stdout
+            .split('\n')
+            .filter((line) => line !== '' && !known.has(line.split(' ')[0] ?? ''));
+        if (lost.length === 0)
+            return;
+        await git.run(['update-ref', '--stdin'], { input: lost.map((line) => `create ${line}\n`).join('') });
+    }
     async function has(commit) {
         return (await objects.info(`${commit}^{tree}`)) !== null;
     }
     const store = {
         async list() {
+            if (remote === null)
+                await recoverRefs();
             const listed = remote === null
                 ? (await git.run(['for-each-ref', '--format=%(objectname)%09%(refname)', `${namespace}/`])).stdout
                 : (await ask(remote, ['ls-remote', '--refs', remote.url, `${namespace}/*`])).stdout;
@@ -559,13 +655,8 @@ function createStore(git, objects, options) {
                 return;
             const depth = !cut ? [] : history === 'tip' ? ['--depth=1'] : ['--unshallow'];
             const args = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', ...depth, remote.url, ...wanted];
-            for (let tries = 1;; tries++) {
-                const result = await git.onRemote(remote, args, tries < TRIES ? { accept: [1, 128] } : {});
-                if (result.code === 0)
-                    break;
-                await pause(tries);
-            }
-            await (0,_clone_js__WEBPACK_IMPORTED_MODULE_2__/* .shareShallow */ .wL)(git, snapshot);
+            await ask(remote, args);
+            await (0,_clone_js__WEBPACK_IMPORTED_MODULE_3__/* .shareShallow */ .wL)(git, snapshot);
         },
         save: (state) => save(state, false),
         async publish(state, withBranch) {
@@ -581,8 +672,14 @@ function createStore(git, objects, options) {
                 { ref: branch, from: state.published, to: state.green },
                 { ref, from: before, to: commit },
             ]);
-            if (result.kind === 'rejected') {
+            if (result.kind !== 'pushed') {
                 await takeBack(ref, before);
+                if (result.kind === 'unknown-token' && options.publishRemote !== null) {
+                    return {
+                        kind: 'expired',
+                        reason: `the publish token is not known any more: ${refusal(result.said, branch)}`,
+                    };
+                }
                 const now = await remoteRefs(remote, [branch, ref]);
                 if ((now.get(ref) ?? null) !== before)
                     throw await whyRejected(state, before, result.said);
@@ -595,6 +692,15 @@ function createStore(git, objects, options) {
             await moveLocal({ ...state, published: state.green }, commit, true);
             return { kind: 'published' };
         },
+        async restore(state) {
+            const ref = `refs/heads/${state.branch}`;
+            if (remote === null)
+                return { kind: 'published' }; // the next save moves it
+            const result = await push(options.publishRemote ?? remote, [{ ref, from: null, to: state.green }]);
+            if (result.kind === 'pushed')
+                return { kind: 'published' };
+            return { kind: 'refused', reason: refusal(result.said, state.branch) };
+        },
         async theirs(state) {
             if (remote === null) {
                 if (!firstLook)
@@ -603,7 +709,7 @@ function createStore(git, objects, options) {
             }
             const head = await store.head(state.branch);
             if (head === null)
-                return state.published === null || remote === null ? null : 'gone';
+                return state.published === null ? null : 'gone';
             if (head === state.green || head === state.published)
                 return null;
             await store.fetch([head], 'whole');
@@ -616,7 +722,7 @@ function createStore(git, objects, options) {
         const commit = await write(state);
         if (remote !== null) {
             const result = await push(remote, [{ ref: refOf(state.folder), from: before, to: commit }]);
-            if (result.kind === 'rejected') {
+            if (result.kind !== 'pushed') {
                 await takeBack(refOf(state.folder), before);
                 throw await whyRejected(state, before, result.said);
             }
@@ -627,10 +733,10 @@ function createStore(git, objects, options) {
         const ref = refOf(state.folder);
         const now = remote === null ? null : await remoteRefs(remote, [ref]).catch(() => null);
         if (now !== null && (now.get(ref) ?? null) !== before)
-            return new _loop_ports_js__WEBPACK_IMPORTED_MODULE_0__/* .LeaseLost */ .V(`${ref} moved`);
-        if (REFUSED.test(said)) {
+            return new _loop_ports_js__WEBPACK_IMPORTED_MODULE_1__/* .LeaseLost */ .V(`${ref} moved`);
+        if (REFUSED.test(said) || UNKNOWN.test(said)) {
             const fix = 'give the job permissions: contents: write (and do not protect refs/ralph/*)';
-            return new _system_errors_js__WEBPACK_IMPORTED_MODULE_1__/* .UserError */ .yo([
+            return new _system_errors_js__WEBPACK_IMPORTED_MODULE_2__/* .UserError */ .yo([
                 { path: 'input token', found: refusal(said, ref), expected: 'a token that may push', fix },
             ]);
         }
@@ -643,8 +749,9 @@ function refusal(said, what) {
     const telling = lines.find((line) => /refus|denied|protect|permission|error:|fatal:|declined|403|401/i.test(line));
     return `${what} was not accepted: ${telling ?? lines.find((line) => line !== '') ?? 'no reason was given'}`;
 }
+/** Before the given try; the first is 0. */
 function pause(tries) {
-    return new Promise((resolve) => setTimeout(resolve, 250 * 4 ** (tries - 1)));
+    return (0,node_timers_promises__WEBPACK_IMPORTED_MODULE_0__.setTimeout)((PAUSES_S[tries - 1] ?? 0) * 1000);
 }
 
 

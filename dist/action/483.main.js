@@ -87,7 +87,7 @@ function whyHeldInVain(state, holder, now) {
     if (!over)
         return null;
     // A job that was cancelled before our own deadline was stopped by a person.
-    if (holder?.conclusion === 'cancelled' && now < job.deadline)
+    if (holder?.conclusion === 'cancelled' && holder.at < job.deadline)
         return null;
     return 'the job that worked on it was lost';
 }
@@ -123,14 +123,31 @@ async function resumeLost(context) {
     }
     const api = (0,client/* createClient */.UU)({ token: (0,action_context/* tokenOf */.B9)(context), url: place.api, warn: (text) => core/* warning */.$e(text) });
     const resumed = [];
+    let queued = null;
     for (const state of (await (0,peek/* peekStates */.o)(context)).values()) {
         const why = whyLost(state, await holderOf(state), Date.now());
         if (why === null)
             continue;
+        // What was dispatched and waits for a runner may be this chain's next job: the next look will tell.
+        queued ??= await isQueued();
+        if (queued)
+            return 'a job waits for a runner: looking again later';
         await (0,dispatch/* dispatchRun */.e)(api, place, workflow, { feature: state.feature, generation: state.generation });
         resumed.push(`${state.feature} (${why})`);
     }
     return resumed.length === 0 ? 'no chain is lost' : `resumed: ${resumed.join(', ')}`;
+    async function isQueued() {
+        const { owner, repo } = place;
+        const route = api.rest.actions.listWorkflowRuns;
+        const { data } = await route({
+            owner,
+            repo,
+            workflow_id: workflow,
+            event: 'workflow_dispatch',
+            per_page: 30,
+        });
+        return data.workflow_runs.some((run) => run.status !== 'completed' && run.status !== 'in_progress');
+    }
     async function holderOf(state) {
         const id = state.lease?.runId ?? null;
         if (id === null)
@@ -138,7 +155,7 @@ async function resumeLost(context) {
         const { owner, repo } = place;
         try {
             const { data } = await api.rest.actions.getWorkflowRun({ owner, repo, run_id: id });
-            return { status: data.status ?? '', conclusion: data.conclusion };
+            return { status: data.status ?? '', conclusion: data.conclusion, at: Date.parse(data.updated_at) };
         }
         catch (error) {
             core/* warning */.$e(`run ${id} could not be looked up: ${(0,client/* saidByGitHub */.C9)(error)}`);

@@ -12,42 +12,57 @@ export const modules = {
 /* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1455);
 /* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(6760);
 /* harmony import */ var _loop_slash_commands_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(8754);
-// Commands typed on this machine wait in a file until a run takes them: the local counterpart of comments.
+// Commands typed on this machine wait in a file, as comments wait on a pull request: the cursor is the last one handled.
 
 
 
-/** Each line is `feature<TAB>/ralph …`: parsed when it is read, like a comment. */
+/** Each line holds the feature and `/ralph …`: parsed when it is read, like a comment. */
 async function post(clone, feature, text) {
     const file = inboxFile(clone);
     await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.mkdir)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.dirname)(file), { recursive: true });
-    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.appendFile)(file, `${JSON.stringify({ feature, text })}\n`);
+    const last = (await entriesOf(file)).at(-1)?.id ?? 0;
+    const entry = { id: Math.max(last + 1, Date.now()), feature, text };
+    // A line that was torn by a crash does not take this one along.
+    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.appendFile)(file, `\n${JSON.stringify(entry)}\n`);
 }
 function inboxQueue(clone) {
-    const file = inboxFile(clone);
-    return {
-        async read(state) {
-            const taken = `${file}.taken`;
-            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rename)(file, taken).catch(() => { });
-            const text = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readFile)(taken, 'utf8').catch(() => '');
-            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)(taken, { force: true });
-            const ids = state.prd.userStories.map((story) => story.id);
-            return text
-                .split('\n')
-                .filter(Boolean)
-                .map((line) => {
-                const entry = JSON.parse(line);
-                if (entry.feature !== state.feature || typeof entry.text !== 'string')
-                    return null;
-                const parsed = (0,_loop_slash_commands_js__WEBPACK_IMPORTED_MODULE_2__/* .parseSlash */ .d)(entry.text, ids);
-                return parsed.kind === 'command' ? parsed.command : null;
-            })
-                .filter((said) => said !== null)
-                .map((said) => ({ ...said, id: 0, by: 'you' }));
-        },
-    };
+    /** The commands after the last one that was handled, which is committed with its effect. */
+    async function read(state) {
+        const ids = state.prd.userStories.map((story) => story.id);
+        const entries = await entriesOf(inboxFile(clone));
+        return entries
+            .filter((entry) => entry.feature === state.feature && entry.id > state.control.lastComment)
+            .map((entry) => {
+            const parsed = (0,_loop_slash_commands_js__WEBPACK_IMPORTED_MODULE_2__/* .parseSlash */ .d)(entry.text, ids);
+            const said = parsed.kind === 'command' ? parsed.command : { kind: 'refused' };
+            return { ...said, id: entry.id, by: 'you' };
+        });
+    }
+    return { read, waiting: async () => false };
+}
+async function entriesOf(file) {
+    const text = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readFile)(file, 'utf8').catch(() => '');
+    return text
+        .split('\n')
+        .map(parseEntry)
+        .filter((entry) => entry !== null);
+}
+function parseEntry(line) {
+    try {
+        const entry = JSON.parse(line);
+        if (typeof entry !== 'object' || entry === null)
+            return null;
+        const { id, feature, text } = entry;
+        if (typeof id !== 'number' || typeof feature !== 'string' || typeof text !== 'string')
+            return null;
+        return { id, feature, text };
+    }
+    catch {
+        return null;
+    }
 }
 function inboxFile(clone) {
-    return (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(clone.gitDir, 'ralph', 'inbox.jsonl');
+    return (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(clone.commonDir, 'ralph', 'inbox.jsonl');
 }
 
 
@@ -220,7 +235,7 @@ const LONGEST_TEXT = 2000;
 /** What the comment asks. `storyIds` are the ids that exist, for the nearest one. */
 function parseSlash(body, storyIds) {
     const [first = '', ...below] = body.replace(/\r\n?/g, '\n').slice(0, 20_000).split('\n');
-    const match = /^\/ralph(?:[ \t]+(.*))?$/.exec(first.trimEnd());
+    const match = /^\/ralph(?:[ \t]+(.*))?$/s.exec(first.trimEnd());
     if (match === null)
         return { kind: 'none' };
     const { words, text } = split(match[1] ?? '');
@@ -312,7 +327,7 @@ function stories(word, args, ids) {
         const id = ids.find((one) => one === arg) ?? ids.find((one) => one.toLowerCase() === arg.toLowerCase());
         if (id === undefined) {
             const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_0__/* .nearest */ .p)(arg, ids);
-            const shown = arg.replace(/[^\w.-]/g, '').slice(0, 40);
+            const shown = readable(arg);
             return mistake(`there is no story ${shown}`, near === null ? `/ralph ${word} ${ids[0] ?? 'US-001'}` : `/ralph ${word} ${near}`);
         }
         if (!found.includes(id))
@@ -320,9 +335,13 @@ function stories(word, args, ids) {
     }
     return { stories: found };
 }
+/** The sender's word without anything that a page would obey. */
+function readable(word) {
+    return word.replace(/[^\p{L}\p{N}_.-]/gu, '').slice(0, 40) || 'of that name';
+}
 function unknownWord(word) {
     const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_0__/* .nearest */ .p)(word, WORDS.slice(0, WORDS.indexOf('split')));
-    const shown = word.replace(/[^\w-]/g, '').slice(0, 40);
+    const shown = readable(word);
     return mistake(`there is no command ${shown}`, near === null ? '/ralph help' : `/ralph ${near}`);
 }
 /** The words before ` -- `, and the text behind it. */

@@ -246,42 +246,57 @@ const WHO = {
 /* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1455);
 /* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(6760);
 /* harmony import */ var _loop_slash_commands_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(8754);
-// Commands typed on this machine wait in a file until a run takes them: the local counterpart of comments.
+// Commands typed on this machine wait in a file, as comments wait on a pull request: the cursor is the last one handled.
 
 
 
-/** Each line is `feature<TAB>/ralph …`: parsed when it is read, like a comment. */
+/** Each line holds the feature and `/ralph …`: parsed when it is read, like a comment. */
 async function post(clone, feature, text) {
     const file = inboxFile(clone);
     await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.mkdir)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.dirname)(file), { recursive: true });
-    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.appendFile)(file, `${JSON.stringify({ feature, text })}\n`);
+    const last = (await entriesOf(file)).at(-1)?.id ?? 0;
+    const entry = { id: Math.max(last + 1, Date.now()), feature, text };
+    // A line that was torn by a crash does not take this one along.
+    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.appendFile)(file, `\n${JSON.stringify(entry)}\n`);
 }
 function inboxQueue(clone) {
-    const file = inboxFile(clone);
-    return {
-        async read(state) {
-            const taken = `${file}.taken`;
-            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rename)(file, taken).catch(() => { });
-            const text = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readFile)(taken, 'utf8').catch(() => '');
-            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)(taken, { force: true });
-            const ids = state.prd.userStories.map((story) => story.id);
-            return text
-                .split('\n')
-                .filter(Boolean)
-                .map((line) => {
-                const entry = JSON.parse(line);
-                if (entry.feature !== state.feature || typeof entry.text !== 'string')
-                    return null;
-                const parsed = (0,_loop_slash_commands_js__WEBPACK_IMPORTED_MODULE_2__/* .parseSlash */ .d)(entry.text, ids);
-                return parsed.kind === 'command' ? parsed.command : null;
-            })
-                .filter((said) => said !== null)
-                .map((said) => ({ ...said, id: 0, by: 'you' }));
-        },
-    };
+    /** The commands after the last one that was handled, which is committed with its effect. */
+    async function read(state) {
+        const ids = state.prd.userStories.map((story) => story.id);
+        const entries = await entriesOf(inboxFile(clone));
+        return entries
+            .filter((entry) => entry.feature === state.feature && entry.id > state.control.lastComment)
+            .map((entry) => {
+            const parsed = (0,_loop_slash_commands_js__WEBPACK_IMPORTED_MODULE_2__/* .parseSlash */ .d)(entry.text, ids);
+            const said = parsed.kind === 'command' ? parsed.command : { kind: 'refused' };
+            return { ...said, id: entry.id, by: 'you' };
+        });
+    }
+    return { read, waiting: async () => false };
+}
+async function entriesOf(file) {
+    const text = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readFile)(file, 'utf8').catch(() => '');
+    return text
+        .split('\n')
+        .map(parseEntry)
+        .filter((entry) => entry !== null);
+}
+function parseEntry(line) {
+    try {
+        const entry = JSON.parse(line);
+        if (typeof entry !== 'object' || entry === null)
+            return null;
+        const { id, feature, text } = entry;
+        if (typeof id !== 'number' || typeof feature !== 'string' || typeof text !== 'string')
+            return null;
+        return { id, feature, text };
+    }
+    catch {
+        return null;
+    }
 }
 function inboxFile(clone) {
-    return (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(clone.gitDir, 'ralph', 'inbox.jsonl');
+    return (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(clone.commonDir, 'ralph', 'inbox.jsonl');
 }
 
 
@@ -313,36 +328,48 @@ var reduce = __webpack_require__(9782);
 // Turns a step into an event by asking the ports: the only place of the loop where effects happen.
 
 
-/** Performs one step. Cancellation turns into the event `interrupted`, so that the state is always put in order. */
+/**
+ * Performs one step. Cancellation turns into the event `interrupted`, and the end of the job's time into `out-of-time`,
+ * so that the state is always put in order.
+ */
 async function perform(step, state, limits, ports) {
     const begun = ports.clock.now();
-    const happened = await act(step, state, limits, ports, begun);
-    if (ports.signal.aborted && !settles(state, step)) {
+    const late = timer((0,loop_limits/* endOfWork */.Kf)(state.job) - begun);
+    const signal = AbortSignal.any([ports.signal, late]);
+    const happened = await act(step, state, limits, { ...ports, signal }, begun);
+    const at = ports.clock.now();
+    if (signal.aborted && !settles(state, step)) {
         const usage = happened.kind === 'judged' || happened.kind === 'verified' ? happened.usage : null;
-        return { at: ports.clock.now(), kind: 'interrupted', usage };
+        return { at, kind: ports.signal.aborted ? 'interrupted' : 'out-of-time', usage };
     }
     // The candidate holds the time at which it was built; the event must say the same.
-    return { ...happened, at: step.kind === 'guard' ? begun : ports.clock.now() };
+    return { ...happened, at: step.kind === 'guard' ? begun : at };
 }
-/** Steps whose event stands although we were cancelled: they put things in order, or say what was spent. */
+/** Aborts when the time is over. */
+function timer(ms) {
+    return ms > LONGEST_TIMER_MS ? new AbortController().signal : AbortSignal.timeout(Math.max(0, ms));
+}
+/** What a timer of Node can hold, milliseconds. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** Steps whose event stands although we were cancelled: they put things in order, were heard, or say what was spent. */
 function settles(state, step) {
     return (state.job.conclusion !== null ||
         state.job.interrupted ||
-        ['agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind));
+        ['sync', 'agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind));
 }
 async function act(step, state, limits, ports, now) {
     const { repository, store, gates, agent, signal } = ports;
     switch (step.kind) {
         case 'sync':
-            return {
-                kind: 'synced',
-                commands: await ports.queue.read(state),
-                theirs: await store.theirs(state),
-            };
+            return sync(state, ports);
+        case 'restore': {
+            const result = await store.restore(state);
+            return result.kind === 'published' ? { kind: 'restored' } : turnedDown(result);
+        }
         case 'join':
             return join(state, step.theirs, ports);
         case 'prepare': {
-            const result = await gates.prepare(signal);
+            const result = await gates.prepare(state.green, signal);
             if (result === null || result.ok)
                 return { kind: 'prepared' };
             return {
@@ -353,9 +380,7 @@ async function act(step, state, limits, ports, now) {
         }
         case 'baseline': {
             await repository.checkOut(state.green, null);
-            const results = await gates.run(null, signal);
-            await repository.restore(state.green);
-            return { kind: 'baselined', gates: results };
+            return { kind: 'baselined', gates: await whole(state.green, ports) };
         }
         case 'open':
             return perform_open(state, ports);
@@ -419,19 +444,23 @@ async function work(state, attempt, limits, ports, now) {
     return { kind: 'worked', session };
 }
 async function gate(state, attempt, ports) {
-    const { repository, gates, signal } = ports;
     const candidate = attempt.candidate ?? '';
     const story = state.prd.userStories.find((one) => one.id === attempt.storyId);
-    const results = [];
-    if (await repository.lockfileChanged(state.green, candidate)) {
-        const prepared = await gates.prepare(signal);
-        if (prepared !== null)
-            results.push(prepared);
-    }
-    if (results.every((result) => result.ok))
-        results.push(...(await gates.run(story?.tags ?? [], signal)));
-    await repository.restore(candidate);
-    return { kind: 'gated', candidate, gates: results };
+    return { kind: 'gated', candidate, gates: await gatesOn(candidate, story?.tags ?? [], ports) };
+}
+/** Every gate on the whole of a commit that is checked out. */
+function whole(commit, ports) {
+    return gatesOn(commit, null, ports);
+}
+/** The commit's own dependencies, then its gates; what they wrote is thrown away. */
+async function gatesOn(commit, tags, ports) {
+    const { repository, gates, signal } = ports;
+    const prepared = await gates.prepare(commit, signal);
+    const results = prepared === null ? [] : [prepared];
+    if (prepared?.ok !== false)
+        results.push(...(await gates.run(tags, signal)));
+    await repository.restore(commit);
+    return results;
 }
 /** Leaves a clean tree at the green commit and keeps the work for the story's next attempt. */
 async function putAway(state, ports) {
@@ -452,28 +481,34 @@ async function perform_open(state, ports) {
         return turnedDown(result);
     return { kind: 'opened', green, github: await ports.reporter.opened({ ...state, green, published: green }) };
 }
+async function sync(state, ports) {
+    const commands = await ports.queue.read(state);
+    const theirs = await ports.store.theirs(state);
+    if (theirs !== 'gone')
+        return { kind: 'synced', commands, theirs };
+    return { kind: 'synced', commands, theirs: (await ports.reporter.merged(state)) ? 'merged' : 'deleted' };
+}
 async function join(state, theirs, ports) {
-    const { repository, gates, signal } = ports;
+    const { repository } = ports;
     const joined = await repository.join(state, theirs);
-    if ('conflict' in joined)
-        return { kind: 'join-failed', summary: joined.conflict };
-    if (joined.code) {
-        await repository.checkOut(joined.commit, null);
-        const results = await gates.run(null, signal);
-        await repository.restore(joined.commit);
+    if ('refused' in joined)
+        return { kind: 'join-failed', summary: joined.refused };
+    const { code, ...rest } = joined;
+    if (code) {
+        await repository.checkOut(joined.green, null);
+        const results = await whole(joined.green, ports);
         const red = results.find((result) => !result.ok && !result.advisory);
         if (red !== undefined) {
             const summary = `gate ${red.name} fails on ${theirs.slice(0, 7)}, which people pushed: mend the branch, then run again`;
             return { kind: 'join-failed', summary };
         }
     }
-    return { kind: 'joined', green: joined.commit, theirs, people: joined.people };
+    return { kind: 'joined', theirs, ...rest };
 }
 async function verify(state, limits, ports, now) {
-    const { repository, gates, agent, signal } = ports;
+    const { repository, agent, signal } = ports;
     await repository.checkOut(state.green, null);
-    const results = await gates.run(null, signal);
-    await repository.restore(state.green);
+    const results = await whole(state.green, ports);
     const red = results.find((result) => !result.ok && !result.advisory);
     if (red !== undefined) {
         const reason = `gate ${red.name} fails on the whole (${red.ended})`;
@@ -500,7 +535,8 @@ function lastPassed(state) {
 async function publish(state, limits, ports) {
     const { repository, store, queue } = ports;
     // The first push of the branch belongs to `open`: until then a run that ends has made nothing.
-    const withBranch = !state.job.branchRefused && state.published !== null;
+    const { branchRefused, branchGone } = state.job;
+    const withBranch = !branchRefused && branchGone === null && state.published !== null;
     const leaving = (0,reduce/* released */.w2)(state, limits);
     const subject = `chore(ralph): ${state.feature} ${state.job.conclusion?.outcome ?? ''}`.trim();
     const recorded = withBranch ? await repository.record(leaving, subject) : null;
@@ -512,14 +548,12 @@ async function publish(state, limits, ports) {
     if (result.kind !== 'published')
         return turnedDown(result);
     // A command that came in after our last look, while we still held the lease, was dispatched by nobody (but `stop`).
-    const late = await queue.read(state);
-    const more = late.some((command) => command.kind !== 'refused' && command.kind !== 'stop');
-    return { kind: 'published', green, withBranch, more };
+    return { kind: 'published', green, withBranch, more: await queue.waiting(state) };
 }
 function turnedDown(result) {
     if (result.kind === 'diverged')
         return { kind: 'diverged', theirs: result.theirs };
-    return { kind: 'push-refused', summary: result.reason };
+    return { kind: result.kind === 'expired' ? 'push-expired' : 'push-refused', summary: result.reason };
 }
 async function wait(ms, signal) {
     await new Promise((resolve) => {
@@ -560,8 +594,8 @@ async function loop(start, limits, ports) {
 var outputs = __webpack_require__(8568);
 // EXTERNAL MODULE: ./lib/report/terminal.js + 1 modules
 var terminal = __webpack_require__(1992);
-// EXTERNAL MODULE: ./lib/wire.js + 44 modules
-var wire = __webpack_require__(1058);
+// EXTERNAL MODULE: ./lib/wire.js + 41 modules
+var wire = __webpack_require__(2380);
 // EXTERNAL MODULE: ./lib/cli/context.js
 var cli_context = __webpack_require__(4641);
 // EXTERNAL MODULE: ./lib/cli/inbox.js
@@ -630,6 +664,7 @@ function createLive(screen, facts, noColour) {
         async opened(now) {
             return now.github;
         },
+        merged: async () => false,
         async finished(now) {
             return now.github;
         },
@@ -758,8 +793,11 @@ async function run(context) {
         const stop = new AbortController();
         const release = onSignals(stop, live);
         try {
+            const now = Date.now();
+            const lease = await (0,wire/* leaseFor */.UX)(settings, now, null);
             const ports = await (0,wire/* createPorts */.RV)({
                 settings,
+                mark: lease.mark,
                 env: context.env,
                 workshop: local.workshop,
                 reporter: live,
@@ -770,15 +808,15 @@ async function run(context) {
                 onGateStart: () => { },
                 onGateEnd: live.gate,
             });
-            const now = Date.now();
             const claimed = await (0,claim/* claim */.B7)(local.workshop.git, local.workshop.objects, local.workshop.store, local.workshop.repository, {
                 feature: settings.feature,
                 branchPrefix: settings.branchPrefix,
                 base: local.base,
                 workTree: local.workshop.clone.workTree,
                 generation: null,
-                lease: await (0,wire/* leaseFor */.UX)(settings, now, null),
+                lease,
                 alive: local.alive,
+                bury: local.bury,
                 job: (0,claim/* newJob */.iO)(now, context.flags.jobDeadline === undefined ? Number.MAX_SAFE_INTEGER : now + settings.jobDeadlineMs),
                 chosen: {},
                 settle: (state) => (0,cli_local/* adoptSettle */.OZ)(local, state),
@@ -807,9 +845,9 @@ async function run(context) {
         __disposeResources(env_1);
     }
 }
-/** A person who types `ralph run` goes on: it ends a pause, as the comment does. */
+/** A person who types `ralph run` goes on, as by the comment: it ends a pause, and takes the branch as people left it. */
 function unpaused(state) {
-    return { ...state, control: { ...state.control, paused: null } };
+    return { ...state, control: { ...state.control, paused: null }, job: { ...state.job, takesBranch: true } };
 }
 function errorOf(state) {
     const { error } = state.job;
@@ -899,7 +937,7 @@ const LONGEST_TEXT = 2000;
 /** What the comment asks. `storyIds` are the ids that exist, for the nearest one. */
 function parseSlash(body, storyIds) {
     const [first = '', ...below] = body.replace(/\r\n?/g, '\n').slice(0, 20_000).split('\n');
-    const match = /^\/ralph(?:[ \t]+(.*))?$/.exec(first.trimEnd());
+    const match = /^\/ralph(?:[ \t]+(.*))?$/s.exec(first.trimEnd());
     if (match === null)
         return { kind: 'none' };
     const { words, text } = split(match[1] ?? '');
@@ -991,7 +1029,7 @@ function stories(word, args, ids) {
         const id = ids.find((one) => one === arg) ?? ids.find((one) => one.toLowerCase() === arg.toLowerCase());
         if (id === undefined) {
             const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_0__/* .nearest */ .p)(arg, ids);
-            const shown = arg.replace(/[^\w.-]/g, '').slice(0, 40);
+            const shown = readable(arg);
             return mistake(`there is no story ${shown}`, near === null ? `/ralph ${word} ${ids[0] ?? 'US-001'}` : `/ralph ${word} ${near}`);
         }
         if (!found.includes(id))
@@ -999,9 +1037,13 @@ function stories(word, args, ids) {
     }
     return { stories: found };
 }
+/** The sender's word without anything that a page would obey. */
+function readable(word) {
+    return word.replace(/[^\p{L}\p{N}_.-]/gu, '').slice(0, 40) || 'of that name';
+}
 function unknownWord(word) {
     const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_0__/* .nearest */ .p)(word, WORDS.slice(0, WORDS.indexOf('split')));
-    const shown = word.replace(/[^\w-]/g, '').slice(0, 40);
+    const shown = readable(word);
     return mistake(`there is no command ${shown}`, near === null ? '/ralph help' : `/ralph ${near}`);
 }
 /** The words before ` -- `, and the text behind it. */

@@ -30,6 +30,8 @@ function nextStep(state, limits, now) {
         return job.prepared ? { kind: 'join', theirs: job.theirs } : { kind: 'prepare' };
     if (!job.synced)
         return { kind: 'sync' };
+    if (job.branchGone !== null && job.takesBranch && state.prd.run.outcome !== 'complete')
+        return { kind: 'restore' };
     const verdict = outcomeOf(state, limits, now);
     if (verdict !== null)
         return { kind: 'conclude', conclusion: verdict };
@@ -78,10 +80,11 @@ function wrapUp(state, conclusion, limits) {
         return { kind: 'report', conclusion };
     return { kind: 'stop', conclusion };
 }
-/** Jobs that granted iterations need beyond `max-jobs`. */
-function grantedJobs(state, limits) {
-    const { iterations } = state.control.granted;
-    return limits.iterationsPerJob === 0 ? 0 : 3 * Math.ceil(iterations / limits.iterationsPerJob);
+/** Jobs that may have begun by now: those that granted iterations need come on top, and a person's word starts anew. */
+function jobsAllowed({ control }, limits) {
+    const { iterationsPerJob, maxJobs } = limits;
+    const granted = iterationsPerJob === 0 ? 0 : 3 * Math.ceil(control.granted.iterations / iterationsPerJob);
+    return control.jobsBefore + maxJobs + granted;
 }
 function conclude(outcome, reason) {
     return { kind: 'conclude', conclusion: end(outcome, reason) };
@@ -93,6 +96,8 @@ function outcomeOf(state, limits, now) {
     const done = open.length === 0;
     if (state.job.branchRefused)
         return end('paused', control.paused?.reason ?? 'the branch could not be pushed');
+    if (state.job.branchGone !== null)
+        return afterTheBranch(state, state.job.branchGone, done);
     if (done && (verification.approved || !limits.finalVerification)) {
         return end('complete', 'every story passed its gates');
     }
@@ -100,7 +105,7 @@ function outcomeOf(state, limits, now) {
         return end('paused', control.paused.reason);
     const pause = waiting(state, limits, now);
     if (pause !== null && pause.until - now > _limits_js__WEBPACK_IMPORTED_MODULE_1__/* .LONGEST_WAIT_MS */ .u_) {
-        return { outcome: 'paused', reason: pause.reason, until: pause.until };
+        return orIdle(state, { outcome: 'paused', reason: pause.reason, until: pause.until });
     }
     if (!done && ((0,_prd_select_js__WEBPACK_IMPORTED_MODULE_0__/* .pickStory */ .lQ)(prd) === null || (limits.stopOnBlocked && open.some((story) => story.blocked)))) {
         const blocked = open.filter((story) => story.blocked).map((story) => story.id);
@@ -112,19 +117,28 @@ function outcomeOf(state, limits, now) {
     if (!done && (0,_limits_js__WEBPACK_IMPORTED_MODULE_1__/* .iterationsLeft */ .GC)(state, limits) <= 0) {
         return end('max-iterations', `the limit of ${prd.run.iterations} iterations is reached`);
     }
-    if (prd.run.jobs > limits.maxJobs + grantedJobs(state, limits)) {
+    if (prd.run.jobs > jobsAllowed(state, limits)) {
         return end('max-iterations', `the limit of ${limits.maxJobs} jobs is reached`);
     }
     const budget = (0,_limits_js__WEBPACK_IMPORTED_MODULE_1__/* .spent */ .RT)(state, limits);
     if (budget !== null)
         return end('budget', budget);
-    if (control.idleJobs >= _limits_js__WEBPACK_IMPORTED_MODULE_1__/* .MAX_IDLE_JOBS */ .Jq) {
-        return end('error', `${_limits_js__WEBPACK_IMPORTED_MODULE_1__/* .MAX_IDLE_JOBS */ .Jq} jobs in a row ended without an iteration`);
-    }
     const over = (0,_limits_js__WEBPACK_IMPORTED_MODULE_1__/* .batchOver */ .zZ)(state, limits, now);
-    if (over !== null)
-        return end('continued', over);
-    return null;
+    return over === null ? null : orIdle(state, end('continued', over));
+}
+/** The branch is not there any more: what was complete stays complete, anything else waits for a person. */
+function afterTheBranch(state, how, done) {
+    if (done && state.prd.run.outcome === 'complete')
+        return end('complete', `every story passed; the branch was ${how}`);
+    const { branch, green } = state;
+    const what = how === 'merged' ? 'merged and deleted' : 'deleted';
+    return end('paused', `${branch} was ${what} by people: say run to make it again (it was at ${green})`);
+}
+/** A chain whose jobs get nothing done is no chain that goes on by itself. */
+function orIdle(state, conclusion) {
+    if (!(0,_limits_js__WEBPACK_IMPORTED_MODULE_1__/* .idle */ .N7)(state, conclusion) || state.control.idleJobs + 1 < _limits_js__WEBPACK_IMPORTED_MODULE_1__/* .MAX_IDLE_JOBS */ .Jq)
+        return conclusion;
+    return end('error', `${_limits_js__WEBPACK_IMPORTED_MODULE_1__/* .MAX_IDLE_JOBS */ .Jq} jobs in a row ended without an iteration (${conclusion.reason})`);
 }
 /** Until when no session may start, and why: a vendor's limit, or ours. */
 function waiting(state, limits, now) {

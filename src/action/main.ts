@@ -13,7 +13,12 @@ const FAILING = new Set(['stuck', 'max-iterations', 'budget', 'error'])
 async function main(): Promise<void> {
   const stop = new AbortController()
   // The runner signals this process alone, then waits 7.5 s and 2.5 s (facts 2.1): the children are ours to end.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort())
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (!stop.signal.aborted) remember({ stopped: 'true' })
+      stop.abort()
+    })
+  }
   const context = await actionContext()
   const secrets = [context.inputs.token, context.inputs['publish-token']].filter(
     (value) => value !== undefined,

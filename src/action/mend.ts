@@ -32,7 +32,10 @@ export async function mend(folder: string): Promise<string> {
     await checks.close(found.state.published, 'ralph', 'The job was ended; run the workflow to go on')
   }
   if (!ours) return `no lease is held (${ended} processes ended)`
-  // The attempt stays as it is: the next job charges and gives back what is not settled.
-  await workshop.store.save({ ...found.state, lease: null })
+  // The attempt stays as it is: the next job charges and gives back what is not settled. A chain that nobody stopped is
+  // to be resumed.
+  const continuePending = core.getState('stopped') !== 'true'
+  const control = { ...found.state.control, continuePending }
+  await workshop.store.save({ ...found.state, lease: null, control })
   return `the lease was released (${ended} processes ended)`
 }

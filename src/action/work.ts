@@ -19,7 +19,6 @@ import { outputsOf } from '../report/outputs.ts'
 import { mapTexts } from '../report/texts.ts'
 import { describeSettings, type Settings } from '../settings.ts'
 import { UserError } from '../system/errors.ts'
-import { newMark } from '../system/process.ts'
 import { createPorts, leaseFor, limitsOf, openWorkshop, unsupported, type Workshop } from '../wire.ts'
 import { type ActionContext, actionSettings, remoteOf, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
@@ -71,6 +70,8 @@ export async function work(context: ActionContext, log: Log, signal: AbortSignal
       alive: async (lease) => !expired(lease, Date.now()) && (await runLives(api, context, lease)),
       job: newJob(now, now + settings.jobDeadlineMs),
       chosen: pick(event.inputs, CHOICES),
+      // Its machine is gone, or its post step has done it.
+      bury: async () => {},
       settle: async (state) => {
         if (state.published !== null) await workshop.repository.checkOut(state.green, null)
         return state
@@ -123,7 +124,7 @@ async function workOn(start: State, parts: Parts): Promise<Worked> {
     redact: workshop.redactor.redact,
     warn,
   })
-  const mark = newMark()
+  const mark = start.lease?.mark ?? ''
   remember({ mark })
   const live = createLive(log.screen, { limits, agent: settings.agent, voice: 'comment' }, true)
   const ports = await createPorts({
@@ -162,6 +163,7 @@ function both(log: ReporterPort, github: ReporterPort): ReporterPort {
       await github.event(event, state)
     },
     beforePublish: github.beforePublish,
+    merged: github.merged,
     opened: github.opened,
     finished: github.finished,
   }

@@ -1,41 +1,59 @@
-// Commands typed on this machine wait in a file until a run takes them: the local counterpart of comments.
-import { appendFile, mkdir, readFile, rename, rm } from 'node:fs/promises'
+// Commands typed on this machine wait in a file, as comments wait on a pull request: the cursor is the last one handled.
+import { appendFile, mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Clone } from '../git/git.ts'
 import type { QueuePort } from '../loop/ports.ts'
-import { parseSlash, type Said } from '../loop/slash-commands.ts'
+import { parseSlash } from '../loop/slash-commands.ts'
+import type { Command, State } from '../loop/state.ts'
 
-/** Each line is `feature<TAB>/ralph …`: parsed when it is read, like a comment. */
+type Entry = { id: number; feature: string; text: string }
+
+/** Each line holds the feature and `/ralph …`: parsed when it is read, like a comment. */
 export async function post(clone: Clone, feature: string, text: string): Promise<void> {
   const file = inboxFile(clone)
   await mkdir(dirname(file), { recursive: true })
-  await appendFile(file, `${JSON.stringify({ feature, text })}\n`)
+  const last = (await entriesOf(file)).at(-1)?.id ?? 0
+  const entry: Entry = { id: Math.max(last + 1, Date.now()), feature, text }
+  // A line that was torn by a crash does not take this one along.
+  await appendFile(file, `\n${JSON.stringify(entry)}\n`)
 }
 
 export function inboxQueue(clone: Clone): QueuePort {
-  const file = inboxFile(clone)
-  return {
-    async read(state) {
-      const taken = `${file}.taken`
-      await rename(file, taken).catch(() => {})
-      const text = await readFile(taken, 'utf8').catch(() => '')
-      await rm(taken, { force: true })
-      const ids = state.prd.userStories.map((story) => story.id)
-      return text
-        .split('\n')
-        .filter(Boolean)
-        .map((line): Said | null => {
-          const entry: { feature?: unknown; text?: unknown } = JSON.parse(line)
-          if (entry.feature !== state.feature || typeof entry.text !== 'string') return null
-          const parsed = parseSlash(entry.text, ids)
-          return parsed.kind === 'command' ? parsed.command : null
-        })
-        .filter((said) => said !== null)
-        .map((said) => ({ ...said, id: 0, by: 'you' }))
-    },
+  /** The commands after the last one that was handled, which is committed with its effect. */
+  async function read(state: State): Promise<Command[]> {
+    const ids = state.prd.userStories.map((story) => story.id)
+    const entries = await entriesOf(inboxFile(clone))
+    return entries
+      .filter((entry) => entry.feature === state.feature && entry.id > state.control.lastComment)
+      .map((entry): Command => {
+        const parsed = parseSlash(entry.text, ids)
+        const said = parsed.kind === 'command' ? parsed.command : { kind: 'refused' as const }
+        return { ...said, id: entry.id, by: 'you' }
+      })
+  }
+  return { read, waiting: async () => false }
+}
+
+async function entriesOf(file: string): Promise<Entry[]> {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  return text
+    .split('\n')
+    .map(parseEntry)
+    .filter((entry) => entry !== null)
+}
+
+function parseEntry(line: string): Entry | null {
+  try {
+    const entry: unknown = JSON.parse(line)
+    if (typeof entry !== 'object' || entry === null) return null
+    const { id, feature, text } = entry as Record<string, unknown>
+    if (typeof id !== 'number' || typeof feature !== 'string' || typeof text !== 'string') return null
+    return { id, feature, text }
+  } catch {
+    return null
   }
 }
 
 function inboxFile(clone: Clone): string {
-  return join(clone.gitDir, 'ralph', 'inbox.jsonl')
+  return join(clone.commonDir, 'ralph', 'inbox.jsonl')
 }

@@ -88,6 +88,7 @@ export function createLive(screen: Screen, facts: LineFacts, noColour: boolean):
     async opened(now) {
       return now.github
     },
+    merged: async () => false,
     async finished(now) {
       return now.github
     },

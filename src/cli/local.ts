@@ -13,6 +13,7 @@ import { asImported } from '../prd/schema.ts'
 import { remaining } from '../prd/select.ts'
 import type { Settings } from '../settings.ts'
 import { UserError } from '../system/errors.ts'
+import { endSurvivors } from '../system/process.ts'
 import { processLives } from '../system/process-table.ts'
 import { openWorkshop, type Workshop } from '../wire.ts'
 import type { Context } from './context.ts'
@@ -22,6 +23,8 @@ export type LocalRun = {
   workshop: Workshop
   base: { branch: string; sha: string }
   alive(lease: Lease): Promise<boolean>
+  /** Ends what a dead holder on this machine has left running. */
+  bury(lease: Lease): Promise<void>
   /** The state as it stands, without taking anything; made from prd.json where no run has begun. */
   look(): Promise<State>
   [Symbol.dispose](): void
@@ -60,6 +63,11 @@ export async function openLocal(
     // A process on this machine can be asked; of one elsewhere only its time is known.
     alive: async (lease) =>
       lease.host === hostname() ? processLives(lease.pid, lease.startTime) : !expired(lease, Date.now()),
+    bury: async (lease) => {
+      if (lease.host !== hostname()) return
+      const ended = await endSurvivors(lease.mark)
+      if (ended > 0) voice.warn(`${ended} processes of the run before were still there: ended`)
+    },
     look: () => look(workshop, settings, base),
     [Symbol.dispose]: () => workshop[Symbol.dispose](),
   }
@@ -119,6 +127,7 @@ async function look(
     version: 1,
     feature: name,
     importedFrom: feature.folder === null ? feature.path : null,
+    storiesDigest: feature.digest,
     folder: feature.folder ?? `.ralph/${new Date().toISOString().slice(0, 10)}-${name}`,
     branch: feature.prd.branchName || `${settings.branchPrefix}${name}`,
     base,
@@ -147,22 +156,32 @@ export async function adoptSettle(local: LocalRun, state: State): Promise<State>
   const { repository, clone } = local.workshop
   const onBranch = clone.branch === state.branch
   if (state.attempt !== null && onBranch) return state
-  // Killed between the state and the clone's branch: the tree is ours already, only the branch is behind.
-  if (state.published !== null && onBranch && (await repository.dirt(state.green)).length === 0) return state
-  const own = (path: string) =>
-    (state.published === null || onBranch) &&
-    (path.startsWith(`${state.folder}/`) || path === state.importedFrom || path.startsWith('.ralph/prompts/'))
+  // Killed between the state and the clone's branch, or its HEAD: the tree is ours already.
+  if (state.published !== null && (await repository.dirt(state.green)).length === 0) return state
+  const fresh = state.published === null
   const head = clone.head ?? state.green
-  const edits = await checkDirt(repository, head, own)
-  const settled = edits.length === 0 ? state : await adopt(local, state, head, edits)
+  const edits = await checkDirt(repository, head, (path) => (fresh || onBranch) && isOwn(state, path))
+  const settled = edits.length === 0 ? state : await adopt(local, state, fresh ? state.green : head, edits)
   if (settled.published !== null) await repository.checkOut(settled.green, null)
   return settled
 }
 
-async function adopt(local: LocalRun, state: State, head: string, edits: readonly string[]): Promise<State> {
+/** Stories that a person has not committed, and what the first commit writes beside them, in case it was cut short. */
+function isOwn(state: State, path: string): boolean {
+  return (
+    path.startsWith(`${state.folder}/`) ||
+    path === state.importedFrom ||
+    path.startsWith('.ralph/prompts/') ||
+    path === '.ralph/.gitattributes' ||
+    path.startsWith('.ralph/archive/') ||
+    featureOfFolder(path.split('/').slice(0, 2).join('/')) === state.feature
+  )
+}
+
+async function adopt(local: LocalRun, state: State, onto: string, edits: readonly string[]): Promise<State> {
   const { repository } = local.workshop
   const subject = `docs(ralph): stories of ${state.feature}`
-  const green = await repository.adopt(head, edits, recordMessage(state, subject))
+  const green = await repository.adopt(onto, edits, recordMessage(state, subject))
   if (state.published === null) return { ...state, green }
   const { prd: path } = ownFiles(state)
   const text = await repository.read(green, path)

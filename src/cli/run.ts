@@ -30,8 +30,11 @@ export async function run(context: Context): Promise<Answer> {
   const stop = new AbortController()
   const release = onSignals(stop, live)
   try {
+    const now = Date.now()
+    const lease = await leaseFor(settings, now, null)
     const ports = await createPorts({
       settings,
+      mark: lease.mark,
       env: context.env,
       workshop: local.workshop,
       reporter: live,
@@ -42,7 +45,6 @@ export async function run(context: Context): Promise<Answer> {
       onGateStart: () => {},
       onGateEnd: live.gate,
     })
-    const now = Date.now()
     const claimed = await claim(
       local.workshop.git,
       local.workshop.objects,
@@ -54,8 +56,9 @@ export async function run(context: Context): Promise<Answer> {
         base: local.base,
         workTree: local.workshop.clone.workTree,
         generation: null,
-        lease: await leaseFor(settings, now, null),
+        lease,
         alive: local.alive,
+        bury: local.bury,
         job: newJob(
           now,
           context.flags.jobDeadline === undefined ? Number.MAX_SAFE_INTEGER : now + settings.jobDeadlineMs,
@@ -87,9 +90,9 @@ export async function run(context: Context): Promise<Answer> {
   }
 }
 
-/** A person who types `ralph run` goes on: it ends a pause, as the comment does. */
+/** A person who types `ralph run` goes on, as by the comment: it ends a pause, and takes the branch as people left it. */
 function unpaused(state: State): State {
-  return { ...state, control: { ...state.control, paused: null } }
+  return { ...state, control: { ...state.control, paused: null }, job: { ...state.job, takesBranch: true } }
 }
 
 function errorOf(state: State) {

@@ -8,7 +8,8 @@ export type ObjectInfo = { oid: string; type: string; size: number }
 export class CatFile {
   readonly #git: Git
   #child: ChildProcessWithoutNullStreams | null = null
-  #buffer: Buffer = Buffer.alloc(0)
+  #chunks: Buffer[] = []
+  #held = 0
   #wake: (() => void) | null = null
   #queue: Promise<unknown> = Promise.resolve()
 
@@ -63,9 +64,11 @@ export class CatFile {
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
     })
-    this.#buffer = Buffer.alloc(0)
+    this.#chunks = []
+    this.#held = 0
     child.stdout.on('data', (chunk: Buffer) => {
-      this.#buffer = Buffer.concat([this.#buffer, chunk])
+      this.#chunks.push(chunk)
+      this.#held += chunk.length
       this.#wake?.()
     })
     child.on('close', () => {
@@ -80,21 +83,36 @@ export class CatFile {
 
   async #line(): Promise<string> {
     for (;;) {
-      const end = this.#buffer.indexOf(10)
+      const held = this.#take(this.#held)
+      const end = held.indexOf(10)
       if (end >= 0) {
-        const line = this.#buffer.subarray(0, end).toString('utf8')
-        this.#buffer = this.#buffer.subarray(end + 1)
-        return line
+        this.#giveBack(held.subarray(end + 1))
+        return held.subarray(0, end).toString('utf8')
       }
+      this.#giveBack(held)
       await this.#more()
     }
   }
 
   async #bytes(count: number): Promise<Buffer> {
-    while (this.#buffer.length < count) await this.#more()
-    const bytes = this.#buffer.subarray(0, count)
-    this.#buffer = this.#buffer.subarray(count)
-    return bytes
+    while (this.#held < count) await this.#more()
+    return this.#take(count)
+  }
+
+  /** The first bytes that have come; joined once, however many pieces they came in. */
+  #take(count: number): Buffer {
+    const held = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks)
+    const all = held ?? Buffer.alloc(0)
+    this.#chunks = []
+    this.#held = 0
+    this.#giveBack(all.subarray(count))
+    return all.subarray(0, count)
+  }
+
+  #giveBack(rest: Buffer): void {
+    if (rest.length === 0) return
+    this.#chunks.unshift(rest)
+    this.#held += rest.length
   }
 
   #more(): Promise<void> {

@@ -1,7 +1,7 @@
 // The user's clone: its branch, HEAD, index, refs, hooks and configuration are Ralph's to keep, whatever an agent did.
-import { copyFile, lstat, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, lstat, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Git } from './git.ts'
+import { type Git, removeStaleLock } from './git.ts'
 
 /**
  * The clone as it was before any agent ran: file name to bytes, ref to object id. `refs` holds what is Ralph's (the
@@ -40,7 +40,7 @@ export async function takeSnapshot(git: Git, whole: boolean): Promise<Snapshot> 
 
 /** A fetch of ours may have cut the history elsewhere: the clone must know the same borders, or it calls itself broken. */
 export async function shareShallow(git: Git, snapshot: Snapshot): Promise<void> {
-  const borders = await readFile(join(git.own, 'shallow')).catch(() => null)
+  const borders = await readFile(join(git.shared, 'shallow')).catch(() => null)
   if (borders === null) return
   await replace(join(git.clone.commonDir, 'shallow'), borders)
   snapshot.files.set('shallow', borders)
@@ -93,6 +93,7 @@ export async function moveClone(
   const lines = wanted
     .filter(([name, oid]) => snapshot.refs.get(name) !== oid)
     .map(([name, oid]) => `update ${name} ${oid}`)
+  for (const [name] of wanted) await removeStaleLock(join(git.clone.commonDir, `${name}.lock`))
   await updateRefs(git, lines)
   for (const [name, oid] of wanted) snapshot.refs.set(name, oid)
   const head = Buffer.from(`ref: ${ref}\n`)
@@ -122,11 +123,22 @@ async function updateRefs(git: Git, lines: readonly string[]): Promise<void> {
   await git.onClone(['update-ref', '--stdin', '--no-deref'], { input: `${lines.join('\n')}\n` })
 }
 
+/** Puts a file in its place in one move: whoever dies here leaves the old one or the new one, whole. */
 async function replace(file: string, bytes: Buffer): Promise<void> {
-  await rm(`${file}.ralph`, { force: true })
-  await writeFile(`${file}.ralph`, bytes)
-  await rm(file, { force: true, recursive: true }).catch(() => {})
-  await rename(`${file}.ralph`, file)
+  const fresh = `${file}.ralph`
+  await rm(fresh, { force: true, recursive: true })
+  const handle = await open(fresh, 'wx')
+  try {
+    await handle.writeFile(bytes)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(fresh, file).catch(async () => {
+    // A folder stands in its place.
+    await rm(file, { force: true, recursive: true })
+    await rename(fresh, file)
+  })
 }
 
 /** A file's bytes, or null for anything else: a pipe that an agent put there would be read for ever. */

@@ -1,6 +1,6 @@
 // Runs git with a directory, index and configuration of Ralph's own, so that nothing an agent wrote can steer it.
 import { spawn } from 'node:child_process'
-import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { UserError } from '../system/errors.ts'
 
@@ -23,6 +23,8 @@ export type RunOptions = {
   env?: Readonly<Record<string, string>>
   /** Exit codes that are answers, not errors; 0 always is. */
   accept?: readonly number[]
+  /** The process is ended after so long, and its exit code is 124. */
+  timeoutMs?: number
 }
 
 export type GitResult = { code: number; stdout: string; stderr: string }
@@ -41,7 +43,7 @@ export type Clone = {
 
 /** Settings of the clone that change what `git add` and `git checkout` do with bytes and names. */
 const KEPT_CONFIG =
-  /^(core\.(autocrlf|eol|safecrlf|ignorecase|filemode|symlinks|precomposeunicode|protecthfs|protectntfs|longpaths|excludesfile|bigfilethreshold)|user\.(name|email)|extensions\.objectformat)$/
+  /^(core\.(autocrlf|eol|safecrlf|ignorecase|filemode|symlinks|precomposeunicode|protecthfs|protectntfs|longpaths|bigfilethreshold)|user\.(name|email)|extensions\.objectformat)$/
 
 /** Environment of every git process: nothing of the runner's, no prompts, plain English. */
 function plainEnv(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
@@ -112,20 +114,34 @@ function notHere(directory: string, found: string, fix: string): UserError {
   return new UserError([{ path: directory, found, expected: 'a checkout with at least one commit', fix }])
 }
 
-/** git, seen through Ralph's own directory `.git/ralph/git`; the objects are shared with the clone. */
+/** A way to a remote that takes longer is tried anew, milliseconds. */
+const REMOTE_MS = 10 * 60_000
+/** A lock file that is older belongs to a git that is gone, milliseconds. */
+const STALE_MS = 10_000
+
+/**
+ * git, seen through Ralph's own directory `.git/ralph/git`; the objects are shared with the clone. Each linked work
+ * tree has an index of its own (`own`); refs and configuration are one for all of them (`shared`), so that two runs
+ * of one feature see each other.
+ */
 export class Git {
   readonly clone: Clone
   readonly own: string
+  readonly shared: string
   readonly #env: Record<string, string>
   readonly #plain: Record<string, string>
+  /** The person's own ignore rules as they were when the job began. */
+  #ignored: Buffer = Buffer.alloc(0)
 
-  private constructor(clone: Clone, own: string, env: Readonly<Record<string, string | undefined>>) {
+  private constructor(clone: Clone, env: Readonly<Record<string, string | undefined>>) {
     this.clone = clone
-    this.own = own
+    this.own = join(clone.gitDir, 'ralph', 'git')
+    this.shared = join(clone.commonDir, 'ralph', 'git')
     this.#plain = plainEnv(env)
     this.#env = {
       ...this.#plain,
-      GIT_DIR: own,
+      GIT_DIR: this.own,
+      GIT_COMMON_DIR: this.shared,
       GIT_WORK_TREE: clone.workTree,
       GIT_OBJECT_DIRECTORY: join(clone.commonDir, 'objects'),
       GIT_CONFIG_NOSYSTEM: '1',
@@ -137,23 +153,28 @@ export class Git {
   }
 
   static async open(clone: Clone, env: Readonly<Record<string, string | undefined>>): Promise<Git> {
-    const own = join(clone.gitDir, 'ralph', 'git')
-    await mkdir(join(own, 'refs'), { recursive: true })
-    await mkdir(join(own, 'info'), { recursive: true })
-    const git = new Git(clone, own, env)
+    const git = new Git(clone, env)
+    await mkdir(git.own, { recursive: true })
+    await mkdir(join(git.shared, 'refs'), { recursive: true })
+    await mkdir(join(git.shared, 'info'), { recursive: true })
+    const rules = clone.config.get('core.excludesfile') ?? join(configHome(env), 'git', 'ignore')
+    git.#ignored = await readFile(rules.replace(/^~(?=\/)/, env.HOME ?? '~')).catch(() => Buffer.alloc(0))
     await git.writeConfig()
+    await removeStaleLocks(git.shared)
     return git
   }
 
   /** Writes our directory's configuration anew: what anybody wrote there before is gone. */
   async writeConfig(): Promise<void> {
-    const { clone, own } = this
+    const { clone, own, shared } = this
+    const ignored = join(shared, 'info', 'ignored')
     const lines = [
       '[core]',
       '\trepositoryformatversion = 1',
       '\tbare = false',
       '\thooksPath = /dev/null',
       '\tfsmonitor = false',
+      `\texcludesFile = ${quoted(ignored)}`,
     ]
     lines.push(
       '\tfsync = loose-object,reference',
@@ -184,16 +205,18 @@ export class Git {
       const [group = '', name = ''] = key.split('.')
       lines.push(`[${group}]`, `\t${name} = ${quoted(value)}`)
     }
-    await writeFile(join(own, 'config'), `${lines.join('\n')}\n`)
+    // A way to a remote that has gone silent is given up, and tried again by the caller.
+    lines.push('[http]', '\tlowSpeedLimit = 1', '\tlowSpeedTime = 60')
+    await writeFile(join(shared, 'config'), `${lines.join('\n')}\n`)
     await writeFile(join(own, 'HEAD'), 'ref: refs/heads/ralph-unborn\n')
-    await copyFile(join(clone.commonDir, 'info', 'exclude'), join(own, 'info', 'exclude')).catch(() =>
-      writeFile(join(own, 'info', 'exclude'), ''),
-    )
-    await writeFile(join(own, 'info', 'attributes'), '')
+    const exclude = join(shared, 'info', 'exclude')
+    await copyFile(join(clone.commonDir, 'info', 'exclude'), exclude).catch(() => writeFile(exclude, ''))
+    await writeFile(ignored, this.#ignored)
+    await writeFile(join(shared, 'info', 'attributes'), '')
     const boundary = async (dir: string) =>
       (await readFile(join(dir, 'shallow'), 'utf8').catch(() => '')).split('\n').filter(Boolean)
-    const shallow = new Set([...(await boundary(clone.commonDir)), ...(await boundary(own))])
-    if (shallow.size > 0) await writeFile(join(own, 'shallow'), `${[...shallow].join('\n')}\n`)
+    const shallow = new Set([...(await boundary(clone.commonDir)), ...(await boundary(shared))])
+    if (shallow.size > 0) await writeFile(join(shared, 'shallow'), `${[...shallow].join('\n')}\n`)
   }
 
   /** Runs git on our own directory. Throws GitError on an exit code that was not accepted. */
@@ -228,9 +251,9 @@ export class Git {
     return execute(hard, { cwd: this.clone.workTree, env, ...pick(options) })
   }
 
-  /** Runs a fetch or push against a remote, with its authentication in the environment. */
+  /** Runs a fetch or push against a remote, with its authentication in the environment, for ten minutes at most. */
   onRemote(remote: Remote, args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
-    return this.run(args, { ...options, env: { ...remote.env, ...options.env } })
+    return this.run(args, { timeoutMs: REMOTE_MS, ...options, env: { ...remote.env, ...options.env } })
   }
 
   /** Removes the lock files that a killed git of ours left. */
@@ -241,6 +264,22 @@ export class Git {
       ),
     )
   }
+}
+
+function configHome(env: Readonly<Record<string, string | undefined>>): string {
+  return env.XDG_CONFIG_HOME ?? join(env.HOME ?? '/', '.config')
+}
+
+/** Removes the locks on refs that a git left which is gone (a power cut): nobody else would ever do it. */
+async function removeStaleLocks(directory: string): Promise<void> {
+  const entries = await readdir(join(directory, 'refs'), { recursive: true }).catch(() => [])
+  const locks = entries.filter((name) => name.endsWith('.lock')).map((name) => join('refs', name))
+  for (const name of [...locks, 'packed-refs.lock']) await removeStaleLock(join(directory, name))
+}
+
+export async function removeStaleLock(file: string): Promise<void> {
+  const found = await lstat(file).catch(() => null)
+  if (found !== null && found.mtimeMs < Date.now() - STALE_MS) await rm(file, { force: true })
 }
 
 /** Runs git in a folder that is nobody's clone, with a remote's authentication. Gives its output. */
@@ -254,8 +293,9 @@ export async function runPlain(
   return (await execute(args, { cwd: directory, env: hard })).stdout
 }
 
-function pick(options: RunOptions): { input?: string | Uint8Array; accept?: readonly number[] } {
+function pick(options: RunOptions): Pick<Execution, 'input' | 'accept' | 'timeoutMs'> {
   return {
+    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
     ...(options.input === undefined ? {} : { input: options.input }),
     ...(options.accept === undefined ? {} : { accept: options.accept }),
   }
@@ -265,11 +305,15 @@ function quoted(value: string): string {
   return `"${value.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`
 }
 
+/** What a timer of Node can hold, milliseconds. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 type Execution = {
   cwd: string
   env: Record<string, string>
   input?: string | Uint8Array
   accept?: readonly number[]
+  timeoutMs?: number
 }
 
 function execute(args: readonly string[], options: Execution): Promise<GitResult> {
@@ -286,10 +330,20 @@ function execute(args: readonly string[], options: Execution): Promise<GitResult
     child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
     child.stderr.on('data', (chunk: Buffer) => err.push(chunk))
     child.stdin.on('error', () => {}) // a git that ends early closes its input: the exit code tells
-    child.on('error', (error) => fail(new GitError(args, 127, error.message)))
+    let late = false
+    const timer = setTimeout(() => {
+      late = true
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+    }, options.timeoutMs ?? LONGEST_TIMER_MS)
+    child.on('error', (error) => {
+      clearTimeout(timer)
+      fail(new GitError(args, 127, error.message))
+    })
     child.on('close', (code, signal) => {
-      const stderr = Buffer.concat(err).toString('utf8') + (signal === null ? '' : `ended by ${signal}`)
-      const result = { code: code ?? 128, stdout: Buffer.concat(out).toString('utf8'), stderr }
+      clearTimeout(timer)
+      const why = late ? `no end within ${options.timeoutMs} ms` : `ended by ${signal}`
+      const stderr = Buffer.concat(err).toString('utf8') + (signal === null ? '' : why)
+      const result = { code: late ? 124 : (code ?? 128), stdout: Buffer.concat(out).toString('utf8'), stderr }
       if (result.code === 0 || options.accept?.includes(result.code)) done(result)
       else fail(new GitError(args, result.code, result.stderr))
     })

@@ -1,10 +1,11 @@
 // The work tree and its commits: checks out, inspects, keeps, restores and joins. Implements RepositoryPort.
-import { lstat, mkdir, rm, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { copyFile, lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { ownFiles, prdFile, progressFile, recordMessage, storyMessage } from '../loop/files.ts'
 import type { Inspection, RepositoryPort } from '../loop/ports.ts'
 import { passedEntry, passStory } from '../loop/reduce.ts'
-import type { Attempt, Failure, State } from '../loop/state.ts'
+import type { Attempt, Failure, Joined, People, State, TakenBack } from '../loop/state.ts'
 import { parsePrd } from '../prd/parse.ts'
 import type { CatFile } from './cat-file.ts'
 import { putBack, type Snapshot } from './clone.ts'
@@ -53,6 +54,8 @@ const LOCKFILES = new Set([
 export type Repository = RepositoryPort & {
   /** Paths that differ from a commit, untracked ones too; ignored files are left out. */
   dirt(commit: string): Promise<string[]>
+  /** True when a lockfile differs between the two commits. */
+  lockfileChanged(from: string, to: string): Promise<boolean>
   /** The given paths as they stand in the work tree, committed on top of `commit`. */
   adopt(commit: string, paths: readonly string[], message: string): Promise<string>
 }
@@ -70,7 +73,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   /** The tree of our index, as far as it is known without asking git. */
   let indexTree: string | null = null
   /** Paths of the last candidate, so that its lockfiles are known without another diff. */
-  let gated: { commit: string; paths: readonly string[] } | null = null
+  let gated: { green: string; commit: string; paths: readonly string[] } | null = null
 
   async function commitTree(tree: string, parents: readonly string[], message: string): Promise<string> {
     const args = ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-']
@@ -167,8 +170,14 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       if (found === null || !found.isDirectory()) await mkdir(at)
     }
     const file = join(at, parts.at(-1) ?? '')
-    await rm(file, { recursive: true, force: true })
-    await writeFile(file, text, { flag: 'wx' })
+    const fresh = join(git.own, 'fresh')
+    await rm(fresh, { recursive: true, force: true })
+    await writeFile(fresh, text, { flag: 'wx' })
+    await rename(fresh, file).catch(async () => {
+      // A folder stands in its place, or the tree is on another file system.
+      await rm(file, { recursive: true, force: true })
+      await rename(fresh, file).catch(() => copyFile(fresh, file, constants.COPYFILE_EXCL))
+    })
   }
 
   /** Three trees brought together; `null` for the tree when they conflict. */
@@ -276,7 +285,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
         [state.green],
         storyMessage(state, attempt.storyId, attempt.iteration),
       )
-      gated = { commit, paths: theirs.map((change) => change.path) }
+      gated = { green: state.green, commit, paths: theirs.map((change) => change.path) }
       // The gates must run on the candidate's bytes: what was reset in the index is put back in the work tree too.
       if (mine.length > 2) await toTree(tree)
       return { kind: 'candidate', commit, empty: theirs.length === 0, remarks: seen.remarks }
@@ -346,57 +355,35 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
     async join(state, theirs) {
       const { green, published } = state
-      const within = async (old: string, young: string) =>
-        (await git.run(['merge-base', '--is-ancestor', old, young], { accept: [1] })).code === 0
+      const people = await peopleAt(state, theirs)
+      const plain = { people, takenBack: [], entries: [] }
       if (published !== null && !(await within(published, theirs))) {
+        if (state.job.takesBranch) return asItIs(state, theirs, people)
+        const at = theirs.slice(0, 7)
         return {
-          conflict: `${state.branch} was rewritten by people (it is at ${theirs.slice(0, 7)}): put ${published} back`,
+          refused: `${state.branch} was rewritten by people (it is at ${at}): say run to take it as it is`,
         }
       }
-      if (await within(theirs, green)) return { commit: green, people: null, code: false }
-      const files = ownFiles(state)
-      const text = await objects.text(`${theirs}:${files.prd}`)
-      const ids = new Set(state.prd.userStories.map((story) => story.id))
-      const parsed = text === null ? null : parsePrd(text, files.prd, ids)
-      if (parsed !== null && !parsed.ok) {
-        options.warn(
-          `${files.prd} on ${state.branch} is broken; Ralph goes on with its own: ${parsed.mistakes[0]?.path ?? ''}`,
-        )
+      if (await within(theirs, green)) {
+        return state.job.takesBranch && theirs === green
+          ? asItIs(state, theirs, null)
+          : { ...plain, green, people: null, code: false }
       }
-      const people = parsed?.ok === true ? parsed.prd : null
       if (await within(green, theirs)) {
-        const raw = await git.run([
-          'diff-tree',
-          '-r',
-          '-z',
-          '--raw',
-          '--no-renames',
-          '--no-abbrev',
-          green,
-          theirs,
-        ])
-        const code = parseRaw(raw.stdout).some((change) => !isRalphs(change))
-        return { commit: theirs, people, code }
+        const range = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', green, theirs]
+        const code = parseRaw((await git.run(range)).stdout).some((change) => !isRalphs(change))
+        return { ...plain, green: theirs, code }
       }
+      const files = ownFiles(state)
       const merged = await mergeCommits(green, theirs)
       const blocking = merged.conflicts.filter((path) => path !== files.prd && path !== files.progress)
-      if (blocking.length > 0) {
-        return { conflict: `people's commits and Ralph's conflict in ${blocking.slice(0, 5).join(', ')}` }
-      }
-      const own = new Map(
-        await Promise.all(
-          [files.prd, files.progress].map(
-            async (path) => [path, await objects.text(`${green}:${path}`)] as const,
-          ),
-        ),
-      )
+      if (blocking.length > 0) return theirsFirst(state, theirs, people, blocking)
+      const own = new Map<string, string | null>()
+      for (const path of [files.prd, files.progress]) own.set(path, await objects.text(`${green}:${path}`))
       const tree = merged.conflicts.length === 0 ? merged.tree : await withFiles(merged.tree, own)
-      const commit = await commitTree(
-        tree,
-        [green, theirs],
-        recordMessage(state, `merge: ${state.branch} of people and Ralph`),
-      )
-      return { commit, people, code: true }
+      const subject = `merge: ${state.branch} of people and Ralph`
+      const commit = await commitTree(tree, [green, theirs], recordMessage(state, subject))
+      return { ...plain, green: commit, code: true }
     },
 
     async dirt(commit) {
@@ -414,10 +401,86 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     read: (commit, path) => objects.text(`${commit}:${path}`),
 
     async lockfileChanged(from, to) {
-      if (gated?.commit === to) return gated.paths.some((path) => LOCKFILES.has(basename(path)))
+      if (from === to) return false
+      if (gated?.green === from && gated.commit === to)
+        return gated.paths.some((path) => LOCKFILES.has(basename(path)))
       const names = await git.run(['diff-tree', '-r', '-z', '--name-only', '--no-renames', from, to])
       return names.stdout.split('\0').some((path) => LOCKFILES.has(basename(path)))
     },
+  }
+
+  async function within(old: string, young: string): Promise<boolean> {
+    return (await git.run(['merge-base', '--is-ancestor', old, young], { accept: [1] })).code === 0
+  }
+
+  /** prd.json as it stands on people's branch; a broken one is told, and left alone. */
+  async function peopleAt(state: State, theirs: string): Promise<People | null> {
+    const { prd: path } = ownFiles(state)
+    const text = await objects.text(`${theirs}:${path}`)
+    const ids = new Set(state.prd.userStories.map((story) => story.id))
+    const parsed = text === null ? null : parsePrd(text, path, ids)
+    if (parsed?.ok === false) {
+      const where = parsed.mistakes[0]?.path ?? ''
+      options.warn(`${path} on ${state.branch} is broken; Ralph goes on with its own: ${where}`)
+    }
+    if (parsed?.ok !== true) return null
+    const edited = await objects.text(`${state.published ?? state.green}:${path}`)
+    const before = edited === null ? null : parsePrd(edited, path, ids)
+    const seen = before?.ok === true ? before.prd.userStories.map((story) => story.id) : [...ids]
+    return { prd: parsed.prd, seen }
+  }
+
+  /** People's commits stand, and what ours conflict with in them is to be done again upon them. */
+  async function theirsFirst(
+    state: State,
+    theirs: string,
+    people: People | null,
+    paths: readonly string[],
+  ): Promise<Joined> {
+    const listed = paths.slice(0, 5).join(', ')
+    const summary = `people pushed what conflicts with it, in ${listed}`
+    const failure: Failure = { kind: 'conflict', summary, detail: '' }
+    const takenBack: TakenBack[] = []
+    for (const { storyId, commit } of await storyCommits(
+      `${state.published ?? state.base.sha}..${state.green}`,
+    )) {
+      const kept = { base: await treeOf(`${commit}^`), tree: await treeOf(commit), dropped: [] }
+      takenBack.push({ storyId, kept, failure })
+    }
+    return { green: theirs, people, code: true, takenBack, entries: await entriesBeyond(state, theirs) }
+  }
+
+  /** A branch that people rewrote, and want to be gone on from: what passed is what its commits say. */
+  async function asItIs(state: State, theirs: string, people: People | null): Promise<Joined> {
+    const range = (await within(state.base.sha, theirs)) ? `${state.base.sha}..${theirs}` : theirs
+    const there = new Set((await storyCommits(range)).map(({ storyId }) => storyId))
+    const summary = 'its commit is not on the branch any more'
+    const takenBack = state.prd.userStories
+      .filter((story) => story.passes && story.lastResult?.imported !== true && !there.has(story.id))
+      .map(({ id }) => ({
+        storyId: id,
+        kept: null,
+        failure: { kind: 'conflict' as const, summary, detail: '' },
+      }))
+    return { green: theirs, people, code: true, takenBack, entries: await entriesBeyond(state, theirs) }
+  }
+
+  /** Commits of stories by their trailer, the newest first; a squash keeps the line somewhere in its message. */
+  async function storyCommits(range: string): Promise<{ storyId: string; commit: string }[]> {
+    const log = await git.run(['log', '-z', '--format=%H%n%B', range, '--'])
+    return log.stdout.split('\0').flatMap((entry) => {
+      const commit = entry.slice(0, entry.indexOf('\n'))
+      return [...entry.matchAll(/^Ralph-Story: *(\S+) *$/gm)].map(([, storyId = '']) => ({ storyId, commit }))
+    })
+  }
+
+  /** Entries of our progress.txt that another commit's does not hold. */
+  async function entriesBeyond(state: State, commit: string): Promise<string[]> {
+    const { progress: path } = ownFiles(state)
+    const ours = (await objects.text(`${state.green}:${path}`)) ?? ''
+    const theirs = (await objects.text(`${commit}:${path}`)) ?? ''
+    const entries = ours.split(/^(?=## Iteration )/m).slice(1)
+    return entries.map((entry) => entry.trim()).filter((entry) => !theirs.includes(entry))
   }
 
   /** Folders of earlier runs of the same feature, to be moved into the archive. */

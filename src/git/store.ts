@@ -1,4 +1,5 @@
 // State in git: one ref a feature, compare-and-swap locally and on the remote. Implements StorePort.
+import { setTimeout as delay } from 'node:timers/promises'
 import type { StorePort } from '../loop/ports.ts'
 import { LeaseLost } from '../loop/ports.ts'
 import type { State } from '../loop/state.ts'
@@ -33,10 +34,16 @@ export type Store = StorePort & {
   fetch(wanted: readonly string[], history: 'tip' | 'whole'): Promise<void>
 }
 
-const TRIES = 4
+/** Pauses before a way to the remote is tried again, seconds: a minute in all (facts 3.5). */
+const PAUSES_S = [0.25, 1, 3, 8, 16, 32]
+/** The remote does not know this token (any more). */
+const UNKNOWN =
+  /(returned error:|HTTP) 401|could not read username|authentication failed|invalid username or/i
 /** The remote knows this token and says no: asking again changes nothing. */
 const REFUSED =
-  /\b(401|403)\b|permission to .* denied|write access to repository not granted|could not read username/i
+  /(returned error:|HTTP) 40[34]|permission to .* denied|write access to repository not granted|repository .*not found/i
+/** How git ends when the way to a remote fails, or takes too long. */
+const FAILED = [1, 124, 128]
 const FOLDER = '.ralph-state'
 /** Where the state stands in its commit. */
 export const STATE_FILE = `${FOLDER}/state.json`
@@ -95,8 +102,9 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
       input: Buffer.concat([input, Buffer.from('done\n')]),
       accept: [1],
     })
-    if (made.code !== 0) throw new LeaseLost(made.stderr.trim())
-    return made.stdout.trim()
+    if (made.code === 0) return made.stdout.trim()
+    if ((await localRef(ref)) !== known.commit) throw new LeaseLost(`${ref} has moved`)
+    throw new Error(`the state could not be written to ${ref}: ${made.stderr.trim()}`)
   }
 
   async function moveLocal(state: State, commit: string, withBranch: boolean): Promise<void> {
@@ -108,7 +116,7 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
     await moveClone(git, snapshot, state.branch, state.green, [[ref, commit]])
   }
 
-  type Pushed = { kind: 'pushed' } | { kind: 'rejected'; said: string }
+  type Pushed = { kind: 'pushed' } | { kind: 'rejected' | 'unknown-token'; said: string }
 
   async function push(
     target: Remote,
@@ -119,12 +127,13 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
     for (const { ref, from } of refs) args.push(`--force-with-lease=${ref}:${from ?? ''}`)
     args.push(target.url, ...refs.map(({ ref, to }) => `${to}:${ref}`))
     let said = ''
-    for (let tries = 0; tries < TRIES; tries++) {
+    for (let tries = 0; tries <= PAUSES_S.length; tries++) {
       if (tries > 0) await pause(tries)
-      const result = await git.onRemote(target, args, { accept: [1, 128] })
+      const result = await git.onRemote(target, args, { accept: FAILED })
       if (result.code === 0) return { kind: 'pushed' }
       said = `${result.stdout}\n${result.stderr}`.trim()
-      if (REFUSED.test(said)) return { kind: 'rejected', said }
+      if (UNKNOWN.test(result.stderr)) return { kind: 'unknown-token', said }
+      if (REFUSED.test(result.stderr)) return { kind: 'rejected', said }
       // The answer may be lost although the push was done: the remote itself is asked before anything is said.
       const now = await remoteRefs(
         target,
@@ -141,9 +150,10 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
   /** A question to the remote, repeated when the way to it fails. */
   async function ask(target: Remote, args: readonly string[]) {
     for (let tries = 1; ; tries++) {
-      const result = await git.onRemote(target, args, tries < TRIES ? { accept: [1, 128] } : {})
+      const result = await git.onRemote(target, args, { accept: FAILED })
       if (result.code === 0) return result
-      if (REFUSED.test(result.stderr)) throw new GitError(args, result.code, result.stderr)
+      const isFinal = UNKNOWN.test(result.stderr) || REFUSED.test(result.stderr)
+      if (isFinal || tries > PAUSES_S.length) throw new GitError(args, result.code, result.stderr)
       await pause(tries)
     }
   }
@@ -168,12 +178,26 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
     return found.code === 0 ? found.stdout.trim() : null
   }
 
+  /** The clone holds the states that were published once more: what our own directory lost is taken from there. */
+  async function recoverRefs(): Promise<void> {
+    const form = '--format=%(refname) %(objectname)'
+    const own = await git.line(['for-each-ref', '--format=%(refname)', `${namespace}/`])
+    const there = await git.onClone(['for-each-ref', form, `${namespace}/`])
+    const known = new Set(own.split('\n'))
+    const lost = there.stdout
+      .split('\n')
+      .filter((line) => line !== '' && !known.has(line.split(' ')[0] ?? ''))
+    if (lost.length === 0) return
+    await git.run(['update-ref', '--stdin'], { input: lost.map((line) => `create ${line}\n`).join('') })
+  }
+
   async function has(commit: string): Promise<boolean> {
     return (await objects.info(`${commit}^{tree}`)) !== null
   }
 
   const store: Store = {
     async list() {
+      if (remote === null) await recoverRefs()
       const listed =
         remote === null
           ? (await git.run(['for-each-ref', '--format=%(objectname)%09%(refname)', `${namespace}/`])).stdout
@@ -219,11 +243,7 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
       if (missing.length === 0 && (history === 'tip' || !cut)) return
       const depth = !cut ? [] : history === 'tip' ? ['--depth=1'] : ['--unshallow']
       const args = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', ...depth, remote.url, ...wanted]
-      for (let tries = 1; ; tries++) {
-        const result = await git.onRemote(remote, args, tries < TRIES ? { accept: [1, 128] } : {})
-        if (result.code === 0) break
-        await pause(tries)
-      }
+      await ask(remote, args)
       await shareShallow(git, snapshot)
     },
 
@@ -242,8 +262,14 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
         { ref: branch, from: state.published, to: state.green },
         { ref, from: before, to: commit },
       ])
-      if (result.kind === 'rejected') {
+      if (result.kind !== 'pushed') {
         await takeBack(ref, before)
+        if (result.kind === 'unknown-token' && options.publishRemote !== null) {
+          return {
+            kind: 'expired',
+            reason: `the publish token is not known any more: ${refusal(result.said, branch)}`,
+          }
+        }
         const now = await remoteRefs(remote, [branch, ref])
         if ((now.get(ref) ?? null) !== before) throw await whyRejected(state, before, result.said)
         const head = now.get(branch) ?? null
@@ -256,13 +282,21 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
       return { kind: 'published' }
     },
 
+    async restore(state) {
+      const ref = `refs/heads/${state.branch}`
+      if (remote === null) return { kind: 'published' } // the next save moves it
+      const result = await push(options.publishRemote ?? remote, [{ ref, from: null, to: state.green }])
+      if (result.kind === 'pushed') return { kind: 'published' }
+      return { kind: 'refused', reason: refusal(result.said, state.branch) }
+    },
+
     async theirs(state) {
       if (remote === null) {
         if (!firstLook) return null
         firstLook = false
       }
       const head = await store.head(state.branch)
-      if (head === null) return state.published === null || remote === null ? null : 'gone'
+      if (head === null) return state.published === null ? null : 'gone'
       if (head === state.green || head === state.published) return null
       await store.fetch([head], 'whole')
       return { head }
@@ -275,7 +309,7 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
     const commit = await write(state)
     if (remote !== null) {
       const result = await push(remote, [{ ref: refOf(state.folder), from: before, to: commit }])
-      if (result.kind === 'rejected') {
+      if (result.kind !== 'pushed') {
         await takeBack(refOf(state.folder), before)
         throw await whyRejected(state, before, result.said)
       }
@@ -287,7 +321,7 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
     const ref = refOf(state.folder)
     const now = remote === null ? null : await remoteRefs(remote, [ref]).catch(() => null)
     if (now !== null && (now.get(ref) ?? null) !== before) return new LeaseLost(`${ref} moved`)
-    if (REFUSED.test(said)) {
+    if (REFUSED.test(said) || UNKNOWN.test(said)) {
       const fix = 'give the job permissions: contents: write (and do not protect refs/ralph/*)'
       return new UserError([
         { path: 'input token', found: refusal(said, ref), expected: 'a token that may push', fix },
@@ -306,6 +340,7 @@ function refusal(said: string, what: string): string {
   return `${what} was not accepted: ${telling ?? lines.find((line) => line !== '') ?? 'no reason was given'}`
 }
 
+/** Before the given try; the first is 0. */
 function pause(tries: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 250 * 4 ** (tries - 1)))
+  return delay((PAUSES_S[tries - 1] ?? 0) * 1000)
 }

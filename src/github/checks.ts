@@ -56,8 +56,8 @@ export function createChecks(
         : { status: 'completed' as const, conclusion: check.conclusion }
     const annotations = check.annotations.slice(0, ANNOTATIONS)
     const before = all.get(check.name)
-    // A completed check is not opened again by an update: GitHub would keep its conclusion.
-    if (before !== undefined && (before.open || check.conclusion !== null)) {
+    // Also a completed one: `status: in_progress` opens it again and clears its conclusion (facts 4.1).
+    if (before !== undefined) {
       await api.rest.checks.update({
         owner,
         repo,

@@ -19,13 +19,20 @@ export type Conversation = QueuePort & {
   newestComment(pull: number): Promise<number>
 }
 
-const BOT = 'github-actions[bot]'
-
 export function createConversation(api: Api, place: Place, warn: (message: string) => void): Conversation {
   const { owner, repo } = place
   const permissions = new Map<string, boolean>()
   let etag: string | null = null
-  const since: string | null = null
+  let self: string | null = null
+
+  /** Whose token this is: an App's or a person's may speak in the place of the job's own. */
+  async function login(): Promise<string> {
+    self ??= await api.graphql<{ viewer: { login: string } }>('{ viewer { login } }').then(
+      ({ viewer }) => viewer.login,
+      () => 'github-actions[bot]', // the job's own token
+    )
+    return self
+  }
 
   /** Comments after the last one handled, or none when GitHub says that nothing changed. */
   async function fresh(pull: number, after: number): Promise<Comment[]> {
@@ -39,7 +46,6 @@ export function createConversation(api: Api, place: Place, warn: (message: strin
           issue_number: pull,
           per_page: 100,
           page,
-          ...(since === null ? {} : { since }),
           headers: etag === null || page > 1 ? {} : { 'if-none-match': etag },
         })
         if (page === 1) etag = answer.headers.etag ?? null
@@ -102,6 +108,23 @@ export function createConversation(api: Api, place: Place, warn: (message: strin
       }
     },
 
+    async waiting(state) {
+      const { pull } = state.github
+      if (pull === null) return false
+      const ids = state.prd.userStories.map((story) => story.id)
+      try {
+        for (const comment of await fresh(pull, state.control.lastComment)) {
+          const parsed = parseSlash(comment.body, ids)
+          const wantsWork = parsed.kind === 'command' && parsed.command.kind !== 'stop'
+          if (wantsWork && isPerson(comment) && (await conversation.mayWrite(comment.login))) return true
+        }
+      } catch (error) {
+        warn(`comments could not be read: ${error instanceof Error ? error.message : String(error)}`)
+      }
+      etag = null // they are still to be handled
+      return false
+    },
+
     async stick(pull, known, marker, body) {
       if (known !== null) {
         try {
@@ -118,8 +141,10 @@ export function createConversation(api: Api, place: Place, warn: (message: strin
         per_page: 100,
       })
       for await (const { data } of listing) {
-        // A marker counts only in our own bot's comment: anybody can write one.
-        const mine = data.find((one) => one.user?.login === BOT && (one.body ?? '').startsWith(marker))
+        // A marker counts only in a comment of our own: anybody can write one.
+        const marked = data.filter((one) => (one.body ?? '').startsWith(marker))
+        const me = marked.length === 0 ? null : await login()
+        const mine = marked.find((one) => one.user?.login === me)
         if (mine === undefined) continue
         await api.rest.issues.updateComment({ owner, repo, comment_id: Number(mine.id), body })
         return Number(mine.id)

@@ -159,6 +159,16 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
       return stick(told)
     },
 
+    async merged(state) {
+      const { pull: number } = state.github
+      if (number === null) return false
+      const { owner, repo } = place
+      const found = await options.api.rest.pulls
+        .get({ owner, repo, pull_number: number })
+        .catch((error: unknown) => warn(`the pull request could not be looked up: ${saidByGitHub(error)}`))
+      return found?.data.merged === true
+    },
+
     async beforePublish(state, head) {
       // A job that ends before it opens anything still has the check of the job before to close.
       const old = headSha ?? state.published

@@ -1,5 +1,5 @@
 // What a run may spend: iterations, jobs, money, tokens, time, calls. Pure.
-import type { Conclusion, State } from './state.ts'
+import type { Conclusion, Job, State } from './state.ts'
 
 /** The bounds of a run; 0 or null means without end. Times in milliseconds, money in USD. */
 export type Limits = {
@@ -9,6 +9,8 @@ export type Limits = {
   maxAttempts: number
   maxInterruptions: number
   iterationTimeoutMs: number
+  /** All gates of an iteration together, at most. */
+  gatesMs: number
   maxCostUsd: number | null
   maxTokens: number | null
   maxAgentTimeMs: number | null
@@ -30,8 +32,18 @@ const HOUR_MS = 3_600_000
 const DEFAULT_SHARES = 50
 
 /** Kept free at a job's end to checkpoint, publish, dispatch and report, milliseconds. */
-export function reserveMs(jobMs: number): number {
+function reserveMs(jobMs: number): number {
   return Math.min(5 * 60_000, Math.ceil(jobMs / 10))
+}
+
+/** When the work of a job is over, so that it can still be saved and told: epoch milliseconds. */
+export function endOfWork(job: Job): number {
+  return job.deadline - reserveMs(job.deadline - job.startedAt)
+}
+
+/** Time that the gates of an attempt may need before that: theirs, but at most a quarter of the job, milliseconds. */
+function gatesReserveMs(job: Job, limits: Limits): number {
+  return Math.min(limits.gatesMs, Math.ceil((job.deadline - job.startedAt) / 4))
 }
 
 /** Charged iterations that are still allowed; Infinity without a limit. */
@@ -63,9 +75,10 @@ export function batchOver(state: State, limits: Limits, now: number): string | n
   }
   // Attempts that are given back again and again must not hold a job for ever.
   if (limits.iterationsPerJob > 0 && job.begun >= 2 * limits.iterationsPerJob + 1) return 'the batch is done'
-  const enough = limits.iterationTimeoutMs + reserveMs(job.deadline - job.startedAt)
-  if (job.begun > 0 && now + enough > job.deadline) return 'no further attempt fits before the job deadline'
-  if (now >= job.deadline) return 'the job deadline has passed'
+  const end = endOfWork(job)
+  const enough = limits.iterationTimeoutMs + gatesReserveMs(job, limits)
+  if (job.begun > 0 && now + enough > end) return 'no further attempt fits before the job deadline'
+  if (now >= end) return 'the job deadline has passed'
   return null
 }
 
@@ -97,6 +110,6 @@ export function estimate(state: State, limits: Limits): number | null {
 
 /** Time that a session may take now: its own limit, or what the job has left, milliseconds. */
 export function sessionMs(state: State, limits: Limits, now: number): number {
-  const left = state.job.deadline - reserveMs(state.job.deadline - state.job.startedAt) - now
+  const left = endOfWork(state.job) - gatesReserveMs(state.job, limits) - now
   return Math.max(1000, Math.min(limits.iterationTimeoutMs, left))
 }

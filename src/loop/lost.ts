@@ -2,8 +2,8 @@
 import { expired } from './lease.ts'
 import type { State } from './state.ts'
 
-/** How the run that holds the lease stands on the platform; null where it could not be asked. */
-export type HolderRun = { status: string; conclusion: string | null } | null
+/** How the run that holds the lease stands on the platform (`at`: since when, epoch ms); null where it could not be asked. */
+export type HolderRun = { status: string; conclusion: string | null; at: number } | null
 
 /** Why the chain is to be resumed, in words, or null: it works, it has ended, or a person wants it to rest. */
 export function whyLost(state: State, holder: HolderRun, now: number): string | null {
@@ -22,6 +22,6 @@ function whyHeldInVain(state: State, holder: HolderRun, now: number): string | n
   const over = holder === null ? expired(lease, now) : holder.status === 'completed'
   if (!over) return null
   // A job that was cancelled before our own deadline was stopped by a person.
-  if (holder?.conclusion === 'cancelled' && now < job.deadline) return null
+  if (holder?.conclusion === 'cancelled' && holder.at < job.deadline) return null
   return 'the job that worked on it was lost'
 }

@@ -22,6 +22,8 @@ export function nextStep(state: State, limits: Limits, now: number): Step {
   // What people pushed is gated: the job must be prepared first.
   if (job.theirs !== null) return job.prepared ? { kind: 'join', theirs: job.theirs } : { kind: 'prepare' }
   if (!job.synced) return { kind: 'sync' }
+  if (job.branchGone !== null && job.takesBranch && state.prd.run.outcome !== 'complete')
+    return { kind: 'restore' }
 
   const verdict = outcomeOf(state, limits, now)
   if (verdict !== null) return { kind: 'conclude', conclusion: verdict }
@@ -83,6 +85,7 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   const done = open.length === 0
   if (state.job.branchRefused)
     return end('paused', control.paused?.reason ?? 'the branch could not be pushed')
+  if (state.job.branchGone !== null) return afterTheBranch(state, state.job.branchGone, done)
   if (done && (verification.approved || !limits.finalVerification)) {
     return end('complete', 'every story passed its gates')
   }
@@ -108,6 +111,15 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   if (budget !== null) return end('budget', budget)
   const over = batchOver(state, limits, now)
   return over === null ? null : orIdle(state, end('continued', over))
+}
+
+/** The branch is not there any more: what was complete stays complete, anything else waits for a person. */
+function afterTheBranch(state: State, how: 'merged' | 'deleted', done: boolean): Conclusion {
+  if (done && state.prd.run.outcome === 'complete')
+    return end('complete', `every story passed; the branch was ${how}`)
+  const { branch, green } = state
+  const what = how === 'merged' ? 'merged and deleted' : 'deleted'
+  return end('paused', `${branch} was ${what} by people: say run to make it again (it was at ${green})`)
 }
 
 /** A chain whose jobs get nothing done is no chain that goes on by itself. */

@@ -1,12 +1,15 @@
 // Turns a step into an event by asking the ports: the only place of the loop where effects happen.
-import { type Limits, sessionMs } from './limits.ts'
+import { endOfWork, type Limits, sessionMs } from './limits.ts'
 import type { Ports, StorePort } from './ports.ts'
 import { released } from './reduce.ts'
 import type { Attempt, Event, GateResult, State, Step, Verdict } from './state.ts'
 
 type Happening = Event extends infer E ? (E extends { at: number } ? Omit<E, 'at'> : never) : never
 
-/** Performs one step. Cancellation turns into the event `interrupted`, so that the state is always put in order. */
+/**
+ * Performs one step. Cancellation turns into the event `interrupted`, and the end of the job's time into `out-of-time`,
+ * so that the state is always put in order.
+ */
 export async function perform(
   step: Exclude<Step, { kind: 'stop' }>,
   state: State,
@@ -14,21 +17,32 @@ export async function perform(
   ports: Ports,
 ): Promise<Event> {
   const begun = ports.clock.now()
-  const happened = await act(step, state, limits, ports, begun)
-  if (ports.signal.aborted && !settles(state, step)) {
+  const late = timer(endOfWork(state.job) - begun)
+  const signal = AbortSignal.any([ports.signal, late])
+  const happened = await act(step, state, limits, { ...ports, signal }, begun)
+  const at = ports.clock.now()
+  if (signal.aborted && !settles(state, step)) {
     const usage = happened.kind === 'judged' || happened.kind === 'verified' ? happened.usage : null
-    return { at: ports.clock.now(), kind: 'interrupted', usage }
+    return { at, kind: ports.signal.aborted ? 'interrupted' : 'out-of-time', usage }
   }
   // The candidate holds the time at which it was built; the event must say the same.
-  return { ...happened, at: step.kind === 'guard' ? begun : ports.clock.now() }
+  return { ...happened, at: step.kind === 'guard' ? begun : at }
 }
 
-/** Steps whose event stands although we were cancelled: they put things in order, or say what was spent. */
+/** Aborts when the time is over. */
+function timer(ms: number): AbortSignal {
+  return ms > LONGEST_TIMER_MS ? new AbortController().signal : AbortSignal.timeout(Math.max(0, ms))
+}
+
+/** What a timer of Node can hold, milliseconds. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+/** Steps whose event stands although we were cancelled: they put things in order, were heard, or say what was spent. */
 function settles(state: State, step: Step): boolean {
   return (
     state.job.conclusion !== null ||
     state.job.interrupted ||
-    ['agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind)
+    ['sync', 'agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind)
   )
 }
 
@@ -42,15 +56,15 @@ async function act(
   const { repository, store, gates, agent, signal } = ports
   switch (step.kind) {
     case 'sync':
-      return {
-        kind: 'synced',
-        commands: await ports.queue.read(state),
-        theirs: await store.theirs(state),
-      }
+      return sync(state, ports)
+    case 'restore': {
+      const result = await store.restore(state)
+      return result.kind === 'published' ? { kind: 'restored' } : turnedDown(result)
+    }
     case 'join':
       return join(state, step.theirs, ports)
     case 'prepare': {
-      const result = await gates.prepare(signal)
+      const result = await gates.prepare(state.green, signal)
       if (result === null || result.ok) return { kind: 'prepared' }
       return {
         kind: 'failed',
@@ -60,9 +74,7 @@ async function act(
     }
     case 'baseline': {
       await repository.checkOut(state.green, null)
-      const results = await gates.run(null, signal)
-      await repository.restore(state.green)
-      return { kind: 'baselined', gates: results }
+      return { kind: 'baselined', gates: await whole(state.green, ports) }
     }
     case 'open':
       return open(state, ports)
@@ -137,17 +149,24 @@ async function work(
 }
 
 async function gate(state: State, attempt: Attempt, ports: Ports): Promise<Happening> {
-  const { repository, gates, signal } = ports
   const candidate = attempt.candidate ?? ''
   const story = state.prd.userStories.find((one) => one.id === attempt.storyId)
-  const results: GateResult[] = []
-  if (await repository.lockfileChanged(state.green, candidate)) {
-    const prepared = await gates.prepare(signal)
-    if (prepared !== null) results.push(prepared)
-  }
-  if (results.every((result) => result.ok)) results.push(...(await gates.run(story?.tags ?? [], signal)))
-  await repository.restore(candidate)
-  return { kind: 'gated', candidate, gates: results }
+  return { kind: 'gated', candidate, gates: await gatesOn(candidate, story?.tags ?? [], ports) }
+}
+
+/** Every gate on the whole of a commit that is checked out. */
+function whole(commit: string, ports: Ports): Promise<GateResult[]> {
+  return gatesOn(commit, null, ports)
+}
+
+/** The commit's own dependencies, then its gates; what they wrote is thrown away. */
+async function gatesOn(commit: string, tags: readonly string[] | null, ports: Ports): Promise<GateResult[]> {
+  const { repository, gates, signal } = ports
+  const prepared = await gates.prepare(commit, signal)
+  const results = prepared === null ? [] : [prepared]
+  if (prepared?.ok !== false) results.push(...(await gates.run(tags, signal)))
+  await repository.restore(commit)
+  return results
 }
 
 /** Leaves a clean tree at the green commit and keeps the work for the story's next attempt. */
@@ -170,28 +189,34 @@ async function open(state: State, ports: Ports): Promise<Happening> {
   return { kind: 'opened', green, github: await ports.reporter.opened({ ...state, green, published: green }) }
 }
 
+async function sync(state: State, ports: Ports): Promise<Happening> {
+  const commands = await ports.queue.read(state)
+  const theirs = await ports.store.theirs(state)
+  if (theirs !== 'gone') return { kind: 'synced', commands, theirs }
+  return { kind: 'synced', commands, theirs: (await ports.reporter.merged(state)) ? 'merged' : 'deleted' }
+}
+
 async function join(state: State, theirs: string, ports: Ports): Promise<Happening> {
-  const { repository, gates, signal } = ports
+  const { repository } = ports
   const joined = await repository.join(state, theirs)
-  if ('conflict' in joined) return { kind: 'join-failed', summary: joined.conflict }
-  if (joined.code) {
-    await repository.checkOut(joined.commit, null)
-    const results = await gates.run(null, signal)
-    await repository.restore(joined.commit)
+  if ('refused' in joined) return { kind: 'join-failed', summary: joined.refused }
+  const { code, ...rest } = joined
+  if (code) {
+    await repository.checkOut(joined.green, null)
+    const results = await whole(joined.green, ports)
     const red = results.find((result) => !result.ok && !result.advisory)
     if (red !== undefined) {
       const summary = `gate ${red.name} fails on ${theirs.slice(0, 7)}, which people pushed: mend the branch, then run again`
       return { kind: 'join-failed', summary }
     }
   }
-  return { kind: 'joined', green: joined.commit, theirs, people: joined.people }
+  return { kind: 'joined', theirs, ...rest }
 }
 
 async function verify(state: State, limits: Limits, ports: Ports, now: number): Promise<Happening> {
-  const { repository, gates, agent, signal } = ports
+  const { repository, agent, signal } = ports
   await repository.checkOut(state.green, null)
-  const results = await gates.run(null, signal)
-  await repository.restore(state.green)
+  const results = await whole(state.green, ports)
   const red = results.find((result) => !result.ok && !result.advisory)
   if (red !== undefined) {
     const reason = `gate ${red.name} fails on the whole (${red.ended})`
@@ -223,7 +248,8 @@ function lastPassed(state: State): string[] {
 async function publish(state: State, limits: Limits, ports: Ports): Promise<Happening> {
   const { repository, store, queue } = ports
   // The first push of the branch belongs to `open`: until then a run that ends has made nothing.
-  const withBranch = !state.job.branchRefused && state.published !== null
+  const { branchRefused, branchGone } = state.job
+  const withBranch = !branchRefused && branchGone === null && state.published !== null
   const leaving = released(state, limits)
   const subject = `chore(ralph): ${state.feature} ${state.job.conclusion?.outcome ?? ''}`.trim()
   const recorded = withBranch ? await repository.record(leaving, subject) : null
@@ -236,16 +262,14 @@ async function publish(state: State, limits: Limits, ports: Ports): Promise<Happ
   )
   if (result.kind !== 'published') return turnedDown(result)
   // A command that came in after our last look, while we still held the lease, was dispatched by nobody (but `stop`).
-  const late = await queue.read(state)
-  const more = late.some((command) => command.kind !== 'refused' && command.kind !== 'stop')
-  return { kind: 'published', green, withBranch, more }
+  return { kind: 'published', green, withBranch, more: await queue.waiting(state) }
 }
 
 function turnedDown(
   result: Exclude<Awaited<ReturnType<StorePort['publish']>>, { kind: 'published' }>,
 ): Happening {
   if (result.kind === 'diverged') return { kind: 'diverged', theirs: result.theirs }
-  return { kind: 'push-refused', summary: result.reason }
+  return { kind: result.kind === 'expired' ? 'push-expired' : 'push-refused', summary: result.reason }
 }
 
 async function wait(ms: number, signal: AbortSignal): Promise<Happening> {

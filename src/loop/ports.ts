@@ -1,5 +1,5 @@
 // What the loop needs from the world. Adapters implement these; the loop knows nothing else.
-import type { Prd, Usage } from '../prd/schema.ts'
+import type { Usage } from '../prd/schema.ts'
 import type {
   Attempt,
   Command,
@@ -7,6 +7,7 @@ import type {
   Event,
   Failure,
   GateResult,
+  Joined,
   Kept,
   Session,
   State,
@@ -37,8 +38,8 @@ export type AgentPort = {
 export type GatesPort = {
   /** The gates for these tags in order, or all of them (`null`); stops at the first blocking failure unless `all`. */
   run(tags: readonly string[] | null, signal: AbortSignal): Promise<GateResult[]>
-  /** The `prepare` command, or null where there is none. `label` names the reason in the log. */
-  prepare(signal: AbortSignal): Promise<GateResult | null>
+  /** Runs the `prepare` command where the commit's lockfiles are not those that it last ran for; null when it need not. */
+  prepare(commit: string, signal: AbortSignal): Promise<GateResult | null>
 }
 
 /** The work tree and the objects of the repository, seen through Ralph's own git directory. */
@@ -53,15 +54,13 @@ export type RepositoryPort = {
   keep(state: State): Promise<Kept | null>
   /** A commit on top of `state.green` that holds prd.json and progress.txt as the state says, or null if nothing changed. */
   record(state: State, subject: string): Promise<string | null>
-  /** Brings `theirs` and our green commit together: what to gate, or why it cannot be done. */
-  join(
-    state: State,
-    theirs: string,
-  ): Promise<{ commit: string; people: Prd | null; code: boolean } | { conflict: string }>
+  /**
+   * Brings `theirs` and our green commit together; where they conflict, theirs stays and our stories are taken back.
+   * `refused`: people rewrote the branch, and nobody said that it is to be taken as it is (`job.takesBranch`).
+   */
+  join(state: State, theirs: string): Promise<Joined | { refused: string }>
   /** A file's text at a commit, or null: what agents read there is Ralph's or people's, never the session's. */
   read(commit: string, path: string): Promise<string | null>
-  /** True when a lockfile differs between the two commits. */
-  lockfileChanged(from: string, to: string): Promise<boolean>
 }
 
 export type Inspection =
@@ -76,15 +75,24 @@ export type StorePort = {
     state: State,
     withBranch: boolean,
   ): Promise<
-    { kind: 'published' } | { kind: 'diverged'; theirs: string } | { kind: 'refused'; reason: string }
+    | { kind: 'published' }
+    | { kind: 'diverged'; theirs: string }
+    | { kind: 'refused'; reason: string }
+    /** The token that pushes the branch is over: a fresh job has a fresh one. */
+    | { kind: 'expired'; reason: string }
   >
   /** A branch head that we do not know, or `gone`; null when the branch is where we left it. */
   theirs(state: State): Promise<{ head: string } | 'gone' | null>
+  /** Makes a branch that is gone again, at the green commit. */
+  restore(state: State): Promise<{ kind: 'published' } | { kind: 'refused'; reason: string }>
 }
 
 /** Commands of people, in order, after `state.control.lastComment`. */
 export type QueuePort = {
+  /** Reads and acknowledges them. */
   read(state: State): Promise<Command[]>
+  /** Whether there is one that wants work; touches nothing. */
+  waiting(state: State): Promise<boolean>
 }
 
 export type DispatchPort = {
@@ -100,6 +108,8 @@ export type ReporterPort = {
   beforePublish(state: State, head: string): Promise<void>
   opened(state: State): Promise<State['github']>
   finished(state: State, conclusion: Conclusion): Promise<State['github']>
+  /** Whether people merged the pull request. */
+  merged(state: State): Promise<boolean>
   warn(message: string): void
 }
 

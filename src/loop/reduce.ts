@@ -5,7 +5,7 @@ import { pickStory } from '../prd/select.ts'
 import { progressEntry } from '../report/progress.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { applyCommand } from './commands.ts'
-import { estimate, idle, type Limits, withCall } from './limits.ts'
+import { endOfWork, estimate, idle, type Limits, MAX_IDLE_JOBS, withCall } from './limits.ts'
 import type { Attempt, Event, Failure, GateResult, Kept, State, StoryRecord, TimelineEntry } from './state.ts'
 
 const TIMELINE = 200
@@ -18,42 +18,23 @@ const LONGEST_RESET_MS = 7 * 24 * 3_600_000
 /** The state after an event. Total: an event that does not fit the state changes nothing. */
 export function reduce(state: State, event: Event, limits: Limits): State {
   switch (event.kind) {
-    case 'synced': {
-      const heard = event.commands.reduce(applyCommand, state)
-      if (event.theirs !== 'gone') {
-        const head = event.theirs?.head ?? null
-        if (head !== null && state.job.joins >= MAX_JOINS) {
-          return withJob(keepsMoving(heard, event.at, limits), { synced: true })
-        }
-        return withJob(heard, { synced: true, theirs: head })
-      }
-      const paused = {
-        reason: `${state.branch} was deleted by people: restore it at ${state.published ?? state.green}`,
-        by: 'ralph',
-      }
+    case 'synced':
+      return synced(state, event, limits)
+    case 'joined':
+      return joined(state, event, limits)
+    case 'restored':
       return withJob(
-        { ...heard, control: { ...heard.control, paused } },
-        { synced: true, branchRefused: true },
+        { ...state, published: state.green },
+        { branchGone: null, takesBranch: false, synced: false },
       )
-    }
-    case 'joined': {
-      const prd = event.people === null ? state.prd : mergePeople(state.prd, event.people).prd
-      // A story that people removed takes its work and its record along: its name may be given again.
-      const here = <T>(all: Record<string, T>) =>
-        Object.fromEntries(Object.entries(all).filter(([id]) => prd.userStories.some((story) => story.id === id)))
-      const tidy = { ...state, prd, kept: here(state.kept), records: here(state.records) }
-      return withJob(unverified({ ...tidy, green: event.green, published: event.theirs }), {
-        theirs: null,
-        joins: state.job.joins + 1,
-        synced: false,
-      })
-    }
     case 'push-refused':
       // Before the first publish nothing exists yet: that is an error to be mended, not a pause.
       if (state.published === null) {
         return failed(state, event.summary, `let this token push ${state.branch}, then run again`)
       }
       return reduce(state, { at: event.at, kind: 'join-failed', summary: event.summary }, limits)
+    case 'push-expired':
+      return expired(state, event.summary, event.at)
     case 'join-failed':
       return withJob(
         { ...state, control: { ...state.control, paused: { reason: event.summary, by: 'ralph' } } },
@@ -61,7 +42,9 @@ export function reduce(state: State, event: Event, limits: Limits): State {
       )
     case 'diverged':
       // A job that ends anyway joins nothing more: the state alone is pushed, and the next job joins.
-      if (state.job.error !== null || state.job.interrupted) return withJob(state, { branchRefused: true })
+      if (state.job.error !== null || state.job.interrupted || event.at >= endOfWork(state.job)) {
+        return withJob(state, { branchRefused: true })
+      }
       return state.job.joins >= MAX_JOINS
         ? keepsMoving(state, event.at, limits)
         : withJob(state, { theirs: event.theirs, conclusion: null })
@@ -142,14 +125,70 @@ export function reduce(state: State, event: Event, limits: Limits): State {
     }
     case 'reported':
       return withJob({ ...state, github: event.github }, { reported: true })
-    case 'interrupted': {
+    case 'interrupted':
+    case 'out-of-time': {
       if (state.job.conclusion !== null) return state
       const paid = event.usage === null ? state : spend(state, state.attempt?.storyId ?? null, event.usage)
-      return withJob(giveBack(paid, 'interrupted', 'cancelled', null), { interrupted: true })
+      if (event.kind === 'interrupted')
+        return withJob(giveBack(paid, 'interrupted', 'cancelled', null), { interrupted: true })
+      return withJob(giveBack(paid, 'interrupted', 'the job deadline came first', null), { theirs: null })
     }
     case 'failed':
       return failed(state, event.summary, event.fix)
   }
+}
+
+function synced(state: State, event: Extract<Event, { kind: 'synced' }>, limits: Limits): State {
+  const { commands, theirs } = event
+  const asked = state.job.takesBranch || commands.some((command) => command.kind === 'run')
+  const heard = withJob(commands.reduce(applyCommand, state), { synced: true, takesBranch: asked })
+  if (theirs === null) return heard
+  if (theirs === 'merged' || theirs === 'deleted') return withJob(heard, { branchGone: theirs })
+  if (state.job.joins >= MAX_JOINS) return keepsMoving(heard, event.at, limits)
+  return withJob(heard, { theirs: theirs.head })
+}
+
+/** People's commits are ours now. Nothing passes that their branch does not hold. */
+function joined(state: State, event: Extract<Event, { kind: 'joined' }>, limits: Limits): State {
+  const { people, takenBack, entries } = event
+  const prd = people === null ? state.prd : mergePeople(state.prd, people.prd, new Set(people.seen)).prd
+  const moved = {
+    ...state,
+    prd,
+    green: event.green,
+    published: event.theirs,
+    progress: [...entries, ...state.progress],
+    // A story that people removed takes its work and its record along: its name may be given again.
+    kept: inPlan(state.kept, prd),
+    records: inPlan(state.records, prd),
+  }
+  const joins = state.job.joins + 1
+  let after = withJob(unverified(moved), { theirs: null, joins, takesBranch: false, synced: false })
+  for (const { storyId, kept, failure } of takenBack) {
+    if (kept !== null) after = { ...after, kept: { ...after.kept, [storyId]: kept } }
+    after = takeBack(after, storyId, failure, event.at, limits)
+  }
+  return after
+}
+
+function inPlan<T>(all: Record<string, T>, prd: Prd): Record<string, T> {
+  const ids = new Set(prd.userStories.map((story) => story.id))
+  return Object.fromEntries(Object.entries(all).filter(([id]) => ids.has(id)))
+}
+
+/** The next job has a token that is known again; the state alone is saved until then. */
+function expired(state: State, summary: string, at: number): State {
+  const before = state.job.conclusion?.outcome ?? 'continued'
+  if (before === 'error' || before === 'interrupted' || before === 'paused')
+    return withJob(state, { branchRefused: true })
+  const conclusion = { outcome: 'continued' as const, reason: summary, until: null }
+  if (state.published === null || (idle(state, conclusion) && state.control.idleJobs + 1 >= MAX_IDLE_JOBS))
+    return failed(
+      withJob(state, { conclusion: null }),
+      summary,
+      'give a publish-token that is valid, then run again',
+    )
+  return withJob(state, { branchRefused: true, conclusion, concludedAt: at })
 }
 
 /** The branch moves whenever we look: the state is saved, and a person decides. */
@@ -468,26 +507,27 @@ function resetStories(
 ): State {
   const red = event.gates.find((gate) => !gate.ok && !gate.advisory)
   const failure: Failure = { kind: 'judge', summary: reason, detail: red?.output ?? '' }
-  let after = unverified(state)
-  for (const id of ids) {
-    const story = after.prd.userStories.find((candidate) => candidate.id === id)
-    if (story === undefined || !story.passes) continue
-    const prd = mapStory(after.prd, id, (old) => ({ ...old, passes: false, lastResult: null }))
-    const entry: TimelineEntry = {
-      iteration: state.prd.run.iterations,
-      storyId: id,
-      attempt: story.retries + 1,
-      result: 'reset',
-      summary: reason,
-      ms: 0,
-      costUsd: 0,
-      at: event.at,
-      job: state.prd.run.jobs,
-    }
-    const struck = timed(strike({ ...after, prd }, id, reason, limits), entry)
-    after = withRecord(struck, id, (record) => ({ ...record, failure }))
+  return ids.reduce((after, id) => takeBack(after, id, failure, event.at, limits), unverified(state))
+}
+
+/** A story that had passed is to be worked again: one strike, and the reason for its next prompt. */
+function takeBack(state: State, id: string, failure: Failure, at: number, limits: Limits): State {
+  const story = state.prd.userStories.find((candidate) => candidate.id === id)
+  if (story === undefined || !story.passes) return state
+  const prd = mapStory(state.prd, id, (old) => ({ ...old, passes: false, lastResult: null }))
+  const entry: TimelineEntry = {
+    iteration: state.prd.run.iterations,
+    storyId: id,
+    attempt: story.retries + 1,
+    result: 'reset',
+    summary: failure.summary,
+    ms: 0,
+    costUsd: 0,
+    at,
+    job: state.prd.run.jobs,
   }
-  return after
+  const struck = timed(strike({ ...state, prd }, id, failure.summary, limits), entry)
+  return withRecord(struck, id, (record) => ({ ...record, failure, commit: null }))
 }
 
 /** One failed attempt more; the last one blocks the story with a note that a person can act on. */
@@ -528,7 +568,8 @@ function noteTime(
 ): State {
   const ms = Math.max(0, at - attempt.startedAt)
   const { storyId, iteration, number } = attempt
-  const costUsd = attempt.session?.usage.costUsd ?? 0
+  const isLost = attempt.session === null && attempt.returned?.reason === 'lost'
+  const costUsd = attempt.session?.usage.costUsd ?? (isLost ? (attempt.reservedCostUsd ?? 0) : 0)
   const entry = {
     iteration,
     storyId,

@@ -67,6 +67,22 @@ export type Attempt = {
 /** The work of a story's rejected attempts: a tree, and the green commit it grew from. */
 export type Kept = { base: string; tree: string; dropped: string[] }
 
+/** prd.json as people left it on the branch, and the ids in the one that they edited. */
+export type People = { prd: Prd; seen: string[] }
+
+/** A story that had passed and whose code is not in the branch that people left; `kept` is its work, to be built on. */
+export type TakenBack = { storyId: string; kept: Kept | null; failure: Failure }
+
+/** The branch of people and ours in one. `code`: it is not what our gates have seen. */
+export type Joined = {
+  green: string
+  people: People | null
+  code: boolean
+  takenBack: TakenBack[]
+  /** Entries of progress.txt that the new head does not hold. */
+  entries: string[]
+}
+
 /** What is known of a story beside prd.json. */
 export type StoryRecord = {
   failure: Failure | null
@@ -97,6 +113,8 @@ export type Lease = {
   pid: number
   /** When that process started, to tell it from a later one with the same pid. */
   startTime: string
+  /** In the environment of every process that is not trusted: those that outlive the holder are found by it. */
+  mark: string
 }
 
 /** What people asked for and the platform imposed; kept over jobs (prd.json: run.control). */
@@ -160,6 +178,10 @@ export type Job = {
   theirs: string | null
   /** Joins with people's commits in this job. */
   joins: number
+  /** A person said `run`: a branch that was rewritten is taken as it is, one that is gone is made again. */
+  takesBranch: boolean
+  /** How the branch went that is not there any more; null while it is. */
+  branchGone: 'merged' | 'deleted' | null
   /** The branch cannot be pushed now; the state alone is. */
   branchRefused: boolean
   interrupted: boolean
@@ -186,6 +208,8 @@ export type State = {
   feature: string
   /** Where prd.json stood before the first commit moves it into the folder; null when it stands there. */
   importedFrom: string | null
+  /** Digest of the base's prd.json that the run began with: later edits there are told. */
+  storiesDigest: string
   /** `.ralph/<yyyy-mm-dd>-<feature>` */
   folder: string
   branch: string
@@ -233,6 +257,7 @@ export type Command = { id: number; by: string } & (
 export type Step =
   | { kind: 'sync' }
   | { kind: 'join'; theirs: string }
+  | { kind: 'restore' }
   | { kind: 'prepare' }
   | { kind: 'baseline' }
   | { kind: 'open' }
@@ -255,8 +280,9 @@ export type Step =
 
 /** What happened; `at` is epoch milliseconds. `reduce` is the only place that turns it into state. */
 export type Event = { at: number } & (
-  | { kind: 'synced'; commands: Command[]; theirs: { head: string } | 'gone' | null }
-  | { kind: 'joined'; green: string; theirs: string; people: Prd | null }
+  | { kind: 'synced'; commands: Command[]; theirs: { head: string } | 'merged' | 'deleted' | null }
+  | ({ kind: 'joined'; theirs: string } & Omit<Joined, 'code'>)
+  | { kind: 'restored' }
   | { kind: 'join-failed'; summary: string }
   | { kind: 'prepared' }
   | { kind: 'baselined'; gates: GateResult[] }
@@ -281,6 +307,8 @@ export type Event = { at: number } & (
   | { kind: 'waited' }
   | { kind: 'interrupted'; usage: Usage | null }
   | { kind: 'push-refused'; summary: string }
+  | { kind: 'push-expired'; summary: string }
+  | { kind: 'out-of-time'; usage: Usage | null }
   | { kind: 'failed'; summary: string; fix: string }
 )
 

@@ -12,17 +12,25 @@ export type PeopleChange = {
  * Ralph's state with what people wrote: `ours` wins for passes, retries, blocked, skipped, lastResult, run,
  * branchName, and notes unless empty; `theirs` wins for everything else and for the order. Nothing passes
  * through a merge, and merging the same file again changes nothing. `changes` are for telling: unknown fields
- * and the order are taken over without a word.
+ * and the order are taken over without a word. `seen`: the ids in the file that people edited; a story of ours that
+ * was not in it is newer, and stays. Without it every story that theirs lacks was removed.
  */
-export function mergePeople(ours: Prd, theirs: Prd): { prd: Prd; changes: PeopleChange[] } {
+export function mergePeople(
+  ours: Prd,
+  theirs: Prd,
+  seen: ReadonlySet<string> | null = null,
+): { prd: Prd; changes: PeopleChange[] } {
   const changes: PeopleChange[] = []
   const known = new Map(ours.userStories.map((story) => [story.id, story]))
-  const present = new Set(theirs.userStories.map((story) => story.id))
-  const userStories = theirs.userStories.map((story) => {
+  const written = new Set(theirs.userStories.map((story) => story.id))
+  const newer = ours.userStories.filter(({ id }) => seen?.has(id) === false && !written.has(id))
+  const present = new Set([...written, ...newer.map(({ id }) => id)])
+  const merged = theirs.userStories.map((story) => {
     const wanted = withoutGone(story, present)
     const before = known.get(story.id)
     return before === undefined ? addedStory(wanted, changes) : mergedStory(before, wanted, story, changes)
   })
+  const userStories = [...merged, ...newer.map((story) => withoutGone(story, present))]
   for (const { id } of ours.userStories) {
     if (!present.has(id))
       changes.push({ kind: 'removed', storyId: id, text: `${id} was removed from prd.json.` })

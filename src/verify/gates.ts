@@ -12,6 +12,8 @@ export type Gate = { name: string; run: string; timeoutMs: number; when: string[
 export type GatesOptions = {
   gates: readonly Gate[]
   prepare: string | null
+  /** True when a lockfile differs between the two commits. */
+  lockfileChanged(from: string, to: string): Promise<boolean>
   cwd: string
   /** The allow-listed environment: no token, no model key. */
   env: Readonly<Record<string, string>>
@@ -29,6 +31,9 @@ const OUTPUT_BYTES = 16 * 1024
 const PREPARE_TIMEOUT_MS = 30 * 60_000
 
 export function createGates(options: GatesOptions): GatesPort {
+  /** The commit whose lockfiles the dependencies that are there belong to. */
+  let preparedFor: string | null = null
+
   async function command(gate: Gate, signal: AbortSignal): Promise<GateResult> {
     options.onStart(gate.name)
     const ran = await runUntrusted({
@@ -61,12 +66,16 @@ export function createGates(options: GatesOptions): GatesPort {
       }
       return results
     },
-    async prepare(signal) {
-      if (options.prepare === null) return null
-      return command(
-        { name: 'prepare', run: options.prepare, timeoutMs: PREPARE_TIMEOUT_MS, when: null, advisory: false },
-        signal,
-      )
+    async prepare(commit, signal) {
+      const { prepare: run } = options
+      if (run === null) return null
+      const before = preparedFor
+      preparedFor = commit
+      if (before !== null && !(await options.lockfileChanged(before, commit))) return null
+      const gate = { name: 'prepare', run, timeoutMs: PREPARE_TIMEOUT_MS, when: null, advisory: false }
+      const result = await command(gate, signal)
+      if (!result.ok) preparedFor = null
+      return result
     },
   }
 }

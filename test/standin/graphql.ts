@@ -149,7 +149,7 @@ export async function graphql(
   const result = await execute({
     schema: schema(),
     document,
-    rootValue: Object.fromEntries(resolvers),
+    rootValue: { ...Object.fromEntries(resolvers), viewer: { __typename: 'User', login: by.login } },
     ...(request.variables === undefined ? {} : { variableValues: request.variables }),
   })
   const errors = (result.errors ?? []).map((error) => renderError(world, error))

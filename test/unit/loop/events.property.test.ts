@@ -53,6 +53,11 @@ const aSession = fc
   })
   .map(session)
 const failure = fc.constant({ kind: 'guard' as const, summary: 'refused', detail: '' })
+const takenBack = (storyId: string) => ({
+  storyId,
+  kept: null,
+  failure: { kind: 'conflict' as const, summary: 'people pushed', detail: '' },
+})
 const github = fc.constant({ pull: 1, pullUrl: null, comment: null })
 const is = <K extends Event['kind']>(kind: K) => fc.constant(kind)
 
@@ -78,6 +83,9 @@ const arbitraryEvent: fc.Arbitrary<Event> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ at, kind: is('returned'), kept }) },
   { weight: 1, arbitrary: fc.record({ at, kind: is('verified'), gates, verdict, usage }) },
   { weight: 1, arbitrary: fc.record({ at, kind: is('interrupted'), usage: fc.option(usage) }) },
+  { weight: 1, arbitrary: fc.record({ at, kind: is('out-of-time'), usage: fc.option(usage) }) },
+  { weight: 1, arbitrary: fc.record({ at, kind: is('push-expired'), summary: fc.constant('401') }) },
+  { weight: 1, arbitrary: fc.record({ at, kind: is('restored') }) },
   { weight: 1, arbitrary: fc.record({ at, kind: is('opened'), green: commit, github }) },
   {
     weight: 1,
@@ -85,7 +93,7 @@ const arbitraryEvent: fc.Arbitrary<Event> = fc.oneof(
       at,
       kind: is('synced'),
       commands: fc.constant<Command[]>([]),
-      theirs: fc.constantFrom(null, 'gone' as const, { head: 'theirs' }),
+      theirs: fc.constantFrom(null, 'merged' as const, 'deleted' as const, { head: 'theirs' }),
     }),
   },
   {
@@ -96,6 +104,8 @@ const arbitraryEvent: fc.Arbitrary<Event> = fc.oneof(
       green: commit,
       theirs: commit,
       people: fc.constant(null),
+      takenBack: fc.subarray([takenBack('US-001'), takenBack('US-002')]),
+      entries: fc.constant<string[]>([]),
     }),
   },
   {

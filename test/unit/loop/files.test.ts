@@ -122,6 +122,7 @@ describe('the lease', () => {
     host: 'laptop',
     pid: 42,
     startTime: '1',
+    mark: 'mark',
   }
   test('holds for an iteration, its gates and ten minutes, and is over when that has passed', () => {
     assert.equal(leaseMs(30 * MINUTE, 15 * MINUTE), 55 * MINUTE)

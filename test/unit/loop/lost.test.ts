@@ -17,6 +17,7 @@ const lease: Lease = {
   host: 'h',
   pid: 1,
   startTime: '1',
+  mark: 'mark',
 }
 
 type Part = Pick<State, 'lease' | 'job' | 'control' | 'prd'>
@@ -41,6 +42,7 @@ function state(part: Partial<Part>): State {
     version: 1,
     feature: 'auth',
     importedFrom: null,
+    storiesDigest: '',
     folder: '.ralph/2026-01-31-auth',
     branch: 'ralph/auth',
     base: { branch: 'main', sha: 'a' },
@@ -62,10 +64,10 @@ function state(part: Partial<Part>): State {
 }
 
 const held = state({ lease })
-const ran = (conclusion: string) => ({ status: 'completed', conclusion })
+const ran = (conclusion: string, at = NOW) => ({ status: 'completed', conclusion, at })
 
 test('a holder that works is left in peace', () => {
-  assert.equal(whyLost(held, { status: 'in_progress', conclusion: null }, NOW), null)
+  assert.equal(whyLost(held, { status: 'in_progress', conclusion: null, at: NOW }, NOW), null)
   assert.equal(whyLost(held, null, NOW), null)
 })
 
@@ -76,7 +78,8 @@ test('a holder whose run failed or vanished is resumed', () => {
 
 test('a job that a person cancelled before our deadline is not resumed; one that the platform ended behind it is', () => {
   assert.equal(whyLost(held, ran('cancelled'), NOW), null)
-  assert.match(whyLost(held, ran('cancelled'), NOW + 4_000_000) ?? '', /was lost/)
+  assert.equal(whyLost(held, ran('cancelled'), NOW + 4_000_000), null, 'also when it is looked at late')
+  assert.match(whyLost(held, ran('cancelled', NOW + 4_000_000), NOW + 4_000_000) ?? '', /was lost/)
 })
 
 test('a promised job that never started is resumed', () => {

@@ -329,13 +329,16 @@ describe('paused', () => {
 
   test('the branch that people deleted: the state is kept, and it goes on when the branch is back', () => {
     const gone: Script = (step) =>
-      step.kind === 'sync' ? { kind: 'synced', commands: [], theirs: 'gone' } : null
+      step.kind === 'sync' ? { kind: 'synced', commands: [], theirs: 'deleted' } : null
     const opened = { ...stateOf(stories('US-001')), published: 'green', green: 'green' }
     const ran = runJob(opened, limitsWith(), gone)
     assert.equal(ran.outcome, 'paused')
     assert.match(ran.conclusion.reason, /deleted/)
-    assert.equal(ran.state.job.branchRefused, true, 'nothing is pushed to it')
+    assert.ok(!ran.steps.includes('restore'), 'it is not made again by itself')
     assert.equal(runJob(anotherJob(ran.state), limitsWith(), saying([run])).outcome, 'complete')
+    const asked = runJob(anotherJob(ran.state), limitsWith(), saying([run], undefined, 'deleted'))
+    assert.ok(asked.steps.includes('restore'))
+    assert.equal(asked.outcome, 'complete')
   })
 })
 

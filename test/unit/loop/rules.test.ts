@@ -484,7 +484,7 @@ describe('the final verification', () => {
     ]
     const more = events.reduce((state, event) => reduce(state, event, limits), added)
     assert.deepEqual([storyOf(more, 'US-002').passes, more.verification.approved], [true, false])
-    const joined = reduce(again, { at: NOW, kind: 'joined', green: 'j', theirs: 't', people: null }, limits)
+    const joined = reduce(again, { at: NOW, kind: 'joined', green: 'j', theirs: 't', ...nobody }, limits)
     assert.equal(joined.verification.approved, false)
     const script: Script = inTurn('sync', [{ kind: 'synced', commands: [], theirs: { head: 'theirs' } }])
     const looked = runJob(again, limits, script)
@@ -506,10 +506,13 @@ describe('the final verification', () => {
   })
 })
 
+/** Nobody edited prd.json, and nothing conflicts. */
+const nobody = { people: null, takenBack: [], entries: [] }
+
 describe('people’s pushes', () => {
   test('their criteria reopen a story that passed, and their ticks pass nothing', () => {
     const first = runJob(stateOf(stories('US-001', 'US-002')), limitsWith({ iterationsPerJob: 1 }))
-    const people = {
+    const prd = {
       ...first.state.prd,
       userStories: first.state.prd.userStories.map((story) => ({
         ...story,
@@ -517,9 +520,11 @@ describe('people’s pushes', () => {
         acceptanceCriteria: [...story.acceptanceCriteria, 'and it is fast'],
       })),
     }
+    const people = { prd, seen: ['US-001', 'US-002'] }
     let looked = false
     const ran = runJob(anotherJob(first.state), limitsWith(), (step) => {
-      if (step.kind === 'join') return { kind: 'joined', green: 'joined', theirs: step.theirs, people }
+      if (step.kind === 'join')
+        return { ...nobody, kind: 'joined', green: 'joined', theirs: step.theirs, people }
       if (step.kind !== 'sync' || looked) return null
       looked = true
       return { kind: 'synced', commands: [], theirs: { head: 'theirs' } }
@@ -558,7 +563,8 @@ test('records and kept work of a story that people removed do not fall to a new 
       kind: 'joined',
       green: 'joined',
       theirs: 'theirs',
-      people: { ...state.prd, userStories: stories('US-001') },
+      ...nobody,
+      people: { prd: { ...state.prd, userStories: stories('US-001') }, seen: ['US-001', 'US-002'] },
     },
     {
       at: NOW,

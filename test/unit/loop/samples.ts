@@ -31,6 +31,7 @@ export function limitsWith(changes: Partial<Limits> = {}): Limits {
     maxAttempts: 3,
     maxInterruptions: 3,
     iterationTimeoutMs: 30 * MINUTE,
+    gatesMs: 0,
     maxCostUsd: null,
     maxTokens: null,
     maxAgentTimeMs: null,
@@ -54,6 +55,7 @@ export function stateOf(userStories: Story[], changes: Partial<State> = {}): Sta
     version: 1,
     feature: 'auth',
     importedFrom: null,
+    storiesDigest: '',
     folder: '.ralph/2026-01-10-auth',
     branch: 'ralph/auth',
     base: { branch: 'main', sha: 'base' },
@@ -126,7 +128,16 @@ export function goesWell(step: Step, state: State, count: number): Happening {
     case 'sync':
       return { kind: 'synced', commands: [], theirs: null }
     case 'join':
-      return { kind: 'joined', green: `join-${count}`, theirs: step.theirs, people: null }
+      return {
+        kind: 'joined',
+        green: `join-${count}`,
+        theirs: step.theirs,
+        people: null,
+        takenBack: [],
+        entries: [],
+      }
+    case 'restore':
+      return { kind: 'restored' }
     case 'prepare':
       return { kind: 'prepared' }
     case 'baseline':
@@ -221,12 +232,16 @@ export function anotherJob(state: State, now = NOW + HOUR): State {
 }
 
 /** Commands heard at the first look of the job, and nothing after. */
-export function saying(commands: Command[], otherwise: Script = () => null): Script {
+export function saying(
+  commands: Command[],
+  otherwise: Script = () => null,
+  theirs: 'deleted' | null = null,
+): Script {
   let said = false
   return (step, state, now) => {
     if (step.kind !== 'sync' || said) return otherwise(step, state, now)
     said = true
-    return { kind: 'synced', commands, theirs: null }
+    return { kind: 'synced', commands, theirs }
   }
 }
 

@@ -112,8 +112,10 @@ export class World {
         return { kind: 'synced', commands: this.#commands(state), theirs: this.#theirs(state) }
       case 'join': {
         if (tape.chance(20)) return { kind: 'join-failed', summary: 'it conflicts' }
-        const people = tape.chance(50) ? this.#edited(state.prd) : null
-        return { kind: 'joined', green: this.#commit('join'), theirs: step.theirs, people }
+        const prd = tape.chance(50) ? this.#edited(state.prd) : null
+        const people = prd === null ? null : { prd, seen: state.prd.userStories.map(({ id }) => id) }
+        const green = this.#commit('join')
+        return { kind: 'joined', green, theirs: step.theirs, people, takenBack: [], entries: [] }
       }
       case 'prepare':
         return tape.chance(3) ? { kind: 'failed', summary: 'prepare failed', fix: 'mend it' } : fine
@@ -184,10 +186,10 @@ export class World {
     return this.tape.chance(3) ? { kind: 'push-refused', summary: 'the branch is protected' } : null
   }
 
-  #theirs(state: State): { head: string } | 'gone' | null {
+  #theirs(state: State): { head: string } | 'merged' | 'deleted' | null {
     if (!this.weather.people || state.published === null) return null
     if (this.tape.chance(5)) return { head: this.#commit('theirs') }
-    return this.tape.chance(1) ? 'gone' : null
+    return this.tape.chance(1) ? this.tape.oneOf('merged', 'deleted') : null
   }
 
   #session(): Session {
@@ -346,7 +348,7 @@ function settles(state: State, step: Step): boolean {
   return (
     state.job.conclusion !== null ||
     state.job.interrupted ||
-    ['agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind)
+    ['sync', 'agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind)
   )
 }
 
@@ -439,8 +441,10 @@ export async function claimNext(saved: State, now: number): Promise<State> {
       host: 'h',
       pid: 1,
       startTime: '',
+      mark: 'mark',
     },
     alive: async () => false,
+    bury: async () => {},
     job: newJob(now, now + 5 * HOUR),
     chosen: {},
     today: '2026-01-10',
@@ -517,6 +521,7 @@ export const arbitraryLimits: fc.Arbitrary<Limits> = fc
     maxAttempts: fc.integer({ min: 1, max: 4 }),
     maxInterruptions: fc.integer({ min: 1, max: 3 }),
     iterationTimeoutMs: fc.constantFrom(10 * MINUTE, 30 * MINUTE, 6 * HOUR),
+    gatesMs: fc.constantFrom(0, 900_000),
     maxCostUsd: fc.constantFrom(null, null, null, 2, 12),
     maxTokens: fc.constantFrom(null, null, null, 9000),
     maxAgentTimeMs: fc.constantFrom(null, null, null, 90_000),
