@@ -321,7 +321,7 @@ async function begin(
     recent: [],
     timeline: [],
     lease: null,
-    github: { pull: null, pullUrl: null, comment: null },
+    github: { pull: null, pullUrl: null, comment: null, head: null },
     job: request.job,
   }
   const state = head === null ? fresh : await adoptBranch(fresh, head, store, repository)

@@ -71,7 +71,7 @@ function slug(text) {
 /* harmony export */ });
 /* harmony import */ var _loop_slash_commands_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(6373);
 /* harmony import */ var _report_replies_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(7542);
-/* harmony import */ var _client_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(636);
+/* harmony import */ var _client_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(9285);
 
 
 

@@ -757,83 +757,6 @@ function pause(tries) {
 
 /***/ }),
 
-/***/ 636:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
-
-/* harmony export */ __webpack_require__.d(__webpack_exports__, {
-/* harmony export */   C9: () => (/* binding */ saidByGitHub),
-/* harmony export */   ET: () => (/* binding */ ONCE),
-/* harmony export */   UU: () => (/* binding */ createClient),
-/* harmony export */   c2: () => (/* binding */ statusOf)
-/* harmony export */ });
-/* harmony import */ var _octokit_core__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(4730);
-/* harmony import */ var _octokit_plugin_paginate_rest__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(3779);
-/* harmony import */ var _octokit_plugin_rest_endpoint_methods__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(9210);
-/* harmony import */ var _octokit_plugin_retry__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(9735);
-/* harmony import */ var _octokit_plugin_throttling__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(6856);
-/* harmony import */ var _octokit_request_error__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(1015);
-/* harmony import */ var bottleneck_light_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(3251);
-// The one way to GitHub's API: octokit with retries, pacing and time limits. Writes that create are never repeated blindly.
-
-
-
-
-
-
-
-const Plugged = _octokit_core__WEBPACK_IMPORTED_MODULE_1__/* .Octokit */ .E.plugin(_octokit_plugin_rest_endpoint_methods__WEBPACK_IMPORTED_MODULE_2__/* .restEndpointMethods */ ._, _octokit_plugin_paginate_rest__WEBPACK_IMPORTED_MODULE_3__/* .paginateRest */ .ud, _octokit_plugin_retry__WEBPACK_IMPORTED_MODULE_4__/* .retry */ .L, _octokit_plugin_throttling__WEBPACK_IMPORTED_MODULE_5__/* .throttling */ .A);
-/** For a call with all its retries (1, 4 and 9 s apart). */
-const REQUEST_MS = 45_000;
-/** Longer waits for a rate limit are not worth a runner's minutes: reporting degrades instead (facts 3.5). */
-const LONGEST_WAIT_S = 90;
-/** 80 content-creating requests a minute are allowed (facts 3.5); a job makes far fewer, so short pauses are enough. */
-const WRITE_PAUSE_MS = 50;
-function createClient(options) {
-    const wait = (retryAfter, request, _api, retries) => {
-        const worthIt = retryAfter <= LONGEST_WAIT_S && retries < 2;
-        const what = `${request.method ?? ''} ${request.url ?? ''}`;
-        options.warn(`GitHub's rate limit was reached at ${what}: ${worthIt ? `asking again in ${retryAfter} s` : 'giving up'}`);
-        return worthIt;
-    };
-    const api = new Plugged({
-        auth: options.token,
-        baseUrl: options.url,
-        userAgent: 'ralph-action/1',
-        log: { debug() { }, info() { }, warn: options.warn, error() { } },
-        retry: { doNotRetry: [400, 401, 403, 404, 409, 410, 422, 451] },
-        throttle: {
-            onRateLimit: wait,
-            onSecondaryRateLimit: wait,
-            write: new bottleneck_light_js__WEBPACK_IMPORTED_MODULE_0__.Group({ maxConcurrent: 1, minTime: WRITE_PAUSE_MS }),
-            notifications: new bottleneck_light_js__WEBPACK_IMPORTED_MODULE_0__.Group({ maxConcurrent: 1, minTime: WRITE_PAUSE_MS }),
-        },
-    });
-    api.hook.before('request', (request) => {
-        const limit = AbortSignal.timeout(REQUEST_MS);
-        const signal = options.signal === undefined ? limit : AbortSignal.any([limit, options.signal]);
-        // octokit hands one object to all requests, and the retry plugin counts in it: each call gets its own.
-        request.request = { ...request.request, retryCount: 0, signal };
-    });
-    return api;
-}
-/** For requests that create something: an unknown answer is looked up by its key, never sent again unseen. */
-const ONCE = { request: { retries: 0 } };
-/** The HTTP status of a refused request; null for anything else. */
-function statusOf(error) {
-    return error instanceof _octokit_request_error__WEBPACK_IMPORTED_MODULE_6__/* .RequestError */ .G ? error.status : null;
-}
-/** What GitHub said, in one line. */
-function saidByGitHub(error) {
-    const text = error instanceof Error ? error.message : String(error);
-    return text
-        .replace(/\s+/g, ' ')
-        .replace(/ - https?:\/\/\S+$/, '')
-        .slice(0, 300);
-}
-
-
-/***/ }),
-
 /***/ 2437:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
@@ -841,7 +764,7 @@ function saidByGitHub(error) {
 /* harmony export */   D: () => (/* binding */ createDispatch),
 /* harmony export */   e: () => (/* binding */ dispatchRun)
 /* harmony export */ });
-/* harmony import */ var _client_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(636);
+/* harmony import */ var _client_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(9285);
 
 /** Dispatches `workflow` (a file name); without a generation it counts as a kick-off. Gives the run's id where the server tells it. Throws with the mend. */
 async function dispatchRun(api, place, workflow, inputs) {

@@ -752,7 +752,7 @@ function runLink(facts) {
     return facts.runUrl === null ? '' : link('The job and its log', facts.runUrl);
 }
 /** The same as a commit status, where checks are refused; a description has at most 140 characters. */
-function statusOf(from) {
+function checks_statusOf(from) {
     const { conclusion } = from;
     const bad = conclusion === 'failure' ? 'failure' : conclusion === 'cancelled' ? 'error' : 'success';
     return {
@@ -897,7 +897,7 @@ function createChecks(api, place, how, key, warn) {
         all.set(check.name, { id: Number(made.data.id), open: check.conclusion === null });
     }
     async function postStatus(sha, check) {
-        await api.rest.repos.createCommitStatus({ owner, repo, sha, ...statusOf(check) });
+        await api.rest.repos.createCommitStatus({ owner, repo, sha, ...checks_statusOf(check) });
     }
     return {
         async post(sha, checks) {
@@ -11872,6 +11872,7 @@ function strings(values) {
 
 
 
+
 async function actionContext() {
     const env = hostEnvironment();
     const [owner = '', repo = ''] = (env.GITHUB_REPOSITORY ?? '').split('/');
@@ -11927,6 +11928,27 @@ async function actionSettings(context, readAtBase, chosen) {
     if (!result.ok)
         throw new errors/* UserError */.yo(result.mistakes);
     return result;
+}
+/** Where runs keep their things, without a checkout. A configuration that is broken is left to the jobs that work. */
+async function namesByApi(context, api) {
+    const { owner, repo, defaultBranch } = context.place;
+    const ref = context.inputs['base-branch']?.trim() || defaultBranch;
+    const read = async (path) => {
+        try {
+            const { data } = await api.rest.repos.getContent({ owner, repo, path, ref });
+            return 'content' in data ? Buffer.from(data.content, 'base64').toString('utf8') : null;
+        }
+        catch (error) {
+            if (statusOf(error) === 404)
+                return null;
+            throw error;
+        }
+    };
+    const plain = {
+        branchPrefix: context.inputs['branch-prefix']?.trim() || 'ralph/',
+        stateNamespace: 'refs/ralph',
+    };
+    return actionSettings(context, read, {}).then(({ settings }) => settings, () => plain);
 }
 function nonEmpty(inputs) {
     return Object.fromEntries(Object.entries(inputs).filter(([, value]) => value.trim() !== ''));
@@ -12020,8 +12042,9 @@ async function mend(folder) {
         const token = tokenOf(context);
         const warn = (message) => core/* warning */.$e(message);
         const { settings } = await actionSettings(context, async () => '{}', {});
+        const stateNamespace = core/* getState */.Gu('namespace') || settings.stateNamespace;
         const workshop = __addDisposableResource(env_1, await openWorkshop({
-            settings,
+            settings: { ...settings, stateNamespace },
             env: context.env,
             directory: context.workspace,
             remote: remoteOf(context.place, token),

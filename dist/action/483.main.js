@@ -22,7 +22,7 @@ export const modules = {
 
 
 /** Every feature's state by folder name. Fetches one commit a feature, into a folder that is removed again. */
-async function peekStates(context, namespace = 'refs/ralph') {
+async function peekStates(context, namespace) {
     const remote = (0,_context_js__WEBPACK_IMPORTED_MODULE_5__/* .remoteOf */ .e1)(context.place, (0,_context_js__WEBPACK_IMPORTED_MODULE_5__/* .tokenOf */ .B9)(context));
     const directory = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.mkdtemp)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(context.env.RUNNER_TEMP ?? (0,node_os__WEBPACK_IMPORTED_MODULE_1__.tmpdir)(), 'ralph-peek-'));
     const git = (args) => (0,_git_git_js__WEBPACK_IMPORTED_MODULE_3__/* .runPlain */ .OZ)(args, directory, context.env, remote.env);
@@ -56,8 +56,8 @@ __webpack_require__.d(__webpack_exports__, {
 
 // EXTERNAL MODULE: ./node_modules/@actions/core/lib/core.js + 20 modules
 var core = __webpack_require__(3218);
-// EXTERNAL MODULE: ./lib/github/client.js
-var client = __webpack_require__(636);
+// EXTERNAL MODULE: ./lib/github/client.js + 21 modules
+var client = __webpack_require__(9285);
 // EXTERNAL MODULE: ./lib/github/dispatch.js
 var dispatch = __webpack_require__(2437);
 // EXTERNAL MODULE: ./lib/loop/lease.js
@@ -122,9 +122,11 @@ async function resumeLost(context) {
         ]);
     }
     const api = (0,client/* createClient */.UU)({ token: (0,action_context/* tokenOf */.B9)(context), url: place.api, warn: (text) => core/* warning */.$e(text) });
+    const { stateNamespace } = await (0,action_context/* namesByApi */.C9)(context, api);
+    const states = await (0,peek/* peekStates */.o)(context, stateNamespace);
     const resumed = [];
     let queued = null;
-    for (const state of (await (0,peek/* peekStates */.o)(context)).values()) {
+    for (const state of states.values()) {
         const why = whyLost(state, await holderOf(state), Date.now());
         if (why === null)
             continue;

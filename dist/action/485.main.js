@@ -2484,7 +2484,7 @@ async function begin(file, request, store, repository, notes) {
         recent: [],
         timeline: [],
         lease: null,
-        github: { pull: null, pullUrl: null, comment: null },
+        github: { pull: null, pullUrl: null, comment: null, head: null },
         job: request.job,
     };
     const state = head === null ? fresh : await adoptBranch(fresh, head, store, repository);
@@ -4067,8 +4067,8 @@ function statusOf(from) {
     };
 }
 
-// EXTERNAL MODULE: ./lib/github/client.js
-var client = __webpack_require__(636);
+// EXTERNAL MODULE: ./lib/github/client.js + 21 modules
+var client = __webpack_require__(9285);
 ;// CONCATENATED MODULE: ./lib/github/checks.js
 
 
@@ -4501,7 +4501,7 @@ function createReporter(options) {
         },
         async beforePublish(state, head) {
             // A job that ends before it opens anything still has the check of the job before to close.
-            const old = headSha ?? state.published;
+            const old = headSha ?? state.github.head ?? state.published;
             if (old === null || old === head)
                 return;
             const names = ['ralph', ...state.prd.userStories.map((story) => `ralph / ${story.id}`)];
@@ -4630,9 +4630,10 @@ function outcomeOf(state, limits, now) {
     const done = open.length === 0;
     if (state.job.branchRefused)
         return end('paused', control.paused?.reason ?? 'the branch could not be pushed');
+    const finished = done && (verification.approved || !limits.finalVerification);
     if (state.job.branchGone !== null)
-        return afterTheBranch(state, state.job.branchGone, done);
-    if (done && (verification.approved || !limits.finalVerification)) {
+        return afterTheBranch(state, state.job.branchGone, finished);
+    if (finished) {
         return end('complete', 'every story passed its gates');
     }
     if (control.paused !== null)
@@ -4661,8 +4662,8 @@ function outcomeOf(state, limits, now) {
     return over === null ? null : orIdle(state, end('continued', over));
 }
 /** The branch is not there any more: what was complete stays complete, anything else waits for a person. */
-function afterTheBranch(state, how, done) {
-    if (done && state.prd.run.outcome === 'complete')
+function afterTheBranch(state, how, finished) {
+    if (finished && state.prd.run.outcome === 'complete')
         return end('complete', `every story passed; the branch was ${how}`);
     const { branch, green } = state;
     const what = how === 'merged' ? 'merged and deleted' : 'deleted';
@@ -4700,10 +4701,14 @@ async function perform(step, state, limits, ports) {
     const begun = ports.clock.now();
     const late = timer(endOfWork(state.job) - begun);
     const signal = AbortSignal.any([ports.signal, late]);
-    const happened = await act(step, state, limits, { ...ports, signal }, begun);
+    const isOver = () => signal.aborted && !settles(state, step);
+    // What is over before it begins is not begun; a command that was heard is obeyed.
+    const happened = isOver() || (ports.signal.aborted && step.kind === 'sync')
+        ? null
+        : await act(step, state, limits, { ...ports, signal }, begun);
     const at = ports.clock.now();
-    if (signal.aborted && !settles(state, step)) {
-        const usage = happened.kind === 'judged' || happened.kind === 'verified' ? happened.usage : null;
+    if (happened === null || isOver()) {
+        const usage = happened?.kind === 'judged' || happened?.kind === 'verified' ? happened.usage : null;
         return { at, kind: ports.signal.aborted ? 'interrupted' : 'out-of-time', usage };
     }
     // The candidate holds the time at which it was built; the event must say the same.
@@ -4719,7 +4724,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 function settles(state, step) {
     return (state.job.conclusion !== null ||
         state.job.interrupted ||
-        ['sync', 'agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind));
+        ['sync', 'restore', 'agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind));
 }
 async function act(step, state, limits, ports, now) {
     const { repository, store, gates, agent, signal } = ports;
@@ -4840,7 +4845,9 @@ async function perform_open(state, ports) {
         green = first ?? green;
     }
     await repository.checkOut(green, null);
-    const result = await store.publish({ ...state, green }, true);
+    if (state.published !== null)
+        await ports.reporter.beforePublish(state, green);
+    const result = await store.publish(onHead({ ...state, green }), true);
     if (result.kind !== 'published')
         return turnedDown(result);
     return { kind: 'opened', green, github: await ports.reporter.opened({ ...state, green, published: green }) };
@@ -4908,11 +4915,16 @@ async function publish(state, limits, ports) {
     if (withBranch)
         await repository.checkOut(green, null);
     await ports.reporter.beforePublish(state, green);
-    const result = await store.publish({ ...leaving, green, progress: recorded === null ? leaving.progress : [] }, withBranch);
+    const saved = { ...leaving, green, progress: recorded === null ? leaving.progress : [] };
+    const result = await store.publish(withBranch ? onHead(saved) : saved, withBranch);
     if (result.kind !== 'published')
         return turnedDown(result);
     // A command that came in after our last look, while we still held the lease, was dispatched by nobody (but `stop`).
     return { kind: 'published', green, withBranch, more: await queue.waiting(state) };
+}
+/** From this publish on the checks stand on the green commit. */
+function onHead(state) {
+    return { ...state, github: { ...state.github, head: state.green } };
 }
 function turnedDown(result) {
     if (result.kind === 'diverged')
@@ -11124,9 +11136,10 @@ async function work_work(context, log, signal) {
         if (event.kind !== 'dispatch')
             throw new Error('only workflow_dispatch works');
         const token = (0,action_context/* tokenOf */.B9)(context);
-        refuseFeatureRef(context);
+        refuseFeatureRef(context, context.inputs['branch-prefix']?.trim() || 'ralph/');
         const warn = (message) => core/* warning */.$e(message);
         const { settings, base, notes } = await trusted(context, token);
+        refuseFeatureRef(context, settings.branchPrefix);
         for (const note of [...notes, ...unsupported(settings)])
             core/* notice */.lm(note);
         log.group('Settings', (0,lib_settings/* describeSettings */.TR)(settings).split('\n'));
@@ -11169,7 +11182,8 @@ async function work_work(context, log, signal) {
         }
         for (const note of claimed.notes)
             core/* notice */.lm(note);
-        (0,runner/* remember */.k)({ feature: claimed.state.feature, folder: claimed.state.folder, branch: claimed.state.branch });
+        const { folder } = claimed.state;
+        (0,runner/* remember */.k)({ folder, namespace: settings.stateNamespace });
         return await workOn(claimed.state, { context, workshop, settings, api, publishApi, log, signal });
     }
     catch (e_1) {
@@ -11306,8 +11320,7 @@ async function baseOf(context, workshop) {
     return { branch, sha };
 }
 /** On a `ralph/*` ref the workflow file would be the agent's copy, with the secrets of the real one. */
-function refuseFeatureRef(context) {
-    const prefix = context.inputs['branch-prefix']?.trim() || 'ralph/';
+function refuseFeatureRef(context, prefix) {
     if (!context.ref.startsWith(`refs/heads/${prefix}`))
         return;
     throw new errors/* UserError */.yo([

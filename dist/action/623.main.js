@@ -10,7 +10,7 @@ export const modules = {
 /* harmony export */ });
 /* harmony import */ var _actions_core__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(3218);
 /* harmony import */ var _git_features_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(8317);
-/* harmony import */ var _github_client_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(636);
+/* harmony import */ var _github_client_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(9285);
 /* harmony import */ var _github_conversation_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(7692);
 /* harmony import */ var _github_dispatch_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(2437);
 /* harmony import */ var _loop_lease_js__WEBPACK_IMPORTED_MODULE_9__ = __webpack_require__(612);
@@ -49,9 +49,9 @@ async function answerComment(context) {
     const conversation = (0,_github_conversation_js__WEBPACK_IMPORTED_MODULE_2__/* .createConversation */ .c)(api, place, (message) => _actions_core__WEBPACK_IMPORTED_MODULE_0__/* .warning */ .$e(message));
     const { owner, repo } = place;
     const { data: pull } = await api.rest.pulls.get({ owner, repo, pull_number: issue });
-    const prefix = context.inputs['branch-prefix']?.trim() || 'ralph/';
     const ours = pull.head.repo?.full_name === `${owner}/${repo}`;
-    const states = ours ? await (0,_peek_js__WEBPACK_IMPORTED_MODULE_5__/* .peekStates */ .o)(context) : new Map();
+    const { branchPrefix: prefix, stateNamespace } = await (0,_context_js__WEBPACK_IMPORTED_MODULE_4__/* .namesByApi */ .C9)(context, api);
+    const states = ours ? await (0,_peek_js__WEBPACK_IMPORTED_MODULE_5__/* .peekStates */ .o)(context, stateNamespace) : new Map();
     const state = [...states]
         .filter(([folder, one]) => one.branch === pull.head.ref && (0,_git_features_js__WEBPACK_IMPORTED_MODULE_7__/* .featureOfFolder */ .wH)(folder) !== null)
         .at(-1)?.[1] ?? null;
@@ -134,7 +134,7 @@ async function holderLives(api, context, state) {
 
 
 /** Every feature's state by folder name. Fetches one commit a feature, into a folder that is removed again. */
-async function peekStates(context, namespace = 'refs/ralph') {
+async function peekStates(context, namespace) {
     const remote = (0,_context_js__WEBPACK_IMPORTED_MODULE_5__/* .remoteOf */ .e1)(context.place, (0,_context_js__WEBPACK_IMPORTED_MODULE_5__/* .tokenOf */ .B9)(context));
     const directory = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.mkdtemp)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(context.env.RUNNER_TEMP ?? (0,node_os__WEBPACK_IMPORTED_MODULE_1__.tmpdir)(), 'ralph-peek-'));
     const git = (args) => (0,_git_git_js__WEBPACK_IMPORTED_MODULE_3__/* .runPlain */ .OZ)(args, directory, context.env, remote.env);

@@ -336,10 +336,14 @@ async function perform(step, state, limits, ports) {
     const begun = ports.clock.now();
     const late = timer((0,loop_limits/* endOfWork */.Kf)(state.job) - begun);
     const signal = AbortSignal.any([ports.signal, late]);
-    const happened = await act(step, state, limits, { ...ports, signal }, begun);
+    const isOver = () => signal.aborted && !settles(state, step);
+    // What is over before it begins is not begun; a command that was heard is obeyed.
+    const happened = isOver() || (ports.signal.aborted && step.kind === 'sync')
+        ? null
+        : await act(step, state, limits, { ...ports, signal }, begun);
     const at = ports.clock.now();
-    if (signal.aborted && !settles(state, step)) {
-        const usage = happened.kind === 'judged' || happened.kind === 'verified' ? happened.usage : null;
+    if (happened === null || isOver()) {
+        const usage = happened?.kind === 'judged' || happened?.kind === 'verified' ? happened.usage : null;
         return { at, kind: ports.signal.aborted ? 'interrupted' : 'out-of-time', usage };
     }
     // The candidate holds the time at which it was built; the event must say the same.
@@ -355,7 +359,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 function settles(state, step) {
     return (state.job.conclusion !== null ||
         state.job.interrupted ||
-        ['sync', 'agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind));
+        ['sync', 'restore', 'agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind));
 }
 async function act(step, state, limits, ports, now) {
     const { repository, store, gates, agent, signal } = ports;
@@ -476,7 +480,9 @@ async function perform_open(state, ports) {
         green = first ?? green;
     }
     await repository.checkOut(green, null);
-    const result = await store.publish({ ...state, green }, true);
+    if (state.published !== null)
+        await ports.reporter.beforePublish(state, green);
+    const result = await store.publish(onHead({ ...state, green }), true);
     if (result.kind !== 'published')
         return turnedDown(result);
     return { kind: 'opened', green, github: await ports.reporter.opened({ ...state, green, published: green }) };
@@ -544,11 +550,16 @@ async function publish(state, limits, ports) {
     if (withBranch)
         await repository.checkOut(green, null);
     await ports.reporter.beforePublish(state, green);
-    const result = await store.publish({ ...leaving, green, progress: recorded === null ? leaving.progress : [] }, withBranch);
+    const saved = { ...leaving, green, progress: recorded === null ? leaving.progress : [] };
+    const result = await store.publish(withBranch ? onHead(saved) : saved, withBranch);
     if (result.kind !== 'published')
         return turnedDown(result);
     // A command that came in after our last look, while we still held the lease, was dispatched by nobody (but `stop`).
     return { kind: 'published', green, withBranch, more: await queue.waiting(state) };
+}
+/** From this publish on the checks stand on the green commit. */
+function onHead(state) {
+    return { ...state, github: { ...state.github, head: state.green } };
 }
 function turnedDown(result) {
     if (result.kind === 'diverged')

@@ -270,7 +270,7 @@ async function begin(file, request, store, repository, notes) {
         recent: [],
         timeline: [],
         lease: null,
-        github: { pull: null, pullUrl: null, comment: null },
+        github: { pull: null, pullUrl: null, comment: null, head: null },
         job: request.job,
     };
     const state = head === null ? fresh : await adoptBranch(fresh, head, store, repository);
@@ -497,7 +497,7 @@ async function look(workshop, settings, base) {
         recent: [],
         timeline: [],
         lease: null,
-        github: { pull: null, pullUrl: null, comment: null },
+        github: { pull: null, pullUrl: null, comment: null, head: null },
         job: (0,_claim_js__WEBPACK_IMPORTED_MODULE_3__/* .newJob */ .iO)(Date.now(), Number.MAX_SAFE_INTEGER),
     };
 }

@@ -96,9 +96,10 @@ function outcomeOf(state, limits, now) {
     const done = open.length === 0;
     if (state.job.branchRefused)
         return end('paused', control.paused?.reason ?? 'the branch could not be pushed');
+    const finished = done && (verification.approved || !limits.finalVerification);
     if (state.job.branchGone !== null)
-        return afterTheBranch(state, state.job.branchGone, done);
-    if (done && (verification.approved || !limits.finalVerification)) {
+        return afterTheBranch(state, state.job.branchGone, finished);
+    if (finished) {
         return end('complete', 'every story passed its gates');
     }
     if (control.paused !== null)
@@ -127,8 +128,8 @@ function outcomeOf(state, limits, now) {
     return over === null ? null : orIdle(state, end('continued', over));
 }
 /** The branch is not there any more: what was complete stays complete, anything else waits for a person. */
-function afterTheBranch(state, how, done) {
-    if (done && state.prd.run.outcome === 'complete')
+function afterTheBranch(state, how, finished) {
+    if (finished && state.prd.run.outcome === 'complete')
         return end('complete', `every story passed; the branch was ${how}`);
     const { branch, green } = state;
     const what = how === 'merged' ? 'merged and deleted' : 'deleted';

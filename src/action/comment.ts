@@ -8,7 +8,7 @@ import { expired } from '../loop/lease.ts'
 import { parseSlash } from '../loop/slash-commands.ts'
 import type { State } from '../loop/state.ts'
 import { helpReply, mistakeReply } from '../report/replies.ts'
-import { type ActionContext, tokenOf } from './context.ts'
+import { type ActionContext, namesByApi, tokenOf } from './context.ts'
 import { peekStates } from './peek.ts'
 
 /** What was done, in one line for the log. Never throws for what the comment says. */
@@ -27,9 +27,9 @@ export async function answerComment(context: ActionContext): Promise<string> {
   const conversation = createConversation(api, place, (message) => core.warning(message))
   const { owner, repo } = place
   const { data: pull } = await api.rest.pulls.get({ owner, repo, pull_number: issue })
-  const prefix = context.inputs['branch-prefix']?.trim() || 'ralph/'
   const ours = pull.head.repo?.full_name === `${owner}/${repo}`
-  const states = ours ? await peekStates(context) : new Map<string, State>()
+  const { branchPrefix: prefix, stateNamespace } = await namesByApi(context, api)
+  const states = ours ? await peekStates(context, stateNamespace) : new Map<string, State>()
   const state =
     [...states]
       .filter(([folder, one]) => one.branch === pull.head.ref && featureOfFolder(folder) !== null)

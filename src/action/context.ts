@@ -1,5 +1,6 @@
 // What an action run knows from the runner: the place, the run, the event, the settings. Throws UserError on bad input.
 import { readFile } from 'node:fs/promises'
+import { type Api, statusOf } from '../github/client.ts'
 import { gitAuth, type Place, runUrl } from '../github/place.ts'
 import {
   actionInputs,
@@ -86,6 +87,32 @@ export async function actionSettings(
   const result = readSettings({ inputs, file, env: context.env, surface: 'action' })
   if (!result.ok) throw new UserError(result.mistakes)
   return result
+}
+
+/** Where runs keep their things, without a checkout. A configuration that is broken is left to the jobs that work. */
+export async function namesByApi(
+  context: ActionContext,
+  api: Api,
+): Promise<Pick<Settings, 'branchPrefix' | 'stateNamespace'>> {
+  const { owner, repo, defaultBranch } = context.place
+  const ref = context.inputs['base-branch']?.trim() || defaultBranch
+  const read = async (path: string): Promise<string | null> => {
+    try {
+      const { data } = await api.rest.repos.getContent({ owner, repo, path, ref })
+      return 'content' in data ? Buffer.from(data.content, 'base64').toString('utf8') : null
+    } catch (error) {
+      if (statusOf(error) === 404) return null
+      throw error
+    }
+  }
+  const plain = {
+    branchPrefix: context.inputs['branch-prefix']?.trim() || 'ralph/',
+    stateNamespace: 'refs/ralph',
+  }
+  return actionSettings(context, read, {}).then(
+    ({ settings }) => settings,
+    () => plain,
+  )
 }
 
 function nonEmpty(inputs: Readonly<Record<string, string>>): Record<string, string> {

@@ -14,8 +14,9 @@ export async function mend(folder: string): Promise<string> {
   const token = tokenOf(context)
   const warn = (message: string) => core.warning(message)
   const { settings } = await actionSettings(context, async () => '{}', {})
+  const stateNamespace = core.getState('namespace') || settings.stateNamespace
   using workshop = await openWorkshop({
-    settings,
+    settings: { ...settings, stateNamespace },
     env: context.env,
     directory: context.workspace,
     remote: remoteOf(context.place, token),

@@ -8,10 +8,7 @@ import type { State } from '../loop/state.ts'
 import { type ActionContext, remoteOf, tokenOf } from './context.ts'
 
 /** Every feature's state by folder name. Fetches one commit a feature, into a folder that is removed again. */
-export async function peekStates(
-  context: ActionContext,
-  namespace = 'refs/ralph',
-): Promise<Map<string, State>> {
+export async function peekStates(context: ActionContext, namespace: string): Promise<Map<string, State>> {
   const remote = remoteOf(context.place, tokenOf(context))
   const directory = await mkdtemp(join(context.env.RUNNER_TEMP ?? tmpdir(), 'ralph-peek-'))
   const git = (args: string[]) => runPlain(args, directory, context.env, remote.env)

@@ -5,7 +5,7 @@ import { dispatchRun } from '../github/dispatch.ts'
 import { type HolderRun, whyLost } from '../loop/lost.ts'
 import type { State } from '../loop/state.ts'
 import { UserError } from '../system/errors.ts'
-import { type ActionContext, tokenOf } from './context.ts'
+import { type ActionContext, namesByApi, tokenOf } from './context.ts'
 import { peekStates } from './peek.ts'
 
 /** Looks at every feature once; gives what was done, in one line. */
@@ -23,9 +23,11 @@ export async function resumeLost(context: ActionContext): Promise<string> {
     ])
   }
   const api = createClient({ token: tokenOf(context), url: place.api, warn: (text) => core.warning(text) })
+  const { stateNamespace } = await namesByApi(context, api)
+  const states = await peekStates(context, stateNamespace)
   const resumed: string[] = []
   let queued: boolean | null = null
-  for (const state of (await peekStates(context)).values()) {
+  for (const state of states.values()) {
     const why = whyLost(state, await holderOf(state), Date.now())
     if (why === null) continue
     // What was dispatched and waits for a runner may be this chain's next job: the next look will tell.

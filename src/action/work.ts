@@ -46,9 +46,10 @@ export async function work(context: ActionContext, log: Log, signal: AbortSignal
   const { place, event } = context
   if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
   const token = tokenOf(context)
-  refuseFeatureRef(context)
+  refuseFeatureRef(context, context.inputs['branch-prefix']?.trim() || 'ralph/')
   const warn = (message: string) => core.warning(message)
   const { settings, base, notes } = await trusted(context, token)
+  refuseFeatureRef(context, settings.branchPrefix)
   for (const note of [...notes, ...unsupported(settings)]) core.notice(note)
   log.group('Settings', describeSettings(settings).split('\n'))
   using workshop = await openFor(context, settings, token)
@@ -87,7 +88,8 @@ export async function work(context: ActionContext, log: Log, signal: AbortSignal
     throw error
   }
   for (const note of claimed.notes) core.notice(note)
-  remember({ feature: claimed.state.feature, folder: claimed.state.folder, branch: claimed.state.branch })
+  const { folder } = claimed.state
+  remember({ folder, namespace: settings.stateNamespace })
   return await workOn(claimed.state, { context, workshop, settings, api, publishApi, log, signal })
 }
 
@@ -230,8 +232,7 @@ async function baseOf(context: ActionContext, workshop: Workshop): Promise<{ bra
 }
 
 /** On a `ralph/*` ref the workflow file would be the agent's copy, with the secrets of the real one. */
-function refuseFeatureRef(context: ActionContext): void {
-  const prefix = context.inputs['branch-prefix']?.trim() || 'ralph/'
+function refuseFeatureRef(context: ActionContext, prefix: string): void {
   if (!context.ref.startsWith(`refs/heads/${prefix}`)) return
   throw new UserError([
     {

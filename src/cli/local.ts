@@ -146,7 +146,7 @@ async function look(
     recent: [],
     timeline: [],
     lease: null,
-    github: { pull: null, pullUrl: null, comment: null },
+    github: { pull: null, pullUrl: null, comment: null, head: null },
     job: newJob(Date.now(), Number.MAX_SAFE_INTEGER),
   }
 }

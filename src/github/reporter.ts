@@ -171,7 +171,7 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
 
     async beforePublish(state, head) {
       // A job that ends before it opens anything still has the check of the job before to close.
-      const old = headSha ?? state.published
+      const old = headSha ?? state.github.head ?? state.published
       if (old === null || old === head) return
       const names = ['ralph', ...state.prd.userStories.map((story) => `ralph / ${story.id}`)]
       await attempt('the old checks could not be closed', async () => {

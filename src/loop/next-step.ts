@@ -85,8 +85,9 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   const done = open.length === 0
   if (state.job.branchRefused)
     return end('paused', control.paused?.reason ?? 'the branch could not be pushed')
-  if (state.job.branchGone !== null) return afterTheBranch(state, state.job.branchGone, done)
-  if (done && (verification.approved || !limits.finalVerification)) {
+  const finished = done && (verification.approved || !limits.finalVerification)
+  if (state.job.branchGone !== null) return afterTheBranch(state, state.job.branchGone, finished)
+  if (finished) {
     return end('complete', 'every story passed its gates')
   }
   if (control.paused !== null) return end('paused', control.paused.reason)
@@ -114,8 +115,8 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
 }
 
 /** The branch is not there any more: what was complete stays complete, anything else waits for a person. */
-function afterTheBranch(state: State, how: 'merged' | 'deleted', done: boolean): Conclusion {
-  if (done && state.prd.run.outcome === 'complete')
+function afterTheBranch(state: State, how: 'merged' | 'deleted', finished: boolean): Conclusion {
+  if (finished && state.prd.run.outcome === 'complete')
     return end('complete', `every story passed; the branch was ${how}`)
   const { branch, green } = state
   const what = how === 'merged' ? 'merged and deleted' : 'deleted'

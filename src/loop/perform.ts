@@ -19,10 +19,15 @@ export async function perform(
   const begun = ports.clock.now()
   const late = timer(endOfWork(state.job) - begun)
   const signal = AbortSignal.any([ports.signal, late])
-  const happened = await act(step, state, limits, { ...ports, signal }, begun)
+  const isOver = () => signal.aborted && !settles(state, step)
+  // What is over before it begins is not begun; a command that was heard is obeyed.
+  const happened =
+    isOver() || (ports.signal.aborted && step.kind === 'sync')
+      ? null
+      : await act(step, state, limits, { ...ports, signal }, begun)
   const at = ports.clock.now()
-  if (signal.aborted && !settles(state, step)) {
-    const usage = happened.kind === 'judged' || happened.kind === 'verified' ? happened.usage : null
+  if (happened === null || isOver()) {
+    const usage = happened?.kind === 'judged' || happened?.kind === 'verified' ? happened.usage : null
     return { at, kind: ports.signal.aborted ? 'interrupted' : 'out-of-time', usage }
   }
   // The candidate holds the time at which it was built; the event must say the same.
@@ -42,7 +47,7 @@ function settles(state: State, step: Step): boolean {
   return (
     state.job.conclusion !== null ||
     state.job.interrupted ||
-    ['sync', 'agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind)
+    ['sync', 'restore', 'agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind)
   )
 }
 
@@ -184,7 +189,8 @@ async function open(state: State, ports: Ports): Promise<Happening> {
     green = first ?? green
   }
   await repository.checkOut(green, null)
-  const result = await store.publish({ ...state, green }, true)
+  if (state.published !== null) await ports.reporter.beforePublish(state, green)
+  const result = await store.publish(onHead({ ...state, green }), true)
   if (result.kind !== 'published') return turnedDown(result)
   return { kind: 'opened', green, github: await ports.reporter.opened({ ...state, green, published: green }) }
 }
@@ -256,13 +262,16 @@ async function publish(state: State, limits: Limits, ports: Ports): Promise<Happ
   const green = recorded ?? state.green
   if (withBranch) await repository.checkOut(green, null)
   await ports.reporter.beforePublish(state, green)
-  const result = await store.publish(
-    { ...leaving, green, progress: recorded === null ? leaving.progress : [] },
-    withBranch,
-  )
+  const saved = { ...leaving, green, progress: recorded === null ? leaving.progress : [] }
+  const result = await store.publish(withBranch ? onHead(saved) : saved, withBranch)
   if (result.kind !== 'published') return turnedDown(result)
   // A command that came in after our last look, while we still held the lease, was dispatched by nobody (but `stop`).
   return { kind: 'published', green, withBranch, more: await queue.waiting(state) }
+}
+
+/** From this publish on the checks stand on the green commit. */
+function onHead(state: State): State {
+  return { ...state, github: { ...state.github, head: state.green } }
 }
 
 function turnedDown(

@@ -201,6 +201,8 @@ export type GithubIds = {
   pull: number | null
   pullUrl: string | null
   comment: number | null
+  /** The commit on which checks may still be open. */
+  head: string | null
 }
 
 export type State = {

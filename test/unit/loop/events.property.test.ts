@@ -58,7 +58,7 @@ const takenBack = (storyId: string) => ({
   kept: null,
   failure: { kind: 'conflict' as const, summary: 'people pushed', detail: '' },
 })
-const github = fc.constant({ pull: 1, pullUrl: null, comment: null })
+const github = fc.constant({ pull: 1, pullUrl: null, comment: null, head: null })
 const is = <K extends Event['kind']>(kind: K) => fc.constant(kind)
 
 const arbitraryEvent: fc.Arbitrary<Event> = fc.oneof(
@@ -132,7 +132,7 @@ const arbitraryEvent: fc.Arbitrary<Event> = fc.oneof(
       { at: NOW, kind: 'dispatched', runId: null },
       { at: NOW, kind: 'dispatch-failed', summary: 's' },
       { at: NOW, kind: 'concluded', conclusion: { outcome: 'paused', reason: 'r', until: null } },
-      { at: NOW, kind: 'reported', github: { pull: null, pullUrl: null, comment: null } },
+      { at: NOW, kind: 'reported', github: { pull: null, pullUrl: null, comment: null, head: null } },
     ),
   },
 )

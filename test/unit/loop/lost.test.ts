@@ -58,7 +58,7 @@ function state(part: Partial<Part>): State {
     progress: [],
     recent: [],
     timeline: [],
-    github: { pull: null, pullUrl: null, comment: null },
+    github: { pull: null, pullUrl: null, comment: null, head: null },
     ...whole,
   }
 }

@@ -81,7 +81,7 @@ export function stateOf(userStories: Story[], changes: Partial<State> = {}): Sta
     recent: [],
     timeline: [],
     lease: null,
-    github: { pull: null, pullUrl: null, comment: null },
+    github: { pull: null, pullUrl: null, comment: null, head: null },
     job: newJob(NOW, NOW + 5 * HOUR),
     ...changes,
   }

@@ -348,7 +348,7 @@ function settles(state: State, step: Step): boolean {
   return (
     state.job.conclusion !== null ||
     state.job.interrupted ||
-    ['sync', 'agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind)
+    ['sync', 'restore', 'agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind)
   )
 }
 

@@ -183,7 +183,7 @@ export function justStarted(): State {
     recent: [],
     timeline: [],
     lease: null,
-    github: { pull: 12, pullUrl: 'https://github.com/acme/shop/pull/12', comment: null },
+    github: { pull: 12, pullUrl: 'https://github.com/acme/shop/pull/12', comment: null, head: null },
     job: job(),
   }
 }

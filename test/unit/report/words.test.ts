@@ -213,7 +213,7 @@ test('what to do next, on a terminal: the same commands without a slash, and whe
     'Say what is missing: ralph retry US-003 -- <hint>, or leave it out: ralph skip US-003.',
   )
   assert.equal(say(complete()), 'Review and merge https://github.com/acme/shop/pull/12')
-  const local = { ...complete(), github: { pull: null, pullUrl: null, comment: null } }
+  const local = { ...complete(), github: { pull: null, pullUrl: null, comment: null, head: null } }
   assert.equal(say(local), 'Review it with git diff main...ralph/auth, then merge the branch.')
   assert.equal(say(midRun()), 'Nothing to do: Ralph is at work. Ctrl+C ends it, and loses nothing.')
   assert.equal(say(concluded(midRun(), 'continued', 'x')), 'Run ralph run again to go on.')
