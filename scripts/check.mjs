@@ -34,11 +34,11 @@ for (const [name, why] of Object.entries(known)) {
   process.stdout.write(`SKIPPED for a known defect: ${name} (${why})\n`)
 }
 const skips = Object.keys(known).map((name) => `--test-skip-pattern=${name}`)
-step('tests', process.execPath, [
-  '--test',
-  '--test-reporter=spec',
-  '--test-concurrency=2',
-  ...skips,
-  'test/unit/**/*.test.ts',
-  'test/e2e/**/*.test.ts',
-])
+const tests = (...more) => ['--test', '--test-reporter=spec', ...skips, ...more]
+step(
+  'tests',
+  process.execPath,
+  tests('--test-concurrency=2', 'test/unit/**/*.test.ts', 'test/e2e/**/*.test.ts'),
+)
+// The kill matrices and the soak, in their small size; each of them works on two things at a time by itself.
+step('faults', process.execPath, tests('--test-concurrency=1', 'test/faults/**/*.test.ts'))

@@ -1,0 +1,89 @@
+// A site on the stand-in for GitHub whose action processes carry the preload, and what its machines do at a plan's moment.
+import { existsSync, writeFileSync } from 'node:fs'
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openSite, ROOT, type Site, story } from '../e2e/site.ts'
+import type { Run } from '../standin/runner.ts'
+import { agentScript, GATE } from './invariants.ts'
+import { MET, type Plan, PRELOAD } from './points.ts'
+
+export type FaultySite = Site & {
+  /** Whom of the action's processes a plan meets: `main-1`, or `main of 1005`. */
+  plan(plans: Record<string, Plan>): void
+  /** Where the logs of effects are. */
+  faults: string
+  /** A line each session of the agent: mode, story, attempt. */
+  sessionLines(): Promise<string[]>
+}
+export type Place = AsyncDisposable & {
+  open(options: {
+    stories: Record<string, string[]>
+    /** A condition of bash: the agent writes what the gates refuse. */
+    bad: string
+    inputs: Record<string, string>
+    /** The moment of a plan has come in this run. */
+    met(run: Run, site: Site): unknown
+  }): Promise<FaultySite>
+}
+
+/** Where sites are opened; with a copy of the bundle, so that a build meanwhile does not disturb. */
+export async function openPlace(): Promise<Place> {
+  const folder = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'ralph-kill-'))
+  const action = join(folder, 'action')
+  await cp(join(ROOT, 'dist'), join(action, 'dist'), { recursive: true })
+  await cp(join(ROOT, 'action.yml'), join(action, 'action.yml'))
+  return {
+    async open({ stories, bad, inputs, met }) {
+      const at = await mkdtemp(join(folder, 'site-'))
+      const [faults, machines, sessions] = [join(at, 'faults'), join(at, 'machines'), join(at, 'sessions')]
+      await Promise.all([faults, machines].map((one) => mkdir(one)))
+      await writeFile(sessions, '')
+      await writeFile(join(at, 'agent.sh'), agentScript(bad))
+      const node = join(at, 'node')
+      const env = {
+        NODE_OPTIONS: `--import=${PRELOAD}`,
+        FAULTS: faults,
+        NODE_COMPILE_CACHE: join(folder, 'compiled'),
+      }
+      const exports = Object.entries(env).map(([name, value]) => `export ${name}='${value}'\n`)
+      await writeFile(node, `#!/bin/bash\n${exports.join('')}exec '${process.execPath}' "$@"\n`)
+      await chmod(node, 0o755)
+      const site = await openSite({
+        stories: Object.entries(stories).map(([id, dependsOn]) => story(id, `part ${id}`, { dependsOn })),
+        script: {},
+        inputs: {
+          'agent-command': `bash "${join(at, 'agent.sh')}" "${sessions}"`,
+          gates: `good: '${GATE}'`,
+          ...inputs,
+        },
+        // The guard on workflow files is asked elsewhere; here it would cost two processes a push.
+        github: { workflowGuard: 'off', root: at },
+        runner: { node, action: { match: /^ralph\/action@/, path: action }, workRoot: machines },
+      })
+      void watch(site, met)
+      return {
+        ...site,
+        faults,
+        plan: (plans) => writeFileSync(join(faults, 'plans.json'), JSON.stringify(plans)),
+        sessionLines: async () => (await readFile(sessions, 'utf8')).split('\n').filter(Boolean),
+      }
+    },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }),
+  }
+}
+
+export function hasMet(run: Run): boolean {
+  return run.jobs.some((job) => job.steps.some((step) => step.log.includes(MET)))
+}
+
+/** Tells of every run in which the moment has come, once. Ends with the runner. */
+async function watch(site: Site, met: (run: Run, site: Site) => unknown): Promise<void> {
+  const told = new Set<Run>()
+  for (;;) {
+    const run = await site.runner.when((one) => !told.has(one) && hasMet(one)).catch(() => null)
+    if (run === null) return
+    told.add(run)
+    await met(run, site)
+  }
+}
