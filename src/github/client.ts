@@ -17,11 +17,13 @@ export type ClientOptions = {
   url: string
   /** Ends every request that is under way. */
   signal?: AbortSignal
+  /** How long one try of a call may take, milliseconds (10 s). */
+  tryMs?: number
   warn(message: string): void
 }
 
-/** For a call with all its retries (1, 4 and 9 s apart). */
-const REQUEST_MS = 45_000
+/** For one try of a call; up to three more follow, 1, 4 and 9 s apart, and what a rate limit makes us wait. */
+const TRY_MS = 10_000
 /** Longer waits for a rate limit are not worth a runner's minutes: reporting degrades instead (facts 3.5). */
 const LONGEST_WAIT_S = 90
 /** 80 content-creating requests a minute are allowed (facts 3.5); a job makes far fewer, so short pauses are enough. */
@@ -41,8 +43,14 @@ export function createClient(options: ClientOptions): Api {
     )
     return worthIt
   }
+  // A bound for each try, not for the call: a wait for a rate limit may be longer than any try.
+  const fetchInTime: typeof fetch = (input, init) => {
+    const signals = [AbortSignal.timeout(options.tryMs ?? TRY_MS), init?.signal, options.signal]
+    return fetch(input, { ...init, signal: AbortSignal.any(signals.filter((one) => one != null)) })
+  }
   const api = new Plugged({
     auth: options.token,
+    request: { fetch: fetchInTime },
     baseUrl: options.url,
     userAgent: 'ralph-action/1',
     log: { debug() {}, info() {}, warn: options.warn, error() {} },
@@ -55,10 +63,8 @@ export function createClient(options: ClientOptions): Api {
     },
   })
   api.hook.before('request', (request) => {
-    const limit = AbortSignal.timeout(REQUEST_MS)
-    const signal = options.signal === undefined ? limit : AbortSignal.any([limit, options.signal])
     // octokit hands one object to all requests, and the retry plugin counts in it: each call gets its own.
-    request.request = { ...request.request, retryCount: 0, signal }
+    request.request = { ...request.request, retryCount: 0 }
   })
   return api
 }
