@@ -61,7 +61,7 @@ export async function openPlace(): Promise<Place> {
         github: { workflowGuard: 'off', root: at },
         runner: { node, action: { match: /^ralph\/action@/, path: action }, workRoot: machines },
       })
-      void watch(site, met)
+      void watch(site, hasMet, (run) => met(run, site))
       return {
         ...site,
         faults,
@@ -77,13 +77,17 @@ export function hasMet(run: Run): boolean {
   return run.jobs.some((job) => job.steps.some((step) => step.log.includes(MET)))
 }
 
-/** Tells of every run in which the moment has come, once. Ends with the runner. */
-async function watch(site: Site, met: (run: Run, site: Site) => unknown): Promise<void> {
+/** Tells of every run for which this holds, once, one after the other. Ends with the runner. */
+export async function watch(
+  site: Site,
+  holds: (run: Run) => boolean,
+  tell: (run: Run) => unknown,
+): Promise<void> {
   const told = new Set<Run>()
   for (;;) {
-    const run = await site.runner.when((one) => !told.has(one) && hasMet(one)).catch(() => null)
+    const run = await site.runner.when((one) => !told.has(one) && holds(one)).catch(() => null)
     if (run === null) return
     told.add(run)
-    await met(run, site)
+    await tell(run)
   }
 }

@@ -141,10 +141,15 @@ export function table(rows: readonly Row[]): string {
     String(Math.max(0, ...trials.map((trial) => trial.repeated))),
     seconds.toFixed(0),
   ])
-  const widths = head.map((_cell, column) =>
-    Math.max(...[head, ...lines].map((line) => (line[column] ?? '').length)),
+  return lined([head, ...lines])
+}
+
+/** Cells in columns. */
+export function lined(lines: readonly (readonly string[])[]): string {
+  const widths = (lines[0] ?? []).map((_cell, column) =>
+    Math.max(...lines.map((line) => (line[column] ?? '').length)),
   )
-  return [head, ...lines]
+  return lines
     .map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
     .join('\n')
 }
