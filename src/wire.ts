@@ -1,7 +1,8 @@
 // Composition root: settings and a checkout become ports. The only file that knows every adapter.
 import { hostname } from 'node:os'
-import { join, resolve } from 'node:path'
-import type { AgentEvent } from './agents/agent.ts'
+import { delimiter, join, resolve } from 'node:path'
+import type { AgentEvent, AgentVendor } from './agents/agent.ts'
+import { agentCaches, installAgent } from './agents/install.ts'
 import { findAgent } from './agents/registry.ts'
 import { available } from './agents/run.ts'
 import { createSessions } from './agents/sessions.ts'
@@ -124,10 +125,6 @@ export function unsupported(settings: Settings): string[] {
     [settings.maxParallel > 1, 'max-parallel: stories are worked on one at a time in this version'],
     [settings.fallbackAgent !== null, 'fallback-agent is not used in this version'],
     [
-      settings.agentVersion !== null,
-      'agent-version is not installed in this version: install the agent in a step before',
-    ],
-    [
       Object.values(settings.notify).some((one) => one !== null && typeof one === 'object'),
       'notify: nobody is told in this version',
     ],
@@ -155,7 +152,7 @@ export type PortOptions = {
 
 /** The ports of the loop. Throws UserError when the agent cannot be started. */
 export async function createPorts(options: PortOptions): Promise<Ports> {
-  const { settings, env, workshop } = options
+  const { settings, workshop } = options
   const { clone, repository, redactor, store } = workshop
   const vendor = findAgent(settings.agent)
   if (vendor === null) {
@@ -170,6 +167,7 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
   }
   const cwd = resolve(clone.workTree, settings.workingDirectory)
   const directory = join(clone.gitDir, 'ralph')
+  const env = await withAgent(options, vendor, directory)
   const seen = agentEnv(env, { extra: settings.agentEnv, vendor: vendor.env, set: {} })
   if (settings.agent !== 'custom') {
     const found = await available(vendor, seen.env)
@@ -208,7 +206,7 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
       prepare: settings.prepare,
       lockfileChanged: repository.lockfileChanged,
       cwd,
-      env: gateEnv(env, { extra: settings.gateEnv }).env,
+      env: gateEnv(options.env, { extra: settings.gateEnv }).env,
       redactor,
       logs: join(directory, 'logs'),
       mark: options.mark,
@@ -222,6 +220,22 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
     reporter: options.reporter,
     signal: options.signal,
   }
+}
+
+/** The environment with the agent of `agent-version`, installed where it is not there yet, first on its PATH. */
+async function withAgent(options: PortOptions, vendor: AgentVendor, directory: string): Promise<Environment> {
+  const { env, signal } = options
+  const { agentVersion: version } = options.settings
+  if (version === null) return env
+  const { bin } = await installAgent({
+    vendor,
+    version,
+    env: gateEnv(env, { extra: [] }).env,
+    caches: agentCaches(env, join(directory, 'agents')),
+    signal,
+    say: (text) => options.onAgent({ kind: 'text', text }),
+  })
+  return { ...env, PATH: env.PATH === undefined ? bin : `${bin}${delimiter}${env.PATH}` }
 }
 
 /** The bounds of the run, as the loop counts them. */

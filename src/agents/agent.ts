@@ -99,6 +99,8 @@ export interface AgentVendor {
   program: string
   /** How to get the program, for the error message. */
   install: string
+  /** Its package, which `agent-version` installs; null where there is none. */
+  npm: string | null
   /** The vendor's variables that the agent may see, keys included. */
   env: readonly string[]
   command(options: CommandOptions): Command

@@ -7,6 +7,7 @@ export const amp: AgentVendor = {
   name: 'amp',
   program: 'amp',
   install: 'npm install -g @sourcegraph/amp',
+  npm: '@sourcegraph/amp',
   env: ['AMP_API_KEY', 'AMP_URL', 'AMP_SETTINGS_FILE', 'AMP_TOOLBOX'],
   command: (options) => ({
     args: [

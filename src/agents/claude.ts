@@ -7,6 +7,7 @@ export const claude: AgentVendor = {
   name: 'claude',
   program: 'claude',
   install: 'npm install -g @anthropic-ai/claude-code (Node 22 or newer; --ignore-scripts leaves a stub)',
+  npm: '@anthropic-ai/claude-code',
   env: [
     'ANTHROPIC_API_KEY',
     'ANTHROPIC_AUTH_TOKEN',

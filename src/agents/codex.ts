@@ -27,6 +27,7 @@ export const codex: AgentVendor = {
   name: 'codex',
   program: 'codex',
   install: 'npm install -g @openai/codex',
+  npm: '@openai/codex',
   env: ['CODEX_API_KEY', 'OPENAI_API_KEY', 'CODEX_ACCESS_TOKEN', 'AZURE_OPENAI_API_KEY', 'CODEX_HOME'],
   command(options: CommandOptions): Command {
     const { env } = options

@@ -7,6 +7,7 @@ export const cursor: AgentVendor = {
   name: 'cursor',
   program: 'cursor-agent',
   install: 'curl https://cursor.com/install -fsS | bash',
+  npm: null,
   env: ['CURSOR_API_KEY', 'CURSOR_CONFIG_DIR'],
   command: (options) => ({
     args: [

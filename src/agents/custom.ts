@@ -11,6 +11,7 @@ export const custom: AgentVendor = {
   name: 'custom',
   program: 'bash',
   install: 'install bash, which runs agent-command',
+  npm: null,
   env: [],
   command: (options) => ({
     // agent-args are the command's own: `agent-command: ./agent.sh "$@"`.

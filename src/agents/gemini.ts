@@ -27,6 +27,7 @@ export const gemini: AgentVendor = {
   name: 'gemini',
   program: 'gemini',
   install: 'npm install -g @google/gemini-cli',
+  npm: '@google/gemini-cli',
   env: [
     'GEMINI_API_KEY',
     'GOOGLE_API_KEY',

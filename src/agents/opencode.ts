@@ -27,6 +27,7 @@ export const opencode: AgentVendor = {
   name: 'opencode',
   program: 'opencode',
   install: 'npm install -g opencode-ai',
+  npm: 'opencode-ai',
   env: [
     'OPENCODE_API_KEY',
     'OPENCODE_CONFIG',

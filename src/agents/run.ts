@@ -114,8 +114,8 @@ export async function available(
   return missing(`${vendor.program} --version ${sayExit(run.exit)}${said === '' ? '' : `: ${said}`}`)
 }
 
-/** The first executable file of this name, or null. */
-function findProgram(program: string, path: string): string | null {
+/** The first executable file of this name in the absolute folders of `path`, or null. */
+export function findProgram(program: string, path: string): string | null {
   const directories = program.includes('/')
     ? ['']
     : path.split(delimiter).filter((entry) => isAbsolute(entry))

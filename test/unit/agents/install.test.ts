@@ -1,0 +1,164 @@
+// agent-version: a package installed once, by an npm of our own that notes what it was asked for.
+
+import assert from 'node:assert/strict'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { agentCaches, installAgent } from '../../../src/agents/install.ts'
+import { findAgent } from '../../../src/agents/registry.ts'
+import { UserError } from '../../../src/system/errors.ts'
+
+let folder = ''
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'install-'))
+})
+after(() => rmSync(folder, { recursive: true }))
+
+/** Makes a package whose program needs its own postinstall, as claude's does; `view` knows three versions. */
+const GOOD = `
+case "$1" in
+view) echo '["1.2.3", "1.3.0", "2.0.0-rc.1"]' ;;
+install)
+  package=node_modules/@anthropic-ai/claude-code
+  mkdir -p $package node_modules/.bin .npm
+  echo '{"scripts":{"postinstall":"fill"}}' >$package/package.json
+  ln -s ../@anthropic-ai/claude-code/claude node_modules/.bin/claude ;;
+run) printf '#!/bin/bash\\necho 1.2.3\\n' >claude; chmod +x claude ;;
+esac
+`
+
+function bench(name: string, npm = GOOD) {
+  const at = join(folder, name)
+  mkdirSync(join(at, 'bin'), { recursive: true })
+  const log = join(at, 'npm.log')
+  const script = `#!/bin/bash\necho "$PWD $*" >>'${log}'\nenv >'${at}/env.txt'\n${npm}\n`
+  writeFileSync(join(at, 'bin', 'npm'), script)
+  chmodSync(join(at, 'bin', 'npm'), 0o755)
+  const said: string[] = []
+  const install = (version: string, more: Partial<Parameters<typeof installAgent>[0]> = {}) => {
+    const vendor = findAgent('claude')
+    assert.ok(vendor)
+    return installAgent({
+      vendor,
+      version,
+      env: { PATH: `${join(at, 'bin')}:/usr/bin:/bin`, SHLVL: '1' },
+      caches: [join(at, 'cache')],
+      say: (line) => said.push(line),
+      ...more,
+    })
+  }
+  const calls = () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [])
+  const left = () => (existsSync(join(at, 'cache/claude')) ? readdirSync(join(at, 'cache/claude')) : [])
+  return { at, install, calls, left, said }
+}
+
+async function refusal(promise: Promise<unknown>) {
+  const error = await promise.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  )
+  assert.ok(error instanceof UserError, String(error))
+  const [mistake] = error.mistakes
+  assert.ok(mistake)
+  assert.equal(mistake.path, 'agent-version')
+  return mistake
+}
+
+test('installed once, without the scripts of other packages, said in a line before and after', async () => {
+  const { at, install, calls, left, said } = bench('once')
+  const first = await install('1.2.3')
+  assert.deepEqual(first, { version: '1.2.3', bin: join(at, 'cache/claude/1.2.3/node_modules/.bin') })
+  assert.ok(existsSync(join(first.bin, 'claude')))
+  assert.deepEqual(left(), ['1.2.3'])
+  const [installing, own] = calls()
+  assert.match(installing ?? '', /install --ignore-scripts .* @anthropic-ai\/claude-code@1\.2\.3$/)
+  assert.match(own ?? '', /node_modules\/@anthropic-ai\/claude-code run --silent postinstall$/)
+  assert.match(said.join('\n'), /^installing @anthropic-ai\/claude-code@1\.2\.3\ninstalled \S+ in \d+\.\d s$/)
+  assert.deepEqual(await install('1.2.3'), first)
+  assert.equal(calls().length, 2)
+  assert.equal(said.length, 2)
+  const seen = readFileSync(join(at, 'env.txt'), 'utf8')
+  assert.doesNotMatch(seen, /^HOME=/m, 'no more than it was given')
+})
+
+test('a range or a tag is what the registry says that it is', async () => {
+  const { install, calls, left } = bench('range')
+  assert.equal((await install('^1')).version, '2.0.0-rc.1')
+  assert.match(calls()[0] ?? '', /view @anthropic-ai\/claude-code@\^1 version --json/)
+  assert.deepEqual(left(), ['2.0.0-rc.1'])
+})
+
+test('two at a time do each other no harm', async () => {
+  const { install, left } = bench('two')
+  const [one, other] = await Promise.all([install('1.2.3'), install('1.2.3')])
+  assert.deepEqual(one, other)
+  assert.deepEqual(left(), ['1.2.3'])
+})
+
+test('a folder that cannot be written is passed over', async () => {
+  const { at, install } = bench('readonly')
+  const caches = ['/dev/null/cache', join(at, 'last')]
+  assert.match((await install('1.2.3', { caches })).bin, /last\/claude\/1\.2\.3/)
+  const mistake = await refusal(install('1.2.4', { caches: ['/dev/null/cache'] }))
+  assert.match(mistake.fix, /make one writable: .*\/dev\/null/)
+})
+
+test('what cannot be installed is refused, and nothing is left', async () => {
+  const none = findAgent('cursor')
+  assert.ok(none)
+  const { install, calls } = bench('none')
+  assert.match((await refusal(install('1.2.3', { vendor: none }))).fix, /cursor\.com/)
+  for (const spec of ['../x', 'a b', '-g', 'file:x', '@scope/x', 'git+ssh://x', '']) {
+    assert.equal((await refusal(install(spec))).found, spec)
+  }
+  assert.match((await refusal(install('1.2.3', { env: { PATH: '/nowhere' } }))).expected, /npm on the PATH/)
+  assert.deepEqual(calls(), [])
+})
+
+test("npm's own words, and nothing half done", async () => {
+  const gone = bench(
+    'gone',
+    'echo "npm error code ETARGET" >&2; echo "npm error no such version" >&2; exit 1',
+  )
+  const mistake = await refusal(gone.install('9.9.9'))
+  assert.equal(mistake.found, 'npm install: exit code 1: code ETARGET no such version')
+  assert.equal(mistake.fix, 'use a version that exists')
+  assert.deepEqual(gone.left(), [])
+
+  const broken = bench('broken', GOOD.replace('echo 1.2.3', 'echo broken; exit 3'))
+  assert.match(
+    (await refusal(broken.install('1.2.3'))).found,
+    /claude --version ended with exit code 3: broken/,
+  )
+  assert.deepEqual(broken.left(), [])
+
+  const slow = bench('slow', 'exec sleep 600')
+  const stop = new AbortController()
+  const cancelled = refusal(slow.install('1.2.3', { signal: stop.signal, say: () => stop.abort() }))
+  assert.match((await cancelled).found, /aborted/)
+  assert.deepEqual(slow.left(), [])
+})
+
+test("the runner's tool cache, else the cache of the user, else a folder of ours", () => {
+  assert.deepEqual(agentCaches({ RUNNER_TOOL_CACHE: '/tools', HOME: '/home/me' }, '/last'), [
+    '/tools/ralph-agents',
+    '/last',
+  ])
+  assert.deepEqual(agentCaches({ XDG_CACHE_HOME: '/cache', HOME: '/home/me' }, '/last'), [
+    '/cache/ralph-agents',
+    '/last',
+  ])
+  assert.deepEqual(agentCaches({ HOME: '/home/me' }, '/last'), ['/home/me/.cache/ralph-agents', '/last'])
+  assert.deepEqual(agentCaches({ HOME: 'relative' }, '/last'), ['/last'])
+  assert.deepEqual(agentCaches({}, '/last'), ['/last'])
+})
