@@ -104,7 +104,8 @@ export interface AgentVendor {
   /** The vendor's variables that the agent may see, keys included. */
   env: readonly string[]
   command(options: CommandOptions): Command
-  parser(): StreamParser
+  /** `now`: epoch milliseconds, for a vendor that says times of day only. */
+  parser(now: () => number): StreamParser
 }
 
 /** Reads one session's output, line by line. Total: any line and any end gives an answer. */

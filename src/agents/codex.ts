@@ -55,7 +55,7 @@ export const codex: AgentVendor = {
       promptChannel: 'stdin',
     }
   },
-  parser: () => new CodexParser(),
+  parser: (now) => new CodexParser(now),
 }
 
 class CodexParser implements StreamParser {
@@ -69,6 +69,11 @@ class CodexParser implements StreamParser {
   #turns = 0
   readonly #stderr = stderrLine()
   readonly #usage = noUsage()
+  readonly #now: () => number
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
 
   line(stream: 'stdout' | 'stderr', line: string): AgentEvent[] {
     if (stream === 'stderr') {
@@ -88,8 +93,7 @@ class CodexParser implements StreamParser {
       case 'turn.completed':
         return this.#onCompleted(object(event?.usage))
       case 'turn.failed':
-        this.#failure = string(object(event?.error)?.message) ?? ''
-        return [{ kind: 'error', message: this.#failure }]
+        return this.#onFailed(string(object(event?.error)?.message) ?? '')
       case 'error':
         return this.#onError(string(event?.message) ?? '')
       default:
@@ -107,6 +111,7 @@ class CodexParser implements StreamParser {
         { status, message: withWords(sayStatus(status), this.#failure) },
         usage,
         this.#finalText,
+        resetOf(this.#failure, this.#now()),
       )
     }
     if (this.#inputRefused && !this.#turnStarted) {
@@ -154,6 +159,13 @@ class CodexParser implements StreamParser {
     return [{ kind: 'usage', usage: { ...this.#usage, turns: this.#turns } }]
   }
 
+  #onFailed(message: string): AgentEvent[] {
+    this.#failure = message
+    const told: AgentEvent = { kind: 'error', message }
+    if (statusOfFailure(message) !== 'limit') return [told]
+    return [{ kind: 'limit', resetsAt: resetOf(message, this.#now()) }, told]
+  }
+
   /** "Reconnecting... 2/5 (reason)" is a retry; the last `error` only repeats what `turn.failed` says. */
   #onError(message: string): AgentEvent[] {
     const [, count, reason] =
@@ -182,6 +194,22 @@ function statusOfFailure(message: string): SessionStatus {
   if (body !== null) return statusOfCode(string(body.code) ?? string(body.type))
   const known = OWN_SENTENCES.find(([start]) => message.startsWith(start))
   return known?.[1] ?? 'failed'
+}
+
+/**
+ * When a usage limit ends, epoch milliseconds: the program's own sentence ends in the time on this machine's clock, of
+ * today or with a date before it (recording usageCodex). The minute that it names is over then.
+ */
+function resetOf(message: string, now: number): number | null {
+  if (!/^You[’']ve hit your usage limit/.test(message)) return null
+  const [, month, day, year, hour, minute, half] =
+    /\btry again at (?:([A-Z][a-z]{2}) (\d{1,2})(?:st|nd|rd|th), (\d{4}) )?(\d{1,2}):(\d{2}) ([AP]M)\.$/i.exec(
+      message,
+    ) ?? []
+  if (hour === undefined) return null
+  const at = month === undefined ? new Date(now) : new Date(`${month} ${day}, ${year}`)
+  at.setHours((Number(hour) % 12) + (half?.toUpperCase() === 'PM' ? 12 : 0), Number(minute) + 1, 0, 0)
+  return Number.isNaN(at.getTime()) ? null : at.getTime()
 }
 
 /** Sentences of the program's own, in recordings usageCodex, quotaOpenai, no-key, e500, drop and middrop. */

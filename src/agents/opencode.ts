@@ -14,7 +14,8 @@ import type {
 import { noUsage } from './agent.ts'
 import {
   classified,
-  ourEnding,
+  endedByUs,
+  type Retrying,
   sayStatus,
   silentEnding,
   statusOfHttp,
@@ -50,7 +51,12 @@ export const opencode: AgentVendor = {
   command(options: CommandOptions): Command {
     const model = options.model === undefined ? [] : ['--model', options.model]
     return {
-      args: ['run', '--format', 'json', ...model, ...options.extraArgs],
+      // It asks its server again for hours without an event: its error log is the only word of that.
+      args: [
+        ...['run', '--format', 'json', '--print-logs', '--log-level', 'ERROR'],
+        ...model,
+        ...options.extraArgs,
+      ],
       env: {
         OPENCODE_CONFIG_CONTENT: configuration(options.env.OPENCODE_CONFIG_CONTENT),
         OPENCODE_DISABLE_AUTOUPDATE: '1',
@@ -75,18 +81,18 @@ class OpencodeParser implements StreamParser {
   #lastReason: string | null = null
   #error: { status: SessionStatus; message: string; resetsAt: number | null } | null = null
   #rejected: string | null = null
+  #retrying: Retrying = null
+  #attempt = 0
   readonly #stderr = stderrLine()
   readonly #usage = noUsage()
   #cost = 0
   #steps = 0
 
   line(stream: 'stdout' | 'stderr', line: string): AgentEvent[] {
-    if (stream === 'stderr') {
-      this.#stderr.push(line)
-      return []
-    }
+    if (stream === 'stderr') return this.#onLog(line)
     const event = jsonObject(line)
     const part = object(event?.part)
+    if (event !== null) this.#retrying = null
     switch (string(event?.type)) {
       case 'step_start':
         this.#text = []
@@ -112,7 +118,7 @@ class OpencodeParser implements StreamParser {
   end(exit: Exit): Classified {
     const usage = this.#total()
     const text = this.#text.join('\n')
-    const ours = ourEnding(exit)
+    const ours = endedByUs(exit, this.#retrying)
     if (ours !== null) return classified(ours, usage, '')
     if (this.#error !== null) return classified(this.#error, usage, text, this.#error.resetsAt)
     if (exit.kind !== 'exit' || exit.code !== 0)
@@ -130,6 +136,26 @@ class OpencodeParser implements StreamParser {
       return classified({ status: 'failed', message }, usage, text)
     }
     return classified(silentEnding(exit, this.#stderr.text()), usage, text)
+  }
+
+  /**
+   * A request of the session itself that failed (not of the one that makes its title): what is not to be tried again
+   * comes as an event of its own. The log line has no HTTP status.
+   */
+  #onLog(line: string): AgentEvent[] {
+    if (!/^timestamp=\S+ level=/.test(line)) {
+      this.#stderr.push(line)
+      return []
+    }
+    if (
+      !/^timestamp=\S+ level=ERROR \S+ message="stream error" .*\bsmall=false\b.* error\.error="AI_APICallError\b/.test(
+        line,
+      )
+    )
+      return []
+    this.#attempt += 1
+    this.#retrying = { status: null }
+    return [{ kind: 'retry', status: null, attempt: this.#attempt }]
   }
 
   #onTool(part: Json | null): AgentEvent[] {

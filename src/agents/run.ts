@@ -48,7 +48,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   })
   const onStdin = command.promptChannel === 'stdin'
   const args = onStdin ? command.args : [...command.args, request.prompt]
-  const parser = vendor.parser()
+  const parser = vendor.parser(Date.now)
   const tell = (event: AgentEvent): void => request.onEvent?.(event)
   const transcript = openTranscript(request.transcriptPath, tell)
 

@@ -12,6 +12,10 @@ import type { Exit } from '../../../src/system/process.ts'
 
 type Case = { cli: string; case: string; exit: Exit; status: string; done?: boolean; resetsAt?: number }
 
+/** The day of the recordings; codex says the end of a limit by the clock of its machine. */
+const NOW = Date.parse('2026-11-21T04:00:00Z')
+process.env.TZ = 'UTC'
+
 const FOLDER = join(import.meta.dirname, '../../fixtures/agents')
 const cases: Case[] = JSON.parse(readFileSync(join(FOLDER, 'cases.json'), 'utf8'))
 
@@ -19,7 +23,7 @@ const cases: Case[] = JSON.parse(readFileSync(join(FOLDER, 'cases.json'), 'utf8'
 function replay(recorded: Case, portion = 65_536): { end: Classified; events: AgentEvent[] } {
   const vendor = findAgent(recorded.cli)
   assert.ok(vendor)
-  const parser = vendor.parser()
+  const parser = vendor.parser(() => NOW)
   const events: AgentEvent[] = []
   for (const stream of ['stdout', 'stderr'] as const) {
     const file = join(FOLDER, recorded.cli, `${recorded.case}.${stream}`)

@@ -9,7 +9,7 @@ import type { Exit } from '../../../src/system/process.ts'
 const WELL: Exit = { kind: 'exit', code: 0 }
 
 function session(lines: readonly unknown[], exit: Exit = WELL, name = 'claude') {
-  const parser = findAgent(name)?.parser()
+  const parser = findAgent(name)?.parser(() => 0)
   assert.ok(parser)
   const events = lines.flatMap((line) =>
     parser.line('stdout', typeof line === 'string' ? line : JSON.stringify(line)),
@@ -171,7 +171,7 @@ test('any lines and any end give an answer, and never a finished one without a r
   const stream = fc.constantFrom('stdout' as const, 'stderr' as const)
   fc.assert(
     fc.property(names, fc.array(fc.tuple(stream, line), { maxLength: 8 }), exit, (name, lines, how) => {
-      const parser = findAgent(name)?.parser()
+      const parser = findAgent(name)?.parser(() => 0)
       assert.ok(parser)
       for (const [from, text] of lines) parser.line(from, text)
       const end = parser.end(how)

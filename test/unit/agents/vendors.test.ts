@@ -16,7 +16,7 @@ function vendor(name: string) {
 }
 
 function session(name: string, lines: readonly unknown[], exit: Exit, stderr: readonly string[] = []) {
-  const parser = vendor(name).parser()
+  const parser = vendor(name).parser(() => 0)
   for (const line of lines) parser.line('stdout', JSON.stringify(line))
   for (const line of stderr) parser.line('stderr', line)
   return parser.end(exit)
@@ -127,6 +127,45 @@ test('opencode: an answer cut off by length, an error that was got over, a model
   assert.equal(session('opencode', [{ type: 'step_start' }, finish('stop'), error], well).status, 'limit')
   assert.equal(session('opencode', [{ type: 'step_start' }, finish('stop')], well).usage.costUsd, null)
   assert.equal(session('opencode', [{ type: 'step_start' }, finish('stop', 0.5)], well).usage.costUsd, 0.5)
+})
+
+test('opencode: requests that fail and are tried again are seen in its error log alone', () => {
+  const log = (more: string) => `timestamp=2026-11-21T09:19:19.673Z level=ERROR run=441f8025 ${more}`
+  const failing = log(
+    'message="stream error" providerID=x modelID=y session.id=ses_1 small=false agent=build mode=primary error.error="AI_APICallError: no"',
+  )
+  const idle: Exit = { kind: 'idle' }
+  assert.equal(session('opencode', [], idle, [failing]).status, 'overloaded')
+  assert.equal(session('opencode', [], idle, [failing.replace('small=false', 'small=true')]).status, 'idle')
+  assert.equal(session('opencode', [], idle, [log('message="some other error"')]).status, 'idle')
+  assert.equal(session('opencode', [], idle, [`the log says: ${failing}`]).status, 'idle')
+  assert.equal(session('opencode', [{ type: 'text', part: { text: failing } }], idle).status, 'idle')
+  const parser = vendor('opencode').parser(() => 0)
+  assert.deepEqual(parser.line('stderr', failing), [{ kind: 'retry', status: null, attempt: 1 }])
+  parser.line('stdout', JSON.stringify({ type: 'step_start' }))
+  assert.equal(parser.end(idle).status, 'idle', 'it was got over')
+})
+
+test('codex: a usage limit ends at the minute that its sentence names, today or on a date', () => {
+  const now = new Date(2026, 10, 21, 10, 30).getTime()
+  const reset = (sentence: string) => {
+    const parser = vendor('codex').parser(() => now)
+    parser.line('stdout', JSON.stringify({ type: 'turn.failed', error: { message: sentence } }))
+    return parser.end(FAILED).resetsAt
+  }
+  const limit = 'You’ve hit your usage limit.'
+  assert.equal(reset(`${limit} Try again at 11:17 AM.`), new Date(2026, 10, 21, 11, 18).getTime())
+  assert.equal(reset(`${limit} Visit x or try again at 12:59 PM.`), new Date(2026, 10, 21, 13, 0).getTime())
+  assert.equal(reset(`${limit} Try again at 12:05 AM.`), new Date(2026, 10, 21, 0, 6).getTime())
+  assert.equal(reset(`${limit} Try again at Jan 3rd, 2027 1:05 PM.`), new Date(2027, 0, 3, 13, 6).getTime())
+  for (const none of [
+    'Try again later.',
+    'Try again at Xyz 3rd, 2027 1:05 PM.',
+    'Try again at 11:17 AM. Or not.',
+  ]) {
+    assert.equal(reset(`${limit} ${none}`), null, none)
+  }
+  assert.equal(reset(`The file says: ${limit} Try again at 11:17 AM.`), null)
 })
 
 test('gemini: exit codes of its own and HTTP statuses mod 256', () => {
