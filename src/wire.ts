@@ -11,6 +11,7 @@ import { type Snapshot, takeSnapshot } from './git/clone.ts'
 import { type Clone, Git, openClone, type Remote } from './git/git.ts'
 import { createRepository, type Identity, type Repository } from './git/repository.ts'
 import { createStore, type Store } from './git/store.ts'
+import { findSubmodules } from './git/submodules.ts'
 import { leaseMs } from './loop/lease.ts'
 import type { Limits } from './loop/limits.ts'
 import type { DispatchPort, Ports, QueuePort, ReporterPort } from './loop/ports.ts'
@@ -67,7 +68,9 @@ export async function openWorkshop(options: WorkshopOptions): Promise<Workshop> 
   const objects = new CatFile(git)
   const snapshot = await takeSnapshot(git, options.remote !== null)
   const redactor = createRedactor(secretsOf(settings, env))
+  const submodules = await findSubmodules(git, clone.head, env)
   const repository = createRepository(git, objects, {
+    submodules,
     identity: options.identity ?? identityOf(clone),
     snapshot,
     warn: options.warn,

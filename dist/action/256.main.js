@@ -8,6 +8,7 @@ export const modules = {
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
 /* harmony export */   HN: () => (/* binding */ moveClone),
 /* harmony export */   W9: () => (/* binding */ takeSnapshot),
+/* harmony export */   cp: () => (/* binding */ shareIndex),
 /* harmony export */   pK: () => (/* binding */ putBack),
 /* harmony export */   wL: () => (/* binding */ shareShallow)
 /* harmony export */ });
@@ -109,6 +110,11 @@ async function moveClone(git, snapshot, branch, commit, mirrors) {
     const now = await readRegular((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD'));
     if (now === null || !now.equals(head))
         await replace((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD'), head);
+    await shareIndex(git);
+}
+/** The clone's index becomes ours: what we checked out is clean for it, too. */
+async function shareIndex(git) {
+    const { gitDir } = git.clone;
     await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'index.lock'), { force: true });
     await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.copyFile)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(git.own, 'index'), (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'index.ralph')).then(() => (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rename)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'index.ralph'), (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'index')), () => { });
 }
@@ -270,7 +276,6 @@ class Git {
         this.#env = {
             ...this.#plain,
             GIT_DIR: this.own,
-            GIT_COMMON_DIR: this.shared,
             GIT_WORK_TREE: clone.workTree,
             GIT_OBJECT_DIRECTORY: (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(clone.commonDir, 'objects'),
             GIT_CONFIG_NOSYSTEM: '1',
@@ -316,6 +321,9 @@ class Git {
         lines.push('[http]', '\tlowSpeedLimit = 1', '\tlowSpeedTime = 60');
         await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(shared, 'config'), `${lines.join('\n')}\n`);
         await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'HEAD'), 'ref: refs/heads/ralph-unborn\n');
+        // By the file, not by the environment: git looks for refs where the file says.
+        if (own !== shared)
+            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'commondir'), `${shared}\n`);
         const exclude = (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(shared, 'info', 'exclude');
         await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.copyFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(clone.commonDir, 'info', 'exclude'), exclude).catch(() => (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)(exclude, ''));
         await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)(ignored, this.#ignored);

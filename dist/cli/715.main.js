@@ -605,8 +605,10 @@ async function loop(start, limits, ports) {
 var outputs = __webpack_require__(8568);
 // EXTERNAL MODULE: ./lib/report/terminal.js + 1 modules
 var terminal = __webpack_require__(1992);
-// EXTERNAL MODULE: ./lib/wire.js + 41 modules
-var wire = __webpack_require__(2380);
+// EXTERNAL MODULE: ./lib/system/errors.js
+var errors = __webpack_require__(94);
+// EXTERNAL MODULE: ./lib/wire.js + 43 modules
+var wire = __webpack_require__(4739);
 // EXTERNAL MODULE: ./lib/cli/context.js
 var cli_context = __webpack_require__(4641);
 // EXTERNAL MODULE: ./lib/cli/inbox.js
@@ -786,6 +788,7 @@ var __disposeResources = (undefined && undefined.__disposeResources) || (functio
 
 
 
+
 /** Works until the outcome. Ctrl+C ends the session in work, saves, and gives 130; a second one ends at once. */
 async function run(context) {
     const env_1 = { stack: [], error: void 0, hasError: false };
@@ -833,6 +836,8 @@ async function run(context) {
                 settle: (state) => (0,cli_local/* adoptSettle */.OZ)(local, state),
                 today: new Date(now).toISOString().slice(0, 10),
                 firstComment: async () => 0,
+            }).catch((error) => {
+                throw error instanceof claim/* Held */._b ? taken(error) : error;
             });
             for (const note of claimed.notes)
                 live.warn(note);
@@ -859,6 +864,10 @@ async function run(context) {
 /** A person who types `ralph run` goes on, as by the comment: it ends a pause, and takes the branch as people left it. */
 function unpaused(state) {
     return { ...state, control: { ...state.control, paused: null }, job: { ...state.job, takesBranch: true } };
+}
+function taken({ lease, message }) {
+    const fix = `wait until it has ended, or end it (kill ${lease.pid})`;
+    return new errors/* UserError */.yo([{ path: 'feature', found: message, expected: 'nobody at work on it', fix }]);
 }
 function errorOf(state) {
     const { error } = state.job;

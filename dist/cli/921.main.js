@@ -10,10 +10,11 @@ export const modules = {
 /* harmony export */   Bv: () => (/* binding */ emptyControl),
 /* harmony export */   EU: () => (/* binding */ checkDirt),
 /* harmony export */   G3: () => (/* binding */ chooseFeature),
+/* harmony export */   _b: () => (/* binding */ Held),
 /* harmony export */   fR: () => (/* binding */ findFeatures),
 /* harmony export */   iO: () => (/* binding */ newJob)
 /* harmony export */ });
-/* unused harmony exports Held, Superseded */
+/* unused harmony export Superseded */
 /* harmony import */ var node_crypto__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(7598);
 /* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(1455);
 /* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(6760);
@@ -372,7 +373,7 @@ async function checkDirt(repository, checkedOut, allowed) {
 /* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(94);
 /* harmony import */ var _system_process_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(8800);
 /* harmony import */ var _system_process_table_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(3261);
-/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(2380);
+/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(4739);
 // A feature on this machine: the checkout, its state, and what may be done with the work tree before a run.
 
 
@@ -3663,7 +3664,7 @@ function timerMs(ms) {
 
 /***/ }),
 
-/***/ 2380:
+/***/ 4739:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 
@@ -3680,22 +3681,14 @@ __webpack_require__.d(__webpack_exports__, {
 var external_node_os_ = __webpack_require__(8161);
 // EXTERNAL MODULE: external "node:path"
 var external_node_path_ = __webpack_require__(6760);
-;// CONCATENATED MODULE: ./lib/agents/agent.js
-// What a coding agent is to us: a program with a command line, a stream of events and an end that is told apart.
-/** Nothing used yet, by a session that was started. */
-function noUsage() {
-    return {
-        calls: 1,
-        inputTokens: 0,
-        outputTokens: 0,
-        cachedTokens: 0,
-        costUsd: null,
-        agentSeconds: 0,
-        turns: null,
-        costSource: 'none',
-    };
-}
-
+// EXTERNAL MODULE: external "node:fs"
+var external_node_fs_ = __webpack_require__(3024);
+// EXTERNAL MODULE: external "node:fs/promises"
+var promises_ = __webpack_require__(1455);
+// EXTERNAL MODULE: ./lib/system/errors.js
+var errors = __webpack_require__(94);
+// EXTERNAL MODULE: ./lib/system/process.js + 2 modules
+var system_process = __webpack_require__(8800);
 ;// CONCATENATED MODULE: ./lib/agents/ending.js
 // What all vendors share when a session's end is told apart: exits, HTTP statuses, one line for people.
 /** The ends that we made ourselves, or that never began; null when the program ended by itself or was killed. */
@@ -3824,6 +3817,365 @@ function withoutKeys(text) {
         .replace(/\b(?:(?:sk|pk|rk|glpat|xox[a-z])-|gh[opsur]_|github_pat_|sgamp_|AIza|ya29\.)[\w.*-]{8,}/g, '***')
         .replace(/\b(bearer|basic)\s+[A-Za-z0-9+/_.=-]{8,}/gi, '$1 ***')
         .replace(/([?&](?:[a-z_]*token|key|api_key|code|secret)=)[^&\s]+/gi, '$1***');
+}
+
+// EXTERNAL MODULE: external "node:stream/promises"
+var external_node_stream_promises_ = __webpack_require__(6466);
+;// CONCATENATED MODULE: ./lib/agents/run.js
+// Runs one session of an agent: command line, stream, transcript, end.
+
+
+
+
+
+
+const TRANSCRIPT_LIMIT = 64 * 1024 * 1024;
+const VERSION_TIMEOUT_MS = 20_000;
+/** Runs a session to its end. Never rejects for anything that the agent does; every failure is a status. */
+async function runAgent(request) {
+    const { vendor } = request;
+    const command = vendor.command({
+        env: request.env,
+        extraArgs: request.extraArgs,
+        root: process.getuid?.() === 0,
+        ...(request.commandLine === undefined ? {} : { commandLine: request.commandLine }),
+        ...(request.model === undefined ? {} : { model: request.model }),
+    });
+    const onStdin = command.promptChannel === 'stdin';
+    const args = onStdin ? command.args : [...command.args, request.prompt];
+    const parser = vendor.parser(Date.now);
+    const tell = (event) => request.onEvent?.(event);
+    const transcript = openTranscript(request.transcriptPath, tell);
+    const cancelled = request.signal?.aborted === true;
+    const run = await (0,system_process/* runUntrusted */.g3)({
+        ...wrapped(request.wrapper, vendor.program, args),
+        cwd: request.cwd,
+        env: { ...request.env, ...command.env },
+        timeoutMs: request.timeoutMs,
+        captureBytes: request.captureBytes,
+        ...(onStdin ? { stdin: request.prompt } : {}),
+        ...(request.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: request.idleTimeoutMs }),
+        ...(request.signal === undefined ? {} : { signal: request.signal }),
+        ...(request.mark === undefined ? {} : { mark: request.mark }),
+        onLine: (stream, line) => {
+            transcript.write(line);
+            for (const event of parser.line(stream, line))
+                tell(event);
+        },
+    });
+    await transcript.close();
+    const end = parser.end(run.exit);
+    const started = run.exit.kind !== 'not-started' && !cancelled;
+    const hidden = secretsOf(vendor, request.env);
+    return {
+        ...end,
+        message: withInstall(hide(end.message, hidden), run.exit, vendor),
+        usage: { ...end.usage, calls: started ? 1 : 0, agentSeconds: started ? run.ms / 1000 : 0 },
+        exitCode: run.exit.kind === 'exit' ? run.exit.code : null,
+        ms: run.ms,
+        output: run.output,
+    };
+}
+/**
+ * Whether the agent's program can be started: looked up in `env.PATH`, then asked for its version (20 s at most).
+ * Gives the version, or the reason and how to install it.
+ */
+async function available(vendor, env) {
+    const missing = (reason) => ({
+        ok: false,
+        reason: oneLine(reason),
+        install: vendor.install,
+    });
+    const file = findProgram(vendor.program, env.PATH ?? '');
+    if (file === null)
+        return missing(`${vendor.program} is not on the PATH`);
+    const run = await (0,system_process/* runUntrusted */.g3)({
+        file,
+        args: ['--version'],
+        cwd: (0,external_node_path_.dirname)(file),
+        env,
+        timeoutMs: VERSION_TIMEOUT_MS,
+        captureBytes: 4096,
+    });
+    const said = run.output.trim();
+    if (run.exit.kind === 'exit' && run.exit.code === 0) {
+        const version = /\d+\.\d+[\w.+-]*/.exec(said);
+        return { ok: true, version: version?.[0] ?? oneLine(said.split('\n')[0] ?? '') };
+    }
+    return missing(`${vendor.program} --version ${sayExit(run.exit)}${said === '' ? '' : `: ${said}`}`);
+}
+/** The first executable file of this name in the absolute folders of `path`, or null. */
+function findProgram(program, path) {
+    const directories = program.includes('/')
+        ? ['']
+        : path.split(external_node_path_.delimiter).filter((entry) => (0,external_node_path_.isAbsolute)(entry));
+    for (const directory of directories) {
+        const file = (0,external_node_path_.join)(directory, program);
+        try {
+            (0,external_node_fs_.accessSync)(file, external_node_fs_.constants.X_OK);
+            if ((0,external_node_fs_.statSync)(file).isFile())
+                return file;
+        }
+        catch {
+            // not here
+        }
+    }
+    return null;
+}
+function wrapped(wrapper, file, args) {
+    const before = wrapper?.trim() ?? '';
+    if (before === '')
+        return { file, args };
+    return { file: 'bash', args: ['--norc', '-c', `${before} "$@"`, 'agent-wrapper', file, ...args] };
+}
+function openTranscript(path, tell) {
+    if (path === undefined)
+        return { write: () => { }, close: async () => { } };
+    let left = TRANSCRIPT_LIMIT;
+    let broken = false;
+    const give = (error) => {
+        if (!broken)
+            tell({ kind: 'error', message: oneLine(`the transcript cannot be written: ${(0,errors/* messageOf */.bD)(error)}`) });
+        broken = true;
+    };
+    try {
+        (0,external_node_fs_.mkdirSync)((0,external_node_path_.dirname)(path), { recursive: true });
+    }
+    catch (error) {
+        give(error);
+    }
+    const file = (0,external_node_fs_.createWriteStream)(path);
+    file.on('error', give);
+    return {
+        write(line) {
+            if (broken || left <= 0)
+                return;
+            left -= Buffer.byteLength(line) + 1;
+            file.write(left > 0 ? `${line}\n` : '... the transcript is cut here ...\n');
+        },
+        async close() {
+            file.end();
+            await (0,external_node_stream_promises_.finished)(file).catch(give);
+        },
+    };
+}
+function withInstall(message, exit, vendor) {
+    return exit.kind === 'not-started' && exit.reason === `spawn ${vendor.program} ENOENT`
+        ? oneLine(`${vendor.program} is not on the PATH; ${vendor.install}`)
+        : message;
+}
+/** Values of the vendor's variables that are keys by their name. */
+function secretsOf(vendor, env) {
+    return vendor.env
+        .filter((name) => /KEY|TOKEN|SECRET|HEADERS/.test(name))
+        .flatMap((name) => (env[name] !== undefined && env[name].length >= 8 ? [env[name]] : []));
+}
+function hide(text, secrets) {
+    return secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
+}
+function sayExit(exit) {
+    switch (exit.kind) {
+        case 'exit':
+            return `ended with exit code ${exit.code}`;
+        case 'signal':
+            return `was killed by ${exit.signal}`;
+        case 'not-started':
+            return `could not be started (${exit.reason})`;
+        default:
+            return 'did not answer in time';
+    }
+}
+
+;// CONCATENATED MODULE: ./lib/agents/install.js
+// Installs an agent's npm package at one version, once for each machine: trusted side, without keys, outside the repository.
+
+
+
+
+
+
+
+const INSTALL_TIMEOUT_MS = 10 * 60_000;
+const ASK_TIMEOUT_MS = 60_000;
+/** Nothing that npm would read as a folder, an address or an option. */
+const SPEC = /^[\w^~][\w.^~+-]*$/;
+const EXACT = /^\d+\.\d+\.\d+(?:-[\w.-]+)?(?:\+[\w.-]+)?$/;
+/** Where agents are installed: the runner's tool cache, the user's cache folder, or `last`, which is always ours. */
+function agentCaches(env, last) {
+    const { RUNNER_TOOL_CACHE: tools, XDG_CACHE_HOME: cache, HOME: home } = env;
+    const user = cache?.startsWith('/') ? cache : home?.startsWith('/') ? (0,external_node_path_.join)(home, '.cache') : null;
+    const first = tools?.startsWith('/') ? tools : user;
+    return [...(first === null ? [] : [(0,external_node_path_.join)(first, 'ralph-agents')]), last];
+}
+/**
+ * The folder with the agent's program at this version, `<cache>/<agent>/<version>/node_modules/.bin`. It appears there
+ * whole, by a rename, so a killed installation leaves nothing that looks like one, and two at a time do no harm.
+ * Throws UserError where there is no package, no npm, no such version, or a program that does not start.
+ */
+async function installAgent(request) {
+    const { vendor, version: spec } = request;
+    if (vendor.npm === null) {
+        throw mistake(spec, 'an agent with an npm package', `leave it out and install it before: ${vendor.install}`);
+    }
+    if (!SPEC.test(spec)) {
+        throw mistake(spec, 'a version, a range or a tag', 'write a version such as 1.2.3, or latest');
+    }
+    const found = EXACT.test(spec) ? installed(request, spec) : null;
+    if (found !== null)
+        return found;
+    const npm = findProgram('npm', request.env.PATH ?? '');
+    if (npm === null) {
+        const fix = 'set up Node.js with npm in a step before, or install the agent there and leave agent-version out';
+        throw mistake(spec, 'npm on the PATH, to install it with', fix);
+    }
+    const version = EXACT.test(spec) ? spec : await exactVersion(request, npm, vendor.npm);
+    return installed(request, version) ?? (await install(request, npm, vendor.npm, version));
+}
+function installed(request, version) {
+    for (const cache of request.caches) {
+        const bin = (0,external_node_path_.join)(cache, request.vendor.name, version, 'node_modules', '.bin');
+        if ((0,external_node_fs_.existsSync)((0,external_node_path_.join)(bin, request.vendor.program)))
+            return { version, bin };
+    }
+    return null;
+}
+/** Asks the registry what a range or a tag stands for now. */
+async function exactVersion(request, npm, name) {
+    const folder = await firstWritable(request);
+    const args = ['view', `${name}@${request.version}`, 'version', '--json', '--cache', (0,external_node_path_.join)(folder, '.npm')];
+    const output = await runNpm(request, npm, folder, args, ASK_TIMEOUT_MS);
+    const versions = [...output.matchAll(/"(\d+\.\d+\.\d+[^"]*)"/g)].flatMap(([, one]) => one ?? []);
+    await (0,promises_.rm)((0,external_node_path_.join)(folder, '.npm'), { recursive: true, force: true });
+    const newest = versions.at(-1);
+    if (newest !== undefined && EXACT.test(newest))
+        return newest;
+    throw mistake(request.version, `a version of ${name}`, `see \`npm view ${name} versions\``);
+}
+async function install(request, npm, name, version) {
+    const { vendor, say } = request;
+    const began = performance.now();
+    const folder = await firstWritable(request);
+    const staging = await (0,promises_.mkdtemp)((0,external_node_path_.join)(folder, '.installing-'));
+    try {
+        say(`installing ${name}@${version}`);
+        await runNpm(request, npm, staging, [
+            'install',
+            // Of all the packages that come with it, none gets to run anything.
+            '--ignore-scripts',
+            ...['--no-audit', '--no-fund', '--no-package-lock', '--no-update-notifier', '--loglevel=error'],
+            // HOME may be missing or read-only.
+            ...['--cache', (0,external_node_path_.join)(staging, '.npm')],
+            ...['--prefix', staging],
+            `${name}@${version}`,
+        ]);
+        await ownScripts(request, npm, (0,external_node_path_.join)(staging, 'node_modules', name));
+        await (0,promises_.rm)((0,external_node_path_.join)(staging, '.npm'), { recursive: true, force: true });
+        await tryOut(request, staging, `${name}@${version}`);
+        await putInPlace(staging, (0,external_node_path_.join)(folder, version));
+    }
+    finally {
+        await (0,promises_.rm)(staging, { recursive: true, force: true });
+    }
+    const result = installed(request, version);
+    if (result === null) {
+        throw mistake(`${name}@${version}`, `a package with the program ${vendor.program}`, 'use another version');
+    }
+    say(`installed ${name}@${version} in ${((performance.now() - began) / 1000).toFixed(1)} s`);
+    return result;
+}
+/** The agent's own package may need its scripts: claude and opencode put their native program in place by one. */
+async function ownScripts(request, npm, folder) {
+    const text = await (0,promises_.readFile)((0,external_node_path_.join)(folder, 'package.json'), 'utf8').catch(() => '{}');
+    const { scripts } = JSON.parse(text);
+    for (const script of ['preinstall', 'install', 'postinstall']) {
+        if (typeof scripts?.[script] === 'string')
+            await runNpm(request, npm, folder, ['run', '--silent', script]);
+    }
+}
+async function tryOut(request, staging, what) {
+    const bin = (0,external_node_path_.join)(staging, 'node_modules', '.bin');
+    const path = [bin, request.env.PATH ?? ''].join(external_node_path_.delimiter);
+    const found = await available(request.vendor, { ...request.env, PATH: path });
+    if (!found.ok)
+        throw mistake(`${what}: ${found.reason}`, 'a program that starts', 'use another version');
+}
+/** Somebody else may have been faster: then theirs stays, which is the same. */
+async function putInPlace(staging, place) {
+    try {
+        await (0,promises_.rename)(staging, place);
+    }
+    catch (error) {
+        if (!(0,external_node_fs_.existsSync)(place))
+            throw error;
+    }
+}
+async function firstWritable(request) {
+    const refused = [];
+    for (const cache of request.caches) {
+        const folder = (0,external_node_path_.join)(cache, request.vendor.name);
+        try {
+            await (0,promises_.mkdir)(folder, { recursive: true });
+            await (0,promises_.access)(folder, promises_.constants.W_OK);
+            return folder;
+        }
+        catch (error) {
+            refused.push((0,errors/* messageOf */.bD)(error));
+        }
+    }
+    throw mistake(request.version, 'a folder to install it into', `make one writable: ${oneLine(refused.join('; '))}`);
+}
+/** Runs npm in a folder of ours, so that no configuration of the repository is read. Gives its output. */
+async function runNpm(request, npm, cwd, args, timeoutMs = INSTALL_TIMEOUT_MS) {
+    const { exit, output } = await (0,system_process/* runUntrusted */.g3)({
+        file: npm,
+        args,
+        cwd,
+        // npm finds its node beside itself where the PATH has none.
+        env: { ...request.env, PATH: [request.env.PATH ?? '', (0,external_node_path_.dirname)(npm)].join(external_node_path_.delimiter) },
+        timeoutMs,
+        captureBytes: 32 * 1024,
+        ...(request.signal === undefined ? {} : { signal: request.signal }),
+    });
+    if (exit.kind === 'exit' && exit.code === 0)
+        return output;
+    const how = exit.kind === 'exit' ? `exit code ${exit.code}` : exit.kind;
+    const found = `npm ${args[0]}: ${how}: ${oneLine(tellingLines(output))}`;
+    throw mistake(found, `${request.vendor.npm}@${request.version} from the registry`, fixOf(output));
+}
+/** npm's own error lines, without those that only name its log file. */
+function tellingLines(output) {
+    const lines = output
+        .split('\n')
+        .filter((line) => line.trim() !== '' && !line.includes('A complete log of this run'));
+    const errors = lines.flatMap((line) => /^npm error (.*)$/.exec(line)?.[1] ?? []);
+    return (errors.length > 0 ? errors : lines.slice(-3)).join(' ');
+}
+function fixOf(output) {
+    const code = /^npm error code (\w+)$/m.exec(output)?.[1];
+    if (code === 'ETARGET' || code === 'E404')
+        return 'use a version that exists';
+    if (code === 'E401' || code === 'E403')
+        return 'the registry refuses: install the agent in a step before';
+    return 'run again, or install the agent in a step before and leave agent-version out';
+}
+function mistake(found, expected, fix) {
+    return new errors/* UserError */.yo([{ path: 'agent-version', found, expected, fix }]);
+}
+
+;// CONCATENATED MODULE: ./lib/agents/agent.js
+// What a coding agent is to us: a program with a command line, a stream of events and an end that is told apart.
+/** Nothing used yet, by a session that was started. */
+function noUsage() {
+    return {
+        calls: 1,
+        inputTokens: 0,
+        outputTokens: 0,
+        cachedTokens: 0,
+        costUsd: null,
+        agentSeconds: 0,
+        turns: null,
+        costSource: 'none',
+    };
 }
 
 ;// CONCATENATED MODULE: ./lib/agents/json.js
@@ -4137,6 +4489,7 @@ const amp = {
     name: 'amp',
     program: 'amp',
     install: 'npm install -g @sourcegraph/amp',
+    npm: '@sourcegraph/amp',
     env: ['AMP_API_KEY', 'AMP_URL', 'AMP_SETTINGS_FILE', 'AMP_TOOLBOX'],
     command: (options) => ({
         args: [
@@ -4161,6 +4514,7 @@ const claude = {
     name: 'claude',
     program: 'claude',
     install: 'npm install -g @anthropic-ai/claude-code (Node 22 or newer; --ignore-scripts leaves a stub)',
+    npm: '@anthropic-ai/claude-code',
     env: [
         'ANTHROPIC_API_KEY',
         'ANTHROPIC_AUTH_TOKEN',
@@ -4223,6 +4577,7 @@ const codex = {
     name: 'codex',
     program: 'codex',
     install: 'npm install -g @openai/codex',
+    npm: '@openai/codex',
     env: ['CODEX_API_KEY', 'OPENAI_API_KEY', 'CODEX_ACCESS_TOKEN', 'AZURE_OPENAI_API_KEY', 'CODEX_HOME'],
     command(options) {
         const { env } = options;
@@ -4249,7 +4604,7 @@ const codex = {
             promptChannel: 'stdin',
         };
     },
-    parser: () => new CodexParser(),
+    parser: (now) => new CodexParser(now),
 };
 class CodexParser {
     #finalText = '';
@@ -4262,6 +4617,10 @@ class CodexParser {
     #turns = 0;
     #stderr = stderrLine();
     #usage = noUsage();
+    #now;
+    constructor(now) {
+        this.#now = now;
+    }
     line(stream, line) {
         if (stream === 'stderr') {
             this.#stderr.push(line);
@@ -4281,8 +4640,7 @@ class CodexParser {
             case 'turn.completed':
                 return this.#onCompleted(object(event?.usage));
             case 'turn.failed':
-                this.#failure = string(object(event?.error)?.message) ?? '';
-                return [{ kind: 'error', message: this.#failure }];
+                return this.#onFailed(string(object(event?.error)?.message) ?? '');
             case 'error':
                 return this.#onError(string(event?.message) ?? '');
             default:
@@ -4296,7 +4654,7 @@ class CodexParser {
             return classified(ours, usage, '');
         if (this.#failure !== null) {
             const status = statusOfFailure(this.#failure);
-            return classified({ status, message: withWords(sayStatus(status), this.#failure) }, usage, this.#finalText);
+            return classified({ status, message: withWords(sayStatus(status), this.#failure) }, usage, this.#finalText, resetOf(this.#failure, this.#now()));
         }
         if (this.#inputRefused && !this.#turnStarted) {
             return classified({ status: 'context', message: withWords(sayStatus('context'), this.#stderr.text()) }, usage, '');
@@ -4337,6 +4695,13 @@ class CodexParser {
         this.#usage.outputTokens += amount(usage?.output_tokens);
         return [{ kind: 'usage', usage: { ...this.#usage, turns: this.#turns } }];
     }
+    #onFailed(message) {
+        this.#failure = message;
+        const told = { kind: 'error', message };
+        if (statusOfFailure(message) !== 'limit')
+            return [told];
+        return [{ kind: 'limit', resetsAt: resetOf(message, this.#now()) }, told];
+    }
     /** "Reconnecting... 2/5 (reason)" is a retry; the last `error` only repeats what `turn.failed` says. */
     #onError(message) {
         const [, count, reason] = /^Reconnecting\.\.\. (?:(\d+)\/\d+ |waiting for network )?\((.*)\)$/s.exec(message) ?? [];
@@ -4365,6 +4730,20 @@ function statusOfFailure(message) {
         return statusOfCode(string(body.code) ?? string(body.type));
     const known = OWN_SENTENCES.find(([start]) => message.startsWith(start));
     return known?.[1] ?? 'failed';
+}
+/**
+ * When a usage limit ends, epoch milliseconds: the program's own sentence ends in the time on this machine's clock, of
+ * today or with a date before it (recording usageCodex). The minute that it names is over then.
+ */
+function resetOf(message, now) {
+    if (!/^You[’']ve hit your usage limit/.test(message))
+        return null;
+    const [, month, day, year, hour, minute, half] = /\btry again at (?:([A-Z][a-z]{2}) (\d{1,2})(?:st|nd|rd|th), (\d{4}) )?(\d{1,2}):(\d{2}) ([AP]M)\.$/i.exec(message) ?? [];
+    if (hour === undefined)
+        return null;
+    const at = month === undefined ? new Date(now) : new Date(`${month} ${day}, ${year}`);
+    at.setHours((Number(hour) % 12) + (half?.toUpperCase() === 'PM' ? 12 : 0), Number(minute) + 1, 0, 0);
+    return Number.isNaN(at.getTime()) ? null : at.getTime();
 }
 /** Sentences of the program's own, in recordings usageCodex, quotaOpenai, no-key, e500, drop and middrop. */
 const OWN_SENTENCES = [
@@ -4409,6 +4788,7 @@ const copilot = {
     name: 'copilot',
     program: 'copilot',
     install: 'npm install -g @github/copilot',
+    npm: '@github/copilot',
     // Its GITHUB_TOKEN and GH_TOKEN are the job's and stay out: COPILOT_GITHUB_TOKEN is the one to set.
     env: [
         'COPILOT_GITHUB_TOKEN',
@@ -4553,6 +4933,7 @@ const cursor = {
     name: 'cursor',
     program: 'cursor-agent',
     install: 'curl https://cursor.com/install -fsS | bash',
+    npm: null,
     env: ['CURSOR_API_KEY', 'CURSOR_CONFIG_DIR'],
     command: (options) => ({
         args: [
@@ -4580,6 +4961,7 @@ const custom = {
     name: 'custom',
     program: 'bash',
     install: 'install bash, which runs agent-command',
+    npm: null,
     env: [],
     command: (options) => ({
         // agent-args are the command's own: `agent-command: ./agent.sh "$@"`.
@@ -4673,6 +5055,7 @@ const gemini = {
     name: 'gemini',
     program: 'gemini',
     install: 'npm install -g @google/gemini-cli',
+    npm: '@google/gemini-cli',
     env: [
         'GEMINI_API_KEY',
         'GOOGLE_API_KEY',
@@ -4817,6 +5200,7 @@ const opencode = {
     name: 'opencode',
     program: 'opencode',
     install: 'npm install -g opencode-ai',
+    npm: 'opencode-ai',
     env: [
         'OPENCODE_API_KEY',
         'OPENCODE_CONFIG',
@@ -4839,7 +5223,12 @@ const opencode = {
     command(options) {
         const model = options.model === undefined ? [] : ['--model', options.model];
         return {
-            args: ['run', '--format', 'json', ...model, ...options.extraArgs],
+            // It asks its server again for hours without an event: its error log is the only word of that.
+            args: [
+                ...['run', '--format', 'json', '--print-logs', '--log-level', 'ERROR'],
+                ...model,
+                ...options.extraArgs,
+            ],
             env: {
                 OPENCODE_CONFIG_CONTENT: configuration(options.env.OPENCODE_CONFIG_CONTENT),
                 OPENCODE_DISABLE_AUTOUPDATE: '1',
@@ -4862,17 +5251,19 @@ class OpencodeParser {
     #lastReason = null;
     #error = null;
     #rejected = null;
+    #retrying = null;
+    #attempt = 0;
     #stderr = stderrLine();
     #usage = noUsage();
     #cost = 0;
     #steps = 0;
     line(stream, line) {
-        if (stream === 'stderr') {
-            this.#stderr.push(line);
-            return [];
-        }
+        if (stream === 'stderr')
+            return this.#onLog(line);
         const event = jsonObject(line);
         const part = object(event?.part);
+        if (event !== null)
+            this.#retrying = null;
         switch (string(event?.type)) {
             case 'step_start':
                 this.#text = [];
@@ -4897,7 +5288,7 @@ class OpencodeParser {
     end(exit) {
         const usage = this.#total();
         const text = this.#text.join('\n');
-        const ours = ourEnding(exit);
+        const ours = endedByUs(exit, this.#retrying);
         if (ours !== null)
             return classified(ours, usage, '');
         if (this.#error !== null)
@@ -4917,6 +5308,21 @@ class OpencodeParser {
             return classified({ status: 'failed', message }, usage, text);
         }
         return classified(silentEnding(exit, this.#stderr.text()), usage, text);
+    }
+    /**
+     * A request of the session itself that failed (not of the one that makes its title): what is not to be tried again
+     * comes as an event of its own. The log line has no HTTP status.
+     */
+    #onLog(line) {
+        if (!/^timestamp=\S+ level=/.test(line)) {
+            this.#stderr.push(line);
+            return [];
+        }
+        if (!/^timestamp=\S+ level=ERROR \S+ message="stream error" .*\bsmall=false\b.* error\.error="AI_APICallError\b/.test(line))
+            return [];
+        this.#attempt += 1;
+        this.#retrying = { status: null };
+        return [{ kind: 'retry', status: null, attempt: this.#attempt }];
     }
     #onTool(part) {
         const state = object(part?.state);
@@ -4946,7 +5352,7 @@ class OpencodeParser {
         const words = string(data?.message) ?? string(error?.name);
         const http = number(data?.statusCode);
         const status = statusOfError(string(error?.name), http, data?.isRetryable === true);
-        this.#error = { status, message: withWords(sayStatus(status), words), resetsAt: resetOf(event, data) };
+        this.#error = { status, message: withWords(sayStatus(status), words), resetsAt: opencode_resetOf(event, data) };
         const told = [{ kind: 'error', message: words ?? '' }];
         return status === 'limit' ? [{ kind: 'limit', resetsAt: this.#error.resetsAt }, ...told] : told;
     }
@@ -4970,7 +5376,7 @@ function statusOfError(name, http, retryable) {
     return retryable ? 'overloaded' : 'failed';
 }
 /** `retry-after` (seconds) of the answer, counted from the event's own time (epoch ms). */
-function resetOf(event, data) {
+function opencode_resetOf(event, data) {
     const seconds = Number(string(object(data?.responseHeaders)?.['retry-after']) ?? Number.NaN);
     const at = number(event.timestamp);
     return at !== null && Number.isFinite(seconds) && seconds >= 0 ? at + seconds * 1000 : null;
@@ -4994,181 +5400,6 @@ function findAgent(name) {
     return VENDORS.find((vendor) => vendor.name === name) ?? null;
 }
 
-// EXTERNAL MODULE: external "node:fs"
-var external_node_fs_ = __webpack_require__(3024);
-// EXTERNAL MODULE: external "node:stream/promises"
-var promises_ = __webpack_require__(6466);
-// EXTERNAL MODULE: ./lib/system/errors.js
-var errors = __webpack_require__(94);
-// EXTERNAL MODULE: ./lib/system/process.js + 2 modules
-var system_process = __webpack_require__(8800);
-;// CONCATENATED MODULE: ./lib/agents/run.js
-// Runs one session of an agent: command line, stream, transcript, end.
-
-
-
-
-
-
-const TRANSCRIPT_LIMIT = 64 * 1024 * 1024;
-const VERSION_TIMEOUT_MS = 20_000;
-/** Runs a session to its end. Never rejects for anything that the agent does; every failure is a status. */
-async function runAgent(request) {
-    const { vendor } = request;
-    const command = vendor.command({
-        env: request.env,
-        extraArgs: request.extraArgs,
-        root: process.getuid?.() === 0,
-        ...(request.commandLine === undefined ? {} : { commandLine: request.commandLine }),
-        ...(request.model === undefined ? {} : { model: request.model }),
-    });
-    const onStdin = command.promptChannel === 'stdin';
-    const args = onStdin ? command.args : [...command.args, request.prompt];
-    const parser = vendor.parser();
-    const tell = (event) => request.onEvent?.(event);
-    const transcript = openTranscript(request.transcriptPath, tell);
-    const cancelled = request.signal?.aborted === true;
-    const run = await (0,system_process/* runUntrusted */.g3)({
-        ...wrapped(request.wrapper, vendor.program, args),
-        cwd: request.cwd,
-        env: { ...request.env, ...command.env },
-        timeoutMs: request.timeoutMs,
-        captureBytes: request.captureBytes,
-        ...(onStdin ? { stdin: request.prompt } : {}),
-        ...(request.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: request.idleTimeoutMs }),
-        ...(request.signal === undefined ? {} : { signal: request.signal }),
-        ...(request.mark === undefined ? {} : { mark: request.mark }),
-        onLine: (stream, line) => {
-            transcript.write(line);
-            for (const event of parser.line(stream, line))
-                tell(event);
-        },
-    });
-    await transcript.close();
-    const end = parser.end(run.exit);
-    const started = run.exit.kind !== 'not-started' && !cancelled;
-    const hidden = secretsOf(vendor, request.env);
-    return {
-        ...end,
-        message: withInstall(hide(end.message, hidden), run.exit, vendor),
-        usage: { ...end.usage, calls: started ? 1 : 0, agentSeconds: started ? run.ms / 1000 : 0 },
-        exitCode: run.exit.kind === 'exit' ? run.exit.code : null,
-        ms: run.ms,
-        output: run.output,
-    };
-}
-/**
- * Whether the agent's program can be started: looked up in `env.PATH`, then asked for its version (20 s at most).
- * Gives the version, or the reason and how to install it.
- */
-async function available(vendor, env) {
-    const missing = (reason) => ({
-        ok: false,
-        reason: oneLine(reason),
-        install: vendor.install,
-    });
-    const file = findProgram(vendor.program, env.PATH ?? '');
-    if (file === null)
-        return missing(`${vendor.program} is not on the PATH`);
-    const run = await (0,system_process/* runUntrusted */.g3)({
-        file,
-        args: ['--version'],
-        cwd: (0,external_node_path_.dirname)(file),
-        env,
-        timeoutMs: VERSION_TIMEOUT_MS,
-        captureBytes: 4096,
-    });
-    const said = run.output.trim();
-    if (run.exit.kind === 'exit' && run.exit.code === 0) {
-        const version = /\d+\.\d+[\w.+-]*/.exec(said);
-        return { ok: true, version: version?.[0] ?? oneLine(said.split('\n')[0] ?? '') };
-    }
-    return missing(`${vendor.program} --version ${sayExit(run.exit)}${said === '' ? '' : `: ${said}`}`);
-}
-/** The first executable file of this name, or null. */
-function findProgram(program, path) {
-    const directories = program.includes('/')
-        ? ['']
-        : path.split(external_node_path_.delimiter).filter((entry) => (0,external_node_path_.isAbsolute)(entry));
-    for (const directory of directories) {
-        const file = (0,external_node_path_.join)(directory, program);
-        try {
-            (0,external_node_fs_.accessSync)(file, external_node_fs_.constants.X_OK);
-            if ((0,external_node_fs_.statSync)(file).isFile())
-                return file;
-        }
-        catch {
-            // not here
-        }
-    }
-    return null;
-}
-function wrapped(wrapper, file, args) {
-    const before = wrapper?.trim() ?? '';
-    if (before === '')
-        return { file, args };
-    return { file: 'bash', args: ['--norc', '-c', `${before} "$@"`, 'agent-wrapper', file, ...args] };
-}
-function openTranscript(path, tell) {
-    if (path === undefined)
-        return { write: () => { }, close: async () => { } };
-    let left = TRANSCRIPT_LIMIT;
-    let broken = false;
-    const give = (error) => {
-        if (!broken)
-            tell({ kind: 'error', message: oneLine(`the transcript cannot be written: ${(0,errors/* messageOf */.bD)(error)}`) });
-        broken = true;
-    };
-    try {
-        (0,external_node_fs_.mkdirSync)((0,external_node_path_.dirname)(path), { recursive: true });
-    }
-    catch (error) {
-        give(error);
-    }
-    const file = (0,external_node_fs_.createWriteStream)(path);
-    file.on('error', give);
-    return {
-        write(line) {
-            if (broken || left <= 0)
-                return;
-            left -= Buffer.byteLength(line) + 1;
-            file.write(left > 0 ? `${line}\n` : '... the transcript is cut here ...\n');
-        },
-        async close() {
-            file.end();
-            await (0,promises_.finished)(file).catch(give);
-        },
-    };
-}
-function withInstall(message, exit, vendor) {
-    return exit.kind === 'not-started' && exit.reason === `spawn ${vendor.program} ENOENT`
-        ? oneLine(`${vendor.program} is not on the PATH; ${vendor.install}`)
-        : message;
-}
-/** Values of the vendor's variables that are keys by their name. */
-function secretsOf(vendor, env) {
-    return vendor.env
-        .filter((name) => /KEY|TOKEN|SECRET|HEADERS/.test(name))
-        .flatMap((name) => (env[name] !== undefined && env[name].length >= 8 ? [env[name]] : []));
-}
-function hide(text, secrets) {
-    return secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
-}
-function sayExit(exit) {
-    switch (exit.kind) {
-        case 'exit':
-            return `ended with exit code ${exit.code}`;
-        case 'signal':
-            return `was killed by ${exit.signal}`;
-        case 'not-started':
-            return `could not be started (${exit.reason})`;
-        default:
-            return 'did not answer in time';
-    }
-}
-
-// EXTERNAL MODULE: external "node:fs/promises"
-var external_node_fs_promises_ = __webpack_require__(1455);
 // EXTERNAL MODULE: ./lib/system/excerpt.js
 var excerpt = __webpack_require__(2708);
 ;// CONCATENATED MODULE: ./lib/loop/prompt.js
@@ -5529,8 +5760,8 @@ function createSessions(options) {
     async function session(mode, state, prompt, timeoutMs, signal) {
         const { attempt } = state;
         const promptFile = (0,external_node_path_.join)(options.directory, 'prompt.md');
-        await (0,external_node_fs_promises_.mkdir)(options.directory, { recursive: true });
-        await (0,external_node_fs_promises_.writeFile)(promptFile, prompt);
+        await (0,promises_.mkdir)(options.directory, { recursive: true });
+        await (0,promises_.writeFile)(promptFile, prompt);
         const set = {
             RALPH_MODE: mode,
             RALPH_FEATURE: state.feature,
@@ -5871,7 +6102,6 @@ class Git {
         this.#env = {
             ...this.#plain,
             GIT_DIR: this.own,
-            GIT_COMMON_DIR: this.shared,
             GIT_WORK_TREE: clone.workTree,
             GIT_OBJECT_DIRECTORY: (0,external_node_path_.join)(clone.commonDir, 'objects'),
             GIT_CONFIG_NOSYSTEM: '1',
@@ -5883,11 +6113,11 @@ class Git {
     }
     static async open(clone, env) {
         const git = new Git(clone, env);
-        await (0,external_node_fs_promises_.mkdir)(git.own, { recursive: true });
-        await (0,external_node_fs_promises_.mkdir)((0,external_node_path_.join)(git.shared, 'refs'), { recursive: true });
-        await (0,external_node_fs_promises_.mkdir)((0,external_node_path_.join)(git.shared, 'info'), { recursive: true });
+        await (0,promises_.mkdir)(git.own, { recursive: true });
+        await (0,promises_.mkdir)((0,external_node_path_.join)(git.shared, 'refs'), { recursive: true });
+        await (0,promises_.mkdir)((0,external_node_path_.join)(git.shared, 'info'), { recursive: true });
         const rules = clone.config.get('core.excludesfile') ?? (0,external_node_path_.join)(configHome(env), 'git', 'ignore');
-        git.#ignored = await (0,external_node_fs_promises_.readFile)(rules.replace(/^~(?=\/)/, env.HOME ?? '~')).catch(() => Buffer.alloc(0));
+        git.#ignored = await (0,promises_.readFile)(rules.replace(/^~(?=\/)/, env.HOME ?? '~')).catch(() => Buffer.alloc(0));
         await git.writeConfig();
         await removeStaleLocks(git.shared);
         return git;
@@ -5915,16 +6145,19 @@ class Git {
         }
         // A way to a remote that has gone silent is given up, and tried again by the caller.
         lines.push('[http]', '\tlowSpeedLimit = 1', '\tlowSpeedTime = 60');
-        await (0,external_node_fs_promises_.writeFile)((0,external_node_path_.join)(shared, 'config'), `${lines.join('\n')}\n`);
-        await (0,external_node_fs_promises_.writeFile)((0,external_node_path_.join)(own, 'HEAD'), 'ref: refs/heads/ralph-unborn\n');
+        await (0,promises_.writeFile)((0,external_node_path_.join)(shared, 'config'), `${lines.join('\n')}\n`);
+        await (0,promises_.writeFile)((0,external_node_path_.join)(own, 'HEAD'), 'ref: refs/heads/ralph-unborn\n');
+        // By the file, not by the environment: git looks for refs where the file says.
+        if (own !== shared)
+            await (0,promises_.writeFile)((0,external_node_path_.join)(own, 'commondir'), `${shared}\n`);
         const exclude = (0,external_node_path_.join)(shared, 'info', 'exclude');
-        await (0,external_node_fs_promises_.copyFile)((0,external_node_path_.join)(clone.commonDir, 'info', 'exclude'), exclude).catch(() => (0,external_node_fs_promises_.writeFile)(exclude, ''));
-        await (0,external_node_fs_promises_.writeFile)(ignored, this.#ignored);
-        await (0,external_node_fs_promises_.writeFile)((0,external_node_path_.join)(shared, 'info', 'attributes'), '');
-        const boundary = async (dir) => (await (0,external_node_fs_promises_.readFile)((0,external_node_path_.join)(dir, 'shallow'), 'utf8').catch(() => '')).split('\n').filter(Boolean);
+        await (0,promises_.copyFile)((0,external_node_path_.join)(clone.commonDir, 'info', 'exclude'), exclude).catch(() => (0,promises_.writeFile)(exclude, ''));
+        await (0,promises_.writeFile)(ignored, this.#ignored);
+        await (0,promises_.writeFile)((0,external_node_path_.join)(shared, 'info', 'attributes'), '');
+        const boundary = async (dir) => (await (0,promises_.readFile)((0,external_node_path_.join)(dir, 'shallow'), 'utf8').catch(() => '')).split('\n').filter(Boolean);
         const shallow = new Set([...(await boundary(clone.commonDir)), ...(await boundary(shared))]);
         if (shallow.size > 0)
-            await (0,external_node_fs_promises_.writeFile)((0,external_node_path_.join)(shared, 'shallow'), `${[...shallow].join('\n')}\n`);
+            await (0,promises_.writeFile)((0,external_node_path_.join)(shared, 'shallow'), `${[...shallow].join('\n')}\n`);
     }
     /** Runs git on our own directory. Throws GitError on an exit code that was not accepted. */
     run(args, options = {}) {
@@ -5960,7 +6193,7 @@ class Git {
     }
     /** Removes the lock files that a killed git of ours left. */
     async unlock() {
-        await Promise.all(['index.lock', 'HEAD.lock', 'config.lock', 'shallow.lock'].map((name) => (0,external_node_fs_promises_.rm)((0,external_node_path_.join)(this.own, name), { force: true })));
+        await Promise.all(['index.lock', 'HEAD.lock', 'config.lock', 'shallow.lock'].map((name) => (0,promises_.rm)((0,external_node_path_.join)(this.own, name), { force: true })));
     }
 }
 function configHome(env) {
@@ -5968,15 +6201,15 @@ function configHome(env) {
 }
 /** Removes the locks on refs that a git left which is gone (a power cut): nobody else would ever do it. */
 async function removeStaleLocks(directory) {
-    const entries = await (0,external_node_fs_promises_.readdir)((0,external_node_path_.join)(directory, 'refs'), { recursive: true }).catch(() => []);
+    const entries = await (0,promises_.readdir)((0,external_node_path_.join)(directory, 'refs'), { recursive: true }).catch(() => []);
     const locks = entries.filter((name) => name.endsWith('.lock')).map((name) => (0,external_node_path_.join)('refs', name));
     for (const name of [...locks, 'packed-refs.lock'])
         await removeStaleLock((0,external_node_path_.join)(directory, name));
 }
 async function removeStaleLock(file) {
-    const found = await (0,external_node_fs_promises_.lstat)(file).catch(() => null);
+    const found = await (0,promises_.lstat)(file).catch(() => null);
     if (found !== null && found.mtimeMs < Date.now() - STALE_MS)
-        await (0,external_node_fs_promises_.rm)(file, { force: true });
+        await (0,promises_.rm)(file, { force: true });
 }
 /** Runs git in a folder that is nobody's clone, with a remote's authentication. Gives its output. */
 async function runPlain(args, directory, env, extra) {
@@ -6053,17 +6286,17 @@ async function takeSnapshot(git, whole) {
     for (const name of FILES)
         files.set(name, await readRegular((0,external_node_path_.join)(commonDir, name)));
     const hooks = new Map();
-    for (const name of await (0,external_node_fs_promises_.readdir)((0,external_node_path_.join)(commonDir, 'hooks')).catch(() => [])) {
+    for (const name of await (0,promises_.readdir)((0,external_node_path_.join)(commonDir, 'hooks')).catch(() => [])) {
         const bytes = await readRegular((0,external_node_path_.join)(commonDir, 'hooks', name));
         if (bytes !== null)
             hooks.set(name, bytes);
     }
-    const head = await (0,external_node_fs_promises_.readFile)((0,external_node_path_.join)(git.clone.gitDir, 'HEAD'));
+    const head = await (0,promises_.readFile)((0,external_node_path_.join)(git.clone.gitDir, 'HEAD'));
     return { whole, head, files, hooks, refs: whole ? await refsOf(git) : new Map() };
 }
 /** A fetch of ours may have cut the history elsewhere: the clone must know the same borders, or it calls itself broken. */
 async function shareShallow(git, snapshot) {
-    const borders = await (0,external_node_fs_promises_.readFile)((0,external_node_path_.join)(git.shared, 'shallow')).catch(() => null);
+    const borders = await (0,promises_.readFile)((0,external_node_path_.join)(git.shared, 'shallow')).catch(() => null);
     if (borders === null)
         return;
     await replace((0,external_node_path_.join)(git.clone.commonDir, 'shallow'), borders);
@@ -6076,16 +6309,16 @@ async function putBack(git, snapshot) {
         const file = (0,external_node_path_.join)(commonDir, name);
         const now = await readRegular(file);
         if (bytes === null && now !== null)
-            await (0,external_node_fs_promises_.rm)(file, { force: true, recursive: true });
+            await (0,promises_.rm)(file, { force: true, recursive: true });
         else if (bytes !== null && (now === null || !now.equals(bytes)))
             await replace(file, bytes);
     }
     const hooks = (0,external_node_path_.join)(commonDir, 'hooks');
-    for (const name of await (0,external_node_fs_promises_.readdir)(hooks).catch(() => [])) {
+    for (const name of await (0,promises_.readdir)(hooks).catch(() => [])) {
         const wanted = snapshot.hooks.get(name);
         const now = await readRegular((0,external_node_path_.join)(hooks, name));
         if (wanted === undefined)
-            await (0,external_node_fs_promises_.rm)((0,external_node_path_.join)(hooks, name), { force: true, recursive: true });
+            await (0,promises_.rm)((0,external_node_path_.join)(hooks, name), { force: true, recursive: true });
         else if (now === null || !now.equals(wanted))
             await replace((0,external_node_path_.join)(hooks, name), wanted);
     }
@@ -6108,7 +6341,7 @@ async function putRefsBack(git, snapshot) {
         for (const ref of now.keys())
             if (!snapshot.refs.has(ref))
                 lines.push(`delete ${ref}`);
-    await (0,external_node_fs_promises_.rm)((0,external_node_path_.join)(git.clone.gitDir, 'index.lock'), { force: true });
+    await (0,promises_.rm)((0,external_node_path_.join)(git.clone.gitDir, 'index.lock'), { force: true });
     await updateRefs(git, lines);
 }
 /** Moves the clone's branch to a commit, HEAD onto that branch, and the clone's index to ours: a clean checkout. */
@@ -6129,8 +6362,13 @@ async function moveClone(git, snapshot, branch, commit, mirrors) {
     const now = await readRegular((0,external_node_path_.join)(gitDir, 'HEAD'));
     if (now === null || !now.equals(head))
         await replace((0,external_node_path_.join)(gitDir, 'HEAD'), head);
-    await (0,external_node_fs_promises_.rm)((0,external_node_path_.join)(gitDir, 'index.lock'), { force: true });
-    await (0,external_node_fs_promises_.copyFile)((0,external_node_path_.join)(git.own, 'index'), (0,external_node_path_.join)(gitDir, 'index.ralph')).then(() => (0,external_node_fs_promises_.rename)((0,external_node_path_.join)(gitDir, 'index.ralph'), (0,external_node_path_.join)(gitDir, 'index')), () => { });
+    await shareIndex(git);
+}
+/** The clone's index becomes ours: what we checked out is clean for it, too. */
+async function shareIndex(git) {
+    const { gitDir } = git.clone;
+    await (0,promises_.rm)((0,external_node_path_.join)(gitDir, 'index.lock'), { force: true });
+    await (0,promises_.copyFile)((0,external_node_path_.join)(git.own, 'index'), (0,external_node_path_.join)(gitDir, 'index.ralph')).then(() => (0,promises_.rename)((0,external_node_path_.join)(gitDir, 'index.ralph'), (0,external_node_path_.join)(gitDir, 'index')), () => { });
 }
 async function refsOf(git, patterns = []) {
     const listed = await git.onClone(['for-each-ref', '--format=%(objectname) %(refname)', ...patterns]);
@@ -6151,8 +6389,8 @@ async function updateRefs(git, lines) {
 /** Puts a file in its place in one move: whoever dies here leaves the old one or the new one, whole. */
 async function replace(file, bytes) {
     const fresh = `${file}.ralph`;
-    await (0,external_node_fs_promises_.rm)(fresh, { force: true, recursive: true });
-    const handle = await (0,external_node_fs_promises_.open)(fresh, 'wx');
+    await (0,promises_.rm)(fresh, { force: true, recursive: true });
+    const handle = await (0,promises_.open)(fresh, 'wx');
     try {
         await handle.writeFile(bytes);
         await handle.sync();
@@ -6160,16 +6398,16 @@ async function replace(file, bytes) {
     finally {
         await handle.close();
     }
-    await (0,external_node_fs_promises_.rename)(fresh, file).catch(async () => {
+    await (0,promises_.rename)(fresh, file).catch(async () => {
         // A folder stands in its place.
-        await (0,external_node_fs_promises_.rm)(file, { force: true, recursive: true });
-        await (0,external_node_fs_promises_.rename)(fresh, file);
+        await (0,promises_.rm)(file, { force: true, recursive: true });
+        await (0,promises_.rename)(fresh, file);
     });
 }
 /** A file's bytes, or null for anything else: a pipe that an agent put there would be read for ever. */
 async function readRegular(file) {
-    const found = await (0,external_node_fs_promises_.lstat)(file).catch(() => null);
-    return found?.isFile() === true ? (0,external_node_fs_promises_.readFile)(file) : null;
+    const found = await (0,promises_.lstat)(file).catch(() => null);
+    return found?.isFile() === true ? (0,promises_.readFile)(file) : null;
 }
 
 // EXTERNAL MODULE: ./lib/loop/files.js + 1 modules
@@ -6287,6 +6525,7 @@ function createRepository(git, objects, options) {
         indexTree = null;
         await git.run(['read-tree', '--reset', '-u', tree]);
         await git.run(['clean', '-ffdq', '--', '.']);
+        await options.submodules.reset();
         indexTree = tree;
     }
     /** Whether anything in the work tree differs from our index. */
@@ -6303,8 +6542,10 @@ function createRepository(git, objects, options) {
     }
     async function settle(commit) {
         const wanted = await treeOf(commit);
-        if ((await stagedTree()) === wanted && !(await touched()))
+        if ((await stagedTree()) === wanted && !(await touched())) {
+            await options.submodules.reset();
             return false;
+        }
         await toTree(wanted);
         return true;
     }
@@ -6322,20 +6563,20 @@ function createRepository(git, objects, options) {
         let at = top;
         for (const part of parts.slice(0, -1)) {
             at = (0,external_node_path_.join)(at, part);
-            const found = await (0,external_node_fs_promises_.lstat)(at).catch(() => null);
+            const found = await (0,promises_.lstat)(at).catch(() => null);
             if (found !== null && !found.isDirectory())
-                await (0,external_node_fs_promises_.rm)(at, { force: true });
+                await (0,promises_.rm)(at, { force: true });
             if (found === null || !found.isDirectory())
-                await (0,external_node_fs_promises_.mkdir)(at);
+                await (0,promises_.mkdir)(at);
         }
         const file = (0,external_node_path_.join)(at, parts.at(-1) ?? '');
         const fresh = (0,external_node_path_.join)(git.own, 'fresh');
-        await (0,external_node_fs_promises_.rm)(fresh, { recursive: true, force: true });
-        await (0,external_node_fs_promises_.writeFile)(fresh, text, { flag: 'wx' });
-        await (0,external_node_fs_promises_.rename)(fresh, file).catch(async () => {
+        await (0,promises_.rm)(fresh, { recursive: true, force: true });
+        await (0,promises_.writeFile)(fresh, text, { flag: 'wx' });
+        await (0,promises_.rename)(fresh, file).catch(async () => {
             // A folder stands in its place, or the tree is on another file system.
-            await (0,external_node_fs_promises_.rm)(file, { recursive: true, force: true });
-            await (0,external_node_fs_promises_.rename)(fresh, file).catch(() => (0,external_node_fs_promises_.copyFile)(fresh, file, external_node_fs_.constants.COPYFILE_EXCL));
+            await (0,promises_.rm)(file, { recursive: true, force: true });
+            await (0,promises_.rename)(fresh, file).catch(() => (0,promises_.copyFile)(fresh, file, external_node_fs_.constants.COPYFILE_EXCL));
         });
     }
     /** Three trees brought together; `null` for the tree when they conflict. */
@@ -6361,7 +6602,7 @@ function createRepository(git, objects, options) {
     /** A tree with some files replaced (or removed: null), made in an index of its own. */
     async function withFiles(base, files, moves = []) {
         const env = { GIT_INDEX_FILE: (0,external_node_path_.join)(git.own, 'record-index') };
-        await (0,external_node_fs_promises_.rm)((0,external_node_path_.join)(git.own, 'record-index.lock'), { force: true });
+        await (0,promises_.rm)((0,external_node_path_.join)(git.own, 'record-index.lock'), { force: true });
         await git.run(['read-tree', base], { env });
         const lines = [];
         for (const [path, text] of files) {
@@ -6404,6 +6645,9 @@ function createRepository(git, objects, options) {
         },
         async inspect(state, attempt) {
             await putBack(git, options.snapshot);
+            const inside = await options.submodules.changed();
+            if (inside.length > 0)
+                return { kind: 'refused', failure: submoduleFailure(inside) };
             const files = (0,loop_files/* ownFiles */.aJ)(state);
             const passing = (0,reduce/* passStory */.BI)({ ...state, progress: [...state.progress, (0,reduce/* passedEntry */.Pk)(state, attempt)] }, attempt);
             const before = await objects.text(`${state.green}:${files.progress}`);
@@ -6436,6 +6680,7 @@ function createRepository(git, objects, options) {
         },
         async keep(state) {
             await putBack(git, options.snapshot);
+            await options.submodules.reset();
             const staged = await stage(state.green);
             if ('unreadable' in staged) {
                 options.warn(`the rejected work could not be kept: ${staged.unreadable}`);
@@ -6608,6 +6853,10 @@ function createRepository(git, objects, options) {
             .filter((path) => path !== state.folder && own.exec(path)?.[1] === state.feature)
             .map((path) => [path, `.ralph/archive/${(0,external_node_path_.basename)(path)}`]);
     }
+}
+function submoduleFailure(files) {
+    const detail = `A submodule is another repository: what is changed there cannot be committed here.\n${files.slice(0, 50).join('\n')}`;
+    return { kind: 'guard', summary: `files of a submodule were changed (${files.length})`, detail };
 }
 /** prd.json without what changes in every job: whether a state commit is worth making. */
 function significant(text) {
@@ -6939,6 +7188,69 @@ function refusal(said, what) {
 /** Before the given try; the first is 0. */
 function pause(tries) {
     return (0,external_node_timers_promises_.setTimeout)((PAUSES_S[tries - 1] ?? 0) * 1000);
+}
+
+;// CONCATENATED MODULE: ./lib/git/submodules.js
+// Submodules that are checked out: their files are seen by gates and by no diff of ours, so they must stay as they are.
+
+
+
+
+/** Looks for those that are there, and in them, before any agent ran. Nothing is asked of git where there are none. */
+async function findSubmodules(git, head, env) {
+    const all = await collect(git, head, '', env);
+    return {
+        async changed() {
+            const found = [];
+            for (const { path, git: inside, snapshot, commit } of all) {
+                await putBack(inside, snapshot);
+                for (const file of await differences(inside, commit))
+                    found.push(`${path}: ${file}`);
+            }
+            return found;
+        },
+        async reset() {
+            for (const { git: inside, snapshot, commit } of all) {
+                await putBack(inside, snapshot);
+                if ((await differences(inside, commit)).length > 0) {
+                    await inside.run(['read-tree', '--reset', '-u', commit]);
+                    await inside.run(['clean', '-ffdq', '--', '.']);
+                }
+                await shareIndex(inside);
+            }
+        },
+    };
+}
+async function collect(git, head, above, env) {
+    const { workTree } = git.clone;
+    if (!(await isThere((0,external_node_path_.join)(workTree, '.gitmodules'))))
+        return [];
+    const listed = await git.run(['ls-tree', '-r', '-z', head]);
+    const paths = listed.stdout.split('\0').filter((entry) => entry.startsWith('160000 '));
+    const found = [];
+    for (const entry of paths) {
+        const path = entry.slice(entry.indexOf('\t') + 1);
+        if (!(await isThere((0,external_node_path_.join)(workTree, path, '.git'))))
+            continue;
+        const clone = await openClone((0,external_node_path_.join)(workTree, path), env);
+        if (clone.head === null)
+            continue;
+        const inside = await Git.open(clone, env);
+        const snapshot = await takeSnapshot(inside, true);
+        const shown = above === '' ? path : `${above}/${path}`;
+        found.push({ path: shown, git: inside, snapshot, commit: clone.head });
+        found.push(...(await collect(inside, clone.head, shown, env)));
+    }
+    return found;
+}
+async function differences(git, commit) {
+    await git.unlock();
+    await git.run(['add', '-A', '--', '.']);
+    const names = await git.run(['diff-index', '--cached', '--name-only', '-z', '--no-renames', commit, '--']);
+    return names.stdout.split('\0').filter(Boolean);
+}
+async function isThere(path) {
+    return (await (0,promises_.lstat)(path).catch(() => null)) !== null;
 }
 
 // EXTERNAL MODULE: ./lib/loop/lease.js
@@ -10160,8 +10472,8 @@ function createGates(options) {
     };
 }
 async function log(file, text) {
-    await (0,external_node_fs_promises_.mkdir)((0,external_node_path_.dirname)(file), { recursive: true });
-    await (0,external_node_fs_promises_.writeFile)(file, text);
+    await (0,promises_.mkdir)((0,external_node_path_.dirname)(file), { recursive: true });
+    await (0,promises_.writeFile)(file, text);
 }
 function gates_sayExit(exit, timeoutMs) {
     switch (exit.kind) {
@@ -10203,6 +10515,8 @@ function gates_sayExit(exit, timeoutMs) {
 
 
 
+
+
 /** Opens the checkout. Throws UserError where it is none that Ralph can work in. */
 async function openWorkshop(options) {
     const { settings, env } = options;
@@ -10221,7 +10535,9 @@ async function openWorkshop(options) {
     const objects = new CatFile(git);
     const snapshot = await takeSnapshot(git, options.remote !== null);
     const redactor = createRedactor(wire_secretsOf(settings, env));
+    const submodules = await findSubmodules(git, clone.head, env);
     const repository = createRepository(git, objects, {
+        submodules,
         identity: options.identity ?? identityOf(clone),
         snapshot,
         warn: options.warn,
@@ -10278,10 +10594,6 @@ function unsupported(settings) {
         [settings.maxParallel > 1, 'max-parallel: stories are worked on one at a time in this version'],
         [settings.fallbackAgent !== null, 'fallback-agent is not used in this version'],
         [
-            settings.agentVersion !== null,
-            'agent-version is not installed in this version: install the agent in a step before',
-        ],
-        [
             Object.values(settings.notify).some((one) => one !== null && typeof one === 'object'),
             'notify: nobody is told in this version',
         ],
@@ -10293,7 +10605,7 @@ function unsupported(settings) {
 }
 /** The ports of the loop. Throws UserError when the agent cannot be started. */
 async function createPorts(options) {
-    const { settings, env, workshop } = options;
+    const { settings, workshop } = options;
     const { clone, repository, redactor, store } = workshop;
     const vendor = findAgent(settings.agent);
     if (vendor === null) {
@@ -10308,6 +10620,7 @@ async function createPorts(options) {
     }
     const cwd = (0,external_node_path_.resolve)(clone.workTree, settings.workingDirectory);
     const directory = (0,external_node_path_.join)(clone.gitDir, 'ralph');
+    const env = await withAgent(options, vendor, directory);
     const seen = (0,untrusted_env/* agentEnv */.b$)(env, { extra: settings.agentEnv, vendor: vendor.env, set: {} });
     if (settings.agent !== 'custom') {
         const found = await available(vendor, seen.env);
@@ -10345,7 +10658,7 @@ async function createPorts(options) {
             prepare: settings.prepare,
             lockfileChanged: repository.lockfileChanged,
             cwd,
-            env: (0,untrusted_env/* gateEnv */.Lx)(env, { extra: settings.gateEnv }).env,
+            env: (0,untrusted_env/* gateEnv */.Lx)(options.env, { extra: settings.gateEnv }).env,
             redactor,
             logs: (0,external_node_path_.join)(directory, 'logs'),
             mark: options.mark,
@@ -10359,6 +10672,22 @@ async function createPorts(options) {
         reporter: options.reporter,
         signal: options.signal,
     };
+}
+/** The environment with the agent of `agent-version`, installed where it is not there yet, first on its PATH. */
+async function withAgent(options, vendor, directory) {
+    const { env, signal } = options;
+    const { agentVersion: version } = options.settings;
+    if (version === null)
+        return env;
+    const { bin } = await installAgent({
+        vendor,
+        version,
+        env: (0,untrusted_env/* gateEnv */.Lx)(env, { extra: [] }).env,
+        caches: agentCaches(env, (0,external_node_path_.join)(directory, 'agents')),
+        signal,
+        say: (text) => options.onAgent({ kind: 'text', text }),
+    });
+    return { ...env, PATH: env.PATH === undefined ? bin : `${bin}${external_node_path_.delimiter}${env.PATH}` };
 }
 /** The bounds of the run, as the loop counts them. */
 function limitsOf(settings) {

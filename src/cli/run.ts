@@ -1,11 +1,12 @@
 // `ralph run`: works on a feature on this machine until an outcome.
 import { join } from 'node:path'
-import { claim, newJob } from '../claim.ts'
+import { claim, Held, newJob } from '../claim.ts'
 import { loop } from '../loop/loop.ts'
 import { nextStep } from '../loop/next-step.ts'
 import type { State, Step } from '../loop/state.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { outcomeSummary } from '../report/terminal.ts'
+import { UserError } from '../system/errors.ts'
 import { createPorts, leaseFor, limitsOf, unsupported } from '../wire.ts'
 import { type Answer, type Context, settingsOf } from './context.ts'
 import { inboxQueue } from './inbox.ts'
@@ -68,7 +69,9 @@ export async function run(context: Context): Promise<Answer> {
         today: new Date(now).toISOString().slice(0, 10),
         firstComment: async () => 0,
       },
-    )
+    ).catch((error: unknown) => {
+      throw error instanceof Held ? taken(error) : error
+    })
     for (const note of claimed.notes) live.warn(note)
     const { state, conclusion } = await loop(unpaused(claimed.state), limits, ports)
     live.close()
@@ -93,6 +96,11 @@ export async function run(context: Context): Promise<Answer> {
 /** A person who types `ralph run` goes on, as by the comment: it ends a pause, and takes the branch as people left it. */
 function unpaused(state: State): State {
   return { ...state, control: { ...state.control, paused: null }, job: { ...state.job, takesBranch: true } }
+}
+
+function taken({ lease, message }: Held): UserError {
+  const fix = `wait until it has ended, or end it (kill ${lease.pid})`
+  return new UserError([{ path: 'feature', found: message, expected: 'nobody at work on it', fix }])
 }
 
 function errorOf(state: State) {

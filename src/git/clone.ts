@@ -100,6 +100,12 @@ export async function moveClone(
   snapshot.head = head
   const now = await readRegular(join(gitDir, 'HEAD'))
   if (now === null || !now.equals(head)) await replace(join(gitDir, 'HEAD'), head)
+  await shareIndex(git)
+}
+
+/** The clone's index becomes ours: what we checked out is clean for it, too. */
+export async function shareIndex(git: Git): Promise<void> {
+  const { gitDir } = git.clone
   await rm(join(gitDir, 'index.lock'), { force: true })
   await copyFile(join(git.own, 'index'), join(gitDir, 'index.ralph')).then(
     () => rename(join(gitDir, 'index.ralph'), join(gitDir, 'index')),

@@ -141,7 +141,6 @@ export class Git {
     this.#env = {
       ...this.#plain,
       GIT_DIR: this.own,
-      GIT_COMMON_DIR: this.shared,
       GIT_WORK_TREE: clone.workTree,
       GIT_OBJECT_DIRECTORY: join(clone.commonDir, 'objects'),
       GIT_CONFIG_NOSYSTEM: '1',
@@ -209,6 +208,8 @@ export class Git {
     lines.push('[http]', '\tlowSpeedLimit = 1', '\tlowSpeedTime = 60')
     await writeFile(join(shared, 'config'), `${lines.join('\n')}\n`)
     await writeFile(join(own, 'HEAD'), 'ref: refs/heads/ralph-unborn\n')
+    // By the file, not by the environment: git looks for refs where the file says.
+    if (own !== shared) await writeFile(join(own, 'commondir'), `${shared}\n`)
     const exclude = join(shared, 'info', 'exclude')
     await copyFile(join(clone.commonDir, 'info', 'exclude'), exclude).catch(() => writeFile(exclude, ''))
     await writeFile(ignored, this.#ignored)

@@ -11,6 +11,7 @@ import type { CatFile } from './cat-file.ts'
 import { putBack, type Snapshot } from './clone.ts'
 import { type Git, GitError } from './git.ts'
 import { type Change, parseRaw } from './raw-diff.ts'
+import type { Submodules } from './submodules.ts'
 
 export type Identity = { name: string; email: string }
 
@@ -30,6 +31,7 @@ export type RepositoryOptions = {
   examine(changes: readonly Change[], objects: CatFile): Promise<Examination>
   /** The clone as it was before any agent ran. */
   snapshot: Snapshot
+  submodules: Submodules
   warn(message: string): void
 }
 
@@ -127,6 +129,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     indexTree = null
     await git.run(['read-tree', '--reset', '-u', tree])
     await git.run(['clean', '-ffdq', '--', '.'])
+    await options.submodules.reset()
     indexTree = tree
   }
 
@@ -145,7 +148,10 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
   async function settle(commit: string): Promise<boolean> {
     const wanted = await treeOf(commit)
-    if ((await stagedTree()) === wanted && !(await touched())) return false
+    if ((await stagedTree()) === wanted && !(await touched())) {
+      await options.submodules.reset()
+      return false
+    }
     await toTree(wanted)
     return true
   }
@@ -260,6 +266,8 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
     async inspect(state: State, attempt: Attempt): Promise<Inspection> {
       await putBack(git, options.snapshot)
+      const inside = await options.submodules.changed()
+      if (inside.length > 0) return { kind: 'refused', failure: submoduleFailure(inside) }
       const files = ownFiles(state)
       const passing = passStory(
         { ...state, progress: [...state.progress, passedEntry(state, attempt)] },
@@ -299,6 +307,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
     async keep(state) {
       await putBack(git, options.snapshot)
+      await options.submodules.reset()
       const staged = await stage(state.green)
       if ('unreadable' in staged) {
         options.warn(`the rejected work could not be kept: ${staged.unreadable}`)
@@ -492,6 +501,11 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       .filter((path) => path !== state.folder && own.exec(path)?.[1] === state.feature)
       .map((path) => [path, `.ralph/archive/${basename(path)}`])
   }
+}
+
+function submoduleFailure(files: readonly string[]): Failure {
+  const detail = `A submodule is another repository: what is changed there cannot be committed here.\n${files.slice(0, 50).join('\n')}`
+  return { kind: 'guard', summary: `files of a submodule were changed (${files.length})`, detail }
 }
 
 /** prd.json without what changes in every job: whether a state commit is worth making. */

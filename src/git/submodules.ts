@@ -1,0 +1,71 @@
+// Submodules that are checked out: their files are seen by gates and by no diff of ours, so they must stay as they are.
+import { lstat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { putBack, type Snapshot, shareIndex, takeSnapshot } from './clone.ts'
+import { Git, openClone } from './git.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+type Submodule = { path: string; git: Git; snapshot: Snapshot; commit: string }
+
+export type Submodules = {
+  /** Files that differ from what was checked out when the job began, as `lib/vendor: a.txt`. Puts their clones back first. */
+  changed(): Promise<string[]>
+  /** Makes them what they were. */
+  reset(): Promise<void>
+}
+
+/** Looks for those that are there, and in them, before any agent ran. Nothing is asked of git where there are none. */
+export async function findSubmodules(git: Git, head: string, env: Environment): Promise<Submodules> {
+  const all = await collect(git, head, '', env)
+  return {
+    async changed() {
+      const found: string[] = []
+      for (const { path, git: inside, snapshot, commit } of all) {
+        await putBack(inside, snapshot)
+        for (const file of await differences(inside, commit)) found.push(`${path}: ${file}`)
+      }
+      return found
+    },
+    async reset() {
+      for (const { git: inside, snapshot, commit } of all) {
+        await putBack(inside, snapshot)
+        if ((await differences(inside, commit)).length > 0) {
+          await inside.run(['read-tree', '--reset', '-u', commit])
+          await inside.run(['clean', '-ffdq', '--', '.'])
+        }
+        await shareIndex(inside)
+      }
+    },
+  }
+}
+
+async function collect(git: Git, head: string, above: string, env: Environment): Promise<Submodule[]> {
+  const { workTree } = git.clone
+  if (!(await isThere(join(workTree, '.gitmodules')))) return []
+  const listed = await git.run(['ls-tree', '-r', '-z', head])
+  const paths = listed.stdout.split('\0').filter((entry) => entry.startsWith('160000 '))
+  const found: Submodule[] = []
+  for (const entry of paths) {
+    const path = entry.slice(entry.indexOf('\t') + 1)
+    if (!(await isThere(join(workTree, path, '.git')))) continue
+    const clone = await openClone(join(workTree, path), env)
+    if (clone.head === null) continue
+    const inside = await Git.open(clone, env)
+    const snapshot = await takeSnapshot(inside, true)
+    const shown = above === '' ? path : `${above}/${path}`
+    found.push({ path: shown, git: inside, snapshot, commit: clone.head })
+    found.push(...(await collect(inside, clone.head, shown, env)))
+  }
+  return found
+}
+
+async function differences(git: Git, commit: string): Promise<string[]> {
+  await git.unlock()
+  await git.run(['add', '-A', '--', '.'])
+  const names = await git.run(['diff-index', '--cached', '--name-only', '-z', '--no-renames', commit, '--'])
+  return names.stdout.split('\0').filter(Boolean)
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => null)) !== null
+}

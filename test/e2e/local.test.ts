@@ -1,0 +1,284 @@
+// `ralph run` in a clone that people and agents do things to: what was there is kept, what leaks is found, who works is alone.
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import test from 'node:test'
+import type { State } from '../../src/loop/state.ts'
+import { ROOT, type Script, story } from './site.ts'
+
+const CLI = join(ROOT, 'dist', 'cli', 'main.js')
+const AGENT = join(ROOT, 'test', 'fakes', 'agent.mjs')
+const STATE_REF = 'refs/ralph/2026-01-31-sample'
+const good = (id: string) => ({ files: { [`src/${id}.txt`]: `good ${id}\n` } })
+
+type Ended = { code: number; out: string; err: string }
+type Place = AsyncDisposable & {
+  folder: string
+  repository: string
+  git(...args: string[]): string
+  setScript(script: Script): Promise<void>
+  /** The attempts that were begun: `US-001/1`. */
+  sessions(): Promise<string[]>
+  start(args?: string[], where?: string): ChildProcess & { ended: Promise<Ended> }
+  run(args?: string[], where?: string): Promise<Ended>
+  state(): State
+}
+
+async function place(
+  ids: readonly string[],
+  script: Script,
+  files: Record<string, string> = {},
+): Promise<Place> {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-local-'))
+  const repository = join(folder, 'clone')
+  const scriptFile = join(folder, 'script.json')
+  const seen = join(folder, 'seen.jsonl')
+  const env = { PATH: process.env.PATH ?? '', HOME: folder }
+  const git = (...args: string[]) =>
+    execFileSync('git', args, {
+      cwd: repository,
+      env,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }).trim()
+  const started: ChildProcess[] = []
+  await mkdir(repository)
+  await writeFile(seen, '')
+  const stories = ids.map((id) => story(id, `part ${id}`))
+  const all = {
+    'src/base.txt': 'base\n',
+    '.ralph/2026-01-31-sample/prd.json': JSON.stringify({ schemaVersion: 2, userStories: stories }),
+    ...files,
+  }
+  for (const [path, text] of Object.entries(all)) {
+    await mkdir(dirname(join(repository, path)), { recursive: true })
+    await writeFile(join(repository, path), text)
+  }
+  git('init', '-q', '-b', 'main')
+  git('config', 'user.name', 'Ann')
+  git('config', 'user.email', 'ann@example.com')
+  git('add', '-A')
+  git('commit', '-q', '-m', 'base')
+  const made: Place = {
+    folder,
+    repository,
+    git,
+    setScript: (given) => writeFile(scriptFile, JSON.stringify(given)),
+    async sessions() {
+      const lines = (await readFile(seen, 'utf8')).split('\n').filter(Boolean)
+      const all: { mode: string; story: string; attempt: number }[] = lines.map((line) => JSON.parse(line))
+      return all.filter(({ mode }) => mode === 'run').map((one) => `${one.story}/${one.attempt}`)
+    },
+    start(args = [], where = repository) {
+      const agent = `"${process.execPath}" "${AGENT}" "${scriptFile}" "${seen}"`
+      const given = ['run', '--agent', 'custom', '--agent-command', agent, ...args]
+      const child = spawn(process.execPath, [CLI, ...given], {
+        cwd: where,
+        env,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      let [out, err] = ['', '']
+      child.stdout.on('data', (chunk) => {
+        out += chunk
+      })
+      child.stderr.on('data', (chunk) => {
+        err += chunk
+      })
+      started.push(child)
+      const ended = once(child, 'close').then(([code]) => ({ code: code ?? -1, out, err }))
+      return Object.assign(child, { ended })
+    },
+    run: (args, where) => made.start(args, where).ended,
+    state: () => JSON.parse(git('show', `${STATE_REF}:.ralph-state/state.json`)),
+    async [Symbol.asyncDispose]() {
+      for (const child of started) child.kill('SIGKILL')
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+  await made.setScript(script)
+  return made
+}
+
+const GOOD = ['--gate', 'good=! grep -rq bad src']
+
+/** A turn that tells when it has come here, and goes on when it is let. */
+async function gateIn(at: Place) {
+  const [there, goOn] = [join(at.folder, 'there'), join(at.folder, 'go-on')]
+  execFileSync('mkfifo', [there, goOn])
+  return {
+    shell: `echo >"${there}"; cat "${goOn}" >/dev/null`,
+    reached: () => readFile(there, 'utf8'),
+    release: () => writeFile(goOn, ''),
+  }
+}
+
+test('what an agent leaves in a submodule is refused and removed, committed or not', async () => {
+  await using at = await place(['US-001', 'US-002'], {})
+  const library = join(at.folder, 'library')
+  await mkdir(library)
+  for (const args of [
+    ['init', '-q', '-b', 'main'],
+    ['commit', '-q', '--allow-empty', '-m', 'library'],
+  ])
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: library })
+  at.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library, 'lib')
+  at.git('commit', '-q', '-m', 'with a library')
+  const commit = 'git -c user.name=x -c user.email=x@y'
+  await at.setScript({
+    'US-001': [
+      { ...good('US-001'), shell: 'echo hack >lib/hack' },
+      { shell: `cd lib && echo hack >hack && ${commit} add -A && ${commit} commit -q -m hack` },
+      {},
+    ],
+    'US-002': [good('US-002')],
+  })
+  const ended = await at.run(['--gate', 'clean=! [ -e lib/hack ]'])
+  assert.equal(ended.code, 0, ended.out)
+  assert.deepEqual(await at.sessions(), ['US-001/1', 'US-001/2', 'US-001/3', 'US-002/1'])
+  assert.match(ended.out, /files of a submodule were changed/)
+  assert.equal(existsSync(join(at.repository, 'lib', 'hack')), false)
+  assert.equal(at.git('status', '--porcelain'), '')
+})
+
+test('two work trees, one feature: the second leaves at once, and works when the first is done', async () => {
+  await using at = await place(['US-001'], {})
+  const gate = await gateIn(at)
+  await at.setScript({ 'US-001': [{ ...good('US-001'), shell: gate.shell }] })
+  const other = join(at.folder, 'other')
+  at.git('worktree', 'add', '-q', other, '-b', 'elsewhere')
+  const first = at.start(GOOD)
+  await gate.reached()
+  const second = await at.run([...GOOD, '--json'], other)
+  assert.equal(second.code, 64)
+  const [error] = JSON.parse(second.out).errors
+  assert.match(error.found, /process \d+ on .* works on sample/)
+  await gate.release()
+  assert.equal((await first.ended).code, 0)
+  assert.deepEqual(await at.sessions(), ['US-001/1'])
+  const again = await at.run([...GOOD, '--json'], other)
+  assert.equal(JSON.parse(again.out).outcome, 'complete', again.err)
+  assert.deepEqual(await at.sessions(), ['US-001/1'], 'nothing is done twice')
+})
+
+test('a killed run: its survivors are ended by the next one', async () => {
+  await using at = await place(['US-001'], {})
+  const marker = `ralph-survivor-${process.pid}`
+  const tick = `exec -a ${marker} bash -c 'while :; do date >>src/leak.txt; read -t 0.02 <> <(:); done'`
+  const gate = await gateIn(at)
+  await at.setScript({
+    'US-001': [{ shell: `setsid bash -c "${tick}" </dev/null >/dev/null 2>&1 & ${gate.shell}` }],
+  })
+  const first = at.start(GOOD)
+  await gate.reached()
+  const alive = () =>
+    readdirSync('/proc').filter((pid) => {
+      try {
+        return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(marker)
+      } catch {
+        return false
+      }
+    })
+  first.kill('SIGKILL')
+  await first.ended
+  assert.notEqual(alive().length, 0, 'a survivor is there')
+  await at.setScript({ 'US-001': [good('US-001'), good('US-001')] })
+  const ended = await at.run(GOOD)
+  assert.equal(ended.code, 0, ended.err)
+  assert.deepEqual(alive(), [])
+  assert.match(ended.out, /processes of the run before were still there: ended/)
+  assert.deepEqual(
+    [at.state().records['US-001']?.attempts, at.state().records['US-001']?.interruptions],
+    [2, 0],
+  )
+})
+
+test('`.git/ralph` is taken away: the state in the clone goes on', async () => {
+  await using at = await place(['US-001', 'US-002'], {
+    'US-001': [good('US-001')],
+    'US-002': [good('US-002')],
+  })
+  assert.equal((await at.run([...GOOD, '--once'])).code, 5)
+  await rm(join(at.repository, '.git', 'ralph'), { recursive: true })
+  const ended = await at.run(GOOD)
+  assert.equal(ended.code, 0, ended.err)
+  assert.deepEqual(await at.sessions(), ['US-001/1', 'US-002/1'])
+})
+
+test('locks that a power cut left do not hold the run', async () => {
+  await using at = await place(['US-001', 'US-002'], {
+    'US-001': [good('US-001')],
+    'US-002': [good('US-002')],
+  })
+  assert.equal((await at.run([...GOOD, '--once'])).code, 5)
+  const old = new Date(Date.now() - 60_000)
+  for (const lock of [`.git/ralph/git/${STATE_REF}.lock`, '.git/refs/heads/ralph/sample.lock']) {
+    await writeFile(join(at.repository, lock), '')
+    await utimes(join(at.repository, lock), old, old)
+  }
+  const ended = await at.run(GOOD)
+  assert.equal(ended.code, 0, ended.err)
+})
+
+test('dependencies that a rejected attempt installed are gone for the next story', async () => {
+  const install = 'rm -rf deps; mkdir deps; xargs -I{} touch deps/{} <package-lock.json'
+  await using at = await place(
+    ['US-001', 'US-002'],
+    {
+      'US-001': [{ files: { 'package-lock.json': 'left\n', 'src/a.txt': 'bad' } }],
+      'US-002': [good('US-002')],
+    },
+    { 'package-lock.json': 'none\n', '.gitignore': 'deps/\n' },
+  )
+  const leak = '--gate=leak=! { [ -e deps/left ] && ! grep -q left package-lock.json; }'
+  const ended = await at.run([...GOOD, leak, '--prepare', install, '--max-attempts', '1'])
+  assert.equal(ended.code, 1, ended.err)
+  const [one, two] = at.state().prd.userStories
+  assert.deepEqual([one?.blocked, two?.passes], [true, true], ended.out)
+})
+
+test('what a person commits on the branch between two runs stays, and is gated', async () => {
+  await using at = await place(['US-001', 'US-002'], {
+    'US-001': [good('US-001')],
+    'US-002': [good('US-002')],
+  })
+  assert.equal((await at.run([...GOOD, '--once'])).code, 5)
+  await writeFile(join(at.repository, 'me.txt'), 'mine\n')
+  at.git('add', '-A')
+  at.git('commit', '-q', '-m', 'by hand')
+  const ended = await at.run(GOOD)
+  assert.equal(ended.code, 0, ended.err)
+  assert.equal(at.git('show', 'ralph/sample:me.txt'), 'mine')
+  assert.match(at.git('log', '--format=%s', 'ralph/sample'), /by hand/)
+})
+
+test('a branch that a person set back: what is not there any more is worked again', async () => {
+  await using at = await place(['US-001', 'US-002'], {
+    'US-001': [good('US-001')],
+    'US-002': [good('US-002')],
+  })
+  assert.equal((await at.run([...GOOD, '--once'])).code, 5)
+  at.git('reset', '-q', '--hard', 'HEAD~1')
+  const ended = await at.run(GOOD)
+  assert.equal(ended.code, 0, ended.err)
+  assert.deepEqual(await at.sessions(), ['US-001/1', 'US-001/2', 'US-002/1'])
+  assert.equal(at.git('show', 'ralph/sample:src/US-001.txt'), 'good US-001')
+})
+
+test("rules that an agent writes into the person's own ignore file hide nothing", async () => {
+  await using at = await place(['US-001'], {
+    'US-001': [
+      {
+        shell:
+          'mkdir -p "$HOME/.config/git"; echo hidden.txt >"$HOME/.config/git/ignore"; echo x >hidden.txt',
+        ...good('US-001'),
+      },
+    ],
+  })
+  const ended = await at.run(['--gate', 'hidden=[ -e hidden.txt ]', '--baseline', 'off'])
+  assert.equal(ended.code, 0, ended.out)
+  assert.equal(at.git('show', 'ralph/sample:hidden.txt'), 'x')
+})
