@@ -12,7 +12,7 @@ import { charged, endWrong, githubWrong, stateOf } from './invariants.ts'
 import { failures, type Point, pointsOf, type Row, sample, table, tryAll } from './points.ts'
 
 const SOAK = process.env.RALPH_SOAK === '1'
-const TRIALS = SOAK ? Number.POSITIVE_INFINITY : Number(process.env.RALPH_TRIALS ?? 8)
+const TRIALS = SOAK ? Number.POSITIVE_INFINITY : Number(process.env.RALPH_TRIALS ?? 9)
 type How = 'kill' | 'halt'
 
 /** The same chain every time: US-001, US-002 rejected; then, in the next job, US-002 and the verification. */

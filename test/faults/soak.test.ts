@@ -1,6 +1,6 @@
 // A soak: chains on the stand-in for GitHub under random faults from a seed that is printed. Whatever happens, every job
 // leaves a sound branch and state, and in the end every story has passed, once, with one of everything on GitHub.
-// RALPH_SEED=n repeats one seed (what happens at which effect of which job; not the timing between processes);
+// RALPH_SEED=3,4 takes these seeds (what happens at which effect of which job; not the timing between processes);
 // RALPH_SOAK=1 takes the full size.
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -12,7 +12,7 @@ import { alwaysWrong, charged, endWrong, FOLDER, githubWrong, stateOf } from './
 import { lined, type Plan } from './points.ts'
 
 const SOAK = process.env.RALPH_SOAK === '1'
-const SEEDS = process.env.RALPH_SEED === undefined ? (SOAK ? [1] : [1, 2]) : [Number(process.env.RALPH_SEED)]
+const SEEDS = (process.env.RALPH_SEED ?? (SOAK ? '1' : '1,2')).split(',').map(Number)
 /** Iterations in all, about, and in a job. */
 const SIZE = SOAK ? { iterations: 200, perJob: 10 } : { iterations: 20, perJob: 5 }
 /** How often a person, or the schedule, starts the chain again before the soak gives up. */
