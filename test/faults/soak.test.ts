@@ -100,6 +100,8 @@ class Storm {
     'started again': 0,
   }
   readonly faults: { of: 'api' | 'git' | 'dispatch'; fault: Fault }[] = []
+  /** What was met, for a person who looks into a failure. */
+  readonly notes: string[] = []
   readonly #seed: number
   readonly #plans: Record<string, Plan> = {}
   readonly #atMoment = new Map<number, (site: Site) => unknown>()
@@ -124,6 +126,8 @@ class Storm {
     this.#isOver = true
   }
   met(run: Run, site: Site): unknown {
+    const plan = this.#plans[`main of ${run.id}`]
+    this.notes.push(`run ${run.id}: ${plan?.how} ${plan?.when} effect ${plan?.at}`)
     return this.#atMoment.get(run.id)?.(site)
   }
   hits(of: 'api' | 'git' | 'dispatch'): number {
@@ -173,15 +177,23 @@ class Storm {
       request.job?.runId === run.id &&
       (of === 'git' ? request.kind === 'git' : ['rest', 'graphql'].includes(request.kind)) &&
       (of !== 'dispatch' || request.path.endsWith('/dispatches'))
+    // Whom GitHub limits, it has not served; any other answer may come after the deed.
+    const mayHaveActed = typeof answer === 'string' || answer.status >= 500
     const options = {
       skip: of === 'dispatch' ? 0 : random.below(of === 'git' ? 60 : 30),
       times: 1 + random.below(2),
-      afterwards: random.is(0.4),
+      afterwards: mayHaveActed && random.is(0.4),
     }
     const fault = site.github.fault({ where: isOurs }, answer, options)
     // A server that does not answer is given up at last.
     if (answer === 'hang') void fault.hit.then(() => setTimeout(fault.release, 1_500))
     this.faults.push({ of, fault })
+    void fault.hit.then(({ method, path }) => {
+      const what = typeof answer === 'object' ? answer.status : answer
+      this.notes.push(
+        `run ${run.id}: ${what}${options.afterwards ? ' afterwards' : ''} x${options.times} at ${method} ${path}`,
+      )
+    })
   }
 
   async #people({ github }: Site, random: Random): Promise<void> {
@@ -291,7 +303,7 @@ async function weather(
     wrong.length,
     ((Date.now() - began) / 1000).toFixed(0),
   ].map(String)
-  return { wrong, line, log: site.log() }
+  return { wrong, line, log: [...storm.notes, site.log()].join('\n') }
 }
 
 test(`a soak of ${SIZE.iterations} iterations under random faults, seed ${SEEDS.join(' and ')}`, async (t) => {
