@@ -42,3 +42,5 @@ step(
 )
 // The kill matrices and the soak, in their small size; each of them works on two things at a time by itself.
 step('faults', process.execPath, tests('--test-concurrency=1', 'test/faults/**/*.test.ts'))
+// The real agent CLIs, installed by the test itself; one that cannot be installed is named and skipped there.
+step('real agents', process.execPath, tests('test/agents-real/**/*.test.ts'))

@@ -1,0 +1,204 @@
+// Real agent CLIs through Ralph's committed bundle, against a model on loopback. The CLIs are installed here, once for each
+// machine, at pinned versions. One that cannot be installed is named loudly and skipped.
+
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { type Cli, clis } from './clis.ts'
+import { type Bench, install, type Outcome, openBench, type Scene, survivors } from './drive.ts'
+import { type Script, type Turn, tokensOf } from './model.ts'
+
+const STORY = { title: 'Say hello', description: 'hello.txt holds the word hello.' }
+const WRITE: Turn = { say: 'I write it.', wishes: [{ write: 'hello.txt', content: 'hello\n' }] }
+const LOOK: Turn = { say: 'I look at it.', wishes: [{ shell: 'cat hello.txt' }] }
+const DONE: Turn = { say: 'Did it.\n\n<ralph>DONE</ralph>' }
+const JUDGE = { when: '<ralph>VERIFIED</ralph>', turns: [{ say: 'All met.\n\n<ralph>VERIFIED</ralph>' }] }
+
+function working(turns: readonly Turn[], more: Partial<Script> = {}): () => Omit<Script, 'cwd'> {
+  return () => ({ sessions: [JUDGE, { when: '', turns }], ...more })
+}
+
+/** Every story is read from prd.json as the branch has it, every process looked for: nothing is left behind. */
+async function play(
+  scene: Scene,
+  check: (bench: Bench, outcome: Outcome) => Promise<void> | void,
+  interrupt?: RegExp | ((bench: Bench) => Promise<unknown>),
+): Promise<void> {
+  await using bench = await openBench(scene)
+  const outcome = await bench.run(typeof interrupt === 'function' ? interrupt(bench) : interrupt)
+  try {
+    await check(bench, outcome)
+    assert.deepEqual(survivors(bench.repo), [])
+    assert.equal(await bench.git('status', '--porcelain'), '')
+  } catch (error) {
+    process.stdout.write(
+      `${outcome.log}\n${bench.model.requests.map(({ text: _, ...seen }) => JSON.stringify(seen)).join('\n')}\n`,
+    )
+    throw error
+  }
+}
+
+function chargedNothing({ said, prd, log }: Outcome): void {
+  const [story] = prd.userStories
+  assert.equal(said.iterations, 0)
+  assert.equal(story?.retries, 0)
+  assert.equal(story?.blocked, false)
+  assert.equal(prd.run.iterations, 0)
+  assert.match(log, /attempt given back, not charged/)
+}
+
+/** Tokens of these turns, all that was sent with the cached part in it, and what they cost by the CLI's own list. */
+function tokensUsed(turns: readonly number[]) {
+  const all = turns.map(tokensOf)
+  const sum = (of: (tokens: ReturnType<typeof tokensOf>) => number) =>
+    all.reduce((total, one) => total + of(one), 0)
+  return {
+    inputTokens: sum((one) => one.input + one.cached),
+    outputTokens: sum((one) => one.output),
+    cachedTokens: sum((one) => one.cached),
+  }
+}
+
+async function implementsStory(cli: Cli): Promise<void> {
+  await play(
+    { cli, story: STORY, script: working([WRITE, LOOK, DONE]) },
+    async (bench, { exit, said, prd, log }) => {
+      assert.equal(exit, 0)
+      assert.equal(said.outcome, 'complete')
+      assert.equal(said.storiesPassed, 1)
+      assert.equal(said.iterations, 1)
+      assert.equal(await bench.git('show', 'ralph/sample:hello.txt'), 'hello')
+      const trailers = await bench.git(
+        'log',
+        '--format=%(trailers:key=Ralph-Story,valueonly,separator=%x2C)',
+        'ralph/sample',
+      )
+      assert.equal(trailers.replaceAll('\n', ''), 'US-001')
+      assert.match(log, /^\[\w+\] \S+ \S*hello\.txt$/m, 'the tool that wrote, and its file')
+      const { calls, inputTokens, outputTokens, cachedTokens, costUsd, agentSeconds } = prd.run.usage
+      const used =
+        cli.reports === 'nothing'
+          ? { inputTokens: 0, outputTokens: 0, cachedTokens: 0 }
+          : tokensUsed([0, 1, 2, 0])
+      assert.deepEqual({ inputTokens, outputTokens, cachedTokens }, used)
+      assert.equal(calls, 2, 'the session and the judge')
+      assert.ok(agentSeconds > 0)
+      assert.equal(costUsd > 0, cli.reports === 'cost')
+    },
+  )
+}
+
+async function hugePrompt(cli: Cli): Promise<void> {
+  const parts = Array.from(
+    { length: 4000 },
+    (_, index) => `Part ${index} of a long story, with ümläuts and a 🎉.`,
+  )
+  // No text of a story is longer than 50,000 characters, so it takes five.
+  const [description = '', ...acceptanceCriteria] = [0, 1, 2, 3, 4].map((fifth) =>
+    parts.slice(fifth * 800, fifth * 800 + 800).join(' '),
+  )
+  const story = { title: 'Say hello', description, acceptanceCriteria }
+  const flags = ['--no-final-verification']
+  await play({ cli, story, script: working([WRITE, DONE]), flags }, (bench, { exit, said }) => {
+    assert.ok(Buffer.byteLength(parts.join(' ')) > 200_000)
+    assert.equal(exit, 0)
+    assert.equal(said.outcome, 'complete')
+    const asked = bench.model.requests.find((seen) => seen.turn === 0)?.text ?? ''
+    for (const part of parts) assert.ok(asked.includes(part), part)
+  })
+}
+
+/** A short wait is waited out: the test does not, and a cancelled wait is charged no more than the limit. */
+async function tooManyRequests(cli: Cli): Promise<void> {
+  const flags = cli.givesUp ? [] : ['--iteration-timeout', '15s']
+  const script = working([DONE], { failure: { status: 429 } })
+  await play(
+    { cli, story: STORY, script, flags },
+    (bench, outcome) => {
+      assert.equal(outcome.exit, 130)
+      assert.equal(outcome.said.outcome, 'interrupted')
+      chargedNothing(outcome)
+      assert.ok(bench.model.requests.some((seen) => seen.status === 429))
+    },
+    /waiting until/,
+  )
+}
+
+async function usageLimit(cli: Cli): Promise<void> {
+  const reset = Math.ceil(Date.now() / 60_000) * 60 + 7200
+  const script = working([DONE], { failure: cli.limit(reset) })
+  const flags = cli.givesUp ? [] : ['--iteration-timeout', '15s']
+  await play(
+    { cli, story: STORY, script, flags },
+    (_bench, outcome) => {
+      chargedNothing(outcome)
+      assert.equal(outcome.exit, cli.tellsReset ? 4 : 130)
+      assert.equal(outcome.said.outcome, cli.tellsReset ? 'paused' : 'interrupted')
+      if (!cli.tellsReset) return
+      const [, until = ''] = /waiting for the agent's limit until (\S+)/.exec(outcome.log) ?? []
+      // codex says the minute, which is over then.
+      const late = Date.parse(until) / 1000 - reset
+      assert.ok(late === 0 || late === 60, until)
+    },
+    cli.tellsReset ? undefined : /waiting until/,
+  )
+}
+
+async function hang(cli: Cli): Promise<void> {
+  const script = working([DONE], { failure: { hang: true } })
+  const flags = ['--idle-timeout', '10s', '--max-attempts', '1']
+  await play({ cli, story: STORY, script, flags }, (bench, { exit, said, prd, log }) => {
+    assert.equal(exit, 1)
+    assert.equal(said.outcome, 'stuck')
+    assert.equal(said.iterations, 1, 'a session that says nothing is charged')
+    assert.equal(prd.userStories[0]?.blocked, true)
+    assert.match(log, /printed nothing for longer than idle-timeout/)
+    assert.ok(bench.model.requests.some((seen) => seen.status === 0))
+  })
+}
+
+/** In the middle of a tool's own shell, which may have left the agent's process group. */
+async function cancel(cli: Cli): Promise<void> {
+  const script = (url: string) => {
+    const reached = `exec 3<>/dev/tcp/127.0.0.1/${new URL(url).port}; printf 'GET /reached HTTP/1.0\\r\\n\\r\\n' >&3`
+    const shell = `bash -c "${reached.replaceAll('\\', '\\\\')}; exec tail -f /dev/null"`
+    return working([{ wishes: [{ shell }] }, DONE])()
+  }
+  await play(
+    { cli, story: STORY, script },
+    (_bench, outcome) => {
+      assert.equal(outcome.exit, 130)
+      assert.equal(outcome.said.outcome, 'interrupted')
+      chargedNothing(outcome)
+    },
+    (bench) => bench.model.when((seen) => seen.path === '/reached'),
+  )
+}
+
+const SCENES: readonly (readonly [string, (cli: Cli) => Promise<void>])[] = [
+  ['implements a story with its own tools', implementsStory],
+  ['gets a prompt of 200 KB whole', hugePrompt],
+  ['meets a 429: nothing is charged', tooManyRequests],
+  ['meets a usage limit: nothing is charged, and Ralph waits as long as it says', usageLimit],
+  ['hangs: ended by the idle time-out, charged', hang],
+  ['is cancelled in the middle of a tool: nothing is left', cancel],
+]
+
+test('real agent CLIs', { concurrency: 3 }, async (t: TestContext) => {
+  const wanted = process.env.RALPH_REAL_AGENTS?.split(',') ?? clis.map((cli) => cli.name)
+  await Promise.all(
+    clis
+      .filter((cli) => wanted.includes(cli.name))
+      .map((cli) =>
+        t.test(`${cli.name} ${cli.version}`, async (one) => {
+          const refused = await install(cli)
+          for (const [name, act] of SCENES) {
+            if (refused !== null)
+              process.stdout.write(`SKIPPED: ${cli.name} ${name}: it cannot be installed: ${refused}\n`)
+            await one.test(`${cli.name} ${name}`, { skip: refused !== null && 'not installed' }, () =>
+              act(cli),
+            )
+          }
+        }),
+      ),
+  )
+})

@@ -1,0 +1,150 @@
+// The real agent CLIs: which version, and how each is pointed to a model on loopback. Facts: facts/agents.md.
+
+import type { Failure } from './model.ts'
+
+export type Cli = {
+  name: string
+  version: string
+  /** `agent-args`. */
+  args(url: string): string[]
+  env(url: string): Record<string, string>
+  /** How its server says that a usage limit is reached until `reset` (epoch seconds). */
+  limit(reset: number): Failure
+  /** Whether it tells when the limit ends. */
+  tellsReset: boolean
+  /** Whether it gives up soon after a 429; else the time-out ends it while it tries again. */
+  givesUp: boolean
+  /** What it reports that a session used: money too, tokens alone, nothing. */
+  reports: 'cost' | 'tokens' | 'nothing'
+  /** Files in its home. */
+  home?: Readonly<Record<string, string>>
+}
+
+const claude: Cli = {
+  name: 'claude',
+  version: '2.1.329',
+  args: () => [],
+  // Without a subscription's token it does not tell when a usage limit ends.
+  env: (url) => ({
+    ANTHROPIC_BASE_URL: url,
+    CLAUDE_CODE_OAUTH_TOKEN: 'not-a-token',
+    CLAUDE_CODE_MAX_RETRIES: '0',
+  }),
+  limit: (reset) => ({
+    status: 429,
+    headers: {
+      'retry-after': '7200',
+      'anthropic-ratelimit-unified-status': 'rejected',
+      'anthropic-ratelimit-unified-reset': String(reset),
+      'anthropic-ratelimit-unified-representative-claim': 'five_hour',
+    },
+  }),
+  tellsReset: true,
+  givesUp: true,
+  reports: 'cost',
+}
+
+const codex: Cli = {
+  name: 'codex',
+  version: '0.169.0',
+  args: (url) => ['-c', `openai_base_url="${url}/v1"`],
+  env: () => ({ OPENAI_API_KEY: 'not-a-key' }),
+  limit: (reset) => ({
+    status: 429,
+    body: {
+      error: {
+        type: 'usage_limit_reached',
+        message: 'The usage limit has been reached',
+        plan_type: 'plus',
+        resets_at: reset,
+      },
+    },
+  }),
+  tellsReset: true,
+  givesUp: true,
+  reports: 'tokens',
+}
+
+const gemini: Cli = {
+  name: 'gemini',
+  version: '0.61.0',
+  args: () => ['-m', 'gemini-2.5-pro'],
+  env: (url) => ({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: 'not-a-key' }),
+  limit: () => ({
+    status: 429,
+    body: {
+      error: {
+        code: 429,
+        message: 'You exceeded your current quota',
+        status: 'RESOURCE_EXHAUSTED',
+        details: [
+          {
+            '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
+            violations: [{ quotaId: 'GenerateRequestsPerDayPerProjectPerModel' }],
+          },
+        ],
+      },
+    },
+  }),
+  tellsReset: false,
+  givesUp: false,
+  reports: 'tokens',
+  home: {
+    '.gemini/settings.json': JSON.stringify({
+      security: { auth: { selectedType: 'gemini-api-key' } },
+      privacy: { usageStatisticsEnabled: false },
+      telemetry: { enabled: false },
+      general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+    }),
+  },
+}
+
+const opencode: Cli = {
+  name: 'opencode',
+  version: '1.18.33',
+  args: () => ['--model', 'loopback/sample'],
+  env: (url) => ({
+    OPENCODE_DISABLE_MODELS_FETCH: '1',
+    OPENCODE_CONFIG_CONTENT: JSON.stringify({
+      autoupdate: false,
+      share: 'disabled',
+      provider: {
+        loopback: {
+          npm: '@ai-sdk/openai-compatible',
+          name: 'Loopback',
+          options: { baseURL: `${url}/v1`, apiKey: 'not-a-key' },
+          models: {
+            sample: {
+              name: 'Sample',
+              limit: { context: 200_000, output: 8192 },
+              cost: { input: 3, output: 15, cache_read: 0.3 },
+            },
+          },
+        },
+      },
+    }),
+  }),
+  limit: () => ({ status: 429, headers: { 'retry-after': '7200' } }),
+  tellsReset: false,
+  givesUp: false,
+  reports: 'cost',
+}
+
+const copilot: Cli = {
+  name: 'copilot',
+  version: '1.0.102',
+  args: () => [],
+  env: (url) => ({
+    COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
+    COPILOT_PROVIDER_API_KEY: 'not-a-key',
+    COPILOT_MODEL: 'sample',
+    COPILOT_OFFLINE: 'true',
+  }),
+  limit: () => ({ status: 429, headers: { 'retry-after': '7200' } }),
+  tellsReset: false,
+  givesUp: false,
+  reports: 'nothing',
+}
+
+/** The slowest first: they are driven side by side. */
+export const clis: readonly Cli[] = [opencode, gemini, copilot, claude, codex]
