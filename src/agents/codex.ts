@@ -21,7 +21,7 @@ import {
   stderrLine,
   withWords,
 } from './ending.ts'
-import { amount, type Json, jsonObject, object, objects, string } from './json.ts'
+import { amount, type Json, jsonEvent, jsonObject, object, objects, string, toolTarget } from './json.ts'
 
 export const codex: AgentVendor = {
   name: 'codex',
@@ -81,7 +81,7 @@ class CodexParser implements StreamParser {
       if (/^Error: turn\/start: .*"input_error_code":"input_too_large"/.test(line)) this.#inputRefused = true
       return []
     }
-    const event = jsonObject(line)
+    const event = jsonEvent(line)
     switch (string(event?.type)) {
       case 'turn.started':
         this.#turnStarted = true
@@ -137,9 +137,7 @@ class CodexParser implements StreamParser {
         return [{ kind: 'text', text }]
       }
       case 'command_execution':
-        return completed
-          ? []
-          : [{ kind: 'tool', name: 'command', target: string(item?.command)?.slice(0, 200) ?? null }]
+        return completed ? [] : [{ kind: 'tool', name: 'command', target: commandOf(string(item?.command)) }]
       case 'file_change': {
         const paths = objects(item?.changes).flatMap((change) => string(change.path) ?? [])
         return completed ? [] : [{ kind: 'tool', name: 'edit', target: paths.join(', ').slice(0, 200) }]
@@ -176,6 +174,12 @@ class CodexParser implements StreamParser {
     this.#retrying = { status }
     return [{ kind: 'retry', status, attempt: this.#attempt }]
   }
+}
+
+/** What its shell is to run: the shell itself says nothing to people. */
+function commandOf(line: string | null): string | null {
+  const inner = /^\S*\b(?:ba|z|da)?sh -l?c (['"])(.*)\1$/s.exec(line ?? '')?.[2]
+  return toolTarget({ command: inner ?? line })
 }
 
 /**

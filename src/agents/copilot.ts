@@ -21,7 +21,7 @@ import {
   stderrLine,
   withWords,
 } from './ending.ts'
-import { amount, type Json, jsonObject, number, object, objects, string, toolTarget } from './json.ts'
+import { amount, type Json, jsonEvent, number, object, objects, string, toolTarget } from './json.ts'
 
 export const copilot: AgentVendor = {
   name: 'copilot',
@@ -72,7 +72,7 @@ class CopilotParser implements StreamParser {
       this.#stderr.push(line)
       return []
     }
-    const event = jsonObject(line)
+    const event = jsonEvent(line)
     const data = object(event?.data) ?? {}
     switch (string(event?.type)) {
       case 'assistant.message':

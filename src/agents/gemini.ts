@@ -21,7 +21,7 @@ import {
   stderrLine,
   withWords,
 } from './ending.ts'
-import { amount, type Json, jsonObject, object, string, toolTarget } from './json.ts'
+import { amount, type Json, jsonEvent, object, string, toolTarget } from './json.ts'
 
 export const gemini: AgentVendor = {
   name: 'gemini',
@@ -66,7 +66,7 @@ class GeminiParser implements StreamParser {
 
   line(stream: 'stdout' | 'stderr', line: string): AgentEvent[] {
     if (stream === 'stderr') return this.#onStderr(line)
-    const event = jsonObject(line)
+    const event = jsonEvent(line)
     const type = string(event?.type)
     if (event === null || type === null) return []
     if (type !== 'result') this.#retrying = null

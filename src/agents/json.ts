@@ -4,12 +4,22 @@ export type Json = Readonly<Record<string, unknown>>
 
 /** The object on this line, or null when the line is anything else. */
 export function jsonObject(line: string): Json | null {
-  if (!line.trimStart().startsWith('{')) return null
+  const text = line.trim() // a byte order mark is white space here, and an error to JSON.parse
+  if (!text.startsWith('{')) return null
   try {
-    return object(JSON.parse(line))
+    return object(JSON.parse(text))
   } catch {
     return null
   }
+}
+
+/**
+ * The event on a line of a vendor's stream, or null: as `jsonObject`, but a warning of the program, or terminal codes,
+ * may stand on the line before it, written without a line end of their own.
+ */
+export function jsonEvent(line: string): Json | null {
+  const start = line.indexOf('{')
+  return start < 0 || line.lastIndexOf('"', start) >= 0 ? null : jsonObject(line.slice(start))
 }
 
 /** The value as an object, or null. */

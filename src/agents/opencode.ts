@@ -22,7 +22,7 @@ import {
   stderrLine,
   withWords,
 } from './ending.ts'
-import { amount, type Json, jsonObject, number, object, string, toolTarget } from './json.ts'
+import { amount, type Json, jsonEvent, jsonObject, number, object, string, toolTarget } from './json.ts'
 
 export const opencode: AgentVendor = {
   name: 'opencode',
@@ -90,7 +90,7 @@ class OpencodeParser implements StreamParser {
 
   line(stream: 'stdout' | 'stderr', line: string): AgentEvent[] {
     if (stream === 'stderr') return this.#onLog(line)
-    const event = jsonObject(line)
+    const event = jsonEvent(line)
     const part = object(event?.part)
     if (event !== null) this.#retrying = null
     switch (string(event?.type)) {

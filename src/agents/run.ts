@@ -24,6 +24,8 @@ export type AgentRequest = {
   idleTimeoutMs?: number
   signal?: AbortSignal
   onEvent?: (event: AgentEvent) => void
+  /** Takes secrets out of what is told and kept: events and transcript. */
+  redact?: (text: string) => string
   /** Every line of both streams goes there, at most 64 MB; a file that cannot be written is only reported. */
   transcriptPath?: string
   captureBytes: number
@@ -35,6 +37,8 @@ export type Availability = { ok: true; version: string } | { ok: false; reason: 
 
 const TRANSCRIPT_LIMIT = 64 * 1024 * 1024
 const VERSION_TIMEOUT_MS = 20_000
+/** A file that a tool wrote stands in an event of one line. */
+const LINE_LIMIT = 32 * 1024 * 1024
 
 /** Runs a session to its end. Never rejects for anything that the agent does; every failure is a status. */
 export async function runAgent(request: AgentRequest): Promise<SessionResult> {
@@ -49,7 +53,8 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   const onStdin = command.promptChannel === 'stdin'
   const args = onStdin ? command.args : [...command.args, request.prompt]
   const parser = vendor.parser(Date.now)
-  const tell = (event: AgentEvent): void => request.onEvent?.(event)
+  const redact = request.redact ?? ((text: string) => text)
+  const tell = (event: AgentEvent): void => request.onEvent?.(shown(event, request.cwd, redact))
   const transcript = openTranscript(request.transcriptPath, tell)
 
   const cancelled = request.signal?.aborted === true
@@ -63,8 +68,9 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
     ...(request.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: request.idleTimeoutMs }),
     ...(request.signal === undefined ? {} : { signal: request.signal }),
     ...(request.mark === undefined ? {} : { mark: request.mark }),
+    lineLimit: LINE_LIMIT,
     onLine: (stream, line) => {
-      transcript.write(line)
+      transcript.write(redact(line))
       for (const event of parser.line(stream, line)) tell(event)
     },
   })
@@ -169,6 +175,23 @@ function openTranscript(path: string | undefined, tell: (event: AgentEvent) => v
       file.end()
       await finished(file).catch(give)
     },
+  }
+}
+
+/** An event for people: without secrets, and with paths as the repository has them. */
+function shown(event: AgentEvent, cwd: string, redact: (text: string) => string): AgentEvent {
+  switch (event.kind) {
+    case 'text':
+      return { ...event, text: redact(event.text) }
+    case 'tool':
+      return {
+        ...event,
+        target: event.target === null ? null : redact(event.target.replaceAll(`${cwd}/`, '')),
+      }
+    case 'error':
+      return { ...event, message: redact(event.message) }
+    default:
+      return event
   }
 }
 

@@ -76,6 +76,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
       idleTimeoutMs: options.idleTimeoutMs,
       signal,
       onEvent: options.onEvent,
+      redact: options.redactor.redact,
       transcriptPath: join(options.directory, 'transcripts', `${name}.log`),
       captureBytes: CAPTURE_BYTES,
       ...(options.mark === undefined ? {} : { mark: options.mark }),

@@ -13,7 +13,7 @@ import {
   stderrLine,
   withWords,
 } from './ending.ts'
-import { amount, type Json, jsonObject, number, object, objects, string, toolTarget } from './json.ts'
+import { amount, type Json, jsonEvent, number, object, objects, string, toolTarget } from './json.ts'
 
 /** Where the programs that print this format differ. */
 export type Dialect = {
@@ -56,7 +56,7 @@ class StreamJsonParser implements StreamParser {
       this.#stderr.push(line)
       return []
     }
-    const event = jsonObject(line)
+    const event = jsonEvent(line)
     if (event === null) return []
     const type = string(event.type)
     if (type === 'result') return this.#onResult(event)

@@ -13,7 +13,10 @@ import {
   stepLines,
   warningLine,
 } from '../report/terminal.ts'
-import { humanMs } from '../report/words.ts'
+import { humanMs, utc } from '../report/words.ts'
+
+/** Characters of what an agent says that a line shows. */
+const SHOWN = 300
 
 /** The part of a stream that is needed. */
 export type Screen = { write(text: string): unknown; isTTY?: boolean; columns?: number }
@@ -114,19 +117,27 @@ function withoutGates(event: Event): Event {
     : event
 }
 
+/** The transcript has all of it. */
+function short(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length <= SHOWN ? line : `${line.slice(0, SHOWN - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
+}
+
 /** One readable line for what an agent does, or nothing. */
 export function sayAgent(event: AgentEvent): string | null {
   switch (event.kind) {
     case 'text':
-      return event.text.trim() === '' ? null : event.text.replace(/\s+/g, ' ').trim()
+      return event.text.trim() === '' ? null : short(event.text)
     case 'tool':
       return event.target === null ? event.name : `${event.name} ${event.target}`
     case 'limit':
-      return 'the usage limit is reached'
+      return event.resetsAt === null
+        ? 'a usage or rate limit is reached'
+        : `the usage limit is reached, until ${utc(event.resetsAt)}`
     case 'retry':
-      return `asks its server again (attempt ${event.attempt})`
+      return `asks its server again after ${event.status === null ? 'a failed request' : `HTTP ${event.status}`} (attempt ${event.attempt})`
     case 'error':
-      return event.message
+      return short(event.message)
     case 'usage':
       return null
   }

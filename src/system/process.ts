@@ -40,6 +40,8 @@ export type RunRequest = {
   signal?: AbortSignal
   /** Every complete line of stdout or stderr, decoded, without its line end. */
   onLine?: (stream: 'stdout' | 'stderr', line: string) => void
+  /** A longer line is delivered cut, in UTF-16 units; see output.ts. */
+  lineLimit?: number
   /** At most this many bytes of output are kept (head and tail, what was cut is said). */
   captureBytes: number
   /** Value of the marker variable, for a caller that stores it to end survivors after our own death; else random. */
@@ -128,7 +130,7 @@ class Started {
 
     const kept = capture(request.captureBytes)
     const streams = (['stdout', 'stderr'] as const).map((name) => {
-      const lines = lineSplitter((line) => request.onLine?.(name, line))
+      const lines = lineSplitter((line) => request.onLine?.(name, line), request.lineLimit)
       const guarded = (step: () => string): void => {
         if (this.surprise !== undefined) return
         try {

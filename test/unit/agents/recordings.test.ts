@@ -156,7 +156,7 @@ test('events name tools and their targets', () => {
   ])
   assert.deepEqual(tools('codex', 'happy-json'), [
     { kind: 'tool', name: 'edit', target: '/repo/hello.txt' },
-    { kind: 'tool', name: 'command', target: `/bin/bash -lc '${command}'` },
+    { kind: 'tool', name: 'command', target: command },
   ])
   assert.deepEqual(tools('opencode', 'happy-json')[1], { kind: 'tool', name: 'bash', target: command })
   assert.deepEqual(tools('gemini', 'happy-stream')[0], {

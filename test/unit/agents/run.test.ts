@@ -67,6 +67,37 @@ test('custom: prompt on stdin, variables of the caller, exit 0, usage in the las
   for (const line of ['the prompt', 'noise', usage]) assert.ok(transcript.includes(`${line}\n`), line)
 })
 
+test('what is told and kept has no secrets, and paths as the repository has them', async () => {
+  const events: AgentEvent[] = []
+  const secret = 'hunter2-hunter2'
+  const used = { name: 'Write', input: { file_path: `${folder}/src/a.ts` } }
+  const content = [
+    { type: 'text', text: `the key is ${secret}` },
+    { type: 'tool_use', ...used },
+    { type: 'tool_use', name: 'Bash', input: { command: `curl -H ${secret} ${folder}/x` } },
+  ]
+  program('claude', `cat >/dev/null; cat '${folder}/told.json'; exit 1`)
+  writeFileSync(join(folder, 'told.json'), `${JSON.stringify({ type: 'assistant', message: { content } })}\n`)
+  const transcriptPath = join(folder, 'secret.log')
+  await runAgent(
+    request({
+      vendor: vendor('claude'),
+      redact: (text) => text.replaceAll(secret, '***'),
+      onEvent: (event) => events.push(event),
+      transcriptPath,
+    }),
+  )
+  assert.deepEqual(
+    events.filter((event) => event.kind !== 'usage'),
+    [
+      { kind: 'text', text: 'the key is ***' },
+      { kind: 'tool', name: 'Write', target: 'src/a.ts' },
+      { kind: 'tool', name: 'Bash', target: 'curl -H *** x' },
+    ],
+  )
+  assert.ok(!readFileSync(transcriptPath, 'utf8').includes(secret))
+})
+
 test('custom: any other exit code fails, with the words of stderr', async () => {
   const result = await runAgent(request({ commandLine: 'echo so far; echo "Error: no luck" >&2; exit 3' }))
   assert.equal(result.status, 'failed')
