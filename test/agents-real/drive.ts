@@ -46,6 +46,11 @@ export function toolCache(): string {
   )
 }
 
+/** Where the CLI's program is, once it is installed. */
+export function binOf(cli: Cli): string {
+  return join(toolCache(), 'ralph-agents', cli.name, cli.version, 'node_modules', '.bin')
+}
+
 export type Story = { title: string; description: string; acceptanceCriteria?: readonly string[] }
 
 export type Scene = {
