@@ -178,8 +178,10 @@ export async function openSite(options: SiteOptions): Promise<Site> {
         shell: `echo "at ${name}"; cat "${pipe}" >/dev/null`,
         async reached() {
           const at = (run: Run) => runner.log(run).includes(`at ${name}\n`)
-          const run = await runner.when((one) => at(one) || one.status === 'completed')
-          assert.ok(at(run), `the run ended before it came to ${name}\n${runner.log(run)}`)
+          const run = await runner.when(
+            (one) => at(one) || runner.runs.every((other) => other.status === 'completed'),
+          )
+          assert.ok(at(run), `the chain ended before it came to ${name}\n${runner.log(run)}`)
           return run
         },
         release: () => writeFile(pipe, ''),

@@ -1,0 +1,355 @@
+// Jobs that come twice, never, late or again: one chain and the same end, whatever starts runs. And `resume-lost`.
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import {
+  annotationsOf,
+  goodTurn,
+  openChecks,
+  openSite,
+  outputsOf,
+  ROOT,
+  type Site,
+  type SiteOptions,
+  story,
+} from './site.ts'
+
+const STORIES = [
+  story('US-001', 'one'),
+  story('US-002', 'two', { priority: 2 }),
+  story('US-003', 'three', { priority: 3 }),
+]
+const SCRIPT = {
+  'US-001': [goodTurn('one', 1)],
+  'US-002': [goodTurn('two', 2)],
+  'US-003': [goodTurn('three', 3)],
+}
+const QUICK = {
+  gates: 'test: node --test test/*.test.mjs',
+  'final-verification': 'false',
+  'iterations-per-job': '1',
+}
+const DISPATCHES = /\/actions\/workflows\/ralph\.yml\/dispatches$/
+
+async function quick(options: Partial<SiteOptions> = {}): Promise<Site> {
+  return openSite({ stories: STORIES, script: SCRIPT, ...options, inputs: { ...QUICK, ...options.inputs } })
+}
+
+async function withResume(options: Partial<SiteOptions> = {}): Promise<Site> {
+  const resume = await readFile(join(ROOT, 'examples', 'ralph-resume.yml'), 'utf8')
+  return quick({ ...options, files: { '.github/workflows/ralph-resume.yml': resume, ...options.files } })
+}
+
+/** The schedule fires; waits until nothing runs any more. Gives what the resuming runs said. */
+async function schedule(site: Site, times = 1): Promise<string[]> {
+  const runs = []
+  for (let n = 0; n < times; n++)
+    runs.push(...(await site.runner.trigger('schedule', { schedule: '17 * * * *' })))
+  await site.runner.settled()
+  assert.equal(runs.length, times)
+  for (const run of runs) assert.equal(run.conclusion, 'success', site.runner.log(run))
+  return runs.flatMap((run) => annotationsOf(run, 'notice'))
+}
+
+/** The next dispatch is accepted by GitHub, and no run ever comes of it. */
+function dropDispatch(site: Site) {
+  const body = { workflow_run_id: 1, run_url: site.github.url, html_url: site.github.url }
+  return site.github.fault({ method: 'POST', path: DISPATCHES }, { status: 200, body })
+}
+
+/** One chain that came to its end: every story worked once, nothing doubled, nothing open. */
+async function oneChain(site: Site): Promise<void> {
+  const { github } = site
+  assert.deepEqual(github.violations, [], site.log())
+  const sessions = await site.sessions()
+  assert.deepEqual(
+    sessions.map((one) => one.story),
+    ['US-001', 'US-002', 'US-003'],
+    site.log(),
+  )
+  const state = await site.state()
+  assert.equal(state.prd.run.outcome, 'complete', site.log())
+  assert.equal(state.prd.run.iterations, 3)
+  assert.equal(state.lease, null)
+  assert.equal(state.attempt, null)
+  assert.deepEqual(openChecks(site), [])
+  const { number } = await site.pull()
+  assert.equal(github.comments(number).filter((one) => one.login === 'github-actions[bot]').length, 1)
+  await site.checks()
+  for (const run of site.runner.runs) assert.equal(run.conclusion, 'success', site.runner.log(run))
+  const commits = await github.bare.run([
+    'log',
+    '--format=%(trailers:key=Ralph-Story,valueonly)',
+    'main..ralph/sample',
+  ])
+  assert.deepEqual(commits.split('\n').filter(Boolean), ['US-003', 'US-002', 'US-001'])
+}
+
+function outcomes(site: Site): (string | undefined)[] {
+  return site.runner.runs.map((run) => outputsOf(run).outcome)
+}
+
+test('every dispatch of a chain comes twice: the second of each does nothing', async () => {
+  await using site = await quick()
+  const twice = new Set<number>()
+  site.github.world.onRun((run) => {
+    const generation = Number(run.inputs.generation ?? '')
+    if (run.event !== 'workflow_dispatch' || !(generation > 0) || twice.has(generation)) return
+    twice.add(generation)
+    void site.runner.dispatch('ralph.yml', { ...run.inputs }, { actor: 'alice' })
+  })
+  await site.go()
+  await oneChain(site)
+  assert.equal(twice.size, 2)
+  assert.deepEqual(
+    outcomes(site)
+      .map((one) => one ?? 'nothing')
+      .sort(),
+    ['complete', 'continued', 'continued', 'nothing', 'nothing'],
+  )
+  assert.match(
+    site.log(),
+    /Notice: this job was dispatched as generation 1, the run is at \d: another job has gone on/,
+  )
+})
+
+test('the doubled dispatch runs beside the first one, in a group of its own: one of them works', async () => {
+  await using site = await quick({ workflow: (text) => text.replace(/ {4}concurrency:\n(?: {6}.*\n)+/, '') })
+  const twice = new Set<number>()
+  site.github.world.onRun((run) => {
+    const generation = Number(run.inputs.generation ?? '0')
+    if (run.event !== 'workflow_dispatch' || twice.has(generation)) return
+    twice.add(generation)
+    void site.runner.dispatch('ralph.yml', { ...run.inputs }, { actor: 'alice' })
+  })
+  await site.go()
+  await oneChain(site)
+  assert.equal(twice.size, 3)
+})
+
+test('a late dispatch of an old generation, and one of a generation to come, do nothing', async () => {
+  await using site = await quick()
+  const lost = dropDispatch(site)
+  await site.go()
+  assert.equal(lost.hits, 1)
+  const { generation } = await site.state()
+  const before = await site.github.head('refs/ralph/2026-01-31-sample')
+  for (const wrong of [0, generation - 1, generation + 1]) {
+    const run = await site.go({ generation: String(wrong) })
+    assert.equal(run.conclusion, 'success', site.log())
+    assert.equal(outputsOf(run).outcome, undefined, site.runner.log(run))
+  }
+  assert.equal(await site.github.head('refs/ralph/2026-01-31-sample'), before)
+  await site.go({ generation: String(generation) })
+  await oneChain(site)
+})
+
+test('runs of the chain are run again from the UI: the end stays the end', async () => {
+  await using site = await quick()
+  await site.go()
+  const [first, ...others] = [...site.runner.runs]
+  for (const run of [...others.reverse(), first]) {
+    if (run === undefined) continue
+    site.runner.rerun(run.id, { actor: 'bob' })
+    await site.runner.settled()
+  }
+  await oneChain(site)
+  assert.equal(site.runner.runs.length, 3, 'nothing new was started')
+  assert.equal(outputsOf(first ?? site.last()).outcome, 'complete', 'a kick-off reports how it stands')
+})
+
+test('a run is run again from the UI while the next job works: it leaves at once', async () => {
+  await using site = await quick({ workflow: (text) => text.replace(/ {4}concurrency:\n(?: {6}.*\n)+/, '') })
+  const middle = site.hold('middle')
+  await site.setScript({ ...SCRIPT, 'US-002': [{ ...goodTurn('two', 2), shell: middle.shell }] })
+  const first = await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  const second = await middle.reached()
+  site.runner.rerun(first.id, { actor: 'bob' })
+  await site.runner.when((run) => run.id === first.id && run.attempt === 2 && run.status === 'completed')
+  assert.match(site.runner.log(first), new RegExp(`Notice: run ${second.id} \\(http.*\\) works on sample`))
+  await middle.release()
+  await site.runner.settled()
+  await oneChain(site)
+})
+
+test('two kick-offs at the very same time, one of them without the name: one chain', async () => {
+  await using site = await quick()
+  await Promise.all([
+    site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' }),
+    site.runner.dispatch('ralph.yml', {}, { actor: 'bob' }),
+  ])
+  await site.runner.settled()
+  await oneChain(site)
+})
+
+test('a second kick-off waits in the group while the chain works: it goes on or reports, and forks nothing', async () => {
+  await using site = await quick()
+  const middle = site.hold('middle')
+  await site.setScript({ ...SCRIPT, 'US-001': [{ ...goodTurn('one', 1), shell: middle.shell }] })
+  await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  await middle.reached()
+  await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'bob' })
+  await middle.release()
+  await site.runner.settled()
+  await oneChain(site)
+})
+
+test('comments rain on a working job: each is answered once, none starts a second chain', async () => {
+  await using site = await quick()
+  const middle = site.hold('middle')
+  await site.setScript({ ...SCRIPT, 'US-001': [{ ...goodTurn('one', 1), shell: middle.shell }] })
+  await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  await middle.reached()
+  const { number } = await site.pull()
+  const said = ['/ralph note US-002 -- mind the gap', '/ralph run', '/ralph limit iterations +2'].map(
+    (body) => site.github.comment('alice', number, body),
+  )
+  const odd = site.github.comment('alice', number, '/ralph retyr US-001')
+  const foreign = site.github.comment('mallory', number, '/ralph skip all')
+  await site.runner.when(
+    (run) => run.payload.comment !== undefined && run.status === 'completed' && run === site.last(),
+  )
+  await middle.release()
+  await site.runner.settled()
+  assert.deepEqual(site.github.violations, [], site.log())
+  for (const { id } of said)
+    assert.deepEqual(site.reactions(id), ['github-actions[bot]: eyes', 'github-actions[bot]: rocket'])
+  assert.deepEqual(site.reactions(odd.id), ['github-actions[bot]: confused'])
+  assert.deepEqual(site.reactions(foreign.id), ['github-actions[bot]: confused'])
+  const state = await site.state()
+  assert.equal(state.control.granted.iterations, 2)
+  assert.equal(state.prd.run.outcome, 'complete', site.log())
+  assert.match((await site.sessions()).find((one) => one.story === 'US-002')?.prompt ?? '', /mind the gap/)
+  const replies = site.github
+    .comments(number)
+    .filter((one) => one.login === 'github-actions[bot]' && /retyr/.test(one.body))
+  assert.equal(replies.length, 1)
+  const sessions = await site.sessions()
+  assert.equal(sessions.length, 3)
+})
+
+test('a dispatch is dropped: the schedule starts the chain again, once', async () => {
+  await using site = await withResume()
+  dropDispatch(site)
+  await site.go()
+  assert.deepEqual(outcomes(site), ['continued'])
+  const said = await schedule(site)
+  assert.deepEqual(said, ['resumed: sample (the next job was promised and never started)'])
+  await oneChain(site)
+  assert.deepEqual(await schedule(site), ['no chain is lost'])
+})
+
+test('GitHub refuses the dispatch for good: the job says so and fails, its work is safe, the schedule goes on', async () => {
+  await using site = await withResume()
+  site.github.fault({ method: 'POST', path: DISPATCHES }, { status: 404, body: { message: 'Not Found' } })
+  const run = await site.go()
+  assert.equal(run.conclusion, 'failure')
+  assert.equal(outputsOf(run).outcome, 'error')
+  assert.match(annotationsOf(run, 'error').join('\n'), /ralph\.yml could not be dispatched/)
+  assert.equal((await site.prd()).userStories[0]?.passes, true)
+  await schedule(site)
+  assert.equal((await site.state()).prd.run.outcome, 'complete', site.log())
+  assert.equal((await site.sessions()).length, 3)
+})
+
+test('the schedule fires twice at once: one dispatch takes effect', async () => {
+  await using site = await withResume()
+  dropDispatch(site)
+  await site.go()
+  await schedule(site, 2)
+  await oneChain(site)
+})
+
+test('the machine of a job is lost: the schedule resumes, the attempt is given back', async () => {
+  await using site = await withResume()
+  const middle = site.hold('middle')
+  await site.setScript({ ...SCRIPT, 'US-002': [{ shell: middle.shell }] })
+  await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  const second = await middle.reached()
+  assert.deepEqual(await scheduleBeside(site), ['no chain is lost'])
+  site.runner.kill(second.id)
+  await site.runner.settled()
+  await site.setScript(SCRIPT)
+  assert.deepEqual(await schedule(site), ['resumed: sample (the job that worked on it was lost)'])
+  const state = await site.state()
+  assert.equal(state.prd.run.outcome, 'complete', site.log())
+  assert.equal(state.prd.userStories[1]?.retries, 0)
+  assert.equal((await site.sessions()).length, 4)
+})
+
+/** The schedule fires while a job works. */
+async function scheduleBeside(site: Site): Promise<string[]> {
+  const [run] = await site.runner.trigger('schedule', { schedule: '17 * * * *' })
+  assert.ok(run !== undefined)
+  await site.runner.when((one) => one.id === run.id && one.status === 'completed')
+  return annotationsOf(run, 'notice')
+}
+
+test('main is killed and its post step has tidied up: the schedule resumes that chain, too', async () => {
+  await using site = await withResume()
+  await site.setScript({ ...SCRIPT, 'US-001': [{ shell: KILL_MAIN }] })
+  const run = await site.go()
+  assert.equal(run.conclusion, 'failure', site.log())
+  assert.equal((await site.state()).lease, null, site.log())
+  await site.setScript(SCRIPT)
+  await schedule(site)
+  assert.equal((await site.state()).prd.run.outcome, 'complete', site.log())
+})
+
+/** Ends the action's own process from the agent's shell: the nearest parent that runs the bundle. */
+const KILL_MAIN = `p=$$; while [ "$p" -gt 1 ]; do grep -qa 'dist/action/main[.]js' /proc/$p/cmdline && kill -9 $p && break; p=$(awk '{print $4}' /proc/$p/stat); done; sleep 5`
+
+test('a person cancelled the job: the schedule lets the chain rest', async () => {
+  await using site = await withResume()
+  const middle = site.hold('middle')
+  await site.setScript({ ...SCRIPT, 'US-002': [{ shell: middle.shell }] })
+  await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  const second = await middle.reached()
+  site.runner.cancel(second.id)
+  await site.runner.settled()
+  assert.equal(outputsOf(second).outcome, 'interrupted', site.log())
+  await site.setScript(SCRIPT)
+  assert.deepEqual(await schedule(site), ['no chain is lost'])
+  assert.equal((await site.sessions()).length, 2)
+})
+
+test('a person cancelled the job, and it was killed before it could save: the schedule lets the chain rest', async () => {
+  await using site = await withResume({ runner: { times: { interrupt: 1, terminate: 1 } } })
+  const middle = site.hold('middle')
+  await site.setScript({ ...SCRIPT, 'US-002': [{ shell: middle.shell }] })
+  await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  const second = await middle.reached()
+  site.runner.cancel(second.id)
+  await site.runner.settled()
+  assert.equal(second.conclusion, 'cancelled', site.log())
+  assert.equal(outputsOf(second).outcome, undefined, 'main was killed')
+  await site.setScript(SCRIPT)
+  assert.deepEqual(await schedule(site), ['no chain is lost'])
+  assert.equal((await site.sessions()).length, 2)
+})
+
+test('a paused chain and one that ended are left alone by the schedule', async () => {
+  await using site = await withResume()
+  const middle = site.hold('middle')
+  await site.setScript({ ...SCRIPT, 'US-001': [{ ...goodTurn('one', 1), shell: middle.shell }] })
+  await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  await middle.reached()
+  site.github.comment('alice', (await site.pull()).number, '/ralph pause')
+  await middle.release()
+  await site.runner.settled()
+  assert.deepEqual(await schedule(site), ['no chain is lost'])
+  await site.say('alice', '/ralph run')
+  await site.runner.settled()
+  assert.equal((await site.state()).prd.run.outcome, 'complete', site.log())
+  assert.deepEqual(await schedule(site), ['no chain is lost'])
+})
+
+test('a chain that waits for its limit is left alone', async () => {
+  await using site = await withResume({ inputs: { 'calls-per-hour': '1' } })
+  await site.go()
+  await site.runner.settled()
+  assert.deepEqual(outcomes(site), ['paused'], site.log())
+  assert.deepEqual(await schedule(site), ['no chain is lost'])
+  assert.equal((await site.sessions()).length, 1)
+})

@@ -1,0 +1,426 @@
+// People on the branch while Ralph works: their commits, their edits of prd.json, what they do to branch and pull request.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import {
+  goodTurn,
+  openChecks,
+  openSite,
+  outputsOf,
+  type Script,
+  type Site,
+  type SiteOptions,
+  story,
+} from './site.ts'
+
+const PRD = '.ralph/2026-01-31-sample/prd.json'
+const BRANCH = 'ralph/sample'
+const STORIES = [story('US-001', 'one'), story('US-002', 'two', { priority: 2 })]
+const SCRIPT = { 'US-001': [goodTurn('one', 1)], 'US-002': [goodTurn('two', 2)] }
+const QUICK = { gates: 'test: node --test test/*.test.mjs', 'final-verification': 'false' }
+
+type Edit = { userStories: Record<string, unknown>[] }
+
+/** A person's push that edits prd.json on a branch. */
+async function edit(site: Site, change: (prd: Edit) => void, branch = BRANCH): Promise<string> {
+  const prd: Edit = JSON.parse((await site.github.read(branch, PRD)) ?? '')
+  change(prd)
+  return site.github.commit(branch, { [PRD]: `${JSON.stringify(prd, null, 2)}\n` }, 'edit the plan', 'alice')
+}
+
+function find(prd: Edit, id: string): Record<string, unknown> {
+  const found = prd.userStories.find((one) => one.id === id)
+  assert.ok(found !== undefined, id)
+  return found
+}
+
+/** Starts a chain and stops it in the first session of a story; `meanwhile` is what people do then. */
+async function meanwhile(
+  id: string,
+  act: (site: Site) => Promise<unknown>,
+  options: Partial<SiteOptions> = {},
+): Promise<Site> {
+  const script: Script = options.script ?? SCRIPT
+  const site = await openSite({
+    stories: STORIES,
+    ...options,
+    script,
+    inputs: { ...QUICK, ...options.inputs },
+  })
+  const middle = site.hold('middle')
+  const [first = {}, ...later] = script[id] ?? []
+  await site.setScript({ ...script, [id]: [{ ...first, shell: middle.shell }, ...later] })
+  await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  await middle.reached()
+  await act(site)
+  await site.setScript(script)
+  await middle.release()
+  await site.runner.settled()
+  return site
+}
+
+/** What holds whatever people did: the contract, one chain, nothing open, the published history only grows. */
+async function sound(site: Site): Promise<void> {
+  const { github } = site
+  assert.deepEqual(github.violations, [], site.log())
+  assert.deepEqual(openChecks(site), [])
+  const state = await site.state()
+  assert.equal(state.lease, null)
+  assert.equal(state.attempt, null)
+  assert.equal(await github.bare.ask(['fsck', '--no-dangling']), '')
+  for (const push of github.pushes.filter((one) => one.ref === `refs/heads/${BRANCH}` && one.job !== null)) {
+    if (/^0+$/.test(push.before)) continue
+    assert.ok(await github.bare.isAncestor(push.before, push.after), 'our push was no fast-forward')
+  }
+  const pulls = await github.pulls()
+  for (const { number } of pulls) {
+    const ours = github.comments(number).filter((one) => one.login === 'github-actions[bot]')
+    assert.ok(ours.length <= 1, 'a second comment')
+  }
+}
+
+/** The outputs of the last run that worked. */
+function outcome(site: Site): Record<string, string> {
+  return outputsOf(site.runner.runs.findLast((run) => run.event !== 'issue_comment') ?? site.last())
+}
+
+async function completed(site: Site): Promise<void> {
+  await sound(site)
+  assert.equal(outcome(site).outcome, 'complete', site.log())
+  for (const one of (await site.prd()).userStories) assert.ok(one.passes || one.skipped, one.id)
+}
+
+/** Our pushes of the branch after somebody's commit must hold it. */
+async function holds(site: Site, commit: string): Promise<void> {
+  const head = (await site.github.head(BRANCH)) ?? ''
+  assert.ok(await site.github.bare.isAncestor(commit, head), `${commit} is not on the branch any more`)
+}
+
+test('people push code while a session works: joined, gated together, nothing is lost', async () => {
+  let theirs = ''
+  await using site = await meanwhile('US-001', async ({ github }) => {
+    theirs = await github.commit(BRANCH, goodTurn('three', 3).files ?? {}, 'by hand', 'alice')
+  })
+  await completed(site)
+  await holds(site, theirs)
+  for (const name of ['one', 'two', 'three'])
+    assert.notEqual(await site.github.read(BRANCH, `src/${name}.mjs`), null)
+  assert.equal(outcome(site).iterations, '2')
+})
+
+test('a story is added, one removed, one reworded and put first while another is in work', async () => {
+  const stories = [
+    ...STORIES,
+    story('US-003', 'three', { priority: 3 }),
+    story('US-004', 'four', { priority: 4 }),
+  ]
+  const script = {
+    ...SCRIPT,
+    'US-004': [goodTurn('four', 4)],
+    'US-005': [goodTurn('five', 5)],
+  }
+  await using site = await meanwhile(
+    'US-001',
+    (there) =>
+      edit(there, (prd) => {
+        prd.userStories = prd.userStories.filter((one) => one.id !== 'US-003')
+        Object.assign(find(prd, 'US-004'), { priority: 1, acceptanceCriteria: ['four is quick'] })
+        prd.userStories.push(story('US-005', 'five', { passes: true, priority: 9 }))
+      }),
+    { stories, script },
+  )
+  await completed(site)
+  const sessions = await site.sessions()
+  assert.deepEqual(
+    sessions.map((one) => one.story),
+    ['US-001', 'US-004', 'US-002', 'US-005'],
+    'priorities are people’s, and a claim to have passed is not believed',
+  )
+  assert.match(sessions[1]?.prompt ?? '', /four is quick/)
+  assert.deepEqual(
+    (await site.prd()).userStories.map((one) => one.id),
+    ['US-001', 'US-002', 'US-004', 'US-005'],
+  )
+})
+
+test('new criteria for a story that passed, and for the one in work: both are worked again', async () => {
+  await using site = await meanwhile(
+    'US-002',
+    (there) =>
+      edit(there, (prd) => {
+        find(prd, 'US-001').acceptanceCriteria = ['one is prime']
+        find(prd, 'US-002').acceptanceCriteria = ['two is even']
+      }),
+    {
+      script: {
+        'US-001': [goodTurn('one', 1), goodTurn('uno', 1)],
+        'US-002': [goodTurn('two', 2), goodTurn('due', 2)],
+      },
+      inputs: { publish: 'story' },
+    },
+  )
+  await sound(site)
+  const sessions = await site.sessions()
+  assert.match(sessions.findLast((one) => one.story === 'US-001')?.prompt ?? '', /one is prime/)
+  assert.match(sessions.findLast((one) => one.story === 'US-002')?.prompt ?? '', /two is even/)
+})
+
+test('the story in work is removed: its session ends, the chain goes on with what is left', async () => {
+  await using site = await meanwhile('US-001', (there) =>
+    edit(there, (prd) => {
+      prd.userStories = prd.userStories.filter((one) => one.id !== 'US-001')
+    }),
+  )
+  await completed(site)
+  assert.deepEqual(
+    (await site.prd()).userStories.map((one) => one.id),
+    ['US-002'],
+  )
+})
+
+test('`/ralph add` and a push of people at the same time: the added story is worked, too', async () => {
+  await using site = await meanwhile(
+    'US-001',
+    async ({ github, pull, runner }) => {
+      await github.commit(BRANCH, { 'NOTES.md': 'by hand\n' }, 'notes', 'alice')
+      const { number } = await pull()
+      github.comment('alice', number, '/ralph add -- three\n- three works')
+      await runner.when((run) => run.event === 'issue_comment' && run.status === 'completed')
+    },
+    { script: { ...SCRIPT, 'US-003': [goodTurn('three', 3)] } },
+  )
+  await completed(site)
+  assert.deepEqual(
+    (await site.prd()).userStories.map((one) => one.id),
+    ['US-001', 'US-002', 'US-003'],
+  )
+})
+
+test('prd.json on the branch is broken by hand: said, and Ralph goes on with its own', async () => {
+  await using site = await meanwhile('US-001', ({ github }) =>
+    github.commit(BRANCH, { [PRD]: '{ "userStories": [' }),
+  )
+  await completed(site)
+  assert.match(site.log(), /is broken; Ralph goes on with its own/)
+})
+
+test('people push what conflicts with the story in work: it is worked again, told of the conflict', async () => {
+  let theirs = ''
+  await using site = await meanwhile(
+    'US-001',
+    async ({ github }) => {
+      theirs = await github.commit(BRANCH, { 'src/base.mjs': 'export const base = () => 7\n' })
+    },
+    {
+      script: {
+        'US-001': [
+          { files: { 'src/base.mjs': 'export const base = () => 1\n' } },
+          { files: { 'src/base.mjs': 'export const base = () => 8\n' } },
+        ],
+        'US-002': [goodTurn('two', 2)],
+      },
+    },
+  )
+  await completed(site)
+  await holds(site, theirs)
+  const again = (await site.sessions()).filter((one) => one.story === 'US-001')
+  assert.equal(again.length, 2)
+  assert.match(again[1]?.prompt ?? '', /src\/base\.mjs/)
+  assert.equal(await site.github.read(BRANCH, 'src/base.mjs'), 'export const base = () => 8\n')
+})
+
+test('people push what fails the gates: paused, said, nothing of either side is lost; mended, it goes on', async () => {
+  const broken = { 'test/three.test.mjs': "throw new Error('red')\n" }
+  await using site = await meanwhile('US-001', ({ github }) => github.commit(BRANCH, broken, 'red', 'alice'))
+  await sound(site)
+  assert.equal(outcome(site).outcome, 'paused', site.log())
+  const said = site.github.comments((await site.pull()).number)[0]?.body ?? ''
+  assert.match(said, /gate test fails on [0-9a-f]{7}, which people pushed/)
+  await site.github.commit(BRANCH, { 'test/three.test.mjs': null }, 'green again', 'alice')
+  await site.say('alice', '/ralph run')
+  await completed(site)
+  assert.equal(outcome(site).iterations, '2', 'the story that had passed was not worked again')
+})
+
+test('the branch is deleted: paused, never made again by itself; restored, the chain goes on', async () => {
+  let before = ''
+  await using site = await meanwhile('US-001', async ({ github }) => {
+    before = (await github.head(BRANCH)) ?? ''
+    await github.deleteBranch(BRANCH)
+  })
+  await sound(site)
+  assert.equal(outcome(site).outcome, 'paused', site.log())
+  assert.equal(await site.github.head(BRANCH), null)
+  const said = site.github.comments((await site.pull()).number)[0]?.body ?? ''
+  assert.match(said, /was deleted by people: say run to make it again/)
+  await site.go()
+  assert.equal(outcome(site).outcome, 'paused', 'a second press of the button changes nothing')
+  assert.equal(await site.github.head(BRANCH), null)
+
+  await site.github.bare.run(['update-ref', `refs/heads/${BRANCH}`, before])
+  await site.go()
+  assert.equal(outcome(site).outcome, 'complete', site.log())
+  assert.equal(outcome(site).iterations, '2', 'the story that had passed was not worked again')
+})
+
+test('the branch is rewritten: paused, their history stands; put back, the chain goes on', async () => {
+  let before = ''
+  let theirs = ''
+  await using site = await meanwhile('US-001', async ({ github }) => {
+    before = (await github.head(BRANCH)) ?? ''
+    theirs = await rewrite(github)
+  })
+  await sound(site)
+  assert.equal(outcome(site).outcome, 'paused', site.log())
+  assert.equal(await site.github.head(BRANCH), theirs)
+  assert.match((await site.state()).control.paused?.reason ?? '', /rewritten by people/)
+  await site.go()
+  assert.equal(outcome(site).outcome, 'paused', site.log())
+  assert.equal(await site.github.head(BRANCH), theirs)
+
+  await move(site.github, theirs, before)
+  await site.go()
+  await completed(site)
+  assert.equal(outcome(site).iterations, '2')
+})
+
+async function rewrite(github: Site['github']): Promise<string> {
+  const before = (await github.head(BRANCH)) ?? ''
+  const person = github.world.person('alice')
+  const tree = await github.bare.run(['rev-parse', `${before}^{tree}`])
+  const theirs = await github.bare.commitTree(tree, [(await github.head('main')) ?? ''], 'squashed by hand', {
+    author: person,
+    committer: person,
+  })
+  await move(github, before, theirs)
+  return theirs
+}
+
+/** A person's forced push. */
+async function move(github: Site['github'], before: string, after: string): Promise<void> {
+  await github.bare.run(['update-ref', `refs/heads/${BRANCH}`, after, before])
+  await github.world.pushed([{ ref: `refs/heads/${BRANCH}`, before, after }], { login: 'alice' })
+}
+
+test('the pull request is closed by hand: work goes on, no second one is opened, and that is said', async () => {
+  await using site = await meanwhile(
+    'US-001',
+    async ({ github, pull }) => github.closePull((await pull()).number),
+    { inputs: { 'iterations-per-job': '1' } },
+  )
+  await completed(site)
+  const pulls = await site.github.pulls()
+  assert.deepEqual(
+    pulls.map((one) => one.state),
+    ['closed'],
+  )
+  assert.match(site.github.comments(pulls[0]?.number ?? 0)[0]?.body ?? '', /is not open any more/)
+})
+
+test('the pull request is merged and its branch deleted after completion: pressing the button changes nothing', async () => {
+  await using site = await openSite({ stories: STORIES, script: SCRIPT, inputs: QUICK })
+  await site.go()
+  await completed(site)
+  const { github } = site
+  const head = await github.head(BRANCH)
+  await github.mergePull('alice', (await site.pull()).number)
+  await github.deleteBranch(BRANCH)
+  await site.go()
+  await sound(site)
+  assert.equal(outcome(site).outcome, 'complete', site.log())
+  assert.equal(await github.head(BRANCH), null)
+  assert.equal((await github.pulls()).length, 1)
+  assert.ok(await github.bare.isAncestor(head ?? '', (await github.head('main')) ?? ''))
+  assert.equal((await site.sessions()).length, 2)
+})
+
+test('the pull request is merged and its branch deleted in the middle: paused, nothing is made again', async () => {
+  await using site = await meanwhile('US-002', async ({ github, pull }) => {
+    await github.mergePull('alice', (await pull()).number)
+    await github.deleteBranch(BRANCH)
+  })
+  await sound(site)
+  assert.equal(outcome(site).outcome, 'paused', site.log())
+  assert.equal(await site.github.head(BRANCH), null)
+  assert.equal((await site.github.pulls()).length, 1)
+  assert.match(site.runner.log(site.last()), /paused: ralph\/sample was merged and deleted by people/)
+})
+
+test('the pull request is merged in the middle, the branch stays: the chain goes on there, nothing is lost', async () => {
+  await using site = await meanwhile('US-002', async ({ github, pull }) => {
+    await github.mergePull('alice', (await pull()).number)
+  })
+  await completed(site)
+  assert.equal((await site.github.pulls()).length, 1)
+})
+
+test('a pull request that people opened is adopted, also where Actions may open none', async () => {
+  await using site = await meanwhile(
+    'US-001',
+    async ({ github }) => {
+      assert.deepEqual(await github.pulls(), [])
+      await github.openPull('alice', { head: BRANCH, title: 'Mine' })
+    },
+    { github: { actionsMayOpenPullRequests: false } },
+  )
+  await completed(site)
+  const pull = await site.pull()
+  assert.equal(site.github.issue(pull.number).login, 'alice')
+  assert.match(site.github.comments(pull.number)[0]?.body ?? '', /2 of 2/)
+  assert.equal(outcome(site)['pull-request-number'], String(pull.number))
+})
+
+test('the base moves on, its prd.json too: not merged, and said', async () => {
+  let base = ''
+  await using site = await meanwhile(
+    'US-001',
+    async (there) => {
+      await there.github.commit('main', { 'src/new.mjs': 'export {}\n' }, 'meanwhile', 'bob')
+      base = await edit(there, (prd) => prd.userStories.push(story('US-009', 'nine')), 'main')
+    },
+    { inputs: { 'iterations-per-job': '1' } },
+  )
+  await completed(site)
+  const head = (await site.github.head(BRANCH)) ?? ''
+  assert.ok(!(await site.github.bare.isAncestor(base, head)))
+  assert.deepEqual(
+    (await site.prd()).userStories.map((one) => one.id),
+    ['US-001', 'US-002'],
+  )
+  assert.match(site.log(), /prd\.json was changed on main after the run had begun/)
+})
+
+test('people push during the final verification: joined and verified anew, nothing is lost', async () => {
+  let theirs = ''
+  await using site = await openSite({ stories: STORIES, script: SCRIPT, inputs: { gates: QUICK.gates } })
+  const judging = site.hold('judging')
+  await site.setScript({ ...SCRIPT, verify: [{ shell: judging.shell }, {}] })
+  await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  await judging.reached()
+  theirs = await site.github.commit(BRANCH, goodTurn('three', 3).files ?? {}, 'by hand', 'alice')
+  await judging.release()
+  await site.runner.settled()
+  await completed(site)
+  await holds(site, theirs)
+  const verified = (await site.sessions()).filter((one) => one.mode === 'verify')
+  assert.equal(verified.length, 2, 'what was approved is not what stands on the branch')
+})
+
+test('the branch is rewritten and people say `/ralph run`: it is taken as it is, gated, and worked to the end', async () => {
+  let theirs = ''
+  await using site = await meanwhile('US-002', async ({ github }) => {
+    theirs = await rewrite(github)
+  })
+  assert.equal(outcome(site).outcome, 'paused', site.log())
+  await site.say('alice', '/ralph run')
+  await completed(site)
+  await holds(site, theirs)
+})
+
+test('the branch is deleted and people say `/ralph run`: it is made again with all that had passed', async () => {
+  await using site = await meanwhile('US-002', ({ github }) => github.deleteBranch(BRANCH))
+  assert.equal(outcome(site).outcome, 'paused', site.log())
+  await site.say('alice', '/ralph run')
+  await completed(site)
+  assert.equal(outcome(site).iterations, '2', 'nothing that had passed was worked again')
+  for (const name of ['one', 'two']) assert.notEqual(await site.github.read(BRANCH, `src/${name}.mjs`), null)
+})
