@@ -255,6 +255,7 @@ export function limitsOf(settings: Settings): Limits {
     maxTokens: settings.maxTokens,
     maxAgentTimeMs: settings.maxAgentTimeMs,
     callsPerHour: settings.callsPerHour,
+    breaker: settings.breaker,
     baseline: settings.baseline === 'require',
     finalVerification: settings.finalVerification,
     stopOnBlocked: settings.stopOnBlocked,

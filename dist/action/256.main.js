@@ -557,7 +557,7 @@ function createStore(git, objects, options) {
             // The answer may be lost although the push was done: the remote itself is asked before anything is said.
             const now = await remoteRefs(target, refs.map(({ ref }) => ref)).catch(() => null);
             if (now === null)
-                continue;
+                return { kind: 'rejected', said }; // a minute has been given to the question
             if (refs.every(({ ref, to }) => now.get(ref) === to))
                 return { kind: 'pushed' };
             const moved = refs.some(({ ref, from }) => (now.get(ref) ?? null) !== from);

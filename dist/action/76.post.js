@@ -1197,7 +1197,7 @@ class Started {
         this.interrupted = watch.interrupted;
         const kept = capture(request.captureBytes);
         const streams = ['stdout', 'stderr'].map((name) => {
-            const lines = lineSplitter((line) => request.onLine?.(name, line));
+            const lines = lineSplitter((line) => request.onLine?.(name, line), request.lineLimit);
             const guarded = (step) => {
                 if (this.surprise !== undefined)
                     return;
@@ -1347,6 +1347,8 @@ var external_node_stream_promises_ = __webpack_require__(6466);
 
 const TRANSCRIPT_LIMIT = (/* unused pure expression or super */ null && (64 * 1024 * 1024));
 const VERSION_TIMEOUT_MS = 20_000;
+/** A file that a tool wrote stands in an event of one line. */
+const LINE_LIMIT = (/* unused pure expression or super */ null && (32 * 1024 * 1024));
 /** Runs a session to its end. Never rejects for anything that the agent does; every failure is a status. */
 async function run_runAgent(request) {
     const { vendor } = request;
@@ -1360,7 +1362,8 @@ async function run_runAgent(request) {
     const onStdin = command.promptChannel === 'stdin';
     const args = onStdin ? command.args : [...command.args, request.prompt];
     const parser = vendor.parser(Date.now);
-    const tell = (event) => request.onEvent?.(event);
+    const redact = request.redact ?? ((text) => text);
+    const tell = (event) => request.onEvent?.(shown(event, request.cwd, redact));
     const transcript = openTranscript(request.transcriptPath, tell);
     const cancelled = request.signal?.aborted === true;
     const run = await runUntrusted({
@@ -1373,8 +1376,9 @@ async function run_runAgent(request) {
         ...(request.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: request.idleTimeoutMs }),
         ...(request.signal === undefined ? {} : { signal: request.signal }),
         ...(request.mark === undefined ? {} : { mark: request.mark }),
+        lineLimit: LINE_LIMIT,
         onLine: (stream, line) => {
-            transcript.write(line);
+            transcript.write(redact(line));
             for (const event of parser.line(stream, line))
                 tell(event);
         },
@@ -1474,6 +1478,22 @@ function openTranscript(path, tell) {
             await finished(file).catch(give);
         },
     };
+}
+/** An event for people: without secrets, and with paths as the repository has them. */
+function shown(event, cwd, redact) {
+    switch (event.kind) {
+        case 'text':
+            return { ...event, text: redact(event.text) };
+        case 'tool':
+            return {
+                ...event,
+                target: event.target === null ? null : redact(event.target.replaceAll(`${cwd}/`, '')),
+            };
+        case 'error':
+            return { ...event, message: redact(event.message) };
+        default:
+            return event;
+    }
 }
 function withInstall(message, exit, vendor) {
     return exit.kind === 'not-started' && exit.reason === `spawn ${vendor.program} ENOENT`
@@ -1828,14 +1848,23 @@ function withoutKeys(text) {
 // Reads values out of JSON that nobody promised us a shape for.
 /** The object on this line, or null when the line is anything else. */
 function jsonObject(line) {
-    if (!line.trimStart().startsWith('{'))
+    const text = line.trim(); // a byte order mark is white space here, and an error to JSON.parse
+    if (!text.startsWith('{'))
         return null;
     try {
-        return object(JSON.parse(line));
+        return object(JSON.parse(text));
     }
     catch {
         return null;
     }
+}
+/**
+ * The event on a line of a vendor's stream, or null: as `jsonObject`, but a warning of the program, or terminal codes,
+ * may stand on the line before it, written without a line end of their own.
+ */
+function jsonEvent(line) {
+    const start = line.indexOf('{');
+    return start < 0 || line.lastIndexOf('"', start) >= 0 ? null : jsonObject(line.slice(start));
 }
 /** The value as an object, or null. */
 function object(value) {
@@ -1918,7 +1947,7 @@ class StreamJsonParser {
             this.#stderr.push(line);
             return [];
         }
-        const event = jsonObject(line);
+        const event = jsonEvent(line);
         if (event === null)
             return [];
         const type = string(event.type);
@@ -2274,7 +2303,7 @@ class CodexParser {
                 this.#inputRefused = true;
             return [];
         }
-        const event = jsonObject(line);
+        const event = jsonEvent(line);
         switch (string(event?.type)) {
             case 'turn.started':
                 this.#turnStarted = true;
@@ -2321,9 +2350,7 @@ class CodexParser {
                 return [{ kind: 'text', text }];
             }
             case 'command_execution':
-                return completed
-                    ? []
-                    : [{ kind: 'tool', name: 'command', target: string(item?.command)?.slice(0, 200) ?? null }];
+                return completed ? [] : [{ kind: 'tool', name: 'command', target: commandOf(string(item?.command)) }];
             case 'file_change': {
                 const paths = objects(item?.changes).flatMap((change) => string(change.path) ?? []);
                 return completed ? [] : [{ kind: 'tool', name: 'edit', target: paths.join(', ').slice(0, 200) }];
@@ -2358,6 +2385,11 @@ class CodexParser {
         this.#retrying = { status };
         return [{ kind: 'retry', status, attempt: this.#attempt }];
     }
+}
+/** What its shell is to run: the shell itself says nothing to people. */
+function commandOf(line) {
+    const inner = /^\S*\b(?:ba|z|da)?sh -l?c (['"])(.*)\1$/s.exec(line ?? '')?.[2];
+    return toolTarget({ command: inner ?? line });
 }
 /**
  * The status in one of the two sentences that the program itself makes, at their start: `turn.failed` carries nothing
@@ -2477,7 +2509,7 @@ class CopilotParser {
             this.#stderr.push(line);
             return [];
         }
-        const event = jsonObject(line);
+        const event = jsonEvent(line);
         const data = object(event?.data) ?? {};
         switch (string(event?.type)) {
             case 'assistant.message':
@@ -2739,7 +2771,7 @@ class GeminiParser {
     line(stream, line) {
         if (stream === 'stderr')
             return this.#onStderr(line);
-        const event = jsonObject(line);
+        const event = jsonEvent(line);
         const type = string(event?.type);
         if (event === null || type === null)
             return [];
@@ -2906,7 +2938,7 @@ class OpencodeParser {
     line(stream, line) {
         if (stream === 'stderr')
             return this.#onLog(line);
-        const event = jsonObject(line);
+        const event = jsonEvent(line);
         const part = object(event?.part);
         if (event !== null)
             this.#retrying = null;
@@ -3367,6 +3399,7 @@ function sessions_createSessions(options) {
             idleTimeoutMs: options.idleTimeoutMs,
             signal,
             onEvent: options.onEvent,
+            redact: options.redactor.redact,
             transcriptPath: join(options.directory, 'transcripts', `${name}.log`),
             captureBytes: CAPTURE_BYTES,
             ...(options.mark === undefined ? {} : { mark: options.mark }),
@@ -3465,6 +3498,7 @@ class CatFile {
     #chunks = [];
     #held = 0;
     #wake = null;
+    #said = '';
     #queue = Promise.resolve();
     constructor(git) {
         this.#git = git;
@@ -3520,13 +3554,16 @@ class CatFile {
             this.#held += chunk.length;
             this.#wake?.();
         });
+        this.#said = '';
         child.on('close', () => {
             if (this.#child === child)
                 this.#child = null;
             this.#wake?.();
         });
         child.stdin.on('error', () => { });
-        child.stderr.resume();
+        child.stderr.on('data', (chunk) => {
+            this.#said = `${this.#said}${chunk.toString('utf8')}`.slice(-1000);
+        });
         child.unref();
         this.#child = child;
     }
@@ -3564,7 +3601,7 @@ class CatFile {
     }
     #more() {
         if (this.#child === null)
-            return Promise.reject(new Error('git cat-file ended'));
+            return Promise.reject(new Error(`the clone is damaged: git cat-file ended: ${this.#said.trim()}`));
         return new Promise((resolve) => {
             this.#wake = () => {
                 this.#wake = null;
@@ -4219,6 +4256,7 @@ function recordMessage(state, subject) {
 
 
 
+
 const TIMELINE = 200;
 const LEARNINGS = 50;
 /** Joins with people's pushes in one job. */
@@ -4420,6 +4458,7 @@ function emptyRecord() {
         gates: [],
         remarks: [],
         interruptions: 0,
+        breaker: closedBreaker(),
         usage: emptyUsage(),
         attempts: 0,
         ms: 0,
@@ -4454,7 +4493,11 @@ function reserve(state, storyId, at, limits) {
         failure: null,
         returned: null,
     };
-    const started = withRecord(state, storyId, (record) => ({ ...record, attempts: record.attempts + 1 }));
+    const started = withRecord(state, storyId, (record) => ({
+        ...record,
+        attempts: record.attempts + 1,
+        breaker: tried(record.breaker, at),
+    }));
     const run = {
         ...state.prd.run,
         currentStoryId: storyId,
@@ -4547,6 +4590,7 @@ function accepted(state, commit, at) {
         gates: attempt.gates,
         remarks: attempt.remarks,
         interruptions: 0,
+        breaker: closedBreaker(),
         commit,
     })));
 }
@@ -4586,13 +4630,28 @@ function rejected(state, kept, limits, at) {
     const saved = withKept(state.kept, attempt.storyId, kept);
     const counted = charge({ ...retried, kept: saved, attempt: null }, attempt, 'rejected', failure.summary, at);
     const entry = entryOf(state, attempt, 'FAILED', failure.summary, at);
-    return withRecord(logged(counted, entry), attempt.storyId, (record) => ({
+    const told = withRecord(logged(counted, entry), attempt.storyId, (record) => ({
         ...record,
         failure,
         gates: attempt.gates,
         remarks: attempt.remarks,
         interruptions: attempt.gates.length > 0 ? 0 : record.interruptions,
+        breaker: struck(record.breaker, attempt, failure, kept, limits.breaker, at),
     }));
+    return rests(told, attempt.storyId);
+}
+/** A story whose breaker has opened says until when it rests, and how it goes on at once. */
+function rests(state, storyId) {
+    const breaker = state.records[storyId]?.breaker;
+    if (breaker?.position !== 'open' || breaker.until === null)
+        return state;
+    const until = new Date(breaker.until).toISOString();
+    const why = breaker.history.at(-1)?.why ?? '';
+    const notes = `rests until ${until}: ${why}. Give a hint with /ralph retry ${storyId} -- <hint>`;
+    return {
+        ...state,
+        prd: mapStory(state.prd, storyId, (story) => (story.blocked ? story : { ...story, notes })),
+    };
 }
 function returned(state, kept, limits, at) {
     const { attempt } = state;
@@ -4828,7 +4887,7 @@ const longest = 80;
 // separators, zero-width and bidi marks.
 const shown_hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 /** A found value in at most 80 characters: strings quoted with everything invisible escaped, lists and objects by kind. */
-function shown(value) {
+function shown_shown(value) {
     if (value === undefined)
         return 'nothing';
     if (typeof value === 'string')
@@ -4883,7 +4942,7 @@ function texts(fields, key, max = 50_000) {
     const path = fields.path(key);
     if (!Array.isArray(value)) {
         const fix = typeof value === 'string' ? 'write it as a list: ["..."]' : 'write a list of texts';
-        fields.mistakes.push({ path, found: shown(value), expected: 'a list of texts', fix });
+        fields.mistakes.push({ path, found: shown_shown(value), expected: 'a list of texts', fix });
         return [];
     }
     return value.flatMap((item, index) => {
@@ -4905,7 +4964,7 @@ function flag(fields, key) {
     if (typeof value === 'boolean')
         return value;
     const fix = 'write true or false, without quotes';
-    fields.mistakes.push({ path: fields.path(key), found: shown(value), expected: 'true or false', fix });
+    fields.mistakes.push({ path: fields.path(key), found: shown_shown(value), expected: 'true or false', fix });
     return false;
 }
 /** Any finite number, or `fallback` when absent. */
@@ -4917,7 +4976,7 @@ function fields_number(fields, key, fallback) {
     if (typeof value === 'number' && Number.isFinite(value))
         return value + 0;
     const fix = 'write a number without quotes, such as 1';
-    fields.mistakes.push({ path: fields.path(key), found: shown(value), expected: 'a number', fix });
+    fields.mistakes.push({ path: fields.path(key), found: shown_shown(value), expected: 'a number', fix });
     return fallback;
 }
 /** A number of at least 0, or 0 when absent. */
@@ -4926,7 +4985,7 @@ function fields_amount(fields, key) {
     if (value >= 0)
         return value;
     const fix = 'write 0 or more, or leave it out';
-    fields.mistakes.push({ path: fields.path(key), found: shown(value), expected: '0 or more', fix });
+    fields.mistakes.push({ path: fields.path(key), found: shown_shown(value), expected: '0 or more', fix });
     return 0;
 }
 /** An object with unknown content, or null when absent. */
@@ -4937,7 +4996,7 @@ function fields_object(fields, key) {
     if (isRaw(value))
         return value;
     const fix = 'remove it: Ralph writes it';
-    fields.mistakes.push({ path: fields.path(key), found: shown(value), expected: 'an object or null', fix });
+    fields.mistakes.push({ path: fields.path(key), found: shown_shown(value), expected: 'an object or null', fix });
     return null;
 }
 /** `value` with the fields of `raw` that `known` does not name, in their order. */
@@ -4953,7 +5012,7 @@ function withExtra(value, raw, known) {
 }
 function checkedText(mistakes, path, value, max) {
     if (typeof value !== 'string') {
-        mistakes.push({ path, found: shown(value), expected: 'a text', fix: 'write it in double quotes' });
+        mistakes.push({ path, found: shown_shown(value), expected: 'a text', fix: 'write it in double quotes' });
         return null;
     }
     if (value.length > max) {
@@ -5009,7 +5068,7 @@ function schemaVersion(raw, source, mistakes) {
     if (typeof version !== 'number' || !Number.isInteger(version) || version < 1) {
         mistakes.push({
             path,
-            found: shown(version),
+            found: shown_shown(version),
             expected: `${migrate_newest}`,
             fix: `write ${migrate_newest}, or leave it out`,
         });
@@ -5018,7 +5077,7 @@ function schemaVersion(raw, source, mistakes) {
     if (version <= migrate_newest)
         return version;
     const fix = `this Ralph reads up to ${migrate_newest}: upgrade Ralph`;
-    mistakes.push({ path, found: shown(version), expected: `at most ${migrate_newest}`, fix });
+    mistakes.push({ path, found: shown_shown(version), expected: `at most ${migrate_newest}`, fix });
     return null;
 }
 function noStories(raw, source) {
@@ -5028,10 +5087,10 @@ function noStories(raw, source) {
     const lists = Object.keys(raw).filter((key) => Array.isArray(raw[key]) && key !== named);
     const other = lists[0];
     if (!isGiven(raw[named]) && other !== undefined && lists.length === 1) {
-        return { path, found: 'nothing', expected, fix: `rename ${shown(other)} to "userStories"` };
+        return { path, found: 'nothing', expected, fix: `rename ${shown_shown(other)} to "userStories"` };
     }
     const fix = 'add a story: {"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}';
-    return { path, found: shown(raw[named] ?? undefined), expected, fix };
+    return { path, found: shown_shown(raw[named] ?? undefined), expected, fix };
 }
 // What the older formats call our fields.
 const olderNames = {
@@ -5080,7 +5139,7 @@ function withoutStatus(task, path, mistakes) {
     if (typeof status !== 'string' || !statuses.includes(status)) {
         const near = typeof status === 'string' ? nearest(status, statuses) : null;
         const fix = near === null ? 'write "todo", or "done" when it passes already' : `write "${near}"`;
-        mistakes.push({ path: `${path}.status`, found: shown(status), expected: statuses.join(', '), fix });
+        mistakes.push({ path: `${path}.status`, found: shown_shown(status), expected: statuses.join(', '), fix });
         return story;
     }
     if (status === 'failed')
@@ -5124,7 +5183,7 @@ function sayWhatIsNotRun(draft) {
     const gates = isRaw(config.qualityGates) ? config.qualityGates : {};
     const names = Object.keys(gates).filter((name) => isGiven(gates[name]) && gates[name] !== '');
     if (names.length > 0) {
-        const list = names.slice(0, 10).map(shown).join(', ');
+        const list = names.slice(0, 10).map(shown_shown).join(', ');
         draft.notes.push(`config.qualityGates (${list}) is a proposal only: gates inside prd.json are never run; put them into the workflow.`);
     }
     if (isGiven(config.maxIterations) || isGiven(config.stuckThreshold)) {
@@ -5166,7 +5225,7 @@ function graphMistakes(stories, path, gone) {
             const expected = `an id used once (it is also that of ${path(first)})`;
             mistakes.push({
                 path: path(index, 'id'),
-                found: shown(id),
+                found: shown_shown(id),
                 expected,
                 fix: 'give one of them another id',
             });
@@ -5185,9 +5244,9 @@ function unknownDependencies(stories, indexOf, path, gone) {
             if (indexOf.has(id) || gone.has(id))
                 continue;
             const near = mistakes.length < mostSuggestions ? nearest(id, indexOf.keys()) : null;
-            const fix = near === null || near === story.id ? 'remove it, or add that story' : `did you mean ${shown(near)}?`;
+            const fix = near === null || near === story.id ? 'remove it, or add that story' : `did you mean ${shown_shown(near)}?`;
             const place = `${path(index, 'dependsOn')}[${edge}]`;
-            mistakes.push({ path: place, found: shown(id), expected: 'the id of a story in this file', fix });
+            mistakes.push({ path: place, found: shown_shown(id), expected: 'the id of a story in this file', fix });
         }
     }
     return mistakes;
@@ -5232,9 +5291,9 @@ function circleMistake(path, circle) {
     const first = circle[0] ?? '';
     const expected = 'no cycle: a story cannot wait for itself';
     if (circle.length === 1)
-        return { path, found: `${shown(first)} itself`, expected, fix: 'remove it' };
+        return { path, found: `${shown_shown(first)} itself`, expected, fix: 'remove it' };
     const named = circle.length <= 5 ? circle : [...circle.slice(0, 3), `(${circle.length - 4} more)`, ...circle.slice(-1)];
-    const found = shown([...named, first].join(' -> '));
+    const found = shown_shown([...named, first].join(' -> '));
     return { path, found, expected, fix: 'remove one of these dependencies' };
 }
 
@@ -5309,7 +5368,7 @@ function readBranchName(fields) {
         return branchName;
     const fix = 'use a name such as "ralph/auth"';
     const expected = `a branch name with ${fault}`;
-    fields.mistakes.push({ path: fields.path('branchName'), found: shown(branchName), expected, fix });
+    fields.mistakes.push({ path: fields.path('branchName'), found: shown_shown(branchName), expected, fix });
     return '';
 }
 // ---- the run
@@ -5349,7 +5408,7 @@ function readOutcome(fields) {
     if (known !== undefined)
         return known;
     const path = fields.path('outcome');
-    fields.mistakes.push({ path, found: shown(value), expected: outcomes.join(', '), fix: 'write null' });
+    fields.mistakes.push({ path, found: shown_shown(value), expected: outcomes.join(', '), fix: 'write null' });
     return null;
 }
 function readUsage(run) {
@@ -5374,7 +5433,7 @@ function readStories(draft, mistakes, notes) {
     const stories = draft.list.map((raw, index) => {
         if (!isRaw(raw)) {
             const fix = 'write {"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}';
-            mistakes.push({ path: draft.storyPath(index), found: shown(raw), expected: 'a user story', fix });
+            mistakes.push({ path: draft.storyPath(index), found: shown_shown(raw), expected: 'a user story', fix });
             // It keeps its place, so that the places of the others are told right.
             return newStory({ id: '', title: '' });
         }
@@ -5408,7 +5467,7 @@ function isGivenNonEmpty(value) {
 function noCriteria(fields) {
     return {
         path: fields.path('acceptanceCriteria'),
-        found: shown(fields.raw.acceptanceCriteria ?? undefined),
+        found: shown_shown(fields.raw.acceptanceCriteria ?? undefined),
         expected: 'at least one criterion',
         fix: 'say how one can see that the story is done, such as "npm test passes"',
     };
@@ -5422,7 +5481,7 @@ function storyIds(draft, mistakes, notes) {
         const fault = idFault(id ?? '');
         if (fault !== null && (typeof raw.id === 'string' || id !== null)) {
             const path = draft.storyPath(index, 'id');
-            mistakes.push({ path, found: shown(raw.id), expected: fault, fix: `call it "${numbered(index + 1)}"` });
+            mistakes.push({ path, found: shown_shown(raw.id), expected: fault, fix: `call it "${numbered(index + 1)}"` });
         }
         return id ?? '';
     });
@@ -5472,7 +5531,7 @@ function readTitle(fields) {
     const title = fields_text(fields, 'title', 500);
     if (title.trim() === '' && fields.mistakes.length === before) {
         const path = fields.path('title');
-        const found = shown(fields.raw.title ?? undefined);
+        const found = shown_shown(fields.raw.title ?? undefined);
         fields.mistakes.push({ path, found, expected: 'a title', fix: 'say in one line what the story brings' });
     }
     return title;
@@ -5509,7 +5568,7 @@ function readCommit(fields) {
     if (commit === null || /^[0-9a-f]{4,64}$/i.test(commit))
         return commit;
     const path = fields.path('commit');
-    fields.mistakes.push({ path, found: shown(commit), expected: 'the id of a commit', fix: 'write null' });
+    fields.mistakes.push({ path, found: shown_shown(commit), expected: 'the id of a commit', fix: 'write null' });
     return null;
 }
 
@@ -5792,11 +5851,11 @@ function brokenString(text, start, end) {
     const character = text[end];
     if (character === '\\') {
         const fix = 'write a backslash as \\\\';
-        return { offset: end, found: shown(text.slice(end, end + 2)), expected: 'a JSON escape', fix };
+        return { offset: end, found: shown_shown(text.slice(end, end + 2)), expected: 'a JSON escape', fix };
     }
     if (character !== undefined && character !== '\n' && character !== '\r') {
         const fix = 'write \\t for a tab, \\n for a new line';
-        return { offset: end, found: shown(character), expected: 'no control characters inside a text', fix };
+        return { offset: end, found: shown_shown(character), expected: 'no control characters inside a text', fix };
     }
     const found = character === undefined ? 'a text that never ends' : 'a line break inside a text';
     return {
@@ -5824,7 +5883,7 @@ function fault(text, offset, expected, fix) {
             fix: 'write "text" instead of \'text\'',
         };
     }
-    return { offset, found: shown(rest), expected, fix };
+    return { offset, found: shown_shown(rest), expected, fix };
 }
 
 ;// CONCATENATED MODULE: ./lib/prd/parse.js
@@ -5851,7 +5910,7 @@ function parsePrd(text, source, gone = new Set()) {
         const fix = Array.isArray(json.value)
             ? 'put the list into {"userStories": [...]}'
             : 'write {"userStories": [...]}';
-        return { ok: false, mistakes: [{ path: source, found: shown(json.value), expected: 'an object', fix }] };
+        return { ok: false, mistakes: [{ path: source, found: shown_shown(json.value), expected: 'an object', fix }] };
     }
     if (isDeeper(json.value, deepest)) {
         const found = `brackets nested more than ${deepest} deep`;
@@ -5992,7 +6051,24 @@ function createRepository(git, objects, options) {
             against,
             '--',
         ]);
-        return { changes: parseRaw(raw.stdout) };
+        const changes = parseRaw(raw.stdout);
+        const untouched = [];
+        for (const change of changes)
+            if (await isUntouched(change))
+                untouched.push(change);
+        await reset(untouched);
+        return { changes: changes.filter((change) => !untouched.includes(change)) };
+    }
+    /** git would store these bytes otherwise than they were stored (line ends), and nobody has changed them. */
+    async function isUntouched(change) {
+        if (change.status !== 'M' || change.oldMode !== change.newMode)
+            return false;
+        const file = (0,external_node_path_.join)(top, change.path);
+        const [now, before] = [await (0,external_node_fs_promises_.lstat)(file).catch(() => null), await objects.info(change.oldOid)];
+        if (now?.isFile() !== true || before === null || now.size !== before.size)
+            return false;
+        const bytes = await objects.contents(change.oldOid);
+        return bytes !== null && (await (0,external_node_fs_promises_.readFile)(file)).equals(bytes);
     }
     /** Gives paths in the index back the entry that they have in the commit. */
     async function reset(changes) {
@@ -6468,7 +6544,7 @@ function createStore(git, objects, options) {
             // The answer may be lost although the push was done: the remote itself is asked before anything is said.
             const now = await remoteRefs(target, refs.map(({ ref }) => ref)).catch(() => null);
             if (now === null)
-                continue;
+                return { kind: 'rejected', said }; // a minute has been given to the question
             if (refs.every(({ ref, to }) => now.get(ref) === to))
                 return { kind: 'pushed' };
             const moved = refs.some(({ ref, from }) => (now.get(ref) ?? null) !== from);
@@ -12073,6 +12149,7 @@ function limitsOf(settings) {
         maxTokens: settings.maxTokens,
         maxAgentTimeMs: settings.maxAgentTimeMs,
         callsPerHour: settings.callsPerHour,
+        breaker: settings.breaker,
         baseline: settings.baseline === 'require',
         finalVerification: settings.finalVerification,
         stopOnBlocked: settings.stopOnBlocked,

@@ -485,7 +485,8 @@ async function perform_open(state, ports) {
     const result = await store.publish(onHead({ ...state, green }), true);
     if (result.kind !== 'published')
         return turnedDown(result);
-    return { kind: 'opened', green, github: await ports.reporter.opened({ ...state, green, published: green }) };
+    const opened = onHead({ ...state, green, published: green });
+    return { kind: 'opened', green, github: await ports.reporter.opened(opened) };
 }
 async function sync(state, ports) {
     const commands = await ports.queue.read(state);
@@ -618,6 +619,8 @@ var words = __webpack_require__(8191);
 ;// CONCATENATED MODULE: ./lib/cli/live.js
 
 
+/** Characters of what an agent says that a line shows. */
+const SHOWN = 300;
 function createLive(screen, facts, noColour) {
     const tty = screen.isTTY === true;
     const look = { width: Math.min(100, screen.columns ?? 80), colour: tty && !noColour, plain: !tty };
@@ -703,19 +706,26 @@ function withoutGates(event) {
         ? { ...event, gates: [] }
         : event;
 }
+/** The transcript has all of it. */
+function live_short(text) {
+    const line = text.replace(/\s+/g, ' ').trim();
+    return line.length <= SHOWN ? line : `${line.slice(0, SHOWN - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
 /** One readable line for what an agent does, or nothing. */
 function sayAgent(event) {
     switch (event.kind) {
         case 'text':
-            return event.text.trim() === '' ? null : event.text.replace(/\s+/g, ' ').trim();
+            return event.text.trim() === '' ? null : live_short(event.text);
         case 'tool':
             return event.target === null ? event.name : `${event.name} ${event.target}`;
         case 'limit':
-            return 'the usage limit is reached';
+            return event.resetsAt === null
+                ? 'a usage or rate limit is reached'
+                : `the usage limit is reached, until ${(0,words/* utc */.n$)(event.resetsAt)}`;
         case 'retry':
-            return `asks its server again (attempt ${event.attempt})`;
+            return `asks its server again after ${event.status === null ? 'a failed request' : `HTTP ${event.status}`} (attempt ${event.attempt})`;
         case 'error':
-            return event.message;
+            return live_short(event.message);
         case 'usage':
             return null;
     }

@@ -610,14 +610,100 @@ function slug(text) {
 
 /***/ }),
 
+/***/ 2226:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   Hc: () => (/* binding */ closedBreaker),
+/* harmony export */   J3: () => (/* binding */ tried),
+/* harmony export */   bj: () => (/* binding */ struck),
+/* harmony export */   nU: () => (/* binding */ openUntil)
+/* harmony export */ });
+const HISTORY = 10;
+const FINGERPRINT = 300;
+function closedBreaker() {
+    return {
+        position: 'closed',
+        until: null,
+        tree: null,
+        sameTree: 0,
+        error: null,
+        sameError: 0,
+        output: 0,
+        history: [],
+    };
+}
+/** When the story may be worked on again: epoch milliseconds, or null for now. */
+function openUntil(record, now) {
+    const breaker = record?.breaker;
+    if (breaker?.position !== 'open' || breaker.until === null)
+        return null;
+    return breaker.until > now ? breaker.until : null;
+}
+/** An attempt begins: after the cool-down it is a trial, and its failure opens the breaker again. */
+function tried(breaker, at) {
+    return breaker.position === 'open'
+        ? moved({ ...breaker, until: null }, 'half-open', 'the cool-down is over', at)
+        : breaker;
+}
+/** An attempt was rejected: what it left is compared with what the one before had left. */
+function struck(breaker, attempt, failure, kept, limits, at) {
+    const tree = kept?.tree ?? '';
+    const error = fingerprint(failure);
+    const output = attempt.session?.usage.outputTokens ?? 0;
+    const isSame = tree === breaker.tree || tree === '';
+    const seen = {
+        ...breaker,
+        tree,
+        sameTree: isSame ? breaker.sameTree + 1 : 0,
+        error,
+        sameError: error === breaker.error ? breaker.sameError + 1 : 1,
+        output,
+    };
+    const why = reason(breaker, seen, limits);
+    if (why === null)
+        return seen;
+    return { ...moved(seen, 'open', why, at), until: at + limits.coolDownMs, sameTree: 0, sameError: 0 };
+}
+function reason(before, now, limits) {
+    if (before.position === 'half-open')
+        return 'the trial after the cool-down failed, too';
+    if (now.sameTree >= limits.noProgress)
+        return `${now.sameTree} attempts in a row changed nothing`;
+    if (now.sameError >= limits.sameError)
+        return `the same failure ${now.sameError} times in a row`;
+    const shrunk = before.output > 0 && now.output > 0 && now.output < before.output * (1 - limits.outputDecline / 100);
+    return shrunk && now.sameTree > 0
+        ? `it changed nothing, and said ${limits.outputDecline} % less than before`
+        : null;
+}
+/** A failure without what differs from run to run: numbers, times, ids. */
+function fingerprint({ kind, summary, detail }) {
+    const text = `${kind} ${summary} ${detail.slice(-1000)}`;
+    return text
+        .replace(/[0-9a-f]{7,}/gi, '#')
+        .replace(/\d+/g, '#')
+        .replace(/\s+/g, ' ')
+        .slice(0, FINGERPRINT);
+}
+function moved(breaker, to, why, at) {
+    const history = [...breaker.history, { at, from: breaker.position, to, why }].slice(-HISTORY);
+    return { ...breaker, position: to, history };
+}
+
+
+/***/ }),
+
 /***/ 4650:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
 /* harmony export */   s: () => (/* binding */ applyCommand)
 /* harmony export */ });
-/* harmony import */ var _prd_schema_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(7339);
+/* harmony import */ var _prd_schema_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(7339);
+/* harmony import */ var _breaker_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(2226);
 // What people's commands do to the state. Pure; each is idempotent by its comment id.
+
 
 const GUIDANCE = 10;
 /** The state after a command; the cursor moves past every one that was looked at, refused ones too. */
@@ -662,7 +748,7 @@ function effect(state, command) {
                 blocked: false,
             })));
         case 'note':
-            return each(state, command.stories, command.guidance, (story) => story);
+            return each(state, command.stories, command.guidance, (story) => story, false);
         case 'add':
             return goOn(addStory(state, command.title, command.description, command.criteria));
         case 'verify':
@@ -696,7 +782,7 @@ function goOn(state) {
 function chosen(state, ids, all) {
     return ids === 'all' ? state.prd.userStories.filter(all).map((story) => story.id) : ids;
 }
-function each(state, ids, guidance, change) {
+function each(state, ids, guidance, change, again = true) {
     const known = state.prd.userStories.filter((story) => ids.includes(story.id));
     const notes = { ...state.control.guidance };
     const records = { ...state.records };
@@ -705,7 +791,7 @@ function each(state, ids, guidance, change) {
             notes[id] = [...(notes[id] ?? []), guidance].slice(-GUIDANCE);
         const record = records[id];
         if (record !== undefined)
-            records[id] = { ...record, interruptions: 0 };
+            records[id] = { ...record, interruptions: 0, breaker: again ? (0,_breaker_js__WEBPACK_IMPORTED_MODULE_0__/* .closedBreaker */ .Hc)() : record.breaker };
     }
     const userStories = state.prd.userStories.map((story) => (ids.includes(story.id) ? change(story) : story));
     const changed = userStories.some((story, index) => story.passes !== state.prd.userStories[index]?.passes);
@@ -721,7 +807,7 @@ function addStory(state, title, description, criteria) {
     const numbers = state.prd.userStories.map((story) => Number(/^US-(\d{1,9})$/i.exec(story.id)?.[1] ?? 0));
     const id = `US-${String(Math.max(0, ...numbers) + 1).padStart(3, '0')}`;
     const priority = Math.max(0, ...state.prd.userStories.map((story) => story.priority)) + 1;
-    const story = (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_0__/* .newStory */ .OV)({
+    const story = (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_1__/* .newStory */ .OV)({
         id,
         title,
         description,
@@ -967,13 +1053,15 @@ function sessionMs(state, limits, now) {
 /* harmony export */ });
 /* unused harmony export mapStory */
 /* harmony import */ var _prd_merge_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(8770);
-/* harmony import */ var _prd_schema_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(7339);
-/* harmony import */ var _prd_select_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(2856);
-/* harmony import */ var _report_progress_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(7751);
+/* harmony import */ var _prd_schema_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(7339);
+/* harmony import */ var _prd_select_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(2856);
+/* harmony import */ var _report_progress_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(7751);
 /* harmony import */ var _system_excerpt_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(2708);
+/* harmony import */ var _breaker_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(2226);
 /* harmony import */ var _commands_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(4650);
 /* harmony import */ var _limits_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(5756);
 // How events change the state. Pure: the only place that passes, blocks, charges or counts anything.
+
 
 
 
@@ -1182,7 +1270,8 @@ function emptyRecord() {
         gates: [],
         remarks: [],
         interruptions: 0,
-        usage: (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_4__/* .emptyUsage */ .ly)(),
+        breaker: (0,_breaker_js__WEBPACK_IMPORTED_MODULE_4__/* .closedBreaker */ .Hc)(),
+        usage: (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_5__/* .emptyUsage */ .ly)(),
         attempts: 0,
         ms: 0,
         commit: null,
@@ -1197,7 +1286,7 @@ function giveBack(state, reason, message, notBefore) {
     }));
 }
 function reserve(state, storyId, at, limits) {
-    const story = (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_5__/* .pickStory */ .lQ)(state.prd, (candidate) => candidate.id === storyId);
+    const story = (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_6__/* .pickStory */ .lQ)(state.prd, (candidate) => candidate.id === storyId);
     if (story === null || state.attempt !== null)
         return state;
     const attempt = {
@@ -1216,7 +1305,11 @@ function reserve(state, storyId, at, limits) {
         failure: null,
         returned: null,
     };
-    const started = withRecord(state, storyId, (record) => ({ ...record, attempts: record.attempts + 1 }));
+    const started = withRecord(state, storyId, (record) => ({
+        ...record,
+        attempts: record.attempts + 1,
+        breaker: (0,_breaker_js__WEBPACK_IMPORTED_MODULE_4__/* .tried */ .J3)(record.breaker, at),
+    }));
     const run = {
         ...state.prd.run,
         currentStoryId: storyId,
@@ -1309,6 +1402,7 @@ function accepted(state, commit, at) {
         gates: attempt.gates,
         remarks: attempt.remarks,
         interruptions: 0,
+        breaker: (0,_breaker_js__WEBPACK_IMPORTED_MODULE_4__/* .closedBreaker */ .Hc)(),
         commit,
     })));
 }
@@ -1348,13 +1442,28 @@ function rejected(state, kept, limits, at) {
     const saved = withKept(state.kept, attempt.storyId, kept);
     const counted = charge({ ...retried, kept: saved, attempt: null }, attempt, 'rejected', failure.summary, at);
     const entry = entryOf(state, attempt, 'FAILED', failure.summary, at);
-    return withRecord(logged(counted, entry), attempt.storyId, (record) => ({
+    const told = withRecord(logged(counted, entry), attempt.storyId, (record) => ({
         ...record,
         failure,
         gates: attempt.gates,
         remarks: attempt.remarks,
         interruptions: attempt.gates.length > 0 ? 0 : record.interruptions,
+        breaker: (0,_breaker_js__WEBPACK_IMPORTED_MODULE_4__/* .struck */ .bj)(record.breaker, attempt, failure, kept, limits.breaker, at),
     }));
+    return rests(told, attempt.storyId);
+}
+/** A story whose breaker has opened says until when it rests, and how it goes on at once. */
+function rests(state, storyId) {
+    const breaker = state.records[storyId]?.breaker;
+    if (breaker?.position !== 'open' || breaker.until === null)
+        return state;
+    const until = new Date(breaker.until).toISOString();
+    const why = breaker.history.at(-1)?.why ?? '';
+    const notes = `rests until ${until}: ${why}. Give a hint with /ralph retry ${storyId} -- <hint>`;
+    return {
+        ...state,
+        prd: mapStory(state.prd, storyId, (story) => (story.blocked ? story : { ...story, notes })),
+    };
 }
 function returned(state, kept, limits, at) {
     const { attempt } = state;
@@ -1480,7 +1589,7 @@ function timed(state, entry) {
 }
 function entryOf(state, attempt, status, next, at) {
     const story = state.prd.userStories.find((candidate) => candidate.id === attempt.storyId);
-    return (0,_report_progress_js__WEBPACK_IMPORTED_MODULE_6__/* .progressEntry */ .s)({
+    return (0,_report_progress_js__WEBPACK_IMPORTED_MODULE_7__/* .progressEntry */ .s)({
         iteration: attempt.iteration,
         storyId: attempt.storyId,
         title: story?.title ?? '',
@@ -1505,11 +1614,11 @@ function unverified(state) {
 }
 /** Adds usage to the run, and to a story where it was spent on one. */
 function spend(state, storyId, usage) {
-    const run = { ...state.prd.run, usage: (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_4__/* .addUsage */ .vk)(state.prd.run.usage, usage) };
+    const run = { ...state.prd.run, usage: (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_5__/* .addUsage */ .vk)(state.prd.run.usage, usage) };
     const paid = { ...state, prd: { ...state.prd, run } };
     if (storyId === null)
         return paid;
-    return withRecord(paid, storyId, (record) => ({ ...record, usage: (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_4__/* .addUsage */ .vk)(record.usage, usage) }));
+    return withRecord(paid, storyId, (record) => ({ ...record, usage: (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_5__/* .addUsage */ .vk)(record.usage, usage) }));
 }
 function learn(state, learnings) {
     const known = state.prd.run.learnings;
@@ -3529,7 +3638,7 @@ class Started {
         this.interrupted = watch.interrupted;
         const kept = capture(request.captureBytes);
         const streams = ['stdout', 'stderr'].map((name) => {
-            const lines = lineSplitter((line) => request.onLine?.(name, line));
+            const lines = lineSplitter((line) => request.onLine?.(name, line), request.lineLimit);
             const guarded = (step) => {
                 if (this.surprise !== undefined)
                     return;
@@ -3831,6 +3940,8 @@ var external_node_stream_promises_ = __webpack_require__(6466);
 
 const TRANSCRIPT_LIMIT = 64 * 1024 * 1024;
 const VERSION_TIMEOUT_MS = 20_000;
+/** A file that a tool wrote stands in an event of one line. */
+const LINE_LIMIT = 32 * 1024 * 1024;
 /** Runs a session to its end. Never rejects for anything that the agent does; every failure is a status. */
 async function runAgent(request) {
     const { vendor } = request;
@@ -3844,7 +3955,8 @@ async function runAgent(request) {
     const onStdin = command.promptChannel === 'stdin';
     const args = onStdin ? command.args : [...command.args, request.prompt];
     const parser = vendor.parser(Date.now);
-    const tell = (event) => request.onEvent?.(event);
+    const redact = request.redact ?? ((text) => text);
+    const tell = (event) => request.onEvent?.(shown(event, request.cwd, redact));
     const transcript = openTranscript(request.transcriptPath, tell);
     const cancelled = request.signal?.aborted === true;
     const run = await (0,system_process/* runUntrusted */.g3)({
@@ -3857,8 +3969,9 @@ async function runAgent(request) {
         ...(request.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: request.idleTimeoutMs }),
         ...(request.signal === undefined ? {} : { signal: request.signal }),
         ...(request.mark === undefined ? {} : { mark: request.mark }),
+        lineLimit: LINE_LIMIT,
         onLine: (stream, line) => {
-            transcript.write(line);
+            transcript.write(redact(line));
             for (const event of parser.line(stream, line))
                 tell(event);
         },
@@ -3958,6 +4071,22 @@ function openTranscript(path, tell) {
             await (0,external_node_stream_promises_.finished)(file).catch(give);
         },
     };
+}
+/** An event for people: without secrets, and with paths as the repository has them. */
+function shown(event, cwd, redact) {
+    switch (event.kind) {
+        case 'text':
+            return { ...event, text: redact(event.text) };
+        case 'tool':
+            return {
+                ...event,
+                target: event.target === null ? null : redact(event.target.replaceAll(`${cwd}/`, '')),
+            };
+        case 'error':
+            return { ...event, message: redact(event.message) };
+        default:
+            return event;
+    }
 }
 function withInstall(message, exit, vendor) {
     return exit.kind === 'not-started' && exit.reason === `spawn ${vendor.program} ENOENT`
@@ -4182,14 +4311,23 @@ function noUsage() {
 // Reads values out of JSON that nobody promised us a shape for.
 /** The object on this line, or null when the line is anything else. */
 function jsonObject(line) {
-    if (!line.trimStart().startsWith('{'))
+    const text = line.trim(); // a byte order mark is white space here, and an error to JSON.parse
+    if (!text.startsWith('{'))
         return null;
     try {
-        return object(JSON.parse(line));
+        return object(JSON.parse(text));
     }
     catch {
         return null;
     }
+}
+/**
+ * The event on a line of a vendor's stream, or null: as `jsonObject`, but a warning of the program, or terminal codes,
+ * may stand on the line before it, written without a line end of their own.
+ */
+function jsonEvent(line) {
+    const start = line.indexOf('{');
+    return start < 0 || line.lastIndexOf('"', start) >= 0 ? null : jsonObject(line.slice(start));
 }
 /** The value as an object, or null. */
 function object(value) {
@@ -4272,7 +4410,7 @@ class StreamJsonParser {
             this.#stderr.push(line);
             return [];
         }
-        const event = jsonObject(line);
+        const event = jsonEvent(line);
         if (event === null)
             return [];
         const type = string(event.type);
@@ -4628,7 +4766,7 @@ class CodexParser {
                 this.#inputRefused = true;
             return [];
         }
-        const event = jsonObject(line);
+        const event = jsonEvent(line);
         switch (string(event?.type)) {
             case 'turn.started':
                 this.#turnStarted = true;
@@ -4675,9 +4813,7 @@ class CodexParser {
                 return [{ kind: 'text', text }];
             }
             case 'command_execution':
-                return completed
-                    ? []
-                    : [{ kind: 'tool', name: 'command', target: string(item?.command)?.slice(0, 200) ?? null }];
+                return completed ? [] : [{ kind: 'tool', name: 'command', target: commandOf(string(item?.command)) }];
             case 'file_change': {
                 const paths = objects(item?.changes).flatMap((change) => string(change.path) ?? []);
                 return completed ? [] : [{ kind: 'tool', name: 'edit', target: paths.join(', ').slice(0, 200) }];
@@ -4712,6 +4848,11 @@ class CodexParser {
         this.#retrying = { status };
         return [{ kind: 'retry', status, attempt: this.#attempt }];
     }
+}
+/** What its shell is to run: the shell itself says nothing to people. */
+function commandOf(line) {
+    const inner = /^\S*\b(?:ba|z|da)?sh -l?c (['"])(.*)\1$/s.exec(line ?? '')?.[2];
+    return toolTarget({ command: inner ?? line });
 }
 /**
  * The status in one of the two sentences that the program itself makes, at their start: `turn.failed` carries nothing
@@ -4831,7 +4972,7 @@ class CopilotParser {
             this.#stderr.push(line);
             return [];
         }
-        const event = jsonObject(line);
+        const event = jsonEvent(line);
         const data = object(event?.data) ?? {};
         switch (string(event?.type)) {
             case 'assistant.message':
@@ -5093,7 +5234,7 @@ class GeminiParser {
     line(stream, line) {
         if (stream === 'stderr')
             return this.#onStderr(line);
-        const event = jsonObject(line);
+        const event = jsonEvent(line);
         const type = string(event?.type);
         if (event === null || type === null)
             return [];
@@ -5260,7 +5401,7 @@ class OpencodeParser {
     line(stream, line) {
         if (stream === 'stderr')
             return this.#onLog(line);
-        const event = jsonObject(line);
+        const event = jsonEvent(line);
         const part = object(event?.part);
         if (event !== null)
             this.#retrying = null;
@@ -5787,6 +5928,7 @@ function createSessions(options) {
             idleTimeoutMs: options.idleTimeoutMs,
             signal,
             onEvent: options.onEvent,
+            redact: options.redactor.redact,
             transcriptPath: (0,external_node_path_.join)(options.directory, 'transcripts', `${name}.log`),
             captureBytes: CAPTURE_BYTES,
             ...(options.mark === undefined ? {} : { mark: options.mark }),
@@ -5887,6 +6029,7 @@ class CatFile {
     #chunks = [];
     #held = 0;
     #wake = null;
+    #said = '';
     #queue = Promise.resolve();
     constructor(git) {
         this.#git = git;
@@ -5942,13 +6085,16 @@ class CatFile {
             this.#held += chunk.length;
             this.#wake?.();
         });
+        this.#said = '';
         child.on('close', () => {
             if (this.#child === child)
                 this.#child = null;
             this.#wake?.();
         });
         child.stdin.on('error', () => { });
-        child.stderr.resume();
+        child.stderr.on('data', (chunk) => {
+            this.#said = `${this.#said}${chunk.toString('utf8')}`.slice(-1000);
+        });
         child.unref();
         this.#child = child;
     }
@@ -5986,7 +6132,7 @@ class CatFile {
     }
     #more() {
         if (this.#child === null)
-            return Promise.reject(new Error('git cat-file ended'));
+            return Promise.reject(new Error(`the clone is damaged: git cat-file ended: ${this.#said.trim()}`));
         return new Promise((resolve) => {
             this.#wake = () => {
                 this.#wake = null;
@@ -6507,7 +6653,24 @@ function createRepository(git, objects, options) {
             against,
             '--',
         ]);
-        return { changes: parseRaw(raw.stdout) };
+        const changes = parseRaw(raw.stdout);
+        const untouched = [];
+        for (const change of changes)
+            if (await isUntouched(change))
+                untouched.push(change);
+        await reset(untouched);
+        return { changes: changes.filter((change) => !untouched.includes(change)) };
+    }
+    /** git would store these bytes otherwise than they were stored (line ends), and nobody has changed them. */
+    async function isUntouched(change) {
+        if (change.status !== 'M' || change.oldMode !== change.newMode)
+            return false;
+        const file = (0,external_node_path_.join)(top, change.path);
+        const [now, before] = [await (0,promises_.lstat)(file).catch(() => null), await objects.info(change.oldOid)];
+        if (now?.isFile() !== true || before === null || now.size !== before.size)
+            return false;
+        const bytes = await objects.contents(change.oldOid);
+        return bytes !== null && (await (0,promises_.readFile)(file)).equals(bytes);
     }
     /** Gives paths in the index back the entry that they have in the commit. */
     async function reset(changes) {
@@ -6985,7 +7148,7 @@ function createStore(git, objects, options) {
             // The answer may be lost although the push was done: the remote itself is asked before anything is said.
             const now = await remoteRefs(target, refs.map(({ ref }) => ref)).catch(() => null);
             if (now === null)
-                continue;
+                return { kind: 'rejected', said }; // a minute has been given to the question
             if (refs.every(({ ref, to }) => now.get(ref) === to))
                 return { kind: 'pushed' };
             const moved = refs.some(({ ref, from }) => (now.get(ref) ?? null) !== from);
@@ -10703,6 +10866,7 @@ function limitsOf(settings) {
         maxTokens: settings.maxTokens,
         maxAgentTimeMs: settings.maxAgentTimeMs,
         callsPerHour: settings.callsPerHour,
+        breaker: settings.breaker,
         baseline: settings.baseline === 'require',
         finalVerification: settings.finalVerification,
         stopOnBlocked: settings.stopOnBlocked,

@@ -10,8 +10,10 @@ export const modules = {
 /* harmony export */   s: () => (/* binding */ nextStep)
 /* harmony export */ });
 /* harmony import */ var _prd_select_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(2856);
-/* harmony import */ var _limits_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(5756);
+/* harmony import */ var _breaker_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(2226);
+/* harmony import */ var _limits_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(5756);
 // What to do next: a pure, total decision from state, limits and time. The whole policy of a run stands here.
+
 
 
 /** The next step as data. Every reachable state leads to `stop` in a bounded number of steps (test/unit/loop). */
@@ -46,7 +48,7 @@ function nextStep(state, limits, now) {
     const pause = waiting(state, limits, now);
     if (pause !== null)
         return { kind: 'wait', ...pause };
-    const story = (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_0__/* .pickStory */ .lQ)(state.prd);
+    const story = (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_0__/* .pickStory */ .lQ)(state.prd, (one) => (0,_breaker_js__WEBPACK_IMPORTED_MODULE_1__/* .openUntil */ .nU)(state.records[one.id], now) === null);
     return story === null ? { kind: 'verify' } : { kind: 'reserve', storyId: story.id };
 }
 /** An attempt in work is always finished or given back, whatever else happens. */
@@ -105,7 +107,7 @@ function outcomeOf(state, limits, now) {
     if (control.paused !== null)
         return end('paused', control.paused.reason);
     const pause = waiting(state, limits, now);
-    if (pause !== null && pause.until - now > _limits_js__WEBPACK_IMPORTED_MODULE_1__/* .LONGEST_WAIT_MS */ .u_) {
+    if (pause !== null && pause.until - now > _limits_js__WEBPACK_IMPORTED_MODULE_2__/* .LONGEST_WAIT_MS */ .u_) {
         return orIdle(state, { outcome: 'paused', reason: pause.reason, until: pause.until });
     }
     if (!done && ((0,_prd_select_js__WEBPACK_IMPORTED_MODULE_0__/* .pickStory */ .lQ)(prd) === null || (limits.stopOnBlocked && open.some((story) => story.blocked)))) {
@@ -115,16 +117,16 @@ function outcomeOf(state, limits, now) {
     if (done && verification.sessions >= limits.maxAttempts) {
         return end('stuck', `the final verification gave no verdict: ${verification.message}`);
     }
-    if (!done && (0,_limits_js__WEBPACK_IMPORTED_MODULE_1__/* .iterationsLeft */ .GC)(state, limits) <= 0) {
+    if (!done && (0,_limits_js__WEBPACK_IMPORTED_MODULE_2__/* .iterationsLeft */ .GC)(state, limits) <= 0) {
         return end('max-iterations', `the limit of ${prd.run.iterations} iterations is reached`);
     }
     if (prd.run.jobs > jobsAllowed(state, limits)) {
         return end('max-iterations', `the limit of ${limits.maxJobs} jobs is reached`);
     }
-    const budget = (0,_limits_js__WEBPACK_IMPORTED_MODULE_1__/* .spent */ .RT)(state, limits);
+    const budget = (0,_limits_js__WEBPACK_IMPORTED_MODULE_2__/* .spent */ .RT)(state, limits);
     if (budget !== null)
         return end('budget', budget);
-    const over = (0,_limits_js__WEBPACK_IMPORTED_MODULE_1__/* .batchOver */ .zZ)(state, limits, now);
+    const over = (0,_limits_js__WEBPACK_IMPORTED_MODULE_2__/* .batchOver */ .zZ)(state, limits, now);
     return over === null ? null : orIdle(state, end('continued', over));
 }
 /** The branch is not there any more: what was complete stays complete, anything else waits for a person. */
@@ -137,19 +139,34 @@ function afterTheBranch(state, how, finished) {
 }
 /** A chain whose jobs get nothing done is no chain that goes on by itself. */
 function orIdle(state, conclusion) {
-    if (!(0,_limits_js__WEBPACK_IMPORTED_MODULE_1__/* .idle */ .N7)(state, conclusion) || state.control.idleJobs + 1 < _limits_js__WEBPACK_IMPORTED_MODULE_1__/* .MAX_IDLE_JOBS */ .Jq)
+    if (!(0,_limits_js__WEBPACK_IMPORTED_MODULE_2__/* .idle */ .N7)(state, conclusion) || state.control.idleJobs + 1 < _limits_js__WEBPACK_IMPORTED_MODULE_2__/* .MAX_IDLE_JOBS */ .Jq)
         return conclusion;
-    return end('error', `${_limits_js__WEBPACK_IMPORTED_MODULE_1__/* .MAX_IDLE_JOBS */ .Jq} jobs in a row ended without an iteration (${conclusion.reason})`);
+    return end('error', `${_limits_js__WEBPACK_IMPORTED_MODULE_2__/* .MAX_IDLE_JOBS */ .Jq} jobs in a row ended without an iteration (${conclusion.reason})`);
 }
-/** Until when no session may start, and why: a vendor's limit, or ours. */
+/** Until when no session may start, and why: a vendor's limit, ours, or stories that all rest. */
 function waiting(state, limits, now) {
+    const rest = resting(state, now);
+    if (rest !== null) {
+        return { until: rest, reason: `every story that is left rests until ${new Date(rest).toISOString()}` };
+    }
     const vendor = state.control.notBefore ?? 0;
-    const hourly = (0,_limits_js__WEBPACK_IMPORTED_MODULE_1__/* .callAllowedAt */ .Ui)(state, limits, now) ?? 0;
+    const hourly = (0,_limits_js__WEBPACK_IMPORTED_MODULE_2__/* .callAllowedAt */ .Ui)(state, limits, now) ?? 0;
     const until = Math.max(vendor, hourly);
     if (until <= now)
         return null;
     const what = vendor >= hourly ? "the agent's limit" : `the limit of ${limits.callsPerHour} calls an hour`;
     return { until, reason: `waiting for ${what} until ${new Date(until).toISOString()}` };
+}
+/** When the first breaker lets a story through, where all of those that could be worked on are open; null otherwise. */
+function resting(state, now) {
+    const times = [];
+    const isFree = ({ id }) => {
+        const until = (0,_breaker_js__WEBPACK_IMPORTED_MODULE_1__/* .openUntil */ .nU)(state.records[id], now);
+        if (until !== null)
+            times.push(until);
+        return until === null;
+    };
+    return (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_0__/* .pickStory */ .lQ)(state.prd, isFree) !== null || times.length === 0 ? null : Math.min(...times);
 }
 function end(outcome, reason) {
     return { outcome, reason, until: null };

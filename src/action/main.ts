@@ -75,10 +75,12 @@ function bad(error: unknown): void {
     return
   }
   const mistakes: Mistake[] = error instanceof UserError ? [...error.mistakes] : []
-  giveOutputs(outputsOf(null, 'error', null))
   core.setFailed(mistakes.length > 0 ? mistakes.map(sayMistake).join('\n') : messageOf(error))
+  giveOutputs(outputsOf(null, 'error', null))
 }
 
-await main().catch(bad)
+await main()
+  .catch(bad)
+  .catch((error: unknown) => core.warning(messageOf(error))) // a full disk, where nothing more can be said
 // Sockets that octokit keeps alive must not keep the job.
 process.exit(process.exitCode ?? 0)

@@ -11,6 +11,7 @@ export class CatFile {
   #chunks: Buffer[] = []
   #held = 0
   #wake: (() => void) | null = null
+  #said = ''
   #queue: Promise<unknown> = Promise.resolve()
 
   constructor(git: Git) {
@@ -71,12 +72,15 @@ export class CatFile {
       this.#held += chunk.length
       this.#wake?.()
     })
+    this.#said = ''
     child.on('close', () => {
       if (this.#child === child) this.#child = null
       this.#wake?.()
     })
     child.stdin.on('error', () => {})
-    child.stderr.resume()
+    child.stderr.on('data', (chunk: Buffer) => {
+      this.#said = `${this.#said}${chunk.toString('utf8')}`.slice(-1000)
+    })
     child.unref()
     this.#child = child
   }
@@ -116,7 +120,8 @@ export class CatFile {
   }
 
   #more(): Promise<void> {
-    if (this.#child === null) return Promise.reject(new Error('git cat-file ended'))
+    if (this.#child === null)
+      return Promise.reject(new Error(`the clone is damaged: git cat-file ended: ${this.#said.trim()}`))
     return new Promise((resolve) => {
       this.#wake = () => {
         this.#wake = null

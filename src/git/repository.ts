@@ -1,6 +1,6 @@
 // The work tree and its commits: checks out, inspects, keeps, restores and joins. Implements RepositoryPort.
 import { constants } from 'node:fs'
-import { copyFile, lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { ownFiles, prdFile, progressFile, recordMessage, storyMessage } from '../loop/files.ts'
 import type { Inspection, RepositoryPort } from '../loop/ports.ts'
@@ -108,7 +108,21 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       against,
       '--',
     ])
-    return { changes: parseRaw(raw.stdout) }
+    const changes = parseRaw(raw.stdout)
+    const untouched: Change[] = []
+    for (const change of changes) if (await isUntouched(change)) untouched.push(change)
+    await reset(untouched)
+    return { changes: changes.filter((change) => !untouched.includes(change)) }
+  }
+
+  /** git would store these bytes otherwise than they were stored (line ends), and nobody has changed them. */
+  async function isUntouched(change: Change): Promise<boolean> {
+    if (change.status !== 'M' || change.oldMode !== change.newMode) return false
+    const file = join(top, change.path)
+    const [now, before] = [await lstat(file).catch(() => null), await objects.info(change.oldOid)]
+    if (now?.isFile() !== true || before === null || now.size !== before.size) return false
+    const bytes = await objects.contents(change.oldOid)
+    return bytes !== null && (await readFile(file)).equals(bytes)
   }
 
   /** Gives paths in the index back the entry that they have in the commit. */

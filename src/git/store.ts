@@ -139,7 +139,7 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
         target,
         refs.map(({ ref }) => ref),
       ).catch(() => null)
-      if (now === null) continue
+      if (now === null) return { kind: 'rejected', said } // a minute has been given to the question
       if (refs.every(({ ref, to }) => now.get(ref) === to)) return { kind: 'pushed' }
       const moved = refs.some(({ ref, from }) => (now.get(ref) ?? null) !== from)
       if (moved || /^!/m.test(result.stdout)) return { kind: 'rejected', said }

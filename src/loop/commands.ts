@@ -1,5 +1,6 @@
 // What people's commands do to the state. Pure; each is idempotent by its comment id.
 import { newStory, type Story } from '../prd/schema.ts'
+import { closedBreaker } from './breaker.ts'
 import type { Command, State } from './state.ts'
 
 const GUIDANCE = 10
@@ -62,7 +63,7 @@ function effect(state: State, command: Command): State {
         })),
       )
     case 'note':
-      return each(state, command.stories, command.guidance, (story) => story)
+      return each(state, command.stories, command.guidance, (story) => story, false)
     case 'add':
       return goOn(addStory(state, command.title, command.description, command.criteria))
     case 'verify':
@@ -105,6 +106,7 @@ function each(
   ids: readonly string[],
   guidance: string,
   change: (story: Story) => Story,
+  again = true,
 ): State {
   const known = state.prd.userStories.filter((story) => ids.includes(story.id))
   const notes = { ...state.control.guidance }
@@ -112,7 +114,8 @@ function each(
   for (const { id } of known) {
     if (guidance !== '') notes[id] = [...(notes[id] ?? []), guidance].slice(-GUIDANCE)
     const record = records[id]
-    if (record !== undefined) records[id] = { ...record, interruptions: 0 }
+    if (record !== undefined)
+      records[id] = { ...record, interruptions: 0, breaker: again ? closedBreaker() : record.breaker }
   }
   const userStories = state.prd.userStories.map((story) => (ids.includes(story.id) ? change(story) : story))
   const changed = userStories.some((story, index) => story.passes !== state.prd.userStories[index]?.passes)

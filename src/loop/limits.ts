@@ -1,6 +1,9 @@
 // What a run may spend: iterations, jobs, money, tokens, time, calls. Pure.
 import type { Conclusion, Job, State } from './state.ts'
 
+/** After how many attempts without progress, or with the same failure, a story rests, and for how long. */
+export type Breaker = { noProgress: number; sameError: number; outputDecline: number; coolDownMs: number }
+
 /** The bounds of a run; 0 or null means without end. Times in milliseconds, money in USD. */
 export type Limits = {
   iterationsPerJob: number
@@ -15,6 +18,7 @@ export type Limits = {
   maxTokens: number | null
   maxAgentTimeMs: number | null
   callsPerHour: number | null
+  breaker: Breaker
   baseline: boolean
   finalVerification: boolean
   stopOnBlocked: boolean

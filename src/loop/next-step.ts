@@ -1,5 +1,6 @@
 // What to do next: a pure, total decision from state, limits and time. The whole policy of a run stands here.
 import { pickStory, remaining } from '../prd/select.ts'
+import { openUntil } from './breaker.ts'
 import {
   batchOver,
   callAllowedAt,
@@ -33,7 +34,7 @@ export function nextStep(state: State, limits: Limits, now: number): Step {
   if (limits.publishEach && state.green !== state.published && !job.branchRefused) return { kind: 'push' }
   const pause = waiting(state, limits, now)
   if (pause !== null) return { kind: 'wait', ...pause }
-  const story = pickStory(state.prd)
+  const story = pickStory(state.prd, (one) => openUntil(state.records[one.id], now) === null)
   return story === null ? { kind: 'verify' } : { kind: 'reserve', storyId: story.id }
 }
 
@@ -129,14 +130,29 @@ function orIdle(state: State, conclusion: Conclusion): Conclusion {
   return end('error', `${MAX_IDLE_JOBS} jobs in a row ended without an iteration (${conclusion.reason})`)
 }
 
-/** Until when no session may start, and why: a vendor's limit, or ours. */
+/** Until when no session may start, and why: a vendor's limit, ours, or stories that all rest. */
 function waiting(state: State, limits: Limits, now: number): { until: number; reason: string } | null {
+  const rest = resting(state, now)
+  if (rest !== null) {
+    return { until: rest, reason: `every story that is left rests until ${new Date(rest).toISOString()}` }
+  }
   const vendor = state.control.notBefore ?? 0
   const hourly = callAllowedAt(state, limits, now) ?? 0
   const until = Math.max(vendor, hourly)
   if (until <= now) return null
   const what = vendor >= hourly ? "the agent's limit" : `the limit of ${limits.callsPerHour} calls an hour`
   return { until, reason: `waiting for ${what} until ${new Date(until).toISOString()}` }
+}
+
+/** When the first breaker lets a story through, where all of those that could be worked on are open; null otherwise. */
+function resting(state: State, now: number): number | null {
+  const times: number[] = []
+  const isFree = ({ id }: { id: string }): boolean => {
+    const until = openUntil(state.records[id], now)
+    if (until !== null) times.push(until)
+    return until === null
+  }
+  return pickStory(state.prd, isFree) !== null || times.length === 0 ? null : Math.min(...times)
 }
 
 function end(outcome: Outcome, reason: string): Conclusion {

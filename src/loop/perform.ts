@@ -192,7 +192,8 @@ async function open(state: State, ports: Ports): Promise<Happening> {
   if (state.published !== null) await ports.reporter.beforePublish(state, green)
   const result = await store.publish(onHead({ ...state, green }), true)
   if (result.kind !== 'published') return turnedDown(result)
-  return { kind: 'opened', green, github: await ports.reporter.opened({ ...state, green, published: green }) }
+  const opened = onHead({ ...state, green, published: green })
+  return { kind: 'opened', green, github: await ports.reporter.opened(opened) }
 }
 
 async function sync(state: State, ports: Ports): Promise<Happening> {

@@ -4,6 +4,7 @@ import { addUsage, emptyUsage, type Prd, type Story, type Usage } from '../prd/s
 import { pickStory } from '../prd/select.ts'
 import { progressEntry } from '../report/progress.ts'
 import { excerpt } from '../system/excerpt.ts'
+import { closedBreaker, struck, tried } from './breaker.ts'
 import { applyCommand } from './commands.ts'
 import { endOfWork, estimate, idle, type Limits, MAX_IDLE_JOBS, withCall } from './limits.ts'
 import type { Attempt, Event, Failure, GateResult, Kept, State, StoryRecord, TimelineEntry } from './state.ts'
@@ -237,6 +238,7 @@ export function emptyRecord(): StoryRecord {
     gates: [],
     remarks: [],
     interruptions: 0,
+    breaker: closedBreaker(),
     usage: emptyUsage(),
     attempts: 0,
     ms: 0,
@@ -277,7 +279,11 @@ function reserve(state: State, storyId: string, at: number, limits: Limits): Sta
     failure: null,
     returned: null,
   }
-  const started = withRecord(state, storyId, (record) => ({ ...record, attempts: record.attempts + 1 }))
+  const started = withRecord(state, storyId, (record) => ({
+    ...record,
+    attempts: record.attempts + 1,
+    breaker: tried(record.breaker, at),
+  }))
   const run = {
     ...state.prd.run,
     currentStoryId: storyId,
@@ -382,6 +388,7 @@ function accepted(state: State, commit: string, at: number): State {
       gates: attempt.gates,
       remarks: attempt.remarks,
       interruptions: 0,
+      breaker: closedBreaker(),
       commit,
     })),
   )
@@ -424,13 +431,28 @@ function rejected(state: State, kept: Kept | null, limits: Limits, at: number): 
   const saved = withKept(state.kept, attempt.storyId, kept)
   const counted = charge({ ...retried, kept: saved, attempt: null }, attempt, 'rejected', failure.summary, at)
   const entry = entryOf(state, attempt, 'FAILED', failure.summary, at)
-  return withRecord(logged(counted, entry), attempt.storyId, (record) => ({
+  const told = withRecord(logged(counted, entry), attempt.storyId, (record) => ({
     ...record,
     failure,
     gates: attempt.gates,
     remarks: attempt.remarks,
     interruptions: attempt.gates.length > 0 ? 0 : record.interruptions,
+    breaker: struck(record.breaker, attempt, failure, kept, limits.breaker, at),
   }))
+  return rests(told, attempt.storyId)
+}
+
+/** A story whose breaker has opened says until when it rests, and how it goes on at once. */
+function rests(state: State, storyId: string): State {
+  const breaker = state.records[storyId]?.breaker
+  if (breaker?.position !== 'open' || breaker.until === null) return state
+  const until = new Date(breaker.until).toISOString()
+  const why = breaker.history.at(-1)?.why ?? ''
+  const notes = `rests until ${until}: ${why}. Give a hint with /ralph retry ${storyId} -- <hint>`
+  return {
+    ...state,
+    prd: mapStory(state.prd, storyId, (story) => (story.blocked ? story : { ...story, notes })),
+  }
 }
 
 function returned(state: State, kept: Kept | null, limits: Limits, at: number): State {

@@ -83,6 +83,18 @@ export type Joined = {
   entries: string[]
 }
 
+/** `until`: when an open one lets a trial through, epoch milliseconds. The rest is of the last attempt, to compare with. */
+export type Breaker = {
+  position: 'closed' | 'half-open' | 'open'
+  until: number | null
+  tree: string | null
+  sameTree: number
+  error: string | null
+  sameError: number
+  output: number
+  history: { at: number; from: string; to: string; why: string }[]
+}
+
 /** What is known of a story beside prd.json. */
 export type StoryRecord = {
   failure: Failure | null
@@ -91,6 +103,7 @@ export type StoryRecord = {
   remarks: string[]
   /** Lost or cancelled attempts in a row without a finished gate run. */
   interruptions: number
+  breaker: Breaker
   usage: Usage
   /** All attempts ever, charged or not. */
   attempts: number

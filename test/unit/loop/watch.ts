@@ -256,11 +256,16 @@ function proof(before: State, event: Event, evidence: Evidence): Partial<Evidenc
   }
 }
 
-function ready(state: State): Story[] {
+function ready(state: State, now: number): Story[] {
   const settled = (id: string) =>
     state.prd.userStories.some((story) => story.id === id && (story.passes || story.skipped))
   return state.prd.userStories.filter(
-    (story) => !story.passes && !story.blocked && !story.skipped && story.dependsOn.every(settled),
+    (story) =>
+      !story.passes &&
+      !story.blocked &&
+      !story.skipped &&
+      story.dependsOn.every(settled) &&
+      !((state.records[story.id]?.breaker.until ?? 0) > now),
   )
 }
 
@@ -286,7 +291,7 @@ function jobsAllowed(state: State, limits: Limits): number {
 }
 
 function mayReserve(state: State, storyId: string, limits: Limits, now: number): void {
-  const candidates = ready(state)
+  const candidates = ready(state, now)
   const first = candidates.reduce<Story | null>(
     (best, story) => (best === null || story.priority < best.priority ? story : best),
     null,
@@ -322,7 +327,11 @@ function mayConclude(state: State, outcome: string, reason: string, limits: Limi
     assert.ok(!state.job.branchRefused, 'complete is never said of a branch that could not be pushed')
   }
   if (outcome === 'stuck' && !isDone(state) && !limits.stopOnBlocked)
-    assert.equal(ready(state).length, 0, 'stuck means that no story can be worked on')
+    assert.equal(
+      ready(state, Number.POSITIVE_INFINITY).length,
+      0,
+      'stuck means that no story can be worked on',
+    )
   if (['max-iterations', 'budget', 'continued', 'stuck'].includes(outcome))
     assert.ok(!finished, 'completion comes before limits')
 }

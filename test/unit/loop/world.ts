@@ -522,6 +522,12 @@ export const arbitraryLimits: fc.Arbitrary<Limits> = fc
     maxInterruptions: fc.integer({ min: 1, max: 3 }),
     iterationTimeoutMs: fc.constantFrom(10 * MINUTE, 30 * MINUTE, 6 * HOUR),
     gatesMs: fc.constantFrom(0, 900_000),
+    breaker: fc.record({
+      noProgress: fc.constantFrom(2, 3, 99),
+      sameError: fc.constantFrom(2, 5, 99),
+      outputDecline: fc.constant(70),
+      coolDownMs: fc.constantFrom(60_000, 1_800_000),
+    }),
     maxCostUsd: fc.constantFrom(null, null, null, 2, 12),
     maxTokens: fc.constantFrom(null, null, null, 9000),
     maxAgentTimeMs: fc.constantFrom(null, null, null, 90_000),

@@ -1,4 +1,5 @@
 // Runs to render: at their start, in work, stuck, complete, with 60 stories; and the limits they ran under.
+import { closedBreaker } from '../../../src/loop/breaker.ts'
 import type { Limits } from '../../../src/loop/limits.ts'
 import type {
   Attempt,
@@ -22,6 +23,7 @@ export const limits: Limits = {
   maxInterruptions: 3,
   iterationTimeoutMs: 1_800_000,
   gatesMs: 0,
+  breaker: { noProgress: 3, sameError: 5, outputDecline: 70, coolDownMs: 1_800_000 },
   maxCostUsd: 20,
   maxTokens: null,
   maxAgentTimeMs: null,
@@ -104,6 +106,7 @@ export const record = (changes: Partial<StoryRecord> = {}): StoryRecord => ({
   gates: [],
   remarks: [],
   interruptions: 0,
+  breaker: closedBreaker(),
   usage: emptyUsage(),
   attempts: 0,
   ms: 0,

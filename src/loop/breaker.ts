@@ -1,0 +1,85 @@
+// The breaker of a story: attempts that get nowhere are stopped before they use up its money (seed 5). Pure.
+import type { Breaker as Thresholds } from './limits.ts'
+import type { Attempt, Breaker, Failure, Kept, StoryRecord } from './state.ts'
+
+const HISTORY = 10
+const FINGERPRINT = 300
+
+export function closedBreaker(): Breaker {
+  return {
+    position: 'closed',
+    until: null,
+    tree: null,
+    sameTree: 0,
+    error: null,
+    sameError: 0,
+    output: 0,
+    history: [],
+  }
+}
+
+/** When the story may be worked on again: epoch milliseconds, or null for now. */
+export function openUntil(record: StoryRecord | undefined, now: number): number | null {
+  const breaker = record?.breaker
+  if (breaker?.position !== 'open' || breaker.until === null) return null
+  return breaker.until > now ? breaker.until : null
+}
+
+/** An attempt begins: after the cool-down it is a trial, and its failure opens the breaker again. */
+export function tried(breaker: Breaker, at: number): Breaker {
+  return breaker.position === 'open'
+    ? moved({ ...breaker, until: null }, 'half-open', 'the cool-down is over', at)
+    : breaker
+}
+
+/** An attempt was rejected: what it left is compared with what the one before had left. */
+export function struck(
+  breaker: Breaker,
+  attempt: Attempt,
+  failure: Failure,
+  kept: Kept | null,
+  limits: Thresholds,
+  at: number,
+): Breaker {
+  const tree = kept?.tree ?? ''
+  const error = fingerprint(failure)
+  const output = attempt.session?.usage.outputTokens ?? 0
+  const isSame = tree === breaker.tree || tree === ''
+  const seen: Breaker = {
+    ...breaker,
+    tree,
+    sameTree: isSame ? breaker.sameTree + 1 : 0,
+    error,
+    sameError: error === breaker.error ? breaker.sameError + 1 : 1,
+    output,
+  }
+  const why = reason(breaker, seen, limits)
+  if (why === null) return seen
+  return { ...moved(seen, 'open', why, at), until: at + limits.coolDownMs, sameTree: 0, sameError: 0 }
+}
+
+function reason(before: Breaker, now: Breaker, limits: Thresholds): string | null {
+  if (before.position === 'half-open') return 'the trial after the cool-down failed, too'
+  if (now.sameTree >= limits.noProgress) return `${now.sameTree} attempts in a row changed nothing`
+  if (now.sameError >= limits.sameError) return `the same failure ${now.sameError} times in a row`
+  const shrunk =
+    before.output > 0 && now.output > 0 && now.output < before.output * (1 - limits.outputDecline / 100)
+  return shrunk && now.sameTree > 0
+    ? `it changed nothing, and said ${limits.outputDecline} % less than before`
+    : null
+}
+
+/** A failure without what differs from run to run: numbers, times, ids. */
+function fingerprint({ kind, summary, detail }: Failure): string {
+  const text = `${kind} ${summary} ${detail.slice(-1000)}`
+  return text
+    .replace(/[0-9a-f]{7,}/gi, '#')
+    .replace(/\d+/g, '#')
+    .replace(/\s+/g, ' ')
+    .slice(0, FINGERPRINT)
+}
+
+function moved(breaker: Breaker, to: Breaker['position'], why: string, at: number): Breaker {
+  const history = [...breaker.history, { at, from: breaker.position, to, why }].slice(-HISTORY)
+  return { ...breaker, position: to, history }
+}

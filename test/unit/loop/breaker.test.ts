@@ -1,0 +1,130 @@
+// The breaker of a story, with the thresholds that people have: 3 without progress, 5 of the same failure, 70 % less output.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { nextStep, outcomeOf } from '../../../src/loop/next-step.ts'
+import { reduce } from '../../../src/loop/reduce.ts'
+import type { Event, State } from '../../../src/loop/state.ts'
+import { limitsWith, MINUTE, NOW, session, stateOf, stories, used } from './samples.ts'
+
+const limits = limitsWith({
+  maxAttempts: 50,
+  breaker: { noProgress: 3, sameError: 5, outputDecline: 70, coolDownMs: 30 * MINUTE },
+})
+type Try = { tree: string; summary?: string; output?: number }
+
+/** One rejected attempt that leaves a tree and fails with some words. */
+function rejected(state: State, { tree, summary = 'gate test failed', output = 100 }: Try, at = NOW): State {
+  const usage = { ...used(0), outputTokens: output }
+  const failure = { kind: 'guard' as const, summary, detail: '' }
+  const kept = { base: 'green', tree, dropped: [] }
+  const events = [
+    { at, kind: 'reserved', storyId: 'US-001' },
+    { at, kind: 'worked', session: session({ usage }) },
+    { at, kind: 'refused', failure },
+    { at, kind: 'rejected', kept },
+  ] as const
+  return events.reduce((now, event) => reduce(now, event, limits), state)
+}
+
+const after = (tries: Try[], state = stateOf(stories('US-001'))) =>
+  tries.reduce((now, one) => rejected(now, one), state)
+const breakerOf = (state: State) => state.records['US-001']?.breaker
+const words = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    tree: `tree ${index}`,
+    summary: `${'x'.repeat(index)} fails`,
+  }))
+
+describe('the breaker opens', () => {
+  test('after three attempts that left the tree as it was', () => {
+    const same = words(4).map((one) => ({ ...one, tree: 'the same' }))
+    assert.equal(breakerOf(after(same.slice(0, 3)))?.position, 'closed')
+    const open = after(same)
+    assert.equal(breakerOf(open)?.position, 'open')
+    assert.match(
+      open.prd.userStories[0]?.notes ?? '',
+      /^rests until .*changed nothing.*\/ralph retry US-001 -- <hint>$/,
+    )
+  })
+
+  test('after five attempts with the same failure, whatever its numbers are', () => {
+    const same = words(5).map((one, index) => ({ ...one, summary: `expected ${index}, line ${index * 7}` }))
+    assert.equal(breakerOf(after(same.slice(0, 4)))?.position, 'closed')
+    assert.equal(breakerOf(after(same))?.position, 'open')
+  })
+
+  test('when an attempt changed nothing and said much less', () => {
+    const [one, two] = words(2)
+    if (one === undefined || two === undefined) throw new Error('two are needed')
+    assert.equal(breakerOf(after([one, { ...two, output: 29 }]))?.position, 'closed', 'it changed something')
+    assert.equal(breakerOf(after([one, { ...two, tree: one.tree, output: 31 }]))?.position, 'closed')
+    assert.equal(breakerOf(after([one, { ...two, tree: one.tree, output: 29 }]))?.position, 'open')
+  })
+
+  test('and not while every attempt gets on', () => {
+    assert.equal(breakerOf(after(words(20)))?.position, 'closed')
+  })
+})
+
+describe('a story that rests', () => {
+  const open = after(
+    words(4).map((one) => ({ ...one, tree: 'the same' })),
+    stateOf(stories('US-001', 'US-002')),
+  )
+  const ready = (state: State): State => ({
+    ...state,
+    baseline: 'green',
+    job: { ...state.job, synced: true, prepared: true, opened: true },
+  })
+
+  test('lets the others go on', () => {
+    assert.deepEqual(nextStep(ready(open), limits, NOW), { kind: 'reserve', storyId: 'US-002' })
+  })
+
+  test('ends the job when no other is left, until its time has come', () => {
+    const alone = after(words(4).map((one) => ({ ...one, tree: 'the same' })))
+    const verdict = outcomeOf(ready(alone), limits, NOW)
+    assert.deepEqual([verdict?.outcome, verdict?.until], ['paused', NOW + 30 * MINUTE])
+    assert.match(verdict?.reason ?? '', /rests until/)
+    assert.deepEqual(nextStep(ready(alone), limits, NOW + 30 * MINUTE), {
+      kind: 'reserve',
+      storyId: 'US-001',
+    })
+  })
+
+  test('gets one trial after the cool-down: its failure opens the breaker again, its pass closes it', () => {
+    const later = NOW + 31 * MINUTE
+    const trial = reduce(open, { at: later, kind: 'reserved', storyId: 'US-001' }, limits)
+    assert.equal(breakerOf(trial)?.position, 'half-open')
+    const again = rejected(open, { tree: 'another', summary: 'something else' }, later)
+    assert.equal(breakerOf(again)?.position, 'open')
+    assert.deepEqual(
+      breakerOf(again)?.history.map(({ from, to }) => `${from} ${to}`),
+      ['closed open', 'open half-open', 'half-open open'],
+    )
+    const passed: Event[] = [
+      { at: later, kind: 'worked', session: session() },
+      { at: later, kind: 'guarded', candidate: 'c', empty: false, remarks: [] },
+      { at: later, kind: 'gated', candidate: 'c', gates: [] },
+      { at: later, kind: 'accepted', commit: 'c' },
+    ]
+    const closed = passed.reduce((now, event) => reduce(now, event, limits), trial)
+    assert.equal(breakerOf(closed)?.position, 'closed')
+  })
+
+  test('is waked by `retry` and `redo`, not by a note', () => {
+    const said = (kind: 'retry' | 'note') =>
+      reduce(
+        open,
+        {
+          at: NOW,
+          kind: 'synced',
+          theirs: null,
+          commands: [{ id: 9, by: 'ann', kind, stories: ['US-001'], guidance: 'look there' }],
+        },
+        limits,
+      )
+    assert.equal(breakerOf(said('retry'))?.position, 'closed')
+    assert.equal(breakerOf(said('note'))?.position, 'open')
+  })
+})
