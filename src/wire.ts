@@ -2,6 +2,7 @@
 import { hostname } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import type { AgentEvent, AgentVendor } from './agents/agent.ts'
+import { homeFor } from './agents/home.ts'
 import { agentCaches, installAgent } from './agents/install.ts'
 import { findAgent } from './agents/registry.ts'
 import { available } from './agents/run.ts'
@@ -170,7 +171,7 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
   }
   const cwd = resolve(clone.workTree, settings.workingDirectory)
   const directory = join(clone.gitDir, 'ralph')
-  const env = await withAgent(options, vendor, directory)
+  const env = await forAgent(options, vendor, directory)
   const seen = agentEnv(env, { extra: settings.agentEnv, vendor: vendor.env, set: {} })
   if (settings.agent !== 'custom') {
     const found = await available(vendor, seen.env)
@@ -225,20 +226,24 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
   }
 }
 
-/** The environment with the agent of `agent-version`, installed where it is not there yet, first on its PATH. */
-async function withAgent(options: PortOptions, vendor: AgentVendor, directory: string): Promise<Environment> {
+/** The environment for the agent: that of `agent-version` first on the PATH, and a HOME that it can use. */
+async function forAgent(options: PortOptions, vendor: AgentVendor, directory: string): Promise<Environment> {
   const { env, signal } = options
   const { agentVersion: version } = options.settings
-  if (version === null) return env
+  const say = (text: string) => options.onAgent({ kind: 'text', text })
+  const HOME = await homeFor(vendor, env.HOME, join(directory, 'home'))
+  if (HOME !== env.HOME)
+    say(`HOME is ${env.HOME === undefined ? 'not set' : 'not to be written'}: it gets ${HOME}`)
+  if (version === null) return { ...env, HOME }
   const { bin } = await installAgent({
     vendor,
     version,
-    env: gateEnv(env, { extra: [] }).env,
+    env: { ...gateEnv(env, { extra: [] }).env, HOME },
     caches: agentCaches(env, join(directory, 'agents')),
     signal,
-    say: (text) => options.onAgent({ kind: 'text', text }),
+    say,
   })
-  return { ...env, PATH: env.PATH === undefined ? bin : `${bin}${delimiter}${env.PATH}` }
+  return { ...env, HOME, PATH: env.PATH === undefined ? bin : `${bin}${delimiter}${env.PATH}` }
 }
 
 /** The bounds of the run, as the loop counts them. */

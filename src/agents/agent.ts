@@ -101,6 +101,8 @@ export interface AgentVendor {
   install: string
   /** Its package, which `agent-version` installs; null where there is none. */
   npm: string | null
+  /** Whether it does not work where HOME cannot be written. */
+  writesHome: boolean
   /** The vendor's variables that the agent may see, keys included. */
   env: readonly string[]
   command(options: CommandOptions): Command

@@ -8,6 +8,7 @@ export const amp: AgentVendor = {
   program: 'amp',
   install: 'npm install -g @sourcegraph/amp',
   npm: '@sourcegraph/amp',
+  writesHome: true,
   env: ['AMP_API_KEY', 'AMP_URL', 'AMP_SETTINGS_FILE', 'AMP_TOOLBOX'],
   command: (options) => ({
     args: [

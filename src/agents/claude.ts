@@ -8,6 +8,7 @@ export const claude: AgentVendor = {
   program: 'claude',
   install: 'npm install -g @anthropic-ai/claude-code (Node 22 or newer; --ignore-scripts leaves a stub)',
   npm: '@anthropic-ai/claude-code',
+  writesHome: false,
   env: [
     'ANTHROPIC_API_KEY',
     'ANTHROPIC_AUTH_TOKEN',

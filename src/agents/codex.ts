@@ -28,6 +28,7 @@ export const codex: AgentVendor = {
   program: 'codex',
   install: 'npm install -g @openai/codex',
   npm: '@openai/codex',
+  writesHome: true,
   env: ['CODEX_API_KEY', 'OPENAI_API_KEY', 'CODEX_ACCESS_TOKEN', 'AZURE_OPENAI_API_KEY', 'CODEX_HOME'],
   command(options: CommandOptions): Command {
     const { env } = options

@@ -28,6 +28,7 @@ export const copilot: AgentVendor = {
   program: 'copilot',
   install: 'npm install -g @github/copilot',
   npm: '@github/copilot',
+  writesHome: true,
   // Its GITHUB_TOKEN and GH_TOKEN are the job's and stay out: COPILOT_GITHUB_TOKEN is the one to set.
   env: [
     'COPILOT_GITHUB_TOKEN',

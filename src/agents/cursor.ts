@@ -8,6 +8,7 @@ export const cursor: AgentVendor = {
   program: 'cursor-agent',
   install: 'curl https://cursor.com/install -fsS | bash',
   npm: null,
+  writesHome: true,
   env: ['CURSOR_API_KEY', 'CURSOR_CONFIG_DIR'],
   command: (options) => ({
     args: [

@@ -12,6 +12,7 @@ export const custom: AgentVendor = {
   program: 'bash',
   install: 'install bash, which runs agent-command',
   npm: null,
+  writesHome: false,
   env: [],
   command: (options) => ({
     // agent-args are the command's own: `agent-command: ./agent.sh "$@"`.

@@ -28,6 +28,7 @@ export const gemini: AgentVendor = {
   program: 'gemini',
   install: 'npm install -g @google/gemini-cli',
   npm: '@google/gemini-cli',
+  writesHome: true,
   env: [
     'GEMINI_API_KEY',
     'GOOGLE_API_KEY',

@@ -29,6 +29,7 @@ export const opencode: AgentVendor = {
   program: 'opencode',
   install: 'npm install -g opencode-ai',
   npm: 'opencode-ai',
+  writesHome: true,
   env: [
     'OPENCODE_API_KEY',
     'OPENCODE_CONFIG',
