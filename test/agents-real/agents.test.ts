@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { findAgent } from '../../src/agents/registry.ts'
 import { type Cli, clis } from './clis.ts'
 import { type Bench, install, type Outcome, openBench, type Scene, survivors } from './drive.ts'
 import { type Script, type Turn, tokensOf } from './model.ts'
@@ -109,7 +110,7 @@ async function hugePrompt(cli: Cli): Promise<void> {
 
 /** A short wait is waited out: the test does not, and a cancelled wait is charged no more than the limit. */
 async function tooManyRequests(cli: Cli): Promise<void> {
-  const flags = cli.givesUp ? [] : ['--iteration-timeout', '15s']
+  const flags = cli.givesUp ? [] : ['--iteration-timeout', cli.slow ? '24s' : '15s']
   const script = working([DONE], { failure: { status: 429 } })
   await play(
     { cli, story: STORY, script, flags },
@@ -124,9 +125,10 @@ async function tooManyRequests(cli: Cli): Promise<void> {
 }
 
 async function usageLimit(cli: Cli): Promise<void> {
+  if (cli.limit === null) return
   const reset = Math.ceil(Date.now() / 60_000) * 60 + 7200
   const script = working([DONE], { failure: cli.limit(reset) })
-  const flags = cli.givesUp ? [] : ['--iteration-timeout', '15s']
+  const flags = cli.givesUp ? [] : ['--iteration-timeout', cli.slow ? '24s' : '15s']
   await play(
     { cli, story: STORY, script, flags },
     (_bench, outcome) => {
@@ -145,7 +147,7 @@ async function usageLimit(cli: Cli): Promise<void> {
 
 async function hang(cli: Cli): Promise<void> {
   const script = working([DONE], { failure: { hang: true } })
-  const flags = ['--idle-timeout', '10s', '--max-attempts', '1']
+  const flags = ['--idle-timeout', cli.slow ? '20s' : '10s', '--max-attempts', '1']
   await play({ cli, story: STORY, script, flags }, (bench, { exit, said, prd, log }) => {
     assert.equal(exit, 1)
     assert.equal(said.outcome, 'stuck')
@@ -174,9 +176,24 @@ async function cancel(cli: Cli): Promise<void> {
   )
 }
 
+/** A HOME that cannot be written (as root, modes mean nothing: /proc), or none for those who would only read it. */
+async function noHome(cli: Cli): Promise<void> {
+  const HOME = findAgent(cli.name)?.writesHome === true ? '/proc' : undefined
+  const flags = ['--no-final-verification']
+  await play(
+    { cli, story: STORY, script: working([WRITE, DONE]), flags, env: { HOME } },
+    (_bench, outcome) => {
+      assert.equal(outcome.exit, 0)
+      assert.equal(outcome.said.outcome, 'complete')
+      assert.match(outcome.log, /HOME is not .*: it gets .*\.git\/ralph\/home$/m)
+    },
+  )
+}
+
 const SCENES: readonly (readonly [string, (cli: Cli) => Promise<void>])[] = [
   ['implements a story with its own tools', implementsStory],
   ['gets a prompt of 200 KB whole', hugePrompt],
+  ['works without a HOME of its own', noHome],
   ['meets a 429: nothing is charged', tooManyRequests],
   ['meets a usage limit: nothing is charged, and Ralph waits as long as it says', usageLimit],
   ['hangs: ended by the idle time-out, charged', hang],
@@ -185,20 +202,16 @@ const SCENES: readonly (readonly [string, (cli: Cli) => Promise<void>])[] = [
 
 test('real agent CLIs', { concurrency: 3 }, async (t: TestContext) => {
   const wanted = process.env.RALPH_REAL_AGENTS?.split(',') ?? clis.map((cli) => cli.name)
+  const driven = clis.filter((cli) => wanted.includes(cli.name))
+  const refused = new Map(await Promise.all(driven.map(async (cli) => [cli, await install(cli)] as const)))
+  // Scene by scene, so that those that run side by side are different programs.
+  const queue = SCENES.flatMap(([name, act]) => driven.map((cli) => ({ cli, name, act })))
   await Promise.all(
-    clis
-      .filter((cli) => wanted.includes(cli.name))
-      .map((cli) =>
-        t.test(`${cli.name} ${cli.version}`, async (one) => {
-          const refused = await install(cli)
-          for (const [name, act] of SCENES) {
-            if (refused !== null)
-              process.stdout.write(`SKIPPED: ${cli.name} ${name}: it cannot be installed: ${refused}\n`)
-            await one.test(`${cli.name} ${name}`, { skip: refused !== null && 'not installed' }, () =>
-              act(cli),
-            )
-          }
-        }),
-      ),
+    queue.map(({ cli, name, act }) => {
+      const why = refused.get(cli) ?? null
+      if (why !== null) process.stdout.write(`SKIPPED: ${cli.name} ${name}: it cannot be installed: ${why}\n`)
+      const title = `${cli.name} ${cli.version} ${name}`
+      return t.test(title, { skip: why !== null && 'it cannot be installed' }, () => act(cli))
+    }),
   )
 })

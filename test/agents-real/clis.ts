@@ -8,8 +8,10 @@ export type Cli = {
   /** `agent-args`. */
   args(url: string): string[]
   env(url: string): Record<string, string>
-  /** How its server says that a usage limit is reached until `reset` (epoch seconds). */
-  limit(reset: number): Failure
+  /** It takes several seconds to its first request. */
+  slow: boolean
+  /** How its server says that a usage limit is reached until `reset` (epoch seconds); null: as any 429. */
+  limit: ((reset: number) => Failure) | null
   /** Whether it tells when the limit ends. */
   tellsReset: boolean
   /** Whether it gives up soon after a 429; else the time-out ends it while it tries again. */
@@ -22,6 +24,7 @@ export type Cli = {
 
 const claude: Cli = {
   name: 'claude',
+  slow: false,
   version: '2.1.329',
   args: () => [],
   // Without a subscription's token it does not tell when a usage limit ends.
@@ -46,6 +49,7 @@ const claude: Cli = {
 
 const codex: Cli = {
   name: 'codex',
+  slow: false,
   version: '0.169.0',
   args: (url) => ['-c', `openai_base_url="${url}/v1"`],
   env: () => ({ OPENAI_API_KEY: 'not-a-key' }),
@@ -67,6 +71,7 @@ const codex: Cli = {
 
 const gemini: Cli = {
   name: 'gemini',
+  slow: false,
   version: '0.61.0',
   args: () => ['-m', 'gemini-2.5-pro'],
   env: (url) => ({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: 'not-a-key' }),
@@ -101,6 +106,7 @@ const gemini: Cli = {
 
 const opencode: Cli = {
   name: 'opencode',
+  slow: true,
   version: '1.18.33',
   args: () => ['--model', 'loopback/sample'],
   env: (url) => ({
@@ -124,7 +130,7 @@ const opencode: Cli = {
       },
     }),
   }),
-  limit: () => ({ status: 429, headers: { 'retry-after': '7200' } }),
+  limit: null,
   tellsReset: false,
   givesUp: false,
   reports: 'cost',
@@ -132,6 +138,7 @@ const opencode: Cli = {
 
 const copilot: Cli = {
   name: 'copilot',
+  slow: false,
   version: '1.0.102',
   args: () => [],
   env: (url) => ({

@@ -91,6 +91,8 @@ export async function openBench(scene: Scene): Promise<Bench> {
   await git('config', 'user.email', 'test@example.com')
   await put(repo, 'README.md', 'A sample.\n')
   await put(repo, '.ralph/2026-01-01-sample/prd.json', JSON.stringify(prdOf(scene.story)))
+  // gemini takes it from the repository too: where it has a HOME of Ralph's.
+  for (const [path, text] of Object.entries(scene.cli.home ?? {})) await put(repo, path, text)
   await git('add', '-A')
   await git('commit', '--quiet', '-m', 'start')
   for (const [path, text] of Object.entries(scene.cli.home ?? {})) await put(home, path, text)

@@ -43,7 +43,11 @@ function scenesOf(cli: Cli): Scene[] {
     { name: '401', status: 'auth', failure: { status: 401 } },
     { name: '429', status: limited, failure: { status: 429 } },
     { name: '500', status: 'overloaded', failure: { status: 500 } },
-    { name: 'limit', status: limited, failure: cli.limit(reset) },
+    {
+      name: 'limit',
+      status: limited,
+      failure: cli.limit?.(reset) ?? { status: 429, headers: { 'retry-after': '7200' } },
+    },
     { name: 'hang', status: 'timeout', failure: { hang: true } },
   ]
 }
