@@ -86,19 +86,14 @@ export function charged(state: State): number {
 }
 
 /**
- * Everything that is wrong with branch and state, whatever the moment: the repository is sound, no story is committed
- * twice, or with other code than its own, none has passed without its code on the branch, and the counters agree.
+ * Everything that is wrong with branch and state, whatever the moment: no story is committed twice, or with other code
+ * than its own, none has passed without its code on the branch, and the counters agree.
  */
 export async function alwaysWrong(directory: string, byPeople: RegExp | null = null): Promise<string[]> {
   const wrong: string[] = []
   const check = (ok: boolean, what: string) => {
     if (!ok) wrong.push(what)
   }
-  const fsck = await run('git', ['fsck', '--no-dangling', '--no-progress'], { cwd: directory }).catch(
-    (error: Error) => ({ stdout: error.message, stderr: '' }),
-  )
-  const said = `${fsck.stdout}${fsck.stderr}`.replace(/^notice: .*\n?/gm, '').trim()
-  check(said === '', `git fsck: ${said.replace(/[0-9a-f]{40}/g, '<oid>')}`)
   const state = await stateOf(directory)
   if (state === null) return wrong
   // Until the first publish there is no branch.
@@ -148,12 +143,17 @@ export async function alwaysWrong(directory: string, byPeople: RegExp | null = n
   return wrong
 }
 
-/** What else is wrong when the run has come to its end and every story has passed: something is left behind or missing. */
+/** The same when the run has come to its end: the repository is sound, every story has passed, nothing is left behind. */
 export async function endWrong(directory: string): Promise<string[]> {
   const wrong = await alwaysWrong(directory, /^people\//)
   const check = (ok: boolean, what: string) => {
     if (!ok) wrong.push(what)
   }
+  const fsck = await run('git', ['fsck', '--no-dangling', '--no-progress'], { cwd: directory }).catch(
+    (error: { stdout: string; stderr: string }) => error,
+  )
+  const said = `${fsck.stdout}${fsck.stderr}`.replace(/^notice: .*\n?/gm, '').trim()
+  check(said === '', `git fsck: ${said.replace(/[0-9a-f]{40}/g, '<oid>')}`)
   const state = await stateOf(directory)
   if (state === null) return [...wrong, 'there is no state']
   check(state.lease === null, 'the lease is held')
