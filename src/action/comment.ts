@@ -46,13 +46,13 @@ export async function answerComment(context: ActionContext): Promise<string> {
     case 'none':
       return 'the comment is not for Ralph'
     case 'help':
-      await conversation.reply(issue, helpReply())
+      await conversation.reply(issue, comment.id, helpReply())
       await conversation.react(comment.id, 'rocket')
       return 'answered with the list of commands'
     case 'mistake':
       if (working(state)) return 'the working job answers'
       await conversation.react(comment.id, 'confused')
-      await conversation.reply(issue, mistakeReply(parsed.problem, parsed.fix))
+      await conversation.reply(issue, comment.id, mistakeReply(parsed.problem, parsed.fix))
       return parsed.problem
     case 'status':
       await conversation.react(comment.id, 'rocket')
@@ -88,6 +88,9 @@ async function holderLives(
   if (state.lease?.runId == null) return false
   const run = await api.rest.actions
     .getWorkflowRun({ owner, repo, run_id: state.lease.runId })
-    .catch(() => null)
+    .catch((error: unknown) => {
+      core.warning(`run ${state.lease?.runId} could not be looked up: ${saidByGitHub(error)}`)
+      return null
+    })
   return run === null || run.data.status !== 'completed'
 }

@@ -54,7 +54,8 @@ export function createClient(options: ClientOptions): Api {
     baseUrl: options.url,
     userAgent: 'ralph-action/1',
     log: { debug() {}, info() {}, warn: options.warn, error() {} },
-    retry: { doNotRetry: [400, 401, 403, 404, 409, 410, 422, 451] },
+    // 429 is left to the throttling, which waits as long as GitHub says.
+    retry: { doNotRetry: [400, 401, 403, 404, 409, 410, 422, 429, 451] },
     throttle: {
       onRateLimit: wait,
       onSecondaryRateLimit: wait,
@@ -75,6 +76,17 @@ export const ONCE = { request: { retries: 0 } } as const
 /** The HTTP status of a refused request; null for anything else. */
 export function statusOf(error: unknown): number | null {
   return error instanceof RequestError ? error.status : null
+}
+
+/** No answer, or one that leaves open whether the request took effect. */
+export function isUnknown(error: unknown): boolean {
+  const status = statusOf(error)
+  return status === null || status >= 500
+}
+
+/** GitHub says that this token may not; a rate limit has the same status. */
+export function isForbidden(error: unknown): boolean {
+  return statusOf(error) === 403 && !/rate limit/i.test(saidByGitHub(error))
 }
 
 /** What GitHub said, in one line. */

@@ -3,7 +3,7 @@ import type { QueuePort } from '../loop/ports.ts'
 import { parseSlash } from '../loop/slash-commands.ts'
 import type { Command, State } from '../loop/state.ts'
 import { mistakeReply } from '../report/replies.ts'
-import { type Api, ONCE, statusOf } from './client.ts'
+import { type Api, isUnknown, ONCE, saidByGitHub, statusOf } from './client.ts'
 import type { Place } from './place.ts'
 
 /** A comment as we need it. */
@@ -13,8 +13,9 @@ export type Conversation = QueuePort & {
   /** Writes the sticky comment; gives its id. */
   stick(pull: number, known: number | null, marker: string, body: string): Promise<number>
   react(comment: number, content: 'eyes' | 'rocket' | 'confused'): Promise<void>
-  reply(pull: number, body: string): Promise<void>
-  /** Write permission, looked up; anything but a clear yes is a no (facts 5.2). */
+  /** Answers a comment, once. */
+  reply(pull: number, comment: number, body: string): Promise<void>
+  /** Write permission, looked up; anything but a clear yes is a no (facts 5.2). Throws where GitHub gives no answer. */
   mayWrite(login: string): Promise<boolean>
   newestComment(pull: number): Promise<number>
 }
@@ -32,6 +33,38 @@ export function createConversation(api: Api, place: Place, warn: (message: strin
       () => 'github-actions[bot]', // the job's own token
     )
     return self
+  }
+
+  /** Our own comment that begins with a marker; in anybody else's a marker means nothing. */
+  async function own(pull: number, marker: string): Promise<number | null> {
+    const listing = api.paginate.iterator(api.rest.issues.listComments, {
+      owner,
+      repo,
+      issue_number: pull,
+      per_page: 100,
+    })
+    for await (const { data } of listing) {
+      const marked = data.filter((one) => (one.body ?? '').startsWith(marker))
+      const me = marked.length === 0 ? null : await login()
+      const mine = marked.find((one) => one.user?.login === me)
+      if (mine !== undefined) return Number(mine.id)
+    }
+    return null
+  }
+
+  /** Posts a comment; after an unknown answer it is looked up by its marker before it is posted once more. */
+  async function say(pull: number, marker: string, body: string): Promise<number> {
+    for (let isLast = false; ; isLast = true) {
+      try {
+        const made = await api.rest.issues.createComment({ owner, repo, issue_number: pull, body, ...ONCE })
+        return Number(made.data.id)
+      } catch (error) {
+        if (!isUnknown(error)) throw error
+        const there = await own(pull, marker)
+        if (there !== null) return there
+        if (isLast) throw error
+      }
+    }
   }
 
   /** Comments after the last one handled, or none when GitHub says that nothing changed. */
@@ -82,7 +115,10 @@ export function createConversation(api: Api, place: Place, warn: (message: strin
         return refused // answered by the run that the comment itself started
       case 'mistake':
         await conversation.react(comment.id, 'confused')
-        await conversation.reply(pull, mistakeReply(parsed.problem, parsed.fix))
+        // An answer that GitHub does not take must not hold up the comments behind.
+        await conversation
+          .reply(pull, comment.id, mistakeReply(parsed.problem, parsed.fix))
+          .catch((error: unknown) => warn(`a comment could not be answered: ${saidByGitHub(error)}`))
         return refused
       case 'command':
         await conversation.react(comment.id, 'rocket')
@@ -94,18 +130,17 @@ export function createConversation(api: Api, place: Place, warn: (message: strin
     async read(state) {
       const { pull } = state.github
       if (pull === null) return []
+      const commands: Command[] = []
       try {
-        const commands: Command[] = []
         for (const comment of await fresh(pull, state.control.lastComment)) {
           const command = await understand(comment, state, pull)
           if (command !== null) commands.push(command)
         }
-        return commands
       } catch (error) {
         etag = null // what was not understood is asked for again
         warn(`comments could not be read: ${error instanceof Error ? error.message : String(error)}`)
-        return []
       }
+      return commands
     },
 
     async waiting(state) {
@@ -134,23 +169,10 @@ export function createConversation(api: Api, place: Place, warn: (message: strin
           if (statusOf(error) !== 404) throw error
         }
       }
-      const listing = api.paginate.iterator(api.rest.issues.listComments, {
-        owner,
-        repo,
-        issue_number: pull,
-        per_page: 100,
-      })
-      for await (const { data } of listing) {
-        // A marker counts only in a comment of our own: anybody can write one.
-        const marked = data.filter((one) => (one.body ?? '').startsWith(marker))
-        const me = marked.length === 0 ? null : await login()
-        const mine = marked.find((one) => one.user?.login === me)
-        if (mine === undefined) continue
-        await api.rest.issues.updateComment({ owner, repo, comment_id: Number(mine.id), body })
-        return Number(mine.id)
-      }
-      const made = await api.rest.issues.createComment({ owner, repo, issue_number: pull, body, ...ONCE })
-      return Number(made.data.id)
+      const there = await own(pull, marker)
+      if (there === null) return say(pull, marker, body)
+      await api.rest.issues.updateComment({ owner, repo, comment_id: there, body })
+      return there
     },
 
     async react(comment, content) {
@@ -161,8 +183,9 @@ export function createConversation(api: Api, place: Place, warn: (message: strin
       }
     },
 
-    async reply(pull, body) {
-      await api.rest.issues.createComment({ owner, repo, issue_number: pull, body, ...ONCE })
+    async reply(pull, comment, body) {
+      const marker = `<!-- ralph:reply:${comment} -->`
+      await say(pull, marker, `${marker}\n${body}`)
     },
 
     async mayWrite(login) {
@@ -171,7 +194,11 @@ export function createConversation(api: Api, place: Place, warn: (message: strin
       const may = await api.rest.repos
         .getCollaboratorPermissionLevel({ owner, repo, username: login })
         .then(({ data }) => data.permission === 'admin' || data.permission === 'write')
-        .catch(() => false)
+        .catch((error: unknown) => {
+          // Nobody of this repository. Anything else is no answer: a command must not be lost because GitHub was away.
+          if (statusOf(error) === 404) return false
+          throw error
+        })
       permissions.set(login, may)
       return may
     },

@@ -173,10 +173,9 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
       // A job that ends before it opens anything still has the check of the job before to close.
       const old = headSha ?? state.github.head ?? state.published
       if (old === null || old === head) return
-      const names = ['ralph', ...state.prd.userStories.map((story) => `ralph / ${story.id}`)]
-      await attempt('the old checks could not be closed', async () => {
-        for (const name of names) await checks.close(old, name, 'The branch has moved on')
-      })
+      await attempt('the old checks could not be closed', () =>
+        checks.closeAll(old, 'The branch has moved on'),
+      )
       headSha = null
     },
 
@@ -196,7 +195,7 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
         await attempt('the checks could not be posted', () =>
           checks.post(
             sha,
-            [...stories.map((id) => storyCheck(shown, id, facts())), rollupCheck(shown, facts())].map(
+            [rollupCheck(shown, facts()), ...stories.map((id) => storyCheck(shown, id, facts()))].map(
               redacted,
             ),
           ),
