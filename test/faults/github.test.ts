@@ -1,0 +1,275 @@
+// GitHub's API failing at every call that a chain makes, in every way: the work goes on, nothing is lost or doubled.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { annotationsOf, badTurn, goodTurn, openChecks, openSite, type Site, story } from '../e2e/site.ts'
+import type { Fault, FaultAnswer, Run, SeenRequest } from '../standin/github.ts'
+
+const IS_SOAK = process.env.RALPH_SOAK !== undefined
+const STORIES = [
+  story('US-001', 'one'),
+  story('US-002', 'two', { priority: 2 }),
+  story('US-003', 'three', { priority: 3 }),
+]
+const SCRIPT = {
+  'US-001': [goodTurn('one', 1)],
+  'US-002': [badTurn('two', 2), goodTurn('two', 2)],
+  'US-003': [goodTurn('three', 3)],
+}
+const SECONDARY = { message: 'You have exceeded a secondary rate limit. Please wait a few minutes.' }
+const PRIMARY = { message: 'API rate limit exceeded for installation.' }
+
+type Kind = {
+  answer: Fault['answer']
+  /** The request takes effect, its answer is lost. */
+  afterwards?: boolean
+  /** How many requests in a row meet it. */
+  times?: number
+}
+
+/** A limit whose end has come already, or is far away, seconds from now. */
+function primary(inSeconds: number): FaultAnswer {
+  const reset = Math.floor(Date.now() / 1000) + inSeconds
+  const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) }
+  return { status: 403, headers, body: PRIMARY }
+}
+function secondary(status: number, retryAfter: string | null): FaultAnswer {
+  return { status, headers: retryAfter === null ? {} : { 'retry-after': retryAfter }, body: SECONDARY }
+}
+
+const KINDS: Record<string, Kind> = {
+  '500': { answer: { status: 500 } },
+  '502': { answer: { status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad Gateway</h1>' } },
+  '503': { answer: { status: 503 } },
+  reset: { answer: 'drop' },
+  'answer lost': { answer: 'drop', afterwards: true },
+  '401': { answer: { status: 401, body: { message: 'Bad credentials' } } },
+  '403': { answer: { status: 403, body: { message: 'Resource not accessible by integration' } } },
+  '404': { answer: { status: 404, body: { message: 'Not Found' } } },
+  '409': { answer: { status: 409, body: { message: 'Conflict' } } },
+  '422': { answer: { status: 422, body: { message: 'Validation Failed' } } },
+  'primary, over': { answer: primary(-5) },
+  'primary, an hour': { answer: primary(3600) },
+  '403 secondary, 1 s': { answer: secondary(403, '1') },
+  '429 secondary, 1 s': { answer: secondary(429, '1') },
+  '403 secondary, long': { answer: secondary(403, '900') },
+  '500 for good': { answer: { status: 500 }, times: 4 },
+}
+
+/** A kind of request: the job that makes it, the method, and the path without its numbers. */
+function callOf(request: SeenRequest): string {
+  const path = request.path
+    .replace(/^\/repos\/[^/]+\/[^/]+/, '')
+    .replace(/[0-9a-f]{40}/, ':sha')
+    .replace(/\/\d+/g, '/:n')
+    .replace(/collaborators\/\w+/, 'collaborators/:login')
+  return `${request.job?.name ?? '?'} ${request.method} ${path}`
+}
+
+function calls(site: Site): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const request of site.github.requests) {
+    if (request.kind === 'git' || request.kind === 'service' || request.job === null) continue
+    const call = callOf(request)
+    counts.set(call, (counts.get(call) ?? 0) + 1)
+  }
+  return counts
+}
+
+type Ordered = { call: string; kind: string; fault: Fault; hit: SeenRequest | null }
+
+/** A chain of two jobs with a rejected attempt, a command, a mistaken one and a call for help. */
+async function chain(order: (site: Site) => Ordered[]): Promise<{ site: Site; ordered: Ordered[] }> {
+  const site = await openSite({
+    stories: STORIES,
+    script: {},
+    inputs: {
+      gates: 'test: node --test test/*.test.mjs',
+      'final-verification': 'false',
+      'iterations-per-job': '2',
+    },
+  })
+  const ordered = order(site)
+  for (const one of ordered) void one.fault.hit.then((request) => Object.assign(one, { hit: request }))
+  const middle = site.hold('middle')
+  await site.setScript({ ...SCRIPT, 'US-001': [{ ...goodTurn('one', 1), shell: middle.shell }] })
+  await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  await middle.reached()
+  // Where the pull request could not be opened yet there is nothing to comment on: a person opens it, as the log says.
+  const [pull] = await site.github.pulls()
+  const number =
+    pull?.number ?? (await site.github.openPull('alice', { head: 'ralph/sample', title: 'mine' })).number
+  for (const body of ['/ralph note US-003 -- mind the gap', '/ralph retyr US-001', '/ralph help']) {
+    site.github.comment('alice', number, body)
+  }
+  const isDone = () => {
+    const runs = site.runner.runs.filter((run) => run.event === 'issue_comment')
+    return runs.length === 3 && runs.every((run) => run.status === 'completed')
+  }
+  await site.runner.when(isDone)
+  await middle.release()
+  await site.runner.settled()
+  await site.setScript(SCRIPT)
+  // What a failed dispatch stopped is started again by a person (or by resume-lost).
+  for (let tries = 0; tries < 3 && (await site.state()).prd.run.outcome !== 'complete'; tries++) {
+    await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+    await site.runner.settled()
+  }
+  return { site, ordered }
+}
+
+/** Why the conclusion of a run may be red: its own work was refused, and it says so. */
+function mayFail(run: Run, ordered: readonly Ordered[]): boolean {
+  const hits = ordered.filter((one) => one.hit?.job?.runId === run.id).map((one) => one.call)
+  if (run.event === 'issue_comment') return hits.length > 0
+  return hits.some((call) => call.endsWith('/dispatches'))
+}
+
+/** Nothing is lost, nothing is doubled, and no report has decided anything. */
+async function sound({ site, ordered }: { site: Site; ordered: Ordered[] }): Promise<void> {
+  const { github, runner } = site
+  const log = site.log()
+  assert.deepEqual(github.violations, [], log)
+  const state = await site.state()
+  assert.equal(state.prd.run.outcome, 'complete', log)
+  assert.equal(state.prd.run.iterations, 4, log)
+  assert.equal(state.lease, null)
+  const sessions = await site.sessions()
+  assert.deepEqual(
+    sessions.map((one) => one.story),
+    ['US-001', 'US-002', 'US-002', 'US-003'],
+    log,
+  )
+  for (const run of runner.runs) {
+    if (run.conclusion === 'success') continue
+    assert.ok(
+      mayFail(run, ordered),
+      `${run.event} #${run.id} is red because a report failed\n${runner.log(run)}`,
+    )
+    assert.ok(annotationsOf(run, 'error').length > 0, 'red, and nothing said')
+  }
+  // Who is said not to belong to the repository is not heard; a note that came late waits for the story's next prompt.
+  const isStranger = ordered.some(
+    (one) => one.kind === '404' && one.hit !== null && one.call.includes('collaborators'),
+  )
+  const heard = [...sessions.map((one) => one.prompt), ...(state.control.guidance['US-003'] ?? [])]
+  const times = heard.join('\n').match(/mind the gap/g)?.length ?? 0
+  assert.ok(times === 1 || (isStranger && times === 0), `the command was heard ${times} times\n${log}`)
+  const pulls = await github.pulls()
+  assert.equal(pulls.length, 1, log)
+  const ours = github
+    .comments(pulls[0]?.number ?? 0)
+    .filter((one) => one.login === 'github-actions[bot]')
+    .map((one) => one.body)
+  const sticky = ours.filter((body) => body.startsWith('<!-- ralph:sticky'))
+  assert.ok(sticky.length <= 1, `${sticky.length} summaries\n${log}`)
+  assert.ok(
+    ours.filter((body) => body.includes('retyr')).length <= 1,
+    `the mistake was answered twice\n${log}`,
+  )
+  assert.ok(
+    ours.filter((body) => /first line of a comment/.test(body)).length <= 1,
+    `help came twice\n${log}`,
+  )
+  const names = [...github.world.checks.values()]
+    .filter((check) => !check.ofJob)
+    .map((check) => `${check.sha.slice(0, 7)} ${check.name}`)
+  assert.deepEqual(
+    names.filter((name, index) => names.indexOf(name) !== index),
+    [],
+    `a check was posted twice\n${log}`,
+  )
+  const degraded = ordered.filter((one) => fate(site, one) === 'degraded').map((one) => one.call)
+  if (!degraded.some((call) => call.includes('check-runs'))) assert.deepEqual(openChecks(site), [], log)
+}
+
+/** How a cell of the matrix ended: the same call was answered later by the same job, or it was left out. */
+function fate(site: Site, one: Ordered): 'survived' | 'degraded' | 'not met' {
+  const { hit } = one
+  if (hit === null) return 'not met'
+  // It took effect: that it was not done once more is what `sound` looks at.
+  if (one.kind === 'answer lost') return 'survived'
+  const at = site.github.requests.indexOf(hit)
+  const again = site.github.requests
+    .slice(at + 1)
+    .some(
+      (later) =>
+        later.job?.runId === hit.job?.runId &&
+        callOf(later) === one.call &&
+        later.status < 400 &&
+        later.status > 0,
+    )
+  return again ? 'survived' : 'degraded'
+}
+
+test('every call of a chain fails in every way', { concurrency: IS_SOAK ? 3 : 6 }, async (t) => {
+  const normal = await chain(() => [])
+  await using _normal = normal.site
+  await sound(normal)
+  assert.deepEqual(openChecks(normal.site), [])
+  const counts = [...calls(normal.site)]
+  // Files that are not there on any day: whatever GitHub says instead, it is no configuration.
+  const optional = new Set(counts.map(([call]) => call).filter((call) => call.includes('/contents/')))
+  const kinds = Object.keys(KINDS)
+  const fates = new Map<string, Map<string, string>>(counts.map(([call]) => [call, new Map()]))
+
+  /** Row by row each call meets another kind of fault, at another of its occurrences. */
+  const run = (name: string, cells: readonly { call: string; kind: string; skip: number }[]) =>
+    t.test(name, async () => {
+      const done = await chain((site) =>
+        cells.map(({ call, kind, skip }) => {
+          const { answer, ...how } = KINDS[kind] ?? { answer: 'drop' }
+          const matcher = {
+            where: (request: SeenRequest) => request.kind !== 'git' && callOf(request) === call,
+          }
+          return { call, kind, fault: site.github.fault(matcher, answer, { ...how, skip }), hit: null }
+        }),
+      )
+      await using site = done.site
+      for (const one of done.ordered) fates.get(one.call)?.set(one.kind, fate(site, one))
+      await sound(done)
+      const degraded = done.ordered.filter((one) => fate(site, one) === 'degraded' && !optional.has(one.call))
+      for (const one of degraded) {
+        const its = site.runner.runs.find((other) => other.id === one.hit?.job?.runId)
+        const words =
+          its === undefined ? [] : [...annotationsOf(its, 'warning'), ...annotationsOf(its, 'error')]
+        assert.ok(
+          words.length > 0,
+          `${one.call} was left out (${one.kind}), and nobody was told\n${site.log()}`,
+        )
+      }
+    })
+  if (IS_SOAK) {
+    await Promise.all(
+      counts.flatMap(([call, count]) =>
+        kinds.map((kind, column) => run(`${call}: ${kind}`, [{ call, kind, skip: column % count }])),
+      ),
+    )
+  } else {
+    await Promise.all(
+      // Half of the rows are enough for every day: each call meets eight kinds, every second call the other eight.
+      kinds
+        .map((_, row) => row)
+        .filter((row) => row % 2 === 0)
+        .map((row) =>
+          run(
+            `row ${row + 1} of ${kinds.length}`,
+            counts.map(([call, count], column) => ({
+              call,
+              kind: kinds[(row + column) % kinds.length] ?? '',
+              skip: row % count,
+            })),
+          ),
+        ),
+    )
+  }
+  const all = [...fates.values()].flatMap((row) => [...row.values()])
+  const sum = (what: string) => all.filter((one) => one === what).length
+  t.diagnostic(
+    `${counts.length} calls x ${kinds.length} faults: ${sum('survived')} survived, ${sum('degraded')} degraded (s, d), ${sum('not met')} not met (-)`,
+  )
+  t.diagnostic(kinds.map((kind, index) => `${index + 1}: ${kind}`).join('; '))
+  for (const [call, row] of fates) {
+    const cells = kinds.map((kind) => ({ survived: 's', degraded: 'd' })[row.get(kind) ?? ''] ?? '-')
+    t.diagnostic(`${call.padEnd(66)} ${cells.join(' ')}`)
+  }
+})
