@@ -351,6 +351,7 @@ export function emptyControl(): Control {
     paused: null,
     granted: { iterations: 0, costUsd: 0 },
     notBefore: null,
+    firstNotBefore: null,
     guidance: {},
     lastComment: 0,
     calls: [],

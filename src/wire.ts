@@ -2,6 +2,7 @@
 import { hostname } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import type { AgentEvent, AgentVendor } from './agents/agent.ts'
+import { withFallback } from './agents/fallback.ts'
 import { homeFor } from './agents/home.ts'
 import { agentCaches, installAgent } from './agents/install.ts'
 import { findAgent } from './agents/registry.ts'
@@ -15,7 +16,7 @@ import { createStore, type Store } from './git/store.ts'
 import { findSubmodules } from './git/submodules.ts'
 import { leaseMs } from './loop/lease.ts'
 import type { Limits } from './loop/limits.ts'
-import type { DispatchPort, Ports, QueuePort, ReporterPort } from './loop/ports.ts'
+import type { AgentPort, DispatchPort, Ports, QueuePort, ReporterPort } from './loop/ports.ts'
 import type { GateResult, Lease } from './loop/state.ts'
 import { standardCommits } from './settings/structures.ts'
 import { maxJobs, type Settings } from './settings.ts'
@@ -127,7 +128,6 @@ export function unsupported(settings: Settings): string[] {
   }
   const ignored: [boolean, string][] = [
     [settings.maxParallel > 1, 'max-parallel: stories are worked on one at a time in this version'],
-    [settings.fallbackAgent !== null, 'fallback-agent is not used in this version'],
     [
       Object.values(settings.notify).some((one) => one !== null && typeof one === 'object'),
       'notify: nobody is told in this version',
@@ -158,61 +158,25 @@ export type PortOptions = {
 export async function createPorts(options: PortOptions): Promise<Ports> {
   const { settings, workshop } = options
   const { clone, repository, redactor, store } = workshop
-  const vendor = findAgent(settings.agent)
-  if (vendor === null) {
-    throw new UserError([
-      {
-        path: 'agent',
-        found: settings.agent,
-        expected: 'an agent of this version',
-        fix: 'use claude or custom',
-      },
-    ])
+  const { agent, agentVersion, model, fallbackAgent } = settings
+  const first = await agentPort(options, { name: agent, version: agentVersion, model })
+  const fallback = {
+    name: fallbackAgent ?? '',
+    version: null,
+    model: { plan: null, run: null, setup: null, verify: null },
   }
-  const cwd = resolve(clone.workTree, settings.workingDirectory)
-  const directory = join(clone.gitDir, 'ralph')
-  const env = await forAgent(options, vendor, directory)
-  const seen = agentEnv(env, { extra: settings.agentEnv, vendor: vendor.env, set: {} })
-  if (settings.agent !== 'custom') {
-    const found = await available(vendor, seen.env)
-    if (!found.ok) {
-      throw new UserError([
-        { path: 'agent', found: found.reason, expected: `the program ${vendor.program}`, fix: found.install },
-      ])
-    }
-  }
-  const sayGates = (tags: readonly string[] | null) =>
-    settings.gates
-      .filter((gate) => tags === null || gate.when === null || gate.when.some((tag) => tags.includes(tag)))
-      .map((gate) => `${gate.name}: ${gate.run}${gate.advisory ? ' (advisory)' : ''}`)
+  const second = fallbackAgent === null ? null : await agentPort(options, fallback)
   return {
     clock: { now: Date.now },
-    agent: createSessions({
-      vendor,
-      commandLine: settings.agentCommand,
-      wrapper: settings.agentWrapper,
-      args: settings.agentArgs,
-      models: settings.model,
-      extraEnv: settings.agentEnv,
-      env,
-      cwd,
-      idleTimeoutMs: settings.idleTimeoutMs,
-      gates: sayGates,
-      instructions: settings.instructions ?? '',
-      read: repository.read,
-      directory,
-      redactor,
-      mark: options.mark,
-      onEvent: options.onAgent,
-    }),
+    agent: withFallback(first, second, Date.now),
     gates: createGates({
       gates: settings.gates,
       prepare: settings.prepare,
       lockfileChanged: repository.lockfileChanged,
-      cwd,
+      cwd: resolve(clone.workTree, settings.workingDirectory),
       env: gateEnv(options.env, { extra: settings.gateEnv }).env,
       redactor,
-      logs: join(directory, 'logs'),
+      logs: join(clone.gitDir, 'ralph', 'logs'),
       mark: options.mark,
       onStart: options.onGateStart,
       onEnd: options.onGateEnd,
@@ -226,10 +190,67 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
   }
 }
 
+type Choice = { name: string; version: string | null; model: Settings['model'] }
+
+/** One agent, installed where a version is asked for, and asked whether it can be started. */
+async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPort> {
+  const { settings, workshop } = options
+  const { clone, repository, redactor } = workshop
+  const vendor = findAgent(choice.name)
+  if (vendor === null) {
+    throw new UserError([
+      {
+        path: 'agent',
+        found: choice.name,
+        expected: 'an agent of this version',
+        fix: 'use claude or custom',
+      },
+    ])
+  }
+  const cwd = resolve(clone.workTree, settings.workingDirectory)
+  const directory = join(clone.gitDir, 'ralph')
+  const env = await forAgent(options, vendor, choice.version, directory)
+  const seen = agentEnv(env, { extra: settings.agentEnv, vendor: vendor.env, set: {} })
+  if (choice.name !== 'custom') {
+    const found = await available(vendor, seen.env)
+    if (!found.ok) {
+      throw new UserError([
+        { path: 'agent', found: found.reason, expected: `the program ${vendor.program}`, fix: found.install },
+      ])
+    }
+  }
+  const sayGates = (tags: readonly string[] | null) =>
+    settings.gates
+      .filter((gate) => tags === null || gate.when === null || gate.when.some((tag) => tags.includes(tag)))
+      .map((gate) => `${gate.name}: ${gate.run}${gate.advisory ? ' (advisory)' : ''}`)
+  return createSessions({
+    vendor,
+    commandLine: settings.agentCommand,
+    wrapper: settings.agentWrapper,
+    args: settings.agentArgs,
+    models: choice.model,
+    extraEnv: settings.agentEnv,
+    env,
+    cwd,
+    idleTimeoutMs: settings.idleTimeoutMs,
+    gates: sayGates,
+    instructions: settings.instructions ?? '',
+    read: repository.read,
+    directory,
+    redactor,
+    mark: options.mark,
+    onEvent: options.onAgent,
+  })
+}
+
 /** The environment for the agent: that of `agent-version` first on the PATH, and a HOME that it can use. */
-async function forAgent(options: PortOptions, vendor: AgentVendor, directory: string): Promise<Environment> {
+async function forAgent(
+  options: PortOptions,
+  vendor: AgentVendor,
+  version: string | null,
+  directory: string,
+): Promise<Environment> {
   const { env, signal } = options
-  const { agentVersion: version } = options.settings
   const say = (text: string) => options.onAgent({ kind: 'text', text })
   const HOME = await homeFor(vendor, env.HOME, join(directory, 'home'))
   if (HOME !== env.HOME)
@@ -264,6 +285,7 @@ export function limitsOf(settings: Settings): Limits {
     baseline: settings.baseline === 'require',
     finalVerification: settings.finalVerification,
     stopOnBlocked: settings.stopOnBlocked,
+    fallback: settings.fallbackAgent !== null,
     redispatch: settings.surface === 'action' && settings.redispatch,
     publishEach: settings.publish === 'story',
   }

@@ -85,6 +85,41 @@ function createConversation(api, place, warn) {
         self ??= await api.graphql('{ viewer { login } }').then(({ viewer }) => viewer.login, () => 'github-actions[bot]');
         return self;
     }
+    /** Our own comment that begins with a marker; in anybody else's a marker means nothing. */
+    async function own(pull, marker) {
+        const listing = api.paginate.iterator(api.rest.issues.listComments, {
+            owner,
+            repo,
+            issue_number: pull,
+            per_page: 100,
+        });
+        for await (const { data } of listing) {
+            const marked = data.filter((one) => (one.body ?? '').startsWith(marker));
+            const me = marked.length === 0 ? null : await login();
+            const mine = marked.find((one) => one.user?.login === me);
+            if (mine !== undefined)
+                return Number(mine.id);
+        }
+        return null;
+    }
+    /** Posts a comment; after an unknown answer it is looked up by its marker before it is posted once more. */
+    async function say(pull, marker, body) {
+        for (let isLast = false;; isLast = true) {
+            try {
+                const made = await api.rest.issues.createComment({ owner, repo, issue_number: pull, body, ..._client_js__WEBPACK_IMPORTED_MODULE_0__/* .ONCE */ .ET });
+                return Number(made.data.id);
+            }
+            catch (error) {
+                if (!(0,_client_js__WEBPACK_IMPORTED_MODULE_0__/* .isUnknown */ .t8)(error))
+                    throw error;
+                const there = await own(pull, marker);
+                if (there !== null)
+                    return there;
+                if (isLast)
+                    throw error;
+            }
+        }
+    }
     /** Comments after the last one handled, or none when GitHub says that nothing changed. */
     async function fresh(pull, after) {
         const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
@@ -137,7 +172,10 @@ function createConversation(api, place, warn) {
                 return refused; // answered by the run that the comment itself started
             case 'mistake':
                 await conversation.react(comment.id, 'confused');
-                await conversation.reply(pull, (0,_report_replies_js__WEBPACK_IMPORTED_MODULE_2__/* .mistakeReply */ .nd)(parsed.problem, parsed.fix));
+                // An answer that GitHub does not take must not hold up the comments behind.
+                await conversation
+                    .reply(pull, comment.id, (0,_report_replies_js__WEBPACK_IMPORTED_MODULE_2__/* .mistakeReply */ .nd)(parsed.problem, parsed.fix))
+                    .catch((error) => warn(`a comment could not be answered: ${(0,_client_js__WEBPACK_IMPORTED_MODULE_0__/* .saidByGitHub */ .C9)(error)}`));
                 return refused;
             case 'command':
                 await conversation.react(comment.id, 'rocket');
@@ -149,20 +187,19 @@ function createConversation(api, place, warn) {
             const { pull } = state.github;
             if (pull === null)
                 return [];
+            const commands = [];
             try {
-                const commands = [];
                 for (const comment of await fresh(pull, state.control.lastComment)) {
                     const command = await understand(comment, state, pull);
                     if (command !== null)
                         commands.push(command);
                 }
-                return commands;
             }
             catch (error) {
                 etag = null; // what was not understood is asked for again
                 warn(`comments could not be read: ${error instanceof Error ? error.message : String(error)}`);
-                return [];
             }
+            return commands;
         },
         async waiting(state) {
             const { pull } = state.github;
@@ -194,24 +231,11 @@ function createConversation(api, place, warn) {
                         throw error;
                 }
             }
-            const listing = api.paginate.iterator(api.rest.issues.listComments, {
-                owner,
-                repo,
-                issue_number: pull,
-                per_page: 100,
-            });
-            for await (const { data } of listing) {
-                // A marker counts only in a comment of our own: anybody can write one.
-                const marked = data.filter((one) => (one.body ?? '').startsWith(marker));
-                const me = marked.length === 0 ? null : await login();
-                const mine = marked.find((one) => one.user?.login === me);
-                if (mine === undefined)
-                    continue;
-                await api.rest.issues.updateComment({ owner, repo, comment_id: Number(mine.id), body });
-                return Number(mine.id);
-            }
-            const made = await api.rest.issues.createComment({ owner, repo, issue_number: pull, body, ..._client_js__WEBPACK_IMPORTED_MODULE_0__/* .ONCE */ .ET });
-            return Number(made.data.id);
+            const there = await own(pull, marker);
+            if (there === null)
+                return say(pull, marker, body);
+            await api.rest.issues.updateComment({ owner, repo, comment_id: there, body });
+            return there;
         },
         async react(comment, content) {
             try {
@@ -221,8 +245,9 @@ function createConversation(api, place, warn) {
                 warn(`the reaction could not be set: ${error instanceof Error ? error.message : String(error)}`);
             }
         },
-        async reply(pull, body) {
-            await api.rest.issues.createComment({ owner, repo, issue_number: pull, body, ..._client_js__WEBPACK_IMPORTED_MODULE_0__/* .ONCE */ .ET });
+        async reply(pull, comment, body) {
+            const marker = `<!-- ralph:reply:${comment} -->`;
+            await say(pull, marker, `${marker}\n${body}`);
         },
         async mayWrite(login) {
             const before = permissions.get(login);
@@ -231,7 +256,12 @@ function createConversation(api, place, warn) {
             const may = await api.rest.repos
                 .getCollaboratorPermissionLevel({ owner, repo, username: login })
                 .then(({ data }) => data.permission === 'admin' || data.permission === 'write')
-                .catch(() => false);
+                .catch((error) => {
+                // Nobody of this repository. Anything else is no answer: a command must not be lost because GitHub was away.
+                if ((0,_client_js__WEBPACK_IMPORTED_MODULE_0__/* .statusOf */ .c2)(error) === 404)
+                    return false;
+                throw error;
+            });
             permissions.set(login, may);
             return may;
         },

@@ -67,14 +67,14 @@ async function answerComment(context) {
         case 'none':
             return 'the comment is not for Ralph';
         case 'help':
-            await conversation.reply(issue, (0,_report_replies_js__WEBPACK_IMPORTED_MODULE_8__/* .helpReply */ .wc)());
+            await conversation.reply(issue, comment.id, (0,_report_replies_js__WEBPACK_IMPORTED_MODULE_8__/* .helpReply */ .wc)());
             await conversation.react(comment.id, 'rocket');
             return 'answered with the list of commands';
         case 'mistake':
             if (working(state))
                 return 'the working job answers';
             await conversation.react(comment.id, 'confused');
-            await conversation.reply(issue, (0,_report_replies_js__WEBPACK_IMPORTED_MODULE_8__/* .mistakeReply */ .nd)(parsed.problem, parsed.fix));
+            await conversation.reply(issue, comment.id, (0,_report_replies_js__WEBPACK_IMPORTED_MODULE_8__/* .mistakeReply */ .nd)(parsed.problem, parsed.fix));
             return parsed.problem;
         case 'status':
             await conversation.react(comment.id, 'rocket');
@@ -107,7 +107,10 @@ async function holderLives(api, context, state) {
         return false;
     const run = await api.rest.actions
         .getWorkflowRun({ owner, repo, run_id: state.lease.runId })
-        .catch(() => null);
+        .catch((error) => {
+        _actions_core__WEBPACK_IMPORTED_MODULE_0__/* .warning */ .$e(`run ${state.lease?.runId} could not be looked up: ${(0,_github_client_js__WEBPACK_IMPORTED_MODULE_1__/* .saidByGitHub */ .C9)(error)}`);
+        return null;
+    });
     return run === null || run.data.status !== 'completed';
 }
 

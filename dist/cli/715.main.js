@@ -407,7 +407,7 @@ async function act(step, state, limits, ports, now) {
         case 'gates':
             return gate(state, step.attempt, ports);
         case 'judge': {
-            const { verdict, usage } = await agent.judge(state, [step.attempt.storyId], (0,loop_limits/* sessionMs */.lF)(state, limits, now), signal);
+            const { verdict, usage } = await agent.judge(state, [step.attempt.storyId], boundsOf(state, limits, now), signal);
             await repository.restore(step.attempt.candidate ?? state.green);
             return { kind: 'judged', verdict, usage };
         }
@@ -443,9 +443,12 @@ async function act(step, state, limits, ports, now) {
 async function work(state, attempt, limits, ports, now) {
     const kept = state.kept[attempt.storyId] ?? null;
     const { conflict } = await ports.repository.checkOut(state.green, kept);
-    const how = { timeoutMs: (0,loop_limits/* sessionMs */.lF)(state, limits, now), conflict };
+    const how = { ...boundsOf(state, limits, now), conflict };
     const session = await ports.agent.work(state, attempt, how, ports.signal);
     return { kind: 'worked', session };
+}
+function boundsOf(state, limits, now) {
+    return { timeoutMs: (0,loop_limits/* sessionMs */.lF)(state, limits, now), budget: (0,loop_limits/* budgetLeft */.Lj)(state, limits) };
 }
 async function gate(state, attempt, ports) {
     const candidate = attempt.candidate ?? '';
@@ -527,7 +530,7 @@ async function verify(state, limits, ports, now) {
     // Where every story was skipped by a person there is nothing to judge.
     if (ids.length === 0)
         return { kind: 'verified', gates: results, verdict: { kind: 'verified' }, usage: NO_USAGE };
-    const { verdict, usage } = await agent.judge(state, ids, (0,loop_limits/* sessionMs */.lF)(state, limits, now), signal);
+    const { verdict, usage } = await agent.judge(state, ids, boundsOf(state, limits, now), signal);
     await repository.restore(state.green);
     return { kind: 'verified', gates: results, verdict, usage };
 }
@@ -608,8 +611,8 @@ var outputs = __webpack_require__(8568);
 var terminal = __webpack_require__(1992);
 // EXTERNAL MODULE: ./lib/system/errors.js
 var errors = __webpack_require__(94);
-// EXTERNAL MODULE: ./lib/wire.js + 43 modules
-var wire = __webpack_require__(4739);
+// EXTERNAL MODULE: ./lib/wire.js + 45 modules
+var wire = __webpack_require__(2257);
 // EXTERNAL MODULE: ./lib/cli/context.js
 var cli_context = __webpack_require__(4641);
 // EXTERNAL MODULE: ./lib/cli/inbox.js

@@ -299,6 +299,7 @@ function emptyControl() {
         paused: null,
         granted: { iterations: 0, costUsd: 0 },
         notBefore: null,
+        firstNotBefore: null,
         guidance: {},
         lastComment: 0,
         calls: [],
@@ -373,7 +374,7 @@ async function checkDirt(repository, checkedOut, allowed) {
 /* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(94);
 /* harmony import */ var _system_process_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(8800);
 /* harmony import */ var _system_process_table_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(3261);
-/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(4739);
+/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(2257);
 // A feature on this machine: the checkout, its state, and what may be done with the work tree before a run.
 
 
@@ -940,6 +941,7 @@ function sayHolder(lease) {
 /* harmony export */   GC: () => (/* binding */ iterationsLeft),
 /* harmony export */   Jq: () => (/* binding */ MAX_IDLE_JOBS),
 /* harmony export */   Kf: () => (/* binding */ endOfWork),
+/* harmony export */   Lj: () => (/* binding */ budgetLeft),
 /* harmony export */   N7: () => (/* binding */ idle),
 /* harmony export */   RT: () => (/* binding */ spent),
 /* harmony export */   Ui: () => (/* binding */ callAllowedAt),
@@ -988,6 +990,15 @@ function spent(state, limits) {
     }
     return null;
 }
+/** What the next session may still spend before a limit of the run is passed; null without one. */
+function budgetLeft(state, limits) {
+    const { usage } = state.prd.run;
+    const { maxCostUsd, maxTokens } = limits;
+    return {
+        costUsd: maxCostUsd === null ? null : maxCostUsd + state.control.granted.costUsd - usage.costUsd,
+        tokens: maxTokens === null ? null : maxTokens - usage.inputTokens - usage.outputTokens,
+    };
+}
 /** The batch of this job is over: its iterations are used, or an attempt no longer fits before the deadline. */
 function batchOver(state, limits, now) {
     const { job } = state;
@@ -1033,7 +1044,9 @@ function estimate(state, limits) {
 /** Time that a session may take now: its own limit, or what the job has left, milliseconds. */
 function sessionMs(state, limits, now) {
     const left = endOfWork(state.job) - gatesReserveMs(state.job, limits) - now;
-    return Math.max(1000, Math.min(limits.iterationTimeoutMs, left));
+    const { agentSeconds } = state.prd.run.usage;
+    const paid = limits.maxAgentTimeMs === null ? left : limits.maxAgentTimeMs - agentSeconds * 1000;
+    return Math.max(1000, Math.min(limits.iterationTimeoutMs, left, paid));
 }
 
 
@@ -1123,7 +1136,7 @@ function reduce(state, event, limits) {
         case 'reserved':
             return reserve(state, event.storyId, event.at, limits);
         case 'worked':
-            return worked(state, event.session, event.at);
+            return worked(state, event.session, event.at, limits);
         case 'guarded':
             return inPhase(state, 'worked', (attempt) => ({
                 ...attempt,
@@ -1293,6 +1306,7 @@ function reserve(state, storyId, at, limits) {
         storyId,
         number: story.retries + 1,
         iteration: state.prd.run.iterations + 1,
+        agent: isForFallback(state, story, at, limits) ? 'fallback' : 'first',
         startedAt: at,
         reservedCostUsd: (0,_limits_js__WEBPACK_IMPORTED_MODULE_0__/* .estimate */ .jA)(state, limits),
         phase: 'reserved',
@@ -1318,7 +1332,11 @@ function reserve(state, storyId, at, limits) {
     const control = { ...state.control, calls: (0,_limits_js__WEBPACK_IMPORTED_MODULE_0__/* .withCall */ .D$)(state.control.calls, at) };
     return withJob({ ...started, attempt, control, prd: { ...state.prd, run } }, { begun: state.job.begun + 1, synced: false });
 }
-function worked(state, session, at) {
+/** Two failed attempts, or the first agent's vendor at its limit. */
+function isForFallback(state, story, at, limits) {
+    return limits.fallback && (story.retries >= 2 || (state.control.firstNotBefore ?? 0) > at);
+}
+function worked(state, session, at, limits) {
     if (state.attempt?.phase !== 'reserved')
         return state;
     const { storyId } = state.attempt;
@@ -1336,6 +1354,11 @@ function worked(state, session, at) {
             return fail(next, 'session', session.message, '');
         case 'limit':
         case 'overloaded':
+            if (limits.fallback && state.attempt.agent === 'first') {
+                const firstNotBefore = waitUntil(next, session.resetsAt, at);
+                const control = { ...next.control, firstNotBefore };
+                return giveBack({ ...next, control }, session.status, session.message, null);
+            }
             // A vendor that does not say when is asked again after a growing pause, at most half an hour.
             return giveBack(limited(next), session.status, session.message, waitUntil(next, session.resetsAt, at));
         case 'interrupted':
@@ -3563,7 +3586,7 @@ async function markedByPs(mark) {
 
 
 /** From SIGTERM to SIGKILL. claude ends its tool shells within 1.5 s of SIGTERM (facts/agents.md, claude in detail). */
-const GRACE_MS = 1500;
+const GRACE_MS = 800;
 /** After the program's end, for output still in the pipes; a grandchild may hold them open for ever. */
 const STREAM_GRACE_MS = 250;
 /** A longer delay overflows Node's timer and fires at once. */
@@ -3773,7 +3796,7 @@ function timerMs(ms) {
 
 /***/ }),
 
-/***/ 4739:
+/***/ 2257:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 
@@ -3790,10 +3813,50 @@ __webpack_require__.d(__webpack_exports__, {
 var external_node_os_ = __webpack_require__(8161);
 // EXTERNAL MODULE: external "node:path"
 var external_node_path_ = __webpack_require__(6760);
-// EXTERNAL MODULE: external "node:fs"
-var external_node_fs_ = __webpack_require__(3024);
+;// CONCATENATED MODULE: ./lib/agents/fallback.js
+/** `second` works on attempts that were reserved for it, and judges while `first` is at its vendor's limit. */
+function withFallback(first, second, now) {
+    if (second === null)
+        return first;
+    return {
+        work: (state, attempt, how, signal) => (attempt.agent === 'fallback' ? second : first).work(state, attempt, how, signal),
+        judge: (state, stories, bounds, signal) => {
+            const isLimited = (state.control.firstNotBefore ?? 0) > now();
+            return (isLimited ? second : first).judge(state, stories, bounds, signal);
+        },
+    };
+}
+
 // EXTERNAL MODULE: external "node:fs/promises"
 var promises_ = __webpack_require__(1455);
+;// CONCATENATED MODULE: ./lib/agents/home.js
+// A HOME that the agent can use: some of them end at once, or hang, where it is missing or cannot be written.
+
+
+/**
+ * The HOME for the agent: the user's, or `ours` (made if need be) where that is missing. One that is there and cannot be
+ * written is kept for a vendor that only reads it, since its login is there; others get `ours`.
+ */
+async function homeFor(vendor, home, ours) {
+    if (home !== undefined && (0,external_node_path_.isAbsolute)(home) && (!vendor.writesHome || (await writable(home))))
+        return home;
+    await (0,promises_.mkdir)(ours, { recursive: true });
+    return ours;
+}
+/** Tried out: a mode says nothing to root, and nothing of a file system that is mounted to be read. */
+async function writable(folder) {
+    try {
+        await (0,promises_.mkdir)(folder, { recursive: true });
+        await (0,promises_.rmdir)(await (0,promises_.mkdtemp)((0,external_node_path_.join)(folder, '.ralph-')));
+        return true;
+    }
+    catch {
+        return false;
+    }
+}
+
+// EXTERNAL MODULE: external "node:fs"
+var external_node_fs_ = __webpack_require__(3024);
 // EXTERNAL MODULE: ./lib/system/errors.js
 var errors = __webpack_require__(94);
 // EXTERNAL MODULE: ./lib/system/process.js + 2 modules
@@ -3959,6 +4022,7 @@ async function runAgent(request) {
     const tell = (event) => request.onEvent?.(shown(event, request.cwd, redact));
     const transcript = openTranscript(request.transcriptPath, tell);
     const cancelled = request.signal?.aborted === true;
+    const spent = new AbortController();
     const run = await (0,system_process/* runUntrusted */.g3)({
         ...wrapped(request.wrapper, vendor.program, args),
         cwd: request.cwd,
@@ -3967,17 +4031,24 @@ async function runAgent(request) {
         captureBytes: request.captureBytes,
         ...(onStdin ? { stdin: request.prompt } : {}),
         ...(request.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: request.idleTimeoutMs }),
-        ...(request.signal === undefined ? {} : { signal: request.signal }),
+        signal: request.signal === undefined ? spent.signal : AbortSignal.any([request.signal, spent.signal]),
         ...(request.mark === undefined ? {} : { mark: request.mark }),
         lineLimit: LINE_LIMIT,
         onLine: (stream, line) => {
             transcript.write(redact(line));
-            for (const event of parser.line(stream, line))
+            for (const event of parser.line(stream, line)) {
+                if (event.kind === 'usage' && isBeyond(request.budget, event.usage))
+                    spent.abort();
                 tell(event);
+            }
         },
     });
     await transcript.close();
     const end = parser.end(run.exit);
+    if (spent.signal.aborted && run.exit.kind === 'aborted') {
+        end.status = 'max-turns';
+        end.message = 'it was ended: it had used all that the run may still spend';
+    }
     const started = run.exit.kind !== 'not-started' && !cancelled;
     const hidden = secretsOf(vendor, request.env);
     return {
@@ -4040,6 +4111,14 @@ function wrapped(wrapper, file, args) {
     if (before === '')
         return { file, args };
     return { file: 'bash', args: ['--norc', '-c', `${before} "$@"`, 'agent-wrapper', file, ...args] };
+}
+function isBeyond(budget, usage) {
+    if (budget === undefined)
+        return false;
+    const { costUsd, tokens } = budget;
+    if (costUsd !== null && (usage.costUsd ?? 0) > costUsd)
+        return true;
+    return tokens !== null && usage.inputTokens + usage.outputTokens > tokens;
 }
 function openTranscript(path, tell) {
     if (path === undefined)
@@ -4628,6 +4707,7 @@ const amp = {
     program: 'amp',
     install: 'npm install -g @sourcegraph/amp',
     npm: '@sourcegraph/amp',
+    writesHome: true,
     env: ['AMP_API_KEY', 'AMP_URL', 'AMP_SETTINGS_FILE', 'AMP_TOOLBOX'],
     command: (options) => ({
         args: [
@@ -4653,6 +4733,7 @@ const claude = {
     program: 'claude',
     install: 'npm install -g @anthropic-ai/claude-code (Node 22 or newer; --ignore-scripts leaves a stub)',
     npm: '@anthropic-ai/claude-code',
+    writesHome: false,
     env: [
         'ANTHROPIC_API_KEY',
         'ANTHROPIC_AUTH_TOKEN',
@@ -4716,6 +4797,7 @@ const codex = {
     program: 'codex',
     install: 'npm install -g @openai/codex',
     npm: '@openai/codex',
+    writesHome: true,
     env: ['CODEX_API_KEY', 'OPENAI_API_KEY', 'CODEX_ACCESS_TOKEN', 'AZURE_OPENAI_API_KEY', 'CODEX_HOME'],
     command(options) {
         const { env } = options;
@@ -4930,6 +5012,7 @@ const copilot = {
     program: 'copilot',
     install: 'npm install -g @github/copilot',
     npm: '@github/copilot',
+    writesHome: true,
     // Its GITHUB_TOKEN and GH_TOKEN are the job's and stay out: COPILOT_GITHUB_TOKEN is the one to set.
     env: [
         'COPILOT_GITHUB_TOKEN',
@@ -5075,6 +5158,7 @@ const cursor = {
     program: 'cursor-agent',
     install: 'curl https://cursor.com/install -fsS | bash',
     npm: null,
+    writesHome: true,
     env: ['CURSOR_API_KEY', 'CURSOR_CONFIG_DIR'],
     command: (options) => ({
         args: [
@@ -5103,6 +5187,7 @@ const custom = {
     program: 'bash',
     install: 'install bash, which runs agent-command',
     npm: null,
+    writesHome: false,
     env: [],
     command: (options) => ({
         // agent-args are the command's own: `agent-command: ./agent.sh "$@"`.
@@ -5197,6 +5282,7 @@ const gemini = {
     program: 'gemini',
     install: 'npm install -g @google/gemini-cli',
     npm: '@google/gemini-cli',
+    writesHome: true,
     env: [
         'GEMINI_API_KEY',
         'GOOGLE_API_KEY',
@@ -5342,6 +5428,7 @@ const opencode = {
     program: 'opencode',
     install: 'npm install -g opencode-ai',
     npm: 'opencode-ai',
+    writesHome: true,
     env: [
         'OPENCODE_API_KEY',
         'OPENCODE_CONFIG',
@@ -5898,7 +5985,7 @@ function plain(text, limit) {
 const CAPTURE_BYTES = 64 * 1024;
 const MESSAGE = 400;
 function createSessions(options) {
-    async function session(mode, state, prompt, timeoutMs, signal) {
+    async function session(mode, state, prompt, bounds, signal) {
         const { attempt } = state;
         const promptFile = (0,external_node_path_.join)(options.directory, 'prompt.md');
         await (0,promises_.mkdir)(options.directory, { recursive: true });
@@ -5924,7 +6011,7 @@ function createSessions(options) {
             prompt,
             cwd: options.cwd,
             env,
-            timeoutMs,
+            ...bounds,
             idleTimeoutMs: options.idleTimeoutMs,
             signal,
             onEvent: options.onEvent,
@@ -5945,13 +6032,13 @@ function createSessions(options) {
     }
     const oneLine = (text) => options.redactor.redact(text).replace(/\s+/g, ' ').trim().slice(0, MESSAGE);
     return {
-        async work(state, attempt, { timeoutMs, conflict }, signal) {
+        async work(state, attempt, { conflict, ...bounds }, signal) {
             const story = state.prd.userStories.find((one) => one.id === attempt.storyId);
             if (story === undefined)
                 throw new Error(`${attempt.storyId} is not in prd.json`);
             const template = await options.read(state.green, '.ralph/prompts/run.md');
             const told = await facts(state, story.tags, state.kept[story.id]?.dropped ?? [], conflict);
-            const result = await session('run', state, runPrompt(template, state, story, told), timeoutMs, signal);
+            const result = await session('run', state, runPrompt(template, state, story, told), bounds, signal);
             const signals = readSignals(result.finalText);
             return {
                 status: statusOf(result),
@@ -5966,10 +6053,10 @@ function createSessions(options) {
                 learnings: signals.learnings.map(oneLine),
             };
         },
-        async judge(state, stories, timeoutMs, signal) {
+        async judge(state, stories, bounds, signal) {
             const template = await options.read(state.green, '.ralph/prompts/verify.md');
             const prompt = verifyPrompt(template, state, stories, await facts(state, null, [], null));
-            const result = await session('verify', state, prompt, timeoutMs, signal);
+            const result = await session('verify', state, prompt, bounds, signal);
             return { verdict: sessions_verdictOf(result, stories, oneLine), usage: sessions_usageOf(result) };
         },
     };
@@ -10680,6 +10767,8 @@ function gates_sayExit(exit, timeoutMs) {
 
 
 
+
+
 /** Opens the checkout. Throws UserError where it is none that Ralph can work in. */
 async function openWorkshop(options) {
     const { settings, env } = options;
@@ -10755,7 +10844,6 @@ function unsupported(settings) {
     }
     const ignored = [
         [settings.maxParallel > 1, 'max-parallel: stories are worked on one at a time in this version'],
-        [settings.fallbackAgent !== null, 'fallback-agent is not used in this version'],
         [
             Object.values(settings.notify).some((one) => one !== null && typeof one === 'object'),
             'notify: nobody is told in this version',
@@ -10770,60 +10858,25 @@ function unsupported(settings) {
 async function createPorts(options) {
     const { settings, workshop } = options;
     const { clone, repository, redactor, store } = workshop;
-    const vendor = findAgent(settings.agent);
-    if (vendor === null) {
-        throw new errors/* UserError */.yo([
-            {
-                path: 'agent',
-                found: settings.agent,
-                expected: 'an agent of this version',
-                fix: 'use claude or custom',
-            },
-        ]);
-    }
-    const cwd = (0,external_node_path_.resolve)(clone.workTree, settings.workingDirectory);
-    const directory = (0,external_node_path_.join)(clone.gitDir, 'ralph');
-    const env = await withAgent(options, vendor, directory);
-    const seen = (0,untrusted_env/* agentEnv */.b$)(env, { extra: settings.agentEnv, vendor: vendor.env, set: {} });
-    if (settings.agent !== 'custom') {
-        const found = await available(vendor, seen.env);
-        if (!found.ok) {
-            throw new errors/* UserError */.yo([
-                { path: 'agent', found: found.reason, expected: `the program ${vendor.program}`, fix: found.install },
-            ]);
-        }
-    }
-    const sayGates = (tags) => settings.gates
-        .filter((gate) => tags === null || gate.when === null || gate.when.some((tag) => tags.includes(tag)))
-        .map((gate) => `${gate.name}: ${gate.run}${gate.advisory ? ' (advisory)' : ''}`);
+    const { agent, agentVersion, model, fallbackAgent } = settings;
+    const first = await agentPort(options, { name: agent, version: agentVersion, model });
+    const fallback = {
+        name: fallbackAgent ?? '',
+        version: null,
+        model: { plan: null, run: null, setup: null, verify: null },
+    };
+    const second = fallbackAgent === null ? null : await agentPort(options, fallback);
     return {
         clock: { now: Date.now },
-        agent: createSessions({
-            vendor,
-            commandLine: settings.agentCommand,
-            wrapper: settings.agentWrapper,
-            args: settings.agentArgs,
-            models: settings.model,
-            extraEnv: settings.agentEnv,
-            env,
-            cwd,
-            idleTimeoutMs: settings.idleTimeoutMs,
-            gates: sayGates,
-            instructions: settings.instructions ?? '',
-            read: repository.read,
-            directory,
-            redactor,
-            mark: options.mark,
-            onEvent: options.onAgent,
-        }),
+        agent: withFallback(first, second, Date.now),
         gates: createGates({
             gates: settings.gates,
             prepare: settings.prepare,
             lockfileChanged: repository.lockfileChanged,
-            cwd,
+            cwd: (0,external_node_path_.resolve)(clone.workTree, settings.workingDirectory),
             env: (0,untrusted_env/* gateEnv */.Lx)(options.env, { extra: settings.gateEnv }).env,
             redactor,
-            logs: (0,external_node_path_.join)(directory, 'logs'),
+            logs: (0,external_node_path_.join)(clone.gitDir, 'ralph', 'logs'),
             mark: options.mark,
             onStart: options.onGateStart,
             onEnd: options.onGateEnd,
@@ -10836,21 +10889,73 @@ async function createPorts(options) {
         signal: options.signal,
     };
 }
-/** The environment with the agent of `agent-version`, installed where it is not there yet, first on its PATH. */
-async function withAgent(options, vendor, directory) {
+/** One agent, installed where a version is asked for, and asked whether it can be started. */
+async function agentPort(options, choice) {
+    const { settings, workshop } = options;
+    const { clone, repository, redactor } = workshop;
+    const vendor = findAgent(choice.name);
+    if (vendor === null) {
+        throw new errors/* UserError */.yo([
+            {
+                path: 'agent',
+                found: choice.name,
+                expected: 'an agent of this version',
+                fix: 'use claude or custom',
+            },
+        ]);
+    }
+    const cwd = (0,external_node_path_.resolve)(clone.workTree, settings.workingDirectory);
+    const directory = (0,external_node_path_.join)(clone.gitDir, 'ralph');
+    const env = await forAgent(options, vendor, choice.version, directory);
+    const seen = (0,untrusted_env/* agentEnv */.b$)(env, { extra: settings.agentEnv, vendor: vendor.env, set: {} });
+    if (choice.name !== 'custom') {
+        const found = await available(vendor, seen.env);
+        if (!found.ok) {
+            throw new errors/* UserError */.yo([
+                { path: 'agent', found: found.reason, expected: `the program ${vendor.program}`, fix: found.install },
+            ]);
+        }
+    }
+    const sayGates = (tags) => settings.gates
+        .filter((gate) => tags === null || gate.when === null || gate.when.some((tag) => tags.includes(tag)))
+        .map((gate) => `${gate.name}: ${gate.run}${gate.advisory ? ' (advisory)' : ''}`);
+    return createSessions({
+        vendor,
+        commandLine: settings.agentCommand,
+        wrapper: settings.agentWrapper,
+        args: settings.agentArgs,
+        models: choice.model,
+        extraEnv: settings.agentEnv,
+        env,
+        cwd,
+        idleTimeoutMs: settings.idleTimeoutMs,
+        gates: sayGates,
+        instructions: settings.instructions ?? '',
+        read: repository.read,
+        directory,
+        redactor,
+        mark: options.mark,
+        onEvent: options.onAgent,
+    });
+}
+/** The environment for the agent: that of `agent-version` first on the PATH, and a HOME that it can use. */
+async function forAgent(options, vendor, version, directory) {
     const { env, signal } = options;
-    const { agentVersion: version } = options.settings;
+    const say = (text) => options.onAgent({ kind: 'text', text });
+    const HOME = await homeFor(vendor, env.HOME, (0,external_node_path_.join)(directory, 'home'));
+    if (HOME !== env.HOME)
+        say(`HOME is ${env.HOME === undefined ? 'not set' : 'not to be written'}: it gets ${HOME}`);
     if (version === null)
-        return env;
+        return { ...env, HOME };
     const { bin } = await installAgent({
         vendor,
         version,
-        env: (0,untrusted_env/* gateEnv */.Lx)(env, { extra: [] }).env,
+        env: { ...(0,untrusted_env/* gateEnv */.Lx)(env, { extra: [] }).env, HOME },
         caches: agentCaches(env, (0,external_node_path_.join)(directory, 'agents')),
         signal,
-        say: (text) => options.onAgent({ kind: 'text', text }),
+        say,
     });
-    return { ...env, PATH: env.PATH === undefined ? bin : `${bin}${external_node_path_.delimiter}${env.PATH}` };
+    return { ...env, HOME, PATH: env.PATH === undefined ? bin : `${bin}${external_node_path_.delimiter}${env.PATH}` };
 }
 /** The bounds of the run, as the loop counts them. */
 function limitsOf(settings) {
@@ -10870,6 +10975,7 @@ function limitsOf(settings) {
         baseline: settings.baseline === 'require',
         finalVerification: settings.finalVerification,
         stopOnBlocked: settings.stopOnBlocked,
+        fallback: settings.fallbackAgent !== null,
         redispatch: settings.surface === 'action' && settings.redispatch,
         publishEach: settings.publish === 'story',
     };

@@ -5,8 +5,10 @@ import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { messageOf } from '../system/errors.ts'
 import { type Exit, runUntrusted } from '../system/process.ts'
-import type { AgentEvent, AgentVendor, SessionResult } from './agent.ts'
+import type { AgentEvent, AgentVendor, SessionResult, Usage } from './agent.ts'
 import { oneLine } from './ending.ts'
+
+export type Budget = { costUsd: number | null; tokens: number | null }
 
 export type AgentRequest = {
   vendor: AgentVendor
@@ -22,6 +24,8 @@ export type AgentRequest = {
   env: Readonly<Record<string, string>>
   timeoutMs: number
   idleTimeoutMs?: number
+  /** What the session may use, null without a bound: when its stream says that it is passed, the session is ended. */
+  budget?: Budget
   signal?: AbortSignal
   onEvent?: (event: AgentEvent) => void
   /** Takes secrets out of what is told and kept: events and transcript. */
@@ -58,6 +62,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   const transcript = openTranscript(request.transcriptPath, tell)
 
   const cancelled = request.signal?.aborted === true
+  const spent = new AbortController()
   const run = await runUntrusted({
     ...wrapped(request.wrapper, vendor.program, args),
     cwd: request.cwd,
@@ -66,17 +71,24 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
     captureBytes: request.captureBytes,
     ...(onStdin ? { stdin: request.prompt } : {}),
     ...(request.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: request.idleTimeoutMs }),
-    ...(request.signal === undefined ? {} : { signal: request.signal }),
+    signal: request.signal === undefined ? spent.signal : AbortSignal.any([request.signal, spent.signal]),
     ...(request.mark === undefined ? {} : { mark: request.mark }),
     lineLimit: LINE_LIMIT,
     onLine: (stream, line) => {
       transcript.write(redact(line))
-      for (const event of parser.line(stream, line)) tell(event)
+      for (const event of parser.line(stream, line)) {
+        if (event.kind === 'usage' && isBeyond(request.budget, event.usage)) spent.abort()
+        tell(event)
+      }
     },
   })
   await transcript.close()
 
   const end = parser.end(run.exit)
+  if (spent.signal.aborted && run.exit.kind === 'aborted') {
+    end.status = 'max-turns'
+    end.message = 'it was ended: it had used all that the run may still spend'
+  }
   const started = run.exit.kind !== 'not-started' && !cancelled
   const hidden = secretsOf(vendor, request.env)
   return {
@@ -145,6 +157,13 @@ function wrapped(
   const before = wrapper?.trim() ?? ''
   if (before === '') return { file, args }
   return { file: 'bash', args: ['--norc', '-c', `${before} "$@"`, 'agent-wrapper', file, ...args] }
+}
+
+function isBeyond(budget: Budget | undefined, usage: Usage): boolean {
+  if (budget === undefined) return false
+  const { costUsd, tokens } = budget
+  if (costUsd !== null && (usage.costUsd ?? 0) > costUsd) return true
+  return tokens !== null && usage.inputTokens + usage.outputTokens > tokens
 }
 
 type Transcript = { write(line: string): void; close(): Promise<void> }

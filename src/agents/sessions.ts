@@ -1,7 +1,7 @@
 // Starts a fresh session for a story or a judgement and hears what it says. Implements AgentPort.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { AgentPort } from '../loop/ports.ts'
+import type { AgentPort, SessionBounds } from '../loop/ports.ts'
 import { type PromptFacts, runPrompt, verifyPrompt } from '../loop/prompt.ts'
 import type { Session, State, Verdict } from '../loop/state.ts'
 import type { Usage } from '../prd/schema.ts'
@@ -43,7 +43,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
     mode: 'run' | 'verify',
     state: State,
     prompt: string,
-    timeoutMs: number,
+    bounds: SessionBounds,
     signal: AbortSignal,
   ) {
     const { attempt } = state
@@ -72,7 +72,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
       prompt,
       cwd: options.cwd,
       env,
-      timeoutMs,
+      ...bounds,
       idleTimeoutMs: options.idleTimeoutMs,
       signal,
       onEvent: options.onEvent,
@@ -102,12 +102,12 @@ export function createSessions(options: SessionsOptions): AgentPort {
     options.redactor.redact(text).replace(/\s+/g, ' ').trim().slice(0, MESSAGE)
 
   return {
-    async work(state, attempt, { timeoutMs, conflict }, signal) {
+    async work(state, attempt, { conflict, ...bounds }, signal) {
       const story = state.prd.userStories.find((one) => one.id === attempt.storyId)
       if (story === undefined) throw new Error(`${attempt.storyId} is not in prd.json`)
       const template = await options.read(state.green, '.ralph/prompts/run.md')
       const told = await facts(state, story.tags, state.kept[story.id]?.dropped ?? [], conflict)
-      const result = await session('run', state, runPrompt(template, state, story, told), timeoutMs, signal)
+      const result = await session('run', state, runPrompt(template, state, story, told), bounds, signal)
       const signals = readSignals(result.finalText)
       return {
         status: statusOf(result),
@@ -123,10 +123,10 @@ export function createSessions(options: SessionsOptions): AgentPort {
       }
     },
 
-    async judge(state, stories, timeoutMs, signal) {
+    async judge(state, stories, bounds, signal) {
       const template = await options.read(state.green, '.ralph/prompts/verify.md')
       const prompt = verifyPrompt(template, state, stories, await facts(state, null, [], null))
-      const result = await session('verify', state, prompt, timeoutMs, signal)
+      const result = await session('verify', state, prompt, bounds, signal)
       return { verdict: verdictOf(result, stories, oneLine), usage: usageOf(result) }
     },
   }

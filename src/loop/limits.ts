@@ -22,6 +22,8 @@ export type Limits = {
   baseline: boolean
   finalVerification: boolean
   stopOnBlocked: boolean
+  /** Another agent stands in while the first is limited, and after two failed attempts on a story. */
+  fallback: boolean
   redispatch: boolean
   /** `publish: story`: the branch moves with every story, not once a job. */
   publishEach: boolean
@@ -71,6 +73,16 @@ export function spent(state: State, limits: Limits): string | null {
   return null
 }
 
+/** What the next session may still spend before a limit of the run is passed; null without one. */
+export function budgetLeft(state: State, limits: Limits): { costUsd: number | null; tokens: number | null } {
+  const { usage } = state.prd.run
+  const { maxCostUsd, maxTokens } = limits
+  return {
+    costUsd: maxCostUsd === null ? null : maxCostUsd + state.control.granted.costUsd - usage.costUsd,
+    tokens: maxTokens === null ? null : maxTokens - usage.inputTokens - usage.outputTokens,
+  }
+}
+
 /** The batch of this job is over: its iterations are used, or an attempt no longer fits before the deadline. */
 export function batchOver(state: State, limits: Limits, now: number): string | null {
   const { job } = state
@@ -115,5 +127,7 @@ export function estimate(state: State, limits: Limits): number | null {
 /** Time that a session may take now: its own limit, or what the job has left, milliseconds. */
 export function sessionMs(state: State, limits: Limits, now: number): number {
   const left = endOfWork(state.job) - gatesReserveMs(state.job, limits) - now
-  return Math.max(1000, Math.min(limits.iterationTimeoutMs, left))
+  const { agentSeconds } = state.prd.run.usage
+  const paid = limits.maxAgentTimeMs === null ? left : limits.maxAgentTimeMs - agentSeconds * 1000
+  return Math.max(1000, Math.min(limits.iterationTimeoutMs, left, paid))
 }

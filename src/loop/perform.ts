@@ -1,6 +1,6 @@
 // Turns a step into an event by asking the ports: the only place of the loop where effects happen.
-import { endOfWork, type Limits, sessionMs } from './limits.ts'
-import type { Ports, StorePort } from './ports.ts'
+import { budgetLeft, endOfWork, type Limits, sessionMs } from './limits.ts'
+import type { Ports, SessionBounds, StorePort } from './ports.ts'
 import { released } from './reduce.ts'
 import type { Attempt, Event, GateResult, State, Step, Verdict } from './state.ts'
 
@@ -104,7 +104,7 @@ async function act(
       const { verdict, usage } = await agent.judge(
         state,
         [step.attempt.storyId],
-        sessionMs(state, limits, now),
+        boundsOf(state, limits, now),
         signal,
       )
       await repository.restore(step.attempt.candidate ?? state.green)
@@ -148,9 +148,13 @@ async function work(
 ): Promise<Happening> {
   const kept = state.kept[attempt.storyId] ?? null
   const { conflict } = await ports.repository.checkOut(state.green, kept)
-  const how = { timeoutMs: sessionMs(state, limits, now), conflict }
+  const how = { ...boundsOf(state, limits, now), conflict }
   const session = await ports.agent.work(state, attempt, how, ports.signal)
   return { kind: 'worked', session }
+}
+
+function boundsOf(state: State, limits: Limits, now: number): SessionBounds {
+  return { timeoutMs: sessionMs(state, limits, now), budget: budgetLeft(state, limits) }
 }
 
 async function gate(state: State, attempt: Attempt, ports: Ports): Promise<Happening> {
@@ -236,7 +240,7 @@ async function verify(state: State, limits: Limits, ports: Ports, now: number): 
   // Where every story was skipped by a person there is nothing to judge.
   if (ids.length === 0)
     return { kind: 'verified', gates: results, verdict: { kind: 'verified' }, usage: NO_USAGE }
-  const { verdict, usage } = await agent.judge(state, ids, sessionMs(state, limits, now), signal)
+  const { verdict, usage } = await agent.judge(state, ids, boundsOf(state, limits, now), signal)
   await repository.restore(state.green)
   return { kind: 'verified', gates: results, verdict, usage }
 }

@@ -17,20 +17,23 @@ import type {
 
 export type Clock = { now(): number }
 
+/** What a session may take; null without a bound. */
+export type SessionBounds = { timeoutMs: number; budget: { costUsd: number | null; tokens: number | null } }
+
 /** Starts fresh sessions. Never throws for what the agent does. */
 export type AgentPort = {
   work(
     state: State,
     attempt: Attempt,
     /** `conflict`: why the work of earlier attempts is not in the tree, or null. */
-    how: { timeoutMs: number; conflict: string | null },
+    how: SessionBounds & { conflict: string | null },
     signal: AbortSignal,
   ): Promise<Session>
   /** Judges whether the named stories' criteria are met by the tree as it stands. */
   judge(
     state: State,
     stories: readonly string[],
-    timeoutMs: number,
+    bounds: SessionBounds,
     signal: AbortSignal,
   ): Promise<{ verdict: Verdict; usage: Usage }>
 }

@@ -76,7 +76,7 @@ export function reduce(state: State, event: Event, limits: Limits): State {
     case 'reserved':
       return reserve(state, event.storyId, event.at, limits)
     case 'worked':
-      return worked(state, event.session, event.at)
+      return worked(state, event.session, event.at, limits)
     case 'guarded':
       return inPhase(state, 'worked', (attempt) => ({
         ...attempt,
@@ -267,6 +267,7 @@ function reserve(state: State, storyId: string, at: number, limits: Limits): Sta
     storyId,
     number: story.retries + 1,
     iteration: state.prd.run.iterations + 1,
+    agent: isForFallback(state, story, at, limits) ? 'fallback' : 'first',
     startedAt: at,
     reservedCostUsd: estimate(state, limits),
     phase: 'reserved',
@@ -296,7 +297,12 @@ function reserve(state: State, storyId: string, at: number, limits: Limits): Sta
   )
 }
 
-function worked(state: State, session: NonNullable<Attempt['session']>, at: number): State {
+/** Two failed attempts, or the first agent's vendor at its limit. */
+function isForFallback(state: State, story: Story, at: number, limits: Limits): boolean {
+  return limits.fallback && (story.retries >= 2 || (state.control.firstNotBefore ?? 0) > at)
+}
+
+function worked(state: State, session: NonNullable<Attempt['session']>, at: number, limits: Limits): State {
   if (state.attempt?.phase !== 'reserved') return state
   const { storyId } = state.attempt
   const noted = learn(spend(state, storyId, session.usage), session.learnings)
@@ -311,6 +317,11 @@ function worked(state: State, session: NonNullable<Attempt['session']>, at: numb
       return fail(next, 'session', session.message, '')
     case 'limit':
     case 'overloaded':
+      if (limits.fallback && state.attempt.agent === 'first') {
+        const firstNotBefore = waitUntil(next, session.resetsAt, at)
+        const control = { ...next.control, firstNotBefore }
+        return giveBack({ ...next, control }, session.status, session.message, null)
+      }
       // A vendor that does not say when is asked again after a growing pause, at most half an hour.
       return giveBack(limited(next), session.status, session.message, waitUntil(next, session.resetsAt, at))
     case 'interrupted':

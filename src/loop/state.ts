@@ -45,6 +45,7 @@ export type Attempt = {
   /** 1-based, counted by story. */
   number: number
   iteration: number
+  agent: 'first' | 'fallback'
   /** Epoch milliseconds. */
   startedAt: number
   /** What a takeover charges as *estimated* when the job was lost; null where no session has reported a cost yet. */
@@ -137,6 +138,8 @@ export type Control = {
   granted: { iterations: number; costUsd: number }
   /** Epoch milliseconds; no job starts work before. */
   notBefore: number | null
+  /** Until then the fallback works in the place of the first agent, whose vendor is at its limit; epoch milliseconds. */
+  firstNotBefore: number | null
   guidance: Record<string, string[]>
   /** The highest comment id handled. */
   lastComment: number

@@ -32,6 +32,7 @@ export function limitsWith(changes: Partial<Limits> = {}): Limits {
     maxInterruptions: 3,
     iterationTimeoutMs: 30 * MINUTE,
     gatesMs: 0,
+    fallback: false,
     // Out of the way; breaker.test.ts has the thresholds that people have.
     breaker: { noProgress: 999, sameError: 999, outputDecline: 100, coolDownMs: 0 },
     maxCostUsd: null,

@@ -522,6 +522,7 @@ export const arbitraryLimits: fc.Arbitrary<Limits> = fc
     maxInterruptions: fc.integer({ min: 1, max: 3 }),
     iterationTimeoutMs: fc.constantFrom(10 * MINUTE, 30 * MINUTE, 6 * HOUR),
     gatesMs: fc.constantFrom(0, 900_000),
+    fallback: fc.boolean(),
     breaker: fc.record({
       noProgress: fc.constantFrom(2, 3, 99),
       sameError: fc.constantFrom(2, 5, 99),

@@ -128,3 +128,34 @@ describe('a story that rests', () => {
     assert.equal(breakerOf(said('note'))?.position, 'open')
   })
 })
+
+describe('the agent that stands in', () => {
+  const both = limitsWith({ fallback: true, maxAttempts: 9 })
+  const agentOf = (state: State, at = NOW) =>
+    reduce(state, { at, kind: 'reserved', storyId: 'US-001' }, both).attempt?.agent
+  const limit = (state: State, at: number) =>
+    [
+      { at, kind: 'reserved', storyId: 'US-001' },
+      { at, kind: 'worked', session: session({ status: 'limit', resetsAt: at + 60 * MINUTE }) },
+      { at, kind: 'returned', kept: null },
+    ].reduce((now, event) => reduce(now, event as Event, both), state)
+
+  test('works while the first one is limited, and nobody waits', () => {
+    const limited = limit(stateOf(stories('US-001')), NOW)
+    assert.equal(limited.control.notBefore, null)
+    assert.equal(limited.prd.run.iterations, 0, 'nothing was charged')
+    assert.equal(agentOf(limited), 'fallback')
+    assert.equal(agentOf(limited, NOW + 61 * MINUTE), 'first')
+  })
+
+  test('is waited for when it is limited, too', () => {
+    const twice = limit(limit(stateOf(stories('US-001')), NOW), NOW + MINUTE)
+    assert.equal(twice.control.notBefore, NOW + 61 * MINUTE)
+  })
+
+  test('takes over after two failed attempts', () => {
+    const once = after(words(1))
+    assert.equal(agentOf(once), 'first')
+    assert.equal(agentOf(after(words(2))), 'fallback')
+  })
+})

@@ -1,0 +1,60 @@
+// A session that passes what the run may still spend is ended while it runs.
+import assert from 'node:assert/strict'
+import { tmpdir } from 'node:os'
+import test from 'node:test'
+import type { AgentVendor } from '../../../src/agents/agent.ts'
+import { findAgent } from '../../../src/agents/registry.ts'
+import { runAgent } from '../../../src/agents/run.ts'
+
+const custom = findAgent('custom')
+assert.ok(custom !== null)
+
+/** A custom agent whose every line `tokens n` counts as usage so far; the real one is heard at its end only. */
+const counting: AgentVendor = {
+  ...custom,
+  parser(now) {
+    const parser = custom.parser(now)
+    return {
+      line(stream, line) {
+        const tokens = Number(/^tokens (\d+)$/.exec(line)?.[1] ?? Number.NaN)
+        if (Number.isNaN(tokens)) return parser.line(stream, line)
+        const usage = {
+          ...parser.end({ kind: 'exit', code: 0 }).usage,
+          inputTokens: tokens,
+          costUsd: tokens / 100,
+        }
+        return [{ kind: 'usage', usage }]
+      },
+      end: (exit) => parser.end(exit),
+    }
+  },
+}
+
+const session = (commandLine: string, budget: { costUsd: number | null; tokens: number | null }) =>
+  runAgent({
+    vendor: counting,
+    commandLine,
+    extraArgs: [],
+    prompt: '',
+    cwd: tmpdir(),
+    env: { PATH: process.env.PATH ?? '' },
+    timeoutMs: 60_000,
+    captureBytes: 1000,
+    budget,
+  })
+
+for (const [what, budget] of [
+  ['tokens', { costUsd: null, tokens: 50 }],
+  ['money', { costUsd: 0.5, tokens: null }],
+] as const) {
+  test(`${what}: ended at once, charged, and said`, async () => {
+    const ended = await session('echo tokens 50; echo tokens 51; exec sleep 600', budget)
+    assert.equal(ended.status, 'max-turns')
+    assert.match(ended.message, /used all that the run may still spend/)
+  })
+}
+
+test('what stays within is let be', async () => {
+  const ended = await session('echo tokens 50; echo done', { costUsd: 0.5, tokens: 50 })
+  assert.equal(ended.status, 'finished')
+})
