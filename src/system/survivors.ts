@@ -36,20 +36,26 @@ export async function endSurvivors(mark: string, since = 0): Promise<number> {
     }
     const now = performance.now()
     if (marked.length > 0) lastSeen = now
-    const sure = marked.length === 0 && (!unsure || now - lastSeen > EXEC_LIMIT_MS)
-    if (sure || now - began > SURVIVOR_LIMIT_MS) return found.size
+    if (isOver(marked.length > 0, unsure, now - lastSeen, now - began)) return found.size
   }
 }
 
-/** The same for the moment in which we exit ourselves: synchronous, on Linux only, a quarter of a second at most. */
+/** The same for the moment in which we exit ourselves: synchronous, on Linux only. */
 export function endSurvivorsNow(mark: string, since: number): void {
   if (process.platform !== 'linux') return
-  const deadline = performance.now() + EXEC_LIMIT_MS
-  for (let more = true; more && performance.now() < deadline; ) {
+  const began = performance.now()
+  for (let lastSeen = began; ; ) {
     const { marked, unsure } = markedInProc(mark, since)
     for (const pid of marked) signalProcess(pid, 'SIGKILL')
-    more = unsure || marked.length > 0
+    const now = performance.now()
+    if (marked.length > 0) lastSeen = now
+    if (isOver(marked.length > 0, unsure, now - lastSeen, now - began)) return
   }
+}
+
+/** `quiet`: how long none was seen, `all`: how long we have looked, milliseconds. */
+function isOver(found: boolean, unsure: boolean, quiet: number, all: number): boolean {
+  return (!found && (!unsure || quiet > EXEC_LIMIT_MS)) || all > SURVIVOR_LIMIT_MS
 }
 
 /** When a process was started, in clock ticks after boot; 0 where that cannot be told. */
