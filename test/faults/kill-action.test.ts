@@ -1,7 +1,8 @@
 // The kill matrix of the action, on the stand-in for GitHub: main is ended by SIGKILL (the post step follows), or the whole
 // machine is lost (nothing follows). The next dispatch goes on, and its main is ended, too, where it then stands: two
 // points a trial. Nothing is lost, nothing is there twice.
-// RALPH_SOAK=1 takes every moment of every effect of the first job; RALPH_TRIALS=n so many trials for each way to die.
+// RALPH_SOAK=1 takes every moment of every effect of the first job; RALPH_TRIALS=n so many trials for each way to die;
+// RALPH_LOG=prefix writes the jobs' logs of a trial that went wrong.
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -101,7 +102,7 @@ test('the action, killed at its effects, by its process and with its machine', a
     const effects = all.at(-1)?.effect.n ?? 0
     const trials = await tryAll(points, (point, index) => {
       // Spread over the second job, in another order than the first points are in.
-      const again = Math.ceil((effects * (((index * 5) % points.length) + 0.5)) / points.length)
+      const again = Math.ceil(effects * (((index + 1) * 0.618034) % 1))
       return trial(place, how, point, again, usual)
     })
     const scenario = how === 'kill' ? 'action, main killed' : 'action, machine lost'
@@ -109,4 +110,6 @@ test('the action, killed at its effects, by its process and with its machine', a
   }
   t.diagnostic(`\n${table(rows)}`)
   assert.equal(rows.map((row) => failures(row.trials)).join(''), '')
+  const points = rows.flatMap((row) => row.trials).reduce((sum, one) => sum + one.points, 0)
+  assert.ok(points >= 30 || TRIALS < 9, `only ${points} points`)
 })
