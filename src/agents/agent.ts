@@ -106,6 +106,11 @@ export interface AgentVendor {
   /** The vendor's variables that the agent may see, keys included. */
   env: readonly string[]
   command(options: CommandOptions): Command
+  /** For a program that says what it used in a file alone: the arguments that name the file, and what stands in it. */
+  usageFile?: {
+    args(path: string): string[]
+    read(text: string): Pick<Usage, 'inputTokens' | 'outputTokens' | 'cachedTokens'> | null
+  }
   /** `now`: epoch milliseconds, for a vendor that says times of day only. */
   parser(now: () => number): StreamParser
 }

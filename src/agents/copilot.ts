@@ -21,7 +21,17 @@ import {
   stderrLine,
   withWords,
 } from './ending.ts'
-import { amount, type Json, jsonEvent, number, object, objects, string, toolTarget } from './json.ts'
+import {
+  amount,
+  type Json,
+  jsonEvent,
+  jsonObject,
+  number,
+  object,
+  objects,
+  string,
+  toolTarget,
+} from './json.ts'
 
 export const copilot: AgentVendor = {
   name: 'copilot',
@@ -51,6 +61,22 @@ export const copilot: AgentVendor = {
       env: { COPILOT_AUTO_UPDATE: 'false' },
       promptChannel: 'stdin',
     }
+  },
+  usageFile: {
+    args: (path) => ['--usage-output-file', path],
+    read(text) {
+      const models = object(jsonObject(text)?.modelMetrics)
+      if (models === null) return null
+      const used = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 }
+      for (const model of objects(Object.values(models))) {
+        const usage = object(model.usage)
+        // What was read from the cache is part of the input.
+        used.inputTokens += amount(usage?.inputTokens)
+        used.outputTokens += amount(usage?.outputTokens)
+        used.cachedTokens += amount(usage?.cacheReadTokens)
+      }
+      return used
+    },
   },
   parser: () => new CopilotParser(),
 }
@@ -101,7 +127,7 @@ class CopilotParser implements StreamParser {
   }
 
   end(exit: Exit): Classified {
-    // Tokens stand only in --usage-output-file, which is not read: prices or a cost limit do not see this agent.
+    // Tokens stand only in the usage file: a session that was ended has none.
     const usage = { ...noUsage(), turns: this.#turns === 0 ? null : this.#turns }
     const ours = endedByUs(exit, this.#retrying)
     if (ours !== null) return classified(ours, usage, '')

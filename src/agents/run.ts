@@ -1,6 +1,8 @@
 // Runs one session of an agent: command line, stream, transcript, end.
 
 import { accessSync, constants, createWriteStream, mkdirSync, statSync } from 'node:fs'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { messageOf } from '../system/errors.ts'
@@ -55,7 +57,8 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
     ...(request.model === undefined ? {} : { model: request.model }),
   })
   const onStdin = command.promptChannel === 'stdin'
-  const args = onStdin ? command.args : [...command.args, request.prompt]
+  await using used = await openUsageFile(vendor)
+  const args = [...command.args, ...used.args, ...(onStdin ? [] : [request.prompt])]
   const parser = vendor.parser(Date.now)
   const redact = request.redact ?? ((text: string) => text)
   const tell = (event: AgentEvent): void => request.onEvent?.(shown(event, request.cwd, redact))
@@ -94,7 +97,12 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   return {
     ...end,
     message: withInstall(hide(end.message, hidden), run.exit, vendor),
-    usage: { ...end.usage, calls: started ? 1 : 0, agentSeconds: started ? run.ms / 1000 : 0 },
+    usage: {
+      ...end.usage,
+      ...(await used.read()),
+      calls: started ? 1 : 0,
+      agentSeconds: started ? run.ms / 1000 : 0,
+    },
     exitCode: run.exit.kind === 'exit' ? run.exit.code : null,
     ms: run.ms,
     output: run.output,
@@ -164,6 +172,34 @@ function isBeyond(budget: Budget | undefined, usage: Usage): boolean {
   const { costUsd, tokens } = budget
   if (costUsd !== null && (usage.costUsd ?? 0) > costUsd) return true
   return tokens !== null && usage.inputTokens + usage.outputTokens > tokens
+}
+
+/** At most; a session's usage takes some kilobytes. */
+const USAGE_LIMIT = 1024 * 1024
+
+/** The file for a vendor that says what it used in a file alone, and what stands in it; gone when disposed. */
+async function openUsageFile(vendor: AgentVendor) {
+  const { usageFile } = vendor
+  if (usageFile === undefined) {
+    return { args: [], read: async () => ({}), [Symbol.asyncDispose]: async () => {} }
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-usage-'))
+  const path = join(folder, 'usage.json')
+  return {
+    args: usageFile.args(path),
+    /** The program's own file: whatever stands in it, or nothing, does no harm. */
+    async read() {
+      try {
+        const file = await stat(path)
+        return !file.isFile() || file.size > USAGE_LIMIT
+          ? {}
+          : (usageFile.read(await readFile(path, 'utf8')) ?? {})
+      } catch {
+        return {}
+      }
+    },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  }
 }
 
 type Transcript = { write(line: string): void; close(): Promise<void> }

@@ -1,7 +1,7 @@
 // Sessions with real processes: fake agents on a PATH of their own.
 
 import assert from 'node:assert/strict'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -96,6 +96,36 @@ test('what is told and kept has no secrets, and paths as the repository has them
     ],
   )
   assert.ok(!readFileSync(transcriptPath, 'utf8').includes(secret))
+})
+
+test('copilot: what it used stands in a file of its own', async () => {
+  const say = `echo '{"type":"result","exitCode":0}'`
+  const usage = (tokens: string) => `{"modelMetrics":{"a":{"usage":${tokens}},"b":{"usage":${tokens}}}}`
+  const session = async (script: string) => {
+    program('copilot', `cat >/dev/null; file="\${@: -1}"; ${script}; echo "$file" >file.txt; ${say}`)
+    const result = await runAgent(request({ vendor: vendor('copilot') }))
+    assert.equal(result.status, 'finished')
+    assert.equal(existsSync(readFileSync(join(folder, 'file.txt'), 'utf8').trim()), false, 'nothing is left')
+    const { inputTokens, outputTokens, cachedTokens, calls } = result.usage
+    return { inputTokens, outputTokens, cachedTokens, calls }
+  }
+  const written = usage('{"inputTokens":10,"outputTokens":3,"cacheReadTokens":4}')
+  assert.deepEqual(await session(`echo '${written}' >"$file"`), {
+    inputTokens: 20,
+    outputTokens: 6,
+    cachedTokens: 8,
+    calls: 1,
+  })
+  const nothing = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, calls: 1 }
+  const bad = [
+    'true',
+    'echo no >"$file"',
+    'mkfifo "$file"',
+    'ln -s /dev/zero "$file"',
+    `echo '${usage('-1')}' >"$file"`,
+    `echo '${usage('{"inputTokens":-1,"outputTokens":"3"}')}' >"$file"`,
+  ]
+  for (const script of bad) assert.deepEqual(await session(script), nothing, script)
 })
 
 test('custom: any other exit code fails, with the words of stderr', async () => {
