@@ -229,6 +229,7 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
     wrapper: settings.agentWrapper,
     args: settings.agentArgs,
     models: choice.model,
+    prices: settings.prices,
     extraEnv: settings.agentEnv,
     env,
     cwd,

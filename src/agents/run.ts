@@ -28,6 +28,8 @@ export type AgentRequest = {
   idleTimeoutMs?: number
   /** What the session may use, null without a bound: when its stream says that it is passed, the session is ended. */
   budget?: Budget
+  /** What a usage costs, USD; null where nobody knows. Without it the vendor's own word counts. */
+  costOf?: (usage: Usage) => number | null
   signal?: AbortSignal
   onEvent?: (event: AgentEvent) => void
   /** Takes secrets out of what is told and kept: events and transcript. */
@@ -80,7 +82,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
     onLine: (stream, line) => {
       transcript.write(redact(line))
       for (const event of parser.line(stream, line)) {
-        if (event.kind === 'usage' && isBeyond(request.budget, event.usage)) spent.abort()
+        if (event.kind === 'usage' && isBeyond(request, event.usage)) spent.abort()
         tell(event)
       }
     },
@@ -167,10 +169,11 @@ function wrapped(
   return { file: 'bash', args: ['--norc', '-c', `${before} "$@"`, 'agent-wrapper', file, ...args] }
 }
 
-function isBeyond(budget: Budget | undefined, usage: Usage): boolean {
+function isBeyond({ budget, costOf }: AgentRequest, usage: Usage): boolean {
   if (budget === undefined) return false
   const { costUsd, tokens } = budget
-  if (costUsd !== null && (usage.costUsd ?? 0) > costUsd) return true
+  const cost = costOf === undefined ? usage.costUsd : costOf(usage)
+  if (costUsd !== null && (cost ?? 0) > costUsd) return true
   return tokens !== null && usage.inputTokens + usage.outputTokens > tokens
 }
 

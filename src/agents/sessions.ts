@@ -8,6 +8,7 @@ import type { Usage } from '../prd/schema.ts'
 import type { Redactor } from '../system/redact.ts'
 import { agentEnv, type Environment } from '../system/untrusted-env.ts'
 import type { AgentEvent, AgentVendor, SessionResult } from './agent.ts'
+import { costByPrices, type Price } from './cost.ts'
 import { runAgent } from './run.ts'
 import { readSignals } from './signals.ts'
 
@@ -18,6 +19,8 @@ export type SessionsOptions = {
   wrapper: string | null
   args: readonly string[]
   models: { run: string | null; verify: string | null }
+  /** By model; for agents that do not report what they cost. */
+  prices: Readonly<Record<string, Price>>
   extraEnv: readonly string[]
   env: Environment
   cwd: string
@@ -73,6 +76,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
       cwd: options.cwd,
       env,
       ...bounds,
+      costOf: (usage) => usage.costUsd ?? costByPrices(usage, options.prices, model),
       idleTimeoutMs: options.idleTimeoutMs,
       signal,
       onEvent: options.onEvent,
@@ -112,7 +116,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
       return {
         status: statusOf(result),
         message: oneLine(result.message),
-        usage: usageOf(result),
+        usage: usageOf(result, options.prices, options.models.run),
         resetsAt: result.resetsAt,
         hints: {
           done: signals.done,
@@ -127,7 +131,10 @@ export function createSessions(options: SessionsOptions): AgentPort {
       const template = await options.read(state.green, '.ralph/prompts/verify.md')
       const prompt = verifyPrompt(template, state, stories, await facts(state, null, [], null))
       const result = await session('verify', state, prompt, bounds, signal)
-      return { verdict: verdictOf(result, stories, oneLine), usage: usageOf(result) }
+      return {
+        verdict: verdictOf(result, stories, oneLine),
+        usage: usageOf(result, options.prices, options.models.verify),
+      }
     },
   }
 }
@@ -165,14 +172,20 @@ function verdictOf(
   return { kind: 'reset', stories: ids, reason: oneLine(verdict.reason) || 'the judge gave no reason' }
 }
 
-function usageOf(result: SessionResult): Usage {
+function usageOf(
+  result: SessionResult,
+  prices: Readonly<Record<string, Price>>,
+  model: string | null,
+): Usage {
   const { calls, inputTokens, outputTokens, cachedTokens, costUsd, agentSeconds } = result.usage
+  const estimated = costUsd === null ? (costByPrices(result.usage, prices, model) ?? 0) : 0
   return {
     calls,
     inputTokens,
     outputTokens,
     cachedTokens,
-    costUsd: costUsd ?? 0,
+    costUsd: costUsd ?? estimated,
     agentSeconds: Math.round(agentSeconds * 10) / 10,
+    ...(estimated > 0 ? { estimatedCostUsd: estimated } : {}),
   }
 }

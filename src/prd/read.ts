@@ -114,7 +114,10 @@ function readUsage(run: Fields): Usage {
   if (raw === null) return emptyUsage()
   const fields = inside(run, 'usage', raw)
   const usage = emptyUsage()
-  for (const key of usageKeys) usage[key] = amount(fields, key)
+  for (const key of usageKeys) {
+    const value = amount(fields, key)
+    if (key !== 'estimatedCostUsd' || value > 0) usage[key] = value
+  }
   return withExtra(usage, raw, usageKeys)
 }
 

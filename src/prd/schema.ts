@@ -25,6 +25,8 @@ export type Usage = {
   cachedTokens: number
   costUsd: number
   agentSeconds: number
+  /** The part of `costUsd` that Ralph computed from `prices`, since the agent did not report it. */
+  estimatedCostUsd?: number
   extra?: Extra
 }
 
@@ -116,6 +118,7 @@ export const usageKeys = [
   'cachedTokens',
   'costUsd',
   'agentSeconds',
+  'estimatedCostUsd',
 ] as const
 export const storyKeys = [
   'id',
@@ -158,6 +161,8 @@ export function addUsage(a: Usage, b: Usage): Usage {
     costUsd: a.costUsd + b.costUsd,
     agentSeconds: a.agentSeconds + b.agentSeconds,
   }
+  const estimated = (a.estimatedCostUsd ?? 0) + (b.estimatedCostUsd ?? 0)
+  if (estimated > 0) sum.estimatedCostUsd = estimated
   if (a.extra || b.extra) sum.extra = { ...b.extra, ...a.extra }
   return sum
 }

@@ -21,13 +21,13 @@ import {
 } from './parts.ts'
 import {
   attemptsOf,
+  costWords,
   headline,
   humanMs,
   many,
   outcomeNow,
   storyInWork,
   tally,
-  usd,
   whyBlocked,
 } from './words.ts'
 
@@ -149,7 +149,7 @@ function standOf(state: State, story: Story, facts: Facts): Stand {
 function storySummary(state: State, story: Story, word: string, facts: Facts): string {
   const record = state.records[story.id]
   const figures = [
-    record !== undefined && record.usage.costUsd > 0 ? usd(record.usage.costUsd) : '',
+    record !== undefined && record.usage.costUsd > 0 ? costWords(record.usage) : '',
     record !== undefined && record.ms > 0 ? humanMs(record.ms) : '',
     story.passes ? commitLink(record?.commit ?? story.lastResult?.commit ?? null, facts.repositoryUrl) : '',
   ].filter((part) => part !== '')

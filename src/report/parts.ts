@@ -7,6 +7,7 @@ import { bold, code, codeBlock, markdownText } from './escape.ts'
 import {
   attemptsOf,
   blockedIds,
+  costWords,
   headline,
   humanMs,
   many,
@@ -172,7 +173,7 @@ export function spending(state: State, facts: Facts): string {
       'Cost',
       run.usage.costUsd === 0 && run.usage.calls > 0
         ? 'not reported'
-        : `**${usd(run.usage.costUsd)}**${allowed}`,
+        : `**${costWords(run.usage)}**${allowed}`,
     ],
     ['Tokens', `${tokens(used)}${tokenLimit}`],
     ['Agent time', `${humanMs(run.usage.agentSeconds * 1000)}${timeLimit}`],
@@ -231,7 +232,7 @@ function storyRow(state: State, story: Story, stands: ReadonlyMap<string, Standi
   const record = state.records[story.id]
   const attempts = attemptsOf(state, story)
   const aside = asideOf(state, story, standing, stands)
-  const cost = record === undefined || record.usage.costUsd === 0 ? '' : usd(record.usage.costUsd)
+  const cost = record === undefined || record.usage.costUsd === 0 ? '' : costWords(record.usage)
   const time = record === undefined || record.ms === 0 ? '' : timeCell(record.ms)
   const name = `${bold(markdownText(story.id, 64))} ${markdownText(story.title, 120)}`
   return row([

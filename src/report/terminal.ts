@@ -9,6 +9,7 @@ import { fit, pad, textWidth, wrap } from './width.ts'
 import {
   attemptsOf,
   bar,
+  costWords,
   headline,
   humanMs,
   many,
@@ -88,9 +89,10 @@ function iterationOf(state: State, limits: Limits): string {
 }
 
 function costOf(state: State, limits: Limits): string {
-  const { costUsd } = state.prd.run.usage
+  const { usage } = state.prd.run
+  const cost = usage.costUsd === 0 && usage.calls > 0 ? 'not reported' : costWords(usage)
   const most = limits.maxCostUsd === null ? null : limits.maxCostUsd + state.control.granted.costUsd
-  return most === null ? usd(costUsd) : `${usd(costUsd)} of ${usd(most)}`
+  return most === null ? cost : `${cost} of ${usd(most)}`
 }
 
 function titleInWork(state: State): string {
@@ -275,7 +277,7 @@ function spentPart(usage: Usage): string {
   const used = usage.inputTokens + usage.outputTokens
   const parts = [
     usage.agentSeconds > 0 ? humanMs(usage.agentSeconds * 1000) : '',
-    usage.costUsd > 0 ? usd(usage.costUsd) : '',
+    usage.costUsd > 0 ? costWords(usage) : '',
     used > 0 ? `${tokens(used)} tokens` : '',
   ].filter((part) => part !== '')
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`
@@ -495,7 +497,7 @@ function spentOn(state: State, story: Story): string {
   const attempts = attemptsOf(state, story)
   const facts = [
     attempts > 0 ? many(attempts, 'attempt') : '',
-    record !== undefined && record.usage.costUsd > 0 ? usd(record.usage.costUsd) : '',
+    record !== undefined && record.usage.costUsd > 0 ? costWords(record.usage) : '',
     record !== undefined && record.ms > 0 ? humanMs(record.ms) : '',
   ].filter((part) => part !== '')
   return facts.length === 0 ? '' : ` (${facts.join(', ')})`

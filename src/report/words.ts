@@ -1,7 +1,7 @@
 // The words and figures that every report shares: times, money, the bar, how things stand and what to do next.
 import { iterationsLeft, type Limits, spent } from '../loop/limits.ts'
 import type { Outcome, State } from '../loop/state.ts'
-import type { Story } from '../prd/schema.ts'
+import type { Story, Usage } from '../prd/schema.ts'
 import { counts, remaining } from '../prd/select.ts'
 import { code, markdownText, plainText, terminalText } from './escape.ts'
 
@@ -24,6 +24,14 @@ export function usd(dollars: number): string {
   const given = Number.isFinite(dollars) ? Math.max(0, dollars) : 0
   if (given > 0 && given < 0.005) return '<$0.01'
   return `$${given.toFixed(2).replace(/\B(?=(\d{3})+\.)/g, ',')}`
+}
+
+/** The dollars of this usage, with a word on how far Ralph computed them itself. */
+export function costWords(usage: Pick<Usage, 'costUsd' | 'estimatedCostUsd'>): string {
+  const estimated = usage.estimatedCostUsd ?? 0
+  if (estimated <= 0) return usd(usage.costUsd)
+  // A tenth of a cent may be lost by adding up.
+  return `${usd(usage.costUsd)} ${usage.costUsd - estimated < 0.001 ? 'estimated' : 'partly estimated'}`
 }
 
 /** `950`, `48k`, `1.2M` for a count of tokens. */

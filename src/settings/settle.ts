@@ -79,6 +79,16 @@ function checkCost(settings: Settings, origins: Origins): void {
     .filter((name) => !reportCost.has(name))
   if (silent.length === 0) return
   const limit = origins.of('maxCostUsd').at
+  if (silent.includes('cursor')) {
+    const fix = 'limit by max-agent-time or max-iterations instead'
+    mistakeSaid(
+      limit,
+      'a cost limit with cursor, which reports neither cost nor tokens',
+      'another limit',
+      fix,
+    )
+    return
+  }
   if (Object.keys(prices).length === 0) {
     const fix = 'add `prices:` to the configuration file, or limit by max-tokens or max-agent-time instead'
     mistakeSaid(

@@ -14,6 +14,9 @@ const LOOK: Turn = { say: 'I look at it.', wishes: [{ shell: 'cat hello.txt' }] 
 const DONE: Turn = { say: 'Did it.\n\n<ralph>DONE</ralph>' }
 const JUDGE = { when: '<ralph>VERIFIED</ralph>', turns: [{ say: 'All met.\n\n<ralph>VERIFIED</ralph>' }] }
 
+/** For those who say what they used, and not what it cost. US dollars for a million tokens. */
+const PRICES = { any: { input: 2, output: 10, cached: 0.5 } }
+
 function working(turns: readonly Turn[], more: Partial<Script> = {}): () => Omit<Script, 'cwd'> {
   return () => ({ sessions: [JUDGE, { when: '', turns }], ...more })
 }
@@ -61,7 +64,7 @@ function tokensUsed(turns: readonly number[]) {
 
 async function implementsStory(cli: Cli): Promise<void> {
   await play(
-    { cli, story: STORY, script: working([WRITE, LOOK, DONE]) },
+    { cli, story: STORY, script: working([WRITE, LOOK, DONE]), config: { prices: PRICES } },
     async (bench, { exit, said, prd, log }) => {
       assert.equal(exit, 0)
       assert.equal(said.outcome, 'complete')
@@ -75,15 +78,18 @@ async function implementsStory(cli: Cli): Promise<void> {
       )
       assert.equal(trailers.replaceAll('\n', ''), 'US-001')
       assert.match(log, /^\[\w+\] \S+ \S*hello\.txt$/m, 'the tool that wrote, and its file')
-      const { calls, inputTokens, outputTokens, cachedTokens, costUsd, agentSeconds } = prd.run.usage
-      const used =
-        cli.reports === 'nothing'
-          ? { inputTokens: 0, outputTokens: 0, cachedTokens: 0 }
-          : tokensUsed([0, 1, 2, 0])
+      const { calls, inputTokens, outputTokens, cachedTokens, costUsd, agentSeconds, estimatedCostUsd } =
+        prd.run.usage
+      const used = tokensUsed([0, 1, 2, 0])
       assert.deepEqual({ inputTokens, outputTokens, cachedTokens }, used)
       assert.equal(calls, 2, 'the session and the judge')
       assert.ok(agentSeconds > 0)
-      assert.equal(costUsd > 0, cli.reports === 'cost')
+      const { input, output, cached } = PRICES.any
+      const price = (inputTokens - cachedTokens) * input + cachedTokens * cached + outputTokens * output
+      assert.ok(costUsd > 0)
+      if (cli.reports === 'cost') assert.equal(estimatedCostUsd, undefined)
+      else assert.ok(Math.abs((estimatedCostUsd ?? 0) - price / 1e6) < 1e-9 && costUsd === estimatedCostUsd)
+      assert.equal(/^Cost: .*estimated/m.test(log), cli.reports === 'tokens')
     },
   )
 }

@@ -16,8 +16,8 @@ export type Cli = {
   tellsReset: boolean
   /** Whether it gives up soon after a 429; else the time-out ends it while it tries again. */
   givesUp: boolean
-  /** What it reports that a session used: money too, tokens alone, nothing. */
-  reports: 'cost' | 'tokens' | 'nothing'
+  /** What it reports that a session used: money too, or tokens alone. */
+  reports: 'cost' | 'tokens'
   /** Files in its home. */
   home?: Readonly<Record<string, string>>
 }
@@ -150,7 +150,7 @@ const copilot: Cli = {
   limit: () => ({ status: 429, headers: { 'retry-after': '7200' } }),
   tellsReset: false,
   givesUp: false,
-  reports: 'nothing',
+  reports: 'tokens',
 }
 
 /** The slowest first: they are driven side by side. */

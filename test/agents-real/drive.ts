@@ -58,6 +58,8 @@ export type Scene = {
   story: Story
   script(url: string): Omit<Script, 'cwd'>
   flags?: readonly string[]
+  /** ralph.config.json. */
+  config?: unknown
   /** Over the variables that point the CLI to the model. */
   env?: Readonly<Record<string, string | undefined>>
 }
@@ -93,6 +95,7 @@ export async function openBench(scene: Scene): Promise<Bench> {
   await put(repo, '.ralph/2026-01-01-sample/prd.json', JSON.stringify(prdOf(scene.story)))
   // gemini takes it from the repository too: where it has a HOME of Ralph's.
   for (const [path, text] of Object.entries(scene.cli.home ?? {})) await put(repo, path, text)
+  if (scene.config !== undefined) await put(repo, 'ralph.config.json', JSON.stringify(scene.config))
   await git('add', '-A')
   await git('commit', '--quiet', '-m', 'start')
   for (const [path, text] of Object.entries(scene.cli.home ?? {})) await put(home, path, text)

@@ -315,3 +315,21 @@ describe('properties', () => {
     )
   })
 })
+
+test('an estimated part of the cost survives, and is written only where there is one', () => {
+  const text = (usage: object) =>
+    JSON.stringify({
+      schemaVersion: 2,
+      run: { usage },
+      userStories: [{ id: 'US-001', title: 'One', acceptanceCriteria: ['it works'] }],
+    })
+  const read = (usage: object) => {
+    const result = parsePrd(text(usage), 'prd.json')
+    assert.ok(result.ok)
+    return result.prd
+  }
+  const estimated = read({ costUsd: 2, estimatedCostUsd: 1.5 })
+  assert.equal(estimated.run.usage.estimatedCostUsd, 1.5)
+  assert.match(serializePrd(estimated), /"estimatedCostUsd": 1\.5/)
+  assert.doesNotMatch(serializePrd(read({ costUsd: 2 })), /estimatedCostUsd/)
+})

@@ -75,6 +75,13 @@ test('counts: every story once', () => {
   assert.deepEqual(counts(prd), { total: 4, passed: 1, blocked: 1, skipped: 1, open: 1 })
 })
 
+test('addUsage adds what was estimated, and says nothing of it where nothing was', () => {
+  const a = { ...emptyUsage(), costUsd: 3, estimatedCostUsd: 1 }
+  assert.equal(addUsage(a, a).estimatedCostUsd, 2)
+  assert.equal(addUsage(emptyUsage(), a).estimatedCostUsd, 1)
+  assert.equal('estimatedCostUsd' in addUsage(emptyUsage(), emptyUsage()), false)
+})
+
 test('addUsage adds, and keeps unknown fields', () => {
   const a = { ...emptyUsage(), calls: 1, costUsd: 0.5, extra: { turns: 1 } }
   const b = { ...emptyUsage(), calls: 2, agentSeconds: 3, extra: { turns: 2, x: 1 } }

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import type { Outcome, State } from '../../../src/loop/state.ts'
 import {
   bar,
+  costWords,
   headline,
   humanMs,
   nextMove,
@@ -52,6 +53,13 @@ test('humanMs', () => {
   ] as const) {
     assert.equal(humanMs(ms), shown, String(ms))
   }
+})
+
+test('what Ralph computed itself is marked', () => {
+  assert.equal(costWords({ costUsd: 1.5 }), '$1.50')
+  assert.equal(costWords({ costUsd: 1.5, estimatedCostUsd: 1.5 }), '$1.50 estimated')
+  assert.equal(costWords({ costUsd: 0.1 + 0.2, estimatedCostUsd: 0.3 }), '$0.30 estimated')
+  assert.equal(costWords({ costUsd: 1.5, estimatedCostUsd: 0.5 }), '$1.50 partly estimated')
 })
 
 test('usd', () => {

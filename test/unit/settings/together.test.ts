@@ -59,7 +59,7 @@ test('an iteration fits into its job', () => {
 test('a cost limit needs an agent that reports its cost, or prices', () => {
   for (const agent of ['claude', 'opencode']) input({ agent, 'max-cost-usd': '5' })
   input({ 'agent-command': './x', 'max-cost-usd': '5' })
-  for (const agent of ['codex', 'amp', 'gemini', 'copilot', 'cursor']) {
+  for (const agent of ['codex', 'amp', 'gemini', 'copilot']) {
     const mistake = onlyWrong({ inputs: { agent, 'max-cost-usd': '5' } })
     assert.equal(mistake.path, 'input max-cost-usd')
     assert.match(mistake.found, new RegExp(agent))
@@ -67,6 +67,12 @@ test('a cost limit needs an agent that reports its cost, or prices', () => {
   }
   assert.match(onlyWrong({ inputs: { 'fallback-agent': 'codex', 'max-cost-usd': '5' } }).found, /codex/)
   input({ agent: 'codex' })
+  const cursor = { inputs: { agent: 'cursor', 'max-cost-usd': '5' } }
+  assert.match(onlyWrong(cursor).found, /neither cost nor tokens/)
+  assert.match(
+    onlyWrong({ ...cursor, ...yml('prices: { x: { input: 1, output: 2 } }') }).fix,
+    /max-agent-time/,
+  )
 })
 
 test('with prices, a named model needs one', () => {
