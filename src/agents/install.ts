@@ -1,7 +1,7 @@
 // Installs an agent's npm package at one version, once for each machine: trusted side, without keys, outside the repository.
 
 import { existsSync } from 'node:fs'
-import { access, constants, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { access, constants, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { messageOf, UserError } from '../system/errors.ts'
 import { runUntrusted } from '../system/process.ts'
@@ -27,6 +27,7 @@ export type Installed = { version: string; bin: string }
 
 const INSTALL_TIMEOUT_MS = 10 * 60_000
 const ASK_TIMEOUT_MS = 60_000
+const STAGING = '.installing-'
 /** Nothing that npm would read as a folder, an address or an option. */
 const SPEC = /^[\w^~][\w.^~+-]*$/
 const EXACT = /^\d+\.\d+\.\d+(?:-[\w.-]+)?(?:\+[\w.-]+)?$/
@@ -76,6 +77,17 @@ function installed(request: InstallRequest, version: string): Installed | null {
   return null
 }
 
+/** What installations that were killed have left: nobody takes as long as twice the time-out. */
+async function clear(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const left = join(folder, name)
+    const old = async () => Date.now() - (await stat(left)).mtimeMs > 2 * INSTALL_TIMEOUT_MS
+    if (name.startsWith(STAGING) && (await old().catch(() => false))) {
+      await rm(left, { recursive: true, force: true })
+    }
+  }
+}
+
 /** Asks the registry what a range or a tag stands for now. */
 async function exactVersion(request: InstallRequest, npm: string, name: string): Promise<string> {
   const folder = await firstWritable(request)
@@ -97,7 +109,8 @@ async function install(
   const { vendor, say } = request
   const began = performance.now()
   const folder = await firstWritable(request)
-  const staging = await mkdtemp(join(folder, '.installing-'))
+  await clear(folder)
+  const staging = await mkdtemp(join(folder, STAGING))
   try {
     say(`installing ${name}@${version}`)
     await runNpm(request, npm, staging, [
@@ -193,12 +206,12 @@ async function runNpm(
   throw mistake(found, `${request.vendor.npm}@${request.version} from the registry`, fixOf(output))
 }
 
-/** npm's own error lines, without those that only name its log file. */
+/** npm's own error lines, without its call stack and the name of its log file; else the last of the output. */
 function tellingLines(output: string): string {
-  const lines = output
-    .split('\n')
-    .filter((line) => line.trim() !== '' && !line.includes('A complete log of this run'))
-  const errors = lines.flatMap((line) => /^npm error (.*)$/.exec(line)?.[1] ?? [])
+  const lines = output.split('\n').filter((line) => line.trim() !== '')
+  const errors = lines
+    .flatMap((line) => /^npm error (.*)$/.exec(line)?.[1] ?? [])
+    .filter((line) => !/^(?:\s+at |code |errno |syscall |A complete log of this run)/.test(line))
   return (errors.length > 0 ? errors : lines.slice(-3)).join(' ')
 }
 

@@ -210,6 +210,10 @@ test('real agent CLIs', { concurrency: 3 }, async (t: TestContext) => {
   const wanted = process.env.RALPH_REAL_AGENTS?.split(',') ?? clis.map((cli) => cli.name)
   const driven = clis.filter((cli) => wanted.includes(cli.name))
   const refused = new Map(await Promise.all(driven.map(async (cli) => [cli, await install(cli)] as const)))
+  for (const [cli, why] of refused) {
+    if (why !== null)
+      process.stdout.write(`SKIPPED: everything with ${cli.name}, which cannot be installed: ${why}\n`)
+  }
   // Scene by scene, so that those that run side by side are different programs.
   const queue = SCENES.flatMap(([name, act]) => driven.map((cli) => ({ cli, name, act })))
   await Promise.all(

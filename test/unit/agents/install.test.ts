@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -125,13 +126,23 @@ test('what cannot be installed is refused, and nothing is left', async () => {
   assert.deepEqual(calls(), [])
 })
 
+test('what a killed installation left behind is cleared, one that may still run is not', async () => {
+  const { at, install, left } = bench('killed')
+  const cache = join(at, 'cache/claude')
+  for (const name of ['.installing-old', '.installing-new', 'other'])
+    mkdirSync(join(cache, name), { recursive: true })
+  for (const name of ['.installing-old', 'other']) utimesSync(join(cache, name), 0, 0)
+  await install('1.2.3')
+  assert.deepEqual(left().sort(), ['.installing-new', '1.2.3', 'other'])
+})
+
 test("npm's own words, and nothing half done", async () => {
   const gone = bench(
     'gone',
     'echo "npm error code ETARGET" >&2; echo "npm error no such version" >&2; exit 1',
   )
   const mistake = await refusal(gone.install('9.9.9'))
-  assert.equal(mistake.found, 'npm install: exit code 1: code ETARGET no such version')
+  assert.equal(mistake.found, 'npm install: exit code 1: no such version')
   assert.equal(mistake.fix, 'use a version that exists')
   assert.deepEqual(gone.left(), [])
 
