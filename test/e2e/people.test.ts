@@ -424,3 +424,100 @@ test('the branch is deleted and people say `/ralph run`: it is made again with a
   assert.equal(outcome(site).iterations, '2', 'nothing that had passed was worked again')
   for (const name of ['one', 'two']) assert.notEqual(await site.github.read(BRANCH, `src/${name}.mjs`), null)
 })
+
+test('people bring the base in, with a workflow that changed there: joined and pushed, although GitHub guards workflows', async () => {
+  let theirs = ''
+  await using site = await meanwhile('US-001', async ({ github }) => {
+    await github.commit('main', {
+      '.github/workflows/ci.yml': 'on: push\njobs: {}\n',
+      'src/new.mjs': 'export {}\n',
+    })
+    theirs = await bringBaseIn(github)
+  })
+  await completed(site)
+  await holds(site, theirs)
+  for (const name of ['one', 'two', 'new'])
+    assert.notEqual(await site.github.read(BRANCH, `src/${name}.mjs`), null)
+})
+
+/** The button "Update branch". */
+async function bringBaseIn(github: Site['github']): Promise<string> {
+  const [ours, base] = [(await github.head(BRANCH)) ?? '', (await github.head('main')) ?? '']
+  const tree = await github.bare.run(['merge-tree', '--write-tree', ours, base])
+  const person = github.world.person('alice')
+  const who = { author: person, committer: person }
+  const theirs = await github.bare.commitTree(tree, [ours, base], 'Merge branch main', who)
+  await move(github, ours, theirs)
+  return theirs
+}
+
+test('people take the commit of a story back: it is not made again behind their back', async () => {
+  await using site = await meanwhile(
+    'US-002',
+    async ({ github }) => {
+      await github.commit(BRANCH, { 'src/one.mjs': null, 'test/one.test.mjs': null }, 'Revert one', 'alice')
+    },
+    { inputs: { publish: 'story' } },
+  )
+  await completed(site)
+  assert.equal(await site.github.read(BRANCH, 'src/one.mjs'), null)
+  assert.notEqual(await site.github.read(BRANCH, 'src/two.mjs'), null)
+})
+
+test('people remove the folder of the feature from the branch: Ralph goes on with its own, and writes it again', async () => {
+  await using site = await meanwhile('US-001', ({ github }) =>
+    github.commit(BRANCH, { [PRD]: null }, 'tidy up', 'alice'),
+  )
+  await completed(site)
+  assert.equal(outcome(site).iterations, '2')
+})
+
+test('the state is deleted while a job works: that job moves nothing more; the next goes on from the branch', async () => {
+  await using site = await meanwhile(
+    'US-002',
+    async ({ github }) => void (await github.bare.run(['update-ref', '-d', 'refs/ralph/2026-01-31-sample'])),
+    { inputs: { 'iterations-per-job': '1' } },
+  )
+  assert.equal(await site.github.head('refs/ralph/2026-01-31-sample'), null)
+  const before = await site.github.head(BRANCH)
+  await site.go()
+  await completed(site)
+  await holds(site, before ?? '')
+  assert.match(site.log(), /the state of sample was lost; it goes on from ralph\/sample as it stands/)
+  assert.deepEqual(
+    (await site.sessions()).map((one) => one.story),
+    ['US-001', 'US-002', 'US-002'],
+  )
+  assert.equal((await site.github.pulls()).length, 1)
+})
+
+test('people push at once whenever a story is published: every commit of theirs is joined, none of ours is lost', async () => {
+  await using site = await openSite({
+    stories: STORIES,
+    script: SCRIPT,
+    inputs: { ...QUICK, publish: 'story' },
+  })
+  const theirs: string[] = []
+  let count = 0
+  const { pushes } = site.github
+  const isOurs = () => pushes.filter((one) => one.ref === `refs/heads/${BRANCH}` && one.job !== null).length
+  // The push of the state that follows one of the branch: somebody is always quicker than our next look.
+  site.github.fault(
+    {
+      kind: 'git',
+      where: () => {
+        if (isOurs() <= count || count >= 2) return false
+        count = isOurs()
+        void site.github
+          .commit(BRANCH, { [`by-hand-${count}.md`]: 'x\n' }, 'by hand', 'bob')
+          .then((sha) => theirs.push(sha))
+        return false
+      },
+    },
+    'drop',
+  )
+  await site.go()
+  await completed(site)
+  assert.equal(theirs.length, 2)
+  for (const sha of theirs) await holds(site, sha)
+})
