@@ -54,6 +54,10 @@ const KINDS: Record<string, Kind> = {
   '403 secondary, long': { answer: secondary(403, '900') },
   '500 for good': { answer: { status: 500 }, times: 4 },
 }
+const SLOW: Record<string, Kind> = {
+  hang: { answer: 'hang' },
+  'secondary, no word': { answer: secondary(403, null) },
+}
 
 /** A kind of request: the job that makes it, the method, and the path without its numbers. */
 function callOf(request: SeenRequest): string {
@@ -74,6 +78,9 @@ function calls(site: Site): Map<string, number> {
   }
   return counts
 }
+
+/** Files that are not there on any day: whatever GitHub says instead, it is no configuration. */
+const OPTIONAL = / \/contents\//
 
 type Ordered = { call: string; kind: string; fault: Fault; hit: SeenRequest | null }
 
@@ -201,23 +208,18 @@ function fate(site: Site, one: Ordered): 'survived' | 'degraded' | 'not met' {
   return again ? 'survived' : 'degraded'
 }
 
-test('every call of a chain fails in every way', { concurrency: IS_SOAK ? 3 : 6 }, async (t) => {
-  const normal = await chain(() => [])
-  await using _normal = normal.site
-  await sound(normal)
-  assert.deepEqual(openChecks(normal.site), [])
-  const counts = [...calls(normal.site)]
-  // Files that are not there on any day: whatever GitHub says instead, it is no configuration.
-  const optional = new Set(counts.map(([call]) => call).filter((call) => call.includes('/contents/')))
+// They mostly wait, so they run together.
+test('every call of a chain fails in every way', { concurrency: IS_SOAK ? 3 : 9 }, async (t) => {
   const kinds = Object.keys(KINDS)
-  const fates = new Map<string, Map<string, string>>(counts.map(([call]) => [call, new Map()]))
+  const fates = new Map<string, Map<string, string>>()
 
   /** Row by row each call meets another kind of fault, at another of its occurrences. */
-  const run = (name: string, cells: readonly { call: string; kind: string; skip: number }[]) =>
-    t.test(name, async () => {
+  const run = async (name: string, cells: readonly { call: string; kind: string; skip: number }[]) => {
+    let ordered: Ordered[] = []
+    await t.test(name, async () => {
       const done = await chain((site) =>
         cells.map(({ call, kind, skip }) => {
-          const { answer, ...how } = KINDS[kind] ?? { answer: 'drop' }
+          const { answer, ...how } = KINDS[kind] ?? SLOW[kind] ?? { answer: 'drop' }
           const matcher = {
             where: (request: SeenRequest) => request.kind !== 'git' && callOf(request) === call,
           }
@@ -225,9 +227,12 @@ test('every call of a chain fails in every way', { concurrency: IS_SOAK ? 3 : 6 
         }),
       )
       await using site = done.site
+      ordered = done.ordered
       for (const one of done.ordered) fates.get(one.call)?.set(one.kind, fate(site, one))
       await sound(done)
-      const degraded = done.ordered.filter((one) => fate(site, one) === 'degraded' && !optional.has(one.call))
+      const degraded = done.ordered.filter(
+        (one) => fate(site, one) === 'degraded' && !OPTIONAL.test(one.call),
+      )
       for (const one of degraded) {
         const its = site.runner.runs.find((other) => other.id === one.hit?.job?.runId)
         const words =
@@ -238,6 +243,20 @@ test('every call of a chain fails in every way', { concurrency: IS_SOAK ? 3 : 6 
         )
       }
     })
+    return { ordered }
+  }
+  // A request that hangs costs 10 s, a limit that says nothing of its end a minute: beside the others.
+  const slow = run('answers that do not come, and a limit without an end', [
+    { call: 'work POST /check-runs', kind: 'hang', skip: 0 },
+    { call: 'work PATCH /issues/comments/:n', kind: 'secondary, no word', skip: 1 },
+    { call: 'comment POST /issues/:n/comments', kind: 'hang', skip: 0 },
+  ])
+  const normal = await chain(() => [])
+  await using _normal = normal.site
+  await sound(normal)
+  assert.deepEqual(openChecks(normal.site), [])
+  const counts = [...calls(normal.site)]
+  for (const [call] of counts) fates.set(call, new Map())
   if (IS_SOAK) {
     await Promise.all(
       counts.flatMap(([call, count]) =>
@@ -262,6 +281,11 @@ test('every call of a chain fails in every way', { concurrency: IS_SOAK ? 3 : 6 
         ),
     )
   }
+  const { ordered } = await slow
+  assert.ok(
+    ordered.every((one) => one.hit !== null),
+    'a slow fault was met by no request',
+  )
   const all = [...fates.values()].flatMap((row) => [...row.values()])
   const sum = (what: string) => all.filter((one) => one === what).length
   t.diagnostic(
@@ -272,4 +296,42 @@ test('every call of a chain fails in every way', { concurrency: IS_SOAK ? 3 : 6 
     const cells = kinds.map((kind) => ({ survived: 's', degraded: 'd' })[row.get(kind) ?? ''] ?? '-')
     t.diagnostic(`${call.padEnd(66)} ${cells.join(' ')}`)
   }
+})
+
+test('the token is not known to the API any more in the middle: the work is published, the job says what failed', async () => {
+  await using site = await openSite({
+    stories: STORIES.slice(0, 1),
+    script: {},
+    inputs: { gates: 'test: node --test test/*.test.mjs', 'final-verification': 'false' },
+  })
+  const middle = site.hold('middle')
+  await site.setScript({ 'US-001': [{ ...goodTurn('one', 1), shell: middle.shell }] })
+  const run = await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  await middle.reached()
+  const body = { message: 'Bad credentials' }
+  const where = (request: SeenRequest) => request.kind === 'rest' || request.kind === 'graphql'
+  site.github.fault({ where }, { status: 401, body }, { times: 1000 })
+  await middle.release()
+  await site.runner.settled()
+  assert.equal(run.conclusion, 'success', 'reports decide nothing')
+  assert.equal((await site.prd()).run.outcome, 'complete')
+  assert.notEqual(await site.github.read('ralph/sample', 'src/one.mjs'), null)
+  assert.equal((await site.state()).lease, null)
+  const said = annotationsOf(run, 'warning').join('\n')
+  for (const what of ['summary comment', 'check', 'pull request'])
+    assert.match(said, new RegExp(`the ${what}s? could not be`))
+})
+
+test('checks are not allowed: statuses; neither are those: the run goes on, and says what is missing', async () => {
+  await using site = await openSite({
+    stories: STORIES.slice(0, 1),
+    script: SCRIPT,
+    inputs: { gates: 'test: node --test test/*.test.mjs', 'final-verification': 'false' },
+    workflow: (text) => text.replace(/ {6}checks: write.*\n/, ''),
+  })
+  const run = await site.go()
+  assert.equal(run.conclusion, 'success', site.log())
+  assert.equal((await site.prd()).run.outcome, 'complete')
+  const said = annotationsOf(run, 'warning').join('\n')
+  assert.match(said, /neither checks nor statuses may be posted: the job needs permissions: checks: write/)
 })
