@@ -250,7 +250,7 @@ function parts_spending(state, facts) {
             'Cost',
             run.usage.costUsd === 0 && run.usage.calls > 0
                 ? 'not reported'
-                : `**${usd(run.usage.costUsd)}**${allowed}`,
+                : `**${costWords(run.usage)}**${allowed}`,
         ],
         ['Tokens', `${tokens(used)}${tokenLimit}`],
         ['Agent time', `${humanMs(run.usage.agentSeconds * 1000)}${timeLimit}`],
@@ -305,7 +305,7 @@ function storyRow(state, story, stands, facts) {
     const record = state.records[story.id];
     const attempts = attemptsOf(state, story);
     const aside = asideOf(state, story, standing, stands);
-    const cost = record === undefined || record.usage.costUsd === 0 ? '' : usd(record.usage.costUsd);
+    const cost = record === undefined || record.usage.costUsd === 0 ? '' : costWords(record.usage);
     const time = record === undefined || record.ms === 0 ? '' : timeCell(record.ms);
     const name = `${bold(markdownText(story.id, 64))} ${markdownText(story.title, 120)}`;
     return row([
@@ -682,7 +682,7 @@ function standOf(state, story, facts) {
 function storySummary(state, story, word, facts) {
     const record = state.records[story.id];
     const figures = [
-        record !== undefined && record.usage.costUsd > 0 ? usd(record.usage.costUsd) : '',
+        record !== undefined && record.usage.costUsd > 0 ? costWords(record.usage) : '',
         record !== undefined && record.ms > 0 ? humanMs(record.ms) : '',
         story.passes ? commitLink(record?.commit ?? story.lastResult?.commit ?? null, facts.repositoryUrl) : '',
     ].filter((part) => part !== '');
@@ -1045,22 +1045,29 @@ async function survivors_endSurvivors(mark, since = 0) {
         const now = performance.now();
         if (marked.length > 0)
             lastSeen = now;
-        const sure = marked.length === 0 && (!unsure || now - lastSeen > EXEC_LIMIT_MS);
-        if (sure || now - began > SURVIVOR_LIMIT_MS)
+        if (isOver(marked.length > 0, unsure, now - lastSeen, now - began))
             return found.size;
     }
 }
-/** The same for the moment in which we exit ourselves: synchronous, on Linux only, a quarter of a second at most. */
+/** The same for the moment in which we exit ourselves: synchronous, on Linux only. */
 function survivors_endSurvivorsNow(mark, since) {
     if (process.platform !== 'linux')
         return;
-    const deadline = performance.now() + EXEC_LIMIT_MS;
-    for (let more = true; more && performance.now() < deadline;) {
+    const began = performance.now();
+    for (let lastSeen = began;;) {
         const { marked, unsure } = markedInProc(mark, since);
         for (const pid of marked)
             signalProcess(pid, 'SIGKILL');
-        more = unsure || marked.length > 0;
+        const now = performance.now();
+        if (marked.length > 0)
+            lastSeen = now;
+        if (isOver(marked.length > 0, unsure, now - lastSeen, now - began))
+            return;
     }
+}
+/** `quiet`: how long none was seen, `all`: how long we have looked, milliseconds. */
+function isOver(found, unsure, quiet, all) {
+    return (!found && (!unsure || quiet > EXEC_LIMIT_MS)) || all > SURVIVOR_LIMIT_MS;
 }
 /** When a process was started, in clock ticks after boot; 0 where that cannot be told. */
 function survivors_startOf(pid) {
@@ -1415,6 +1422,60 @@ async function writable(folder) {
 var external_node_stream_promises_ = __webpack_require__(6466);
 ;// CONCATENATED MODULE: ./lib/agents/run.js
 // Runs one session of an agent: command line, stream, transcript, end.
+var __addDisposableResource = (undefined && undefined.__addDisposableResource) || function (env, value, async) {
+    if (value !== null && value !== void 0) {
+        if (typeof value !== "object" && typeof value !== "function") throw new TypeError("Object expected.");
+        var dispose, inner;
+        if (async) {
+            if (!Symbol.asyncDispose) throw new TypeError("Symbol.asyncDispose is not defined.");
+            dispose = value[Symbol.asyncDispose];
+        }
+        if (dispose === void 0) {
+            if (!Symbol.dispose) throw new TypeError("Symbol.dispose is not defined.");
+            dispose = value[Symbol.dispose];
+            if (async) inner = dispose;
+        }
+        if (typeof dispose !== "function") throw new TypeError("Object not disposable.");
+        if (inner) dispose = function() { try { inner.call(this); } catch (e) { return Promise.reject(e); } };
+        env.stack.push({ value: value, dispose: dispose, async: async });
+    }
+    else if (async) {
+        env.stack.push({ async: true });
+    }
+    return value;
+};
+var __disposeResources = (undefined && undefined.__disposeResources) || (function (SuppressedError) {
+    return function (env) {
+        function fail(e) {
+            env.error = env.hasError ? new SuppressedError(e, env.error, "An error was suppressed during disposal.") : e;
+            env.hasError = true;
+        }
+        var r, s = 0;
+        function next() {
+            while (r = env.stack.pop()) {
+                try {
+                    if (!r.async && s === 1) return s = 0, env.stack.push(r), Promise.resolve().then(next);
+                    if (r.dispose) {
+                        var result = r.dispose.call(r.value);
+                        if (r.async) return s |= 2, Promise.resolve(result).then(next, function(e) { fail(e); return next(); });
+                    }
+                    else s |= 1;
+                }
+                catch (e) {
+                    fail(e);
+                }
+            }
+            if (s === 1) return env.hasError ? Promise.reject(env.error) : Promise.resolve();
+            if (env.hasError) throw env.error;
+        }
+        return next();
+    };
+})(typeof SuppressedError === "function" ? SuppressedError : function (error, suppressed, message) {
+    var e = new Error(message);
+    return e.name = "SuppressedError", e.error = error, e.suppressed = suppressed, e;
+});
+
+
 
 
 
@@ -1427,58 +1488,76 @@ const VERSION_TIMEOUT_MS = 20_000;
 const LINE_LIMIT = (/* unused pure expression or super */ null && (32 * 1024 * 1024));
 /** Runs a session to its end. Never rejects for anything that the agent does; every failure is a status. */
 async function run_runAgent(request) {
-    const { vendor } = request;
-    const command = vendor.command({
-        env: request.env,
-        extraArgs: request.extraArgs,
-        root: process.getuid?.() === 0,
-        ...(request.commandLine === undefined ? {} : { commandLine: request.commandLine }),
-        ...(request.model === undefined ? {} : { model: request.model }),
-    });
-    const onStdin = command.promptChannel === 'stdin';
-    const args = onStdin ? command.args : [...command.args, request.prompt];
-    const parser = vendor.parser(Date.now);
-    const redact = request.redact ?? ((text) => text);
-    const tell = (event) => request.onEvent?.(shown(event, request.cwd, redact));
-    const transcript = openTranscript(request.transcriptPath, tell);
-    const cancelled = request.signal?.aborted === true;
-    const spent = new AbortController();
-    const run = await runUntrusted({
-        ...wrapped(request.wrapper, vendor.program, args),
-        cwd: request.cwd,
-        env: { ...request.env, ...command.env },
-        timeoutMs: request.timeoutMs,
-        captureBytes: request.captureBytes,
-        ...(onStdin ? { stdin: request.prompt } : {}),
-        ...(request.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: request.idleTimeoutMs }),
-        signal: request.signal === undefined ? spent.signal : AbortSignal.any([request.signal, spent.signal]),
-        ...(request.mark === undefined ? {} : { mark: request.mark }),
-        lineLimit: LINE_LIMIT,
-        onLine: (stream, line) => {
-            transcript.write(redact(line));
-            for (const event of parser.line(stream, line)) {
-                if (event.kind === 'usage' && isBeyond(request.budget, event.usage))
-                    spent.abort();
-                tell(event);
-            }
-        },
-    });
-    await transcript.close();
-    const end = parser.end(run.exit);
-    if (spent.signal.aborted && run.exit.kind === 'aborted') {
-        end.status = 'max-turns';
-        end.message = 'it was ended: it had used all that the run may still spend';
+    const env_1 = { stack: [], error: void 0, hasError: false };
+    try {
+        const { vendor } = request;
+        const command = vendor.command({
+            env: request.env,
+            extraArgs: request.extraArgs,
+            root: process.getuid?.() === 0,
+            ...(request.commandLine === undefined ? {} : { commandLine: request.commandLine }),
+            ...(request.model === undefined ? {} : { model: request.model }),
+        });
+        const onStdin = command.promptChannel === 'stdin';
+        const used = __addDisposableResource(env_1, await openUsageFile(vendor), true);
+        const args = [...command.args, ...used.args, ...(onStdin ? [] : [request.prompt])];
+        const parser = vendor.parser(Date.now);
+        const redact = request.redact ?? ((text) => text);
+        const tell = (event) => request.onEvent?.(shown(event, request.cwd, redact));
+        const transcript = openTranscript(request.transcriptPath, tell);
+        const cancelled = request.signal?.aborted === true;
+        const spent = new AbortController();
+        const run = await runUntrusted({
+            ...wrapped(request.wrapper, vendor.program, args),
+            cwd: request.cwd,
+            env: { ...request.env, ...command.env },
+            timeoutMs: request.timeoutMs,
+            captureBytes: request.captureBytes,
+            ...(onStdin ? { stdin: request.prompt } : {}),
+            ...(request.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: request.idleTimeoutMs }),
+            signal: request.signal === undefined ? spent.signal : AbortSignal.any([request.signal, spent.signal]),
+            ...(request.mark === undefined ? {} : { mark: request.mark }),
+            lineLimit: LINE_LIMIT,
+            onLine: (stream, line) => {
+                transcript.write(redact(line));
+                for (const event of parser.line(stream, line)) {
+                    if (event.kind === 'usage' && isBeyond(request, event.usage))
+                        spent.abort();
+                    tell(event);
+                }
+            },
+        });
+        await transcript.close();
+        const end = parser.end(run.exit);
+        if (spent.signal.aborted && run.exit.kind === 'aborted') {
+            end.status = 'max-turns';
+            end.message = 'it was ended: it had used all that the run may still spend';
+        }
+        const started = run.exit.kind !== 'not-started' && !cancelled;
+        const hidden = secretsOf(vendor, request.env);
+        return {
+            ...end,
+            message: withInstall(hide(end.message, hidden), run.exit, vendor),
+            usage: {
+                ...end.usage,
+                ...(await used.read()),
+                calls: started ? 1 : 0,
+                agentSeconds: started ? run.ms / 1000 : 0,
+            },
+            exitCode: run.exit.kind === 'exit' ? run.exit.code : null,
+            ms: run.ms,
+            output: run.output,
+        };
     }
-    const started = run.exit.kind !== 'not-started' && !cancelled;
-    const hidden = secretsOf(vendor, request.env);
-    return {
-        ...end,
-        message: withInstall(hide(end.message, hidden), run.exit, vendor),
-        usage: { ...end.usage, calls: started ? 1 : 0, agentSeconds: started ? run.ms / 1000 : 0 },
-        exitCode: run.exit.kind === 'exit' ? run.exit.code : null,
-        ms: run.ms,
-        output: run.output,
-    };
+    catch (e_1) {
+        env_1.error = e_1;
+        env_1.hasError = true;
+    }
+    finally {
+        const result_1 = __disposeResources(env_1);
+        if (result_1)
+            await result_1;
+    }
 }
 /**
  * Whether the agent's program can be started: looked up in `env.PATH`, then asked for its version (20 s at most).
@@ -1532,13 +1611,41 @@ function wrapped(wrapper, file, args) {
         return { file, args };
     return { file: 'bash', args: ['--norc', '-c', `${before} "$@"`, 'agent-wrapper', file, ...args] };
 }
-function isBeyond(budget, usage) {
+function isBeyond({ budget, costOf }, usage) {
     if (budget === undefined)
         return false;
     const { costUsd, tokens } = budget;
-    if (costUsd !== null && (usage.costUsd ?? 0) > costUsd)
+    const cost = costOf === undefined ? usage.costUsd : costOf(usage);
+    if (costUsd !== null && (cost ?? 0) > costUsd)
         return true;
     return tokens !== null && usage.inputTokens + usage.outputTokens > tokens;
+}
+/** At most; a session's usage takes some kilobytes. */
+const USAGE_LIMIT = (/* unused pure expression or super */ null && (1024 * 1024));
+/** The file for a vendor that says what it used in a file alone, and what stands in it; gone when disposed. */
+async function openUsageFile(vendor) {
+    const { usageFile } = vendor;
+    if (usageFile === undefined) {
+        return { args: [], read: async () => ({}), [Symbol.asyncDispose]: async () => { } };
+    }
+    const folder = await mkdtemp(join(tmpdir(), 'ralph-usage-'));
+    const path = join(folder, 'usage.json');
+    return {
+        args: usageFile.args(path),
+        /** The program's own file: whatever stands in it, or nothing, does no harm. */
+        async read() {
+            try {
+                const file = await stat(path);
+                return !file.isFile() || file.size > USAGE_LIMIT
+                    ? {}
+                    : (usageFile.read(await readFile(path, 'utf8')) ?? {});
+            }
+            catch {
+                return {};
+            }
+        },
+        [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+    };
 }
 function openTranscript(path, tell) {
     if (path === undefined)
@@ -1625,6 +1732,7 @@ function sayExit(exit) {
 
 const INSTALL_TIMEOUT_MS = (/* unused pure expression or super */ null && (10 * 60_000));
 const ASK_TIMEOUT_MS = 60_000;
+const STAGING = '.installing-';
 /** Nothing that npm would read as a folder, an address or an option. */
 const SPEC = /^[\w^~][\w.^~+-]*$/;
 const EXACT = /^\d+\.\d+\.\d+(?:-[\w.-]+)?(?:\+[\w.-]+)?$/;
@@ -1667,6 +1775,16 @@ function installed(request, version) {
     }
     return null;
 }
+/** What installations that were killed have left: nobody takes as long as twice the time-out. */
+async function clear(folder) {
+    for (const name of await readdir(folder)) {
+        const left = join(folder, name);
+        const old = async () => Date.now() - (await stat(left)).mtimeMs > 2 * INSTALL_TIMEOUT_MS;
+        if (name.startsWith(STAGING) && (await old().catch(() => false))) {
+            await rm(left, { recursive: true, force: true });
+        }
+    }
+}
 /** Asks the registry what a range or a tag stands for now. */
 async function exactVersion(request, npm, name) {
     const folder = await firstWritable(request);
@@ -1683,7 +1801,8 @@ async function install(request, npm, name, version) {
     const { vendor, say } = request;
     const began = performance.now();
     const folder = await firstWritable(request);
-    const staging = await mkdtemp(join(folder, '.installing-'));
+    await clear(folder);
+    const staging = await mkdtemp(join(folder, STAGING));
     try {
         say(`installing ${name}@${version}`);
         await runNpm(request, npm, staging, [
@@ -1770,12 +1889,12 @@ async function runNpm(request, npm, cwd, args, timeoutMs = INSTALL_TIMEOUT_MS) {
     const found = `npm ${args[0]}: ${how}: ${oneLine(tellingLines(output))}`;
     throw mistake(found, `${request.vendor.npm}@${request.version} from the registry`, fixOf(output));
 }
-/** npm's own error lines, without those that only name its log file. */
+/** npm's own error lines, without its call stack and the name of its log file; else the last of the output. */
 function tellingLines(output) {
-    const lines = output
-        .split('\n')
-        .filter((line) => line.trim() !== '' && !line.includes('A complete log of this run'));
-    const errors = lines.flatMap((line) => /^npm error (.*)$/.exec(line)?.[1] ?? []);
+    const lines = output.split('\n').filter((line) => line.trim() !== '');
+    const errors = lines
+        .flatMap((line) => /^npm error (.*)$/.exec(line)?.[1] ?? [])
+        .filter((line) => !/^(?:\s+at |code |errno |syscall |A complete log of this run)/.test(line));
     return (errors.length > 0 ? errors : lines.slice(-3)).join(' ');
 }
 function fixOf(output) {
@@ -2586,6 +2705,23 @@ const copilot = {
             promptChannel: 'stdin',
         };
     },
+    usageFile: {
+        args: (path) => ['--usage-output-file', path],
+        read(text) {
+            const models = object(jsonObject(text)?.modelMetrics);
+            if (models === null)
+                return null;
+            const used = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+            for (const model of objects(Object.values(models))) {
+                const usage = object(model.usage);
+                // What was read from the cache is part of the input.
+                used.inputTokens += amount(usage?.inputTokens);
+                used.outputTokens += amount(usage?.outputTokens);
+                used.cachedTokens += amount(usage?.cacheReadTokens);
+            }
+            return used;
+        },
+    },
     parser: () => new CopilotParser(),
 };
 class CopilotParser {
@@ -2632,7 +2768,7 @@ class CopilotParser {
         }
     }
     end(exit) {
-        // Tokens stand only in --usage-output-file, which is not read: prices or a cost limit do not see this agent.
+        // Tokens stand only in the usage file: a session that was ended has none.
         const usage = { ...noUsage(), turns: this.#turns === 0 ? null : this.#turns };
         const ours = endedByUs(exit, this.#retrying);
         if (ours !== null)
@@ -3466,6 +3602,7 @@ function jobTokens(full) {
 
 
 
+
 const CAPTURE_BYTES = (/* unused pure expression or super */ null && (64 * 1024));
 const MESSAGE = 400;
 function sessions_createSessions(options) {
@@ -3496,6 +3633,7 @@ function sessions_createSessions(options) {
             cwd: options.cwd,
             env,
             ...bounds,
+            costOf: (usage) => usage.costUsd ?? costByPrices(usage, options.prices, model),
             idleTimeoutMs: options.idleTimeoutMs,
             signal,
             onEvent: options.onEvent,
@@ -3527,7 +3665,7 @@ function sessions_createSessions(options) {
             return {
                 status: sessions_statusOf(result),
                 message: oneLine(result.message),
-                usage: sessions_usageOf(result),
+                usage: sessions_usageOf(result, options.prices, options.models.run),
                 resetsAt: result.resetsAt,
                 hints: {
                     done: signals.done,
@@ -3541,7 +3679,10 @@ function sessions_createSessions(options) {
             const template = await options.read(state.green, '.ralph/prompts/verify.md');
             const prompt = verifyPrompt(template, state, stories, await facts(state, null, [], null));
             const result = await session('verify', state, prompt, bounds, signal);
-            return { verdict: verdictOf(result, stories, oneLine), usage: sessions_usageOf(result) };
+            return {
+                verdict: verdictOf(result, stories, oneLine),
+                usage: sessions_usageOf(result, options.prices, options.models.verify),
+            };
         },
     };
 }
@@ -3564,6 +3705,8 @@ function verdictOf(result, stories, oneLine) {
     if (result.status === 'limit' || result.status === 'overloaded') {
         return { kind: 'limit', notBefore: result.resetsAt, message: oneLine(result.message) };
     }
+    if (result.status === 'auth' || result.status === 'not-started')
+        return { kind: 'refused', message: oneLine(result.message) };
     if (result.status !== 'finished')
         return { kind: 'none', message: oneLine(result.message) };
     const { verdict } = readSignals(result.finalText);
@@ -3576,15 +3719,17 @@ function verdictOf(result, stories, oneLine) {
         return { kind: 'none', message: 'the judge reset stories that do not exist' };
     return { kind: 'reset', stories: ids, reason: oneLine(verdict.reason) || 'the judge gave no reason' };
 }
-function sessions_usageOf(result) {
+function sessions_usageOf(result, prices, model) {
     const { calls, inputTokens, outputTokens, cachedTokens, costUsd, agentSeconds } = result.usage;
+    const estimated = costUsd === null ? (costByPrices(result.usage, prices, model) ?? 0) : 0;
     return {
         calls,
         inputTokens,
         outputTokens,
         cachedTokens,
-        costUsd: costUsd ?? 0,
+        costUsd: costUsd ?? estimated,
         agentSeconds: Math.round(agentSeconds * 10) / 10,
+        ...(estimated > 0 ? { estimatedCostUsd: estimated } : {}),
     };
 }
 
@@ -3625,7 +3770,7 @@ class CatFile {
         return (await this.contents(name))?.toString('utf8') ?? null;
     }
     [Symbol.dispose]() {
-        this.#child?.kill();
+        this.#child?.kill('SIGKILL');
         this.#child = null;
     }
     #inOrder(act) {
@@ -4164,6 +4309,7 @@ const usageKeys = [
     'cachedTokens',
     'costUsd',
     'agentSeconds',
+    'estimatedCostUsd',
 ];
 const storyKeys = [
     'id',
@@ -4204,6 +4350,9 @@ function schema_addUsage(a, b) {
         costUsd: a.costUsd + b.costUsd,
         agentSeconds: a.agentSeconds + b.agentSeconds,
     };
+    const estimated = (a.estimatedCostUsd ?? 0) + (b.estimatedCostUsd ?? 0);
+    if (estimated > 0)
+        sum.estimatedCostUsd = estimated;
     if (a.extra || b.extra)
         sum.extra = { ...b.extra, ...a.extra };
     return sum;
@@ -4359,6 +4508,7 @@ function recordMessage(state, subject) {
 
 const TIMELINE = 200;
 const LEARNINGS = 50;
+const MEND_AGENT = 'mend the agent, then run again';
 /** Joins with people's pushes in one job. */
 const MAX_JOINS = 5;
 /** A vendor that says more than a week is asked again after one, milliseconds. */
@@ -4640,7 +4790,7 @@ function worked(state, session, at, limits) {
             return giveBack(next, 'interrupted', session.message, null);
         case 'auth':
         case 'not-started':
-            return failed(giveBack(next, 'limit', session.message, null), session.message, 'mend the agent, then run again');
+            return failed(giveBack(next, 'limit', session.message, null), session.message, MEND_AGENT);
     }
 }
 /** When a limited vendor is asked again: when it said so, but never before a pause that grows up to half an hour. */
@@ -4674,6 +4824,8 @@ function judged(state, event) {
             return fail(paid, 'judge', `nothing was changed, and the judge disagrees: ${event.verdict.reason}`, '');
         case 'limit':
             return giveBack(limited(paid), 'limit', event.verdict.message, waitUntil(paid, event.verdict.notBefore, event.at));
+        case 'refused':
+            return failed(giveBack(paid, 'limit', event.verdict.message, null), event.verdict.message, MEND_AGENT);
         case 'none':
             return fail(paid, 'empty-diff', `nothing was changed, and nobody confirmed that nothing had to be`, '');
     }
@@ -4808,6 +4960,8 @@ function verified(state, event, limits) {
             const counted = limited(paid);
             return { ...counted, control: { ...counted.control, notBefore } };
         }
+        case 'refused':
+            return failed(paid, verdict.message, MEND_AGENT);
         case 'none': {
             const sessions = paid.verification.sessions + 1;
             return { ...paid, verification: { approved: false, sessions, message: verdict.message } };
@@ -5527,8 +5681,11 @@ function readUsage(run) {
         return schema_emptyUsage();
     const fields = inside(run, 'usage', raw);
     const usage = schema_emptyUsage();
-    for (const key of usageKeys)
-        usage[key] = fields_amount(fields, key);
+    for (const key of usageKeys) {
+        const value = fields_amount(fields, key);
+        if (key !== 'estimatedCostUsd' || value > 0)
+            usage[key] = value;
+    }
     return withExtra(usage, raw, usageKeys);
 }
 function inside(outer, key, raw) {
@@ -6429,7 +6586,7 @@ function createRepository(git, objects, options) {
                 own.set(path, await objects.text(`${green}:${path}`));
             const tree = merged.conflicts.length === 0 ? merged.tree : await withFiles(merged.tree, own);
             const subject = `merge: ${state.branch} of people and Ralph`;
-            const commit = await commitTree(tree, [green, theirs], recordMessage(state, subject));
+            const commit = await commitTree(tree, [theirs, green], recordMessage(state, subject));
             return { ...plain, green: commit, code: true };
         },
         async dirt(commit) {
@@ -6589,7 +6746,9 @@ function createStore(git, objects, options) {
         const ref = refOf(state.folder);
         if (known?.ref !== ref)
             known = { ref, commit: null, green: null };
-        const parents = [known.commit, known.green === state.green ? null : state.green].filter((oid) => oid !== null);
+        // A new green commit comes first: against it the state commit only adds, also where people brought in a workflow that
+        // changed at the base, which GitHub would refuse from an App's token.
+        const parents = [known.green === state.green ? null : state.green, known.commit].filter((oid) => oid !== null);
         const tree = await objects.info(`${state.green}^{tree}`);
         if (tree === null)
             throw new Error(`the green commit ${state.green} is not in this clone`);
@@ -8560,6 +8719,11 @@ function checkCost(settings, origins) {
     if (silent.length === 0)
         return;
     const limit = origins.of('maxCostUsd').at;
+    if (silent.includes('cursor')) {
+        const fix = 'limit by max-agent-time or max-iterations instead';
+        mistakeSaid(limit, 'a cost limit with cursor, which reports neither cost nor tokens', 'another limit', fix);
+        return;
+    }
     if (Object.keys(prices).length === 0) {
         const fix = 'add `prices:` to the configuration file, or limit by max-tokens or max-agent-time instead';
         mistakeSaid(limit, `a cost limit with ${silent.join(' and ')}, reporting no cost`, 'prices of the models', fix);
@@ -12231,6 +12395,7 @@ async function agentPort(options, choice) {
         wrapper: settings.agentWrapper,
         args: settings.agentArgs,
         models: choice.model,
+        prices: settings.prices,
         extraEnv: settings.agentEnv,
         env,
         cwd,
@@ -12511,7 +12676,7 @@ function remoteOf(place, token) {
 }
 
 ;// CONCATENATED MODULE: ./lib/action/mend.js
-var __addDisposableResource = (undefined && undefined.__addDisposableResource) || function (env, value, async) {
+var mend_addDisposableResource = (undefined && undefined.__addDisposableResource) || function (env, value, async) {
     if (value !== null && value !== void 0) {
         if (typeof value !== "object" && typeof value !== "function") throw new TypeError("Object expected.");
         var dispose, inner;
@@ -12533,7 +12698,7 @@ var __addDisposableResource = (undefined && undefined.__addDisposableResource) |
     }
     return value;
 };
-var __disposeResources = (undefined && undefined.__disposeResources) || (function (SuppressedError) {
+var mend_disposeResources = (undefined && undefined.__disposeResources) || (function (SuppressedError) {
     return function (env) {
         function fail(e) {
             env.error = env.hasError ? new SuppressedError(e, env.error, "An error was suppressed during disposal.") : e;
@@ -12581,7 +12746,7 @@ async function mend(folder) {
         const warn = (message) => core/* warning */.$e(message);
         const { settings } = await actionSettings(context, async () => '{}', {});
         const stateNamespace = core/* getState */.Gu('namespace') || settings.stateNamespace;
-        const workshop = __addDisposableResource(env_1, await openWorkshop({
+        const workshop = mend_addDisposableResource(env_1, await openWorkshop({
             settings: { ...settings, stateNamespace },
             env: context.env,
             directory: context.workspace,
@@ -12613,7 +12778,7 @@ async function mend(folder) {
         env_1.hasError = true;
     }
     finally {
-        __disposeResources(env_1);
+        mend_disposeResources(env_1);
     }
 }
 

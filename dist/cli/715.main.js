@@ -611,8 +611,8 @@ var outputs = __webpack_require__(8568);
 var terminal = __webpack_require__(1992);
 // EXTERNAL MODULE: ./lib/system/errors.js
 var errors = __webpack_require__(94);
-// EXTERNAL MODULE: ./lib/wire.js + 45 modules
-var wire = __webpack_require__(2257);
+// EXTERNAL MODULE: ./lib/wire.js + 46 modules
+var wire = __webpack_require__(7177);
 // EXTERNAL MODULE: ./lib/cli/context.js
 var cli_context = __webpack_require__(4641);
 // EXTERNAL MODULE: ./lib/cli/inbox.js
@@ -822,7 +822,7 @@ async function run(context) {
         try {
             const now = Date.now();
             const lease = await (0,wire/* leaseFor */.UX)(settings, now, null);
-            const ports = await (0,wire/* createPorts */.RV)({
+            const ports = await cancellable(stop.signal, {
                 settings,
                 mark: lease.mark,
                 env: context.env,
@@ -835,6 +835,8 @@ async function run(context) {
                 onGateStart: () => { },
                 onGateEnd: live.gate,
             });
+            if (ports === null)
+                return { code: outputs/* EXIT_CODES */.a.interrupted, outputs: (0,outputs.outputsOf)(null, 'interrupted', null) };
             const claimed = await (0,claim/* claim */.B7)(local.workshop.git, local.workshop.objects, local.workshop.store, local.workshop.repository, {
                 feature: settings.feature,
                 branchPrefix: settings.branchPrefix,
@@ -877,6 +879,17 @@ async function run(context) {
 /** A person who types `ralph run` goes on, as by the comment: it ends a pause, and takes the branch as people left it. */
 function unpaused(state) {
     return { ...state, control: { ...state.control, paused: null }, job: { ...state.job, takesBranch: true } };
+}
+/** The ports, or null where the person has cancelled while an agent was installed. */
+async function cancellable(signal, options) {
+    try {
+        return await (0,wire/* createPorts */.RV)(options);
+    }
+    catch (error) {
+        if (signal.aborted)
+            return null;
+        throw error;
+    }
 }
 function taken({ lease, message }) {
     const fix = `wait until it has ended, or end it (kill ${lease.pid})`;

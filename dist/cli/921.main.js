@@ -374,7 +374,7 @@ async function checkDirt(repository, checkedOut, allowed) {
 /* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(94);
 /* harmony import */ var _system_process_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(8800);
 /* harmony import */ var _system_process_table_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(3261);
-/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(2257);
+/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(7177);
 // A feature on this machine: the checkout, its state, and what may be done with the work tree before a run.
 
 
@@ -1084,6 +1084,7 @@ function sessionMs(state, limits, now) {
 
 const TIMELINE = 200;
 const LEARNINGS = 50;
+const MEND_AGENT = 'mend the agent, then run again';
 /** Joins with people's pushes in one job. */
 const MAX_JOINS = 5;
 /** A vendor that says more than a week is asked again after one, milliseconds. */
@@ -1365,7 +1366,7 @@ function worked(state, session, at, limits) {
             return giveBack(next, 'interrupted', session.message, null);
         case 'auth':
         case 'not-started':
-            return failed(giveBack(next, 'limit', session.message, null), session.message, 'mend the agent, then run again');
+            return failed(giveBack(next, 'limit', session.message, null), session.message, MEND_AGENT);
     }
 }
 /** When a limited vendor is asked again: when it said so, but never before a pause that grows up to half an hour. */
@@ -1399,6 +1400,8 @@ function judged(state, event) {
             return fail(paid, 'judge', `nothing was changed, and the judge disagrees: ${event.verdict.reason}`, '');
         case 'limit':
             return giveBack(limited(paid), 'limit', event.verdict.message, waitUntil(paid, event.verdict.notBefore, event.at));
+        case 'refused':
+            return failed(giveBack(paid, 'limit', event.verdict.message, null), event.verdict.message, MEND_AGENT);
         case 'none':
             return fail(paid, 'empty-diff', `nothing was changed, and nobody confirmed that nothing had to be`, '');
     }
@@ -1533,6 +1536,8 @@ function verified(state, event, limits) {
             const counted = limited(paid);
             return { ...counted, control: { ...counted.control, notBefore } };
         }
+        case 'refused':
+            return failed(paid, verdict.message, MEND_AGENT);
         case 'none': {
             const sessions = paid.verification.sessions + 1;
             return { ...paid, verification: { approved: false, sessions, message: verdict.message } };
@@ -2335,8 +2340,11 @@ function readUsage(run) {
         return (0,schema/* emptyUsage */.ly)();
     const fields = inside(run, 'usage', raw);
     const usage = (0,schema/* emptyUsage */.ly)();
-    for (const key of schema/* usageKeys */.Er)
-        usage[key] = amount(fields, key);
+    for (const key of schema/* usageKeys */.Er) {
+        const value = amount(fields, key);
+        if (key !== 'estimatedCostUsd' || value > 0)
+            usage[key] = value;
+    }
     return withExtra(usage, raw, schema/* usageKeys */.Er);
 }
 function inside(outer, key, raw) {
@@ -2936,6 +2944,7 @@ const usageKeys = [
     'cachedTokens',
     'costUsd',
     'agentSeconds',
+    'estimatedCostUsd',
 ];
 const storyKeys = [
     'id',
@@ -2976,6 +2985,9 @@ function addUsage(a, b) {
         costUsd: a.costUsd + b.costUsd,
         agentSeconds: a.agentSeconds + b.agentSeconds,
     };
+    const estimated = (a.estimatedCostUsd ?? 0) + (b.estimatedCostUsd ?? 0);
+    if (estimated > 0)
+        sum.estimatedCostUsd = estimated;
     if (a.extra || b.extra)
         sum.extra = { ...b.extra, ...a.extra };
     return sum;
@@ -3459,22 +3471,29 @@ async function endSurvivors(mark, since = 0) {
         const now = performance.now();
         if (marked.length > 0)
             lastSeen = now;
-        const sure = marked.length === 0 && (!unsure || now - lastSeen > EXEC_LIMIT_MS);
-        if (sure || now - began > SURVIVOR_LIMIT_MS)
+        if (isOver(marked.length > 0, unsure, now - lastSeen, now - began))
             return found.size;
     }
 }
-/** The same for the moment in which we exit ourselves: synchronous, on Linux only, a quarter of a second at most. */
+/** The same for the moment in which we exit ourselves: synchronous, on Linux only. */
 function endSurvivorsNow(mark, since) {
     if (process.platform !== 'linux')
         return;
-    const deadline = performance.now() + EXEC_LIMIT_MS;
-    for (let more = true; more && performance.now() < deadline;) {
+    const began = performance.now();
+    for (let lastSeen = began;;) {
         const { marked, unsure } = markedInProc(mark, since);
         for (const pid of marked)
             signalProcess(pid, 'SIGKILL');
-        more = unsure || marked.length > 0;
+        const now = performance.now();
+        if (marked.length > 0)
+            lastSeen = now;
+        if (isOver(marked.length > 0, unsure, now - lastSeen, now - began))
+            return;
     }
+}
+/** `quiet`: how long none was seen, `all`: how long we have looked, milliseconds. */
+function isOver(found, unsure, quiet, all) {
+    return (!found && (!unsure || quiet > EXEC_LIMIT_MS)) || all > SURVIVOR_LIMIT_MS;
 }
 /** When a process was started, in clock ticks after boot; 0 where that cannot be told. */
 function startOf(pid) {
@@ -3796,7 +3815,7 @@ function timerMs(ms) {
 
 /***/ }),
 
-/***/ 2257:
+/***/ 7177:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 
@@ -3995,6 +4014,60 @@ function withoutKeys(text) {
 var external_node_stream_promises_ = __webpack_require__(6466);
 ;// CONCATENATED MODULE: ./lib/agents/run.js
 // Runs one session of an agent: command line, stream, transcript, end.
+var __addDisposableResource = (undefined && undefined.__addDisposableResource) || function (env, value, async) {
+    if (value !== null && value !== void 0) {
+        if (typeof value !== "object" && typeof value !== "function") throw new TypeError("Object expected.");
+        var dispose, inner;
+        if (async) {
+            if (!Symbol.asyncDispose) throw new TypeError("Symbol.asyncDispose is not defined.");
+            dispose = value[Symbol.asyncDispose];
+        }
+        if (dispose === void 0) {
+            if (!Symbol.dispose) throw new TypeError("Symbol.dispose is not defined.");
+            dispose = value[Symbol.dispose];
+            if (async) inner = dispose;
+        }
+        if (typeof dispose !== "function") throw new TypeError("Object not disposable.");
+        if (inner) dispose = function() { try { inner.call(this); } catch (e) { return Promise.reject(e); } };
+        env.stack.push({ value: value, dispose: dispose, async: async });
+    }
+    else if (async) {
+        env.stack.push({ async: true });
+    }
+    return value;
+};
+var __disposeResources = (undefined && undefined.__disposeResources) || (function (SuppressedError) {
+    return function (env) {
+        function fail(e) {
+            env.error = env.hasError ? new SuppressedError(e, env.error, "An error was suppressed during disposal.") : e;
+            env.hasError = true;
+        }
+        var r, s = 0;
+        function next() {
+            while (r = env.stack.pop()) {
+                try {
+                    if (!r.async && s === 1) return s = 0, env.stack.push(r), Promise.resolve().then(next);
+                    if (r.dispose) {
+                        var result = r.dispose.call(r.value);
+                        if (r.async) return s |= 2, Promise.resolve(result).then(next, function(e) { fail(e); return next(); });
+                    }
+                    else s |= 1;
+                }
+                catch (e) {
+                    fail(e);
+                }
+            }
+            if (s === 1) return env.hasError ? Promise.reject(env.error) : Promise.resolve();
+            if (env.hasError) throw env.error;
+        }
+        return next();
+    };
+})(typeof SuppressedError === "function" ? SuppressedError : function (error, suppressed, message) {
+    var e = new Error(message);
+    return e.name = "SuppressedError", e.error = error, e.suppressed = suppressed, e;
+});
+
+
 
 
 
@@ -4007,58 +4080,76 @@ const VERSION_TIMEOUT_MS = 20_000;
 const LINE_LIMIT = 32 * 1024 * 1024;
 /** Runs a session to its end. Never rejects for anything that the agent does; every failure is a status. */
 async function runAgent(request) {
-    const { vendor } = request;
-    const command = vendor.command({
-        env: request.env,
-        extraArgs: request.extraArgs,
-        root: process.getuid?.() === 0,
-        ...(request.commandLine === undefined ? {} : { commandLine: request.commandLine }),
-        ...(request.model === undefined ? {} : { model: request.model }),
-    });
-    const onStdin = command.promptChannel === 'stdin';
-    const args = onStdin ? command.args : [...command.args, request.prompt];
-    const parser = vendor.parser(Date.now);
-    const redact = request.redact ?? ((text) => text);
-    const tell = (event) => request.onEvent?.(shown(event, request.cwd, redact));
-    const transcript = openTranscript(request.transcriptPath, tell);
-    const cancelled = request.signal?.aborted === true;
-    const spent = new AbortController();
-    const run = await (0,system_process/* runUntrusted */.g3)({
-        ...wrapped(request.wrapper, vendor.program, args),
-        cwd: request.cwd,
-        env: { ...request.env, ...command.env },
-        timeoutMs: request.timeoutMs,
-        captureBytes: request.captureBytes,
-        ...(onStdin ? { stdin: request.prompt } : {}),
-        ...(request.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: request.idleTimeoutMs }),
-        signal: request.signal === undefined ? spent.signal : AbortSignal.any([request.signal, spent.signal]),
-        ...(request.mark === undefined ? {} : { mark: request.mark }),
-        lineLimit: LINE_LIMIT,
-        onLine: (stream, line) => {
-            transcript.write(redact(line));
-            for (const event of parser.line(stream, line)) {
-                if (event.kind === 'usage' && isBeyond(request.budget, event.usage))
-                    spent.abort();
-                tell(event);
-            }
-        },
-    });
-    await transcript.close();
-    const end = parser.end(run.exit);
-    if (spent.signal.aborted && run.exit.kind === 'aborted') {
-        end.status = 'max-turns';
-        end.message = 'it was ended: it had used all that the run may still spend';
+    const env_1 = { stack: [], error: void 0, hasError: false };
+    try {
+        const { vendor } = request;
+        const command = vendor.command({
+            env: request.env,
+            extraArgs: request.extraArgs,
+            root: process.getuid?.() === 0,
+            ...(request.commandLine === undefined ? {} : { commandLine: request.commandLine }),
+            ...(request.model === undefined ? {} : { model: request.model }),
+        });
+        const onStdin = command.promptChannel === 'stdin';
+        const used = __addDisposableResource(env_1, await openUsageFile(vendor), true);
+        const args = [...command.args, ...used.args, ...(onStdin ? [] : [request.prompt])];
+        const parser = vendor.parser(Date.now);
+        const redact = request.redact ?? ((text) => text);
+        const tell = (event) => request.onEvent?.(shown(event, request.cwd, redact));
+        const transcript = openTranscript(request.transcriptPath, tell);
+        const cancelled = request.signal?.aborted === true;
+        const spent = new AbortController();
+        const run = await (0,system_process/* runUntrusted */.g3)({
+            ...wrapped(request.wrapper, vendor.program, args),
+            cwd: request.cwd,
+            env: { ...request.env, ...command.env },
+            timeoutMs: request.timeoutMs,
+            captureBytes: request.captureBytes,
+            ...(onStdin ? { stdin: request.prompt } : {}),
+            ...(request.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: request.idleTimeoutMs }),
+            signal: request.signal === undefined ? spent.signal : AbortSignal.any([request.signal, spent.signal]),
+            ...(request.mark === undefined ? {} : { mark: request.mark }),
+            lineLimit: LINE_LIMIT,
+            onLine: (stream, line) => {
+                transcript.write(redact(line));
+                for (const event of parser.line(stream, line)) {
+                    if (event.kind === 'usage' && isBeyond(request, event.usage))
+                        spent.abort();
+                    tell(event);
+                }
+            },
+        });
+        await transcript.close();
+        const end = parser.end(run.exit);
+        if (spent.signal.aborted && run.exit.kind === 'aborted') {
+            end.status = 'max-turns';
+            end.message = 'it was ended: it had used all that the run may still spend';
+        }
+        const started = run.exit.kind !== 'not-started' && !cancelled;
+        const hidden = secretsOf(vendor, request.env);
+        return {
+            ...end,
+            message: withInstall(hide(end.message, hidden), run.exit, vendor),
+            usage: {
+                ...end.usage,
+                ...(await used.read()),
+                calls: started ? 1 : 0,
+                agentSeconds: started ? run.ms / 1000 : 0,
+            },
+            exitCode: run.exit.kind === 'exit' ? run.exit.code : null,
+            ms: run.ms,
+            output: run.output,
+        };
     }
-    const started = run.exit.kind !== 'not-started' && !cancelled;
-    const hidden = secretsOf(vendor, request.env);
-    return {
-        ...end,
-        message: withInstall(hide(end.message, hidden), run.exit, vendor),
-        usage: { ...end.usage, calls: started ? 1 : 0, agentSeconds: started ? run.ms / 1000 : 0 },
-        exitCode: run.exit.kind === 'exit' ? run.exit.code : null,
-        ms: run.ms,
-        output: run.output,
-    };
+    catch (e_1) {
+        env_1.error = e_1;
+        env_1.hasError = true;
+    }
+    finally {
+        const result_1 = __disposeResources(env_1);
+        if (result_1)
+            await result_1;
+    }
 }
 /**
  * Whether the agent's program can be started: looked up in `env.PATH`, then asked for its version (20 s at most).
@@ -4112,13 +4203,41 @@ function wrapped(wrapper, file, args) {
         return { file, args };
     return { file: 'bash', args: ['--norc', '-c', `${before} "$@"`, 'agent-wrapper', file, ...args] };
 }
-function isBeyond(budget, usage) {
+function isBeyond({ budget, costOf }, usage) {
     if (budget === undefined)
         return false;
     const { costUsd, tokens } = budget;
-    if (costUsd !== null && (usage.costUsd ?? 0) > costUsd)
+    const cost = costOf === undefined ? usage.costUsd : costOf(usage);
+    if (costUsd !== null && (cost ?? 0) > costUsd)
         return true;
     return tokens !== null && usage.inputTokens + usage.outputTokens > tokens;
+}
+/** At most; a session's usage takes some kilobytes. */
+const USAGE_LIMIT = 1024 * 1024;
+/** The file for a vendor that says what it used in a file alone, and what stands in it; gone when disposed. */
+async function openUsageFile(vendor) {
+    const { usageFile } = vendor;
+    if (usageFile === undefined) {
+        return { args: [], read: async () => ({}), [Symbol.asyncDispose]: async () => { } };
+    }
+    const folder = await (0,promises_.mkdtemp)((0,external_node_path_.join)((0,external_node_os_.tmpdir)(), 'ralph-usage-'));
+    const path = (0,external_node_path_.join)(folder, 'usage.json');
+    return {
+        args: usageFile.args(path),
+        /** The program's own file: whatever stands in it, or nothing, does no harm. */
+        async read() {
+            try {
+                const file = await (0,promises_.stat)(path);
+                return !file.isFile() || file.size > USAGE_LIMIT
+                    ? {}
+                    : (usageFile.read(await (0,promises_.readFile)(path, 'utf8')) ?? {});
+            }
+            catch {
+                return {};
+            }
+        },
+        [Symbol.asyncDispose]: () => (0,promises_.rm)(folder, { recursive: true, force: true }),
+    };
 }
 function openTranscript(path, tell) {
     if (path === undefined)
@@ -4205,6 +4324,7 @@ function sayExit(exit) {
 
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
 const ASK_TIMEOUT_MS = 60_000;
+const STAGING = '.installing-';
 /** Nothing that npm would read as a folder, an address or an option. */
 const SPEC = /^[\w^~][\w.^~+-]*$/;
 const EXACT = /^\d+\.\d+\.\d+(?:-[\w.-]+)?(?:\+[\w.-]+)?$/;
@@ -4247,6 +4367,16 @@ function installed(request, version) {
     }
     return null;
 }
+/** What installations that were killed have left: nobody takes as long as twice the time-out. */
+async function clear(folder) {
+    for (const name of await (0,promises_.readdir)(folder)) {
+        const left = (0,external_node_path_.join)(folder, name);
+        const old = async () => Date.now() - (await (0,promises_.stat)(left)).mtimeMs > 2 * INSTALL_TIMEOUT_MS;
+        if (name.startsWith(STAGING) && (await old().catch(() => false))) {
+            await (0,promises_.rm)(left, { recursive: true, force: true });
+        }
+    }
+}
 /** Asks the registry what a range or a tag stands for now. */
 async function exactVersion(request, npm, name) {
     const folder = await firstWritable(request);
@@ -4263,7 +4393,8 @@ async function install(request, npm, name, version) {
     const { vendor, say } = request;
     const began = performance.now();
     const folder = await firstWritable(request);
-    const staging = await (0,promises_.mkdtemp)((0,external_node_path_.join)(folder, '.installing-'));
+    await clear(folder);
+    const staging = await (0,promises_.mkdtemp)((0,external_node_path_.join)(folder, STAGING));
     try {
         say(`installing ${name}@${version}`);
         await runNpm(request, npm, staging, [
@@ -4350,12 +4481,12 @@ async function runNpm(request, npm, cwd, args, timeoutMs = INSTALL_TIMEOUT_MS) {
     const found = `npm ${args[0]}: ${how}: ${oneLine(tellingLines(output))}`;
     throw mistake(found, `${request.vendor.npm}@${request.version} from the registry`, fixOf(output));
 }
-/** npm's own error lines, without those that only name its log file. */
+/** npm's own error lines, without its call stack and the name of its log file; else the last of the output. */
 function tellingLines(output) {
-    const lines = output
-        .split('\n')
-        .filter((line) => line.trim() !== '' && !line.includes('A complete log of this run'));
-    const errors = lines.flatMap((line) => /^npm error (.*)$/.exec(line)?.[1] ?? []);
+    const lines = output.split('\n').filter((line) => line.trim() !== '');
+    const errors = lines
+        .flatMap((line) => /^npm error (.*)$/.exec(line)?.[1] ?? [])
+        .filter((line) => !/^(?:\s+at |code |errno |syscall |A complete log of this run)/.test(line));
     return (errors.length > 0 ? errors : lines.slice(-3)).join(' ');
 }
 function fixOf(output) {
@@ -5036,6 +5167,23 @@ const copilot = {
             promptChannel: 'stdin',
         };
     },
+    usageFile: {
+        args: (path) => ['--usage-output-file', path],
+        read(text) {
+            const models = object(jsonObject(text)?.modelMetrics);
+            if (models === null)
+                return null;
+            const used = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+            for (const model of objects(Object.values(models))) {
+                const usage = object(model.usage);
+                // What was read from the cache is part of the input.
+                used.inputTokens += amount(usage?.inputTokens);
+                used.outputTokens += amount(usage?.outputTokens);
+                used.cachedTokens += amount(usage?.cacheReadTokens);
+            }
+            return used;
+        },
+    },
     parser: () => new CopilotParser(),
 };
 class CopilotParser {
@@ -5082,7 +5230,7 @@ class CopilotParser {
         }
     }
     end(exit) {
-        // Tokens stand only in --usage-output-file, which is not read: prices or a cost limit do not see this agent.
+        // Tokens stand only in the usage file: a session that was ended has none.
         const usage = { ...noUsage(), turns: this.#turns === 0 ? null : this.#turns };
         const ours = endedByUs(exit, this.#retrying);
         if (ours !== null)
@@ -5796,6 +5944,25 @@ function last(text, bound) {
 
 // EXTERNAL MODULE: ./lib/system/untrusted-env.js
 var untrusted_env = __webpack_require__(1229);
+;// CONCATENATED MODULE: ./lib/agents/cost.js
+// What a session cost where the vendor does not say: computed from the user's prices, and marked as estimated. Pure.
+/**
+ * The cost by these prices, in USD; null where nothing is known. `model` is what Ralph asked for, or null for the agent's
+ * own choice: then the dearest price counts, so that a limit holds whichever it was.
+ */
+function costByPrices(usage, prices, model) {
+    const named = model !== null && Object.hasOwn(prices, model) ? prices[model] : undefined;
+    const candidates = named === undefined ? Object.values(prices) : [named];
+    if (candidates.length === 0)
+        return null;
+    const cached = Math.min(usage.cachedTokens, usage.inputTokens);
+    const costs = candidates.map((price) => ((usage.inputTokens - cached) * price.input +
+        cached * (price.cached ?? price.input) +
+        usage.outputTokens * price.output) /
+        1_000_000);
+    return Math.max(...costs);
+}
+
 ;// CONCATENATED MODULE: ./lib/agents/signals.js
 // What the agent's final words claim. Hints only: "not done" and "stuck" are believed, "done" is checked elsewhere.
 const LEARNINGS = 10;
@@ -5982,6 +6149,7 @@ function plain(text, limit) {
 
 
 
+
 const CAPTURE_BYTES = 64 * 1024;
 const MESSAGE = 400;
 function createSessions(options) {
@@ -6012,6 +6180,7 @@ function createSessions(options) {
             cwd: options.cwd,
             env,
             ...bounds,
+            costOf: (usage) => usage.costUsd ?? costByPrices(usage, options.prices, model),
             idleTimeoutMs: options.idleTimeoutMs,
             signal,
             onEvent: options.onEvent,
@@ -6043,7 +6212,7 @@ function createSessions(options) {
             return {
                 status: statusOf(result),
                 message: oneLine(result.message),
-                usage: sessions_usageOf(result),
+                usage: sessions_usageOf(result, options.prices, options.models.run),
                 resetsAt: result.resetsAt,
                 hints: {
                     done: signals.done,
@@ -6057,7 +6226,10 @@ function createSessions(options) {
             const template = await options.read(state.green, '.ralph/prompts/verify.md');
             const prompt = verifyPrompt(template, state, stories, await facts(state, null, [], null));
             const result = await session('verify', state, prompt, bounds, signal);
-            return { verdict: sessions_verdictOf(result, stories, oneLine), usage: sessions_usageOf(result) };
+            return {
+                verdict: sessions_verdictOf(result, stories, oneLine),
+                usage: sessions_usageOf(result, options.prices, options.models.verify),
+            };
         },
     };
 }
@@ -6080,6 +6252,8 @@ function sessions_verdictOf(result, stories, oneLine) {
     if (result.status === 'limit' || result.status === 'overloaded') {
         return { kind: 'limit', notBefore: result.resetsAt, message: oneLine(result.message) };
     }
+    if (result.status === 'auth' || result.status === 'not-started')
+        return { kind: 'refused', message: oneLine(result.message) };
     if (result.status !== 'finished')
         return { kind: 'none', message: oneLine(result.message) };
     const { verdict } = readSignals(result.finalText);
@@ -6092,15 +6266,17 @@ function sessions_verdictOf(result, stories, oneLine) {
         return { kind: 'none', message: 'the judge reset stories that do not exist' };
     return { kind: 'reset', stories: ids, reason: oneLine(verdict.reason) || 'the judge gave no reason' };
 }
-function sessions_usageOf(result) {
+function sessions_usageOf(result, prices, model) {
     const { calls, inputTokens, outputTokens, cachedTokens, costUsd, agentSeconds } = result.usage;
+    const estimated = costUsd === null ? (costByPrices(result.usage, prices, model) ?? 0) : 0;
     return {
         calls,
         inputTokens,
         outputTokens,
         cachedTokens,
-        costUsd: costUsd ?? 0,
+        costUsd: costUsd ?? estimated,
         agentSeconds: Math.round(agentSeconds * 10) / 10,
+        ...(estimated > 0 ? { estimatedCostUsd: estimated } : {}),
     };
 }
 
@@ -6143,7 +6319,7 @@ class CatFile {
         return (await this.contents(name))?.toString('utf8') ?? null;
     }
     [Symbol.dispose]() {
-        this.#child?.kill();
+        this.#child?.kill('SIGKILL');
         this.#child = null;
     }
     #inOrder(act) {
@@ -7008,7 +7184,7 @@ function createRepository(git, objects, options) {
                 own.set(path, await objects.text(`${green}:${path}`));
             const tree = merged.conflicts.length === 0 ? merged.tree : await withFiles(merged.tree, own);
             const subject = `merge: ${state.branch} of people and Ralph`;
-            const commit = await commitTree(tree, [green, theirs], (0,loop_files/* recordMessage */.VR)(state, subject));
+            const commit = await commitTree(tree, [theirs, green], (0,loop_files/* recordMessage */.VR)(state, subject));
             return { ...plain, green: commit, code: true };
         },
         async dirt(commit) {
@@ -7170,7 +7346,9 @@ function createStore(git, objects, options) {
         const ref = refOf(state.folder);
         if (known?.ref !== ref)
             known = { ref, commit: null, green: null };
-        const parents = [known.commit, known.green === state.green ? null : state.green].filter((oid) => oid !== null);
+        // A new green commit comes first: against it the state commit only adds, also where people brought in a workflow that
+        // changed at the base, which GitHub would refuse from an App's token.
+        const parents = [known.green === state.green ? null : state.green, known.commit].filter((oid) => oid !== null);
         const tree = await objects.info(`${state.green}^{tree}`);
         if (tree === null)
             throw new Error(`the green commit ${state.green} is not in this clone`);
@@ -10925,6 +11103,7 @@ async function agentPort(options, choice) {
         wrapper: settings.agentWrapper,
         args: settings.agentArgs,
         models: choice.model,
+        prices: settings.prices,
         extraEnv: settings.agentEnv,
         env,
         cwd,

@@ -326,9 +326,10 @@ function iterationOf(state, limits) {
     return Number.isFinite(left) ? `${now}/${iterations + left}` : String(now);
 }
 function costOf(state, limits) {
-    const { costUsd } = state.prd.run.usage;
+    const { usage } = state.prd.run;
+    const cost = usage.costUsd === 0 && usage.calls > 0 ? 'not reported' : (0,words/* costWords */.fL)(usage);
     const most = limits.maxCostUsd === null ? null : limits.maxCostUsd + state.control.granted.costUsd;
-    return most === null ? (0,words/* usd */.dR)(costUsd) : `${(0,words/* usd */.dR)(costUsd)} of ${(0,words/* usd */.dR)(most)}`;
+    return most === null ? cost : `${cost} of ${(0,words/* usd */.dR)(most)}`;
 }
 function titleInWork(state) {
     const id = (0,words/* storyInWork */.g7)(state);
@@ -489,7 +490,7 @@ function spentPart(usage) {
     const used = usage.inputTokens + usage.outputTokens;
     const parts = [
         usage.agentSeconds > 0 ? (0,words/* humanMs */.o0)(usage.agentSeconds * 1000) : '',
-        usage.costUsd > 0 ? (0,words/* usd */.dR)(usage.costUsd) : '',
+        usage.costUsd > 0 ? (0,words/* costWords */.fL)(usage) : '',
         used > 0 ? `${(0,words/* tokens */.LU)(used)} tokens` : '',
     ].filter((part) => part !== '');
     return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
@@ -547,6 +548,8 @@ function verdictLine(tag, verdict, usage, look) {
             return line(tag, `RESET ${verdict.stories.join(', ')}: ${verdict.reason}${spent}`, look, ['red']);
         case 'limit':
             return line(tag, `limit reached: ${verdict.message}${spent}`, look, ['yellow']);
+        case 'refused':
+            return line(tag, `the agent cannot judge: ${verdict.message}${spent}`, look, ['red']);
         case 'none':
             return line(tag, `no verdict: ${verdict.message}${spent}`, look, ['yellow']);
     }
@@ -673,7 +676,7 @@ function spentOn(state, story) {
     const attempts = attemptsOf(state, story);
     const facts = [
         attempts > 0 ? many(attempts, 'attempt') : '',
-        record !== undefined && record.usage.costUsd > 0 ? usd(record.usage.costUsd) : '',
+        record !== undefined && record.usage.costUsd > 0 ? costWords(record.usage) : '',
         record !== undefined && record.ms > 0 ? humanMs(record.ms) : '',
     ].filter((part) => part !== '');
     return facts.length === 0 ? '' : ` (${facts.join(', ')})`;
@@ -693,6 +696,7 @@ function spentOn(state, story) {
 /* harmony export */   Pl: () => (/* binding */ headline),
 /* harmony export */   _d: () => (/* binding */ many),
 /* harmony export */   dR: () => (/* binding */ usd),
+/* harmony export */   fL: () => (/* binding */ costWords),
 /* harmony export */   g7: () => (/* binding */ storyInWork),
 /* harmony export */   jL: () => (/* binding */ outcomeNow),
 /* harmony export */   lE: () => (/* binding */ nextMove),
@@ -729,6 +733,14 @@ function usd(dollars) {
     if (given > 0 && given < 0.005)
         return '<$0.01';
     return `$${given.toFixed(2).replace(/\B(?=(\d{3})+\.)/g, ',')}`;
+}
+/** The dollars of this usage, with a word on how far Ralph computed them itself. */
+function costWords(usage) {
+    const estimated = usage.estimatedCostUsd ?? 0;
+    if (estimated <= 0)
+        return usd(usage.costUsd);
+    // A tenth of a cent may be lost by adding up.
+    return `${usd(usage.costUsd)} ${usage.costUsd - estimated < 0.001 ? 'estimated' : 'partly estimated'}`;
 }
 /** `950`, `48k`, `1.2M` for a count of tokens. */
 function tokens(count) {

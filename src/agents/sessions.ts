@@ -163,6 +163,8 @@ function verdictOf(
   if (result.status === 'limit' || result.status === 'overloaded') {
     return { kind: 'limit', notBefore: result.resetsAt, message: oneLine(result.message) }
   }
+  if (result.status === 'auth' || result.status === 'not-started')
+    return { kind: 'refused', message: oneLine(result.message) }
   if (result.status !== 'finished') return { kind: 'none', message: oneLine(result.message) }
   const { verdict } = readSignals(result.finalText)
   if (verdict === null) return { kind: 'none', message: 'the judge said neither VERIFIED nor RESET' }

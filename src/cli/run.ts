@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import { claim, Held, newJob } from '../claim.ts'
 import { loop } from '../loop/loop.ts'
 import { nextStep } from '../loop/next-step.ts'
+import type { Ports } from '../loop/ports.ts'
 import type { State, Step } from '../loop/state.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { outcomeSummary } from '../report/terminal.ts'
 import { UserError } from '../system/errors.ts'
-import { createPorts, leaseFor, limitsOf, unsupported } from '../wire.ts'
+import { createPorts, leaseFor, limitsOf, type PortOptions, unsupported } from '../wire.ts'
 import { type Answer, type Context, settingsOf } from './context.ts'
 import { inboxQueue } from './inbox.ts'
 import { createLive, type Live } from './live.ts'
@@ -33,7 +34,7 @@ export async function run(context: Context): Promise<Answer> {
   try {
     const now = Date.now()
     const lease = await leaseFor(settings, now, null)
-    const ports = await createPorts({
+    const ports = await cancellable(stop.signal, {
       settings,
       mark: lease.mark,
       env: context.env,
@@ -46,6 +47,7 @@ export async function run(context: Context): Promise<Answer> {
       onGateStart: () => {},
       onGateEnd: live.gate,
     })
+    if (ports === null) return { code: EXIT_CODES.interrupted, outputs: outputsOf(null, 'interrupted', null) }
     const claimed = await claim(
       local.workshop.git,
       local.workshop.objects,
@@ -96,6 +98,16 @@ export async function run(context: Context): Promise<Answer> {
 /** A person who types `ralph run` goes on, as by the comment: it ends a pause, and takes the branch as people left it. */
 function unpaused(state: State): State {
   return { ...state, control: { ...state.control, paused: null }, job: { ...state.job, takesBranch: true } }
+}
+
+/** The ports, or null where the person has cancelled while an agent was installed. */
+async function cancellable(signal: AbortSignal, options: PortOptions): Promise<Ports | null> {
+  try {
+    return await createPorts(options)
+  } catch (error) {
+    if (signal.aborted) return null
+    throw error
+  }
 }
 
 function taken({ lease, message }: Held): UserError {

@@ -42,7 +42,7 @@ export class CatFile {
   }
 
   [Symbol.dispose](): void {
-    this.#child?.kill()
+    this.#child?.kill('SIGKILL')
     this.#child = null
   }
 

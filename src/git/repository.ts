@@ -405,7 +405,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       for (const path of [files.prd, files.progress]) own.set(path, await objects.text(`${green}:${path}`))
       const tree = merged.conflicts.length === 0 ? merged.tree : await withFiles(merged.tree, own)
       const subject = `merge: ${state.branch} of people and Ralph`
-      const commit = await commitTree(tree, [green, theirs], recordMessage(state, subject))
+      const commit = await commitTree(tree, [theirs, green], recordMessage(state, subject))
       return { ...plain, green: commit, code: true }
     },
 

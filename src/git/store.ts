@@ -70,7 +70,9 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
     const state = renewed(given)
     const ref = refOf(state.folder)
     if (known?.ref !== ref) known = { ref, commit: null, green: null }
-    const parents = [known.commit, known.green === state.green ? null : state.green].filter(
+    // A new green commit comes first: against it the state commit only adds, also where people brought in a workflow that
+    // changed at the base, which GitHub would refuse from an App's token.
+    const parents = [known.green === state.green ? null : state.green, known.commit].filter(
       (oid) => oid !== null,
     )
     const tree = await objects.info(`${state.green}^{tree}`)

@@ -11,6 +11,7 @@ import type { Attempt, Event, Failure, GateResult, Kept, State, StoryRecord, Tim
 
 const TIMELINE = 200
 const LEARNINGS = 50
+const MEND_AGENT = 'mend the agent, then run again'
 /** Joins with people's pushes in one job. */
 const MAX_JOINS = 5
 /** A vendor that says more than a week is asked again after one, milliseconds. */
@@ -328,11 +329,7 @@ function worked(state: State, session: NonNullable<Attempt['session']>, at: numb
       return giveBack(next, 'interrupted', session.message, null)
     case 'auth':
     case 'not-started':
-      return failed(
-        giveBack(next, 'limit', session.message, null),
-        session.message,
-        'mend the agent, then run again',
-      )
+      return failed(giveBack(next, 'limit', session.message, null), session.message, MEND_AGENT)
   }
 }
 
@@ -373,6 +370,8 @@ function judged(state: State, event: Extract<Event, { kind: 'judged' }>): State 
         event.verdict.message,
         waitUntil(paid, event.verdict.notBefore, event.at),
       )
+    case 'refused':
+      return failed(giveBack(paid, 'limit', event.verdict.message, null), event.verdict.message, MEND_AGENT)
     case 'none':
       return fail(paid, 'empty-diff', `nothing was changed, and nobody confirmed that nothing had to be`, '')
   }
@@ -517,6 +516,8 @@ function verified(state: State, event: Extract<Event, { kind: 'verified' }>, lim
       const counted = limited(paid)
       return { ...counted, control: { ...counted.control, notBefore } }
     }
+    case 'refused':
+      return failed(paid, verdict.message, MEND_AGENT)
     case 'none': {
       const sessions = paid.verification.sessions + 1
       return { ...paid, verification: { approved: false, sessions, message: verdict.message } }

@@ -335,4 +335,6 @@ export type Verdict =
   | { kind: 'verified' }
   | { kind: 'reset'; stories: string[]; reason: string }
   | { kind: 'limit'; notBefore: number | null; message: string }
+  /** The agent cannot work at all: a person must act. */
+  | { kind: 'refused'; message: string }
   | { kind: 'none'; message: string }

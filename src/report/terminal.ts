@@ -346,6 +346,8 @@ function verdictLine(
       return line(tag, `RESET ${verdict.stories.join(', ')}: ${verdict.reason}${spent}`, look, ['red'])
     case 'limit':
       return line(tag, `limit reached: ${verdict.message}${spent}`, look, ['yellow'])
+    case 'refused':
+      return line(tag, `the agent cannot judge: ${verdict.message}${spent}`, look, ['red'])
     case 'none':
       return line(tag, `no verdict: ${verdict.message}${spent}`, look, ['yellow'])
   }

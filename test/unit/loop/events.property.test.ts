@@ -28,6 +28,7 @@ const verdict: fc.Arbitrary<Verdict> = fc.oneof(
   }),
   fc.record({ kind: fc.constant('limit' as const), notBefore: fc.option(at), message: fc.constant('m') }),
   fc.constant<Verdict>({ kind: 'none', message: 'neither' }),
+  fc.constant<Verdict>({ kind: 'refused', message: 'no key' }),
 )
 const hints = fc.record(
   { done: fc.boolean(), notDone: fc.boolean(), stuck: fc.constantFrom(null, null, 'why') },
