@@ -8230,9 +8230,13 @@ class CatFile {
     #more() {
         if (this.#child === null)
             return Promise.reject(new Error(`the clone is damaged: git cat-file ended: ${this.#said.trim()}`));
+        // While we wait the process must hold us: it may end without a word, and nobody would be left to hear of it.
+        const child = this.#child;
+        child.ref();
         return new Promise((resolve) => {
             this.#wake = () => {
                 this.#wake = null;
+                child.unref();
                 resolve();
             };
         });
@@ -12012,6 +12016,9 @@ async function work_work(context, log, signal) {
         }
         for (const note of claimed.notes)
             core/* notice */.lm(note);
+        // What is uploaded after this job is this job's: a runner of one's own keeps the folder.
+        for (const name of ['transcripts', 'logs'])
+            await (0,promises_.rm)((0,external_node_path_.join)(workshop.clone.gitDir, 'ralph', name), { recursive: true, force: true });
         const { folder } = claimed.state;
         (0,runner/* remember */.k)({ folder, namespace: settings.stateNamespace });
         return await workOn(claimed.state, { context, workshop, settings, api, publishApi, log, signal });

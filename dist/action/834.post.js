@@ -3847,9 +3847,13 @@ class CatFile {
     #more() {
         if (this.#child === null)
             return Promise.reject(new Error(`the clone is damaged: git cat-file ended: ${this.#said.trim()}`));
+        // While we wait the process must hold us: it may end without a word, and nobody would be left to hear of it.
+        const child = this.#child;
+        child.ref();
         return new Promise((resolve) => {
             this.#wake = () => {
                 this.#wake = null;
+                child.unref();
                 resolve();
             };
         });

@@ -1,5 +1,5 @@
 // One job of a chain: claims the feature, works its batch, publishes, dispatches the next job, reports.
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as core from '@actions/core'
 import { claim, Held, newJob, Superseded } from '../claim.ts'
@@ -88,6 +88,9 @@ export async function work(context: ActionContext, log: Log, signal: AbortSignal
     throw error
   }
   for (const note of claimed.notes) core.notice(note)
+  // What is uploaded after this job is this job's: a runner of one's own keeps the folder.
+  for (const name of ['transcripts', 'logs'])
+    await rm(join(workshop.clone.gitDir, 'ralph', name), { recursive: true, force: true })
   const { folder } = claimed.state
   remember({ folder, namespace: settings.stateNamespace })
   return await workOn(claimed.state, { context, workshop, settings, api, publishApi, log, signal })
