@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import test from 'node:test'
 import type { AgentVendor } from '../../../src/agents/agent.ts'
 import { findAgent } from '../../../src/agents/registry.ts'
-import { runAgent } from '../../../src/agents/run.ts'
+import { type AgentRequest, runAgent } from '../../../src/agents/run.ts'
 
 const custom = findAgent('custom')
 assert.ok(custom !== null)
@@ -30,7 +30,11 @@ const counting: AgentVendor = {
   },
 }
 
-const session = (commandLine: string, budget: { costUsd: number | null; tokens: number | null }) =>
+const session = (
+  commandLine: string,
+  budget: { costUsd: number | null; tokens: number | null },
+  more: Partial<AgentRequest> = {},
+) =>
   runAgent({
     vendor: counting,
     commandLine,
@@ -41,6 +45,7 @@ const session = (commandLine: string, budget: { costUsd: number | null; tokens: 
     timeoutMs: 60_000,
     captureBytes: 1000,
     budget,
+    ...more,
   })
 
 for (const [what, budget] of [
@@ -57,4 +62,11 @@ for (const [what, budget] of [
 test('what stays within is let be', async () => {
   const ended = await session('echo tokens 50; echo done', { costUsd: 0.5, tokens: 50 })
   assert.equal(ended.status, 'finished')
+})
+
+test('a person who stops it at the same time comes first', async () => {
+  const stop = new AbortController()
+  const more = { signal: stop.signal, onEvent: () => stop.abort() }
+  const ended = await session('echo tokens 51; exec sleep 600', { costUsd: null, tokens: 50 }, more)
+  assert.equal(ended.status, 'aborted')
 })
