@@ -196,12 +196,30 @@ async function noHome(cli: Cli): Promise<void> {
   )
 }
 
+/** Nine turns would be needed; the run has tokens for two. */
+async function spends(cli: Cli): Promise<void> {
+  if (!cli.countsAsItGoes) return
+  const turns = Array.from({ length: 9 }, (_, index) => ({
+    wishes: [{ shell: `echo ${index} >>steps.txt` }],
+  }))
+  const flags = ['--max-tokens', '2600']
+  await play({ cli, story: STORY, script: working(turns), flags }, (bench, { exit, said, prd }) => {
+    assert.equal(exit, 3)
+    assert.equal(said.outcome, 'budget')
+    assert.equal(said.iterations, 1)
+    const asked = bench.model.requests.flatMap(({ turn }) => (turn === null ? [] : [turn]))
+    assert.ok(asked.length < 5, `ended after ${asked.length} turns`)
+    assert.ok(prd.run.usage.inputTokens + prd.run.usage.outputTokens > 2600)
+  })
+}
+
 const SCENES: readonly (readonly [string, (cli: Cli) => Promise<void>])[] = [
   ['implements a story with its own tools', implementsStory],
   ['gets a prompt of 200 KB whole', hugePrompt],
   ['works without a HOME of its own', noHome],
   ['meets a 429: nothing is charged', tooManyRequests],
   ['meets a usage limit: nothing is charged, and Ralph waits as long as it says', usageLimit],
+  ['spends all that the run has: ended in the middle', spends],
   ['hangs: ended by the idle time-out, charged', hang],
   ['is cancelled in the middle of a tool: nothing is left', cancel],
 ]

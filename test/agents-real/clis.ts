@@ -18,6 +18,8 @@ export type Cli = {
   givesUp: boolean
   /** What it reports that a session used: money too, or tokens alone. */
   reports: 'cost' | 'tokens'
+  /** Whether it tells its tokens after every turn. */
+  countsAsItGoes: boolean
   /** Files in its home. */
   home?: Readonly<Record<string, string>>
 }
@@ -45,6 +47,7 @@ const claude: Cli = {
   tellsReset: true,
   givesUp: true,
   reports: 'cost',
+  countsAsItGoes: true,
 }
 
 const codex: Cli = {
@@ -67,6 +70,7 @@ const codex: Cli = {
   tellsReset: true,
   givesUp: true,
   reports: 'tokens',
+  countsAsItGoes: false,
 }
 
 const gemini: Cli = {
@@ -94,6 +98,7 @@ const gemini: Cli = {
   tellsReset: false,
   givesUp: false,
   reports: 'tokens',
+  countsAsItGoes: false,
   home: {
     '.gemini/settings.json': JSON.stringify({
       security: { auth: { selectedType: 'gemini-api-key' } },
@@ -134,6 +139,7 @@ const opencode: Cli = {
   tellsReset: false,
   givesUp: false,
   reports: 'cost',
+  countsAsItGoes: true,
 }
 
 const copilot: Cli = {
@@ -151,6 +157,7 @@ const copilot: Cli = {
   tellsReset: false,
   givesUp: false,
   reports: 'tokens',
+  countsAsItGoes: false,
 }
 
 /** The slowest first: they are driven side by side. */
