@@ -1,0 +1,80 @@
+// What runs out while a job works: its time, and the token that pushes the branch.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { annotationsOf, goodTurn, openChecks, openSite, outputsOf, story } from './site.ts'
+
+const STORIES = [story('US-001', 'one'), story('US-002', 'two')]
+const APP = {
+  login: 'ralph[bot]',
+  type: 'Bot' as const,
+  permissions: { contents: 'write' as const, pull_requests: 'write' as const },
+}
+const SCRIPT = { 'US-001': [goodTurn('one', 1)], 'US-002': [goodTurn('two', 2)] }
+
+test('the deadline comes while a gate runs: nothing is charged, all is saved in time, the next job goes on', async () => {
+  await using site = await openSite({
+    stories: STORIES,
+    script: SCRIPT,
+    inputs: {
+      gates: 'slow: "! [ -e src/one.mjs ] || [ -e ../fast ] || sleep 600"',
+      'job-deadline': '15s',
+      redispatch: 'false',
+    },
+  })
+  const run = await site.go()
+  assert.equal(outputsOf(run).outcome, 'continued', site.log())
+  assert.match(site.log(), /the job deadline came first/)
+  const state = await site.state()
+  assert.deepEqual([state.lease, state.attempt, state.prd.run.iterations], [null, null, 0])
+  assert.equal(state.records['US-001']?.interruptions, 1)
+  assert.notEqual(state.kept['US-001'], undefined, 'the work so far is kept')
+})
+
+test('the publish token expires before the last push: the state is saved, and a fresh job publishes with a fresh one', async () => {
+  const token = 'ghp_an_app_token_of_one_hour'
+  await using site = await openSite({
+    stories: STORIES,
+    script: {},
+    inputs: { 'publish-token': ['$', '{{ secrets.APP_TOKEN }}'].join('') },
+    github: { tokens: { [token]: APP } },
+    runner: { secrets: { APP_TOKEN: token } },
+  })
+  const middle = site.hold('middle')
+  await site.setScript({ ...SCRIPT, 'US-001': [{ ...goodTurn('one', 1), shell: middle.shell }] })
+  await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  await middle.reached()
+  site.github.revokeToken(token)
+  const first = site.runner.runs[0]
+  assert.ok(first !== undefined)
+  await middle.release()
+  await site.runner.when((one) => one.id === first.id && one.status === 'completed')
+  site.github.addToken(token, APP)
+  await site.runner.settled()
+
+  assert.equal(outputsOf(first).outcome, 'continued', site.log())
+  assert.equal(first.conclusion, 'success')
+  assert.equal(outputsOf(site.last()).outcome, 'complete', site.log())
+  assert.deepEqual(
+    (await site.prd()).userStories.map((one) => one.passes),
+    [true, true],
+  )
+  assert.deepEqual(openChecks(site), [])
+  assert.equal(
+    (await site.sessions()).filter(({ mode }) => mode === 'run').length,
+    2,
+    'nothing is done twice',
+  )
+})
+
+test('a publish token that is wrong from the start is said, before anything exists', async () => {
+  await using site = await openSite({
+    stories: STORIES,
+    script: SCRIPT,
+    inputs: { 'publish-token': 'ghp_of_nobody' },
+  })
+  const run = await site.go()
+  assert.equal(run.conclusion, 'failure')
+  assert.equal(outputsOf(run).outcome, 'error')
+  assert.match(annotationsOf(run, 'error').join('\n'), /publish-token that is valid/)
+  assert.equal(await site.github.head('ralph/sample'), null)
+})
