@@ -143,7 +143,7 @@ export function wantedConfigFile(sources: Pick<Sources, 'inputs' | 'flags'>): st
   return table.configFile.read(named, { root: 'config-file', keys: [], env: null, report }) ?? null
 }
 
-/** A copy of this process's environment. Nothing else in the product reads `process.env`. */
+/** A copy of this process's environment. Beside the door of the action (clean-env.ts) nothing else reads `process.env`. */
 export function hostEnvironment(): Record<string, string> {
   const set = Object.entries(process.env).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, value]],

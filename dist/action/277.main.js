@@ -5959,7 +5959,8 @@ async function runAgent(request) {
         });
         await transcript.close();
         const end = parser.end(run.exit);
-        if (spent.signal.aborted && run.exit.kind === 'aborted') {
+        // A person who stops it at the same time comes first: that is not charged.
+        if (spent.signal.aborted && run.exit.kind === 'aborted' && request.signal?.aborted !== true) {
             end.status = 'max-turns';
             end.message = 'it was ended: it had used all that the run may still spend';
         }

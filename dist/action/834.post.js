@@ -1529,7 +1529,8 @@ async function run_runAgent(request) {
         });
         await transcript.close();
         const end = parser.end(run.exit);
-        if (spent.signal.aborted && run.exit.kind === 'aborted') {
+        // A person who stops it at the same time comes first: that is not charged.
+        if (spent.signal.aborted && run.exit.kind === 'aborted' && request.signal?.aborted !== true) {
             end.status = 'max-turns';
             end.message = 'it was ended: it had used all that the run may still spend';
         }
@@ -8948,7 +8949,7 @@ function wantedConfigFile(sources) {
         return null;
     return table.configFile.read(named, { root: 'config-file', keys: [], env: null, report }) ?? null;
 }
-/** A copy of this process's environment. Nothing else in the product reads `process.env`. */
+/** A copy of this process's environment. Beside the door of the action (clean-env.ts) nothing else reads `process.env`. */
 function hostEnvironment() {
     const set = Object.entries(process.env).flatMap(([name, value]) => value === undefined ? [] : [[name, value]]);
     return Object.fromEntries(set);

@@ -4,6 +4,7 @@ import { LeaseLost } from '../loop/ports.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
 import { createRedactor } from '../system/redact.ts'
+import { hideEnvironment } from './clean-env.ts'
 import { actionContext } from './context.ts'
 import { createLog } from './log.ts'
 import { giveOutputs, remember } from './runner.ts'
@@ -78,6 +79,9 @@ function bad(error: unknown): void {
   core.setFailed(mistakes.length > 0 ? mistakes.map(sayMistake).join('\n') : messageOf(error))
   giveOutputs(outputsOf(null, 'error', null))
 }
+
+const visible = hideEnvironment()
+if (visible !== null) core.warning(`the action's environment stays visible to the agent: ${visible}`)
 
 await main()
   .catch(bad)

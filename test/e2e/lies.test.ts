@@ -370,13 +370,7 @@ test('the agent plays with git and with the runner', async (t) => {
         [],
       )
     assert.deepEqual(step?.masks, [])
-    assert.deepEqual(Object.keys(step?.state ?? {}).sort(), [
-      'branch',
-      'feature',
-      'finished',
-      'folder',
-      'mark',
-    ])
+    assert.deepEqual(Object.keys(step?.state ?? {}).sort(), ['finished', 'folder', 'mark', 'namespace'])
     assert.match(site.log(), /pwned/)
   })
   await t.test('and neither agent nor gates see what the runner gave us', async () => {
@@ -387,4 +381,30 @@ test('the agent plays with git and with the runner', async (t) => {
         [],
       )
   })
+})
+
+test('no process above the agent or a gate shows a token or a key in its environment', async () => {
+  // From the shell upwards, as far as the action itself: whoever started that has an environment of its own.
+  const climb = [
+    'pid=$$',
+    'until tr "\\0" " " <"/proc/$pid/cmdline" | grep -q "dist/action/main.js"; do',
+    '  pid=$(sed -n "s/^PPid:[[:space:]]*//p" "/proc/$pid/status"); [ "$pid" -gt 1 ] || exit 7',
+    'done',
+    'echo "the action is $pid"',
+    'tr "\\0" "\\n" <"/proc/$pid/environ" >"$1"',
+  ].join('\n')
+  await using site = await openSite({
+    stories: [story('US-001', 'one')],
+    script: { 'US-001': [{ ...goodTurn('one', 1), shell: 'bash climb.sh .git/seen-by-agent' }] },
+    files: { 'climb.sh': `${climb}\n` },
+    inputs: { gates: 'look: bash climb.sh .git/seen-by-gate' },
+  })
+  const run = await site.go()
+  assert.equal(outputsOf(run).outcome, 'complete', site.log())
+  const workspace = run.jobs[0]?.workspace ?? ''
+  for (const who of ['agent', 'gate']) {
+    const seen = await readFile(join(workspace, '.git', `seen-by-${who}`), 'utf8')
+    assert.match(seen, /^PATH=/m)
+    assert.doesNotMatch(seen, /TOKEN|INPUT_|ACTIONS_|GITHUB_|gh[ps]_/)
+  }
 })

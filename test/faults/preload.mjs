@@ -20,6 +20,9 @@ import { syncBuiltinESMExports } from 'node:module'
 import { basename, join } from 'node:path'
 
 const folder = process.env.FAULTS
+const again = process.env.FAULTS_NUMBER
+const { NODE_OPTIONS, GITHUB_RUN_ID } = process.env
+delete process.env.FAULTS_NUMBER
 delete process.env.FAULTS
 delete process.env.NODE_OPTIONS
 
@@ -41,12 +44,16 @@ const MET = 'The moment of the plan has come.'
 if (folder !== undefined) install(folder, basename(process.argv[1] ?? '', '.js'))
 
 function install(at, name) {
-  const number = enrol(at, name)
+  const number = again === undefined ? enrol(at, name) : Number(again)
   const log = join(at, `${name}-${number}.jsonl`)
   const file = join(at, 'plans.json')
   const plans = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
   const plan = plans[`${name}-${number}`] ?? plans[`${name} of ${process.env.GITHUB_RUN_ID}`] ?? {}
-  let count = 0
+  // A process that starts itself anew is still the same.
+  let count = again === undefined ? 0 : readFileSync(log, 'utf8').split('\n').length - 1
+  const realExecve = process.execve
+  process.execve = (file, args, env) =>
+    realExecve(file, args, { ...env, NODE_OPTIONS, GITHUB_RUN_ID, FAULTS: at, FAULTS_NUMBER: String(number) })
   let inside = false
   /** Processes that were started and have not ended. */
   let busy = 0

@@ -1,0 +1,40 @@
+// Takes the runner's environment, the token in it, out of everybody's sight: /proc/<pid>/environ shows what a process was
+// started with, to every process of the same user. So the process starts itself anew, with nothing in it.
+import { randomUUID } from 'node:crypto'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Names the file with the environment; read and removed before anything that is not trusted runs. */
+const HANDED = 'RALPH_HANDED_ENV'
+
+/**
+ * Called first of all. Keeps pid, standard streams and arguments. Gives null, or why it could not be done (Windows, an
+ * older Node, a full disk): then the environment stays where the runner has put it.
+ */
+export function hideEnvironment(): string | null {
+  const handed = process.env[HANDED]
+  if (handed !== undefined) {
+    const env: Record<string, string> = JSON.parse(readFileSync(handed, 'utf8'))
+    rmSync(handed)
+    delete process.env[HANDED]
+    // What is set in a running process does not show in /proc.
+    Object.assign(process.env, env)
+    return null
+  }
+  // Only a job that works starts anything that is not trusted.
+  if (process.env.GITHUB_EVENT_NAME !== 'workflow_dispatch') return null
+  const [program, script] = process.argv
+  if (process.execve === undefined || program === undefined || script === undefined)
+    return `node ${process.version} cannot start itself anew`
+  const file = join(process.env.RUNNER_TEMP ?? tmpdir(), `ralph-${randomUUID()}`)
+  try {
+    writeFileSync(file, JSON.stringify(process.env), { mode: 0o600, flag: 'wx' })
+    const { PATH = '' } = process.env
+    process.execve(program, [program, ...process.execArgv, script], { PATH, [HANDED]: file })
+    return 'the program was not started'
+  } catch (error) {
+    rmSync(file, { force: true })
+    return error instanceof Error ? error.message : String(error)
+  }
+}
