@@ -198,7 +198,7 @@ async function noHome(cli: Cli): Promise<void> {
 
 /** Nine turns would be needed; the run has tokens for two. */
 async function spends(cli: Cli): Promise<void> {
-  if (!cli.countsAsItGoes) return
+  if (!cli.countsAsItGoes || cli.slow) return // those that are quick show it
   const turns = Array.from({ length: 9 }, (_, index) => ({
     wishes: [{ shell: `echo ${index} >>steps.txt` }],
   }))

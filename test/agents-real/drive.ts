@@ -19,7 +19,7 @@ import { type Model, type Script, startModel } from './model.ts'
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 const RALPH = join(ROOT, 'dist', 'cli', 'main.js')
 /** No run takes longer, whatever hangs. */
-const RUN_TIMEOUT_MS = 60_000
+const RUN_TIMEOUT_MS = 90_000
 const INSTALL_TIMEOUT_MS = 120_000
 
 /** Installs the CLI as `agent-version` does; null, or why it was refused. */
