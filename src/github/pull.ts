@@ -1,12 +1,13 @@
 // The one pull request of a feature: found by its branch, opened as a draft, made ready on completion.
-import { type Api, ONCE, saidByGitHub, statusOf } from './client.ts'
+import { type Api, isForbidden, isUnknown, ONCE, saidByGitHub, statusOf } from './client.ts'
 import type { Place } from './place.ts'
 
 export type Pull = { number: number; url: string; nodeId: string; draft: boolean }
 
 export type PullRequest = { branch: string; base: string; title: string; body: string; draft: boolean }
 
-export type Opened = { kind: 'open'; pull: Pull } | { kind: 'refused'; reason: string }
+/** `forbidden`: this token may not, so a permission or a switch is missing. */
+export type Opened = { kind: 'open'; pull: Pull } | { kind: 'refused'; reason: string; forbidden: boolean }
 
 /** The open pull request from this branch of this repository, or null. */
 export async function findPull(api: Api, place: Place, branch: string): Promise<Pull | null> {
@@ -27,7 +28,7 @@ export async function findPull(api: Api, place: Place, branch: string): Promise<
 }
 
 /** Opens the pull request. `refused` says why, where Actions may not (facts 3.3) or there is nothing to compare. */
-export async function openPull(api: Api, place: Place, wanted: PullRequest): Promise<Opened> {
+export async function openPull(api: Api, place: Place, wanted: PullRequest, isLast = false): Promise<Opened> {
   const { owner, repo } = place
   const { branch: head, base, title, body } = wanted
   try {
@@ -50,9 +51,10 @@ export async function openPull(api: Api, place: Place, wanted: PullRequest): Pro
     const there = await findPull(api, place, head)
     if (there !== null) return { kind: 'open', pull: there }
     if (statusOf(error) === 422 && wanted.draft && /draft/i.test(saidByGitHub(error))) {
-      return openPull(api, place, { ...wanted, draft: false })
+      return openPull(api, place, { ...wanted, draft: false }, isLast)
     }
-    return { kind: 'refused', reason: saidByGitHub(error) }
+    if (isUnknown(error) && !isLast) return openPull(api, place, wanted, true)
+    return { kind: 'refused', reason: saidByGitHub(error), forbidden: isForbidden(error) }
   }
 }
 

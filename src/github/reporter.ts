@@ -105,9 +105,11 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
       if (opened.kind === 'refused') {
         compare = compareUrl(place, state.base.branch, state.branch)
         notes.push(`The pull request could not be opened (${opened.reason}). Open it here: ${compare}`)
-        const mend = /not permitted/i.test(opened.reason)
-          ? '; let Actions create pull requests in Settings, Actions, General'
-          : '; the job needs permissions: pull-requests: write'
+        const mend = !opened.forbidden
+          ? ''
+          : /not permitted/i.test(opened.reason)
+            ? '; let Actions create pull requests in Settings, Actions, General'
+            : '; the job needs permissions: pull-requests: write'
         warn(`the pull request could not be opened: ${opened.reason}${mend}. Open it here: ${compare}`)
         return state.github
       }
