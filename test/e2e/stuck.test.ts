@@ -124,7 +124,13 @@ test('an unknown story or command gets one reply with the nearest valid one', as
     .filter((comment) => comment.login === 'github-actions[bot]')
     .slice(1)
   assert.equal(replies.length, 2)
-  assert.match(replies[0]?.body ?? '', /^😕 There is no story US-01\..*`\/ralph retry US-001`/)
-  assert.match(replies[1]?.body ?? '', /^😕 There is no command retyr\..*`\/ralph retry`/)
+  assert.match(
+    replies[0]?.body ?? '',
+    /^<!-- ralph:reply:\d+ -->\n😕 There is no story US-01\..*`\/ralph retry US-001`/,
+  )
+  assert.match(
+    replies[1]?.body ?? '',
+    /^<!-- ralph:reply:\d+ -->\n😕 There is no command retyr\..*`\/ralph retry`/,
+  )
   for (const run of site.runner.runs.slice(runs)) assert.equal(run.event, 'issue_comment', site.log())
 })
