@@ -4394,7 +4394,7 @@ async function findPull(api, place, branch) {
         : { number: found.number, url: found.html_url, nodeId: found.node_id, draft: found.draft === true };
 }
 /** Opens the pull request. `refused` says why, where Actions may not (facts 3.3) or there is nothing to compare. */
-async function openPull(api, place, wanted) {
+async function openPull(api, place, wanted, isLast = false) {
     const { owner, repo } = place;
     const { branch: head, base, title, body } = wanted;
     try {
@@ -4419,9 +4419,11 @@ async function openPull(api, place, wanted) {
         if (there !== null)
             return { kind: 'open', pull: there };
         if ((0,client/* statusOf */.c2)(error) === 422 && wanted.draft && /draft/i.test((0,client/* saidByGitHub */.C9)(error))) {
-            return openPull(api, place, { ...wanted, draft: false });
+            return openPull(api, place, { ...wanted, draft: false }, isLast);
         }
-        return { kind: 'refused', reason: (0,client/* saidByGitHub */.C9)(error) };
+        if ((0,client/* isUnknown */.t8)(error) && !isLast)
+            return openPull(api, place, wanted, true);
+        return { kind: 'refused', reason: (0,client/* saidByGitHub */.C9)(error), forbidden: (0,client/* isForbidden */.US)(error) };
     }
 }
 /** Takes the draft mark off. */
@@ -4638,9 +4640,11 @@ function createReporter(options) {
             if (opened.kind === 'refused') {
                 compare = (0,github_place/* compareUrl */.XH)(place, state.base.branch, state.branch);
                 notes.push(`The pull request could not be opened (${opened.reason}). Open it here: ${compare}`);
-                const mend = /not permitted/i.test(opened.reason)
-                    ? '; let Actions create pull requests in Settings, Actions, General'
-                    : '; the job needs permissions: pull-requests: write';
+                const mend = !opened.forbidden
+                    ? ''
+                    : /not permitted/i.test(opened.reason)
+                        ? '; let Actions create pull requests in Settings, Actions, General'
+                        : '; the job needs permissions: pull-requests: write';
                 warn(`the pull request could not be opened: ${opened.reason}${mend}. Open it here: ${compare}`);
                 return state.github;
             }
