@@ -264,6 +264,7 @@ function started(state: State, request: ClaimRequest, job: Job): State {
       ...state.control,
       // This is the job that was promised.
       continuePending: false,
+      mendedRun: null,
       chosen: { ...state.control.chosen, ...request.chosen },
       // A person who starts the run anew has mended what Ralph paused for, or sees it again; a person's pause stays.
       paused:
@@ -359,6 +360,7 @@ export function emptyControl(): Control {
     jobsBefore: 0,
     limited: 0,
     continuePending: false,
+    mendedRun: null,
     chosen: {},
   }
 }

@@ -74,22 +74,25 @@ function whyLost(state, holder, now) {
         return null;
     if (lease !== null)
         return whyHeldInVain(state, holder, now);
+    if (control.mendedRun !== null && (holder?.status !== 'completed' || stopped(holder, state)))
+        return null;
     if (control.continuePending)
         return 'the next job was promised and never started';
     const waited = prd.run.outcome === 'paused' && control.notBefore !== null;
     return waited ? 'the time to wait for is over' : null;
 }
 function whyHeldInVain(state, holder, now) {
-    const { lease, job } = state;
+    const { lease } = state;
     if (lease === null)
         return null;
     const over = holder === null ? (0,loop_lease/* expired */._7)(lease, now) : holder.status === 'completed';
     if (!over)
         return null;
-    // A job that was cancelled before our own deadline was stopped by a person.
-    if (holder?.conclusion === 'cancelled' && holder.at < job.deadline)
-        return null;
-    return 'the job that worked on it was lost';
+    return stopped(holder, state) ? null : 'the job that worked on it was lost';
+}
+/** A job that was cancelled before our own deadline was stopped by a person. */
+function stopped(holder, { job }) {
+    return holder?.conclusion === 'cancelled' && holder.at < job.deadline;
 }
 
 // EXTERNAL MODULE: ./lib/system/errors.js
@@ -151,7 +154,7 @@ async function resumeLost(context) {
         return data.workflow_runs.some((run) => run.status !== 'completed' && run.status !== 'in_progress');
     }
     async function holderOf(state) {
-        const id = state.lease?.runId ?? null;
+        const id = state.lease?.runId ?? state.control.mendedRun;
         if (id === null)
             return null;
         const { owner, repo } = place;

@@ -433,12 +433,40 @@ function parts_timelineTable(state) {
         RESULTS[entry.result],
         markdownText(entry.summary, 200),
         entry.costUsd > 0 ? usd(entry.costUsd) : '',
+        entry.tokens > 0 ? tokens(entry.tokens) : '',
         timeCell(entry.ms),
         String(entry.job),
         utc(entry.at).replace(' UTC', '').replace(' ', '&nbsp;'),
     ]));
-    const names = ['#', 'Story', 'Attempt', 'Result', 'Why', 'Cost', 'Time', 'Job', 'When (UTC)'];
-    return [row(names), row(['--:', ':--', '--:', ':--', ':--', '--:', '--:', '--:', ':--']), ...rows].join('\n');
+    const names = ['#', 'Story', 'Attempt', 'Result', 'Why', 'Cost', 'Tokens', 'Time', 'Job', 'When (UTC)'];
+    return [
+        row(names),
+        row(['--:', ':--', '--:', ':--', ':--', '--:', '--:', '--:', '--:', ':--']),
+        ...rows,
+    ].join('\n');
+}
+/** What each job did and used, where there was more than one; sessions of the judge are in the total alone. */
+function parts_jobsTable(state) {
+    const jobs = [...new Set(state.timeline.map((entry) => entry.job))];
+    if (jobs.length < 2)
+        return '';
+    const rows = jobs.map((job) => {
+        const own = state.timeline.filter((entry) => entry.job === job);
+        const sum = (of) => own.reduce((total, entry) => total + of(entry), 0);
+        const charged = own.filter((entry) => entry.result === 'passed' || entry.result === 'rejected');
+        const passed = own.filter((entry) => entry.result === 'passed');
+        const cost = sum((entry) => entry.costUsd);
+        return row([
+            String(job),
+            String(charged.length),
+            String(passed.length),
+            cost > 0 ? usd(cost) : '',
+            tokens(sum((entry) => entry.tokens)),
+            timeCell(sum((entry) => entry.ms)),
+        ]);
+    });
+    const names = ['Job', 'Iterations', 'Passed', 'Cost', 'Tokens', 'Time'];
+    return [row(names), row(names.map(() => '--:')), ...rows].join('\n');
 }
 /** When this was written and where to look further, in small letters. */
 function parts_footer(state, facts) {
@@ -541,6 +569,7 @@ function stickyComment(state, facts) {
 function jobSummary(state, facts) {
     const graph = dependencyGraph(state);
     const timeline = timelineTable(state);
+    const jobs = jobsTable(state);
     return markdown_fitted((room) => stacked([
         headingOf(state, 2),
         progressBar(state),
@@ -552,6 +581,7 @@ function jobSummary(state, facts) {
         graph === null ? '' : folded('What depends on what', graph, graphOpen(state)),
         spending(state, facts),
         timeline === '' ? '' : `#### Iterations\n\n${timeline}`,
+        jobs === '' ? '' : `#### Jobs\n\n${jobs}`,
         lastFailure(state, 30_000),
         footer(state, facts),
     ]), MOST_SUMMARY_BYTES, markdown_utf8Bytes);
@@ -3317,6 +3347,7 @@ function registry_findAgent(name) {
 
 ;// CONCATENATED MODULE: ./lib/loop/prompt.js
 
+
 /** UTF-8 bytes that each part may take; together under 8 KB beside the story's own text and context.md (design 9). */
 const BOUNDS = {
     instructions: 1000,
@@ -3383,7 +3414,7 @@ function prompt_runPrompt(template, state, story, facts) {
         storyDescription: story.description,
         acceptanceCriteria: bullets(story.acceptanceCriteria),
         attempt: String(story.retries + 1),
-        learnings: section('What earlier sessions learned', newest(state.prd.run.learnings, BOUNDS.learnings)),
+        learnings: section('What earlier sessions learned', learned(state.prd.run.learnings, story, BOUNDS.learnings)),
         progress: section('The last iterations', tail(state.recent.join('\n'), BOUNDS.progress)),
         guidance: section('Guidance from a maintainer', newest(guidance, BOUNDS.guidance)),
         kept: keptNote(state.kept[story.id] !== undefined, facts),
@@ -3434,16 +3465,32 @@ function bullets(items) {
 }
 /** The newest entries that fit, in their order. */
 function newest(items, bound) {
+    return prompt_fitting([...items].reverse(), bound)
+        .reverse()
+        .join('\n');
+}
+/** What has been learned about the story, then the newest; in the order in which it was learned. */
+function learned(items, story, bound) {
+    const about = [story.title, story.description, ...story.acceptanceCriteria, ...story.tags].join(' ');
+    const lines = prompt_fitting(ranked(items, about), bound);
+    const at = (line) => items.findIndex((item) => lineOf(item, bound) === line);
+    return lines.sort((one, other) => at(one) - at(other)).join('\n');
+}
+/** The first items that fit, each on a line. */
+function prompt_fitting(items, bound) {
     const kept = [];
     let size = 0;
-    for (const item of [...items].reverse()) {
-        const line = first(`- ${prompt_oneLine(item)}`, Math.min(400, bound - 1));
+    for (const item of items) {
+        const line = lineOf(item, bound);
         if (kept.length > 0 && size + bytes(line) + 1 > bound)
             break;
-        kept.unshift(line);
+        kept.push(line);
         size += bytes(line) + 1;
     }
-    return kept.join('\n');
+    return kept;
+}
+function lineOf(item, bound) {
+    return first(`- ${prompt_oneLine(item)}`, Math.min(400, bound - 1));
 }
 function fenced(text, bound) {
     if (text.trim() === '')
@@ -4511,8 +4558,8 @@ function recordMessage(state, subject) {
 
 
 
+
 const TIMELINE = 200;
-const LEARNINGS = 50;
 const MEND_AGENT = 'mend the agent, then run again';
 /** Joins with people's pushes in one job. */
 const MAX_JOINS = 5;
@@ -4999,6 +5046,7 @@ function takeBack(state, id, failure, at, limits) {
         summary: failure.summary,
         ms: 0,
         costUsd: 0,
+        tokens: 0,
         at,
         job: state.prd.run.jobs,
     };
@@ -5036,6 +5084,7 @@ function noteTime(state, attempt, result, summary, at) {
         summary,
         ms,
         costUsd,
+        tokens: (attempt.session?.usage.inputTokens ?? 0) + (attempt.session?.usage.outputTokens ?? 0),
         at,
         job: state.prd.run.jobs,
     };
@@ -5078,11 +5127,9 @@ function spend(state, storyId, usage) {
     return withRecord(paid, storyId, (record) => ({ ...record, usage: addUsage(record.usage, usage) }));
 }
 function learn(state, learnings) {
-    const known = state.prd.run.learnings;
-    const fresh = learnings.filter((learning) => !known.includes(learning));
-    if (fresh.length === 0)
+    if (learnings.length === 0)
         return state;
-    const run = { ...state.prd.run, learnings: [...known, ...fresh].slice(-LEARNINGS) };
+    const run = { ...state.prd.run, learnings: withLearnings(state.prd.run.learnings, learnings) };
     return { ...state, prd: { ...state.prd, run } };
 }
 /** An event that comes at another moment changes nothing. */
@@ -12774,7 +12821,7 @@ async function mend(folder) {
         // The attempt stays as it is: the next job charges and gives back what is not settled. A chain that nobody stopped is
         // to be resumed.
         const continuePending = core/* getState */.Gu('stopped') !== 'true';
-        const control = { ...found.state.control, continuePending };
+        const control = { ...found.state.control, continuePending, mendedRun: context.run.id };
         await workshop.store.save({ ...found.state, lease: null, control });
         return `the lease was released (${ended} processes ended)`;
     }

@@ -1,5 +1,5 @@
 export const id = 715;
-export const ids = [715,288];
+export const ids = [715,687];
 export const modules = {
 
 /***/ 6423:
@@ -182,7 +182,7 @@ __webpack_require__.r(__webpack_exports__);
 /* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(6760);
 /* harmony import */ var node_util__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(7975);
 /* harmony import */ var _demo_project_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(6423);
-/* harmony import */ var _run_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(2288);
+/* harmony import */ var _run_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(7687);
 // `ralph demo`: a complete run on a sample project in a temporary folder, with a scripted agent that really edits files.
 
 
@@ -302,7 +302,7 @@ function inboxFile(clone) {
 
 /***/ }),
 
-/***/ 2288:
+/***/ 7687:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 // ESM COMPAT FLAG
@@ -318,6 +318,45 @@ __webpack_require__.d(__webpack_exports__, {
 var external_node_path_ = __webpack_require__(6760);
 // EXTERNAL MODULE: ./lib/claim.js
 var claim = __webpack_require__(4787);
+// EXTERNAL MODULE: external "node:fs/promises"
+var promises_ = __webpack_require__(1455);
+// EXTERNAL MODULE: ./lib/system/errors.js
+var errors = __webpack_require__(94);
+;// CONCATENATED MODULE: ./lib/git/filters.js
+// Files that a filter rewrites on their way into the work tree (Git LFS): Ralph's git runs no filters, so it must not meet them.
+
+
+
+/** Throws UserError where the work tree holds what a filter has made of files; pointers are files like any other. */
+async function refuseFiltered(git, objects) {
+    const { config, head, workTree } = git.clone;
+    const names = new Set();
+    for (const key of config.keys()) {
+        const name = /^filter\.(.+)\.(clean|smudge|process)$/.exec(key)?.[1];
+        if (name !== undefined)
+            names.add(name);
+    }
+    for (const name of names) {
+        const listed = await git.onClone(['ls-files', '-z', '--', `:(attr:filter=${name})`], { accept: [128] });
+        for (const path of listed.stdout.split('\0').filter(Boolean)) {
+            const [file, blob] = [
+                await (0,promises_.lstat)((0,external_node_path_.join)(workTree, path)).catch(() => null),
+                await objects.info(`${head}:${path}`),
+            ];
+            if (file?.isFile() !== true || blob === null || file.size === blob.size)
+                continue;
+            throw new errors/* UserError */.yo([
+                {
+                    path,
+                    found: `a file that the filter ${name} has rewritten`,
+                    expected: 'files as they are committed: Ralph runs no filters of the repository',
+                    fix: 'check out without it (actions/checkout: lfs: false; here: git lfs uninstall --local, then git checkout .)',
+                },
+            ]);
+        }
+    }
+}
+
 // EXTERNAL MODULE: ./lib/loop/next-step.js
 var next_step = __webpack_require__(6868);
 // EXTERNAL MODULE: ./lib/loop/limits.js
@@ -609,8 +648,6 @@ async function loop(start, limits, ports) {
 var outputs = __webpack_require__(8568);
 // EXTERNAL MODULE: ./lib/report/terminal.js + 1 modules
 var terminal = __webpack_require__(1992);
-// EXTERNAL MODULE: ./lib/system/errors.js
-var errors = __webpack_require__(94);
 // EXTERNAL MODULE: ./lib/wire.js + 46 modules
 var wire = __webpack_require__(7177);
 // EXTERNAL MODULE: ./lib/cli/context.js
@@ -802,6 +839,7 @@ var __disposeResources = (undefined && undefined.__disposeResources) || (functio
 
 
 
+
 /** Works until the outcome. Ctrl+C ends the session in work, saves, and gives 130; a second one ends at once. */
 async function run(context) {
     const env_1 = { stack: [], error: void 0, hasError: false };
@@ -817,6 +855,7 @@ async function run(context) {
         const local = __addDisposableResource(env_1, await (0,cli_local/* openLocal */.qE)(context, settings, live), false);
         if (context.flags.dryRun === true)
             return await dryRun(local, live);
+        await refuseFiltered(local.workshop.git, local.workshop.objects);
         const stop = new AbortController();
         const release = onSignals(stop, live);
         try {

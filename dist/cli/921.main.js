@@ -222,6 +222,7 @@ function started(state, request, job) {
             ...state.control,
             // This is the job that was promised.
             continuePending: false,
+            mendedRun: null,
             chosen: { ...state.control.chosen, ...request.chosen },
             // A person who starts the run anew has mended what Ralph paused for, or sees it again; a person's pause stays.
             paused: request.generation === null && state.control.paused?.by === 'ralph' ? null : state.control.paused,
@@ -307,6 +308,7 @@ function emptyControl() {
         jobsBefore: 0,
         limited: 0,
         continuePending: false,
+        mendedRun: null,
         chosen: {},
     };
 }
@@ -907,6 +909,47 @@ function recordMessage(state, subject) {
 
 /***/ }),
 
+/***/ 4089:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   a: () => (/* binding */ ranked),
+/* harmony export */   m: () => (/* binding */ withLearnings)
+/* harmony export */ });
+// What sessions learned for later ones: the same thing is kept once, and what is about the story comes into its prompt first.
+const MOST = 50;
+/** The learnings with new ones; one that says the same as before is said anew, so that it counts as the newest. */
+function withLearnings(known, fresh) {
+    const all = new Map();
+    for (const learning of [...known, ...fresh]) {
+        const key = gist(learning);
+        if (key === '')
+            continue;
+        all.delete(key);
+        all.set(key, learning);
+    }
+    return [...all.values()].slice(-MOST);
+}
+/** The learnings in the order in which they are worth a place: by the words they share with the story, then the newest. */
+function ranked(learnings, story) {
+    const about = new Set(wordsOf(story));
+    const score = (learning) => new Set(wordsOf(learning).filter((word) => about.has(word))).size;
+    return learnings
+        .map((learning, age) => ({ learning, age, score: score(learning) }))
+        .sort((one, other) => other.score - one.score || other.age - one.age)
+        .map(({ learning }) => learning);
+}
+/** A learning without what does not change its meaning. */
+function gist(learning) {
+    return wordsOf(learning, 1).join(' ');
+}
+function wordsOf(text, shortest = 4) {
+    return (text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []).filter((word) => word.length >= shortest);
+}
+
+
+/***/ }),
+
 /***/ 612:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
@@ -999,10 +1042,13 @@ function budgetLeft(state, limits) {
         tokens: maxTokens === null ? null : maxTokens - usage.inputTokens - usage.outputTokens,
     };
 }
-/** The batch of this job is over: its iterations are used, or an attempt no longer fits before the deadline. */
-function batchOver(state, limits, now) {
+/**
+ * The batch of this job is over: its iterations are used, or an attempt no longer fits before the deadline. `done`: only
+ * the final verification is left, which is no iteration.
+ */
+function batchOver(state, limits, now, done) {
     const { job } = state;
-    if (limits.iterationsPerJob > 0 && job.iterations >= limits.iterationsPerJob) {
+    if (!done && limits.iterationsPerJob > 0 && job.iterations >= limits.iterationsPerJob) {
         return `the batch of ${limits.iterationsPerJob} iterations is done`;
     }
     // Attempts that are given back again and again must not hold a job for ever.
@@ -1072,6 +1118,7 @@ function sessionMs(state, limits, now) {
 /* harmony import */ var _system_excerpt_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(2708);
 /* harmony import */ var _breaker_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(2226);
 /* harmony import */ var _commands_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(4650);
+/* harmony import */ var _learnings_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(4089);
 /* harmony import */ var _limits_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(5756);
 // How events change the state. Pure: the only place that passes, blocks, charges or counts anything.
 
@@ -1082,8 +1129,8 @@ function sessionMs(state, limits, now) {
 
 
 
+
 const TIMELINE = 200;
-const LEARNINGS = 50;
 const MEND_AGENT = 'mend the agent, then run again';
 /** Joins with people's pushes in one job. */
 const MAX_JOINS = 5;
@@ -1570,6 +1617,7 @@ function takeBack(state, id, failure, at, limits) {
         summary: failure.summary,
         ms: 0,
         costUsd: 0,
+        tokens: 0,
         at,
         job: state.prd.run.jobs,
     };
@@ -1607,6 +1655,7 @@ function noteTime(state, attempt, result, summary, at) {
         summary,
         ms,
         costUsd,
+        tokens: (attempt.session?.usage.inputTokens ?? 0) + (attempt.session?.usage.outputTokens ?? 0),
         at,
         job: state.prd.run.jobs,
     };
@@ -1649,11 +1698,9 @@ function spend(state, storyId, usage) {
     return withRecord(paid, storyId, (record) => ({ ...record, usage: (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_5__/* .addUsage */ .vk)(record.usage, usage) }));
 }
 function learn(state, learnings) {
-    const known = state.prd.run.learnings;
-    const fresh = learnings.filter((learning) => !known.includes(learning));
-    if (fresh.length === 0)
+    if (learnings.length === 0)
         return state;
-    const run = { ...state.prd.run, learnings: [...known, ...fresh].slice(-LEARNINGS) };
+    const run = { ...state.prd.run, learnings: (0,_learnings_js__WEBPACK_IMPORTED_MODULE_8__/* .withLearnings */ .m)(state.prd.run.learnings, learnings) };
     return { ...state, prd: { ...state.prd, run } };
 }
 /** An event that comes at another moment changes nothing. */
@@ -5779,7 +5826,10 @@ function findAgent(name) {
 
 // EXTERNAL MODULE: ./lib/system/excerpt.js
 var excerpt = __webpack_require__(2708);
+// EXTERNAL MODULE: ./lib/loop/learnings.js
+var learnings = __webpack_require__(4089);
 ;// CONCATENATED MODULE: ./lib/loop/prompt.js
+
 
 /** UTF-8 bytes that each part may take; together under 8 KB beside the story's own text and context.md (design 9). */
 const BOUNDS = {
@@ -5847,7 +5897,7 @@ function runPrompt(template, state, story, facts) {
         storyDescription: story.description,
         acceptanceCriteria: bullets(story.acceptanceCriteria),
         attempt: String(story.retries + 1),
-        learnings: section('What earlier sessions learned', newest(state.prd.run.learnings, BOUNDS.learnings)),
+        learnings: section('What earlier sessions learned', learned(state.prd.run.learnings, story, BOUNDS.learnings)),
         progress: section('The last iterations', tail(state.recent.join('\n'), BOUNDS.progress)),
         guidance: section('Guidance from a maintainer', newest(guidance, BOUNDS.guidance)),
         kept: keptNote(state.kept[story.id] !== undefined, facts),
@@ -5898,16 +5948,32 @@ function bullets(items) {
 }
 /** The newest entries that fit, in their order. */
 function newest(items, bound) {
+    return fitting([...items].reverse(), bound)
+        .reverse()
+        .join('\n');
+}
+/** What has been learned about the story, then the newest; in the order in which it was learned. */
+function learned(items, story, bound) {
+    const about = [story.title, story.description, ...story.acceptanceCriteria, ...story.tags].join(' ');
+    const lines = fitting((0,learnings/* ranked */.a)(items, about), bound);
+    const at = (line) => items.findIndex((item) => lineOf(item, bound) === line);
+    return lines.sort((one, other) => at(one) - at(other)).join('\n');
+}
+/** The first items that fit, each on a line. */
+function fitting(items, bound) {
     const kept = [];
     let size = 0;
-    for (const item of [...items].reverse()) {
-        const line = first(`- ${prompt_oneLine(item)}`, Math.min(400, bound - 1));
+    for (const item of items) {
+        const line = lineOf(item, bound);
         if (kept.length > 0 && size + bytes(line) + 1 > bound)
             break;
-        kept.unshift(line);
+        kept.push(line);
         size += bytes(line) + 1;
     }
-    return kept.join('\n');
+    return kept;
+}
+function lineOf(item, bound) {
+    return first(`- ${prompt_oneLine(item)}`, Math.min(400, bound - 1));
 }
 function fenced(text, bound) {
     if (text.trim() === '')

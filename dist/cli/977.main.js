@@ -126,7 +126,7 @@ function outcomeOf(state, limits, now) {
     const budget = (0,_limits_js__WEBPACK_IMPORTED_MODULE_2__/* .spent */ .RT)(state, limits);
     if (budget !== null)
         return end('budget', budget);
-    const over = (0,_limits_js__WEBPACK_IMPORTED_MODULE_2__/* .batchOver */ .zZ)(state, limits, now);
+    const over = (0,_limits_js__WEBPACK_IMPORTED_MODULE_2__/* .batchOver */ .zZ)(state, limits, now, done);
     return over === null ? null : orIdle(state, end('continued', over));
 }
 /** The branch is not there any more: what was complete stays complete, anything else waits for a person. */

@@ -36,7 +36,7 @@ export async function mend(folder: string): Promise<string> {
   // The attempt stays as it is: the next job charges and gives back what is not settled. A chain that nobody stopped is
   // to be resumed.
   const continuePending = core.getState('stopped') !== 'true'
-  const control = { ...found.state.control, continuePending }
+  const control = { ...found.state.control, continuePending, mendedRun: context.run.id }
   await workshop.store.save({ ...found.state, lease: null, control })
   return `the lease was released (${ended} processes ended)`
 }

@@ -52,7 +52,7 @@ export async function resumeLost(context: ActionContext): Promise<string> {
   }
 
   async function holderOf(state: State): Promise<HolderRun> {
-    const id = state.lease?.runId ?? null
+    const id = state.lease?.runId ?? state.control.mendedRun
     if (id === null) return null
     const { owner, repo } = place
     try {

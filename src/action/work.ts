@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import * as core from '@actions/core'
 import { claim, Held, newJob, Superseded } from '../claim.ts'
 import { createLive } from '../cli/live.ts'
+import { refuseFiltered } from '../git/filters.ts'
 import { createChecks } from '../github/checks.ts'
 import { type Api, createClient } from '../github/client.ts'
 import { createConversation } from '../github/conversation.ts'
@@ -53,6 +54,7 @@ export async function work(context: ActionContext, log: Log, signal: AbortSignal
   for (const note of [...notes, ...unsupported(settings)]) core.notice(note)
   log.group('Settings', describeSettings(settings).split('\n'))
   using workshop = await openFor(context, settings, token)
+  await refuseFiltered(workshop.git, workshop.objects)
   const api = createClient({ token, url: place.api, warn })
   const publishApi =
     settings.publishToken === null

@@ -1,6 +1,7 @@
 // `ralph run`: works on a feature on this machine until an outcome.
 import { join } from 'node:path'
 import { claim, Held, newJob } from '../claim.ts'
+import { refuseFiltered } from '../git/filters.ts'
 import { loop } from '../loop/loop.ts'
 import { nextStep } from '../loop/next-step.ts'
 import type { Ports } from '../loop/ports.ts'
@@ -29,6 +30,7 @@ export async function run(context: Context): Promise<Answer> {
     live.warn('no gate is configured: every change that an agent makes will pass')
   using local = await openLocal(context, settings, live)
   if (context.flags.dryRun === true) return await dryRun(local, live)
+  await refuseFiltered(local.workshop.git, local.workshop.objects)
   const stop = new AbortController()
   const release = onSignals(stop, live)
   try {

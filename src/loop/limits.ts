@@ -83,10 +83,13 @@ export function budgetLeft(state: State, limits: Limits): { costUsd: number | nu
   }
 }
 
-/** The batch of this job is over: its iterations are used, or an attempt no longer fits before the deadline. */
-export function batchOver(state: State, limits: Limits, now: number): string | null {
+/**
+ * The batch of this job is over: its iterations are used, or an attempt no longer fits before the deadline. `done`: only
+ * the final verification is left, which is no iteration.
+ */
+export function batchOver(state: State, limits: Limits, now: number, done: boolean): string | null {
   const { job } = state
-  if (limits.iterationsPerJob > 0 && job.iterations >= limits.iterationsPerJob) {
+  if (!done && limits.iterationsPerJob > 0 && job.iterations >= limits.iterationsPerJob) {
     return `the batch of ${limits.iterationsPerJob} iterations is done`
   }
   // Attempts that are given back again and again must not hold a job for ever.

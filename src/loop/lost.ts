@@ -11,17 +11,21 @@ export function whyLost(state: State, holder: HolderRun, now: number): string | 
   if (control.paused !== null) return null
   if (control.notBefore !== null && control.notBefore > now) return null
   if (lease !== null) return whyHeldInVain(state, holder, now)
+  if (control.mendedRun !== null && (holder?.status !== 'completed' || stopped(holder, state))) return null
   if (control.continuePending) return 'the next job was promised and never started'
   const waited = prd.run.outcome === 'paused' && control.notBefore !== null
   return waited ? 'the time to wait for is over' : null
 }
 
 function whyHeldInVain(state: State, holder: HolderRun, now: number): string | null {
-  const { lease, job } = state
+  const { lease } = state
   if (lease === null) return null
   const over = holder === null ? expired(lease, now) : holder.status === 'completed'
   if (!over) return null
-  // A job that was cancelled before our own deadline was stopped by a person.
-  if (holder?.conclusion === 'cancelled' && holder.at < job.deadline) return null
-  return 'the job that worked on it was lost'
+  return stopped(holder, state) ? null : 'the job that worked on it was lost'
+}
+
+/** A job that was cancelled before our own deadline was stopped by a person. */
+function stopped(holder: HolderRun, { job }: State): boolean {
+  return holder?.conclusion === 'cancelled' && holder.at < job.deadline
 }

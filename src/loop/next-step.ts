@@ -111,7 +111,7 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   }
   const budget = spent(state, limits)
   if (budget !== null) return end('budget', budget)
-  const over = batchOver(state, limits, now)
+  const over = batchOver(state, limits, now, done)
   return over === null ? null : orIdle(state, end('continued', over))
 }
 

@@ -1,6 +1,7 @@
 // The prompts: bounded, the stable part first so that vendors can cache it. Pure.
 import type { Story } from '../prd/schema.ts'
 import { excerpt } from '../system/excerpt.ts'
+import { ranked } from './learnings.ts'
 import type { State } from './state.ts'
 
 /** UTF-8 bytes that each part may take; together under 8 KB beside the story's own text and context.md (design 9). */
@@ -87,7 +88,10 @@ export function runPrompt(template: string | null, state: State, story: Story, f
     storyDescription: story.description,
     acceptanceCriteria: bullets(story.acceptanceCriteria),
     attempt: String(story.retries + 1),
-    learnings: section('What earlier sessions learned', newest(state.prd.run.learnings, BOUNDS.learnings)),
+    learnings: section(
+      'What earlier sessions learned',
+      learned(state.prd.run.learnings, story, BOUNDS.learnings),
+    ),
     progress: section('The last iterations', tail(state.recent.join('\n'), BOUNDS.progress)),
     guidance: section('Guidance from a maintainer', newest(guidance, BOUNDS.guidance)),
     kept: keptNote(state.kept[story.id] !== undefined, facts),
@@ -158,15 +162,34 @@ function bullets(items: readonly string[]): string {
 
 /** The newest entries that fit, in their order. */
 function newest(items: readonly string[], bound: number): string {
+  return fitting([...items].reverse(), bound)
+    .reverse()
+    .join('\n')
+}
+
+/** What has been learned about the story, then the newest; in the order in which it was learned. */
+function learned(items: readonly string[], story: Story, bound: number): string {
+  const about = [story.title, story.description, ...story.acceptanceCriteria, ...story.tags].join(' ')
+  const lines = fitting(ranked(items, about), bound)
+  const at = (line: string) => items.findIndex((item) => lineOf(item, bound) === line)
+  return lines.sort((one, other) => at(one) - at(other)).join('\n')
+}
+
+/** The first items that fit, each on a line. */
+function fitting(items: readonly string[], bound: number): string[] {
   const kept: string[] = []
   let size = 0
-  for (const item of [...items].reverse()) {
-    const line = first(`- ${oneLine(item)}`, Math.min(400, bound - 1))
+  for (const item of items) {
+    const line = lineOf(item, bound)
     if (kept.length > 0 && size + bytes(line) + 1 > bound) break
-    kept.unshift(line)
+    kept.push(line)
     size += bytes(line) + 1
   }
-  return kept.join('\n')
+  return kept
+}
+
+function lineOf(item: string, bound: number): string {
+  return first(`- ${oneLine(item)}`, Math.min(400, bound - 1))
 }
 
 function fenced(text: string, bound: number): string {

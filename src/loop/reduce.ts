@@ -6,11 +6,11 @@ import { progressEntry } from '../report/progress.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { closedBreaker, struck, tried } from './breaker.ts'
 import { applyCommand } from './commands.ts'
+import { withLearnings } from './learnings.ts'
 import { endOfWork, estimate, idle, type Limits, MAX_IDLE_JOBS, withCall } from './limits.ts'
 import type { Attempt, Event, Failure, GateResult, Kept, State, StoryRecord, TimelineEntry } from './state.ts'
 
 const TIMELINE = 200
-const LEARNINGS = 50
 const MEND_AGENT = 'mend the agent, then run again'
 /** Joins with people's pushes in one job. */
 const MAX_JOINS = 5
@@ -557,6 +557,7 @@ function takeBack(state: State, id: string, failure: Failure, at: number, limits
     summary: failure.summary,
     ms: 0,
     costUsd: 0,
+    tokens: 0,
     at,
     job: state.prd.run.jobs,
   }
@@ -612,6 +613,7 @@ function noteTime(
     summary,
     ms,
     costUsd,
+    tokens: (attempt.session?.usage.inputTokens ?? 0) + (attempt.session?.usage.outputTokens ?? 0),
     at,
     job: state.prd.run.jobs,
   }
@@ -667,10 +669,8 @@ function spend(state: State, storyId: string | null, usage: Usage): State {
 }
 
 function learn(state: State, learnings: readonly string[]): State {
-  const known = state.prd.run.learnings
-  const fresh = learnings.filter((learning) => !known.includes(learning))
-  if (fresh.length === 0) return state
-  const run = { ...state.prd.run, learnings: [...known, ...fresh].slice(-LEARNINGS) }
+  if (learnings.length === 0) return state
+  const run = { ...state.prd.run, learnings: withLearnings(state.prd.run.learnings, learnings) }
   return { ...state, prd: { ...state.prd, run } }
 }
 

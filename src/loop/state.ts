@@ -153,6 +153,8 @@ export type Control = {
   jobsBefore: number
   /** The next job was promised by this push; whoever finds it dispatches again. */
   continuePending: boolean
+  /** The run whose post step gave the lease back: its conclusion tells whether a person had stopped it. */
+  mendedRun: number | null
   /** Inputs that the person chose at kick-off. */
   chosen: Record<string, string>
 }
@@ -173,6 +175,8 @@ export type TimelineEntry = {
   summary: string
   ms: number
   costUsd: number
+  /** In and out; cached ones among them. */
+  tokens: number
   /** Epoch milliseconds. */
   at: number
   job: number

@@ -8,6 +8,7 @@ import {
   folded,
   footer,
   headingOf,
+  jobsTable,
   lastFailure,
   nextBlock,
   notesList,
@@ -62,6 +63,7 @@ export function stickyComment(state: State, facts: Facts): string {
 export function jobSummary(state: State, facts: Facts): string {
   const graph = dependencyGraph(state)
   const timeline = timelineTable(state)
+  const jobs = jobsTable(state)
   return fitted(
     (room) =>
       stacked([
@@ -75,6 +77,7 @@ export function jobSummary(state: State, facts: Facts): string {
         graph === null ? '' : folded('What depends on what', graph, graphOpen(state)),
         spending(state, facts),
         timeline === '' ? '' : `#### Iterations\n\n${timeline}`,
+        jobs === '' ? '' : `#### Jobs\n\n${jobs}`,
         lastFailure(state, 30_000),
         footer(state, facts),
       ]),

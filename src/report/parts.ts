@@ -380,15 +380,42 @@ export function timelineTable(state: State): string {
         RESULTS[entry.result],
         markdownText(entry.summary, 200),
         entry.costUsd > 0 ? usd(entry.costUsd) : '',
+        entry.tokens > 0 ? tokens(entry.tokens) : '',
         timeCell(entry.ms),
         String(entry.job),
         utc(entry.at).replace(' UTC', '').replace(' ', '&nbsp;'),
       ]),
     )
-  const names = ['#', 'Story', 'Attempt', 'Result', 'Why', 'Cost', 'Time', 'Job', 'When (UTC)']
-  return [row(names), row(['--:', ':--', '--:', ':--', ':--', '--:', '--:', '--:', ':--']), ...rows].join(
-    '\n',
-  )
+  const names = ['#', 'Story', 'Attempt', 'Result', 'Why', 'Cost', 'Tokens', 'Time', 'Job', 'When (UTC)']
+  return [
+    row(names),
+    row(['--:', ':--', '--:', ':--', ':--', '--:', '--:', '--:', '--:', ':--']),
+    ...rows,
+  ].join('\n')
+}
+
+/** What each job did and used, where there was more than one; sessions of the judge are in the total alone. */
+export function jobsTable(state: State): string {
+  const jobs = [...new Set(state.timeline.map((entry) => entry.job))]
+  if (jobs.length < 2) return ''
+  const rows = jobs.map((job) => {
+    const own = state.timeline.filter((entry) => entry.job === job)
+    const sum = (of: (entry: State['timeline'][number]) => number) =>
+      own.reduce((total, entry) => total + of(entry), 0)
+    const charged = own.filter((entry) => entry.result === 'passed' || entry.result === 'rejected')
+    const passed = own.filter((entry) => entry.result === 'passed')
+    const cost = sum((entry) => entry.costUsd)
+    return row([
+      String(job),
+      String(charged.length),
+      String(passed.length),
+      cost > 0 ? usd(cost) : '',
+      tokens(sum((entry) => entry.tokens)),
+      timeCell(sum((entry) => entry.ms)),
+    ])
+  })
+  const names = ['Job', 'Iterations', 'Passed', 'Cost', 'Tokens', 'Time']
+  return [row(names), row(names.map(() => '--:')), ...rows].join('\n')
 }
 
 /** When this was written and where to look further, in small letters. */

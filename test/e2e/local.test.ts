@@ -282,3 +282,19 @@ test("rules that an agent writes into the person's own ignore file hide nothing"
   assert.equal(ended.code, 0, ended.out)
   assert.equal(at.git('show', 'ralph/sample:hidden.txt'), 'x')
 })
+
+test('files that a filter has rewritten are told before anything begins; its pointers are files like any other', async () => {
+  await using at = await place(
+    ['US-001'],
+    { 'US-001': [good('US-001')] },
+    { '.gitattributes': '*.bin filter=big\n', 'a.bin': 'pointer\n' },
+  )
+  at.git('config', 'filter.big.smudge', 'sed s/pointer/content-of-many-megabytes/')
+  at.git('config', 'filter.big.clean', 'sed s/content-of-many-megabytes/pointer/')
+  assert.equal((await at.run([...GOOD, '--once'])).code, 0, 'a pointer, and complete with its one iteration')
+  await rm(join(at.repository, 'a.bin'))
+  at.git('checkout', 'a.bin')
+  const ended = await at.run(GOOD)
+  assert.equal(ended.code, 64)
+  assert.match(ended.err, /a\.bin: found a file that the filter big has rewritten/)
+})

@@ -78,3 +78,35 @@ test('a publish token that is wrong from the start is said, before anything exis
   assert.match(annotationsOf(run, 'error').join('\n'), /publish-token that is valid/)
   assert.equal(await site.github.head('ralph/sample'), null)
 })
+
+test('a job that wakes up after another has taken the feature over moves nothing, and says so', async () => {
+  await using site = await openSite({ stories: STORIES, script: {} })
+  const middle = site.hold('middle')
+  await site.setScript({ 'US-001': [{ ...goodTurn('one', 1), shell: middle.shell }] })
+  await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  const run = await middle.reached()
+  const { bare } = site.github
+  const ref = 'refs/ralph/2026-01-31-sample'
+  const state = await site.state()
+  assert.ok(state.lease !== null)
+  // What the other one has written: the lease is its own now.
+  const taken = { ...state, attempt: null, lease: { ...state.lease, nonce: 'another', runId: 424242 } }
+  const blob = await bare.run(['hash-object', '-w', '--stdin'], { input: JSON.stringify(taken) })
+  const at = async () => (await bare.run(['rev-parse', ref])).trim()
+  const before = await at()
+  const tree = await bare.writeTree(before, [`100644 ${blob.trim()}\t.ralph-state/state.json`])
+  const who = { name: 'Other', email: 'other@example.com' }
+  const other = await bare.commitTree(tree, [before], 'taken over', { author: who, committer: who })
+  await bare.run(['update-ref', ref, other])
+  const branch = await site.github.head('ralph/sample')
+  const comment = site.github.comments((await site.pull()).number)[0]?.body
+  await middle.release()
+  await site.runner.settled()
+
+  assert.equal(run.conclusion, 'success', site.log())
+  assert.match(annotationsOf(run, 'notice').join('\n'), /another run has taken this feature over/)
+  assert.equal(await at(), other, 'the state is as the other one left it')
+  assert.equal(await site.github.head('ralph/sample'), branch)
+  assert.equal(site.github.comments((await site.pull()).number)[0]?.body, comment)
+  assert.equal(site.runner.runs.length, 1, 'nothing was dispatched')
+})

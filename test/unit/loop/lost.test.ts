@@ -82,6 +82,14 @@ test('a job that a person cancelled before our deadline is not resumed; one that
   assert.match(whyLost(held, ran('cancelled', NOW + 4_000_000), NOW + 4_000_000) ?? '', /was lost/)
 })
 
+test('a job whose post step gave the lease back is resumed, unless a person had cancelled it', () => {
+  const mended = state({ control: { ...emptyControl(), continuePending: true, mendedRun: 7 } })
+  assert.match(whyLost(mended, ran('failure'), NOW) ?? '', /promised/)
+  assert.equal(whyLost(mended, ran('cancelled'), NOW), null)
+  assert.equal(whyLost(mended, { status: 'in_progress', conclusion: null, at: NOW }, NOW), null)
+  assert.equal(whyLost(mended, null, NOW), null, 'what could not be asked is asked the next time')
+})
+
 test('a promised job that never started is resumed', () => {
   assert.match(
     whyLost(state({ control: { ...emptyControl(), continuePending: true } }), null, NOW) ?? '',

@@ -182,6 +182,7 @@ test('no text of any size is over the limit of its place', () => {
       summary: title,
       ms: 1,
       costUsd: 1,
+      tokens: 1200,
       at: NOW,
       job: 1,
     }))
@@ -278,7 +279,7 @@ test('the summary has every iteration', () => {
   assert.ok(summary.startsWith('## 🛑 Stuck: US-003 is blocked'))
   assert.ok(
     summary.includes(
-      '| 4 | US-003 | 1 | ❌&nbsp;rejected | gate test failed (exit 1) | $0.61 | 3m&nbsp;41s | 1 | 2026-01-10&nbsp;13:25 |',
+      '| 4 | US-003 | 1 | ❌&nbsp;rejected | gate test failed (exit 1) | $0.61 | 1k | 3m&nbsp;41s | 1 | 2026-01-10&nbsp;13:25 |',
     ),
   )
   assert.equal(summary.match(/^\| \d+ \| US-/gm)?.length, 7)

@@ -181,6 +181,7 @@ export function justStarted(): State {
       jobsBefore: 0,
       limited: 0,
       continuePending: false,
+      mendedRun: null,
       chosen: {},
     },
     verification: { approved: false, sessions: 0, message: '' },
@@ -390,6 +391,7 @@ function entry(
     summary,
     ms,
     costUsd,
+    tokens: 1200,
     at: NOW - 3_600_000 + iteration * 300_000,
     job: 1,
   }
