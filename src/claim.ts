@@ -264,6 +264,7 @@ function started(state: State, request: ClaimRequest, job: Job): State {
       ...state.control,
       // This is the job that was promised.
       continuePending: false,
+      idleJobs: state.control.idleJobs + (state.lease !== null && state.job.iterations === 0 ? 1 : 0),
       mendedRun: null,
       chosen: { ...state.control.chosen, ...request.chosen },
       // A person who starts the run anew has mended what Ralph paused for, or sees it again; a person's pause stays.

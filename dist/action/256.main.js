@@ -14,8 +14,10 @@ export const modules = {
 /* harmony export */ });
 /* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1455);
 /* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(6760);
-/* harmony import */ var _git_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(5216);
+/* harmony import */ var _system_files_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(1870);
+/* harmony import */ var _git_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(5216);
 // The user's clone: its branch, HEAD, index, refs, hooks and configuration are Ralph's to keep, whatever an agent did.
+
 
 
 
@@ -32,10 +34,10 @@ async function takeSnapshot(git, whole) {
     const { commonDir } = git.clone;
     const files = new Map();
     for (const name of FILES)
-        files.set(name, await readRegular((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, name)));
+        files.set(name, await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .readRegular */ .VX)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, name)));
     const hooks = new Map();
     for (const name of await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readdir)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, 'hooks')).catch(() => [])) {
-        const bytes = await readRegular((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, 'hooks', name));
+        const bytes = await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .readRegular */ .VX)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, 'hooks', name));
         if (bytes !== null)
             hooks.set(name, bytes);
     }
@@ -47,33 +49,37 @@ async function shareShallow(git, snapshot) {
     const borders = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readFile)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(git.shared, 'shallow')).catch(() => null);
     if (borders === null)
         return;
-    await replace((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(git.clone.commonDir, 'shallow'), borders);
+    await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .replaceFile */ .fR)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(git.clone.commonDir, 'shallow'), borders);
     snapshot.files.set('shallow', borders);
 }
 /** Undoes what an agent did to the clone beside the work tree. Cheap when nothing was done. */
 async function putBack(git, snapshot) {
     const { commonDir, gitDir } = git.clone;
+    for (const folder of ['refs', 'ralph'])
+        await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .removeOdd */ .aB)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, folder));
+    for (const name of ['packed-refs', 'index'])
+        await removeOddFile((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, name));
     for (const [name, bytes] of snapshot.files) {
         const file = (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, name);
-        const now = await readRegular(file);
-        if (bytes === null && now !== null)
-            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)(file, { force: true, recursive: true });
-        else if (bytes !== null && (now === null || !now.equals(bytes)))
-            await replace(file, bytes);
+        const now = await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .readRegular */ .VX)(file);
+        if (bytes === null)
+            await removeAny(file);
+        else if (now === null || !now.equals(bytes))
+            await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .replaceFile */ .fR)(file, bytes);
     }
     const hooks = (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, 'hooks');
     for (const name of await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readdir)(hooks).catch(() => [])) {
         const wanted = snapshot.hooks.get(name);
-        const now = await readRegular((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(hooks, name));
+        const now = await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .readRegular */ .VX)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(hooks, name));
         if (wanted === undefined)
             await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(hooks, name), { force: true, recursive: true });
         else if (now === null || !now.equals(wanted))
-            await replace((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(hooks, name), wanted);
+            await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .replaceFile */ .fR)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(hooks, name), wanted);
     }
     await git.writeConfig();
-    const head = await readRegular((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD'));
+    const head = await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .readRegular */ .VX)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD'));
     if (head === null || !head.equals(snapshot.head))
-        await replace((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD'), snapshot.head);
+        await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .replaceFile */ .fR)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD'), snapshot.head);
     await putRefsBack(git, snapshot);
 }
 /** A person may work in the same clone: on a laptop only Ralph's own refs are put back, the others are let be. */
@@ -101,15 +107,15 @@ async function moveClone(git, snapshot, branch, commit, mirrors) {
         .filter(([name, oid]) => snapshot.refs.get(name) !== oid)
         .map(([name, oid]) => `update ${name} ${oid}`);
     for (const [name] of wanted)
-        await (0,_git_js__WEBPACK_IMPORTED_MODULE_2__/* .removeStaleLock */ .zF)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(git.clone.commonDir, `${name}.lock`));
+        await (0,_git_js__WEBPACK_IMPORTED_MODULE_3__/* .removeStaleLock */ .zF)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(git.clone.commonDir, `${name}.lock`));
     await updateRefs(git, lines);
     for (const [name, oid] of wanted)
         snapshot.refs.set(name, oid);
     const head = Buffer.from(`ref: ${ref}\n`);
     snapshot.head = head;
-    const now = await readRegular((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD'));
+    const now = await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .readRegular */ .VX)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD'));
     if (now === null || !now.equals(head))
-        await replace((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD'), head);
+        await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .replaceFile */ .fR)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD'), head);
     await shareIndex(git);
 }
 /** The clone's index becomes ours: what we checked out is clean for it, too. */
@@ -117,6 +123,16 @@ async function shareIndex(git) {
     const { gitDir } = git.clone;
     await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'index.lock'), { force: true });
     await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.copyFile)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(git.own, 'index'), (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'index.ralph')).then(() => (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rename)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'index.ralph'), (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'index')), () => { });
+}
+async function removeAny(file) {
+    if ((await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.lstat)(file).catch(() => null)) !== null)
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)(file, { force: true, recursive: true });
+}
+/** Whatever stands there and is no file: git would open it and wait. */
+async function removeOddFile(file) {
+    const found = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.lstat)(file).catch(() => null);
+    if (found !== null && !found.isFile())
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)(file, { force: true, recursive: true });
 }
 async function refsOf(git, patterns = []) {
     const listed = await git.onClone(['for-each-ref', '--format=%(objectname) %(refname)', ...patterns]);
@@ -133,29 +149,6 @@ async function updateRefs(git, lines) {
     if (lines.length === 0)
         return;
     await git.onClone(['update-ref', '--stdin', '--no-deref'], { input: `${lines.join('\n')}\n` });
-}
-/** Puts a file in its place in one move: whoever dies here leaves the old one or the new one, whole. */
-async function replace(file, bytes) {
-    const fresh = `${file}.ralph`;
-    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)(fresh, { force: true, recursive: true });
-    const handle = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.open)(fresh, 'wx');
-    try {
-        await handle.writeFile(bytes);
-        await handle.sync();
-    }
-    finally {
-        await handle.close();
-    }
-    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rename)(fresh, file).catch(async () => {
-        // A folder stands in its place.
-        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)(file, { force: true, recursive: true });
-        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rename)(fresh, file);
-    });
-}
-/** A file's bytes, or null for anything else: a pipe that an agent put there would be read for ever. */
-async function readRegular(file) {
-    const found = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.lstat)(file).catch(() => null);
-    return found?.isFile() === true ? (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readFile)(file) : null;
 }
 
 
@@ -175,7 +168,9 @@ async function readRegular(file) {
 /* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(1455);
 /* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(6760);
 /* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(94);
+/* harmony import */ var _system_files_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(1870);
 // Runs git with a directory, index and configuration of Ralph's own, so that nothing an agent wrote can steer it.
+
 
 
 
@@ -319,19 +314,23 @@ class Git {
         }
         // A way to a remote that has gone silent is given up, and tried again by the caller.
         lines.push('[http]', '\tlowSpeedLimit = 1', '\tlowSpeedTime = 60');
-        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(shared, 'config'), `${lines.join('\n')}\n`);
-        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'HEAD'), 'ref: refs/heads/ralph-unborn\n');
+        const exclude = await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_4__/* .readRegular */ .VX)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(clone.commonDir, 'info', 'exclude'));
+        const files = [
+            [(0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(shared, 'config'), `${lines.join('\n')}\n`],
+            [(0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'HEAD'), 'ref: refs/heads/ralph-unborn\n'],
+            [(0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(shared, 'info', 'exclude'), exclude ?? ''],
+            [ignored, this.#ignored],
+            [(0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(shared, 'info', 'attributes'), ''],
+        ];
         // By the file, not by the environment: git looks for refs where the file says.
         if (own !== shared)
-            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'commondir'), `${shared}\n`);
-        const exclude = (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(shared, 'info', 'exclude');
-        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.copyFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(clone.commonDir, 'info', 'exclude'), exclude).catch(() => (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)(exclude, ''));
-        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)(ignored, this.#ignored);
-        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(shared, 'info', 'attributes'), '');
-        const boundary = async (dir) => (await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.readFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(dir, 'shallow'), 'utf8').catch(() => '')).split('\n').filter(Boolean);
+            files.push([(0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'commondir'), `${shared}\n`]);
+        for (const [file, text] of files)
+            await writeOwn(file, text);
+        const boundary = async (dir) => ((await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_4__/* .readRegular */ .VX)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(dir, 'shallow')))?.toString('utf8') ?? '').split('\n').filter(Boolean);
         const shallow = new Set([...(await boundary(clone.commonDir)), ...(await boundary(shared))]);
         if (shallow.size > 0)
-            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.writeFile)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(shared, 'shallow'), `${[...shallow].join('\n')}\n`);
+            await writeOwn((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(shared, 'shallow'), `${[...shallow].join('\n')}\n`);
     }
     /** Runs git on our own directory. Throws GitError on an exit code that was not accepted. */
     run(args, options = {}) {
@@ -370,6 +369,13 @@ class Git {
         await Promise.all(['index.lock', 'HEAD.lock', 'config.lock', 'shallow.lock'].map((name) => (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(this.own, name), { force: true })));
     }
 }
+/** Writes a file of ours where it does not stand already. */
+async function writeOwn(file, text) {
+    const wanted = Buffer.from(text);
+    if ((await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_4__/* .readRegular */ .VX)(file))?.equals(wanted) === true)
+        return;
+    await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_4__/* .replaceFile */ .fR)(file, wanted);
+}
 function configHome(env) {
     return env.XDG_CONFIG_HOME ?? (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(env.HOME ?? '/', '.config');
 }
@@ -400,8 +406,8 @@ function pick(options) {
 function quoted(value) {
     return `"${value.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`;
 }
-/** What a timer of Node can hold, milliseconds. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** A git of ours that takes longer waits for something that never comes, milliseconds. */
+const LOCAL_MS = 15 * 60_000;
 function execute(args, options) {
     return new Promise((done, fail) => {
         // A group of its own: Ctrl+C on a terminal must not end a git that is writing our state.
@@ -421,14 +427,14 @@ function execute(args, options) {
             late = true;
             if (child.pid !== undefined)
                 process.kill(-child.pid, 'SIGKILL');
-        }, options.timeoutMs ?? LONGEST_TIMER_MS);
+        }, options.timeoutMs ?? LOCAL_MS);
         child.on('error', (error) => {
             clearTimeout(timer);
             fail(new GitError(args, 127, error.message));
         });
         child.on('close', (code, signal) => {
             clearTimeout(timer);
-            const why = late ? `no end within ${options.timeoutMs} ms` : `ended by ${signal}`;
+            const why = late ? `no end in time` : `ended by ${signal}`;
             const stderr = Buffer.concat(err).toString('utf8') + (signal === null ? '' : why);
             const result = { code: late ? 124 : (code ?? 128), stdout: Buffer.concat(out).toString('utf8'), stderr };
             if (result.code === 0 || options.accept?.includes(result.code))
@@ -849,6 +855,84 @@ function sayHolder(lease) {
     if (lease.runId !== null)
         return lease.url === null ? `run ${lease.runId}` : `run ${lease.runId} (${lease.url})`;
     return `process ${lease.pid} on ${lease.host}`;
+}
+
+
+/***/ }),
+
+/***/ 1870:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   Bq: () => (/* binding */ clearWay),
+/* harmony export */   VX: () => (/* binding */ readRegular),
+/* harmony export */   aB: () => (/* binding */ removeOdd),
+/* harmony export */   fR: () => (/* binding */ replaceFile)
+/* harmony export */ });
+/* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(3024);
+/* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(1455);
+/* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(6760);
+// Files in places that are not ours alone: an agent may have put a pipe, a link or a folder where a file is expected.
+
+
+
+/** A file's bytes, or null for anything else: a pipe would be read for ever, a link leads elsewhere. */
+async function readRegular(file) {
+    const found = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.lstat)(file).catch(() => null);
+    if (found?.isFile() !== true)
+        return null;
+    // Whatever has taken its place meanwhile: nobody waits for it.
+    const handle = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.open)(file, node_fs__WEBPACK_IMPORTED_MODULE_0__.constants.O_RDONLY | node_fs__WEBPACK_IMPORTED_MODULE_0__.constants.O_NOFOLLOW | node_fs__WEBPACK_IMPORTED_MODULE_0__.constants.O_NONBLOCK).catch(() => null);
+    if (handle === null)
+        return null;
+    try {
+        return (await handle.stat()).isFile() ? await handle.readFile() : null;
+    }
+    finally {
+        await handle.close();
+    }
+}
+/** Puts a file in its place in one move: whoever dies here leaves the old one or the new one, whole. */
+async function replaceFile(file, bytes) {
+    const fresh = `${file}.ralph`;
+    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.rm)(fresh, { force: true, recursive: true });
+    const handle = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.open)(fresh, 'wx');
+    try {
+        await handle.writeFile(bytes);
+        await handle.sync();
+    }
+    finally {
+        await handle.close();
+    }
+    await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.rename)(fresh, file).catch(async () => {
+        // A folder stands in its place.
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.rm)(file, { force: true, recursive: true });
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.rename)(fresh, file);
+    });
+}
+/** Makes the way to a file free: real folders below `root`, and nothing but a regular file at its end. */
+async function clearWay(root, file) {
+    let at = root;
+    for (const part of (0,node_path__WEBPACK_IMPORTED_MODULE_2__.relative)(root, (0,node_path__WEBPACK_IMPORTED_MODULE_2__.dirname)(file)).split(node_path__WEBPACK_IMPORTED_MODULE_2__.sep).filter(Boolean)) {
+        at = (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(at, part);
+        const found = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.lstat)(at).catch(() => null);
+        if (found !== null && !found.isDirectory())
+            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.rm)(at, { force: true });
+        if (found === null || !found.isDirectory())
+            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.mkdir)(at, { recursive: true });
+    }
+    const found = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.lstat)(file).catch(() => null);
+    if (found !== null && !found.isFile())
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.rm)(file, { force: true, recursive: true });
+}
+/** Removes pipes, sockets and devices below a folder: whoever opens one may wait for ever. */
+async function removeOdd(folder) {
+    const entries = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.readdir)(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+    for (const entry of entries) {
+        if (entry.isFile() || entry.isDirectory() || entry.isSymbolicLink())
+            continue;
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(entry.parentPath, entry.name), { force: true });
+    }
 }
 
 

@@ -62,13 +62,16 @@ var client = __webpack_require__(9285);
 var dispatch = __webpack_require__(2437);
 // EXTERNAL MODULE: ./lib/loop/lease.js
 var loop_lease = __webpack_require__(612);
+// EXTERNAL MODULE: ./lib/loop/limits.js
+var limits = __webpack_require__(5756);
 ;// CONCATENATED MODULE: ./lib/loop/lost.js
 // Whether a chain has stopped although it should go on: asked by `resume-lost`. Pure.
+
 
 /** Why the chain is to be resumed, in words, or null: it works, it has ended, or a person wants it to rest. */
 function whyLost(state, holder, now) {
     const { control, lease, prd } = state;
-    if (control.paused !== null)
+    if (control.paused !== null || control.idleJobs >= limits/* MAX_IDLE_JOBS */.Jq)
         return null;
     if (control.notBefore !== null && control.notBefore > now)
         return null;
@@ -167,6 +170,128 @@ async function resumeLost(context) {
             return null;
         }
     }
+}
+
+
+/***/ }),
+
+/***/ 5756:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   D$: () => (/* binding */ withCall),
+/* harmony export */   GC: () => (/* binding */ iterationsLeft),
+/* harmony export */   Jq: () => (/* binding */ MAX_IDLE_JOBS),
+/* harmony export */   Kf: () => (/* binding */ endOfWork),
+/* harmony export */   Lj: () => (/* binding */ budgetLeft),
+/* harmony export */   N7: () => (/* binding */ idle),
+/* harmony export */   RT: () => (/* binding */ spent),
+/* harmony export */   Ui: () => (/* binding */ callAllowedAt),
+/* harmony export */   jA: () => (/* binding */ estimate),
+/* harmony export */   lF: () => (/* binding */ sessionMs),
+/* harmony export */   u_: () => (/* binding */ LONGEST_WAIT_MS),
+/* harmony export */   zZ: () => (/* binding */ batchOver)
+/* harmony export */ });
+/** Jobs in a row without a charged iteration that end a chain (design 2). */
+const MAX_IDLE_JOBS = 3;
+/** A longer wait ends the job instead of paying a runner for it (design 2), milliseconds. */
+const LONGEST_WAIT_MS = 5 * 60_000;
+const HOUR_MS = 3_600_000;
+/** Sessions that a cost limit is thought to pay for where no number of iterations is set. */
+const DEFAULT_SHARES = 50;
+/** Kept free at a job's end to checkpoint, publish, dispatch and report, milliseconds. */
+function reserveMs(jobMs) {
+    return Math.min(5 * 60_000, Math.ceil(jobMs / 10));
+}
+/** When the work of a job is over, so that it can still be saved and told: epoch milliseconds. */
+function endOfWork(job) {
+    return job.deadline - reserveMs(job.deadline - job.startedAt);
+}
+/** Time that the gates of an attempt may need before that: theirs, but at most a quarter of the job, milliseconds. */
+function gatesReserveMs(job, limits) {
+    return Math.min(limits.gatesMs, Math.ceil((job.deadline - job.startedAt) / 4));
+}
+/** Charged iterations that are still allowed; Infinity without a limit. */
+function iterationsLeft(state, limits) {
+    if (limits.maxIterations === 0)
+        return Number.POSITIVE_INFINITY;
+    return limits.maxIterations + state.control.granted.iterations - state.prd.run.iterations;
+}
+/** Which budget is spent, in words, or null. */
+function spent(state, limits) {
+    const usage = state.prd.run.usage;
+    const cost = limits.maxCostUsd === null ? null : limits.maxCostUsd + state.control.granted.costUsd;
+    if (cost !== null && usage.costUsd >= cost)
+        return `the cost limit of $${cost.toFixed(2)} is reached`;
+    const tokens = usage.inputTokens + usage.outputTokens;
+    if (limits.maxTokens !== null && tokens >= limits.maxTokens) {
+        return `the token limit of ${limits.maxTokens} is reached`;
+    }
+    if (limits.maxAgentTimeMs !== null && usage.agentSeconds * 1000 >= limits.maxAgentTimeMs) {
+        return `the agent-time limit of ${Math.round(limits.maxAgentTimeMs / 60_000)} minutes is reached`;
+    }
+    return null;
+}
+/** What the next session may still spend before a limit of the run is passed; null without one. */
+function budgetLeft(state, limits) {
+    const { usage } = state.prd.run;
+    const { maxCostUsd, maxTokens } = limits;
+    return {
+        costUsd: maxCostUsd === null ? null : maxCostUsd + state.control.granted.costUsd - usage.costUsd,
+        tokens: maxTokens === null ? null : maxTokens - usage.inputTokens - usage.outputTokens,
+    };
+}
+/**
+ * The batch of this job is over: its iterations are used, or an attempt no longer fits before the deadline. `done`: only
+ * the final verification is left, which is no iteration.
+ */
+function batchOver(state, limits, now, done) {
+    const { job } = state;
+    if (!done && limits.iterationsPerJob > 0 && job.iterations >= limits.iterationsPerJob) {
+        return `the batch of ${limits.iterationsPerJob} iterations is done`;
+    }
+    // Attempts that are given back again and again must not hold a job for ever.
+    if (limits.iterationsPerJob > 0 && job.begun >= 2 * limits.iterationsPerJob + 1)
+        return 'the batch is done';
+    const end = endOfWork(job);
+    const enough = limits.iterationTimeoutMs + gatesReserveMs(job, limits);
+    if (job.begun > 0 && now + enough > end)
+        return 'no further attempt fits before the job deadline';
+    if (now >= end)
+        return 'the job deadline has passed';
+    return null;
+}
+/** Whether a job that ends like this, to be gone on with by itself, charged no iteration. */
+function idle({ job }, { outcome, until }) {
+    return job.iterations === 0 && (outcome === 'continued' || (until !== null && job.begun > 0));
+}
+/** When the next agent session may start under `callsPerHour`: epoch milliseconds, or null for now. */
+function callAllowedAt(state, limits, now) {
+    if (limits.callsPerHour === null)
+        return null;
+    const recent = state.control.calls.filter((at) => at > now - HOUR_MS);
+    if (recent.length < limits.callsPerHour)
+        return null;
+    const oldest = recent[recent.length - limits.callsPerHour];
+    return oldest === undefined ? null : oldest + HOUR_MS;
+}
+/** The calls of the last hour with one more. */
+function withCall(calls, now) {
+    return [...calls.filter((at) => at > now - HOUR_MS), now];
+}
+/** What a lost session is charged: the dearest so far, before the first its share of the cost limit; null is unknown. */
+function estimate(state, limits) {
+    const costs = state.timeline.map((entry) => entry.costUsd).filter((cost) => cost > 0);
+    if (costs.length > 0)
+        return Math.max(...costs);
+    return limits.maxCostUsd === null ? null : limits.maxCostUsd / (limits.maxIterations || DEFAULT_SHARES);
+}
+/** Time that a session may take now: its own limit, or what the job has left, milliseconds. */
+function sessionMs(state, limits, now) {
+    const left = endOfWork(state.job) - gatesReserveMs(state.job, limits) - now;
+    const { agentSeconds } = state.prd.run.usage;
+    const paid = limits.maxAgentTimeMs === null ? left : limits.maxAgentTimeMs - agentSeconds * 1000;
+    return Math.max(1000, Math.min(limits.iterationTimeoutMs, left, paid));
 }
 
 

@@ -180,7 +180,8 @@ async function steer(context, name, args) {
         if (loaded === null)
             throw new Error(`the state of ${state.feature} is gone`);
         const steered = (0,_loop_commands_js__WEBPACK_IMPORTED_MODULE_6__/* .applyCommand */ .s)(loaded.state, { ...parsed.command, id: 0, by: 'you' });
-        await local.workshop.store.save({ ...steered, lease: null });
+        // Nobody has looked at the branch: the state alone moves, not the clone.
+        await local.workshop.store.save({ ...steered, lease: null, job: { ...steered.job, opened: false } });
         stream.write(`done: ${name}${args.length === 0 ? '' : ` ${args.join(' ')}`}. Go on with: ralph run ${state.feature}\n`);
         return { code: 0, outputs: (0,_report_outputs_js__WEBPACK_IMPORTED_MODULE_0__.outputsOf)(steered, steered.prd.run.outcome, null) };
     }

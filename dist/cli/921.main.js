@@ -222,6 +222,7 @@ function started(state, request, job) {
             ...state.control,
             // This is the job that was promised.
             continuePending: false,
+            idleJobs: state.control.idleJobs + (state.lease !== null && state.job.iterations === 0 ? 1 : 0),
             mendedRun: null,
             chosen: { ...state.control.chosen, ...request.chosen },
             // A person who starts the run anew has mended what Ralph paused for, or sees it again; a person's pause stays.
@@ -376,7 +377,7 @@ async function checkDirt(repository, checkedOut, allowed) {
 /* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(94);
 /* harmony import */ var _system_process_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(8800);
 /* harmony import */ var _system_process_table_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(3261);
-/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(7177);
+/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(4374);
 // A feature on this machine: the checkout, its state, and what may be done with the work tree before a run.
 
 
@@ -1311,7 +1312,8 @@ function released(state, limits) {
             ...state.control,
             continuePending: goesOn,
             idleJobs,
-            notBefore: conclusion?.until ?? state.control.notBefore,
+            // A pause that is no wait has no time at which it is over.
+            notBefore: conclusion?.until ?? (outcome === 'paused' ? null : state.control.notBefore),
         },
         prd: {
             ...state.prd,
@@ -2389,7 +2391,8 @@ function readUsage(run) {
     const usage = (0,schema/* emptyUsage */.ly)();
     for (const key of schema/* usageKeys */.Er) {
         const value = amount(fields, key);
-        if (key !== 'estimatedCostUsd' || value > 0)
+        const isOptional = key === 'estimatedCostUsd' || key === 'turns';
+        if (!isOptional || value > 0)
             usage[key] = value;
     }
     return withExtra(usage, raw, schema/* usageKeys */.Er);
@@ -2992,6 +2995,7 @@ const usageKeys = [
     'costUsd',
     'agentSeconds',
     'estimatedCostUsd',
+    'turns',
 ];
 const storyKeys = [
     'id',
@@ -3035,6 +3039,9 @@ function addUsage(a, b) {
     const estimated = (a.estimatedCostUsd ?? 0) + (b.estimatedCostUsd ?? 0);
     if (estimated > 0)
         sum.estimatedCostUsd = estimated;
+    const turns = (a.turns ?? 0) + (b.turns ?? 0);
+    if (turns > 0)
+        sum.turns = turns;
     if (a.extra || b.extra)
         sum.extra = { ...b.extra, ...a.extra };
     return sum;
@@ -3862,7 +3869,7 @@ function timerMs(ms) {
 
 /***/ }),
 
-/***/ 7177:
+/***/ 4374:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 
@@ -6009,6 +6016,70 @@ function last(text, bound) {
     return utf8.decoder.decode(coded.subarray(coded.length - bound)).replace(/^\ufffd+/, '');
 }
 
+;// CONCATENATED MODULE: ./lib/system/files.js
+// Files in places that are not ours alone: an agent may have put a pipe, a link or a folder where a file is expected.
+
+
+
+/** A file's bytes, or null for anything else: a pipe would be read for ever, a link leads elsewhere. */
+async function readRegular(file) {
+    const found = await (0,promises_.lstat)(file).catch(() => null);
+    if (found?.isFile() !== true)
+        return null;
+    // Whatever has taken its place meanwhile: nobody waits for it.
+    const handle = await (0,promises_.open)(file, external_node_fs_.constants.O_RDONLY | external_node_fs_.constants.O_NOFOLLOW | external_node_fs_.constants.O_NONBLOCK).catch(() => null);
+    if (handle === null)
+        return null;
+    try {
+        return (await handle.stat()).isFile() ? await handle.readFile() : null;
+    }
+    finally {
+        await handle.close();
+    }
+}
+/** Puts a file in its place in one move: whoever dies here leaves the old one or the new one, whole. */
+async function replaceFile(file, bytes) {
+    const fresh = `${file}.ralph`;
+    await (0,promises_.rm)(fresh, { force: true, recursive: true });
+    const handle = await (0,promises_.open)(fresh, 'wx');
+    try {
+        await handle.writeFile(bytes);
+        await handle.sync();
+    }
+    finally {
+        await handle.close();
+    }
+    await (0,promises_.rename)(fresh, file).catch(async () => {
+        // A folder stands in its place.
+        await (0,promises_.rm)(file, { force: true, recursive: true });
+        await (0,promises_.rename)(fresh, file);
+    });
+}
+/** Makes the way to a file free: real folders below `root`, and nothing but a regular file at its end. */
+async function clearWay(root, file) {
+    let at = root;
+    for (const part of (0,external_node_path_.relative)(root, (0,external_node_path_.dirname)(file)).split(external_node_path_.sep).filter(Boolean)) {
+        at = (0,external_node_path_.join)(at, part);
+        const found = await (0,promises_.lstat)(at).catch(() => null);
+        if (found !== null && !found.isDirectory())
+            await (0,promises_.rm)(at, { force: true });
+        if (found === null || !found.isDirectory())
+            await (0,promises_.mkdir)(at, { recursive: true });
+    }
+    const found = await (0,promises_.lstat)(file).catch(() => null);
+    if (found !== null && !found.isFile())
+        await (0,promises_.rm)(file, { force: true, recursive: true });
+}
+/** Removes pipes, sockets and devices below a folder: whoever opens one may wait for ever. */
+async function removeOdd(folder) {
+    const entries = await (0,promises_.readdir)(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+    for (const entry of entries) {
+        if (entry.isFile() || entry.isDirectory() || entry.isSymbolicLink())
+            continue;
+        await (0,promises_.rm)((0,external_node_path_.join)(entry.parentPath, entry.name), { force: true });
+    }
+}
+
 // EXTERNAL MODULE: ./lib/system/untrusted-env.js
 var untrusted_env = __webpack_require__(1229);
 ;// CONCATENATED MODULE: ./lib/agents/cost.js
@@ -6217,13 +6288,17 @@ function plain(text, limit) {
 
 
 
+
 const CAPTURE_BYTES = 64 * 1024;
 const MESSAGE = 400;
 function createSessions(options) {
     async function session(mode, state, prompt, bounds, signal) {
         const { attempt } = state;
         const promptFile = (0,external_node_path_.join)(options.directory, 'prompt.md');
-        await (0,promises_.mkdir)(options.directory, { recursive: true });
+        const name = mode === 'run' ? `${attempt?.storyId ?? 'story'}-${attempt?.iteration ?? 0}` : `verify-${Date.now()}`;
+        const transcript = (0,external_node_path_.join)(options.directory, 'transcripts', `${name}.log`);
+        await clearWay((0,external_node_path_.dirname)(options.directory), promptFile);
+        await clearWay((0,external_node_path_.dirname)(options.directory), transcript);
         await (0,promises_.writeFile)(promptFile, prompt);
         const set = {
             RALPH_MODE: mode,
@@ -6236,7 +6311,6 @@ function createSessions(options) {
         }
         const { env } = (0,untrusted_env/* agentEnv */.b$)(options.env, { extra: options.extraEnv, vendor: options.vendor.env, set });
         const model = options.models[mode];
-        const name = mode === 'run' ? `${attempt?.storyId ?? 'story'}-${attempt?.iteration ?? 0}` : `verify-${Date.now()}`;
         return runAgent({
             vendor: options.vendor,
             ...(options.commandLine === null ? {} : { commandLine: options.commandLine }),
@@ -6252,7 +6326,7 @@ function createSessions(options) {
             signal,
             onEvent: options.onEvent,
             redact: options.redactor.redact,
-            transcriptPath: (0,external_node_path_.join)(options.directory, 'transcripts', `${name}.log`),
+            transcriptPath: transcript,
             captureBytes: CAPTURE_BYTES,
             ...(options.mark === undefined ? {} : { mark: options.mark }),
         });
@@ -6334,7 +6408,7 @@ function sessions_verdictOf(result, stories, oneLine) {
     return { kind: 'reset', stories: ids, reason: oneLine(verdict.reason) || 'the judge gave no reason' };
 }
 function sessions_usageOf(result, prices, model) {
-    const { calls, inputTokens, outputTokens, cachedTokens, costUsd, agentSeconds } = result.usage;
+    const { calls, inputTokens, outputTokens, cachedTokens, costUsd, agentSeconds, turns } = result.usage;
     const estimated = costUsd === null ? (costByPrices(result.usage, prices, model) ?? 0) : 0;
     return {
         calls,
@@ -6344,6 +6418,7 @@ function sessions_usageOf(result, prices, model) {
         costUsd: costUsd ?? estimated,
         agentSeconds: Math.round(agentSeconds * 10) / 10,
         ...(estimated > 0 ? { estimatedCostUsd: estimated } : {}),
+        ...(turns === null ? {} : { turns }),
     };
 }
 
@@ -6482,6 +6557,7 @@ function parseHeader(line) {
 
 ;// CONCATENATED MODULE: ./lib/git/git.js
 // Runs git with a directory, index and configuration of Ralph's own, so that nothing an agent wrote can steer it.
+
 
 
 
@@ -6625,19 +6701,23 @@ class Git {
         }
         // A way to a remote that has gone silent is given up, and tried again by the caller.
         lines.push('[http]', '\tlowSpeedLimit = 1', '\tlowSpeedTime = 60');
-        await (0,promises_.writeFile)((0,external_node_path_.join)(shared, 'config'), `${lines.join('\n')}\n`);
-        await (0,promises_.writeFile)((0,external_node_path_.join)(own, 'HEAD'), 'ref: refs/heads/ralph-unborn\n');
+        const exclude = await readRegular((0,external_node_path_.join)(clone.commonDir, 'info', 'exclude'));
+        const files = [
+            [(0,external_node_path_.join)(shared, 'config'), `${lines.join('\n')}\n`],
+            [(0,external_node_path_.join)(own, 'HEAD'), 'ref: refs/heads/ralph-unborn\n'],
+            [(0,external_node_path_.join)(shared, 'info', 'exclude'), exclude ?? ''],
+            [ignored, this.#ignored],
+            [(0,external_node_path_.join)(shared, 'info', 'attributes'), ''],
+        ];
         // By the file, not by the environment: git looks for refs where the file says.
         if (own !== shared)
-            await (0,promises_.writeFile)((0,external_node_path_.join)(own, 'commondir'), `${shared}\n`);
-        const exclude = (0,external_node_path_.join)(shared, 'info', 'exclude');
-        await (0,promises_.copyFile)((0,external_node_path_.join)(clone.commonDir, 'info', 'exclude'), exclude).catch(() => (0,promises_.writeFile)(exclude, ''));
-        await (0,promises_.writeFile)(ignored, this.#ignored);
-        await (0,promises_.writeFile)((0,external_node_path_.join)(shared, 'info', 'attributes'), '');
-        const boundary = async (dir) => (await (0,promises_.readFile)((0,external_node_path_.join)(dir, 'shallow'), 'utf8').catch(() => '')).split('\n').filter(Boolean);
+            files.push([(0,external_node_path_.join)(own, 'commondir'), `${shared}\n`]);
+        for (const [file, text] of files)
+            await writeOwn(file, text);
+        const boundary = async (dir) => ((await readRegular((0,external_node_path_.join)(dir, 'shallow')))?.toString('utf8') ?? '').split('\n').filter(Boolean);
         const shallow = new Set([...(await boundary(clone.commonDir)), ...(await boundary(shared))]);
         if (shallow.size > 0)
-            await (0,promises_.writeFile)((0,external_node_path_.join)(shared, 'shallow'), `${[...shallow].join('\n')}\n`);
+            await writeOwn((0,external_node_path_.join)(shared, 'shallow'), `${[...shallow].join('\n')}\n`);
     }
     /** Runs git on our own directory. Throws GitError on an exit code that was not accepted. */
     run(args, options = {}) {
@@ -6676,6 +6756,13 @@ class Git {
         await Promise.all(['index.lock', 'HEAD.lock', 'config.lock', 'shallow.lock'].map((name) => (0,promises_.rm)((0,external_node_path_.join)(this.own, name), { force: true })));
     }
 }
+/** Writes a file of ours where it does not stand already. */
+async function writeOwn(file, text) {
+    const wanted = Buffer.from(text);
+    if ((await readRegular(file))?.equals(wanted) === true)
+        return;
+    await replaceFile(file, wanted);
+}
 function configHome(env) {
     return env.XDG_CONFIG_HOME ?? (0,external_node_path_.join)(env.HOME ?? '/', '.config');
 }
@@ -6706,8 +6793,8 @@ function pick(options) {
 function quoted(value) {
     return `"${value.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`;
 }
-/** What a timer of Node can hold, milliseconds. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** A git of ours that takes longer waits for something that never comes, milliseconds. */
+const LOCAL_MS = 15 * 60_000;
 function execute(args, options) {
     return new Promise((done, fail) => {
         // A group of its own: Ctrl+C on a terminal must not end a git that is writing our state.
@@ -6727,14 +6814,14 @@ function execute(args, options) {
             late = true;
             if (child.pid !== undefined)
                 process.kill(-child.pid, 'SIGKILL');
-        }, options.timeoutMs ?? LONGEST_TIMER_MS);
+        }, options.timeoutMs ?? LOCAL_MS);
         child.on('error', (error) => {
             clearTimeout(timer);
             fail(new GitError(args, 127, error.message));
         });
         child.on('close', (code, signal) => {
             clearTimeout(timer);
-            const why = late ? `no end within ${options.timeoutMs} ms` : `ended by ${signal}`;
+            const why = late ? `no end in time` : `ended by ${signal}`;
             const stderr = Buffer.concat(err).toString('utf8') + (signal === null ? '' : why);
             const result = { code: late ? 124 : (code ?? 128), stdout: Buffer.concat(out).toString('utf8'), stderr };
             if (result.code === 0 || options.accept?.includes(result.code))
@@ -6748,6 +6835,7 @@ function execute(args, options) {
 
 ;// CONCATENATED MODULE: ./lib/git/clone.js
 // The user's clone: its branch, HEAD, index, refs, hooks and configuration are Ralph's to keep, whatever an agent did.
+
 
 
 
@@ -6779,19 +6867,23 @@ async function shareShallow(git, snapshot) {
     const borders = await (0,promises_.readFile)((0,external_node_path_.join)(git.shared, 'shallow')).catch(() => null);
     if (borders === null)
         return;
-    await replace((0,external_node_path_.join)(git.clone.commonDir, 'shallow'), borders);
+    await replaceFile((0,external_node_path_.join)(git.clone.commonDir, 'shallow'), borders);
     snapshot.files.set('shallow', borders);
 }
 /** Undoes what an agent did to the clone beside the work tree. Cheap when nothing was done. */
 async function putBack(git, snapshot) {
     const { commonDir, gitDir } = git.clone;
+    for (const folder of ['refs', 'ralph'])
+        await removeOdd((0,external_node_path_.join)(commonDir, folder));
+    for (const name of ['packed-refs', 'index'])
+        await removeOddFile((0,external_node_path_.join)(commonDir, name));
     for (const [name, bytes] of snapshot.files) {
         const file = (0,external_node_path_.join)(commonDir, name);
         const now = await readRegular(file);
-        if (bytes === null && now !== null)
-            await (0,promises_.rm)(file, { force: true, recursive: true });
-        else if (bytes !== null && (now === null || !now.equals(bytes)))
-            await replace(file, bytes);
+        if (bytes === null)
+            await removeAny(file);
+        else if (now === null || !now.equals(bytes))
+            await replaceFile(file, bytes);
     }
     const hooks = (0,external_node_path_.join)(commonDir, 'hooks');
     for (const name of await (0,promises_.readdir)(hooks).catch(() => [])) {
@@ -6800,12 +6892,12 @@ async function putBack(git, snapshot) {
         if (wanted === undefined)
             await (0,promises_.rm)((0,external_node_path_.join)(hooks, name), { force: true, recursive: true });
         else if (now === null || !now.equals(wanted))
-            await replace((0,external_node_path_.join)(hooks, name), wanted);
+            await replaceFile((0,external_node_path_.join)(hooks, name), wanted);
     }
     await git.writeConfig();
     const head = await readRegular((0,external_node_path_.join)(gitDir, 'HEAD'));
     if (head === null || !head.equals(snapshot.head))
-        await replace((0,external_node_path_.join)(gitDir, 'HEAD'), snapshot.head);
+        await replaceFile((0,external_node_path_.join)(gitDir, 'HEAD'), snapshot.head);
     await putRefsBack(git, snapshot);
 }
 /** A person may work in the same clone: on a laptop only Ralph's own refs are put back, the others are let be. */
@@ -6841,7 +6933,7 @@ async function moveClone(git, snapshot, branch, commit, mirrors) {
     snapshot.head = head;
     const now = await readRegular((0,external_node_path_.join)(gitDir, 'HEAD'));
     if (now === null || !now.equals(head))
-        await replace((0,external_node_path_.join)(gitDir, 'HEAD'), head);
+        await replaceFile((0,external_node_path_.join)(gitDir, 'HEAD'), head);
     await shareIndex(git);
 }
 /** The clone's index becomes ours: what we checked out is clean for it, too. */
@@ -6849,6 +6941,16 @@ async function shareIndex(git) {
     const { gitDir } = git.clone;
     await (0,promises_.rm)((0,external_node_path_.join)(gitDir, 'index.lock'), { force: true });
     await (0,promises_.copyFile)((0,external_node_path_.join)(git.own, 'index'), (0,external_node_path_.join)(gitDir, 'index.ralph')).then(() => (0,promises_.rename)((0,external_node_path_.join)(gitDir, 'index.ralph'), (0,external_node_path_.join)(gitDir, 'index')), () => { });
+}
+async function removeAny(file) {
+    if ((await (0,promises_.lstat)(file).catch(() => null)) !== null)
+        await (0,promises_.rm)(file, { force: true, recursive: true });
+}
+/** Whatever stands there and is no file: git would open it and wait. */
+async function removeOddFile(file) {
+    const found = await (0,promises_.lstat)(file).catch(() => null);
+    if (found !== null && !found.isFile())
+        await (0,promises_.rm)(file, { force: true, recursive: true });
 }
 async function refsOf(git, patterns = []) {
     const listed = await git.onClone(['for-each-ref', '--format=%(objectname) %(refname)', ...patterns]);
@@ -6865,29 +6967,6 @@ async function updateRefs(git, lines) {
     if (lines.length === 0)
         return;
     await git.onClone(['update-ref', '--stdin', '--no-deref'], { input: `${lines.join('\n')}\n` });
-}
-/** Puts a file in its place in one move: whoever dies here leaves the old one or the new one, whole. */
-async function replace(file, bytes) {
-    const fresh = `${file}.ralph`;
-    await (0,promises_.rm)(fresh, { force: true, recursive: true });
-    const handle = await (0,promises_.open)(fresh, 'wx');
-    try {
-        await handle.writeFile(bytes);
-        await handle.sync();
-    }
-    finally {
-        await handle.close();
-    }
-    await (0,promises_.rename)(fresh, file).catch(async () => {
-        // A folder stands in its place.
-        await (0,promises_.rm)(file, { force: true, recursive: true });
-        await (0,promises_.rename)(fresh, file);
-    });
-}
-/** A file's bytes, or null for anything else: a pipe that an agent put there would be read for ever. */
-async function readRegular(file) {
-    const found = await (0,promises_.lstat)(file).catch(() => null);
-    return found?.isFile() === true ? (0,promises_.readFile)(file) : null;
 }
 
 // EXTERNAL MODULE: ./lib/loop/files.js + 1 modules
@@ -7695,13 +7774,19 @@ function pause(tries) {
 
 
 
+
 /** Looks for those that are there, and in them, before any agent ran. Nothing is asked of git where there are none. */
 async function findSubmodules(git, head, env) {
     const all = await collect(git, head, '', env);
     return {
         async changed() {
             const found = [];
-            for (const { path, git: inside, snapshot, commit } of all) {
+            for (const { path, git: inside, snapshot, commit, link } of all) {
+                if (!(await isFolder(inside.clone.workTree))) {
+                    found.push(`${path}: it was removed`);
+                    continue;
+                }
+                await putLink(inside, link);
                 await putBack(inside, snapshot);
                 for (const file of await differences(inside, commit))
                     found.push(`${path}: ${file}`);
@@ -7709,7 +7794,12 @@ async function findSubmodules(git, head, env) {
             return found;
         },
         async reset() {
-            for (const { git: inside, snapshot, commit } of all) {
+            for (const { git: inside, snapshot, commit, link } of all) {
+                const { workTree } = inside.clone;
+                if (!(await isFolder(workTree)))
+                    await (0,promises_.rm)(workTree, { force: true });
+                await (0,promises_.mkdir)(workTree, { recursive: true });
+                await putLink(inside, link);
                 await putBack(inside, snapshot);
                 if ((await differences(inside, commit)).length > 0) {
                     await inside.run(['read-tree', '--reset', '-u', commit]);
@@ -7729,15 +7819,18 @@ async function collect(git, head, above, env) {
     const found = [];
     for (const entry of paths) {
         const path = entry.slice(entry.indexOf('\t') + 1);
-        if (!(await isThere((0,external_node_path_.join)(workTree, path, '.git'))))
+        const place = (0,external_node_path_.join)(workTree, path);
+        if (!(await isThere((0,external_node_path_.join)(place, '.git'))))
             continue;
-        const clone = await openClone((0,external_node_path_.join)(workTree, path), env);
-        if (clone.head === null)
+        const clone = await openClone(place, env).catch(() => null);
+        // From a folder that is no repository git walks up: what it finds there is not the submodule's.
+        if (clone?.head == null || (await (0,promises_.realpath)(clone.workTree)) !== (await (0,promises_.realpath)(place)))
             continue;
         const inside = await Git.open(clone, env);
         const snapshot = await takeSnapshot(inside, true);
         const shown = above === '' ? path : `${above}/${path}`;
-        found.push({ path: shown, git: inside, snapshot, commit: clone.head });
+        const link = await readRegular((0,external_node_path_.join)(place, '.git'));
+        found.push({ path: shown, git: inside, snapshot, commit: clone.head, link });
         found.push(...(await collect(inside, clone.head, shown, env)));
     }
     return found;
@@ -7747,6 +7840,14 @@ async function differences(git, commit) {
     await git.run(['add', '-A', '--', '.']);
     const names = await git.run(['diff-index', '--cached', '--name-only', '-z', '--no-renames', commit, '--']);
     return names.stdout.split('\0').filter(Boolean);
+}
+async function putLink(git, link) {
+    const file = (0,external_node_path_.join)(git.clone.workTree, '.git');
+    if (link !== null && (await readRegular(file))?.equals(link) !== true)
+        await replaceFile(file, link);
+}
+async function isFolder(path) {
+    return (await (0,promises_.lstat)(path).catch(() => null))?.isDirectory() === true;
 }
 async function isThere(path) {
     return (await (0,promises_.lstat)(path).catch(() => null)) !== null;
@@ -10914,6 +11015,7 @@ async function small(oid, objects) {
 
 
 
+
 /** What a prompt, a check and the state keep of a gate's output. */
 const OUTPUT_BYTES = 16 * 1024;
 const PREPARE_TIMEOUT_MS = 30 * 60_000;
@@ -10971,7 +11073,7 @@ function createGates(options) {
     };
 }
 async function log(file, text) {
-    await (0,promises_.mkdir)((0,external_node_path_.dirname)(file), { recursive: true });
+    await clearWay((0,external_node_path_.dirname)((0,external_node_path_.dirname)((0,external_node_path_.dirname)(file))), file);
     await (0,promises_.writeFile)(file, text);
 }
 function gates_sayExit(exit, timeoutMs) {

@@ -76,6 +76,8 @@ function bad(error: unknown): void {
     return
   }
   const mistakes: Mistake[] = error instanceof UserError ? [...error.mistakes] : []
+  // What a person has to mend is not tried again by itself.
+  if (mistakes.length > 0) remember({ stopped: 'true' })
   core.setFailed(mistakes.length > 0 ? mistakes.map(sayMistake).join('\n') : messageOf(error))
   giveOutputs(outputsOf(null, 'error', null))
 }

@@ -36,7 +36,9 @@ export async function mend(folder: string): Promise<string> {
   // The attempt stays as it is: the next job charges and gives back what is not settled. A chain that nobody stopped is
   // to be resumed.
   const continuePending = core.getState('stopped') !== 'true'
-  const control = { ...found.state.control, continuePending, mendedRun: context.run.id }
-  await workshop.store.save({ ...found.state, lease: null, control })
+  const { job, control: before } = found.state
+  const idleJobs = job.iterations === 0 ? before.idleJobs + 1 : before.idleJobs
+  const control = { ...before, continuePending, idleJobs, mendedRun: context.run.id }
+  await workshop.store.save({ ...found.state, lease: null, control, job: { ...job, opened: false } })
   return `the lease was released (${ended} processes ended)`
 }

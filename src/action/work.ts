@@ -55,6 +55,12 @@ export async function work(context: ActionContext, log: Log, signal: AbortSignal
   log.group('Settings', describeSettings(settings).split('\n'))
   using workshop = await openFor(context, settings, token)
   await refuseFiltered(workshop.git, workshop.objects)
+  // What a person chose is read before it is kept.
+  await actionSettings(
+    context,
+    (path) => workshop.repository.read(base.sha, path),
+    pick(event.inputs, CHOICES),
+  )
   const api = createClient({ token, url: place.api, warn })
   const publishApi =
     settings.publishToken === null

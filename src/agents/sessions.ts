@@ -1,10 +1,11 @@
 // Starts a fresh session for a story or a judgement and hears what it says. Implements AgentPort.
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { AgentPort, SessionBounds } from '../loop/ports.ts'
 import { type PromptFacts, runPrompt, verifyPrompt } from '../loop/prompt.ts'
 import type { Session, State, Verdict } from '../loop/state.ts'
 import type { Usage } from '../prd/schema.ts'
+import { clearWay } from '../system/files.ts'
 import type { Redactor } from '../system/redact.ts'
 import { agentEnv, type Environment } from '../system/untrusted-env.ts'
 import type { AgentEvent, AgentVendor, SessionResult } from './agent.ts'
@@ -51,7 +52,11 @@ export function createSessions(options: SessionsOptions): AgentPort {
   ) {
     const { attempt } = state
     const promptFile = join(options.directory, 'prompt.md')
-    await mkdir(options.directory, { recursive: true })
+    const name =
+      mode === 'run' ? `${attempt?.storyId ?? 'story'}-${attempt?.iteration ?? 0}` : `verify-${Date.now()}`
+    const transcript = join(options.directory, 'transcripts', `${name}.log`)
+    await clearWay(dirname(options.directory), promptFile)
+    await clearWay(dirname(options.directory), transcript)
     await writeFile(promptFile, prompt)
     const set: Record<string, string> = {
       RALPH_MODE: mode,
@@ -64,8 +69,6 @@ export function createSessions(options: SessionsOptions): AgentPort {
     }
     const { env } = agentEnv(options.env, { extra: options.extraEnv, vendor: options.vendor.env, set })
     const model = options.models[mode]
-    const name =
-      mode === 'run' ? `${attempt?.storyId ?? 'story'}-${attempt?.iteration ?? 0}` : `verify-${Date.now()}`
     return runAgent({
       vendor: options.vendor,
       ...(options.commandLine === null ? {} : { commandLine: options.commandLine }),
@@ -81,7 +84,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
       signal,
       onEvent: options.onEvent,
       redact: options.redactor.redact,
-      transcriptPath: join(options.directory, 'transcripts', `${name}.log`),
+      transcriptPath: transcript,
       captureBytes: CAPTURE_BYTES,
       ...(options.mark === undefined ? {} : { mark: options.mark }),
     })
@@ -179,7 +182,7 @@ function usageOf(
   prices: Readonly<Record<string, Price>>,
   model: string | null,
 ): Usage {
-  const { calls, inputTokens, outputTokens, cachedTokens, costUsd, agentSeconds } = result.usage
+  const { calls, inputTokens, outputTokens, cachedTokens, costUsd, agentSeconds, turns } = result.usage
   const estimated = costUsd === null ? (costByPrices(result.usage, prices, model) ?? 0) : 0
   return {
     calls,
@@ -189,5 +192,6 @@ function usageOf(
     costUsd: costUsd ?? estimated,
     agentSeconds: Math.round(agentSeconds * 10) / 10,
     ...(estimated > 0 ? { estimatedCostUsd: estimated } : {}),
+    ...(turns === null ? {} : { turns }),
   }
 }

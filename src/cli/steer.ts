@@ -43,7 +43,8 @@ export async function steer(context: Context, name: string, args: readonly strin
   const loaded = await local.workshop.store.load(folder)
   if (loaded === null) throw new Error(`the state of ${state.feature} is gone`)
   const steered = applyCommand(loaded.state, { ...parsed.command, id: 0, by: 'you' })
-  await local.workshop.store.save({ ...steered, lease: null })
+  // Nobody has looked at the branch: the state alone moves, not the clone.
+  await local.workshop.store.save({ ...steered, lease: null, job: { ...steered.job, opened: false } })
   stream.write(
     `done: ${name}${args.length === 0 ? '' : ` ${args.join(' ')}`}. Go on with: ralph run ${state.feature}\n`,
   )

@@ -1,6 +1,7 @@
 // The user's clone: its branch, HEAD, index, refs, hooks and configuration are Ralph's to keep, whatever an agent did.
-import { copyFile, lstat, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { copyFile, lstat, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readRegular, removeOdd, replaceFile } from '../system/files.ts'
 import { type Git, removeStaleLock } from './git.ts'
 
 /**
@@ -42,29 +43,31 @@ export async function takeSnapshot(git: Git, whole: boolean): Promise<Snapshot> 
 export async function shareShallow(git: Git, snapshot: Snapshot): Promise<void> {
   const borders = await readFile(join(git.shared, 'shallow')).catch(() => null)
   if (borders === null) return
-  await replace(join(git.clone.commonDir, 'shallow'), borders)
+  await replaceFile(join(git.clone.commonDir, 'shallow'), borders)
   snapshot.files.set('shallow', borders)
 }
 
 /** Undoes what an agent did to the clone beside the work tree. Cheap when nothing was done. */
 export async function putBack(git: Git, snapshot: Snapshot): Promise<void> {
   const { commonDir, gitDir } = git.clone
+  for (const folder of ['refs', 'ralph']) await removeOdd(join(commonDir, folder))
+  for (const name of ['packed-refs', 'index']) await removeOddFile(join(commonDir, name))
   for (const [name, bytes] of snapshot.files) {
     const file = join(commonDir, name)
     const now = await readRegular(file)
-    if (bytes === null && now !== null) await rm(file, { force: true, recursive: true })
-    else if (bytes !== null && (now === null || !now.equals(bytes))) await replace(file, bytes)
+    if (bytes === null) await removeAny(file)
+    else if (now === null || !now.equals(bytes)) await replaceFile(file, bytes)
   }
   const hooks = join(commonDir, 'hooks')
   for (const name of await readdir(hooks).catch(() => [])) {
     const wanted = snapshot.hooks.get(name)
     const now = await readRegular(join(hooks, name))
     if (wanted === undefined) await rm(join(hooks, name), { force: true, recursive: true })
-    else if (now === null || !now.equals(wanted)) await replace(join(hooks, name), wanted)
+    else if (now === null || !now.equals(wanted)) await replaceFile(join(hooks, name), wanted)
   }
   await git.writeConfig()
   const head = await readRegular(join(gitDir, 'HEAD'))
-  if (head === null || !head.equals(snapshot.head)) await replace(join(gitDir, 'HEAD'), snapshot.head)
+  if (head === null || !head.equals(snapshot.head)) await replaceFile(join(gitDir, 'HEAD'), snapshot.head)
   await putRefsBack(git, snapshot)
 }
 
@@ -99,7 +102,7 @@ export async function moveClone(
   const head = Buffer.from(`ref: ${ref}\n`)
   snapshot.head = head
   const now = await readRegular(join(gitDir, 'HEAD'))
-  if (now === null || !now.equals(head)) await replace(join(gitDir, 'HEAD'), head)
+  if (now === null || !now.equals(head)) await replaceFile(join(gitDir, 'HEAD'), head)
   await shareIndex(git)
 }
 
@@ -111,6 +114,16 @@ export async function shareIndex(git: Git): Promise<void> {
     () => rename(join(gitDir, 'index.ralph'), join(gitDir, 'index')),
     () => {}, // no index of ours yet: the clone's own stands
   )
+}
+
+async function removeAny(file: string): Promise<void> {
+  if ((await lstat(file).catch(() => null)) !== null) await rm(file, { force: true, recursive: true })
+}
+
+/** Whatever stands there and is no file: git would open it and wait. */
+async function removeOddFile(file: string): Promise<void> {
+  const found = await lstat(file).catch(() => null)
+  if (found !== null && !found.isFile()) await rm(file, { force: true, recursive: true })
 }
 
 async function refsOf(git: Git, patterns: readonly string[] = []): Promise<Map<string, string>> {
@@ -127,28 +140,4 @@ async function refsOf(git: Git, patterns: readonly string[] = []): Promise<Map<s
 async function updateRefs(git: Git, lines: readonly string[]): Promise<void> {
   if (lines.length === 0) return
   await git.onClone(['update-ref', '--stdin', '--no-deref'], { input: `${lines.join('\n')}\n` })
-}
-
-/** Puts a file in its place in one move: whoever dies here leaves the old one or the new one, whole. */
-async function replace(file: string, bytes: Buffer): Promise<void> {
-  const fresh = `${file}.ralph`
-  await rm(fresh, { force: true, recursive: true })
-  const handle = await open(fresh, 'wx')
-  try {
-    await handle.writeFile(bytes)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  await rename(fresh, file).catch(async () => {
-    // A folder stands in its place.
-    await rm(file, { force: true, recursive: true })
-    await rename(fresh, file)
-  })
-}
-
-/** A file's bytes, or null for anything else: a pipe that an agent put there would be read for ever. */
-async function readRegular(file: string): Promise<Buffer | null> {
-  const found = await lstat(file).catch(() => null)
-  return found?.isFile() === true ? readFile(file) : null
 }

@@ -1,8 +1,9 @@
 // Runs git with a directory, index and configuration of Ralph's own, so that nothing an agent wrote can steer it.
 import { spawn } from 'node:child_process'
-import { copyFile, lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { UserError } from '../system/errors.ts'
+import { readRegular, replaceFile } from '../system/files.ts'
 
 export class GitError extends Error {
   readonly code: number
@@ -206,18 +207,21 @@ export class Git {
     }
     // A way to a remote that has gone silent is given up, and tried again by the caller.
     lines.push('[http]', '\tlowSpeedLimit = 1', '\tlowSpeedTime = 60')
-    await writeFile(join(shared, 'config'), `${lines.join('\n')}\n`)
-    await writeFile(join(own, 'HEAD'), 'ref: refs/heads/ralph-unborn\n')
+    const exclude = await readRegular(join(clone.commonDir, 'info', 'exclude'))
+    const files: [string, string | Buffer][] = [
+      [join(shared, 'config'), `${lines.join('\n')}\n`],
+      [join(own, 'HEAD'), 'ref: refs/heads/ralph-unborn\n'],
+      [join(shared, 'info', 'exclude'), exclude ?? ''],
+      [ignored, this.#ignored],
+      [join(shared, 'info', 'attributes'), ''],
+    ]
     // By the file, not by the environment: git looks for refs where the file says.
-    if (own !== shared) await writeFile(join(own, 'commondir'), `${shared}\n`)
-    const exclude = join(shared, 'info', 'exclude')
-    await copyFile(join(clone.commonDir, 'info', 'exclude'), exclude).catch(() => writeFile(exclude, ''))
-    await writeFile(ignored, this.#ignored)
-    await writeFile(join(shared, 'info', 'attributes'), '')
+    if (own !== shared) files.push([join(own, 'commondir'), `${shared}\n`])
+    for (const [file, text] of files) await writeOwn(file, text)
     const boundary = async (dir: string) =>
-      (await readFile(join(dir, 'shallow'), 'utf8').catch(() => '')).split('\n').filter(Boolean)
+      ((await readRegular(join(dir, 'shallow')))?.toString('utf8') ?? '').split('\n').filter(Boolean)
     const shallow = new Set([...(await boundary(clone.commonDir)), ...(await boundary(shared))])
-    if (shallow.size > 0) await writeFile(join(shared, 'shallow'), `${[...shallow].join('\n')}\n`)
+    if (shallow.size > 0) await writeOwn(join(shared, 'shallow'), `${[...shallow].join('\n')}\n`)
   }
 
   /** Runs git on our own directory. Throws GitError on an exit code that was not accepted. */
@@ -267,6 +271,13 @@ export class Git {
   }
 }
 
+/** Writes a file of ours where it does not stand already. */
+async function writeOwn(file: string, text: string | Buffer): Promise<void> {
+  const wanted = Buffer.from(text)
+  if ((await readRegular(file))?.equals(wanted) === true) return
+  await replaceFile(file, wanted)
+}
+
 function configHome(env: Readonly<Record<string, string | undefined>>): string {
   return env.XDG_CONFIG_HOME ?? join(env.HOME ?? '/', '.config')
 }
@@ -306,8 +317,8 @@ function quoted(value: string): string {
   return `"${value.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`
 }
 
-/** What a timer of Node can hold, milliseconds. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+/** A git of ours that takes longer waits for something that never comes, milliseconds. */
+const LOCAL_MS = 15 * 60_000
 
 type Execution = {
   cwd: string
@@ -335,14 +346,14 @@ function execute(args: readonly string[], options: Execution): Promise<GitResult
     const timer = setTimeout(() => {
       late = true
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-    }, options.timeoutMs ?? LONGEST_TIMER_MS)
+    }, options.timeoutMs ?? LOCAL_MS)
     child.on('error', (error) => {
       clearTimeout(timer)
       fail(new GitError(args, 127, error.message))
     })
     child.on('close', (code, signal) => {
       clearTimeout(timer)
-      const why = late ? `no end within ${options.timeoutMs} ms` : `ended by ${signal}`
+      const why = late ? `no end in time` : `ended by ${signal}`
       const stderr = Buffer.concat(err).toString('utf8') + (signal === null ? '' : why)
       const result = { code: late ? 124 : (code ?? 128), stdout: Buffer.concat(out).toString('utf8'), stderr }
       if (result.code === 0 || options.accept?.includes(result.code)) done(result)

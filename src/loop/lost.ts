@@ -1,5 +1,6 @@
 // Whether a chain has stopped although it should go on: asked by `resume-lost`. Pure.
 import { expired } from './lease.ts'
+import { MAX_IDLE_JOBS } from './limits.ts'
 import type { State } from './state.ts'
 
 /** How the run that holds the lease stands on the platform (`at`: since when, epoch ms); null where it could not be asked. */
@@ -8,7 +9,7 @@ export type HolderRun = { status: string; conclusion: string | null; at: number 
 /** Why the chain is to be resumed, in words, or null: it works, it has ended, or a person wants it to rest. */
 export function whyLost(state: State, holder: HolderRun, now: number): string | null {
   const { control, lease, prd } = state
-  if (control.paused !== null) return null
+  if (control.paused !== null || control.idleJobs >= MAX_IDLE_JOBS) return null
   if (control.notBefore !== null && control.notBefore > now) return null
   if (lease !== null) return whyHeldInVain(state, holder, now)
   if (control.mendedRun !== null && (holder?.status !== 'completed' || stopped(holder, state))) return null

@@ -218,7 +218,8 @@ export function released(state: State, limits: Limits): State {
       ...state.control,
       continuePending: goesOn,
       idleJobs,
-      notBefore: conclusion?.until ?? state.control.notBefore,
+      // A pause that is no wait has no time at which it is over.
+      notBefore: conclusion?.until ?? (outcome === 'paused' ? null : state.control.notBefore),
     },
     prd: {
       ...state.prd,

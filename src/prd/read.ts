@@ -116,7 +116,8 @@ function readUsage(run: Fields): Usage {
   const usage = emptyUsage()
   for (const key of usageKeys) {
     const value = amount(fields, key)
-    if (key !== 'estimatedCostUsd' || value > 0) usage[key] = value
+    const isOptional = key === 'estimatedCostUsd' || key === 'turns'
+    if (!isOptional || value > 0) usage[key] = value
   }
   return withExtra(usage, raw, usageKeys)
 }

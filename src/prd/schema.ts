@@ -27,6 +27,8 @@ export type Usage = {
   agentSeconds: number
   /** The part of `costUsd` that Ralph computed from `prices`, since the agent did not report it. */
   estimatedCostUsd?: number
+  /** The agents' own count, where they give one. */
+  turns?: number
   extra?: Extra
 }
 
@@ -119,6 +121,7 @@ export const usageKeys = [
   'costUsd',
   'agentSeconds',
   'estimatedCostUsd',
+  'turns',
 ] as const
 export const storyKeys = [
   'id',
@@ -163,6 +166,8 @@ export function addUsage(a: Usage, b: Usage): Usage {
   }
   const estimated = (a.estimatedCostUsd ?? 0) + (b.estimatedCostUsd ?? 0)
   if (estimated > 0) sum.estimatedCostUsd = estimated
+  const turns = (a.turns ?? 0) + (b.turns ?? 0)
+  if (turns > 0) sum.turns = turns
   if (a.extra || b.extra) sum.extra = { ...b.extra, ...a.extra }
   return sum
 }

@@ -1,8 +1,9 @@
 // Runs the gates and the prepare command: in order, bounded in time and output, without keys. Implements GatesPort.
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { GatesPort } from '../loop/ports.ts'
 import type { GateResult } from '../loop/state.ts'
+import { clearWay } from '../system/files.ts'
 import { type Exit, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
 
@@ -81,7 +82,7 @@ export function createGates(options: GatesOptions): GatesPort {
 }
 
 async function log(file: string, text: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true })
+  await clearWay(dirname(dirname(dirname(file))), file)
   await writeFile(file, text)
 }
 

@@ -298,3 +298,30 @@ test('files that a filter has rewritten are told before anything begins; its poi
   assert.equal(ended.code, 64)
   assert.match(ended.err, /a\.bin: found a file that the filter big has rewritten/)
 })
+
+test('Ctrl+C twice: it leaves at once, without its children, and the next run goes on', async () => {
+  await using at = await place(['US-001'], {})
+  const marker = `ralph-twice-${process.pid}`
+  const gate = await gateIn(at)
+  const stubborn = `exec -a ${marker} bash -c 'trap "" INT TERM HUP; while :; do read -t 5 <> <(:); done'`
+  const shell = `setsid bash -c "${stubborn.replaceAll('"', '\\"')}" </dev/null >/dev/null 2>&1 & ${gate.shell}`
+  await at.setScript({ 'US-001': [{ shell, hang: true }] })
+  const first = at.start(GOOD)
+  await gate.reached()
+  first.kill('SIGINT')
+  await once(first.stdout ?? first, 'data') // it has heard the first
+  first.kill('SIGINT')
+  const ended = await first.ended
+  assert.equal(ended.code, 130, ended.out)
+  const alive = readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(marker)
+    } catch {
+      return false
+    }
+  })
+  assert.deepEqual(alive, [])
+  await at.setScript({ 'US-001': [good('US-001')] })
+  const again = await at.run(GOOD)
+  assert.equal(again.code, 0, again.err)
+})

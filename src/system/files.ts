@@ -1,0 +1,60 @@
+// Files in places that are not ours alone: an agent may have put a pipe, a link or a folder where a file is expected.
+import { constants } from 'node:fs'
+import { lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { dirname, join, relative, sep } from 'node:path'
+
+/** A file's bytes, or null for anything else: a pipe would be read for ever, a link leads elsewhere. */
+export async function readRegular(file: string): Promise<Buffer | null> {
+  const found = await lstat(file).catch(() => null)
+  if (found?.isFile() !== true) return null
+  // Whatever has taken its place meanwhile: nobody waits for it.
+  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    () => null,
+  )
+  if (handle === null) return null
+  try {
+    return (await handle.stat()).isFile() ? await handle.readFile() : null
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Puts a file in its place in one move: whoever dies here leaves the old one or the new one, whole. */
+export async function replaceFile(file: string, bytes: Uint8Array | string): Promise<void> {
+  const fresh = `${file}.ralph`
+  await rm(fresh, { force: true, recursive: true })
+  const handle = await open(fresh, 'wx')
+  try {
+    await handle.writeFile(bytes)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(fresh, file).catch(async () => {
+    // A folder stands in its place.
+    await rm(file, { force: true, recursive: true })
+    await rename(fresh, file)
+  })
+}
+
+/** Makes the way to a file free: real folders below `root`, and nothing but a regular file at its end. */
+export async function clearWay(root: string, file: string): Promise<void> {
+  let at = root
+  for (const part of relative(root, dirname(file)).split(sep).filter(Boolean)) {
+    at = join(at, part)
+    const found = await lstat(at).catch(() => null)
+    if (found !== null && !found.isDirectory()) await rm(at, { force: true })
+    if (found === null || !found.isDirectory()) await mkdir(at, { recursive: true })
+  }
+  const found = await lstat(file).catch(() => null)
+  if (found !== null && !found.isFile()) await rm(file, { force: true, recursive: true })
+}
+
+/** Removes pipes, sockets and devices below a folder: whoever opens one may wait for ever. */
+export async function removeOdd(folder: string): Promise<void> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
+  for (const entry of entries) {
+    if (entry.isFile() || entry.isDirectory() || entry.isSymbolicLink()) continue
+    await rm(join(entry.parentPath, entry.name), { force: true })
+  }
+}
