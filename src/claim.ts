@@ -17,11 +17,11 @@ import type { Repository } from './git/repository.ts'
 import type { Found, Store } from './git/store.ts'
 import { ownFiles } from './loop/files.ts'
 import { sayHolder } from './loop/lease.ts'
-import { emptyRecord, giveBack } from './loop/reduce.ts'
+import { giveBack, spend } from './loop/reduce.ts'
 import type { Control, Job, Lease, State } from './loop/state.ts'
 import { mergePeople } from './prd/merge.ts'
 import { parsePrd } from './prd/parse.ts'
-import { addUsage, asImported, type Prd } from './prd/schema.ts'
+import { asImported, emptyUsage, type Prd } from './prd/schema.ts'
 import { remaining } from './prd/select.ts'
 import { type Mistake, UserError } from './system/errors.ts'
 import { nearest } from './system/nearest.ts'
@@ -242,8 +242,8 @@ function takeOver(state: State): State {
   const { attempt } = state
   if (attempt === null || attempt.phase === 'failed' || attempt.phase === 'returned') return state
   const cost = attempt.session === null ? (attempt.reservedCostUsd ?? 0) : 0
-  const usage = addUsage(state.prd.run.usage, { ...emptyRecord().usage, costUsd: cost })
-  const charged = { ...state, prd: { ...state.prd, run: { ...state.prd.run, usage } } }
+  const estimated = { ...emptyUsage(), costUsd: cost, ...(cost > 0 ? { estimatedCostUsd: cost } : {}) }
+  const charged = spend(state, attempt.storyId, estimated)
   return giveBack(charged, 'lost', 'the job was lost', null)
 }
 
@@ -345,7 +345,10 @@ async function adoptBranch(fresh: State, head: string, store: Store, repository:
   if (parsed !== null && !parsed.ok) throw new UserError(parsed.mistakes)
   const prd: Prd = parsed === null ? fresh.prd : mergePeople(parsed.prd, fresh.prd).prd
   const job = { ...fresh.job, theirs: head, takesBranch: true }
-  return { ...fresh, prd, green: head, published: head, baseline: 'green', job }
+  // Its commits name the run that made them.
+  const written = parsed?.prd.run.control.nonce
+  const nonce = typeof written === 'string' && written !== '' ? written : fresh.nonce
+  return { ...fresh, nonce, prd, green: head, published: head, baseline: 'green', job }
 }
 
 export function emptyControl(): Control {
@@ -354,6 +357,7 @@ export function emptyControl(): Control {
     granted: { iterations: 0, costUsd: 0 },
     notBefore: null,
     firstNotBefore: null,
+    fallbackNotBefore: null,
     guidance: {},
     lastComment: 0,
     calls: [],

@@ -26,7 +26,7 @@ import { processStart } from './system/process-table.ts'
 import { createRedactor, type Redactor } from './system/redact.ts'
 import { agentEnv, type Environment, gateEnv } from './system/untrusted-env.ts'
 import { createExamine } from './verify/examine.ts'
-import { createGates } from './verify/gates.ts'
+import { createGates, PREPARE_TIMEOUT_MS } from './verify/gates.ts'
 import { isRalphs } from './verify/guard.ts'
 
 /** The repository and everything that reads and writes it. Ends its helper processes when disposed. */
@@ -297,7 +297,8 @@ function gatesMsOf(settings: Settings): number {
 }
 
 function leaseMsOf(settings: Settings): number {
-  return leaseMs(settings.iterationTimeoutMs, gatesMsOf(settings))
+  const prepareMs = settings.prepare === null ? 0 : PREPARE_TIMEOUT_MS
+  return leaseMs(settings.iterationTimeoutMs, gatesMsOf(settings) + prepareMs)
 }
 
 /** A lease for this process. */

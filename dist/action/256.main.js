@@ -425,8 +425,13 @@ function execute(args, options) {
         let late = false;
         const timer = setTimeout(() => {
             late = true;
-            if (child.pid !== undefined)
-                process.kill(-child.pid, 'SIGKILL');
+            try {
+                if (child.pid !== undefined)
+                    process.kill(-child.pid, 'SIGKILL');
+            }
+            catch {
+                // It has ended just now.
+            }
         }, options.timeoutMs ?? LOCAL_MS);
         child.on('error', (error) => {
             clearTimeout(timer);
@@ -493,7 +498,7 @@ function createStore(git, objects, options) {
         return { ...state, lease: { ...state.lease, expiresAt: Date.now() + options.leaseMs } };
     }
     /** One commit that holds the state, on top of the last one, with the green commit reachable. */
-    async function write(given) {
+    async function write(given, isSecond = false) {
         const state = renewed(given);
         const ref = refOf(state.folder);
         if (known?.ref !== ref)
@@ -530,8 +535,13 @@ function createStore(git, objects, options) {
         });
         if (made.code === 0)
             return made.stdout.trim();
-        if ((await localRef(ref)) !== known.commit)
-            throw new _loop_ports_js__WEBPACK_IMPORTED_MODULE_1__/* .LeaseLost */ .V(`${ref} has moved`);
+        if ((await localRef(ref)) !== known.commit) {
+            // Where there is a remote, its ref is the truth, and the push will tell: ours was moved by somebody in the clone.
+            if (remote === null || isSecond)
+                throw new _loop_ports_js__WEBPACK_IMPORTED_MODULE_1__/* .LeaseLost */ .V(`${ref} has moved`);
+            await takeBack(ref, known.commit);
+            return write(given, true);
+        }
         throw new Error(`the state could not be written to ${ref}: ${made.stderr.trim()}`);
     }
     async function moveLocal(state, commit, withBranch) {
@@ -566,8 +576,12 @@ function createStore(git, objects, options) {
             const now = await remoteRefs(target, refs.map(({ ref }) => ref)).catch(() => null);
             if (now === null)
                 return { kind: 'rejected', said }; // a minute has been given to the question
-            if (refs.every(({ ref, to }) => now.get(ref) === to))
+            const left = refs.filter(({ ref, to }) => now.get(ref) !== to);
+            if (left.length === 0)
                 return { kind: 'pushed' };
+            // A server that died between the refs has moved some: the rest is pushed alone.
+            if (left.length < refs.length && left.every(({ ref, from }) => (now.get(ref) ?? null) === from))
+                return push(target, left);
             const moved = refs.some(({ ref, from }) => (now.get(ref) ?? null) !== from);
             if (moved || /^!/m.test(result.stdout))
                 return { kind: 'rejected', said };

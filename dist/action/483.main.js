@@ -32,7 +32,10 @@ async function peekStates(context, namespace) {
         const refs = await git(['for-each-ref', '--format=%(refname)', 'refs/peek/']);
         const states = new Map();
         for (const ref of refs.split('\n').filter(Boolean).sort()) {
-            const state = JSON.parse(await git(['show', `${ref}:${_git_store_js__WEBPACK_IMPORTED_MODULE_4__/* .STATE_FILE */ .b}`]));
+            const text = await git(['show', `${ref}:${_git_store_js__WEBPACK_IMPORTED_MODULE_4__/* .STATE_FILE */ .b}`]).catch(() => null);
+            if (text === null)
+                continue; // a ref of somebody else's
+            const state = JSON.parse(text);
             states.set(ref.slice('refs/peek/'.length), state);
         }
         return states;
@@ -192,6 +195,8 @@ async function resumeLost(context) {
 /* harmony export */   u_: () => (/* binding */ LONGEST_WAIT_MS),
 /* harmony export */   zZ: () => (/* binding */ batchOver)
 /* harmony export */ });
+/** A session with less time than this is not begun, milliseconds. */
+const LEAST_MS = 60_000;
 /** Jobs in a row without a charged iteration that end a chain (design 2). */
 const MAX_IDLE_JOBS = 3;
 /** A longer wait ends the job instead of paying a runner for it (design 2), milliseconds. */
@@ -257,8 +262,10 @@ function batchOver(state, limits, now, done) {
     const enough = limits.iterationTimeoutMs + gatesReserveMs(job, limits);
     if (job.begun > 0 && now + enough > end)
         return 'no further attempt fits before the job deadline';
-    if (now >= end)
-        return 'the job deadline has passed';
+    // The first attempt may be shorter than the others, but one that has no time at all is not begun.
+    const least = Math.min(LEAST_MS, limits.iterationTimeoutMs, Math.ceil((end - job.startedAt) / 4));
+    if (now + least > end)
+        return 'no attempt fits any more before the job deadline';
     return null;
 }
 /** Whether a job that ends like this, to be gone on with by itself, charged no iteration. */

@@ -147,7 +147,10 @@ async function peekStates(context, namespace) {
         const refs = await git(['for-each-ref', '--format=%(refname)', 'refs/peek/']);
         const states = new Map();
         for (const ref of refs.split('\n').filter(Boolean).sort()) {
-            const state = JSON.parse(await git(['show', `${ref}:${_git_store_js__WEBPACK_IMPORTED_MODULE_4__/* .STATE_FILE */ .b}`]));
+            const text = await git(['show', `${ref}:${_git_store_js__WEBPACK_IMPORTED_MODULE_4__/* .STATE_FILE */ .b}`]).catch(() => null);
+            if (text === null)
+                continue; // a ref of somebody else's
+            const state = JSON.parse(text);
             states.set(ref.slice('refs/peek/'.length), state);
         }
         return states;

@@ -3722,7 +3722,9 @@ function sessions_createSessions(options) {
     async function session(mode, state, prompt, bounds, signal) {
         const { attempt } = state;
         const promptFile = join(options.directory, 'prompt.md');
-        const name = mode === 'run' ? `${attempt?.storyId ?? 'story'}-${attempt?.iteration ?? 0}` : `verify-${Date.now()}`;
+        const name = mode === 'run'
+            ? `${attempt?.storyId ?? 'story'}-${state.records[attempt?.storyId ?? '']?.attempts ?? 0}`
+            : `verify-${Date.now()}`;
         const transcript = join(options.directory, 'transcripts', `${name}.log`);
         await clearWay(dirname(options.directory), promptFile);
         await clearWay(dirname(options.directory), transcript);
@@ -3922,6 +3924,12 @@ class CatFile {
             this.#wake?.();
         });
         child.stdin.on('error', () => { });
+        child.on('error', (error) => {
+            this.#said = error.message;
+            if (this.#child === child)
+                this.#child = null;
+            this.#wake?.();
+        });
         child.stderr.on('data', (chunk) => {
             this.#said = `${this.#said}${chunk.toString('utf8')}`.slice(-1000);
         });
@@ -4237,8 +4245,13 @@ function execute(args, options) {
         let late = false;
         const timer = setTimeout(() => {
             late = true;
-            if (child.pid !== undefined)
-                process.kill(-child.pid, 'SIGKILL');
+            try {
+                if (child.pid !== undefined)
+                    process.kill(-child.pid, 'SIGKILL');
+            }
+            catch {
+                // It has ended just now.
+            }
         }, options.timeoutMs ?? LOCAL_MS);
         child.on('error', (error) => {
             clearTimeout(timer);
@@ -4659,7 +4672,11 @@ function reduce(state, event, limits) {
         case 'push-expired':
             return expired(state, event.summary, event.at);
         case 'join-failed':
-            return withJob({ ...state, control: { ...state.control, paused: { reason: event.summary, by: 'ralph' } } }, { theirs: null, branchRefused: true, conclusion: null });
+            return withJob(pausedByRalph(state, event.summary), {
+                theirs: null,
+                branchRefused: true,
+                conclusion: null,
+            });
         case 'diverged':
             // A job that ends anyway joins nothing more: the state alone is pushed, and the next job joins.
             if (state.job.error !== null || state.job.interrupted || event.at >= endOfWork(state.job)) {
@@ -4685,7 +4702,7 @@ function reduce(state, event, limits) {
                 progress: state.published === null ? [] : state.progress,
             }, { opened: true });
         case 'pushed':
-            return { ...state, published: state.green };
+            return { ...state, published: state.green, github: event.github };
         case 'reserved':
             return reserve(state, event.storyId, event.at, limits);
         case 'worked':
@@ -4704,7 +4721,7 @@ function reduce(state, event, limits) {
         case 'gated':
             return inPhase(state, 'guarded', (attempt) => attempt.candidate === event.candidate ? gated(attempt, event.gates) : attempt);
         case 'judged':
-            return judged(state, event);
+            return judged(state, event, limits);
         case 'accepted':
             return accepted(state, event.commit, event.at);
         case 'rejected':
@@ -4792,6 +4809,12 @@ function expired(state, summary, at) {
     if (state.published === null || (idle(state, conclusion) && state.control.idleJobs + 1 >= MAX_IDLE_JOBS))
         return failed(withJob(state, { conclusion: null }), summary, 'give a publish-token that is valid, then run again');
     return withJob(state, { branchRefused: true, conclusion, concludedAt: at });
+}
+/** A person's own pause stays theirs. */
+function pausedByRalph(state, reason) {
+    if (state.control.paused !== null && state.control.paused.by !== 'ralph')
+        return state;
+    return { ...state, control: { ...state.control, paused: { reason, by: 'ralph' } } };
 }
 /** The branch moves whenever we look: the state is saved, and a person decides. */
 function keepsMoving(state, at, limits) {
@@ -4888,7 +4911,10 @@ function reserve(state, storyId, at, limits) {
 }
 /** Two failed attempts, or the first agent's vendor at its limit. */
 function isForFallback(state, story, at, limits) {
-    return limits.fallback && (story.retries >= 2 || (state.control.firstNotBefore ?? 0) > at);
+    const { firstNotBefore, fallbackNotBefore } = state.control;
+    if (!limits.fallback || (fallbackNotBefore ?? 0) > at)
+        return false;
+    return story.retries >= 2 || (firstNotBefore ?? 0) > at;
 }
 function worked(state, session, at, limits) {
     if (state.attempt?.phase !== 'reserved')
@@ -4908,10 +4934,15 @@ function worked(state, session, at, limits) {
             return fail(next, 'session', session.message, '');
         case 'limit':
         case 'overloaded':
-            if (limits.fallback && state.attempt.agent === 'first') {
-                const firstNotBefore = waitUntil(next, session.resetsAt, at);
-                const control = { ...next.control, firstNotBefore };
-                return giveBack({ ...next, control }, session.status, session.message, null);
+            if (limits.fallback) {
+                const { agent } = state.attempt;
+                const other = agent === 'first' ? state.control.fallbackNotBefore : state.control.firstNotBefore;
+                const until = waitUntil(next, session.resetsAt, at);
+                const limit = agent === 'first' ? { firstNotBefore: until } : { fallbackNotBefore: until };
+                const noted = { ...limited(next), control: { ...limited(next).control, ...limit } };
+                // The other agent goes on; where both are limited, the sooner one is waited for.
+                const notBefore = (other ?? 0) > at ? Math.min(until, other ?? until) : null;
+                return giveBack(noted, session.status, session.message, notBefore);
             }
             // A vendor that does not say when is asked again after a growing pause, at most half an hour.
             return giveBack(limited(next), session.status, session.message, waitUntil(next, session.resetsAt, at));
@@ -4941,7 +4972,7 @@ function gated(attempt, gates) {
     };
     return { ...attempt, gates, phase: 'failed', failure };
 }
-function judged(state, event) {
+function judged(state, event, limits) {
     if (state.attempt?.phase !== 'gated' || !state.attempt.empty)
         return state;
     const called = { ...state, control: { ...state.control, calls: withCall(state.control.calls, event.at) } };
@@ -4951,8 +4982,14 @@ function judged(state, event) {
             return inAttempt(paid, (attempt) => ({ ...attempt, phase: 'judged' }));
         case 'reset':
             return fail(paid, 'judge', `nothing was changed, and the judge disagrees: ${event.verdict.reason}`, '');
-        case 'limit':
-            return giveBack(limited(paid), 'limit', event.verdict.message, waitUntil(paid, event.verdict.notBefore, event.at));
+        case 'limit': {
+            const until = waitUntil(paid, event.verdict.notBefore, event.at);
+            const counted = limited(paid);
+            if (!limits.fallback || (paid.control.firstNotBefore ?? 0) > event.at)
+                return giveBack(counted, 'limit', event.verdict.message, until);
+            const control = { ...counted.control, firstNotBefore: until };
+            return giveBack({ ...counted, control }, 'limit', event.verdict.message, null);
+        }
         case 'refused':
             return failed(giveBack(paid, 'limit', event.verdict.message, null), event.verdict.message, MEND_AGENT);
         case 'none':
@@ -5087,6 +5124,9 @@ function verified(state, event, limits) {
         case 'limit': {
             const notBefore = waitUntil(paid, verdict.notBefore, event.at);
             const counted = limited(paid);
+            // The other agent judges.
+            if (limits.fallback && (paid.control.firstNotBefore ?? 0) <= event.at)
+                return { ...counted, control: { ...counted.control, firstNotBefore: notBefore } };
             return { ...counted, control: { ...counted.control, notBefore } };
         }
         case 'refused':
@@ -6766,7 +6806,7 @@ function createRepository(git, objects, options) {
         const summary = `people pushed what conflicts with it, in ${listed}`;
         const failure = { kind: 'conflict', summary, detail: '' };
         const takenBack = [];
-        for (const { storyId, commit } of await storyCommits(`${state.published ?? state.base.sha}..${state.green}`)) {
+        for (const { storyId, commit } of await storyCommits(`${state.published ?? state.base.sha}..${state.green}`, state.nonce)) {
             const kept = { base: await treeOf(`${commit}^`), tree: await treeOf(commit), dropped: [] };
             takenBack.push({ storyId, kept, failure });
         }
@@ -6775,7 +6815,7 @@ function createRepository(git, objects, options) {
     /** A branch that people rewrote, and want to be gone on from: what passed is what its commits say. */
     async function asItIs(state, theirs, people) {
         const range = (await within(state.base.sha, theirs)) ? `${state.base.sha}..${theirs}` : theirs;
-        const there = new Set((await storyCommits(range)).map(({ storyId }) => storyId));
+        const there = new Set((await storyCommits(range, state.nonce)).map(({ storyId }) => storyId));
         const summary = 'its commit is not on the branch any more';
         const takenBack = state.prd.userStories
             .filter((story) => story.passes && story.lastResult?.imported !== true && !there.has(story.id))
@@ -6786,12 +6826,15 @@ function createRepository(git, objects, options) {
         }));
         return { green: theirs, people, code: true, takenBack, entries: await entriesBeyond(state, theirs) };
     }
-    /** Commits of stories by their trailer, the newest first; a squash keeps the line somewhere in its message. */
-    async function storyCommits(range) {
+    /** Commits of this run's stories by their trailers, the newest first; a squash keeps the lines somewhere in its message. */
+    async function storyCommits(range, nonce) {
         const log = await git.run(['log', '-z', '--format=%H%n%B', range, '--']);
         return log.stdout.split('\0').flatMap((entry) => {
             const commit = entry.slice(0, entry.indexOf('\n'));
-            return [...entry.matchAll(/^Ralph-Story: *(\S+) *$/gm)].map(([, storyId = '']) => ({ storyId, commit }));
+            // Every feature has a US-001: only this run's own commits count.
+            const isOurs = [...entry.matchAll(/^Ralph-Run: *(\S+) *$/gm)].some(([, run]) => run === nonce);
+            const stories = isOurs ? entry.matchAll(/^Ralph-Story: *(\S+) *$/gm) : [];
+            return [...stories].map(([, storyId = '']) => ({ storyId, commit }));
         });
     }
     /** Entries of our progress.txt that another commit's does not hold. */
@@ -6871,7 +6914,7 @@ function createStore(git, objects, options) {
         return { ...state, lease: { ...state.lease, expiresAt: Date.now() + options.leaseMs } };
     }
     /** One commit that holds the state, on top of the last one, with the green commit reachable. */
-    async function write(given) {
+    async function write(given, isSecond = false) {
         const state = renewed(given);
         const ref = refOf(state.folder);
         if (known?.ref !== ref)
@@ -6908,8 +6951,13 @@ function createStore(git, objects, options) {
         });
         if (made.code === 0)
             return made.stdout.trim();
-        if ((await localRef(ref)) !== known.commit)
-            throw new LeaseLost(`${ref} has moved`);
+        if ((await localRef(ref)) !== known.commit) {
+            // Where there is a remote, its ref is the truth, and the push will tell: ours was moved by somebody in the clone.
+            if (remote === null || isSecond)
+                throw new LeaseLost(`${ref} has moved`);
+            await takeBack(ref, known.commit);
+            return write(given, true);
+        }
         throw new Error(`the state could not be written to ${ref}: ${made.stderr.trim()}`);
     }
     async function moveLocal(state, commit, withBranch) {
@@ -6944,8 +6992,12 @@ function createStore(git, objects, options) {
             const now = await remoteRefs(target, refs.map(({ ref }) => ref)).catch(() => null);
             if (now === null)
                 return { kind: 'rejected', said }; // a minute has been given to the question
-            if (refs.every(({ ref, to }) => now.get(ref) === to))
+            const left = refs.filter(({ ref, to }) => now.get(ref) !== to);
+            if (left.length === 0)
                 return { kind: 'pushed' };
+            // A server that died between the refs has moved some: the rest is pushed alone.
+            if (left.length < refs.length && left.every(({ ref, from }) => (now.get(ref) ?? null) === from))
+                return push(target, left);
             const moved = refs.some(({ ref, from }) => (now.get(ref) ?? null) !== from);
             if (moved || /^!/m.test(result.stdout))
                 return { kind: 'rejected', said };
@@ -12290,7 +12342,8 @@ async function small(oid, objects) {
 
 /** What a prompt, a check and the state keep of a gate's output. */
 const OUTPUT_BYTES = (/* unused pure expression or super */ null && (16 * 1024));
-const PREPARE_TIMEOUT_MS = (/* unused pure expression or super */ null && (30 * 60_000));
+/** How long `prepare` may take, milliseconds. */
+const PREPARE_TIMEOUT_MS = 30 * 60_000;
 function gates_createGates(options) {
     /** The commit whose lockfiles the dependencies that are there belong to. */
     let preparedFor = null;
@@ -12608,7 +12661,8 @@ function gatesMsOf(settings) {
     return settings.gates.reduce((sum, gate) => sum + gate.timeoutMs, 0);
 }
 function leaseMsOf(settings) {
-    return leaseMs(settings.iterationTimeoutMs, gatesMsOf(settings));
+    const prepareMs = settings.prepare === null ? 0 : PREPARE_TIMEOUT_MS;
+    return leaseMs(settings.iterationTimeoutMs, gatesMsOf(settings) + prepareMs);
 }
 /** A lease for this process. */
 async function leaseFor(settings, now, run) {
@@ -12671,9 +12725,8 @@ function gitAuth(place, token) {
 function readEvent(name, payload) {
     const event = record(payload);
     switch (name) {
-        case 'workflow_dispatch':
-        case 'repository_dispatch': {
-            const inputs = strings(record(name === 'workflow_dispatch' ? event.inputs : event.client_payload));
+        case 'workflow_dispatch': {
+            const inputs = strings(record(event.inputs));
             const generation = /^\d{1,9}$/.test(inputs.generation ?? '') ? Number(inputs.generation) : null;
             return { kind: 'dispatch', inputs, feature: inputs.feature?.trim() || null, generation };
         }
@@ -12738,7 +12791,8 @@ async function actionContext() {
         repo,
         server: (env.GITHUB_SERVER_URL ?? 'https://github.com').replace(/\/+$/, ''),
         api: (env.GITHUB_API_URL ?? 'https://api.github.com').replace(/\/+$/, ''),
-        defaultBranch: defaultBranchOf(payload) ?? 'main',
+        // A schedule's event names no repository, but it runs on the default branch.
+        defaultBranch: defaultBranchOf(payload) ?? branchOf(env.GITHUB_REF) ?? 'main',
     };
     const id = Number(env.GITHUB_RUN_ID ?? '0');
     const inputs = actionInputs(env);
@@ -12753,6 +12807,9 @@ async function actionContext() {
         inputs,
         workspace: env.GITHUB_WORKSPACE ?? process.cwd(),
     };
+}
+function branchOf(ref) {
+    return ref?.startsWith('refs/heads/') === true ? ref.slice('refs/heads/'.length) : null;
 }
 /** `owner/repo/.github/workflows/ralph.yml@refs/heads/main` names `ralph.yml`. */
 function context_workflowFile(ref) {
@@ -12915,7 +12972,8 @@ async function mend(folder) {
         if (found.state.published !== null) {
             const api = createClient({ token, url: context.place.api, warn });
             const checks = createChecks(api, context.place, settings.reportAs, found.state.feature, warn);
-            await checks.close(found.state.published, 'ralph', 'The job was ended; run the workflow to go on');
+            const head = found.state.github.head ?? found.state.published;
+            await checks.close(head, 'ralph', 'The job was ended; run the workflow to go on');
         }
         if (!ours)
             return `no lease is held (${ended} processes ended)`;

@@ -653,7 +653,11 @@ function reduce(state, event, limits) {
         case 'push-expired':
             return expired(state, event.summary, event.at);
         case 'join-failed':
-            return withJob({ ...state, control: { ...state.control, paused: { reason: event.summary, by: 'ralph' } } }, { theirs: null, branchRefused: true, conclusion: null });
+            return withJob(pausedByRalph(state, event.summary), {
+                theirs: null,
+                branchRefused: true,
+                conclusion: null,
+            });
         case 'diverged':
             // A job that ends anyway joins nothing more: the state alone is pushed, and the next job joins.
             if (state.job.error !== null || state.job.interrupted || event.at >= (0,loop_limits/* endOfWork */.Kf)(state.job)) {
@@ -679,7 +683,7 @@ function reduce(state, event, limits) {
                 progress: state.published === null ? [] : state.progress,
             }, { opened: true });
         case 'pushed':
-            return { ...state, published: state.green };
+            return { ...state, published: state.green, github: event.github };
         case 'reserved':
             return reserve(state, event.storyId, event.at, limits);
         case 'worked':
@@ -698,7 +702,7 @@ function reduce(state, event, limits) {
         case 'gated':
             return inPhase(state, 'guarded', (attempt) => attempt.candidate === event.candidate ? gated(attempt, event.gates) : attempt);
         case 'judged':
-            return judged(state, event);
+            return judged(state, event, limits);
         case 'accepted':
             return accepted(state, event.commit, event.at);
         case 'rejected':
@@ -786,6 +790,12 @@ function expired(state, summary, at) {
     if (state.published === null || ((0,loop_limits/* idle */.N7)(state, conclusion) && state.control.idleJobs + 1 >= loop_limits/* MAX_IDLE_JOBS */.Jq))
         return failed(withJob(state, { conclusion: null }), summary, 'give a publish-token that is valid, then run again');
     return withJob(state, { branchRefused: true, conclusion, concludedAt: at });
+}
+/** A person's own pause stays theirs. */
+function pausedByRalph(state, reason) {
+    if (state.control.paused !== null && state.control.paused.by !== 'ralph')
+        return state;
+    return { ...state, control: { ...state.control, paused: { reason, by: 'ralph' } } };
 }
 /** The branch moves whenever we look: the state is saved, and a person decides. */
 function keepsMoving(state, at, limits) {
@@ -882,7 +892,10 @@ function reserve(state, storyId, at, limits) {
 }
 /** Two failed attempts, or the first agent's vendor at its limit. */
 function isForFallback(state, story, at, limits) {
-    return limits.fallback && (story.retries >= 2 || (state.control.firstNotBefore ?? 0) > at);
+    const { firstNotBefore, fallbackNotBefore } = state.control;
+    if (!limits.fallback || (fallbackNotBefore ?? 0) > at)
+        return false;
+    return story.retries >= 2 || (firstNotBefore ?? 0) > at;
 }
 function worked(state, session, at, limits) {
     if (state.attempt?.phase !== 'reserved')
@@ -902,10 +915,15 @@ function worked(state, session, at, limits) {
             return fail(next, 'session', session.message, '');
         case 'limit':
         case 'overloaded':
-            if (limits.fallback && state.attempt.agent === 'first') {
-                const firstNotBefore = waitUntil(next, session.resetsAt, at);
-                const control = { ...next.control, firstNotBefore };
-                return giveBack({ ...next, control }, session.status, session.message, null);
+            if (limits.fallback) {
+                const { agent } = state.attempt;
+                const other = agent === 'first' ? state.control.fallbackNotBefore : state.control.firstNotBefore;
+                const until = waitUntil(next, session.resetsAt, at);
+                const limit = agent === 'first' ? { firstNotBefore: until } : { fallbackNotBefore: until };
+                const noted = { ...limited(next), control: { ...limited(next).control, ...limit } };
+                // The other agent goes on; where both are limited, the sooner one is waited for.
+                const notBefore = (other ?? 0) > at ? Math.min(until, other ?? until) : null;
+                return giveBack(noted, session.status, session.message, notBefore);
             }
             // A vendor that does not say when is asked again after a growing pause, at most half an hour.
             return giveBack(limited(next), session.status, session.message, waitUntil(next, session.resetsAt, at));
@@ -935,7 +953,7 @@ function gated(attempt, gates) {
     };
     return { ...attempt, gates, phase: 'failed', failure };
 }
-function judged(state, event) {
+function judged(state, event, limits) {
     if (state.attempt?.phase !== 'gated' || !state.attempt.empty)
         return state;
     const called = { ...state, control: { ...state.control, calls: (0,loop_limits/* withCall */.D$)(state.control.calls, event.at) } };
@@ -945,8 +963,14 @@ function judged(state, event) {
             return inAttempt(paid, (attempt) => ({ ...attempt, phase: 'judged' }));
         case 'reset':
             return fail(paid, 'judge', `nothing was changed, and the judge disagrees: ${event.verdict.reason}`, '');
-        case 'limit':
-            return giveBack(limited(paid), 'limit', event.verdict.message, waitUntil(paid, event.verdict.notBefore, event.at));
+        case 'limit': {
+            const until = waitUntil(paid, event.verdict.notBefore, event.at);
+            const counted = limited(paid);
+            if (!limits.fallback || (paid.control.firstNotBefore ?? 0) > event.at)
+                return giveBack(counted, 'limit', event.verdict.message, until);
+            const control = { ...counted.control, firstNotBefore: until };
+            return giveBack({ ...counted, control }, 'limit', event.verdict.message, null);
+        }
         case 'refused':
             return failed(giveBack(paid, 'limit', event.verdict.message, null), event.verdict.message, MEND_AGENT);
         case 'none':
@@ -1081,6 +1105,9 @@ function verified(state, event, limits) {
         case 'limit': {
             const notBefore = waitUntil(paid, verdict.notBefore, event.at);
             const counted = limited(paid);
+            // The other agent judges.
+            if (limits.fallback && (paid.control.firstNotBefore ?? 0) <= event.at)
+                return { ...counted, control: { ...counted.control, firstNotBefore: notBefore } };
             return { ...counted, control: { ...counted.control, notBefore } };
         }
         case 'refused':
@@ -2483,8 +2510,8 @@ function takeOver(state) {
     if (attempt === null || attempt.phase === 'failed' || attempt.phase === 'returned')
         return state;
     const cost = attempt.session === null ? (attempt.reservedCostUsd ?? 0) : 0;
-    const usage = addUsage(state.prd.run.usage, { ...emptyRecord().usage, costUsd: cost });
-    const charged = { ...state, prd: { ...state.prd, run: { ...state.prd.run, usage } } };
+    const estimated = { ...emptyUsage(), costUsd: cost, ...(cost > 0 ? { estimatedCostUsd: cost } : {}) };
+    const charged = spend(state, attempt.storyId, estimated);
     return giveBack(charged, 'lost', 'the job was lost', null);
 }
 function started(state, request, job) {
@@ -2576,7 +2603,10 @@ async function adoptBranch(fresh, head, store, repository) {
         throw new errors/* UserError */.yo(parsed.mistakes);
     const prd = parsed === null ? fresh.prd : mergePeople(parsed.prd, fresh.prd).prd;
     const job = { ...fresh.job, theirs: head, takesBranch: true };
-    return { ...fresh, prd, green: head, published: head, baseline: 'green', job };
+    // Its commits name the run that made them.
+    const written = parsed?.prd.run.control.nonce;
+    const nonce = typeof written === 'string' && written !== '' ? written : fresh.nonce;
+    return { ...fresh, nonce, prd, green: head, published: head, baseline: 'green', job };
 }
 function emptyControl() {
     return {
@@ -2584,6 +2614,7 @@ function emptyControl() {
         granted: { iterations: 0, costUsd: 0 },
         notBefore: null,
         firstNotBefore: null,
+        fallbackNotBefore: null,
         guidance: {},
         lastComment: 0,
         calls: [],
@@ -4763,7 +4794,8 @@ function nextStep(state, limits, now) {
         return job.prepared ? { kind: 'join', theirs: job.theirs } : { kind: 'prepare' };
     if (!job.synced)
         return { kind: 'sync' };
-    if (job.branchGone !== null && job.takesBranch && state.prd.run.outcome !== 'complete')
+    const wasComplete = state.prd.run.outcome === 'complete' && (0,prd_select/* remaining */.Tk)(state.prd).length === 0;
+    if (job.branchGone !== null && job.takesBranch && !wasComplete)
         return { kind: 'restore' };
     const verdict = outcomeOf(state, limits, now);
     if (verdict !== null)
@@ -4837,10 +4869,6 @@ function outcomeOf(state, limits, now) {
     }
     if (control.paused !== null)
         return end('paused', control.paused.reason);
-    const pause = waiting(state, limits, now);
-    if (pause !== null && pause.until - now > loop_limits/* LONGEST_WAIT_MS */.u_) {
-        return orIdle(state, { outcome: 'paused', reason: pause.reason, until: pause.until });
-    }
     if (!done && ((0,prd_select/* pickStory */.lQ)(prd) === null || (limits.stopOnBlocked && open.some((story) => story.blocked)))) {
         const blocked = open.filter((story) => story.blocked).map((story) => story.id);
         return end('stuck', `blocked: ${blocked.join(', ')}`);
@@ -4857,6 +4885,10 @@ function outcomeOf(state, limits, now) {
     const budget = (0,loop_limits/* spent */.RT)(state, limits);
     if (budget !== null)
         return end('budget', budget);
+    const pause = waiting(state, limits, now);
+    if (pause !== null && pause.until - now > loop_limits/* LONGEST_WAIT_MS */.u_) {
+        return orIdle(state, { outcome: 'paused', reason: pause.reason, until: pause.until });
+    }
     const over = (0,loop_limits/* batchOver */.zZ)(state, limits, now, done);
     return over === null ? null : orIdle(state, end('continued', over));
 }
@@ -5001,8 +5033,12 @@ async function act(step, state, limits, ports, now) {
         case 'verify':
             return verify(state, limits, ports, now);
         case 'push': {
-            const result = await store.publish(state, true);
-            return result.kind === 'published' ? { kind: 'pushed' } : turnedDown(result);
+            await ports.reporter.beforePublish(state, state.green);
+            const result = await store.publish(onHead(state), true);
+            if (result.kind !== 'published')
+                return turnedDown(result);
+            const pushed = onHead({ ...state, published: state.green });
+            return { kind: 'pushed', github: await ports.reporter.opened(pushed) };
         }
         case 'conclude':
             return { kind: 'concluded', conclusion: step.conclusion };
@@ -8025,7 +8061,9 @@ function createSessions(options) {
     async function session(mode, state, prompt, bounds, signal) {
         const { attempt } = state;
         const promptFile = (0,external_node_path_.join)(options.directory, 'prompt.md');
-        const name = mode === 'run' ? `${attempt?.storyId ?? 'story'}-${attempt?.iteration ?? 0}` : `verify-${Date.now()}`;
+        const name = mode === 'run'
+            ? `${attempt?.storyId ?? 'story'}-${state.records[attempt?.storyId ?? '']?.attempts ?? 0}`
+            : `verify-${Date.now()}`;
         const transcript = (0,external_node_path_.join)(options.directory, 'transcripts', `${name}.log`);
         await (0,files/* clearWay */.Bq)((0,external_node_path_.dirname)(options.directory), promptFile);
         await (0,files/* clearWay */.Bq)((0,external_node_path_.dirname)(options.directory), transcript);
@@ -8225,6 +8263,12 @@ class CatFile {
             this.#wake?.();
         });
         child.stdin.on('error', () => { });
+        child.on('error', (error) => {
+            this.#said = error.message;
+            if (this.#child === child)
+                this.#child = null;
+            this.#wake?.();
+        });
         child.stderr.on('data', (chunk) => {
             this.#said = `${this.#said}${chunk.toString('utf8')}`.slice(-1000);
         });
@@ -8696,7 +8740,7 @@ function createRepository(git, objects, options) {
         const summary = `people pushed what conflicts with it, in ${listed}`;
         const failure = { kind: 'conflict', summary, detail: '' };
         const takenBack = [];
-        for (const { storyId, commit } of await storyCommits(`${state.published ?? state.base.sha}..${state.green}`)) {
+        for (const { storyId, commit } of await storyCommits(`${state.published ?? state.base.sha}..${state.green}`, state.nonce)) {
             const kept = { base: await treeOf(`${commit}^`), tree: await treeOf(commit), dropped: [] };
             takenBack.push({ storyId, kept, failure });
         }
@@ -8705,7 +8749,7 @@ function createRepository(git, objects, options) {
     /** A branch that people rewrote, and want to be gone on from: what passed is what its commits say. */
     async function asItIs(state, theirs, people) {
         const range = (await within(state.base.sha, theirs)) ? `${state.base.sha}..${theirs}` : theirs;
-        const there = new Set((await storyCommits(range)).map(({ storyId }) => storyId));
+        const there = new Set((await storyCommits(range, state.nonce)).map(({ storyId }) => storyId));
         const summary = 'its commit is not on the branch any more';
         const takenBack = state.prd.userStories
             .filter((story) => story.passes && story.lastResult?.imported !== true && !there.has(story.id))
@@ -8716,12 +8760,15 @@ function createRepository(git, objects, options) {
         }));
         return { green: theirs, people, code: true, takenBack, entries: await entriesBeyond(state, theirs) };
     }
-    /** Commits of stories by their trailer, the newest first; a squash keeps the line somewhere in its message. */
-    async function storyCommits(range) {
+    /** Commits of this run's stories by their trailers, the newest first; a squash keeps the lines somewhere in its message. */
+    async function storyCommits(range, nonce) {
         const log = await git.run(['log', '-z', '--format=%H%n%B', range, '--']);
         return log.stdout.split('\0').flatMap((entry) => {
             const commit = entry.slice(0, entry.indexOf('\n'));
-            return [...entry.matchAll(/^Ralph-Story: *(\S+) *$/gm)].map(([, storyId = '']) => ({ storyId, commit }));
+            // Every feature has a US-001: only this run's own commits count.
+            const isOurs = [...entry.matchAll(/^Ralph-Run: *(\S+) *$/gm)].some(([, run]) => run === nonce);
+            const stories = isOurs ? entry.matchAll(/^Ralph-Story: *(\S+) *$/gm) : [];
+            return [...stories].map(([, storyId = '']) => ({ storyId, commit }));
         });
     }
     /** Entries of our progress.txt that another commit's does not hold. */
@@ -11578,6 +11625,7 @@ async function small(oid, objects) {
 
 /** What a prompt, a check and the state keep of a gate's output. */
 const OUTPUT_BYTES = 16 * 1024;
+/** How long `prepare` may take, milliseconds. */
 const PREPARE_TIMEOUT_MS = 30 * 60_000;
 function createGates(options) {
     /** The commit whose lockfiles the dependencies that are there belong to. */
@@ -11896,7 +11944,8 @@ function gatesMsOf(settings) {
     return settings.gates.reduce((sum, gate) => sum + gate.timeoutMs, 0);
 }
 function leaseMsOf(settings) {
-    return (0,loop_lease/* leaseMs */.zT)(settings.iterationTimeoutMs, gatesMsOf(settings));
+    const prepareMs = settings.prepare === null ? 0 : PREPARE_TIMEOUT_MS;
+    return (0,loop_lease/* leaseMs */.zT)(settings.iterationTimeoutMs, gatesMsOf(settings) + prepareMs);
 }
 /** A lease for this process. */
 async function leaseFor(settings, now, run) {
@@ -12276,6 +12325,8 @@ function pickLimits(settings) {
 /* harmony export */   u_: () => (/* binding */ LONGEST_WAIT_MS),
 /* harmony export */   zZ: () => (/* binding */ batchOver)
 /* harmony export */ });
+/** A session with less time than this is not begun, milliseconds. */
+const LEAST_MS = 60_000;
 /** Jobs in a row without a charged iteration that end a chain (design 2). */
 const MAX_IDLE_JOBS = 3;
 /** A longer wait ends the job instead of paying a runner for it (design 2), milliseconds. */
@@ -12341,8 +12392,10 @@ function batchOver(state, limits, now, done) {
     const enough = limits.iterationTimeoutMs + gatesReserveMs(job, limits);
     if (job.begun > 0 && now + enough > end)
         return 'no further attempt fits before the job deadline';
-    if (now >= end)
-        return 'the job deadline has passed';
+    // The first attempt may be shorter than the others, but one that has no time at all is not begun.
+    const least = Math.min(LEAST_MS, limits.iterationTimeoutMs, Math.ceil((end - job.startedAt) / 4));
+    if (now + least > end)
+        return 'no attempt fits any more before the job deadline';
     return null;
 }
 /** Whether a job that ends like this, to be gone on with by itself, charged no iteration. */

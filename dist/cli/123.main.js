@@ -75,13 +75,14 @@ __webpack_require__.r(__webpack_exports__);
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
 /* harmony export */   steer: () => (/* binding */ steer)
 /* harmony export */ });
-/* harmony import */ var _loop_commands_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(4650);
-/* harmony import */ var _loop_slash_commands_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(8754);
+/* harmony import */ var _loop_commands_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(4650);
+/* harmony import */ var _loop_slash_commands_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(8754);
 /* harmony import */ var _report_outputs_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(8568);
 /* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(94);
-/* harmony import */ var _context_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(4641);
-/* harmony import */ var _inbox_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(9174);
-/* harmony import */ var _local_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(921);
+/* harmony import */ var _system_survivors_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(3974);
+/* harmony import */ var _context_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(4641);
+/* harmony import */ var _inbox_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(9174);
+/* harmony import */ var _local_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(921);
 var __addDisposableResource = (undefined && undefined.__addDisposableResource) || function (env, value, async) {
     if (value !== null && value !== void 0) {
         if (typeof value !== "object" && typeof value !== "function") throw new TypeError("Object expected.");
@@ -142,17 +143,22 @@ var __disposeResources = (undefined && undefined.__disposeResources) || (functio
 
 
 
+
 /** Story ids and, behind `--`, a text. Gives 0 when it was taken. */
 async function steer(context, name, args) {
     const env_1 = { stack: [], error: void 0, hasError: false };
     try {
-        const { settings } = await (0,_context_js__WEBPACK_IMPORTED_MODULE_2__/* .settingsOf */ .f5)(context);
-        const local = __addDisposableResource(env_1, await (0,_local_js__WEBPACK_IMPORTED_MODULE_4__/* .openLocal */ .qE)(context, settings, {
+        if (context.env[_system_survivors_js__WEBPACK_IMPORTED_MODULE_2__/* .MARK_NAME */ .Gx] !== undefined) {
+            const found = 'a command typed by an agent or a gate';
+            throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_1__/* .UserError */ .yo([{ path: `ralph ${name}`, found, expected: 'a person', fix: 'leave it to people' }]);
+        }
+        const { settings } = await (0,_context_js__WEBPACK_IMPORTED_MODULE_3__/* .settingsOf */ .f5)(context);
+        const local = __addDisposableResource(env_1, await (0,_local_js__WEBPACK_IMPORTED_MODULE_5__/* .openLocal */ .qE)(context, settings, {
             warn: (text) => process.stderr.write(`warning: ${text}\n`),
         }), false);
         const state = await local.look();
         const ids = state.prd.userStories.map((story) => story.id);
-        const parsed = (0,_loop_slash_commands_js__WEBPACK_IMPORTED_MODULE_5__/* .parseSlash */ .d)(`/ralph ${name} ${commandLine(args, ids)}`, ids);
+        const parsed = (0,_loop_slash_commands_js__WEBPACK_IMPORTED_MODULE_6__/* .parseSlash */ .d)(`/ralph ${name} ${commandLine(args, ids)}`, ids);
         if (parsed.kind === 'mistake') {
             throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_1__/* .UserError */ .yo([
                 {
@@ -169,7 +175,7 @@ async function steer(context, name, args) {
         const { lease } = state;
         const working = lease !== null && (await local.alive(lease));
         if (working || state.nonce === '') {
-            await (0,_inbox_js__WEBPACK_IMPORTED_MODULE_3__/* .post */ .b)(local.workshop.clone, state.feature, `/ralph ${name} ${commandLine(args, ids)}`);
+            await (0,_inbox_js__WEBPACK_IMPORTED_MODULE_4__/* .post */ .b)(local.workshop.clone, state.feature, `/ralph ${name} ${commandLine(args, ids)}`);
             stream.write(working
                 ? 'noted: the run in work hears it before its next iteration\n'
                 : 'noted: the first run hears it\n');
@@ -179,7 +185,10 @@ async function steer(context, name, args) {
         const loaded = await local.workshop.store.load(folder);
         if (loaded === null)
             throw new Error(`the state of ${state.feature} is gone`);
-        const steered = (0,_loop_commands_js__WEBPACK_IMPORTED_MODULE_6__/* .applyCommand */ .s)(loaded.state, { ...parsed.command, id: 0, by: 'you' });
+        const held = loaded.state.lease;
+        if (held !== null && (await local.alive(held)))
+            return steer(context, name, args); // a run has begun just now
+        const steered = (0,_loop_commands_js__WEBPACK_IMPORTED_MODULE_7__/* .applyCommand */ .s)(loaded.state, { ...parsed.command, id: 0, by: 'you' });
         // Nobody has looked at the branch: the state alone moves, not the clone.
         await local.workshop.store.save({ ...steered, lease: null, job: { ...steered.job, opened: false } });
         stream.write(`done: ${name}${args.length === 0 ? '' : ` ${args.join(' ')}`}. Go on with: ralph run ${state.feature}\n`);

@@ -227,8 +227,12 @@ async function act(step, state, limits, ports, now) {
         case 'verify':
             return verify(state, limits, ports, now);
         case 'push': {
-            const result = await store.publish(state, true);
-            return result.kind === 'published' ? { kind: 'pushed' } : turnedDown(result);
+            await ports.reporter.beforePublish(state, state.green);
+            const result = await store.publish(onHead(state), true);
+            if (result.kind !== 'published')
+                return turnedDown(result);
+            const pushed = onHead({ ...state, published: state.green });
+            return { kind: 'pushed', github: await ports.reporter.opened(pushed) };
         }
         case 'conclude':
             return { kind: 'concluded', conclusion: step.conclusion };

@@ -201,8 +201,8 @@ function takeOver(state) {
     if (attempt === null || attempt.phase === 'failed' || attempt.phase === 'returned')
         return state;
     const cost = attempt.session === null ? (attempt.reservedCostUsd ?? 0) : 0;
-    const usage = (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_9__/* .addUsage */ .vk)(state.prd.run.usage, { ...(0,_loop_reduce_js__WEBPACK_IMPORTED_MODULE_11__/* .emptyRecord */ .FR)().usage, costUsd: cost });
-    const charged = { ...state, prd: { ...state.prd, run: { ...state.prd.run, usage } } };
+    const estimated = { ...(0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_9__/* .emptyUsage */ .ly)(), costUsd: cost, ...(cost > 0 ? { estimatedCostUsd: cost } : {}) };
+    const charged = (0,_loop_reduce_js__WEBPACK_IMPORTED_MODULE_11__/* .spend */ .Rf)(state, attempt.storyId, estimated);
     return (0,_loop_reduce_js__WEBPACK_IMPORTED_MODULE_11__/* .giveBack */ .F5)(charged, 'lost', 'the job was lost', null);
 }
 function started(state, request, job) {
@@ -294,7 +294,10 @@ async function adoptBranch(fresh, head, store, repository) {
         throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_4__/* .UserError */ .yo(parsed.mistakes);
     const prd = parsed === null ? fresh.prd : (0,_prd_merge_js__WEBPACK_IMPORTED_MODULE_12__/* .mergePeople */ .i)(parsed.prd, fresh.prd).prd;
     const job = { ...fresh.job, theirs: head, takesBranch: true };
-    return { ...fresh, prd, green: head, published: head, baseline: 'green', job };
+    // Its commits name the run that made them.
+    const written = parsed?.prd.run.control.nonce;
+    const nonce = typeof written === 'string' && written !== '' ? written : fresh.nonce;
+    return { ...fresh, nonce, prd, green: head, published: head, baseline: 'green', job };
 }
 function emptyControl() {
     return {
@@ -302,6 +305,7 @@ function emptyControl() {
         granted: { iterations: 0, costUsd: 0 },
         notBefore: null,
         firstNotBefore: null,
+        fallbackNotBefore: null,
         guidance: {},
         lastComment: 0,
         calls: [],
@@ -375,7 +379,7 @@ async function checkDirt(repository, checkedOut, allowed) {
 /* harmony import */ var _prd_schema_js__WEBPACK_IMPORTED_MODULE_13__ = __webpack_require__(7339);
 /* harmony import */ var _prd_select_js__WEBPACK_IMPORTED_MODULE_10__ = __webpack_require__(2856);
 /* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(94);
-/* harmony import */ var _system_process_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(8800);
+/* harmony import */ var _system_process_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(5214);
 /* harmony import */ var _system_process_table_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(3261);
 /* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(4374);
 // A feature on this machine: the checkout, its state, and what may be done with the work tree before a run.
@@ -994,6 +998,8 @@ function sayHolder(lease) {
 /* harmony export */   u_: () => (/* binding */ LONGEST_WAIT_MS),
 /* harmony export */   zZ: () => (/* binding */ batchOver)
 /* harmony export */ });
+/** A session with less time than this is not begun, milliseconds. */
+const LEAST_MS = 60_000;
 /** Jobs in a row without a charged iteration that end a chain (design 2). */
 const MAX_IDLE_JOBS = 3;
 /** A longer wait ends the job instead of paying a runner for it (design 2), milliseconds. */
@@ -1059,8 +1065,10 @@ function batchOver(state, limits, now, done) {
     const enough = limits.iterationTimeoutMs + gatesReserveMs(job, limits);
     if (job.begun > 0 && now + enough > end)
         return 'no further attempt fits before the job deadline';
-    if (now >= end)
-        return 'the job deadline has passed';
+    // The first attempt may be shorter than the others, but one that has no time at all is not begun.
+    const least = Math.min(LEAST_MS, limits.iterationTimeoutMs, Math.ceil((end - job.startedAt) / 4));
+    if (now + least > end)
+        return 'no attempt fits any more before the job deadline';
     return null;
 }
 /** Whether a job that ends like this, to be gone on with by itself, charged no iteration. */
@@ -1105,13 +1113,13 @@ function sessionMs(state, limits, now) {
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
 /* harmony export */   BI: () => (/* binding */ passStory),
 /* harmony export */   F5: () => (/* binding */ giveBack),
-/* harmony export */   FR: () => (/* binding */ emptyRecord),
 /* harmony export */   Pk: () => (/* binding */ passedEntry),
+/* harmony export */   Rf: () => (/* binding */ spend),
 /* harmony export */   TS: () => (/* binding */ reduce),
 /* harmony export */   W0: () => (/* binding */ durable),
 /* harmony export */   w2: () => (/* binding */ released)
 /* harmony export */ });
-/* unused harmony export mapStory */
+/* unused harmony exports emptyRecord, mapStory */
 /* harmony import */ var _prd_merge_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(8770);
 /* harmony import */ var _prd_schema_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(7339);
 /* harmony import */ var _prd_select_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(2856);
@@ -1155,7 +1163,11 @@ function reduce(state, event, limits) {
         case 'push-expired':
             return expired(state, event.summary, event.at);
         case 'join-failed':
-            return withJob({ ...state, control: { ...state.control, paused: { reason: event.summary, by: 'ralph' } } }, { theirs: null, branchRefused: true, conclusion: null });
+            return withJob(pausedByRalph(state, event.summary), {
+                theirs: null,
+                branchRefused: true,
+                conclusion: null,
+            });
         case 'diverged':
             // A job that ends anyway joins nothing more: the state alone is pushed, and the next job joins.
             if (state.job.error !== null || state.job.interrupted || event.at >= (0,_limits_js__WEBPACK_IMPORTED_MODULE_0__/* .endOfWork */ .Kf)(state.job)) {
@@ -1181,7 +1193,7 @@ function reduce(state, event, limits) {
                 progress: state.published === null ? [] : state.progress,
             }, { opened: true });
         case 'pushed':
-            return { ...state, published: state.green };
+            return { ...state, published: state.green, github: event.github };
         case 'reserved':
             return reserve(state, event.storyId, event.at, limits);
         case 'worked':
@@ -1200,7 +1212,7 @@ function reduce(state, event, limits) {
         case 'gated':
             return inPhase(state, 'guarded', (attempt) => attempt.candidate === event.candidate ? gated(attempt, event.gates) : attempt);
         case 'judged':
-            return judged(state, event);
+            return judged(state, event, limits);
         case 'accepted':
             return accepted(state, event.commit, event.at);
         case 'rejected':
@@ -1288,6 +1300,12 @@ function expired(state, summary, at) {
     if (state.published === null || ((0,_limits_js__WEBPACK_IMPORTED_MODULE_0__/* .idle */ .N7)(state, conclusion) && state.control.idleJobs + 1 >= _limits_js__WEBPACK_IMPORTED_MODULE_0__/* .MAX_IDLE_JOBS */ .Jq))
         return failed(withJob(state, { conclusion: null }), summary, 'give a publish-token that is valid, then run again');
     return withJob(state, { branchRefused: true, conclusion, concludedAt: at });
+}
+/** A person's own pause stays theirs. */
+function pausedByRalph(state, reason) {
+    if (state.control.paused !== null && state.control.paused.by !== 'ralph')
+        return state;
+    return { ...state, control: { ...state.control, paused: { reason, by: 'ralph' } } };
 }
 /** The branch moves whenever we look: the state is saved, and a person decides. */
 function keepsMoving(state, at, limits) {
@@ -1384,7 +1402,10 @@ function reserve(state, storyId, at, limits) {
 }
 /** Two failed attempts, or the first agent's vendor at its limit. */
 function isForFallback(state, story, at, limits) {
-    return limits.fallback && (story.retries >= 2 || (state.control.firstNotBefore ?? 0) > at);
+    const { firstNotBefore, fallbackNotBefore } = state.control;
+    if (!limits.fallback || (fallbackNotBefore ?? 0) > at)
+        return false;
+    return story.retries >= 2 || (firstNotBefore ?? 0) > at;
 }
 function worked(state, session, at, limits) {
     if (state.attempt?.phase !== 'reserved')
@@ -1404,10 +1425,15 @@ function worked(state, session, at, limits) {
             return fail(next, 'session', session.message, '');
         case 'limit':
         case 'overloaded':
-            if (limits.fallback && state.attempt.agent === 'first') {
-                const firstNotBefore = waitUntil(next, session.resetsAt, at);
-                const control = { ...next.control, firstNotBefore };
-                return giveBack({ ...next, control }, session.status, session.message, null);
+            if (limits.fallback) {
+                const { agent } = state.attempt;
+                const other = agent === 'first' ? state.control.fallbackNotBefore : state.control.firstNotBefore;
+                const until = waitUntil(next, session.resetsAt, at);
+                const limit = agent === 'first' ? { firstNotBefore: until } : { fallbackNotBefore: until };
+                const noted = { ...limited(next), control: { ...limited(next).control, ...limit } };
+                // The other agent goes on; where both are limited, the sooner one is waited for.
+                const notBefore = (other ?? 0) > at ? Math.min(until, other ?? until) : null;
+                return giveBack(noted, session.status, session.message, notBefore);
             }
             // A vendor that does not say when is asked again after a growing pause, at most half an hour.
             return giveBack(limited(next), session.status, session.message, waitUntil(next, session.resetsAt, at));
@@ -1437,7 +1463,7 @@ function gated(attempt, gates) {
     };
     return { ...attempt, gates, phase: 'failed', failure };
 }
-function judged(state, event) {
+function judged(state, event, limits) {
     if (state.attempt?.phase !== 'gated' || !state.attempt.empty)
         return state;
     const called = { ...state, control: { ...state.control, calls: (0,_limits_js__WEBPACK_IMPORTED_MODULE_0__/* .withCall */ .D$)(state.control.calls, event.at) } };
@@ -1447,8 +1473,14 @@ function judged(state, event) {
             return inAttempt(paid, (attempt) => ({ ...attempt, phase: 'judged' }));
         case 'reset':
             return fail(paid, 'judge', `nothing was changed, and the judge disagrees: ${event.verdict.reason}`, '');
-        case 'limit':
-            return giveBack(limited(paid), 'limit', event.verdict.message, waitUntil(paid, event.verdict.notBefore, event.at));
+        case 'limit': {
+            const until = waitUntil(paid, event.verdict.notBefore, event.at);
+            const counted = limited(paid);
+            if (!limits.fallback || (paid.control.firstNotBefore ?? 0) > event.at)
+                return giveBack(counted, 'limit', event.verdict.message, until);
+            const control = { ...counted.control, firstNotBefore: until };
+            return giveBack({ ...counted, control }, 'limit', event.verdict.message, null);
+        }
         case 'refused':
             return failed(giveBack(paid, 'limit', event.verdict.message, null), event.verdict.message, MEND_AGENT);
         case 'none':
@@ -1583,6 +1615,9 @@ function verified(state, event, limits) {
         case 'limit': {
             const notBefore = waitUntil(paid, verdict.notBefore, event.at);
             const counted = limited(paid);
+            // The other agent judges.
+            if (limits.fallback && (paid.control.firstNotBefore ?? 0) <= event.at)
+                return { ...counted, control: { ...counted.control, firstNotBefore: notBefore } };
             return { ...counted, control: { ...counted.control, notBefore } };
         }
         case 'refused':
@@ -3349,14 +3384,14 @@ async function processLives(pid, startTime) {
 
 /***/ }),
 
-/***/ 8800:
+/***/ 5214:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 
 // EXPORTS
 __webpack_require__.d(__webpack_exports__, {
-  Bk: () => (/* reexport */ endSurvivors),
-  e0: () => (/* reexport */ newMark),
+  Bk: () => (/* reexport */ survivors/* endSurvivors */.Bk),
+  e0: () => (/* reexport */ survivors/* newMark */.e0),
   g3: () => (/* binding */ runUntrusted)
 });
 
@@ -3489,9 +3524,244 @@ function isContinuation(byte) {
     return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
-// EXTERNAL MODULE: external "node:crypto"
-var external_node_crypto_ = __webpack_require__(7598);
-;// CONCATENATED MODULE: ./lib/system/survivors.js
+// EXTERNAL MODULE: ./lib/system/survivors.js
+var survivors = __webpack_require__(3974);
+;// CONCATENATED MODULE: ./lib/system/process.js
+// Starts a program that is not trusted and ends it with every descendant, also those in sessions of their own.
+
+
+
+
+
+
+
+/** From SIGTERM to SIGKILL. claude ends its tool shells within 1.5 s of SIGTERM (facts/agents.md, claude in detail). */
+const GRACE_MS = 800;
+/** After the program's end, for output still in the pipes; a grandchild may hold them open for ever. */
+const STREAM_GRACE_MS = 250;
+/** A longer delay overflows Node's timer and fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/**
+ * Runs one program to its end and ends every process it leaves behind, before it returns; never rejects for
+ * anything the program does. A program that cannot be started (ENOENT, EACCES, E2BIG ...) gives `not-started`.
+ * A throwing `onLine` is our own mistake: the program is ended and the error is thrown on.
+ */
+async function runUntrusted(request) {
+    const began = performance.now();
+    const ended = (exit, output = '') => ({ exit, output, ms: performance.now() - began });
+    if (request.signal?.aborted === true)
+        return ended({ kind: 'aborted' });
+    const mark = request.mark ?? (0,survivors/* newMark */.e0)();
+    const child = await start(request, mark);
+    if (!(child instanceof Started))
+        return ended({ kind: 'not-started', reason: child.reason });
+    const life = { pid: child.pid, mark, since: (0,survivors/* startOf */.GH)(child.pid) };
+    if (living.size === 0)
+        process.on('exit', endLiving);
+    living.add(life);
+    try {
+        const exit = await Promise.race([child.exited, child.interrupted]);
+        if (exit.kind === 'exit' || exit.kind === 'signal') {
+            // Before the survivors are ended: `cmd > >(tee log)` writes its last lines after the shell has gone.
+            await within(STREAM_GRACE_MS, child.drained);
+        }
+        else {
+            await endGroup(child);
+        }
+        (0,survivors/* signalGroup */.i8)(child.pid, 'SIGKILL');
+        await (0,survivors/* endSurvivors */.Bk)(mark, life.since);
+        await within(STREAM_GRACE_MS, child.drained);
+        const output = child.close();
+        if (child.surprise !== undefined)
+            throw child.surprise.error;
+        return ended(exit, output);
+    }
+    finally {
+        living.delete(life);
+        if (living.size === 0)
+            process.off('exit', endLiving);
+    }
+}
+/** What runs now. */
+const living = new Set();
+/** A `process.exit` or an uncaught error of ours leaves nothing behind; must be synchronous. */
+function endLiving() {
+    for (const { pid, mark, since } of living) {
+        (0,survivors/* signalGroup */.i8)(pid, 'SIGKILL');
+        (0,survivors/* endSurvivorsNow */.L0)(mark, since);
+    }
+}
+/** A child that runs: its end, its output and what cut it short. */
+class Started {
+    pid;
+    /** The leader's end by itself or by a signal. */
+    exited;
+    /** Time-out, idle time-out or abort, whichever comes first. */
+    interrupted;
+    /** Both streams are at their end. */
+    drained;
+    surprise;
+    #close;
+    constructor(child, pid, request) {
+        this.pid = pid;
+        this.exited = new Promise((resolve) => {
+            child.once('exit', (code, signal) => resolve(signal === null ? { kind: 'exit', code: code ?? 0 } : { kind: 'signal', signal }));
+        });
+        const watch = watchFor(request);
+        this.interrupted = watch.interrupted;
+        const kept = capture(request.captureBytes);
+        const streams = ['stdout', 'stderr'].map((name) => {
+            const lines = lineSplitter((line) => request.onLine?.(name, line), request.lineLimit);
+            const guarded = (step) => {
+                if (this.surprise !== undefined)
+                    return;
+                try {
+                    kept.push(step());
+                }
+                catch (error) {
+                    this.surprise = { error };
+                    watch.interrupt({ kind: 'aborted' });
+                }
+            };
+            const stream = child[name];
+            if (stream === null)
+                return { drained: Promise.resolve(), close: () => { } };
+            stream.on('data', (chunk) => {
+                watch.sawOutput();
+                guarded(() => lines.push(chunk));
+            });
+            const close = () => {
+                stream.removeAllListeners('data');
+                stream.destroy();
+                guarded(() => lines.end());
+            };
+            return { drained: atEnd(stream), close };
+        });
+        this.drained = Promise.all(streams.map((stream) => stream.drained));
+        this.#close = () => {
+            watch.stop();
+            for (const stream of streams)
+                stream.close();
+            child.stdin?.destroy();
+            return kept.text();
+        };
+        // EPIPE: the program did not read all of it, which is its own affair.
+        child.stdin?.on('error', () => { });
+        child.stdin?.end(request.stdin);
+    }
+    /** Lets go of the streams, delivers a last line without a line end, and returns the bounded output. */
+    close() {
+        return this.#close();
+    }
+}
+async function start(request, mark) {
+    try {
+        const child = (0,external_node_child_process_.spawn)(request.file, [...request.args], {
+            cwd: request.cwd,
+            env: { ...request.env, [survivors/* MARK_NAME */.Gx]: mark },
+            detached: process.platform !== 'win32', // a group of its own: one signal reaches all that stay in it
+            stdio: [request.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+        });
+        if (child.pid !== undefined) {
+            child.on('error', () => { }); // unheard it would end us
+            return new Started(child, child.pid, request);
+        }
+        const error = await new Promise((resolve) => child.once('error', resolve));
+        return { reason: whyNot(request, error) };
+    }
+    catch (error) {
+        return { reason: whyNot(request, error) }; // E2BIG, a NUL byte in an argument: thrown at once
+    }
+}
+/** ENOENT names the program even when it is the working directory that is missing. */
+function whyNot(request, error) {
+    return (0,external_node_fs_.existsSync)(request.cwd) ? (0,errors/* messageOf */.bD)(error) : `the working directory ${request.cwd} does not exist`;
+}
+function watchFor(request) {
+    let interrupt = () => { };
+    const interrupted = new Promise((resolve) => {
+        interrupt = resolve;
+    });
+    const wall = setTimeout(() => interrupt({ kind: 'timeout' }), timerMs(request.timeoutMs));
+    const idleMs = request.idleTimeoutMs;
+    let lastOutput = performance.now();
+    let idle;
+    // Armed again for the rest instead of on every chunk: output may come a million times.
+    const armIdle = (limitMs, leftMs) => {
+        idle = setTimeout(() => {
+            const left = limitMs - (performance.now() - lastOutput);
+            if (left < 1)
+                interrupt({ kind: 'idle' });
+            else
+                armIdle(limitMs, left);
+        }, timerMs(leftMs));
+    };
+    if (idleMs !== undefined)
+        armIdle(idleMs, idleMs);
+    const onAbort = () => interrupt({ kind: 'aborted' });
+    request.signal?.addEventListener('abort', onAbort, { once: true });
+    return {
+        interrupted,
+        interrupt,
+        sawOutput: () => {
+            lastOutput = performance.now();
+        },
+        stop: () => {
+            clearTimeout(wall);
+            clearTimeout(idle);
+            request.signal?.removeEventListener('abort', onAbort);
+        },
+    };
+}
+/** SIGTERM to the group, then time to finish until the whole group is gone or the grace is over. */
+async function endGroup(child) {
+    (0,survivors/* signalGroup */.i8)(child.pid, 'SIGTERM');
+    const deadline = performance.now() + GRACE_MS;
+    await within(GRACE_MS, child.exited);
+    while (performance.now() < deadline && (0,survivors/* groupLives */.d$)(child.pid))
+        await (0,promises_.setTimeout)(20);
+    (0,survivors/* signalGroup */.i8)(child.pid, 'SIGKILL');
+    await within(STREAM_GRACE_MS, child.exited);
+}
+function atEnd(stream) {
+    return new Promise((resolve) => {
+        stream.once('close', resolve);
+        stream.once('error', () => resolve());
+    });
+}
+async function within(ms, wanted) {
+    let timer;
+    await Promise.race([
+        wanted,
+        new Promise((resolve) => {
+            timer = setTimeout(resolve, ms);
+        }),
+    ]);
+    clearTimeout(timer);
+}
+function timerMs(ms) {
+    return Math.min(Math.max(ms, 0), LONGEST_TIMER_MS);
+}
+
+
+/***/ }),
+
+/***/ 3974:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   Bk: () => (/* binding */ endSurvivors),
+/* harmony export */   GH: () => (/* binding */ startOf),
+/* harmony export */   Gx: () => (/* binding */ MARK_NAME),
+/* harmony export */   L0: () => (/* binding */ endSurvivorsNow),
+/* harmony export */   d$: () => (/* binding */ groupLives),
+/* harmony export */   e0: () => (/* binding */ newMark),
+/* harmony export */   i8: () => (/* binding */ signalGroup)
+/* harmony export */ });
+/* harmony import */ var node_child_process__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1421);
+/* harmony import */ var node_crypto__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(7598);
+/* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(3024);
+/* harmony import */ var node_timers_promises__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(8500);
 // Finds and ends the processes that a program leaves behind, by a marker variable in their environment.
 
 
@@ -3505,7 +3775,7 @@ const SURVIVOR_LIMIT_MS = 2000;
 const EXEC_LIMIT_MS = 250;
 /** A value for `MARK_NAME` that nobody else has. */
 function newMark() {
-    return (0,external_node_crypto_.randomBytes)(16).toString('hex');
+    return (0,node_crypto__WEBPACK_IMPORTED_MODULE_1__.randomBytes)(16).toString('hex');
 }
 /**
  * Ends every process whose environment has exactly this mark and returns how many there were. On Linux by
@@ -3516,7 +3786,7 @@ function newMark() {
 async function endSurvivors(mark, since = 0) {
     const found = new Set();
     const began = performance.now();
-    for (let lastSeen = began;; await (0,promises_.setTimeout)(1)) {
+    for (let lastSeen = began;; await (0,node_timers_promises__WEBPACK_IMPORTED_MODULE_3__.setTimeout)(1)) {
         const { marked, unsure } = process.platform === 'linux' ? markedInProc(mark, since) : await markedByPs(mark);
         for (const pid of marked) {
             found.add(pid);
@@ -3601,7 +3871,7 @@ function markedInProc(mark, since) {
 /** Null for another user's; empty without one: dead, gone, the kernel's, or in the middle of an exec. */
 function environmentOf(pid) {
     try {
-        return (0,external_node_fs_.readFileSync)(`/proc/${pid}/environ`);
+        return (0,node_fs__WEBPACK_IMPORTED_MODULE_2__.readFileSync)(`/proc/${pid}/environ`);
     }
     catch (error) {
         const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -3617,7 +3887,7 @@ const PF_KTHREAD = 0x0020_0000;
 /** What /proc/<pid>/stat says (proc_pid_stat(5)); `startedAt` in clock ticks after boot. Null when it is gone. */
 function statOf(pid) {
     try {
-        const line = (0,external_node_fs_.readFileSync)(`/proc/${pid}/stat`, 'latin1');
+        const line = (0,node_fs__WEBPACK_IMPORTED_MODULE_2__.readFileSync)(`/proc/${pid}/stat`, 'latin1');
         const fields = line.slice(line.lastIndexOf(')') + 2).split(' '); // the name before it may have anything in it
         const [state, , group, , , , flags] = fields;
         return {
@@ -3632,14 +3902,14 @@ function statOf(pid) {
     }
 }
 function numbersInProc() {
-    return (0,external_node_fs_.readdirSync)('/proc').map(Number).filter(Number.isInteger);
+    return (0,node_fs__WEBPACK_IMPORTED_MODULE_2__.readdirSync)('/proc').map(Number).filter(Number.isInteger);
 }
 /** macOS and others: best effort, `ps` shows the environment of our own programs only, and not of Apple's. */
 async function markedByPs(mark) {
     if (process.platform === 'win32')
         return { marked: [], unsure: false };
     const listing = await new Promise((resolve) => {
-        (0,external_node_child_process_.execFile)('ps', ['-axww', '-E', '-o', 'pid=,command='], { maxBuffer: 64 * 1024 * 1024 }, (error, stdout) => resolve(error === null ? stdout : ''));
+        (0,node_child_process__WEBPACK_IMPORTED_MODULE_0__.execFile)('ps', ['-axww', '-E', '-o', 'pid=,command='], { maxBuffer: 64 * 1024 * 1024 }, (error, stdout) => resolve(error === null ? stdout : ''));
     });
     const marked = listing
         .split('\n')
@@ -3647,223 +3917,6 @@ async function markedByPs(mark) {
         .map((line) => Number.parseInt(line, 10))
         .filter((pid) => Number.isInteger(pid) && pid !== process.pid);
     return { marked, unsure: false };
-}
-
-;// CONCATENATED MODULE: ./lib/system/process.js
-// Starts a program that is not trusted and ends it with every descendant, also those in sessions of their own.
-
-
-
-
-
-
-
-/** From SIGTERM to SIGKILL. claude ends its tool shells within 1.5 s of SIGTERM (facts/agents.md, claude in detail). */
-const GRACE_MS = 800;
-/** After the program's end, for output still in the pipes; a grandchild may hold them open for ever. */
-const STREAM_GRACE_MS = 250;
-/** A longer delay overflows Node's timer and fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/**
- * Runs one program to its end and ends every process it leaves behind, before it returns; never rejects for
- * anything the program does. A program that cannot be started (ENOENT, EACCES, E2BIG ...) gives `not-started`.
- * A throwing `onLine` is our own mistake: the program is ended and the error is thrown on.
- */
-async function runUntrusted(request) {
-    const began = performance.now();
-    const ended = (exit, output = '') => ({ exit, output, ms: performance.now() - began });
-    if (request.signal?.aborted === true)
-        return ended({ kind: 'aborted' });
-    const mark = request.mark ?? newMark();
-    const child = await start(request, mark);
-    if (!(child instanceof Started))
-        return ended({ kind: 'not-started', reason: child.reason });
-    const life = { pid: child.pid, mark, since: startOf(child.pid) };
-    if (living.size === 0)
-        process.on('exit', endLiving);
-    living.add(life);
-    try {
-        const exit = await Promise.race([child.exited, child.interrupted]);
-        if (exit.kind === 'exit' || exit.kind === 'signal') {
-            // Before the survivors are ended: `cmd > >(tee log)` writes its last lines after the shell has gone.
-            await within(STREAM_GRACE_MS, child.drained);
-        }
-        else {
-            await endGroup(child);
-        }
-        signalGroup(child.pid, 'SIGKILL');
-        await endSurvivors(mark, life.since);
-        await within(STREAM_GRACE_MS, child.drained);
-        const output = child.close();
-        if (child.surprise !== undefined)
-            throw child.surprise.error;
-        return ended(exit, output);
-    }
-    finally {
-        living.delete(life);
-        if (living.size === 0)
-            process.off('exit', endLiving);
-    }
-}
-/** What runs now. */
-const living = new Set();
-/** A `process.exit` or an uncaught error of ours leaves nothing behind; must be synchronous. */
-function endLiving() {
-    for (const { pid, mark, since } of living) {
-        signalGroup(pid, 'SIGKILL');
-        endSurvivorsNow(mark, since);
-    }
-}
-/** A child that runs: its end, its output and what cut it short. */
-class Started {
-    pid;
-    /** The leader's end by itself or by a signal. */
-    exited;
-    /** Time-out, idle time-out or abort, whichever comes first. */
-    interrupted;
-    /** Both streams are at their end. */
-    drained;
-    surprise;
-    #close;
-    constructor(child, pid, request) {
-        this.pid = pid;
-        this.exited = new Promise((resolve) => {
-            child.once('exit', (code, signal) => resolve(signal === null ? { kind: 'exit', code: code ?? 0 } : { kind: 'signal', signal }));
-        });
-        const watch = watchFor(request);
-        this.interrupted = watch.interrupted;
-        const kept = capture(request.captureBytes);
-        const streams = ['stdout', 'stderr'].map((name) => {
-            const lines = lineSplitter((line) => request.onLine?.(name, line), request.lineLimit);
-            const guarded = (step) => {
-                if (this.surprise !== undefined)
-                    return;
-                try {
-                    kept.push(step());
-                }
-                catch (error) {
-                    this.surprise = { error };
-                    watch.interrupt({ kind: 'aborted' });
-                }
-            };
-            const stream = child[name];
-            if (stream === null)
-                return { drained: Promise.resolve(), close: () => { } };
-            stream.on('data', (chunk) => {
-                watch.sawOutput();
-                guarded(() => lines.push(chunk));
-            });
-            const close = () => {
-                stream.removeAllListeners('data');
-                stream.destroy();
-                guarded(() => lines.end());
-            };
-            return { drained: atEnd(stream), close };
-        });
-        this.drained = Promise.all(streams.map((stream) => stream.drained));
-        this.#close = () => {
-            watch.stop();
-            for (const stream of streams)
-                stream.close();
-            child.stdin?.destroy();
-            return kept.text();
-        };
-        // EPIPE: the program did not read all of it, which is its own affair.
-        child.stdin?.on('error', () => { });
-        child.stdin?.end(request.stdin);
-    }
-    /** Lets go of the streams, delivers a last line without a line end, and returns the bounded output. */
-    close() {
-        return this.#close();
-    }
-}
-async function start(request, mark) {
-    try {
-        const child = (0,external_node_child_process_.spawn)(request.file, [...request.args], {
-            cwd: request.cwd,
-            env: { ...request.env, [MARK_NAME]: mark },
-            detached: process.platform !== 'win32', // a group of its own: one signal reaches all that stay in it
-            stdio: [request.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-        });
-        if (child.pid !== undefined) {
-            child.on('error', () => { }); // unheard it would end us
-            return new Started(child, child.pid, request);
-        }
-        const error = await new Promise((resolve) => child.once('error', resolve));
-        return { reason: whyNot(request, error) };
-    }
-    catch (error) {
-        return { reason: whyNot(request, error) }; // E2BIG, a NUL byte in an argument: thrown at once
-    }
-}
-/** ENOENT names the program even when it is the working directory that is missing. */
-function whyNot(request, error) {
-    return (0,external_node_fs_.existsSync)(request.cwd) ? (0,errors/* messageOf */.bD)(error) : `the working directory ${request.cwd} does not exist`;
-}
-function watchFor(request) {
-    let interrupt = () => { };
-    const interrupted = new Promise((resolve) => {
-        interrupt = resolve;
-    });
-    const wall = setTimeout(() => interrupt({ kind: 'timeout' }), timerMs(request.timeoutMs));
-    const idleMs = request.idleTimeoutMs;
-    let lastOutput = performance.now();
-    let idle;
-    // Armed again for the rest instead of on every chunk: output may come a million times.
-    const armIdle = (limitMs, leftMs) => {
-        idle = setTimeout(() => {
-            const left = limitMs - (performance.now() - lastOutput);
-            if (left < 1)
-                interrupt({ kind: 'idle' });
-            else
-                armIdle(limitMs, left);
-        }, timerMs(leftMs));
-    };
-    if (idleMs !== undefined)
-        armIdle(idleMs, idleMs);
-    const onAbort = () => interrupt({ kind: 'aborted' });
-    request.signal?.addEventListener('abort', onAbort, { once: true });
-    return {
-        interrupted,
-        interrupt,
-        sawOutput: () => {
-            lastOutput = performance.now();
-        },
-        stop: () => {
-            clearTimeout(wall);
-            clearTimeout(idle);
-            request.signal?.removeEventListener('abort', onAbort);
-        },
-    };
-}
-/** SIGTERM to the group, then time to finish until the whole group is gone or the grace is over. */
-async function endGroup(child) {
-    signalGroup(child.pid, 'SIGTERM');
-    const deadline = performance.now() + GRACE_MS;
-    await within(GRACE_MS, child.exited);
-    while (performance.now() < deadline && groupLives(child.pid))
-        await (0,promises_.setTimeout)(20);
-    signalGroup(child.pid, 'SIGKILL');
-    await within(STREAM_GRACE_MS, child.exited);
-}
-function atEnd(stream) {
-    return new Promise((resolve) => {
-        stream.once('close', resolve);
-        stream.once('error', () => resolve());
-    });
-}
-async function within(ms, wanted) {
-    let timer;
-    await Promise.race([
-        wanted,
-        new Promise((resolve) => {
-            timer = setTimeout(resolve, ms);
-        }),
-    ]);
-    clearTimeout(timer);
-}
-function timerMs(ms) {
-    return Math.min(Math.max(ms, 0), LONGEST_TIMER_MS);
 }
 
 
@@ -3932,8 +3985,8 @@ async function writable(folder) {
 var external_node_fs_ = __webpack_require__(3024);
 // EXTERNAL MODULE: ./lib/system/errors.js
 var errors = __webpack_require__(94);
-// EXTERNAL MODULE: ./lib/system/process.js + 2 modules
-var system_process = __webpack_require__(8800);
+// EXTERNAL MODULE: ./lib/system/process.js + 1 modules
+var system_process = __webpack_require__(5214);
 ;// CONCATENATED MODULE: ./lib/agents/ending.js
 // What all vendors share when a session's end is told apart: exits, HTTP statuses, one line for people.
 /** The ends that we made ourselves, or that never began; null when the program ended by itself or was killed. */
@@ -6295,7 +6348,9 @@ function createSessions(options) {
     async function session(mode, state, prompt, bounds, signal) {
         const { attempt } = state;
         const promptFile = (0,external_node_path_.join)(options.directory, 'prompt.md');
-        const name = mode === 'run' ? `${attempt?.storyId ?? 'story'}-${attempt?.iteration ?? 0}` : `verify-${Date.now()}`;
+        const name = mode === 'run'
+            ? `${attempt?.storyId ?? 'story'}-${state.records[attempt?.storyId ?? '']?.attempts ?? 0}`
+            : `verify-${Date.now()}`;
         const transcript = (0,external_node_path_.join)(options.directory, 'transcripts', `${name}.log`);
         await clearWay((0,external_node_path_.dirname)(options.directory), promptFile);
         await clearWay((0,external_node_path_.dirname)(options.directory), transcript);
@@ -6497,6 +6552,12 @@ class CatFile {
             this.#wake?.();
         });
         child.stdin.on('error', () => { });
+        child.on('error', (error) => {
+            this.#said = error.message;
+            if (this.#child === child)
+                this.#child = null;
+            this.#wake?.();
+        });
         child.stderr.on('data', (chunk) => {
             this.#said = `${this.#said}${chunk.toString('utf8')}`.slice(-1000);
         });
@@ -6812,8 +6873,13 @@ function execute(args, options) {
         let late = false;
         const timer = setTimeout(() => {
             late = true;
-            if (child.pid !== undefined)
-                process.kill(-child.pid, 'SIGKILL');
+            try {
+                if (child.pid !== undefined)
+                    process.kill(-child.pid, 'SIGKILL');
+            }
+            catch {
+                // It has ended just now.
+            }
         }, options.timeoutMs ?? LOCAL_MS);
         child.on('error', (error) => {
             clearTimeout(timer);
@@ -7384,7 +7450,7 @@ function createRepository(git, objects, options) {
         const summary = `people pushed what conflicts with it, in ${listed}`;
         const failure = { kind: 'conflict', summary, detail: '' };
         const takenBack = [];
-        for (const { storyId, commit } of await storyCommits(`${state.published ?? state.base.sha}..${state.green}`)) {
+        for (const { storyId, commit } of await storyCommits(`${state.published ?? state.base.sha}..${state.green}`, state.nonce)) {
             const kept = { base: await treeOf(`${commit}^`), tree: await treeOf(commit), dropped: [] };
             takenBack.push({ storyId, kept, failure });
         }
@@ -7393,7 +7459,7 @@ function createRepository(git, objects, options) {
     /** A branch that people rewrote, and want to be gone on from: what passed is what its commits say. */
     async function asItIs(state, theirs, people) {
         const range = (await within(state.base.sha, theirs)) ? `${state.base.sha}..${theirs}` : theirs;
-        const there = new Set((await storyCommits(range)).map(({ storyId }) => storyId));
+        const there = new Set((await storyCommits(range, state.nonce)).map(({ storyId }) => storyId));
         const summary = 'its commit is not on the branch any more';
         const takenBack = state.prd.userStories
             .filter((story) => story.passes && story.lastResult?.imported !== true && !there.has(story.id))
@@ -7404,12 +7470,15 @@ function createRepository(git, objects, options) {
         }));
         return { green: theirs, people, code: true, takenBack, entries: await entriesBeyond(state, theirs) };
     }
-    /** Commits of stories by their trailer, the newest first; a squash keeps the line somewhere in its message. */
-    async function storyCommits(range) {
+    /** Commits of this run's stories by their trailers, the newest first; a squash keeps the lines somewhere in its message. */
+    async function storyCommits(range, nonce) {
         const log = await git.run(['log', '-z', '--format=%H%n%B', range, '--']);
         return log.stdout.split('\0').flatMap((entry) => {
             const commit = entry.slice(0, entry.indexOf('\n'));
-            return [...entry.matchAll(/^Ralph-Story: *(\S+) *$/gm)].map(([, storyId = '']) => ({ storyId, commit }));
+            // Every feature has a US-001: only this run's own commits count.
+            const isOurs = [...entry.matchAll(/^Ralph-Run: *(\S+) *$/gm)].some(([, run]) => run === nonce);
+            const stories = isOurs ? entry.matchAll(/^Ralph-Story: *(\S+) *$/gm) : [];
+            return [...stories].map(([, storyId = '']) => ({ storyId, commit }));
         });
     }
     /** Entries of our progress.txt that another commit's does not hold. */
@@ -7491,7 +7560,7 @@ function createStore(git, objects, options) {
         return { ...state, lease: { ...state.lease, expiresAt: Date.now() + options.leaseMs } };
     }
     /** One commit that holds the state, on top of the last one, with the green commit reachable. */
-    async function write(given) {
+    async function write(given, isSecond = false) {
         const state = renewed(given);
         const ref = refOf(state.folder);
         if (known?.ref !== ref)
@@ -7528,8 +7597,13 @@ function createStore(git, objects, options) {
         });
         if (made.code === 0)
             return made.stdout.trim();
-        if ((await localRef(ref)) !== known.commit)
-            throw new LeaseLost(`${ref} has moved`);
+        if ((await localRef(ref)) !== known.commit) {
+            // Where there is a remote, its ref is the truth, and the push will tell: ours was moved by somebody in the clone.
+            if (remote === null || isSecond)
+                throw new LeaseLost(`${ref} has moved`);
+            await takeBack(ref, known.commit);
+            return write(given, true);
+        }
         throw new Error(`the state could not be written to ${ref}: ${made.stderr.trim()}`);
     }
     async function moveLocal(state, commit, withBranch) {
@@ -7564,8 +7638,12 @@ function createStore(git, objects, options) {
             const now = await remoteRefs(target, refs.map(({ ref }) => ref)).catch(() => null);
             if (now === null)
                 return { kind: 'rejected', said }; // a minute has been given to the question
-            if (refs.every(({ ref, to }) => now.get(ref) === to))
+            const left = refs.filter(({ ref, to }) => now.get(ref) !== to);
+            if (left.length === 0)
                 return { kind: 'pushed' };
+            // A server that died between the refs has moved some: the rest is pushed alone.
+            if (left.length < refs.length && left.every(({ ref, from }) => (now.get(ref) ?? null) === from))
+                return push(target, left);
             const moved = refs.some(({ ref, from }) => (now.get(ref) ?? null) !== from);
             if (moved || /^!/m.test(result.stdout))
                 return { kind: 'rejected', said };
@@ -11018,6 +11096,7 @@ async function small(oid, objects) {
 
 /** What a prompt, a check and the state keep of a gate's output. */
 const OUTPUT_BYTES = 16 * 1024;
+/** How long `prepare` may take, milliseconds. */
 const PREPARE_TIMEOUT_MS = 30 * 60_000;
 function createGates(options) {
     /** The commit whose lockfiles the dependencies that are there belong to. */
@@ -11336,7 +11415,8 @@ function gatesMsOf(settings) {
     return settings.gates.reduce((sum, gate) => sum + gate.timeoutMs, 0);
 }
 function leaseMsOf(settings) {
-    return (0,lease/* leaseMs */.zT)(settings.iterationTimeoutMs, gatesMsOf(settings));
+    const prepareMs = settings.prepare === null ? 0 : PREPARE_TIMEOUT_MS;
+    return (0,lease/* leaseMs */.zT)(settings.iterationTimeoutMs, gatesMsOf(settings) + prepareMs);
 }
 /** A lease for this process. */
 async function leaseFor(settings, now, run) {

@@ -32,7 +32,8 @@ function nextStep(state, limits, now) {
         return job.prepared ? { kind: 'join', theirs: job.theirs } : { kind: 'prepare' };
     if (!job.synced)
         return { kind: 'sync' };
-    if (job.branchGone !== null && job.takesBranch && state.prd.run.outcome !== 'complete')
+    const wasComplete = state.prd.run.outcome === 'complete' && (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_0__/* .remaining */ .Tk)(state.prd).length === 0;
+    if (job.branchGone !== null && job.takesBranch && !wasComplete)
         return { kind: 'restore' };
     const verdict = outcomeOf(state, limits, now);
     if (verdict !== null)
@@ -106,10 +107,6 @@ function outcomeOf(state, limits, now) {
     }
     if (control.paused !== null)
         return end('paused', control.paused.reason);
-    const pause = waiting(state, limits, now);
-    if (pause !== null && pause.until - now > _limits_js__WEBPACK_IMPORTED_MODULE_2__/* .LONGEST_WAIT_MS */ .u_) {
-        return orIdle(state, { outcome: 'paused', reason: pause.reason, until: pause.until });
-    }
     if (!done && ((0,_prd_select_js__WEBPACK_IMPORTED_MODULE_0__/* .pickStory */ .lQ)(prd) === null || (limits.stopOnBlocked && open.some((story) => story.blocked)))) {
         const blocked = open.filter((story) => story.blocked).map((story) => story.id);
         return end('stuck', `blocked: ${blocked.join(', ')}`);
@@ -126,6 +123,10 @@ function outcomeOf(state, limits, now) {
     const budget = (0,_limits_js__WEBPACK_IMPORTED_MODULE_2__/* .spent */ .RT)(state, limits);
     if (budget !== null)
         return end('budget', budget);
+    const pause = waiting(state, limits, now);
+    if (pause !== null && pause.until - now > _limits_js__WEBPACK_IMPORTED_MODULE_2__/* .LONGEST_WAIT_MS */ .u_) {
+        return orIdle(state, { outcome: 'paused', reason: pause.reason, until: pause.until });
+    }
     const over = (0,_limits_js__WEBPACK_IMPORTED_MODULE_2__/* .batchOver */ .zZ)(state, limits, now, done);
     return over === null ? null : orIdle(state, end('continued', over));
 }

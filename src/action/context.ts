@@ -36,7 +36,8 @@ export async function actionContext(): Promise<ActionContext> {
     repo,
     server: (env.GITHUB_SERVER_URL ?? 'https://github.com').replace(/\/+$/, ''),
     api: (env.GITHUB_API_URL ?? 'https://api.github.com').replace(/\/+$/, ''),
-    defaultBranch: defaultBranchOf(payload) ?? 'main',
+    // A schedule's event names no repository, but it runs on the default branch.
+    defaultBranch: defaultBranchOf(payload) ?? branchOf(env.GITHUB_REF) ?? 'main',
   }
   const id = Number(env.GITHUB_RUN_ID ?? '0')
   const inputs = actionInputs(env)
@@ -51,6 +52,10 @@ export async function actionContext(): Promise<ActionContext> {
     inputs,
     workspace: env.GITHUB_WORKSPACE ?? process.cwd(),
   }
+}
+
+function branchOf(ref: string | undefined): string | null {
+  return ref?.startsWith('refs/heads/') === true ? ref.slice('refs/heads/'.length) : null
 }
 
 /** `owner/repo/.github/workflows/ralph.yml@refs/heads/main` names `ralph.yml`. */

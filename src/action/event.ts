@@ -16,9 +16,8 @@ export type RunEvent =
 export function readEvent(name: string, payload: unknown): RunEvent {
   const event = record(payload)
   switch (name) {
-    case 'workflow_dispatch':
-    case 'repository_dispatch': {
-      const inputs = strings(record(name === 'workflow_dispatch' ? event.inputs : event.client_payload))
+    case 'workflow_dispatch': {
+      const inputs = strings(record(event.inputs))
       const generation = /^\d{1,9}$/.test(inputs.generation ?? '') ? Number(inputs.generation) : null
       return { kind: 'dispatch', inputs, feature: inputs.feature?.trim() || null, generation }
     }

@@ -30,7 +30,8 @@ export async function mend(folder: string): Promise<string> {
   if (found.state.published !== null) {
     const api = createClient({ token, url: context.place.api, warn })
     const checks = createChecks(api, context.place, settings.reportAs, found.state.feature, warn)
-    await checks.close(found.state.published, 'ralph', 'The job was ended; run the workflow to go on')
+    const head = found.state.github.head ?? found.state.published
+    await checks.close(head, 'ralph', 'The job was ended; run the workflow to go on')
   }
   if (!ours) return `no lease is held (${ended} processes ended)`
   // The attempt stays as it is: the next job charges and gives back what is not settled. A chain that nobody stopped is

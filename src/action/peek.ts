@@ -18,7 +18,9 @@ export async function peekStates(context: ActionContext, namespace: string): Pro
     const refs = await git(['for-each-ref', '--format=%(refname)', 'refs/peek/'])
     const states = new Map<string, State>()
     for (const ref of refs.split('\n').filter(Boolean).sort()) {
-      const state: State = JSON.parse(await git(['show', `${ref}:${STATE_FILE}`]))
+      const text = await git(['show', `${ref}:${STATE_FILE}`]).catch(() => null)
+      if (text === null) continue // a ref of somebody else's
+      const state: State = JSON.parse(text)
       states.set(ref.slice('refs/peek/'.length), state)
     }
     return states

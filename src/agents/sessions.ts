@@ -53,7 +53,9 @@ export function createSessions(options: SessionsOptions): AgentPort {
     const { attempt } = state
     const promptFile = join(options.directory, 'prompt.md')
     const name =
-      mode === 'run' ? `${attempt?.storyId ?? 'story'}-${attempt?.iteration ?? 0}` : `verify-${Date.now()}`
+      mode === 'run'
+        ? `${attempt?.storyId ?? 'story'}-${state.records[attempt?.storyId ?? '']?.attempts ?? 0}`
+        : `verify-${Date.now()}`
     const transcript = join(options.directory, 'transcripts', `${name}.log`)
     await clearWay(dirname(options.directory), promptFile)
     await clearWay(dirname(options.directory), transcript)

@@ -3,12 +3,17 @@ import { applyCommand } from '../loop/commands.ts'
 import { parseSlash } from '../loop/slash-commands.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { UserError } from '../system/errors.ts'
+import { MARK_NAME } from '../system/survivors.ts'
 import { type Answer, type Context, settingsOf } from './context.ts'
 import { post } from './inbox.ts'
 import { openLocal } from './local.ts'
 
 /** Story ids and, behind `--`, a text. Gives 0 when it was taken. */
 export async function steer(context: Context, name: string, args: readonly string[]): Promise<Answer> {
+  if (context.env[MARK_NAME] !== undefined) {
+    const found = 'a command typed by an agent or a gate'
+    throw new UserError([{ path: `ralph ${name}`, found, expected: 'a person', fix: 'leave it to people' }])
+  }
   const { settings } = await settingsOf(context)
   using local = await openLocal(context, settings, {
     warn: (text) => process.stderr.write(`warning: ${text}\n`),
@@ -42,6 +47,8 @@ export async function steer(context: Context, name: string, args: readonly strin
   const folder = state.folder.replace(/^\.ralph\//, '')
   const loaded = await local.workshop.store.load(folder)
   if (loaded === null) throw new Error(`the state of ${state.feature} is gone`)
+  const held = loaded.state.lease
+  if (held !== null && (await local.alive(held))) return steer(context, name, args) // a run has begun just now
   const steered = applyCommand(loaded.state, { ...parsed.command, id: 0, by: 'you' })
   // Nobody has looked at the branch: the state alone moves, not the clone.
   await local.workshop.store.save({ ...steered, lease: null, job: { ...steered.job, opened: false } })

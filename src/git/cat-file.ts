@@ -78,6 +78,11 @@ export class CatFile {
       this.#wake?.()
     })
     child.stdin.on('error', () => {})
+    child.on('error', (error) => {
+      this.#said = error.message
+      if (this.#child === child) this.#child = null
+      this.#wake?.()
+    })
     child.stderr.on('data', (chunk: Buffer) => {
       this.#said = `${this.#said}${chunk.toString('utf8')}`.slice(-1000)
     })

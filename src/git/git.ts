@@ -345,7 +345,11 @@ function execute(args: readonly string[], options: Execution): Promise<GitResult
     let late = false
     const timer = setTimeout(() => {
       late = true
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+      } catch {
+        // It has ended just now.
+      }
     }, options.timeoutMs ?? LOCAL_MS)
     child.on('error', (error) => {
       clearTimeout(timer)

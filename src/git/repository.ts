@@ -466,6 +466,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     const takenBack: TakenBack[] = []
     for (const { storyId, commit } of await storyCommits(
       `${state.published ?? state.base.sha}..${state.green}`,
+      state.nonce,
     )) {
       const kept = { base: await treeOf(`${commit}^`), tree: await treeOf(commit), dropped: [] }
       takenBack.push({ storyId, kept, failure })
@@ -476,7 +477,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   /** A branch that people rewrote, and want to be gone on from: what passed is what its commits say. */
   async function asItIs(state: State, theirs: string, people: People | null): Promise<Joined> {
     const range = (await within(state.base.sha, theirs)) ? `${state.base.sha}..${theirs}` : theirs
-    const there = new Set((await storyCommits(range)).map(({ storyId }) => storyId))
+    const there = new Set((await storyCommits(range, state.nonce)).map(({ storyId }) => storyId))
     const summary = 'its commit is not on the branch any more'
     const takenBack = state.prd.userStories
       .filter((story) => story.passes && story.lastResult?.imported !== true && !there.has(story.id))
@@ -488,12 +489,15 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     return { green: theirs, people, code: true, takenBack, entries: await entriesBeyond(state, theirs) }
   }
 
-  /** Commits of stories by their trailer, the newest first; a squash keeps the line somewhere in its message. */
-  async function storyCommits(range: string): Promise<{ storyId: string; commit: string }[]> {
+  /** Commits of this run's stories by their trailers, the newest first; a squash keeps the lines somewhere in its message. */
+  async function storyCommits(range: string, nonce: string): Promise<{ storyId: string; commit: string }[]> {
     const log = await git.run(['log', '-z', '--format=%H%n%B', range, '--'])
     return log.stdout.split('\0').flatMap((entry) => {
       const commit = entry.slice(0, entry.indexOf('\n'))
-      return [...entry.matchAll(/^Ralph-Story: *(\S+) *$/gm)].map(([, storyId = '']) => ({ storyId, commit }))
+      // Every feature has a US-001: only this run's own commits count.
+      const isOurs = [...entry.matchAll(/^Ralph-Run: *(\S+) *$/gm)].some(([, run]) => run === nonce)
+      const stories = isOurs ? entry.matchAll(/^Ralph-Story: *(\S+) *$/gm) : []
+      return [...stories].map(([, storyId = '']) => ({ storyId, commit }))
     })
   }
 

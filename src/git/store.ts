@@ -66,7 +66,7 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
   }
 
   /** One commit that holds the state, on top of the last one, with the green commit reachable. */
-  async function write(given: State): Promise<string> {
+  async function write(given: State, isSecond = false): Promise<string> {
     const state = renewed(given)
     const ref = refOf(state.folder)
     if (known?.ref !== ref) known = { ref, commit: null, green: null }
@@ -105,7 +105,12 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
       accept: [1],
     })
     if (made.code === 0) return made.stdout.trim()
-    if ((await localRef(ref)) !== known.commit) throw new LeaseLost(`${ref} has moved`)
+    if ((await localRef(ref)) !== known.commit) {
+      // Where there is a remote, its ref is the truth, and the push will tell: ours was moved by somebody in the clone.
+      if (remote === null || isSecond) throw new LeaseLost(`${ref} has moved`)
+      await takeBack(ref, known.commit)
+      return write(given, true)
+    }
     throw new Error(`the state could not be written to ${ref}: ${made.stderr.trim()}`)
   }
 
@@ -142,7 +147,11 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
         refs.map(({ ref }) => ref),
       ).catch(() => null)
       if (now === null) return { kind: 'rejected', said } // a minute has been given to the question
-      if (refs.every(({ ref, to }) => now.get(ref) === to)) return { kind: 'pushed' }
+      const left = refs.filter(({ ref, to }) => now.get(ref) !== to)
+      if (left.length === 0) return { kind: 'pushed' }
+      // A server that died between the refs has moved some: the rest is pushed alone.
+      if (left.length < refs.length && left.every(({ ref, from }) => (now.get(ref) ?? null) === from))
+        return push(target, left)
       const moved = refs.some(({ ref, from }) => (now.get(ref) ?? null) !== from)
       if (moved || /^!/m.test(result.stdout)) return { kind: 'rejected', said }
     }

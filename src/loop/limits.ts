@@ -29,6 +29,8 @@ export type Limits = {
   publishEach: boolean
 }
 
+/** A session with less time than this is not begun, milliseconds. */
+const LEAST_MS = 60_000
 /** Jobs in a row without a charged iteration that end a chain (design 2). */
 export const MAX_IDLE_JOBS = 3
 /** A longer wait ends the job instead of paying a runner for it (design 2), milliseconds. */
@@ -97,7 +99,9 @@ export function batchOver(state: State, limits: Limits, now: number, done: boole
   const end = endOfWork(job)
   const enough = limits.iterationTimeoutMs + gatesReserveMs(job, limits)
   if (job.begun > 0 && now + enough > end) return 'no further attempt fits before the job deadline'
-  if (now >= end) return 'the job deadline has passed'
+  // The first attempt may be shorter than the others, but one that has no time at all is not begun.
+  const least = Math.min(LEAST_MS, limits.iterationTimeoutMs, Math.ceil((end - job.startedAt) / 4))
+  if (now + least > end) return 'no attempt fits any more before the job deadline'
   return null
 }
 

@@ -23,8 +23,8 @@ export function nextStep(state: State, limits: Limits, now: number): Step {
   // What people pushed is gated: the job must be prepared first.
   if (job.theirs !== null) return job.prepared ? { kind: 'join', theirs: job.theirs } : { kind: 'prepare' }
   if (!job.synced) return { kind: 'sync' }
-  if (job.branchGone !== null && job.takesBranch && state.prd.run.outcome !== 'complete')
-    return { kind: 'restore' }
+  const wasComplete = state.prd.run.outcome === 'complete' && remaining(state.prd).length === 0
+  if (job.branchGone !== null && job.takesBranch && !wasComplete) return { kind: 'restore' }
 
   const verdict = outcomeOf(state, limits, now)
   if (verdict !== null) return { kind: 'conclude', conclusion: verdict }
@@ -92,10 +92,6 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
     return end('complete', 'every story passed its gates')
   }
   if (control.paused !== null) return end('paused', control.paused.reason)
-  const pause = waiting(state, limits, now)
-  if (pause !== null && pause.until - now > LONGEST_WAIT_MS) {
-    return orIdle(state, { outcome: 'paused', reason: pause.reason, until: pause.until })
-  }
   if (!done && (pickStory(prd) === null || (limits.stopOnBlocked && open.some((story) => story.blocked)))) {
     const blocked = open.filter((story) => story.blocked).map((story) => story.id)
     return end('stuck', `blocked: ${blocked.join(', ')}`)
@@ -111,6 +107,10 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   }
   const budget = spent(state, limits)
   if (budget !== null) return end('budget', budget)
+  const pause = waiting(state, limits, now)
+  if (pause !== null && pause.until - now > LONGEST_WAIT_MS) {
+    return orIdle(state, { outcome: 'paused', reason: pause.reason, until: pause.until })
+  }
   const over = batchOver(state, limits, now, done)
   return over === null ? null : orIdle(state, end('continued', over))
 }

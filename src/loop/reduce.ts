@@ -38,10 +38,11 @@ export function reduce(state: State, event: Event, limits: Limits): State {
     case 'push-expired':
       return expired(state, event.summary, event.at)
     case 'join-failed':
-      return withJob(
-        { ...state, control: { ...state.control, paused: { reason: event.summary, by: 'ralph' } } },
-        { theirs: null, branchRefused: true, conclusion: null },
-      )
+      return withJob(pausedByRalph(state, event.summary), {
+        theirs: null,
+        branchRefused: true,
+        conclusion: null,
+      })
     case 'diverged':
       // A job that ends anyway joins nothing more: the state alone is pushed, and the next job joins.
       if (state.job.error !== null || state.job.interrupted || event.at >= endOfWork(state.job)) {
@@ -73,7 +74,7 @@ export function reduce(state: State, event: Event, limits: Limits): State {
         { opened: true },
       )
     case 'pushed':
-      return { ...state, published: state.green }
+      return { ...state, published: state.green, github: event.github }
     case 'reserved':
       return reserve(state, event.storyId, event.at, limits)
     case 'worked':
@@ -94,7 +95,7 @@ export function reduce(state: State, event: Event, limits: Limits): State {
         attempt.candidate === event.candidate ? gated(attempt, event.gates) : attempt,
       )
     case 'judged':
-      return judged(state, event)
+      return judged(state, event, limits)
     case 'accepted':
       return accepted(state, event.commit, event.at)
     case 'rejected':
@@ -191,6 +192,12 @@ function expired(state: State, summary: string, at: number): State {
       'give a publish-token that is valid, then run again',
     )
   return withJob(state, { branchRefused: true, conclusion, concludedAt: at })
+}
+
+/** A person's own pause stays theirs. */
+function pausedByRalph(state: State, reason: string): State {
+  if (state.control.paused !== null && state.control.paused.by !== 'ralph') return state
+  return { ...state, control: { ...state.control, paused: { reason, by: 'ralph' } } }
 }
 
 /** The branch moves whenever we look: the state is saved, and a person decides. */
@@ -301,7 +308,9 @@ function reserve(state: State, storyId: string, at: number, limits: Limits): Sta
 
 /** Two failed attempts, or the first agent's vendor at its limit. */
 function isForFallback(state: State, story: Story, at: number, limits: Limits): boolean {
-  return limits.fallback && (story.retries >= 2 || (state.control.firstNotBefore ?? 0) > at)
+  const { firstNotBefore, fallbackNotBefore } = state.control
+  if (!limits.fallback || (fallbackNotBefore ?? 0) > at) return false
+  return story.retries >= 2 || (firstNotBefore ?? 0) > at
 }
 
 function worked(state: State, session: NonNullable<Attempt['session']>, at: number, limits: Limits): State {
@@ -319,10 +328,15 @@ function worked(state: State, session: NonNullable<Attempt['session']>, at: numb
       return fail(next, 'session', session.message, '')
     case 'limit':
     case 'overloaded':
-      if (limits.fallback && state.attempt.agent === 'first') {
-        const firstNotBefore = waitUntil(next, session.resetsAt, at)
-        const control = { ...next.control, firstNotBefore }
-        return giveBack({ ...next, control }, session.status, session.message, null)
+      if (limits.fallback) {
+        const { agent } = state.attempt
+        const other = agent === 'first' ? state.control.fallbackNotBefore : state.control.firstNotBefore
+        const until = waitUntil(next, session.resetsAt, at)
+        const limit = agent === 'first' ? { firstNotBefore: until } : { fallbackNotBefore: until }
+        const noted = { ...limited(next), control: { ...limited(next).control, ...limit } }
+        // The other agent goes on; where both are limited, the sooner one is waited for.
+        const notBefore = (other ?? 0) > at ? Math.min(until, other ?? until) : null
+        return giveBack(noted, session.status, session.message, notBefore)
       }
       // A vendor that does not say when is asked again after a growing pause, at most half an hour.
       return giveBack(limited(next), session.status, session.message, waitUntil(next, session.resetsAt, at))
@@ -355,7 +369,7 @@ function gated(attempt: Attempt, gates: GateResult[]): Attempt {
   return { ...attempt, gates, phase: 'failed', failure }
 }
 
-function judged(state: State, event: Extract<Event, { kind: 'judged' }>): State {
+function judged(state: State, event: Extract<Event, { kind: 'judged' }>, limits: Limits): State {
   if (state.attempt?.phase !== 'gated' || !state.attempt.empty) return state
   const called = { ...state, control: { ...state.control, calls: withCall(state.control.calls, event.at) } }
   const paid = spend(called, state.attempt.storyId, event.usage)
@@ -364,13 +378,14 @@ function judged(state: State, event: Extract<Event, { kind: 'judged' }>): State 
       return inAttempt(paid, (attempt) => ({ ...attempt, phase: 'judged' }))
     case 'reset':
       return fail(paid, 'judge', `nothing was changed, and the judge disagrees: ${event.verdict.reason}`, '')
-    case 'limit':
-      return giveBack(
-        limited(paid),
-        'limit',
-        event.verdict.message,
-        waitUntil(paid, event.verdict.notBefore, event.at),
-      )
+    case 'limit': {
+      const until = waitUntil(paid, event.verdict.notBefore, event.at)
+      const counted = limited(paid)
+      if (!limits.fallback || (paid.control.firstNotBefore ?? 0) > event.at)
+        return giveBack(counted, 'limit', event.verdict.message, until)
+      const control = { ...counted.control, firstNotBefore: until }
+      return giveBack({ ...counted, control }, 'limit', event.verdict.message, null)
+    }
     case 'refused':
       return failed(giveBack(paid, 'limit', event.verdict.message, null), event.verdict.message, MEND_AGENT)
     case 'none':
@@ -515,6 +530,9 @@ function verified(state: State, event: Extract<Event, { kind: 'verified' }>, lim
     case 'limit': {
       const notBefore = waitUntil(paid, verdict.notBefore, event.at)
       const counted = limited(paid)
+      // The other agent judges.
+      if (limits.fallback && (paid.control.firstNotBefore ?? 0) <= event.at)
+        return { ...counted, control: { ...counted.control, firstNotBefore: notBefore } }
       return { ...counted, control: { ...counted.control, notBefore } }
     }
     case 'refused':
@@ -662,7 +680,7 @@ function unverified(state: State): State {
 }
 
 /** Adds usage to the run, and to a story where it was spent on one. */
-function spend(state: State, storyId: string | null, usage: Usage): State {
+export function spend(state: State, storyId: string | null, usage: Usage): State {
   const run = { ...state.prd.run, usage: addUsage(state.prd.run.usage, usage) }
   const paid = { ...state, prd: { ...state.prd, run } }
   if (storyId === null) return paid

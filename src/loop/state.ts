@@ -140,6 +140,8 @@ export type Control = {
   notBefore: number | null
   /** Until then the fallback works in the place of the first agent, whose vendor is at its limit; epoch milliseconds. */
   firstNotBefore: number | null
+  /** Until then the fallback's own vendor is at its limit; epoch milliseconds. */
+  fallbackNotBefore: number | null
   guidance: Record<string, string[]>
   /** The highest comment id handled. */
   lastComment: number
@@ -320,7 +322,7 @@ export type Event = { at: number } & (
   | { kind: 'returned'; kept: Kept | null }
   | { kind: 'verified'; gates: GateResult[]; verdict: Verdict; usage: Usage }
   | { kind: 'concluded'; conclusion: Conclusion }
-  | { kind: 'pushed' }
+  | { kind: 'pushed'; github: GithubIds }
   | { kind: 'published'; green: string; withBranch: boolean; more: boolean }
   | { kind: 'diverged'; theirs: string }
   | { kind: 'dispatched'; runId: number | null }

@@ -29,7 +29,8 @@ export type GatesOptions = {
 
 /** What a prompt, a check and the state keep of a gate's output. */
 const OUTPUT_BYTES = 16 * 1024
-const PREPARE_TIMEOUT_MS = 30 * 60_000
+/** How long `prepare` may take, milliseconds. */
+export const PREPARE_TIMEOUT_MS = 30 * 60_000
 
 export function createGates(options: GatesOptions): GatesPort {
   /** The commit whose lockfiles the dependencies that are there belong to. */

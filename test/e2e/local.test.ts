@@ -325,3 +325,80 @@ test('Ctrl+C twice: it leaves at once, without its children, and the next run go
   const again = await at.run(GOOD)
   assert.equal(again.code, 0, again.err)
 })
+
+test('a command moves no branch and no work tree: what people committed there stays where it is', async () => {
+  await using at = await place(['US-001'], { 'US-001': [{ files: { 'src/a.txt': 'bad\n' } }] })
+  assert.equal((await at.run([...GOOD, '--max-attempts', '1'])).code, 1)
+  await writeFile(join(at.repository, 'fix.txt'), 'mine\n')
+  at.git('add', '-A')
+  at.git('commit', '-q', '-m', 'by hand')
+  const commit = at.git('rev-parse', 'HEAD')
+  at.git('switch', '-q', 'main')
+  const said = execFileSync(process.execPath, [CLI, 'retry', 'US-001'], {
+    cwd: at.repository,
+    env: { PATH: process.env.PATH ?? '', HOME: at.folder },
+    encoding: 'utf8',
+  })
+  assert.match(said, /done: retry/)
+  assert.equal(at.git('symbolic-ref', '--short', 'HEAD'), 'main')
+  assert.equal(at.git('status', '--porcelain'), '')
+  assert.equal(at.git('rev-parse', 'ralph/sample'), commit)
+})
+
+test("another feature's commit of a story with the same name is not this one's", async () => {
+  await using at = await place(['US-001'], { 'US-001': [good('US-001'), good('US-001')] })
+  assert.equal((await at.run(GOOD)).code, 0)
+  at.git('switch', '-q', 'main')
+  at.git(
+    'commit',
+    '-q',
+    '--allow-empty',
+    '-m',
+    'feat: other',
+    '-m',
+    'Ralph-Story: US-001\nRalph-Run: another-run',
+  )
+  at.git('switch', '-q', '-C', 'ralph/sample', 'main')
+  const ended = await at.run([...GOOD, '--final-verification', 'false'])
+  assert.equal(ended.code, 0, ended.err)
+  assert.deepEqual(await at.sessions(), ['US-001/1', 'US-001/2'])
+  assert.equal(at.git('show', 'ralph/sample:src/US-001.txt'), 'good US-001')
+})
+
+test('pipes, folders and links in the place of files of ours hold nobody', async () => {
+  const odd = [
+    'mkfifo .git/ralph/git/shallow',
+    'rm .git/ralph/git/config; mkfifo .git/ralph/git/config',
+    'rm .git/ralph/prompt.md; mkdir .git/ralph/prompt.md',
+    'rm -rf .git/ralph/logs; ln -s /tmp .git/ralph/logs',
+    'mkfifo .git/packed-refs .git/refs/heads/pipe',
+    'mkfifo .git/hooks/pre-commit .git/info/attributes',
+  ]
+  await using at = await place(['US-001', 'US-002'], {
+    'US-001': [{ ...good('US-001'), shell: odd.join('; ') }],
+    'US-002': [good('US-002')],
+  })
+  const ended = await at.run(GOOD)
+  assert.equal(ended.code, 0, ended.err)
+  assert.equal(at.git('status', '--porcelain'), '')
+})
+
+test('a submodule that the agent removes, or empties of its `.git`, is put back', async () => {
+  await using at = await place(['US-001'], {})
+  const library = join(at.folder, 'library')
+  await mkdir(library)
+  const who = ['-c', 'user.name=a', '-c', 'user.email=a@b']
+  execFileSync('git', [...who, 'init', '-q', '-b', 'main'], { cwd: library })
+  await writeFile(join(library, 'a.txt'), 'a\n')
+  execFileSync('git', [...who, 'add', '-A'], { cwd: library })
+  execFileSync('git', [...who, 'commit', '-q', '-m', 'library'], { cwd: library })
+  at.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library, 'lib')
+  at.git('commit', '-q', '-m', 'with a library')
+  await at.setScript({
+    'US-001': [{ shell: 'rm -rf lib' }, { ...good('US-001'), shell: 'rm -rf lib/.git; mkdir lib/.git' }],
+  })
+  const ended = await at.run(['--gate', 'library=[ -e lib/a.txt ]'])
+  assert.equal(ended.code, 0, `${ended.out}${ended.err}`)
+  assert.deepEqual(await at.sessions(), ['US-001/1', 'US-001/2'])
+  assert.equal(at.git('status', '--porcelain'), '')
+})

@@ -124,7 +124,7 @@ const arbitraryEvent: fc.Arbitrary<Event> = fc.oneof(
     arbitrary: fc.constantFrom<Event>(
       { at: NOW, kind: 'prepared' },
       { at: NOW, kind: 'baselined', gates: [gate(false)] },
-      { at: NOW, kind: 'pushed' },
+      { at: NOW, kind: 'pushed', github: { pull: null, pullUrl: null, comment: null, head: null } },
       { at: NOW, kind: 'waited' },
       { at: NOW, kind: 'join-failed', summary: 's' },
       { at: NOW, kind: 'push-refused', summary: 's' },

@@ -150,7 +150,7 @@ describe('the agent that stands in', () => {
 
   test('is waited for when it is limited, too', () => {
     const twice = limit(limit(stateOf(stories('US-001')), NOW), NOW + MINUTE)
-    assert.equal(twice.control.notBefore, NOW + 61 * MINUTE)
+    assert.equal(twice.control.notBefore, NOW + 60 * MINUTE, 'the sooner of the two')
   })
 
   test('takes over after two failed attempts', () => {
@@ -158,4 +158,27 @@ describe('the agent that stands in', () => {
     assert.equal(agentOf(once), 'first')
     assert.equal(agentOf(after(words(2))), 'fallback')
   })
+})
+
+test('a stand-in at its limit holds nobody up: the first agent goes on', () => {
+  const both = limitsWith({ fallback: true, maxAttempts: 9 })
+  const failed = after(words(2))
+  const events: Event[] = [
+    { at: NOW, kind: 'reserved', storyId: 'US-001' },
+    { at: NOW, kind: 'worked', session: session({ status: 'limit', resetsAt: NOW + 6000 * MINUTE }) },
+    { at: NOW, kind: 'returned', kept: null },
+  ]
+  const limited = events.reduce((now, event) => reduce(now, event, both), failed)
+  assert.equal(limited.control.notBefore, null)
+  const next = reduce(limited, { at: NOW, kind: 'reserved', storyId: 'US-001' }, both)
+  assert.equal(next.attempt?.agent, 'first')
+})
+
+test('a judge at its limit is followed by the other agent, then waited for', () => {
+  const both = limitsWith({ fallback: true })
+  const limit = { kind: 'limit' as const, notBefore: NOW + 60 * MINUTE, message: 'limit' }
+  const verified: Event = { at: NOW, kind: 'verified', gates: [], verdict: limit, usage: used(0) }
+  const once = reduce(stateOf(stories('US-001')), verified, both)
+  assert.deepEqual([once.control.notBefore, once.control.firstNotBefore], [null, NOW + 60 * MINUTE])
+  assert.equal(reduce(once, verified, both).control.notBefore, NOW + 60 * MINUTE)
 })

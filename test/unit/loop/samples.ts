@@ -172,7 +172,7 @@ export function goesWell(step: Step, state: State, count: number): Happening {
     case 'verify':
       return { kind: 'verified', gates: [gate(true)], verdict: { kind: 'verified' }, usage: used(1) }
     case 'push':
-      return { kind: 'pushed' }
+      return { kind: 'pushed', github: state.github }
     case 'conclude':
       return { kind: 'concluded', conclusion: step.conclusion }
     case 'publish':

@@ -70,7 +70,8 @@ export class Watch {
     // Taken over before by a job that died, too: what was reserved is charged once.
     const again = attempt.phase === 'returned'
     const estimate = again || attempt.session !== null ? 0 : (attempt.reservedCostUsd ?? 0)
-    this.#spend({ ...emptyUsage(), costUsd: estimate })
+    const estimated = estimate > 0 ? { estimatedCostUsd: estimate } : {}
+    this.#spend({ ...emptyUsage(), costUsd: estimate, ...estimated })
     assert.deepEqual(claimed.prd.run.usage, this.#now.usage, 'a lost session is charged as an estimate')
     const { evidence } = this.#now
     if (evidence !== null) this.#now = { ...this.#now, evidence: { ...evidence, end: 'back' } }

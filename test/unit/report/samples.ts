@@ -174,6 +174,7 @@ export function justStarted(): State {
       granted: { iterations: 0, costUsd: 0 },
       notBefore: null,
       firstNotBefore: null,
+      fallbackNotBefore: null,
       guidance: {},
       lastComment: 0,
       calls: [],
