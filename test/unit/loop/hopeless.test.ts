@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { nextStep, outcomeOf } from '../../../src/loop/next-step.ts'
-import { reduce } from '../../../src/loop/reduce.ts'
+import { reduce, released } from '../../../src/loop/reduce.ts'
 import type { Event, State } from '../../../src/loop/state.ts'
 import { limitsWith, MINUTE, NOW, session, stateOf, stories, used } from './samples.ts'
 
@@ -181,4 +181,25 @@ test('a judge at its limit is followed by the other agent, then waited for', () 
   const once = reduce(stateOf(stories('US-001')), verified, both)
   assert.deepEqual([once.control.notBefore, once.control.firstNotBefore], [null, NOW + 60 * MINUTE])
   assert.equal(reduce(once, verified, both).control.notBefore, NOW + 60 * MINUTE)
+})
+
+describe('pauses', () => {
+  const paused = { reason: 'paused by ann', by: 'ann' }
+  const held = stateOf(stories('US-001'))
+  const byAnn = { ...held, published: 'green', control: { ...held.control, paused } }
+
+  test("a person's pause is not replaced by one of Ralph's own", () => {
+    for (const kind of ['join-failed', 'push-refused'] as const) {
+      const after = reduce(byAnn, { at: NOW, kind, summary: 'red' }, limits)
+      assert.deepEqual(after.control.paused, paused)
+      assert.equal(after.job.branchRefused, true)
+    }
+  })
+
+  test('a pause that is no wait forgets the wait before it, so that nothing starts it again', () => {
+    const waited = { ...byAnn, control: { ...byAnn.control, notBefore: NOW - 1 } }
+    const conclusion = { outcome: 'paused' as const, reason: 'deleted', until: null }
+    const ended = released(reduce(waited, { at: NOW, kind: 'concluded', conclusion }, limits), limits)
+    assert.equal(ended.control.notBefore, null)
+  })
 })

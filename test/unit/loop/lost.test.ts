@@ -90,6 +90,12 @@ test('a job whose post step gave the lease back is resumed, unless a person had 
   assert.equal(whyLost(mended, null, NOW), null, 'what could not be asked is asked the next time')
 })
 
+test('a chain whose jobs get nothing done is not started again by itself', () => {
+  const control = { ...emptyControl(), continuePending: true, idleJobs: 3 }
+  assert.equal(whyLost(state({ control }), null, NOW), null)
+  assert.equal(whyLost(state({ control, lease }), ran('failure'), NOW), null)
+})
+
 test('a promised job that never started is resumed', () => {
   assert.match(
     whyLost(state({ control: { ...emptyControl(), continuePending: true } }), null, NOW) ?? '',
