@@ -182,6 +182,7 @@ test('a killed run: its survivors are ended by the next one', async () => {
         return false
       }
     })
+  while (alive().length === 0) await new Promise(setImmediate) // it has just been started
   first.kill('SIGKILL')
   await first.ended
   assert.notEqual(alive().length, 0, 'a survivor is there')

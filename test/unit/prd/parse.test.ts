@@ -19,7 +19,7 @@ describe('formats', () => {
     assert.deepEqual(notes, [])
     assert.deepEqual(prd.extra, { owner: { team: 'web' } })
     assert.deepEqual(prd.run.extra, { host: 'runner-1' })
-    assert.deepEqual(prd.run.usage.extra, { turns: 12 })
+    assert.deepEqual(prd.run.usage.extra, { moods: 12 })
     assert.deepEqual(prd.userStories[0]?.extra, { estimate: { points: 3 } })
     assert.deepEqual(prd.userStories[0]?.lastResult?.extra, { reviewer: 'ann' })
     assert.equal(prd.userStories[0]?.lastResult?.imported, undefined)
