@@ -12979,10 +12979,11 @@ async function mend(folder) {
             return `no lease is held (${ended} processes ended)`;
         // The attempt stays as it is: the next job charges and gives back what is not settled. A chain that nobody stopped is
         // to be resumed.
-        const continuePending = core/* getState */.Gu('stopped') !== 'true';
+        const wasStopped = core/* getState */.Gu('stopped') === 'true';
         const { job, control: before } = found.state;
-        const idleJobs = job.iterations === 0 ? before.idleJobs + 1 : before.idleJobs;
-        const control = { ...before, continuePending, idleJobs, mendedRun: context.run.id };
+        // A person's cancel is no sign of a chain that gets nothing done.
+        const idleJobs = before.idleJobs + (wasStopped || job.iterations > 0 ? 0 : 1);
+        const control = { ...before, continuePending: !wasStopped, idleJobs, mendedRun: context.run.id };
         await workshop.store.save({ ...found.state, lease: null, control, job: { ...job, opened: false } });
         return `the lease was released (${ended} processes ended)`;
     }

@@ -1,9 +1,11 @@
 // Takes the runner's environment, the token in it, out of everybody's sight: /proc/<pid>/environ shows what a process was
-// started with, to every process of the same user. So the process starts itself anew, with nothing in it.
+// started with, to every process of the same user. So the process starts itself anew, with what agent and gates may see
+// anyway: certificates and proxies, which Node reads at its start, and the mark by which the runner ends what is left.
 import { randomUUID } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gateEnv } from '../system/untrusted-env.ts'
 
 /** Names the file with the environment; read and removed before anything that is not trusted runs. */
 const HANDED = 'RALPH_HANDED_ENV'
@@ -29,12 +31,18 @@ export function hideEnvironment(): string | null {
     return `node ${process.version} cannot start itself anew`
   const file = join(process.env.RUNNER_TEMP ?? tmpdir(), `ralph-${randomUUID()}`)
   try {
+    // Should we die before it is read: the runner empties this folder with the job.
     writeFileSync(file, JSON.stringify(process.env), { mode: 0o600, flag: 'wx' })
-    const { PATH = '' } = process.env
-    process.execve(program, [program, ...process.execArgv, script], { PATH, [HANDED]: file })
+    process.execve(program, [program, ...process.execArgv, script], { ...visibleEnv(), [HANDED]: file })
     return 'the program was not started'
   } catch (error) {
     rmSync(file, { force: true })
     return error instanceof Error ? error.message : String(error)
   }
+}
+
+/** What gates get, and how Node is to find the way out; the runner's own variables come with the rest. */
+function visibleEnv(): Record<string, string> {
+  const { env } = gateEnv(process.env, { extra: ['NODE_USE_ENV_PROXY', 'NODE_USE_SYSTEM_CA'] })
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GITHUB_')))
 }

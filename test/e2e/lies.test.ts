@@ -397,6 +397,8 @@ test('no process above the agent or a gate shows a token or a key in its environ
     stories: [story('US-001', 'one')],
     script: { 'US-001': [{ ...goodTurn('one', 1), shell: 'bash climb.sh .git/seen-by-agent' }] },
     files: { 'climb.sh': `${climb}\n` },
+    workflow: (text) =>
+      text.replace('permissions: {}', 'permissions: {}\nenv:\n  NODE_EXTRA_CA_CERTS: /dev/null'),
     inputs: { gates: 'look: bash climb.sh .git/seen-by-gate' },
   })
   const run = await site.go()
@@ -405,6 +407,8 @@ test('no process above the agent or a gate shows a token or a key in its environ
   for (const who of ['agent', 'gate']) {
     const seen = await readFile(join(workspace, '.git', `seen-by-${who}`), 'utf8')
     assert.match(seen, /^PATH=/m)
+    assert.match(seen, /^RUNNER_TRACKING_ID=/m, 'the runner finds what is left over by it')
+    assert.match(seen, /^NODE_EXTRA_CA_CERTS=/m, 'Node reads it at its start alone')
     assert.doesNotMatch(seen, /TOKEN|INPUT_|ACTIONS_|GITHUB_|gh[ps]_/)
   }
 })
