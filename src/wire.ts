@@ -21,6 +21,7 @@ import type { GateResult, Lease } from './loop/state.ts'
 import { standardCommits } from './settings/structures.ts'
 import { maxJobs, type Settings } from './settings.ts'
 import { UserError } from './system/errors.ts'
+import { type OtherUser, openOtherUser } from './system/other-user.ts'
 import { newMark } from './system/process.ts'
 import { processStart } from './system/process-table.ts'
 import { createRedactor, type Redactor } from './system/redact.ts'
@@ -112,11 +113,6 @@ export async function openWorkshop(options: WorkshopOptions): Promise<Workshop> 
  */
 export function unsupported(settings: Settings): string[] {
   const refused = [
-    settings.isolation !== 'same-user' && {
-      path: 'isolation',
-      found: settings.isolation,
-      fix: 'use same-user, and read docs/security.md on what it does not stop',
-    },
     settings.signCommits && {
       path: 'sign-commits',
       found: 'true',
@@ -139,6 +135,20 @@ export function unsupported(settings: Settings): string[] {
   return ignored.filter(([asked]) => asked).map(([, text]) => text)
 }
 
+/** The user as whom agent and gates run, tried out; null for `same-user`. Throws UserError where it cannot be had. */
+export async function openIsolation(
+  options: Pick<WorkshopOptions, 'settings' | 'env'> & { clone: Clone; say(text: string): void },
+): Promise<OtherUser | null> {
+  if (options.settings.isolation !== 'other-user') return null
+  return openOtherUser(otherUserOptions(options))
+}
+
+export function otherUserOptions(options: { env: Environment; clone: Clone; say(text: string): void }) {
+  const { env, clone, say } = options
+  const key = `${env.RUNNER_NAME ?? hostname()} ${clone.commonDir}`
+  return { env, workTree: clone.workTree, gitDir: clone.commonDir, key, say }
+}
+
 export type PortOptions = {
   settings: Settings
   env: Environment
@@ -147,6 +157,8 @@ export type PortOptions = {
   queue: QueuePort
   dispatch: DispatchPort
   signal: AbortSignal
+  /** As whom agent and gates run; null for our own user. */
+  as: OtherUser | null
   /** Of the lease: marks every process that is not trusted, so that those which outlive us can be ended. */
   mark: string
   onAgent(event: AgentEvent): void
@@ -178,6 +190,7 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
       redactor,
       logs: join(clone.gitDir, 'ralph', 'logs'),
       mark: options.mark,
+      as: options.as,
       onStart: options.onGateStart,
       onEnd: options.onGateEnd,
     }),
@@ -212,7 +225,7 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
   const env = await forAgent(options, vendor, choice.version, directory)
   const seen = agentEnv(env, { extra: settings.agentEnv, vendor: vendor.env, set: {} })
   if (choice.name !== 'custom') {
-    const found = await available(vendor, seen.env)
+    const found = await available(vendor, seen.env, options.as)
     if (!found.ok) {
       throw new UserError([
         { path: 'agent', found: found.reason, expected: `the program ${vendor.program}`, fix: found.install },
@@ -240,6 +253,7 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
     directory,
     redactor,
     mark: options.mark,
+    as: options.as,
     onEvent: options.onAgent,
   })
 }
@@ -253,14 +267,14 @@ async function forAgent(
 ): Promise<Environment> {
   const { env, signal } = options
   const say = (text: string) => options.onAgent({ kind: 'text', text })
-  const HOME = await homeFor(vendor, env.HOME, join(directory, 'home'))
-  if (HOME !== env.HOME)
+  const HOME = options.as?.home ?? (await homeFor(vendor, env.HOME, join(directory, 'home')))
+  if (HOME !== env.HOME && options.as === null)
     say(`HOME is ${env.HOME === undefined ? 'not set' : 'not to be written'}: it gets ${HOME}`)
   if (version === null) return { ...env, HOME }
   const { bin } = await installAgent({
     vendor,
     version,
-    env: { ...gateEnv(env, { extra: [] }).env, HOME },
+    env: { ...gateEnv(env, { extra: [] }).env, ...(options.as === null ? { HOME } : {}) },
     caches: agentCaches(env, join(directory, 'agents')),
     signal,
     say,

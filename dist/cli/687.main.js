@@ -628,7 +628,9 @@ async function run(context) {
         await refuseFiltered(local.workshop.git, local.workshop.objects);
         const stop = new AbortController();
         const release = onSignals(stop, live);
+        let as = null;
         try {
+            as = await (0,wire/* openIsolation */.zS)({ settings, env: context.env, clone: local.workshop.clone, say: live.warn });
             const now = Date.now();
             const lease = await (0,wire/* leaseFor */.UX)(settings, now, null);
             const ports = await cancellable(stop.signal, {
@@ -640,6 +642,7 @@ async function run(context) {
                 queue: (0,inbox/* inboxQueue */.S)(local.workshop.clone),
                 dispatch: { dispatch: async () => null },
                 signal: stop.signal,
+                as,
                 onAgent: live.agent,
                 onGateStart: () => { },
                 onGateEnd: live.gate,
@@ -673,6 +676,7 @@ async function run(context) {
             return { code: outputs/* EXIT_CODES */.a[conclusion.outcome], outputs: (0,outputs.outputsOf)(state, conclusion.outcome, null), more };
         }
         finally {
+            await as?.close();
             release();
             live.close();
         }

@@ -3343,6 +3343,361 @@ function excerpt(output, bound) {
 
 /***/ }),
 
+/***/ 9251:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   GZ: () => (/* binding */ openOtherUser),
+/* harmony export */   mw: () => (/* binding */ STARTER_ENV)
+/* harmony export */ });
+/* unused harmony export endOtherUser */
+/* harmony import */ var node_child_process__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1421);
+/* harmony import */ var node_crypto__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(7598);
+/* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(3024);
+/* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(1455);
+/* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(6760);
+/* harmony import */ var node_timers_promises__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(8500);
+/* harmony import */ var _errors_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(94);
+// Runs what is not trusted as a user without rights of its own (`isolation: other-user`): no sudo, no Docker socket, no
+// key in our memory or files, no write to `.git`. Linux only. What it cannot have is a clear error, never a step down.
+
+
+
+
+
+
+
+/** Reads variables off stdin up to an empty one, then becomes the program: no value ever stands in an argument. */
+const LAUNCHER = `while IFS= read -r -d '' entry && [ -n "$entry" ]; do export "$entry"; done; umask 0002; exec "$@"`;
+/** Places where tools write; those in our own home would be refused to the other user. */
+const WRITTEN = /^(XDG_.*|NPM_CONFIG_CACHE|YARN_CACHE_FOLDER|PIP_CACHE_DIR|UV_CACHE_DIR|GOCACHE|GOMODCACHE|GOPATH|CARGO_HOME|GRADLE_USER_HOME|COREPACK_HOME|DOTNET_CLI_HOME|NUGET_PACKAGES|COMPOSER_HOME|DENO_DIR|TMPDIR|TEMP|TMP)$/i;
+const SOCKETS = [
+    '/var/run/docker.sock',
+    '/run/docker.sock',
+    '/run/podman/podman.sock',
+    '/run/containerd/containerd.sock',
+    '/run/crio/crio.sock',
+];
+const END_MS = 5000;
+/** Where the system keeps the programs that are started here; the caller's PATH has no say in what runs as root. */
+const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+/** What starts a command of `OtherUser.command`: nothing in it is secret. */
+const STARTER_ENV = { PATH: SYSTEM_PATH, LC_ALL: 'C' };
+/**
+ * Makes the user ready and tries everything that is promised of it, before any agent runs. Throws UserError with each
+ * thing that cannot be had and how to have it.
+ */
+async function openOtherUser(options) {
+    if (process.platform !== 'linux') {
+        throw refused([
+            {
+                found: process.platform,
+                expected: 'Linux',
+                fix: 'run on a Linux runner, or use isolation: separate-job',
+            },
+        ]);
+    }
+    const root = await rootCommand();
+    const name = nameFor(options.key);
+    const account = await makeAccount(root, name);
+    const temp = options.env.RUNNER_TEMP;
+    const before = temp === undefined ? null : await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.stat)(temp).catch(() => null);
+    if (temp !== undefined && before !== null)
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.chmod)(temp, before.mode & 0o700);
+    const umask = process.umask(0o002);
+    const user = createOtherUser(options, root, account);
+    const close = async () => {
+        await user.end();
+        await user.takeBack();
+        if (temp !== undefined && before !== null)
+            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.chmod)(temp, before.mode & 0o7777).catch(() => { });
+        process.umask(umask);
+        await removeAccount(root, name);
+    };
+    try {
+        await user.end(); // what an earlier job left
+        await freshHome(root, account);
+        await openTheWay(options, root);
+        await lendWhole(options, root, account);
+        await user.lend();
+        const faults = await probe(options, user);
+        await user.takeBack();
+        if (faults.length > 0)
+            throw refused(faults);
+        return { ...user, close };
+    }
+    catch (error) {
+        await close().catch(() => { });
+        throw error;
+    }
+}
+function createOtherUser(options, root, account) {
+    const { workTree } = options;
+    const { name, uid, gid, home } = account;
+    const become = (...command) => root('setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs', '--inh-caps=-all', 'env', '-i', `PATH=${SYSTEM_PATH}`, ...command);
+    const user = {
+        name,
+        uid,
+        home,
+        command: (file, args) => become('bash', '--noprofile', '--norc', '-c', LAUNCHER, 'ralph', file, ...args),
+        preamble: (env) => Buffer.from(`${Object.entries(env)
+            .filter(([variable]) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(variable))
+            .map(([variable, value]) => `${variable}=${value}\0`)
+            .join('')}\0`),
+        env: (env) => {
+            const ours = options.env.HOME ?? '/nowhere';
+            const kept = Object.entries(env).filter(([variable, value]) => !(WRITTEN.test(variable) && isWithin(value, [ours, options.env.RUNNER_TEMP])));
+            return {
+                ...Object.fromEntries(kept),
+                HOME: home,
+                USER: name,
+                LOGNAME: name,
+                // git reads no repository of somebody else's unless it is told so.
+                GIT_CONFIG_COUNT: '1',
+                GIT_CONFIG_KEY_0: 'safe.directory',
+                GIT_CONFIG_VALUE_0: '*',
+            };
+        },
+        // In a folder with the sticky bit only its owner takes entries away: `.git` stays, everything else is lent.
+        lend: () => run(root('find', workTree, ...TOP, '-exec', 'chown', '-h', `${uid}:${gid}`, '{}', '+')),
+        takeBack: () => run(root(...['find', workTree, '-xdev', ...withoutGit(workTree), '-uid', String(uid)], ...['(', '(', '-type', 'l', '-o', '-exec', 'chmod', 'ug+rwX', '{}', '+', ')'], ...[',', '-exec', 'chown', '-h', String(process.getuid?.() ?? 0), '{}', '+', ')'])),
+        signal: (signal) => {
+            if (!user.lives())
+                return;
+            const { file, args } = become('bash', '--noprofile', '--norc', '-c', `kill -${signal.slice(3)} -1`);
+            (0,node_child_process__WEBPACK_IMPORTED_MODULE_0__.spawnSync)(file, args, { env: STARTER_ENV, stdio: 'ignore' });
+        },
+        lives: () => processesOf(uid).length > 0,
+        async end() {
+            const found = processesOf(uid).length;
+            const deadline = performance.now() + END_MS;
+            while (user.lives() && performance.now() < deadline) {
+                user.signal('SIGKILL');
+                await (0,node_timers_promises__WEBPACK_IMPORTED_MODULE_5__.setTimeout)(5);
+            }
+            return found;
+        },
+    };
+    return user;
+}
+const TOP = ['-xdev', '-mindepth', '1', '-maxdepth', '1', '!', '-name', '.git'];
+function withoutGit(workTree) {
+    return ['-path', (0,node_path__WEBPACK_IMPORTED_MODULE_4__.join)(workTree, '.git'), '-prune', '-o'];
+}
+/** For the job that was killed: ends what still runs as the other user and takes the work tree back. */
+async function endOtherUser(options) {
+    const account = accountOf(nameFor(options.key));
+    if (process.platform !== 'linux' || account === null)
+        return 0;
+    const root = await rootCommand();
+    const user = createOtherUser(options, root, account);
+    const ended = await user.end();
+    await user.takeBack();
+    await removeAccount(root, account.name);
+    return ended;
+}
+function nameFor(key) {
+    return `ralph-${(0,node_crypto__WEBPACK_IMPORTED_MODULE_1__.createHash)('sha256').update(key).digest('hex').slice(0, 8)}`;
+}
+/** Once: the user's group may write everything that is in the tree, and what comes into it later. */
+async function lendWhole({ workTree }, root, { gid }) {
+    const all = ['find', workTree, '-xdev', ...withoutGit(workTree)];
+    // A file with several names may be somebody's cache: it stays as it is.
+    const plain = ['-type', 'f', '-links', '1'];
+    await run(root(...all, '(', '-type', 'd', '-o', ...plain, ')', '-exec', 'chgrp', String(gid), '{}', '+'));
+    await run(root(...all, '-type', 'd', '-exec', 'chmod', 'g+rwxs', '{}', '+'));
+    await run(root(...all, ...plain, '-exec', 'chmod', 'g+rwX', '{}', '+'));
+    await run(root('chmod', '+t', workTree));
+}
+/** As root, or by a sudo that asks for no password. */
+async function rootCommand() {
+    const plain = (file = '', ...args) => ({ file, args });
+    if (process.getuid?.() === 0)
+        return plain;
+    const sudo = (...args) => ({ file: 'sudo', args: ['-n', '--', ...args] });
+    const allowed = await run(sudo('true')).then(() => true, () => false);
+    if (allowed)
+        return sudo;
+    throw refused([
+        {
+            found: 'neither root nor a sudo without a password',
+            expected: 'the right to start programs as another user',
+            fix: 'use a GitHub-hosted runner or a container job, allow the runner sudo, or use isolation: separate-job',
+        },
+    ]);
+}
+async function makeAccount(root, name) {
+    const home = `/home/${name}`;
+    const known = accountOf(name);
+    if (known !== null)
+        return known;
+    try {
+        await run(root('useradd', '--create-home', '--home-dir', home, '--user-group', '--shell', '/bin/bash', name));
+    }
+    catch (error) {
+        const fix = 'install the package passwd (or shadow), or use isolation: separate-job';
+        throw refused([{ found: (0,_errors_js__WEBPACK_IMPORTED_MODULE_6__/* .messageOf */ .bD)(error), expected: `a user ${name} that useradd makes`, fix }]);
+    }
+    const made = accountOf(name);
+    if (made === null)
+        throw new Error(`useradd made no ${name} in /etc/passwd`);
+    return made;
+}
+/** A machine where it cannot be removed keeps it for the next job. */
+async function removeAccount(root, name) {
+    await run(root('userdel', '--remove', name)).catch(() => { });
+}
+function accountOf(name) {
+    const line = (0,node_fs__WEBPACK_IMPORTED_MODULE_2__.readFileSync)('/etc/passwd', 'utf8')
+        .split('\n')
+        .find((one) => one.startsWith(`${name}:`));
+    const [, , uid = '', gid = '', , home = ''] = line?.split(':') ?? [];
+    return line === undefined || Number(uid) === 0 ? null : { name, uid: Number(uid), gid: Number(gid), home };
+}
+/** What the agent of an earlier job left in its home does not meet the next one. */
+async function freshHome(root, { uid, gid, home }) {
+    await run(root('rm', '-rf', '--one-file-system', '--', home));
+    await run(root('install', '-d', '-m', '0700', '-o', String(uid), '-g', String(gid), home));
+}
+/** On a machine that is thrown away the way to the checkout is opened; elsewhere that is for its owner to decide. */
+async function openTheWay({ env, workTree, say }, root) {
+    for (let at = (0,node_path__WEBPACK_IMPORTED_MODULE_4__.dirname)(workTree); at !== (0,node_path__WEBPACK_IMPORTED_MODULE_4__.dirname)(at); at = (0,node_path__WEBPACK_IMPORTED_MODULE_4__.dirname)(at)) {
+        if (((await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.stat)(at)).mode & 0o001) !== 0)
+            continue;
+        if (env.RUNNER_ENVIRONMENT !== 'github-hosted') {
+            const fix = `run \`chmod o+x ${at}\` once, so that other users can pass through it`;
+            throw refused([
+                { found: `${at}, which other users cannot enter`, expected: 'a way to the checkout', fix },
+            ]);
+        }
+        await run(root('chmod', 'o+x', at));
+        say(`other users may now pass through ${at}`);
+    }
+}
+/** Each line is a promise, tried as the user itself; what it prints is what is not so. */
+function probeScript({ env, workTree, gitDir }, user) {
+    const temp = env.RUNNER_TEMP;
+    const git = quoted((0,node_path__WEBPACK_IMPORTED_MODULE_4__.join)(workTree, '.git'));
+    const file = quoted((0,node_path__WEBPACK_IMPORTED_MODULE_4__.join)(workTree, '.ralph-probe'));
+    return [
+        `[ "$(id -u)" = ${user.uid} ] || echo user`,
+        `[ "$(id -G)" = "$(id -g)" ] || echo groups`,
+        'grep -q "^NoNewPrivs:[[:space:]]*1" /proc/self/status || echo privileges',
+        'grep -q "^CapEff:[[:space:]]*0*$" /proc/self/status || echo privileges',
+        'sudo -n true 2>/dev/null && echo sudo',
+        ...SOCKETS.map((socket) => `[ -w ${socket} ] && echo socket ${socket}`),
+        `cat /proc/${process.pid}/environ >/dev/null 2>&1 && echo memory`,
+        `{ touch ${file} && rm ${file}; } 2>/dev/null || echo tree`,
+        `[ -w ${quoted(gitDir)} ] && echo git`,
+        `mv ${git} ${git}-moved 2>/dev/null && mv ${git}-moved ${git} && echo git`,
+        ...(temp === undefined ? [] : [`ls ${quoted(temp)} >/dev/null 2>&1 && echo temp`]),
+        'true',
+    ].join('\n');
+}
+async function probe(options, user) {
+    const { file, args } = user.command('bash', ['--noprofile', '--norc', '-c', probeScript(options, user)]);
+    let said;
+    try {
+        said = await output({ file, args }, user.preamble({ PATH: SYSTEM_PATH }));
+    }
+    catch (error) {
+        const fix = 'install util-linux (setpriv) and bash, or use isolation: separate-job';
+        return [{ found: (0,_errors_js__WEBPACK_IMPORTED_MODULE_6__/* .messageOf */ .bD)(error), expected: `a program that runs as ${user.name}`, fix }];
+    }
+    return [...new Set(said.split('\n').filter(Boolean))].map((line) => faultOf(line, options, user));
+}
+function faultOf(line, { workTree, env }, user) {
+    const [what, detail] = line.split(' ');
+    switch (what) {
+        case 'sudo':
+            return {
+                found: `sudo works for ${user.name}`,
+                expected: 'none',
+                fix: 'take the user, or ALL users, out of sudoers',
+            };
+        case 'socket':
+            return {
+                found: `${detail} may be written by everybody`,
+                expected: 'a socket for its own group',
+                fix: `chmod o-w ${detail}: it is as good as root`,
+            };
+        case 'tree':
+            return {
+                found: `${user.name} cannot write ${workTree}`,
+                expected: 'a checkout on a file system with owners and modes',
+                fix: 'check out onto a local file system',
+            };
+        case 'git':
+            return {
+                found: `${user.name} can change .git`,
+                expected: 'a .git that is the runner’s alone',
+                fix: 'check out anew: its files are too open',
+            };
+        case 'temp':
+            return {
+                found: `${user.name} can read ${env.RUNNER_TEMP}`,
+                expected: 'a folder of the runner’s alone',
+                fix: `make it the runner user's own (chown)`,
+            };
+        case 'memory':
+            return {
+                found: `${user.name} can read our /proc`,
+                expected: 'a /proc of the usual kind',
+                fix: 'use a GitHub-hosted runner, or isolation: separate-job',
+            };
+        default:
+            return {
+                found: `${user.name} has ${line} that it should not have`,
+                expected: 'a user without rights',
+                fix: 'use a GitHub-hosted runner, or isolation: separate-job',
+            };
+    }
+}
+function refused(faults) {
+    return new _errors_js__WEBPACK_IMPORTED_MODULE_6__/* .UserError */ .yo(faults.map((fault) => ({ path: 'isolation: other-user', ...fault })));
+}
+function processesOf(uid) {
+    return (0,node_fs__WEBPACK_IMPORTED_MODULE_2__.readdirSync)('/proc')
+        .map(Number)
+        .filter((pid) => Number.isInteger(pid) && ownerOf(pid) === uid);
+}
+/** The real user of a process that is not dead; by status, since the owner of its folder can be hidden. */
+function ownerOf(pid) {
+    try {
+        const status = (0,node_fs__WEBPACK_IMPORTED_MODULE_2__.readFileSync)(`/proc/${pid}/status`, 'latin1');
+        if (/^State:\s*[ZX]/m.test(status))
+            return null;
+        return Number(/^Uid:\s*(\d+)/m.exec(status)?.[1] ?? -1);
+    }
+    catch {
+        return null;
+    }
+}
+function isWithin(path, folders) {
+    return folders.some((folder) => folder !== undefined && `${path}/`.startsWith(`${folder}/`));
+}
+function quoted(text) {
+    return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+async function run(command) {
+    await output(command, '');
+}
+function output({ file, args }, input) {
+    return new Promise((resolve, reject) => {
+        const child = (0,node_child_process__WEBPACK_IMPORTED_MODULE_0__.execFile)(file, args, { env: STARTER_ENV, maxBuffer: 1024 * 1024 }, (error, stdout, stderr) => {
+            if (error === null)
+                resolve(stdout);
+            else
+                reject(new Error(stderr.trim().split('\n').at(-1) || error.message));
+        });
+        child.stdin?.on('error', () => { });
+        child.stdin?.end(input);
+    });
+}
+
+
+/***/ }),
+
 /***/ 3261:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
@@ -3405,6 +3760,8 @@ var external_node_fs_ = __webpack_require__(3024);
 var promises_ = __webpack_require__(8500);
 // EXTERNAL MODULE: ./lib/system/errors.js
 var errors = __webpack_require__(94);
+// EXTERNAL MODULE: ./lib/system/other-user.js
+var other_user = __webpack_require__(9251);
 ;// CONCATENATED MODULE: ./lib/system/output.js
 // The text of a program's output: whole lines out of arbitrary chunks, and a bounded copy of everything.
 /** A line longer than this many UTF-16 units is delivered cut; the rest of it is dropped. */
@@ -3535,6 +3892,7 @@ var survivors = __webpack_require__(3974);
 
 
 
+
 /** From SIGTERM to SIGKILL. claude ends its tool shells within 1.5 s of SIGTERM (facts/agents.md, claude in detail). */
 const GRACE_MS = 800;
 /** After the program's end, for output still in the pipes; a grandchild may hold them open for ever. */
@@ -3552,10 +3910,14 @@ async function runUntrusted(request) {
     if (request.signal?.aborted === true)
         return ended({ kind: 'aborted' });
     const mark = request.mark ?? (0,survivors/* newMark */.e0)();
+    const as = request.as ?? null;
+    await as?.lend();
     const child = await start(request, mark);
-    if (!(child instanceof Started))
+    if (!(child instanceof Started)) {
+        await as?.takeBack();
         return ended({ kind: 'not-started', reason: child.reason });
-    const life = { pid: child.pid, mark, since: (0,survivors/* startOf */.GH)(child.pid) };
+    }
+    const life = { pid: child.pid, mark, since: (0,survivors/* startOf */.GH)(child.pid), as };
     if (living.size === 0)
         process.on('exit', endLiving);
     living.add(life);
@@ -3566,10 +3928,11 @@ async function runUntrusted(request) {
             await within(STREAM_GRACE_MS, child.drained);
         }
         else {
-            await endGroup(child);
+            await endGroup(child, as);
         }
         (0,survivors/* signalGroup */.i8)(child.pid, 'SIGKILL');
         await (0,survivors/* endSurvivors */.Bk)(mark, life.since);
+        await as?.end();
         await within(STREAM_GRACE_MS, child.drained);
         const output = child.close();
         if (child.surprise !== undefined)
@@ -3580,13 +3943,15 @@ async function runUntrusted(request) {
         living.delete(life);
         if (living.size === 0)
             process.off('exit', endLiving);
+        await as?.takeBack();
     }
 }
 /** What runs now. */
 const living = new Set();
 /** A `process.exit` or an uncaught error of ours leaves nothing behind; must be synchronous. */
 function endLiving() {
-    for (const { pid, mark, since } of living) {
+    for (const { pid, mark, since, as } of living) {
+        as?.signal('SIGKILL');
         (0,survivors/* signalGroup */.i8)(pid, 'SIGKILL');
         (0,survivors/* endSurvivorsNow */.L0)(mark, since);
     }
@@ -3602,7 +3967,7 @@ class Started {
     drained;
     surprise;
     #close;
-    constructor(child, pid, request) {
+    constructor(child, pid, request, mark) {
         this.pid = pid;
         this.exited = new Promise((resolve) => {
             child.once('exit', (code, signal) => resolve(signal === null ? { kind: 'exit', code: code ?? 0 } : { kind: 'signal', signal }));
@@ -3647,6 +4012,9 @@ class Started {
         };
         // EPIPE: the program did not read all of it, which is its own affair.
         child.stdin?.on('error', () => { });
+        const { as, env } = request;
+        if (as !== undefined && as !== null)
+            child.stdin?.write(as.preamble({ ...as.env(env), [survivors/* MARK_NAME */.Gx]: mark }));
         child.stdin?.end(request.stdin);
     }
     /** Lets go of the streams, delivers a last line without a line end, and returns the bounded output. */
@@ -3656,15 +4024,18 @@ class Started {
 }
 async function start(request, mark) {
     try {
-        const child = (0,external_node_child_process_.spawn)(request.file, [...request.args], {
+        const as = request.as ?? null;
+        const { file, args } = as === null ? request : as.command(request.file, request.args);
+        const child = (0,external_node_child_process_.spawn)(file, [...args], {
             cwd: request.cwd,
-            env: { ...request.env, [survivors/* MARK_NAME */.Gx]: mark },
+            // Another user's environment comes on its stdin: nothing of it is in an argument, or in a process of root's.
+            env: as === null ? { ...request.env, [survivors/* MARK_NAME */.Gx]: mark } : other_user/* STARTER_ENV */.mw,
             detached: process.platform !== 'win32', // a group of its own: one signal reaches all that stay in it
-            stdio: [request.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+            stdio: [request.stdin === undefined && as === null ? 'ignore' : 'pipe', 'pipe', 'pipe'],
         });
         if (child.pid !== undefined) {
             child.on('error', () => { }); // unheard it would end us
-            return new Started(child, child.pid, request);
+            return new Started(child, child.pid, request, mark);
         }
         const error = await new Promise((resolve) => child.once('error', resolve));
         return { reason: whyNot(request, error) };
@@ -3714,11 +4085,12 @@ function watchFor(request) {
     };
 }
 /** SIGTERM to the group, then time to finish until the whole group is gone or the grace is over. */
-async function endGroup(child) {
+async function endGroup(child, as) {
+    as?.signal('SIGTERM');
     (0,survivors/* signalGroup */.i8)(child.pid, 'SIGTERM');
     const deadline = performance.now() + GRACE_MS;
     await within(GRACE_MS, child.exited);
-    while (performance.now() < deadline && (0,survivors/* groupLives */.d$)(child.pid))
+    while (performance.now() < deadline && (as?.lives() ?? (0,survivors/* groupLives */.d$)(child.pid)))
         await (0,promises_.setTimeout)(20);
     (0,survivors/* signalGroup */.i8)(child.pid, 'SIGKILL');
     await within(STREAM_GRACE_MS, child.exited);
@@ -3931,9 +4303,12 @@ __webpack_require__.d(__webpack_exports__, {
   RV: () => (/* binding */ createPorts),
   UX: () => (/* binding */ leaseFor),
   Af: () => (/* binding */ limitsOf),
+  zS: () => (/* binding */ openIsolation),
   _M: () => (/* binding */ openWorkshop),
   qO: () => (/* binding */ unsupported)
 });
+
+// UNUSED EXPORTS: otherUserOptions
 
 // EXTERNAL MODULE: external "node:os"
 var external_node_os_ = __webpack_require__(8161);
@@ -4198,7 +4573,7 @@ async function runAgent(request) {
             ...(request.model === undefined ? {} : { model: request.model }),
         });
         const onStdin = command.promptChannel === 'stdin';
-        const used = __addDisposableResource(env_1, await openUsageFile(vendor), true);
+        const used = __addDisposableResource(env_1, await openUsageFile(vendor, request.as ?? null), true);
         const args = [...command.args, ...used.args, ...(onStdin ? [] : [request.prompt])];
         const parser = vendor.parser(Date.now);
         const redact = request.redact ?? ((text) => text);
@@ -4216,6 +4591,7 @@ async function runAgent(request) {
             ...(request.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: request.idleTimeoutMs }),
             signal: request.signal === undefined ? spent.signal : AbortSignal.any([request.signal, spent.signal]),
             ...(request.mark === undefined ? {} : { mark: request.mark }),
+            as: request.as ?? null,
             lineLimit: LINE_LIMIT,
             onLine: (stream, line) => {
                 transcript.write(redact(line));
@@ -4263,7 +4639,7 @@ async function runAgent(request) {
  * Whether the agent's program can be started: looked up in `env.PATH`, then asked for its version (20 s at most).
  * Gives the version, or the reason and how to install it.
  */
-async function available(vendor, env) {
+async function available(vendor, env, as = null) {
     const missing = (reason) => ({
         ok: false,
         reason: oneLine(reason),
@@ -4277,6 +4653,7 @@ async function available(vendor, env) {
         args: ['--version'],
         cwd: (0,external_node_path_.dirname)(file),
         env,
+        as,
         timeoutMs: VERSION_TIMEOUT_MS,
         captureBytes: 4096,
     });
@@ -4323,12 +4700,14 @@ function isBeyond({ budget, costOf }, usage) {
 /** At most; a session's usage takes some kilobytes. */
 const USAGE_LIMIT = 1024 * 1024;
 /** The file for a vendor that says what it used in a file alone, and what stands in it; gone when disposed. */
-async function openUsageFile(vendor) {
+async function openUsageFile(vendor, as) {
     const { usageFile } = vendor;
     if (usageFile === undefined) {
         return { args: [], read: async () => ({}), [Symbol.asyncDispose]: async () => { } };
     }
     const folder = await (0,promises_.mkdtemp)((0,external_node_path_.join)((0,external_node_os_.tmpdir)(), 'ralph-usage-'));
+    if (as !== null)
+        await (0,promises_.chmod)(folder, 0o777);
     const path = (0,external_node_path_.join)(folder, 'usage.json');
     return {
         args: usageFile.args(path),
@@ -6384,6 +6763,7 @@ function createSessions(options) {
             transcriptPath: transcript,
             captureBytes: CAPTURE_BYTES,
             ...(options.mark === undefined ? {} : { mark: options.mark }),
+            as: options.as ?? null,
         });
     }
     async function facts(state, tags, dropped, conflict) {
@@ -7937,6 +8317,8 @@ var lease = __webpack_require__(612);
 var structures = __webpack_require__(7955);
 // EXTERNAL MODULE: ./lib/settings.js + 8 modules
 var lib_settings = __webpack_require__(7038);
+// EXTERNAL MODULE: ./lib/system/other-user.js
+var other_user = __webpack_require__(9251);
 // EXTERNAL MODULE: ./lib/system/process-table.js
 var process_table = __webpack_require__(3261);
 ;// CONCATENATED MODULE: ./lib/system/redact.js
@@ -11112,6 +11494,7 @@ function createGates(options) {
             signal,
             captureBytes: OUTPUT_BYTES,
             ...(options.mark === undefined ? {} : { mark: options.mark }),
+            as: options.as ?? null,
         });
         const ok = ran.exit.kind === 'exit' && ran.exit.code === 0;
         const output = options.redactor.redact(ran.output);
@@ -11199,6 +11582,7 @@ function gates_sayExit(exit, timeoutMs) {
 
 
 
+
 /** Opens the checkout. Throws UserError where it is none that Ralph can work in. */
 async function openWorkshop(options) {
     const { settings, env } = options;
@@ -11258,11 +11642,6 @@ async function openWorkshop(options) {
  */
 function unsupported(settings) {
     const refused = [
-        settings.isolation !== 'same-user' && {
-            path: 'isolation',
-            found: settings.isolation,
-            fix: 'use same-user, and read docs/security.md on what it does not stop',
-        },
         settings.signCommits && {
             path: 'sign-commits',
             found: 'true',
@@ -11283,6 +11662,17 @@ function unsupported(settings) {
         [settings.browser !== null, 'browser checks are not run in this version'],
     ];
     return ignored.filter(([asked]) => asked).map(([, text]) => text);
+}
+/** The user as whom agent and gates run, tried out; null for `same-user`. Throws UserError where it cannot be had. */
+async function openIsolation(options) {
+    if (options.settings.isolation !== 'other-user')
+        return null;
+    return (0,other_user/* openOtherUser */.GZ)(otherUserOptions(options));
+}
+function otherUserOptions(options) {
+    const { env, clone, say } = options;
+    const key = `${env.RUNNER_NAME ?? (0,external_node_os_.hostname)()} ${clone.commonDir}`;
+    return { env, workTree: clone.workTree, gitDir: clone.commonDir, key, say };
 }
 /** The ports of the loop. Throws UserError when the agent cannot be started. */
 async function createPorts(options) {
@@ -11308,6 +11698,7 @@ async function createPorts(options) {
             redactor,
             logs: (0,external_node_path_.join)(clone.gitDir, 'ralph', 'logs'),
             mark: options.mark,
+            as: options.as,
             onStart: options.onGateStart,
             onEnd: options.onGateEnd,
         }),
@@ -11339,7 +11730,7 @@ async function agentPort(options, choice) {
     const env = await forAgent(options, vendor, choice.version, directory);
     const seen = (0,untrusted_env/* agentEnv */.b$)(env, { extra: settings.agentEnv, vendor: vendor.env, set: {} });
     if (choice.name !== 'custom') {
-        const found = await available(vendor, seen.env);
+        const found = await available(vendor, seen.env, options.as);
         if (!found.ok) {
             throw new errors/* UserError */.yo([
                 { path: 'agent', found: found.reason, expected: `the program ${vendor.program}`, fix: found.install },
@@ -11366,6 +11757,7 @@ async function agentPort(options, choice) {
         directory,
         redactor,
         mark: options.mark,
+        as: options.as,
         onEvent: options.onAgent,
     });
 }
@@ -11373,15 +11765,15 @@ async function agentPort(options, choice) {
 async function forAgent(options, vendor, version, directory) {
     const { env, signal } = options;
     const say = (text) => options.onAgent({ kind: 'text', text });
-    const HOME = await homeFor(vendor, env.HOME, (0,external_node_path_.join)(directory, 'home'));
-    if (HOME !== env.HOME)
+    const HOME = options.as?.home ?? (await homeFor(vendor, env.HOME, (0,external_node_path_.join)(directory, 'home')));
+    if (HOME !== env.HOME && options.as === null)
         say(`HOME is ${env.HOME === undefined ? 'not set' : 'not to be written'}: it gets ${HOME}`);
     if (version === null)
         return { ...env, HOME };
     const { bin } = await installAgent({
         vendor,
         version,
-        env: { ...(0,untrusted_env/* gateEnv */.Lx)(env, { extra: [] }).env, HOME },
+        env: { ...(0,untrusted_env/* gateEnv */.Lx)(env, { extra: [] }).env, ...(options.as === null ? { HOME } : {}) },
         caches: agentCaches(env, (0,external_node_path_.join)(directory, 'agents')),
         signal,
         say,

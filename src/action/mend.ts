@@ -2,14 +2,15 @@
 import * as core from '@actions/core'
 import { createChecks } from '../github/checks.ts'
 import { createClient } from '../github/client.ts'
+import { endOtherUser } from '../system/other-user.ts'
 import { endSurvivors } from '../system/process.ts'
-import { openWorkshop } from '../wire.ts'
+import { openWorkshop, otherUserOptions } from '../wire.ts'
 import { actionContext, actionSettings, remoteOf, tokenOf } from './context.ts'
 
 /** What was done, in one line. */
 export async function mend(folder: string): Promise<string> {
   const mark = core.getState('mark')
-  const ended = mark === '' ? 0 : await endSurvivors(mark)
+  let ended = mark === '' ? 0 : await endSurvivors(mark)
   const context = await actionContext()
   const token = tokenOf(context)
   const warn = (message: string) => core.warning(message)
@@ -23,6 +24,10 @@ export async function mend(folder: string): Promise<string> {
     identity: null,
     warn,
   })
+  if (core.getState('otherUser') === 'true')
+    ended += await endOtherUser(
+      otherUserOptions({ env: context.env, clone: workshop.clone, say: core.notice }),
+    )
   const found = await workshop.store.load(folder.replace(/^\.ralph\//, ''))
   const lease = found?.state.lease ?? null
   const ours = lease?.runId === context.run.id && lease.runAttempt === context.run.attempt

@@ -20,7 +20,16 @@ import { outputsOf } from '../report/outputs.ts'
 import { mapTexts } from '../report/texts.ts'
 import { describeSettings, type Settings } from '../settings.ts'
 import { UserError } from '../system/errors.ts'
-import { createPorts, leaseFor, limitsOf, openWorkshop, unsupported, type Workshop } from '../wire.ts'
+import type { OtherUser } from '../system/other-user.ts'
+import {
+  createPorts,
+  leaseFor,
+  limitsOf,
+  openIsolation,
+  openWorkshop,
+  unsupported,
+  type Workshop,
+} from '../wire.ts'
 import { type ActionContext, actionSettings, remoteOf, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
 import { giveOutputs, remember } from './runner.ts'
@@ -66,6 +75,20 @@ export async function work(context: ActionContext, log: Log, signal: AbortSignal
     settings.publishToken === null
       ? api
       : createClient({ token: settings.publishToken, url: place.api, warn })
+  const as = await openIsolation({ settings, env: context.env, clone: workshop.clone, say: core.notice })
+  if (as !== null) remember({ otherUser: 'true' })
+  try {
+    return await claimAndWork({ context, workshop, settings, api, publishApi, log, signal, as }, base)
+  } finally {
+    await as?.close()
+  }
+}
+
+async function claimAndWork(parts: Parts, base: { branch: string; sha: string }): Promise<Worked> {
+  const { context, workshop, settings, api } = parts
+  const { place, event } = context
+  if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
+  const warn = (message: string) => core.warning(message)
   const now = Date.now()
   let claimed: Awaited<ReturnType<typeof claim>>
   try {
@@ -101,7 +124,7 @@ export async function work(context: ActionContext, log: Log, signal: AbortSignal
     await rm(join(workshop.clone.gitDir, 'ralph', name), { recursive: true, force: true })
   const { folder } = claimed.state
   remember({ folder, namespace: settings.stateNamespace })
-  return await workOn(claimed.state, { context, workshop, settings, api, publishApi, log, signal })
+  return await workOn(claimed.state, parts)
 }
 
 type Parts = {
@@ -112,10 +135,11 @@ type Parts = {
   publishApi: Api
   log: Log
   signal: AbortSignal
+  as: OtherUser | null
 }
 
 async function workOn(start: State, parts: Parts): Promise<Worked> {
-  const { context, workshop, settings, api, publishApi, log, signal } = parts
+  const { context, workshop, settings, api, publishApi, log, signal, as } = parts
   const { place } = context
   const warn = (message: string) => core.warning(workshop.redactor.redact(message))
   const chosen = await actionSettings(
@@ -148,6 +172,7 @@ async function workOn(start: State, parts: Parts): Promise<Worked> {
     queue: conversation,
     dispatch: createDispatch(api, place, context.workflow),
     signal,
+    as,
     mark,
     onAgent: live.agent,
     onGateStart: () => {},

@@ -1,11 +1,12 @@
 // Runs one session of an agent: command line, stream, transcript, end.
 
 import { accessSync, constants, createWriteStream, mkdirSync, statSync } from 'node:fs'
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { messageOf } from '../system/errors.ts'
+import type { OtherUser } from '../system/other-user.ts'
 import { type Exit, runUntrusted } from '../system/process.ts'
 import type { AgentEvent, AgentVendor, SessionResult, Usage } from './agent.ts'
 import { oneLine } from './ending.ts'
@@ -39,6 +40,8 @@ export type AgentRequest = {
   captureBytes: number
   /** See RunRequest. */
   mark?: string
+  /** See RunRequest. */
+  as?: OtherUser | null
 }
 
 export type Availability = { ok: true; version: string } | { ok: false; reason: string; install: string }
@@ -59,7 +62,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
     ...(request.model === undefined ? {} : { model: request.model }),
   })
   const onStdin = command.promptChannel === 'stdin'
-  await using used = await openUsageFile(vendor)
+  await using used = await openUsageFile(vendor, request.as ?? null)
   const args = [...command.args, ...used.args, ...(onStdin ? [] : [request.prompt])]
   const parser = vendor.parser(Date.now)
   const redact = request.redact ?? ((text: string) => text)
@@ -78,6 +81,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
     ...(request.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: request.idleTimeoutMs }),
     signal: request.signal === undefined ? spent.signal : AbortSignal.any([request.signal, spent.signal]),
     ...(request.mark === undefined ? {} : { mark: request.mark }),
+    as: request.as ?? null,
     lineLimit: LINE_LIMIT,
     onLine: (stream, line) => {
       transcript.write(redact(line))
@@ -119,6 +123,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
 export async function available(
   vendor: AgentVendor,
   env: Readonly<Record<string, string>>,
+  as: OtherUser | null = null,
 ): Promise<Availability> {
   const missing = (reason: string): Availability => ({
     ok: false,
@@ -132,6 +137,7 @@ export async function available(
     args: ['--version'],
     cwd: dirname(file),
     env,
+    as,
     timeoutMs: VERSION_TIMEOUT_MS,
     captureBytes: 4096,
   })
@@ -182,12 +188,13 @@ function isBeyond({ budget, costOf }: AgentRequest, usage: Usage): boolean {
 const USAGE_LIMIT = 1024 * 1024
 
 /** The file for a vendor that says what it used in a file alone, and what stands in it; gone when disposed. */
-async function openUsageFile(vendor: AgentVendor) {
+async function openUsageFile(vendor: AgentVendor, as: OtherUser | null) {
   const { usageFile } = vendor
   if (usageFile === undefined) {
     return { args: [], read: async () => ({}), [Symbol.asyncDispose]: async () => {} }
   }
   const folder = await mkdtemp(join(tmpdir(), 'ralph-usage-'))
+  if (as !== null) await chmod(folder, 0o777)
   const path = join(folder, 'usage.json')
   return {
     args: usageFile.args(path),

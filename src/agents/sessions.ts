@@ -6,6 +6,7 @@ import { type PromptFacts, runPrompt, verifyPrompt } from '../loop/prompt.ts'
 import type { Session, State, Verdict } from '../loop/state.ts'
 import type { Usage } from '../prd/schema.ts'
 import { clearWay } from '../system/files.ts'
+import type { OtherUser } from '../system/other-user.ts'
 import type { Redactor } from '../system/redact.ts'
 import { agentEnv, type Environment } from '../system/untrusted-env.ts'
 import type { AgentEvent, AgentVendor, SessionResult } from './agent.ts'
@@ -36,6 +37,8 @@ export type SessionsOptions = {
   redactor: Redactor
   /** See RunRequest. */
   mark?: string
+  /** See RunRequest. */
+  as?: OtherUser | null
   onEvent(event: AgentEvent): void
 }
 
@@ -89,6 +92,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
       transcriptPath: transcript,
       captureBytes: CAPTURE_BYTES,
       ...(options.mark === undefined ? {} : { mark: options.mark }),
+      as: options.as ?? null,
     })
   }
 

@@ -9,7 +9,8 @@ import type { State, Step } from '../loop/state.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { outcomeSummary } from '../report/terminal.ts'
 import { UserError } from '../system/errors.ts'
-import { createPorts, leaseFor, limitsOf, type PortOptions, unsupported } from '../wire.ts'
+import type { OtherUser } from '../system/other-user.ts'
+import { createPorts, leaseFor, limitsOf, openIsolation, type PortOptions, unsupported } from '../wire.ts'
 import { type Answer, type Context, settingsOf } from './context.ts'
 import { inboxQueue } from './inbox.ts'
 import { createLive, type Live } from './live.ts'
@@ -33,7 +34,9 @@ export async function run(context: Context): Promise<Answer> {
   await refuseFiltered(local.workshop.git, local.workshop.objects)
   const stop = new AbortController()
   const release = onSignals(stop, live)
+  let as: OtherUser | null = null
   try {
+    as = await openIsolation({ settings, env: context.env, clone: local.workshop.clone, say: live.warn })
     const now = Date.now()
     const lease = await leaseFor(settings, now, null)
     const ports = await cancellable(stop.signal, {
@@ -45,6 +48,7 @@ export async function run(context: Context): Promise<Answer> {
       queue: inboxQueue(local.workshop.clone),
       dispatch: { dispatch: async () => null },
       signal: stop.signal,
+      as,
       onAgent: live.agent,
       onGateStart: () => {},
       onGateEnd: live.gate,
@@ -92,6 +96,7 @@ export async function run(context: Context): Promise<Answer> {
     const more = state.job.error === null ? {} : { errors: [errorOf(state)] }
     return { code: EXIT_CODES[conclusion.outcome], outputs: outputsOf(state, conclusion.outcome, null), more }
   } finally {
+    await as?.close()
     release()
     live.close()
   }

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from './errors.ts'
+import { type OtherUser, STARTER_ENV } from './other-user.ts'
 import { capture, lineSplitter } from './output.ts'
 import {
   endSurvivors,
@@ -44,6 +45,8 @@ export type RunRequest = {
   lineLimit?: number
   /** At most this many bytes of output are kept (head and tail, what was cut is said). */
   captureBytes: number
+  /** Runs it as this user, who gets the work tree for so long; null for our own. */
+  as?: OtherUser | null
   /** Value of the marker variable, for a caller that stores it to end survivors after our own death; else random. */
   mark?: string
 }
@@ -68,10 +71,15 @@ export async function runUntrusted(request: RunRequest): Promise<RunResult> {
   if (request.signal?.aborted === true) return ended({ kind: 'aborted' })
 
   const mark = request.mark ?? newMark()
+  const as = request.as ?? null
+  await as?.lend()
   const child = await start(request, mark)
-  if (!(child instanceof Started)) return ended({ kind: 'not-started', reason: child.reason })
+  if (!(child instanceof Started)) {
+    await as?.takeBack()
+    return ended({ kind: 'not-started', reason: child.reason })
+  }
 
-  const life = { pid: child.pid, mark, since: startOf(child.pid) }
+  const life = { pid: child.pid, mark, since: startOf(child.pid), as }
   if (living.size === 0) process.on('exit', endLiving)
   living.add(life)
   try {
@@ -80,10 +88,11 @@ export async function runUntrusted(request: RunRequest): Promise<RunResult> {
       // Before the survivors are ended: `cmd > >(tee log)` writes its last lines after the shell has gone.
       await within(STREAM_GRACE_MS, child.drained)
     } else {
-      await endGroup(child)
+      await endGroup(child, as)
     }
     signalGroup(child.pid, 'SIGKILL')
     await endSurvivors(mark, life.since)
+    await as?.end()
     await within(STREAM_GRACE_MS, child.drained)
     const output = child.close()
     if (child.surprise !== undefined) throw child.surprise.error
@@ -91,15 +100,17 @@ export async function runUntrusted(request: RunRequest): Promise<RunResult> {
   } finally {
     living.delete(life)
     if (living.size === 0) process.off('exit', endLiving)
+    await as?.takeBack()
   }
 }
 
 /** What runs now. */
-const living = new Set<{ pid: number; mark: string; since: number }>()
+const living = new Set<{ pid: number; mark: string; since: number; as: OtherUser | null }>()
 
 /** A `process.exit` or an uncaught error of ours leaves nothing behind; must be synchronous. */
 function endLiving(): void {
-  for (const { pid, mark, since } of living) {
+  for (const { pid, mark, since, as } of living) {
+    as?.signal('SIGKILL')
     signalGroup(pid, 'SIGKILL')
     endSurvivorsNow(mark, since)
   }
@@ -117,7 +128,7 @@ class Started {
   surprise: { error: unknown } | undefined
   readonly #close: () => string
 
-  constructor(child: ChildProcess, pid: number, request: RunRequest) {
+  constructor(child: ChildProcess, pid: number, request: RunRequest, mark: string) {
     this.pid = pid
     this.exited = new Promise((resolve) => {
       child.once('exit', (code, signal) =>
@@ -163,6 +174,9 @@ class Started {
 
     // EPIPE: the program did not read all of it, which is its own affair.
     child.stdin?.on('error', () => {})
+    const { as, env } = request
+    if (as !== undefined && as !== null)
+      child.stdin?.write(as.preamble({ ...as.env(env), [MARK_NAME]: mark }))
     child.stdin?.end(request.stdin)
   }
 
@@ -174,15 +188,18 @@ class Started {
 
 async function start(request: RunRequest, mark: string): Promise<Started | { reason: string }> {
   try {
-    const child = spawn(request.file, [...request.args], {
+    const as = request.as ?? null
+    const { file, args } = as === null ? request : as.command(request.file, request.args)
+    const child = spawn(file, [...args], {
       cwd: request.cwd,
-      env: { ...request.env, [MARK_NAME]: mark },
+      // Another user's environment comes on its stdin: nothing of it is in an argument, or in a process of root's.
+      env: as === null ? { ...request.env, [MARK_NAME]: mark } : STARTER_ENV,
       detached: process.platform !== 'win32', // a group of its own: one signal reaches all that stay in it
-      stdio: [request.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      stdio: [request.stdin === undefined && as === null ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     })
     if (child.pid !== undefined) {
       child.on('error', () => {}) // unheard it would end us
-      return new Started(child, child.pid, request)
+      return new Started(child, child.pid, request, mark)
     }
     const error = await new Promise<unknown>((resolve) => child.once('error', resolve))
     return { reason: whyNot(request, error) }
@@ -238,11 +255,12 @@ function watchFor(request: RunRequest): {
 }
 
 /** SIGTERM to the group, then time to finish until the whole group is gone or the grace is over. */
-async function endGroup(child: Started): Promise<void> {
+async function endGroup(child: Started, as: OtherUser | null): Promise<void> {
+  as?.signal('SIGTERM')
   signalGroup(child.pid, 'SIGTERM')
   const deadline = performance.now() + GRACE_MS
   await within(GRACE_MS, child.exited)
-  while (performance.now() < deadline && groupLives(child.pid)) await delay(20)
+  while (performance.now() < deadline && (as?.lives() ?? groupLives(child.pid))) await delay(20)
   signalGroup(child.pid, 'SIGKILL')
   await within(STREAM_GRACE_MS, child.exited)
 }

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import type { GatesPort } from '../loop/ports.ts'
 import type { GateResult } from '../loop/state.ts'
 import { clearWay } from '../system/files.ts'
+import type { OtherUser } from '../system/other-user.ts'
 import { type Exit, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
 
@@ -21,6 +22,8 @@ export type GatesOptions = {
   redactor: Redactor
   /** See RunRequest. */
   mark?: string
+  /** See RunRequest. */
+  as?: OtherUser | null
   /** Whole outputs are kept here, on this machine only; null keeps none. */
   logs: string | null
   onStart(name: string): void
@@ -47,6 +50,7 @@ export function createGates(options: GatesOptions): GatesPort {
       signal,
       captureBytes: OUTPUT_BYTES,
       ...(options.mark === undefined ? {} : { mark: options.mark }),
+      as: options.as ?? null,
     })
     const ok = ran.exit.kind === 'exit' && ran.exit.code === 0
     const output = options.redactor.redact(ran.output)

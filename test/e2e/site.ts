@@ -1,7 +1,7 @@
 // A site for end-to-end tests: the stand-in for GitHub, a runner, a sample project, and the committed bundle as the action.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -107,6 +107,8 @@ export async function openSite(options: SiteOptions): Promise<Site> {
   const seenFile = join(folder, 'seen.jsonl')
   await writeFile(scriptFile, JSON.stringify(options.script))
   await writeFile(seenFile, '')
+  // The agent may run as another user.
+  await Promise.all([chmod(folder, 0o755), chmod(seenFile, 0o666)])
   const inputs: Record<string, string> = {
     agent: 'custom',
     'agent-command': `exec node "${AGENT}" "${scriptFile}" "${seenFile}"`,

@@ -1,0 +1,48 @@
+// `isolation: other-user` through the committed bundle: the agent and the gates are somebody else, who holds no key.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { badTurn, goodTurn, openSite, outputsOf, story } from './site.ts'
+
+const isRoot = process.platform === 'linux' && process.getuid?.() === 0
+const options = { skip: isRoot ? false : 'needs root on Linux' }
+
+test(
+  'a chain as another user: work, a red gate, kept work, a judge; nothing of the user stays',
+  options,
+  async () => {
+    const look = [
+      'id -un >who.txt',
+      'git status --short >/dev/null || exit 5',
+      'git commit -qm mine --allow-empty 2>/dev/null && exit 6',
+      'for f in /proc/[0-9]*/environ; do cat "$f" 2>/dev/null; done | tr "\\0" "\\n" | grep -E "ghs_|^INPUT_|^ACTIONS_" >leak.txt',
+      'true',
+    ].join('\n')
+    await using site = await openSite({
+      stories: [story('US-001', 'one'), story('US-002', 'two')],
+      script: {
+        'US-001': [{ ...goodTurn('one', 1), shell: look }],
+        'US-002': [badTurn('two', 2), { ...goodTurn('two', 2), shell: 'chmod -R 0700 src; rm -f who.txt' }],
+      },
+      inputs: {
+        isolation: 'other-user',
+        'iterations-per-job': '2',
+        prepare: 'mkdir -p node_modules/x && touch node_modules/x/$(id -un)',
+        gates: 'test: node --test test/*.test.mjs\nwho: "[ $(id -un) != root ] && touch gate.txt"',
+      },
+    })
+    const run = await site.go()
+    assert.equal(outputsOf(run).outcome, 'complete', site.log())
+    assert.equal(outputsOf(run).iterations, '3')
+    const user = (await site.github.read('ralph/sample~1', 'who.txt'))?.trim() ?? ''
+    const [first] = site.runner.runs
+    const workspace = first?.jobs[0]?.workspace ?? ''
+    const who = (await readFile(join(workspace, 'who.txt'), 'utf8').catch(() => '')).trim()
+    assert.match(user || who, /^ralph-[0-9a-f]{8}$/)
+    assert.equal((await site.github.read('ralph/sample', 'leak.txt')) ?? '', '', 'a key was in sight')
+    assert.equal(await site.github.read('ralph/sample', 'gate.txt'), null)
+    assert.doesNotMatch(readFileSync('/etc/passwd', 'utf8'), /^ralph-[0-9a-f]{8}:/m)
+  },
+)

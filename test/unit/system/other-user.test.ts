@@ -1,0 +1,215 @@
+// `isolation: other-user` with real users, real processes and a real checkout.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { chmod, lstat, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { UserError } from '../../../src/system/errors.ts'
+import { endOtherUser, type OtherUser, openOtherUser } from '../../../src/system/other-user.ts'
+import { type RunResult, runUntrusted } from '../../../src/system/process.ts'
+
+const isRoot = process.platform === 'linux' && process.getuid?.() === 0
+const options = { skip: isRoot ? false : 'needs root on Linux', timeout: 30_000 }
+
+type Place = AsyncDisposable & {
+  user: OtherUser
+  tree: string
+  temp: string
+  /** As the user, with a model key in the environment. */
+  bash(script: string, more?: Partial<Parameters<typeof runUntrusted>[0]>): Promise<RunResult>
+}
+
+type Layout = { folder: string; tree: string; temp: string }
+
+async function layOut(): Promise<Layout> {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-other-'))
+  const [tree, temp] = [join(folder, 'tree'), join(folder, 'temp')]
+  await chmod(folder, 0o755)
+  await mkdir(temp, { mode: 0o755 })
+  await writeFile(join(temp, 'key'), 'a key')
+  execFileSync('git', ['init', '-q', tree])
+  await mkdir(join(tree, 'src'))
+  await writeFile(join(tree, 'src', 'a.txt'), 'a\n')
+  await writeFile(join(tree, 'top.txt'), 'top\n')
+  return { folder, tree, temp }
+}
+
+function openIn({ folder, tree, temp }: Layout, more: Record<string, string> = {}): Promise<OtherUser> {
+  const env = { PATH: process.env.PATH, HOME: '/root', RUNNER_TEMP: temp, ...more }
+  return openOtherUser({ env, workTree: tree, gitDir: join(tree, '.git'), key: folder, say: () => {} })
+}
+
+async function openPlace(): Promise<Place> {
+  const layout = await layOut()
+  const user = await openIn(layout)
+  return {
+    ...layout,
+    user,
+    bash: (script, more) =>
+      runUntrusted({
+        file: 'bash',
+        args: ['-c', script],
+        cwd: layout.tree,
+        env: { PATH: process.env.PATH ?? '', KEY: 'the-model-key', SHLVL: '1' },
+        timeoutMs: 20_000,
+        captureBytes: 64 * 1024,
+        as: user,
+        ...more,
+      }),
+    async [Symbol.asyncDispose]() {
+      await user.close()
+      await rm(layout.folder, { recursive: true, force: true })
+    },
+  }
+}
+
+test('it is another user without rights, and keys come to it alone', options, async () => {
+  await using place = await openPlace()
+  const seen = await place.bash(
+    [
+      'id -un; id -G; echo "key $KEY"; echo "home $HOME"; cat',
+      'grep -E "NoNewPrivs|CapEff|CapBnd" /proc/self/status',
+      `cat /proc/${process.pid}/environ /proc/${process.pid}/mem ${join(place.temp, 'key')} 2>&1`,
+      'cat /proc/*/cmdline | tr "\\0" " " | grep -c "the-model-[k]ey"',
+      'git status --short',
+    ].join('\n'),
+    { stdin: 'the prompt\n' },
+  )
+  const lines = seen.output.split('\n')
+  assert.deepEqual(lines.slice(0, 5), [
+    place.user.name,
+    String(place.user.uid),
+    'key the-model-key',
+    `home ${place.user.home}`,
+    'the prompt',
+  ])
+  assert.match(seen.output, /NoNewPrivs:\s*1/)
+  assert.match(seen.output, /CapEff:\s*0+\n/)
+  assert.equal(seen.output.match(/Permission denied/g)?.length, 3, seen.output)
+  assert.match(seen.output, /^0$/m, 'a key stands in a command line')
+  assert.match(seen.output, /^\?\? top\.txt$/m, 'git works for it')
+})
+
+test('it writes the tree and not .git; afterwards everything is ours', options, async () => {
+  await using place = await openPlace()
+  const made = await place.bash(
+    [
+      'set -e',
+      'echo more >>src/a.txt; echo new >src/b.txt; mv top.txt moved.txt; mkdir -m 0700 deep; echo x >deep/x',
+      'chmod 0000 src/b.txt; ln -s /etc/hostname link; cp /bin/true setuid; chmod 6755 setuid',
+      'if mv .git .git2 || rm -rf .git || touch .git/x || git config a.b c || git init -q .; then exit 9; fi 2>/dev/null',
+    ].join('\n'),
+  )
+  assert.deepEqual(made.exit, { kind: 'exit', code: 0 }, made.output)
+  for (const path of ['src/a.txt', 'src/b.txt', 'moved.txt', 'deep', 'deep/x', 'link', 'setuid']) {
+    const found = await lstat(join(place.tree, path))
+    assert.equal(found.uid, 0, path)
+    assert.equal(found.mode & 0o6000 & (found.isDirectory() ? 0 : 0o6000), 0, path)
+  }
+  assert.equal((await stat('/etc/hostname')).uid, 0)
+  assert.equal(await readFile(join(place.tree, 'src', 'b.txt'), 'utf8'), 'new\n')
+  // What it made once it may change again.
+  const again = await place.bash('echo y >deep/x && echo z >src/b.txt && rm moved.txt && echo w >>src/a.txt')
+  assert.deepEqual(again.exit, { kind: 'exit', code: 0 }, again.output)
+  assert.match(
+    execFileSync('git', ['-C', place.tree, 'rev-parse', '--git-dir'], { encoding: 'utf8' }),
+    /\.git/,
+  )
+})
+
+test(
+  'nobody survives: a session of its own, a wiped environment, a fork bomb, a deaf one',
+  options,
+  async () => {
+    await using place = await openPlace()
+    const script = [
+      'setsid env -i sleep 600 >/dev/null 2>&1 &',
+      '(trap "" TERM; while :; do sleep 1; done) >/dev/null 2>&1 &',
+      'b() { sleep 600 | sleep 600 & }; for i in $(seq 40); do b; done',
+      'echo started',
+    ].join('\n')
+    const { output } = await place.bash(script)
+    assert.match(output, /started/)
+    assert.equal(place.user.lives(), false)
+    // Ended by us in the middle.
+    const stop = new AbortController()
+    const cut = await place.bash('trap "" TERM; echo ready; while :; do sleep 1; done', {
+      signal: stop.signal,
+      onLine: () => stop.abort(),
+    })
+    assert.deepEqual(cut.exit, { kind: 'aborted' })
+    assert.equal(place.user.lives(), false)
+  },
+)
+
+test(
+  "the home is fresh, the runner's folder is closed for so long, and nothing stays behind",
+  options,
+  async () => {
+    const layout = await layOut()
+    const first = await openIn(layout)
+    assert.equal((await stat(layout.temp)).mode & 0o777, 0o700)
+    execFileSync('install', ['-o', first.name, '/dev/null', join(first.home, '.bashrc')])
+    const again = await openIn(layout) // a job after one that was lost
+    assert.equal(again.uid, first.uid)
+    await assert.rejects(lstat(join(first.home, '.bashrc')), /ENOENT/)
+    await first.close()
+    assert.equal((await stat(layout.temp)).mode & 0o777, 0o755, 'as it found it')
+    assert.doesNotMatch(readFileSync('/etc/passwd', 'utf8'), new RegExp(`^${first.name}:`, 'm'))
+    await rm(layout.folder, { recursive: true })
+  },
+)
+
+test('a job that was killed: what still runs is ended, and the tree is taken back', options, async () => {
+  await using place = await openPlace()
+  await place.user.lend()
+  const { file, args } = place.user.command('bash', ['-c', 'echo x >left; sleep 600 & echo started; wait'])
+  const { spawn } = await import('node:child_process')
+  const child = spawn(file, args, { cwd: place.tree, stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.end(place.user.preamble({ PATH: process.env.PATH ?? '' }))
+  await new Promise((resolve) => child.stdout.once('data', resolve))
+  const { folder, tree } = { folder: join(place.tree, '..'), tree: place.tree }
+  const ended = await endOtherUser({
+    env: {},
+    workTree: tree,
+    gitDir: join(tree, '.git'),
+    key: folder,
+    say: () => {},
+  })
+  assert.ok(ended >= 2, String(ended))
+  assert.equal((await lstat(join(tree, 'left'))).uid, 0)
+})
+
+test('what cannot be had is a clear error, and nothing is left behind', options, async (t) => {
+  const refused = async (layout: Layout, expected: RegExp, more?: Record<string, string>) => {
+    const before = readFileSync('/etc/passwd', 'utf8')
+    await assert.rejects(openIn(layout, more), (error) => {
+      assert.ok(error instanceof UserError)
+      assert.match(error.message, expected)
+      return true
+    })
+    assert.equal(readFileSync('/etc/passwd', 'utf8'), before)
+  }
+  await t.test('a way that others cannot pass', async () => {
+    const layout = await layOut()
+    await chmod(layout.folder, 0o700)
+    await refused(layout, /cannot enter[\s\S]*fix: run `chmod o\+x/)
+    await rm(layout.folder, { recursive: true })
+  })
+  await t.test('but on a machine that is thrown away it is opened', async () => {
+    const layout = await layOut()
+    await chmod(layout.folder, 0o700)
+    const user = await openIn(layout, { RUNNER_ENVIRONMENT: 'github-hosted' })
+    assert.equal((await stat(layout.folder)).mode & 0o777, 0o701)
+    await user.close()
+    await rm(layout.folder, { recursive: true })
+  })
+  await t.test('a .git that everybody writes', async () => {
+    const layout = await layOut()
+    await chmod(join(layout.tree, '.git'), 0o777)
+    await refused(layout, /can change \.git/)
+    await rm(layout.folder, { recursive: true })
+  })
+})
