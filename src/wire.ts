@@ -50,6 +50,8 @@ export type WorkshopOptions = {
   /** Pushes the branch, where it is not the same; null for `remote`. */
   publishRemote?: Remote | null
   identity: Identity | null
+  /** Beside those that settings and environment hold. */
+  secrets?: readonly string[]
   warn(message: string): void
 }
 
@@ -70,7 +72,7 @@ export async function openWorkshop(options: WorkshopOptions): Promise<Workshop> 
   const git = await Git.open(clone, env)
   const objects = new CatFile(git)
   const snapshot = await takeSnapshot(git, options.remote !== null)
-  const redactor = createRedactor(secretsOf(settings, env))
+  const redactor = createRedactor([...secretsOf(settings, env), ...(options.secrets ?? [])])
   const submodules = await findSubmodules(git, clone.head, env)
   const repository = createRepository(git, objects, {
     submodules,

@@ -1097,6 +1097,7 @@ async function other_user_openOtherUser(options) {
     const close = async () => {
         await user.end();
         await user.takeBack();
+        await giveBackGroup(options, root, account);
         if (temp !== undefined && before !== null)
             await chmod(temp, before.mode & 0o7777).catch(() => { });
         process.umask(umask);
@@ -1181,6 +1182,7 @@ async function endOtherUser(options) {
     const user = createOtherUser(options, root, account);
     const ended = await user.end();
     await user.takeBack();
+    await giveBackGroup(options, root, account);
     await removeAccount(root, account.name);
     return ended;
 }
@@ -1196,6 +1198,12 @@ async function lendWhole({ workTree }, root, { gid }) {
     await run(root(...all, '-type', 'd', '-exec', 'chmod', 'g+rwxs', '{}', '+'));
     await run(root(...all, ...plain, '-exec', 'chmod', 'g+rwX', '{}', '+'));
     await run(root('chmod', '+t', workTree));
+}
+/** The group's number may be somebody else's one day. */
+async function giveBackGroup({ workTree }, root, { gid }) {
+    const all = ['find', workTree, '-xdev', ...withoutGit(workTree), '-gid', String(gid)];
+    await run(root(...all, '-type', 'd', '-exec', 'chmod', 'g-ws,-t', '{}', '+'));
+    await run(root(...all, '-exec', 'chgrp', '-h', String(process.getgid?.() ?? 0), '{}', '+'));
 }
 /** As root, or by a sudo that asks for no password. */
 async function rootCommand() {
@@ -12822,7 +12830,7 @@ async function openWorkshop(options) {
     const git = await Git.open(clone, env);
     const objects = new CatFile(git);
     const snapshot = await takeSnapshot(git, options.remote !== null);
-    const redactor = createRedactor(wire_secretsOf(settings, env));
+    const redactor = createRedactor([...wire_secretsOf(settings, env), ...(options.secrets ?? [])]);
     const submodules = await findSubmodules(git, clone.head, env);
     const repository = createRepository(git, objects, {
         submodules,

@@ -3409,6 +3409,7 @@ async function openOtherUser(options) {
     const close = async () => {
         await user.end();
         await user.takeBack();
+        await giveBackGroup(options, root, account);
         if (temp !== undefined && before !== null)
             await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.chmod)(temp, before.mode & 0o7777).catch(() => { });
         process.umask(umask);
@@ -3493,6 +3494,7 @@ async function endOtherUser(options) {
     const user = createOtherUser(options, root, account);
     const ended = await user.end();
     await user.takeBack();
+    await giveBackGroup(options, root, account);
     await removeAccount(root, account.name);
     return ended;
 }
@@ -3508,6 +3510,12 @@ async function lendWhole({ workTree }, root, { gid }) {
     await run(root(...all, '-type', 'd', '-exec', 'chmod', 'g+rwxs', '{}', '+'));
     await run(root(...all, ...plain, '-exec', 'chmod', 'g+rwX', '{}', '+'));
     await run(root('chmod', '+t', workTree));
+}
+/** The group's number may be somebody else's one day. */
+async function giveBackGroup({ workTree }, root, { gid }) {
+    const all = ['find', workTree, '-xdev', ...withoutGit(workTree), '-gid', String(gid)];
+    await run(root(...all, '-type', 'd', '-exec', 'chmod', 'g-ws,-t', '{}', '+'));
+    await run(root(...all, '-exec', 'chgrp', '-h', String(process.getgid?.() ?? 0), '{}', '+'));
 }
 /** As root, or by a sudo that asks for no password. */
 async function rootCommand() {
@@ -11600,7 +11608,7 @@ async function openWorkshop(options) {
     const git = await Git.open(clone, env);
     const objects = new CatFile(git);
     const snapshot = await takeSnapshot(git, options.remote !== null);
-    const redactor = createRedactor(wire_secretsOf(settings, env));
+    const redactor = createRedactor([...wire_secretsOf(settings, env), ...(options.secrets ?? [])]);
     const submodules = await findSubmodules(git, clone.head, env);
     const repository = createRepository(git, objects, {
         submodules,

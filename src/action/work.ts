@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import * as core from '@actions/core'
 import { claim, Held, newJob, Superseded } from '../claim.ts'
 import { createLive } from '../cli/live.ts'
+import { setCredentialsAside } from '../git/credentials.ts'
 import { refuseFiltered } from '../git/filters.ts'
 import { createChecks } from '../github/checks.ts'
 import { type Api, createClient } from '../github/client.ts'
@@ -53,16 +54,35 @@ const CHOICES = [
 ]
 
 export async function work(context: ActionContext, log: Log, signal: AbortSignal): Promise<Worked> {
-  const { place, event } = context
+  const { event } = context
   if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
   const token = tokenOf(context)
   refuseFeatureRef(context, context.inputs['branch-prefix']?.trim() || 'ralph/')
+  const credentials = await setCredentialsAside(context.workspace, context.env)
+  for (const file of credentials.remaining)
+    core.warning(`${file} holds an authorization header that the agent can read: remove it before this step`)
+  try {
+    return await prepareAndWork(context, token, credentials.secrets, log, signal)
+  } finally {
+    await credentials.putBack()
+  }
+}
+
+async function prepareAndWork(
+  context: ActionContext,
+  token: string,
+  secrets: readonly string[],
+  log: Log,
+  signal: AbortSignal,
+): Promise<Worked> {
+  const { place, event } = context
+  if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
   const warn = (message: string) => core.warning(message)
   const { settings, base, notes } = await trusted(context, token)
   refuseFeatureRef(context, settings.branchPrefix)
   for (const note of [...notes, ...unsupported(settings)]) core.notice(note)
   log.group('Settings', describeSettings(settings).split('\n'))
-  using workshop = await openFor(context, settings, token)
+  using workshop = await openFor(context, settings, token, secrets)
   await refuseFiltered(workshop.git, workshop.objects)
   // What a person chose is read before it is kept.
   await actionSettings(
@@ -230,9 +250,15 @@ async function firstSettings(context: ActionContext): Promise<Settings> {
   return settings
 }
 
-function openFor(context: ActionContext, settings: Settings, token: string): Promise<Workshop> {
+function openFor(
+  context: ActionContext,
+  settings: Settings,
+  token: string,
+  secrets: readonly string[] = [],
+): Promise<Workshop> {
   return openWorkshop({
     settings,
+    secrets,
     env: context.env,
     directory: context.workspace,
     remote: remoteOf(context.place, token),

@@ -27,7 +27,7 @@ export type OtherUser = {
   lives(): boolean
   /** Ends every process of that user and waits until none is left. */
   end(): Promise<number>
-  /** Gives the machine back as it was; in the work tree, files keep a group that may write them. */
+  /** Gives the machine back as it was. */
   close(): Promise<void>
 }
 
@@ -83,6 +83,7 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
   const close = async (): Promise<void> => {
     await user.end()
     await user.takeBack()
+    await giveBackGroup(options, root, account)
     if (temp !== undefined && before !== null) await chmod(temp, before.mode & 0o7777).catch(() => {})
     process.umask(umask)
     await removeAccount(root, name)
@@ -193,6 +194,7 @@ export async function endOtherUser(options: OtherUserOptions): Promise<number> {
   const user = createOtherUser(options, root, account)
   const ended = await user.end()
   await user.takeBack()
+  await giveBackGroup(options, root, account)
   await removeAccount(root, account.name)
   return ended
 }
@@ -210,6 +212,13 @@ async function lendWhole({ workTree }: OtherUserOptions, root: Root, { gid }: Ac
   await run(root(...all, '-type', 'd', '-exec', 'chmod', 'g+rwxs', '{}', '+'))
   await run(root(...all, ...plain, '-exec', 'chmod', 'g+rwX', '{}', '+'))
   await run(root('chmod', '+t', workTree))
+}
+
+/** The group's number may be somebody else's one day. */
+async function giveBackGroup({ workTree }: OtherUserOptions, root: Root, { gid }: Account): Promise<void> {
+  const all = ['find', workTree, '-xdev', ...withoutGit(workTree), '-gid', String(gid)]
+  await run(root(...all, '-type', 'd', '-exec', 'chmod', 'g-ws,-t', '{}', '+'))
+  await run(root(...all, '-exec', 'chgrp', '-h', String(process.getgid?.() ?? 0), '{}', '+'))
 }
 
 /** As root, or by a sudo that asks for no password. */

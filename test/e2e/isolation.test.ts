@@ -46,3 +46,33 @@ test(
     assert.doesNotMatch(readFileSync('/etc/passwd', 'utf8'), /^ralph-[0-9a-f]{8}:/m)
   },
 )
+
+test('the credentials that checkout persisted are out of sight while the agent works, and there afterwards', async () => {
+  const look = [
+    'git config --list | grep -i extraheader >header.txt',
+    'cat .git/config ../../_temp/git-credentials-* 2>/dev/null | grep -i authorization >>header.txt',
+    'GIT_TERMINAL_PROMPT=0 git push -q origin HEAD:refs/heads/stolen 2>/dev/null && echo pushed >>header.txt',
+    'true',
+  ].join('\n')
+  for (const version of ['v4', 'v7']) {
+    await using site = await openSite({
+      stories: [story('US-001', 'one')],
+      script: { 'US-001': [{ ...goodTurn('one', 1), shell: look }] },
+      inputs: { 'final-verification': 'false' },
+      workflow: (text) =>
+        text
+          .replace(/actions\/checkout@\S+.*/, `actions/checkout@${version}`)
+          .replace(/persist-credentials: false.*/, 'persist-credentials: true')
+          .replace(
+            / {6}- uses: actions\/upload-artifact/,
+            '      - run: git config --list --includes | grep -ci "extraheader=authorization" >"$RUNNER_TEMP/../later.txt"\n$&',
+          ),
+    })
+    const run = await site.go()
+    assert.equal(outputsOf(run).outcome, 'complete', site.log())
+    assert.equal(await site.github.read('ralph/sample', 'header.txt'), '', version)
+    const workspace = run.jobs[0]?.workspace ?? ''
+    assert.equal(await readFile(join(workspace, '..', '..', 'later.txt'), 'utf8'), '1\n', version)
+    assert.equal(await site.github.bare.run(['branch', '--list', 'stolen']), '')
+  }
+})

@@ -1,0 +1,120 @@
+// Sets the credentials that actions/checkout left for later steps out of the agent's sight, and puts them back.
+import { chmod, lstat, readdir } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join, resolve, sep } from 'node:path'
+import { readRegular, replaceFile } from '../system/files.ts'
+import { runPlain } from './git.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export type SetAside = {
+  /** What stood there, to be redacted. */
+  secrets: string[]
+  /** Where credentials remain that are not ours to move. */
+  remaining: string[]
+  putBack(): Promise<void>
+}
+
+const HEADER = /^http\..*\.extraheader$/
+/** checkout with `ssh-key`: `ssh -i "<RUNNER_TEMP>/<uuid>" -o …` (facts/github-actions.md 7) */
+const KEY_FILE = /(?:^|\s)-i\s+(?:"([^"]+)"|(\S+))/
+
+/**
+ * Looks for authorization headers and key files that the checkout in `directory` uses: in `.git` (checkout before v6, also
+ * of submodules) and below RUNNER_TEMP (v6 and later, and SSH keys). A folder that is no repository has none.
+ */
+export async function setCredentialsAside(directory: string, env: Environment): Promise<SetAside> {
+  const gitDir = join(directory, '.git')
+  const temp = env.RUNNER_TEMP
+  const isOurs = (file: string) =>
+    [gitDir, temp].some((folder) => folder !== undefined && file.startsWith(resolve(folder) + sep))
+  const secrets: string[] = []
+  const remaining = new Set<string>()
+  const found = new Map<string, 'header' | 'key'>()
+  for (const config of await configsOf(gitDir)) {
+    for (const { origin, key, value } of await settingsOf(config, directory, env)) {
+      const file = resolve(directory, origin)
+      if (HEADER.test(key) && value !== '') {
+        secrets.push(...secretsIn(value))
+        if (isOurs(file)) found.set(file, 'header')
+        else remaining.add(file)
+      }
+      const match = key === 'core.sshcommand' ? KEY_FILE.exec(value) : null
+      const identity = match?.[1] ?? match?.[2]
+      if (identity !== undefined && isOurs(resolve(directory, identity)))
+        found.set(resolve(directory, identity), 'key')
+    }
+  }
+  const kept: { file: string; bytes: Buffer; mode: number }[] = []
+  for (const [file, kind] of found) {
+    const bytes = await readRegular(file)
+    if (bytes === null) continue
+    kept.push({ file, bytes, mode: (await lstat(file)).mode & 0o777 })
+    if (kind === 'key') await replaceFile(file, '')
+    else for (const key of await headersIn(file, directory, env)) await unset(file, key, directory, env)
+  }
+  return {
+    secrets: [...new Set(secrets)],
+    remaining: [...remaining].map((file) => file.replace(homedir(), '~')),
+    async putBack() {
+      for (const { file, bytes, mode } of kept) {
+        await replaceFile(file, bytes)
+        await chmod(file, mode)
+      }
+    },
+  }
+}
+
+/** The clone's configuration, and that of its submodules. */
+async function configsOf(gitDir: string): Promise<string[]> {
+  const modules = await readdir(join(gitDir, 'modules'), { recursive: true }).catch(() => [])
+  const inside = modules.filter((name) => name === 'config' || name.endsWith(`${sep}config`))
+  return ['config', ...inside.map((name) => join('modules', name))].map((name) => join(gitDir, name))
+}
+
+async function settingsOf(config: string, directory: string, env: Environment) {
+  // The clone itself is asked with its includes, which hold for the place of the repository.
+  const own = config === join(directory, '.git', 'config')
+  const scope = own ? [] : ['--file', config]
+  const args = ['-c', 'safe.directory=*', 'config', '--list', '-z', '--show-origin', '--includes', ...scope]
+  const listed = await runPlain(
+    args,
+    directory,
+    env,
+    own ? { GIT_CONFIG_GLOBAL: globalConfig(env) } : {},
+  ).catch(() => '')
+  const fields = listed.split('\0')
+  const settings: { origin: string; key: string; value: string }[] = []
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const [origin = '', entry = ''] = [fields[at], fields[at + 1]]
+    const end = entry.indexOf('\n')
+    if (!origin.startsWith('file:') || end < 0) continue
+    settings.push({
+      origin: origin.slice('file:'.length),
+      key: entry.slice(0, end),
+      value: entry.slice(end + 1),
+    })
+  }
+  return settings
+}
+
+function globalConfig(env: Environment): string {
+  return join(env.HOME ?? '/', '.gitconfig')
+}
+
+async function headersIn(file: string, directory: string, env: Environment): Promise<string[]> {
+  const args = ['config', '--file', file, '-z', '--name-only', '--list']
+  const names = await runPlain(args, directory, env, {})
+  return [...new Set(names.split('\0').filter((name) => HEADER.test(name)))]
+}
+
+async function unset(file: string, key: string, directory: string, env: Environment): Promise<void> {
+  await runPlain(['config', '--file', file, '--unset-all', key], directory, env, {})
+}
+
+/** `AUTHORIZATION: basic <user:token>`: the encoded whole, and the token. */
+function secretsIn(header: string): string[] {
+  const [, encoded = ''] = /^authorization:\s*\w+\s+(\S+)/i.exec(header) ?? []
+  const token = Buffer.from(encoded, 'base64').toString('utf8').split(':').slice(1).join(':')
+  return [encoded, token].filter((value) => value.length >= 8)
+}

@@ -1,0 +1,104 @@
+// What actions/checkout leaves for later steps, in all the ways that it has left it, is out of sight and comes back.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setCredentialsAside } from '../../../src/git/credentials.ts'
+
+const TOKEN = 'ghs_abcdefghijklmnopqrstuvwxyz0123456789'
+const ENCODED = Buffer.from(`x-access-token:${TOKEN}`).toString('base64')
+const HEADER = `AUTHORIZATION: basic ${ENCODED}`
+const KEY = 'http.https://github.example/.extraheader'
+
+type Place = AsyncDisposable & {
+  tree: string
+  temp: string
+  env: Record<string, string>
+  git(...args: string[]): string
+  /** The headers that a git of the agent would send. */
+  visible(): string
+}
+
+async function openPlace(): Promise<Place> {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-credentials-'))
+  const [tree, temp, home] = [join(folder, 'tree'), join(folder, 'temp'), join(folder, 'home')]
+  for (const one of [tree, temp, home]) await mkdir(one)
+  const env = { PATH: process.env.PATH ?? '', HOME: home, RUNNER_TEMP: temp, GIT_CONFIG_NOSYSTEM: '1' }
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: tree, env, encoding: 'utf8' })
+  git('init', '-q')
+  git('config', 'core.autocrlf', 'input')
+  return {
+    tree,
+    temp,
+    env,
+    git,
+    visible: () =>
+      git('config', '--list', '--includes')
+        .split('\n')
+        .filter((line) => line.includes('extraheader'))
+        .join('\n'),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+test('checkout v6 and later: a file in RUNNER_TEMP, included for this repository', async () => {
+  await using place = await openPlace()
+  const file = join(place.temp, 'git-credentials-1234.config')
+  place.git('config', '--file', file, KEY, HEADER)
+  place.git('config', `includeIf.gitdir:${join(place.tree, '.git')}.path`, file)
+  await chmod(file, 0o640)
+  const before = await readFile(file, 'utf8')
+  assert.match(place.visible(), /AUTHORIZATION/)
+
+  const aside = await setCredentialsAside(place.tree, place.env)
+  assert.equal(place.visible(), '')
+  assert.doesNotMatch(await readFile(file, 'utf8'), /AUTHORIZATION/i)
+  assert.deepEqual(aside.secrets.sort(), [ENCODED, TOKEN].sort())
+  await aside.putBack()
+  assert.equal(await readFile(file, 'utf8'), before)
+  assert.equal((await stat(file)).mode & 0o777, 0o640)
+})
+
+test('checkout before v6: in .git/config, also of submodules', async () => {
+  await using place = await openPlace()
+  place.git('config', KEY, HEADER)
+  const inner = join(place.tree, '.git', 'modules', 'lib', 'modules', 'deep')
+  await mkdir(inner, { recursive: true })
+  place.git('config', '--file', join(inner, 'config'), KEY, HEADER)
+  const config = join(place.tree, '.git', 'config')
+  const before = [await readFile(config, 'utf8'), await readFile(join(inner, 'config'), 'utf8')]
+
+  const aside = await setCredentialsAside(place.tree, place.env)
+  for (const file of [config, join(inner, 'config')])
+    assert.doesNotMatch(await readFile(file, 'utf8'), /AUTHORIZATION/i)
+  assert.equal(place.git('config', 'core.autocrlf').trim(), 'input', 'the rest stays')
+  await aside.putBack()
+  assert.deepEqual([await readFile(config, 'utf8'), await readFile(join(inner, 'config'), 'utf8')], before)
+})
+
+test('checkout with ssh-key: the file that core.sshCommand names', async () => {
+  await using place = await openPlace()
+  const key = join(place.temp, 'c0ffee')
+  await writeFile(key, 'a private key\n', { mode: 0o600 })
+  place.git('config', 'core.sshCommand', `"/usr/bin/ssh" -i "${key}" -o StrictHostKeyChecking=yes`)
+  const aside = await setCredentialsAside(place.tree, place.env)
+  assert.equal(await readFile(key, 'utf8'), '')
+  await aside.putBack()
+  assert.equal(await readFile(key, 'utf8'), 'a private key\n')
+  assert.equal((await stat(key)).mode & 0o777, 0o600)
+})
+
+test('a header in the home is named, and left to its owner; no repository has none', async () => {
+  await using place = await openPlace()
+  const global = join(place.env.HOME ?? '', '.gitconfig')
+  place.git('config', '--file', global, KEY, HEADER)
+  const aside = await setCredentialsAside(place.tree, place.env)
+  assert.equal(aside.remaining.length, 1)
+  assert.match(aside.remaining[0] ?? '', /\.gitconfig$/)
+  assert.ok(aside.secrets.includes(TOKEN))
+  assert.match(await readFile(global, 'utf8'), /AUTHORIZATION/)
+  const none = await setCredentialsAside(place.temp, { ...place.env, HOME: place.temp })
+  assert.deepEqual([none.secrets.length, none.remaining.length], [0, 0])
+})
