@@ -215,7 +215,8 @@ async function resume(
   const prd = fresh && file !== null ? { ...asImported(file.prd), run: state.prd.run } : state.prd
   const base = fresh ? request.base : state.base
   const green = fresh ? request.base.sha : state.green
-  const baseline = fresh ? 'pending' : state.baseline
+  const moved = request.base.sha !== state.base.sha
+  const baseline = fresh && moved ? 'pending' : state.baseline
   const storiesDigest = fresh && file !== null ? file.digest : state.storiesDigest
   const taken = takeOver({ ...state, prd, base, green, baseline, storiesDigest })
   const claimed = started(await request.settle(taken, fresh), request, request.job)
@@ -238,7 +239,7 @@ function digestOf(text: string): string {
 }
 
 /** The attempt of a job that was lost is given back; what it reserved is charged as an estimate. */
-function takeOver(state: State): State {
+export function takeOver(state: State): State {
   const { attempt } = state
   if (attempt === null || attempt.phase === 'failed' || attempt.phase === 'returned') return state
   const cost = attempt.session === null ? (attempt.reservedCostUsd ?? 0) : 0
@@ -382,6 +383,7 @@ export function newJob(startedAt: number, deadline: number): Job {
     opened: false,
     theirs: null,
     joins: 0,
+    landing: null,
     takesBranch: false,
     branchGone: null,
     branchRefused: false,

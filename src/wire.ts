@@ -16,7 +16,7 @@ import { createStore, type Store } from './git/store.ts'
 import { findSubmodules } from './git/submodules.ts'
 import { leaseMs } from './loop/lease.ts'
 import type { Limits } from './loop/limits.ts'
-import type { AgentPort, DispatchPort, Ports, QueuePort, ReporterPort } from './loop/ports.ts'
+import type { AgentPort, DispatchPort, GatesPort, Ports, QueuePort, ReporterPort } from './loop/ports.ts'
 import type { GateResult, Lease } from './loop/state.ts'
 import { standardCommits } from './settings/structures.ts'
 import { maxJobs, type Settings } from './settings.ts'
@@ -166,24 +166,19 @@ export type PortOptions = {
   onAgent(event: AgentEvent): void
   onGateStart(name: string): void
   onGateEnd(result: GateResult): void
+  /** In the place of an agent, or of gates, of this job. */
+  agent?: AgentPort
+  gates?: GatesPort
 }
 
 /** The ports of the loop. Throws UserError when the agent cannot be started. */
 export async function createPorts(options: PortOptions): Promise<Ports> {
   const { settings, workshop } = options
   const { clone, repository, redactor, store } = workshop
-  const { agent, agentVersion, model, fallbackAgent } = settings
-  const first = await agentPort(options, { name: agent, version: agentVersion, model })
-  const fallback = {
-    name: fallbackAgent ?? '',
-    version: null,
-    model: { plan: null, run: null, setup: null, verify: null },
-  }
-  const second = fallbackAgent === null ? null : await agentPort(options, fallback)
-  return {
-    clock: { now: Date.now },
-    agent: withFallback(first, second, Date.now),
-    gates: createGates({
+  const agent = options.agent ?? (await agentsOf(options))
+  const gates =
+    options.gates ??
+    createGates({
       gates: settings.gates,
       prepare: settings.prepare,
       lockfileChanged: repository.lockfileChanged,
@@ -195,7 +190,11 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
       as: options.as,
       onStart: options.onGateStart,
       onEnd: options.onGateEnd,
-    }),
+    })
+  return {
+    clock: { now: Date.now },
+    agent,
+    gates,
     repository,
     store,
     queue: options.queue,
@@ -203,6 +202,19 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
     reporter: options.reporter,
     signal: options.signal,
   }
+}
+
+/** The agent, with the one that stands in for it. */
+async function agentsOf(options: PortOptions): Promise<AgentPort> {
+  const { agent, agentVersion, model, fallbackAgent } = options.settings
+  const first = await agentPort(options, { name: agent, version: agentVersion, model })
+  const fallback = {
+    name: fallbackAgent ?? '',
+    version: null,
+    model: { plan: null, run: null, setup: null, verify: null },
+  }
+  const second = fallbackAgent === null ? null : await agentPort(options, fallback)
+  return withFallback(first, second, Date.now)
 }
 
 type Choice = { name: string; version: string | null; model: Settings['model'] }
@@ -286,10 +298,12 @@ async function forAgent(
 
 /** The bounds of the run, as the loop counts them. */
 export function limitsOf(settings: Settings): Limits {
+  // Four jobs do one iteration.
+  const iterationsPerJob = settings.isolation === 'separate-job' ? 1 : settings.iterationsPerJob
   return {
-    iterationsPerJob: settings.iterationsPerJob,
+    iterationsPerJob,
     maxIterations: settings.maxIterations,
-    maxJobs: maxJobs(settings),
+    maxJobs: maxJobs({ ...settings, iterationsPerJob }),
     maxAttempts: settings.maxAttempts,
     maxInterruptions: settings.maxInterruptions,
     iterationTimeoutMs: settings.iterationTimeoutMs,
@@ -312,9 +326,14 @@ function gatesMsOf(settings: Settings): number {
   return settings.gates.reduce((sum, gate) => sum + gate.timeoutMs, 0)
 }
 
+/** How long the work, gate and land jobs of one run may wait for a machine, in all, milliseconds. */
+const QUEUE_MS = 2 * 3_600_000
+
 function leaseMsOf(settings: Settings): number {
   const prepareMs = settings.prepare === null ? 0 : PREPARE_TIMEOUT_MS
-  return leaseMs(settings.iterationTimeoutMs, gatesMsOf(settings) + prepareMs)
+  // The lease holds while jobs wait for their machines.
+  const queuedMs = settings.isolation === 'separate-job' ? QUEUE_MS : 0
+  return queuedMs + leaseMs(settings.iterationTimeoutMs, gatesMsOf(settings) + prepareMs)
 }
 
 /** A lease for this process. */

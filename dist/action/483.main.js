@@ -178,6 +178,67 @@ async function resumeLost(context) {
 
 /***/ }),
 
+/***/ 2437:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   D: () => (/* binding */ createDispatch),
+/* harmony export */   e: () => (/* binding */ dispatchRun)
+/* harmony export */ });
+/* harmony import */ var _client_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(9285);
+
+/** Dispatches `workflow` (a file name); without a generation it counts as a kick-off. Gives the run's id where the server tells it. Throws with the mend. */
+async function dispatchRun(api, place, workflow, inputs) {
+    const { owner, repo } = place;
+    const body = {
+        ref: place.defaultBranch,
+        inputs: { feature: inputs.feature, generation: String(inputs.generation ?? '') },
+    };
+    const route = 'POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches';
+    try {
+        const answer = await api.request(route, {
+            owner,
+            repo,
+            workflow_id: workflow,
+            ...body,
+            return_run_details: true,
+        });
+        return runId(answer.data);
+    }
+    catch (error) {
+        const status = (0,_client_js__WEBPACK_IMPORTED_MODULE_0__/* .statusOf */ .c2)(error);
+        const old = (status === 400 || status === 422) &&
+            /return_run_details|Invalid (request|input)|not a permitted key/i.test((0,_client_js__WEBPACK_IMPORTED_MODULE_0__/* .saidByGitHub */ .C9)(error));
+        if (!old)
+            throw new Error(mend(status, workflow, (0,_client_js__WEBPACK_IMPORTED_MODULE_0__/* .saidByGitHub */ .C9)(error)));
+    }
+    // An older GitHub Enterprise Server does not know return_run_details (facts 3.1).
+    await api.request(route, { owner, repo, workflow_id: workflow, ...body });
+    return null;
+}
+function createDispatch(api, place, workflow) {
+    return {
+        dispatch: (state) => dispatchRun(api, place, workflow, { feature: state.feature, generation: state.generation }),
+    };
+}
+function runId(data) {
+    if (typeof data !== 'object' || data === null || !('workflow_run_id' in data))
+        return null;
+    return typeof data.workflow_run_id === 'number' ? data.workflow_run_id : null;
+}
+function mend(status, workflow, said) {
+    if (status === 403)
+        return `${workflow} could not be dispatched (${said}): the job needs permissions: actions: write`;
+    if (status === 404)
+        return `${workflow} could not be dispatched (${said}): it must stand on the default branch with on: workflow_dispatch`;
+    if (status === 422)
+        return `${workflow} could not be dispatched (${said}): it must be enabled and declare the inputs feature and generation`;
+    return `${workflow} could not be dispatched: ${said}`;
+}
+
+
+/***/ }),
+
 /***/ 5756:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
@@ -270,6 +331,9 @@ function batchOver(state, limits, now, done) {
 }
 /** Whether a job that ends like this, to be gone on with by itself, charged no iteration. */
 function idle({ job }, { outcome, until }) {
+    // Gates on the base, on people's commits and on the whole are no iteration, and still something done.
+    if (job.landing !== null && job.landing !== 'lost' && job.begun === 0)
+        return false;
     return job.iterations === 0 && (outcome === 'continued' || (until !== null && job.begun > 0));
 }
 /** When the next agent session may start under `callsPerHour`: epoch milliseconds, or null for now. */

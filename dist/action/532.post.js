@@ -5022,6 +5022,11 @@ const MAX_JOINS = 5;
 const LONGEST_RESET_MS = (/* unused pure expression or super */ null && (7 * 24 * 3_600_000));
 /** The state after an event. Total: an event that does not fit the state changes nothing. */
 function reduce(state, event, limits) {
+    const after = reduced(state, event, limits);
+    const isLanded = ['joined', 'join-failed', 'baselined', 'verified'].includes(event.kind);
+    return isLanded && after.job.landing !== null ? withJob(after, { landing: 'nothing' }) : after;
+}
+function reduced(state, event, limits) {
     switch (event.kind) {
         case 'synced':
             return synced(state, event, limits);
@@ -5045,7 +5050,10 @@ function reduce(state, event, limits) {
             });
         case 'diverged':
             // A job that ends anyway joins nothing more: the state alone is pushed, and the next job joins.
-            if (state.job.error !== null || state.job.interrupted || event.at >= endOfWork(state.job)) {
+            if (state.job.error !== null ||
+                state.job.interrupted ||
+                state.job.landing !== null ||
+                event.at >= endOfWork(state.job)) {
                 return withJob(state, { branchRefused: true });
             }
             return state.job.joins >= MAX_JOINS
@@ -8444,7 +8452,19 @@ const table_agentNames = [
     'cursor',
     'custom',
 ];
-const commandNames = ['auto', 'run', 'plan', 'verify', 'status', 'resume-lost'];
+const commandNames = [
+    'auto',
+    'run',
+    'plan',
+    'verify',
+    'status',
+    'resume-lost',
+    // The four jobs of `isolation: separate-job`.
+    'claim',
+    'work',
+    'gate',
+    'land',
+];
 /** The maker of a group's settings. */
 function groupOf(group) {
     function setting(kind, { read, orElse, about, standard, hidden }) {
@@ -12908,18 +12928,9 @@ function otherUserOptions(options) {
 async function createPorts(options) {
     const { settings, workshop } = options;
     const { clone, repository, redactor, store } = workshop;
-    const { agent, agentVersion, model, fallbackAgent } = settings;
-    const first = await agentPort(options, { name: agent, version: agentVersion, model });
-    const fallback = {
-        name: fallbackAgent ?? '',
-        version: null,
-        model: { plan: null, run: null, setup: null, verify: null },
-    };
-    const second = fallbackAgent === null ? null : await agentPort(options, fallback);
-    return {
-        clock: { now: Date.now },
-        agent: withFallback(first, second, Date.now),
-        gates: createGates({
+    const agent = options.agent ?? (await agentsOf(options));
+    const gates = options.gates ??
+        createGates({
             gates: settings.gates,
             prepare: settings.prepare,
             lockfileChanged: repository.lockfileChanged,
@@ -12931,7 +12942,11 @@ async function createPorts(options) {
             as: options.as,
             onStart: options.onGateStart,
             onEnd: options.onGateEnd,
-        }),
+        });
+    return {
+        clock: { now: Date.now },
+        agent,
+        gates,
         repository,
         store,
         queue: options.queue,
@@ -12939,6 +12954,18 @@ async function createPorts(options) {
         reporter: options.reporter,
         signal: options.signal,
     };
+}
+/** The agent, with the one that stands in for it. */
+async function agentsOf(options) {
+    const { agent, agentVersion, model, fallbackAgent } = options.settings;
+    const first = await agentPort(options, { name: agent, version: agentVersion, model });
+    const fallback = {
+        name: fallbackAgent ?? '',
+        version: null,
+        model: { plan: null, run: null, setup: null, verify: null },
+    };
+    const second = fallbackAgent === null ? null : await agentPort(options, fallback);
+    return withFallback(first, second, Date.now);
 }
 /** One agent, installed where a version is asked for, and asked whether it can be started. */
 async function agentPort(options, choice) {
@@ -13012,10 +13039,12 @@ async function forAgent(options, vendor, version, directory) {
 }
 /** The bounds of the run, as the loop counts them. */
 function limitsOf(settings) {
+    // Four jobs do one iteration.
+    const iterationsPerJob = settings.isolation === 'separate-job' ? 1 : settings.iterationsPerJob;
     return {
-        iterationsPerJob: settings.iterationsPerJob,
+        iterationsPerJob,
         maxIterations: settings.maxIterations,
-        maxJobs: maxJobs(settings),
+        maxJobs: maxJobs({ ...settings, iterationsPerJob }),
         maxAttempts: settings.maxAttempts,
         maxInterruptions: settings.maxInterruptions,
         iterationTimeoutMs: settings.iterationTimeoutMs,
@@ -13036,9 +13065,13 @@ function limitsOf(settings) {
 function gatesMsOf(settings) {
     return settings.gates.reduce((sum, gate) => sum + gate.timeoutMs, 0);
 }
+/** How long the work, gate and land jobs of one run may wait for a machine, in all, milliseconds. */
+const QUEUE_MS = 2 * 3_600_000;
 function leaseMsOf(settings) {
     const prepareMs = settings.prepare === null ? 0 : PREPARE_TIMEOUT_MS;
-    return leaseMs(settings.iterationTimeoutMs, gatesMsOf(settings) + prepareMs);
+    // The lease holds while jobs wait for their machines.
+    const queuedMs = settings.isolation === 'separate-job' ? QUEUE_MS : 0;
+    return queuedMs + leaseMs(settings.iterationTimeoutMs, gatesMsOf(settings) + prepareMs);
 }
 /** A lease for this process. */
 async function leaseFor(settings, now, run) {

@@ -632,13 +632,14 @@ async function wait(ms, signal) {
 
 
 
-/** Works until the job's outcome. Throws LeaseLost when somebody else took the feature: then nothing more is moved. */
-async function loop(start, limits, ports) {
+async function loop(start, limits, ports, ours = () => true) {
     let state = start;
     for (;;) {
         const step = (0,next_step/* nextStep */.s)(state, limits, ports.clock.now());
         if (step.kind === 'stop')
             return { conclusion: step.conclusion, state };
+        if (!ours(step))
+            return { step, state };
         await ports.reporter.step(step, state);
         const event = await perform(step, state, limits, ports);
         state = (0,reduce/* reduce */.TS)(state, event, limits);

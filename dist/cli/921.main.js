@@ -14,7 +14,7 @@ export const modules = {
 /* harmony export */   fR: () => (/* binding */ findFeatures),
 /* harmony export */   iO: () => (/* binding */ newJob)
 /* harmony export */ });
-/* unused harmony export Superseded */
+/* unused harmony exports Superseded, takeOver */
 /* harmony import */ var node_crypto__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(7598);
 /* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(1455);
 /* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(6760);
@@ -174,7 +174,8 @@ async function resume(found, request, store, repository, notes, file) {
     const prd = fresh && file !== null ? { ...(0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_9__/* .asImported */ .Xz)(file.prd), run: state.prd.run } : state.prd;
     const base = fresh ? request.base : state.base;
     const green = fresh ? request.base.sha : state.green;
-    const baseline = fresh ? 'pending' : state.baseline;
+    const moved = request.base.sha !== state.base.sha;
+    const baseline = fresh && moved ? 'pending' : state.baseline;
     const storiesDigest = fresh && file !== null ? file.digest : state.storiesDigest;
     const taken = takeOver({ ...state, prd, base, green, baseline, storiesDigest });
     const claimed = started(await request.settle(taken, fresh), request, request.job);
@@ -329,6 +330,7 @@ function newJob(startedAt, deadline) {
         opened: false,
         theirs: null,
         joins: 0,
+        landing: null,
         takesBranch: false,
         branchGone: null,
         branchRefused: false,
@@ -1073,6 +1075,9 @@ function batchOver(state, limits, now, done) {
 }
 /** Whether a job that ends like this, to be gone on with by itself, charged no iteration. */
 function idle({ job }, { outcome, until }) {
+    // Gates on the base, on people's commits and on the whole are no iteration, and still something done.
+    if (job.landing !== null && job.landing !== 'lost' && job.begun === 0)
+        return false;
     return job.iterations === 0 && (outcome === 'continued' || (until !== null && job.begun > 0));
 }
 /** When the next agent session may start under `callsPerHour`: epoch milliseconds, or null for now. */
@@ -1147,6 +1152,11 @@ const MAX_JOINS = 5;
 const LONGEST_RESET_MS = 7 * 24 * 3_600_000;
 /** The state after an event. Total: an event that does not fit the state changes nothing. */
 function reduce(state, event, limits) {
+    const after = reduced(state, event, limits);
+    const isLanded = ['joined', 'join-failed', 'baselined', 'verified'].includes(event.kind);
+    return isLanded && after.job.landing !== null ? withJob(after, { landing: 'nothing' }) : after;
+}
+function reduced(state, event, limits) {
     switch (event.kind) {
         case 'synced':
             return synced(state, event, limits);
@@ -1170,7 +1180,10 @@ function reduce(state, event, limits) {
             });
         case 'diverged':
             // A job that ends anyway joins nothing more: the state alone is pushed, and the next job joins.
-            if (state.job.error !== null || state.job.interrupted || event.at >= (0,_limits_js__WEBPACK_IMPORTED_MODULE_0__/* .endOfWork */ .Kf)(state.job)) {
+            if (state.job.error !== null ||
+                state.job.interrupted ||
+                state.job.landing !== null ||
+                event.at >= (0,_limits_js__WEBPACK_IMPORTED_MODULE_0__/* .endOfWork */ .Kf)(state.job)) {
                 return withJob(state, { branchRefused: true });
             }
             return state.job.joins >= MAX_JOINS
@@ -11686,18 +11699,9 @@ function otherUserOptions(options) {
 async function createPorts(options) {
     const { settings, workshop } = options;
     const { clone, repository, redactor, store } = workshop;
-    const { agent, agentVersion, model, fallbackAgent } = settings;
-    const first = await agentPort(options, { name: agent, version: agentVersion, model });
-    const fallback = {
-        name: fallbackAgent ?? '',
-        version: null,
-        model: { plan: null, run: null, setup: null, verify: null },
-    };
-    const second = fallbackAgent === null ? null : await agentPort(options, fallback);
-    return {
-        clock: { now: Date.now },
-        agent: withFallback(first, second, Date.now),
-        gates: createGates({
+    const agent = options.agent ?? (await agentsOf(options));
+    const gates = options.gates ??
+        createGates({
             gates: settings.gates,
             prepare: settings.prepare,
             lockfileChanged: repository.lockfileChanged,
@@ -11709,7 +11713,11 @@ async function createPorts(options) {
             as: options.as,
             onStart: options.onGateStart,
             onEnd: options.onGateEnd,
-        }),
+        });
+    return {
+        clock: { now: Date.now },
+        agent,
+        gates,
         repository,
         store,
         queue: options.queue,
@@ -11717,6 +11725,18 @@ async function createPorts(options) {
         reporter: options.reporter,
         signal: options.signal,
     };
+}
+/** The agent, with the one that stands in for it. */
+async function agentsOf(options) {
+    const { agent, agentVersion, model, fallbackAgent } = options.settings;
+    const first = await agentPort(options, { name: agent, version: agentVersion, model });
+    const fallback = {
+        name: fallbackAgent ?? '',
+        version: null,
+        model: { plan: null, run: null, setup: null, verify: null },
+    };
+    const second = fallbackAgent === null ? null : await agentPort(options, fallback);
+    return withFallback(first, second, Date.now);
 }
 /** One agent, installed where a version is asked for, and asked whether it can be started. */
 async function agentPort(options, choice) {
@@ -11790,10 +11810,12 @@ async function forAgent(options, vendor, version, directory) {
 }
 /** The bounds of the run, as the loop counts them. */
 function limitsOf(settings) {
+    // Four jobs do one iteration.
+    const iterationsPerJob = settings.isolation === 'separate-job' ? 1 : settings.iterationsPerJob;
     return {
-        iterationsPerJob: settings.iterationsPerJob,
+        iterationsPerJob,
         maxIterations: settings.maxIterations,
-        maxJobs: (0,lib_settings/* maxJobs */.x_)(settings),
+        maxJobs: (0,lib_settings/* maxJobs */.x_)({ ...settings, iterationsPerJob }),
         maxAttempts: settings.maxAttempts,
         maxInterruptions: settings.maxInterruptions,
         iterationTimeoutMs: settings.iterationTimeoutMs,
@@ -11814,9 +11836,13 @@ function limitsOf(settings) {
 function gatesMsOf(settings) {
     return settings.gates.reduce((sum, gate) => sum + gate.timeoutMs, 0);
 }
+/** How long the work, gate and land jobs of one run may wait for a machine, in all, milliseconds. */
+const QUEUE_MS = 2 * 3_600_000;
 function leaseMsOf(settings) {
     const prepareMs = settings.prepare === null ? 0 : PREPARE_TIMEOUT_MS;
-    return (0,lease/* leaseMs */.zT)(settings.iterationTimeoutMs, gatesMsOf(settings) + prepareMs);
+    // The lease holds while jobs wait for their machines.
+    const queuedMs = settings.isolation === 'separate-job' ? QUEUE_MS : 0;
+    return queuedMs + (0,lease/* leaseMs */.zT)(settings.iterationTimeoutMs, gatesMsOf(settings) + prepareMs);
 }
 /** A lease for this process. */
 async function leaseFor(settings, now, run) {

@@ -28,8 +28,10 @@ function nextStep(state, limits, now) {
     if (job.interrupted)
         return conclude('interrupted', 'cancelled; the state is saved');
     // What people pushed is gated: the job must be prepared first.
-    if (job.theirs !== null)
-        return job.prepared ? { kind: 'join', theirs: job.theirs } : { kind: 'prepare' };
+    const { landing } = job;
+    const { theirs } = job;
+    if (theirs !== null && (landing === null || landing === 'join'))
+        return job.prepared ? { kind: 'join', theirs } : { kind: 'prepare' };
     if (!job.synced)
         return { kind: 'sync' };
     const wasComplete = state.prd.run.outcome === 'complete' && (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_0__/* .remaining */ .Tk)(state.prd).length === 0;
@@ -40,8 +42,10 @@ function nextStep(state, limits, now) {
         return { kind: 'conclude', conclusion: verdict };
     if (!job.prepared)
         return { kind: 'prepare' };
-    if (limits.baseline && state.baseline === 'pending')
+    if (limits.baseline && state.baseline === 'pending' && (landing === null || landing === 'baseline'))
         return { kind: 'baseline' };
+    if (landing !== null && landing !== 'verify')
+        return landed(state);
     if (!job.opened)
         return { kind: 'open' };
     if (limits.publishEach && state.green !== state.published && !job.branchRefused)
@@ -50,7 +54,14 @@ function nextStep(state, limits, now) {
     if (pause !== null)
         return { kind: 'wait', ...pause };
     const story = (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_0__/* .pickStory */ .lQ)(state.prd, (one) => (0,_breaker_js__WEBPACK_IMPORTED_MODULE_1__/* .openUntil */ .nU)(state.records[one.id], now) === null);
-    return story === null ? { kind: 'verify' } : { kind: 'reserve', storyId: story.id };
+    if (story === null)
+        return { kind: 'verify' };
+    return landing === null ? { kind: 'reserve', storyId: story.id } : landed(state);
+}
+/** A job that lands what others did begins nothing: the next run claims what is next. */
+function landed(state) {
+    const conclusion = end('continued', 'what was handed over is landed');
+    return { kind: 'conclude', conclusion: orIdle(state, conclusion) };
 }
 /** An attempt in work is always finished or given back, whatever else happens. */
 function carryOn(attempt) {

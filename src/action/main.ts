@@ -37,19 +37,24 @@ async function main(): Promise<void> {
     const { answerComment } = await import('./comment.ts')
     return neutral(await answerComment(context))
   }
-  if (command !== 'auto' && command !== 'run') {
+  const part = command === 'claim' || command === 'land' ? command : 'whole'
+  if (!['auto', 'run', 'claim', 'work', 'gate', 'land'].includes(command)) {
     throw new UserError([
       {
         path: 'input command',
         found: command,
-        expected: 'auto, run or resume-lost',
+        expected: 'auto, run, resume-lost, or claim, work, gate and land',
         fix: 'the other commands are not part of this version',
       },
     ])
   }
   if (event.kind === 'schedule') return neutral('a schedule resumes lost chains only')
+  if (command === 'work' || command === 'gate') {
+    const { inside } = await import('./separate.ts')
+    return neutral((await inside(command, context, log, stop.signal)).neutral)
+  }
   const { work } = await import('./work.ts')
-  const worked = await work(context, log, stop.signal)
+  const worked = await work(context, log, stop.signal, part)
   if ('neutral' in worked) return neutral(worked.neutral)
   remember({ finished: 'true' })
   const { conclusion, state } = worked

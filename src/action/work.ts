@@ -22,25 +22,15 @@ import { mapTexts } from '../report/texts.ts'
 import { describeSettings, type Settings } from '../settings.ts'
 import { UserError } from '../system/errors.ts'
 import type { OtherUser } from '../system/other-user.ts'
-import {
-  createPorts,
-  leaseFor,
-  limitsOf,
-  openIsolation,
-  openWorkshop,
-  unsupported,
-  type Workshop,
-} from '../wire.ts'
-import { type ActionContext, actionSettings, remoteOf, tokenOf } from './context.ts'
+import { createPorts, leaseFor, limitsOf, openIsolation, unsupported, type Workshop } from '../wire.ts'
+import { type ActionContext, actionSettings, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
+import { openFor, pick, trusted } from './open.ts'
 import { giveOutputs, remember } from './runner.ts'
+import { CLAIM, type How, handOver, refuseWrongPart, takeHandover, WHOLE } from './separate.ts'
 
 export type Worked = { state: State; conclusion: Conclusion } | { neutral: string }
 
-const IDENTITY = {
-  name: 'github-actions[bot]',
-  email: '41898282+github-actions[bot]@users.noreply.github.com',
-}
 /** Settings that a person may choose at kick-off by an input of the workflow; the trust boundary is not among them. */
 const CHOICES = [
   'max-iterations',
@@ -53,7 +43,15 @@ const CHOICES = [
   'instructions',
 ]
 
-export async function work(context: ActionContext, log: Log, signal: AbortSignal): Promise<Worked> {
+/** The whole of a job, or one of the two parts of `isolation: separate-job` that hold the lease. */
+export type Part = 'whole' | 'claim' | 'land'
+
+export async function work(
+  context: ActionContext,
+  log: Log,
+  signal: AbortSignal,
+  part: Part = 'whole',
+): Promise<Worked> {
   const { event } = context
   if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
   const token = tokenOf(context)
@@ -62,7 +60,7 @@ export async function work(context: ActionContext, log: Log, signal: AbortSignal
   for (const file of credentials.remaining)
     core.warning(`${file} holds an authorization header that the agent can read: remove it before this step`)
   try {
-    return await prepareAndWork(context, token, credentials.secrets, log, signal)
+    return await prepareAndWork(context, token, credentials.secrets, log, signal, part)
   } finally {
     await credentials.putBack()
   }
@@ -74,12 +72,14 @@ async function prepareAndWork(
   secrets: readonly string[],
   log: Log,
   signal: AbortSignal,
+  part: Part,
 ): Promise<Worked> {
   const { place, event } = context
   if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
   const warn = (message: string) => core.warning(message)
   const { settings, base, notes } = await trusted(context, token)
   refuseFeatureRef(context, settings.branchPrefix)
+  refuseWrongPart(settings, part !== 'whole')
   for (const note of [...notes, ...unsupported(settings)]) core.notice(note)
   log.group('Settings', describeSettings(settings).split('\n'))
   using workshop = await openFor(context, settings, token, secrets)
@@ -98,13 +98,18 @@ async function prepareAndWork(
   const as = await openIsolation({ settings, env: context.env, clone: workshop.clone, say: core.notice })
   if (as !== null) remember({ otherUser: 'true' })
   try {
-    return await claimAndWork({ context, workshop, settings, api, publishApi, log, signal, as }, base)
+    const parts = { context, workshop, settings, api, publishApi, log, signal, as }
+    return part === 'land' ? await landAndGoOn(parts) : await claimAndWork(parts, base, part)
   } finally {
     await as?.close()
   }
 }
 
-async function claimAndWork(parts: Parts, base: { branch: string; sha: string }): Promise<Worked> {
+async function claimAndWork(
+  parts: Parts,
+  base: { branch: string; sha: string },
+  part: Part,
+): Promise<Worked> {
   const { context, workshop, settings, api } = parts
   const { place, event } = context
   if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
@@ -144,7 +149,17 @@ async function claimAndWork(parts: Parts, base: { branch: string; sha: string })
     await rm(join(workshop.clone.gitDir, 'ralph', name), { recursive: true, force: true })
   const { folder } = claimed.state
   remember({ folder, namespace: settings.stateNamespace })
-  return await workOn(claimed.state, parts)
+  return await workOn(claimed.state, parts, part === 'claim' ? CLAIM : WHOLE)
+}
+
+/** Brings in what the work and the gate job handed over, and ends the iteration that the claim job began. */
+async function landAndGoOn(parts: Parts): Promise<Worked> {
+  const { context, workshop, settings } = parts
+  const taken = await takeHandover(context, workshop, settings, limitsOf(settings))
+  if ('neutral' in taken) return taken
+  const { folder } = taken.state
+  remember({ folder, namespace: settings.stateNamespace })
+  return await workOn(taken.state, parts, taken.how)
 }
 
 type Parts = {
@@ -158,7 +173,7 @@ type Parts = {
   as: OtherUser | null
 }
 
-async function workOn(start: State, parts: Parts): Promise<Worked> {
+async function workOn(start: State, parts: Parts, how: How): Promise<Worked> {
   const { context, workshop, settings, api, publishApi, log, signal, as } = parts
   const { place } = context
   const warn = (message: string) => core.warning(workshop.redactor.redact(message))
@@ -197,8 +212,11 @@ async function workOn(start: State, parts: Parts): Promise<Worked> {
     onAgent: live.agent,
     onGateStart: () => {},
     onGateEnd: live.gate,
+    ...how.ports,
   })
-  const { state, conclusion } = await loop(start, limits, ports)
+  const ended = await loop(start, limits, ports, how.ours)
+  if ('step' in ended) return handOver(ended, ports, settings)
+  const { state, conclusion } = ended
   const { redact } = workshop.redactor
   const summary = redact(jobSummary(mapTexts(state, redact), reporter.facts()))
   const reportPath = join(context.env.RUNNER_TEMP ?? workshop.clone.gitDir, `ralph-${state.feature}.md`)
@@ -227,72 +245,6 @@ function both(log: ReporterPort, github: ReporterPort): ReporterPort {
   }
 }
 
-/** Before the base is known: inputs alone. Their mistakes are told later, together with those of the file. */
-async function firstSettings(context: ActionContext): Promise<Settings> {
-  const { settings } = await actionSettings(context, async () => '{}', {}).catch(async (error: unknown) => {
-    if (!(error instanceof UserError)) throw error
-    return actionSettings(
-      {
-        ...context,
-        inputs: pick(context.inputs, [
-          'token',
-          'publish-token',
-          'base-branch',
-          'branch-prefix',
-          'feature',
-          'config-file',
-        ]),
-      },
-      async () => '{}',
-      {},
-    )
-  })
-  return settings
-}
-
-function openFor(
-  context: ActionContext,
-  settings: Settings,
-  token: string,
-  secrets: readonly string[] = [],
-): Promise<Workshop> {
-  return openWorkshop({
-    settings,
-    secrets,
-    env: context.env,
-    directory: context.workspace,
-    remote: remoteOf(context.place, token),
-    publishRemote: settings.publishToken === null ? null : remoteOf(context.place, settings.publishToken),
-    identity: IDENTITY,
-    warn: (message) => core.warning(message),
-  })
-}
-
-/** The settings of the trusted side: inputs, and the configuration file as the base branch has it now. */
-async function trusted(context: ActionContext, token: string) {
-  using early = await openFor(context, await firstSettings(context), token)
-  const base = await baseOf(context, early)
-  const read = await actionSettings(context, (path) => early.repository.read(base.sha, path), {})
-  return { ...read, base }
-}
-
-async function baseOf(context: ActionContext, workshop: Workshop): Promise<{ branch: string; sha: string }> {
-  const branch = context.inputs['base-branch']?.trim() || context.place.defaultBranch
-  const sha = await workshop.store.head(branch)
-  if (sha === null) {
-    throw new UserError([
-      {
-        path: 'input base-branch',
-        found: branch,
-        expected: 'a branch of this repository',
-        fix: 'create it, or name another',
-      },
-    ])
-  }
-  await workshop.store.fetch([sha], 'tip')
-  return { branch, sha }
-}
-
 /** On a `ralph/*` ref the workflow file would be the agent's copy, with the secrets of the real one. */
 function refuseFeatureRef(context: ActionContext, prefix: string): void {
   if (!context.ref.startsWith(`refs/heads/${prefix}`)) return
@@ -318,12 +270,6 @@ async function runLives(api: Api, context: ActionContext, lease: Lease): Promise
   } catch {
     return true
   }
-}
-
-function pick(all: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(all).filter(([name, value]) => names.includes(name) && value.trim() !== ''),
-  )
 }
 
 function pickLimits(settings: Settings) {

@@ -107,6 +107,8 @@ export function batchOver(state: State, limits: Limits, now: number, done: boole
 
 /** Whether a job that ends like this, to be gone on with by itself, charged no iteration. */
 export function idle({ job }: State, { outcome, until }: Conclusion): boolean {
+  // Gates on the base, on people's commits and on the whole are no iteration, and still something done.
+  if (job.landing !== null && job.landing !== 'lost' && job.begun === 0) return false
   return job.iterations === 0 && (outcome === 'continued' || (until !== null && job.begun > 0))
 }
 

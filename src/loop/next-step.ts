@@ -21,7 +21,10 @@ export function nextStep(state: State, limits: Limits, now: number): Step {
   if (job.error !== null) return conclude('error', job.error.summary)
   if (job.interrupted) return conclude('interrupted', 'cancelled; the state is saved')
   // What people pushed is gated: the job must be prepared first.
-  if (job.theirs !== null) return job.prepared ? { kind: 'join', theirs: job.theirs } : { kind: 'prepare' }
+  const { landing } = job
+  const { theirs } = job
+  if (theirs !== null && (landing === null || landing === 'join'))
+    return job.prepared ? { kind: 'join', theirs } : { kind: 'prepare' }
   if (!job.synced) return { kind: 'sync' }
   const wasComplete = state.prd.run.outcome === 'complete' && remaining(state.prd).length === 0
   if (job.branchGone !== null && job.takesBranch && !wasComplete) return { kind: 'restore' }
@@ -29,13 +32,22 @@ export function nextStep(state: State, limits: Limits, now: number): Step {
   const verdict = outcomeOf(state, limits, now)
   if (verdict !== null) return { kind: 'conclude', conclusion: verdict }
   if (!job.prepared) return { kind: 'prepare' }
-  if (limits.baseline && state.baseline === 'pending') return { kind: 'baseline' }
+  if (limits.baseline && state.baseline === 'pending' && (landing === null || landing === 'baseline'))
+    return { kind: 'baseline' }
+  if (landing !== null && landing !== 'verify') return landed(state)
   if (!job.opened) return { kind: 'open' }
   if (limits.publishEach && state.green !== state.published && !job.branchRefused) return { kind: 'push' }
   const pause = waiting(state, limits, now)
   if (pause !== null) return { kind: 'wait', ...pause }
   const story = pickStory(state.prd, (one) => openUntil(state.records[one.id], now) === null)
-  return story === null ? { kind: 'verify' } : { kind: 'reserve', storyId: story.id }
+  if (story === null) return { kind: 'verify' }
+  return landing === null ? { kind: 'reserve', storyId: story.id } : landed(state)
+}
+
+/** A job that lands what others did begins nothing: the next run claims what is next. */
+function landed(state: State): Step {
+  const conclusion = end('continued', 'what was handed over is landed')
+  return { kind: 'conclude', conclusion: orIdle(state, conclusion) }
 }
 
 /** An attempt in work is always finished or given back, whatever else happens. */

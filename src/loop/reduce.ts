@@ -19,6 +19,12 @@ const LONGEST_RESET_MS = 7 * 24 * 3_600_000
 
 /** The state after an event. Total: an event that does not fit the state changes nothing. */
 export function reduce(state: State, event: Event, limits: Limits): State {
+  const after = reduced(state, event, limits)
+  const isLanded = ['joined', 'join-failed', 'baselined', 'verified'].includes(event.kind)
+  return isLanded && after.job.landing !== null ? withJob(after, { landing: 'nothing' }) : after
+}
+
+function reduced(state: State, event: Event, limits: Limits): State {
   switch (event.kind) {
     case 'synced':
       return synced(state, event, limits)
@@ -45,7 +51,12 @@ export function reduce(state: State, event: Event, limits: Limits): State {
       })
     case 'diverged':
       // A job that ends anyway joins nothing more: the state alone is pushed, and the next job joins.
-      if (state.job.error !== null || state.job.interrupted || event.at >= endOfWork(state.job)) {
+      if (
+        state.job.error !== null ||
+        state.job.interrupted ||
+        state.job.landing !== null ||
+        event.at >= endOfWork(state.job)
+      ) {
         return withJob(state, { branchRefused: true })
       }
       return state.job.joins >= MAX_JOINS

@@ -184,6 +184,9 @@ export type TimelineEntry = {
   job: number
 }
 
+/** `lost`: it was to be landed and never came. `nothing`: it is landed. */
+export type Landing = 'attempt' | 'baseline' | 'join' | 'verify' | 'lost' | 'nothing'
+
 /** What belongs to this job alone. Made anew when a job claims the feature. */
 export type Job = {
   /** Epoch milliseconds. */
@@ -200,6 +203,8 @@ export type Job = {
   theirs: string | null
   /** Joins with people's commits in this job. */
   joins: number
+  /** What other jobs have done and this one only lands (`isolation: separate-job`); null for a job that does it all. */
+  landing: Landing | null
   /** A person said `run`: a branch that was rewritten is taken as it is, one that is gone is made again. */
   takesBranch: boolean
   /** How the branch went that is not there any more; null while it is. */

@@ -63,7 +63,19 @@ export const agentNames = [
 ] as const
 export type AgentName = (typeof agentNames)[number]
 
-export const commandNames = ['auto', 'run', 'plan', 'verify', 'status', 'resume-lost'] as const
+export const commandNames = [
+  'auto',
+  'run',
+  'plan',
+  'verify',
+  'status',
+  'resume-lost',
+  // The four jobs of `isolation: separate-job`.
+  'claim',
+  'work',
+  'gate',
+  'land',
+] as const
 
 /** What a setting is, apart from its key. `T` is its typed value. */
 export type Setting<T> = {

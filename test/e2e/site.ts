@@ -5,6 +5,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parse } from 'yaml'
 import type { State } from '../../src/loop/state.ts'
 import type { Prd } from '../../src/prd/schema.ts'
 import { type Check, type GitHub, type PullView, startGitHub } from '../standin/github.ts'
@@ -28,6 +29,8 @@ export type SiteOptions = {
   /** Inputs of the action, over those of the sample. */
   inputs?: Record<string, string>
   files?: Record<string, string>
+  /** The starter workflow of examples/ to run, beside ralph.yml: the inputs go into ralph.config.json. */
+  separate?: boolean
   /** The last word on the workflow file. */
   workflow?: (text: string) => string
   github?: Parameters<typeof startGitHub>[0]
@@ -135,7 +138,12 @@ export async function openSite(options: SiteOptions): Promise<Site> {
       'src/base.mjs': 'export const base = () => 0\n',
       'test/base.test.mjs': "import test from 'node:test'\n\ntest('base', () => {})\n",
       '.ralph/2026-01-31-sample/prd.json': `${JSON.stringify(prd, null, 2)}\n`,
-      '.github/workflows/ralph.yml': (options.workflow ?? ((text) => text))(await workflow(inputs)),
+      '.github/workflows/ralph.yml': (options.workflow ?? ((text) => text))(
+        options.separate === true
+          ? await readFile(join(ROOT, 'examples', 'ralph-separate.yml'), 'utf8')
+          : await workflow(inputs),
+      ),
+      ...(options.separate === true ? { 'ralph.config.json': configOf(inputs) } : {}),
       ...options.files,
     },
   })
@@ -235,6 +243,15 @@ export async function workflow(inputs: Record<string, string>): Promise<string> 
   const own = /( {6}- uses: ralph\/action@v1\n {8}with:\n)(?: {10}.*\n)+/
   if (!own.test(text)) throw new Error('examples/ralph.yml has another shape than this test expects')
   return text.replace(own, (_whole, head: string) => `${head}${lines.join('\n')}\n`)
+}
+
+/** Inputs as the configuration file has them. */
+function configOf(inputs: Record<string, string>): string {
+  const entries = Object.entries({ isolation: 'separate-job', ...inputs }).map(([name, value]) => [
+    name.replace(/-([a-z])/g, (_whole, letter: string) => letter.toUpperCase()),
+    name === 'gates' ? parse(value) : value,
+  ])
+  return `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`
 }
 
 /** What a run's action step gave: the action's outputs. */

@@ -125,6 +125,7 @@ const job = (changes: Partial<Job> = {}): Job => ({
   opened: true,
   theirs: null,
   joins: 0,
+  landing: null,
   takesBranch: false,
   branchGone: null,
   branchRefused: false,

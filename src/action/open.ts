@@ -1,0 +1,87 @@
+// Opens the checkout of a job, and reads the settings of the trusted side: inputs, and the base branch's file.
+import * as core from '@actions/core'
+import type { Settings } from '../settings.ts'
+import { UserError } from '../system/errors.ts'
+import { openWorkshop, type Workshop } from '../wire.ts'
+import { type ActionContext, actionSettings, remoteOf } from './context.ts'
+
+const IDENTITY = {
+  name: 'github-actions[bot]',
+  email: '41898282+github-actions[bot]@users.noreply.github.com',
+}
+
+/** Before the base is known: inputs alone. Their mistakes are told later, together with those of the file. */
+async function firstSettings(context: ActionContext): Promise<Settings> {
+  const { settings } = await actionSettings(context, async () => '{}', {}).catch(async (error: unknown) => {
+    if (!(error instanceof UserError)) throw error
+    return actionSettings(
+      {
+        ...context,
+        inputs: pick(context.inputs, [
+          'token',
+          'publish-token',
+          'base-branch',
+          'branch-prefix',
+          'feature',
+          'config-file',
+        ]),
+      },
+      async () => '{}',
+      {},
+    )
+  })
+  return settings
+}
+
+/** The checkout, with everything that is to be redacted known. */
+export function openFor(
+  context: ActionContext,
+  settings: Settings,
+  token: string,
+  secrets: readonly string[] = [],
+): Promise<Workshop> {
+  return openWorkshop({
+    settings,
+    secrets,
+    env: context.env,
+    directory: context.workspace,
+    remote: remoteOf(context.place, token),
+    publishRemote: settings.publishToken === null ? null : remoteOf(context.place, settings.publishToken),
+    identity: IDENTITY,
+    warn: (message) => core.warning(message),
+  })
+}
+
+/** The settings of the trusted side: inputs, and the configuration file as the base branch has it now. */
+export async function trusted(context: ActionContext, token: string) {
+  using early = await openFor(context, await firstSettings(context), token)
+  const base = await baseOf(context, early)
+  const read = await actionSettings(context, (path) => early.repository.read(base.sha, path), {})
+  return { ...read, base }
+}
+
+async function baseOf(context: ActionContext, workshop: Workshop): Promise<{ branch: string; sha: string }> {
+  const branch = context.inputs['base-branch']?.trim() || context.place.defaultBranch
+  const sha = await workshop.store.head(branch)
+  if (sha === null) {
+    throw new UserError([
+      {
+        path: 'input base-branch',
+        found: branch,
+        expected: 'a branch of this repository',
+        fix: 'create it, or name another',
+      },
+    ])
+  }
+  await workshop.store.fetch([sha], 'tip')
+  return { branch, sha }
+}
+
+export function pick(
+  all: Readonly<Record<string, string>>,
+  names: readonly string[],
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(all).filter(([name, value]) => names.includes(name) && value.trim() !== ''),
+  )
+}

@@ -1,0 +1,295 @@
+// `isolation: separate-job`: four jobs do one iteration, each by the same loop. `claim` and `land` hold the write token and
+// run nothing of the repository (work.ts); `work` runs the agent and `gate` the gates, with a token that can only read.
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as core from '@actions/core'
+import { takeOver } from '../claim.ts'
+import { createLive } from '../cli/live.ts'
+import { moveClone } from '../git/clone.ts'
+import { setCredentialsAside } from '../git/credentials.ts'
+import { refuseFiltered } from '../git/filters.ts'
+import type { Limits } from '../loop/limits.ts'
+import { type HandedOver, loop } from '../loop/loop.ts'
+import { nextStep } from '../loop/next-step.ts'
+import type { AgentPort, GatesPort, Ports, StorePort } from '../loop/ports.ts'
+import { giveBack, spend } from '../loop/reduce.ts'
+import type { Landing, State, Step } from '../loop/state.ts'
+import {
+  type FromClaim,
+  type FromGate,
+  type FromWork,
+  fitGates,
+  readFromClaim,
+  readFromGate,
+  readFromWork,
+  writeHandover,
+} from '../separate/handover.ts'
+import { readPack, writePack } from '../separate/pack.ts'
+import {
+  answered,
+  type Heard,
+  nobody,
+  overheard,
+  type Results,
+  recorded,
+  replayed,
+} from '../separate/ports.ts'
+import { describeSettings, type Settings } from '../settings.ts'
+import { UserError } from '../system/errors.ts'
+import { newMark } from '../system/process.ts'
+import { createPorts, limitsOf, unsupported, type Workshop } from '../wire.ts'
+import { type ActionContext, actionSettings, tokenOf } from './context.ts'
+import type { Log } from './log.ts'
+import { openFor, trusted } from './open.ts'
+import { remember } from './runner.ts'
+
+/** How a job goes through the loop: what stands in the place of agent and gates, and which steps are its own. */
+export type How = { ports: { agent?: AgentPort; gates?: GatesPort }; ours(step: Step): boolean }
+
+export const WHOLE: How = { ports: {}, ours: () => true }
+/** Everything that needs neither the agent nor code of the repository. */
+export const CLAIM: How = {
+  ports: nobody,
+  ours: (step) => !['agent', 'gates', 'judge', 'baseline', 'join', 'verify'].includes(step.kind),
+}
+
+/** Set by the example workflow from the outputs of the jobs before. */
+const FROM_CLAIM = 'RALPH_FROM_CLAIM'
+const FROM_WORK = 'RALPH_FROM_WORK'
+const FROM_GATE = 'RALPH_FROM_GATE'
+const CANCELLED = 'RALPH_CANCELLED'
+const EXAMPLE = 'examples/ralph-separate.yml'
+
+/** The four jobs are one thing: neither the command nor the level of isolation comes alone. */
+export function refuseWrongPart(settings: Settings, isPart: boolean): void {
+  if ((settings.isolation === 'separate-job') === isPart) return
+  throw new UserError([
+    {
+      path: isPart ? 'isolation' : 'input command',
+      found: isPart ? settings.isolation : (settings.command ?? 'auto'),
+      expected: isPart ? 'separate-job' : 'claim, work, gate or land',
+      fix: `copy ${EXAMPLE}: separate-job takes four jobs, each with a command of its own`,
+    },
+  ])
+}
+
+/** The end of the claim job: the lease stays, and the next job is told what it is for. */
+export async function handOver(
+  { step, state }: HandedOver,
+  ports: Ports,
+  settings: Settings,
+): Promise<{ neutral: string }> {
+  await ports.store.save(state)
+  const folder = state.folder
+  core.setOutput('handover', writeHandover({ folder, nonce: state.lease?.nonce ?? '' }))
+  core.setOutput('next', step.kind === 'agent' || step.kind === 'verify' ? 'work' : 'gate')
+  core.setOutput('feature', state.feature)
+  core.setOutput('branch', state.branch)
+  const what =
+    state.attempt === null ? step.kind : `${state.attempt.storyId}, iteration ${state.attempt.iteration}`
+  return { neutral: `handed over: ${what} (${settings.agent})` }
+}
+
+/** What is to be landed, or why there is nothing. Whatever did not come, or does not fit, counts as lost. */
+export async function takeHandover(
+  context: ActionContext,
+  workshop: Workshop,
+  settings: Settings,
+  limits: Limits,
+): Promise<{ state: State; how: How } | { neutral: string }> {
+  const claim = claimOf(context)
+  const found = await held(workshop, claim, context)
+  if (found === null)
+    return { neutral: 'another run has gone on with this feature: there is nothing to land' }
+  const now = Date.now()
+  const job = { ...found.job, startedAt: now, deadline: now + settings.jobDeadlineMs }
+  const state = { ...found, job }
+  const wanted = landingOf(nextStep(state, limits, now))
+  const work = match(readFromWork(context.env[FROM_WORK]), claim)
+  const gate = match(readFromGate(context.env[FROM_GATE]), claim)
+  await bringHistory(workshop.store, state)
+  const cancelled = context.env[CANCELLED] === 'true'
+  const why = cancelled ? 'the run was cancelled' : await missing(workshop, wanted, work, gate)
+  if (why !== null) {
+    core.warning(`the iteration is lost: ${why}`)
+    return { state: lost(state, work, cancelled), how: { ...WHOLE, ports: nobody } }
+  }
+  const { git, objects, repository, redactor } = workshop
+  const ports = {
+    agent: work === null ? nobody.agent : replayed(work, repository, objects, redactor.redact),
+    gates: gate === null ? nobody.gates : answered(gate, settings.gates, git, objects, redactor.redact),
+  }
+  return { state: { ...state, job: { ...job, landing: wanted } }, how: { ...WHOLE, ports } }
+}
+
+/** Runs the agent, or the gates, of the iteration that the claim job began. Writes nothing but what is handed over. */
+export async function inside(
+  part: 'work' | 'gate',
+  context: ActionContext,
+  log: Log,
+  signal: AbortSignal,
+): Promise<{ neutral: string }> {
+  const credentials = await setCredentialsAside(context.workspace, context.env)
+  try {
+    return await doPart(part, context, credentials.secrets, log, signal)
+  } finally {
+    await credentials.putBack()
+  }
+}
+
+async function doPart(
+  part: 'work' | 'gate',
+  context: ActionContext,
+  secrets: readonly string[],
+  log: Log,
+  signal: AbortSignal,
+): Promise<{ neutral: string }> {
+  const token = tokenOf(context)
+  const claim = claimOf(context)
+  const { settings, notes } = await trusted(context, token)
+  refuseWrongPart(settings, true)
+  for (const note of [...notes, ...unsupported(settings)]) core.notice(note)
+  log.group('Settings', describeSettings(settings).split('\n'))
+  using workshop = await openFor(context, settings, token, secrets)
+  const { git, objects, repository, store, snapshot, redactor, clone } = workshop
+  await refuseFiltered(git, objects)
+  const found = await held(workshop, claim, context)
+  if (found === null) return { neutral: 'another run has gone on with this feature: there is nothing to do' }
+  const now = Date.now()
+  const state = { ...found, job: { ...found.job, startedAt: now, deadline: now + settings.jobDeadlineMs } }
+  await bringHistory(store, state)
+  for (const name of ['transcripts', 'logs'])
+    await rm(join(clone.gitDir, 'ralph', name), { recursive: true, force: true })
+  const read = (path: string) => repository.read(state.base.sha, path)
+  const chosen = (await actionSettings(context, read, state.control.chosen)).settings
+  const limits = limitsOf(settings)
+  const live = createLive(log.screen, { limits, agent: settings.agent, voice: 'comment' }, true)
+  const mark = newMark()
+  const work = part === 'gate' ? match(readFromWork(context.env[FROM_WORK]), claim) : null
+  if (work?.sha256 != null) {
+    const why = await readPack(git, work.sha256)
+    if (why !== null) throw new Error(why)
+  }
+  const ports = await createPorts({
+    settings: { ...settings, model: chosen.model, instructions: chosen.instructions },
+    env: context.env,
+    workshop,
+    reporter: live,
+    queue: { read: async () => [], waiting: async () => false },
+    dispatch: { dispatch: async () => null },
+    signal,
+    as: null,
+    mark,
+    onAgent: live.agent,
+    onGateStart: () => {},
+    onGateEnd: live.gate,
+    ...(work === null ? {} : { agent: replayed(work, repository, objects, redactor.redact) }),
+    ...(part === 'gate' && work === null ? { agent: nobody.agent } : {}),
+  })
+  remember({ mark, finished: 'true' })
+  await repository.checkOut(state.green, null)
+  await moveClone(git, snapshot, state.branch, state.green, [])
+  const local = { ...ports, store: silent(store) }
+  return part === 'work'
+    ? runWork(state, limits, local, workshop, claim)
+    : runGate(state, limits, local, workshop, claim)
+}
+
+async function runWork(state: State, limits: Limits, ports: Ports, workshop: Workshop, claim: FromClaim) {
+  const { git, repository } = workshop
+  const prepared = await ports.gates.prepare(state.green, ports.signal)
+  if (prepared?.ok === false) throw new Error(`prepare failed (${prepared.ended}): see the log above`)
+  const heard: Heard = { session: null, judged: null }
+  const gates = { ...ports.gates, run: async () => [] }
+  const ours = (step: Step) =>
+    ['agent', 'guard', 'judge', 'verify'].includes(step.kind) || (step.kind === 'gates' && step.attempt.empty)
+  await loop(state, limits, { ...ports, agent: overheard(ports.agent, heard), gates }, ours)
+  const changed = heard.session === null ? [] : await repository.dirt(state.green)
+  const commit =
+    changed.length === 0
+      ? null
+      : await repository.adopt(state.green, changed, `work of ${state.attempt?.storyId ?? ''}`)
+  const sha256 = commit === null ? null : await writePack(git, commit, state.green)
+  core.setOutput('handover', writeHandover({ nonce: claim.nonce, ...heard, commit, sha256 }))
+  return { neutral: `handed over: ${changed.length} changed files` }
+}
+
+async function runGate(state: State, limits: Limits, ports: Ports, workshop: Workshop, claim: FromClaim) {
+  const results: Results = { code: null, gates: [] }
+  const gates = recorded(ports.gates, workshop.git, workshop.objects, results)
+  const ours = (step: Step) =>
+    ['agent', 'guard', 'gates', 'judge', 'baseline', 'join', 'verify'].includes(step.kind)
+  await loop(state, limits, { ...ports, gates }, ours)
+  core.setOutput('handover', writeHandover(fitGates({ nonce: claim.nonce, ...results })))
+  const red = results.gates.filter((gate) => !gate.ok && !gate.advisory).map((gate) => gate.name)
+  return { neutral: red.length === 0 ? 'every gate is green' : `red: ${red.join(', ')}` }
+}
+
+/** The state that the claim job of this run left, where its lease still holds. */
+async function held(workshop: Workshop, claim: FromClaim, context: ActionContext): Promise<State | null> {
+  const found = await workshop.store.load(claim.folder.replace(/^\.ralph\//, ''))
+  const lease = found?.state.lease ?? null
+  const ours = lease?.nonce === claim.nonce && lease.runId === context.run.id
+  return ours ? (found?.state ?? null) : null
+}
+
+function claimOf(context: ActionContext): FromClaim {
+  const claim = readFromClaim(context.env[FROM_CLAIM])
+  if (claim !== null) return claim
+  throw new UserError([
+    {
+      path: `env ${FROM_CLAIM}`,
+      found: context.env[FROM_CLAIM]?.slice(0, 100) ?? 'nothing',
+      expected: 'the output `handover` of the claim job',
+      fix: `copy ${EXAMPLE}`,
+    },
+  ])
+}
+
+function match<T extends FromWork | FromGate>(given: T | null, claim: FromClaim): T | null {
+  return given?.nonce === claim.nonce ? given : null
+}
+
+function landingOf(step: Step): Landing {
+  return step.kind === 'baseline' || step.kind === 'join' || step.kind === 'verify' ? step.kind : 'attempt'
+}
+
+/** Why the iteration cannot be landed, or null. */
+async function missing(
+  { git }: Workshop,
+  wanted: Landing,
+  work: FromWork | null,
+  gate: FromGate | null,
+): Promise<string | null> {
+  const fromWork = wanted === 'attempt' || wanted === 'verify'
+  if (fromWork && work === null) return 'the work job handed nothing over'
+  if (wanted === 'attempt' && work?.session == null) return 'the work job handed no session over'
+  const isOver = wanted === 'attempt' && work?.session?.status !== 'finished'
+  if (gate === null && !isOver) return 'the gate job handed nothing over'
+  return work?.sha256 == null ? null : readPack(git, work.sha256)
+}
+
+/** The attempt is given back; what its session used is charged, or estimated where nobody knows. */
+function lost(state: State, work: FromWork | null, cancelled: boolean): State {
+  const job = { ...state.job, landing: 'lost' as const, interrupted: cancelled }
+  const { attempt } = state
+  if (attempt === null) return { ...state, job }
+  const usage = work?.session?.usage
+  if (usage === undefined && !cancelled) return { ...takeOver(state), job }
+  const paid = usage === undefined ? state : spend(state, attempt.storyId, usage)
+  return {
+    ...giveBack(paid, cancelled ? 'interrupted' : 'lost', 'the iteration did not come to its end', null),
+    job,
+  }
+}
+
+/** What is behind the commits that this job has to look at. */
+async function bringHistory(store: Workshop['store'], state: State): Promise<void> {
+  await store.fetch([state.green], 'tip')
+  if (state.job.theirs !== null) await store.fetch([state.job.theirs, state.green], 'whole')
+}
+
+/** A job that only reads makes nothing durable. */
+function silent(store: StorePort): StorePort {
+  return { ...store, save: async () => {} }
+}
