@@ -1,9 +1,9 @@
 // `isolation: separate-job`: claim, work, gate and land on a machine each, by the example workflow and the committed bundle.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { badTurn, goodTurn, openSite, outputsOf, type Site, story } from './site.ts'
+import { annotationsOf, badTurn, goodTurn, openSite, outputsOf, type Site, story } from './site.ts'
 
-/** The jobs of each run, as `claim work gate land`. */
+/** The jobs of each run, as `claim work gate land`; `!` marks one that failed. */
 function shape(site: Site): string[] {
   return site.runner.runs.map((run) =>
     run.jobs
@@ -13,24 +13,215 @@ function shape(site: Site): string[] {
   )
 }
 
-test('a chain of runs: baseline, a story, a red gate and its repair, the judge', async () => {
+const BASELINE = 'claim gate land'
+const ITERATION = 'claim work gate land'
+
+test('a chain of runs: baseline, a story, a red gate and its repair, people on the branch, the judge', async (t) => {
+  const climb = 'tr "\\0" "\\n" </proc/$PPID/environ | grep -E "ghs_|INPUT_|ACTIONS_" >leak.txt; true'
   await using site = await openSite({
     separate: true,
     stories: [story('US-001', 'one'), story('US-002', 'two')],
     script: {
-      'US-001': [goodTurn('one', 1)],
+      'US-001': [{ ...goodTurn('one', 1), shell: climb }],
       'US-002': [badTurn('two', 2), goodTurn('two', 2)],
     },
     inputs: { prepare: 'mkdir -p node_modules && touch node_modules/there' },
   })
-  const run = await site.go()
+  const pushed = site.hold('pushed')
+  await site.setScript({
+    'US-001': [{ ...goodTurn('one', 1), shell: climb }],
+    'US-002': [{ ...badTurn('two', 2), shell: pushed.shell }, goodTurn('two', 2)],
+  })
+  const going = site.go()
+  await pushed.reached()
+  await site.github.commit(
+    'ralph/sample',
+    { 'src/person.mjs': 'export const person = 1\n' },
+    'by a person',
+    'alice',
+  )
+  await pushed.release()
+  const run = await going
+
+  await t.test('every story passed, in as many runs as there was something to run', async () => {
+    assert.equal(outputsOf(run).outcome, 'complete', site.log())
+    assert.equal(outputsOf(run).iterations, '3')
+    const runs = shape(site)
+    assert.equal(runs[0], BASELINE)
+    assert.equal(runs.filter((one) => one === ITERATION).length, 4, runs.join('\n'))
+    assert.equal(
+      runs.filter((one) => one === BASELINE).length,
+      2,
+      `the base, and people's commit\n${runs.join('\n')}`,
+    )
+    assert.notEqual(await site.github.read('ralph/sample', 'src/person.mjs'), null)
+    assert.equal(await site.github.read('ralph/sample', 'leak.txt'), '')
+  })
+  await t.test('the agent ran in work jobs alone, the gates in gate jobs alone', () => {
+    const ran = (key: string, text: RegExp) =>
+      site.runner.runs.some((one) =>
+        one.jobs.some((job) => job.key === key && text.test(job.steps.map((step) => step.log).join('\n'))),
+      )
+    for (const key of ['claim', 'gate', 'land']) assert.equal(ran(key, /at pushed/), false, key)
+    assert.equal(ran('work', /at pushed/), true)
+    for (const key of ['claim', 'work']) assert.equal(ran(key, /\[test\] /), false, key)
+    assert.equal(ran('gate', /\[test\] PASSED/), true)
+  })
+  await t.test('work and gate have a token that only reads, and write nothing', () => {
+    for (const one of site.runner.runs)
+      for (const job of one.jobs.filter(
+        ({ key, conclusion }) => ['work', 'gate'].includes(key) && conclusion !== 'skipped',
+      )) {
+        assert.deepEqual(
+          Object.entries(job.permissions).filter(([, level]) => level !== 'none'),
+          [['contents', 'read']],
+        )
+        const asked = site.github.requests.filter((request) => request.job?.jobId === job.id)
+        assert.deepEqual(
+          asked.filter(
+            (request) =>
+              /receive-pack/.test(request.path) || (request.kind !== 'git' && request.method !== 'GET'),
+          ),
+          [],
+        )
+      }
+  })
+})
+
+/** A workflow in which something between two jobs is not as it should be. */
+const twisted = (from: string | RegExp, to: string) => (text: string) => {
+  const changed = text.replace(from, to)
+  assert.notEqual(changed, text)
+  return changed
+}
+
+test('what is handed over is checked again: whatever does not fit is lost or refused, and never lands', async (t) => {
+  const one = (more: Partial<Parameters<typeof openSite>[0]> = {}) =>
+    openSite({
+      separate: true,
+      stories: [story('US-001', 'one')],
+      script: { 'US-001': [goodTurn('one', 1)] },
+      ...more,
+      inputs: { baseline: 'off', 'max-attempts': '1', maxInterruptions: '1', ...more.inputs },
+    })
+  const neverPassed = async (site: Site, why: RegExp) => {
+    const run = site.last()
+    assert.notEqual(outputsOf(run).outcome, 'complete', site.log())
+    assert.equal(
+      (await site.prd()).userStories.some((each) => each.passes),
+      false,
+    )
+    assert.equal(await site.github.read('ralph/sample', 'src/one.mjs'), null)
+    assert.match(site.log(), why)
+    assert.equal((await site.state()).lease, null)
+  }
+  await t.test('a pack that is not the one of the work job', async () => {
+    await using site = await one({
+      workflow: twisted(
+        /( {6}- uses: ralph\/action@v1\n {8}with:\n {10}command: land)/,
+        '      - run: echo >>.git/ralph/handover/work.pack\n$1',
+      ),
+    })
+    await site.go()
+    await neverPassed(site, /the iteration is lost: the pack is not the one/)
+  })
+  await t.test('gate results for other code', async () => {
+    await using site = await one({
+      workflow: twisted(
+        /RALPH_FROM_GATE: .*/,
+        `RALPH_FROM_GATE: \${{ format('{{"nonce":"{0}","code":"${'a'.repeat(64)}","gates":[{{"name":"syntax","ok":true,"ms":1}},{{"name":"test","ok":true,"ms":1}}]}}', fromJSON(needs.claim.outputs.handover).nonce) }}`,
+      ),
+    })
+    await site.go()
+    await neverPassed(site, /the gate job ran on other code/)
+  })
+  await t.test('gate results of another run', async () => {
+    await using site = await one({
+      workflow: twisted(/RALPH_FROM_GATE: .*/, `RALPH_FROM_GATE: '{"nonce":"x","code":null,"gates":[]}'`),
+    })
+    await site.go()
+    await neverPassed(site, /the gate job handed nothing over/)
+  })
+  await t.test('a workflow file that the agent wrote', async () => {
+    await using site = await one({
+      script: {
+        'US-001': [{ files: { '.github/workflows/ralph.yml': 'on: push\njobs: {}\n', 'src/one.mjs': '' } }],
+      },
+    })
+    await site.go()
+    await neverPassed(site, /the guard refused .*ralph\.yml/)
+    assert.match(
+      (await site.github.read('ralph/sample', '.github/workflows/ralph.yml')) ?? '',
+      /command: land/,
+    )
+  })
+  await t.test('the four jobs at another level of isolation', async () => {
+    await using site = await one({ inputs: { isolation: 'same-user' } })
+    const run = await site.go()
+    assert.match(
+      annotationsOf(run, 'error').join('\n'),
+      /isolation: found same-user, expected separate-job[\s\S]*ralph-separate\.yml/,
+    )
+    assert.equal((await site.github.pulls()).length, 0)
+  })
+  await t.test('this level in one job', async () => {
+    await using site = await openSite({
+      stories: [story('US-001', 'one')],
+      script: {},
+      inputs: { isolation: 'separate-job' },
+    })
+    const run = await site.go()
+    assert.match(
+      annotationsOf(run, 'error').join('\n'),
+      /input command: found auto, expected claim, work, gate or land/,
+    )
+  })
+})
+
+test('the work job is lost with its machine: its iteration is given back, and the next run does it', async () => {
+  await using site = await openSite({
+    separate: true,
+    stories: [story('US-001', 'one')],
+    script: {},
+    inputs: { baseline: 'off' },
+  })
+  const there = site.hold('there')
+  await site.setScript({
+    'US-001': [
+      {
+        ...goodTurn('one', 1),
+        shell: `[ -e ${'$HOME'}/../../again ] || { touch ${'$HOME'}/../../again; ${there.shell}; }`,
+      },
+    ],
+  })
+  const going = site.go()
+  const first = await there.reached()
+  site.runner.kill(first.id)
+  const run = await going
   assert.equal(outputsOf(run).outcome, 'complete', site.log())
-  assert.deepEqual(shape(site), [
-    'claim gate land',
-    'claim work gate land',
-    'claim work gate land',
-    'claim work gate land',
-    'claim work gate land',
-  ])
-  assert.equal(outputsOf(run).iterations, '3')
+  assert.equal(shape(site)[0], 'claim work! land')
+  assert.equal(outputsOf(run).iterations, '1')
+  assert.equal((await site.state()).timeline[0]?.result, 'returned')
+})
+
+test('a person cancels while the agent works: saved, told, and not gone on with', async () => {
+  await using site = await openSite({
+    separate: true,
+    stories: [story('US-001', 'one')],
+    script: {},
+    inputs: { baseline: 'off' },
+  })
+  const there = site.hold('there')
+  await site.setScript({ 'US-001': [{ ...goodTurn('one', 1), shell: there.shell }] })
+  const going = site.go()
+  const first = await there.reached()
+  site.runner.cancel(first.id)
+  const run = await going
+  assert.equal(run.id, first.id, 'no other run was started')
+  assert.equal(run.conclusion, 'cancelled')
+  const state = await site.state()
+  assert.equal(state.lease, null)
+  assert.equal(state.attempt, null)
+  assert.equal(state.prd.run.outcome, 'interrupted')
+  assert.equal(state.prd.userStories[0]?.retries, 0)
 })

@@ -187,7 +187,7 @@ export async function openSite(options: SiteOptions): Promise<Site> {
       return {
         shell: `echo "at ${name}"; cat "${pipe}" >/dev/null`,
         async reached() {
-          const at = (run: Run) => runner.log(run).includes(`at ${name}\n`)
+          const at = (run: Run) => `${runner.log(run)}\n`.includes(`at ${name}\n`)
           const run = await runner.when(
             (one) => at(one) || runner.runs.every((other) => other.status === 'completed'),
           )
