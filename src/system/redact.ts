@@ -21,11 +21,16 @@ export type Finding = { what: string; line: number }
 /** Takes text in any portions; what all calls return, joined, is what `redact` makes of the joined portions. */
 export type RedactStream = { write(chunk: string): string; end(): string }
 
+/** Takes text line by line and gives each one back at once: what a later line may turn into a secret is hidden early. */
+export type RedactLines = (text: string) => string
+
 export type Redactor = {
   /** The text with every secret replaced by `***`. Linear in the text. */
   redact(text: string): string
   /** The same for a stream; at most some 20 KB are held back, and only while they may belong to a secret. */
   stream(): RedactStream
+  /** For what people watch; a text of several lines is taken as so many, and never becomes fewer. */
+  lines(): RedactLines
   /** Whether there is a secret in it. Bytes are read as UTF-8, and as UTF-16 when they have zero bytes. */
   finds(content: string | Uint8Array): boolean
   /** The secrets in it, at most 1,000. */
@@ -39,7 +44,8 @@ const PRIVATE_KEY = 'a private key'
 /**
  * A redactor for these values (tokens, keys, passwords; each line of a value of several lines counts by itself too,
  * as the runner does it) and for well-known key shapes. Values are also found as base64 in any of its three
- * alignments and both alphabets, URL-encoded, JSON-escaped, as hex, and when line breaks cut them.
+ * alignments and both alphabets, as hex, when line breaks cut them, and behind escapes of any mixture: URL, HTML,
+ * JSON and other program text, quoted-printable.
  */
 export function createRedactor(values: string[]): Redactor {
   const automaton = buildAutomaton(values)
@@ -60,13 +66,17 @@ export function createRedactor(values: string[]): Redactor {
     }
     return found.slice(0, enough)
   }
-  const stream = (): RedactStream => createScanner(automaton, () => {})
+  const stream = (): Scanner => createScanner(automaton, () => {})
   return {
     redact(text) {
       const scanner = stream()
       return scanner.write(text) + scanner.end()
     },
     stream,
+    lines() {
+      const scanner = stream()
+      return (text) => text.split('\n').map(scanner.line).join('\n')
+    },
     finds: (content) => run(content, 1).length > 0,
     findings: (content) => run(content, MAX_FINDINGS),
   }
@@ -133,6 +143,7 @@ function encodingsOf(value: string): string[] {
     html.replace(/'/g, '&#39;'),
     hex,
     hex.toUpperCase(),
+    binaryOf(bytes), // escapes are undone byte by byte
   ]
   for (const shift of [0, 1, 2]) {
     const inner = base64Inside(bytes, shift)
@@ -149,9 +160,46 @@ function lowerEscapes(url: string): string {
 function base64Inside(bytes: Uint8Array, shift: number): string {
   const padded = new Uint8Array(shift + bytes.length)
   padded.set(bytes, shift)
+  return btoa(binaryOf(padded)).slice(Math.ceil((shift * 8) / 6), Math.floor((padded.length * 8) / 6))
+}
+
+/** A unit for each byte. */
+function binaryOf(bytes: Uint8Array): string {
   let binary = ''
-  for (const byte of padded) binary += String.fromCharCode(byte)
-  return btoa(binary).slice(Math.ceil((shift * 8) / 6), Math.floor((padded.length * 8) / 6))
+  for (const byte of bytes) binary += String.fromCharCode(byte)
+  return binary
+}
+
+// ---------------------------------------------------------------- escapes
+
+/** URL and quoted-printable, program text and shells, HTML; what stands for a line break stands for nothing. */
+const ESCAPE =
+  /[%=]([0-9A-Fa-f]{2})|=\r?\n|\\(?:u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]{1,6})\}|x([0-9A-Fa-f]{2})|([0-3][0-7]{2})|[nr]|([^A-Za-z0-9\r\n]))|&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|(amp|lt|gt|quot|apos));/y
+const LONGEST_ESCAPE = 10
+const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+
+type Escape = { units: string; from: number; to: number }
+
+function startsEscape(unit: number): boolean {
+  return unit === 92 || unit === 37 || unit === 38 || unit === 61 // \ % & =
+}
+
+/** The escape that begins at `from`, or null. */
+function escapeAt(text: string, from: number): Escape | null {
+  ESCAPE.lastIndex = from
+  const match = ESCAPE.exec(text)
+  if (match === null) return null
+  const [all, byte, unit, point, hex, octal, plain, decimal, hexPoint, name] = match
+  const code = byte ?? unit ?? point ?? hex ?? hexPoint
+  const number = Number.parseInt(code ?? octal ?? decimal ?? '', code !== undefined ? 16 : octal ? 8 : 10)
+  const units =
+    plain ??
+    (name === undefined
+      ? Number.isNaN(number) || number > 0x10ffff
+        ? ''
+        : String.fromCodePoint(number)
+      : (ENTITIES[name] ?? ''))
+  return { units, from, to: from + all.length }
 }
 
 // ---------------------------------------------------------------- finding many texts at once (Aho and Corasick)
@@ -263,20 +311,41 @@ for (const c of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_
   isTokenUnit[c.charCodeAt(0)] = 1
 
 /** One look that most runs do not pass. */
-const ANY_START = /gh[pousr]_|github_pat_|sk-|A[KS]IA|xox[abeprs]-|AIza|npm_|glpat-|eyJ/
+const ANY_START =
+  /gh[pousr]_|github_pat_|sk-|A[KS]IA|xox[abeprs]-|xapp-|AIza|ya29\.|GOCSPX-|npm_|pypi-|glpat-|_live_|hf_|SG\.|dckr_pat_|shp|hvs\.|AGE-SECRET|eyJ/
 
 /** Every expression is a start and one greedy class, so none can backtrack over more than one run. */
-const SHAPES: { what: string; shape: RegExp; also?: RegExp }[] = [
-  { what: 'a GitHub token', shape: /gh[pousr]_[A-Za-z0-9]{20,}/g },
-  { what: 'a GitHub token', shape: /github_pat_[A-Za-z0-9_]{20,}/g },
-  { what: 'an Anthropic key', shape: /sk-ant-[A-Za-z0-9_-]{16,}/g },
+const SHAPES: { what: string; start: string; shape: RegExp; also?: RegExp }[] = [
+  { what: 'a GitHub token', start: 'gh', shape: /gh[pousr]_[A-Za-z0-9]{20,}/g },
+  { what: 'a GitHub token', start: 'github_pat_', shape: /github_pat_[A-Za-z0-9_]{20,}/g },
+  { what: 'an Anthropic key', start: 'sk-ant-', shape: /sk-ant-[A-Za-z0-9_-]{16,}/g },
   // `sk-` alone also begins CSS classes and ends words: only with a long unbroken piece, and not within a word.
-  { what: 'an API key (sk-...)', shape: /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{20,}/g, also: /[A-Za-z0-9]{16}/ },
-  { what: 'an AWS access key id', shape: /(?<![A-Za-z0-9])A[KS]IA[A-Z0-9]{16}(?![A-Za-z0-9])/g },
-  { what: 'a Slack token', shape: /xox[abeprs]-[A-Za-z0-9-]{10,}/g },
-  { what: 'a Google API key', shape: /AIza[A-Za-z0-9_-]{35}/g },
-  { what: 'an npm token', shape: /npm_[A-Za-z0-9]{36,}/g },
-  { what: 'a GitLab token', shape: /glpat-[A-Za-z0-9_-]{20,}/g },
+  {
+    what: 'an API key (sk-...)',
+    start: 'sk-',
+    shape: /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{20,}/g,
+    also: /[A-Za-z0-9]{16}/,
+  },
+  { what: 'an AWS access key id', start: 'IA', shape: /(?<![A-Za-z0-9])A[KS]IA[A-Z0-9]{16}(?![A-Za-z0-9])/g },
+  { what: 'a Slack token', start: 'xox', shape: /xox[abeprs]-[A-Za-z0-9-]{10,}/g },
+  { what: 'a Google API key', start: 'AIza', shape: /AIza[A-Za-z0-9_-]{35}/g },
+  { what: 'an npm token', start: 'npm_', shape: /npm_[A-Za-z0-9]{36,}/g },
+  { what: 'a GitLab token', start: 'glpat-', shape: /glpat-[A-Za-z0-9_-]{20,}/g },
+  { what: 'a PyPI token', start: 'pypi-', shape: /pypi-AgE[A-Za-z0-9_-]{50,}/g },
+  { what: 'a live Stripe key', start: 'k_live_', shape: /(?<![A-Za-z0-9])[spr]k_live_[A-Za-z0-9]{16,}/g },
+  { what: 'a Slack token', start: 'xapp-', shape: /xapp-\d-[A-Za-z0-9-]{20,}/g },
+  { what: 'a Google token', start: 'ya29.', shape: /ya29\.[A-Za-z0-9_-]{30,}/g },
+  { what: 'a Google client secret', start: 'GOCSPX-', shape: /GOCSPX-[A-Za-z0-9_-]{28}/g },
+  {
+    what: 'a SendGrid key',
+    start: 'SG.',
+    shape: /(?<![A-Za-z0-9])SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}/g,
+  },
+  { what: 'a Docker token', start: 'dckr_pat_', shape: /dckr_pat_[A-Za-z0-9_-]{27,}/g },
+  { what: 'a Hugging Face token', start: 'hf_', shape: /(?<![A-Za-z0-9_])hf_[A-Za-z0-9]{34,}/g, also: /\d/ },
+  { what: 'a Shopify token', start: 'shp', shape: /(?<![A-Za-z0-9])shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}/g },
+  { what: 'a Vault token', start: 'hvs.', shape: /(?<![A-Za-z0-9.])hvs\.[A-Za-z0-9_-]{24,}/g, also: /\d/ },
+  { what: 'an age key', start: 'AGE-SECRET', shape: /AGE-SECRET-KEY-1[A-Z0-9]{58}/g },
 ]
 
 type Hit = { what: string; from: number; to: number }
@@ -285,7 +354,8 @@ type Hit = { what: string; from: number; to: number }
 function keysIn(run: string): Hit[] {
   if (!ANY_START.test(run)) return []
   const hits: Hit[] = []
-  for (const { what, shape, also } of SHAPES) {
+  for (const { what, start, shape, also } of SHAPES) {
+    if (!run.includes(start)) continue
     for (const match of run.matchAll(shape)) {
       if (also !== undefined && !also.test(match[0].slice(3))) continue
       hits.push({ what, from: match.index, to: match.index + match[0].length })
@@ -314,11 +384,16 @@ function webTokensIn(run: string): Hit[] {
 
 // ---------------------------------------------------------------- the scanner
 
+type Scanner = RedactStream & { line(text: string): string }
+
+/** So many units that may begin a known value are hidden at the end of a line. */
+const BEGINNING = 8
+
 /**
  * Goes over the text once, unit by unit, and marks what is secret. Whether a unit is marked depends on the text
  * alone, never on the portions it came in; a unit is given out when nothing to come can change its mark.
  */
-function createScanner(a: Automaton, onFind: (what: string, offset: number) => void): RedactStream {
+function createScanner(a: Automaton, onFind: (what: string, offset: number) => void): Scanner {
   let buffer = '' // all offsets below count from its start
   let dropped = 0 // units given out before it
   let marks = new Uint8Array(1024)
@@ -331,10 +406,17 @@ function createScanner(a: Automaton, onFind: (what: string, offset: number) => v
   /** The last known value: first and last+1 unit, and the same counted without line breaks. */
   const last = { from: 0, to: 0, plainFrom: 0, plainTo: 0 } // changed in place: it is set for every match
   let plain = 0 // units without line breaks so far
-  let headers: { from: number; to: number }[] = []
+  let headers: { from: number; to: number; opens?: boolean }[] = []
   let bodyDone = 0 // lines of private keys without an end are marked up to here
+  let scanned = 0
+  /** The text with its escapes undone: followed from an escape on, for as long as a value may hold it. */
+  let undone: { state: number; starts: number[]; escape: number } | null = null
+  let pending: Escape | null = null // it goes on behind `scanned`
+  const covered = { from: 0, to: 0 } // the last value found behind escapes
+  let inKey = false // the last line belonged to a private key
 
-  const mark = (from: number, to: number): void => {
+  const mark = (wanted: number, to: number): void => {
+    const from = Math.max(0, wanted) // what a line began is given out already
     // A call of `fill` for every single unit is slow on Node 20.
     if (to - from < 32) for (let at = from; at < to; at += 1) marks[at] = 1
     else marks.fill(1, from, to)
@@ -376,12 +458,20 @@ function createScanner(a: Automaton, onFind: (what: string, offset: number) => v
     }
   }
 
+  const opens = (it: { to: number; opens?: boolean }): boolean => it.opens ?? isKeyStart(buffer, it.to)
+
   const keyEnds = (end: number): void => {
-    const first = headers.find((it) => isKeyStart(buffer, it.to))
+    const first = headers.find(opens)
     headers = []
+    inKey = false
     if (first === undefined) return
     mark(first.from, end)
     onFind(PRIVATE_KEY, dropped + first.from)
+  }
+  const markKeyLines = (from: number, to: number): void => {
+    for (const line of buffer.slice(from, to).matchAll(/[A-Za-z0-9+/=]{24,}/g)) {
+      mark(from + line.index, from + line.index + line[0].length)
+    }
   }
   /** Headers whose footer did not come: the header and what looks like the key's own lines. */
   const expire = (before: number): void => {
@@ -391,22 +481,60 @@ function createScanner(a: Automaton, onFind: (what: string, offset: number) => v
       first = headers[0]
     ) {
       headers.shift()
-      if (!isKeyStart(buffer, first.to)) continue
+      if (!opens(first)) continue
       mark(first.from, first.to)
       onFind(PRIVATE_KEY, dropped + first.from)
       // Headers in a row share most of their window: what was looked at stays so, but for a line on the border.
-      const body = Math.max(first.to, bodyDone - PEM_LINE)
-      for (const line of buffer.slice(body, first.from + PEM_WINDOW).matchAll(/[A-Za-z0-9+/=]{24,}/g)) {
-        mark(body + line.index, body + line.index + line[0].length)
-      }
+      const body = Math.max(0, first.to, bodyDone - PEM_LINE)
+      markKeyLines(body, Math.max(body, first.from + PEM_WINDOW))
       bodyDone = first.from + PEM_WINDOW
     }
   }
 
-  const scan = (from: number): void => {
+  /** What is ready to begin a value in the undone text: the plain text's last units. */
+  const beginUndone = (at: number) => {
+    const starts: number[] = []
+    let left = a.depth[state] ?? 0
+    for (let one = at; left > 0 && one > 0; one -= 1) {
+      if (isBreak(buffer.charCodeAt(one - 1))) continue
+      starts.push(one - 1)
+      left -= 1
+    }
+    return { state, starts: starts.reverse(), escape: at }
+  }
+
+  /** One unit of the undone text, which stands at `from` to `to`. */
+  const takeUndone = (it: NonNullable<typeof undone>, unit: number, from: number, to: number): void => {
+    it.state = advance(a, it.state, unit)
+    it.starts.push(from)
+    const depth = a.depth[it.state] ?? 0
+    if (it.starts.length > 2 * depth + 64) it.starts = it.starts.slice(it.starts.length - depth)
+    const length = a.known[it.state] ?? 0
+    if (length > 0) undoneEnds(it.starts.at(-length) ?? from, to)
+    // Without an escape in it, it is the plain text, which is followed anyway.
+    if (depth === 0 || (it.starts.at(-depth) ?? from) > it.escape) undone = null
+  }
+
+  const undoneEnds = (from: number, to: number): void => {
+    const isTold = marks[Math.max(0, from)] === 1 && marks[to - 1] === 1
+    const goesOn = from >= covered.from && from <= covered.to
+    mark(goesOn ? covered.to : from, to)
+    if (!goesOn) covered.from = from
+    covered.to = to
+    if (!isTold) onFind(KNOWN, dropped + from)
+  }
+
+  /** Goes on to the end, or to what may be an escape of which the end is not there yet. */
+  const scan = (isEnd: boolean): void => {
     const { root, known, header, footer } = a
-    for (let at = from; at < buffer.length; at += 1) {
+    let at = scanned
+    for (; at < buffer.length; at += 1) {
       const unit = buffer.charCodeAt(at)
+      if (pending === null && startsEscape(unit)) {
+        if (!isEnd && buffer.length - at < LONGEST_ESCAPE) break
+        pending = escapeAt(buffer, at)
+        if (pending !== null) undone ??= beginUndone(at)
+      }
       if (isTokenUnit[unit] === 1) {
         if (runStart === -1) runStart = at
         else if (at - runStart >= RUN_WINDOW) {
@@ -419,22 +547,64 @@ function createScanner(a: Automaton, onFind: (what: string, offset: number) => v
       }
       if (unit === 10 || unit === 13) {
         breaks += 1
-        if (breaks > a.breaks) state = 0
-        continue
+        if (breaks > a.breaks) {
+          state = 0
+          undone = null
+        }
+      } else {
+        breaks = 0
+        plain += 1
+        state = state === 0 ? (root[unit] as number) : advance(a, state, unit)
+        if (state !== 0) {
+          const length = known[state] as number
+          if (length > 0) knownEnds(at + 1, length)
+          if (header[state] !== 0 || footer[state] !== 0) {
+            expire(at + 1)
+            if (header[state] !== 0) headers.push({ from: back(at + 1, header[state] as number), to: at + 1 })
+            else keyEnds(at + 1)
+          }
+        }
       }
-      breaks = 0
-      plain += 1
-      state = state === 0 ? (root[unit] as number) : advance(a, state, unit)
-      if (state === 0) continue
-      const length = known[state] as number
-      if (length > 0) knownEnds(at + 1, length)
-      if (header[state] !== 0 || footer[state] !== 0) {
-        expire(at + 1)
-        if (header[state] !== 0) headers.push({ from: back(at + 1, header[state] as number), to: at + 1 })
-        else keyEnds(at + 1)
+      if (undone === null && pending === null) continue
+      if (pending === null) {
+        if (undone !== null && !isBreak(unit)) takeUndone(undone, unit, at, at + 1)
+      } else if (pending.to === at + 1) {
+        const { units, from, to } = pending
+        pending = null
+        if (undone !== null) undone.escape = from
+        for (let index = 0; index < units.length && undone !== null; index += 1)
+          takeUndone(undone, units.charCodeAt(index), from, to)
+        if (undone?.state === 0) undone = null
       }
     }
-    expire(buffer.length)
+    scanned = at
+    expire(scanned)
+  }
+
+  /** The first unit that may still become secret. */
+  const firstOpen = (): number => {
+    const partial = state === 0 ? scanned : back(scanned, a.depth[state] ?? 0)
+    const run = runStart === -1 ? scanned : runStart
+    const hidden = undone === null ? scanned : (undone.starts.at(-(a.depth[undone.state] ?? 0)) ?? scanned)
+    return Math.min(partial, run, hidden, pending?.from ?? scanned, headers[0]?.from ?? scanned)
+  }
+
+  /** Hides at the end of a line what the next one may make a secret. */
+  const hideBeginnings = (text: string): void => {
+    const end = buffer.length
+    const depth = a.depth[state] ?? 0
+    if (depth >= BEGINNING) mark(back(end, depth), end)
+    const undoneDepth = a.depth[undone?.state ?? 0] ?? 0
+    if (undoneDepth >= BEGINNING) mark(undone?.starts.at(-undoneDepth) ?? end, end)
+    if (inKey && /^[\s>|]*[A-Za-z0-9+/=]+\s*$/.test(text)) mark(0, text.length)
+    else if (!/^\s*$|^\s*[\w-]+: /.test(text)) inKey = false
+    headers = headers.filter(opens)
+    for (const it of headers) {
+      inKey ||= it.to > 0
+      it.opens = true
+      mark(it.from, it.to)
+      markKeyLines(Math.max(0, it.to), end)
+    }
   }
 
   const give = (safe: number): string => {
@@ -461,33 +631,49 @@ function createScanner(a: Automaton, onFind: (what: string, offset: number) => v
     dropped += safe
     if (runStart !== -1) runStart -= safe
     bodyDone -= safe
-    last.from -= safe
-    last.to -= safe
-    headers = headers.map((it) => ({ from: it.from - safe, to: it.to - safe }))
+    scanned -= safe
+    for (const it of [last, covered, ...headers, ...(pending === null ? [] : [pending])]) {
+      it.from -= safe
+      it.to -= safe
+    }
+    if (undone !== null) {
+      undone.starts = undone.starts.map((start) => start - safe)
+      undone.escape -= safe
+    }
     return out
+  }
+
+  const take = (chunk: string): void => {
+    const from = buffer.length
+    buffer += chunk
+    if (buffer.length <= marks.length) return
+    const more = new Uint8Array(Math.max(buffer.length, 2 * marks.length))
+    more.set(marks.subarray(0, from))
+    marks = more
   }
 
   return {
     write(chunk) {
       if (chunk === '') return ''
-      const from = buffer.length
-      buffer += chunk
-      if (buffer.length > marks.length) {
-        const more = new Uint8Array(Math.max(buffer.length, 2 * marks.length))
-        more.set(marks.subarray(0, from))
-        marks = more
-      }
-      scan(from)
-      const partial = state === 0 ? buffer.length : back(buffer.length, a.depth[state] ?? 0)
-      const run = runStart === -1 ? buffer.length : runStart
-      return give(Math.min(partial, run, headers[0]?.from ?? buffer.length))
+      take(chunk)
+      scan(false)
+      return give(firstOpen())
     },
     end() {
+      scan(true)
       if (runStart !== -1) runEnds(runStart, buffer.length)
       runStart = -1
       state = 0
+      undone = null
       expire(Number.MAX_SAFE_INTEGER)
       return give(buffer.length)
+    },
+    line(text) {
+      inSecret = false
+      take(`${text}\n`)
+      scan(true)
+      hideBeginnings(text)
+      return give(buffer.length).replace(/\n$/, '')
     },
   }
 }

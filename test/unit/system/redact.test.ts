@@ -34,6 +34,13 @@ test('the usual encodings of a value are found', () => {
     HEX: bytes.toString('hex').toUpperCase(),
     html: SECRET.replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;'),
     wrapped: `${SECRET.slice(0, 10)}\r\n${SECRET.slice(10)}`,
+    'html by numbers': SECRET.replace(/[^a-z]/g, (it) => `&#${it.charCodeAt(0)};`),
+    'html of OWASP': SECRET.replace(/[^a-z0-9]/g, (it) => `&#x${it.charCodeAt(0).toString(16)};`),
+    'url, half of it': encodeURI(SECRET),
+    'url, every byte': [...bytes].map((it) => `%${it.toString(16)}`).join(''),
+    'program text': SECRET.replace(/[^a-z]/g, (it) => `\\x${it.charCodeAt(0).toString(16)}`),
+    'a shell word': SECRET.replace(/[^a-z0-9-]/g, (it) => `\\${it}`),
+    'quoted-printable': `${SECRET.slice(0, 9).replaceAll('-', '=2D')}=\r\n${SECRET.slice(9)}`,
   }
   for (const before of ['', 'x', 'xy', 'x-access-token:']) {
     for (const after of ['', 'z', 'zz']) {
@@ -51,6 +58,23 @@ test('the usual encodings of a value are found', () => {
     assert.ok(!one.finds(one.redact(form)), name)
     assert.ok(one.finds(new TextEncoder().encode(form)), `${name}, bytes`)
     assert.ok(one.finds(new Uint8Array(Buffer.from(form, 'utf16le'))), `${name}, UTF-16`)
+  }
+})
+
+test('a value in another alphabet is found behind escapes of its bytes and of its units', () => {
+  const value = 'passwört-für-alle'
+  const redactor = createRedactor([value])
+  const bytes = [...Buffer.from(value)].map((it) => it.toString(16).padStart(2, '0'))
+  for (const form of [
+    encodeURIComponent(value),
+    bytes.map((it) => `=${it.toUpperCase()}`).join(''),
+    bytes.map((it) => `\\x${it}`).join(''),
+    value.replace(/[^a-z]/g, (it) => `&#${it.codePointAt(0)};`),
+    value.replace(/[^a-z]/g, (it) => `\\u00${it.charCodeAt(0).toString(16)}`),
+    value.replace(/[öü]/g, (it) => [...Buffer.from(it)].map((byte) => `\\${byte.toString(8)}`).join('')),
+  ]) {
+    assert.equal(redactor.redact(`>${form}<`), '>***<', form)
+    assert.equal(redactor.findings(form).length, 1, form)
   }
 })
 
@@ -85,6 +109,18 @@ test('well-known keys are found without being known', () => {
     `AIza${'Sy_-1'.repeat(7)}`,
     `npm_${'aB3'.repeat(12)}`,
     `glpat-${'aB3-_'.repeat(4)}`,
+    `pypi-AgEIcHlwaS5vcmc${'aB3_-'.repeat(12)}`,
+    `sk_live_${'aB3'.repeat(8)}`,
+    `rk_live_${'aB3'.repeat(8)}`,
+    `xapp-1-A0${'1234567890-'.repeat(3)}`,
+    `ya29.${'aB3_-'.repeat(8)}`,
+    `GOCSPX-${'aB3_'.repeat(7)}`,
+    `SG.${'aB'.repeat(11)}.${'x'.repeat(43)}`,
+    `dckr_pat_${'aB3'.repeat(9)}`,
+    `hf_${'aB'.repeat(16)}34`,
+    `shpat_${'0a'.repeat(16)}`,
+    `hvs.${'aB3'.repeat(8)}`,
+    `AGE-SECRET-KEY-1${'QZ'.repeat(29)}`,
     WEB_TOKEN,
     pem(''),
     pem('RSA '),
@@ -115,6 +151,8 @@ test('ordinary text has no keys in it', () => {
     'ghp_short sk-short AKIA AKIAIOS xoxb- eyJhbGciOiJIUzI1NiJ9 AIza',
     'sourceMappingURL=data:application/json;base64,eyJ2ZXJzaW9uIjozLCJzb3VyY2VzIjpbXX0=',
     `"integrity": "sha512-${btoa('x'.repeat(64))}"`,
+    'the_hf_abstractmethodsofthebaseclassofitall shplit hvs.example.com.and.more.of.it.without.any.number ya29.x',
+    'sk_live_key pk_test_1234567890123456789 pypi-publish-action-with-a-long-name GOCSPX-short',
     "if (key.startsWith('-----BEGIN PRIVATE KEY-----')) return 'pkcs8'",
     '0123456789abcdef0123456789abcdef01234567 this.is.a.long.chain.of.property.accesses.that.goes.on',
   ]
@@ -139,6 +177,28 @@ const plainValue = fc.string({
   maxLength: 40,
 })
 const values = fc.array(plainValue, { maxLength: 4 })
+/** Each unit as it is, or behind one of the escapes that may stand for it. */
+function escapedForm(value: string): fc.Arbitrary<string> {
+  const ways = fc.array(fc.nat({ max: 9 }), { minLength: value.length, maxLength: value.length })
+  return ways.map((choice) => [...value.split('')].map((unit, at) => escaped(unit, choice[at] ?? 0)).join(''))
+}
+
+function escaped(unit: string, way: number): string {
+  const code = unit.charCodeAt(0)
+  const hex = code.toString(16)
+  const byte = hex.padStart(2, '0')
+  const isByte = code < 0x80
+  if (way === 0 && isByte) return `%${byte}`
+  if (way === 1 && isByte) return `%${byte.toUpperCase()}`
+  if (way === 2 && isByte) return `=${byte.toUpperCase()}`
+  if (way === 3) return `&#${code};`
+  if (way === 4) return `&#x${hex.toUpperCase()};`
+  if (way === 5) return `\\u${hex.padStart(4, '0')}`
+  if (way === 6 && isByte) return `\\x${byte}`
+  if (way === 7 && isByte) return `\\${code.toString(8).padStart(3, '0')}`
+  return '%\\&='.includes(unit) ? `\\u${hex.padStart(4, '0')}` : unit
+}
+
 const piece = (known: string[]): fc.Arbitrary<string> =>
   fc.oneof(
     fc.string({ unit: fc.constantFrom(...'abAB01+/ "\\%\n_-.é€'), maxLength: 12 }),
@@ -160,6 +220,22 @@ const piece = (known: string[]): fc.Arbitrary<string> =>
       '-----END RSA PRIVATE KEY-----',
       `${'QUJD'.repeat(8)}\n`,
     ),
+    fc.constantFrom(
+      '%',
+      '%4',
+      '%41',
+      '&',
+      '&#',
+      '&#65;',
+      '&lt;',
+      '\\',
+      '\\u0041',
+      '\\x',
+      '=\n',
+      '=\r\n',
+      '=',
+    ),
+    fc.constantFrom('', ...known).chain(escapedForm),
     fc.constantFrom(...known, ...known.map((it) => btoa(unescape(encodeURIComponent(it)))), ''),
   )
 const texts = values.chain((known) =>
@@ -221,6 +297,112 @@ test('no known value is left', () => {
   )
 })
 
+test('no mixture of escapes hides a value, and nothing else is lost', () => {
+  const value = fc
+    .string({ unit: fc.constantFrom(...'abAB01+/ "\\%&=<>_-.é€'), minLength: 6, maxLength: 30 })
+    .filter((it) => it.trim().length >= 6)
+    .map((it) => it.trim())
+  fc.assert(
+    fc.property(
+      value.chain((secret) => fc.tuple(fc.constant(secret), escapedForm(secret))),
+      fc.array(fc.nat(), { maxLength: 6 }),
+      ([secret, form], cuts) => {
+        const text = `before [${form}] behind`
+        assert.equal(createRedactor([secret]).redact(text), 'before [***] behind')
+        assert.equal(streamed([secret], chunks(text, cuts)), 'before [***] behind')
+        assert.equal(createRedactor([secret]).findings(text).length, 1)
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
+
+test('what holds no secret stays what it is, also in portions and line by line', () => {
+  const ordinary = fc
+    .array(
+      fc.oneof(
+        fc.constantFrom(...'ab01%=&\\;#x\n\r -', '%41', '&lt;', '=\n'),
+        fc.string({ unit: 'binary', maxLength: 4 }),
+      ),
+    )
+    .map((parts) => parts.join(''))
+  fc.assert(
+    fc.property(ordinary, fc.array(fc.nat(), { maxLength: 6 }), (text, cuts) => {
+      assert.equal(streamed(['a value that does not stand there'], chunks(text, cuts)), text)
+      const line = createRedactor(['a value that does not stand there']).lines()
+      assert.equal(
+        text
+          .split('\n')
+          .map((it) => line(it))
+          .join('\n'),
+        text,
+      )
+    }),
+    { numRuns: 500 },
+  )
+})
+
+// ---------------------------------------------------------------- line by line
+
+test('a private key that comes line by line gives away no line of it', () => {
+  const line = none.lines()
+  const shown = `it is:\n${pem('RSA ')}\nand then prose that goes on and on\n`.split('\n').map(line)
+  assert.deepEqual(shown, [
+    'it is:',
+    '***',
+    '***',
+    '***',
+    '***',
+    '***',
+    'and then prose that goes on and on',
+    '',
+  ])
+})
+
+test('without its end it is hidden for as long as it looks like one', () => {
+  const line = none.lines()
+  const text = `${pem('').split('\n').slice(0, 4).join('\n')}\ndone with it\nmain\n${'QUJD'.repeat(16)}`
+  assert.deepEqual(text.split('\n').map(line), ['***', '***', '***', '***', 'done with it', 'main', '***'])
+})
+
+test('code that only looks for a header opens no key', () => {
+  const line = none.lines()
+  const text = ["x.startsWith('-----BEGIN PRIVATE KEY-----')", 'QUJD'.repeat(16)]
+  assert.deepEqual(text.map(line), text)
+})
+
+test('a value that is cut by line ends is hidden from its eighth character on', () => {
+  const line = one.lines()
+  const lines =
+    Buffer.from(SECRET)
+      .toString('base64')
+      .match(/.{1,19}/g) ?? []
+  assert.ok(lines.length > 2)
+  assert.deepEqual(
+    lines.slice(0, -1).map((it) => line(it)),
+    lines.slice(0, -1).map(() => '***'),
+  )
+  assert.equal(one.lines()(`say ${SECRET.slice(0, 7)}`), `say ${SECRET.slice(0, 7)}`)
+  assert.equal(one.lines()(`say ${SECRET.slice(0, 8)}`), 'say ***')
+})
+
+test('line by line never shows what the whole text would hide of a value, and keeps the lines', () => {
+  fc.assert(
+    fc.property(texts, ([known, text]) => {
+      const redactor = createRedactor(known)
+      const line = redactor.lines()
+      const shown = text.split('\n').map((it) => line(it))
+      assert.equal(shown.length, text.split('\n').length)
+      assert.equal(redactor.lines()(text), shown.join('\n'))
+      for (const value of known) {
+        const plain = value.trim()
+        if (plain.length >= 6 && !/[\r\n]/.test(plain)) assert.ok(!shown.some((it) => it.includes(plain)))
+      }
+    }),
+    { numRuns: 400 },
+  )
+})
+
 test('every base64 of a text that holds the value is found', () => {
   const value = fc
     .uint8Array({ minLength: 6, maxLength: 40 })
@@ -265,6 +447,10 @@ test('10 MB take less than a second, hostile ones too', () => {
     dashes: fill('-'),
     breaks: fill('value-\n\n\n'),
     keys: fill(`${GITHUB} `),
+    escapes: fill('%76alue-1-%73%33cr3t'),
+    'a long value behind escapes': fill('%61'),
+    'nearly a long value behind escapes': fill(`${'a%62'.repeat(499)} `),
+    'starts of escapes': fill('%\\&='),
   }
   for (const [name, text] of Object.entries(cases)) {
     const took = seconds(() => redactor.redact(text))
