@@ -78,6 +78,12 @@ test('a value in another alphabet is found behind escapes of its bytes and of it
   }
 })
 
+test('a value behind escapes is found where another one had begun', () => {
+  const redactor = createRedactor(['aaab-1'])
+  assert.equal(redactor.redact('%61aa%61b-1.'), '%61***.')
+  assert.equal(redactor.redact('aa%61aab%2d1.'), 'aa***.')
+})
+
 test('each line of a value of several lines counts, and line ends do not matter', () => {
   const value = 'first line of it\nsecond line\n\n\nlast one'
   const redactor = createRedactor([value])
