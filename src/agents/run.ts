@@ -8,6 +8,7 @@ import { finished } from 'node:stream/promises'
 import { messageOf } from '../system/errors.ts'
 import type { OtherUser } from '../system/other-user.ts'
 import { type Exit, runUntrusted } from '../system/process.ts'
+import type { Redactor } from '../system/redact.ts'
 import type { AgentEvent, AgentVendor, SessionResult, Usage } from './agent.ts'
 import { oneLine } from './ending.ts'
 
@@ -34,7 +35,7 @@ export type AgentRequest = {
   signal?: AbortSignal
   onEvent?: (event: AgentEvent) => void
   /** Takes secrets out of what is told and kept: events and transcript. */
-  redact?: (text: string) => string
+  redactor: Redactor
   /** Every line of both streams goes there, at most 64 MB; a file that cannot be written is only reported. */
   transcriptPath?: string
   captureBytes: number
@@ -65,9 +66,10 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   await using used = await openUsageFile(vendor, request.as ?? null)
   const args = [...command.args, ...used.args, ...(onStdin ? [] : [request.prompt])]
   const parser = vendor.parser(Date.now)
-  const redact = request.redact ?? ((text: string) => text)
-  const tell = (event: AgentEvent): void => request.onEvent?.(shown(event, request.cwd, redact))
-  const transcript = openTranscript(request.transcriptPath, tell)
+  // A private key comes line by line, and what is cut ends within a secret: each hides what another line may complete.
+  const [told, errors] = [request.redactor.lines(), request.redactor.lines()]
+  const tell = (event: AgentEvent): void => request.onEvent?.(shown(event, request.cwd, told))
+  const transcript = openTranscript(request.transcriptPath, request.redactor, tell)
 
   const cancelled = request.signal?.aborted === true
   const spent = new AbortController()
@@ -84,8 +86,9 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
     as: request.as ?? null,
     lineLimit: LINE_LIMIT,
     onLine: (stream, line) => {
-      transcript.write(redact(line))
-      for (const event of parser.line(stream, line)) {
+      transcript.write(stream, line)
+      // stdout is parsed as it is: in a line of JSON a secret may cover more than one field.
+      for (const event of parser.line(stream, stream === 'stderr' ? errors(line) : line)) {
         if (event.kind === 'usage' && isBeyond(request, event.usage)) spent.abort()
         tell(event)
       }
@@ -103,7 +106,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   const hidden = secretsOf(vendor, request.env)
   return {
     ...end,
-    message: withInstall(hide(end.message, hidden), run.exit, vendor),
+    message: withInstall(request.redactor.lines()(hide(end.message, hidden)), run.exit, vendor),
     usage: {
       ...end.usage,
       ...(await used.read()),
@@ -213,9 +216,33 @@ async function openUsageFile(vendor: AgentVendor, as: OtherUser | null) {
   }
 }
 
-type Transcript = { write(line: string): void; close(): Promise<void> }
+/** What two streams say, in whole lines and without secrets; a secret of one may have lines of the other in it. */
+function redactedLines(redactor: Redactor, give: (text: string) => void) {
+  const streams = { stdout: redactor.stream(), stderr: redactor.stream() }
+  const held = { stdout: '', stderr: '' }
+  return {
+    line(name: 'stdout' | 'stderr', text: string): void {
+      held[name] += streams[name].write(`${text}\n`)
+      const end = held[name].lastIndexOf('\n') + 1
+      if (end > 0) give(held[name].slice(0, end))
+      held[name] = held[name].slice(end)
+    },
+    end(): void {
+      for (const name of ['stdout', 'stderr'] as const) {
+        const rest = held[name] + streams[name].end()
+        if (rest !== '') give(rest.endsWith('\n') ? rest : `${rest}\n`)
+      }
+    },
+  }
+}
 
-function openTranscript(path: string | undefined, tell: (event: AgentEvent) => void): Transcript {
+type Transcript = { write(stream: 'stdout' | 'stderr', line: string): void; close(): Promise<void> }
+
+function openTranscript(
+  path: string | undefined,
+  redactor: Redactor,
+  tell: (event: AgentEvent) => void,
+): Transcript {
   if (path === undefined) return { write: () => {}, close: async () => {} }
   let left = TRANSCRIPT_LIMIT
   let broken = false
@@ -231,13 +258,16 @@ function openTranscript(path: string | undefined, tell: (event: AgentEvent) => v
   }
   const file = createWriteStream(path)
   file.on('error', give)
+  const put = (text: string): void => {
+    if (broken || left <= 0) return
+    left -= Buffer.byteLength(text)
+    file.write(left > 0 ? text : '... the transcript is cut here ...\n')
+  }
+  const hidden = redactedLines(redactor, put)
   return {
-    write(line) {
-      if (broken || left <= 0) return
-      left -= Buffer.byteLength(line) + 1
-      file.write(left > 0 ? `${line}\n` : '... the transcript is cut here ...\n')
-    },
+    write: hidden.line,
     async close() {
+      hidden.end()
       file.end()
       await finished(file).catch(give)
     },

@@ -49,11 +49,12 @@ export function createSessions(options: SessionsOptions): AgentPort {
   async function session(
     mode: 'run' | 'verify',
     state: State,
-    prompt: string,
+    text: string,
     bounds: SessionBounds,
     signal: AbortSignal,
   ) {
     const { attempt } = state
+    const prompt = options.redactor.redact(text)
     const promptFile = join(options.directory, 'prompt.md')
     const name =
       mode === 'run'
@@ -88,7 +89,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
       idleTimeoutMs: options.idleTimeoutMs,
       signal,
       onEvent: options.onEvent,
-      redact: options.redactor.redact,
+      redactor: options.redactor,
       transcriptPath: transcript,
       captureBytes: CAPTURE_BYTES,
       ...(options.mark === undefined ? {} : { mark: options.mark }),
@@ -121,7 +122,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
       const template = await options.read(state.green, '.ralph/prompts/run.md')
       const told = await facts(state, story.tags, state.kept[story.id]?.dropped ?? [], conflict)
       const result = await session('run', state, runPrompt(template, state, story, told), bounds, signal)
-      const signals = readSignals(result.finalText)
+      const signals = readSignals(options.redactor.redact(result.finalText))
       return {
         status: statusOf(result),
         message: oneLine(result.message),
@@ -141,7 +142,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
       const prompt = verifyPrompt(template, state, stories, await facts(state, null, [], null))
       const result = await session('verify', state, prompt, bounds, signal)
       return {
-        verdict: verdictOf(result, stories, oneLine),
+        verdict: verdictOf(result, stories, options.redactor.redact, oneLine),
         usage: usageOf(result, options.prices, options.models.verify),
       }
     },
@@ -167,6 +168,7 @@ function statusOf(result: SessionResult): Session['status'] {
 function verdictOf(
   result: SessionResult,
   stories: readonly string[],
+  redact: (text: string) => string,
   oneLine: (text: string) => string,
 ): Verdict {
   if (result.status === 'limit' || result.status === 'overloaded') {
@@ -175,7 +177,7 @@ function verdictOf(
   if (result.status === 'auth' || result.status === 'not-started')
     return { kind: 'refused', message: oneLine(result.message) }
   if (result.status !== 'finished') return { kind: 'none', message: oneLine(result.message) }
-  const { verdict } = readSignals(result.finalText)
+  const { verdict } = readSignals(redact(result.finalText))
   if (verdict === null) return { kind: 'none', message: 'the judge said neither VERIFIED nor RESET' }
   if (verdict.kind === 'verified') return verdict
   const ids = verdict.ids.filter((id) => stories.includes(id))

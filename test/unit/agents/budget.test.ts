@@ -5,6 +5,7 @@ import test from 'node:test'
 import type { AgentVendor } from '../../../src/agents/agent.ts'
 import { findAgent } from '../../../src/agents/registry.ts'
 import { type AgentRequest, runAgent } from '../../../src/agents/run.ts'
+import { createRedactor } from '../../../src/system/redact.ts'
 
 const custom = findAgent('custom')
 assert.ok(custom !== null)
@@ -44,6 +45,7 @@ const session = (
     env: { PATH: process.env.PATH ?? '' },
     timeoutMs: 60_000,
     captureBytes: 1000,
+    redactor: createRedactor([]),
     budget,
     ...more,
   })

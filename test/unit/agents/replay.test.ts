@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test'
 import { findAgent } from '../../../src/agents/registry.ts'
 import { runAgent } from '../../../src/agents/run.ts'
 import type { Exit } from '../../../src/system/process.ts'
+import { createRedactor } from '../../../src/system/redact.ts'
 
 type Case = { cli: string; case: string; exit: Exit; status: string; resetsAt?: number }
 
@@ -67,6 +68,7 @@ async function replay(one: Case): Promise<void> {
     timeoutMs: 60_000,
     idleTimeoutMs: IDLE_MS,
     captureBytes: 1000,
+    redactor: createRedactor([]),
     transcriptPath,
   })
   const name = `${one.cli} ${one.case}: ${result.message}`

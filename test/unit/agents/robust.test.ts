@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test'
 import type { AgentEvent, SessionResult } from '../../../src/agents/agent.ts'
 import { findAgent } from '../../../src/agents/registry.ts'
 import { runAgent } from '../../../src/agents/run.ts'
+import { createRedactor } from '../../../src/system/redact.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/agents')
 /** A whole story each: a file written, a command, the last words. */
@@ -43,6 +44,7 @@ async function print(name: string, stream: string | Buffer): Promise<Told> {
     env: { PATH: `${bin}:${process.env.PATH}` },
     timeoutMs: 60_000,
     captureBytes: 1000,
+    redactor: createRedactor([]),
     onEvent: (event) => events.push(event),
   })
   return { result, events }

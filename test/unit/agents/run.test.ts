@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test'
 import type { AgentEvent } from '../../../src/agents/agent.ts'
 import { findAgent } from '../../../src/agents/registry.ts'
 import { type AgentRequest, available, runAgent } from '../../../src/agents/run.ts'
+import { createRedactor } from '../../../src/system/redact.ts'
 
 let folder = ''
 before(() => {
@@ -35,6 +36,7 @@ function request(more: Partial<AgentRequest> = {}): AgentRequest {
     env: { PATH: `${folder}:${process.env.PATH}`, SHLVL: '1' },
     timeoutMs: 10_000,
     captureBytes: 10_000,
+    redactor: createRedactor([]),
     ...more,
   }
 }
@@ -82,7 +84,7 @@ test('what is told and kept has no secrets, and paths as the repository has them
   await runAgent(
     request({
       vendor: vendor('claude'),
-      redact: (text) => text.replaceAll(secret, '***'),
+      redactor: createRedactor([secret]),
       onEvent: (event) => events.push(event),
       transcriptPath,
     }),
@@ -96,6 +98,36 @@ test('what is told and kept has no secrets, and paths as the repository has them
     ],
   )
   assert.ok(!readFileSync(transcriptPath, 'utf8').includes(secret))
+})
+
+test('a key that is told line by line, or cut, is not told at all', async () => {
+  const secret = 'a-secret-value-that-is-longer-than-others'
+  const body = Array.from({ length: 4 }, (_, at) => `${at}`.repeat(64))
+  const key = ['-----BEGIN RSA PRIVATE KEY-----', ...body, '-----END RSA PRIVATE KEY-----']
+  writeFileSync(join(folder, 'key.txt'), `${key.join('\n')}\nthe end\n`)
+  const events: AgentEvent[] = []
+  const transcriptPath = join(folder, 'key.log')
+  const long = 'x'.repeat(300 - 'the agent command ended with exit code 3: error: '.length - 20)
+  const result = await runAgent(
+    request({
+      commandLine: `head -n 3 key.txt; echo meanwhile >&2; tail -n +4 key.txt; echo "error: ${long} ${secret}" >&2; exit 3`,
+      redactor: createRedactor([secret]),
+      onEvent: (event) => events.push(event),
+      transcriptPath,
+    }),
+  )
+  const told = JSON.stringify(events)
+  const transcript = readFileSync(transcriptPath, 'utf8')
+  for (const line of body) {
+    assert.ok(!told.includes(line))
+    assert.ok(!transcript.includes(line))
+  }
+  assert.ok(
+    told.includes('the end') && transcript.includes('meanwhile\n') && transcript.includes('the end\n'),
+  )
+  assert.ok(!transcript.includes(secret))
+  assert.match(result.message, /x \*\*\*/)
+  assert.ok(!result.message.includes('a-secret'))
 })
 
 test('copilot: what it used stands in a file of its own', async () => {
