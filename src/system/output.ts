@@ -49,6 +49,24 @@ export function lineSplitter(onLine: (line: string) => void, limit = LINE_LIMIT)
   }
 }
 
+/** What `capture` kept, cut further; what both left out is counted together. */
+export function cutAgain(text: string, limitBytes: number): string {
+  const kept = capture(limitBytes)
+  kept.push(text)
+  const cut = kept.text()
+  const first = LEFT_OUT.exec(text)
+  if (first === null || cut.includes(first[0])) return cut
+  return cut.replace(LEFT_OUT, (_, bytes: string) =>
+    leftOutLine(Number(bytes) + Number(first[1]) - first[0].length),
+  )
+}
+
+const LEFT_OUT = /\n\.\.\. (\d+) bytes left out \.\.\.\n/
+
+function leftOutLine(bytes: number): string {
+  return `\n... ${bytes} bytes left out ...\n`
+}
+
 /** Keeps the head and the tail of a text of any length. */
 export type Capture = { push(text: string): void; text(): string }
 
@@ -92,7 +110,7 @@ export function capture(limitBytes: number): Capture {
       const first = start.subarray(0, wholeCharacters(start))
       const last = end.subarray(firstCharacter(end))
       const missing = leftOut + all.length - last.length + start.length - first.length
-      return `${first.toString('utf8')}\n... ${missing} bytes left out ...\n${last.toString('utf8')}`
+      return `${first.toString('utf8')}${leftOutLine(missing)}${last.toString('utf8')}`
     },
   }
 }

@@ -5,6 +5,7 @@ import type { GatesPort } from '../loop/ports.ts'
 import type { GateResult } from '../loop/state.ts'
 import { clearWay } from '../system/files.ts'
 import type { OtherUser } from '../system/other-user.ts'
+import { cutAgain } from '../system/output.ts'
 import { type Exit, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
 
@@ -32,6 +33,8 @@ export type GatesOptions = {
 
 /** What a prompt, a check and the state keep of a gate's output. */
 const OUTPUT_BYTES = 16 * 1024
+/** More is looked at on both sides of the cut, so that no half of a secret stands beside it: the longest private key. */
+const MARGIN_BYTES = 20 * 1024
 /** How long `prepare` may take, milliseconds. */
 export const PREPARE_TIMEOUT_MS = 30 * 60_000
 
@@ -48,12 +51,12 @@ export function createGates(options: GatesOptions): GatesPort {
       env: options.env,
       timeoutMs: gate.timeoutMs,
       signal,
-      captureBytes: OUTPUT_BYTES,
+      captureBytes: OUTPUT_BYTES + 2 * MARGIN_BYTES,
       ...(options.mark === undefined ? {} : { mark: options.mark }),
       as: options.as ?? null,
     })
     const ok = ran.exit.kind === 'exit' && ran.exit.code === 0
-    const output = options.redactor.redact(ran.output)
+    const output = cutAgain(options.redactor.redact(ran.output), OUTPUT_BYTES)
     const ended = sayExit(ran.exit, gate.timeoutMs)
     const result = { name: gate.name, ok, advisory: gate.advisory, ended, ms: ran.ms, output }
     if (options.logs !== null) await log(join(options.logs, `${gate.name}.log`), output)

@@ -1,0 +1,60 @@
+// Gates with real processes: what is kept of their output.
+
+import assert from 'node:assert/strict'
+import { tmpdir } from 'node:os'
+import { test } from 'node:test'
+import { createRedactor } from '../../../src/system/redact.ts'
+import { createGates } from '../../../src/verify/gates.ts'
+
+const SECRET = 'a-known-value-that-nobody-may-see'
+const LINE = 'MIIEow+/'.repeat(8)
+
+async function outputOf(script: string): Promise<string> {
+  const gates = createGates({
+    gates: [{ name: 'test', run: script, timeoutMs: 20_000, when: null, advisory: false }],
+    prepare: null,
+    lockfileChanged: async () => false,
+    cwd: tmpdir(),
+    env: { PATH: process.env.PATH ?? '' },
+    redactor: createRedactor([SECRET]),
+    logs: null,
+    onStart: () => {},
+    onEnd: () => {},
+  })
+  const [result] = await gates.run(null, new AbortController().signal)
+  assert.equal(result?.ok, true)
+  return result?.output ?? ''
+}
+
+test('a short output is kept as it is, without secrets', async () => {
+  assert.equal(await outputOf(`echo one; echo "two ${SECRET}"`), 'one\ntwo ***\n')
+})
+
+test('no part of a secret stands beside the cut, wherever the cut is', async () => {
+  // The kept parts are 8 KB each: the value lies over the end of the first one, and over the beginning of the last.
+  for (const shift of [1, 9, 17, 25, 32]) {
+    const before = 8 * 1024 - shift
+    const output = await outputOf(
+      `head -c ${before} /dev/zero | tr '\\0' .; echo -n ${SECRET}; head -c 200000 /dev/zero | tr '\\0' ,; echo -n ${SECRET}; head -c ${before} /dev/zero | tr '\\0' .`,
+    )
+    assert.doesNotMatch(output, /a-k|known|value|nobody|may|see/)
+    assert.ok(Buffer.byteLength(output) < 17_000)
+  }
+})
+
+test('of a private key that lies over the cut no line is left', async () => {
+  const lines = `for i in $(seq 150); do echo '${LINE}'; done`
+  const key = `echo '-----BEGIN RSA PRIVATE KEY-----'; ${lines}; echo '-----END RSA PRIVATE KEY-----'`
+  const fill = `head -c 100000 /dev/zero | tr '\\0' '.'`
+  const output = await outputOf(`echo first; ${fill}; echo; ${key}; echo last`)
+  assert.ok(!output.includes('MIIE'))
+  assert.match(output, /^first\n/)
+  assert.match(output, /last\n$/)
+})
+
+test('what is left out is counted', async () => {
+  const output = await outputOf(`head -c 1000000 /dev/zero | tr '\\0' '.'`)
+  const [, bytes = ''] = /\n\.\.\. (\d+) bytes left out \.\.\.\n/.exec(output) ?? []
+  assert.equal(Number(bytes), 1_000_000 - 16 * 1024)
+  assert.equal(output.match(/left out/g)?.length, 1)
+})
