@@ -95,7 +95,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     try {
       await git.run(['add', '-A', '--', '.'])
     } catch (error) {
-      if (error instanceof GitError) return { unreadable: error.stderr.trim() }
+      if (error instanceof GitError) return { unreadable: options.redact(error.stderr).trim() }
       throw error
     }
     const raw = await git.run([
@@ -281,14 +281,14 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     async inspect(state: State, attempt: Attempt): Promise<Inspection> {
       await putBack(git, options.snapshot)
       const inside = await options.submodules.changed()
-      if (inside.length > 0) return { kind: 'refused', failure: submoduleFailure(inside) }
+      if (inside.length > 0) return { kind: 'refused', failure: submoduleFailure(inside.map(options.redact)) }
       const files = ownFiles(state)
       const passing = passStory(
         { ...state, progress: [...state.progress, passedEntry(state, attempt)] },
         attempt,
       )
       const before = await objects.text(`${state.green}:${files.progress}`)
-      await writeOwn(files.prd, options.redact(prdFile(passing)))
+      await writeOwn(files.prd, prdFile(passing, options.redact))
       await writeOwn(files.progress, options.redact(progressFile(passing, before)))
       const staged = await stage(state.green)
       if ('unreadable' in staged) {
@@ -305,7 +305,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       const commit = await commitTree(
         tree,
         [state.green],
-        storyMessage(state, attempt.storyId, attempt.iteration),
+        storyMessage(state, attempt.storyId, attempt.iteration, options.redact),
       )
       gated = { green: state.green, commit, paths: theirs.map((change) => change.path) }
       // The gates must run on the candidate's bytes: what was reset in the index is put back in the work tree too.
@@ -339,7 +339,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     async record(state, subject) {
       const files = ownFiles(state)
       const before = await objects.text(`${state.green}:${files.prd}`)
-      const text = options.redact(prdFile(state))
+      const text = prdFile(state, options.redact)
       const first = state.published === null
       if (!first && !options.stateCommits) return null
       if (

@@ -1,6 +1,7 @@
 // What Ralph writes into the feature's folder: prd.json and progress.txt, rendered from the state. Pure.
 import { serializePrd } from '../prd/serialize.ts'
 import { progressHeader } from '../report/progress.ts'
+import { mapTexts } from '../report/texts.ts'
 import type { State } from './state.ts'
 
 /** Paths of Ralph's own files, relative to the top of the work tree. */
@@ -12,11 +13,16 @@ export function ownFiles(state: State): { prd: string; progress: string; context
   }
 }
 
+type Change = (text: string) => string
+
 /** prd.json as it stands in the next commit. */
-export function prdFile(state: State): string {
+export function prdFile(state: State, redact: Change): string {
   const { nonce, control, prd, branch } = state
   const run = { ...prd.run, control: { nonce, ...control } }
-  return serializePrd({ ...prd, branchName: prd.branchName === '' ? branch : prd.branchName, run })
+  const file = { ...prd, branchName: prd.branchName === '' ? branch : prd.branchName, run }
+  const text = serializePrd(file)
+  // By fields, where there is something to hide: a key that begins in one would take all up to another's end with it.
+  return redact(text) === text ? text : serializePrd(mapTexts(file, redact))
 }
 
 /** progress.txt with the entries that no commit holds yet. */
@@ -26,8 +32,8 @@ export function progressFile(state: State, before: string | null): string {
 }
 
 /** The commit message of a story that passed; the trailers link commit, story and run (design 3). */
-export function storyMessage(state: State, storyId: string, iteration: number): string {
-  const title = state.prd.userStories.find((story) => story.id === storyId)?.title ?? ''
+export function storyMessage(state: State, storyId: string, iteration: number, redact: Change): string {
+  const title = redact(state.prd.userStories.find((story) => story.id === storyId)?.title ?? '')
   const subject = `feat: ${storyId} - ${title.replace(/\s+/g, ' ').trim()}`
   const shown = subject.length > 100 ? `${subject.slice(0, 99)}…` : subject
   return `${shown}\n\nRalph-Story: ${storyId}\nRalph-Iteration: ${iteration}\nRalph-Run: ${state.nonce}\n`

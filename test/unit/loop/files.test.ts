@@ -8,9 +8,11 @@ import { passedEntry, passStory, reduce } from '../../../src/loop/reduce.ts'
 import type { Event, State } from '../../../src/loop/state.ts'
 import { parsePrd } from '../../../src/prd/parse.ts'
 import { newStory } from '../../../src/prd/schema.ts'
+import { createRedactor } from '../../../src/system/redact.ts'
 import { gate, limitsWith, MINUTE, NOW, session, stateOf, stories } from './samples.ts'
 
 const limits = limitsWith()
+const same = (text: string) => text
 
 function gated(): State {
   const events: Event[] = [
@@ -26,9 +28,9 @@ describe('what is gated is what is committed', () => {
   test('prd.json in the candidate and in the accepted state differ in the commit’s own id alone', () => {
     const state = gated()
     assert.ok(state.attempt)
-    const candidate = JSON.parse(prdFile(passStory(state, state.attempt)))
+    const candidate = JSON.parse(prdFile(passStory(state, state.attempt), same))
     const accepted = JSON.parse(
-      prdFile(reduce(state, { at: NOW + MINUTE, kind: 'accepted', commit: 'abc1234' }, limits)),
+      prdFile(reduce(state, { at: NOW + MINUTE, kind: 'accepted', commit: 'abc1234' }, limits), same),
     )
     assert.equal(candidate.userStories[0].lastResult.commit, null)
     assert.equal(accepted.userStories[0].lastResult.commit, 'abc1234')
@@ -60,7 +62,7 @@ describe('what is gated is what is committed', () => {
 describe('prd.json', () => {
   test('reads back as what the state says', () => {
     const state = gated()
-    const parsed = parsePrd(prdFile(state), 'prd.json')
+    const parsed = parsePrd(prdFile(state, same), 'prd.json')
     assert.ok(parsed.ok, JSON.stringify(parsed))
     assert.deepEqual(parsed.prd.userStories, state.prd.userStories)
     assert.equal(parsed.prd.run.control.nonce, 'n')
@@ -69,8 +71,29 @@ describe('prd.json', () => {
 
   test('names the branch where people named none', () => {
     const state = gated()
-    const file = JSON.parse(prdFile({ ...state, prd: { ...state.prd, branchName: '' } }))
+    const file = JSON.parse(prdFile({ ...state, prd: { ...state.prd, branchName: '' } }, same))
     assert.equal(file.branchName, 'ralph/auth')
+  })
+
+  test('holds no secret, and stays prd.json whatever is hidden in it', () => {
+    const key = (name: string) => `-----${name} PRIVATE KEY-----`
+    const secret = 'nothing-but-"this"'
+    const first = newStory({
+      id: 'US-001',
+      title: `begins\n${key('BEGIN')}\n`,
+      description: `a\n${secret} b`,
+    })
+    const second = newStory({ id: 'US-002', title: `${key('END')} ends` })
+    const state = stateOf([first, second])
+    const file = JSON.parse(prdFile(state, createRedactor([secret]).redact))
+    assert.deepEqual(
+      file.userStories.map((story: { id: string; title: string }) => [story.id, story.title]),
+      [
+        ['US-001', 'begins\n***\n'],
+        ['US-002', `${key('END')} ends`],
+      ],
+    )
+    assert.equal(file.userStories[0].description, 'a\n*** b')
   })
 
   test('stands in the feature’s folder', () => {
@@ -85,10 +108,19 @@ describe('prd.json', () => {
 describe('commit messages', () => {
   test('of a story: subject, and the three trailers', () => {
     assert.equal(
-      storyMessage(gated(), 'US-001', 3),
+      storyMessage(gated(), 'US-001', 3, same),
       'feat: US-001 - story US-001\n\nRalph-Story: US-001\nRalph-Iteration: 3\nRalph-Run: n\n',
     )
     assert.equal(recordMessage(gated(), 'chore(ralph): start'), 'chore(ralph): start\n\nRalph-Run: n\n')
+  })
+
+  test('hold no secret of a title, and no half of one where it is cut', () => {
+    const { redact } = createRedactor(['a-secret-of-many-letters'])
+    for (const before of ['', 'x'.repeat(75)]) {
+      const state = stateOf([newStory({ id: 'US-001', title: `${before} a-secret-of-many-letters` })])
+      const [subject = ''] = storyMessage(state, 'US-001', 1, redact).split('\n')
+      assert.ok(subject.endsWith(' ***'), subject)
+    }
   })
 
   test('no title can forge a trailer or a second line, and none is longer than 100 characters', () => {
@@ -103,7 +135,7 @@ describe('commit messages', () => {
     )
     const property = fc.property(title, (words) => {
       const state = stateOf([newStory({ id: 'US-001', title: words })])
-      const lines = storyMessage(state, 'US-001', 1).split(/[\r\n\u2028\u2029]/)
+      const lines = storyMessage(state, 'US-001', 1, same).split(/[\r\n\u2028\u2029]/)
       assert.deepEqual(lines.slice(1), ['', 'Ralph-Story: US-001', 'Ralph-Iteration: 1', 'Ralph-Run: n', ''])
       assert.ok((lines[0] ?? '').length <= 100)
     })

@@ -230,7 +230,10 @@ describe('commands and their ids', () => {
 
 describe('what `add` writes can be read back', () => {
   const readsBack = (state: State) => {
-    const parsed = parsePrd(prdFile(state), 'prd.json')
+    const parsed = parsePrd(
+      prdFile(state, (text) => text),
+      'prd.json',
+    )
     assert.ok(parsed.ok, JSON.stringify(parsed))
     assert.deepEqual(
       parsed.prd.userStories.map(({ id }) => id),
