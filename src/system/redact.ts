@@ -178,6 +178,10 @@ const ESCAPE =
 const LONGEST_ESCAPE = 10
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
+/** What an escape may look like as long as its end is missing. */
+const UNFINISHED =
+  /^(?:[%=][0-9A-Fa-f]?|=\r|\\(?:u(?:[0-9A-Fa-f]{0,3}|\{[0-9A-Fa-f]{0,6})|x[0-9A-Fa-f]?|[0-3][0-7]?)?|&(?:#(?:\d{0,7}|[xX][0-9A-Fa-f]{0,6})|[a-z]{0,4})?)$/
+
 type Escape = { units: string; from: number; to: number }
 
 function startsEscape(unit: number): boolean {
@@ -200,6 +204,10 @@ function escapeAt(text: string, from: number): Escape | null {
         : String.fromCodePoint(number)
       : (ENTITIES[name] ?? ''))
   return { units, from, to: from + all.length }
+}
+
+function mayBecomeEscape(text: string, from: number): boolean {
+  return text.length - from < LONGEST_ESCAPE && UNFINISHED.test(text.slice(from))
 }
 
 // ---------------------------------------------------------------- finding many texts at once (Aho and Corasick)
@@ -531,8 +539,8 @@ function createScanner(a: Automaton, onFind: (what: string, offset: number) => v
     for (; at < buffer.length; at += 1) {
       const unit = buffer.charCodeAt(at)
       if (pending === null && startsEscape(unit)) {
-        if (!isEnd && buffer.length - at < LONGEST_ESCAPE) break
         pending = escapeAt(buffer, at)
+        if (pending === null && !isEnd && mayBecomeEscape(buffer, at)) break
         if (pending !== null) undone ??= beginUndone(at)
       }
       if (isTokenUnit[unit] === 1) {

@@ -273,6 +273,12 @@ test('whatever the portions, the stream equals the whole', () => {
   )
 })
 
+test('a stream gives a line at once when nothing in it can become a secret', () => {
+  const stream = none.stream()
+  for (const line of ['{"a":"b\\""}\n', '50 % & = \\\n', 'a=\n', '&amp\n'])
+    assert.equal(stream.write(line), line)
+})
+
 test('a stream of long token runs and unfinished keys equals the whole', () => {
   const run = `${'x'.repeat(16_380)}${GITHUB}${'y-'.repeat(9_000)}${WEB_TOKEN}`
   const open = `-----BEGIN RSA PRIVATE KEY-----\n${`${'QUJD'.repeat(16)}\n`.repeat(400)}`
