@@ -114,8 +114,15 @@ export function bounded(text: string, max: number, share: number): string {
   const note = (missing: number) => `\n[... ${missing} characters left out ...]\n`
   const room = max - note(text.length).length
   if (room < 40) return cut(text, max)
-  const first = text.slice(0, Math.floor(room * share)).replace(/[\ud800-\udbff]$/, '')
-  const last = text.slice(text.length - Math.floor(room * (1 - share))).replace(/^[\udc00-\udfff]/, '')
+  // Neither half a pair nor a joiner with nothing to join: one would show a box, the other would hide.
+  const first = text
+    .slice(0, Math.floor(room * share))
+    .replace(/[\ud800-\udbff]$/, '')
+    .replace(/[\u200c\u200d]+$/, '')
+  const last = text
+    .slice(text.length - Math.floor(room * (1 - share)))
+    .replace(/^[\udc00-\udfff]/, '')
+    .replace(/^(?:[\u200c\u200d]|[\ufe0e\ufe0f])+/, '')
   return `${first}${note(text.length - first.length - last.length)}${last}`
 }
 
