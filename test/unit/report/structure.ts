@@ -1,14 +1,20 @@
 // A strict reading of our markdown: what hostile text must never add to it.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 
 type Entry = string | { repeat: string; times: number }
 
-/** The hostile corpus. Long strings are written as a part and how often it stands. */
-export function corpus(): string[] {
+/** What renderers of ours have tripped over. Long strings are written as a part and how often it stands. */
+export function tripped(): string[] {
   const file = new URL('../../fixtures/report/hostile.json', import.meta.url)
   const entries = JSON.parse(readFileSync(file, 'utf8')) as Entry[]
   return entries.map((entry) => (typeof entry === 'string' ? entry : entry.repeat.repeat(entry.times)))
+}
+
+/** All of the hostile strings, each once. */
+export function corpus(): string[] {
+  return [...new Set([...tripped(), ...hostileStrings.map(({ text }) => text)])]
 }
 
 const TAGS = /<(?:details(?: open)?|\/details|summary|\/summary|sub|\/sub|br)>/g
