@@ -1,5 +1,6 @@
 // What Ralph writes into the feature's folder: prd.json and progress.txt, rendered from the state. Pure.
 import { serializePrd } from '../prd/serialize.ts'
+import { subjectText } from '../report/escape.ts'
 import { progressHeader } from '../report/progress.ts'
 import { mapTexts } from '../report/texts.ts'
 import type { State } from './state.ts'
@@ -31,12 +32,19 @@ export function progressFile(state: State, before: string | null): string {
   return [start.trimEnd(), ...state.progress.map((entry) => entry.trim())].join('\n\n').concat('\n')
 }
 
-/** The commit message of a story that passed; the trailers link commit, story and run (design 3). */
-export function storyMessage(state: State, storyId: string, iteration: number, redact: Change): string {
-  const title = redact(state.prd.userStories.find((story) => story.id === storyId)?.title ?? '')
-  const subject = `feat: ${storyId} - ${title.replace(/\s+/g, ' ').trim()}`
-  const shown = subject.length > 100 ? `${subject.slice(0, 99)}…` : subject
-  return `${shown}\n\nRalph-Story: ${storyId}\nRalph-Iteration: ${iteration}\nRalph-Run: ${state.nonce}\n`
+/**
+ * The commit message of a story that passed; the trailers link commit, story and run (design 3). `redact` takes secrets
+ * out of the title before it is cut.
+ */
+export function storyMessage(
+  state: State,
+  storyId: string,
+  iteration: number,
+  redact: Change = (text) => text,
+): string {
+  const title = state.prd.userStories.find((story) => story.id === storyId)?.title ?? ''
+  const subject = subjectText(`feat: ${storyId} - ${redact(title)}`)
+  return `${subject}\n\nRalph-Story: ${storyId}\nRalph-Iteration: ${iteration}\nRalph-Run: ${state.nonce}\n`
 }
 
 /** The commit message of a state commit: no code, no story. */

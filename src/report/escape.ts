@@ -71,6 +71,12 @@ export function titleText(text: string, max = 255): string {
   return cut(quiet(plainText(text, max)), max)
 }
 
+/** One line for the subject of a commit: as a title, and without the words in brackets that keep CI from running. */
+export function subjectText(text: string, max = 100): string {
+  const line = titleText(text, max).replace(/\[(?=[^\]]*\b(?:skip|no)\b)|\*(?=\*\*NO_CI)/gi, `$&${BREAK}`)
+  return cut(line, max)
+}
+
 /** Mentions, references to issues and links, put out of action: GitHub looks for them after markdown was rendered. */
 function quiet(line: string): string {
   return line

@@ -2,7 +2,7 @@
 import type { State } from '../loop/state.ts'
 import type { Story } from '../prd/schema.ts'
 import { counts } from '../prd/select.ts'
-import { bold, code, markdownText, plainText, titleText } from './escape.ts'
+import { bold, code, markdownText, plainText, subjectText, titleText } from './escape.ts'
 import { fitted, MOST_CHARACTERS } from './markdown.ts'
 import { type Facts, link, stacked } from './parts.ts'
 import { many, outcomeNow } from './words.ts'
@@ -15,11 +15,11 @@ export function pullMarker(feature: string): string {
 const INTRODUCTION =
   'Ralph builds this feature story by story, each by a fresh session of a coding agent, and commits a story only when its gates pass.'
 
-/** `auth: Customers sign in to the shop`: the feature and the first sentence about it. It does not change with progress. */
+/** `auth: Customers sign in to the shop`: the feature and the first sentence about it. It does not change with progress. A merge makes it a commit's. */
 export function pullRequestTitle(state: State): string {
   const first = /^.*?(?=[.!?](?:\s|$)|\n|$)/su.exec(state.prd.description.trim())?.[0] ?? ''
   const about = titleText(first, 120) || many(state.prd.userStories.length, 'user story', 'user stories')
-  return titleText(`${state.feature}: ${about}`, 200)
+  return subjectText(`${state.feature}: ${about}`, 200)
 }
 
 /** What the pull request is, its stories as a check list, how to steer, and what was verified. At most 65,000 characters. */

@@ -98,6 +98,11 @@ test('title and replies', () => {
   for (const text of hostile) {
     const title = pullRequestTitle(poisoned(midRun(), text))
     assertVisible(title, title)
+    assert.doesNotMatch(
+      title,
+      /\[(?:skip|no)[ -]|\[[\w-]+[ -]skip\]/i,
+      'a squash merge makes it the subject of a commit',
+    )
     assert.ok(title.length <= 200 && title.startsWith('auth: ') && title.length > 'auth: '.length, title)
     assertHarmless(unknownReply(text, text), null, [], text)
   }

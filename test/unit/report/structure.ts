@@ -20,7 +20,7 @@ export function corpus(): string[] {
 const TAGS = /<(?:details(?: open)?|\/details|summary|\/summary|sub|\/sub|br)>/g
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 const SIGHTED =
-  /(?<=[@#:]|www|GH-|<!-)\u200b|(?<=[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200c\u200d](?=[\p{L}\p{Extended_Pictographic}])|(?<=\p{Emoji})[\ufe0e\ufe0f]|\n/giu
+  /(?<=[@#:[]|www|GH-|<!-|\*(?=\u200b\*\*NO_CI))\u200b|(?<=[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200c\u200d](?=[\p{L}\p{Extended_Pictographic}])|(?<=\p{Emoji})[\ufe0e\ufe0f]|\n/giu
 
 /** Nothing that cannot be seen, but our own breaks and the joiners of a script. */
 export function assertVisible(text: string, what: string): void {
