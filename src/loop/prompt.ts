@@ -137,10 +137,12 @@ function common(state: State, facts: PromptFacts): Record<string, string> {
 
 function keptNote(kept: boolean, facts: PromptFacts): string {
   const lines: string[] = []
-  if (facts.conflict !== null) lines.push(`The work of the last attempt was put aside: ${facts.conflict}.`)
+  if (facts.conflict !== null)
+    lines.push(`The work of the last attempt was put aside: ${oneLine(facts.conflict)}.`)
   else if (kept) lines.push('The work of the last attempt is in the work tree: build on it, or change it.')
   if (facts.dropped.length > 0) {
-    lines.push(`Left out of it, because it may not be changed: ${head(facts.dropped.join(', '), 400)}.`)
+    const paths = facts.dropped.map(oneLine).join(', ')
+    lines.push(`Left out of it, because it may not be changed: ${oneLine(head(paths, 400))}.`)
   }
   return section('Work so far', lines.join('\n'))
 }
@@ -157,7 +159,7 @@ function section(title: string, text: string): string {
 }
 
 function bullets(items: readonly string[]): string {
-  return items.map((item) => `- ${item.replace(/\s*\n\s*/g, ' ')}`).join('\n')
+  return items.map((item) => `- ${item.replace(/\s*[\n\r\u0085\u2028\u2029]\s*/g, ' ')}`).join('\n')
 }
 
 /** The newest entries that fit, in their order. */
@@ -209,7 +211,7 @@ function tail(text: string, bound: number): string {
 }
 
 function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
+  return text.replace(/[\s\u0085]+/g, ' ').trim()
 }
 
 const utf8 = { encoder: new TextEncoder(), decoder: new TextDecoder() }

@@ -5,10 +5,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { storyMessage } from '../../../src/loop/files.ts'
+import { applyCommand } from '../../../src/loop/commands.ts'
+import { ownFiles, prdFile, storyMessage } from '../../../src/loop/files.ts'
+import { runPrompt, verifyPrompt } from '../../../src/loop/prompt.ts'
+import { parseSlash } from '../../../src/loop/slash-commands.ts'
+import type { State } from '../../../src/loop/state.ts'
+import { parsePrd } from '../../../src/prd/parse.ts'
+import { markImported } from '../../../src/prd/schema.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { poisoned } from '../report/poison.ts'
-import { midRun } from '../report/samples.ts'
+import { midRun, stuck } from '../report/samples.ts'
 
 /** GitHub runs nothing for a push whose head commit says one of these; other services know the rest. */
 const SKIPS = /\[(?:skip[ -]|[\w-]+[ -]skip\]|no ci)|\*\*\*NO_CI|^skip-checks:/im
@@ -75,4 +81,146 @@ test('a secret in a title is not cut in two before it is taken out', () => {
     text.replaceAll(secret, '***'),
   )
   assert.match(message, /^feat: US-003 - use \*\*\*\n/)
+})
+
+/** The parts of a prompt, told apart by their headings; what stands in a fence is no part. */
+function parts(prompt: string): string[] {
+  let fence = ''
+  return prompt.split(/\r\n|[\n\r\u0085\u2028\u2029\f\v]/).filter((line) => {
+    const mark = /^`{3,}/.exec(line)?.[0] ?? ''
+    if (fence === '' && mark !== '') fence = mark
+    else if (fence !== '' && line === fence) fence = ''
+    return fence === '' && /^ {0,3}(?:#{1,6}(?:\s|$)|<ralph>|<stuck>|Implement )/.test(line)
+  })
+}
+
+/** A run in which the text stands wherever sessions, gates, files and comments bring it, and in the story itself. */
+function told(text: string): State {
+  const state = poisoned(stuck(), text)
+  return {
+    ...state,
+    recent: ['one'],
+    kept: { 'US-003': { base: 'b', tree: 't', dropped: [text, text] } },
+    control: { ...state.control, guidance: { 'US-003': [text, text] } },
+    prd: {
+      ...state.prd,
+      run: { ...state.prd.run, learnings: [text, text] },
+      // Of several lines by right: whoever writes the task may say what it is.
+      userStories: state.prd.userStories.map((story) => ({ ...story, description: 'd' })),
+    },
+  }
+}
+
+test('no text in a prompt can pass for another part of it', () => {
+  const prompts = (text: string): [string, string] => {
+    const state = told(text)
+    const story = state.prd.userStories[2]
+    assert.ok(story !== undefined)
+    const facts = {
+      gates: ['test: npm test'],
+      instructions: '',
+      context: '',
+      dropped: [text, text],
+      conflict: text,
+    }
+    return [
+      runPrompt(null, state, story, facts),
+      verifyPrompt(null, state, ['US-001', 'US-003'], { ...facts, dropped: [], conflict: null }),
+    ]
+  }
+  const bare = (lines: string[]): string[] => lines.map((line) => line.replace(/: .*|:$/, ''))
+  const [run, judge] = prompts('x').map(parts)
+  assert.deepEqual(
+    run?.filter((line) => line.startsWith('#')).map((line) => line.replace(/: .*/, '')),
+    [
+      '# Rules',
+      '# What earlier sessions learned',
+      '# The last iterations',
+      '# The story',
+      '# Guidance from a maintainer',
+      '# Work so far',
+      '# The last attempt was rejected',
+    ],
+  )
+  for (const { kind, name, text } of hostileStrings) {
+    const [ran, judged] = prompts(text)
+    // Where nothing is left of a text, its part is left out.
+    const empty = text.trim() === '' || kind === 'unicode'
+    const missing: string[] = bare(run ?? []).filter((line) => !bare(parts(ran)).includes(line))
+    const added: string[] = bare(parts(ran)).filter((line) => !bare(run ?? []).includes(line))
+    assert.deepEqual(added, [], name)
+    if (!empty) assert.deepEqual(missing, [], name)
+    assert.equal(bare(parts(judged)).join('\n'), bare(judge ?? []).join('\n'), name)
+    assert.ok(Buffer.byteLength(ran) < 8000 + 5 * Buffer.byteLength(text), name)
+  }
+})
+
+test('prd.json reads back as it was written, whatever stands in it', () => {
+  for (const { name, text } of hostileStrings) {
+    // People's fields are checked when they are read; what sessions and comments bring is not.
+    const state = told(text)
+    const ours = text.trim() === '' || text.length > 500 ? 'x' : text
+    const prd = {
+      ...state.prd,
+      project: ours,
+      description: ours,
+      branchName: 'ralph/auth',
+      userStories: state.prd.userStories.map((story) => ({
+        ...story,
+        title: ours,
+        acceptanceCriteria: [ours],
+        tags: ours.length > 100 ? [] : [ours],
+      })),
+    }
+    const parsed = parsePrd(prdFile({ ...state, prd }), 'prd.json')
+    assert.ok(parsed.ok, `${name}: ${JSON.stringify(parsed)}`)
+    assert.deepEqual(parsed.prd.userStories, prd.userStories.map(markImported), name)
+  }
+  assert.equal(ownFiles(midRun()).prd, '.ralph/2026-01-10-auth/prd.json')
+})
+
+test('a comment is a command of the first line and the first word, or none', () => {
+  const ids = ['US-001', 'US-002']
+  for (const { name, text } of hostileStrings) {
+    const plain = parseSlash(text, ids)
+    if (/^\/ralph(?:\s|$)/.test(text)) assert.equal(plain.kind, 'command', name)
+    else assert.equal(plain.kind, 'none', name)
+    for (const before of ['> ', ' ', '\t', '```\n', '\ufeff', '\u200b', 'x\n', '`', '//ralph ', '-'])
+      assert.equal(parseSlash(`${before}/ralph stop ${text}`, ids).kind, 'none', name)
+    for (const word of ['', 'retry ', 'skip US-001,', 'limit ', 'note ', 'redo ']) {
+      const parsed = parseSlash(`/ralph ${word}${text}`, ids)
+      if (parsed.kind !== 'mistake') continue
+      assert.match(parsed.problem, /^[\p{L}\p{N} ,_.-]+$/u, name)
+      assert.match(parsed.fix, /^\/ralph [\w +-]+$/, name)
+    }
+  }
+})
+
+test('what a comment brings into the state can be written and read back, and is bounded', () => {
+  const start = midRun()
+  const ids = start.prd.userStories.map((story) => story.id)
+  for (const { name, text } of hostileStrings) {
+    for (const body of [
+      `/ralph note US-003 -- ${text}`,
+      `/ralph retry US-003 -- ${text}`,
+      `/ralph add -- ${text}`,
+      `/ralph add -- x\n- ${text}\n${text}`,
+      `/ralph add -- x\r- ${text}`,
+    ]) {
+      const parsed = parseSlash(body, ids)
+      if (parsed.kind !== 'command') continue
+      const state = applyCommand(start, { ...parsed.command, id: 1, by: 'bob' })
+      const file = prdFile({ ...state, branch: 'ralph/auth' })
+      const read = parsePrd(file, 'prd.json')
+      assert.ok(read.ok, `${name}: ${JSON.stringify(read)}`)
+      assert.ok(file.length < prdFile(start).length + 60_000, `${name}: ${file.length}`)
+      const guidance = state.control.guidance['US-003'] ?? []
+      for (const line of guidance) assert.ok(!line.includes('\n') && line.length <= 2000, name)
+      assert.deepEqual(
+        state.prd.userStories.slice(0, ids.length).map(({ id, title }) => [id, title]),
+        start.prd.userStories.map(({ id, title }) => [id, title]),
+        name,
+      )
+    }
+  }
 })
