@@ -4,6 +4,9 @@ import { Command, Option } from 'commander'
 import { flagTable, hostEnvironment } from '../settings.ts'
 import { answer, contextOf, type Flags } from './context.ts'
 
+// A reader that has seen enough (`| head`) is no error of ours.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+
 const program = new Command('ralph')
   .description(
     'Hands a list of user stories to coding agents, believes only gates, and gives back a branch you can trust.',
@@ -126,6 +129,9 @@ try {
   process.exitCode = await failed(error)
 }
 
+// A pipe takes 64 KB at once: what is still to be read must not end with us.
+for (const stream of [process.stdout, process.stderr])
+  await new Promise<void>((resolve) => stream.write('', () => resolve()))
 // Whatever a command left open must not hold the terminal: everything is on disk by now.
 process.exit(process.exitCode ?? 0)
 
