@@ -11,6 +11,7 @@ import {
   wantedConfigFile,
 } from '../settings.ts'
 import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
+import { muted, mutedJson } from '../system/voice.ts'
 
 export type Flags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>
 
@@ -68,18 +69,23 @@ async function configFile(
   ])
 }
 
+/** Writes lines that a terminal and a job log only show: in another CI, or in a step of a workflow, this is its output. */
+export function tell(stream: { write(text: string): unknown }, text: string): void {
+  stream.write(`${text.split('\n').map(muted).join('\n')}\n`)
+}
+
 /** Runs a command and tells its result; every error has an exit code and, with `--json`, its one line. */
 export async function answer(context: Context, act: () => Promise<Answer>): Promise<number> {
   try {
     const { code, outputs, more } = await act()
-    if (context.json) process.stdout.write(`${JSON.stringify({ ...outputs, ...more })}\n`)
+    if (context.json) process.stdout.write(`${mutedJson({ ...outputs, ...more })}\n`)
     return code
   } catch (error) {
     const errors: Mistake[] = error instanceof UserError ? [...error.mistakes] : [unexpected(error)]
-    for (const mistake of errors) process.stderr.write(`error: ${sayMistake(mistake)}\n`)
+    for (const mistake of errors) tell(process.stderr, `error: ${sayMistake(mistake)}`)
     if (context.json)
       process.stdout.write(
-        `${JSON.stringify({ ...outputsOf(null, 'error', null), feature: context.feature, errors })}\n`,
+        `${mutedJson({ ...outputsOf(null, 'error', null), feature: context.feature, errors })}\n`,
       )
     return EXIT_CODES.error
   }

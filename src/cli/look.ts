@@ -2,11 +2,12 @@
 import { outcomeOf } from '../loop/next-step.ts'
 import type { State } from '../loop/state.ts'
 import { counts, pickStory, remaining } from '../prd/select.ts'
+import { terminalText } from '../report/escape.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { plainBanner, statusLine } from '../report/terminal.ts'
 import { nextMove, spoken, standings } from '../report/words.ts'
 import { limitsOf } from '../wire.ts'
-import { type Answer, type Context, settingsOf } from './context.ts'
+import { type Answer, type Context, settingsOf, tell } from './context.ts'
 import { type LocalRun, openLocal } from './local.ts'
 
 export async function status(context: Context): Promise<Answer> {
@@ -17,8 +18,10 @@ export async function status(context: Context): Promise<Answer> {
   say(plainBanner(state, limitsOf(local.settings)))
   const standing = standings(state)
   for (const story of state.prd.userStories) {
-    const notes = story.notes === '' ? '' : `  (${story.notes.replace(/\s+/g, ' ').slice(0, 120)})`
-    say(`  ${SIGNS[standing.get(story.id) ?? 'open'] ?? ' '} ${story.id}  ${story.title}${notes}`)
+    const notes = story.notes === '' ? '' : `  (${terminalText(story.notes, 120)})`
+    say(
+      `  ${SIGNS[standing.get(story.id) ?? 'open'] ?? ' '} ${story.id}  ${terminalText(story.title)}${notes}`,
+    )
   }
   say(
     `${statusLine(state, PLAIN)}\nNext: ${spoken(nextMove(state, outcome, 'cli', limitsOf(local.settings)))}`,
@@ -42,7 +45,7 @@ export async function next(context: Context): Promise<Answer> {
   const story = pickStory(state.prd)
   const say = speaker(context)
   const open = remaining(state.prd).length
-  if (story !== null) say(`${story.id}  ${story.title}`)
+  if (story !== null) say(`${story.id}  ${terminalText(story.title)}`)
   else
     say(
       open === 0
@@ -68,7 +71,7 @@ export async function next(context: Context): Promise<Answer> {
 export async function validate(context: Context): Promise<Answer> {
   const { settings, notes } = await settingsOf(context)
   using local = await openLocal(context, settings, {
-    warn: (text) => process.stderr.write(`warning: ${text}\n`),
+    warn: (text) => tell(process.stderr, `warning: ${text}`),
   })
   const state = await local.look()
   const say = speaker(context)
@@ -94,12 +97,12 @@ function warningsOf(state: State, local: LocalRun): string[] {
 
 async function openQuiet(context: Context): Promise<LocalRun> {
   const { settings } = await settingsOf(context)
-  return openLocal(context, settings, { warn: (text) => process.stderr.write(`warning: ${text}\n`) })
+  return openLocal(context, settings, { warn: (text) => tell(process.stderr, `warning: ${text}`) })
 }
 
 function speaker(context: Context): (text: string) => void {
   const stream = context.json ? process.stderr : process.stdout
-  return (text) => stream.write(`${text}\n`)
+  return (text) => tell(stream, text)
 }
 
 const PLAIN = { width: 100, colour: false, plain: true }

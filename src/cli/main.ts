@@ -2,7 +2,7 @@
 // `ralph`: the command table. Each command is imported when it is called.
 import { Command, Option } from 'commander'
 import { flagTable, hostEnvironment } from '../settings.ts'
-import { answer, contextOf, type Flags } from './context.ts'
+import { answer, contextOf, type Flags, tell } from './context.ts'
 
 // A reader that has seen enough (`| head`) is no error of ours.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
@@ -16,7 +16,7 @@ const program = new Command('ralph')
   .exitOverride((error) => {
     throw error
   })
-  .configureOutput({ writeErr: (text) => process.stderr.write(text) })
+  .configureOutput({ writeErr: (text) => tell(process.stderr, text.trimEnd()) })
 
 function withSettings(command: Command): Command {
   for (const { flag, takesValue, repeatable, description } of flagTable()) {
@@ -151,7 +151,8 @@ async function failed(error: unknown): Promise<number> {
         fix: 'see `ralph help <command>`',
       },
     ]
-    process.stdout.write(`${JSON.stringify({ ...outputsOf(null, 'error', null), errors })}\n`)
+    const { mutedJson } = await import('../system/voice.ts')
+    process.stdout.write(`${mutedJson({ ...outputsOf(null, 'error', null), errors })}\n`)
   }
   return 64
 }

@@ -6,6 +6,7 @@ import { loop } from '../loop/loop.ts'
 import { nextStep } from '../loop/next-step.ts'
 import type { Ports } from '../loop/ports.ts'
 import type { State, Step } from '../loop/state.ts'
+import { terminalText } from '../report/escape.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { outcomeSummary } from '../report/terminal.ts'
 import { UserError } from '../system/errors.ts'
@@ -152,10 +153,11 @@ function describe(step: Step): Record<string, unknown> {
 export function sayStep(step: Step, state: State): string {
   if (step.kind === 'reserve') {
     const story = state.prd.userStories.find((one) => one.id === step.storyId)
-    return `work on ${step.storyId} (${story?.title ?? ''}), attempt ${(story?.retries ?? 0) + 1}`
+    return `work on ${step.storyId} (${terminalText(story?.title ?? '')}), attempt ${(story?.retries ?? 0) + 1}`
   }
   if (step.kind === 'verify') return 'the final verification'
-  if (step.kind === 'conclude') return `stop: ${step.conclusion.outcome} (${step.conclusion.reason})`
+  if (step.kind === 'conclude')
+    return `stop: ${step.conclusion.outcome} (${terminalText(step.conclusion.reason)})`
   return step.kind
 }
 

@@ -4,7 +4,7 @@ import { parseSlash } from '../loop/slash-commands.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { UserError } from '../system/errors.ts'
 import { MARK_NAME } from '../system/survivors.ts'
-import { type Answer, type Context, settingsOf } from './context.ts'
+import { type Answer, type Context, settingsOf, tell } from './context.ts'
 import { post } from './inbox.ts'
 import { openLocal } from './local.ts'
 
@@ -16,7 +16,7 @@ export async function steer(context: Context, name: string, args: readonly strin
   }
   const { settings } = await settingsOf(context)
   using local = await openLocal(context, settings, {
-    warn: (text) => process.stderr.write(`warning: ${text}\n`),
+    warn: (text) => tell(process.stderr, `warning: ${text}`),
   })
   const state = await local.look()
   const ids = state.prd.userStories.map((story) => story.id)
@@ -37,10 +37,9 @@ export async function steer(context: Context, name: string, args: readonly strin
   const working = lease !== null && (await local.alive(lease))
   if (working || state.nonce === '') {
     await post(local.workshop.clone, state.feature, `/ralph ${name} ${commandLine(args, ids)}`)
-    stream.write(
-      working
-        ? 'noted: the run in work hears it before its next iteration\n'
-        : 'noted: the first run hears it\n',
+    tell(
+      stream,
+      working ? 'noted: the run in work hears it before its next iteration' : 'noted: the first run hears it',
     )
     return { code: 0, outputs: outputsOf(state, state.prd.run.outcome, null) }
   }
@@ -52,8 +51,9 @@ export async function steer(context: Context, name: string, args: readonly strin
   const steered = applyCommand(loaded.state, { ...parsed.command, id: 0, by: 'you' })
   // Nobody has looked at the branch: the state alone moves, not the clone.
   await local.workshop.store.save({ ...steered, lease: null, job: { ...steered.job, opened: false } })
-  stream.write(
-    `done: ${name}${args.length === 0 ? '' : ` ${args.join(' ')}`}. Go on with: ralph run ${state.feature}\n`,
+  tell(
+    stream,
+    `done: ${name}${args.length === 0 ? '' : ` ${args.join(' ')}`}. Go on with: ralph run ${state.feature}`,
   )
   return { code: 0, outputs: outputsOf(steered, steered.prd.run.outcome, null) }
 }

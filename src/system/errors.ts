@@ -1,5 +1,7 @@
 // What went wrong, said so that the reader can mend it: mistakes are collected, exceptions are for surprises.
 
+import { withoutControls } from './voice.ts'
+
 /** One mistake in something a person wrote. `path` says where (`prd.json: userStories[2].dependsOn[0]`). */
 export type Mistake = { path: string; found: string; expected: string; fix: string }
 
@@ -13,9 +15,12 @@ export class UserError extends Error {
   }
 }
 
-/** One mistake as one or two plain lines. */
+/** One mistake as two plain lines, whatever was found. */
 export function sayMistake(mistake: Mistake): string {
-  return `${mistake.path}: found ${mistake.found}, expected ${mistake.expected}\n  fix: ${mistake.fix}`
+  const [path, found, expected, fix] = [mistake.path, mistake.found, mistake.expected, mistake.fix].map(
+    withoutControls,
+  )
+  return `${path}: found ${found}, expected ${expected}\n  fix: ${fix}`
 }
 
 /** The message of anything thrown. */

@@ -18,6 +18,7 @@ const ANSI = new RegExp(
 )
 /** Controls but tab, and the characters that turn the reading direction. */
 const CONTROLS = /[^\P{Cc}\t]|[\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 const LINE_END = /\r\n?|\n/g
 /** What a comparison by language may leave out; the tab to be sure. */
 const IGNORED = String.raw`[\t\p{Default_Ignorable_Code_Point}]*`
@@ -40,6 +41,22 @@ export function withoutControls(line: string): string {
     .replace(/[\r\n]+/g, ' ')
     .replace(ANSI, '')
     .replace(CONTROLS, '')
+}
+
+/**
+ * The value as one line of JSON that neither the runner nor a terminal obeys: what cannot be seen and the mark of a
+ * command are written with escapes, so that a reader of JSON gets the same value.
+ */
+export function mutedJson(value: unknown): string {
+  return JSON.stringify(value)
+    .replace(UNSEEN, (unseen) =>
+      Array.from({ length: unseen.length }, (_, at) => unicodeEscape(unseen.charCodeAt(at))).join(''),
+    )
+    .replace(/#(?=#\[)/g, unicodeEscape(0x23))
+}
+
+function unicodeEscape(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, '0')}`
 }
 
 function broken(line: string): string {
