@@ -22,6 +22,7 @@ export type Conversation = QueuePort & {
 
 export function createConversation(api: Api, place: Place, warn: (message: string) => void): Conversation {
   const { owner, repo } = place
+  /** For one reading of the comments: a permission may be taken away while a job works for hours. */
   const permissions = new Map<string, boolean>()
   let etag: string | null = null
   let self: string | null = null
@@ -81,7 +82,9 @@ export function createConversation(api: Api, place: Place, warn: (message: strin
           page,
           headers: etag === null || page > 1 ? {} : { 'if-none-match': etag },
         })
-        if (page === 1) etag = answer.headers.etag ?? null
+        // With more than a page, the first one stays as it is when a comment is added behind it.
+        const isWhole = page === 1 && answer.data.length < 100
+        etag = isWhole ? (answer.headers.etag ?? null) : null
         for (const one of answer.data) {
           comments.push({
             id: Number(one.id),
@@ -131,6 +134,7 @@ export function createConversation(api: Api, place: Place, warn: (message: strin
       const { pull } = state.github
       if (pull === null) return []
       const commands: Command[] = []
+      permissions.clear()
       try {
         for (const comment of await fresh(pull, state.control.lastComment)) {
           const command = await understand(comment, state, pull)
@@ -147,6 +151,7 @@ export function createConversation(api: Api, place: Place, warn: (message: strin
       const { pull } = state.github
       if (pull === null) return false
       const ids = state.prd.userStories.map((story) => story.id)
+      permissions.clear()
       try {
         for (const comment of await fresh(pull, state.control.lastComment)) {
           const parsed = parseSlash(comment.body, ids)
