@@ -7,7 +7,7 @@ import { dispatchRun } from '../github/dispatch.ts'
 import { expired } from '../loop/lease.ts'
 import { parseSlash } from '../loop/slash-commands.ts'
 import type { State } from '../loop/state.ts'
-import { helpReply, mistakeReply } from '../report/replies.ts'
+import { elsewhereReply, helpReply, mistakeReply } from '../report/replies.ts'
 import { type ActionContext, namesByApi, tokenOf } from './context.ts'
 import { peekStates } from './peek.ts'
 
@@ -39,6 +39,12 @@ export async function answerComment(context: ActionContext): Promise<string> {
   if (!(await conversation.mayWrite(comment.login))) {
     await conversation.react(comment.id, 'confused')
     return `${comment.login} has no write permission`
+  }
+  const own = state?.github.pull ?? issue
+  if (own !== issue) {
+    await conversation.react(comment.id, 'confused')
+    await conversation.reply(issue, comment.id, elsewhereReply(own))
+    return `the commands of this run are read in #${own}`
   }
   const ids = state?.prd.userStories.map((story) => story.id) ?? []
   const parsed = parseSlash(comment.body, ids)

@@ -39,6 +39,11 @@ export function unknownReply(given: string, suggestion: string | null): string {
   return `😕 ${known}.${meant} ${code('/ralph help')} lists what there is. Nothing was changed.\n`
 }
 
+/** The reply to a command on another pull request from the run's branch: nobody reads the queue there. */
+export function elsewhereReply(pull: number): string {
+  return `😕 The commands of this run are read in #${pull}. Nothing was changed.\n`
+}
+
 /** The reply to a command that is for us and cannot be done: what is wrong, and what to write instead. */
 export function mistakeReply(problem: string, fix: string): string {
   const said = markdownText(problem, 160)

@@ -74,6 +74,16 @@ const CASES: Record<string, Case> = {
     says: /no run of this feature yet/,
     reactions: ['eyes'],
   },
+  'on a second pull request from our branch': {
+    where: async ({ github }) => {
+      await github.bare.run(['update-ref', 'refs/heads/release', (await github.head('main')) ?? ''])
+      return (await github.openPull('alice', { head: 'ralph/sample', base: 'release' })).number
+    },
+    says: /are read in #1$/,
+    reactions: ['confused'],
+    answer:
+      /^<!-- ralph:reply:\d+ -->\n😕 The commands of this run are read in #1\. Nothing was changed\.\n$/,
+  },
   'an unknown command that is hostile': {
     body: '/ralph `id`|<img/src=x>@octocat::error::x',
     says: /there is no command idimgsrcxoctocaterrorx/i,
