@@ -20,9 +20,11 @@ import { sayHolder } from './loop/lease.ts'
 import { giveBack, spend } from './loop/reduce.ts'
 import type { Control, Job, Lease, State } from './loop/state.ts'
 import { mergePeople } from './prd/merge.ts'
+import { branchNameFault } from './prd/names.ts'
 import { parsePrd } from './prd/parse.ts'
 import { asImported, emptyUsage, type Prd } from './prd/schema.ts'
 import { remaining } from './prd/select.ts'
+import { shown } from './prd/shown.ts'
 import { type Mistake, UserError } from './system/errors.ts'
 import { nearest } from './system/nearest.ts'
 
@@ -80,7 +82,12 @@ export async function findFeatures(git: Git, objects: CatFile, place: Place, bra
     const name =
       (folder === null ? null : featureOfFolder(folder)) ??
       (parsed.ok ? nameOf(parsed.prd, branchPrefix) : 'feature')
-    if (!parsed.ok) mistakes.push(...parsed.mistakes)
+    // The name stands in refs, and in the stream that writes them, where a line feed would begin a command.
+    const fault = branchNameFault(name)
+    if (fault !== null) {
+      const fix = 'rename the folder, such as .ralph/2026-01-31-auth'
+      mistakes.push({ path, found: shown(name), expected: `a feature's name with ${fault}`, fix })
+    } else if (!parsed.ok) mistakes.push(...parsed.mistakes)
     else {
       features.push({ name, folder, path, prd: parsed.prd, digest: digestOf(text) })
       notes.push(...parsed.notes)

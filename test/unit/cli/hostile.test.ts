@@ -23,10 +23,10 @@ const env = {
   GIT_COMMITTER_EMAIL: 'a@a.test',
 }
 
-function repository(name: string, prd: unknown): string {
+function repository(name: string, prd: unknown, inFolder = FOLDER): string {
   const directory = join(folder, name)
-  mkdirSync(join(directory, FOLDER), { recursive: true })
-  writeFileSync(join(directory, FOLDER, 'prd.json'), JSON.stringify(prd))
+  mkdirSync(join(directory, inFolder), { recursive: true })
+  writeFileSync(join(directory, inFolder, 'prd.json'), JSON.stringify(prd))
   const git = (...args: string[]) => execFileSync('git', args, { cwd: directory, env })
   git('init', '-q', '-b', 'main', '.')
   git('add', '-A')
@@ -138,6 +138,43 @@ test('mistakes are two lines each, and one line of JSON', () => {
   assert.equal(unknown.code, 64)
   oneLine(unknown.out, 'command')
   assertLines(unknown.err, 'command')
+})
+
+test('a feature’s name that no branch can have is refused as a mistake, and keeps no other feature back', () => {
+  const injected = 'x\ncommitter a <a@a.test> 0 +0000\ndata 0\n\nreset refs\u2215heads\u2215main'
+  const names = [
+    injected,
+    'x\ny',
+    'a b',
+    'a~b',
+    'a..b',
+    '..',
+    '@{-1}',
+    '-x',
+    'x.lock',
+    'a:b',
+    '\u202ex',
+    '##[error]x',
+  ]
+  const prd = { userStories: [{ id: 'US-001', title: 'x', acceptanceCriteria: ['y'] }] }
+  const bad = repository('named', prd, `.ralph/2026-01-31-${injected}`)
+  for (const name of names) {
+    mkdirSync(join(bad, `.ralph/2026-01-31-${name}`), { recursive: true })
+    writeFileSync(join(bad, `.ralph/2026-01-31-${name}`, 'prd.json'), JSON.stringify(prd))
+  }
+  for (const args of [['validate'], ['run', '--agent', 'custom', '--agent-command', 'touch x']]) {
+    const ran = ralph(bad, ...args, '--json')
+    assert.equal(ran.code, 64, ran.err)
+    const { errors } = oneLine(ran.out, args.join(' '))
+    assert.ok(Array.isArray(errors))
+    assert.equal(errors.length, names.length, ran.err)
+    for (const { expected } of errors) assert.match(expected, /^a feature's name with /)
+    assertLines(ran.err, args.join(' '))
+    assert.equal(ran.err.match(/^error: /gm)?.length, names.length, ran.err)
+  }
+  mkdirSync(join(bad, FOLDER))
+  writeFileSync(join(bad, FOLDER, 'prd.json'), JSON.stringify(prd))
+  assert.equal(ralph(bad, 'validate', 'sample').code, 0)
 })
 
 test('a mistake and a line of JSON with any text in it', () => {
