@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { hostileStrings } from '../fixtures/hostile-strings.ts'
 import { heard } from '../unit/heard.ts'
-import { ROOT } from './site.ts'
+import { assertHarmless, assertVisible } from '../unit/report/structure.ts'
+import { annotationsOf, badTurn, goodTurn, openSite, outputsOf, ROOT, story } from './site.ts'
 
 const CLI = join(ROOT, 'dist', 'cli', 'main.js')
 const REAL = (name: string) => execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim()
@@ -202,4 +203,70 @@ test('a run over hostile stories, words and file names', async (t) => {
       userStories.map(({ id, title }) => [id, title, true]),
     )
   })
+})
+
+test('the same in a job: what is on GitHub afterwards is ours', async () => {
+  // Each costs a second.
+  const few = texts.filter((text) => /::|##|<!--|"\]|skip ci|[^\P{Cc}\n]/u.test(text))
+  const ids = few.map((_, at) => `US-${String(at + 1).padStart(3, '0')}`)
+  const say = `${texts.join('\n')}\n${texts.map((text) => `<ralph>LEARNING:${text}</ralph>`).join('\n')}\n<ralph>DONE</ralph>`
+  const turns = ids.map((id, at) => [id, [{ ...goodTurn(`part${at}`, at), say }]])
+  const script = Object.fromEntries(turns)
+  script['US-001'] = [
+    { ...badTurn('part0', 0), say },
+    { ...goodTurn('part0', 0), say },
+  ]
+  script['US-002'] = [{ ...badTurn('part1', 1), say }]
+  await using site = await openSite({
+    stories: few.map((text, at) =>
+      story(ids[at] ?? '', text, {
+        description: text,
+        acceptanceCriteria: [text],
+        tags: [text],
+        notes: text,
+      }),
+    ),
+    script,
+    inputs: {
+      gates: 'test: cat prose.txt 2>/dev/null; node --test test/*.test.mjs',
+      'iterations-per-job': '5',
+      'max-attempts': '2',
+      'final-verification': 'false',
+    },
+    files: { 'prose.txt': `${texts.join('\n')}\n` },
+  })
+  const { github, runner } = site
+  const run = await site.go()
+  assert.equal(outputsOf(run).outcome, 'stuck', site.log())
+  assert.equal(outputsOf(run)['stories-passed'], String(ids.length - 1))
+  assert.equal(outputsOf(run)['stories-blocked'], '1')
+
+  const names =
+    'ref commit outcome feature branch pull-request-number pull-request-url iterations stories-total stories-passed stories-blocked cost-usd next-run-id report-path'
+  for (const one of runner.runs) {
+    assert.deepEqual(annotationsOf(one, 'warning'), [])
+    assert.deepEqual(annotationsOf(one, 'notice'), [])
+    assert.equal(annotationsOf(one, 'error').length, one === run ? 1 : 0)
+    const keys = one.jobs.flatMap((job) => job.steps.flatMap((step) => Object.keys(step.outputs)))
+    assert.deepEqual(new Set(keys), new Set(names.split(' ')))
+  }
+  const pull = await site.pull()
+  const links = [`${github.url}/${github.fullName}/`]
+  const [comment, ...others] = github.comments(pull.number)
+  assert.deepEqual(others, [])
+  assertHarmless(comment?.body ?? '', '<!-- ralph:sticky:sample -->', links, 'the comment')
+  assertHarmless(pull.body ?? '', '<!-- ralph:pull:sample -->', links, 'the pull request')
+  assertVisible(pull.title, pull.title)
+  const checks = await site.checks()
+  assert.deepEqual([...checks.keys()].sort(), ['ralph', ...ids.map((id) => `ralph / ${id}`)])
+  for (const { name, title, summary, text } of checks.values()) {
+    assertVisible(title ?? '', name)
+    assertHarmless(summary ?? '', null, links, name)
+    assertHarmless(text ?? '', null, links, name)
+  }
+  // Nothing but the state, the branch and the pull request was moved.
+  assert.deepEqual(
+    [...new Set(github.pushes.filter(({ job }) => job !== null).map(({ ref }) => ref))].sort(),
+    ['refs/heads/ralph/sample', 'refs/ralph/2026-01-31-sample'],
+  )
 })
