@@ -5,9 +5,10 @@ import { access, constants, mkdir, mkdtemp, readdir, readFile, rename, rm, stat 
 import { delimiter, dirname, join } from 'node:path'
 import { messageOf, UserError } from '../system/errors.ts'
 import { runUntrusted } from '../system/process.ts'
+import { findProgram } from '../system/program.ts'
 import type { AgentVendor } from './agent.ts'
 import { oneLine } from './ending.ts'
-import { available, findProgram } from './run.ts'
+import { available } from './run.ts'
 
 export type InstallRequest = {
   vendor: AgentVendor

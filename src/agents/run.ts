@@ -1,14 +1,15 @@
 // Runs one session of an agent: command line, stream, transcript, end.
 
-import { accessSync, constants, createWriteStream, mkdirSync, statSync } from 'node:fs'
+import { createWriteStream, mkdirSync } from 'node:fs'
 import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, isAbsolute, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { messageOf } from '../system/errors.ts'
 import type { OtherUser } from '../system/other-user.ts'
 import { type Exit, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
+import { findProgram } from '../system/program.ts'
 import type { AgentEvent, AgentVendor, SessionResult, Usage } from './agent.ts'
 import { oneLine } from './ending.ts'
 
@@ -150,23 +151,6 @@ export async function available(
     return { ok: true, version: version?.[0] ?? oneLine(said.split('\n')[0] ?? '') }
   }
   return missing(`${vendor.program} --version ${sayExit(run.exit)}${said === '' ? '' : `: ${said}`}`)
-}
-
-/** The first executable file of this name in the absolute folders of `path`, or null. */
-export function findProgram(program: string, path: string): string | null {
-  const directories = program.includes('/')
-    ? ['']
-    : path.split(delimiter).filter((entry) => isAbsolute(entry))
-  for (const directory of directories) {
-    const file = join(directory, program)
-    try {
-      accessSync(file, constants.X_OK)
-      if (statSync(file).isFile()) return file
-    } catch {
-      // not here
-    }
-  }
-  return null
 }
 
 function wrapped(

@@ -1,6 +1,6 @@
 // Reads objects through one long-lived `git cat-file`, so that looking at fifty files does not start fifty processes.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import type { Git } from './git.ts'
+import { type Git, gitProgram } from './git.ts'
 
 export type ObjectInfo = { oid: string; type: string; size: number }
 
@@ -59,9 +59,10 @@ export class CatFile {
   }
 
   #start(): void {
-    const child = spawn('git', ['cat-file', '--batch-command'], {
+    const env = this.#git.environment()
+    const child = spawn(gitProgram(env.PATH), ['cat-file', '--batch-command'], {
       cwd: this.#git.clone.workTree,
-      env: { ...this.#git.environment() },
+      env: { ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
     })

@@ -4,6 +4,17 @@ import { lstat, mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { UserError } from '../system/errors.ts'
 import { readRegular, replaceFile } from '../system/files.ts'
+import { findProgram } from '../system/program.ts'
+
+/** By PATH. Found before any agent runs, and kept: a folder that comes first may be the agent's to write. */
+const programs = new Map<string, string>()
+
+/** The file of git, as it was found first. */
+export function gitProgram(path = ''): string {
+  const known = programs.get(path) ?? findProgram('git', path) ?? 'git'
+  programs.set(path, known)
+  return known
+}
 
 export class GitError extends Error {
   readonly code: number
@@ -331,7 +342,7 @@ type Execution = {
 function execute(args: readonly string[], options: Execution): Promise<GitResult> {
   return new Promise((done, fail) => {
     // A group of its own: Ctrl+C on a terminal must not end a git that is writing our state.
-    const child = spawn('git', args, {
+    const child = spawn(gitProgram(options.env.PATH), args, {
       cwd: options.cwd,
       env: options.env,
       stdio: ['pipe', 'pipe', 'pipe'],

@@ -172,7 +172,7 @@ test('prd.json reads back as it was written, whatever stands in it', () => {
         tags: ours.length > 100 ? [] : [ours],
       })),
     }
-    const parsed = parsePrd(prdFile({ ...state, prd }), 'prd.json')
+    const parsed = parsePrd(prdFile({ ...state, prd }, plain), 'prd.json')
     assert.ok(parsed.ok, `${name}: ${JSON.stringify(parsed)}`)
     assert.deepEqual(parsed.prd.userStories, prd.userStories.map(markImported), name)
   }
@@ -210,10 +210,10 @@ test('what a comment brings into the state can be written and read back, and is 
       const parsed = parseSlash(body, ids)
       if (parsed.kind !== 'command') continue
       const state = applyCommand(start, { ...parsed.command, id: 1, by: 'bob' })
-      const file = prdFile({ ...state, branch: 'ralph/auth' })
+      const file = prdFile({ ...state, branch: 'ralph/auth' }, plain)
       const read = parsePrd(file, 'prd.json')
       assert.ok(read.ok, `${name}: ${JSON.stringify(read)}`)
-      assert.ok(file.length < prdFile(start).length + 60_000, `${name}: ${file.length}`)
+      assert.ok(file.length < prdFile(start, plain).length + 60_000, `${name}: ${file.length}`)
       const guidance = state.control.guidance['US-003'] ?? []
       for (const line of guidance) assert.ok(!line.includes('\n') && line.length <= 2000, name)
       assert.deepEqual(
