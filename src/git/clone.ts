@@ -5,7 +5,7 @@ import { readRegular, removeOdd, replaceFile } from '../system/files.ts'
 import { type Git, removeStaleLock } from './git.ts'
 
 /**
- * The clone as it was before any agent ran: file name to bytes, ref to object id. `refs` holds what is Ralph's (the
+ * The clone as it was before any agent ran: path to bytes, ref to object id. `refs` holds what is Ralph's (the
  * feature's branch and the state), or everything where nobody else works in the clone (`whole`, a job's checkout).
  */
 export type Snapshot = {
@@ -25,11 +25,15 @@ const FILES = [
   'shallow',
   'objects/info/alternates',
 ]
+/** Of a linked work tree; in the clone itself they would put another directory in its place. */
+const OWN_FILES = ['commondir', 'gitdir', 'config.worktree']
 
 export async function takeSnapshot(git: Git, whole: boolean): Promise<Snapshot> {
-  const { commonDir } = git.clone
+  const { commonDir, gitDir } = git.clone
   const files = new Map<string, Buffer | null>()
-  for (const name of FILES) files.set(name, await readRegular(join(commonDir, name)))
+  // First of all: until they are gone, git looks elsewhere.
+  for (const name of OWN_FILES) files.set(join(gitDir, name), await readRegular(join(gitDir, name)))
+  for (const name of FILES) files.set(join(commonDir, name), await readRegular(join(commonDir, name)))
   const hooks = new Map<string, Buffer>()
   for (const name of await readdir(join(commonDir, 'hooks')).catch(() => [])) {
     const bytes = await readRegular(join(commonDir, 'hooks', name))
@@ -44,7 +48,7 @@ export async function shareShallow(git: Git, snapshot: Snapshot): Promise<void> 
   const borders = await readFile(join(git.shared, 'shallow')).catch(() => null)
   if (borders === null) return
   await replaceFile(join(git.clone.commonDir, 'shallow'), borders)
-  snapshot.files.set('shallow', borders)
+  snapshot.files.set(join(git.clone.commonDir, 'shallow'), borders)
 }
 
 /** Undoes what an agent did to the clone beside the work tree. Cheap when nothing was done. */
@@ -52,8 +56,7 @@ export async function putBack(git: Git, snapshot: Snapshot): Promise<void> {
   const { commonDir, gitDir } = git.clone
   for (const folder of ['refs', 'ralph']) await removeOdd(join(commonDir, folder))
   for (const name of ['packed-refs', 'index']) await removeOddFile(join(commonDir, name))
-  for (const [name, bytes] of snapshot.files) {
-    const file = join(commonDir, name)
+  for (const [file, bytes] of snapshot.files) {
     const now = await readRegular(file)
     if (bytes === null) await removeAny(file)
     else if (now === null || !now.equals(bytes)) await replaceFile(file, bytes)

@@ -226,6 +226,10 @@ export class Git {
       [ignored, this.#ignored],
       [join(shared, 'info', 'attributes'), ''],
     ]
+    // What would lead our git elsewhere, or bend its history.
+    const foreign = [join(shared, 'info', 'grafts'), join(own, 'config.worktree')]
+    if (own === shared) foreign.push(join(own, 'commondir'))
+    for (const file of foreign) await rm(file, { force: true, recursive: true })
     // By the file, not by the environment: git looks for refs where the file says.
     if (own !== shared) files.push([join(own, 'commondir'), `${shared}\n`])
     for (const [file, text] of files) await writeOwn(file, text)

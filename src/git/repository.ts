@@ -314,9 +314,9 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     },
 
     async restore(commit) {
-      const changed = await settle(commit)
+      // First: our git is not run while a gate's code may have written its configuration.
       await putBack(git, options.snapshot)
-      return changed
+      return settle(commit)
     },
 
     async keep(state) {
