@@ -145,6 +145,8 @@ export interface Job {
   steps: Step[]
   outputs: Record<string, string>
   token: string | null
+  /** What the action gets as ACTIONS_RUNTIME_TOKEN; null before the job runs. */
+  runtimeToken: string | null
   permissions: Permissions
   workspace: string | null
   /** What the runner itself said of the job: timeouts, orphans it ended, outputs it dropped. */

@@ -91,6 +91,7 @@ export class JobExecution {
     const folders = await makeFolders(world, workRoot, run, job)
     this.#folders = folders
     job.workspace = folders.workspace
+    job.runtimeToken = this.#runtimeToken
     for (const secret of [job.token ?? '', this.#runtimeToken, ...Object.values(this.#setup.secrets)])
       this.#masks.add(secret)
     const minutes = Number(interpolate(spec['timeout-minutes'] ?? 360, this.#scope()))

@@ -323,6 +323,7 @@ export class RunExecution {
       steps: [],
       outputs: {},
       token: null,
+      runtimeToken: null,
       permissions: {},
       workspace: null,
       notes: [],

@@ -68,6 +68,8 @@ test('a commit says the story, and nothing that git, GitHub or a CI would obey',
     rmSync(folder, { recursive: true })
   }
 })
+const plain = (text: string) => text
+
 const PERSON = {
   GIT_AUTHOR_NAME: 'a',
   GIT_AUTHOR_EMAIL: 'a@a.test',

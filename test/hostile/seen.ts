@@ -1,0 +1,242 @@
+// A hostile run through the committed bundle, and what can be seen of it from outside.
+import { createHash, randomBytes } from 'node:crypto'
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openSite, ROOT, type Site, story } from '../e2e/site.ts'
+import type { Run, Step } from '../standin/runner.ts'
+
+/** Who agent and gates run as; the action's input `isolation`. */
+export type Level = 'same-user' | 'other-user'
+
+/** What the agent, its code in a gate, or a program that it planted wrote down. `found` is a key's SHA-256. */
+export type Note = {
+  trick: string
+  role: 'agent' | 'gate' | 'payload'
+  did?: true
+  failed?: string
+  found?: string
+  where?: string
+  fired?: 'ralph' | 'later'
+  [more: string]: unknown
+}
+
+export type Seen = {
+  site: Site
+  /** The last run. */
+  run: Run
+  /** The step of the action, and its post step. */
+  step: Step
+  post: Step | undefined
+  notes: Note[]
+  of(trick: string): Note[]
+  /** What a hash in a note is the hash of; null for something that we did not plant. */
+  keyOf(hash: string): Key | null
+  planted: Readonly<Record<Exclude<Key, 'job token' | 'runtime token'>, string>>
+  evidence: string
+  workspace: string
+  /** A file of the branch, as the remote has it. */
+  committed(path: string): Promise<string | null>
+}
+
+/** Where a secret was planted: each stands for a way in which it could get out. */
+export type Key =
+  | 'job token'
+  | 'publish token'
+  | 'model key'
+  | 'other secret'
+  | 'later secret'
+  | 'runtime token'
+
+export type Plan = {
+  agent: Record<string, string[]>
+  gate?: Record<string, string[]>
+  say?: Record<string, string>
+  quiet?: string[]
+}
+
+export type RunOptions = {
+  level: Level
+  plan: Plan
+  inputs?: Record<string, string>
+  files?: Record<string, string>
+  /** Shell lines of a step after the action's. */
+  later?: string
+  /** Of checkout. */
+  persistCredentials?: boolean
+  runner?: Parameters<typeof openSite>[0]['runner']
+  /** Drives the site; by default one click on "Run workflow". */
+  drive?: (site: Site) => Promise<Run>
+}
+
+const CHECK = `import { readdirSync } from 'node:fs'
+for (const name of readdirSync('test')) if (name.endsWith('.test.mjs')) await import(\`./test/\${name}\`)
+`
+
+/** The action that is tried: the committed one, or the one of a mutated copy. */
+const ACTION = process.env.HOSTILE_ACTION ?? ROOT
+
+/** Runs a plan to its end and hands what was seen to `look`; afterwards nothing of it is left. */
+export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'hostile-'))
+  const evidence = join(folder, 'evidence')
+  try {
+    await mkdir(evidence)
+    for (const [path, mode] of [
+      [folder, 0o755],
+      [evidence, 0o777],
+    ] as const)
+      await chmod(path, mode)
+    // A copy: the agent may try to change the action's own files.
+    const action = join(folder, 'action')
+    for (const name of ['action.yml', 'dist'])
+      await cp(join(ACTION, name), join(action, name), { recursive: true })
+    const planFile = join(folder, 'plan.json')
+    await writeFile(planFile, JSON.stringify({ evidence, gate: {}, ...options.plan }))
+    await writeFile(join(evidence, 'notes.jsonl'), '')
+    await chmod(join(evidence, 'notes.jsonl'), 0o666)
+    const hex = () => randomBytes(12).toString('hex')
+    const planted = {
+      'publish token': `ghp_${randomBytes(18).toString('hex')}`,
+      'model key': `CANARY_MODEL_${hex()}`,
+      'other secret': `CANARY_OTHER_${hex()}`,
+      'later secret': `CANARY_LATER_${hex()}`,
+    }
+    await using site = await openSite({
+      stories: Object.keys(options.plan.agent).map((id) => story(id, id.toLowerCase())),
+      script: {},
+      files: { 'check.mjs': CHECK, 'test/base.test.mjs': '', ...options.files },
+      inputs: {
+        'agent-command': `exec node "${join(ROOT, 'test', 'hostile', 'agent.mjs')}" "${planFile}"`,
+        'agent-env': 'OPENAI_API_KEY',
+        isolation: options.level,
+        gates: `saw: (echo; find src -type f -exec sha256sum {} +) >> ${evidence}/gate-saw\ntest: node check.mjs`,
+        'iterations-per-job': '100',
+        'max-iterations': '100',
+        'max-attempts': '1',
+        'weakened-tests': 'fail',
+        'protected-paths': 'check.mjs',
+        'final-verification': 'false',
+        ...options.inputs,
+      },
+      workflow: (text) => hostileWorkflow(text, options),
+      github: {
+        tokens: {
+          [planted['publish token']]: {
+            login: 'alice',
+            type: 'User',
+            permissions: { contents: 'write', pull_requests: 'write' },
+          },
+        },
+      },
+      runner: {
+        ...options.runner,
+        action: { match: /^ralph\/action@/, path: action },
+        secrets: {
+          PUBLISH: planted['publish token'],
+          MODEL: planted['model key'],
+          OTHER: planted['other secret'],
+          LATER: planted['later secret'],
+        },
+      },
+    })
+    const drive = options.drive ?? pressed
+    const run = await drive(site)
+    const job = run.jobs[0]
+    const steps = run.jobs.flatMap((one) => one.steps)
+    const step = steps.find((one) => one.name.includes('ralph/action'))
+    if (step === undefined || job === undefined) throw new Error(`the action did not run\n${site.log()}`)
+    const notes = await notesOf(evidence)
+    const byHash = new Map<string, Key>()
+    for (const [name, value] of Object.entries(planted)) byHash.set(sha(value), name as keyof typeof planted)
+    for (const token of jobTokens(site)) byHash.set(sha(token), 'job token')
+    for (const one of site.runner.runs.flatMap((of) => of.jobs))
+      if (one.runtimeToken !== null) byHash.set(sha(one.runtimeToken), 'runtime token')
+    return await look({
+      site,
+      run,
+      step,
+      post: steps.find((one) => one.name.startsWith('Post') && one.name.includes('ralph/action')),
+      notes,
+      of: (trick) => notes.filter((note) => note.trick === trick),
+      keyOf: (hash) => byHash.get(hash) ?? null,
+      planted,
+      evidence,
+      workspace: job.workspace ?? '',
+      committed: (path) => site.github.read('ralph/sample', path),
+    })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function pressed(site: Site): Promise<Run> {
+  await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  await site.runner.settled()
+  return site.last()
+}
+
+async function notesOf(evidence: string): Promise<Note[]> {
+  const text = await readFile(join(evidence, 'notes.jsonl'), 'utf8')
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+}
+
+/** Tokens that jobs had: the stand-in has seen requests with them. */
+function jobTokens(site: Site): string[] {
+  const seen = site.github.requests.map((request) => request.token).filter((token) => token !== null)
+  return [...new Set(seen)].filter((token) => token.startsWith('ghs_'))
+}
+
+export function sha(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** The starter workflow with keys in the action's environment, a folder of ours on the PATH, and a step after it. */
+function hostileWorkflow(text: string, options: RunOptions): string {
+  const before = [
+    '      - name: a folder of the user on the PATH, as runners have one',
+    '        run: mkdir -p "$HOME/.local/bin" && echo "$HOME/.local/bin" >> "$GITHUB_PATH"',
+    '      - uses: ralph/action@v1\n        with:\n',
+  ].join('\n')
+  const keys = [
+    `          publish-token: ${secret('PUBLISH')}`,
+    '        env:',
+    `          OPENAI_API_KEY: ${secret('MODEL')}`,
+    `          OTHER_SECRET: ${secret('OTHER')}`,
+  ].join('\n')
+  const later = [
+    '      - name: later',
+    '        if: always()',
+    '        run: |',
+    ...(options.later ?? 'true').split('\n').map((line) => `          ${line}`),
+    '        env:',
+    `          LATER_STEP: ${secret('LATER')}`,
+    '      - uses: actions/upload-artifact',
+  ].join('\n')
+  const [head = '', rest = ''] = split(text, '      - uses: ralph/action@v1\n        with:\n')
+  const [inputs = '', tail = ''] = split(
+    rest,
+    `        env:\n          ANTHROPIC_API_KEY: ${secret('ANTHROPIC_API_KEY')}`,
+  )
+  const whole = `${head}${before}${inputs}${keys}${tail}`.replace(
+    '      - uses: actions/upload-artifact',
+    () => later,
+  )
+  return options.persistCredentials === true
+    ? whole.replace('persist-credentials: false', 'persist-credentials: true')
+    : whole
+}
+
+/** As a workflow names it. */
+function secret(name: string): string {
+  return `\${{ secrets.${name} }}`
+}
+
+function split(text: string, at: string): [string, string] {
+  const index = text.indexOf(at)
+  if (index < 0) throw new Error(`examples/ralph.yml has another shape than this test expects: no ${at}`)
+  return [text.slice(0, index), text.slice(index + at.length)]
+}
