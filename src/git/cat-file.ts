@@ -1,5 +1,6 @@
 // Reads objects through one long-lived `git cat-file`, so that looking at fifty files does not start fifty processes.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { type Git, gitProgram } from './git.ts'
 
 export type ObjectInfo = { oid: string; type: string; size: number }
@@ -26,14 +27,18 @@ export class CatFile {
     })
   }
 
-  /** The bytes of a blob, or null where there is no such object. */
+  /** The bytes of an object, or null where there is none. Rejects when they are not those that its name is the hash of. */
   contents(name: string): Promise<Buffer | null> {
     return this.#inOrder(async () => {
       this.#ask(`contents ${name}`)
       const header = parseHeader(await this.#line())
       if (header === null) return null
       const bytes = await this.#bytes(header.size + 1)
-      return bytes.subarray(0, header.size)
+      const content = bytes.subarray(0, header.size)
+      // git does not look: an agent that writes into .git/objects could show us another file.
+      if (hashOf(header, content) !== header.oid)
+        throw new Error(`the clone is damaged: the object ${header.oid} holds other bytes`)
+      return content
     })
   }
 
@@ -139,6 +144,11 @@ export class CatFile {
       }
     })
   }
+}
+
+function hashOf({ oid, type, size }: ObjectInfo, content: Buffer): string {
+  const hash = createHash(oid.length === 64 ? 'sha256' : 'sha1')
+  return hash.update(`${type} ${size}\0`).update(content).digest('hex')
 }
 
 function parseHeader(line: string): ObjectInfo | null {
