@@ -34,6 +34,8 @@ export async function takeSnapshot(git: Git, whole: boolean): Promise<Snapshot> 
   // First of all: until they are gone, git looks elsewhere.
   for (const name of OWN_FILES) files.set(join(gitDir, name), await readRegular(join(gitDir, name)))
   for (const name of FILES) files.set(join(commonDir, name), await readRegular(join(commonDir, name)))
+  // Where others work in the clone, too, they may pack refs.
+  if (whole) files.set(join(commonDir, 'packed-refs'), await readRegular(join(commonDir, 'packed-refs')))
   const hooks = new Map<string, Buffer>()
   for (const name of await readdir(join(commonDir, 'hooks')).catch(() => [])) {
     const bytes = await readRegular(join(commonDir, 'hooks', name))
@@ -56,6 +58,8 @@ export async function putBack(git: Git, snapshot: Snapshot): Promise<void> {
   const { commonDir, gitDir } = git.clone
   for (const folder of ['refs', 'ralph']) await removeOdd(join(commonDir, folder))
   for (const name of ['packed-refs', 'index']) await removeOddFile(join(commonDir, name))
+  // On a laptop a lock may be that of a git which is at work.
+  if (snapshot.whole) for (const folder of [commonDir, git.shared]) await removeLocks(folder)
   for (const [file, bytes] of snapshot.files) {
     const now = await readRegular(file)
     if (bytes === null) await removeAny(file)
@@ -117,6 +121,13 @@ export async function shareIndex(git: Git): Promise<void> {
     () => rename(join(gitDir, 'index.ralph'), join(gitDir, 'index')),
     () => {}, // no index of ours yet: the clone's own stands
   )
+}
+
+async function removeLocks(folder: string): Promise<void> {
+  const refs = await readdir(join(folder, 'refs'), { recursive: true }).catch(() => [])
+  const locks = refs.filter((name) => name.endsWith('.lock')).map((name) => join('refs', name))
+  for (const name of ['HEAD.lock', 'config.lock', 'packed-refs.lock', 'shallow.lock', ...locks])
+    await rm(join(folder, name), { force: true, recursive: true })
 }
 
 async function removeAny(file: string): Promise<void> {
