@@ -1,5 +1,6 @@
 // Runs git with a directory, index and configuration of Ralph's own, so that nothing an agent wrote can steer it.
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { lstat, mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { UserError } from '../system/errors.ts'
@@ -142,6 +143,8 @@ export class Git {
   readonly shared: string
   readonly #env: Record<string, string>
   readonly #plain: Record<string, string>
+  /** Of our index as we left it; undefined before that. */
+  #sealed: string | null | undefined
   /** The person's own ignore rules as they were when the job began. */
   #ignored: Buffer = Buffer.alloc(0)
 
@@ -274,6 +277,25 @@ export class Git {
   /** Runs a fetch or push against a remote, with its authentication in the environment, for ten minutes at most. */
   onRemote(remote: Remote, args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
     return this.run(args, { timeoutMs: REMOTE_MS, ...options, env: { ...remote.env, ...options.env } })
+  }
+
+  /** Remembers our index, before control goes to somebody who may write it: flags and forged entries hide changes. */
+  async sealIndex(): Promise<void> {
+    this.#sealed = await this.#indexDigest()
+  }
+
+  /** Where somebody wrote our index since then, it is made `tree` anew; every file is then read again. */
+  async openIndex(tree: string): Promise<void> {
+    if (this.#sealed === undefined || (await this.#indexDigest()) === this.#sealed) return
+    await this.unlock()
+    await rm(join(this.own, 'index'), { force: true, recursive: true })
+    await this.run(['read-tree', tree])
+  }
+
+  /** Of all its bytes: git does not check the sum at its end. */
+  async #indexDigest(): Promise<string | null> {
+    const bytes = await readRegular(join(this.own, 'index'))
+    return bytes === null ? null : createHash('sha256').update(bytes).digest('hex')
   }
 
   /** Removes the lock files that a killed git of ours left. */

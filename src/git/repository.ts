@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import { ownFiles, prdFile, progressFile, recordMessage, storyMessage } from '../loop/files.ts'
 import type { Inspection, RepositoryPort } from '../loop/ports.ts'
 import { passedEntry, passStory } from '../loop/reduce.ts'
-import type { Attempt, Failure, Joined, People, State, TakenBack } from '../loop/state.ts'
+import type { Attempt, Failure, Joined, Kept, People, State, TakenBack } from '../loop/state.ts'
 import { parsePrd } from '../prd/parse.ts'
 import type { CatFile } from './cat-file.ts'
 import { putBack, type Snapshot } from './clone.ts'
@@ -76,6 +76,16 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   let indexTree: string | null = null
   /** Paths of the last candidate, so that its lockfiles are known without another diff. */
   let gated: { green: string; commit: string; paths: readonly string[] } | null = null
+
+  /** Works on our index as we left it; `tree` is what it holds where that is not known. */
+  async function onIndex<T>(tree: string, act: () => Promise<T>): Promise<T> {
+    await git.openIndex(indexTree ?? tree)
+    try {
+      return await act()
+    } finally {
+      await git.sealIndex()
+    }
+  }
 
   async function commitTree(tree: string, parents: readonly string[], message: string): Promise<string> {
     const args = ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-']
@@ -258,82 +268,92 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     return git.line(['write-tree'], { env })
   }
 
-  return {
-    async checkOut(commit, kept) {
-      const green = await treeOf(commit)
-      if (kept === null) {
-        await settle(commit)
-        return { conflict: null }
-      }
-      const base = (await objects.info(`${kept.base}^{tree}`))?.oid ?? kept.base
-      const merged =
-        base === green ? { tree: kept.tree, conflicts: [] } : await mergeTrees(base, green, kept.tree)
-      if (merged.conflicts.length > 0) {
-        await settle(commit)
-        return {
-          conflict: `it does not fit the newest code any more (${merged.conflicts.slice(0, 5).join(', ')})`,
-        }
-      }
-      await toTree(merged.tree)
+  async function checkOut(commit: string, kept: Kept | null): Promise<{ conflict: string | null }> {
+    const green = await treeOf(commit)
+    if (kept === null) {
+      await settle(commit)
       return { conflict: null }
-    },
-
-    async inspect(state: State, attempt: Attempt): Promise<Inspection> {
-      await putBack(git, options.snapshot)
-      const inside = await options.submodules.changed()
-      if (inside.length > 0) return { kind: 'refused', failure: submoduleFailure(inside.map(options.redact)) }
-      const files = ownFiles(state)
-      const passing = passStory(
-        { ...state, progress: [...state.progress, passedEntry(state, attempt)] },
-        attempt,
-      )
-      const before = await objects.text(`${state.green}:${files.progress}`)
-      await writeOwn(files.prd, prdFile(passing, options.redact))
-      await writeOwn(files.progress, options.redact(progressFile(passing, before)))
-      const staged = await stage(state.green)
-      if ('unreadable' in staged) {
-        const summary = 'the work tree holds something that git cannot read'
-        return { kind: 'refused', failure: { kind: 'guard', summary, detail: staged.unreadable } }
+    }
+    const base = (await objects.info(`${kept.base}^{tree}`))?.oid ?? kept.base
+    const merged =
+      base === green ? { tree: kept.tree, conflicts: [] } : await mergeTrees(base, green, kept.tree)
+    if (merged.conflicts.length > 0) {
+      await settle(commit)
+      return {
+        conflict: `it does not fit the newest code any more (${merged.conflicts.slice(0, 5).join(', ')})`,
       }
-      const mine = staged.changes.filter(isRalphs)
-      const theirs = staged.changes.filter((change) => !isRalphs(change))
-      await reset(mine.filter((change) => change.path !== files.prd && change.path !== files.progress))
-      const seen = await options.examine(theirs, objects)
-      if (seen.failure !== null) return { kind: 'refused', failure: seen.failure }
-      const tree = await git.line(['write-tree'])
-      indexTree = tree
-      const commit = await commitTree(
-        tree,
-        [state.green],
-        storyMessage(state, attempt.storyId, attempt.iteration, options.redact),
-      )
-      gated = { green: state.green, commit, paths: theirs.map((change) => change.path) }
-      // The gates must run on the candidate's bytes: what was reset in the index is put back in the work tree too.
-      if (mine.length > 2) await toTree(tree)
-      return { kind: 'candidate', commit, empty: theirs.length === 0, remarks: seen.remarks }
+    }
+    await toTree(merged.tree)
+    return { conflict: null }
+  }
+
+  async function inspect(state: State, attempt: Attempt): Promise<Inspection> {
+    const inside = await options.submodules.changed()
+    if (inside.length > 0) return { kind: 'refused', failure: submoduleFailure(inside.map(options.redact)) }
+    const files = ownFiles(state)
+    const passing = passStory(
+      { ...state, progress: [...state.progress, passedEntry(state, attempt)] },
+      attempt,
+    )
+    const before = await objects.text(`${state.green}:${files.progress}`)
+    await writeOwn(files.prd, prdFile(passing, options.redact))
+    await writeOwn(files.progress, options.redact(progressFile(passing, before)))
+    const staged = await stage(state.green)
+    if ('unreadable' in staged) {
+      const summary = 'the work tree holds something that git cannot read'
+      return { kind: 'refused', failure: { kind: 'guard', summary, detail: staged.unreadable } }
+    }
+    const mine = staged.changes.filter(isRalphs)
+    const theirs = staged.changes.filter((change) => !isRalphs(change))
+    await reset(mine.filter((change) => change.path !== files.prd && change.path !== files.progress))
+    const seen = await options.examine(theirs, objects)
+    if (seen.failure !== null) return { kind: 'refused', failure: seen.failure }
+    const tree = await git.line(['write-tree'])
+    indexTree = tree
+    const commit = await commitTree(
+      tree,
+      [state.green],
+      storyMessage(state, attempt.storyId, attempt.iteration, options.redact),
+    )
+    gated = { green: state.green, commit, paths: theirs.map((change) => change.path) }
+    // The gates must run on the candidate's bytes: what was reset in the index is put back in the work tree too.
+    if (mine.length > 2) await toTree(tree)
+    return { kind: 'candidate', commit, empty: theirs.length === 0, remarks: seen.remarks }
+  }
+
+  async function keep(state: State): Promise<Kept | null> {
+    await options.submodules.reset()
+    const staged = await stage(state.green)
+    if ('unreadable' in staged) {
+      options.warn(`the rejected work could not be kept: ${staged.unreadable}`)
+      return state.kept[state.attempt?.storyId ?? ''] ?? null
+    }
+    const own = staged.changes.filter(isRalphs)
+    const work = staged.changes.filter((change) => !isRalphs(change))
+    const { dropped } = await options.examine(work, objects)
+    await reset([...own, ...work.filter((change) => dropped.includes(change.path))])
+    if (work.length === dropped.length) return null
+    const shown = dropped.map(options.redact)
+    return { base: await treeOf(state.green), tree: await git.line(['write-tree']), dropped: shown }
+  }
+
+  return {
+    checkOut: (commit, kept) => onIndex(commit, () => checkOut(commit, kept)),
+
+    async inspect(state, attempt) {
+      await putBack(git, options.snapshot)
+      return onIndex(state.green, () => inspect(state, attempt))
     },
 
     async restore(commit) {
       // First: our git is not run while a gate's code may have written its configuration.
       await putBack(git, options.snapshot)
-      return settle(commit)
+      return onIndex(commit, () => settle(commit))
     },
 
     async keep(state) {
       await putBack(git, options.snapshot)
-      await options.submodules.reset()
-      const staged = await stage(state.green)
-      if ('unreadable' in staged) {
-        options.warn(`the rejected work could not be kept: ${staged.unreadable}`)
-        return state.kept[state.attempt?.storyId ?? ''] ?? null
-      }
-      const own = staged.changes.filter(isRalphs)
-      const work = staged.changes.filter((change) => !isRalphs(change))
-      const { dropped } = await options.examine(work, objects)
-      await reset([...own, ...work.filter((change) => dropped.includes(change.path))])
-      if (work.length === dropped.length) return null
-      const shown = dropped.map(options.redact)
-      return { base: await treeOf(state.green), tree: await git.line(['write-tree']), dropped: shown }
+      return onIndex(state.green, () => keep(state))
     },
 
     async record(state, subject) {

@@ -43,6 +43,7 @@ export async function findSubmodules(git: Git, head: string, env: Environment): 
         if ((await differences(inside, commit)).length > 0) {
           await inside.run(['read-tree', '--reset', '-u', commit])
           await inside.run(['clean', '-ffdq', '--', '.'])
+          await inside.sealIndex()
         }
         await shareIndex(inside)
       }
@@ -75,7 +76,9 @@ async function collect(git: Git, head: string, above: string, env: Environment):
 
 async function differences(git: Git, commit: string): Promise<string[]> {
   await git.unlock()
+  await git.openIndex(commit)
   await git.run(['add', '-A', '--', '.'])
+  await git.sealIndex()
   const names = await git.run(['diff-index', '--cached', '--name-only', '-z', '--no-renames', commit, '--'])
   return names.stdout.split('\0').filter(Boolean)
 }
