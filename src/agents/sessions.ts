@@ -194,12 +194,17 @@ function usageOf(
   const estimated = costUsd === null ? (costByPrices(result.usage, prices, model) ?? 0) : 0
   return {
     calls,
-    inputTokens,
-    outputTokens,
-    cachedTokens,
-    costUsd: costUsd ?? estimated,
+    inputTokens: amount(inputTokens),
+    outputTokens: amount(outputTokens),
+    cachedTokens: amount(cachedTokens),
+    costUsd: amount(costUsd ?? estimated),
     agentSeconds: Math.round(agentSeconds * 10) / 10,
-    ...(estimated > 0 ? { estimatedCostUsd: estimated } : {}),
-    ...(turns === null ? {} : { turns }),
+    ...(estimated > 0 ? { estimatedCostUsd: amount(estimated) } : {}),
+    ...(turns === null ? {} : { turns: amount(turns) }),
   }
+}
+
+/** What an agent says of itself: added up, it has to stay a number that JSON can hold. */
+function amount(said: number): number {
+  return Math.min(Math.max(said, 0), 1e12) || 0
 }
