@@ -5,17 +5,36 @@
 //   agent.mjs <plan.json> gate <story>          as code of the agent's, run by a gate
 //   agent.mjs <plan.json> payload <trick> ...   as a program that somebody else was made to run
 //
-// Plan: { evidence: folder, agent: { STORY: [trick] }, gate: { STORY: [trick] }, say: { STORY: text }, quiet: [STORY] }
+// Plan: { evidence: folder, agent: { STORY: [trick] }, gate: { STORY: [trick] }, say: { STORY: text }, usage: { STORY: line },
+//         quiet: [STORY that writes no module], red: [STORY whose test fails] }
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { hiding } from './tricks/hide.mjs'
+import { leaving } from './tricks/leave.mjs'
+import { lying } from './tricks/lie.mjs'
 import { keysIn, looking } from './tricks/look.mjs'
 import { plants } from './tricks/plant.mjs'
 import { speaking } from './tricks/speak.mjs'
+import { stating } from './tricks/state.mjs'
+import { odd, refused } from './tricks/tree.mjs'
 
-const tricks = { ...looking, ...speaking, ...plants }
+const tricks = {
+  ...looking,
+  ...speaking,
+  ...plants,
+  ...hiding,
+  ...refused,
+  ...odd,
+  ...stating,
+  ...leaving,
+  ...lying,
+  // Said by the line of usage.
+  'say.negative': () => {},
+  'say.huge': () => {},
+}
 
 const [planFile, role = 'agent', ...rest] = process.argv.slice(2)
 const plan = JSON.parse(readFileSync(planFile, 'utf8'))
@@ -64,6 +83,11 @@ function toolsFor(trick, story) {
 
 async function attempt(list, story) {
   for (const trick of list) {
+    if (plan.once?.includes(story)) {
+      // Whoever strikes at the action may be struck with it.
+      writeFileSync(join(plan.evidence, `once-${story}`), '')
+      note(trick, { did: true })
+    }
     try {
       if (tricks[trick] === undefined) throw new Error('there is no such trick')
       await tricks[trick](toolsFor(trick, story))
@@ -76,9 +100,12 @@ async function attempt(list, story) {
 
 if (role === 'payload') {
   const [trick] = rest
-  const by = process.env.LATER_STEP === undefined ? 'ralph' : 'later'
+  const { LATER_STEP, RALPH_MODE } = process.env
+  const by = LATER_STEP !== undefined ? 'later' : RALPH_MODE !== undefined ? 'agent' : 'ralph'
   note(trick, { fired: by })
-  for (const key of keysIn(Object.values(process.env).join('\n'))) note(trick, { found: sha(key), where: by })
+  if (by !== 'agent')
+    for (const key of keysIn(Object.values(process.env).join('\n')))
+      note(trick, { found: sha(key), where: by })
 } else if (role === 'gate') {
   const [story] = rest
   const once = join(plan.evidence, `gate-${story}`)
@@ -105,7 +132,8 @@ if (role === 'payload') {
     if (!(plan.quiet ?? []).includes(story)) {
       mkdirSync('src', { recursive: true })
       mkdirSync('test', { recursive: true })
-      writeFileSync(`src/${name}.mjs`, `export const ${name} = () => 1\n`)
+      const value = plan.red?.includes(story) ? 2 : 1
+      writeFileSync(`src/${name}.mjs`, `export const ${name} = () => ${value}\n`)
       const gate = JSON.stringify([me, planFile, 'gate', story])
       const spoils =
         plan.gate[story] === undefined ? '' : `spawnSync(process.execPath, ${gate}, { stdio: 'inherit' })\n`
@@ -114,8 +142,11 @@ if (role === 'payload') {
         `import assert from 'node:assert/strict'\nimport { spawnSync } from 'node:child_process'\nimport { ${name} } from '../src/${name}.mjs'\n\nassert.equal(${name}(), 1)\n${spoils}`,
       )
     }
-    await attempt(plan.agent[story] ?? [], story)
+    const once = join(plan.evidence, `once-${story}`)
+    if (!existsSync(once)) await attempt(plan.agent[story] ?? [], story)
     process.stdout.write(plan.say?.[story] ?? 'Did it.\n<ralph>DONE</ralph>\n')
-    process.stdout.write('{"usage":{"inputTokens":10,"outputTokens":10,"costUsd":0.01}}\n')
+    process.stdout.write(
+      `${plan.usage?.[story] ?? '{"usage":{"inputTokens":10,"outputTokens":10,"costUsd":0.01}}'}\n`,
+    )
   }
 }

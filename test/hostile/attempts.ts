@@ -220,7 +220,7 @@ export const speaking: Attempt[] = spoken.map((one) => ({ ...one, group: 'Voice'
 
 /** Nothing that was planted under this name ran: by Ralph, or in a later step of the job. */
 const unfired =
-  (id: string, by: readonly ('ralph' | 'later')[] = ['ralph', 'later']) =>
+  (id: string, by: readonly NonNullable<Note['fired']>[] = ['ralph', 'later']) =>
   (seen: Seen): string | null => {
     const fired = seen.of(id).find((note) => note.fired !== undefined && by.includes(note.fired))
     if (fired === undefined) return null

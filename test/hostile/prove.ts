@@ -1,7 +1,11 @@
 // Plays every trick at one level of isolation, judges it, and prints the table.
 import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Site } from '../e2e/site.ts'
+import type { Run } from '../standin/runner.ts'
 import { type Attempt, looking, planting, speaking, wasTried } from './attempts.ts'
-import { hostileRun, type Level, type RunOptions, type Seen } from './seen.ts'
+import { files, hidden, leftovers, states, strikes, trees, words } from './more.ts'
+import { hostileRun, type Level, type Note, type RunOptions, type Seen } from './seen.ts'
 
 export type Result = { attempt: Attempt; how: string | null; untried: string | null }
 
@@ -16,40 +20,170 @@ type Batch = { attempts: readonly Attempt[]; options: Omit<RunOptions, 'level'> 
 const ids = (attempts: readonly Attempt[], but: readonly string[] = []) =>
   attempts.map((one) => one.id).filter((id) => !but.includes(id))
 
+const HIDE_BASE = "export const v = 'plain'\n"
+
+/** A test with something to lose. */
+function strong(name: string): string {
+  return `import assert from 'node:assert/strict'
+import test from 'node:test'
+
+test('${name}', () => {
+  assert.equal(1, 1)
+  assert.equal(2, 2)
+})
+`
+}
+
+/** Files that are there before, so that they can be changed. */
+const BASE: Record<string, string> = {
+  ...Object.fromEntries(
+    [
+      'mtime',
+      'assume',
+      'skip',
+      'own-assume',
+      'own-skip',
+      'own-index',
+      'clean',
+      'replace',
+      'sparse',
+      'no-modes',
+      'ident',
+    ].map((name) => [`src/hide/${name}.mjs`, HIDE_BASE]),
+  ),
+  'lib/a.mjs': 'export const a = 1\n',
+  'test/forged.test.mjs': strong('forged'),
+  'test/strong.test.mjs': strong('strong'),
+  'package.json':
+    '{"name":"sample","version":"1.0.0","type":"module","private":true,"scripts":{"test":"exit 1"}}\n',
+}
+
+const USER = ['plant.global', 'plant.path-git', 'plant.path-others', 'plant.startup']
+
+function mainBatch(): Batch {
+  const plant = ids(planting, [...USER, 'plant.commondir'])
+  // What git itself stumbles over comes last.
+  const last = ['refs.head', 'refs.packed', 'refs.locks', 'refs.index']
+  const refs = ids(states, last).filter((id) => id.startsWith('refs.') && id !== 'refs.commits')
+  refs.push('refs.head', 'refs.packed')
+  const state = ids(states).filter((id) => id.startsWith('state.') && id !== 'state.folder')
+  const tree = ids(trees, ['tree.dots']).slice(0, ids(trees, ['tree.dots']).indexOf('tree.folder-link'))
+  const odd = ids(trees).slice(ids(trees).indexOf('tree.weaken') + 1)
+  const agent: Record<string, string[]> = {
+    LOOK: ids(looking),
+    SPEAK: ids(speaking),
+    PLANT: plant,
+    COMMONDIR: ['plant.commondir'],
+    HIDE: ids(hidden).filter((id) => id.startsWith('hide.')),
+    TREE: tree,
+    FOLDER: ['tree.folder-link', 'tree.dots'],
+    WEAKEN: ['tree.weaken'],
+    ODD: odd,
+    RED: ['refs.commits'],
+    STATE: state,
+    REFS: refs,
+    LOCKS: ['refs.locks'],
+    INDEX: ['refs.index'],
+    SAY: ['say.done'],
+    LIMITS: ['say.limits'],
+    NEGATIVE: ['say.negative'],
+    HUGE: ['say.huge'],
+    HUGER: [],
+    ECHO: ids(words).filter((id) => id.startsWith('echo.')),
+    LEAVE: ids(leftovers).filter((id) => id.startsWith('leave.')),
+    COUNT: ['leave.count', 'state.folder'],
+    HONEST: [],
+
+    NPMRC: ['gate.npmrc'],
+    SWAP: ['gate.swap'],
+    TOOL: ['gate.tool'],
+    USER,
+    LAST: [],
+  }
+  return {
+    attempts: [...looking, ...speaking, ...planting, ...hidden, ...trees, ...states, ...words, ...leftovers],
+    options: {
+      plan: {
+        agent,
+        gate: { LOOK: ids(looking), SPEAK: ids(speaking), PLANT: plant },
+        quiet: ['SAY', 'LIMITS'],
+        red: ['RED', 'TOOL'],
+        usage: {
+          NEGATIVE: '{"usage":{"inputTokens":-1000,"outputTokens":-1,"costUsd":-1000}}',
+          HUGE: '{"usage":{"inputTokens":1e308,"outputTokens":1e308,"costUsd":1e308}}',
+          HUGER: '{"usage":{"inputTokens":1e308,"outputTokens":1e308,"costUsd":1e308}}',
+        },
+      },
+      tags: { NPMRC: ['npm'] },
+      persistCredentials: true,
+      files: BASE,
+      later: LATER,
+    },
+  }
+}
+
 function batches(): Batch[] {
-  const git = ids(planting, [
-    'plant.global',
-    'plant.path-git',
-    'plant.path-others',
-    'plant.startup',
-    'plant.commondir',
-  ])
   return [
+    mainBatch(),
     {
-      attempts: [...looking, ...speaking, ...planting],
+      attempts: files,
       options: {
+        plan: { agent: { FILES: ids(files), HONEST: [] } },
+        later: 'env > "$EVIDENCE/later-env"',
+      },
+    },
+    {
+      attempts: strikes,
+      options: {
+        files: BASE,
         plan: {
           agent: {
-            LOOK: ids(looking),
-            SPEAK: ids(speaking),
-            PLANT: git,
-            COMMONDIR: ['plant.commondir'],
-            USER: ['plant.global', 'plant.path-git', 'plant.path-others', 'plant.startup'],
-            HONEST: [],
+            FIRST: ['forge.prepare'],
+            FORGE: ['forge.blob'],
+            FORGETREE: ['forge.tree'],
+            KILL: ['kill.action'],
+            STOP: ['kill.stop'],
+            TERMINATE: ['kill.terminate'],
+            BROKEN: ['files.broken'],
           },
-          gate: { LOOK: ids(looking), SPEAK: ids(speaking), PLANT: git },
+          once: ['FORGE', 'FORGETREE', 'KILL', 'STOP', 'TERMINATE'],
         },
-        inputs: { 'max-iterations': '5' },
-        later: LATER,
+        runner: { times: { interrupt: 300, terminate: 300 } },
+        drive: struck,
       },
     },
   ]
 }
 
+/** A job is started again until none is struck down any more; one that was stopped for ever is cancelled. */
+async function struck(site: Site, notes: () => Promise<readonly Note[]>): Promise<Run> {
+  for (let jobs = 0; jobs < 7; jobs += 1) {
+    const run = await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+    let isOver = false
+    const over = site.runner.settled().then(() => {
+      isOver = true
+    })
+    const wasStopped = (await notes()).some((note) => note.trick === 'kill.stop')
+    while (!isOver && !wasStopped) {
+      await Promise.race([over, delay(100)])
+      if ((await notes()).some((note) => note.trick === 'kill.stop')) break
+    }
+    if (!isOver && !wasStopped) {
+      await delay(500)
+      site.runner.cancel(run.id)
+    }
+    await over
+    if ((await site.state()).job.conclusion?.outcome === 'complete') break
+  }
+  return site.last()
+}
+
 /** Every attempt with its result. */
 export async function prove(level: Level): Promise<Result[]> {
   const results: Result[] = []
-  for (const { attempts, options } of batches())
+  const only = process.env.HOSTILE_BATCH
+  for (const [index, { attempts, options }] of batches().entries()) {
+    if (only !== undefined && only !== String(index)) continue
     results.push(
       ...(await hostileRun({ level, ...options }, async (seen) => {
         if (process.env.HOSTILE_SHOW !== undefined) show(seen)
@@ -63,6 +197,7 @@ export async function prove(level: Level): Promise<Result[]> {
         return judged
       })),
     )
+  }
   return results
 }
 

@@ -1,8 +1,9 @@
 // A hostile run through the committed bundle, and what can be seen of it from outside.
 import { createHash, randomBytes } from 'node:crypto'
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { State } from '../../src/loop/state.ts'
 import { openSite, ROOT, type Site, story } from '../e2e/site.ts'
 import type { Run, Step } from '../standin/runner.ts'
 
@@ -17,7 +18,7 @@ export type Note = {
   failed?: string
   found?: string
   where?: string
-  fired?: 'ralph' | 'later'
+  fired?: 'ralph' | 'later' | 'agent'
   [more: string]: unknown
 }
 
@@ -37,6 +38,9 @@ export type Seen = {
   workspace: string
   /** A file of the branch, as the remote has it. */
   committed(path: string): Promise<string | null>
+  state: State
+  /** Every text that left the machine: commits, comments, checks, logs, artifacts. */
+  outside: string
 }
 
 /** Where a secret was planted: each stands for a way in which it could get out. */
@@ -52,7 +56,11 @@ export type Plan = {
   agent: Record<string, string[]>
   gate?: Record<string, string[]>
   say?: Record<string, string>
+  usage?: Record<string, string>
   quiet?: string[]
+  red?: string[]
+  /** Stories whose tricks are played in their first attempt alone. */
+  once?: string[]
 }
 
 export type RunOptions = {
@@ -66,7 +74,9 @@ export type RunOptions = {
   persistCredentials?: boolean
   runner?: Parameters<typeof openSite>[0]['runner']
   /** Drives the site; by default one click on "Run workflow". */
-  drive?: (site: Site) => Promise<Run>
+  drive?: (site: Site, notes: () => Promise<readonly Note[]>) => Promise<Run>
+  /** Of stories. */
+  tags?: Record<string, string[]>
 }
 
 const CHECK = `import { readdirSync } from 'node:fs'
@@ -103,23 +113,26 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
       'later secret': `CANARY_LATER_${hex()}`,
     }
     await using site = await openSite({
-      stories: Object.keys(options.plan.agent).map((id) => story(id, id.toLowerCase())),
+      stories: Object.keys(options.plan.agent).map((id) =>
+        story(id, id.toLowerCase(), { tags: options.tags?.[id] ?? [] }),
+      ),
       script: {},
       files: { 'check.mjs': CHECK, 'test/base.test.mjs': '', ...options.files },
       inputs: {
         'agent-command': `exec node "${join(ROOT, 'test', 'hostile', 'agent.mjs')}" "${planFile}"`,
         'agent-env': 'OPENAI_API_KEY',
         isolation: options.level,
-        gates: `saw: (echo; find src -type f -exec sha256sum {} +) >> ${evidence}/gate-saw\ntest: node check.mjs`,
+        gates: `saw: (echo; find src -type f -exec sha256sum {} +) >> ${evidence}/gate-saw\ntest: node check.mjs\nnpm: { run: npm test, when: npm }`,
         'iterations-per-job': '100',
         'max-iterations': '100',
         'max-attempts': '1',
+        baseline: 'off',
         'weakened-tests': 'fail',
         'protected-paths': 'check.mjs',
         'final-verification': 'false',
         ...options.inputs,
       },
-      workflow: (text) => hostileWorkflow(text, options),
+      workflow: (text) => hostileWorkflow(text, options, evidence),
       github: {
         tokens: {
           [planted['publish token']]: {
@@ -141,7 +154,7 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
       },
     })
     const drive = options.drive ?? pressed
-    const run = await drive(site)
+    const run = await drive(site, () => notesOf(evidence))
     const job = run.jobs[0]
     const steps = run.jobs.flatMap((one) => one.steps)
     const step = steps.find((one) => one.name.includes('ralph/action'))
@@ -164,8 +177,11 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
       evidence,
       workspace: job.workspace ?? '',
       committed: (path) => site.github.read('ralph/sample', path),
+      state: await site.state(),
+      outside: await outsideOf(site, job.workspace ?? ''),
     })
   } finally {
+    await endLeftovers(evidence)
     await rm(folder, { recursive: true, force: true })
   }
 }
@@ -174,6 +190,36 @@ async function pressed(site: Site): Promise<Run> {
   await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
   await site.runner.settled()
   return site.last()
+}
+
+/** What the agent left running, by the numbers that it wrote down; nothing else is touched. */
+async function endLeftovers(evidence: string): Promise<void> {
+  const names = await readdir(evidence)
+  for (const name of names.filter((one) => one.startsWith('pid-'))) {
+    const pid = Number(await readFile(join(evidence, name), 'utf8'))
+    const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+    if (pid > 1 && (words.includes(evidence) || words.startsWith('sleep\x00300\x00')))
+      process.kill(pid, 'SIGKILL')
+  }
+}
+
+async function outsideOf({ github, runner }: Site, workspace: string): Promise<string> {
+  const texts: string[] = []
+  texts.push(await github.bare.run(['cat-file', '--batch', '--batch-all-objects', '--unordered']))
+  const { world } = github
+  texts.push(JSON.stringify([...world.comments.values()]), JSON.stringify([...world.checks.values()]))
+  texts.push(
+    JSON.stringify([...world.issues.values()], (key, value) => (key === 'reactions' ? undefined : value)),
+  )
+  for (const run of runner.runs) texts.push(runner.log(run))
+  for (const step of runner.runs.flatMap((run) => run.jobs.flatMap((job) => job.steps)))
+    texts.push(step.summary, JSON.stringify(step.annotations), JSON.stringify(step.outputs))
+  const artifacts = join(workspace, '..', '..', '..', 'artifacts')
+  const files = await readdir(artifacts, { recursive: true, withFileTypes: true }).catch(() => [])
+  for (const file of files)
+    if (!file.isDirectory())
+      texts.push(await readFile(join(file.parentPath, file.name), 'utf8').catch(() => ''))
+  return texts.join('\n')
 }
 
 async function notesOf(evidence: string): Promise<Note[]> {
@@ -195,7 +241,7 @@ export function sha(text: string): string {
 }
 
 /** The starter workflow with keys in the action's environment, a folder of ours on the PATH, and a step after it. */
-function hostileWorkflow(text: string, options: RunOptions): string {
+function hostileWorkflow(text: string, options: RunOptions, evidence: string): string {
   const before = [
     '      - name: a folder of the user on the PATH, as runners have one',
     '        run: mkdir -p "$HOME/.local/bin" && echo "$HOME/.local/bin" >> "$GITHUB_PATH"',
@@ -214,6 +260,7 @@ function hostileWorkflow(text: string, options: RunOptions): string {
     ...(options.later ?? 'true').split('\n').map((line) => `          ${line}`),
     '        env:',
     `          LATER_STEP: ${secret('LATER')}`,
+    `          EVIDENCE: ${evidence}`,
     '      - uses: actions/upload-artifact',
   ].join('\n')
   const [head = '', rest = ''] = split(text, '      - uses: ralph/action@v1\n        with:\n')

@@ -86,7 +86,10 @@ export const looking = {
     for (const pid of pids()) {
       const text = procText(`/proc/${pid}/environ`)
       if (text !== '') read += 1
-      search(text, `environ of ${pid}`)
+      search(
+        text,
+        `environ of ${pid}, ${procText(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').slice(0, 80)}`,
+      )
     }
     note({ read })
   },

@@ -76,9 +76,10 @@ function expand(path: string): string[] {
     if (statOrNull(one)?.isDirectory() !== true) return [one]
     return isPattern
       ? []
-      : globSync(join(one, '**'), { withFileTypes: true }).flatMap((entry) =>
-          entry.isFile() ? [join(entry.parentPath, entry.name)] : [],
-        )
+      : // Links are followed: upload-artifact's glob does.
+        globSync(join(one, '**'), { withFileTypes: true })
+          .map((entry) => join(entry.parentPath, entry.name))
+          .filter((path) => statOrNull(path)?.isFile() === true)
   })
 }
 function statOrNull(path: string): ReturnType<typeof statSync> | null {
