@@ -30,11 +30,19 @@ const FILES = [
     'shallow',
     'objects/info/alternates',
 ];
+/** Of a linked work tree; in the clone itself they would put another directory in its place. */
+const OWN_FILES = ['commondir', 'gitdir', 'config.worktree'];
 async function takeSnapshot(git, whole) {
-    const { commonDir } = git.clone;
+    const { commonDir, gitDir } = git.clone;
     const files = new Map();
+    // First of all: until they are gone, git looks elsewhere.
+    for (const name of OWN_FILES)
+        files.set((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, name), await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .readRegular */ .VX)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, name)));
     for (const name of FILES)
-        files.set(name, await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .readRegular */ .VX)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, name)));
+        files.set((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, name), await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .readRegular */ .VX)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, name)));
+    // Where others work in the clone, too, they may pack refs.
+    if (whole)
+        files.set((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, 'packed-refs'), await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .readRegular */ .VX)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, 'packed-refs')));
     const hooks = new Map();
     for (const name of await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readdir)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, 'hooks')).catch(() => [])) {
         const bytes = await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .readRegular */ .VX)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, 'hooks', name));
@@ -50,7 +58,7 @@ async function shareShallow(git, snapshot) {
     if (borders === null)
         return;
     await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .replaceFile */ .fR)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(git.clone.commonDir, 'shallow'), borders);
-    snapshot.files.set('shallow', borders);
+    snapshot.files.set((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(git.clone.commonDir, 'shallow'), borders);
 }
 /** Undoes what an agent did to the clone beside the work tree. Cheap when nothing was done. */
 async function putBack(git, snapshot) {
@@ -59,8 +67,11 @@ async function putBack(git, snapshot) {
         await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .removeOdd */ .aB)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, folder));
     for (const name of ['packed-refs', 'index'])
         await removeOddFile((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, name));
-    for (const [name, bytes] of snapshot.files) {
-        const file = (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, name);
+    // On a laptop a lock may be that of a git which is at work.
+    if (snapshot.whole)
+        for (const folder of [commonDir, git.shared])
+            await removeLocks(folder);
+    for (const [file, bytes] of snapshot.files) {
         const now = await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .readRegular */ .VX)(file);
         if (bytes === null)
             await removeAny(file);
@@ -124,6 +135,12 @@ async function shareIndex(git) {
     await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'index.lock'), { force: true });
     await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.copyFile)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(git.own, 'index'), (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'index.ralph')).then(() => (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rename)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'index.ralph'), (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'index')), () => { });
 }
+async function removeLocks(folder) {
+    const refs = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readdir)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(folder, 'refs'), { recursive: true }).catch(() => []);
+    const locks = refs.filter((name) => name.endsWith('.lock')).map((name) => (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)('refs', name));
+    for (const name of ['HEAD.lock', 'config.lock', 'packed-refs.lock', 'shallow.lock', ...locks])
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(folder, name), { force: true, recursive: true });
+}
 async function removeAny(file) {
     if ((await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.lstat)(file).catch(() => null)) !== null)
         await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.rm)(file, { force: true, recursive: true });
@@ -160,21 +177,34 @@ async function updateRefs(git, lines) {
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
 /* harmony export */   OZ: () => (/* binding */ runPlain),
 /* harmony export */   TU: () => (/* binding */ Git),
+/* harmony export */   V0: () => (/* binding */ gitProgram),
 /* harmony export */   XS: () => (/* binding */ GitError),
 /* harmony export */   ok: () => (/* binding */ openClone),
 /* harmony export */   zF: () => (/* binding */ removeStaleLock)
 /* harmony export */ });
 /* harmony import */ var node_child_process__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1421);
-/* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(1455);
-/* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(6760);
-/* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(94);
-/* harmony import */ var _system_files_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(1870);
+/* harmony import */ var node_crypto__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(7598);
+/* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(1455);
+/* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(6760);
+/* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(94);
+/* harmony import */ var _system_files_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(1870);
+/* harmony import */ var _system_program_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(1453);
 // Runs git with a directory, index and configuration of Ralph's own, so that nothing an agent wrote can steer it.
 
 
 
 
 
+
+
+/** By PATH. Found before any agent runs, and kept: a folder that comes first may be the agent's to write. */
+const programs = new Map();
+/** The file of git, as it was found first. */
+function gitProgram(path = '') {
+    const known = programs.get(path) ?? (0,_system_program_js__WEBPACK_IMPORTED_MODULE_6__/* .findProgram */ .K)('git', path) ?? 'git';
+    programs.set(path, known);
+    return known;
+}
 class GitError extends Error {
     code;
     stderr;
@@ -237,14 +267,14 @@ async function openClone(directory, env) {
     return {
         workTree,
         gitDir,
-        commonDir: (0,node_path__WEBPACK_IMPORTED_MODULE_2__.resolve)(directory, commonDir),
+        commonDir: (0,node_path__WEBPACK_IMPORTED_MODULE_3__.resolve)(directory, commonDir),
         branch: branch.code === 0 ? branch.stdout.trim() : null,
         head: head.code === 0 ? head.stdout.trim() : null,
         config,
     };
 }
 function notHere(directory, found, fix) {
-    return new _system_errors_js__WEBPACK_IMPORTED_MODULE_3__/* .UserError */ .yo([{ path: directory, found, expected: 'a checkout with at least one commit', fix }]);
+    return new _system_errors_js__WEBPACK_IMPORTED_MODULE_4__/* .UserError */ .yo([{ path: directory, found, expected: 'a checkout with at least one commit', fix }]);
 }
 /** A way to a remote that takes longer is tried anew, milliseconds. */
 const REMOTE_MS = 10 * 60_000;
@@ -261,18 +291,20 @@ class Git {
     shared;
     #env;
     #plain;
+    /** Of our index as we left it; undefined before that. */
+    #sealed;
     /** The person's own ignore rules as they were when the job began. */
     #ignored = Buffer.alloc(0);
     constructor(clone, env) {
         this.clone = clone;
-        this.own = (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(clone.gitDir, 'ralph', 'git');
-        this.shared = (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(clone.commonDir, 'ralph', 'git');
+        this.own = (0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(clone.gitDir, 'ralph', 'git');
+        this.shared = (0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(clone.commonDir, 'ralph', 'git');
         this.#plain = plainEnv(env);
         this.#env = {
             ...this.#plain,
             GIT_DIR: this.own,
             GIT_WORK_TREE: clone.workTree,
-            GIT_OBJECT_DIRECTORY: (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(clone.commonDir, 'objects'),
+            GIT_OBJECT_DIRECTORY: (0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(clone.commonDir, 'objects'),
             GIT_CONFIG_NOSYSTEM: '1',
             GIT_CONFIG_GLOBAL: '/dev/null',
             GIT_ATTR_NOSYSTEM: '1',
@@ -282,11 +314,11 @@ class Git {
     }
     static async open(clone, env) {
         const git = new Git(clone, env);
-        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.mkdir)(git.own, { recursive: true });
-        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.mkdir)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(git.shared, 'refs'), { recursive: true });
-        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.mkdir)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(git.shared, 'info'), { recursive: true });
-        const rules = clone.config.get('core.excludesfile') ?? (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(configHome(env), 'git', 'ignore');
-        git.#ignored = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.readFile)(rules.replace(/^~(?=\/)/, env.HOME ?? '~')).catch(() => Buffer.alloc(0));
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_2__.mkdir)(git.own, { recursive: true });
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_2__.mkdir)((0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(git.shared, 'refs'), { recursive: true });
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_2__.mkdir)((0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(git.shared, 'info'), { recursive: true });
+        const rules = clone.config.get('core.excludesfile') ?? (0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(configHome(env), 'git', 'ignore');
+        git.#ignored = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_2__.readFile)(rules.replace(/^~(?=\/)/, env.HOME ?? '~')).catch(() => Buffer.alloc(0));
         await git.writeConfig();
         await removeStaleLocks(git.shared);
         return git;
@@ -294,7 +326,7 @@ class Git {
     /** Writes our directory's configuration anew: what anybody wrote there before is gone. */
     async writeConfig() {
         const { clone, own, shared } = this;
-        const ignored = (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(shared, 'info', 'ignored');
+        const ignored = (0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(shared, 'info', 'ignored');
         const lines = [
             '[core]',
             '\trepositoryformatversion = 1',
@@ -314,23 +346,29 @@ class Git {
         }
         // A way to a remote that has gone silent is given up, and tried again by the caller.
         lines.push('[http]', '\tlowSpeedLimit = 1', '\tlowSpeedTime = 60');
-        const exclude = await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_4__/* .readRegular */ .VX)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(clone.commonDir, 'info', 'exclude'));
+        const exclude = await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_5__/* .readRegular */ .VX)((0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(clone.commonDir, 'info', 'exclude'));
         const files = [
-            [(0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(shared, 'config'), `${lines.join('\n')}\n`],
-            [(0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'HEAD'), 'ref: refs/heads/ralph-unborn\n'],
-            [(0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(shared, 'info', 'exclude'), exclude ?? ''],
+            [(0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(shared, 'config'), `${lines.join('\n')}\n`],
+            [(0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(own, 'HEAD'), 'ref: refs/heads/ralph-unborn\n'],
+            [(0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(shared, 'info', 'exclude'), exclude ?? ''],
             [ignored, this.#ignored],
-            [(0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(shared, 'info', 'attributes'), ''],
+            [(0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(shared, 'info', 'attributes'), ''],
         ];
+        // What would lead our git elsewhere, or bend its history.
+        const foreign = [(0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(shared, 'info', 'grafts'), (0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(own, 'config.worktree')];
+        if (own === shared)
+            foreign.push((0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(own, 'commondir'));
+        for (const file of foreign)
+            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_2__.rm)(file, { force: true, recursive: true });
         // By the file, not by the environment: git looks for refs where the file says.
         if (own !== shared)
-            files.push([(0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(own, 'commondir'), `${shared}\n`]);
+            files.push([(0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(own, 'commondir'), `${shared}\n`]);
         for (const [file, text] of files)
             await writeOwn(file, text);
-        const boundary = async (dir) => ((await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_4__/* .readRegular */ .VX)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(dir, 'shallow')))?.toString('utf8') ?? '').split('\n').filter(Boolean);
+        const boundary = async (dir) => ((await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_5__/* .readRegular */ .VX)((0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(dir, 'shallow')))?.toString('utf8') ?? '').split('\n').filter(Boolean);
         const shallow = new Set([...(await boundary(clone.commonDir)), ...(await boundary(shared))]);
         if (shallow.size > 0)
-            await writeOwn((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(shared, 'shallow'), `${[...shallow].join('\n')}\n`);
+            await writeOwn((0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(shared, 'shallow'), `${[...shallow].join('\n')}\n`);
     }
     /** Runs git on our own directory. Throws GitError on an exit code that was not accepted. */
     run(args, options = {}) {
@@ -364,32 +402,49 @@ class Git {
     onRemote(remote, args, options = {}) {
         return this.run(args, { timeoutMs: REMOTE_MS, ...options, env: { ...remote.env, ...options.env } });
     }
+    /** Remembers our index, before control goes to somebody who may write it: flags and forged entries hide changes. */
+    async sealIndex() {
+        this.#sealed = await this.#indexDigest();
+    }
+    /** Where somebody wrote our index since then, it is made `tree` anew; every file is then read again. */
+    async openIndex(tree) {
+        if (this.#sealed === undefined || (await this.#indexDigest()) === this.#sealed)
+            return;
+        await this.unlock();
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_2__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(this.own, 'index'), { force: true, recursive: true });
+        await this.run(['read-tree', tree]);
+    }
+    /** Of all its bytes: git does not check the sum at its end. */
+    async #indexDigest() {
+        const bytes = await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_5__/* .readRegular */ .VX)((0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(this.own, 'index'));
+        return bytes === null ? null : (0,node_crypto__WEBPACK_IMPORTED_MODULE_1__.createHash)('sha256').update(bytes).digest('hex');
+    }
     /** Removes the lock files that a killed git of ours left. */
     async unlock() {
-        await Promise.all(['index.lock', 'HEAD.lock', 'config.lock', 'shallow.lock'].map((name) => (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(this.own, name), { force: true })));
+        await Promise.all(['index.lock', 'HEAD.lock', 'config.lock', 'shallow.lock'].map((name) => (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_2__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(this.own, name), { force: true })));
     }
 }
 /** Writes a file of ours where it does not stand already. */
 async function writeOwn(file, text) {
     const wanted = Buffer.from(text);
-    if ((await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_4__/* .readRegular */ .VX)(file))?.equals(wanted) === true)
+    if ((await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_5__/* .readRegular */ .VX)(file))?.equals(wanted) === true)
         return;
-    await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_4__/* .replaceFile */ .fR)(file, wanted);
+    await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_5__/* .replaceFile */ .fR)(file, wanted);
 }
 function configHome(env) {
-    return env.XDG_CONFIG_HOME ?? (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(env.HOME ?? '/', '.config');
+    return env.XDG_CONFIG_HOME ?? (0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(env.HOME ?? '/', '.config');
 }
 /** Removes the locks on refs that a git left which is gone (a power cut): nobody else would ever do it. */
 async function removeStaleLocks(directory) {
-    const entries = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.readdir)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(directory, 'refs'), { recursive: true }).catch(() => []);
-    const locks = entries.filter((name) => name.endsWith('.lock')).map((name) => (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)('refs', name));
+    const entries = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_2__.readdir)((0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(directory, 'refs'), { recursive: true }).catch(() => []);
+    const locks = entries.filter((name) => name.endsWith('.lock')).map((name) => (0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)('refs', name));
     for (const name of [...locks, 'packed-refs.lock'])
-        await removeStaleLock((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(directory, name));
+        await removeStaleLock((0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(directory, name));
 }
 async function removeStaleLock(file) {
-    const found = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.lstat)(file).catch(() => null);
+    const found = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_2__.lstat)(file).catch(() => null);
     if (found !== null && found.mtimeMs < Date.now() - STALE_MS)
-        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.rm)(file, { force: true });
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_2__.rm)(file, { force: true });
 }
 /** Runs git in a folder that is nobody's clone, with a remote's authentication. Gives its output. */
 async function runPlain(args, directory, env, extra) {
@@ -411,7 +466,7 @@ const LOCAL_MS = 15 * 60_000;
 function execute(args, options) {
     return new Promise((done, fail) => {
         // A group of its own: Ctrl+C on a terminal must not end a git that is writing our state.
-        const child = (0,node_child_process__WEBPACK_IMPORTED_MODULE_0__.spawn)('git', args, {
+        const child = (0,node_child_process__WEBPACK_IMPORTED_MODULE_0__.spawn)(gitProgram(options.env.PATH), args, {
             cwd: options.cwd,
             env: options.env,
             stdio: ['pipe', 'pipe', 'pipe'],
@@ -886,6 +941,39 @@ async function removeOdd(folder) {
             continue;
         await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(entry.parentPath, entry.name), { force: true });
     }
+}
+
+
+/***/ }),
+
+/***/ 1453:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   K: () => (/* binding */ findProgram)
+/* harmony export */ });
+/* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(3024);
+/* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(6760);
+// Looks a program up as a shell would, in the absolute folders of a PATH alone.
+
+
+/** The first executable file of this name in the absolute folders of `path`, or null. */
+function findProgram(program, path) {
+    const directories = program.includes('/')
+        ? ['']
+        : path.split(node_path__WEBPACK_IMPORTED_MODULE_1__.delimiter).filter((entry) => (0,node_path__WEBPACK_IMPORTED_MODULE_1__.isAbsolute)(entry));
+    for (const directory of directories) {
+        const file = (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(directory, program);
+        try {
+            (0,node_fs__WEBPACK_IMPORTED_MODULE_0__.accessSync)(file, node_fs__WEBPACK_IMPORTED_MODULE_0__.constants.X_OK);
+            if ((0,node_fs__WEBPACK_IMPORTED_MODULE_0__.statSync)(file).isFile())
+                return file;
+        }
+        catch {
+            // not here
+        }
+    }
+    return null;
 }
 
 

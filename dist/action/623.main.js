@@ -61,6 +61,12 @@ async function answerComment(context) {
         await conversation.react(comment.id, 'confused');
         return `${comment.login} has no write permission`;
     }
+    const own = state?.github.pull ?? issue;
+    if (own !== issue) {
+        await conversation.react(comment.id, 'confused');
+        await conversation.reply(issue, comment.id, (0,_report_replies_js__WEBPACK_IMPORTED_MODULE_8__/* .elsewhereReply */ .P1)(own));
+        return `the commands of this run are read in #${own}`;
+    }
     const ids = state?.prd.userStories.map((story) => story.id) ?? [];
     const parsed = (0,_loop_slash_commands_js__WEBPACK_IMPORTED_MODULE_6__/* .parseSlash */ .d)(comment.body, ids);
     switch (parsed.kind) {
@@ -238,6 +244,7 @@ function slug(text) {
 
 function createConversation(api, place, warn) {
     const { owner, repo } = place;
+    /** For one reading of the comments: a permission may be taken away while a job works for hours. */
     const permissions = new Map();
     let etag = null;
     let self = null;
@@ -295,8 +302,9 @@ function createConversation(api, place, warn) {
                     page,
                     headers: etag === null || page > 1 ? {} : { 'if-none-match': etag },
                 });
-                if (page === 1)
-                    etag = answer.headers.etag ?? null;
+                // With more than a page, the first one stays as it is when a comment is added behind it.
+                const isWhole = page === 1 && answer.data.length < 100;
+                etag = isWhole ? (answer.headers.etag ?? null) : null;
                 for (const one of answer.data) {
                     comments.push({
                         id: Number(one.id),
@@ -349,6 +357,7 @@ function createConversation(api, place, warn) {
             if (pull === null)
                 return [];
             const commands = [];
+            permissions.clear();
             try {
                 for (const comment of await fresh(pull, state.control.lastComment)) {
                     const command = await understand(comment, state, pull);
@@ -367,6 +376,7 @@ function createConversation(api, place, warn) {
             if (pull === null)
                 return false;
             const ids = state.prd.userStories.map((story) => story.id);
+            permissions.clear();
             try {
                 for (const comment of await fresh(pull, state.control.lastComment)) {
                     const parsed = (0,_loop_slash_commands_js__WEBPACK_IMPORTED_MODULE_1__/* .parseSlash */ .d)(comment.body, ids);
@@ -680,7 +690,8 @@ function mistake(problem, fix) {
 /* harmony export */   jf: () => (/* binding */ mermaidId),
 /* harmony export */   p7: () => (/* binding */ markdownText),
 /* harmony export */   wh: () => (/* binding */ plainText),
-/* harmony export */   y1: () => (/* binding */ plainLines)
+/* harmony export */   y1: () => (/* binding */ plainLines),
+/* harmony export */   yq: () => (/* binding */ subjectText)
 /* harmony export */ });
 /* unused harmony export bounded */
 // Hostile text made fit for markdown, mermaid and terminals. Everything people or agents wrote passes through here.
@@ -742,6 +753,11 @@ function markdownText(text, max = 300) {
 function titleText(text, max = 255) {
     return cut(quiet(plainText(text, max)), max);
 }
+/** One line for the subject of a commit: as a title, and without the words in brackets that keep CI from running. */
+function subjectText(text, max = 100) {
+    const line = titleText(text, max).replace(/\[(?=[^\]]*\b(?:skip|no)\b)|\*(?=\*\*NO_CI)/gi, `$&${BREAK}`);
+    return cut(line, max);
+}
 /** Mentions, references to issues and links, put out of action: GitHub looks for them after markdown was rendered. */
 function quiet(line) {
     return line
@@ -782,8 +798,15 @@ function bounded(text, max, share) {
     const room = max - note(text.length).length;
     if (room < 40)
         return cut(text, max);
-    const first = text.slice(0, Math.floor(room * share)).replace(/[\ud800-\udbff]$/, '');
-    const last = text.slice(text.length - Math.floor(room * (1 - share))).replace(/^[\udc00-\udfff]/, '');
+    // Neither half a pair nor a joiner with nothing to join: one would show a box, the other would hide.
+    const first = text
+        .slice(0, Math.floor(room * share))
+        .replace(/[\ud800-\udbff]$/, '')
+        .replace(/[\u200c\u200d]+$/, '');
+    const last = text
+        .slice(text.length - Math.floor(room * (1 - share)))
+        .replace(/^[\udc00-\udfff]/, '')
+        .replace(/^(?:[\u200c\u200d]|[\ufe0e\ufe0f])+/, '');
     return `${first}${note(text.length - first.length - last.length)}${last}`;
 }
 /** Fit for a quoted node label: letters, digits and plain punctuation stay, the rest becomes mermaid's `#code;`. */
@@ -811,6 +834,7 @@ function terminalText(text, max = 500) {
 
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
 /* harmony export */   Eg: () => (/* binding */ commandTable),
+/* harmony export */   P1: () => (/* binding */ elsewhereReply),
 /* harmony export */   nd: () => (/* binding */ mistakeReply),
 /* harmony export */   wc: () => (/* binding */ helpReply)
 /* harmony export */ });
@@ -851,6 +875,10 @@ function unknownReply(given, suggestion) {
     const known = shown === '' ? 'There is no command in the first line' : `I do not know “${shown}”`;
     const meant = suggestion === null ? '' : ` Did you mean ${code(suggestion, 80)}?`;
     return `😕 ${known}.${meant} ${code('/ralph help')} lists what there is. Nothing was changed.\n`;
+}
+/** The reply to a command on another pull request from the run's branch: nobody reads the queue there. */
+function elsewhereReply(pull) {
+    return `😕 The commands of this run are read in #${pull}. Nothing was changed.\n`;
 }
 /** The reply to a command that is for us and cannot be done: what is wrong, and what to write instead. */
 function mistakeReply(problem, fix) {

@@ -503,8 +503,8 @@ function answered(from, configured, git, objects, redact) {
 var lib_settings = __webpack_require__(7038);
 // EXTERNAL MODULE: ./lib/system/errors.js
 var errors = __webpack_require__(94);
-// EXTERNAL MODULE: ./lib/system/process.js + 2 modules
-var process = __webpack_require__(8800);
+// EXTERNAL MODULE: ./lib/system/process.js + 1 modules
+var process = __webpack_require__(9987);
 // EXTERNAL MODULE: ./lib/wire.js + 42 modules
 var wire = __webpack_require__(5051);
 // EXTERNAL MODULE: ./lib/action/context.js + 1 modules
@@ -833,16 +833,20 @@ function silent(store) {
 /* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(1455);
 /* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(6760);
 /* harmony import */ var _git_features_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(8317);
-/* harmony import */ var _loop_files_js__WEBPACK_IMPORTED_MODULE_10__ = __webpack_require__(4127);
+/* harmony import */ var _loop_files_js__WEBPACK_IMPORTED_MODULE_12__ = __webpack_require__(4127);
 /* harmony import */ var _loop_lease_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(612);
-/* harmony import */ var _loop_reduce_js__WEBPACK_IMPORTED_MODULE_11__ = __webpack_require__(8082);
-/* harmony import */ var _prd_merge_js__WEBPACK_IMPORTED_MODULE_12__ = __webpack_require__(8770);
-/* harmony import */ var _prd_parse_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(6711);
-/* harmony import */ var _prd_schema_js__WEBPACK_IMPORTED_MODULE_9__ = __webpack_require__(7339);
-/* harmony import */ var _prd_select_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(2856);
+/* harmony import */ var _loop_reduce_js__WEBPACK_IMPORTED_MODULE_13__ = __webpack_require__(8082);
+/* harmony import */ var _prd_merge_js__WEBPACK_IMPORTED_MODULE_14__ = __webpack_require__(8770);
+/* harmony import */ var _prd_names_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(138);
+/* harmony import */ var _prd_parse_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(6105);
+/* harmony import */ var _prd_schema_js__WEBPACK_IMPORTED_MODULE_11__ = __webpack_require__(7339);
+/* harmony import */ var _prd_select_js__WEBPACK_IMPORTED_MODULE_10__ = __webpack_require__(2856);
+/* harmony import */ var _prd_shown_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(8599);
 /* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(94);
-/* harmony import */ var _system_nearest_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(5659);
+/* harmony import */ var _system_nearest_js__WEBPACK_IMPORTED_MODULE_9__ = __webpack_require__(5659);
 // Takes a feature for this job: finds its stories and its state, checks the lease, and makes the state to start from.
+
+
 
 
 
@@ -902,7 +906,13 @@ async function findFeatures(git, objects, place, branchPrefix) {
         const parsed = (0,_prd_parse_js__WEBPACK_IMPORTED_MODULE_3__/* .parsePrd */ .S)(text, path);
         const name = (folder === null ? null : (0,_git_features_js__WEBPACK_IMPORTED_MODULE_6__/* .featureOfFolder */ .wH)(folder)) ??
             (parsed.ok ? (0,_git_features_js__WEBPACK_IMPORTED_MODULE_6__/* .nameOf */ .Vb)(parsed.prd, branchPrefix) : 'feature');
-        if (!parsed.ok)
+        // The name stands in refs, and in the stream that writes them, where a line feed would begin a command.
+        const fault = (0,_prd_names_js__WEBPACK_IMPORTED_MODULE_7__/* .branchNameFault */ .K)(name);
+        if (fault !== null) {
+            const fix = 'rename the folder, such as .ralph/2026-01-31-auth';
+            mistakes.push({ path, found: (0,_prd_shown_js__WEBPACK_IMPORTED_MODULE_8__/* .shown */ .S)(name), expected: `a feature's name with ${fault}`, fix });
+        }
+        else if (!parsed.ok)
             mistakes.push(...parsed.mistakes);
         else {
             features.push({ name, folder, path, prd: parsed.prd, digest: digestOf(text) });
@@ -922,7 +932,7 @@ function chooseFeature(wanted, candidates) {
     if (wanted !== null) {
         if (candidates.has(wanted))
             return wanted;
-        const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_7__/* .nearest */ .p)(wanted, names);
+        const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_9__/* .nearest */ .p)(wanted, names);
         const fix = names.length === 0
             ? `write .ralph/<yyyy-mm-dd>-${wanted}/prd.json and commit it`
             : `use one of: ${names.join(', ')}${near === null ? '' : ` (did you mean ${near}?)`}`;
@@ -945,7 +955,7 @@ async function claim(git, objects, store, repository, request) {
     const seen = await findFeatures(git, objects, { commit: request.base.sha, workTree: request.workTree }, request.branchPrefix);
     const candidates = new Map();
     for (const { name, prd } of seen.features)
-        candidates.set(name, (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_8__/* .remaining */ .Tk)(prd).length > 0 ? 'unfinished' : 'finished');
+        candidates.set(name, (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_10__/* .remaining */ .Tk)(prd).length > 0 ? 'unfinished' : 'finished');
     for (const folder of states.keys()) {
         const name = (0,_git_features_js__WEBPACK_IMPORTED_MODULE_6__/* .featureOfFolder */ .wH)(folder);
         if (name === null)
@@ -985,7 +995,7 @@ async function resume(found, request, store, repository, notes, file) {
     const fresh = state.published === null;
     const said = fresh || file === null ? notes : [...notes, ...(await editedAtBase(state, file, repository))];
     // Nothing was opened yet: the fork point is where the base is now.
-    const prd = fresh && file !== null ? { ...(0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_9__/* .asImported */ .Xz)(file.prd), run: state.prd.run } : state.prd;
+    const prd = fresh && file !== null ? { ...(0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_11__/* .asImported */ .Xz)(file.prd), run: state.prd.run } : state.prd;
     const base = fresh ? request.base : state.base;
     const green = fresh ? request.base.sha : state.green;
     const moved = request.base.sha !== state.base.sha;
@@ -1000,7 +1010,7 @@ async function resume(found, request, store, repository, notes, file) {
 async function editedAtBase(state, file, repository) {
     if (file.digest === state.storiesDigest)
         return [];
-    const here = await repository.read(state.green, (0,_loop_files_js__WEBPACK_IMPORTED_MODULE_10__/* .ownFiles */ .aJ)(state).prd);
+    const here = await repository.read(state.green, (0,_loop_files_js__WEBPACK_IMPORTED_MODULE_12__/* .ownFiles */ .aJ)(state).prd);
     if (here !== null && digestOf(here) === file.digest)
         return [];
     return [
@@ -1016,9 +1026,9 @@ function takeOver(state) {
     if (attempt === null || attempt.phase === 'failed' || attempt.phase === 'returned')
         return state;
     const cost = attempt.session === null ? (attempt.reservedCostUsd ?? 0) : 0;
-    const estimated = { ...(0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_9__/* .emptyUsage */ .ly)(), costUsd: cost, ...(cost > 0 ? { estimatedCostUsd: cost } : {}) };
-    const charged = (0,_loop_reduce_js__WEBPACK_IMPORTED_MODULE_11__/* .spend */ .Rf)(state, attempt.storyId, estimated);
-    return (0,_loop_reduce_js__WEBPACK_IMPORTED_MODULE_11__/* .giveBack */ .F5)(charged, 'lost', 'the job was lost', null);
+    const estimated = { ...(0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_11__/* .emptyUsage */ .ly)(), costUsd: cost, ...(cost > 0 ? { estimatedCostUsd: cost } : {}) };
+    const charged = (0,_loop_reduce_js__WEBPACK_IMPORTED_MODULE_13__/* .spend */ .Rf)(state, attempt.storyId, estimated);
+    return (0,_loop_reduce_js__WEBPACK_IMPORTED_MODULE_13__/* .giveBack */ .F5)(charged, 'lost', 'the job was lost', null);
 }
 function started(state, request, job) {
     const { run } = state.prd;
@@ -1075,7 +1085,7 @@ async function begin(file, request, store, repository, notes) {
         nonce: (0,node_crypto__WEBPACK_IMPORTED_MODULE_0__.randomUUID)(),
         generation: 0,
         // The file cannot bring limits, usage or control of its own: those are Ralph's.
-        prd: (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_9__/* .asImported */ .Xz)(file.prd),
+        prd: (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_11__/* .asImported */ .Xz)(file.prd),
         green: request.base.sha,
         published: null,
         baseline: 'pending',
@@ -1103,11 +1113,11 @@ async function begin(file, request, store, repository, notes) {
 /** The branch is there but our state is not: what passed is what its commits say, and the gates see it again. */
 async function adoptBranch(fresh, head, store, repository) {
     await store.fetch([head], 'whole');
-    const text = await repository.read(head, (0,_loop_files_js__WEBPACK_IMPORTED_MODULE_10__/* .ownFiles */ .aJ)(fresh).prd);
-    const parsed = text === null ? null : (0,_prd_parse_js__WEBPACK_IMPORTED_MODULE_3__/* .parsePrd */ .S)(text, `${fresh.branch}: ${(0,_loop_files_js__WEBPACK_IMPORTED_MODULE_10__/* .ownFiles */ .aJ)(fresh).prd}`);
+    const text = await repository.read(head, (0,_loop_files_js__WEBPACK_IMPORTED_MODULE_12__/* .ownFiles */ .aJ)(fresh).prd);
+    const parsed = text === null ? null : (0,_prd_parse_js__WEBPACK_IMPORTED_MODULE_3__/* .parsePrd */ .S)(text, `${fresh.branch}: ${(0,_loop_files_js__WEBPACK_IMPORTED_MODULE_12__/* .ownFiles */ .aJ)(fresh).prd}`);
     if (parsed !== null && !parsed.ok)
         throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_4__/* .UserError */ .yo(parsed.mistakes);
-    const prd = parsed === null ? fresh.prd : (0,_prd_merge_js__WEBPACK_IMPORTED_MODULE_12__/* .mergePeople */ .i)(parsed.prd, fresh.prd).prd;
+    const prd = parsed === null ? fresh.prd : (0,_prd_merge_js__WEBPACK_IMPORTED_MODULE_14__/* .mergePeople */ .i)(parsed.prd, fresh.prd).prd;
     const job = { ...fresh.job, theirs: head, takesBranch: true };
     // Its commits name the run that made them.
     const written = parsed?.prd.run.control.nonce;
@@ -2142,10 +2152,16 @@ function flat(value, keys) {
     return flattened;
 }
 
+// EXTERNAL MODULE: ./lib/report/escape.js
+var report_escape = __webpack_require__(2527);
 // EXTERNAL MODULE: ./lib/report/progress.js
 var progress = __webpack_require__(7751);
+// EXTERNAL MODULE: ./lib/report/texts.js
+var texts = __webpack_require__(4282);
 ;// CONCATENATED MODULE: ./lib/loop/files.js
 // What Ralph writes into the feature's folder: prd.json and progress.txt, rendered from the state. Pure.
+
+
 
 
 /** Paths of Ralph's own files, relative to the top of the work tree. */
@@ -2157,22 +2173,27 @@ function ownFiles(state) {
     };
 }
 /** prd.json as it stands in the next commit. */
-function prdFile(state) {
+function prdFile(state, redact) {
     const { nonce, control, prd, branch } = state;
     const run = { ...prd.run, control: { nonce, ...control } };
-    return serializePrd({ ...prd, branchName: prd.branchName === '' ? branch : prd.branchName, run });
+    const file = { ...prd, branchName: prd.branchName === '' ? branch : prd.branchName, run };
+    const text = serializePrd(file);
+    // By fields, where there is something to hide: a key that begins in one would take all up to another's end with it.
+    return redact(text) === text ? text : serializePrd((0,texts/* mapTexts */.z)(file, redact));
 }
 /** progress.txt with the entries that no commit holds yet. */
 function progressFile(state, before) {
     const start = before ?? (0,progress/* progressHeader */.P)(state.prd, state.branch, state.prd.run.startedAt ?? '');
     return [start.trimEnd(), ...state.progress.map((entry) => entry.trim())].join('\n\n').concat('\n');
 }
-/** The commit message of a story that passed; the trailers link commit, story and run (design 3). */
-function storyMessage(state, storyId, iteration) {
+/**
+ * The commit message of a story that passed; the trailers link commit, story and run (design 3). `redact` takes secrets
+ * out of the title before it is cut.
+ */
+function storyMessage(state, storyId, iteration, redact = (text) => text) {
     const title = state.prd.userStories.find((story) => story.id === storyId)?.title ?? '';
-    const subject = `feat: ${storyId} - ${title.replace(/\s+/g, ' ').trim()}`;
-    const shown = subject.length > 100 ? `${subject.slice(0, 99)}…` : subject;
-    return `${shown}\n\nRalph-Story: ${storyId}\nRalph-Iteration: ${iteration}\nRalph-Run: ${state.nonce}\n`;
+    const subject = (0,report_escape/* subjectText */.yq)(`feat: ${storyId} - ${redact(title)}`);
+    return `${subject}\n\nRalph-Story: ${storyId}\nRalph-Iteration: ${iteration}\nRalph-Run: ${state.nonce}\n`;
 }
 /** The commit message of a state commit: no code, no story. */
 function recordMessage(state, subject) {
@@ -3748,7 +3769,54 @@ function plain(criterion) {
 
 /***/ }),
 
-/***/ 6711:
+/***/ 138:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   K: () => (/* binding */ branchNameFault),
+/* harmony export */   m: () => (/* binding */ idFault)
+/* harmony export */ });
+// Which names are safe to use in refs, paths, comments and command lines.
+/** What is wrong with a story's id, or null. Ids end up in branch names, so git's rules for refs hold beside our own. */
+function idFault(id) {
+    if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(id)) {
+        return 'a letter or digit, then up to 63 letters, digits, dots, dashes or underscores';
+    }
+    if (/\.\.|\.$|\.lock$/i.test(id))
+        return 'no "..", and no "." or ".lock" at the end (git refuses it in a branch)';
+    // Ids are keys of plain objects.
+    if (id in {})
+        return 'another word: this one is taken';
+    // `/ralph retry all` means every story.
+    if (id.toLowerCase() === 'all')
+        return 'another word: "all" means every story';
+    return null;
+}
+// Control characters, space, what git refuses, and the marks that reorder or hide text in a review.
+const unsafe = /[\p{C}\p{Z}~^:?*[\\]/u;
+/** What is wrong with a branch's name by `git check-ref-format --branch` and our caution, or null. */
+function branchNameFault(name) {
+    if (name === '' || name === '@' || name === 'HEAD')
+        return 'a name';
+    if (name.length > 200)
+        return 'at most 200 characters';
+    if (unsafe.test(name))
+        return 'no spaces, control characters or any of ~ ^ : ? * [ \\';
+    // A leading dash would be read as an option.
+    if (name.startsWith('-'))
+        return 'no dash at the start';
+    if (/\.\.|@\{|\/\/|^\/|\/$|\.$/.test(name))
+        return 'no "..", "@{" or "//", no "/" at an end, no "." at the end';
+    if (name.split('/').some((part) => part.startsWith('.') || part.endsWith('.lock'))) {
+        return 'no part that starts with "." or ends with ".lock"';
+    }
+    return null;
+}
+
+
+/***/ }),
+
+/***/ 6105:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 
@@ -3759,35 +3827,8 @@ __webpack_require__.d(__webpack_exports__, {
 
 // EXTERNAL MODULE: ./lib/system/nearest.js
 var nearest = __webpack_require__(5659);
-;// CONCATENATED MODULE: ./lib/prd/shown.js
-// Hostile text made fit to be printed: short, on one line, nothing hidden.
-const longest = 80;
-// What a terminal or a review page would obey instead of showing, beyond what JSON escapes: DEL and C1, line
-// separators, zero-width and bidi marks.
-const shown_hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-/** A found value in at most 80 characters: strings quoted with everything invisible escaped, lists and objects by kind. */
-function shown(value) {
-    if (value === undefined)
-        return 'nothing';
-    if (typeof value === 'string')
-        return cut(escaped(value));
-    if (Array.isArray(value))
-        return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
-    if (typeof value === 'object' && value !== null)
-        return 'an object';
-    return cut(String(value));
-}
-function escaped(text) {
-    // Twice the width is enough: escaping only makes text longer.
-    return JSON.stringify(text.slice(0, longest * 2)).replace(shown_hidden, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
-}
-function cut(text) {
-    if (text.length <= longest)
-        return text;
-    // Half of a surrogate pair at the cut would print as garbage.
-    return `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…`;
-}
-
+// EXTERNAL MODULE: ./lib/prd/shown.js
+var shown = __webpack_require__(8599);
 ;// CONCATENATED MODULE: ./lib/prd/fields.js
 
 function isRaw(value) {
@@ -3821,7 +3862,7 @@ function texts(fields, key, max = 50_000) {
     const path = fields.path(key);
     if (!Array.isArray(value)) {
         const fix = typeof value === 'string' ? 'write it as a list: ["..."]' : 'write a list of texts';
-        fields.mistakes.push({ path, found: shown(value), expected: 'a list of texts', fix });
+        fields.mistakes.push({ path, found: (0,shown/* shown */.S)(value), expected: 'a list of texts', fix });
         return [];
     }
     return value.flatMap((item, index) => {
@@ -3843,7 +3884,7 @@ function flag(fields, key) {
     if (typeof value === 'boolean')
         return value;
     const fix = 'write true or false, without quotes';
-    fields.mistakes.push({ path: fields.path(key), found: shown(value), expected: 'true or false', fix });
+    fields.mistakes.push({ path: fields.path(key), found: (0,shown/* shown */.S)(value), expected: 'true or false', fix });
     return false;
 }
 /** Any finite number, or `fallback` when absent. */
@@ -3855,7 +3896,7 @@ function number(fields, key, fallback) {
     if (typeof value === 'number' && Number.isFinite(value))
         return value + 0;
     const fix = 'write a number without quotes, such as 1';
-    fields.mistakes.push({ path: fields.path(key), found: shown(value), expected: 'a number', fix });
+    fields.mistakes.push({ path: fields.path(key), found: (0,shown/* shown */.S)(value), expected: 'a number', fix });
     return fallback;
 }
 /** A number of at least 0, or 0 when absent. */
@@ -3864,7 +3905,7 @@ function amount(fields, key) {
     if (value >= 0)
         return value;
     const fix = 'write 0 or more, or leave it out';
-    fields.mistakes.push({ path: fields.path(key), found: shown(value), expected: '0 or more', fix });
+    fields.mistakes.push({ path: fields.path(key), found: (0,shown/* shown */.S)(value), expected: '0 or more', fix });
     return 0;
 }
 /** An object with unknown content, or null when absent. */
@@ -3875,7 +3916,7 @@ function object(fields, key) {
     if (isRaw(value))
         return value;
     const fix = 'remove it: Ralph writes it';
-    fields.mistakes.push({ path: fields.path(key), found: shown(value), expected: 'an object or null', fix });
+    fields.mistakes.push({ path: fields.path(key), found: (0,shown/* shown */.S)(value), expected: 'an object or null', fix });
     return null;
 }
 /** `value` with the fields of `raw` that `known` does not name, in their order. */
@@ -3891,7 +3932,7 @@ function withExtra(value, raw, known) {
 }
 function checkedText(mistakes, path, value, max) {
     if (typeof value !== 'string') {
-        mistakes.push({ path, found: shown(value), expected: 'a text', fix: 'write it in double quotes' });
+        mistakes.push({ path, found: (0,shown/* shown */.S)(value), expected: 'a text', fix: 'write it in double quotes' });
         return null;
     }
     if (value.length > max) {
@@ -3947,7 +3988,7 @@ function schemaVersion(raw, source, mistakes) {
     if (typeof version !== 'number' || !Number.isInteger(version) || version < 1) {
         mistakes.push({
             path,
-            found: shown(version),
+            found: (0,shown/* shown */.S)(version),
             expected: `${newest}`,
             fix: `write ${newest}, or leave it out`,
         });
@@ -3956,7 +3997,7 @@ function schemaVersion(raw, source, mistakes) {
     if (version <= newest)
         return version;
     const fix = `this Ralph reads up to ${newest}: upgrade Ralph`;
-    mistakes.push({ path, found: shown(version), expected: `at most ${newest}`, fix });
+    mistakes.push({ path, found: (0,shown/* shown */.S)(version), expected: `at most ${newest}`, fix });
     return null;
 }
 function noStories(raw, source) {
@@ -3966,10 +4007,10 @@ function noStories(raw, source) {
     const lists = Object.keys(raw).filter((key) => Array.isArray(raw[key]) && key !== named);
     const other = lists[0];
     if (!isGiven(raw[named]) && other !== undefined && lists.length === 1) {
-        return { path, found: 'nothing', expected, fix: `rename ${shown(other)} to "userStories"` };
+        return { path, found: 'nothing', expected, fix: `rename ${(0,shown/* shown */.S)(other)} to "userStories"` };
     }
     const fix = 'add a story: {"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}';
-    return { path, found: shown(raw[named] ?? undefined), expected, fix };
+    return { path, found: (0,shown/* shown */.S)(raw[named] ?? undefined), expected, fix };
 }
 // What the older formats call our fields.
 const olderNames = {
@@ -4018,7 +4059,7 @@ function withoutStatus(task, path, mistakes) {
     if (typeof status !== 'string' || !statuses.includes(status)) {
         const near = typeof status === 'string' ? (0,nearest/* nearest */.p)(status, statuses) : null;
         const fix = near === null ? 'write "todo", or "done" when it passes already' : `write "${near}"`;
-        mistakes.push({ path: `${path}.status`, found: shown(status), expected: statuses.join(', '), fix });
+        mistakes.push({ path: `${path}.status`, found: (0,shown/* shown */.S)(status), expected: statuses.join(', '), fix });
         return story;
     }
     if (status === 'failed')
@@ -4062,7 +4103,7 @@ function sayWhatIsNotRun(draft) {
     const gates = isRaw(config.qualityGates) ? config.qualityGates : {};
     const names = Object.keys(gates).filter((name) => isGiven(gates[name]) && gates[name] !== '');
     if (names.length > 0) {
-        const list = names.slice(0, 10).map(shown).join(', ');
+        const list = names.slice(0, 10).map(shown/* shown */.S).join(', ');
         draft.notes.push(`config.qualityGates (${list}) is a proposal only: gates inside prd.json are never run; put them into the workflow.`);
     }
     if (isGiven(config.maxIterations) || isGiven(config.stuckThreshold)) {
@@ -4104,7 +4145,7 @@ function graphMistakes(stories, path, gone) {
             const expected = `an id used once (it is also that of ${path(first)})`;
             mistakes.push({
                 path: path(index, 'id'),
-                found: shown(id),
+                found: (0,shown/* shown */.S)(id),
                 expected,
                 fix: 'give one of them another id',
             });
@@ -4123,9 +4164,9 @@ function unknownDependencies(stories, indexOf, path, gone) {
             if (indexOf.has(id) || gone.has(id))
                 continue;
             const near = mistakes.length < mostSuggestions ? (0,nearest/* nearest */.p)(id, indexOf.keys()) : null;
-            const fix = near === null || near === story.id ? 'remove it, or add that story' : `did you mean ${shown(near)}?`;
+            const fix = near === null || near === story.id ? 'remove it, or add that story' : `did you mean ${(0,shown/* shown */.S)(near)}?`;
             const place = `${path(index, 'dependsOn')}[${edge}]`;
-            mistakes.push({ path: place, found: shown(id), expected: 'the id of a story in this file', fix });
+            mistakes.push({ path: place, found: (0,shown/* shown */.S)(id), expected: 'the id of a story in this file', fix });
         }
     }
     return mistakes;
@@ -4170,50 +4211,14 @@ function circleMistake(path, circle) {
     const first = circle[0] ?? '';
     const expected = 'no cycle: a story cannot wait for itself';
     if (circle.length === 1)
-        return { path, found: `${shown(first)} itself`, expected, fix: 'remove it' };
+        return { path, found: `${(0,shown/* shown */.S)(first)} itself`, expected, fix: 'remove it' };
     const named = circle.length <= 5 ? circle : [...circle.slice(0, 3), `(${circle.length - 4} more)`, ...circle.slice(-1)];
-    const found = shown([...named, first].join(' -> '));
+    const found = (0,shown/* shown */.S)([...named, first].join(' -> '));
     return { path, found, expected, fix: 'remove one of these dependencies' };
 }
 
-;// CONCATENATED MODULE: ./lib/prd/names.js
-// Which names are safe to use in refs, paths, comments and command lines.
-/** What is wrong with a story's id, or null. Ids end up in branch names, so git's rules for refs hold beside our own. */
-function idFault(id) {
-    if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(id)) {
-        return 'a letter or digit, then up to 63 letters, digits, dots, dashes or underscores';
-    }
-    if (/\.\.|\.$|\.lock$/i.test(id))
-        return 'no "..", and no "." or ".lock" at the end (git refuses it in a branch)';
-    // Ids are keys of plain objects.
-    if (id in {})
-        return 'another word: this one is taken';
-    // `/ralph retry all` means every story.
-    if (id.toLowerCase() === 'all')
-        return 'another word: "all" means every story';
-    return null;
-}
-// Control characters, space, what git refuses, and the marks that reorder or hide text in a review.
-const unsafe = /[\p{C}\p{Z}~^:?*[\\]/u;
-/** What is wrong with a branch's name by `git check-ref-format --branch` and our caution, or null. */
-function branchNameFault(name) {
-    if (name === '' || name === '@' || name === 'HEAD')
-        return 'a name';
-    if (name.length > 200)
-        return 'at most 200 characters';
-    if (unsafe.test(name))
-        return 'no spaces, control characters or any of ~ ^ : ? * [ \\';
-    // A leading dash would be read as an option.
-    if (name.startsWith('-'))
-        return 'no dash at the start';
-    if (/\.\.|@\{|\/\/|^\/|\/$|\.$/.test(name))
-        return 'no "..", "@{" or "//", no "/" at an end, no "." at the end';
-    if (name.split('/').some((part) => part.startsWith('.') || part.endsWith('.lock'))) {
-        return 'no part that starts with "." or ends with ".lock"';
-    }
-    return null;
-}
-
+// EXTERNAL MODULE: ./lib/prd/names.js
+var names = __webpack_require__(138);
 // EXTERNAL MODULE: ./lib/prd/schema.js
 var schema = __webpack_require__(7339);
 ;// CONCATENATED MODULE: ./lib/prd/read.js
@@ -4244,12 +4249,12 @@ function readDraft(draft, earlier, gone) {
 }
 function readBranchName(fields) {
     const branchName = fields_text(fields, 'branchName', 1_000);
-    const fault = branchName === '' ? null : branchNameFault(branchName);
+    const fault = branchName === '' ? null : (0,names/* branchNameFault */.K)(branchName);
     if (fault === null)
         return branchName;
     const fix = 'use a name such as "ralph/auth"';
     const expected = `a branch name with ${fault}`;
-    fields.mistakes.push({ path: fields.path('branchName'), found: shown(branchName), expected, fix });
+    fields.mistakes.push({ path: fields.path('branchName'), found: (0,shown/* shown */.S)(branchName), expected, fix });
     return '';
 }
 // ---- the run
@@ -4289,7 +4294,7 @@ function readOutcome(fields) {
     if (known !== undefined)
         return known;
     const path = fields.path('outcome');
-    fields.mistakes.push({ path, found: shown(value), expected: schema/* outcomes */.KI.join(', '), fix: 'write null' });
+    fields.mistakes.push({ path, found: (0,shown/* shown */.S)(value), expected: schema/* outcomes */.KI.join(', '), fix: 'write null' });
     return null;
 }
 function readUsage(run) {
@@ -4318,7 +4323,7 @@ function readStories(draft, mistakes, notes) {
     const stories = draft.list.map((raw, index) => {
         if (!isRaw(raw)) {
             const fix = 'write {"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}';
-            mistakes.push({ path: draft.storyPath(index), found: shown(raw), expected: 'a user story', fix });
+            mistakes.push({ path: draft.storyPath(index), found: (0,shown/* shown */.S)(raw), expected: 'a user story', fix });
             // It keeps its place, so that the places of the others are told right.
             return (0,schema/* newStory */.OV)({ id: '', title: '' });
         }
@@ -4352,7 +4357,7 @@ function isGivenNonEmpty(value) {
 function noCriteria(fields) {
     return {
         path: fields.path('acceptanceCriteria'),
-        found: shown(fields.raw.acceptanceCriteria ?? undefined),
+        found: (0,shown/* shown */.S)(fields.raw.acceptanceCriteria ?? undefined),
         expected: 'at least one criterion',
         fix: 'say how one can see that the story is done, such as "npm test passes"',
     };
@@ -4363,10 +4368,10 @@ function storyIds(draft, mistakes, notes) {
         if (!isRaw(raw) || !isGiven(raw.id))
             return null;
         const id = nullableText({ raw, path: (key) => draft.storyPath(index, key), mistakes }, 'id', 1_000);
-        const fault = idFault(id ?? '');
+        const fault = (0,names/* idFault */.m)(id ?? '');
         if (fault !== null && (typeof raw.id === 'string' || id !== null)) {
             const path = draft.storyPath(index, 'id');
-            mistakes.push({ path, found: shown(raw.id), expected: fault, fix: `call it "${numbered(index + 1)}"` });
+            mistakes.push({ path, found: (0,shown/* shown */.S)(raw.id), expected: fault, fix: `call it "${numbered(index + 1)}"` });
         }
         return id ?? '';
     });
@@ -4416,7 +4421,7 @@ function readTitle(fields) {
     const title = fields_text(fields, 'title', 500);
     if (title.trim() === '' && fields.mistakes.length === before) {
         const path = fields.path('title');
-        const found = shown(fields.raw.title ?? undefined);
+        const found = (0,shown/* shown */.S)(fields.raw.title ?? undefined);
         fields.mistakes.push({ path, found, expected: 'a title', fix: 'say in one line what the story brings' });
     }
     return title;
@@ -4453,7 +4458,7 @@ function readCommit(fields) {
     if (commit === null || /^[0-9a-f]{4,64}$/i.test(commit))
         return commit;
     const path = fields.path('commit');
-    fields.mistakes.push({ path, found: shown(commit), expected: 'the id of a commit', fix: 'write null' });
+    fields.mistakes.push({ path, found: (0,shown/* shown */.S)(commit), expected: 'the id of a commit', fix: 'write null' });
     return null;
 }
 
@@ -4607,7 +4612,7 @@ function asStory(item, priority) {
 
 const blank = /[ \t\n\r]*/y;
 const scalar = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const json_fault_escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 /** Null for valid JSON. No recursion: depth is no fault here. */
 function jsonFault(text) {
     if (text.startsWith('\ufeff'))
@@ -4683,7 +4688,7 @@ function endOfString(text, start) {
     for (let at = start; at < text.length;) {
         const character = text[at];
         if (character === '\\') {
-            const end = endOf(json_fault_escaped, text, at);
+            const end = endOf(escaped, text, at);
             if (end === at)
                 return at;
             at = end;
@@ -4736,11 +4741,11 @@ function brokenString(text, start, end) {
     const character = text[end];
     if (character === '\\') {
         const fix = 'write a backslash as \\\\';
-        return { offset: end, found: shown(text.slice(end, end + 2)), expected: 'a JSON escape', fix };
+        return { offset: end, found: (0,shown/* shown */.S)(text.slice(end, end + 2)), expected: 'a JSON escape', fix };
     }
     if (character !== undefined && character !== '\n' && character !== '\r') {
         const fix = 'write \\t for a tab, \\n for a new line';
-        return { offset: end, found: shown(character), expected: 'no control characters inside a text', fix };
+        return { offset: end, found: (0,shown/* shown */.S)(character), expected: 'no control characters inside a text', fix };
     }
     const found = character === undefined ? 'a text that never ends' : 'a line break inside a text';
     return {
@@ -4768,7 +4773,7 @@ function fault(text, offset, expected, fix) {
             fix: 'write "text" instead of \'text\'',
         };
     }
-    return { offset, found: shown(rest), expected, fix };
+    return { offset, found: (0,shown/* shown */.S)(rest), expected, fix };
 }
 
 ;// CONCATENATED MODULE: ./lib/prd/parse.js
@@ -4795,7 +4800,7 @@ function parsePrd(text, source, gone = new Set()) {
         const fix = Array.isArray(json.value)
             ? 'put the list into {"userStories": [...]}'
             : 'write {"userStories": [...]}';
-        return { ok: false, mistakes: [{ path: source, found: shown(json.value), expected: 'an object', fix }] };
+        return { ok: false, mistakes: [{ path: source, found: (0,shown/* shown */.S)(json.value), expected: 'an object', fix }] };
     }
     if (isDeeper(json.value, deepest)) {
         const found = `brackets nested more than ${deepest} deep`;
@@ -5006,6 +5011,43 @@ function asImported(prd) {
 
 /***/ }),
 
+/***/ 8599:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   S: () => (/* binding */ shown)
+/* harmony export */ });
+// Hostile text made fit to be printed: short, on one line, nothing hidden.
+const longest = 80;
+// What a terminal or a review page would obey instead of showing, beyond what JSON escapes: DEL and C1, line
+// separators, zero-width and bidi marks.
+const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+/** A found value in at most 80 characters: strings quoted with everything invisible escaped, lists and objects by kind. */
+function shown(value) {
+    if (value === undefined)
+        return 'nothing';
+    if (typeof value === 'string')
+        return cut(escaped(value));
+    if (Array.isArray(value))
+        return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
+    if (typeof value === 'object' && value !== null)
+        return 'an object';
+    return cut(String(value));
+}
+function escaped(text) {
+    // Twice the width is enough: escaping only makes text longer.
+    return JSON.stringify(text.slice(0, longest * 2)).replace(hidden, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}
+function cut(text) {
+    if (text.length <= longest)
+        return text;
+    // Half of a surrogate pair at the cut would print as garbage.
+    return `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+
+/***/ }),
+
 /***/ 2527:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
@@ -5020,7 +5062,8 @@ function asImported(prd) {
 /* harmony export */   jf: () => (/* binding */ mermaidId),
 /* harmony export */   p7: () => (/* binding */ markdownText),
 /* harmony export */   wh: () => (/* binding */ plainText),
-/* harmony export */   y1: () => (/* binding */ plainLines)
+/* harmony export */   y1: () => (/* binding */ plainLines),
+/* harmony export */   yq: () => (/* binding */ subjectText)
 /* harmony export */ });
 /* unused harmony export bounded */
 // Hostile text made fit for markdown, mermaid and terminals. Everything people or agents wrote passes through here.
@@ -5082,6 +5125,11 @@ function markdownText(text, max = 300) {
 function titleText(text, max = 255) {
     return cut(quiet(plainText(text, max)), max);
 }
+/** One line for the subject of a commit: as a title, and without the words in brackets that keep CI from running. */
+function subjectText(text, max = 100) {
+    const line = titleText(text, max).replace(/\[(?=[^\]]*\b(?:skip|no)\b)|\*(?=\*\*NO_CI)/gi, `$&${BREAK}`);
+    return cut(line, max);
+}
 /** Mentions, references to issues and links, put out of action: GitHub looks for them after markdown was rendered. */
 function quiet(line) {
     return line
@@ -5122,8 +5170,15 @@ function bounded(text, max, share) {
     const room = max - note(text.length).length;
     if (room < 40)
         return cut(text, max);
-    const first = text.slice(0, Math.floor(room * share)).replace(/[\ud800-\udbff]$/, '');
-    const last = text.slice(text.length - Math.floor(room * (1 - share))).replace(/^[\udc00-\udfff]/, '');
+    // Neither half a pair nor a joiner with nothing to join: one would show a box, the other would hide.
+    const first = text
+        .slice(0, Math.floor(room * share))
+        .replace(/[\ud800-\udbff]$/, '')
+        .replace(/[\u200c\u200d]+$/, '');
+    const last = text
+        .slice(text.length - Math.floor(room * (1 - share)))
+        .replace(/^[\udc00-\udfff]/, '')
+        .replace(/^(?:[\u200c\u200d]|[\ufe0e\ufe0f])+/, '');
     return `${first}${note(text.length - first.length - last.length)}${last}`;
 }
 /** Fit for a quoted node label: letters, digits and plain punctuation stay, the rest becomes mermaid's `#code;`. */
@@ -5180,6 +5235,34 @@ function progressEntry(entry) {
 }
 function value(text, max = 300) {
     return (0,_escape_js__WEBPACK_IMPORTED_MODULE_0__/* .plainText */ .wh)(text, max) || '-';
+}
+
+
+/***/ }),
+
+/***/ 4282:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   z: () => (/* binding */ mapTexts)
+/* harmony export */ });
+// Every text of a state changed in one go, so that secrets are taken out before anything is escaped.
+/**
+ * The same value with `change` applied to every string in it; names of fields stay. Redaction must come before
+ * rendering: an escaped or cut secret is not found any more, and the page still shows it.
+ */
+function mapTexts(value, change) {
+    // The shape stays what it was: only strings are replaced, by strings.
+    return changed(value, change);
+}
+function changed(value, change) {
+    if (typeof value === 'string')
+        return change(value);
+    if (Array.isArray(value))
+        return value.map((one) => changed(one, change));
+    if (typeof value !== 'object' || value === null)
+        return value;
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, changed(one, change)]));
 }
 
 
@@ -5917,29 +6000,15 @@ function output({ file, args }, input) {
 
 /***/ }),
 
-/***/ 8800:
+/***/ 8136:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
-
-// EXPORTS
-__webpack_require__.d(__webpack_exports__, {
-  e0: () => (/* reexport */ newMark),
-  g3: () => (/* binding */ runUntrusted)
-});
-
-// UNUSED EXPORTS: MARK_NAME, endSurvivors
-
-// EXTERNAL MODULE: external "node:child_process"
-var external_node_child_process_ = __webpack_require__(1421);
-// EXTERNAL MODULE: external "node:fs"
-var external_node_fs_ = __webpack_require__(3024);
-// EXTERNAL MODULE: external "node:timers/promises"
-var promises_ = __webpack_require__(8500);
-// EXTERNAL MODULE: ./lib/system/errors.js
-var errors = __webpack_require__(94);
-// EXTERNAL MODULE: ./lib/system/other-user.js
-var other_user = __webpack_require__(9251);
-;// CONCATENATED MODULE: ./lib/system/output.js
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   Fg: () => (/* binding */ capture),
+/* harmony export */   rN: () => (/* binding */ cutAgain),
+/* harmony export */   s1: () => (/* binding */ lineSplitter)
+/* harmony export */ });
+/* unused harmony export LINE_LIMIT */
 // The text of a program's output: whole lines out of arbitrary chunks, and a bounded copy of everything.
 /** A line longer than this many UTF-16 units is delivered cut; the rest of it is dropped. */
 const LINE_LIMIT = 1024 * 1024;
@@ -5988,6 +6057,20 @@ function lineSplitter(onLine, limit = LINE_LIMIT) {
         },
     };
 }
+/** What `capture` kept, cut further; what both left out is counted together. */
+function cutAgain(text, limitBytes) {
+    const kept = capture(limitBytes);
+    kept.push(text);
+    const cut = kept.text();
+    const first = LEFT_OUT.exec(text);
+    if (first === null || cut.includes(first[0]))
+        return cut;
+    return cut.replace(LEFT_OUT, (_, bytes) => leftOutLine(Number(bytes) + Number(first[1]) - first[0].length));
+}
+const LEFT_OUT = /\n\.\.\. (\d+) bytes left out \.\.\.\n/;
+function leftOutLine(bytes) {
+    return `\n... ${bytes} bytes left out ...\n`;
+}
 /**
  * At most `limitBytes` (UTF-8) of what was pushed, half of it from the start and half from the end, with a line
  * `... N bytes left out ...` between them when something is missing. Characters are never cut in two.
@@ -6029,7 +6112,7 @@ function capture(limitBytes) {
             const first = start.subarray(0, wholeCharacters(start));
             const last = end.subarray(firstCharacter(end));
             const missing = leftOut + all.length - last.length + start.length - first.length;
-            return `${first.toString('utf8')}\n... ${missing} bytes left out ...\n${last.toString('utf8')}`;
+            return `${first.toString('utf8')}${leftOutLine(missing)}${last.toString('utf8')}`;
         },
     };
 }
@@ -6058,6 +6141,33 @@ function isContinuation(byte) {
     return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
+
+/***/ }),
+
+/***/ 9987:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+
+// EXPORTS
+__webpack_require__.d(__webpack_exports__, {
+  e0: () => (/* reexport */ newMark),
+  g3: () => (/* binding */ runUntrusted)
+});
+
+// UNUSED EXPORTS: MARK_NAME, endSurvivors
+
+// EXTERNAL MODULE: external "node:child_process"
+var external_node_child_process_ = __webpack_require__(1421);
+// EXTERNAL MODULE: external "node:fs"
+var external_node_fs_ = __webpack_require__(3024);
+// EXTERNAL MODULE: external "node:timers/promises"
+var promises_ = __webpack_require__(8500);
+// EXTERNAL MODULE: ./lib/system/errors.js
+var errors = __webpack_require__(94);
+// EXTERNAL MODULE: ./lib/system/other-user.js
+var other_user = __webpack_require__(9251);
+// EXTERNAL MODULE: ./lib/system/output.js
+var output = __webpack_require__(8136);
 // EXTERNAL MODULE: external "node:crypto"
 var external_node_crypto_ = __webpack_require__(7598);
 ;// CONCATENATED MODULE: ./lib/system/survivors.js
@@ -6309,9 +6419,9 @@ class Started {
         });
         const watch = watchFor(request);
         this.interrupted = watch.interrupted;
-        const kept = capture(request.captureBytes);
+        const kept = (0,output/* capture */.Fg)(request.captureBytes);
         const streams = ['stdout', 'stderr'].map((name) => {
-            const lines = lineSplitter((line) => request.onLine?.(name, line), request.lineLimit);
+            const lines = (0,output/* lineSplitter */.s1)((line) => request.onLine?.(name, line), request.lineLimit);
             const guarded = (step) => {
                 if (this.surprise !== undefined)
                     return;
@@ -6519,8 +6629,10 @@ async function writable(folder) {
 var external_node_fs_ = __webpack_require__(3024);
 // EXTERNAL MODULE: ./lib/system/errors.js
 var errors = __webpack_require__(94);
-// EXTERNAL MODULE: ./lib/system/process.js + 2 modules
-var system_process = __webpack_require__(8800);
+// EXTERNAL MODULE: ./lib/system/process.js + 1 modules
+var system_process = __webpack_require__(9987);
+// EXTERNAL MODULE: ./lib/system/program.js
+var program = __webpack_require__(1453);
 ;// CONCATENATED MODULE: ./lib/agents/ending.js
 // What all vendors share when a session's end is told apart: exits, HTTP statuses, one line for people.
 /** The ends that we made ourselves, or that never began; null when the program ended by itself or was killed. */
@@ -6715,6 +6827,7 @@ var __disposeResources = (undefined && undefined.__disposeResources) || (functio
 
 
 
+
 const TRANSCRIPT_LIMIT = 64 * 1024 * 1024;
 const VERSION_TIMEOUT_MS = 20_000;
 /** A file that a tool wrote stands in an event of one line. */
@@ -6735,9 +6848,10 @@ async function runAgent(request) {
         const used = __addDisposableResource(env_1, await openUsageFile(vendor, request.as ?? null), true);
         const args = [...command.args, ...used.args, ...(onStdin ? [] : [request.prompt])];
         const parser = vendor.parser(Date.now);
-        const redact = request.redact ?? ((text) => text);
-        const tell = (event) => request.onEvent?.(shown(event, request.cwd, redact));
-        const transcript = openTranscript(request.transcriptPath, tell);
+        // A private key comes line by line, and what is cut ends within a secret: each hides what another line may complete.
+        const [told, errors] = [request.redactor.lines(), request.redactor.lines()];
+        const tell = (event) => request.onEvent?.(shown(event, request.cwd, told));
+        const transcript = openTranscript(request.transcriptPath, request.redactor, tell);
         const cancelled = request.signal?.aborted === true;
         const spent = new AbortController();
         const run = await (0,system_process/* runUntrusted */.g3)({
@@ -6753,8 +6867,9 @@ async function runAgent(request) {
             as: request.as ?? null,
             lineLimit: LINE_LIMIT,
             onLine: (stream, line) => {
-                transcript.write(redact(line));
-                for (const event of parser.line(stream, line)) {
+                transcript.write(stream, line);
+                // stdout is parsed as it is: in a line of JSON a secret may cover more than one field.
+                for (const event of parser.line(stream, stream === 'stderr' ? errors(line) : line)) {
                     if (event.kind === 'usage' && isBeyond(request, event.usage))
                         spent.abort();
                     tell(event);
@@ -6772,7 +6887,7 @@ async function runAgent(request) {
         const hidden = secretsOf(vendor, request.env);
         return {
             ...end,
-            message: withInstall(hide(end.message, hidden), run.exit, vendor),
+            message: withInstall(request.redactor.lines()(hide(end.message, hidden)), run.exit, vendor),
             usage: {
                 ...end.usage,
                 ...(await used.read()),
@@ -6804,7 +6919,7 @@ async function available(vendor, env, as = null) {
         reason: oneLine(reason),
         install: vendor.install,
     });
-    const file = findProgram(vendor.program, env.PATH ?? '');
+    const file = (0,program/* findProgram */.K)(vendor.program, env.PATH ?? '');
     if (file === null)
         return missing(`${vendor.program} is not on the PATH`);
     const run = await (0,system_process/* runUntrusted */.g3)({
@@ -6822,24 +6937,6 @@ async function available(vendor, env, as = null) {
         return { ok: true, version: version?.[0] ?? oneLine(said.split('\n')[0] ?? '') };
     }
     return missing(`${vendor.program} --version ${sayExit(run.exit)}${said === '' ? '' : `: ${said}`}`);
-}
-/** The first executable file of this name in the absolute folders of `path`, or null. */
-function findProgram(program, path) {
-    const directories = program.includes('/')
-        ? ['']
-        : path.split(external_node_path_.delimiter).filter((entry) => (0,external_node_path_.isAbsolute)(entry));
-    for (const directory of directories) {
-        const file = (0,external_node_path_.join)(directory, program);
-        try {
-            (0,external_node_fs_.accessSync)(file, external_node_fs_.constants.X_OK);
-            if ((0,external_node_fs_.statSync)(file).isFile())
-                return file;
-        }
-        catch {
-            // not here
-        }
-    }
-    return null;
 }
 function wrapped(wrapper, file, args) {
     const before = wrapper?.trim() ?? '';
@@ -6885,7 +6982,28 @@ async function openUsageFile(vendor, as) {
         [Symbol.asyncDispose]: () => (0,promises_.rm)(folder, { recursive: true, force: true }),
     };
 }
-function openTranscript(path, tell) {
+/** What two streams say, in whole lines and without secrets; a secret of one may have lines of the other in it. */
+function redactedLines(redactor, give) {
+    const streams = { stdout: redactor.stream(), stderr: redactor.stream() };
+    const held = { stdout: '', stderr: '' };
+    return {
+        line(name, text) {
+            held[name] += streams[name].write(`${text}\n`);
+            const end = held[name].lastIndexOf('\n') + 1;
+            if (end > 0)
+                give(held[name].slice(0, end));
+            held[name] = held[name].slice(end);
+        },
+        end() {
+            for (const name of ['stdout', 'stderr']) {
+                const rest = held[name] + streams[name].end();
+                if (rest !== '')
+                    give(rest.endsWith('\n') ? rest : `${rest}\n`);
+            }
+        },
+    };
+}
+function openTranscript(path, redactor, tell) {
     if (path === undefined)
         return { write: () => { }, close: async () => { } };
     let left = TRANSCRIPT_LIMIT;
@@ -6903,14 +7021,17 @@ function openTranscript(path, tell) {
     }
     const file = (0,external_node_fs_.createWriteStream)(path);
     file.on('error', give);
+    const put = (text) => {
+        if (broken || left <= 0)
+            return;
+        left -= Buffer.byteLength(text);
+        file.write(left > 0 ? text : '... the transcript is cut here ...\n');
+    };
+    const hidden = redactedLines(redactor, put);
     return {
-        write(line) {
-            if (broken || left <= 0)
-                return;
-            left -= Buffer.byteLength(line) + 1;
-            file.write(left > 0 ? `${line}\n` : '... the transcript is cut here ...\n');
-        },
+        write: hidden.line,
         async close() {
+            hidden.end();
             file.end();
             await (0,external_node_stream_promises_.finished)(file).catch(give);
         },
@@ -6968,6 +7089,7 @@ function sayExit(exit) {
 
 
 
+
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
 const ASK_TIMEOUT_MS = 60_000;
 const STAGING = '.installing-';
@@ -6997,7 +7119,7 @@ async function installAgent(request) {
     const found = EXACT.test(spec) ? installed(request, spec) : null;
     if (found !== null)
         return found;
-    const npm = findProgram('npm', request.env.PATH ?? '');
+    const npm = (0,program/* findProgram */.K)('npm', request.env.PATH ?? '');
     if (npm === null) {
         const fix = 'set up Node.js with npm in a step before, or install the agent there and leave agent-version out';
         throw mistake(spec, 'npm on the PATH, to install it with', fix);
@@ -8526,11 +8648,12 @@ function common(state, facts) {
 function keptNote(kept, facts) {
     const lines = [];
     if (facts.conflict !== null)
-        lines.push(`The work of the last attempt was put aside: ${facts.conflict}.`);
+        lines.push(`The work of the last attempt was put aside: ${prompt_oneLine(facts.conflict)}.`);
     else if (kept)
         lines.push('The work of the last attempt is in the work tree: build on it, or change it.');
     if (facts.dropped.length > 0) {
-        lines.push(`Left out of it, because it may not be changed: ${head(facts.dropped.join(', '), 400)}.`);
+        const paths = facts.dropped.map(prompt_oneLine).join(', ');
+        lines.push(`Left out of it, because it may not be changed: ${prompt_oneLine(head(paths, 400))}.`);
     }
     return section('Work so far', lines.join('\n'));
 }
@@ -8542,7 +8665,7 @@ function section(title, text) {
     return text.trim() === '' ? '' : `# ${title}\n${text.trim()}\n\n`;
 }
 function bullets(items) {
-    return items.map((item) => `- ${item.replace(/\s*\n\s*/g, ' ')}`).join('\n');
+    return items.map((item) => `- ${item.replace(/\s*[\n\r\u0085\u2028\u2029]\s*/g, ' ')}`).join('\n');
 }
 /** The newest entries that fit, in their order. */
 function newest(items, bound) {
@@ -8588,7 +8711,7 @@ function tail(text, bound) {
     return bytes(text) <= bound ? text : `[cut ...]\n${last(text, bound)}`;
 }
 function prompt_oneLine(text) {
-    return text.replace(/\s+/g, ' ').trim();
+    return text.replace(/[\s\u0085]+/g, ' ').trim();
 }
 const utf8 = { encoder: new TextEncoder(), decoder: new TextDecoder() };
 function bytes(text) {
@@ -8821,8 +8944,9 @@ function plain(text, limit) {
 const CAPTURE_BYTES = 64 * 1024;
 const MESSAGE = 400;
 function createSessions(options) {
-    async function session(mode, state, prompt, bounds, signal) {
+    async function session(mode, state, text, bounds, signal) {
         const { attempt } = state;
+        const prompt = options.redactor.redact(text);
         const promptFile = (0,external_node_path_.join)(options.directory, 'prompt.md');
         const name = mode === 'run'
             ? `${attempt?.storyId ?? 'story'}-${state.records[attempt?.storyId ?? '']?.attempts ?? 0}`
@@ -8856,7 +8980,7 @@ function createSessions(options) {
             idleTimeoutMs: options.idleTimeoutMs,
             signal,
             onEvent: options.onEvent,
-            redact: options.redactor.redact,
+            redactor: options.redactor,
             transcriptPath: transcript,
             captureBytes: CAPTURE_BYTES,
             ...(options.mark === undefined ? {} : { mark: options.mark }),
@@ -8881,7 +9005,7 @@ function createSessions(options) {
             const template = await options.read(state.green, '.ralph/prompts/run.md');
             const told = await facts(state, story.tags, state.kept[story.id]?.dropped ?? [], conflict);
             const result = await session('run', state, runPrompt(template, state, story, told), bounds, signal);
-            const signals = readSignals(result.finalText);
+            const signals = readSignals(options.redactor.redact(result.finalText));
             return {
                 status: statusOf(result),
                 message: oneLine(result.message),
@@ -8900,7 +9024,7 @@ function createSessions(options) {
             const prompt = verifyPrompt(template, state, stories, await facts(state, null, [], null));
             const result = await session('verify', state, prompt, bounds, signal);
             return {
-                verdict: sessions_verdictOf(result, stories, oneLine),
+                verdict: sessions_verdictOf(result, stories, options.redactor.redact, oneLine),
                 usage: sessions_usageOf(result, options.prices, options.models.verify),
             };
         },
@@ -8921,7 +9045,7 @@ function statusOf(result) {
     }
 }
 /** A judge that errs, or says neither, has not approved. */
-function sessions_verdictOf(result, stories, oneLine) {
+function sessions_verdictOf(result, stories, redact, oneLine) {
     if (result.status === 'limit' || result.status === 'overloaded') {
         return { kind: 'limit', notBefore: result.resetsAt, message: oneLine(result.message) };
     }
@@ -8929,7 +9053,7 @@ function sessions_verdictOf(result, stories, oneLine) {
         return { kind: 'refused', message: oneLine(result.message) };
     if (result.status !== 'finished')
         return { kind: 'none', message: oneLine(result.message) };
-    const { verdict } = readSignals(result.finalText);
+    const { verdict } = readSignals(redact(result.finalText));
     if (verdict === null)
         return { kind: 'none', message: 'the judge said neither VERIFIED nor RESET' };
     if (verdict.kind === 'verified')
@@ -8944,20 +9068,30 @@ function sessions_usageOf(result, prices, model) {
     const estimated = costUsd === null ? (costByPrices(result.usage, prices, model) ?? 0) : 0;
     return {
         calls,
-        inputTokens,
-        outputTokens,
-        cachedTokens,
-        costUsd: costUsd ?? estimated,
+        inputTokens: sessions_amount(inputTokens),
+        outputTokens: sessions_amount(outputTokens),
+        cachedTokens: sessions_amount(cachedTokens),
+        costUsd: sessions_amount(costUsd ?? estimated),
         agentSeconds: Math.round(agentSeconds * 10) / 10,
-        ...(estimated > 0 ? { estimatedCostUsd: estimated } : {}),
-        ...(turns === null ? {} : { turns }),
+        ...(estimated > 0 ? { estimatedCostUsd: sessions_amount(estimated) } : {}),
+        ...(turns === null ? {} : { turns: sessions_amount(turns) }),
     };
+}
+/** What an agent says of itself: added up, it has to stay a number that JSON can hold. */
+function sessions_amount(said) {
+    return Math.min(Math.max(said, 0), 1e12) || 0;
 }
 
 // EXTERNAL MODULE: external "node:child_process"
 var external_node_child_process_ = __webpack_require__(1421);
+// EXTERNAL MODULE: external "node:crypto"
+var external_node_crypto_ = __webpack_require__(7598);
+// EXTERNAL MODULE: ./lib/git/git.js
+var git_git = __webpack_require__(5216);
 ;// CONCATENATED MODULE: ./lib/git/cat-file.js
 // Reads objects through one long-lived `git cat-file`, so that looking at fifty files does not start fifty processes.
+
+
 
 /** Ends itself when disposed. Requests are answered in order. */
 class CatFile {
@@ -8978,7 +9112,7 @@ class CatFile {
             return parseHeader(await this.#line());
         });
     }
-    /** The bytes of a blob, or null where there is no such object. */
+    /** The bytes of an object, or null where there is none. Rejects when they are not those that its name is the hash of. */
     contents(name) {
         return this.#inOrder(async () => {
             this.#ask(`contents ${name}`);
@@ -8986,7 +9120,11 @@ class CatFile {
             if (header === null)
                 return null;
             const bytes = await this.#bytes(header.size + 1);
-            return bytes.subarray(0, header.size);
+            const content = bytes.subarray(0, header.size);
+            // git does not look: an agent that writes into .git/objects could show us another file.
+            if (hashOf(header, content) !== header.oid)
+                throw new Error(`the clone is damaged: the object ${header.oid} holds other bytes`);
+            return content;
         });
     }
     async text(name) {
@@ -9009,9 +9147,10 @@ class CatFile {
         this.#child?.stdin.write(`${request}\n`);
     }
     #start() {
-        const child = (0,external_node_child_process_.spawn)('git', ['cat-file', '--batch-command'], {
+        const env = this.#git.environment();
+        const child = (0,external_node_child_process_.spawn)((0,git_git/* gitProgram */.V0)(env.PATH), ['cat-file', '--batch-command'], {
             cwd: this.#git.clone.workTree,
-            env: { ...this.#git.environment() },
+            env: { ...env },
             stdio: ['pipe', 'pipe', 'pipe'],
             detached: true,
         });
@@ -9088,6 +9227,10 @@ class CatFile {
         });
     }
 }
+function hashOf({ oid, type, size }, content) {
+    const hash = (0,external_node_crypto_.createHash)(oid.length === 64 ? 'sha256' : 'sha1');
+    return hash.update(`${type} ${size}\0`).update(content).digest('hex');
+}
 function parseHeader(line) {
     const [oid = '', type = '', size = ''] = line.split(' ');
     return /^\d+$/.test(size) ? { oid, type, size: Number(size) } : null;
@@ -9095,14 +9238,12 @@ function parseHeader(line) {
 
 // EXTERNAL MODULE: ./lib/git/clone.js
 var git_clone = __webpack_require__(4389);
-// EXTERNAL MODULE: ./lib/git/git.js
-var git_git = __webpack_require__(5216);
 // EXTERNAL MODULE: ./lib/loop/files.js + 1 modules
 var loop_files = __webpack_require__(4127);
 // EXTERNAL MODULE: ./lib/loop/reduce.js + 1 modules
 var reduce = __webpack_require__(8082);
-// EXTERNAL MODULE: ./lib/prd/parse.js + 8 modules
-var parse = __webpack_require__(6711);
+// EXTERNAL MODULE: ./lib/prd/parse.js + 6 modules
+var parse = __webpack_require__(6105);
 ;// CONCATENATED MODULE: ./lib/git/raw-diff.js
 // Reads `git diff --raw -z`: pure.
 /** The changes in git's order. Renames are a deletion and an addition (`--no-renames`). */
@@ -9162,6 +9303,16 @@ function createRepository(git, objects, options) {
     let indexTree = null;
     /** Paths of the last candidate, so that its lockfiles are known without another diff. */
     let gated = null;
+    /** Works on our index as we left it; `tree` is what it holds where that is not known. */
+    async function onIndex(tree, act) {
+        await git.openIndex(indexTree ?? tree);
+        try {
+            return await act();
+        }
+        finally {
+            await git.sealIndex();
+        }
+    }
     async function commitTree(tree, parents, message) {
         const args = ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'];
         return git.line(args, { input: message, env: who });
@@ -9181,7 +9332,7 @@ function createRepository(git, objects, options) {
         }
         catch (error) {
             if (error instanceof git_git/* GitError */.XS)
-                return { unreadable: error.stderr.trim() };
+                return { unreadable: options.redact(error.stderr).trim() };
             throw error;
         }
         const raw = await git.run([
@@ -9329,80 +9480,87 @@ function createRepository(git, objects, options) {
         });
         return git.line(['write-tree'], { env });
     }
-    return {
-        async checkOut(commit, kept) {
-            const green = await treeOf(commit);
-            if (kept === null) {
-                await settle(commit);
-                return { conflict: null };
-            }
-            const base = (await objects.info(`${kept.base}^{tree}`))?.oid ?? kept.base;
-            const merged = base === green ? { tree: kept.tree, conflicts: [] } : await mergeTrees(base, green, kept.tree);
-            if (merged.conflicts.length > 0) {
-                await settle(commit);
-                return {
-                    conflict: `it does not fit the newest code any more (${merged.conflicts.slice(0, 5).join(', ')})`,
-                };
-            }
-            await toTree(merged.tree);
+    async function checkOut(commit, kept) {
+        const green = await treeOf(commit);
+        if (kept === null) {
+            await settle(commit);
             return { conflict: null };
-        },
+        }
+        const base = (await objects.info(`${kept.base}^{tree}`))?.oid ?? kept.base;
+        const merged = base === green ? { tree: kept.tree, conflicts: [] } : await mergeTrees(base, green, kept.tree);
+        if (merged.conflicts.length > 0) {
+            await settle(commit);
+            return {
+                conflict: `it does not fit the newest code any more (${merged.conflicts.slice(0, 5).join(', ')})`,
+            };
+        }
+        await toTree(merged.tree);
+        return { conflict: null };
+    }
+    async function inspect(state, attempt) {
+        const inside = await options.submodules.changed();
+        if (inside.length > 0)
+            return { kind: 'refused', failure: submoduleFailure(inside.map(options.redact)) };
+        const files = (0,loop_files/* ownFiles */.aJ)(state);
+        const passing = (0,reduce/* passStory */.BI)({ ...state, progress: [...state.progress, (0,reduce/* passedEntry */.Pk)(state, attempt)] }, attempt);
+        const before = await objects.text(`${state.green}:${files.progress}`);
+        await writeOwn(files.prd, (0,loop_files/* prdFile */.l7)(passing, options.redact));
+        await writeOwn(files.progress, options.redact((0,loop_files/* progressFile */.mM)(passing, before)));
+        const staged = await stage(state.green);
+        if ('unreadable' in staged) {
+            const summary = 'the work tree holds something that git cannot read';
+            return { kind: 'refused', failure: { kind: 'guard', summary, detail: staged.unreadable } };
+        }
+        const mine = staged.changes.filter(isRalphs);
+        const theirs = staged.changes.filter((change) => !isRalphs(change));
+        await reset(mine.filter((change) => change.path !== files.prd && change.path !== files.progress));
+        const seen = await options.examine(theirs, objects);
+        if (seen.failure !== null)
+            return { kind: 'refused', failure: seen.failure };
+        const tree = await git.line(['write-tree']);
+        indexTree = tree;
+        const commit = await commitTree(tree, [state.green], (0,loop_files/* storyMessage */.D1)(state, attempt.storyId, attempt.iteration, options.redact));
+        gated = { green: state.green, commit, paths: theirs.map((change) => change.path) };
+        // The gates must run on the candidate's bytes: what was reset in the index is put back in the work tree too.
+        if (mine.length > 2)
+            await toTree(tree);
+        return { kind: 'candidate', commit, empty: theirs.length === 0, remarks: seen.remarks };
+    }
+    async function keep(state) {
+        await options.submodules.reset();
+        const staged = await stage(state.green);
+        if ('unreadable' in staged) {
+            options.warn(`the rejected work could not be kept: ${staged.unreadable}`);
+            return state.kept[state.attempt?.storyId ?? ''] ?? null;
+        }
+        const own = staged.changes.filter(isRalphs);
+        const work = staged.changes.filter((change) => !isRalphs(change));
+        const { dropped } = await options.examine(work, objects);
+        await reset([...own, ...work.filter((change) => dropped.includes(change.path))]);
+        if (work.length === dropped.length)
+            return null;
+        const shown = dropped.map(options.redact);
+        return { base: await treeOf(state.green), tree: await git.line(['write-tree']), dropped: shown };
+    }
+    return {
+        checkOut: (commit, kept) => onIndex(commit, () => checkOut(commit, kept)),
         async inspect(state, attempt) {
             await (0,git_clone/* putBack */.pK)(git, options.snapshot);
-            const inside = await options.submodules.changed();
-            if (inside.length > 0)
-                return { kind: 'refused', failure: submoduleFailure(inside) };
-            const files = (0,loop_files/* ownFiles */.aJ)(state);
-            const passing = (0,reduce/* passStory */.BI)({ ...state, progress: [...state.progress, (0,reduce/* passedEntry */.Pk)(state, attempt)] }, attempt);
-            const before = await objects.text(`${state.green}:${files.progress}`);
-            await writeOwn(files.prd, options.redact((0,loop_files/* prdFile */.l7)(passing)));
-            await writeOwn(files.progress, options.redact((0,loop_files/* progressFile */.mM)(passing, before)));
-            const staged = await stage(state.green);
-            if ('unreadable' in staged) {
-                const summary = 'the work tree holds something that git cannot read';
-                return { kind: 'refused', failure: { kind: 'guard', summary, detail: staged.unreadable } };
-            }
-            const mine = staged.changes.filter(isRalphs);
-            const theirs = staged.changes.filter((change) => !isRalphs(change));
-            await reset(mine.filter((change) => change.path !== files.prd && change.path !== files.progress));
-            const seen = await options.examine(theirs, objects);
-            if (seen.failure !== null)
-                return { kind: 'refused', failure: seen.failure };
-            const tree = await git.line(['write-tree']);
-            indexTree = tree;
-            const commit = await commitTree(tree, [state.green], (0,loop_files/* storyMessage */.D1)(state, attempt.storyId, attempt.iteration));
-            gated = { green: state.green, commit, paths: theirs.map((change) => change.path) };
-            // The gates must run on the candidate's bytes: what was reset in the index is put back in the work tree too.
-            if (mine.length > 2)
-                await toTree(tree);
-            return { kind: 'candidate', commit, empty: theirs.length === 0, remarks: seen.remarks };
+            return onIndex(state.green, () => inspect(state, attempt));
         },
         async restore(commit) {
-            const changed = await settle(commit);
+            // First: our git is not run while a gate's code may have written its configuration.
             await (0,git_clone/* putBack */.pK)(git, options.snapshot);
-            return changed;
+            return onIndex(commit, () => settle(commit));
         },
         async keep(state) {
             await (0,git_clone/* putBack */.pK)(git, options.snapshot);
-            await options.submodules.reset();
-            const staged = await stage(state.green);
-            if ('unreadable' in staged) {
-                options.warn(`the rejected work could not be kept: ${staged.unreadable}`);
-                return state.kept[state.attempt?.storyId ?? ''] ?? null;
-            }
-            const own = staged.changes.filter(isRalphs);
-            const work = staged.changes.filter((change) => !isRalphs(change));
-            const { dropped } = await options.examine(work, objects);
-            await reset([...own, ...work.filter((change) => dropped.includes(change.path))]);
-            if (work.length === dropped.length)
-                return null;
-            const shown = dropped.map(options.redact);
-            return { base: await treeOf(state.green), tree: await git.line(['write-tree']), dropped: shown };
+            return onIndex(state.green, () => keep(state));
         },
         async record(state, subject) {
             const files = (0,loop_files/* ownFiles */.aJ)(state);
             const before = await objects.text(`${state.green}:${files.prd}`);
-            const text = options.redact((0,loop_files/* prdFile */.l7)(state));
+            const text = (0,loop_files/* prdFile */.l7)(state, options.redact);
             const first = state.published === null;
             if (!first && !options.stateCommits)
                 return null;
@@ -9616,6 +9774,7 @@ async function findSubmodules(git, head, env) {
                 if ((await differences(inside, commit)).length > 0) {
                     await inside.run(['read-tree', '--reset', '-u', commit]);
                     await inside.run(['clean', '-ffdq', '--', '.']);
+                    await inside.sealIndex();
                 }
                 await (0,git_clone/* shareIndex */.cp)(inside);
             }
@@ -9649,7 +9808,9 @@ async function collect(git, head, above, env) {
 }
 async function differences(git, commit) {
     await git.unlock();
+    await git.openIndex(commit);
     await git.run(['add', '-A', '--', '.']);
+    await git.sealIndex();
     const names = await git.run(['diff-index', '--cached', '--name-only', '-z', '--no-renames', commit, '--']);
     return names.stdout.split('\0').filter(Boolean);
 }
@@ -12395,14 +12556,19 @@ async function small(oid, objects) {
     return bytes === null ? null : Buffer.from(bytes).toString('utf8');
 }
 
+// EXTERNAL MODULE: ./lib/system/output.js
+var system_output = __webpack_require__(8136);
 ;// CONCATENATED MODULE: ./lib/verify/gates.js
 // Runs the gates and the prepare command: in order, bounded in time and output, without keys. Implements GatesPort.
 
 
 
 
+
 /** What a prompt, a check and the state keep of a gate's output. */
 const OUTPUT_BYTES = 16 * 1024;
+/** More is looked at on both sides of the cut, so that no half of a secret stands beside it: the longest private key. */
+const MARGIN_BYTES = 20 * 1024;
 /** How long `prepare` may take, milliseconds. */
 const PREPARE_TIMEOUT_MS = 30 * 60_000;
 function createGates(options) {
@@ -12417,12 +12583,12 @@ function createGates(options) {
             env: options.env,
             timeoutMs: gate.timeoutMs,
             signal,
-            captureBytes: OUTPUT_BYTES,
+            captureBytes: OUTPUT_BYTES + 2 * MARGIN_BYTES,
             ...(options.mark === undefined ? {} : { mark: options.mark }),
             as: options.as ?? null,
         });
         const ok = ran.exit.kind === 'exit' && ran.exit.code === 0;
-        const output = options.redactor.redact(ran.output);
+        const output = (0,system_output/* cutAgain */.rN)(options.redactor.redact(ran.output), OUTPUT_BYTES);
         const ended = gates_sayExit(ran.exit, gate.timeoutMs);
         const result = { name: gate.name, ok, advisory: gate.advisory, ended, ms: ran.ms, output };
         if (options.logs !== null)

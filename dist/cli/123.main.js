@@ -154,7 +154,7 @@ async function steer(context, name, args) {
         }
         const { settings } = await (0,_context_js__WEBPACK_IMPORTED_MODULE_3__/* .settingsOf */ .f5)(context);
         const local = __addDisposableResource(env_1, await (0,_local_js__WEBPACK_IMPORTED_MODULE_5__/* .openLocal */ .qE)(context, settings, {
-            warn: (text) => process.stderr.write(`warning: ${text}\n`),
+            warn: (text) => (0,_context_js__WEBPACK_IMPORTED_MODULE_3__/* .tell */ .qz)(process.stderr, `warning: ${text}`),
         }), false);
         const state = await local.look();
         const ids = state.prd.userStories.map((story) => story.id);
@@ -176,9 +176,7 @@ async function steer(context, name, args) {
         const working = lease !== null && (await local.alive(lease));
         if (working || state.nonce === '') {
             await (0,_inbox_js__WEBPACK_IMPORTED_MODULE_4__/* .post */ .b)(local.workshop.clone, state.feature, `/ralph ${name} ${commandLine(args, ids)}`);
-            stream.write(working
-                ? 'noted: the run in work hears it before its next iteration\n'
-                : 'noted: the first run hears it\n');
+            (0,_context_js__WEBPACK_IMPORTED_MODULE_3__/* .tell */ .qz)(stream, working ? 'noted: the run in work hears it before its next iteration' : 'noted: the first run hears it');
             return { code: 0, outputs: (0,_report_outputs_js__WEBPACK_IMPORTED_MODULE_0__.outputsOf)(state, state.prd.run.outcome, null) };
         }
         const folder = state.folder.replace(/^\.ralph\//, '');
@@ -191,7 +189,7 @@ async function steer(context, name, args) {
         const steered = (0,_loop_commands_js__WEBPACK_IMPORTED_MODULE_7__/* .applyCommand */ .s)(loaded.state, { ...parsed.command, id: 0, by: 'you' });
         // Nobody has looked at the branch: the state alone moves, not the clone.
         await local.workshop.store.save({ ...steered, lease: null, job: { ...steered.job, opened: false } });
-        stream.write(`done: ${name}${args.length === 0 ? '' : ` ${args.join(' ')}`}. Go on with: ralph run ${state.feature}\n`);
+        (0,_context_js__WEBPACK_IMPORTED_MODULE_3__/* .tell */ .qz)(stream, `done: ${name}${args.length === 0 ? '' : ` ${args.join(' ')}`}. Go on with: ralph run ${state.feature}`);
         return { code: 0, outputs: (0,_report_outputs_js__WEBPACK_IMPORTED_MODULE_0__.outputsOf)(steered, steered.prd.run.outcome, null) };
     }
     catch (e_1) {

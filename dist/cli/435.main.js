@@ -11,12 +11,13 @@ __webpack_require__.r(__webpack_exports__);
 /* harmony export */   status: () => (/* binding */ status),
 /* harmony export */   validate: () => (/* binding */ validate)
 /* harmony export */ });
-/* harmony import */ var _loop_next_step_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(6868);
-/* harmony import */ var _prd_select_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(2856);
+/* harmony import */ var _loop_next_step_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(6868);
+/* harmony import */ var _prd_select_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(2856);
+/* harmony import */ var _report_escape_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(2527);
 /* harmony import */ var _report_outputs_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(8568);
 /* harmony import */ var _report_terminal_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(1992);
 /* harmony import */ var _report_words_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(8191);
-/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(4374);
+/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(216);
 /* harmony import */ var _context_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(4641);
 /* harmony import */ var _local_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(921);
 var __addDisposableResource = (undefined && undefined.__addDisposableResource) || function (env, value, async) {
@@ -80,6 +81,7 @@ var __disposeResources = (undefined && undefined.__disposeResources) || (functio
 
 
 
+
 async function status(context) {
     const env_1 = { stack: [], error: void 0, hasError: false };
     try {
@@ -90,8 +92,8 @@ async function status(context) {
         say((0,_report_terminal_js__WEBPACK_IMPORTED_MODULE_1__/* .plainBanner */ .po)(state, (0,_wire_js__WEBPACK_IMPORTED_MODULE_2__/* .limitsOf */ .Af)(local.settings)));
         const standing = (0,_report_words_js__WEBPACK_IMPORTED_MODULE_5__/* .standings */ .ES)(state);
         for (const story of state.prd.userStories) {
-            const notes = story.notes === '' ? '' : `  (${story.notes.replace(/\s+/g, ' ').slice(0, 120)})`;
-            say(`  ${SIGNS[standing.get(story.id) ?? 'open'] ?? ' '} ${story.id}  ${story.title}${notes}`);
+            const notes = story.notes === '' ? '' : `  (${(0,_report_escape_js__WEBPACK_IMPORTED_MODULE_6__/* .terminalText */ .eR)(story.notes, 120)})`;
+            say(`  ${SIGNS[standing.get(story.id) ?? 'open'] ?? ' '} ${story.id}  ${(0,_report_escape_js__WEBPACK_IMPORTED_MODULE_6__/* .terminalText */ .eR)(story.title)}${notes}`);
         }
         say(`${(0,_report_terminal_js__WEBPACK_IMPORTED_MODULE_1__/* .statusLine */ .Bs)(state, PLAIN)}\nNext: ${(0,_report_words_js__WEBPACK_IMPORTED_MODULE_5__/* .spoken */ .vg)((0,_report_words_js__WEBPACK_IMPORTED_MODULE_5__/* .nextMove */ .lE)(state, outcome, 'cli', (0,_wire_js__WEBPACK_IMPORTED_MODULE_2__/* .limitsOf */ .Af)(local.settings)))}`);
         const stories = state.prd.userStories.map(({ id, title, passes, blocked, skipped, retries, notes }) => ({
@@ -103,7 +105,7 @@ async function status(context) {
             retries,
             notes,
         }));
-        const fine = (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_6__/* .counts */ .tQ)(state.prd).blocked === 0 && outcome !== 'stuck' && outcome !== 'error';
+        const fine = (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_7__/* .counts */ .tQ)(state.prd).blocked === 0 && outcome !== 'stuck' && outcome !== 'error';
         return { code: fine ? 0 : 1, outputs: (0,_report_outputs_js__WEBPACK_IMPORTED_MODULE_0__.outputsOf)(state, outcome, null), more: { stories } };
     }
     catch (e_1) {
@@ -119,16 +121,16 @@ async function next(context) {
     try {
         const local = __addDisposableResource(env_2, await openQuiet(context), false);
         const state = await local.look();
-        const story = (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_6__/* .pickStory */ .lQ)(state.prd);
+        const story = (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_7__/* .pickStory */ .lQ)(state.prd);
         const say = speaker(context);
-        const open = (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_6__/* .remaining */ .Tk)(state.prd).length;
+        const open = (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_7__/* .remaining */ .Tk)(state.prd).length;
         if (story !== null)
-            say(`${story.id}  ${story.title}`);
+            say(`${story.id}  ${(0,_report_escape_js__WEBPACK_IMPORTED_MODULE_6__/* .terminalText */ .eR)(story.title)}`);
         else
             say(open === 0
                 ? 'nothing: every story passed or was skipped'
                 : `nothing: ${open} stories are left, and all are blocked or wait for blocked ones`);
-        const over = (0,_loop_next_step_js__WEBPACK_IMPORTED_MODULE_7__/* .outcomeOf */ .$)({ ...state, job: { ...state.job, startedAt: 0 } }, (0,_wire_js__WEBPACK_IMPORTED_MODULE_2__/* .limitsOf */ .Af)(local.settings), Date.now());
+        const over = (0,_loop_next_step_js__WEBPACK_IMPORTED_MODULE_8__/* .outcomeOf */ .$)({ ...state, job: { ...state.job, startedAt: 0 } }, (0,_wire_js__WEBPACK_IMPORTED_MODULE_2__/* .limitsOf */ .Af)(local.settings), Date.now());
         const more = {
             next: story === null ? null : { id: story.id, title: story.title, attempt: story.retries + 1 },
             reason: over?.reason ?? null,
@@ -152,7 +154,7 @@ async function validate(context) {
     try {
         const { settings, notes } = await (0,_context_js__WEBPACK_IMPORTED_MODULE_3__/* .settingsOf */ .f5)(context);
         const local = __addDisposableResource(env_3, await (0,_local_js__WEBPACK_IMPORTED_MODULE_4__/* .openLocal */ .qE)(context, settings, {
-            warn: (text) => process.stderr.write(`warning: ${text}\n`),
+            warn: (text) => (0,_context_js__WEBPACK_IMPORTED_MODULE_3__/* .tell */ .qz)(process.stderr, `warning: ${text}`),
         }), false);
         const state = await local.look();
         const say = speaker(context);
@@ -183,11 +185,11 @@ function warningsOf(state, local) {
 }
 async function openQuiet(context) {
     const { settings } = await (0,_context_js__WEBPACK_IMPORTED_MODULE_3__/* .settingsOf */ .f5)(context);
-    return (0,_local_js__WEBPACK_IMPORTED_MODULE_4__/* .openLocal */ .qE)(context, settings, { warn: (text) => process.stderr.write(`warning: ${text}\n`) });
+    return (0,_local_js__WEBPACK_IMPORTED_MODULE_4__/* .openLocal */ .qE)(context, settings, { warn: (text) => (0,_context_js__WEBPACK_IMPORTED_MODULE_3__/* .tell */ .qz)(process.stderr, `warning: ${text}`) });
 }
 function speaker(context) {
     const stream = context.json ? process.stderr : process.stdout;
-    return (text) => stream.write(`${text}\n`);
+    return (text) => (0,_context_js__WEBPACK_IMPORTED_MODULE_3__/* .tell */ .qz)(stream, text);
 }
 const PLAIN = { width: 100, colour: false, plain: true };
 const SIGNS = {

@@ -649,12 +649,14 @@ async function loop(start, limits, ports, ours = () => true) {
     }
 }
 
+// EXTERNAL MODULE: ./lib/report/escape.js
+var report_escape = __webpack_require__(2527);
 // EXTERNAL MODULE: ./lib/report/outputs.js
 var outputs = __webpack_require__(8568);
 // EXTERNAL MODULE: ./lib/report/terminal.js + 1 modules
 var terminal = __webpack_require__(1992);
-// EXTERNAL MODULE: ./lib/wire.js + 47 modules
-var wire = __webpack_require__(4374);
+// EXTERNAL MODULE: ./lib/wire.js + 48 modules
+var wire = __webpack_require__(216);
 // EXTERNAL MODULE: ./lib/cli/context.js
 var cli_context = __webpack_require__(4641);
 // EXTERNAL MODULE: ./lib/cli/inbox.js
@@ -845,6 +847,7 @@ var __disposeResources = (undefined && undefined.__disposeResources) || (functio
 
 
 
+
 /** Works until the outcome. Ctrl+C ends the session in work, saves, and gives 130; a second one ends at once. */
 async function run(context) {
     const env_1 = { stack: [], error: void 0, hasError: false };
@@ -970,12 +973,12 @@ function describe(step) {
 function sayStep(step, state) {
     if (step.kind === 'reserve') {
         const story = state.prd.userStories.find((one) => one.id === step.storyId);
-        return `work on ${step.storyId} (${story?.title ?? ''}), attempt ${(story?.retries ?? 0) + 1}`;
+        return `work on ${step.storyId} (${(0,report_escape/* terminalText */.eR)(story?.title ?? '')}), attempt ${(story?.retries ?? 0) + 1}`;
     }
     if (step.kind === 'verify')
         return 'the final verification';
     if (step.kind === 'conclude')
-        return `stop: ${step.conclusion.outcome} (${step.conclusion.reason})`;
+        return `stop: ${step.conclusion.outcome} (${(0,report_escape/* terminalText */.eR)(step.conclusion.reason)})`;
     return step.kind;
 }
 function onSignals(stop, live) {

@@ -19,16 +19,20 @@ export const modules = {
 /* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(1455);
 /* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(6760);
 /* harmony import */ var _git_features_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(8317);
-/* harmony import */ var _loop_files_js__WEBPACK_IMPORTED_MODULE_10__ = __webpack_require__(4127);
+/* harmony import */ var _loop_files_js__WEBPACK_IMPORTED_MODULE_12__ = __webpack_require__(4931);
 /* harmony import */ var _loop_lease_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(612);
-/* harmony import */ var _loop_reduce_js__WEBPACK_IMPORTED_MODULE_11__ = __webpack_require__(9782);
-/* harmony import */ var _prd_merge_js__WEBPACK_IMPORTED_MODULE_12__ = __webpack_require__(8770);
-/* harmony import */ var _prd_parse_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(6711);
-/* harmony import */ var _prd_schema_js__WEBPACK_IMPORTED_MODULE_9__ = __webpack_require__(7339);
-/* harmony import */ var _prd_select_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(2856);
+/* harmony import */ var _loop_reduce_js__WEBPACK_IMPORTED_MODULE_13__ = __webpack_require__(9782);
+/* harmony import */ var _prd_merge_js__WEBPACK_IMPORTED_MODULE_14__ = __webpack_require__(8770);
+/* harmony import */ var _prd_names_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(138);
+/* harmony import */ var _prd_parse_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(6105);
+/* harmony import */ var _prd_schema_js__WEBPACK_IMPORTED_MODULE_11__ = __webpack_require__(7339);
+/* harmony import */ var _prd_select_js__WEBPACK_IMPORTED_MODULE_10__ = __webpack_require__(2856);
+/* harmony import */ var _prd_shown_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(8599);
 /* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(94);
-/* harmony import */ var _system_nearest_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(5659);
+/* harmony import */ var _system_nearest_js__WEBPACK_IMPORTED_MODULE_9__ = __webpack_require__(5659);
 // Takes a feature for this job: finds its stories and its state, checks the lease, and makes the state to start from.
+
+
 
 
 
@@ -88,7 +92,13 @@ async function findFeatures(git, objects, place, branchPrefix) {
         const parsed = (0,_prd_parse_js__WEBPACK_IMPORTED_MODULE_3__/* .parsePrd */ .S)(text, path);
         const name = (folder === null ? null : (0,_git_features_js__WEBPACK_IMPORTED_MODULE_6__/* .featureOfFolder */ .wH)(folder)) ??
             (parsed.ok ? (0,_git_features_js__WEBPACK_IMPORTED_MODULE_6__/* .nameOf */ .Vb)(parsed.prd, branchPrefix) : 'feature');
-        if (!parsed.ok)
+        // The name stands in refs, and in the stream that writes them, where a line feed would begin a command.
+        const fault = (0,_prd_names_js__WEBPACK_IMPORTED_MODULE_7__/* .branchNameFault */ .K)(name);
+        if (fault !== null) {
+            const fix = 'rename the folder, such as .ralph/2026-01-31-auth';
+            mistakes.push({ path, found: (0,_prd_shown_js__WEBPACK_IMPORTED_MODULE_8__/* .shown */ .S)(name), expected: `a feature's name with ${fault}`, fix });
+        }
+        else if (!parsed.ok)
             mistakes.push(...parsed.mistakes);
         else {
             features.push({ name, folder, path, prd: parsed.prd, digest: digestOf(text) });
@@ -108,7 +118,7 @@ function chooseFeature(wanted, candidates) {
     if (wanted !== null) {
         if (candidates.has(wanted))
             return wanted;
-        const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_7__/* .nearest */ .p)(wanted, names);
+        const near = (0,_system_nearest_js__WEBPACK_IMPORTED_MODULE_9__/* .nearest */ .p)(wanted, names);
         const fix = names.length === 0
             ? `write .ralph/<yyyy-mm-dd>-${wanted}/prd.json and commit it`
             : `use one of: ${names.join(', ')}${near === null ? '' : ` (did you mean ${near}?)`}`;
@@ -131,7 +141,7 @@ async function claim(git, objects, store, repository, request) {
     const seen = await findFeatures(git, objects, { commit: request.base.sha, workTree: request.workTree }, request.branchPrefix);
     const candidates = new Map();
     for (const { name, prd } of seen.features)
-        candidates.set(name, (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_8__/* .remaining */ .Tk)(prd).length > 0 ? 'unfinished' : 'finished');
+        candidates.set(name, (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_10__/* .remaining */ .Tk)(prd).length > 0 ? 'unfinished' : 'finished');
     for (const folder of states.keys()) {
         const name = (0,_git_features_js__WEBPACK_IMPORTED_MODULE_6__/* .featureOfFolder */ .wH)(folder);
         if (name === null)
@@ -171,7 +181,7 @@ async function resume(found, request, store, repository, notes, file) {
     const fresh = state.published === null;
     const said = fresh || file === null ? notes : [...notes, ...(await editedAtBase(state, file, repository))];
     // Nothing was opened yet: the fork point is where the base is now.
-    const prd = fresh && file !== null ? { ...(0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_9__/* .asImported */ .Xz)(file.prd), run: state.prd.run } : state.prd;
+    const prd = fresh && file !== null ? { ...(0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_11__/* .asImported */ .Xz)(file.prd), run: state.prd.run } : state.prd;
     const base = fresh ? request.base : state.base;
     const green = fresh ? request.base.sha : state.green;
     const moved = request.base.sha !== state.base.sha;
@@ -186,7 +196,7 @@ async function resume(found, request, store, repository, notes, file) {
 async function editedAtBase(state, file, repository) {
     if (file.digest === state.storiesDigest)
         return [];
-    const here = await repository.read(state.green, (0,_loop_files_js__WEBPACK_IMPORTED_MODULE_10__/* .ownFiles */ .aJ)(state).prd);
+    const here = await repository.read(state.green, (0,_loop_files_js__WEBPACK_IMPORTED_MODULE_12__/* .ownFiles */ .aJ)(state).prd);
     if (here !== null && digestOf(here) === file.digest)
         return [];
     return [
@@ -202,9 +212,9 @@ function takeOver(state) {
     if (attempt === null || attempt.phase === 'failed' || attempt.phase === 'returned')
         return state;
     const cost = attempt.session === null ? (attempt.reservedCostUsd ?? 0) : 0;
-    const estimated = { ...(0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_9__/* .emptyUsage */ .ly)(), costUsd: cost, ...(cost > 0 ? { estimatedCostUsd: cost } : {}) };
-    const charged = (0,_loop_reduce_js__WEBPACK_IMPORTED_MODULE_11__/* .spend */ .Rf)(state, attempt.storyId, estimated);
-    return (0,_loop_reduce_js__WEBPACK_IMPORTED_MODULE_11__/* .giveBack */ .F5)(charged, 'lost', 'the job was lost', null);
+    const estimated = { ...(0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_11__/* .emptyUsage */ .ly)(), costUsd: cost, ...(cost > 0 ? { estimatedCostUsd: cost } : {}) };
+    const charged = (0,_loop_reduce_js__WEBPACK_IMPORTED_MODULE_13__/* .spend */ .Rf)(state, attempt.storyId, estimated);
+    return (0,_loop_reduce_js__WEBPACK_IMPORTED_MODULE_13__/* .giveBack */ .F5)(charged, 'lost', 'the job was lost', null);
 }
 function started(state, request, job) {
     const { run } = state.prd;
@@ -261,7 +271,7 @@ async function begin(file, request, store, repository, notes) {
         nonce: (0,node_crypto__WEBPACK_IMPORTED_MODULE_0__.randomUUID)(),
         generation: 0,
         // The file cannot bring limits, usage or control of its own: those are Ralph's.
-        prd: (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_9__/* .asImported */ .Xz)(file.prd),
+        prd: (0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_11__/* .asImported */ .Xz)(file.prd),
         green: request.base.sha,
         published: null,
         baseline: 'pending',
@@ -289,11 +299,11 @@ async function begin(file, request, store, repository, notes) {
 /** The branch is there but our state is not: what passed is what its commits say, and the gates see it again. */
 async function adoptBranch(fresh, head, store, repository) {
     await store.fetch([head], 'whole');
-    const text = await repository.read(head, (0,_loop_files_js__WEBPACK_IMPORTED_MODULE_10__/* .ownFiles */ .aJ)(fresh).prd);
-    const parsed = text === null ? null : (0,_prd_parse_js__WEBPACK_IMPORTED_MODULE_3__/* .parsePrd */ .S)(text, `${fresh.branch}: ${(0,_loop_files_js__WEBPACK_IMPORTED_MODULE_10__/* .ownFiles */ .aJ)(fresh).prd}`);
+    const text = await repository.read(head, (0,_loop_files_js__WEBPACK_IMPORTED_MODULE_12__/* .ownFiles */ .aJ)(fresh).prd);
+    const parsed = text === null ? null : (0,_prd_parse_js__WEBPACK_IMPORTED_MODULE_3__/* .parsePrd */ .S)(text, `${fresh.branch}: ${(0,_loop_files_js__WEBPACK_IMPORTED_MODULE_12__/* .ownFiles */ .aJ)(fresh).prd}`);
     if (parsed !== null && !parsed.ok)
         throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_4__/* .UserError */ .yo(parsed.mistakes);
-    const prd = parsed === null ? fresh.prd : (0,_prd_merge_js__WEBPACK_IMPORTED_MODULE_12__/* .mergePeople */ .i)(parsed.prd, fresh.prd).prd;
+    const prd = parsed === null ? fresh.prd : (0,_prd_merge_js__WEBPACK_IMPORTED_MODULE_14__/* .mergePeople */ .i)(parsed.prd, fresh.prd).prd;
     const job = { ...fresh.job, theirs: head, takesBranch: true };
     // Its commits name the run that made them.
     const written = parsed?.prd.run.control.nonce;
@@ -374,16 +384,16 @@ async function checkDirt(repository, checkedOut, allowed) {
 /* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(6760);
 /* harmony import */ var _claim_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(4787);
 /* harmony import */ var _git_features_js__WEBPACK_IMPORTED_MODULE_11__ = __webpack_require__(8317);
-/* harmony import */ var _loop_files_js__WEBPACK_IMPORTED_MODULE_14__ = __webpack_require__(4127);
+/* harmony import */ var _loop_files_js__WEBPACK_IMPORTED_MODULE_14__ = __webpack_require__(4931);
 /* harmony import */ var _loop_lease_js__WEBPACK_IMPORTED_MODULE_9__ = __webpack_require__(612);
 /* harmony import */ var _prd_merge_js__WEBPACK_IMPORTED_MODULE_12__ = __webpack_require__(8770);
-/* harmony import */ var _prd_parse_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(6711);
+/* harmony import */ var _prd_parse_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(6105);
 /* harmony import */ var _prd_schema_js__WEBPACK_IMPORTED_MODULE_13__ = __webpack_require__(7339);
 /* harmony import */ var _prd_select_js__WEBPACK_IMPORTED_MODULE_10__ = __webpack_require__(2856);
 /* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(94);
-/* harmony import */ var _system_process_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(5214);
+/* harmony import */ var _system_process_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(6092);
 /* harmony import */ var _system_process_table_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(3261);
-/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(4374);
+/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(216);
 // A feature on this machine: the checkout, its state, and what may be done with the work tree before a run.
 
 
@@ -834,7 +844,7 @@ function addStory(state, title, description, criteria) {
 
 /***/ }),
 
-/***/ 4127:
+/***/ 4931:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 
@@ -876,10 +886,34 @@ function flat(value, keys) {
     return flattened;
 }
 
+// EXTERNAL MODULE: ./lib/report/escape.js
+var report_escape = __webpack_require__(2527);
 // EXTERNAL MODULE: ./lib/report/progress.js
 var progress = __webpack_require__(7751);
+;// CONCATENATED MODULE: ./lib/report/texts.js
+// Every text of a state changed in one go, so that secrets are taken out before anything is escaped.
+/**
+ * The same value with `change` applied to every string in it; names of fields stay. Redaction must come before
+ * rendering: an escaped or cut secret is not found any more, and the page still shows it.
+ */
+function mapTexts(value, change) {
+    // The shape stays what it was: only strings are replaced, by strings.
+    return changed(value, change);
+}
+function changed(value, change) {
+    if (typeof value === 'string')
+        return change(value);
+    if (Array.isArray(value))
+        return value.map((one) => changed(one, change));
+    if (typeof value !== 'object' || value === null)
+        return value;
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, changed(one, change)]));
+}
+
 ;// CONCATENATED MODULE: ./lib/loop/files.js
 // What Ralph writes into the feature's folder: prd.json and progress.txt, rendered from the state. Pure.
+
+
 
 
 /** Paths of Ralph's own files, relative to the top of the work tree. */
@@ -891,22 +925,27 @@ function ownFiles(state) {
     };
 }
 /** prd.json as it stands in the next commit. */
-function prdFile(state) {
+function prdFile(state, redact) {
     const { nonce, control, prd, branch } = state;
     const run = { ...prd.run, control: { nonce, ...control } };
-    return serializePrd({ ...prd, branchName: prd.branchName === '' ? branch : prd.branchName, run });
+    const file = { ...prd, branchName: prd.branchName === '' ? branch : prd.branchName, run };
+    const text = serializePrd(file);
+    // By fields, where there is something to hide: a key that begins in one would take all up to another's end with it.
+    return redact(text) === text ? text : serializePrd(mapTexts(file, redact));
 }
 /** progress.txt with the entries that no commit holds yet. */
 function progressFile(state, before) {
     const start = before ?? (0,progress/* progressHeader */.P)(state.prd, state.branch, state.prd.run.startedAt ?? '');
     return [start.trimEnd(), ...state.progress.map((entry) => entry.trim())].join('\n\n').concat('\n');
 }
-/** The commit message of a story that passed; the trailers link commit, story and run (design 3). */
-function storyMessage(state, storyId, iteration) {
+/**
+ * The commit message of a story that passed; the trailers link commit, story and run (design 3). `redact` takes secrets
+ * out of the title before it is cut.
+ */
+function storyMessage(state, storyId, iteration, redact = (text) => text) {
     const title = state.prd.userStories.find((story) => story.id === storyId)?.title ?? '';
-    const subject = `feat: ${storyId} - ${title.replace(/\s+/g, ' ').trim()}`;
-    const shown = subject.length > 100 ? `${subject.slice(0, 99)}…` : subject;
-    return `${shown}\n\nRalph-Story: ${storyId}\nRalph-Iteration: ${iteration}\nRalph-Run: ${state.nonce}\n`;
+    const subject = (0,report_escape/* subjectText */.yq)(`feat: ${storyId} - ${redact(title)}`);
+    return `${subject}\n\nRalph-Story: ${storyId}\nRalph-Iteration: ${iteration}\nRalph-Run: ${state.nonce}\n`;
 }
 /** The commit message of a state commit: no code, no story. */
 function recordMessage(state, subject) {
@@ -1887,7 +1926,54 @@ function plain(criterion) {
 
 /***/ }),
 
-/***/ 6711:
+/***/ 138:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   K: () => (/* binding */ branchNameFault),
+/* harmony export */   m: () => (/* binding */ idFault)
+/* harmony export */ });
+// Which names are safe to use in refs, paths, comments and command lines.
+/** What is wrong with a story's id, or null. Ids end up in branch names, so git's rules for refs hold beside our own. */
+function idFault(id) {
+    if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(id)) {
+        return 'a letter or digit, then up to 63 letters, digits, dots, dashes or underscores';
+    }
+    if (/\.\.|\.$|\.lock$/i.test(id))
+        return 'no "..", and no "." or ".lock" at the end (git refuses it in a branch)';
+    // Ids are keys of plain objects.
+    if (id in {})
+        return 'another word: this one is taken';
+    // `/ralph retry all` means every story.
+    if (id.toLowerCase() === 'all')
+        return 'another word: "all" means every story';
+    return null;
+}
+// Control characters, space, what git refuses, and the marks that reorder or hide text in a review.
+const unsafe = /[\p{C}\p{Z}~^:?*[\\]/u;
+/** What is wrong with a branch's name by `git check-ref-format --branch` and our caution, or null. */
+function branchNameFault(name) {
+    if (name === '' || name === '@' || name === 'HEAD')
+        return 'a name';
+    if (name.length > 200)
+        return 'at most 200 characters';
+    if (unsafe.test(name))
+        return 'no spaces, control characters or any of ~ ^ : ? * [ \\';
+    // A leading dash would be read as an option.
+    if (name.startsWith('-'))
+        return 'no dash at the start';
+    if (/\.\.|@\{|\/\/|^\/|\/$|\.$/.test(name))
+        return 'no "..", "@{" or "//", no "/" at an end, no "." at the end';
+    if (name.split('/').some((part) => part.startsWith('.') || part.endsWith('.lock'))) {
+        return 'no part that starts with "." or ends with ".lock"';
+    }
+    return null;
+}
+
+
+/***/ }),
+
+/***/ 6105:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 
@@ -1898,35 +1984,8 @@ __webpack_require__.d(__webpack_exports__, {
 
 // EXTERNAL MODULE: ./lib/system/nearest.js
 var nearest = __webpack_require__(5659);
-;// CONCATENATED MODULE: ./lib/prd/shown.js
-// Hostile text made fit to be printed: short, on one line, nothing hidden.
-const longest = 80;
-// What a terminal or a review page would obey instead of showing, beyond what JSON escapes: DEL and C1, line
-// separators, zero-width and bidi marks.
-const shown_hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-/** A found value in at most 80 characters: strings quoted with everything invisible escaped, lists and objects by kind. */
-function shown(value) {
-    if (value === undefined)
-        return 'nothing';
-    if (typeof value === 'string')
-        return cut(escaped(value));
-    if (Array.isArray(value))
-        return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
-    if (typeof value === 'object' && value !== null)
-        return 'an object';
-    return cut(String(value));
-}
-function escaped(text) {
-    // Twice the width is enough: escaping only makes text longer.
-    return JSON.stringify(text.slice(0, longest * 2)).replace(shown_hidden, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
-}
-function cut(text) {
-    if (text.length <= longest)
-        return text;
-    // Half of a surrogate pair at the cut would print as garbage.
-    return `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…`;
-}
-
+// EXTERNAL MODULE: ./lib/prd/shown.js
+var shown = __webpack_require__(8599);
 ;// CONCATENATED MODULE: ./lib/prd/fields.js
 
 function isRaw(value) {
@@ -1960,7 +2019,7 @@ function texts(fields, key, max = 50_000) {
     const path = fields.path(key);
     if (!Array.isArray(value)) {
         const fix = typeof value === 'string' ? 'write it as a list: ["..."]' : 'write a list of texts';
-        fields.mistakes.push({ path, found: shown(value), expected: 'a list of texts', fix });
+        fields.mistakes.push({ path, found: (0,shown/* shown */.S)(value), expected: 'a list of texts', fix });
         return [];
     }
     return value.flatMap((item, index) => {
@@ -1982,7 +2041,7 @@ function flag(fields, key) {
     if (typeof value === 'boolean')
         return value;
     const fix = 'write true or false, without quotes';
-    fields.mistakes.push({ path: fields.path(key), found: shown(value), expected: 'true or false', fix });
+    fields.mistakes.push({ path: fields.path(key), found: (0,shown/* shown */.S)(value), expected: 'true or false', fix });
     return false;
 }
 /** Any finite number, or `fallback` when absent. */
@@ -1994,7 +2053,7 @@ function number(fields, key, fallback) {
     if (typeof value === 'number' && Number.isFinite(value))
         return value + 0;
     const fix = 'write a number without quotes, such as 1';
-    fields.mistakes.push({ path: fields.path(key), found: shown(value), expected: 'a number', fix });
+    fields.mistakes.push({ path: fields.path(key), found: (0,shown/* shown */.S)(value), expected: 'a number', fix });
     return fallback;
 }
 /** A number of at least 0, or 0 when absent. */
@@ -2003,7 +2062,7 @@ function amount(fields, key) {
     if (value >= 0)
         return value;
     const fix = 'write 0 or more, or leave it out';
-    fields.mistakes.push({ path: fields.path(key), found: shown(value), expected: '0 or more', fix });
+    fields.mistakes.push({ path: fields.path(key), found: (0,shown/* shown */.S)(value), expected: '0 or more', fix });
     return 0;
 }
 /** An object with unknown content, or null when absent. */
@@ -2014,7 +2073,7 @@ function object(fields, key) {
     if (isRaw(value))
         return value;
     const fix = 'remove it: Ralph writes it';
-    fields.mistakes.push({ path: fields.path(key), found: shown(value), expected: 'an object or null', fix });
+    fields.mistakes.push({ path: fields.path(key), found: (0,shown/* shown */.S)(value), expected: 'an object or null', fix });
     return null;
 }
 /** `value` with the fields of `raw` that `known` does not name, in their order. */
@@ -2030,7 +2089,7 @@ function withExtra(value, raw, known) {
 }
 function checkedText(mistakes, path, value, max) {
     if (typeof value !== 'string') {
-        mistakes.push({ path, found: shown(value), expected: 'a text', fix: 'write it in double quotes' });
+        mistakes.push({ path, found: (0,shown/* shown */.S)(value), expected: 'a text', fix: 'write it in double quotes' });
         return null;
     }
     if (value.length > max) {
@@ -2086,7 +2145,7 @@ function schemaVersion(raw, source, mistakes) {
     if (typeof version !== 'number' || !Number.isInteger(version) || version < 1) {
         mistakes.push({
             path,
-            found: shown(version),
+            found: (0,shown/* shown */.S)(version),
             expected: `${newest}`,
             fix: `write ${newest}, or leave it out`,
         });
@@ -2095,7 +2154,7 @@ function schemaVersion(raw, source, mistakes) {
     if (version <= newest)
         return version;
     const fix = `this Ralph reads up to ${newest}: upgrade Ralph`;
-    mistakes.push({ path, found: shown(version), expected: `at most ${newest}`, fix });
+    mistakes.push({ path, found: (0,shown/* shown */.S)(version), expected: `at most ${newest}`, fix });
     return null;
 }
 function noStories(raw, source) {
@@ -2105,10 +2164,10 @@ function noStories(raw, source) {
     const lists = Object.keys(raw).filter((key) => Array.isArray(raw[key]) && key !== named);
     const other = lists[0];
     if (!isGiven(raw[named]) && other !== undefined && lists.length === 1) {
-        return { path, found: 'nothing', expected, fix: `rename ${shown(other)} to "userStories"` };
+        return { path, found: 'nothing', expected, fix: `rename ${(0,shown/* shown */.S)(other)} to "userStories"` };
     }
     const fix = 'add a story: {"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}';
-    return { path, found: shown(raw[named] ?? undefined), expected, fix };
+    return { path, found: (0,shown/* shown */.S)(raw[named] ?? undefined), expected, fix };
 }
 // What the older formats call our fields.
 const olderNames = {
@@ -2157,7 +2216,7 @@ function withoutStatus(task, path, mistakes) {
     if (typeof status !== 'string' || !statuses.includes(status)) {
         const near = typeof status === 'string' ? (0,nearest/* nearest */.p)(status, statuses) : null;
         const fix = near === null ? 'write "todo", or "done" when it passes already' : `write "${near}"`;
-        mistakes.push({ path: `${path}.status`, found: shown(status), expected: statuses.join(', '), fix });
+        mistakes.push({ path: `${path}.status`, found: (0,shown/* shown */.S)(status), expected: statuses.join(', '), fix });
         return story;
     }
     if (status === 'failed')
@@ -2201,7 +2260,7 @@ function sayWhatIsNotRun(draft) {
     const gates = isRaw(config.qualityGates) ? config.qualityGates : {};
     const names = Object.keys(gates).filter((name) => isGiven(gates[name]) && gates[name] !== '');
     if (names.length > 0) {
-        const list = names.slice(0, 10).map(shown).join(', ');
+        const list = names.slice(0, 10).map(shown/* shown */.S).join(', ');
         draft.notes.push(`config.qualityGates (${list}) is a proposal only: gates inside prd.json are never run; put them into the workflow.`);
     }
     if (isGiven(config.maxIterations) || isGiven(config.stuckThreshold)) {
@@ -2243,7 +2302,7 @@ function graphMistakes(stories, path, gone) {
             const expected = `an id used once (it is also that of ${path(first)})`;
             mistakes.push({
                 path: path(index, 'id'),
-                found: shown(id),
+                found: (0,shown/* shown */.S)(id),
                 expected,
                 fix: 'give one of them another id',
             });
@@ -2262,9 +2321,9 @@ function unknownDependencies(stories, indexOf, path, gone) {
             if (indexOf.has(id) || gone.has(id))
                 continue;
             const near = mistakes.length < mostSuggestions ? (0,nearest/* nearest */.p)(id, indexOf.keys()) : null;
-            const fix = near === null || near === story.id ? 'remove it, or add that story' : `did you mean ${shown(near)}?`;
+            const fix = near === null || near === story.id ? 'remove it, or add that story' : `did you mean ${(0,shown/* shown */.S)(near)}?`;
             const place = `${path(index, 'dependsOn')}[${edge}]`;
-            mistakes.push({ path: place, found: shown(id), expected: 'the id of a story in this file', fix });
+            mistakes.push({ path: place, found: (0,shown/* shown */.S)(id), expected: 'the id of a story in this file', fix });
         }
     }
     return mistakes;
@@ -2309,50 +2368,14 @@ function circleMistake(path, circle) {
     const first = circle[0] ?? '';
     const expected = 'no cycle: a story cannot wait for itself';
     if (circle.length === 1)
-        return { path, found: `${shown(first)} itself`, expected, fix: 'remove it' };
+        return { path, found: `${(0,shown/* shown */.S)(first)} itself`, expected, fix: 'remove it' };
     const named = circle.length <= 5 ? circle : [...circle.slice(0, 3), `(${circle.length - 4} more)`, ...circle.slice(-1)];
-    const found = shown([...named, first].join(' -> '));
+    const found = (0,shown/* shown */.S)([...named, first].join(' -> '));
     return { path, found, expected, fix: 'remove one of these dependencies' };
 }
 
-;// CONCATENATED MODULE: ./lib/prd/names.js
-// Which names are safe to use in refs, paths, comments and command lines.
-/** What is wrong with a story's id, or null. Ids end up in branch names, so git's rules for refs hold beside our own. */
-function idFault(id) {
-    if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(id)) {
-        return 'a letter or digit, then up to 63 letters, digits, dots, dashes or underscores';
-    }
-    if (/\.\.|\.$|\.lock$/i.test(id))
-        return 'no "..", and no "." or ".lock" at the end (git refuses it in a branch)';
-    // Ids are keys of plain objects.
-    if (id in {})
-        return 'another word: this one is taken';
-    // `/ralph retry all` means every story.
-    if (id.toLowerCase() === 'all')
-        return 'another word: "all" means every story';
-    return null;
-}
-// Control characters, space, what git refuses, and the marks that reorder or hide text in a review.
-const unsafe = /[\p{C}\p{Z}~^:?*[\\]/u;
-/** What is wrong with a branch's name by `git check-ref-format --branch` and our caution, or null. */
-function branchNameFault(name) {
-    if (name === '' || name === '@' || name === 'HEAD')
-        return 'a name';
-    if (name.length > 200)
-        return 'at most 200 characters';
-    if (unsafe.test(name))
-        return 'no spaces, control characters or any of ~ ^ : ? * [ \\';
-    // A leading dash would be read as an option.
-    if (name.startsWith('-'))
-        return 'no dash at the start';
-    if (/\.\.|@\{|\/\/|^\/|\/$|\.$/.test(name))
-        return 'no "..", "@{" or "//", no "/" at an end, no "." at the end';
-    if (name.split('/').some((part) => part.startsWith('.') || part.endsWith('.lock'))) {
-        return 'no part that starts with "." or ends with ".lock"';
-    }
-    return null;
-}
-
+// EXTERNAL MODULE: ./lib/prd/names.js
+var names = __webpack_require__(138);
 // EXTERNAL MODULE: ./lib/prd/schema.js
 var schema = __webpack_require__(7339);
 ;// CONCATENATED MODULE: ./lib/prd/read.js
@@ -2383,12 +2406,12 @@ function readDraft(draft, earlier, gone) {
 }
 function readBranchName(fields) {
     const branchName = fields_text(fields, 'branchName', 1_000);
-    const fault = branchName === '' ? null : branchNameFault(branchName);
+    const fault = branchName === '' ? null : (0,names/* branchNameFault */.K)(branchName);
     if (fault === null)
         return branchName;
     const fix = 'use a name such as "ralph/auth"';
     const expected = `a branch name with ${fault}`;
-    fields.mistakes.push({ path: fields.path('branchName'), found: shown(branchName), expected, fix });
+    fields.mistakes.push({ path: fields.path('branchName'), found: (0,shown/* shown */.S)(branchName), expected, fix });
     return '';
 }
 // ---- the run
@@ -2428,7 +2451,7 @@ function readOutcome(fields) {
     if (known !== undefined)
         return known;
     const path = fields.path('outcome');
-    fields.mistakes.push({ path, found: shown(value), expected: schema/* outcomes */.KI.join(', '), fix: 'write null' });
+    fields.mistakes.push({ path, found: (0,shown/* shown */.S)(value), expected: schema/* outcomes */.KI.join(', '), fix: 'write null' });
     return null;
 }
 function readUsage(run) {
@@ -2457,7 +2480,7 @@ function readStories(draft, mistakes, notes) {
     const stories = draft.list.map((raw, index) => {
         if (!isRaw(raw)) {
             const fix = 'write {"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}';
-            mistakes.push({ path: draft.storyPath(index), found: shown(raw), expected: 'a user story', fix });
+            mistakes.push({ path: draft.storyPath(index), found: (0,shown/* shown */.S)(raw), expected: 'a user story', fix });
             // It keeps its place, so that the places of the others are told right.
             return (0,schema/* newStory */.OV)({ id: '', title: '' });
         }
@@ -2491,7 +2514,7 @@ function isGivenNonEmpty(value) {
 function noCriteria(fields) {
     return {
         path: fields.path('acceptanceCriteria'),
-        found: shown(fields.raw.acceptanceCriteria ?? undefined),
+        found: (0,shown/* shown */.S)(fields.raw.acceptanceCriteria ?? undefined),
         expected: 'at least one criterion',
         fix: 'say how one can see that the story is done, such as "npm test passes"',
     };
@@ -2502,10 +2525,10 @@ function storyIds(draft, mistakes, notes) {
         if (!isRaw(raw) || !isGiven(raw.id))
             return null;
         const id = nullableText({ raw, path: (key) => draft.storyPath(index, key), mistakes }, 'id', 1_000);
-        const fault = idFault(id ?? '');
+        const fault = (0,names/* idFault */.m)(id ?? '');
         if (fault !== null && (typeof raw.id === 'string' || id !== null)) {
             const path = draft.storyPath(index, 'id');
-            mistakes.push({ path, found: shown(raw.id), expected: fault, fix: `call it "${numbered(index + 1)}"` });
+            mistakes.push({ path, found: (0,shown/* shown */.S)(raw.id), expected: fault, fix: `call it "${numbered(index + 1)}"` });
         }
         return id ?? '';
     });
@@ -2555,7 +2578,7 @@ function readTitle(fields) {
     const title = fields_text(fields, 'title', 500);
     if (title.trim() === '' && fields.mistakes.length === before) {
         const path = fields.path('title');
-        const found = shown(fields.raw.title ?? undefined);
+        const found = (0,shown/* shown */.S)(fields.raw.title ?? undefined);
         fields.mistakes.push({ path, found, expected: 'a title', fix: 'say in one line what the story brings' });
     }
     return title;
@@ -2592,7 +2615,7 @@ function readCommit(fields) {
     if (commit === null || /^[0-9a-f]{4,64}$/i.test(commit))
         return commit;
     const path = fields.path('commit');
-    fields.mistakes.push({ path, found: shown(commit), expected: 'the id of a commit', fix: 'write null' });
+    fields.mistakes.push({ path, found: (0,shown/* shown */.S)(commit), expected: 'the id of a commit', fix: 'write null' });
     return null;
 }
 
@@ -2746,7 +2769,7 @@ function asStory(item, priority) {
 
 const blank = /[ \t\n\r]*/y;
 const scalar = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const json_fault_escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 /** Null for valid JSON. No recursion: depth is no fault here. */
 function jsonFault(text) {
     if (text.startsWith('\ufeff'))
@@ -2822,7 +2845,7 @@ function endOfString(text, start) {
     for (let at = start; at < text.length;) {
         const character = text[at];
         if (character === '\\') {
-            const end = endOf(json_fault_escaped, text, at);
+            const end = endOf(escaped, text, at);
             if (end === at)
                 return at;
             at = end;
@@ -2875,11 +2898,11 @@ function brokenString(text, start, end) {
     const character = text[end];
     if (character === '\\') {
         const fix = 'write a backslash as \\\\';
-        return { offset: end, found: shown(text.slice(end, end + 2)), expected: 'a JSON escape', fix };
+        return { offset: end, found: (0,shown/* shown */.S)(text.slice(end, end + 2)), expected: 'a JSON escape', fix };
     }
     if (character !== undefined && character !== '\n' && character !== '\r') {
         const fix = 'write \\t for a tab, \\n for a new line';
-        return { offset: end, found: shown(character), expected: 'no control characters inside a text', fix };
+        return { offset: end, found: (0,shown/* shown */.S)(character), expected: 'no control characters inside a text', fix };
     }
     const found = character === undefined ? 'a text that never ends' : 'a line break inside a text';
     return {
@@ -2907,7 +2930,7 @@ function fault(text, offset, expected, fix) {
             fix: 'write "text" instead of \'text\'',
         };
     }
-    return { offset, found: shown(rest), expected, fix };
+    return { offset, found: (0,shown/* shown */.S)(rest), expected, fix };
 }
 
 ;// CONCATENATED MODULE: ./lib/prd/parse.js
@@ -2934,7 +2957,7 @@ function parsePrd(text, source, gone = new Set()) {
         const fix = Array.isArray(json.value)
             ? 'put the list into {"userStories": [...]}'
             : 'write {"userStories": [...]}';
-        return { ok: false, mistakes: [{ path: source, found: shown(json.value), expected: 'an object', fix }] };
+        return { ok: false, mistakes: [{ path: source, found: (0,shown/* shown */.S)(json.value), expected: 'an object', fix }] };
     }
     if (isDeeper(json.value, deepest)) {
         const found = `brackets nested more than ${deepest} deep`;
@@ -3145,6 +3168,43 @@ function asImported(prd) {
 
 /***/ }),
 
+/***/ 8599:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   S: () => (/* binding */ shown)
+/* harmony export */ });
+// Hostile text made fit to be printed: short, on one line, nothing hidden.
+const longest = 80;
+// What a terminal or a review page would obey instead of showing, beyond what JSON escapes: DEL and C1, line
+// separators, zero-width and bidi marks.
+const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+/** A found value in at most 80 characters: strings quoted with everything invisible escaped, lists and objects by kind. */
+function shown(value) {
+    if (value === undefined)
+        return 'nothing';
+    if (typeof value === 'string')
+        return cut(escaped(value));
+    if (Array.isArray(value))
+        return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
+    if (typeof value === 'object' && value !== null)
+        return 'an object';
+    return cut(String(value));
+}
+function escaped(text) {
+    // Twice the width is enough: escaping only makes text longer.
+    return JSON.stringify(text.slice(0, longest * 2)).replace(hidden, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}
+function cut(text) {
+    if (text.length <= longest)
+        return text;
+    // Half of a surrogate pair at the cut would print as garbage.
+    return `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+
+/***/ }),
+
 /***/ 2527:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
@@ -3153,7 +3213,8 @@ function asImported(prd) {
 /* harmony export */   eR: () => (/* binding */ terminalText),
 /* harmony export */   p7: () => (/* binding */ markdownText),
 /* harmony export */   wh: () => (/* binding */ plainText),
-/* harmony export */   y1: () => (/* binding */ plainLines)
+/* harmony export */   y1: () => (/* binding */ plainLines),
+/* harmony export */   yq: () => (/* binding */ subjectText)
 /* harmony export */ });
 /* unused harmony exports cut, titleText, bold, codeBlock, bounded, mermaidText, mermaidId */
 // Hostile text made fit for markdown, mermaid and terminals. Everything people or agents wrote passes through here.
@@ -3215,6 +3276,11 @@ function markdownText(text, max = 300) {
 function titleText(text, max = 255) {
     return cut(quiet(plainText(text, max)), max);
 }
+/** One line for the subject of a commit: as a title, and without the words in brackets that keep CI from running. */
+function subjectText(text, max = 100) {
+    const line = titleText(text, max).replace(/\[(?=[^\]]*\b(?:skip|no)\b)|\*(?=\*\*NO_CI)/gi, `$&${BREAK}`);
+    return cut(line, max);
+}
 /** Mentions, references to issues and links, put out of action: GitHub looks for them after markdown was rendered. */
 function quiet(line) {
     return line
@@ -3255,8 +3321,15 @@ function bounded(text, max, share) {
     const room = max - note(text.length).length;
     if (room < 40)
         return cut(text, max);
-    const first = text.slice(0, Math.floor(room * share)).replace(/[\ud800-\udbff]$/, '');
-    const last = text.slice(text.length - Math.floor(room * (1 - share))).replace(/^[\udc00-\udfff]/, '');
+    // Neither half a pair nor a joiner with nothing to join: one would show a box, the other would hide.
+    const first = text
+        .slice(0, Math.floor(room * share))
+        .replace(/[\ud800-\udbff]$/, '')
+        .replace(/[\u200c\u200d]+$/, '');
+    const last = text
+        .slice(text.length - Math.floor(room * (1 - share)))
+        .replace(/^[\udc00-\udfff]/, '')
+        .replace(/^(?:[\u200c\u200d]|[\ufe0e\ufe0f])+/, '');
     return `${first}${note(text.length - first.length - last.length)}${last}`;
 }
 /** Fit for a quoted node label: letters, digits and plain punctuation stay, the rest becomes mermaid's `#code;`. */
@@ -3719,71 +3792,15 @@ function output({ file, args }, input) {
 
 /***/ }),
 
-/***/ 3261:
+/***/ 8136:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
-/* harmony export */   f: () => (/* binding */ processLives),
-/* harmony export */   g: () => (/* binding */ processStart)
+/* harmony export */   Fg: () => (/* binding */ capture),
+/* harmony export */   rN: () => (/* binding */ cutAgain),
+/* harmony export */   s1: () => (/* binding */ lineSplitter)
 /* harmony export */ });
-/* harmony import */ var node_child_process__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1421);
-/* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(1455);
-/* harmony import */ var node_util__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(7975);
-// Asks the process table whether a process that was noted earlier still is the same one.
-
-
-
-/** When a process started, in the system's own words; null when there is none. Tells it from a later one with its pid. */
-async function processStart(pid) {
-    try {
-        const stat = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.readFile)(`/proc/${pid}/stat`, 'utf8');
-        // The name in parentheses may hold spaces and parentheses; field 22 counts from behind the last one.
-        return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
-    }
-    catch {
-        if (process.platform === 'linux')
-            return null;
-    }
-    try {
-        const { stdout } = await (0,node_util__WEBPACK_IMPORTED_MODULE_2__.promisify)(node_child_process__WEBPACK_IMPORTED_MODULE_0__.execFile)('ps', ['-o', 'lstart=', '-p', String(pid)]);
-        return stdout.trim() || null;
-    }
-    catch {
-        return null;
-    }
-}
-/** Whether the process with this pid still is the one that started then. */
-async function processLives(pid, startTime) {
-    return (await processStart(pid)) === startTime;
-}
-
-
-/***/ }),
-
-/***/ 5214:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
-
-
-// EXPORTS
-__webpack_require__.d(__webpack_exports__, {
-  Bk: () => (/* reexport */ survivors/* endSurvivors */.Bk),
-  e0: () => (/* reexport */ survivors/* newMark */.e0),
-  g3: () => (/* binding */ runUntrusted)
-});
-
-// UNUSED EXPORTS: MARK_NAME
-
-// EXTERNAL MODULE: external "node:child_process"
-var external_node_child_process_ = __webpack_require__(1421);
-// EXTERNAL MODULE: external "node:fs"
-var external_node_fs_ = __webpack_require__(3024);
-// EXTERNAL MODULE: external "node:timers/promises"
-var promises_ = __webpack_require__(8500);
-// EXTERNAL MODULE: ./lib/system/errors.js
-var errors = __webpack_require__(94);
-// EXTERNAL MODULE: ./lib/system/other-user.js
-var other_user = __webpack_require__(9251);
-;// CONCATENATED MODULE: ./lib/system/output.js
+/* unused harmony export LINE_LIMIT */
 // The text of a program's output: whole lines out of arbitrary chunks, and a bounded copy of everything.
 /** A line longer than this many UTF-16 units is delivered cut; the rest of it is dropped. */
 const LINE_LIMIT = 1024 * 1024;
@@ -3832,6 +3849,20 @@ function lineSplitter(onLine, limit = LINE_LIMIT) {
         },
     };
 }
+/** What `capture` kept, cut further; what both left out is counted together. */
+function cutAgain(text, limitBytes) {
+    const kept = capture(limitBytes);
+    kept.push(text);
+    const cut = kept.text();
+    const first = LEFT_OUT.exec(text);
+    if (first === null || cut.includes(first[0]))
+        return cut;
+    return cut.replace(LEFT_OUT, (_, bytes) => leftOutLine(Number(bytes) + Number(first[1]) - first[0].length));
+}
+const LEFT_OUT = /\n\.\.\. (\d+) bytes left out \.\.\.\n/;
+function leftOutLine(bytes) {
+    return `\n... ${bytes} bytes left out ...\n`;
+}
 /**
  * At most `limitBytes` (UTF-8) of what was pushed, half of it from the start and half from the end, with a line
  * `... N bytes left out ...` between them when something is missing. Characters are never cut in two.
@@ -3873,7 +3904,7 @@ function capture(limitBytes) {
             const first = start.subarray(0, wholeCharacters(start));
             const last = end.subarray(firstCharacter(end));
             const missing = leftOut + all.length - last.length + start.length - first.length;
-            return `${first.toString('utf8')}\n... ${missing} bytes left out ...\n${last.toString('utf8')}`;
+            return `${first.toString('utf8')}${leftOutLine(missing)}${last.toString('utf8')}`;
         },
     };
 }
@@ -3902,9 +3933,65 @@ function isContinuation(byte) {
     return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
-// EXTERNAL MODULE: ./lib/system/survivors.js
-var survivors = __webpack_require__(3974);
-;// CONCATENATED MODULE: ./lib/system/process.js
+
+/***/ }),
+
+/***/ 3261:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   f: () => (/* binding */ processLives),
+/* harmony export */   g: () => (/* binding */ processStart)
+/* harmony export */ });
+/* harmony import */ var node_child_process__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1421);
+/* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(1455);
+/* harmony import */ var node_util__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(7975);
+// Asks the process table whether a process that was noted earlier still is the same one.
+
+
+
+/** When a process started, in the system's own words; null when there is none. Tells it from a later one with its pid. */
+async function processStart(pid) {
+    try {
+        const stat = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.readFile)(`/proc/${pid}/stat`, 'utf8');
+        // The name in parentheses may hold spaces and parentheses; field 22 counts from behind the last one.
+        return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+    }
+    catch {
+        if (process.platform === 'linux')
+            return null;
+    }
+    try {
+        const { stdout } = await (0,node_util__WEBPACK_IMPORTED_MODULE_2__.promisify)(node_child_process__WEBPACK_IMPORTED_MODULE_0__.execFile)('ps', ['-o', 'lstart=', '-p', String(pid)]);
+        return stdout.trim() || null;
+    }
+    catch {
+        return null;
+    }
+}
+/** Whether the process with this pid still is the one that started then. */
+async function processLives(pid, startTime) {
+    return (await processStart(pid)) === startTime;
+}
+
+
+/***/ }),
+
+/***/ 6092:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   Bk: () => (/* reexport safe */ _survivors_js__WEBPACK_IMPORTED_MODULE_5__.Bk),
+/* harmony export */   e0: () => (/* reexport safe */ _survivors_js__WEBPACK_IMPORTED_MODULE_5__.e0),
+/* harmony export */   g3: () => (/* binding */ runUntrusted)
+/* harmony export */ });
+/* harmony import */ var node_child_process__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1421);
+/* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(3024);
+/* harmony import */ var node_timers_promises__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(8500);
+/* harmony import */ var _errors_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(94);
+/* harmony import */ var _other_user_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(9251);
+/* harmony import */ var _output_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(8136);
+/* harmony import */ var _survivors_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(3974);
 // Starts a program that is not trusted and ends it with every descendant, also those in sessions of their own.
 
 
@@ -3930,7 +4017,7 @@ async function runUntrusted(request) {
     const ended = (exit, output = '') => ({ exit, output, ms: performance.now() - began });
     if (request.signal?.aborted === true)
         return ended({ kind: 'aborted' });
-    const mark = request.mark ?? (0,survivors/* newMark */.e0)();
+    const mark = request.mark ?? (0,_survivors_js__WEBPACK_IMPORTED_MODULE_5__/* .newMark */ .e0)();
     const as = request.as ?? null;
     await as?.lend();
     const child = await start(request, mark);
@@ -3938,7 +4025,7 @@ async function runUntrusted(request) {
         await as?.takeBack();
         return ended({ kind: 'not-started', reason: child.reason });
     }
-    const life = { pid: child.pid, mark, since: (0,survivors/* startOf */.GH)(child.pid), as };
+    const life = { pid: child.pid, mark, since: (0,_survivors_js__WEBPACK_IMPORTED_MODULE_5__/* .startOf */ .GH)(child.pid), as };
     if (living.size === 0)
         process.on('exit', endLiving);
     living.add(life);
@@ -3951,8 +4038,8 @@ async function runUntrusted(request) {
         else {
             await endGroup(child, as);
         }
-        (0,survivors/* signalGroup */.i8)(child.pid, 'SIGKILL');
-        await (0,survivors/* endSurvivors */.Bk)(mark, life.since);
+        (0,_survivors_js__WEBPACK_IMPORTED_MODULE_5__/* .signalGroup */ .i8)(child.pid, 'SIGKILL');
+        await (0,_survivors_js__WEBPACK_IMPORTED_MODULE_5__/* .endSurvivors */ .Bk)(mark, life.since);
         await as?.end();
         await within(STREAM_GRACE_MS, child.drained);
         const output = child.close();
@@ -3973,8 +4060,8 @@ const living = new Set();
 function endLiving() {
     for (const { pid, mark, since, as } of living) {
         as?.signal('SIGKILL');
-        (0,survivors/* signalGroup */.i8)(pid, 'SIGKILL');
-        (0,survivors/* endSurvivorsNow */.L0)(mark, since);
+        (0,_survivors_js__WEBPACK_IMPORTED_MODULE_5__/* .signalGroup */ .i8)(pid, 'SIGKILL');
+        (0,_survivors_js__WEBPACK_IMPORTED_MODULE_5__/* .endSurvivorsNow */ .L0)(mark, since);
     }
 }
 /** A child that runs: its end, its output and what cut it short. */
@@ -3995,9 +4082,9 @@ class Started {
         });
         const watch = watchFor(request);
         this.interrupted = watch.interrupted;
-        const kept = capture(request.captureBytes);
+        const kept = (0,_output_js__WEBPACK_IMPORTED_MODULE_6__/* .capture */ .Fg)(request.captureBytes);
         const streams = ['stdout', 'stderr'].map((name) => {
-            const lines = lineSplitter((line) => request.onLine?.(name, line), request.lineLimit);
+            const lines = (0,_output_js__WEBPACK_IMPORTED_MODULE_6__/* .lineSplitter */ .s1)((line) => request.onLine?.(name, line), request.lineLimit);
             const guarded = (step) => {
                 if (this.surprise !== undefined)
                     return;
@@ -4035,7 +4122,7 @@ class Started {
         child.stdin?.on('error', () => { });
         const { as, env } = request;
         if (as !== undefined && as !== null)
-            child.stdin?.write(as.preamble({ ...as.env(env), [survivors/* MARK_NAME */.Gx]: mark }));
+            child.stdin?.write(as.preamble({ ...as.env(env), [_survivors_js__WEBPACK_IMPORTED_MODULE_5__/* .MARK_NAME */ .Gx]: mark }));
         child.stdin?.end(request.stdin);
     }
     /** Lets go of the streams, delivers a last line without a line end, and returns the bounded output. */
@@ -4047,10 +4134,10 @@ async function start(request, mark) {
     try {
         const as = request.as ?? null;
         const { file, args } = as === null ? request : as.command(request.file, request.args);
-        const child = (0,external_node_child_process_.spawn)(file, [...args], {
+        const child = (0,node_child_process__WEBPACK_IMPORTED_MODULE_0__.spawn)(file, [...args], {
             cwd: request.cwd,
             // Another user's environment comes on its stdin: nothing of it is in an argument, or in a process of root's.
-            env: as === null ? { ...request.env, [survivors/* MARK_NAME */.Gx]: mark } : other_user/* STARTER_ENV */.mw,
+            env: as === null ? { ...request.env, [_survivors_js__WEBPACK_IMPORTED_MODULE_5__/* .MARK_NAME */ .Gx]: mark } : _other_user_js__WEBPACK_IMPORTED_MODULE_4__/* .STARTER_ENV */ .mw,
             detached: process.platform !== 'win32', // a group of its own: one signal reaches all that stay in it
             stdio: [request.stdin === undefined && as === null ? 'ignore' : 'pipe', 'pipe', 'pipe'],
         });
@@ -4067,7 +4154,7 @@ async function start(request, mark) {
 }
 /** ENOENT names the program even when it is the working directory that is missing. */
 function whyNot(request, error) {
-    return (0,external_node_fs_.existsSync)(request.cwd) ? (0,errors/* messageOf */.bD)(error) : `the working directory ${request.cwd} does not exist`;
+    return (0,node_fs__WEBPACK_IMPORTED_MODULE_1__.existsSync)(request.cwd) ? (0,_errors_js__WEBPACK_IMPORTED_MODULE_3__/* .messageOf */ .bD)(error) : `the working directory ${request.cwd} does not exist`;
 }
 function watchFor(request) {
     let interrupt = () => { };
@@ -4108,12 +4195,12 @@ function watchFor(request) {
 /** SIGTERM to the group, then time to finish until the whole group is gone or the grace is over. */
 async function endGroup(child, as) {
     as?.signal('SIGTERM');
-    (0,survivors/* signalGroup */.i8)(child.pid, 'SIGTERM');
+    (0,_survivors_js__WEBPACK_IMPORTED_MODULE_5__/* .signalGroup */ .i8)(child.pid, 'SIGTERM');
     const deadline = performance.now() + GRACE_MS;
     await within(GRACE_MS, child.exited);
-    while (performance.now() < deadline && (as?.lives() ?? (0,survivors/* groupLives */.d$)(child.pid)))
-        await (0,promises_.setTimeout)(20);
-    (0,survivors/* signalGroup */.i8)(child.pid, 'SIGKILL');
+    while (performance.now() < deadline && (as?.lives() ?? (0,_survivors_js__WEBPACK_IMPORTED_MODULE_5__/* .groupLives */ .d$)(child.pid)))
+        await (0,node_timers_promises__WEBPACK_IMPORTED_MODULE_2__.setTimeout)(20);
+    (0,_survivors_js__WEBPACK_IMPORTED_MODULE_5__/* .signalGroup */ .i8)(child.pid, 'SIGKILL');
     await within(STREAM_GRACE_MS, child.exited);
 }
 function atEnd(stream) {
@@ -4315,7 +4402,7 @@ async function markedByPs(mark) {
 
 /***/ }),
 
-/***/ 4374:
+/***/ 216:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 
@@ -4381,8 +4468,31 @@ async function writable(folder) {
 var external_node_fs_ = __webpack_require__(3024);
 // EXTERNAL MODULE: ./lib/system/errors.js
 var errors = __webpack_require__(94);
-// EXTERNAL MODULE: ./lib/system/process.js + 1 modules
-var system_process = __webpack_require__(5214);
+// EXTERNAL MODULE: ./lib/system/process.js
+var system_process = __webpack_require__(6092);
+;// CONCATENATED MODULE: ./lib/system/program.js
+// Looks a program up as a shell would, in the absolute folders of a PATH alone.
+
+
+/** The first executable file of this name in the absolute folders of `path`, or null. */
+function findProgram(program, path) {
+    const directories = program.includes('/')
+        ? ['']
+        : path.split(external_node_path_.delimiter).filter((entry) => (0,external_node_path_.isAbsolute)(entry));
+    for (const directory of directories) {
+        const file = (0,external_node_path_.join)(directory, program);
+        try {
+            (0,external_node_fs_.accessSync)(file, external_node_fs_.constants.X_OK);
+            if ((0,external_node_fs_.statSync)(file).isFile())
+                return file;
+        }
+        catch {
+            // not here
+        }
+    }
+    return null;
+}
+
 ;// CONCATENATED MODULE: ./lib/agents/ending.js
 // What all vendors share when a session's end is told apart: exits, HTTP statuses, one line for people.
 /** The ends that we made ourselves, or that never began; null when the program ended by itself or was killed. */
@@ -4577,6 +4687,7 @@ var __disposeResources = (undefined && undefined.__disposeResources) || (functio
 
 
 
+
 const TRANSCRIPT_LIMIT = 64 * 1024 * 1024;
 const VERSION_TIMEOUT_MS = 20_000;
 /** A file that a tool wrote stands in an event of one line. */
@@ -4597,9 +4708,10 @@ async function runAgent(request) {
         const used = __addDisposableResource(env_1, await openUsageFile(vendor, request.as ?? null), true);
         const args = [...command.args, ...used.args, ...(onStdin ? [] : [request.prompt])];
         const parser = vendor.parser(Date.now);
-        const redact = request.redact ?? ((text) => text);
-        const tell = (event) => request.onEvent?.(shown(event, request.cwd, redact));
-        const transcript = openTranscript(request.transcriptPath, tell);
+        // A private key comes line by line, and what is cut ends within a secret: each hides what another line may complete.
+        const [told, errors] = [request.redactor.lines(), request.redactor.lines()];
+        const tell = (event) => request.onEvent?.(shown(event, request.cwd, told));
+        const transcript = openTranscript(request.transcriptPath, request.redactor, tell);
         const cancelled = request.signal?.aborted === true;
         const spent = new AbortController();
         const run = await (0,system_process/* runUntrusted */.g3)({
@@ -4615,8 +4727,9 @@ async function runAgent(request) {
             as: request.as ?? null,
             lineLimit: LINE_LIMIT,
             onLine: (stream, line) => {
-                transcript.write(redact(line));
-                for (const event of parser.line(stream, line)) {
+                transcript.write(stream, line);
+                // stdout is parsed as it is: in a line of JSON a secret may cover more than one field.
+                for (const event of parser.line(stream, stream === 'stderr' ? errors(line) : line)) {
                     if (event.kind === 'usage' && isBeyond(request, event.usage))
                         spent.abort();
                     tell(event);
@@ -4634,7 +4747,7 @@ async function runAgent(request) {
         const hidden = secretsOf(vendor, request.env);
         return {
             ...end,
-            message: withInstall(hide(end.message, hidden), run.exit, vendor),
+            message: withInstall(request.redactor.lines()(hide(end.message, hidden)), run.exit, vendor),
             usage: {
                 ...end.usage,
                 ...(await used.read()),
@@ -4685,24 +4798,6 @@ async function available(vendor, env, as = null) {
     }
     return missing(`${vendor.program} --version ${sayExit(run.exit)}${said === '' ? '' : `: ${said}`}`);
 }
-/** The first executable file of this name in the absolute folders of `path`, or null. */
-function findProgram(program, path) {
-    const directories = program.includes('/')
-        ? ['']
-        : path.split(external_node_path_.delimiter).filter((entry) => (0,external_node_path_.isAbsolute)(entry));
-    for (const directory of directories) {
-        const file = (0,external_node_path_.join)(directory, program);
-        try {
-            (0,external_node_fs_.accessSync)(file, external_node_fs_.constants.X_OK);
-            if ((0,external_node_fs_.statSync)(file).isFile())
-                return file;
-        }
-        catch {
-            // not here
-        }
-    }
-    return null;
-}
 function wrapped(wrapper, file, args) {
     const before = wrapper?.trim() ?? '';
     if (before === '')
@@ -4747,7 +4842,28 @@ async function openUsageFile(vendor, as) {
         [Symbol.asyncDispose]: () => (0,promises_.rm)(folder, { recursive: true, force: true }),
     };
 }
-function openTranscript(path, tell) {
+/** What two streams say, in whole lines and without secrets; a secret of one may have lines of the other in it. */
+function redactedLines(redactor, give) {
+    const streams = { stdout: redactor.stream(), stderr: redactor.stream() };
+    const held = { stdout: '', stderr: '' };
+    return {
+        line(name, text) {
+            held[name] += streams[name].write(`${text}\n`);
+            const end = held[name].lastIndexOf('\n') + 1;
+            if (end > 0)
+                give(held[name].slice(0, end));
+            held[name] = held[name].slice(end);
+        },
+        end() {
+            for (const name of ['stdout', 'stderr']) {
+                const rest = held[name] + streams[name].end();
+                if (rest !== '')
+                    give(rest.endsWith('\n') ? rest : `${rest}\n`);
+            }
+        },
+    };
+}
+function openTranscript(path, redactor, tell) {
     if (path === undefined)
         return { write: () => { }, close: async () => { } };
     let left = TRANSCRIPT_LIMIT;
@@ -4765,14 +4881,17 @@ function openTranscript(path, tell) {
     }
     const file = (0,external_node_fs_.createWriteStream)(path);
     file.on('error', give);
+    const put = (text) => {
+        if (broken || left <= 0)
+            return;
+        left -= Buffer.byteLength(text);
+        file.write(left > 0 ? text : '... the transcript is cut here ...\n');
+    };
+    const hidden = redactedLines(redactor, put);
     return {
-        write(line) {
-            if (broken || left <= 0)
-                return;
-            left -= Buffer.byteLength(line) + 1;
-            file.write(left > 0 ? `${line}\n` : '... the transcript is cut here ...\n');
-        },
+        write: hidden.line,
         async close() {
+            hidden.end();
             file.end();
             await (0,external_node_stream_promises_.finished)(file).catch(give);
         },
@@ -4823,6 +4942,7 @@ function sayExit(exit) {
 
 ;// CONCATENATED MODULE: ./lib/agents/install.js
 // Installs an agent's npm package at one version, once for each machine: trusted side, without keys, outside the repository.
+
 
 
 
@@ -6388,11 +6508,12 @@ function common(state, facts) {
 function keptNote(kept, facts) {
     const lines = [];
     if (facts.conflict !== null)
-        lines.push(`The work of the last attempt was put aside: ${facts.conflict}.`);
+        lines.push(`The work of the last attempt was put aside: ${prompt_oneLine(facts.conflict)}.`);
     else if (kept)
         lines.push('The work of the last attempt is in the work tree: build on it, or change it.');
     if (facts.dropped.length > 0) {
-        lines.push(`Left out of it, because it may not be changed: ${head(facts.dropped.join(', '), 400)}.`);
+        const paths = facts.dropped.map(prompt_oneLine).join(', ');
+        lines.push(`Left out of it, because it may not be changed: ${prompt_oneLine(head(paths, 400))}.`);
     }
     return section('Work so far', lines.join('\n'));
 }
@@ -6404,7 +6525,7 @@ function section(title, text) {
     return text.trim() === '' ? '' : `# ${title}\n${text.trim()}\n\n`;
 }
 function bullets(items) {
-    return items.map((item) => `- ${item.replace(/\s*\n\s*/g, ' ')}`).join('\n');
+    return items.map((item) => `- ${item.replace(/\s*[\n\r\u0085\u2028\u2029]\s*/g, ' ')}`).join('\n');
 }
 /** The newest entries that fit, in their order. */
 function newest(items, bound) {
@@ -6450,7 +6571,7 @@ function tail(text, bound) {
     return bytes(text) <= bound ? text : `[cut ...]\n${last(text, bound)}`;
 }
 function prompt_oneLine(text) {
-    return text.replace(/\s+/g, ' ').trim();
+    return text.replace(/[\s\u0085]+/g, ' ').trim();
 }
 const utf8 = { encoder: new TextEncoder(), decoder: new TextDecoder() };
 function bytes(text) {
@@ -6745,8 +6866,9 @@ function plain(text, limit) {
 const CAPTURE_BYTES = 64 * 1024;
 const MESSAGE = 400;
 function createSessions(options) {
-    async function session(mode, state, prompt, bounds, signal) {
+    async function session(mode, state, text, bounds, signal) {
         const { attempt } = state;
+        const prompt = options.redactor.redact(text);
         const promptFile = (0,external_node_path_.join)(options.directory, 'prompt.md');
         const name = mode === 'run'
             ? `${attempt?.storyId ?? 'story'}-${state.records[attempt?.storyId ?? '']?.attempts ?? 0}`
@@ -6780,7 +6902,7 @@ function createSessions(options) {
             idleTimeoutMs: options.idleTimeoutMs,
             signal,
             onEvent: options.onEvent,
-            redact: options.redactor.redact,
+            redactor: options.redactor,
             transcriptPath: transcript,
             captureBytes: CAPTURE_BYTES,
             ...(options.mark === undefined ? {} : { mark: options.mark }),
@@ -6805,7 +6927,7 @@ function createSessions(options) {
             const template = await options.read(state.green, '.ralph/prompts/run.md');
             const told = await facts(state, story.tags, state.kept[story.id]?.dropped ?? [], conflict);
             const result = await session('run', state, runPrompt(template, state, story, told), bounds, signal);
-            const signals = readSignals(result.finalText);
+            const signals = readSignals(options.redactor.redact(result.finalText));
             return {
                 status: statusOf(result),
                 message: oneLine(result.message),
@@ -6824,7 +6946,7 @@ function createSessions(options) {
             const prompt = verifyPrompt(template, state, stories, await facts(state, null, [], null));
             const result = await session('verify', state, prompt, bounds, signal);
             return {
-                verdict: sessions_verdictOf(result, stories, oneLine),
+                verdict: sessions_verdictOf(result, stories, options.redactor.redact, oneLine),
                 usage: sessions_usageOf(result, options.prices, options.models.verify),
             };
         },
@@ -6845,7 +6967,7 @@ function statusOf(result) {
     }
 }
 /** A judge that errs, or says neither, has not approved. */
-function sessions_verdictOf(result, stories, oneLine) {
+function sessions_verdictOf(result, stories, redact, oneLine) {
     if (result.status === 'limit' || result.status === 'overloaded') {
         return { kind: 'limit', notBefore: result.resetsAt, message: oneLine(result.message) };
     }
@@ -6853,7 +6975,7 @@ function sessions_verdictOf(result, stories, oneLine) {
         return { kind: 'refused', message: oneLine(result.message) };
     if (result.status !== 'finished')
         return { kind: 'none', message: oneLine(result.message) };
-    const { verdict } = readSignals(result.finalText);
+    const { verdict } = readSignals(redact(result.finalText));
     if (verdict === null)
         return { kind: 'none', message: 'the judge said neither VERIFIED nor RESET' };
     if (verdict.kind === 'verified')
@@ -6868,155 +6990,24 @@ function sessions_usageOf(result, prices, model) {
     const estimated = costUsd === null ? (costByPrices(result.usage, prices, model) ?? 0) : 0;
     return {
         calls,
-        inputTokens,
-        outputTokens,
-        cachedTokens,
-        costUsd: costUsd ?? estimated,
+        inputTokens: sessions_amount(inputTokens),
+        outputTokens: sessions_amount(outputTokens),
+        cachedTokens: sessions_amount(cachedTokens),
+        costUsd: sessions_amount(costUsd ?? estimated),
         agentSeconds: Math.round(agentSeconds * 10) / 10,
-        ...(estimated > 0 ? { estimatedCostUsd: estimated } : {}),
-        ...(turns === null ? {} : { turns }),
+        ...(estimated > 0 ? { estimatedCostUsd: sessions_amount(estimated) } : {}),
+        ...(turns === null ? {} : { turns: sessions_amount(turns) }),
     };
+}
+/** What an agent says of itself: added up, it has to stay a number that JSON can hold. */
+function sessions_amount(said) {
+    return Math.min(Math.max(said, 0), 1e12) || 0;
 }
 
 // EXTERNAL MODULE: external "node:child_process"
 var external_node_child_process_ = __webpack_require__(1421);
-;// CONCATENATED MODULE: ./lib/git/cat-file.js
-// Reads objects through one long-lived `git cat-file`, so that looking at fifty files does not start fifty processes.
-
-/** Ends itself when disposed. Requests are answered in order. */
-class CatFile {
-    #git;
-    #child = null;
-    #chunks = [];
-    #held = 0;
-    #wake = null;
-    #said = '';
-    #queue = Promise.resolve();
-    constructor(git) {
-        this.#git = git;
-    }
-    /** Type and size, or null where there is no such object. */
-    info(name) {
-        return this.#inOrder(async () => {
-            this.#ask(`info ${name}`);
-            return parseHeader(await this.#line());
-        });
-    }
-    /** The bytes of a blob, or null where there is no such object. */
-    contents(name) {
-        return this.#inOrder(async () => {
-            this.#ask(`contents ${name}`);
-            const header = parseHeader(await this.#line());
-            if (header === null)
-                return null;
-            const bytes = await this.#bytes(header.size + 1);
-            return bytes.subarray(0, header.size);
-        });
-    }
-    async text(name) {
-        return (await this.contents(name))?.toString('utf8') ?? null;
-    }
-    [Symbol.dispose]() {
-        this.#child?.kill('SIGKILL');
-        this.#child = null;
-    }
-    #inOrder(act) {
-        const next = this.#queue.then(act, act);
-        this.#queue = next.catch(() => { });
-        return next;
-    }
-    #ask(request) {
-        if (request.includes('\n'))
-            throw new Error('an object name has no line breaks');
-        if (this.#child === null)
-            this.#start();
-        this.#child?.stdin.write(`${request}\n`);
-    }
-    #start() {
-        const child = (0,external_node_child_process_.spawn)('git', ['cat-file', '--batch-command'], {
-            cwd: this.#git.clone.workTree,
-            env: { ...this.#git.environment() },
-            stdio: ['pipe', 'pipe', 'pipe'],
-            detached: true,
-        });
-        this.#chunks = [];
-        this.#held = 0;
-        child.stdout.on('data', (chunk) => {
-            this.#chunks.push(chunk);
-            this.#held += chunk.length;
-            this.#wake?.();
-        });
-        this.#said = '';
-        child.on('close', () => {
-            if (this.#child === child)
-                this.#child = null;
-            this.#wake?.();
-        });
-        child.stdin.on('error', () => { });
-        child.on('error', (error) => {
-            this.#said = error.message;
-            if (this.#child === child)
-                this.#child = null;
-            this.#wake?.();
-        });
-        child.stderr.on('data', (chunk) => {
-            this.#said = `${this.#said}${chunk.toString('utf8')}`.slice(-1000);
-        });
-        child.unref();
-        this.#child = child;
-    }
-    async #line() {
-        for (;;) {
-            const held = this.#take(this.#held);
-            const end = held.indexOf(10);
-            if (end >= 0) {
-                this.#giveBack(held.subarray(end + 1));
-                return held.subarray(0, end).toString('utf8');
-            }
-            this.#giveBack(held);
-            await this.#more();
-        }
-    }
-    async #bytes(count) {
-        while (this.#held < count)
-            await this.#more();
-        return this.#take(count);
-    }
-    /** The first bytes that have come; joined once, however many pieces they came in. */
-    #take(count) {
-        const held = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks);
-        const all = held ?? Buffer.alloc(0);
-        this.#chunks = [];
-        this.#held = 0;
-        this.#giveBack(all.subarray(count));
-        return all.subarray(0, count);
-    }
-    #giveBack(rest) {
-        if (rest.length === 0)
-            return;
-        this.#chunks.unshift(rest);
-        this.#held += rest.length;
-    }
-    #more() {
-        if (this.#child === null)
-            return Promise.reject(new Error(`the clone is damaged: git cat-file ended: ${this.#said.trim()}`));
-        // While we wait the process must hold us: it may end without a word, and nobody would be left to hear of it.
-        const child = this.#child;
-        child.ref();
-        return new Promise((resolve) => {
-            this.#wake = () => {
-                this.#wake = null;
-                child.unref();
-                resolve();
-            };
-        });
-    }
-}
-function parseHeader(line) {
-    const [oid = '', type = '', size = ''] = line.split(' ');
-    return /^\d+$/.test(size) ? { oid, type, size: Number(size) } : null;
-}
-
+// EXTERNAL MODULE: external "node:crypto"
+var external_node_crypto_ = __webpack_require__(7598);
 ;// CONCATENATED MODULE: ./lib/git/git.js
 // Runs git with a directory, index and configuration of Ralph's own, so that nothing an agent wrote can steer it.
 
@@ -7024,6 +7015,16 @@ function parseHeader(line) {
 
 
 
+
+
+/** By PATH. Found before any agent runs, and kept: a folder that comes first may be the agent's to write. */
+const programs = new Map();
+/** The file of git, as it was found first. */
+function gitProgram(path = '') {
+    const known = programs.get(path) ?? findProgram('git', path) ?? 'git';
+    programs.set(path, known);
+    return known;
+}
 class GitError extends Error {
     code;
     stderr;
@@ -7110,6 +7111,8 @@ class Git {
     shared;
     #env;
     #plain;
+    /** Of our index as we left it; undefined before that. */
+    #sealed;
     /** The person's own ignore rules as they were when the job began. */
     #ignored = Buffer.alloc(0);
     constructor(clone, env) {
@@ -7171,6 +7174,12 @@ class Git {
             [ignored, this.#ignored],
             [(0,external_node_path_.join)(shared, 'info', 'attributes'), ''],
         ];
+        // What would lead our git elsewhere, or bend its history.
+        const foreign = [(0,external_node_path_.join)(shared, 'info', 'grafts'), (0,external_node_path_.join)(own, 'config.worktree')];
+        if (own === shared)
+            foreign.push((0,external_node_path_.join)(own, 'commondir'));
+        for (const file of foreign)
+            await (0,promises_.rm)(file, { force: true, recursive: true });
         // By the file, not by the environment: git looks for refs where the file says.
         if (own !== shared)
             files.push([(0,external_node_path_.join)(own, 'commondir'), `${shared}\n`]);
@@ -7212,6 +7221,23 @@ class Git {
     /** Runs a fetch or push against a remote, with its authentication in the environment, for ten minutes at most. */
     onRemote(remote, args, options = {}) {
         return this.run(args, { timeoutMs: REMOTE_MS, ...options, env: { ...remote.env, ...options.env } });
+    }
+    /** Remembers our index, before control goes to somebody who may write it: flags and forged entries hide changes. */
+    async sealIndex() {
+        this.#sealed = await this.#indexDigest();
+    }
+    /** Where somebody wrote our index since then, it is made `tree` anew; every file is then read again. */
+    async openIndex(tree) {
+        if (this.#sealed === undefined || (await this.#indexDigest()) === this.#sealed)
+            return;
+        await this.unlock();
+        await (0,promises_.rm)((0,external_node_path_.join)(this.own, 'index'), { force: true, recursive: true });
+        await this.run(['read-tree', tree]);
+    }
+    /** Of all its bytes: git does not check the sum at its end. */
+    async #indexDigest() {
+        const bytes = await readRegular((0,external_node_path_.join)(this.own, 'index'));
+        return bytes === null ? null : (0,external_node_crypto_.createHash)('sha256').update(bytes).digest('hex');
     }
     /** Removes the lock files that a killed git of ours left. */
     async unlock() {
@@ -7260,7 +7286,7 @@ const LOCAL_MS = 15 * 60_000;
 function execute(args, options) {
     return new Promise((done, fail) => {
         // A group of its own: Ctrl+C on a terminal must not end a git that is writing our state.
-        const child = (0,external_node_child_process_.spawn)('git', args, {
+        const child = (0,external_node_child_process_.spawn)(gitProgram(options.env.PATH), args, {
             cwd: options.cwd,
             env: options.env,
             stdio: ['pipe', 'pipe', 'pipe'],
@@ -7300,6 +7326,154 @@ function execute(args, options) {
     });
 }
 
+;// CONCATENATED MODULE: ./lib/git/cat-file.js
+// Reads objects through one long-lived `git cat-file`, so that looking at fifty files does not start fifty processes.
+
+
+
+/** Ends itself when disposed. Requests are answered in order. */
+class CatFile {
+    #git;
+    #child = null;
+    #chunks = [];
+    #held = 0;
+    #wake = null;
+    #said = '';
+    #queue = Promise.resolve();
+    constructor(git) {
+        this.#git = git;
+    }
+    /** Type and size, or null where there is no such object. */
+    info(name) {
+        return this.#inOrder(async () => {
+            this.#ask(`info ${name}`);
+            return parseHeader(await this.#line());
+        });
+    }
+    /** The bytes of an object, or null where there is none. Rejects when they are not those that its name is the hash of. */
+    contents(name) {
+        return this.#inOrder(async () => {
+            this.#ask(`contents ${name}`);
+            const header = parseHeader(await this.#line());
+            if (header === null)
+                return null;
+            const bytes = await this.#bytes(header.size + 1);
+            const content = bytes.subarray(0, header.size);
+            // git does not look: an agent that writes into .git/objects could show us another file.
+            if (hashOf(header, content) !== header.oid)
+                throw new Error(`the clone is damaged: the object ${header.oid} holds other bytes`);
+            return content;
+        });
+    }
+    async text(name) {
+        return (await this.contents(name))?.toString('utf8') ?? null;
+    }
+    [Symbol.dispose]() {
+        this.#child?.kill('SIGKILL');
+        this.#child = null;
+    }
+    #inOrder(act) {
+        const next = this.#queue.then(act, act);
+        this.#queue = next.catch(() => { });
+        return next;
+    }
+    #ask(request) {
+        if (request.includes('\n'))
+            throw new Error('an object name has no line breaks');
+        if (this.#child === null)
+            this.#start();
+        this.#child?.stdin.write(`${request}\n`);
+    }
+    #start() {
+        const env = this.#git.environment();
+        const child = (0,external_node_child_process_.spawn)(gitProgram(env.PATH), ['cat-file', '--batch-command'], {
+            cwd: this.#git.clone.workTree,
+            env: { ...env },
+            stdio: ['pipe', 'pipe', 'pipe'],
+            detached: true,
+        });
+        this.#chunks = [];
+        this.#held = 0;
+        child.stdout.on('data', (chunk) => {
+            this.#chunks.push(chunk);
+            this.#held += chunk.length;
+            this.#wake?.();
+        });
+        this.#said = '';
+        child.on('close', () => {
+            if (this.#child === child)
+                this.#child = null;
+            this.#wake?.();
+        });
+        child.stdin.on('error', () => { });
+        child.on('error', (error) => {
+            this.#said = error.message;
+            if (this.#child === child)
+                this.#child = null;
+            this.#wake?.();
+        });
+        child.stderr.on('data', (chunk) => {
+            this.#said = `${this.#said}${chunk.toString('utf8')}`.slice(-1000);
+        });
+        child.unref();
+        this.#child = child;
+    }
+    async #line() {
+        for (;;) {
+            const held = this.#take(this.#held);
+            const end = held.indexOf(10);
+            if (end >= 0) {
+                this.#giveBack(held.subarray(end + 1));
+                return held.subarray(0, end).toString('utf8');
+            }
+            this.#giveBack(held);
+            await this.#more();
+        }
+    }
+    async #bytes(count) {
+        while (this.#held < count)
+            await this.#more();
+        return this.#take(count);
+    }
+    /** The first bytes that have come; joined once, however many pieces they came in. */
+    #take(count) {
+        const held = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks);
+        const all = held ?? Buffer.alloc(0);
+        this.#chunks = [];
+        this.#held = 0;
+        this.#giveBack(all.subarray(count));
+        return all.subarray(0, count);
+    }
+    #giveBack(rest) {
+        if (rest.length === 0)
+            return;
+        this.#chunks.unshift(rest);
+        this.#held += rest.length;
+    }
+    #more() {
+        if (this.#child === null)
+            return Promise.reject(new Error(`the clone is damaged: git cat-file ended: ${this.#said.trim()}`));
+        // While we wait the process must hold us: it may end without a word, and nobody would be left to hear of it.
+        const child = this.#child;
+        child.ref();
+        return new Promise((resolve) => {
+            this.#wake = () => {
+                this.#wake = null;
+                child.unref();
+                resolve();
+            };
+        });
+    }
+}
+function hashOf({ oid, type, size }, content) {
+    const hash = (0,external_node_crypto_.createHash)(oid.length === 64 ? 'sha256' : 'sha1');
+    return hash.update(`${type} ${size}\0`).update(content).digest('hex');
+}
+function parseHeader(line) {
+    const [oid = '', type = '', size = ''] = line.split(' ');
+    return /^\d+$/.test(size) ? { oid, type, size: Number(size) } : null;
+}
+
 ;// CONCATENATED MODULE: ./lib/git/clone.js
 // The user's clone: its branch, HEAD, index, refs, hooks and configuration are Ralph's to keep, whatever an agent did.
 
@@ -7315,11 +7489,19 @@ const FILES = [
     'shallow',
     'objects/info/alternates',
 ];
+/** Of a linked work tree; in the clone itself they would put another directory in its place. */
+const OWN_FILES = ['commondir', 'gitdir', 'config.worktree'];
 async function takeSnapshot(git, whole) {
-    const { commonDir } = git.clone;
+    const { commonDir, gitDir } = git.clone;
     const files = new Map();
+    // First of all: until they are gone, git looks elsewhere.
+    for (const name of OWN_FILES)
+        files.set((0,external_node_path_.join)(gitDir, name), await readRegular((0,external_node_path_.join)(gitDir, name)));
     for (const name of FILES)
-        files.set(name, await readRegular((0,external_node_path_.join)(commonDir, name)));
+        files.set((0,external_node_path_.join)(commonDir, name), await readRegular((0,external_node_path_.join)(commonDir, name)));
+    // Where others work in the clone, too, they may pack refs.
+    if (whole)
+        files.set((0,external_node_path_.join)(commonDir, 'packed-refs'), await readRegular((0,external_node_path_.join)(commonDir, 'packed-refs')));
     const hooks = new Map();
     for (const name of await (0,promises_.readdir)((0,external_node_path_.join)(commonDir, 'hooks')).catch(() => [])) {
         const bytes = await readRegular((0,external_node_path_.join)(commonDir, 'hooks', name));
@@ -7335,7 +7517,7 @@ async function shareShallow(git, snapshot) {
     if (borders === null)
         return;
     await replaceFile((0,external_node_path_.join)(git.clone.commonDir, 'shallow'), borders);
-    snapshot.files.set('shallow', borders);
+    snapshot.files.set((0,external_node_path_.join)(git.clone.commonDir, 'shallow'), borders);
 }
 /** Undoes what an agent did to the clone beside the work tree. Cheap when nothing was done. */
 async function putBack(git, snapshot) {
@@ -7344,8 +7526,11 @@ async function putBack(git, snapshot) {
         await removeOdd((0,external_node_path_.join)(commonDir, folder));
     for (const name of ['packed-refs', 'index'])
         await removeOddFile((0,external_node_path_.join)(commonDir, name));
-    for (const [name, bytes] of snapshot.files) {
-        const file = (0,external_node_path_.join)(commonDir, name);
+    // On a laptop a lock may be that of a git which is at work.
+    if (snapshot.whole)
+        for (const folder of [commonDir, git.shared])
+            await removeLocks(folder);
+    for (const [file, bytes] of snapshot.files) {
         const now = await readRegular(file);
         if (bytes === null)
             await removeAny(file);
@@ -7409,6 +7594,12 @@ async function shareIndex(git) {
     await (0,promises_.rm)((0,external_node_path_.join)(gitDir, 'index.lock'), { force: true });
     await (0,promises_.copyFile)((0,external_node_path_.join)(git.own, 'index'), (0,external_node_path_.join)(gitDir, 'index.ralph')).then(() => (0,promises_.rename)((0,external_node_path_.join)(gitDir, 'index.ralph'), (0,external_node_path_.join)(gitDir, 'index')), () => { });
 }
+async function removeLocks(folder) {
+    const refs = await (0,promises_.readdir)((0,external_node_path_.join)(folder, 'refs'), { recursive: true }).catch(() => []);
+    const locks = refs.filter((name) => name.endsWith('.lock')).map((name) => (0,external_node_path_.join)('refs', name));
+    for (const name of ['HEAD.lock', 'config.lock', 'packed-refs.lock', 'shallow.lock', ...locks])
+        await (0,promises_.rm)((0,external_node_path_.join)(folder, name), { force: true, recursive: true });
+}
 async function removeAny(file) {
     if ((await (0,promises_.lstat)(file).catch(() => null)) !== null)
         await (0,promises_.rm)(file, { force: true, recursive: true });
@@ -7436,12 +7627,12 @@ async function updateRefs(git, lines) {
     await git.onClone(['update-ref', '--stdin', '--no-deref'], { input: `${lines.join('\n')}\n` });
 }
 
-// EXTERNAL MODULE: ./lib/loop/files.js + 1 modules
-var loop_files = __webpack_require__(4127);
+// EXTERNAL MODULE: ./lib/loop/files.js + 2 modules
+var loop_files = __webpack_require__(4931);
 // EXTERNAL MODULE: ./lib/loop/reduce.js
 var reduce = __webpack_require__(9782);
-// EXTERNAL MODULE: ./lib/prd/parse.js + 8 modules
-var parse = __webpack_require__(6711);
+// EXTERNAL MODULE: ./lib/prd/parse.js + 6 modules
+var parse = __webpack_require__(6105);
 ;// CONCATENATED MODULE: ./lib/git/raw-diff.js
 // Reads `git diff --raw -z`: pure.
 /** The changes in git's order. Renames are a deletion and an addition (`--no-renames`). */
@@ -7501,6 +7692,16 @@ function createRepository(git, objects, options) {
     let indexTree = null;
     /** Paths of the last candidate, so that its lockfiles are known without another diff. */
     let gated = null;
+    /** Works on our index as we left it; `tree` is what it holds where that is not known. */
+    async function onIndex(tree, act) {
+        await git.openIndex(indexTree ?? tree);
+        try {
+            return await act();
+        }
+        finally {
+            await git.sealIndex();
+        }
+    }
     async function commitTree(tree, parents, message) {
         const args = ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'];
         return git.line(args, { input: message, env: who });
@@ -7520,7 +7721,7 @@ function createRepository(git, objects, options) {
         }
         catch (error) {
             if (error instanceof GitError)
-                return { unreadable: error.stderr.trim() };
+                return { unreadable: options.redact(error.stderr).trim() };
             throw error;
         }
         const raw = await git.run([
@@ -7668,80 +7869,87 @@ function createRepository(git, objects, options) {
         });
         return git.line(['write-tree'], { env });
     }
-    return {
-        async checkOut(commit, kept) {
-            const green = await treeOf(commit);
-            if (kept === null) {
-                await settle(commit);
-                return { conflict: null };
-            }
-            const base = (await objects.info(`${kept.base}^{tree}`))?.oid ?? kept.base;
-            const merged = base === green ? { tree: kept.tree, conflicts: [] } : await mergeTrees(base, green, kept.tree);
-            if (merged.conflicts.length > 0) {
-                await settle(commit);
-                return {
-                    conflict: `it does not fit the newest code any more (${merged.conflicts.slice(0, 5).join(', ')})`,
-                };
-            }
-            await toTree(merged.tree);
+    async function checkOut(commit, kept) {
+        const green = await treeOf(commit);
+        if (kept === null) {
+            await settle(commit);
             return { conflict: null };
-        },
+        }
+        const base = (await objects.info(`${kept.base}^{tree}`))?.oid ?? kept.base;
+        const merged = base === green ? { tree: kept.tree, conflicts: [] } : await mergeTrees(base, green, kept.tree);
+        if (merged.conflicts.length > 0) {
+            await settle(commit);
+            return {
+                conflict: `it does not fit the newest code any more (${merged.conflicts.slice(0, 5).join(', ')})`,
+            };
+        }
+        await toTree(merged.tree);
+        return { conflict: null };
+    }
+    async function inspect(state, attempt) {
+        const inside = await options.submodules.changed();
+        if (inside.length > 0)
+            return { kind: 'refused', failure: submoduleFailure(inside.map(options.redact)) };
+        const files = (0,loop_files/* ownFiles */.aJ)(state);
+        const passing = (0,reduce/* passStory */.BI)({ ...state, progress: [...state.progress, (0,reduce/* passedEntry */.Pk)(state, attempt)] }, attempt);
+        const before = await objects.text(`${state.green}:${files.progress}`);
+        await writeOwn(files.prd, (0,loop_files/* prdFile */.l7)(passing, options.redact));
+        await writeOwn(files.progress, options.redact((0,loop_files/* progressFile */.mM)(passing, before)));
+        const staged = await stage(state.green);
+        if ('unreadable' in staged) {
+            const summary = 'the work tree holds something that git cannot read';
+            return { kind: 'refused', failure: { kind: 'guard', summary, detail: staged.unreadable } };
+        }
+        const mine = staged.changes.filter(isRalphs);
+        const theirs = staged.changes.filter((change) => !isRalphs(change));
+        await reset(mine.filter((change) => change.path !== files.prd && change.path !== files.progress));
+        const seen = await options.examine(theirs, objects);
+        if (seen.failure !== null)
+            return { kind: 'refused', failure: seen.failure };
+        const tree = await git.line(['write-tree']);
+        indexTree = tree;
+        const commit = await commitTree(tree, [state.green], (0,loop_files/* storyMessage */.D1)(state, attempt.storyId, attempt.iteration, options.redact));
+        gated = { green: state.green, commit, paths: theirs.map((change) => change.path) };
+        // The gates must run on the candidate's bytes: what was reset in the index is put back in the work tree too.
+        if (mine.length > 2)
+            await toTree(tree);
+        return { kind: 'candidate', commit, empty: theirs.length === 0, remarks: seen.remarks };
+    }
+    async function keep(state) {
+        await options.submodules.reset();
+        const staged = await stage(state.green);
+        if ('unreadable' in staged) {
+            options.warn(`the rejected work could not be kept: ${staged.unreadable}`);
+            return state.kept[state.attempt?.storyId ?? ''] ?? null;
+        }
+        const own = staged.changes.filter(isRalphs);
+        const work = staged.changes.filter((change) => !isRalphs(change));
+        const { dropped } = await options.examine(work, objects);
+        await reset([...own, ...work.filter((change) => dropped.includes(change.path))]);
+        if (work.length === dropped.length)
+            return null;
+        const shown = dropped.map(options.redact);
+        return { base: await treeOf(state.green), tree: await git.line(['write-tree']), dropped: shown };
+    }
+    return {
+        checkOut: (commit, kept) => onIndex(commit, () => checkOut(commit, kept)),
         async inspect(state, attempt) {
             await putBack(git, options.snapshot);
-            const inside = await options.submodules.changed();
-            if (inside.length > 0)
-                return { kind: 'refused', failure: submoduleFailure(inside) };
-            const files = (0,loop_files/* ownFiles */.aJ)(state);
-            const passing = (0,reduce/* passStory */.BI)({ ...state, progress: [...state.progress, (0,reduce/* passedEntry */.Pk)(state, attempt)] }, attempt);
-            const before = await objects.text(`${state.green}:${files.progress}`);
-            await writeOwn(files.prd, options.redact((0,loop_files/* prdFile */.l7)(passing)));
-            await writeOwn(files.progress, options.redact((0,loop_files/* progressFile */.mM)(passing, before)));
-            const staged = await stage(state.green);
-            if ('unreadable' in staged) {
-                const summary = 'the work tree holds something that git cannot read';
-                return { kind: 'refused', failure: { kind: 'guard', summary, detail: staged.unreadable } };
-            }
-            const mine = staged.changes.filter(isRalphs);
-            const theirs = staged.changes.filter((change) => !isRalphs(change));
-            await reset(mine.filter((change) => change.path !== files.prd && change.path !== files.progress));
-            const seen = await options.examine(theirs, objects);
-            if (seen.failure !== null)
-                return { kind: 'refused', failure: seen.failure };
-            const tree = await git.line(['write-tree']);
-            indexTree = tree;
-            const commit = await commitTree(tree, [state.green], (0,loop_files/* storyMessage */.D1)(state, attempt.storyId, attempt.iteration));
-            gated = { green: state.green, commit, paths: theirs.map((change) => change.path) };
-            // The gates must run on the candidate's bytes: what was reset in the index is put back in the work tree too.
-            if (mine.length > 2)
-                await toTree(tree);
-            return { kind: 'candidate', commit, empty: theirs.length === 0, remarks: seen.remarks };
+            return onIndex(state.green, () => inspect(state, attempt));
         },
         async restore(commit) {
-            const changed = await settle(commit);
+            // First: our git is not run while a gate's code may have written its configuration.
             await putBack(git, options.snapshot);
-            return changed;
+            return onIndex(commit, () => settle(commit));
         },
         async keep(state) {
             await putBack(git, options.snapshot);
-            await options.submodules.reset();
-            const staged = await stage(state.green);
-            if ('unreadable' in staged) {
-                options.warn(`the rejected work could not be kept: ${staged.unreadable}`);
-                return state.kept[state.attempt?.storyId ?? ''] ?? null;
-            }
-            const own = staged.changes.filter(isRalphs);
-            const work = staged.changes.filter((change) => !isRalphs(change));
-            const { dropped } = await options.examine(work, objects);
-            await reset([...own, ...work.filter((change) => dropped.includes(change.path))]);
-            if (work.length === dropped.length)
-                return null;
-            const shown = dropped.map(options.redact);
-            return { base: await treeOf(state.green), tree: await git.line(['write-tree']), dropped: shown };
+            return onIndex(state.green, () => keep(state));
         },
         async record(state, subject) {
             const files = (0,loop_files/* ownFiles */.aJ)(state);
             const before = await objects.text(`${state.green}:${files.prd}`);
-            const text = options.redact((0,loop_files/* prdFile */.l7)(state));
+            const text = (0,loop_files/* prdFile */.l7)(state, options.redact);
             const first = state.published === null;
             if (!first && !options.stateCommits)
                 return null;
@@ -8283,6 +8491,7 @@ async function findSubmodules(git, head, env) {
                 if ((await differences(inside, commit)).length > 0) {
                     await inside.run(['read-tree', '--reset', '-u', commit]);
                     await inside.run(['clean', '-ffdq', '--', '.']);
+                    await inside.sealIndex();
                 }
                 await shareIndex(inside);
             }
@@ -8316,7 +8525,9 @@ async function collect(git, head, above, env) {
 }
 async function differences(git, commit) {
     await git.unlock();
+    await git.openIndex(commit);
     await git.run(['add', '-A', '--', '.']);
+    await git.sealIndex();
     const names = await git.run(['diff-index', '--cached', '--name-only', '-z', '--no-renames', commit, '--']);
     return names.stdout.split('\0').filter(Boolean);
 }
@@ -8363,7 +8574,8 @@ const PRIVATE_KEY = 'a private key';
 /**
  * A redactor for these values (tokens, keys, passwords; each line of a value of several lines counts by itself too,
  * as the runner does it) and for well-known key shapes. Values are also found as base64 in any of its three
- * alignments and both alphabets, URL-encoded, JSON-escaped, as hex, and when line breaks cut them.
+ * alignments and both alphabets, as hex, when line breaks cut them, and behind escapes of any mixture: URL, HTML,
+ * JSON and other program text, quoted-printable.
  */
 function createRedactor(values) {
     const automaton = buildAutomaton(values);
@@ -8394,6 +8606,10 @@ function createRedactor(values) {
             return scanner.write(text) + scanner.end();
         },
         stream,
+        lines() {
+            const scanner = stream();
+            return (text) => text.split('\n').map(scanner.line).join('\n');
+        },
         finds: (content) => run(content, 1).length > 0,
         findings: (content) => run(content, MAX_FINDINGS),
     };
@@ -8456,6 +8672,7 @@ function encodingsOf(value) {
         html.replace(/'/g, '&#39;'),
         hex,
         hex.toUpperCase(),
+        binaryOf(bytes), // escapes are undone byte by byte
     ];
     for (const shift of [0, 1, 2]) {
         const inner = base64Inside(bytes, shift);
@@ -8470,10 +8687,44 @@ function lowerEscapes(url) {
 function base64Inside(bytes, shift) {
     const padded = new Uint8Array(shift + bytes.length);
     padded.set(bytes, shift);
+    return btoa(binaryOf(padded)).slice(Math.ceil((shift * 8) / 6), Math.floor((padded.length * 8) / 6));
+}
+/** A unit for each byte. */
+function binaryOf(bytes) {
     let binary = '';
-    for (const byte of padded)
+    for (const byte of bytes)
         binary += String.fromCharCode(byte);
-    return btoa(binary).slice(Math.ceil((shift * 8) / 6), Math.floor((padded.length * 8) / 6));
+    return binary;
+}
+// ---------------------------------------------------------------- escapes
+/** URL and quoted-printable, program text and shells, HTML; what stands for a line break stands for nothing. */
+const ESCAPE = /[%=]([0-9A-Fa-f]{2})|=\r?\n|\\(?:u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]{1,6})\}|x([0-9A-Fa-f]{2})|([0-3][0-7]{2})|[nr]|([^A-Za-z0-9\r\n]))|&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|(amp|lt|gt|quot|apos));/y;
+const LONGEST_ESCAPE = 10;
+const ENTITIES = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+/** What an escape may look like as long as its end is missing. */
+const UNFINISHED = /^(?:[%=][0-9A-Fa-f]?|=\r|\\(?:u(?:[0-9A-Fa-f]{0,3}|\{[0-9A-Fa-f]{0,6})|x[0-9A-Fa-f]?|[0-3][0-7]?)?|&(?:#(?:\d{0,7}|[xX][0-9A-Fa-f]{0,6})|[a-z]{0,4})?)$/;
+function startsEscape(unit) {
+    return unit === 92 || unit === 37 || unit === 38 || unit === 61; // \ % & =
+}
+/** The escape that begins at `from`, or null. */
+function escapeAt(text, from) {
+    ESCAPE.lastIndex = from;
+    const match = ESCAPE.exec(text);
+    if (match === null)
+        return null;
+    const [all, byte, unit, point, hex, octal, plain, decimal, hexPoint, name] = match;
+    const code = byte ?? unit ?? point ?? hex ?? hexPoint;
+    const number = Number.parseInt(code ?? octal ?? decimal ?? '', code !== undefined ? 16 : octal ? 8 : 10);
+    const units = plain ??
+        (name === undefined
+            ? Number.isNaN(number) || number > 0x10ffff
+                ? ''
+                : String.fromCodePoint(number)
+            : (ENTITIES[name] ?? ''));
+    return { units, from, to: from + all.length };
+}
+function mayBecomeEscape(text, from) {
+    return text.length - from < LONGEST_ESCAPE && UNFINISHED.test(text.slice(from));
 }
 const PEM_NAMES = ['', 'RSA ', 'EC ', 'DSA ', 'OPENSSH ', 'ENCRYPTED ', 'ANY ', 'PGP '];
 function buildAutomaton(values) {
@@ -8561,26 +8812,48 @@ const isTokenUnit = new Uint8Array(65_536);
 for (const c of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.')
     isTokenUnit[c.charCodeAt(0)] = 1;
 /** One look that most runs do not pass. */
-const ANY_START = /gh[pousr]_|github_pat_|sk-|A[KS]IA|xox[abeprs]-|AIza|npm_|glpat-|eyJ/;
+const ANY_START = /gh[pousr]_|github_pat_|sk-|A[KS]IA|xox[abeprs]-|xapp-|AIza|ya29\.|GOCSPX-|npm_|pypi-|glpat-|_live_|hf_|SG\.|dckr_pat_|shp|hvs\.|AGE-SECRET|eyJ/;
 /** Every expression is a start and one greedy class, so none can backtrack over more than one run. */
 const SHAPES = [
-    { what: 'a GitHub token', shape: /gh[pousr]_[A-Za-z0-9]{20,}/g },
-    { what: 'a GitHub token', shape: /github_pat_[A-Za-z0-9_]{20,}/g },
-    { what: 'an Anthropic key', shape: /sk-ant-[A-Za-z0-9_-]{16,}/g },
+    { what: 'a GitHub token', start: 'gh', shape: /gh[pousr]_[A-Za-z0-9]{20,}/g },
+    { what: 'a GitHub token', start: 'github_pat_', shape: /github_pat_[A-Za-z0-9_]{20,}/g },
+    { what: 'an Anthropic key', start: 'sk-ant-', shape: /sk-ant-[A-Za-z0-9_-]{16,}/g },
     // `sk-` alone also begins CSS classes and ends words: only with a long unbroken piece, and not within a word.
-    { what: 'an API key (sk-...)', shape: /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{20,}/g, also: /[A-Za-z0-9]{16}/ },
-    { what: 'an AWS access key id', shape: /(?<![A-Za-z0-9])A[KS]IA[A-Z0-9]{16}(?![A-Za-z0-9])/g },
-    { what: 'a Slack token', shape: /xox[abeprs]-[A-Za-z0-9-]{10,}/g },
-    { what: 'a Google API key', shape: /AIza[A-Za-z0-9_-]{35}/g },
-    { what: 'an npm token', shape: /npm_[A-Za-z0-9]{36,}/g },
-    { what: 'a GitLab token', shape: /glpat-[A-Za-z0-9_-]{20,}/g },
+    {
+        what: 'an API key (sk-...)',
+        start: 'sk-',
+        shape: /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{20,}/g,
+        also: /[A-Za-z0-9]{16}/,
+    },
+    { what: 'an AWS access key id', start: 'IA', shape: /(?<![A-Za-z0-9])A[KS]IA[A-Z0-9]{16}(?![A-Za-z0-9])/g },
+    { what: 'a Slack token', start: 'xox', shape: /xox[abeprs]-[A-Za-z0-9-]{10,}/g },
+    { what: 'a Google API key', start: 'AIza', shape: /AIza[A-Za-z0-9_-]{35}/g },
+    { what: 'an npm token', start: 'npm_', shape: /npm_[A-Za-z0-9]{36,}/g },
+    { what: 'a GitLab token', start: 'glpat-', shape: /glpat-[A-Za-z0-9_-]{20,}/g },
+    { what: 'a PyPI token', start: 'pypi-', shape: /pypi-AgE[A-Za-z0-9_-]{50,}/g },
+    { what: 'a live Stripe key', start: 'k_live_', shape: /(?<![A-Za-z0-9])[spr]k_live_[A-Za-z0-9]{16,}/g },
+    { what: 'a Slack token', start: 'xapp-', shape: /xapp-\d-[A-Za-z0-9-]{20,}/g },
+    { what: 'a Google token', start: 'ya29.', shape: /ya29\.[A-Za-z0-9_-]{30,}/g },
+    { what: 'a Google client secret', start: 'GOCSPX-', shape: /GOCSPX-[A-Za-z0-9_-]{28}/g },
+    {
+        what: 'a SendGrid key',
+        start: 'SG.',
+        shape: /(?<![A-Za-z0-9])SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}/g,
+    },
+    { what: 'a Docker token', start: 'dckr_pat_', shape: /dckr_pat_[A-Za-z0-9_-]{27,}/g },
+    { what: 'a Hugging Face token', start: 'hf_', shape: /(?<![A-Za-z0-9_])hf_[A-Za-z0-9]{34,}/g, also: /\d/ },
+    { what: 'a Shopify token', start: 'shp', shape: /(?<![A-Za-z0-9])shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}/g },
+    { what: 'a Vault token', start: 'hvs.', shape: /(?<![A-Za-z0-9.])hvs\.[A-Za-z0-9_-]{24,}/g, also: /\d/ },
+    { what: 'an age key', start: 'AGE-SECRET', shape: /AGE-SECRET-KEY-1[A-Z0-9]{58}/g },
 ];
 /** The keys in a run of token characters. */
 function keysIn(run) {
     if (!ANY_START.test(run))
         return [];
     const hits = [];
-    for (const { what, shape, also } of SHAPES) {
+    for (const { what, start, shape, also } of SHAPES) {
+        if (!run.includes(start))
+            continue;
         for (const match of run.matchAll(shape)) {
             if (also !== undefined && !also.test(match[0].slice(3)))
                 continue;
@@ -8607,7 +8880,8 @@ function webTokensIn(run) {
     }
     return hits;
 }
-// ---------------------------------------------------------------- the scanner
+/** So many units that may begin a known value are hidden at the end of a line. */
+const BEGINNING = 8;
 /**
  * Goes over the text once, unit by unit, and marks what is secret. Whether a unit is marked depends on the text
  * alone, never on the portions it came in; a unit is given out when nothing to come can change its mark.
@@ -8626,7 +8900,14 @@ function createScanner(a, onFind) {
     let plain = 0; // units without line breaks so far
     let headers = [];
     let bodyDone = 0; // lines of private keys without an end are marked up to here
-    const mark = (from, to) => {
+    let scanned = 0;
+    /** The text with its escapes undone: followed from an escape on, for as long as a value may hold it. */
+    let undone = null;
+    let pending = null; // it goes on behind `scanned`
+    const covered = { from: 0, to: 0 }; // the last value found behind escapes
+    let inKey = false; // the last line belonged to a private key
+    const mark = (wanted, to) => {
+        const from = Math.max(0, wanted); // what a line began is given out already
         // A call of `fill` for every single unit is slow on Node 20.
         if (to - from < 32)
             for (let at = from; at < to; at += 1)
@@ -8671,34 +8952,84 @@ function createScanner(a, onFind) {
             onFind(hit.what, dropped + from + hit.from);
         }
     };
+    const opens = (it) => it.opens ?? isKeyStart(buffer, it.to);
     const keyEnds = (end) => {
-        const first = headers.find((it) => isKeyStart(buffer, it.to));
+        const first = headers.find(opens);
         headers = [];
+        inKey = false;
         if (first === undefined)
             return;
         mark(first.from, end);
         onFind(PRIVATE_KEY, dropped + first.from);
     };
+    const markKeyLines = (from, to) => {
+        for (const line of buffer.slice(from, to).matchAll(/[A-Za-z0-9+/=]{24,}/g)) {
+            mark(from + line.index, from + line.index + line[0].length);
+        }
+    };
     /** Headers whose footer did not come: the header and what looks like the key's own lines. */
     const expire = (before) => {
         for (let first = headers[0]; first !== undefined && first.from + PEM_WINDOW <= before; first = headers[0]) {
             headers.shift();
-            if (!isKeyStart(buffer, first.to))
+            if (!opens(first))
                 continue;
             mark(first.from, first.to);
             onFind(PRIVATE_KEY, dropped + first.from);
             // Headers in a row share most of their window: what was looked at stays so, but for a line on the border.
-            const body = Math.max(first.to, bodyDone - PEM_LINE);
-            for (const line of buffer.slice(body, first.from + PEM_WINDOW).matchAll(/[A-Za-z0-9+/=]{24,}/g)) {
-                mark(body + line.index, body + line.index + line[0].length);
-            }
+            const body = Math.max(0, first.to, bodyDone - PEM_LINE);
+            markKeyLines(body, Math.max(body, first.from + PEM_WINDOW));
             bodyDone = first.from + PEM_WINDOW;
         }
     };
-    const scan = (from) => {
+    /** What is ready to begin a value in the undone text: the plain text's last units. */
+    const beginUndone = (at) => {
+        const starts = [];
+        let left = a.depth[state] ?? 0;
+        for (let one = at; left > 0 && one > 0; one -= 1) {
+            if (isBreak(buffer.charCodeAt(one - 1)))
+                continue;
+            starts.push(one - 1);
+            left -= 1;
+        }
+        return { state, starts: starts.reverse(), escape: at };
+    };
+    /** One unit of the undone text, which stands at `from` to `to`. */
+    const takeUndone = (it, unit, from, to) => {
+        it.state = advance(a, it.state, unit);
+        it.starts.push(from);
+        const depth = a.depth[it.state] ?? 0;
+        if (it.starts.length > 2 * depth + 64)
+            it.starts = it.starts.slice(it.starts.length - depth);
+        const length = a.known[it.state] ?? 0;
+        if (length > 0)
+            undoneEnds(it.starts.at(-length) ?? from, to);
+        // Without an escape in it, it is the plain text, which is followed anyway.
+        if (depth === 0 || (it.starts.at(-depth) ?? from) > it.escape)
+            undone = null;
+    };
+    const undoneEnds = (from, to) => {
+        const isTold = marks[Math.max(0, from)] === 1 && marks[to - 1] === 1;
+        const goesOn = from >= covered.from && from <= covered.to;
+        mark(goesOn ? covered.to : from, to);
+        if (!goesOn)
+            covered.from = from;
+        covered.to = to;
+        if (!isTold)
+            onFind(KNOWN, dropped + from);
+    };
+    /** Goes on to the end, or to what may be an escape of which the end is not there yet. */
+    const scan = (isEnd) => {
         const { root, known, header, footer } = a;
-        for (let at = from; at < buffer.length; at += 1) {
+        let at = scanned;
+        for (; at < buffer.length; at += 1) {
             const unit = buffer.charCodeAt(at);
+            if (pending === null && startsEscape(unit)) {
+                pending = escapeAt(buffer, at);
+                if (pending === null && !isEnd && mayBecomeEscape(buffer, at))
+                    break;
+                if (pending !== null)
+                    undone ??= beginUndone(at);
+            }
             if (isTokenUnit[unit] === 1) {
                 if (runStart === -1)
                     runStart = at;
@@ -8713,27 +9044,75 @@ function createScanner(a, onFind) {
             }
             if (unit === 10 || unit === 13) {
                 breaks += 1;
-                if (breaks > a.breaks)
+                if (breaks > a.breaks) {
                     state = 0;
-                continue;
+                    undone = null;
+                }
             }
-            breaks = 0;
-            plain += 1;
-            state = state === 0 ? root[unit] : advance(a, state, unit);
-            if (state === 0)
+            else {
+                breaks = 0;
+                plain += 1;
+                state = state === 0 ? root[unit] : advance(a, state, unit);
+                if (state !== 0) {
+                    const length = known[state];
+                    if (length > 0)
+                        knownEnds(at + 1, length);
+                    if (header[state] !== 0 || footer[state] !== 0) {
+                        expire(at + 1);
+                        if (header[state] !== 0)
+                            headers.push({ from: back(at + 1, header[state]), to: at + 1 });
+                        else
+                            keyEnds(at + 1);
+                    }
+                }
+            }
+            if (undone === null && pending === null)
                 continue;
-            const length = known[state];
-            if (length > 0)
-                knownEnds(at + 1, length);
-            if (header[state] !== 0 || footer[state] !== 0) {
-                expire(at + 1);
-                if (header[state] !== 0)
-                    headers.push({ from: back(at + 1, header[state]), to: at + 1 });
-                else
-                    keyEnds(at + 1);
+            if (pending === null) {
+                if (undone !== null && !isBreak(unit))
+                    takeUndone(undone, unit, at, at + 1);
+            }
+            else if (pending.to === at + 1) {
+                const { units, from, to } = pending;
+                pending = null;
+                if (undone !== null)
+                    undone.escape = from;
+                for (let index = 0; index < units.length && undone !== null; index += 1)
+                    takeUndone(undone, units.charCodeAt(index), from, to);
+                if (undone?.state === 0)
+                    undone = null;
             }
         }
-        expire(buffer.length);
+        scanned = at;
+        expire(scanned);
+    };
+    /** The first unit that may still become secret. */
+    const firstOpen = () => {
+        const partial = state === 0 ? scanned : back(scanned, a.depth[state] ?? 0);
+        const run = runStart === -1 ? scanned : runStart;
+        const hidden = undone === null ? scanned : (undone.starts.at(-(a.depth[undone.state] ?? 0)) ?? scanned);
+        return Math.min(partial, run, hidden, pending?.from ?? scanned, headers[0]?.from ?? scanned);
+    };
+    /** Hides at the end of a line what the next one may make a secret. */
+    const hideBeginnings = (text) => {
+        const end = buffer.length;
+        const depth = a.depth[state] ?? 0;
+        if (depth >= BEGINNING)
+            mark(back(end, depth), end);
+        const undoneDepth = a.depth[undone?.state ?? 0] ?? 0;
+        if (undoneDepth >= BEGINNING)
+            mark(undone?.starts.at(-undoneDepth) ?? end, end);
+        if (inKey && /^[\s>|]*[A-Za-z0-9+/=]+\s*$/.test(text))
+            mark(0, text.length);
+        else if (!/^\s*$|^\s*[\w-]+: /.test(text))
+            inKey = false;
+        headers = headers.filter(opens);
+        for (const it of headers) {
+            inKey ||= it.to > 0;
+            it.opens = true;
+            mark(it.from, it.to);
+            markKeyLines(Math.max(0, it.to), end);
+        }
     };
     const give = (safe) => {
         let out = '';
@@ -8763,34 +9142,50 @@ function createScanner(a, onFind) {
         if (runStart !== -1)
             runStart -= safe;
         bodyDone -= safe;
-        last.from -= safe;
-        last.to -= safe;
-        headers = headers.map((it) => ({ from: it.from - safe, to: it.to - safe }));
+        scanned -= safe;
+        for (const it of [last, covered, ...headers, ...(pending === null ? [] : [pending])]) {
+            it.from -= safe;
+            it.to -= safe;
+        }
+        if (undone !== null) {
+            undone.starts = undone.starts.map((start) => start - safe);
+            undone.escape -= safe;
+        }
         return out;
+    };
+    const take = (chunk) => {
+        const from = buffer.length;
+        buffer += chunk;
+        if (buffer.length <= marks.length)
+            return;
+        const more = new Uint8Array(Math.max(buffer.length, 2 * marks.length));
+        more.set(marks.subarray(0, from));
+        marks = more;
     };
     return {
         write(chunk) {
             if (chunk === '')
                 return '';
-            const from = buffer.length;
-            buffer += chunk;
-            if (buffer.length > marks.length) {
-                const more = new Uint8Array(Math.max(buffer.length, 2 * marks.length));
-                more.set(marks.subarray(0, from));
-                marks = more;
-            }
-            scan(from);
-            const partial = state === 0 ? buffer.length : back(buffer.length, a.depth[state] ?? 0);
-            const run = runStart === -1 ? buffer.length : runStart;
-            return give(Math.min(partial, run, headers[0]?.from ?? buffer.length));
+            take(chunk);
+            scan(false);
+            return give(firstOpen());
         },
         end() {
+            scan(true);
             if (runStart !== -1)
                 runEnds(runStart, buffer.length);
             runStart = -1;
             state = 0;
+            undone = null;
             expire(Number.MAX_SAFE_INTEGER);
             return give(buffer.length);
+        },
+        line(text) {
+            inSecret = false;
+            take(`${text}\n`);
+            scan(true);
+            hideBeginnings(text);
+            return give(buffer.length).replace(/\n$/, '');
         },
     };
 }
@@ -11491,14 +11886,19 @@ async function small(oid, objects) {
     return bytes === null ? null : Buffer.from(bytes).toString('utf8');
 }
 
+// EXTERNAL MODULE: ./lib/system/output.js
+var system_output = __webpack_require__(8136);
 ;// CONCATENATED MODULE: ./lib/verify/gates.js
 // Runs the gates and the prepare command: in order, bounded in time and output, without keys. Implements GatesPort.
 
 
 
 
+
 /** What a prompt, a check and the state keep of a gate's output. */
 const OUTPUT_BYTES = 16 * 1024;
+/** More is looked at on both sides of the cut, so that no half of a secret stands beside it: the longest private key. */
+const MARGIN_BYTES = 20 * 1024;
 /** How long `prepare` may take, milliseconds. */
 const PREPARE_TIMEOUT_MS = 30 * 60_000;
 function createGates(options) {
@@ -11513,12 +11913,12 @@ function createGates(options) {
             env: options.env,
             timeoutMs: gate.timeoutMs,
             signal,
-            captureBytes: OUTPUT_BYTES,
+            captureBytes: OUTPUT_BYTES + 2 * MARGIN_BYTES,
             ...(options.mark === undefined ? {} : { mark: options.mark }),
             as: options.as ?? null,
         });
         const ok = ran.exit.kind === 'exit' && ran.exit.code === 0;
-        const output = options.redactor.redact(ran.output);
+        const output = (0,system_output/* cutAgain */.rN)(options.redactor.redact(ran.output), OUTPUT_BYTES);
         const ended = gates_sayExit(ran.exit, gate.timeoutMs);
         const result = { name: gate.name, ok, advisory: gate.advisory, ended, ms: ran.ms, output };
         if (options.logs !== null)
