@@ -1,0 +1,117 @@
+// What jobs tell each other: whatever a hostile job says is read as something sound, or as nothing.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  type FromGate,
+  type FromWork,
+  fitGates,
+  readFromClaim,
+  readFromGate,
+  readFromWork,
+  writeHandover,
+} from '../../../src/separate/handover.ts'
+
+const usage = {
+  calls: 1,
+  inputTokens: 10,
+  outputTokens: 2,
+  cachedTokens: 0,
+  costUsd: 0.5,
+  agentSeconds: 3,
+  turns: 2,
+}
+const work: FromWork = {
+  nonce: 'n',
+  session: {
+    status: 'finished',
+    message: 'done',
+    usage,
+    resetsAt: null,
+    hints: { done: true, notDone: false, stuck: null },
+    learnings: ['one'],
+  },
+  judged: { verdict: { kind: 'reset', stories: ['US-001'], reason: 'no' }, usage },
+  commit: 'a'.repeat(40),
+  sha256: 'b'.repeat(64),
+}
+const gate: FromGate = {
+  nonce: 'n',
+  code: 'c'.repeat(64),
+  gates: [{ name: 'test', ok: false, advisory: false, ended: 'exit 1', ms: 12, output: 'red\n' }],
+}
+
+test('what was written is read', () => {
+  assert.deepEqual(readFromClaim(writeHandover({ folder: '.ralph/2026-01-31-a', nonce: 'n' })), {
+    folder: '.ralph/2026-01-31-a',
+    nonce: 'n',
+  })
+  assert.deepEqual(readFromWork(writeHandover(work)), work)
+  assert.deepEqual(readFromGate(writeHandover(gate)), gate)
+})
+
+test('anything at all is read without harm: numbers are numbers, texts and lists have an end', () => {
+  const odd = fc.oneof(
+    fc.jsonValue(),
+    fc.constantFrom(Number.MAX_VALUE, -1, 1e300, '__proto__', { __proto__: null }),
+  )
+  const twisted = fc
+    .dictionary(fc.constantFrom(...Object.keys({ ...work, ...gate })), odd)
+    .map((more) => ({ ...work, ...more }))
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.json(),
+        twisted.map((one) => JSON.stringify(one)),
+      ),
+      (text) => {
+        for (const read of [readFromWork(text), readFromGate(text), readFromClaim(text)]) {
+          if (read === null) continue
+          assert.ok(JSON.stringify(read).length < 1_000_000)
+          if ('session' in read && read.session !== null)
+            for (const value of Object.values(read.session.usage))
+              assert.ok(Number(value) >= 0 && Number(value) <= 1e12)
+          if ('commit' in read && read.commit !== null) assert.match(read.commit, /^[0-9a-f]{40,64}$/)
+        }
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
+
+test('usage that cannot be is no usage, and then no session', () => {
+  for (const value of [-1, Number.NaN, 1e13, '5', null, undefined]) {
+    const session = { ...work.session, usage: { ...usage, costUsd: value } }
+    const read = readFromWork(JSON.stringify({ ...work, session }))
+    assert.ok(read?.session === null || read?.session?.usage.costUsd === 0, String(value))
+  }
+})
+
+test('a gate that is advisory is said by the settings, not by the gate job', () => {
+  const read = readFromGate(JSON.stringify({ ...gate, gates: [{ ...gate.gates[0], advisory: true }] }))
+  assert.equal(read?.gates[0]?.advisory, false)
+})
+
+test('gate results fit into one variable, whatever the gates print; the end of each stays', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.nat(60_000), fc.constantFrom('x', '\u0000', '💥', '"\\', 'é')), { maxLength: 40 }),
+      (outputs) => {
+        const gates = outputs.map(([length, unit], index) => ({
+          name: `g${index}`,
+          ok: true,
+          advisory: false,
+          ended: 'exit 0',
+          ms: 1,
+          output: `${unit.repeat(length)}END`,
+        }))
+        const fitted = fitGates({ nonce: 'n', code: null, gates })
+        assert.ok(Buffer.byteLength(writeHandover(fitted)) <= 96 * 1024)
+        for (const one of fitted.gates) assert.match(one.output, /END$/)
+        assert.equal(readFromGate(writeHandover(fitted))?.gates.length, gates.length)
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
