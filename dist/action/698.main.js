@@ -156,6 +156,7 @@ __webpack_require__.d(__webpack_exports__, {
   tx: () => (/* binding */ CLAIM),
   Ef: () => (/* binding */ WHOLE),
   Cl: () => (/* binding */ handOver),
+  _D: () => (/* binding */ heardOf),
   inside: () => (/* binding */ inside),
   ny: () => (/* binding */ refuseWrongPart),
   VI: () => (/* binding */ takeHandover)
@@ -589,12 +590,35 @@ var __disposeResources = (undefined && undefined.__disposeResources) || (functio
 
 
 
-const WHOLE = { ports: {}, ours: () => true };
+const WHOLE = { ports: {}, ours: () => true, done: {} };
+const FROM_THERE = { work: 'taken from the work job', gate: 'results of the gate job' };
+const LAND = {
+    agent: FROM_THERE.work,
+    judge: FROM_THERE.work,
+    gates: FROM_THERE.gate,
+    baseline: FROM_THERE.gate,
+    join: FROM_THERE.gate,
+    verify: FROM_THERE.gate,
+};
 /** Everything that needs neither the agent nor code of the repository. */
 const CLAIM = {
     ports: nobody,
     ours: (step) => !['agent', 'gates', 'judge', 'baseline', 'join', 'verify'].includes(step.kind),
+    done: {},
 };
+/** The log of a job that does not do every step itself. */
+function heardOf(live, done) {
+    return {
+        ...live,
+        async step(step, state) {
+            const said = done[step.kind];
+            if (said === undefined)
+                return live.step(step, state);
+            const what = 'attempt' in step ? `${step.attempt.storyId}, iteration ${step.attempt.iteration}` : step.kind;
+            live.say(`[${step.kind}] ${what}: ${said}`);
+        },
+    };
+}
 /** Set by the example workflow from the outputs of the jobs before. */
 const FROM_CLAIM = 'RALPH_FROM_CLAIM';
 const FROM_WORK = 'RALPH_FROM_WORK';
@@ -649,7 +673,7 @@ async function takeHandover(context, workshop, settings, limits) {
         agent: work === null ? nobody.agent : replayed(work, repository, objects, redactor.redact),
         gates: gate === null ? nobody.gates : answered(gate, settings.gates, git, objects, redactor.redact),
     };
-    return { state: { ...state, job: { ...job, landing: wanted } }, how: { ...WHOLE, ports } };
+    return { state: { ...state, job: { ...job, landing: wanted } }, how: { ...WHOLE, ports, done: LAND } };
 }
 /** Runs the agent, or the gates, of the iteration that the claim job began. Writes nothing but what is handed over. */
 async function inside(part, context, log, signal) {
@@ -697,7 +721,7 @@ async function doPart(part, context, secrets, log, signal) {
             settings: { ...settings, model: chosen.model, instructions: chosen.instructions },
             env: context.env,
             workshop,
-            reporter: live,
+            reporter: part === 'gate' ? heardOf(live, { agent: FROM_THERE.work, judge: FROM_THERE.work }) : live,
             queue: { read: async () => [], waiting: async () => false },
             dispatch: { dispatch: async () => null },
             signal,

@@ -1441,7 +1441,7 @@ async function workOn(start, parts, how) {
         settings: { ...settings, model: chosen.settings.model, instructions: chosen.settings.instructions },
         env: context.env,
         workshop,
-        reporter: both(live, reporter),
+        reporter: both((0,separate/* heardOf */._D)(live, how.done), reporter),
         queue: conversation,
         dispatch: (0,dispatch/* createDispatch */.D)(api, place, context.workflow),
         signal,

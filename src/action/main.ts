@@ -63,7 +63,7 @@ async function main(): Promise<void> {
     fail(state.job.error === null ? line : `${line}\n${state.job.error.fix}`, redactor.redact)
   else log.screen.write(`${line}\n`)
   // The runner calls a job that it cancelled cancelled; a signal from anybody else must not end green.
-  if (conclusion.outcome === 'interrupted') process.exitCode = 1
+  if (conclusion.outcome === 'interrupted' && stop.signal.aborted) process.exitCode = 1
 }
 
 /** Not for us, or nothing to do: green, and said. */

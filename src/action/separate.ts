@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as core from '@actions/core'
 import { takeOver } from '../claim.ts'
-import { createLive } from '../cli/live.ts'
+import { createLive, type Live } from '../cli/live.ts'
 import { moveClone } from '../git/clone.ts'
 import { setCredentialsAside } from '../git/credentials.ts'
 import { refuseFiltered } from '../git/filters.ts'
@@ -44,13 +44,42 @@ import { openFor, trusted } from './open.ts'
 import { remember } from './runner.ts'
 
 /** How a job goes through the loop: what stands in the place of agent and gates, and which steps are its own. */
-export type How = { ports: { agent?: AgentPort; gates?: GatesPort }; ours(step: Step): boolean }
+export type How = {
+  ports: { agent?: AgentPort; gates?: GatesPort }
+  ours(step: Step): boolean
+  /** What the log says of a step that another job has done. */
+  done: Partial<Record<Step['kind'], string>>
+}
 
-export const WHOLE: How = { ports: {}, ours: () => true }
+export const WHOLE: How = { ports: {}, ours: () => true, done: {} }
+const FROM_THERE = { work: 'taken from the work job', gate: 'results of the gate job' }
+const LAND: How['done'] = {
+  agent: FROM_THERE.work,
+  judge: FROM_THERE.work,
+  gates: FROM_THERE.gate,
+  baseline: FROM_THERE.gate,
+  join: FROM_THERE.gate,
+  verify: FROM_THERE.gate,
+}
 /** Everything that needs neither the agent nor code of the repository. */
 export const CLAIM: How = {
   ports: nobody,
   ours: (step) => !['agent', 'gates', 'judge', 'baseline', 'join', 'verify'].includes(step.kind),
+  done: {},
+}
+
+/** The log of a job that does not do every step itself. */
+export function heardOf(live: Live, done: How['done']): Live {
+  return {
+    ...live,
+    async step(step, state) {
+      const said = done[step.kind]
+      if (said === undefined) return live.step(step, state)
+      const what =
+        'attempt' in step ? `${step.attempt.storyId}, iteration ${step.attempt.iteration}` : step.kind
+      live.say(`[${step.kind}] ${what}: ${said}`)
+    },
+  }
 }
 
 /** Set by the example workflow from the outputs of the jobs before. */
@@ -119,7 +148,7 @@ export async function takeHandover(
     agent: work === null ? nobody.agent : replayed(work, repository, objects, redactor.redact),
     gates: gate === null ? nobody.gates : answered(gate, settings.gates, git, objects, redactor.redact),
   }
-  return { state: { ...state, job: { ...job, landing: wanted } }, how: { ...WHOLE, ports } }
+  return { state: { ...state, job: { ...job, landing: wanted } }, how: { ...WHOLE, ports, done: LAND } }
 }
 
 /** Runs the agent, or the gates, of the iteration that the claim job began. Writes nothing but what is handed over. */
@@ -174,7 +203,7 @@ async function doPart(
     settings: { ...settings, model: chosen.model, instructions: chosen.instructions },
     env: context.env,
     workshop,
-    reporter: live,
+    reporter: part === 'gate' ? heardOf(live, { agent: FROM_THERE.work, judge: FROM_THERE.work }) : live,
     queue: { read: async () => [], waiting: async () => false },
     dispatch: { dispatch: async () => null },
     signal,

@@ -27,7 +27,7 @@ import { type ActionContext, actionSettings, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
 import { openFor, pick, trusted } from './open.ts'
 import { giveOutputs, remember } from './runner.ts'
-import { CLAIM, type How, handOver, refuseWrongPart, takeHandover, WHOLE } from './separate.ts'
+import { CLAIM, type How, handOver, heardOf, refuseWrongPart, takeHandover, WHOLE } from './separate.ts'
 
 export type Worked = { state: State; conclusion: Conclusion } | { neutral: string }
 
@@ -203,7 +203,7 @@ async function workOn(start: State, parts: Parts, how: How): Promise<Worked> {
     settings: { ...settings, model: chosen.settings.model, instructions: chosen.settings.instructions },
     env: context.env,
     workshop,
-    reporter: both(live, reporter),
+    reporter: both(heardOf(live, how.done), reporter),
     queue: conversation,
     dispatch: createDispatch(api, place, context.workflow),
     signal,

@@ -225,3 +225,24 @@ test('a person cancels while the agent works: saved, told, and not gone on with'
   assert.equal(state.prd.run.outcome, 'interrupted')
   assert.equal(state.prd.userStories[0]?.retries, 0)
 })
+
+test('`/ralph stop` ends the session in work, uncharged, and holds the run', async () => {
+  await using site = await openSite({
+    separate: true,
+    stories: [story('US-001', 'one')],
+    script: { 'US-001': [{ files: { 'src/half.mjs': '' }, hang: true }] },
+    inputs: { baseline: 'off' },
+  })
+  const { runner } = site
+  const first = await runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  await runner.when((run) => run.status === 'completed' || `${runner.log(run)}\n`.includes('hanging\n'))
+  assert.equal(first.status, 'in_progress', site.log())
+  await site.say('alice', '/ralph stop')
+  assert.equal(first.conclusion, 'cancelled', site.log())
+  const state = await site.state()
+  assert.equal(state.control.paused?.reason, 'stopped by alice', site.log())
+  assert.equal(state.prd.run.outcome, 'paused')
+  assert.equal(state.prd.userStories[0]?.retries, 0)
+  assert.equal(state.attempt, null)
+  assert.equal((await site.sessions()).length, 1)
+})
