@@ -1,9 +1,12 @@
 // Opens the checkout of a job, and reads the settings of the trusted side: inputs, and the base branch's file.
+import { join } from 'node:path'
 import * as core from '@actions/core'
 import type { Settings } from '../settings.ts'
 import { UserError } from '../system/errors.ts'
+import { redactFiles } from '../system/files.ts'
 import { openWorkshop, type Workshop } from '../wire.ts'
 import { type ActionContext, actionSettings, remoteOf } from './context.ts'
+import { reclaimFiles } from './runner.ts'
 
 const IDENTITY = {
   name: 'github-actions[bot]',
@@ -84,4 +87,12 @@ export function pick(
   return Object.fromEntries(
     Object.entries(all).filter(([name, value]) => names.includes(name) && value.trim() !== ''),
   )
+}
+
+/** After the last program that is not trusted: what it may have written where we, the runner and people read. */
+export async function settleFiles({ clone, redactor }: Workshop): Promise<void> {
+  reclaimFiles()
+  // What is uploaded lies where an agent can write, too.
+  for (const name of ['transcripts', 'logs'])
+    await redactFiles(join(clone.gitDir, 'ralph', name), redactor.redact)
 }

@@ -1,4 +1,5 @@
 // What goes to the runner's files: outputs, and what the post step must know.
+import { lstatSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import * as core from '@actions/core'
 import type { Outputs } from '../report/outputs.ts'
 
@@ -14,5 +15,27 @@ export function giveOutputs(outputs: Outputs): void {
 
 /** Kept for the post step, which mends what main could not finish. Written early: a cancelled main never comes back. */
 export function remember(facts: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(facts)) core.saveState(name, value)
+  for (const [name, value] of Object.entries(facts)) {
+    remembered.set(name, value)
+    core.saveState(name, value)
+  }
+}
+
+const remembered = new Map<string, string>()
+const FILES = ['GITHUB_ENV', 'GITHUB_PATH', 'GITHUB_OUTPUT', 'GITHUB_STATE', 'GITHUB_STEP_SUMMARY']
+
+/** When nothing that is not trusted runs any more: a program of our user finds these files, and may have written them. */
+export function reclaimFiles(): void {
+  for (const name of FILES) {
+    const file = process.env[name] ?? ''
+    if (file === '') continue
+    const found = lstatSync(file, { throwIfNoEntry: false })
+    if (found?.isFile() === true && found.nlink === 1) {
+      truncateSync(file)
+      continue
+    }
+    rmSync(file, { force: true, recursive: true })
+    writeFileSync(file, '', { flag: 'wx' })
+  }
+  for (const [name, value] of remembered) core.saveState(name, value)
 }

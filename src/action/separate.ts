@@ -40,7 +40,7 @@ import { newMark } from '../system/process.ts'
 import { createPorts, limitsOf, unsupported, type Workshop } from '../wire.ts'
 import { type ActionContext, actionSettings, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
-import { openFor, trusted } from './open.ts'
+import { openFor, settleFiles, trusted } from './open.ts'
 import { remember } from './runner.ts'
 
 /** How a job goes through the loop: what stands in the place of agent and gates, and which steps are its own. */
@@ -232,7 +232,9 @@ async function runWork(state: State, limits: Limits, ports: Ports, workshop: Wor
   const gates = { ...ports.gates, run: async () => [] }
   const ours = (step: Step) =>
     ['agent', 'guard', 'judge', 'verify'].includes(step.kind) || (step.kind === 'gates' && step.attempt.empty)
-  await loop(state, limits, { ...ports, agent: overheard(ports.agent, heard), gates }, ours)
+  await loop(state, limits, { ...ports, agent: overheard(ports.agent, heard), gates }, ours).finally(() =>
+    settleFiles(workshop),
+  )
   const changed = heard.session === null ? [] : await repository.dirt(state.green)
   const commit =
     changed.length === 0
@@ -248,7 +250,7 @@ async function runGate(state: State, limits: Limits, ports: Ports, workshop: Wor
   const gates = recorded(ports.gates, workshop.git, workshop.objects, results)
   const ours = (step: Step) =>
     ['agent', 'guard', 'gates', 'judge', 'baseline', 'join', 'verify'].includes(step.kind)
-  await loop(state, limits, { ...ports, gates }, ours)
+  await loop(state, limits, { ...ports, gates }, ours).finally(() => settleFiles(workshop))
   core.setOutput('handover', writeHandover(fitGates({ nonce: claim.nonce, ...results })))
   const red = results.gates.filter((gate) => !gate.ok && !gate.advisory).map((gate) => gate.name)
   return { neutral: red.length === 0 ? 'every gate is green' : `red: ${red.join(', ')}` }

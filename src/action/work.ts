@@ -1,5 +1,5 @@
 // One job of a chain: claims the feature, works its batch, publishes, dispatches the next job, reports.
-import { rm, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as core from '@actions/core'
 import { claim, Held, newJob, Superseded } from '../claim.ts'
@@ -21,11 +21,12 @@ import { outputsOf } from '../report/outputs.ts'
 import { mapTexts } from '../report/texts.ts'
 import { describeSettings, type Settings } from '../settings.ts'
 import { UserError } from '../system/errors.ts'
+import { replaceFile } from '../system/files.ts'
 import type { OtherUser } from '../system/other-user.ts'
 import { createPorts, leaseFor, limitsOf, openIsolation, unsupported, type Workshop } from '../wire.ts'
 import { type ActionContext, actionSettings, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
-import { openFor, pick, trusted } from './open.ts'
+import { openFor, pick, settleFiles, trusted } from './open.ts'
 import { giveOutputs, remember } from './runner.ts'
 import { CLAIM, type How, handOver, heardOf, refuseWrongPart, takeHandover, WHOLE } from './separate.ts'
 
@@ -214,13 +215,13 @@ async function workOn(start: State, parts: Parts, how: How): Promise<Worked> {
     onGateEnd: live.gate,
     ...how.ports,
   })
-  const ended = await loop(start, limits, ports, how.ours)
+  const ended = await loop(start, limits, ports, how.ours).finally(() => settleFiles(workshop))
   if ('step' in ended) return handOver(ended, ports, settings)
   const { state, conclusion } = ended
   const { redact } = workshop.redactor
   const summary = redact(jobSummary(mapTexts(state, redact), reporter.facts()))
   const reportPath = join(context.env.RUNNER_TEMP ?? workshop.clone.gitDir, `ralph-${state.feature}.md`)
-  await writeFile(reportPath, summary)
+  await replaceFile(reportPath, summary)
   await core.summary.addRaw(summary, true).write()
   giveOutputs(outputsOf(state, conclusion.outcome, reportPath))
   return { state, conclusion }

@@ -58,3 +58,24 @@ export async function removeOdd(folder: string): Promise<void> {
     await rm(join(entry.parentPath, entry.name), { force: true })
   }
 }
+
+/** Longer files are no text of ours, bytes. */
+const TEXT_LIMIT = 64 * 1024 * 1024
+
+/** Makes what lies below a folder fit to be given away: texts are redacted, and whatever is no file is removed. */
+export async function redactFiles(folder: string, redact: (text: string) => string): Promise<void> {
+  if ((await lstat(folder).catch(() => null))?.isDirectory() !== true) return
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isDirectory()) continue
+    const file = join(entry.parentPath, entry.name)
+    const found = await lstat(file).catch(() => null)
+    const bytes = found !== null && found.size <= TEXT_LIMIT ? await readRegular(file) : null
+    if (bytes === null) {
+      await rm(file, { force: true })
+      continue
+    }
+    const text = bytes.toString('utf8')
+    const clean = redact(text)
+    if (clean !== text) await replaceFile(file, clean)
+  }
+}
