@@ -1,5 +1,5 @@
 // The job's log: every line is made harmless, so that nothing untrusted can speak to the runner.
-import { muted } from '../system/voice.ts'
+import { muted, withoutControls } from '../system/voice.ts'
 
 export type Log = {
   /** For the plain renderer. */
@@ -13,7 +13,8 @@ export function createLog(write: (text: string) => void, redact: (text: string) 
     const lines = text
       .replace(/\n$/, '')
       .split('\n')
-      .map((line) => muted(redact(line)))
+      // A control sequence in the middle of a key would hide it from the redactor, and be gone afterwards.
+      .map((line) => muted(redact(withoutControls(line))))
     write(`${lines.join('\n')}\n`)
   }
   return {

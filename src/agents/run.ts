@@ -10,6 +10,7 @@ import type { OtherUser } from '../system/other-user.ts'
 import { type Exit, runUntrusted } from '../system/process.ts'
 import { findProgram } from '../system/program.ts'
 import type { Redactor } from '../system/redact.ts'
+import { withoutControls } from '../system/voice.ts'
 import type { AgentEvent, AgentVendor, SessionResult, Usage } from './agent.ts'
 import { oneLine } from './ending.ts'
 
@@ -87,9 +88,11 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
     as: request.as ?? null,
     lineLimit: LINE_LIMIT,
     onLine: (stream, line) => {
-      transcript.write(stream, line)
+      // A control sequence in the middle of a key would hide it from the redactor.
+      const plain = withoutControls(line)
+      transcript.write(stream, plain)
       // stdout is parsed as it is: in a line of JSON a secret may cover more than one field.
-      for (const event of parser.line(stream, stream === 'stderr' ? errors(line) : line)) {
+      for (const event of parser.line(stream, stream === 'stderr' ? errors(plain) : line)) {
         if (event.kind === 'usage' && isBeyond(request, event.usage)) spent.abort()
         tell(event)
       }
@@ -262,7 +265,7 @@ function openTranscript(
 function shown(event: AgentEvent, cwd: string, redact: (text: string) => string): AgentEvent {
   switch (event.kind) {
     case 'text':
-      return { ...event, text: redact(event.text) }
+      return { ...event, text: redact(event.text.split('\n').map(withoutControls).join('\n')) }
     case 'tool':
       return {
         ...event,

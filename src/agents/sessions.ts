@@ -9,6 +9,7 @@ import { clearWay } from '../system/files.ts'
 import type { OtherUser } from '../system/other-user.ts'
 import type { Redactor } from '../system/redact.ts'
 import { agentEnv, type Environment } from '../system/untrusted-env.ts'
+import { withoutControls } from '../system/voice.ts'
 import type { AgentEvent, AgentVendor, SessionResult } from './agent.ts'
 import { costByPrices, type Price } from './cost.ts'
 import { runAgent } from './run.ts'
@@ -113,7 +114,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
   }
 
   const oneLine = (text: string) =>
-    options.redactor.redact(text).replace(/\s+/g, ' ').trim().slice(0, MESSAGE)
+    options.redactor.redact(withoutControls(text)).replace(/\s+/g, ' ').trim().slice(0, MESSAGE)
 
   return {
     async work(state, attempt, { conflict, ...bounds }, signal) {

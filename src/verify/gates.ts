@@ -8,6 +8,7 @@ import type { OtherUser } from '../system/other-user.ts'
 import { cutAgain } from '../system/output.ts'
 import { type Exit, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
+import { withoutControls } from '../system/voice.ts'
 
 /** A named command that must exit 0. `when` null: for every story; else for stories with one of these tags. */
 export type Gate = { name: string; run: string; timeoutMs: number; when: string[] | null; advisory: boolean }
@@ -56,7 +57,11 @@ export function createGates(options: GatesOptions): GatesPort {
       as: options.as ?? null,
     })
     const ok = ran.exit.kind === 'exit' && ran.exit.code === 0
-    const output = cutAgain(options.redactor.redact(ran.output), OUTPUT_BYTES)
+    // A control sequence in the middle of a key would hide it from the redactor.
+    const plain = ran.output.split('
+').map(withoutControls).join('
+')
+    const output = cutAgain(options.redactor.redact(plain), OUTPUT_BYTES)
     const ended = sayExit(ran.exit, gate.timeoutMs)
     const result = { name: gate.name, ok, advisory: gate.advisory, ended, ms: ran.ms, output }
     if (options.logs !== null) await log(join(options.logs, `${gate.name}.log`), output)
