@@ -139,7 +139,7 @@ if (role === 'payload') {
         plan.gate[story] === undefined ? '' : `spawnSync(process.execPath, ${gate}, { stdio: 'inherit' })\n`
       writeFileSync(
         `test/${name}.test.mjs`,
-        `import assert from 'node:assert/strict'\nimport { spawnSync } from 'node:child_process'\nimport { ${name} } from '../src/${name}.mjs'\n\nassert.equal(${name}(), 1)\n${spoils}`,
+        `import assert from 'node:assert/strict'\nimport { spawnSync } from 'node:child_process'\nimport { ${name} } from '../src/${name}.mjs'\n\n${spoils}assert.equal(${name}(), 1)\n`,
       )
     }
     const once = join(plan.evidence, `once-${story}`)

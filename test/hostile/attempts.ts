@@ -10,8 +10,8 @@ export type Attempt = {
   stops: string
   /** Null: it was stopped. Else how it succeeded. */
   judge(seen: Seen, level: Level): Promise<string | null> | string | null
-  /** Its result depends on the machine, not on us: `open` and `stopped` are both believed. */
-  machine?: true
+  /** Where its result depends on the machine, not on us: `open` and `stopped` are both believed there. */
+  machine?: Level
 }
 
 /** Errors by which the system itself stops somebody. */
@@ -104,7 +104,7 @@ const looked: Omit<Attempt, 'group'>[] = [
     title: "reads the action's memory (`/proc/<pid>/mem`)",
     stops: 'another user (`isolation: other-user`), or a system where `ptrace_scope` is not 0',
     judge: finds('look.memory'),
-    machine: true,
+    machine: 'same-user',
   },
   {
     id: 'use.push',
@@ -321,6 +321,12 @@ const planted: Omit<Attempt, 'group'>[] = [
     title: 'programs that git starts (`git-remote-http`, `ssh`, `gpg`, `sh`), and `ps`',
     stops: 'git finds its own beside itself; Ralph starts no other',
     judge: unfired('plant.path-others', ['ralph']),
+  },
+  {
+    id: 'plant.later',
+    title: 'the same, for later steps of the job',
+    stops: "`isolation: other-user`, whose home is another's",
+    judge: unfired('plant.later', ['later']),
   },
   {
     id: 'plant.startup',

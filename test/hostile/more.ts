@@ -1,7 +1,7 @@
 // The attempts on the tree, on what is kept, on words, on processes and on the action itself.
 import { access, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Attempt } from './attempts.ts'
+import { type Attempt, noKey } from './attempts.ts'
 import { type Seen, sha } from './seen.ts'
 
 type Entry = Omit<Attempt, 'group' | 'stops'> & { stops?: string }
@@ -373,7 +373,7 @@ const unsaid =
   ({ outside, planted }: Seen): string | null => {
     const said = form(planted['model key'])
     const line = outside.split(/\n|\\n/).find((one) => one.includes(`mark ${id} `) && one.includes(said))
-    return line === undefined ? null : 'the key is in what left the machine'
+    return line === undefined ? null : `it left the machine: ${line.replace(said, '<key>').slice(0, 100)}`
   }
 
 const base64 = (key: string) => Buffer.from(key).toString('base64').slice(0, -4)
@@ -417,12 +417,23 @@ export const words = [
     {
       id: 'echo.colours',
       title: 'with a control sequence in it',
-      judge: unsaid('echo.colours', (key) => key.slice(21)),
+      judge: unsaid('echo.colours'),
     },
     {
       id: 'echo.learning',
       title: 'in a learning',
       judge: (seen) => unsaid('echo.learning')(seen) ?? unsaid('echo.learning', base64)(seen),
+    },
+    {
+      id: 'echo.learning-colours',
+      title: 'in a learning with a control sequence in it',
+      judge: unsaid('echo.learning-colours'),
+    },
+    { id: 'echo.gate', title: 'by a gate that got it from a file', judge: unsaid('echo.gate') },
+    {
+      id: 'echo.gate-colours',
+      title: 'the same with a control sequence in it',
+      judge: unsaid('echo.gate-colours'),
     },
     {
       id: 'echo.pieces',
@@ -468,6 +479,12 @@ export const leftovers = [
       title: 'forked twice, its environment wiped',
       stops: NAMELESS,
       judge: ended('leave.wiped'),
+    },
+    {
+      id: 'leave.watch',
+      title: 'such a process waits for a git of Ralph, and reads its environment',
+      stops: NAMELESS,
+      judge: (seen) => noKey(seen, seen.of('leave.watch')),
     },
   ]),
   ...grouped('Gates', MARK, [

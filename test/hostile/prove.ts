@@ -58,7 +58,8 @@ const BASE: Record<string, string> = {
     '{"name":"sample","version":"1.0.0","type":"module","private":true,"scripts":{"test":"exit 1"}}\n',
 }
 
-const USER = ['plant.global', 'plant.path-git', 'plant.path-others', 'plant.startup']
+const ECHOED = ['echo.gate', 'echo.gate-colours']
+const USER = ['plant.global', 'plant.later', 'plant.path-git', 'plant.path-others', 'plant.startup']
 
 function mainBatch(): Batch {
   const plant = ids(planting, [...USER, 'plant.commondir'])
@@ -79,7 +80,7 @@ function mainBatch(): Batch {
     FOLDER: ['tree.folder-link', 'tree.dots'],
     WEAKEN: ['tree.weaken'],
     ODD: odd,
-    RED: ['refs.commits'],
+    RED: ['refs.commits', 'state.folder'],
     STATE: state,
     REFS: refs,
     LOCKS: ['refs.locks'],
@@ -89,9 +90,10 @@ function mainBatch(): Batch {
     NEGATIVE: ['say.negative'],
     HUGE: ['say.huge'],
     HUGER: [],
-    ECHO: ids(words).filter((id) => id.startsWith('echo.')),
+    ECHO: ids(words, ECHOED).filter((id) => id.startsWith('echo.')),
+    ECHOGATE: ECHOED,
     LEAVE: ids(leftovers).filter((id) => id.startsWith('leave.')),
-    COUNT: ['leave.count', 'state.folder'],
+    COUNT: ['leave.count'],
     HONEST: [],
 
     NPMRC: ['gate.npmrc'],
@@ -105,9 +107,10 @@ function mainBatch(): Batch {
     options: {
       plan: {
         agent,
-        gate: { LOOK: ids(looking), SPEAK: ids(speaking), PLANT: plant },
+        gate: { LOOK: ids(looking), SPEAK: ids(speaking), PLANT: plant, ECHOGATE: ECHOED },
         quiet: ['SAY', 'LIMITS'],
-        red: ['RED', 'TOOL'],
+        // Of a gate that fails the output is shown.
+        red: ['RED', 'TOOL', 'ECHOGATE'],
         usage: {
           NEGATIVE: '{"usage":{"inputTokens":-1000,"outputTokens":-1,"costUsd":-1000}}',
           HUGE: '{"usage":{"inputTokens":1e308,"outputTokens":1e308,"costUsd":1e308}}',
@@ -206,37 +209,54 @@ function show(seen: Seen): void {
   for (const note of seen.notes) process.stdout.write(`${JSON.stringify(note)}\n`)
 }
 
+/** What nothing stops at a level; the table says so. One that is stopped after all fails the test, too. */
+const ANYWHERE = [
+  // What an agent that has a key can do with words.
+  'echo.url',
+  'echo.pieces',
+  // Of these the branch's own CI is the judge.
+  'hide.ident',
+  'hide.ignore',
+  'hide.modules',
+  'gate.npmrc',
+]
+export const OPEN: Readonly<Record<Level, readonly string[]>> = {
+  'same-user': [...ANYWHERE, 'plant.later', 'leave.wiped', 'leave.watch', 'gate.swap', 'gate.tool'],
+  'other-user': ANYWHERE,
+}
+
 /** Fails on an attempt that nobody made, on a success that is not listed as open, and on an open one that is stopped. */
-export function judge(results: readonly Result[], open: readonly string[]): void {
+export function judge(results: readonly Result[], level: Level): void {
   const wrong = results.flatMap(({ attempt, how, untried }) => {
     const { id, machine } = attempt
     if (untried !== null) return [`${id}: ${untried}`]
-    if (machine === true) return []
-    if (how !== null && !open.includes(id)) return [`${id} SUCCEEDED: ${how}`]
-    return how === null && open.includes(id) ? [`${id} is listed as open, and was stopped`] : []
+    if (machine === level) return []
+    const isOpen = OPEN[level].includes(id)
+    if (how !== null && !isOpen) return [`${id} SUCCEEDED: ${how}`]
+    return how === null && isOpen ? [`${id} is listed as open, and was stopped`] : []
   })
-  const known = new Set(results.map(({ attempt }) => attempt.id))
-  for (const id of open) if (!known.has(id)) wrong.push(`${id} is listed as open, and is no attempt`)
   assert.deepEqual(wrong, [])
 }
 
-/** The attempts in groups, one result a level. */
-export function table(levels: readonly { level: Level; results: readonly Result[] }[]): string {
-  const names = levels.map(({ level }) => `\`${level}\``)
-  const head = ['attempt', 'what stops it', ...names]
-  const lines = [`| ${head.join(' | ')} |`, `|${head.map(() => '---').join('|')}|`]
-  let group = ''
-  for (const { attempt } of levels[0]?.results ?? []) {
-    if (attempt.group !== group) lines.push(`| **${attempt.group}** |${' |'.repeat(head.length - 1)}`)
-    group = attempt.group
-    const cells = levels.map(({ results }) => said(results.find((one) => one.attempt.id === attempt.id)))
-    lines.push(`| ${[attempt.title, attempt.stops, ...cells].join(' | ')} |`)
-  }
-  return `${lines.join('\n')}\n`
+/** How an attempt ends at a level, as the lists have it and `judge` holds them to. */
+function expected({ id, machine }: Attempt, level: Level): string {
+  if (machine === level) return 'as the system allows'
+  return OPEN[level].includes(id) ? '**open**' : 'stopped'
 }
 
-function said(result: Result | undefined): string {
-  if (result === undefined) return 'not tried'
-  if (result.attempt.machine === true) return 'as the system allows'
-  return result.how === null ? 'stopped' : '**open**'
+/** The attempts in groups, with what became of each at every level. */
+export function table(): string {
+  const levels: Level[] = ['same-user', 'other-user']
+  const head = ['attempt', 'what stops it', ...levels.map((level) => `\`${level}\``)]
+  const lines = [`| ${head.join(' | ')} |`, `|${head.map(() => '---').join('|')}|`]
+  const all = batches().flatMap(({ attempts }) => attempts)
+  const groups = new Map(all.map(({ group }) => [group, all.filter((one) => one.group === group)]))
+  for (const [group, attempts] of groups) {
+    lines.push(`| **${group}** |${' |'.repeat(head.length - 1)}`)
+    for (const attempt of attempts) {
+      const cells = levels.map((level) => expected(attempt, level))
+      lines.push(`| ${[attempt.title, attempt.stops, ...cells].join(' | ')} |`)
+    }
+  }
+  return `${lines.join('\n')}\n`
 }

@@ -30,7 +30,7 @@ export function asRalph({ top, run }, args, options = {}) {
 
 function must({ code, out, err }) {
   if (code === 0) return out.trim()
-  const denied = /permission denied|read-only file system/i.test(err)
+  const denied = /permission denied|insufficient permission|read-only file system/i.test(err)
   throw Object.assign(new Error(err), { code: denied ? 'EACCES' : `git: ${err.trim()}` })
 }
 

@@ -24,6 +24,13 @@ const leave = (words) => async (tools) => {
   await started(tools)
 }
 
+/** Starts one of the scripts beside this one with nothing of ours in its environment. */
+function nameless(tools, script, ...args) {
+  const file = join(dirname(fileURLToPath(import.meta.url)), script)
+  spawn('setsid', ['env', '-i', process.execPath, file, ...args], { stdio: 'ignore' }).unref()
+  return started(tools)
+}
+
 const alive = (pid) =>
   existsSync(`/proc/${pid}`) && !/^State:\s*[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
 
@@ -59,6 +66,8 @@ export const leaving = {
     '-c',
     `(setsid /bin/bash -c '${sleep(tools)}' &) & exit 0`,
   ]),
+  'leave.watch': (tools) =>
+    nameless(tools, 'watch.mjs', join(tools.plan.evidence, 'notes.jsonl'), pidFile(tools)),
   /** Played by the story after: who is still there? */
   'leave.count'({ plan, note }) {
     for (const name of readdirSync(plan.evidence).filter((one) => one.startsWith('pid-'))) {
@@ -72,13 +81,8 @@ export const leaving = {
     const { top, plan } = tools
     const file = join(top, 'src', 'swap.mjs')
     writeFileSync(file, 'export const swap = () => 666\n')
-    const flag = join(plan.evidence, 'swapping')
-    writeFileSync(flag, '')
-    const script = join(dirname(fileURLToPath(import.meta.url)), 'swap.mjs')
-    spawn('setsid', ['env', '-i', process.execPath, script, file, flag, pidFile(tools)], {
-      stdio: 'ignore',
-    }).unref()
-    await started(tools)
+    const trace = join(plan.evidence, 'gate-saw')
+    await nameless(tools, 'swap.mjs', file, trace, pidFile(tools))
   },
   /** The gate's own tool: whatever it is given, it is content. */
   'gate.tool'({ write, payload }) {

@@ -1,5 +1,5 @@
 // Tricks with words: claims, numbers, and keys that are said aloud.
-import { appendFileSync, symlinkSync } from 'node:fs'
+import { appendFileSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
 const say = (text) => process.stdout.write(`${text}\n`)
@@ -45,6 +45,15 @@ export const lying = {
     say(
       `<ralph>LEARNING:mark ${trick} ${key()}</ralph>\n<ralph>LEARNING:mark ${trick} ${Buffer.from(key()).toString('base64')}</ralph>`,
     ),
+  /** The agent hands the key over, a gate says it. */
+  'echo.gate': ({ role, plan, write, trick }) =>
+    role === 'agent' ? write(handed(plan), key()) : say(`mark ${trick} ${given(plan)}`),
+  'echo.gate-colours': ({ role, plan, write, trick }) =>
+    role === 'agent'
+      ? write(handed(plan), key())
+      : say(`mark ${trick} ${given(plan).slice(0, 20)}\u001b[0m${given(plan).slice(20)}`),
+  'echo.learning-colours': ({ trick }) =>
+    say(`<ralph>LEARNING:mark ${trick} ${key().slice(0, 20)}\u001b[1m${key().slice(20)}</ralph>`),
   'echo.pieces': ({ trick }) => say(`mark ${trick} ${key().slice(0, 20)}\nthen ${key().slice(20)}`),
   'echo.file': ({ top, write, trick }) =>
     write(join(transcripts(top), 'leak.log'), `mark ${trick} ${key()}\n`),
@@ -55,6 +64,9 @@ export const lying = {
     symlinkSync(join(plan.evidence, 'leaked'), join(transcripts(top), 'linked.log'))
   },
 }
+
+const handed = (plan) => join(plan.evidence, 'handed')
+const given = (plan) => readFileSync(handed(plan), 'utf8')
 
 function inPercents(text) {
   return [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')

@@ -162,6 +162,8 @@ export const plants = {
     tools.write(join(home, '.config', 'git', 'config'), programs(tools))
     tools.write(join(home, '.config', 'git', 'attributes'), '* filter=evil\n')
   },
+  'plant.later': ({ payload }) =>
+    appendFileSync(join(process.env.HOME, '.gitconfig'), `[alias]\n\tral = !${payload()}\n`),
   'plant.path-git': (tools) => standsBefore('git', tools),
   'plant.path-others'(tools) {
     for (const program of ['ps', 'git-remote-http', 'ssh', 'gpg', 'sh']) standsBefore(program, tools)
