@@ -58,9 +58,7 @@ export function createGates(options: GatesOptions): GatesPort {
     })
     const ok = ran.exit.kind === 'exit' && ran.exit.code === 0
     // A control sequence in the middle of a key would hide it from the redactor.
-    const plain = ran.output.split('
-').map(withoutControls).join('
-')
+    const plain = ran.output.split('\n').map(withoutControls).join('\n')
     const output = cutAgain(options.redactor.redact(plain), OUTPUT_BYTES)
     const ended = sayExit(ran.exit, gate.timeoutMs)
     const result = { name: gate.name, ok, advisory: gate.advisory, ended, ms: ran.ms, output }
