@@ -34,6 +34,8 @@ export type Remote = { url: string; env: Readonly<Record<string, string>> }
 export type RunOptions = {
   input?: string | Uint8Array
   env?: Readonly<Record<string, string>>
+  /** Where it runs; the top of the work tree unless it is given. */
+  directory?: string
   /** Exit codes that are answers, not errors; 0 always is. */
   accept?: readonly number[]
   /** The process is ended after so long, and its exit code is 124. */
@@ -235,6 +237,9 @@ export class Git {
     for (const file of foreign) await rm(file, { force: true, recursive: true })
     // By the file, not by the environment: git looks for refs where the file says.
     if (own !== shared) files.push([join(own, 'commondir'), `${shared}\n`])
+    else await rm(join(own, 'commondir'), { recursive: true, force: true })
+    for (const name of ['grafts', 'sparse-checkout'])
+      await rm(join(shared, 'info', name), { recursive: true, force: true })
     for (const [file, text] of files) await writeOwn(file, text)
     const boundary = async (dir: string) =>
       ((await readRegular(join(dir, 'shallow')))?.toString('utf8') ?? '').split('\n').filter(Boolean)
@@ -245,7 +250,7 @@ export class Git {
   /** Runs git on our own directory. Throws GitError on an exit code that was not accepted. */
   run(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
     return execute(args, {
-      cwd: this.clone.workTree,
+      cwd: options.directory ?? this.clone.workTree,
       env: { ...this.#env, ...options.env },
       ...pick(options),
     })
@@ -275,7 +280,9 @@ export class Git {
   }
 
   /** Runs a fetch or push against a remote, with its authentication in the environment, for ten minutes at most. */
-  onRemote(remote: Remote, args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
+  async onRemote(remote: Remote, args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
+    // What a gate or a hook of `prepare` wrote there must not lead the authentication elsewhere.
+    await this.writeConfig()
     return this.run(args, { timeoutMs: REMOTE_MS, ...options, env: { ...remote.env, ...options.env } })
   }
 

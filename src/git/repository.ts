@@ -1,6 +1,6 @@
 // The work tree and its commits: checks out, inspects, keeps, restores and joins. Implements RepositoryPort.
 import { constants } from 'node:fs'
-import { copyFile, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { ownFiles, prdFile, progressFile, recordMessage, storyMessage } from '../loop/files.ts'
 import type { Inspection, RepositoryPort } from '../loop/ports.ts'
@@ -12,6 +12,7 @@ import { putBack, type Snapshot } from './clone.ts'
 import { type Git, GitError } from './git.ts'
 import { type Change, parseRaw } from './raw-diff.ts'
 import type { Submodules } from './submodules.ts'
+import { attributesIn, nestedGits, newlyIgnored, storedOtherwise } from './unseen.ts'
 
 export type Identity = { name: string; email: string }
 
@@ -76,6 +77,8 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   let indexTree: string | null = null
   /** Paths of the last candidate, so that its lockfiles are known without another diff. */
   let gated: { green: string; commit: string; paths: readonly string[] } | null = null
+  /** `.git` entries below the top that were there before any agent ran. */
+  let nestedBefore: Set<string> | null = null
 
   /** Works on our index as we left it; `tree` is what it holds where that is not known. */
   async function onIndex<T>(tree: string, act: () => Promise<T>): Promise<T> {
@@ -103,7 +106,10 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     await git.unlock()
     indexTree = null
     try {
-      await git.run(['add', '-A', '--', '.'])
+      const { stderr } = await git.run(['add', '-A', '--', '.'])
+      // git goes on without it, and the gates may open it again.
+      const closed = /^warning: (could not open directory .*)$/m.exec(stderr)?.[1]
+      if (closed !== undefined) return { unreadable: options.redact(closed) }
     } catch (error) {
       if (error instanceof GitError) return { unreadable: options.redact(error.stderr).trim() }
       throw error
@@ -151,10 +157,56 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   async function toTree(tree: string): Promise<void> {
     await git.unlock()
     indexTree = null
-    await git.run(['read-tree', '--reset', '-u', tree])
-    await git.run(['clean', '-ffdq', '--', '.'])
+    try {
+      await checkOutTree(tree)
+    } catch (error) {
+      if (!(error instanceof GitError)) throw error
+      // A folder that its owner may not write to keeps what is in it.
+      await openUp(top)
+      await checkOutTree(tree)
+    }
     await options.submodules.reset()
     indexTree = tree
+  }
+
+  async function checkOutTree(tree: string): Promise<void> {
+    const [names, loose] = await Promise.all([
+      git.run(['diff-index', '--cached', '--name-only', '-z', '--no-renames', tree, '--']),
+      git.run(['ls-files', '-z', '--others', '--exclude-standard', '--', ':(glob)**/.gitattributes'], {
+        env: { GIT_LITERAL_PATHSPECS: '0' },
+      }),
+    ])
+    const changed = attributesIn(names.stdout.split('\0'))
+    // Attributes that nobody committed, or that go now, would count at the checkout, too.
+    for (const path of [...changed, ...attributesIn(loose.stdout.split('\0'))])
+      await rm(join(top, path), { recursive: true, force: true })
+    // Files that stay would stay as other attributes had them: every file is written anew.
+    if (changed.length > 0) await rm(join(git.own, 'index'), { force: true })
+    await git.run(['read-tree', '--reset', '-u', tree])
+    await git.run(['clean', '-ffdq', '--', '.'])
+  }
+
+  /** The `.git` entries that came since the job began; they are removed, for no commit can hold them. */
+  async function removeNested(against: string, changes: readonly Change[]): Promise<string[]> {
+    const all = await nestedGits(git, `${against}^{tree}`, changes)
+    const fresh = all.filter((path) => nestedBefore?.has(path) !== true)
+    for (const path of fresh) await rm(join(top, path), { recursive: true, force: true })
+    return fresh
+  }
+
+  /** Makes the work tree what somebody gets who checks the tree out: git may store other bytes than an agent wrote. */
+  async function asStored(tree: string, changes: readonly Change[]): Promise<void> {
+    if (attributesIn(changes.map(({ path }) => path)).length > 0) {
+      await rm(join(git.own, 'index'), { force: true })
+      await toTree(tree)
+      return
+    }
+    const other = await storedOtherwise(git, changes)
+    if (other.length === 0) return
+    for (const path of other) await rm(join(top, path), { force: true })
+    await git.run(['checkout-index', '-f', '-u', '-z', '--stdin'], {
+      input: other.map((path) => `${path}\0`).join(''),
+    })
   }
 
   /** Whether anything in the work tree differs from our index. */
@@ -269,6 +321,8 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   }
 
   async function checkOut(commit: string, kept: Kept | null): Promise<{ conflict: string | null }> {
+    await git.writeConfig()
+    nestedBefore ??= new Set(await nestedGits(git, `${commit}^{tree}`, []))
     const green = await treeOf(commit)
     if (kept === null) {
       await settle(commit)
@@ -306,8 +360,12 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     const mine = staged.changes.filter(isRalphs)
     const theirs = staged.changes.filter((change) => !isRalphs(change))
     await reset(mine.filter((change) => change.path !== files.prd && change.path !== files.progress))
+    const nested = await removeNested(state.green, theirs)
+    if (nested.length > 0) return { kind: 'refused', failure: nestedFailure(nested.map(options.redact)) }
     const seen = await options.examine(theirs, objects)
     if (seen.failure !== null) return { kind: 'refused', failure: seen.failure }
+    const hidden = await newlyIgnored(git, objects, state.green, theirs)
+    if (hidden.length > 0) return { kind: 'refused', failure: hiddenFailure(hidden.map(options.redact)) }
     const tree = await git.line(['write-tree'])
     indexTree = tree
     const commit = await commitTree(
@@ -318,6 +376,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     gated = { green: state.green, commit, paths: theirs.map((change) => change.path) }
     // The gates must run on the candidate's bytes: what was reset in the index is put back in the work tree too.
     if (mine.length > 2) await toTree(tree)
+    await asStored(tree, theirs)
     return { kind: 'candidate', commit, empty: theirs.length === 0, remarks: seen.remarks }
   }
 
@@ -330,6 +389,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     }
     const own = staged.changes.filter(isRalphs)
     const work = staged.changes.filter((change) => !isRalphs(change))
+    await removeNested(state.green, work)
     const { dropped } = await options.examine(work, objects)
     await reset([...own, ...work.filter((change) => dropped.includes(change.path))])
     if (work.length === dropped.length) return null
@@ -544,6 +604,31 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 function submoduleFailure(files: readonly string[]): Failure {
   const detail = `A submodule is another repository: what is changed there cannot be committed here.\n${files.slice(0, 50).join('\n')}`
   return { kind: 'guard', summary: `files of a submodule were changed (${files.length})`, detail }
+}
+
+function nestedFailure(paths: readonly string[]): Failure {
+  const detail = `No commit can hold what is in a folder named \`.git\`, so nothing may depend on it; it was removed:\n${listed(paths)}`
+  return { kind: 'guard', summary: `a \`.git\` was left in ${paths[0] ?? ''}`, detail }
+}
+
+function hiddenFailure(paths: readonly string[]): Failure {
+  const detail = `A rule that was added to .gitignore keeps these out of the commit, but the gates would see them. Take the rule back, or delete them:\n${listed(paths)}`
+  return { kind: 'guard', summary: `a new rule of .gitignore hides ${paths[0] ?? ''}`, detail }
+}
+
+function listed(paths: readonly string[]): string {
+  const lines = paths.slice(0, 50).map((path) => `- ${JSON.stringify(path.slice(0, 160))}`)
+  if (paths.length > lines.length) lines.push(`- and ${paths.length - lines.length} more`)
+  return lines.join('\n')
+}
+
+/** Gives the owner back what is his: an agent may have closed folders. Links are not followed. */
+async function openUp(folder: string): Promise<void> {
+  const found = await lstat(folder).catch(() => null)
+  if (found?.isDirectory() !== true) return
+  if ((found.mode & 0o700) !== 0o700) await chmod(folder, found.mode | 0o700).catch(() => {})
+  const inside = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  for (const one of inside) if (one.isDirectory() && one.name !== '.git') await openUp(join(folder, one.name))
 }
 
 /** prd.json without what changes in every job: whether a state commit is worth making. */

@@ -35,6 +35,7 @@ export type Rule =
   | 'protected'
   | 'symlink'
   | 'submodule'
+  | 'attributes'
   | 'size'
   | 'secret'
   | 'path'
@@ -82,6 +83,8 @@ export function judgeChanges(changes: Change[], rules: GuardRules): Refusal[] {
     } else if (change.newMode !== SUBMODULE && change.size > rules.maxFileBytes) {
       add('size', `${megabytes(change.size)} MB; files over ${megabytes(rules.maxFileBytes)} MB are refused`)
     }
+    const attributes = attributesFault(change, folded)
+    if (attributes !== null) add('attributes', attributes)
     const secret = secretFault(change, rules)
     if (secret !== null) add('secret', secret)
   }
@@ -237,6 +240,28 @@ function submoduleReason(change: Change): string {
   return change.status === 'A'
     ? 'the folder is a git repository of its own: remove the `.git` in it, or the folder'
     : 'submodules are changed by people only'
+}
+
+/** Attributes by which git stores other bytes than lie on the disk; a macro names them, too. Line ends are not meant. */
+const REWRITING = /(?:^|\s)(?:filter=|working-tree-encoding=|ident(?=\s|$))/
+
+/** What is wrong with a `.gitattributes`, or null. `gitatt~1` is its short name on NTFS. */
+function attributesFault(change: Change, folded: string): string | null {
+  const name = folded.slice(folded.lastIndexOf('/') + 1)
+  if (name !== '.gitattributes' && name !== '.gitignore' && !/^gi(?:tatt|tign)~\d+$/.test(name)) return null
+  if (change.newMode === LINK) return 'git reads no link in the place of such a file'
+  if (name === '.gitignore' || name.startsWith('gitign')) return null
+  const stood = new Set(textOf(change.before).split(/\r?\n/))
+  const line = textOf(change.content)
+    .split(/\r?\n/)
+    .find((one) => !one.trimStart().startsWith('#') && REWRITING.test(one) && !stood.has(one))
+  return line === undefined
+    ? null
+    : 'filters, `ident` and encodings of the work tree make git store other bytes than the gates see: people set them'
+}
+
+function textOf(content: Uint8Array | null | undefined): string {
+  return content ? new TextDecoder().decode(content) : ''
 }
 
 /** What is wrong with where the link points, or null. */

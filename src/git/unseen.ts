@@ -1,0 +1,115 @@
+// What gates would see and no diff shows: `.git` folders, what a new rule ignores, bytes that git stores otherwise.
+import { createHash } from 'node:crypto'
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { CatFile } from './cat-file.ts'
+import type { Git } from './git.ts'
+import type { Change } from './raw-diff.ts'
+
+/** The entries named `.git` below the top that belong to no submodule of `tree`, after everything was staged. */
+export async function nestedGits(git: Git, tree: string, changes: readonly Change[]): Promise<string[]> {
+  const [listed, empty] = await Promise.all([
+    git.run(['ls-tree', '-r', '-d', '-z', tree]),
+    git.run(['ls-files', '-z', '--others', '--directory', '--exclude-standard']),
+  ])
+  const folders = new Set<string>()
+  for (const entry of listed.stdout.split('\0')) {
+    if (entry.startsWith('040000 ')) folders.add(entry.slice(entry.indexOf('\t') + 1))
+  }
+  for (const { path, newMode } of changes) {
+    if (newMode === '160000') continue
+    for (let at = dirname(path); at !== '.' && !folders.has(at); at = dirname(at)) folders.add(at)
+  }
+  const found: string[] = []
+  const look = async (folder: string): Promise<void> => {
+    if ((await lstat(join(git.clone.workTree, folder, '.git')).catch(() => null)) !== null)
+      found.push(`${folder}/.git`)
+  }
+  await Promise.all([...folders].map(look))
+  // What git calls untracked now has nothing that it can store: an empty folder, or one with `.git` alone.
+  const walk = async (folder: string): Promise<void> => {
+    await look(folder)
+    const inside = await readdir(join(git.clone.workTree, folder), { withFileTypes: true }).catch(() => [])
+    for (const one of inside)
+      if (one.isDirectory() && one.name !== '.git') await walk(`${folder}/${one.name}`)
+  }
+  for (const name of empty.stdout.split('\0')) if (name.endsWith('/')) await walk(name.slice(0, -1))
+  return [...new Set(found)].sort()
+}
+
+/**
+ * Files and folders that are ignored now and were not by the rules of `green`, without what tools write: gates see
+ * them, and the commit does not hold them. Nothing is asked of git where no rule has changed.
+ */
+export async function newlyIgnored(
+  git: Git,
+  objects: CatFile,
+  green: string,
+  changes: readonly Change[],
+): Promise<string[]> {
+  if (!changes.some(({ path }) => isRules(path))) return []
+  const ignored = await git.run([
+    'ls-files',
+    '-z',
+    '--others',
+    '--ignored',
+    '--exclude-standard',
+    '--directory',
+  ])
+  const paths = ignored.stdout.split('\0').filter((path) => path !== '' && !isToolOutput(path))
+  if (paths.length === 0) return []
+  const before = await mkdtemp(join(tmpdir(), 'ralph-rules-'))
+  try {
+    const listed = await git.run(['ls-tree', '-r', '-z', '--name-only', green])
+    for (const path of listed.stdout.split('\0').filter(isRules)) {
+      await mkdir(join(before, dirname(path)), { recursive: true })
+      await writeFile(join(before, path), (await objects.contents(`${green}:${path}`)) ?? '')
+    }
+    const known = await git.run(['check-ignore', '--no-index', '-z', '--stdin'], {
+      // A path here is one, whatever it begins with; the command knows no other way to say so.
+      env: { GIT_WORK_TREE: before, GIT_LITERAL_PATHSPECS: '0' },
+      directory: before,
+      input: paths.map((path) => `./${path}\0`).join(''),
+      accept: [1],
+    })
+    const old = new Set(known.stdout.split('\0'))
+    return paths.filter((path) => !old.has(`./${path}`))
+  } finally {
+    await rm(before, { recursive: true, force: true })
+  }
+}
+
+function isRules(path: string): boolean {
+  return /(?:^|\/)\.gitignore$/i.test(path)
+}
+
+/** Folders and files that tools write, and that every project ignores sooner or later. */
+const TOOL_FOLDERS =
+  /^(?:node_modules|bower_components|jspm_packages|dist|build|out|output|target|bin|obj|coverage|htmlcov|vendor|venv|env|tmp|temp|logs|__pycache__|site-packages|wheels|eggs|sdist|test-results|playwright-report|storybook-static|Pods|DerivedData|\.(?!git|ralph)[\w-]+|.+\.egg-info|.+\.xcodeproj)$/
+const TOOL_FILES =
+  /^(?:\.(?!git).*|.*\.(?:log|pyc|pyo|class|jar|o|a|so|dylib|dll|exe|wasm|tsbuildinfo|tgz|tar|gz|zip|whl|pid|lock|tmp|temp|bak|swp|orig|rej|cache|map|db|sqlite3?|prof|out|test|cov|lcov|env|pem|key)|.*~|Thumbs\.db|Desktop\.ini|coverage\.\w+|junit.*\.xml|Cargo\.lock|npm-debug.*)$/i
+
+function isToolOutput(path: string): boolean {
+  const names = path.split('/')
+  const file = names.pop() ?? ''
+  return names.some((name) => TOOL_FOLDERS.test(name)) || (file !== '' && TOOL_FILES.test(file))
+}
+
+/** The paths of attributes: they say what git stores and checks out, of other files too. */
+export function attributesIn(paths: readonly string[]): string[] {
+  return paths.filter((path) => /(?:^|\/)\.gitattributes$/i.test(path))
+}
+
+/** The files of the diff whose bytes on the disk are not those that git stores (line ends). */
+export async function storedOtherwise(git: Git, changes: readonly Change[]): Promise<string[]> {
+  const found: string[] = []
+  for (const { path, newMode, newOid } of changes) {
+    if (newMode !== '100644' && newMode !== '100755') continue
+    const bytes = await readFile(join(git.clone.workTree, path))
+    const hash = createHash(newOid.length === 64 ? 'sha256' : 'sha1')
+    const oid = hash.update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
+    if (oid !== newOid) found.push(path)
+  }
+  return found
+}

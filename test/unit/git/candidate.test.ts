@@ -1,0 +1,335 @@
+// With real git: what the gates see is what is committed, whatever an agent leaves in the work tree.
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { test } from 'node:test'
+import { CatFile } from '../../../src/git/cat-file.ts'
+import { takeSnapshot } from '../../../src/git/clone.ts'
+import { Git, openClone } from '../../../src/git/git.ts'
+import { createRepository } from '../../../src/git/repository.ts'
+import { findSubmodules } from '../../../src/git/submodules.ts'
+import { reduce } from '../../../src/loop/reduce.ts'
+import { createRedactor } from '../../../src/system/redact.ts'
+import { createExamine } from '../../../src/verify/examine.ts'
+import { isRalphs } from '../../../src/verify/guard.ts'
+import { limitsWith, NOW, session, stateOf, stories } from '../loop/samples.ts'
+
+const BASE = `
+printf 'old\\n' >src/a.js
+printf 'one\\r\\ntwo\\r\\n' >src/crlf.txt
+printf '#!/bin/sh\\necho hi\\n' >run.sh; chmod +x run.sh
+printf 'dist/\\n*.log\\n' >.gitignore
+printf '$Id$\\n' >src/id.js
+mkdir -p lib/deep; echo x >lib/deep/x.js
+`
+
+/** git as somebody whom permissions bind, whoever runs the tests. */
+const BOUND = `#!/bin/sh\nexec setpriv --bounding-set=-dac_override,-dac_read_search --inh-caps=-dac_override,-dac_read_search "$(command -v /usr/bin/git || command -v /bin/git)" "$@"\n`
+
+/** `index`: an index of ours from before the job calls that file unchanged. */
+async function place(base = BASE, odd: { asUser?: boolean; index?: string } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'candidate-'))
+  const top = join(folder, 'clone')
+  mkdirSync(join(top, 'src'), { recursive: true })
+  const env = { PATH: process.env.PATH ?? '', HOME: folder }
+  const shell = (script: string, cwd = top) =>
+    execFileSync('bash', ['-c', script], { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+  shell(
+    `${base}\ngit init -q -b main . && git config user.name a && git config user.email a@b && git add -A && git commit -q -m base`,
+  )
+  if (odd.index !== undefined) {
+    const own = `GIT_DIR=.git GIT_INDEX_FILE=$PWD/.git/ralph/git/index`
+    shell(
+      `mkdir -p .git/ralph/git; cp .git/index .git/ralph/git/index; ${own} git update-index --assume-unchanged ${odd.index}`,
+    )
+  }
+  if (odd.asUser === true && process.getuid?.() === 0) {
+    mkdirSync(join(folder, 'bin'))
+    writeFileSync(join(folder, 'bin/git'), BOUND, { mode: 0o755 })
+    env.PATH = `${join(folder, 'bin')}:${env.PATH}`
+  }
+  const clone = await openClone(top, env)
+  const git = await Git.open(clone, env)
+  const objects = new CatFile(git)
+  const snapshot = await takeSnapshot(git, true)
+  const redactor = createRedactor([])
+  const repository = createRepository(git, objects, {
+    submodules: await findSubmodules(git, clone.head ?? '', env),
+    identity: { name: 'a', email: 'a@b' },
+    snapshot,
+    warn: () => {},
+    isRalphs,
+    redact: redactor.redact,
+    stateCommits: true,
+    stateSubject: null,
+    examine: createExamine({ protectedPaths: [], weakenedTests: 'off', gateCommands: [], redactor }),
+  })
+  const first = stateOf(stories('US-001'), {
+    green: clone.head ?? '',
+    base: { branch: 'main', sha: clone.head ?? '' },
+  })
+  const events = [
+    { at: NOW, kind: 'reserved', storyId: 'US-001' } as const,
+    { at: NOW, kind: 'worked', session: session({}) } as const,
+  ]
+  const state = events.reduce((one, event) => reduce(one, event, limitsWith()), first)
+  assert.ok(state.attempt)
+  await repository.checkOut(state.green, null)
+  return {
+    top,
+    folder,
+    shell,
+    state,
+    repository,
+    inspect: () => repository.inspect(state, state.attempt as NonNullable<typeof state.attempt>),
+    /** What somebody gets who checks the commit out anew. */
+    anew(commit: string) {
+      const other = join(folder, 'anew')
+      shell(
+        `rm -rf ${other}; git init -q ${other} && cd ${other} && git fetch -q ${top} ${commit} && git checkout -q FETCH_HEAD`,
+      )
+      return filesOf(other)
+    },
+    async [Symbol.asyncDispose]() {
+      objects[Symbol.dispose]()
+      shell(`chmod -R u+rwx ${top}`)
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Path to content and mode, but for git's own folder at the top and what was ignored from the start. */
+function filesOf(top: string): Map<string, string> {
+  const found = new Map<string, string>()
+  const walk = (folder: string): void => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name)
+      const name = relative(top, path)
+      if (/^(?:\.git|dist|node_modules|\.env)$|\.log$/.test(name)) continue
+      if (entry.isDirectory()) walk(path)
+      else if (!entry.isFile() && !entry.isSymbolicLink()) continue
+      else if (entry.isSymbolicLink()) found.set(name, `-> ${readlinkSync(path)}`)
+      else found.set(name, `${lstatSync(path).mode & 0o100 ? 'x' : '-'} ${readFileSync(path, 'latin1')}`)
+    }
+  }
+  walk(top)
+  return found
+}
+
+/** Scripts of an agent, each with what the refusal must name; without it the attempt may become a candidate. */
+const TRICKS: Record<string, { script: string; base?: string; refused?: RegExp }> = {
+  'an honest change': { script: `echo new >src/a.js; echo b >src/b.js; rm lib/deep/x.js` },
+  'line ends that git turns': {
+    script: `printf '* text=auto eol=lf\\n' >.gitattributes; printf 'a\\r\\nb\\r\\n' >src/new.js`,
+  },
+  'line ends that a checkout turns': {
+    script: `printf '*.js text eol=crlf\\n' >.gitattributes; echo x >src/new.js`,
+  },
+  'line ends of files that nobody changed': { script: `printf '*.js text eol=crlf\\n' >.gitattributes` },
+  'attributes in a folder': {
+    script: `printf '*.js text eol=crlf\\n' >src/.gitattributes; echo x >src/new.js`,
+  },
+  'an encoding of the work tree': {
+    script: `printf '*.js working-tree-encoding=UTF-7\\n' >.gitattributes; printf 'a+ADw-b\\n' >src/new.js`,
+    refused: /gitattributes/,
+  },
+  'an encoding for files that nobody changed': {
+    script: `printf '*.js working-tree-encoding=UTF-16LE\\n' >.gitattributes`,
+    refused: /failed to encode/,
+  },
+  'keywords that git takes out': {
+    script: `printf '*.js ident\\n' >.gitattributes; printf '$Id: all of the work$\\n' >src/new.js`,
+    refused: /gitattributes/,
+  },
+  'a filter': {
+    script: `printf '*.js filter=lfs\\n' >.gitattributes; echo x >src/new.js`,
+    refused: /gitattributes/,
+  },
+  'a filter by a macro': {
+    script: `printf '[attr]big filter=lfs\\n*.js big\\n' >.gitattributes; echo x >src/new.js`,
+    refused: /gitattributes/,
+  },
+  'a filter with a driver in the clone': {
+    script: `git config filter.x.clean 'sed s/evil/good/'; printf '*.js filter=x\\n' >.gitattributes; echo evil >src/new.js`,
+    refused: /gitattributes/,
+  },
+  'attributes that a new rule hides': {
+    script: `echo .gitattributes >>.gitignore; printf '*.js text eol=crlf\n' >.gitattributes; printf 'x\r\n' >src/new.js`,
+    refused: /gitattributes/,
+  },
+  'attributes behind a link': {
+    script: `printf '*.js ident\\n' >attr.txt; ln -s attr.txt .gitattributes`,
+    refused: /gitattributes/,
+  },
+  'a rule that hides a source file': {
+    script: `echo impl.js >>.gitignore; echo x >src/impl.js; echo "require('./impl')" >src/a.js`,
+    refused: /src\/impl\.js/,
+  },
+  'a rule in a folder that hides a folder': {
+    script: `mkdir -p src/own; echo x >src/own/impl.js; echo 'own/' >src/.gitignore`,
+    refused: /src\/own/,
+  },
+  'an honest rule for what tools write': {
+    script: `printf 'node_modules/\\n__pycache__/\\n.env\\n' >>.gitignore; mkdir -p node_modules/a; echo x >node_modules/a/index.js; echo new >src/a.js`,
+  },
+  'a `.git` folder that is no repository': {
+    script: `mkdir -p lib/.git; echo x >lib/.git/impl.js; echo new >src/a.js`,
+    refused: /lib\/\.git/,
+  },
+  'a `.git` folder in a new folder with nothing else': {
+    script: `mkdir -p other/.git; echo x >other/.git/impl.js; echo new >src/a.js`,
+    refused: /other\/\.git/,
+  },
+  'a `.git` file that leads nowhere': {
+    script: `mkdir other; echo 'gitdir: nowhere' >other/.git; echo x >other/a.js`,
+    refused: /other/,
+  },
+  'a `.git` link': { script: `mkdir other; ln -s ../src other/.git; echo x >other/a.js`, refused: /other/ },
+  'a repository with a commit': {
+    script: `mkdir sub; cd sub; git init -q .; echo x >x; git add -A; git -c user.name=a -c user.email=a@b commit -q -m x`,
+    refused: /sub/,
+  },
+  'a repository without a commit': { script: `mkdir sub; cd sub; git init -q .; echo x >x`, refused: /sub/ },
+  'a bare repository': { script: `git init -q --bare sub; echo x >sub/impl.js` },
+  'assume-unchanged in our own index': {
+    script: `export GIT_DIR=.git/ralph/git GIT_WORK_TREE=. GIT_OBJECT_DIRECTORY=$PWD/.git/objects; git update-index --assume-unchanged src/a.js; echo evil >src/a.js`,
+  },
+  'skip-worktree in our own index': {
+    script: `export GIT_DIR=.git/ralph/git GIT_WORK_TREE=. GIT_OBJECT_DIRECTORY=$PWD/.git/objects; git update-index --skip-worktree src/a.js; echo evil >src/a.js`,
+  },
+  'an old index of ours': {
+    script: `cp .git/ralph/git/index /tmp/index.$$; sleep 0.1; echo evil >src/a.js; touch -d @1 src/a.js; export GIT_DIR=.git/ralph/git GIT_WORK_TREE=. GIT_OBJECT_DIRECTORY=$PWD/.git/objects; git update-index --index-info <<<"100644 $(git rev-parse :run.sh) 0\tsrc/a.js"; mv /tmp/index.$$ .git/ralph/git/index`,
+  },
+  'rules and attributes of our own directory': {
+    script: `mkdir -p .git/ralph/git/info; echo '*.js' >>.git/ralph/git/info/exclude; echo '*.js ident' >.git/ralph/git/info/attributes; printf '$Id: x$' >src/new.js`,
+  },
+  'a hard link to a file of the clone': {
+    script: `ln .git/config src/config; ln src/a.js src/twin.js; echo both >src/a.js`,
+  },
+  'a hard link to an ignored file': {
+    script: `mkdir -p dist; echo x >dist/out.js; ln dist/out.js src/out.js`,
+  },
+  'case that differs': {
+    script: `git mv src/a.js src/A.js 2>/dev/null || mv src/a.js src/A.js; echo x >>src/A.js`,
+  },
+  'a mode alone': { script: `chmod +x src/a.js; chmod -x run.sh` },
+  'setuid and writable by all': { script: `echo x >src/s.js; chmod 6777 src/s.js; chmod 0777 src/a.js` },
+  'a pipe and a socket': { script: `mkfifo src/pipe; echo new >src/a.js` },
+  'a file in the place of a folder': { script: `rm -r lib; echo x >lib` },
+  'a link in the place of a folder': { script: `mv lib real; ln -s real lib` },
+  'an empty folder': { script: `mkdir -p src/empty/deep; echo new >src/a.js` },
+  'names that are hard': { script: `echo x >'src/a b "c" ü.js'; echo y >src/-rf; echo z >'src/*.js'` },
+}
+
+for (const [name, trick] of Object.entries(TRICKS)) {
+  test(`${name}: ${trick.refused === undefined ? 'what is seen is what is committed' : 'is refused'}`, async () => {
+    await using at = await place(trick.base)
+    at.shell(trick.script)
+    const seen = await at.inspect()
+    if (trick.refused !== undefined) {
+      assert.equal(seen.kind, 'refused', name)
+      assert.match(
+        seen.kind === 'refused' ? `${seen.failure.summary}\n${seen.failure.detail}` : '',
+        trick.refused,
+      )
+      await at.repository.restore(at.state.green)
+      assert.deepEqual(filesOf(at.top), at.anew(at.state.green))
+      return
+    }
+    assert.equal(seen.kind, 'candidate', JSON.stringify(seen))
+    if (seen.kind !== 'candidate') return
+    assert.ok(!seen.empty)
+    const [now, anew] = [filesOf(at.top), at.anew(seen.commit)]
+    for (const odd of ['src/pipe']) now.delete(odd)
+    assert.deepEqual(now, anew)
+    await at.repository.restore(at.state.green)
+    assert.ok(existsSync(join(at.top, 'src/a.js')))
+    assert.deepEqual(filesOf(at.top), at.anew(at.state.green))
+  })
+}
+
+test('a folder that is closed is refused, and opened again', async () => {
+  await using at = await place(BASE, { asUser: true })
+  at.shell('echo evil >lib/deep/x.js; mkdir more; echo x >more/x; chmod 000 lib more')
+  const seen = await at.inspect()
+  assert.equal(seen.kind, 'refused')
+  assert.match(
+    seen.kind === 'refused' ? seen.failure.detail : '',
+    /could not open directory '(?:lib|more)\/'/,
+  )
+  await at.repository.restore(at.state.green)
+  assert.deepEqual(filesOf(at.top), at.anew(at.state.green))
+})
+
+test('a `.git` folder that people had there is theirs', async () => {
+  await using at = await place(`${BASE}\nmkdir lib/.git; echo mine >lib/.git/notes`)
+  at.shell('echo new >src/a.js; mkdir -p src/.git; echo x >src/.git/impl.js')
+  const seen = await at.inspect()
+  assert.match(seen.kind === 'refused' ? seen.failure.detail : '', /src\/\.git/)
+  assert.ok(!existsSync(join(at.top, 'src/.git')) && existsSync(join(at.top, 'lib/.git/notes')))
+  assert.equal((await at.inspect()).kind, 'candidate')
+})
+
+test('what is left after a refusal goes on, without what may not stay', async () => {
+  await using at = await place()
+  at.shell(
+    `printf '*.js text eol=crlf\\n' >.gitattributes; mkdir -p src/.git; echo x >src/.git/i; echo new >src/b.js`,
+  )
+  assert.equal((await at.inspect()).kind, 'refused')
+  const kept = await at.repository.keep(at.state)
+  await at.repository.checkOut(at.state.green, null)
+  assert.deepEqual(filesOf(at.top), at.anew(at.state.green))
+  await at.repository.checkOut(at.state.green, kept)
+  const seen = await at.inspect()
+  assert.equal(seen.kind, 'candidate')
+  if (seen.kind === 'candidate') assert.deepEqual(filesOf(at.top), at.anew(seen.commit))
+})
+
+test('what a gate writes into our own directory is not run when it is cleaned up', async () => {
+  await using at = await place()
+  const evil = join(at.folder, 'evil')
+  at.shell(
+    `printf '#!/bin/sh\\ntouch ${at.folder}/ran\\n' >${evil}; chmod +x ${evil}; mkdir -p ${at.folder}/other; cp -r .git/ralph/git/. ${at.folder}/other; printf '[core]\\n\\tfsmonitor = ${evil}\\n' | tee -a .git/ralph/git/config >>${at.folder}/other/config; echo ${at.folder}/other >.git/ralph/git/commondir; echo x >src/a.js`,
+  )
+  await at.repository.restore(at.state.green)
+  assert.ok(!existsSync(join(at.folder, 'ran')))
+  assert.deepEqual(filesOf(at.top), at.anew(at.state.green))
+})
+
+test('an index of ours from before the job is not believed', async () => {
+  await using at = await place(`${BASE}\n`, { index: 'src/a.js' })
+  at.shell('echo evil >src/a.js')
+  const seen = await at.inspect()
+  assert.ok(seen.kind === 'candidate' && !seen.empty)
+})
+
+test('5,000 files in one diff take bounded time and memory, and one refusal names them in few words', async () => {
+  await using at = await place()
+  at.shell(
+    `mkdir -p many .github/workflows; for i in $(seq 25); do mkdir -p many/$i; for j in $(seq 200); do echo "line $i $j" >many/$i/$j.js; done; done; for i in $(seq 300); do echo x >.github/workflows/$i.yml; done`,
+  )
+  const before = process.memoryUsage().rss
+  const start = performance.now()
+  const seen = await at.inspect()
+  const took = performance.now() - start
+  const grew = process.memoryUsage().rss - before
+  console.log(`# 5,300 files: ${Math.round(took)} ms, ${Math.round(grew / 1e6)} MB more`)
+  assert.equal(seen.kind, 'refused')
+  if (seen.kind === 'refused')
+    assert.ok(seen.failure.detail.length < 10_000 && /workflows/.test(seen.failure.detail))
+  assert.ok(grew < 300e6)
+  assert.ok(took < 60_000) // what is quadratic takes far longer
+})
