@@ -9,8 +9,8 @@ import {
   type Refusal,
   sayRefusals,
 } from './guard.ts'
-import { changedGateDefinitions } from './pins.ts'
-import { isTestFile, weakenedTests } from './weakened.ts'
+import { changedGateDefinitions, isReadForPins } from './pins.ts'
+import { type FileChange, mayHoldTests, weakenedTests } from './weakened.ts'
 
 /** A changed path as the repository sees it. */
 type Change = {
@@ -38,6 +38,8 @@ export type ExamineOptions = {
 /** Contents in memory at once, bytes. */
 const PORTION = 16 * 1024 * 1024
 const REMARKS = 20
+/** Texts that are looked at for remarks, bytes; of files beyond it only the names count. */
+const WATCHED = 64 * 1024 * 1024
 
 /** The guard's verdict on a diff, the paths that may not be kept, and what a reviewer should see. */
 export function createExamine(options: ExamineOptions) {
@@ -98,19 +100,28 @@ async function guard(
 }
 
 async function watch(changes: readonly Change[], objects: Objects, options: ExamineOptions) {
-  const texts = []
-  for (const change of changes) {
-    const { path } = change
-    texts.push({
-      path,
-      before: await small(change.status === 'A' ? null : change.oldOid, objects),
-      after: await small(change.status === 'D' ? null : change.newOid, objects),
-    })
+  const tests: FileChange[] = []
+  const pinned: FileChange[] = []
+  let left = WATCHED
+  const read = async (oid: string | null): Promise<string | null> => {
+    const text = left <= 0 ? null : await small(oid, objects)
+    left -= text?.length ?? 0
+    return text
   }
-  const tests =
-    options.weakenedTests === 'off' ? [] : weakenedTests(texts.filter(({ path }) => isTestFile(path)))
-  const weakened = tests.map(({ path, text }) => `${path}: ${text}`)
-  const pins = changedGateDefinitions(texts, options.gateCommands).map(
+  for (const { path, status, oldOid, newOid } of changes) {
+    const [old, now] = [status === 'A' ? null : oldOid, status === 'D' ? null : newOid]
+    const isTest = options.weakenedTests !== 'off' && mayHoldTests(path)
+    const isRead = isReadForPins(path)
+    const texts = isTest || isRead ? [await read(old), await read(now)] : []
+    const [before = null, after = null] = texts
+    if (isTest) tests.push({ path, before, after })
+    // Where nothing of a text counts, its id stands for it.
+    pinned.push(
+      isRead ? { path, before: before ?? old, after: after ?? now } : { path, before: old, after: now },
+    )
+  }
+  const weakened = weakenedTests(tests).map(({ path, text }) => `${path}: ${text}`)
+  const pins = changedGateDefinitions(pinned, options.gateCommands).map(
     ({ path, gate, text }) => `${path} (gate ${gate}): ${text}`,
   )
   return { weakened, remarks: [...weakened, ...pins].map((text) => options.redactor.redact(text)) }

@@ -13,6 +13,18 @@ export type Pin = { path: string; gate: string; text: string }
 
 const MAX_PINS = 100
 
+/** Whether the text of a file with that name says more than that it changed; for others any two texts will do. */
+export function isReadForPins(path: string): boolean {
+  const name = baseName(path)
+  return (
+    name === 'package.json' ||
+    isMakefile(path) ||
+    !name.slice(1).includes('.') ||
+    /\.(?:ba|z)?sh$/.test(name) ||
+    configsOf(path).length > 0
+  )
+}
+
 /**
  * The changes, at most 100, to what the gates' commands run: package.json scripts (with `pre` and `post`, and those
  * that they call), Makefile targets, scripts named in the commands, and test, lint and type configuration. A gate
