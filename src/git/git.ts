@@ -293,7 +293,7 @@ export class Git {
 
   /** Where somebody wrote our index since then, it is made `tree` anew; every file is then read again. */
   async openIndex(tree: string): Promise<void> {
-    if (this.#sealed === undefined || (await this.#indexDigest()) === this.#sealed) return
+    if (this.#sealed !== undefined && (await this.#indexDigest()) === this.#sealed) return
     await this.unlock()
     await rm(join(this.own, 'index'), { force: true, recursive: true })
     await this.run(['read-tree', tree])

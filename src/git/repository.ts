@@ -29,7 +29,7 @@ export type RepositoryOptions = {
   stateCommits: boolean
   /** The subject of state commits (`commits.message`); null for the loop's own words. */
   stateSubject: string | null
-  examine(changes: readonly Change[], objects: CatFile): Promise<Examination>
+  examine(changes: readonly Change[], objects: CatFile, base: string): Promise<Examination>
   /** The clone as it was before any agent ran. */
   snapshot: Snapshot
   submodules: Submodules
@@ -362,7 +362,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     await reset(mine.filter((change) => change.path !== files.prd && change.path !== files.progress))
     const nested = await removeNested(state.green, theirs)
     if (nested.length > 0) return { kind: 'refused', failure: nestedFailure(nested.map(options.redact)) }
-    const seen = await options.examine(theirs, objects)
+    const seen = await options.examine(theirs, objects, state.green)
     if (seen.failure !== null) return { kind: 'refused', failure: seen.failure }
     const hidden = await newlyIgnored(git, objects, state.green, theirs)
     if (hidden.length > 0) return { kind: 'refused', failure: hiddenFailure(hidden.map(options.redact)) }
@@ -390,7 +390,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     const own = staged.changes.filter(isRalphs)
     const work = staged.changes.filter((change) => !isRalphs(change))
     await removeNested(state.green, work)
-    const { dropped } = await options.examine(work, objects)
+    const { dropped } = await options.examine(work, objects, state.green)
     await reset([...own, ...work.filter((change) => dropped.includes(change.path))])
     if (work.length === dropped.length) return null
     const shown = dropped.map(options.redact)

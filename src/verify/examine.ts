@@ -9,7 +9,7 @@ import {
   type Refusal,
   sayRefusals,
 } from './guard.ts'
-import { changedGateDefinitions, isReadForPins } from './pins.ts'
+import { changedGateDefinitions, isReadForPins, namedElsewhere } from './pins.ts'
 import { type FileChange, mayHoldTests, weakenedTests } from './weakened.ts'
 
 /** A changed path as the repository sees it. */
@@ -46,9 +46,10 @@ export function createExamine(options: ExamineOptions) {
   return async (
     changes: readonly Change[],
     objects: Objects,
+    base: string,
   ): Promise<{ failure: Failure | null; dropped: string[]; remarks: string[] }> => {
     const refusals = await guard(changes, objects, options)
-    const watched = await watch(changes, objects, options)
+    const watched = await watch(changes, objects, base, options)
     const dropped = [...new Set(refusals.map((refusal) => refusal.path))]
     const remarks = watched.remarks.slice(0, REMARKS)
     if (refusals.length > 0) {
@@ -99,7 +100,7 @@ async function guard(
   return refusals
 }
 
-async function watch(changes: readonly Change[], objects: Objects, options: ExamineOptions) {
+async function watch(changes: readonly Change[], objects: Objects, base: string, options: ExamineOptions) {
   const tests: FileChange[] = []
   const pinned: FileChange[] = []
   let left = WATCHED
@@ -121,10 +122,44 @@ async function watch(changes: readonly Change[], objects: Objects, options: Exam
     )
   }
   const weakened = weakenedTests(tests).map(({ path, text }) => `${path}: ${text}`)
-  const pins = changedGateDefinitions(pinned, options.gateCommands).map(
+  const files = await withSources(pinned, objects, base, options.gateCommands)
+  const pins = changedGateDefinitions(files, options.gateCommands).map(
     ({ path, gate, text }) => `${path} (gate ${gate}): ${text}`,
   )
   return { weakened, remarks: [...weakened, ...pins].map((text) => options.redactor.redact(text)) }
+}
+
+/** Where gates are defined, in the folders that changed and above them. */
+const SOURCES = ['package.json', 'Makefile', 'makefile', 'GNUmakefile']
+const MOST_SOURCES = 200
+
+/** With the files that did not change and say what a gate runs: package.json may name the script that did. */
+async function withSources(
+  changed: readonly FileChange[],
+  objects: Objects,
+  base: string,
+  gates: string[],
+): Promise<FileChange[]> {
+  const files = [...changed]
+  const known = new Set(changed.map(({ path }) => path))
+  const add = async (path: string): Promise<void> => {
+    if (known.has(path) || known.size > changed.length + MOST_SOURCES || /[\n\0]/.test(path)) return
+    known.add(path)
+    const text = await small(`${base}:${path}`, objects)
+    if (text !== null) files.push({ path, before: text, after: text })
+  }
+  const folders = new Set([''])
+  for (const { path } of changed) {
+    for (let at = path.lastIndexOf('/'); at > 0 && folders.size < 50; at = path.lastIndexOf('/', at - 1))
+      folders.add(path.slice(0, at + 1))
+  }
+  for (const folder of folders) for (const name of SOURCES) await add(folder + name)
+  // A script may name the next one.
+  for (let count = -1; count < files.length; ) {
+    count = files.length
+    for (const name of namedElsewhere(files, gates)) await add(name)
+  }
+  return files
 }
 
 /** The text of a blob of at most a megabyte; larger ones are no tests and no gate definitions. */

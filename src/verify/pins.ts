@@ -47,6 +47,16 @@ export function changedGateDefinitions(files: PinnedFile[], gateCommands: string
   return pins.slice(0, MAX_PINS)
 }
 
+/** Names of scripts that the gates lead to and that are not among the files, whether they are there or not. */
+export function namedElsewhere(files: PinnedFile[], gateCommands: string[]): string[] {
+  const sources = readSources(files)
+  const known = new Set(files.flatMap((file) => namesOf(file.path)))
+  const named = gateCommands.flatMap((gate) => [
+    ...reachedBy(gate, (kind, name) => sources[kind](name)).files,
+  ])
+  return [...new Set(named)].filter((name) => !known.has(name))
+}
+
 function changesIn(file: PinnedFile, settings: Config[], gate: string, reached: Reached): string[] {
   if (namesOf(file.path).some((name) => reached.files.has(name)))
     return [`${baseName(file.path)}, which the gate runs, was ${whatHappened(file)}`]
@@ -130,6 +140,8 @@ const PACKAGE_KEYS: Record<string, RegExp> = {
   prettier: /^prettier$/,
   stylelint: /^stylelint$/,
   vitest: /^vitest$/,
+  babel: /^(?:jest|react-scripts)$/,
+  packageManager: /^(?:pnpm|yarn|corepack)$/,
   wireit: /^(?:npm|pnpm|yarn|wireit)$/,
 }
 
@@ -327,8 +339,25 @@ const CONFIGS: Config[] = [
     files: /(?:^|\/)\.(?:npmrc|yarnrc(?:\.yml)?)$/,
     tools: /^(?:npm|pnpm|yarn|npx)$/,
     kind: 'test',
-    lines: /script-?shell|ignore-?scripts|node-?options/i,
+    lines: /script-?shell|ignore-?scripts|node-?options|yarn-?path|plugins|^- /i,
   },
+  {
+    files: /(?:^|\/)pnpm-workspace\.yaml$/,
+    tools: /^pnpm$/,
+    kind: 'test',
+    lines: /^- |packages:|script-?shell|ignore-?scripts|node-?options|shell-?emulator/i,
+  },
+  { files: /(?:^|\/)\.pnpmfile\.[cm]?js$/, tools: /^pnpm$/, kind: 'test' },
+  {
+    files: /(?:^|\/)(?:babel\.config\.\w+|\.babelrc(?:\.\w+)?|\.swcrc)$/,
+    tools: /^(?:jest|react-scripts)$/,
+    kind: 'test',
+  },
+  { files: /(?:^|\/)web-test-runner\.config\.[cm]?[jt]s$/, tools: /^(?:wtr|web-test-runner)$/, kind: 'test' },
+  { files: /(?:^|\/)cucumber\.(?:[cm]?js|json|ya?ml)$/, tools: /^cucumber(?:-js)?$/, kind: 'test' },
+  { files: /(?:^|\/)angular\.json$/, tools: /^ng$/, kind: 'test' },
+  { files: /(?:^|\/)\.?lefthook(?:-local)?\.(?:ya?ml|toml|json)$/, tools: /^lefthook$/, kind: 'test' },
+  { files: /(?:^|\/)\.?mise(?:\.[\w-]+)?\.toml$/, tools: /^mise$/, kind: 'test' },
   {
     files: /(?:^|\/)tsconfig[\w.-]*\.json$/,
     tools: /^(?:tsc|vue-tsc|svelte-check|astro|tsgo|ts-jest|tsd)$/,
@@ -405,8 +434,24 @@ const CONFIGS: Config[] = [
     kind: 'lint',
   },
   { files: /(?:^|\/)(?:\.?mypy\.ini|pyrightconfig\.json)$/, tools: PYTHON_TYPES, kind: 'types' },
+  // A module of the project's own with that name is what python finds first.
+  {
+    files:
+      /(?:^|\/)(?:sitecustomize|usercustomize)\.py$|^(?:pytest|_pytest|unittest|tox|nox|coverage)(?:\.py|\/__init__\.py)$/,
+    tools: PYTHON_TESTS,
+    kind: 'test',
+  },
+  { files: /(?:^|\/)hatch\.toml$/, tools: /^hatch$/, kind: 'test' },
+  { files: /(?:^|\/)pipfile$/, tools: /^pipenv$/, kind: 'test', only: /^scripts/ },
 
   { files: /(?:^|\/)\.golangci[\w.-]*$/, tools: /^golangci-lint$/, kind: 'lint' },
+  { files: /(?:^|\/)go\.work$/, tools: /^go$/, kind: 'test' },
+  {
+    files: /(?:^|\/)go\.mod$/,
+    tools: /^go$/,
+    kind: 'test',
+    lines: /^(?:go|toolchain|godebug|ignore|tool)\b|=>|^replace\b/,
+  },
   {
     files: /(?:^|\/)cargo\.toml$/,
     tools: /^cargo$/,
@@ -422,6 +467,9 @@ const CONFIGS: Config[] = [
     kind: 'test',
   },
   { files: /(?:^|\/)\.?(?:clippy|rustfmt)\.toml$/, tools: /^cargo$/, kind: 'lint' },
+  { files: /^(?!(?:.*\/)?src\/)(?:.*\/)?build\.rs$/, tools: /^cargo$/, kind: 'test' },
+  { files: /(?:^|\/)\.mvn\//, tools: /^(?:mvnw?|mvnd)$/, kind: 'test' },
+  { files: /(?:^|\/)gradle\/wrapper\//, tools: /^gradlew$/, kind: 'test' },
   {
     files: /(?:^|\/)pom\.xml$/,
     tools: /^(?:mvnw?|mvnd)$/,
@@ -429,13 +477,13 @@ const CONFIGS: Config[] = [
     lines: /test|surefire|failsafe|skip|exclude|ignore|checkstyle|spotbugs|pmd/i,
   },
   {
-    files: /(?:^|\/)(?:build|settings)\.gradle(?:\.kts)?$|(?:^|\/)gradle\.properties$/,
+    files: /\.gradle(?:\.kts)?$|(?:^|\/)gradle\.properties$/,
     tools: /^gradlew?$/,
     kind: 'test',
     lines: /test(?!implementation|runtimeonly|compileonly)|skip|exclude|ignore|check|enabled|onlyif/i,
   },
   { files: /(?:^|\/)\.?justfile$/, tools: /^just$/, kind: 'test' },
-  { files: /(?:^|\/)taskfile\.ya?ml$/, tools: /^(?:task|go-task)$/, kind: 'test' },
+  { files: /(?:^|\/)taskfile(?:\.dist)?\.ya?ml$/, tools: /^(?:task|go-task)$/, kind: 'test' },
 ]
 
 function configsOf(path: string): Config[] {
