@@ -2,7 +2,7 @@
 
 import { pyStatementEnd } from './python.ts'
 import { type Helper, nesting, type TestCase } from './shared.ts'
-import { closing, type Language, nextCode, type Source, type Span, statementEnd } from './source.ts'
+import { closing, elements, type Language, nextCode, type Source, type Span, statementEnd } from './source.ts'
 
 const FUNCTIONS: Record<Language, RegExp> = {
   javascript:
@@ -94,9 +94,17 @@ export function assertionsIn(source: Source): Span[] {
     const open = match[0].endsWith('(') || /[[{]$/.test(match[0]) ? from + match[0].length - 1 : -1
     const end = Math.min(statementEnd(source, from), from + LONGEST_ASSERTION)
     const to = Math.max(end, from + match[0].length)
+    if (isUnfinished(source, match[0], open)) continue
     if (!isConstant(source, { from, to }, match[0], open)) found.push({ from, to })
   }
   return found
+}
+
+/** `expect(value)` without a word of what is expected says nothing; with two arguments it is a function of its own. */
+function isUnfinished(source: Source, head: string, open: number): boolean {
+  if (source.language !== 'javascript' || open === -1 || !/^expect(?:\.soft|\.poll)?\s*[<(]/.test(head))
+    return false
+  return source.code[nextCode(source, closing(source, open))] !== '.' && elements(source, open).length === 1
 }
 
 /** `function assertUser(`, `def check_x(`, `func expectOk(` define, they do not call. */

@@ -18,7 +18,8 @@ export function readGo(source: Source): Found {
   const tests: TestCase[] = []
   const head = source.raw.slice(0, Math.max(0, source.code.search(/^package\s/m)))
   const build = /^\/\/(?:go:build| ?\+build)\s/m.exec(head)
-  const groups = [{ span: { from: 0, to: source.code.length }, skips: build === null ? 0 : 1 }]
+  const skips = (build === null ? 0 : 1) + (runsNothing(source) ? 1 : 0)
+  const groups = [{ span: { from: 0, to: source.code.length }, skips }]
   const add = (tooDeep: (span: Span) => boolean, name: string, from: number, open: number): void => {
     const to = closing(source, open)
     if (tooDeep({ from, to })) return
@@ -41,4 +42,12 @@ export function readGo(source: Source): Found {
     add(tooDeep, `Run ${oneLine(/["`]([^"`]*)["`]/.exec(name)?.[1] ?? '')}`, match.index, open)
   }
   return { tests: withGroups(tests, groups), repeats: [], focused: [], parts: [] }
+}
+
+/** A `TestMain` that never says `m.Run()`: no test of the package runs. */
+function runsNothing(source: Source): boolean {
+  const main = /^func\s+TestMain\s*\([^)]*\)\s*\{/m.exec(source.code)
+  if (main === null) return false
+  const open = main.index + main[0].length - 1
+  return !/\bm\b/.test(source.code.slice(open, closing(source, open)))
 }

@@ -15,7 +15,8 @@ import { closing, elements, type Source, type Span } from './source.ts'
 
 const JAVA_SKIPS =
   /@(?:[\w.]*\.)?(?:Disabled\w*|Ignore|EnabledIf\w*|EnabledOn\w*)\b|\benabled\s*=\s*false\b|\bexpected\s*=/g
-const JAVA_BODY_SKIPS = /\b(?:assumeTrue|assumeFalse|assumeThat|assumingThat|abort)\s*\(|\bSkipException\b/g
+const JAVA_BODY_SKIPS =
+  /\b(?:assumeTrue|assumeFalse|assumeThat|assumingThat|abort)\s*\(|\b(?:Skip|TestAborted|AssumptionViolated)Exception\b/g
 
 export function readJava(source: Source): Found {
   const tests: TestCase[] = []

@@ -15,7 +15,9 @@ import { closing, type Source, type Span } from './source.ts'
 
 export function readRust(source: Source): Found {
   const tests: TestCase[] = []
-  const groups: Group[] = []
+  // `#![cfg(...)]` at the top shuts the whole file out.
+  const inner = count(source.code, /#!\[\s*cfg\s*\((?!\s*test\s*\))/g)
+  const groups: Group[] = [{ span: { from: 0, to: source.code.length }, skips: inner }]
   const repeats: Repeat[] = []
   const parts: { span: Span }[] = []
   const tooDeep = nesting()
