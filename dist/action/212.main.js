@@ -363,6 +363,10 @@ class Git {
         // By the file, not by the environment: git looks for refs where the file says.
         if (own !== shared)
             files.push([(0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(own, 'commondir'), `${shared}\n`]);
+        else
+            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_2__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(own, 'commondir'), { recursive: true, force: true });
+        for (const name of ['grafts', 'sparse-checkout'])
+            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_2__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(shared, 'info', name), { recursive: true, force: true });
         for (const [file, text] of files)
             await writeOwn(file, text);
         const boundary = async (dir) => ((await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_5__/* .readRegular */ .VX)((0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(dir, 'shallow')))?.toString('utf8') ?? '').split('\n').filter(Boolean);
@@ -373,7 +377,7 @@ class Git {
     /** Runs git on our own directory. Throws GitError on an exit code that was not accepted. */
     run(args, options = {}) {
         return execute(args, {
-            cwd: this.clone.workTree,
+            cwd: options.directory ?? this.clone.workTree,
             env: { ...this.#env, ...options.env },
             ...pick(options),
         });
@@ -399,7 +403,9 @@ class Git {
         return execute(hard, { cwd: this.clone.workTree, env, ...pick(options) });
     }
     /** Runs a fetch or push against a remote, with its authentication in the environment, for ten minutes at most. */
-    onRemote(remote, args, options = {}) {
+    async onRemote(remote, args, options = {}) {
+        // What a gate or a hook of `prepare` wrote there must not lead the authentication elsewhere.
+        await this.writeConfig();
         return this.run(args, { timeoutMs: REMOTE_MS, ...options, env: { ...remote.env, ...options.env } });
     }
     /** Remembers our index, before control goes to somebody who may write it: flags and forged entries hide changes. */
@@ -408,7 +414,7 @@ class Git {
     }
     /** Where somebody wrote our index since then, it is made `tree` anew; every file is then read again. */
     async openIndex(tree) {
-        if (this.#sealed === undefined || (await this.#indexDigest()) === this.#sealed)
+        if (this.#sealed !== undefined && (await this.#indexDigest()) === this.#sealed)
             return;
         await this.unlock();
         await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_2__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(this.own, 'index'), { force: true, recursive: true });
@@ -875,7 +881,8 @@ function sayHolder(lease) {
 /* harmony export */   Bq: () => (/* binding */ clearWay),
 /* harmony export */   VX: () => (/* binding */ readRegular),
 /* harmony export */   aB: () => (/* binding */ removeOdd),
-/* harmony export */   fR: () => (/* binding */ replaceFile)
+/* harmony export */   fR: () => (/* binding */ replaceFile),
+/* harmony export */   vO: () => (/* binding */ redactFiles)
 /* harmony export */ });
 /* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(3024);
 /* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(1455);
@@ -940,6 +947,28 @@ async function removeOdd(folder) {
         if (entry.isFile() || entry.isDirectory() || entry.isSymbolicLink())
             continue;
         await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(entry.parentPath, entry.name), { force: true });
+    }
+}
+/** Longer files are no text of ours, bytes. */
+const TEXT_LIMIT = 64 * 1024 * 1024;
+/** Makes what lies below a folder fit to be given away: texts are redacted, and whatever is no file is removed. */
+async function redactFiles(folder, redact) {
+    if ((await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.lstat)(folder).catch(() => null))?.isDirectory() !== true)
+        return;
+    for (const entry of await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.readdir)(folder, { recursive: true, withFileTypes: true })) {
+        if (entry.isDirectory())
+            continue;
+        const file = (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(entry.parentPath, entry.name);
+        const found = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.lstat)(file).catch(() => null);
+        const bytes = found !== null && found.size <= TEXT_LIMIT ? await readRegular(file) : null;
+        if (bytes === null) {
+            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.rm)(file, { force: true });
+            continue;
+        }
+        const text = bytes.toString('utf8');
+        const clean = redact(text);
+        if (clean !== text)
+            await replaceFile(file, clean);
     }
 }
 

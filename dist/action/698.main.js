@@ -8,12 +8,16 @@ export const modules = {
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
 /* harmony export */   IZ: () => (/* binding */ trusted),
 /* harmony export */   Up: () => (/* binding */ pick),
+/* harmony export */   Zg: () => (/* binding */ settleFiles),
 /* harmony export */   qw: () => (/* binding */ openFor)
 /* harmony export */ });
-/* harmony import */ var _actions_core__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(3218);
-/* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(94);
-/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(5051);
-/* harmony import */ var _context_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(6354);
+/* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(6760);
+/* harmony import */ var _actions_core__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(3218);
+/* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(94);
+/* harmony import */ var _system_files_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(1870);
+/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(8139);
+/* harmony import */ var _context_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(6354);
+/* harmony import */ var _runner_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(4918);
 var __addDisposableResource = (undefined && undefined.__addDisposableResource) || function (env, value, async) {
     if (value !== null && value !== void 0) {
         if (typeof value !== "object" && typeof value !== "function") throw new TypeError("Object expected.");
@@ -71,16 +75,19 @@ var __disposeResources = (undefined && undefined.__disposeResources) || (functio
 
 
 
+
+
+
 const IDENTITY = {
     name: 'github-actions[bot]',
     email: '41898282+github-actions[bot]@users.noreply.github.com',
 };
 /** Before the base is known: inputs alone. Their mistakes are told later, together with those of the file. */
 async function firstSettings(context) {
-    const { settings } = await (0,_context_js__WEBPACK_IMPORTED_MODULE_3__/* .actionSettings */ .Sh)(context, async () => '{}', {}).catch(async (error) => {
-        if (!(error instanceof _system_errors_js__WEBPACK_IMPORTED_MODULE_1__/* .UserError */ .yo))
+    const { settings } = await (0,_context_js__WEBPACK_IMPORTED_MODULE_5__/* .actionSettings */ .Sh)(context, async () => '{}', {}).catch(async (error) => {
+        if (!(error instanceof _system_errors_js__WEBPACK_IMPORTED_MODULE_2__/* .UserError */ .yo))
             throw error;
-        return (0,_context_js__WEBPACK_IMPORTED_MODULE_3__/* .actionSettings */ .Sh)({
+        return (0,_context_js__WEBPACK_IMPORTED_MODULE_5__/* .actionSettings */ .Sh)({
             ...context,
             inputs: pick(context.inputs, [
                 'token',
@@ -96,15 +103,15 @@ async function firstSettings(context) {
 }
 /** The checkout, with everything that is to be redacted known. */
 function openFor(context, settings, token, secrets = []) {
-    return (0,_wire_js__WEBPACK_IMPORTED_MODULE_2__/* .openWorkshop */ ._M)({
+    return (0,_wire_js__WEBPACK_IMPORTED_MODULE_4__/* .openWorkshop */ ._M)({
         settings,
         secrets,
         env: context.env,
         directory: context.workspace,
-        remote: (0,_context_js__WEBPACK_IMPORTED_MODULE_3__/* .remoteOf */ .e1)(context.place, token),
-        publishRemote: settings.publishToken === null ? null : (0,_context_js__WEBPACK_IMPORTED_MODULE_3__/* .remoteOf */ .e1)(context.place, settings.publishToken),
+        remote: (0,_context_js__WEBPACK_IMPORTED_MODULE_5__/* .remoteOf */ .e1)(context.place, token),
+        publishRemote: settings.publishToken === null ? null : (0,_context_js__WEBPACK_IMPORTED_MODULE_5__/* .remoteOf */ .e1)(context.place, settings.publishToken),
         identity: IDENTITY,
-        warn: (message) => _actions_core__WEBPACK_IMPORTED_MODULE_0__/* .warning */ .$e(message),
+        warn: (message) => _actions_core__WEBPACK_IMPORTED_MODULE_1__/* .warning */ .$e(message),
     });
 }
 /** The settings of the trusted side: inputs, and the configuration file as the base branch has it now. */
@@ -113,7 +120,7 @@ async function trusted(context, token) {
     try {
         const early = __addDisposableResource(env_1, await openFor(context, await firstSettings(context), token), false);
         const base = await baseOf(context, early);
-        const read = await (0,_context_js__WEBPACK_IMPORTED_MODULE_3__/* .actionSettings */ .Sh)(context, (path) => early.repository.read(base.sha, path), {});
+        const read = await (0,_context_js__WEBPACK_IMPORTED_MODULE_5__/* .actionSettings */ .Sh)(context, (path) => early.repository.read(base.sha, path), {});
         return { ...read, base };
     }
     catch (e_1) {
@@ -128,7 +135,7 @@ async function baseOf(context, workshop) {
     const branch = context.inputs['base-branch']?.trim() || context.place.defaultBranch;
     const sha = await workshop.store.head(branch);
     if (sha === null) {
-        throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_1__/* .UserError */ .yo([
+        throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_2__/* .UserError */ .yo([
             {
                 path: 'input base-branch',
                 found: branch,
@@ -142,6 +149,13 @@ async function baseOf(context, workshop) {
 }
 function pick(all, names) {
     return Object.fromEntries(Object.entries(all).filter(([name, value]) => names.includes(name) && value.trim() !== ''));
+}
+/** After the last program that is not trusted: what it may have written where we, the runner and people read. */
+async function settleFiles({ clone, redactor }) {
+    (0,_runner_js__WEBPACK_IMPORTED_MODULE_6__/* .reclaimFiles */ .H)();
+    // What is uploaded lies where an agent can write, too.
+    for (const name of ['transcripts', 'logs'])
+        await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_3__/* .redactFiles */ .vO)((0,node_path__WEBPACK_IMPORTED_MODULE_0__.join)(clone.gitDir, 'ralph', name), redactor.redact);
 }
 
 
@@ -506,8 +520,8 @@ var lib_settings = __webpack_require__(7038);
 var errors = __webpack_require__(94);
 // EXTERNAL MODULE: ./lib/system/process.js + 1 modules
 var process = __webpack_require__(9987);
-// EXTERNAL MODULE: ./lib/wire.js + 42 modules
-var wire = __webpack_require__(5051);
+// EXTERNAL MODULE: ./lib/wire.js + 43 modules
+var wire = __webpack_require__(8139);
 // EXTERNAL MODULE: ./lib/action/context.js + 1 modules
 var action_context = __webpack_require__(6354);
 // EXTERNAL MODULE: ./lib/action/open.js
@@ -733,7 +747,7 @@ async function doPart(part, context, secrets, log, signal) {
             ...(work === null ? {} : { agent: replayed(work, repository, objects, redactor.redact) }),
             ...(part === 'gate' && work === null ? { agent: nobody.agent } : {}),
         });
-        (0,runner/* remember */.k)({ mark, finished: 'true' });
+        (0,runner/* remember */.kY)({ mark, finished: 'true' });
         await repository.checkOut(state.green, null);
         await (0,git_clone/* moveClone */.HN)(git, snapshot, state.branch, state.green, []);
         const local = { ...ports, store: silent(store) };
@@ -757,7 +771,7 @@ async function runWork(state, limits, ports, workshop, claim) {
     const heard = { session: null, judged: null };
     const gates = { ...ports.gates, run: async () => [] };
     const ours = (step) => ['agent', 'guard', 'judge', 'verify'].includes(step.kind) || (step.kind === 'gates' && step.attempt.empty);
-    await (0,loop/* loop */.H)(state, limits, { ...ports, agent: overheard(ports.agent, heard), gates }, ours);
+    await (0,loop/* loop */.H)(state, limits, { ...ports, agent: overheard(ports.agent, heard), gates }, ours).finally(() => (0,action_open/* settleFiles */.Zg)(workshop));
     const changed = heard.session === null ? [] : await repository.dirt(state.green);
     const commit = changed.length === 0
         ? null
@@ -770,7 +784,7 @@ async function runGate(state, limits, ports, workshop, claim) {
     const results = { code: null, gates: [] };
     const gates = recorded(ports.gates, workshop.git, workshop.objects, results);
     const ours = (step) => ['agent', 'guard', 'gates', 'judge', 'baseline', 'join', 'verify'].includes(step.kind);
-    await (0,loop/* loop */.H)(state, limits, { ...ports, gates }, ours);
+    await (0,loop/* loop */.H)(state, limits, { ...ports, gates }, ours).finally(() => (0,action_open/* settleFiles */.Zg)(workshop));
     core/* setOutput */.uH('handover', writeHandover(fitGates({ nonce: claim.nonce, ...results })));
     const red = results.gates.filter((gate) => !gate.ok && !gate.advisory).map((gate) => gate.name);
     return { neutral: red.length === 0 ? 'every gate is green' : `red: ${red.join(', ')}` };
@@ -6587,7 +6601,7 @@ function timerMs(ms) {
 
 /***/ }),
 
-/***/ 5051:
+/***/ 8139:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 
@@ -6789,6 +6803,8 @@ function withoutKeys(text) {
 
 // EXTERNAL MODULE: external "node:stream/promises"
 var external_node_stream_promises_ = __webpack_require__(6466);
+// EXTERNAL MODULE: ./lib/system/voice.js
+var voice = __webpack_require__(2595);
 ;// CONCATENATED MODULE: ./lib/agents/run.js
 // Runs one session of an agent: command line, stream, transcript, end.
 var __addDisposableResource = (undefined && undefined.__addDisposableResource) || function (env, value, async) {
@@ -6852,6 +6868,7 @@ var __disposeResources = (undefined && undefined.__disposeResources) || (functio
 
 
 
+
 const TRANSCRIPT_LIMIT = 64 * 1024 * 1024;
 const VERSION_TIMEOUT_MS = 20_000;
 /** A file that a tool wrote stands in an event of one line. */
@@ -6891,9 +6908,11 @@ async function runAgent(request) {
             as: request.as ?? null,
             lineLimit: LINE_LIMIT,
             onLine: (stream, line) => {
-                transcript.write(stream, line);
+                // A control sequence in the middle of a key would hide it from the redactor.
+                const plain = (0,voice/* withoutControls */.DJ)(line);
+                transcript.write(stream, plain);
                 // stdout is parsed as it is: in a line of JSON a secret may cover more than one field.
-                for (const event of parser.line(stream, stream === 'stderr' ? errors(line) : line)) {
+                for (const event of parser.line(stream, stream === 'stderr' ? errors(plain) : line)) {
                     if (event.kind === 'usage' && isBeyond(request, event.usage))
                         spent.abort();
                     tell(event);
@@ -7065,7 +7084,7 @@ function openTranscript(path, redactor, tell) {
 function shown(event, cwd, redact) {
     switch (event.kind) {
         case 'text':
-            return { ...event, text: redact(event.text) };
+            return { ...event, text: redact(event.text.split('\n').map(voice/* withoutControls */.DJ).join('\n')) };
         case 'tool':
             return {
                 ...event,
@@ -8965,6 +8984,7 @@ function plain(text, limit) {
 
 
 
+
 const CAPTURE_BYTES = 64 * 1024;
 const MESSAGE = 400;
 function createSessions(options) {
@@ -9020,7 +9040,7 @@ function createSessions(options) {
             conflict,
         };
     }
-    const oneLine = (text) => options.redactor.redact(text).replace(/\s+/g, ' ').trim().slice(0, MESSAGE);
+    const oneLine = (text) => options.redactor.redact((0,voice/* withoutControls */.DJ)(text)).replace(/\s+/g, ' ').trim().slice(0, MESSAGE);
     return {
         async work(state, attempt, { conflict, ...bounds }, signal) {
             const story = state.prd.userStories.find((one) => one.id === attempt.storyId);
@@ -9287,8 +9307,120 @@ function parseRaw(output) {
     return changes;
 }
 
+;// CONCATENATED MODULE: ./lib/git/unseen.js
+// What gates would see and no diff shows: `.git` folders, what a new rule ignores, bytes that git stores otherwise.
+
+
+
+
+/** The entries named `.git` below the top that belong to no submodule of `tree`, after everything was staged. */
+async function nestedGits(git, tree, changes) {
+    const [listed, empty] = await Promise.all([
+        git.run(['ls-tree', '-r', '-d', '-z', tree]),
+        git.run(['ls-files', '-z', '--others', '--directory', '--exclude-standard']),
+    ]);
+    const folders = new Set();
+    for (const entry of listed.stdout.split('\0')) {
+        if (entry.startsWith('040000 '))
+            folders.add(entry.slice(entry.indexOf('\t') + 1));
+    }
+    for (const { path, newMode } of changes) {
+        if (newMode === '160000')
+            continue;
+        for (let at = (0,external_node_path_.dirname)(path); at !== '.' && !folders.has(at); at = (0,external_node_path_.dirname)(at))
+            folders.add(at);
+    }
+    const found = [];
+    const look = async (folder) => {
+        if ((await (0,promises_.lstat)((0,external_node_path_.join)(git.clone.workTree, folder, '.git')).catch(() => null)) !== null)
+            found.push(`${folder}/.git`);
+    };
+    await Promise.all([...folders].map(look));
+    // What git calls untracked now has nothing that it can store: an empty folder, or one with `.git` alone.
+    const walk = async (folder) => {
+        await look(folder);
+        const inside = await (0,promises_.readdir)((0,external_node_path_.join)(git.clone.workTree, folder), { withFileTypes: true }).catch(() => []);
+        for (const one of inside)
+            if (one.isDirectory() && one.name !== '.git')
+                await walk(`${folder}/${one.name}`);
+    };
+    for (const name of empty.stdout.split('\0'))
+        if (name.endsWith('/'))
+            await walk(name.slice(0, -1));
+    return [...new Set(found)].sort();
+}
+/**
+ * Files and folders that are ignored now and were not by the rules of `green`, without what tools write: gates see
+ * them, and the commit does not hold them. Nothing is asked of git where no rule has changed.
+ */
+async function newlyIgnored(git, objects, green, changes) {
+    if (!changes.some(({ path }) => isRules(path)))
+        return [];
+    const ignored = await git.run([
+        'ls-files',
+        '-z',
+        '--others',
+        '--ignored',
+        '--exclude-standard',
+        '--directory',
+    ]);
+    const paths = ignored.stdout.split('\0').filter((path) => path !== '' && !isToolOutput(path));
+    if (paths.length === 0)
+        return [];
+    const before = await (0,promises_.mkdtemp)((0,external_node_path_.join)((0,external_node_os_.tmpdir)(), 'ralph-rules-'));
+    try {
+        const listed = await git.run(['ls-tree', '-r', '-z', '--name-only', green]);
+        for (const path of listed.stdout.split('\0').filter(isRules)) {
+            await (0,promises_.mkdir)((0,external_node_path_.join)(before, (0,external_node_path_.dirname)(path)), { recursive: true });
+            await (0,promises_.writeFile)((0,external_node_path_.join)(before, path), (await objects.contents(`${green}:${path}`)) ?? '');
+        }
+        const known = await git.run(['check-ignore', '--no-index', '-z', '--stdin'], {
+            // A path here is one, whatever it begins with; the command knows no other way to say so.
+            env: { GIT_WORK_TREE: before, GIT_LITERAL_PATHSPECS: '0' },
+            directory: before,
+            input: paths.map((path) => `./${path}\0`).join(''),
+            accept: [1],
+        });
+        const old = new Set(known.stdout.split('\0'));
+        return paths.filter((path) => !old.has(`./${path}`));
+    }
+    finally {
+        await (0,promises_.rm)(before, { recursive: true, force: true });
+    }
+}
+function isRules(path) {
+    return /(?:^|\/)\.gitignore$/i.test(path);
+}
+/** Folders and files that tools write, and that every project ignores sooner or later. */
+const TOOL_FOLDERS = /^(?:node_modules|bower_components|jspm_packages|dist|build|out|output|target|bin|obj|coverage|htmlcov|vendor|venv|env|tmp|temp|logs|__pycache__|site-packages|wheels|eggs|sdist|test-results|playwright-report|storybook-static|Pods|DerivedData|\.(?!git|ralph)[\w-]+|.+\.egg-info|.+\.xcodeproj)$/;
+const TOOL_FILES = /^(?:\.(?!git).*|.*\.(?:log|pyc|pyo|class|jar|o|a|so|dylib|dll|exe|wasm|tsbuildinfo|tgz|tar|gz|zip|whl|pid|lock|tmp|temp|bak|swp|orig|rej|cache|map|db|sqlite3?|prof|out|test|cov|lcov|env|pem|key)|.*~|Thumbs\.db|Desktop\.ini|coverage\.\w+|junit.*\.xml|Cargo\.lock|npm-debug.*)$/i;
+function isToolOutput(path) {
+    const names = path.split('/');
+    const file = names.pop() ?? '';
+    return names.some((name) => TOOL_FOLDERS.test(name)) || (file !== '' && TOOL_FILES.test(file));
+}
+/** The paths of attributes: they say what git stores and checks out, of other files too. */
+function attributesIn(paths) {
+    return paths.filter((path) => /(?:^|\/)\.gitattributes$/i.test(path));
+}
+/** The files of the diff whose bytes on the disk are not those that git stores (line ends). */
+async function storedOtherwise(git, changes) {
+    const found = [];
+    for (const { path, newMode, newOid } of changes) {
+        if (newMode !== '100644' && newMode !== '100755')
+            continue;
+        const bytes = await (0,promises_.readFile)((0,external_node_path_.join)(git.clone.workTree, path));
+        const hash = (0,external_node_crypto_.createHash)(newOid.length === 64 ? 'sha256' : 'sha1');
+        const oid = hash.update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
+        if (oid !== newOid)
+            found.push(path);
+    }
+    return found;
+}
+
 ;// CONCATENATED MODULE: ./lib/git/repository.js
 // The work tree and its commits: checks out, inspects, keeps, restores and joins. Implements RepositoryPort.
+
 
 
 
@@ -9327,6 +9459,8 @@ function createRepository(git, objects, options) {
     let indexTree = null;
     /** Paths of the last candidate, so that its lockfiles are known without another diff. */
     let gated = null;
+    /** `.git` entries below the top that were there before any agent ran. */
+    let nestedBefore = null;
     /** Works on our index as we left it; `tree` is what it holds where that is not known. */
     async function onIndex(tree, act) {
         await git.openIndex(indexTree ?? tree);
@@ -9352,7 +9486,11 @@ function createRepository(git, objects, options) {
         await git.unlock();
         indexTree = null;
         try {
-            await git.run(['add', '-A', '--', '.']);
+            const { stderr } = await git.run(['add', '-A', '--', '.']);
+            // git goes on without it, and the gates may open it again.
+            const closed = /^warning: (could not open directory .*)$/m.exec(stderr)?.[1];
+            if (closed !== undefined)
+                return { unreadable: options.redact(closed) };
         }
         catch (error) {
             if (error instanceof git_git/* GitError */.XS)
@@ -9402,10 +9540,59 @@ function createRepository(git, objects, options) {
     async function toTree(tree) {
         await git.unlock();
         indexTree = null;
-        await git.run(['read-tree', '--reset', '-u', tree]);
-        await git.run(['clean', '-ffdq', '--', '.']);
+        try {
+            await checkOutTree(tree);
+        }
+        catch (error) {
+            if (!(error instanceof git_git/* GitError */.XS))
+                throw error;
+            // A folder that its owner may not write to keeps what is in it.
+            await openUp(top);
+            await checkOutTree(tree);
+        }
         await options.submodules.reset();
         indexTree = tree;
+    }
+    async function checkOutTree(tree) {
+        const [names, loose] = await Promise.all([
+            git.run(['diff-index', '--cached', '--name-only', '-z', '--no-renames', tree, '--']),
+            git.run(['ls-files', '-z', '--others', '--exclude-standard', '--', ':(glob)**/.gitattributes'], {
+                env: { GIT_LITERAL_PATHSPECS: '0' },
+            }),
+        ]);
+        const changed = attributesIn(names.stdout.split('\0'));
+        // Attributes that nobody committed, or that go now, would count at the checkout, too.
+        for (const path of [...changed, ...attributesIn(loose.stdout.split('\0'))])
+            await (0,promises_.rm)((0,external_node_path_.join)(top, path), { recursive: true, force: true });
+        // Files that stay would stay as other attributes had them: every file is written anew.
+        if (changed.length > 0)
+            await (0,promises_.rm)((0,external_node_path_.join)(git.own, 'index'), { force: true });
+        await git.run(['read-tree', '--reset', '-u', tree]);
+        await git.run(['clean', '-ffdq', '--', '.']);
+    }
+    /** The `.git` entries that came since the job began; they are removed, for no commit can hold them. */
+    async function removeNested(against, changes) {
+        const all = await nestedGits(git, `${against}^{tree}`, changes);
+        const fresh = all.filter((path) => nestedBefore?.has(path) !== true);
+        for (const path of fresh)
+            await (0,promises_.rm)((0,external_node_path_.join)(top, path), { recursive: true, force: true });
+        return fresh;
+    }
+    /** Makes the work tree what somebody gets who checks the tree out: git may store other bytes than an agent wrote. */
+    async function asStored(tree, changes) {
+        if (attributesIn(changes.map(({ path }) => path)).length > 0) {
+            await (0,promises_.rm)((0,external_node_path_.join)(git.own, 'index'), { force: true });
+            await toTree(tree);
+            return;
+        }
+        const other = await storedOtherwise(git, changes);
+        if (other.length === 0)
+            return;
+        for (const path of other)
+            await (0,promises_.rm)((0,external_node_path_.join)(top, path), { force: true });
+        await git.run(['checkout-index', '-f', '-u', '-z', '--stdin'], {
+            input: other.map((path) => `${path}\0`).join(''),
+        });
     }
     /** Whether anything in the work tree differs from our index. */
     async function touched() {
@@ -9505,6 +9692,8 @@ function createRepository(git, objects, options) {
         return git.line(['write-tree'], { env });
     }
     async function checkOut(commit, kept) {
+        await git.writeConfig();
+        nestedBefore ??= new Set(await nestedGits(git, `${commit}^{tree}`, []));
         const green = await treeOf(commit);
         if (kept === null) {
             await settle(commit);
@@ -9538,9 +9727,15 @@ function createRepository(git, objects, options) {
         const mine = staged.changes.filter(isRalphs);
         const theirs = staged.changes.filter((change) => !isRalphs(change));
         await reset(mine.filter((change) => change.path !== files.prd && change.path !== files.progress));
-        const seen = await options.examine(theirs, objects);
+        const nested = await removeNested(state.green, theirs);
+        if (nested.length > 0)
+            return { kind: 'refused', failure: nestedFailure(nested.map(options.redact)) };
+        const seen = await options.examine(theirs, objects, state.green);
         if (seen.failure !== null)
             return { kind: 'refused', failure: seen.failure };
+        const hidden = await newlyIgnored(git, objects, state.green, theirs);
+        if (hidden.length > 0)
+            return { kind: 'refused', failure: hiddenFailure(hidden.map(options.redact)) };
         const tree = await git.line(['write-tree']);
         indexTree = tree;
         const commit = await commitTree(tree, [state.green], (0,loop_files/* storyMessage */.D1)(state, attempt.storyId, attempt.iteration, options.redact));
@@ -9548,6 +9743,7 @@ function createRepository(git, objects, options) {
         // The gates must run on the candidate's bytes: what was reset in the index is put back in the work tree too.
         if (mine.length > 2)
             await toTree(tree);
+        await asStored(tree, theirs);
         return { kind: 'candidate', commit, empty: theirs.length === 0, remarks: seen.remarks };
     }
     async function keep(state) {
@@ -9559,7 +9755,8 @@ function createRepository(git, objects, options) {
         }
         const own = staged.changes.filter(isRalphs);
         const work = staged.changes.filter((change) => !isRalphs(change));
-        const { dropped } = await options.examine(work, objects);
+        await removeNested(state.green, work);
+        const { dropped } = await options.examine(work, objects, state.green);
         await reset([...own, ...work.filter((change) => dropped.includes(change.path))]);
         if (work.length === dropped.length)
             return null;
@@ -9746,6 +9943,32 @@ function createRepository(git, objects, options) {
 function submoduleFailure(files) {
     const detail = `A submodule is another repository: what is changed there cannot be committed here.\n${files.slice(0, 50).join('\n')}`;
     return { kind: 'guard', summary: `files of a submodule were changed (${files.length})`, detail };
+}
+function nestedFailure(paths) {
+    const detail = `No commit can hold what is in a folder named \`.git\`, so nothing may depend on it; it was removed:\n${listed(paths)}`;
+    return { kind: 'guard', summary: `a \`.git\` was left in ${paths[0] ?? ''}`, detail };
+}
+function hiddenFailure(paths) {
+    const detail = `A rule that was added to .gitignore keeps these out of the commit, but the gates would see them. Take the rule back, or delete them:\n${listed(paths)}`;
+    return { kind: 'guard', summary: `a new rule of .gitignore hides ${paths[0] ?? ''}`, detail };
+}
+function listed(paths) {
+    const lines = paths.slice(0, 50).map((path) => `- ${JSON.stringify(path.slice(0, 160))}`);
+    if (paths.length > lines.length)
+        lines.push(`- and ${paths.length - lines.length} more`);
+    return lines.join('\n');
+}
+/** Gives the owner back what is his: an agent may have closed folders. Links are not followed. */
+async function openUp(folder) {
+    const found = await (0,promises_.lstat)(folder).catch(() => null);
+    if (found?.isDirectory() !== true)
+        return;
+    if ((found.mode & 0o700) !== 0o700)
+        await (0,promises_.chmod)(folder, found.mode | 0o700).catch(() => { });
+    const inside = await (0,promises_.readdir)(folder, { withFileTypes: true }).catch(() => []);
+    for (const one of inside)
+        if (one.isDirectory() && one.name !== '.git')
+            await openUp((0,external_node_path_.join)(folder, one.name));
 }
 /** prd.json without what changes in every job: whether a state commit is worth making. */
 function significant(text) {
@@ -9937,6 +10160,9 @@ function judgeChanges(changes, rules) {
         else if (change.newMode !== SUBMODULE && change.size > rules.maxFileBytes) {
             add('size', `${megabytes(change.size)} MB; files over ${megabytes(rules.maxFileBytes)} MB are refused`);
         }
+        const attributes = attributesFault(change, folded);
+        if (attributes !== null)
+            add('attributes', attributes);
         const secret = secretFault(change, rules);
         if (secret !== null)
             add('secret', secret);
@@ -10089,6 +10315,28 @@ function submoduleReason(change) {
     return change.status === 'A'
         ? 'the folder is a git repository of its own: remove the `.git` in it, or the folder'
         : 'submodules are changed by people only';
+}
+/** Attributes by which git stores other bytes than lie on the disk; a macro names them, too. Line ends are not meant. */
+const REWRITING = /(?:^|\s)(?:filter=|working-tree-encoding=|ident(?=\s|$))/;
+/** What is wrong with a `.gitattributes`, or null. `gitatt~1` is its short name on NTFS. */
+function attributesFault(change, folded) {
+    const name = folded.slice(folded.lastIndexOf('/') + 1);
+    if (name !== '.gitattributes' && name !== '.gitignore' && !/^gi(?:tatt|tign)~\d+$/.test(name))
+        return null;
+    if (change.newMode === LINK)
+        return 'git reads no link in the place of such a file';
+    if (name === '.gitignore' || name.startsWith('gitign'))
+        return null;
+    const stood = new Set(textOf(change.before).split(/\r?\n/));
+    const line = textOf(change.content)
+        .split(/\r?\n/)
+        .find((one) => !one.trimStart().startsWith('#') && REWRITING.test(one) && !stood.has(one));
+    return line === undefined
+        ? null
+        : 'filters, `ident` and encodings of the work tree make git store other bytes than the gates see: people set them';
+}
+function textOf(content) {
+    return content ? new TextDecoder().decode(content) : '';
 }
 /** What is wrong with where the link points, or null. */
 function linkFault(change, rules) {
@@ -10439,6 +10687,15 @@ function interpreterStep(tool, args, inner) {
 // wanted; it is shown, and refused only by `protected-paths`.
 
 const MAX_PINS = 100;
+/** Whether the text of a file with that name says more than that it changed; for others any two texts will do. */
+function isReadForPins(path) {
+    const name = pins_baseName(path);
+    return (name === 'package.json' ||
+        isMakefile(path) ||
+        !name.slice(1).includes('.') ||
+        /\.(?:ba|z)?sh$/.test(name) ||
+        configsOf(path).length > 0);
+}
 /**
  * The changes, at most 100, to what the gates' commands run: package.json scripts (with `pre` and `post`, and those
  * that they call), Makefile targets, scripts named in the commands, and test, lint and type configuration. A gate
@@ -10461,6 +10718,15 @@ function changedGateDefinitions(files, gateCommands) {
         }
     }
     return pins.slice(0, MAX_PINS);
+}
+/** Names of scripts that the gates lead to and that are not among the files, whether they are there or not. */
+function namedElsewhere(files, gateCommands) {
+    const sources = readSources(files);
+    const known = new Set(files.flatMap((file) => namesOf(file.path)));
+    const named = gateCommands.flatMap((gate) => [
+        ...reachedBy(gate, (kind, name) => sources[kind](name)).files,
+    ]);
+    return [...new Set(named)].filter((name) => !known.has(name));
 }
 function changesIn(file, settings, gate, reached) {
     if (namesOf(file.path).some((name) => reached.files.has(name)))
@@ -10537,6 +10803,8 @@ const PACKAGE_KEYS = {
     prettier: /^prettier$/,
     stylelint: /^stylelint$/,
     vitest: /^vitest$/,
+    babel: /^(?:jest|react-scripts)$/,
+    packageManager: /^(?:pnpm|yarn|corepack)$/,
     wireit: /^(?:npm|pnpm|yarn|wireit)$/,
 };
 function readPackage(text) {
@@ -10714,8 +10982,25 @@ const CONFIGS = [
         files: /(?:^|\/)\.(?:npmrc|yarnrc(?:\.yml)?)$/,
         tools: /^(?:npm|pnpm|yarn|npx)$/,
         kind: 'test',
-        lines: /script-?shell|ignore-?scripts|node-?options/i,
+        lines: /script-?shell|ignore-?scripts|node-?options|yarn-?path|plugins|^- /i,
     },
+    {
+        files: /(?:^|\/)pnpm-workspace\.yaml$/,
+        tools: /^pnpm$/,
+        kind: 'test',
+        lines: /^- |packages:|script-?shell|ignore-?scripts|node-?options|shell-?emulator/i,
+    },
+    { files: /(?:^|\/)\.pnpmfile\.[cm]?js$/, tools: /^pnpm$/, kind: 'test' },
+    {
+        files: /(?:^|\/)(?:babel\.config\.\w+|\.babelrc(?:\.\w+)?|\.swcrc)$/,
+        tools: /^(?:jest|react-scripts)$/,
+        kind: 'test',
+    },
+    { files: /(?:^|\/)web-test-runner\.config\.[cm]?[jt]s$/, tools: /^(?:wtr|web-test-runner)$/, kind: 'test' },
+    { files: /(?:^|\/)cucumber\.(?:[cm]?js|json|ya?ml)$/, tools: /^cucumber(?:-js)?$/, kind: 'test' },
+    { files: /(?:^|\/)angular\.json$/, tools: /^ng$/, kind: 'test' },
+    { files: /(?:^|\/)\.?lefthook(?:-local)?\.(?:ya?ml|toml|json)$/, tools: /^lefthook$/, kind: 'test' },
+    { files: /(?:^|\/)\.?mise(?:\.[\w-]+)?\.toml$/, tools: /^mise$/, kind: 'test' },
     {
         files: /(?:^|\/)tsconfig[\w.-]*\.json$/,
         tools: /^(?:tsc|vue-tsc|svelte-check|astro|tsgo|ts-jest|tsd)$/,
@@ -10791,7 +11076,22 @@ const CONFIGS = [
         kind: 'lint',
     },
     { files: /(?:^|\/)(?:\.?mypy\.ini|pyrightconfig\.json)$/, tools: PYTHON_TYPES, kind: 'types' },
+    // A module of the project's own with that name is what python finds first.
+    {
+        files: /(?:^|\/)(?:sitecustomize|usercustomize)\.py$|^(?:pytest|_pytest|unittest|tox|nox|coverage)(?:\.py|\/__init__\.py)$/,
+        tools: PYTHON_TESTS,
+        kind: 'test',
+    },
+    { files: /(?:^|\/)hatch\.toml$/, tools: /^hatch$/, kind: 'test' },
+    { files: /(?:^|\/)pipfile$/, tools: /^pipenv$/, kind: 'test', only: /^scripts/ },
     { files: /(?:^|\/)\.golangci[\w.-]*$/, tools: /^golangci-lint$/, kind: 'lint' },
+    { files: /(?:^|\/)go\.work$/, tools: /^go$/, kind: 'test' },
+    {
+        files: /(?:^|\/)go\.mod$/,
+        tools: /^go$/,
+        kind: 'test',
+        lines: /^(?:go|toolchain|godebug|ignore|tool)\b|=>|^replace\b/,
+    },
     {
         files: /(?:^|\/)cargo\.toml$/,
         tools: /^cargo$/,
@@ -10805,6 +11105,9 @@ const CONFIGS = [
         kind: 'test',
     },
     { files: /(?:^|\/)\.?(?:clippy|rustfmt)\.toml$/, tools: /^cargo$/, kind: 'lint' },
+    { files: /^(?!(?:.*\/)?src\/)(?:.*\/)?build\.rs$/, tools: /^cargo$/, kind: 'test' },
+    { files: /(?:^|\/)\.mvn\//, tools: /^(?:mvnw?|mvnd)$/, kind: 'test' },
+    { files: /(?:^|\/)gradle\/wrapper\//, tools: /^gradlew$/, kind: 'test' },
     {
         files: /(?:^|\/)pom\.xml$/,
         tools: /^(?:mvnw?|mvnd)$/,
@@ -10812,13 +11115,13 @@ const CONFIGS = [
         lines: /test|surefire|failsafe|skip|exclude|ignore|checkstyle|spotbugs|pmd/i,
     },
     {
-        files: /(?:^|\/)(?:build|settings)\.gradle(?:\.kts)?$|(?:^|\/)gradle\.properties$/,
+        files: /\.gradle(?:\.kts)?$|(?:^|\/)gradle\.properties$/,
         tools: /^gradlew?$/,
         kind: 'test',
         lines: /test(?!implementation|runtimeonly|compileonly)|skip|exclude|ignore|check|enabled|onlyif/i,
     },
     { files: /(?:^|\/)\.?justfile$/, tools: /^just$/, kind: 'test' },
-    { files: /(?:^|\/)taskfile\.ya?ml$/, tools: /^(?:task|go-task)$/, kind: 'test' },
+    { files: /(?:^|\/)taskfile(?:\.dist)?\.ya?ml$/, tools: /^(?:task|go-task)$/, kind: 'test' },
 ];
 function configsOf(path) {
     const lower = path.toLowerCase();
@@ -11529,10 +11832,18 @@ function assertionsIn(source) {
         const open = match[0].endsWith('(') || /[[{]$/.test(match[0]) ? from + match[0].length - 1 : -1;
         const end = Math.min(statementEnd(source, from), from + LONGEST_ASSERTION);
         const to = Math.max(end, from + match[0].length);
+        if (isUnfinished(source, match[0], open))
+            continue;
         if (!isConstant(source, { from, to }, match[0], open))
             found.push({ from, to });
     }
     return found;
+}
+/** `expect(value)` without a word of what is expected says nothing; with two arguments it is a function of its own. */
+function isUnfinished(source, head, open) {
+    if (source.language !== 'javascript' || open === -1 || !/^expect(?:\.soft|\.poll)?\s*[<(]/.test(head))
+        return false;
+    return source.code[nextCode(source, closing(source, open))] !== '.' && source_elements(source, open).length === 1;
 }
 /** `function assertUser(`, `def check_x(`, `func expectOk(` define, they do not call. */
 function isDefinition(source, at) {
@@ -11561,7 +11872,8 @@ function readGo(source) {
     const tests = [];
     const head = source.raw.slice(0, Math.max(0, source.code.search(/^package\s/m)));
     const build = /^\/\/(?:go:build| ?\+build)\s/m.exec(head);
-    const groups = [{ span: { from: 0, to: source.code.length }, skips: build === null ? 0 : 1 }];
+    const skips = (build === null ? 0 : 1) + (runsNothing(source) ? 1 : 0);
+    const groups = [{ span: { from: 0, to: source.code.length }, skips }];
     const add = (tooDeep, name, from, open) => {
         const to = closing(source, open);
         if (tooDeep({ from, to }))
@@ -11582,13 +11894,21 @@ function readGo(source) {
     }
     return { tests: withGroups(tests, groups), repeats: [], focused: [], parts: [] };
 }
+/** A `TestMain` that never says `m.Run()`: no test of the package runs. */
+function runsNothing(source) {
+    const main = /^func\s+TestMain\s*\([^)]*\)\s*\{/m.exec(source.code);
+    if (main === null)
+        return false;
+    const open = main.index + main[0].length - 1;
+    return !/\bm\b/.test(source.code.slice(open, closing(source, open)));
+}
 
 ;// CONCATENATED MODULE: ./lib/verify/reading/java.js
 // Tests in Java: JUnit 3 to 5 and TestNG.
 
 
 const JAVA_SKIPS = /@(?:[\w.]*\.)?(?:Disabled\w*|Ignore|EnabledIf\w*|EnabledOn\w*)\b|\benabled\s*=\s*false\b|\bexpected\s*=/g;
-const JAVA_BODY_SKIPS = /\b(?:assumeTrue|assumeFalse|assumeThat|assumingThat|abort)\s*\(|\bSkipException\b/g;
+const JAVA_BODY_SKIPS = /\b(?:assumeTrue|assumeFalse|assumeThat|assumingThat|abort)\s*\(|\b(?:Skip|TestAborted|AssumptionViolated)Exception\b/g;
 function readJava(source) {
     const tests = [];
     const groups = [];
@@ -11889,7 +12209,9 @@ const LONGEST_LOOP_HEAD = 500;
 
 function readRust(source) {
     const tests = [];
-    const groups = [];
+    // `#![cfg(...)]` at the top shuts the whole file out.
+    const inner = count(source.code, /#!\[\s*cfg\s*\((?!\s*test\s*\))/g);
+    const groups = [{ span: { from: 0, to: source.code.length }, skips: inner }];
     const repeats = [];
     const parts = [];
     const tooDeep = nesting();
@@ -12503,11 +12825,13 @@ function plural(number, word) {
 /** Contents in memory at once, bytes. */
 const PORTION = 16 * 1024 * 1024;
 const REMARKS = 20;
+/** Texts that are looked at for remarks, bytes; of files beyond it only the names count. */
+const WATCHED = 64 * 1024 * 1024;
 /** The guard's verdict on a diff, the paths that may not be kept, and what a reviewer should see. */
 function createExamine(options) {
-    return async (changes, objects) => {
+    return async (changes, objects, base) => {
         const refusals = await guard(changes, objects, options);
-        const watched = await watch(changes, objects, options);
+        const watched = await watch(changes, objects, base, options);
         const dropped = [...new Set(refusals.map((refusal) => refusal.path))];
         const remarks = watched.remarks.slice(0, REMARKS);
         if (refusals.length > 0) {
@@ -12554,20 +12878,61 @@ async function guard(changes, objects, options) {
     judge();
     return refusals;
 }
-async function watch(changes, objects, options) {
-    const texts = [];
-    for (const change of changes) {
-        const { path } = change;
-        texts.push({
-            path,
-            before: await small(change.status === 'A' ? null : change.oldOid, objects),
-            after: await small(change.status === 'D' ? null : change.newOid, objects),
-        });
+async function watch(changes, objects, base, options) {
+    const tests = [];
+    const pinned = [];
+    let left = WATCHED;
+    const read = async (oid) => {
+        const text = left <= 0 ? null : await small(oid, objects);
+        left -= text?.length ?? 0;
+        return text;
+    };
+    for (const { path, status, oldOid, newOid } of changes) {
+        const [old, now] = [status === 'A' ? null : oldOid, status === 'D' ? null : newOid];
+        const isTest = options.weakenedTests !== 'off' && mayHoldTests(path);
+        const isRead = isReadForPins(path);
+        const texts = isTest || isRead ? [await read(old), await read(now)] : [];
+        const [before = null, after = null] = texts;
+        if (isTest)
+            tests.push({ path, before, after });
+        // Where nothing of a text counts, its id stands for it.
+        pinned.push(isRead ? { path, before: before ?? old, after: after ?? now } : { path, before: old, after: now });
     }
-    const tests = options.weakenedTests === 'off' ? [] : weakenedTests(texts.filter(({ path }) => isTestFile(path)));
-    const weakened = tests.map(({ path, text }) => `${path}: ${text}`);
-    const pins = changedGateDefinitions(texts, options.gateCommands).map(({ path, gate, text }) => `${path} (gate ${gate}): ${text}`);
+    const weakened = weakenedTests(tests).map(({ path, text }) => `${path}: ${text}`);
+    const files = await withSources(pinned, objects, base, options.gateCommands);
+    const pins = changedGateDefinitions(files, options.gateCommands).map(({ path, gate, text }) => `${path} (gate ${gate}): ${text}`);
     return { weakened, remarks: [...weakened, ...pins].map((text) => options.redactor.redact(text)) };
+}
+/** Where gates are defined, in the folders that changed and above them. */
+const SOURCES = ['package.json', 'Makefile', 'makefile', 'GNUmakefile'];
+const MOST_SOURCES = 200;
+/** With the files that did not change and say what a gate runs: package.json may name the script that did. */
+async function withSources(changed, objects, base, gates) {
+    const files = [...changed];
+    const known = new Set(changed.map(({ path }) => path));
+    const add = async (path) => {
+        if (known.has(path) || known.size > changed.length + MOST_SOURCES || /[\n\0]/.test(path))
+            return;
+        known.add(path);
+        const text = await small(`${base}:${path}`, objects);
+        if (text !== null)
+            files.push({ path, before: text, after: text });
+    };
+    const folders = new Set(['']);
+    for (const { path } of changed) {
+        for (let at = path.lastIndexOf('/'); at > 0 && folders.size < 50; at = path.lastIndexOf('/', at - 1))
+            folders.add(path.slice(0, at + 1));
+    }
+    for (const folder of folders)
+        for (const name of SOURCES)
+            await add(folder + name);
+    // A script may name the next one.
+    for (let count = -1; count < files.length;) {
+        count = files.length;
+        for (const name of namedElsewhere(files, gates))
+            await add(name);
+    }
+    return files;
 }
 /** The text of a blob of at most a megabyte; larger ones are no tests and no gate definitions. */
 async function small(oid, objects) {
@@ -12584,6 +12949,7 @@ async function small(oid, objects) {
 var system_output = __webpack_require__(8136);
 ;// CONCATENATED MODULE: ./lib/verify/gates.js
 // Runs the gates and the prepare command: in order, bounded in time and output, without keys. Implements GatesPort.
+
 
 
 
@@ -12612,7 +12978,9 @@ function createGates(options) {
             as: options.as ?? null,
         });
         const ok = ran.exit.kind === 'exit' && ran.exit.code === 0;
-        const output = (0,system_output/* cutAgain */.rN)(options.redactor.redact(ran.output), OUTPUT_BYTES);
+        // A control sequence in the middle of a key would hide it from the redactor.
+        const plain = ran.output.split('\n').map(voice/* withoutControls */.DJ).join('\n');
+        const output = (0,system_output/* cutAgain */.rN)(options.redactor.redact(plain), OUTPUT_BYTES);
         const ended = gates_sayExit(ran.exit, gate.timeoutMs);
         const result = { name: gate.name, ok, advisory: gate.advisory, ended, ms: ran.ms, output };
         if (options.logs !== null)

@@ -1202,8 +1202,10 @@ var outputs = __webpack_require__(8568);
 var lib_settings = __webpack_require__(7038);
 // EXTERNAL MODULE: ./lib/system/errors.js
 var errors = __webpack_require__(94);
-// EXTERNAL MODULE: ./lib/wire.js + 42 modules
-var wire = __webpack_require__(5051);
+// EXTERNAL MODULE: ./lib/system/files.js
+var files = __webpack_require__(1870);
+// EXTERNAL MODULE: ./lib/wire.js + 43 modules
+var wire = __webpack_require__(8139);
 // EXTERNAL MODULE: ./lib/action/context.js + 1 modules
 var action_context = __webpack_require__(6354);
 // EXTERNAL MODULE: ./lib/action/open.js
@@ -1291,6 +1293,7 @@ var __disposeResources = (undefined && undefined.__disposeResources) || (functio
 
 
 
+
 /** Settings that a person may choose at kick-off by an input of the workflow; the trust boundary is not among them. */
 const CHOICES = [
     'max-iterations',
@@ -1341,7 +1344,7 @@ async function prepareAndWork(context, token, secrets, log, signal, part) {
             : (0,client/* createClient */.UU)({ token: settings.publishToken, url: place.api, warn });
         const as = await (0,wire/* openIsolation */.zS)({ settings, env: context.env, clone: workshop.clone, say: core/* notice */.lm });
         if (as !== null)
-            (0,runner/* remember */.k)({ otherUser: 'true' });
+            (0,runner/* remember */.kY)({ otherUser: 'true' });
         try {
             const parts = { context, workshop, settings, api, publishApi, log, signal, as };
             return part === 'land' ? await landAndGoOn(parts) : await claimAndWork(parts, base, part);
@@ -1402,7 +1405,7 @@ async function claimAndWork(parts, base, part) {
     for (const name of ['transcripts', 'logs'])
         await (0,promises_.rm)((0,external_node_path_.join)(workshop.clone.gitDir, 'ralph', name), { recursive: true, force: true });
     const { folder } = claimed.state;
-    (0,runner/* remember */.k)({ folder, namespace: settings.stateNamespace });
+    (0,runner/* remember */.kY)({ folder, namespace: settings.stateNamespace });
     return await workOn(claimed.state, parts, part === 'claim' ? separate/* CLAIM */.tx : separate/* WHOLE */.Ef);
 }
 /** Brings in what the work and the gate job handed over, and ends the iteration that the claim job began. */
@@ -1412,7 +1415,7 @@ async function landAndGoOn(parts) {
     if ('neutral' in taken)
         return taken;
     const { folder } = taken.state;
-    (0,runner/* remember */.k)({ folder, namespace: settings.stateNamespace });
+    (0,runner/* remember */.kY)({ folder, namespace: settings.stateNamespace });
     return await workOn(taken.state, parts, taken.how);
 }
 async function workOn(start, parts, how) {
@@ -1435,7 +1438,7 @@ async function workOn(start, parts, how) {
         warn,
     });
     const mark = start.lease?.mark ?? '';
-    (0,runner/* remember */.k)({ mark });
+    (0,runner/* remember */.kY)({ mark });
     const live = (0,cli_live/* createLive */.h)(log.screen, { limits, agent: settings.agent, voice: 'comment' }, true);
     const ports = await (0,wire/* createPorts */.RV)({
         settings: { ...settings, model: chosen.settings.model, instructions: chosen.settings.instructions },
@@ -1452,16 +1455,16 @@ async function workOn(start, parts, how) {
         onGateEnd: live.gate,
         ...how.ports,
     });
-    const ended = await (0,loop/* loop */.H)(start, limits, ports, how.ours);
+    const ended = await (0,loop/* loop */.H)(start, limits, ports, how.ours).finally(() => (0,action_open/* settleFiles */.Zg)(workshop));
     if ('step' in ended)
         return (0,separate/* handOver */.Cl)(ended, ports, settings);
     const { state, conclusion } = ended;
     const { redact } = workshop.redactor;
     const summary = redact(jobSummary((0,texts/* mapTexts */.z)(state, redact), reporter.facts()));
     const reportPath = (0,external_node_path_.join)(context.env.RUNNER_TEMP ?? workshop.clone.gitDir, `ralph-${state.feature}.md`);
-    await (0,promises_.writeFile)(reportPath, summary);
+    await (0,files/* replaceFile */.fR)(reportPath, summary);
     await core/* summary */.z.addRaw(summary, true).write();
-    (0,runner/* giveOutputs */.w)((0,outputs/* outputsOf */.Y)(state, conclusion.outcome, reportPath));
+    (0,runner/* giveOutputs */.wY)((0,outputs/* outputsOf */.Y)(state, conclusion.outcome, reportPath));
     return { state, conclusion };
 }
 /** The log hears everything; GitHub hears it too. What GitHub learns (ids) is what counts. */

@@ -2,7 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sayAgent } from '../../../src/cli/live.ts'
+import { createLive, sayAgent } from '../../../src/cli/live.ts'
+import { hostileStrings } from '../../fixtures/hostile-strings.ts'
+import { poisoned } from '../report/poison.ts'
+import { limits, midRun } from '../report/samples.ts'
 
 test('a tool and its file, words on one line, nothing for numbers', () => {
   assert.equal(sayAgent({ kind: 'tool', name: 'Write', target: 'src/a.ts' }), 'Write src/a.ts')
@@ -39,4 +42,44 @@ test('limits and repeated requests say what the vendor said', () => {
     sayAgent({ kind: 'retry', status: null, attempt: 1 }),
     'asks its server again after a failed request (attempt 1)',
   )
+})
+
+/** Colours, the cursor to the start of the header, and what is below it taken away. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: our own
+const OURS = /\x1b\[(?:[\d;]*m|(\d+)A|0J)/g
+
+test('a terminal gets the sequences of ours and no others, whatever an agent says, writes or calls its files', async () => {
+  for (const { name, text } of hostileStrings) {
+    let shown = ''
+    const screen = {
+      isTTY: true,
+      columns: 60,
+      write: (part: string) => {
+        shown += part
+      },
+    }
+    const live = createLive(screen, { limits, agent: text, voice: 'cli' }, false)
+    const state = poisoned(midRun(), text)
+    assert.ok(state.attempt !== null)
+    await live.step({ kind: 'agent', attempt: state.attempt }, state)
+    live.agent({ kind: 'text', text })
+    live.agent({ kind: 'tool', name: text, target: text })
+    live.agent({ kind: 'error', message: text })
+    live.gate({ name: text, ok: false, advisory: false, ended: text, ms: 1, output: text })
+    live.warn(text)
+    await live.event({ at: 0, kind: 'failed', summary: text, fix: text }, state)
+    live.close()
+    const bare = shown.replace(OURS, '')
+    const found = /[^\P{Cc}\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/u.exec(bare)
+    assert.equal(
+      found,
+      null,
+      `${name}: ${JSON.stringify(bare.slice((found?.index ?? 0) - 40, (found?.index ?? 0) + 40))}`,
+    )
+    const ups = [...shown.matchAll(OURS)].map(([, lines]) => Number(lines ?? 1))
+    assert.ok(
+      ups.every((lines) => lines >= 1 && lines <= 12),
+      `${name}: ${ups.join()}`,
+    )
+  }
 })

@@ -1,7 +1,7 @@
 // The workflows that people copy: linted by actionlint, least in permissions, and the README's equal in what matters.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { promisify } from 'node:util'
@@ -42,6 +42,31 @@ test('the quick start of the README has at most 25 lines and says the same as th
     Object.keys(short.on.workflow_dispatch.inputs),
     Object.keys(long.on.workflow_dispatch.inputs),
   )
+})
+
+test('no script of a workflow that people copy holds an expression, and no condition more of a comment than its start', async () => {
+  const others = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text)
+  const examples = (await readdir(join(ROOT, 'examples'))).filter((name) => name.endsWith('.yml'))
+  const files = await Promise.all(examples.map((name) => readFile(join(ROOT, 'examples', name), 'utf8')))
+  let scripts = 0
+  const look = (value: unknown, key: string): void => {
+    if (typeof value === 'string') {
+      if (['run', 'prepare', 'gates', 'agent-command', 'agent-wrapper'].includes(key)) {
+        scripts += 1
+        assert.doesNotMatch(value, /\$\{\{/, value)
+      }
+      const told = value.replaceAll("startsWith(github.event.comment.body, '/ralph')", '')
+      assert.doesNotMatch(
+        told,
+        /github\.event\.(?:comment|issue|pull_request|review)\.(?:body|title|head)/,
+        value,
+      )
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [name, inner] of Object.entries(value)) look(inner, name)
+    }
+  }
+  for (const text of [...files, ...others]) look(parse(text), '')
+  assert.ok(scripts > 3)
 })
 
 test('the token that works has no more permissions than the facts ask for, and the top level none', () => {

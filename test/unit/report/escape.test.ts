@@ -153,6 +153,10 @@ test('terminalText is a line that neither a terminal nor a runner obeys', () => 
   }
 })
 
+test('every end of a line is one', () => {
+  assert.equal(plainLines('a\rb\r\nc\nd'), 'a\nb\nc\nd')
+})
+
 test('a cut in the middle leaves no half of a pair and no joiner without its neighbour', () => {
   for (const part of ['\u{1f468}\u200d', '\u2764\ufe0f', '\u{1f3f4}']) {
     for (let max = 300; max < 320; max += 1) {
