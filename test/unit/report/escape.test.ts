@@ -155,6 +155,7 @@ test('terminalText is a line that neither a terminal nor a runner obeys', () => 
 
 test('every end of a line is one', () => {
   assert.equal(plainLines('a\rb\r\nc\nd'), 'a\nb\nc\nd')
+  assert.equal(plainText('a\u2028b\u2029c\vd\fe\u0085f\rg\nh'), 'a b c d e f g h')
 })
 
 test('a cut in the middle leaves no half of a pair and no joiner without its neighbour', () => {
