@@ -105,6 +105,8 @@ test('title and replies', () => {
     )
     assert.ok(title.length <= 200 && title.startsWith('auth: ') && title.length > 'auth: '.length, title)
     assertHarmless(unknownReply(text, text), null, [], text)
+    assert.match(stickyMarker(text), /^<!-- ralph:sticky:[\w.+-]* -->$/)
+    assert.match(pullMarker(text), /^<!-- ralph:pull:[\w.+-]* -->$/)
   }
   assertHarmless(helpReply(), null, [], 'help')
 })
