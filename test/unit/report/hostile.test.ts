@@ -90,7 +90,8 @@ function assertCheck(check: Check, what: string): void {
   assert.equal(check.conclusion === null, check.status === 'in_progress')
   for (const { path, message } of check.annotations) {
     assert.ok(!path.startsWith('/') && !path.includes('\n') && message !== '', what)
-    assert.ok(!message.includes('\u001b'))
+    assertVisible(message.replaceAll('\t', ''), what)
+    assert.ok(message.length <= 4000, what)
   }
 }
 

@@ -15,7 +15,13 @@ export const facts = (text: string): Facts => ({
   now: NOW,
   notes: [text, `note ${text}`],
   annotations: {
-    'US-003': [{ path: text, start_line: 1, end_line: 2, annotation_level: 'failure', message: text }],
+    'US-003': [text, 'src/a.ts'].map((path) => ({
+      path,
+      start_line: 1,
+      end_line: 2,
+      annotation_level: 'failure',
+      message: text,
+    })),
   },
 })
 
