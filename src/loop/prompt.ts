@@ -142,7 +142,7 @@ function keptNote(kept: boolean, facts: PromptFacts): string {
   else if (kept) lines.push('The work of the last attempt is in the work tree: build on it, or change it.')
   if (facts.dropped.length > 0) {
     const paths = facts.dropped.map(oneLine).join(', ')
-    lines.push(`Left out of it, because it may not be changed: ${oneLine(head(paths, 400))}.`)
+    lines.push(`Left out of it, because it may not be changed: ${head(paths, 400)}.`)
   }
   return section('Work so far', lines.join('\n'))
 }

@@ -97,6 +97,16 @@ test('status, next, validate and the dry run are lines of ours', () => {
   }
 })
 
+test('the first story’s title is on the line that names it', () => {
+  const title = 'x\n\u001b[31my\u2028##[error]z'
+  const first = repository('first', { userStories: [{ id: 'US-001', title, acceptanceCriteria: ['a'] }] })
+  assert.equal(ralph(first, 'next').out, 'US-001  x y ## [error]z\n')
+  assert.match(
+    ralph(first, 'run', '--dry-run').out,
+    /^Next: work on US-001 \(x y ## \[error\]z\), attempt 1\n$/m,
+  )
+})
+
 test('the answer to --json is one line, and says what the file says', () => {
   const status = oneLine(ralph(hostile, 'status', '--json').out, 'status')
   assert.ok(Array.isArray(status.stories))

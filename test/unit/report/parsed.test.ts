@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { lexer, type Token, type Tokens, walkTokens } from 'marked'
 import { rollupCheck, storyCheck } from '../../../src/report/checks.ts'
 import { jobSummary, stickyComment, stickyMarker } from '../../../src/report/markdown.ts'
+import { link } from '../../../src/report/parts.ts'
 import { pullMarker, pullRequestBody } from '../../../src/report/pull-request.ts'
 import { helpReply, mistakeReply, unknownReply } from '../../../src/report/replies.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
@@ -173,6 +174,16 @@ for (const [name, state] of Object.entries({
     }
   })
 }
+
+test('an address is a link of one line, or no link', () => {
+  for (const { name, text } of hostileStrings) {
+    const made = link('x', `${REPOSITORY}/${text}`)
+    if (made !== 'x') read(`${made}\n`, null, name)
+    assert.doesNotMatch(made, /[\s<>"`|]/, name)
+    assert.ok(link('x', text) === 'x' || /^https?:\/\/[^\s]+$/i.test(text), name)
+  }
+  assert.equal(link('x', `${REPOSITORY}/a(b)|c`), `[x](${REPOSITORY}/a%28b%29%7Cc)`)
+})
 
 test('replies', () => {
   const expected = blocks(read(unknownReply('x', 'x'), null, 'x'))
