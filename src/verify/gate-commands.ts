@@ -159,6 +159,10 @@ function stepOf(all: string[]): Step | null {
       .map((it) => it.replace(/^(?:npm|pnpm|yarn|bun):/, 'npm run '))
     return { ...step, inner: [...step.inner, ...inner] }
   }
+  if (tool === 'cargo') {
+    const command = args.find((it) => !/^[-+]/.test(it))
+    return { ...step, inner: [...step.inner, ...(command === undefined ? [] : [`cargo-${command}`])] }
+  }
   if (/^g?make$/.test(tool)) return { ...step, tool: 'make', targets: makeTargets(args) }
   if (INTERPRETERS.test(tool)) return { ...step, ...interpreterStep(tool, args, step.inner) }
   const path = words[0] as string

@@ -28,6 +28,16 @@ export function readJava(source: Source): Found {
     const span = { from, to: closing(source, open) }
     groups.push({ span, skips: count(code(source, { from, to: open }), JAVA_SKIPS) })
   }
+  // What a set-up assumes, each of the tests assumes.
+  for (const match of source.code.matchAll(/@(?:[\w.]*\.)?Before(?:Each|All|Class|Method)?\b(?!\s*\.)/g)) {
+    const method = javaMethod(source, match.index)
+    if (method === null) continue
+    const skips = count(
+      code(source, { from: method.open, to: closing(source, method.open) }),
+      JAVA_BODY_SKIPS,
+    )
+    if (skips > 0) groups.push({ span: { from: 0, to: source.code.length }, skips })
+  }
   const seen = new Set<number>()
   const tooDeep = nesting()
   const heads =
