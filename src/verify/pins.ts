@@ -387,9 +387,16 @@ const CONFIGS: Config[] = [
   },
 
   {
-    files: /(?:^|\/)(?:\.?pytest\.(?:ini|toml)|conftest\.py|tox\.(?:ini|toml)|noxfile\.py|\.coveragerc)$/,
+    files: /(?:^|\/)(?:\.?pytest\.(?:ini|toml)|conftest\.py|\.coveragerc)$/,
     tools: PYTHON_TESTS,
     kind: 'test',
+  },
+  { files: /(?:^|\/)(?:tox\.(?:ini|toml)|noxfile\.py)$/, tools: /^(?:tox|nox)$/, kind: 'test' },
+  {
+    files: /(?:^|\/)tox\.ini$/,
+    tools: PYTHON_TESTS,
+    kind: 'test',
+    only: /^(?:pytest|coverage)/,
   },
   {
     files: /(?:^|\/)setup\.cfg$/,
@@ -429,7 +436,7 @@ const CONFIGS: Config[] = [
     only: /^tool\.(?:poe|taskipy|pdm\.scripts|hatch\.envs|rye\.scripts|poetry\.scripts)/,
   },
   {
-    files: /(?:^|\/)(?:\.?ruff\.toml|\.flake8|\.?pylintrc|\.isort\.cfg|\.pre-commit-config\.yaml)$/,
+    files: /(?:^|\/)(?:\.?ruff\.toml|\.flake8|\.?pylintrc|\.isort\.cfg)$/,
     tools: PYTHON_LINTS,
     kind: 'lint',
   },
@@ -441,6 +448,7 @@ const CONFIGS: Config[] = [
     tools: PYTHON_TESTS,
     kind: 'test',
   },
+  { files: /(?:^|\/)\.pre-commit-config\.yaml$/, tools: /^pre-commit$/, kind: 'lint' },
   { files: /(?:^|\/)hatch\.toml$/, tools: /^hatch$/, kind: 'test' },
   { files: /(?:^|\/)pipfile$/, tools: /^pipenv$/, kind: 'test', only: /^scripts/ },
 
@@ -456,7 +464,7 @@ const CONFIGS: Config[] = [
     files: /(?:^|\/)cargo\.toml$/,
     tools: /^cargo$/,
     kind: 'test',
-    only: /^(?:test|bench|lib|workspace|profile\.(?:test|dev)|(?:workspace\.)?lints(?:\..*)?|package)$/,
+    only: /^(?:test|lib|workspace|profile\.(?:test|dev)|(?:workspace\.)?lints(?:\..*)?|package)$/,
     lines:
       /^(?!(?:version|edition|rust-version|authors|description|license|repository|homepage|documentation|readme|keywords|categories)\b)/,
   },
@@ -466,6 +474,7 @@ const CONFIGS: Config[] = [
     tools: /^(?:cargo|cross)$/,
     kind: 'test',
   },
+  { files: /(?:^|\/)cargo\.toml$/, tools: /^cargo-bench$/, kind: 'test', only: /^bench$/ },
   { files: /(?:^|\/)\.?clippy\.toml$/, tools: /^cargo-clippy$/, kind: 'lint' },
   { files: /(?:^|\/)\.?rustfmt\.toml$/, tools: /^(?:cargo-fmt|rustfmt)$/, kind: 'lint' },
   { files: /^(?!(?:.*\/)?src\/)(?:.*\/)?build\.rs$/, tools: /^cargo$/, kind: 'test' },

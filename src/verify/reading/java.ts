@@ -28,8 +28,10 @@ export function readJava(source: Source): Found {
     const span = { from, to: closing(source, open) }
     groups.push({ span, skips: count(code(source, { from, to: open }), JAVA_SKIPS) })
   }
-  // What a set-up assumes, each of the tests assumes.
-  for (const match of source.code.matchAll(/@(?:[\w.]*\.)?Before(?:Each|All|Class|Method)?\b(?!\s*\.)/g)) {
+  // What a set-up or a constructor assumes, each of the tests assumes.
+  const setUps =
+    /@(?:[\w.]*\.)?Before(?:Each|All|Class|Method)?\b|\b(?:public|protected)\s+[A-Z]\w*\s*(?=\()/g
+  for (const match of source.code.matchAll(setUps)) {
     const method = javaMethod(source, match.index)
     if (method === null) continue
     const skips = count(

@@ -257,6 +257,10 @@ test('configuration is pinned for the gates whose tools read it', () => {
     ['.rustfmt.toml', 'cargo fmt --check', true],
     ['clippy.toml', 'cargo test', false],
     ['rustfmt.toml', 'cargo clippy', false],
+    ['tox.ini', 'pytest', false],
+    ['noxfile.py', 'pytest', false],
+    ['.pre-commit-config.yaml', 'pre-commit run -a', true],
+    ['.pre-commit-config.yaml', 'ruff check', false],
     ['src/build.rs', 'cargo test', false],
     ['lib/pytest.py', 'pytest', false],
     ['.pnpmfile.cjs', 'node --test', false],
@@ -313,6 +317,7 @@ test('of files for many things, the sections for the gate count', () => {
   assert.deepEqual(rs(`${cargo}\n[[test]]\nname = "it"\nharness = false\n`), [
     'Cargo.toml: Cargo.toml was changed',
   ])
+  assert.deepEqual(rs(`${cargo}\n[[bench]]\nname = "it"\nharness = false\n`), [])
   assert.deepEqual(rs(`${cargo}\n[workspace.dependencies]\na = "1"\n`), [])
 
   const pom = '<project>\n<dependency>a</dependency>\n</project>'
@@ -336,6 +341,8 @@ test('of files for many things, the sections for the gate count', () => {
     ['.yarnrc.yml', 'plugins:\n  - path: ./mine.cjs', 'yarn test', true],
     ['Pipfile', '[packages]\na = "*"', 'pipenv run test', false],
     ['Pipfile', '[scripts]\ntest = "true"', 'pipenv run test', true],
+    ['tox.ini', '[pytest]\naddopts = -k easy', 'pytest', true],
+    ['tox.ini', '[testenv]\ncommands = pytest', 'tox', true],
     ['setup.cfg', '[metadata]\nname = x', 'pytest', false],
     ['setup.cfg', '[tool:pytest]\naddopts = -k easy', 'pytest', true],
     ['app/conventions.gradle.kts', 'tasks.test { enabled = false }', './gradlew test', true],
