@@ -64,7 +64,7 @@ const LONGEST_BAR = 20;
 const LONGEST_TABLE = 25;
 /** `[text](url)` for an address of http; the text must be markdown already. Anything else is only the text. */
 function parts_link(text, url) {
-    if (url === null || url === undefined || !/^https?:\/\/[^\s<>"`\\]+$/i.test(url))
+    if (url === null || url === undefined || !/^https?:\/\/[^\s\p{C}<>"`\\]+$/iu.test(url))
         return text;
     return `[${text}](${url.replace(/[()|*_[\]]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)})`;
 }

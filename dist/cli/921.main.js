@@ -6518,7 +6518,7 @@ function keptNote(kept, facts) {
         lines.push('The work of the last attempt is in the work tree: build on it, or change it.');
     if (facts.dropped.length > 0) {
         const paths = facts.dropped.map(prompt_oneLine).join(', ');
-        lines.push(`Left out of it, because it may not be changed: ${prompt_oneLine(head(paths, 400))}.`);
+        lines.push(`Left out of it, because it may not be changed: ${head(paths, 400)}.`);
     }
     return section('Work so far', lines.join('\n'));
 }
@@ -9879,6 +9879,10 @@ function stepOf(all) {
             .map((it) => it.replace(/^(?:npm|pnpm|yarn|bun):/, 'npm run '));
         return { ...step, inner: [...step.inner, ...inner] };
     }
+    if (tool === 'cargo') {
+        const command = args.find((it) => !/^[-+]/.test(it));
+        return { ...step, inner: [...step.inner, ...(command === undefined ? [] : [`cargo-${command}`])] };
+    }
     if (/^g?make$/.test(tool))
         return { ...step, tool: 'make', targets: makeTargets(args) };
     if (INTERPRETERS.test(tool))
@@ -10349,9 +10353,16 @@ const CONFIGS = [
         kind: 'lint',
     },
     {
-        files: /(?:^|\/)(?:\.?pytest\.(?:ini|toml)|conftest\.py|tox\.(?:ini|toml)|noxfile\.py|\.coveragerc)$/,
+        files: /(?:^|\/)(?:\.?pytest\.(?:ini|toml)|conftest\.py|\.coveragerc)$/,
         tools: PYTHON_TESTS,
         kind: 'test',
+    },
+    { files: /(?:^|\/)(?:tox\.(?:ini|toml)|noxfile\.py)$/, tools: /^(?:tox|nox)$/, kind: 'test' },
+    {
+        files: /(?:^|\/)tox\.ini$/,
+        tools: PYTHON_TESTS,
+        kind: 'test',
+        only: /^(?:pytest|coverage)/,
     },
     {
         files: /(?:^|\/)setup\.cfg$/,
@@ -10391,7 +10402,7 @@ const CONFIGS = [
         only: /^tool\.(?:poe|taskipy|pdm\.scripts|hatch\.envs|rye\.scripts|poetry\.scripts)/,
     },
     {
-        files: /(?:^|\/)(?:\.?ruff\.toml|\.flake8|\.?pylintrc|\.isort\.cfg|\.pre-commit-config\.yaml)$/,
+        files: /(?:^|\/)(?:\.?ruff\.toml|\.flake8|\.?pylintrc|\.isort\.cfg)$/,
         tools: PYTHON_LINTS,
         kind: 'lint',
     },
@@ -10402,6 +10413,7 @@ const CONFIGS = [
         tools: PYTHON_TESTS,
         kind: 'test',
     },
+    { files: /(?:^|\/)\.pre-commit-config\.yaml$/, tools: /^pre-commit$/, kind: 'lint' },
     { files: /(?:^|\/)hatch\.toml$/, tools: /^hatch$/, kind: 'test' },
     { files: /(?:^|\/)pipfile$/, tools: /^pipenv$/, kind: 'test', only: /^scripts/ },
     { files: /(?:^|\/)\.golangci[\w.-]*$/, tools: /^golangci-lint$/, kind: 'lint' },
@@ -10416,7 +10428,7 @@ const CONFIGS = [
         files: /(?:^|\/)cargo\.toml$/,
         tools: /^cargo$/,
         kind: 'test',
-        only: /^(?:test|bench|lib|workspace|profile\.(?:test|dev)|(?:workspace\.)?lints(?:\..*)?|package)$/,
+        only: /^(?:test|lib|workspace|profile\.(?:test|dev)|(?:workspace\.)?lints(?:\..*)?|package)$/,
         lines: /^(?!(?:version|edition|rust-version|authors|description|license|repository|homepage|documentation|readme|keywords|categories)\b)/,
     },
     {
@@ -10424,7 +10436,9 @@ const CONFIGS = [
         tools: /^(?:cargo|cross)$/,
         kind: 'test',
     },
-    { files: /(?:^|\/)\.?(?:clippy|rustfmt)\.toml$/, tools: /^cargo$/, kind: 'lint' },
+    { files: /(?:^|\/)cargo\.toml$/, tools: /^cargo-bench$/, kind: 'test', only: /^bench$/ },
+    { files: /(?:^|\/)\.?clippy\.toml$/, tools: /^cargo-clippy$/, kind: 'lint' },
+    { files: /(?:^|\/)\.?rustfmt\.toml$/, tools: /^(?:cargo-fmt|rustfmt)$/, kind: 'lint' },
     { files: /^(?!(?:.*\/)?src\/)(?:.*\/)?build\.rs$/, tools: /^cargo$/, kind: 'test' },
     { files: /(?:^|\/)\.mvn\//, tools: /^(?:mvnw?|mvnd)$/, kind: 'test' },
     { files: /(?:^|\/)gradle\/wrapper\//, tools: /^gradlew$/, kind: 'test' },
@@ -11238,6 +11252,16 @@ function readJava(source) {
         const from = javaMemberStart(source, match.index);
         const span = { from, to: closing(source, open) };
         groups.push({ span, skips: count(code(source, { from, to: open }), JAVA_SKIPS) });
+    }
+    // What a set-up or a constructor assumes, each of the tests assumes.
+    const setUps = /@(?:[\w.]*\.)?Before(?:Each|All|Class|Method)?\b|\b(?:public|protected)\s+[A-Z]\w*\s*(?=\()/g;
+    for (const match of source.code.matchAll(setUps)) {
+        const method = javaMethod(source, match.index);
+        if (method === null)
+            continue;
+        const skips = count(code(source, { from: method.open, to: closing(source, method.open) }), JAVA_BODY_SKIPS);
+        if (skips > 0)
+            groups.push({ span: { from: 0, to: source.code.length }, skips });
     }
     const seen = new Set();
     const tooDeep = nesting();

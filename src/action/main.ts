@@ -3,6 +3,7 @@ import * as core from '@actions/core'
 import { LeaseLost } from '../loop/ports.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
+import { leave } from '../system/leave.ts'
 import { createRedactor } from '../system/redact.ts'
 import { hideEnvironment } from './clean-env.ts'
 import { actionContext } from './context.ts'
@@ -96,4 +97,4 @@ await main()
   .catch(bad)
   .catch((error: unknown) => core.warning(messageOf(error))) // a full disk, where nothing more can be said
 // Sockets that octokit keeps alive must not keep the job.
-process.exit(process.exitCode ?? 0)
+await leave()

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// `ralph`: the command table. Each command is imported when it is called.
 import { Command, Option } from 'commander'
 import { flagTable, hostEnvironment } from '../settings.ts'
+// `ralph`: the command table. Each command is imported when it is called.
+import { leave } from '../system/leave.ts'
 import { answer, contextOf, type Flags, tell } from './context.ts'
 
 // A reader that has seen enough (`| head`) is no error of ours.
@@ -129,11 +130,8 @@ try {
   process.exitCode = await failed(error)
 }
 
-// A pipe takes 64 KB at once: what is still to be read must not end with us.
-for (const stream of [process.stdout, process.stderr])
-  await new Promise<void>((resolve) => stream.write('', () => resolve()))
 // Whatever a command left open must not hold the terminal: everything is on disk by now.
-process.exit(process.exitCode ?? 0)
+await leave()
 
 /** Wrong usage is bad input: exit 64, with the JSON line where it was asked for. */
 async function failed(error: unknown): Promise<number> {

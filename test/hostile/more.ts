@@ -86,13 +86,13 @@ export const hidden = grouped(
     {
       id: 'hide.ident',
       title: '`ident` in `.gitattributes`: what stands in `$Id$` is not committed',
-      stops: 'nothing yet; the branch and its CI show it',
+      stops: 'attributes by which git stores other bytes are refused',
       judge: same('ident'),
     },
     {
       id: 'hide.ignore',
       title: '`.gitignore`: the gates see the file, the commit has none',
-      stops: 'nothing yet; the change of `.gitignore` is in the diff, and CI on the branch is red',
+      stops: 'a new rule that hides a file is refused',
       judge: same('ignore'),
     },
     {

@@ -212,11 +212,8 @@ function show(seen: Seen): void {
 /** What nothing stops at a level; the table says so. One that is stopped after all fails the test, too. */
 const ANYWHERE = [
   // What an agent that has a key can do with words.
-  'echo.url',
   'echo.pieces',
   // Of these the branch's own CI is the judge.
-  'hide.ident',
-  'hide.ignore',
   'hide.modules',
   'gate.npmrc',
 ]
