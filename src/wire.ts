@@ -25,7 +25,7 @@ import { type OtherUser, openOtherUser } from './system/other-user.ts'
 import { newMark } from './system/process.ts'
 import { processStart } from './system/process-table.ts'
 import { createRedactor, type Redactor } from './system/redact.ts'
-import { agentEnv, type Environment, gateEnv } from './system/untrusted-env.ts'
+import { agentEnv, type Environment, gateEnv, secretsIn } from './system/untrusted-env.ts'
 import { createExamine } from './verify/examine.ts'
 import { createGates, PREPARE_TIMEOUT_MS } from './verify/gates.ts'
 import { isRalphs } from './verify/guard.ts'
@@ -72,7 +72,7 @@ export async function openWorkshop(options: WorkshopOptions): Promise<Workshop> 
   const git = await Git.open(clone, env)
   const objects = new CatFile(git)
   const snapshot = await takeSnapshot(git, options.remote !== null)
-  const redactor = createRedactor([...secretsOf(settings, env), ...(options.secrets ?? [])])
+  const redactor = createRedactor(secretsOf(settings, env, options.secrets ?? []))
   const submodules = await findSubmodules(git, clone.head, env)
   const repository = createRepository(git, objects, {
     submodules,
@@ -355,16 +355,8 @@ export async function leaseFor(
   }
 }
 
-/** Values that may not leave this process: tokens, and whatever the environment calls a key. */
-function secretsOf(settings: Settings, env: Environment): string[] {
-  const named = Object.entries(env).flatMap(([name, value]) =>
-    /TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|CREDENTIAL/i.test(name) &&
-    value !== undefined &&
-    value.length >= 8
-      ? [value]
-      : [],
-  )
-  return [...named, settings.token, settings.publishToken].filter((value) => value !== null)
+function secretsOf(settings: Settings, env: Environment, more: readonly string[]): string[] {
+  return [...secretsIn(env), settings.token, settings.publishToken, ...more].filter((value) => value !== null)
 }
 
 function identityOf(clone: Clone): Identity {

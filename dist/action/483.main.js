@@ -60,7 +60,7 @@ __webpack_require__.d(__webpack_exports__, {
 // EXTERNAL MODULE: ./node_modules/@actions/core/lib/core.js + 20 modules
 var core = __webpack_require__(3218);
 // EXTERNAL MODULE: ./lib/github/client.js + 21 modules
-var client = __webpack_require__(9285);
+var client = __webpack_require__(1666);
 // EXTERNAL MODULE: ./lib/github/dispatch.js
 var dispatch = __webpack_require__(2437);
 // EXTERNAL MODULE: ./lib/loop/lease.js
@@ -185,7 +185,7 @@ async function resumeLost(context) {
 /* harmony export */   D: () => (/* binding */ createDispatch),
 /* harmony export */   e: () => (/* binding */ dispatchRun)
 /* harmony export */ });
-/* harmony import */ var _client_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(9285);
+/* harmony import */ var _client_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1666);
 
 /** Dispatches `workflow` (a file name); without a generation it counts as a kick-off. Gives the run's id where the server tells it. Throws with the mend. */
 async function dispatchRun(api, place, workflow, inputs) {

@@ -4143,6 +4143,14 @@ function isAllowed(name) {
 function jobTokens(full) {
     return Object.entries(full).flatMap(([name, value]) => value !== undefined && value.length >= 16 && untrusted_env_isForbidden(name) && /TOKEN/i.test(name) ? [value] : []);
 }
+/** Values that may not leave this process: whatever the environment calls a key. */
+function secretsIn(full) {
+    return Object.entries(full).flatMap(([name, value]) => /TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|CREDENTIAL/i.test(name) &&
+        value !== undefined &&
+        value.length >= 8
+        ? [value]
+        : []);
+}
 
 ;// CONCATENATED MODULE: ./lib/agents/sessions.js
 // Starts a fresh session for a story or a judgement and hears what it says. Implements AgentPort.
@@ -13604,7 +13612,7 @@ async function openWorkshop(options) {
     const git = await Git.open(clone, env);
     const objects = new CatFile(git);
     const snapshot = await takeSnapshot(git, options.remote !== null);
-    const redactor = createRedactor([...wire_secretsOf(settings, env), ...(options.secrets ?? [])]);
+    const redactor = createRedactor(wire_secretsOf(settings, env, options.secrets ?? []));
     const submodules = await findSubmodules(git, clone.head, env);
     const repository = createRepository(git, objects, {
         submodules,
@@ -13841,14 +13849,8 @@ async function leaseFor(settings, now, run) {
         mark: newMark(),
     };
 }
-/** Values that may not leave this process: tokens, and whatever the environment calls a key. */
-function wire_secretsOf(settings, env) {
-    const named = Object.entries(env).flatMap(([name, value]) => /TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|CREDENTIAL/i.test(name) &&
-        value !== undefined &&
-        value.length >= 8
-        ? [value]
-        : []);
-    return [...named, settings.token, settings.publishToken].filter((value) => value !== null);
+function wire_secretsOf(settings, env, more) {
+    return [...secretsIn(env), settings.token, settings.publishToken, ...more].filter((value) => value !== null);
 }
 function identityOf(clone) {
     return {

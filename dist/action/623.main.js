@@ -10,7 +10,7 @@ export const modules = {
 /* harmony export */ });
 /* harmony import */ var _actions_core__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(3218);
 /* harmony import */ var _git_features_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(8317);
-/* harmony import */ var _github_client_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(9285);
+/* harmony import */ var _github_client_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(1666);
 /* harmony import */ var _github_conversation_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(7692);
 /* harmony import */ var _github_dispatch_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(2437);
 /* harmony import */ var _loop_lease_js__WEBPACK_IMPORTED_MODULE_9__ = __webpack_require__(612);
@@ -238,7 +238,7 @@ function slug(text) {
 /* harmony export */ });
 /* harmony import */ var _loop_slash_commands_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(6373);
 /* harmony import */ var _report_replies_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(7542);
-/* harmony import */ var _client_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(9285);
+/* harmony import */ var _client_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1666);
 
 
 
@@ -459,7 +459,7 @@ function isPerson(comment) {
 /* harmony export */   D: () => (/* binding */ createDispatch),
 /* harmony export */   e: () => (/* binding */ dispatchRun)
 /* harmony export */ });
-/* harmony import */ var _client_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(9285);
+/* harmony import */ var _client_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1666);
 
 /** Dispatches `workflow` (a file name); without a generation it counts as a kick-off. Gives the run's id where the server tells it. Throws with the mend. */
 async function dispatchRun(api, place, workflow, inputs) {

@@ -13107,7 +13107,7 @@ async function openWorkshop(options) {
     const git = await git_git/* Git */.TU.open(clone, env);
     const objects = new CatFile(git);
     const snapshot = await (0,git_clone/* takeSnapshot */.W9)(git, options.remote !== null);
-    const redactor = (0,redact/* createRedactor */.l)([...wire_secretsOf(settings, env), ...(options.secrets ?? [])]);
+    const redactor = (0,redact/* createRedactor */.l)(wire_secretsOf(settings, env, options.secrets ?? []));
     const submodules = await findSubmodules(git, clone.head, env);
     const repository = createRepository(git, objects, {
         submodules,
@@ -13344,14 +13344,8 @@ async function leaseFor(settings, now, run) {
         mark: (0,system_process/* newMark */.e0)(),
     };
 }
-/** Values that may not leave this process: tokens, and whatever the environment calls a key. */
-function wire_secretsOf(settings, env) {
-    const named = Object.entries(env).flatMap(([name, value]) => /TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|CREDENTIAL/i.test(name) &&
-        value !== undefined &&
-        value.length >= 8
-        ? [value]
-        : []);
-    return [...named, settings.token, settings.publishToken].filter((value) => value !== null);
+function wire_secretsOf(settings, env, more) {
+    return [...(0,untrusted_env/* secretsIn */.VY)(env), settings.token, settings.publishToken, ...more].filter((value) => value !== null);
 }
 function identityOf(clone) {
     return {

@@ -694,7 +694,7 @@ function statusOf(from) {
 }
 
 // EXTERNAL MODULE: ./lib/github/client.js + 21 modules
-var client = __webpack_require__(9285);
+var client = __webpack_require__(1666);
 ;// CONCATENATED MODULE: ./lib/github/checks.js
 
 
@@ -1531,7 +1531,7 @@ function pickLimits(settings) {
 /* harmony export */ });
 /* harmony import */ var _loop_slash_commands_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(6373);
 /* harmony import */ var _report_replies_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(7542);
-/* harmony import */ var _client_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(9285);
+/* harmony import */ var _client_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1666);
 
 
 
@@ -1752,7 +1752,7 @@ function isPerson(comment) {
 /* harmony export */   D: () => (/* binding */ createDispatch),
 /* harmony export */   e: () => (/* binding */ dispatchRun)
 /* harmony export */ });
-/* harmony import */ var _client_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(9285);
+/* harmony import */ var _client_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1666);
 
 /** Dispatches `workflow` (a file name); without a generation it counts as a kick-off. Gives the run's id where the server tells it. Throws with the mend. */
 async function dispatchRun(api, place, workflow, inputs) {

@@ -2,9 +2,11 @@
 import * as core from '@actions/core'
 import { LeaseLost } from '../loop/ports.ts'
 import { outputsOf } from '../report/outputs.ts'
+import { hostEnvironment } from '../settings.ts'
 import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
 import { leave } from '../system/leave.ts'
 import { createRedactor } from '../system/redact.ts'
+import { secretsIn } from '../system/untrusted-env.ts'
 import { hideEnvironment } from './clean-env.ts'
 import { actionContext } from './context.ts'
 import { createLog } from './log.ts'
@@ -22,10 +24,7 @@ async function main(): Promise<void> {
     })
   }
   const context = await actionContext()
-  const secrets = [context.inputs.token, context.inputs['publish-token']].filter(
-    (value) => value !== undefined,
-  )
-  const redactor = createRedactor(secrets)
+  const redactor = createRedactor(secretsIn(context.env))
   const log = createLog((text) => process.stdout.write(text), redactor.redact)
   const command = context.inputs.command?.trim() || 'auto'
   const { event } = context
@@ -86,7 +85,8 @@ function bad(error: unknown): void {
   const mistakes: Mistake[] = error instanceof UserError ? [...error.mistakes] : []
   // What a person has to mend is not tried again by itself.
   if (mistakes.length > 0) remember({ stopped: 'true' })
-  core.setFailed(mistakes.length > 0 ? mistakes.map(sayMistake).join('\n') : messageOf(error))
+  const { redact } = createRedactor(secretsIn(hostEnvironment()))
+  core.setFailed(redact(mistakes.length > 0 ? mistakes.map(sayMistake).join('\n') : messageOf(error)))
   giveOutputs(outputsOf(null, 'error', null))
 }
 

@@ -139,3 +139,14 @@ function jobTokens(full: Environment): string[] {
     value !== undefined && value.length >= 16 && isForbidden(name) && /TOKEN/i.test(name) ? [value] : [],
   )
 }
+
+/** Values that may not leave this process: whatever the environment calls a key. */
+export function secretsIn(full: Environment): string[] {
+  return Object.entries(full).flatMap(([name, value]) =>
+    /TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|CREDENTIAL/i.test(name) &&
+    value !== undefined &&
+    value.length >= 8
+      ? [value]
+      : [],
+  )
+}
