@@ -15,6 +15,8 @@ export type OtherUser = {
   readonly name: string
   readonly uid: number
   readonly home: string
+  /** Whether programs get a view of the machine, and processes, of their own. */
+  readonly isNarrow: boolean
   /** How to start a program as that user; `preamble(env)` has to come first on its stdin. */
   command(file: string, args: readonly string[]): Command
   preamble(env: Readonly<Record<string, string>>): Buffer
@@ -40,8 +42,25 @@ export type OtherUserOptions = {
   say(text: string): void
 }
 
-/** Reads variables off stdin up to an empty one, then becomes the program: no value ever stands in an argument. */
-const LAUNCHER = `while IFS= read -r -d '' entry && [ -n "$entry" ]; do export "$entry"; done; umask 0002; exec "$@"`
+/**
+ * Reads variables off stdin up to an empty one, then starts the program: no value ever stands in an argument. It stays,
+ * to be the first process of its namespace, which takes in those that are left without a parent.
+ */
+const LAUNCHER = `while IFS= read -r -d '' entry && [ -n "$entry" ]; do export "$entry"; done; umask 0002; "$@"; exit $?`
+/**
+ * The machine as one program is to see it, where root may make that: all is read-only but the tree, the home and temporary
+ * folders (hosted images have folders that everybody may write, some of them on root's PATH), and no way leads to the
+ * system's bus. It has processes of its own, whom the kernel ends with the first of them.
+ */
+const NARROW = [
+  'tree=$1 home=$2; shift 2',
+  'for at in "$tree" "$home" /tmp /var/tmp; do mount --bind "$at" "$at" || exit 125; done',
+  'mount -o remount,bind,ro / || exit 125',
+  '[ ! -d /run/dbus ] || mount -t tmpfs -o ro tmpfs /run/dbus || exit 125',
+  'cd "$PWD"', // into what was just mounted
+  'exec "$@"',
+].join('; ')
+const NAMESPACES = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc', '--propagation', 'private']
 /** Places where tools write; those in our own home would be refused to the other user. */
 const WRITTEN =
   /^(XDG_.*|NPM_CONFIG_CACHE|YARN_CACHE_FOLDER|PIP_CACHE_DIR|UV_CACHE_DIR|GOCACHE|GOMODCACHE|GOPATH|CARGO_HOME|GRADLE_USER_HOME|COREPACK_HOME|DOTNET_CLI_HOME|NUGET_PACKAGES|COMPOSER_HOME|DENO_DIR|TMPDIR|TEMP|TMP)$/i
@@ -53,8 +72,12 @@ const SOCKETS = [
   '/run/crio/crio.sock',
 ]
 const END_MS = 5000
-/** Where the system keeps the programs that are started here; the caller's PATH has no say in what runs as root. */
-const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+/** One try at ending them may be stopped by those whom it is to end, milliseconds. */
+const SIGNAL_MS = 1000
+/** Looks in a row that find nobody: who forks and goes at once is in no list of processes. */
+const QUIET_LOOKS = 5
+/** The system's own folders: neither the caller's PATH nor `/usr/local` has a say in what runs as root. */
+const SYSTEM_PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
 /** What starts a command of `OtherUser.command`: nothing in it is secret. */
 export const STARTER_ENV: Readonly<Record<string, string>> = { PATH: SYSTEM_PATH, LC_ALL: 'C' }
 
@@ -73,25 +96,30 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
     ])
   }
   const root = await rootCommand()
-  const name = nameFor(options.key)
-  const account = await makeAccount(root, name)
+  const account = await makeAccount(root, nameFor(options.key))
   const temp = options.env.RUNNER_TEMP
   const before = temp === undefined ? null : await stat(temp).catch(() => null)
-  if (temp !== undefined && before !== null) await chmod(temp, before.mode & 0o700)
   const umask = process.umask(0o002)
-  const user = createOtherUser(options, root, account)
-  const close = async (): Promise<void> => {
-    await user.end()
-    await user.takeBack()
-    await giveBackGroup(options, root, account)
-    if (temp !== undefined && before !== null) await chmod(temp, before.mode & 0o7777).catch(() => {})
-    process.umask(umask)
-    await removeAccount(root, name)
-  }
+  const user = createOtherUser(options, root, account, await canNarrow(options, root))
+  const opened: [string, number][] = []
+  const close = () =>
+    eachPart([
+      () => user.end(),
+      () => user.takeBack(),
+      () => giveBackGroup(options, root, account),
+      async () => {
+        process.umask(umask)
+        if (temp !== undefined && before !== null) await chmod(temp, before.mode & 0o7777)
+        for (const [path, mode] of opened) await run(root('chmod', mode.toString(8), path))
+      },
+      () => removeAccount(root, account.name),
+    ])
   try {
+    // Where it is not ours, the probe below says so.
+    if (temp !== undefined && before !== null) await chmod(temp, before.mode & 0o700).catch(() => {})
     await user.end() // what an earlier job left
     await freshHome(root, account)
-    await openTheWay(options, root)
+    opened.push(...(await openTheWay(options, root)))
     await lendWhole(options, root, account)
     await user.lend()
     const faults = await probe(options, user)
@@ -107,11 +135,17 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
 type Root = (...command: string[]) => Command
 type Account = { name: string; uid: number; gid: number; home: string }
 
-function createOtherUser(options: OtherUserOptions, root: Root, account: Account): Omit<OtherUser, 'close'> {
+function createOtherUser(
+  options: OtherUserOptions,
+  root: Root,
+  account: Account,
+  isNarrow: boolean,
+): Omit<OtherUser, 'close'> {
   const { workTree } = options
   const { name, uid, gid, home } = account
   const become = (...command: string[]): Command =>
     root(
+      ...(isNarrow ? narrow(workTree, home) : []),
       'setpriv',
       `--reuid=${uid}`,
       `--regid=${gid}`,
@@ -151,28 +185,36 @@ function createOtherUser(options: OtherUserOptions, root: Root, account: Account
         GIT_CONFIG_VALUE_0: '*',
       }
     },
+    isNarrow,
     // In a folder with the sticky bit only its owner takes entries away: `.git` stays, everything else is lent.
     lend: () => run(root('find', workTree, ...TOP, '-exec', 'chown', '-h', `${uid}:${gid}`, '{}', '+')),
-    takeBack: () =>
-      run(
-        root(
-          ...['find', workTree, '-xdev', ...withoutGit(workTree), '-uid', String(uid)],
-          ...['(', '(', '-type', 'l', '-o', '-exec', 'chmod', 'ug+rwX', '{}', '+', ')'],
-          ...[',', '-exec', 'chown', '-h', String(process.getuid?.() ?? 0), '{}', '+', ')'],
-        ),
-      ),
+    takeBack: () => takeBack(workTree, root, uid),
     signal: (signal) => {
-      if (!user.lives()) return
-      const { file, args } = become('bash', '--noprofile', '--norc', '-c', `kill -${signal.slice(3)} -1`)
-      spawnSync(file, args, { env: STARTER_ENV, stdio: 'ignore' })
+      const name = signal.slice(3)
+      // Of their own user: reaches those, too, that no look would find. Then by root, whom nobody of them can stop.
+      const all = become('bash', '--noprofile', '--norc', '-c', `kill -${name} -1`)
+      const found = processesOf(uid)
+      const one = root('kill', `-${name}`, ...found.map(String))
+      for (const { file, args } of found.length > 0 ? [one, all] : [all])
+        spawnSync(file, args, {
+          env: STARTER_ENV,
+          stdio: 'ignore',
+          timeout: SIGNAL_MS,
+          killSignal: 'SIGKILL',
+        })
     },
     lives: () => processesOf(uid).length > 0,
     async end() {
       const found = processesOf(uid).length
       const deadline = performance.now() + END_MS
-      while (user.lives() && performance.now() < deadline) {
-        user.signal('SIGKILL')
-        await delay(5)
+      if (!isNarrow || found > 0) user.signal('SIGKILL')
+      for (let quiet = 0; quiet < QUIET_LOOKS; quiet++) {
+        if (performance.now() > deadline) throw new Error(`processes of ${name} cannot be ended`)
+        if (user.lives()) {
+          quiet = -1
+          user.signal('SIGKILL')
+        }
+        await delay(2)
       }
       return found
     },
@@ -180,10 +222,45 @@ function createOtherUser(options: OtherUserOptions, root: Root, account: Account
   return user
 }
 
-const TOP = ['-xdev', '-mindepth', '1', '-maxdepth', '1', '!', '-name', '.git']
+function narrow(workTree: string, home: string): string[] {
+  return ['unshare', ...NAMESPACES, 'bash', '--noprofile', '--norc', '-c', NARROW, 'ralph', workTree, home]
+}
+
+/** Containers have no right to make namespaces. */
+function canNarrow({ workTree }: OtherUserOptions, root: Root): Promise<boolean> {
+  return run(root(...narrow(workTree, '/tmp'), 'true')).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** A path that is too long for one call is reached folder by folder. */
+async function takeBack(workTree: string, root: Root, uid: number): Promise<void> {
+  const command = (exec: '-exec' | '-execdir') =>
+    root(
+      ...['find', workTree, '-xdev', ...withoutGit(workTree), '-uid', String(uid)],
+      ...['(', '(', '-type', 'l', '-o', exec, 'chmod', 'ug+rwX', '{}', '+', ')'],
+      ...[',', exec, 'chown', '-h', String(process.getuid?.() ?? 0), '{}', '+', ')'],
+    )
+  await run(command('-exec')).catch(() => run(command('-execdir')))
+}
+
+/** Every part, whatever becomes of the others; then the first fault. */
+async function eachPart(parts: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const faults: unknown[] = []
+  for (const part of parts) await part().catch((error: unknown) => faults.push(error))
+  if (faults.length > 0) throw faults[0]
+}
+
+/** A file with several names may be somebody's cache: it stays as it is. */
+const TOP = [
+  ...['-xdev', '-mindepth', '1', '-maxdepth', '1', '!', '-name', '.git'],
+  ...['(', '!', '-type', 'f', '-o', '-links', '1', ')'],
+]
 
 function withoutGit(workTree: string): string[] {
-  return ['-path', join(workTree, '.git'), '-prune', '-o']
+  // find takes the path for a pattern.
+  return ['-path', join(workTree, '.git').replace(/[*?[\]\\]/g, '\\$&'), '-prune', '-o']
 }
 
 /** For the job that was killed: ends what still runs as the other user and takes the work tree back. */
@@ -191,11 +268,16 @@ export async function endOtherUser(options: OtherUserOptions): Promise<number> {
   const account = accountOf(nameFor(options.key))
   if (process.platform !== 'linux' || account === null) return 0
   const root = await rootCommand()
-  const user = createOtherUser(options, root, account)
-  const ended = await user.end()
-  await user.takeBack()
-  await giveBackGroup(options, root, account)
-  await removeAccount(root, account.name)
+  const user = createOtherUser(options, root, account, await canNarrow(options, root))
+  let ended = 0
+  await eachPart([
+    async () => {
+      ended = await user.end()
+    },
+    () => user.takeBack(),
+    () => giveBackGroup(options, root, account),
+    () => removeAccount(root, account.name),
+  ])
   return ended
 }
 
@@ -225,7 +307,10 @@ async function giveBackGroup({ workTree }: OtherUserOptions, root: Root, { gid }
 async function rootCommand(): Promise<Root> {
   const plain: Root = (file = '', ...args) => ({ file, args })
   if (process.getuid?.() === 0) return plain
-  const sudo: Root = (...args) => ({ file: 'sudo', args: ['-n', '--', ...args] })
+  const sudo: Root = (...args) => ({
+    file: 'sudo',
+    args: ['-n', '--', 'env', `PATH=${SYSTEM_PATH}`, ...args],
+  })
   const allowed = await run(sudo('true')).then(
     () => true,
     () => false,
@@ -246,7 +331,17 @@ async function makeAccount(root: Root, name: string): Promise<Account> {
   if (known !== null) return known
   try {
     await run(
-      root('useradd', '--create-home', '--home-dir', home, '--user-group', '--shell', '/bin/bash', name),
+      root(
+        'useradd',
+        '--system',
+        '--create-home',
+        '--home-dir',
+        home,
+        '--user-group',
+        '--shell',
+        '/bin/bash',
+        name,
+      ),
     )
   } catch (error) {
     const fix = 'install the package passwd (or shadow), or use isolation: separate-job'
@@ -276,10 +371,15 @@ async function freshHome(root: Root, { uid, gid, home }: Account): Promise<void>
   await run(root('install', '-d', '-m', '0700', '-o', String(uid), '-g', String(gid), home))
 }
 
-/** On a machine that is thrown away the way to the checkout is opened; elsewhere that is for its owner to decide. */
-async function openTheWay({ env, workTree, say }: OtherUserOptions, root: Root): Promise<void> {
+/**
+ * On a machine that is thrown away the way to the checkout is opened; elsewhere that is for its owner to decide. Gives
+ * the modes that the folders had.
+ */
+async function openTheWay({ env, workTree, say }: OtherUserOptions, root: Root): Promise<[string, number][]> {
+  const opened: [string, number][] = []
   for (let at = dirname(workTree); at !== dirname(at); at = dirname(at)) {
-    if (((await stat(at)).mode & 0o001) !== 0) continue
+    const { mode } = await stat(at)
+    if ((mode & 0o001) !== 0) continue
     if (env.RUNNER_ENVIRONMENT !== 'github-hosted') {
       const fix = `run \`chmod o+x ${at}\` once, so that other users can pass through it`
       throw refused([
@@ -287,9 +387,21 @@ async function openTheWay({ env, workTree, say }: OtherUserOptions, root: Root):
       ])
     }
     await run(root('chmod', 'o+x', at))
-    say(`other users may now pass through ${at}`)
+    opened.push([at, mode & 0o7777])
+    say(`other users may pass through ${at} while this step works`)
   }
+  return opened
 }
+
+/** What our user keeps keys in. */
+const KEY_FILES = [
+  '.netrc',
+  '.git-credentials',
+  '.npmrc',
+  '.docker/config.json',
+  '.ssh/id_rsa',
+  '.ssh/id_ed25519',
+]
 
 type Fault = { found: string; expected: string; fix: string }
 
@@ -304,6 +416,10 @@ function probeScript({ env, workTree, gitDir }: OtherUserOptions, user: Omit<Oth
     'grep -q "^NoNewPrivs:[[:space:]]*1" /proc/self/status || echo privileges',
     'grep -q "^CapEff:[[:space:]]*0*$" /proc/self/status || echo privileges',
     'sudo -n true 2>/dev/null && echo sudo',
+    ...foldersOf(env).map((folder) => `[ -w ${quoted(folder)} ] && echo folder ${quoted(folder)}`),
+    ...KEY_FILES.map((name) => quoted(join(env.HOME ?? '/root', name))).map(
+      (file) => `[ -r ${file} ] && echo key ${file}`,
+    ),
     ...SOCKETS.map((socket) => `[ -w ${socket} ] && echo socket ${socket}`),
     `cat /proc/${process.pid}/environ >/dev/null 2>&1 && echo memory`,
     `{ touch ${file} && rm ${file}; } 2>/dev/null || echo tree`,
@@ -312,6 +428,15 @@ function probeScript({ env, workTree, gitDir }: OtherUserOptions, user: Omit<Oth
     ...(temp === undefined ? [] : [`ls ${quoted(temp)} >/dev/null 2>&1 && echo temp`]),
     'true',
   ].join('\n')
+}
+
+/** Where programs come from: whoever writes there has them run by others. */
+function foldersOf(env: OtherUserOptions['env']): string[] {
+  const path = (env.PATH ?? '').split(':').filter((folder) => folder.startsWith('/'))
+  const more = [env.RUNNER_TOOL_CACHE, '/usr/local/bin', '/usr/share', '/opt', '/etc'].filter(
+    (one) => one !== undefined,
+  )
+  return [...new Set([...SYSTEM_PATH.split(':'), ...path, ...more])]
 }
 
 async function probe(options: OtherUserOptions, user: Omit<OtherUser, 'close'>): Promise<Fault[]> {
@@ -327,7 +452,8 @@ async function probe(options: OtherUserOptions, user: Omit<OtherUser, 'close'>):
 }
 
 function faultOf(line: string, { workTree, env }: OtherUserOptions, user: Omit<OtherUser, 'close'>): Fault {
-  const [what, detail] = line.split(' ')
+  const what = line.split(' ')[0]
+  const detail = line.slice((what ?? '').length + 1)
   switch (what) {
     case 'sudo':
       return {
@@ -340,6 +466,18 @@ function faultOf(line: string, { workTree, env }: OtherUserOptions, user: Omit<O
         found: `${detail} may be written by everybody`,
         expected: 'a socket for its own group',
         fix: `chmod o-w ${detail}: it is as good as root`,
+      }
+    case 'folder':
+      return {
+        found: `${detail} may be written by everybody`,
+        expected: 'programs that only their owner can change',
+        fix: `chmod o-w ${detail}, in a step before this one`,
+      }
+    case 'key':
+      return {
+        found: `${user.name} can read ${detail}`,
+        expected: 'keys that only their owner can read',
+        fix: `chmod o-r ${detail}, or remove it before this step`,
       }
     case 'tree':
       return {

@@ -70,7 +70,7 @@ test('it is another user without rights, and keys come to it alone', options, as
   await using place = await openPlace()
   const seen = await place.bash(
     [
-      'id -un; id -G; echo "key $KEY"; echo "home $HOME"; cat',
+      'id -un; [ "$(id -G)" = "$(id -g)" ] && id -u; echo "key $KEY"; echo "home $HOME"; cat',
       'grep -E "NoNewPrivs|CapEff|CapBnd" /proc/self/status',
       `cat /proc/${process.pid}/environ /proc/${process.pid}/mem ${join(place.temp, 'key')} 2>&1`,
       'cat /proc/*/cmdline | tr "\\0" " " | grep -c "the-model-[k]ey"',
@@ -88,7 +88,7 @@ test('it is another user without rights, and keys come to it alone', options, as
   ])
   assert.match(seen.output, /NoNewPrivs:\s*1/)
   assert.match(seen.output, /CapEff:\s*0+\n/)
-  assert.equal(seen.output.match(/Permission denied/g)?.length, 3, seen.output)
+  assert.equal(seen.output.match(/Permission denied|No such file/g)?.length, 3, seen.output)
   assert.match(seen.output, /^0$/m, 'a key stands in a command line')
   assert.match(seen.output, /^\?\? top\.txt$/m, 'git works for it')
 })
@@ -142,6 +142,40 @@ test(
     })
     assert.deepEqual(cut.exit, { kind: 'aborted' })
     assert.equal(place.user.lives(), false)
+  },
+)
+
+test('who forks and goes at once, stops or kills whoever comes, is ended', options, async () => {
+  await using place = await openPlace()
+  const baton =
+    'baton() { ( sleep 0.002; baton ) & }; setsid bash -c "$(declare -f baton); baton" >/dev/null 2>&1 &'
+  const stopper =
+    'setsid bash -c "trap : TERM; while :; do kill -STOP -1; kill -KILL -1; done" >/dev/null 2>&1 &'
+  for (const script of [baton, stopper]) {
+    const { output } = await place.bash(`${script}\necho started`)
+    assert.match(output, /started|^$/)
+    assert.equal(place.user.lives(), false, script)
+  }
+})
+
+test(
+  'all but the tree, the home and temporary folders is read-only, and its processes are the only ones',
+  options,
+  async (t) => {
+    await using place = await openPlace()
+    if (!place.user.isNarrow) return t.skip('this machine lets root make no namespaces')
+    const opened = await mkdtemp('/opt/ralph-')
+    await chmod(opened, 0o777)
+    try {
+      const seen = await place.bash(
+        `touch ${opened}/x 2>&1; touch /tmp/ralph-x $HOME/x x && rm /tmp/ralph-x x; ls -d /proc/[0-9]* | wc -l`,
+      )
+      assert.match(seen.output, /Read-only file system/)
+      assert.doesNotMatch(seen.output, /Permission denied/)
+      assert.ok(Number(seen.output.trim().split('\n').at(-1)) < 10, seen.output)
+    } finally {
+      await rm(opened, { recursive: true })
+    }
   },
 )
 
