@@ -1043,6 +1043,8 @@ async function each(all, act) {
         throw errors[0];
 }
 
+// EXTERNAL MODULE: ./lib/system/errors.js
+var errors = __webpack_require__(94);
 // EXTERNAL MODULE: external "node:child_process"
 var external_node_child_process_ = __webpack_require__(1421);
 // EXTERNAL MODULE: external "node:crypto"
@@ -1055,8 +1057,6 @@ var promises_ = __webpack_require__(1455);
 var external_node_path_ = __webpack_require__(6760);
 // EXTERNAL MODULE: external "node:timers/promises"
 var external_node_timers_promises_ = __webpack_require__(8500);
-// EXTERNAL MODULE: ./lib/system/errors.js
-var errors = __webpack_require__(94);
 ;// CONCATENATED MODULE: ./lib/system/other-user.js
 // Runs what is not trusted as a user without rights of its own (`isolation: other-user`): no sudo, no Docker socket, no
 // key in our memory or files, no write to `.git`. Linux only. What it cannot have is a clear error, never a step down.
@@ -1067,8 +1067,25 @@ var errors = __webpack_require__(94);
 
 
 
-/** Reads variables off stdin up to an empty one, then becomes the program: no value ever stands in an argument. */
-const LAUNCHER = `while IFS= read -r -d '' entry && [ -n "$entry" ]; do export "$entry"; done; umask 0002; exec "$@"`;
+/**
+ * Reads variables off stdin up to an empty one, then starts the program: no value ever stands in an argument. It stays,
+ * to be the first process of its namespace, which takes in those that are left without a parent.
+ */
+const LAUNCHER = `while IFS= read -r -d '' entry && [ -n "$entry" ]; do export "$entry"; done; umask 0002; "$@"; exit $?`;
+/**
+ * The machine as one program is to see it, where root may make that: all is read-only but the tree, the home and temporary
+ * folders (hosted images have folders that everybody may write, some of them on root's PATH), and no way leads to the
+ * system's bus. It has processes of its own, whom the kernel ends with the first of them.
+ */
+const NARROW = [
+    'tree=$1 home=$2; shift 2',
+    'for at in "$tree" "$home" /tmp /var/tmp; do mount --bind "$at" "$at" || exit 125; done',
+    'mount -o remount,bind,ro / || exit 125',
+    '[ ! -d /run/dbus ] || mount -t tmpfs -o ro tmpfs /run/dbus || exit 125',
+    'cd "$PWD"', // into what was just mounted
+    'exec "$@"',
+].join('; ');
+const NAMESPACES = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc', '--propagation', 'private'];
 /** Places where tools write; those in our own home would be refused to the other user. */
 const WRITTEN = /^(XDG_.*|NPM_CONFIG_CACHE|YARN_CACHE_FOLDER|PIP_CACHE_DIR|UV_CACHE_DIR|GOCACHE|GOMODCACHE|GOPATH|CARGO_HOME|GRADLE_USER_HOME|COREPACK_HOME|DOTNET_CLI_HOME|NUGET_PACKAGES|COMPOSER_HOME|DENO_DIR|TMPDIR|TEMP|TMP)$/i;
 const SOCKETS = (/* unused pure expression or super */ null && ([
@@ -1079,8 +1096,12 @@ const SOCKETS = (/* unused pure expression or super */ null && ([
     '/run/crio/crio.sock',
 ]));
 const END_MS = 5000;
-/** Where the system keeps the programs that are started here; the caller's PATH has no say in what runs as root. */
-const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+/** One try at ending them may be stopped by those whom it is to end, milliseconds. */
+const SIGNAL_MS = 1000;
+/** Looks in a row that find nobody: who forks and goes at once is in no list of processes. */
+const QUIET_LOOKS = 5;
+/** The system's own folders: neither the caller's PATH nor `/usr/local` has a say in what runs as root. */
+const SYSTEM_PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
 /** What starts a command of `OtherUser.command`: nothing in it is secret. */
 const other_user_STARTER_ENV = { PATH: SYSTEM_PATH, LC_ALL: 'C' };
 /**
@@ -1098,27 +1119,32 @@ async function other_user_openOtherUser(options) {
         ]);
     }
     const root = await rootCommand();
-    const name = nameFor(options.key);
-    const account = await makeAccount(root, name);
+    const account = await makeAccount(root, nameFor(options.key));
     const temp = options.env.RUNNER_TEMP;
     const before = temp === undefined ? null : await stat(temp).catch(() => null);
-    if (temp !== undefined && before !== null)
-        await chmod(temp, before.mode & 0o700);
     const umask = process.umask(0o002);
-    const user = createOtherUser(options, root, account);
-    const close = async () => {
-        await user.end();
-        await user.takeBack();
-        await giveBackGroup(options, root, account);
-        if (temp !== undefined && before !== null)
-            await chmod(temp, before.mode & 0o7777).catch(() => { });
-        process.umask(umask);
-        await removeAccount(root, name);
-    };
+    const user = createOtherUser(options, root, account, await canNarrow(options, root));
+    const opened = [];
+    const close = () => eachPart([
+        () => user.end(),
+        () => user.takeBack(),
+        () => giveBackGroup(options, root, account),
+        async () => {
+            process.umask(umask);
+            if (temp !== undefined && before !== null)
+                await chmod(temp, before.mode & 0o7777);
+            for (const [path, mode] of opened)
+                await run(root('chmod', mode.toString(8), path));
+        },
+        () => removeAccount(root, account.name),
+    ]);
     try {
+        // Where it is not ours, the probe below says so.
+        if (temp !== undefined && before !== null)
+            await chmod(temp, before.mode & 0o700).catch(() => { });
         await user.end(); // what an earlier job left
         await freshHome(root, account);
-        await openTheWay(options, root);
+        opened.push(...(await openTheWay(options, root)));
         await lendWhole(options, root, account);
         await user.lend();
         const faults = await probe(options, user);
@@ -1132,10 +1158,10 @@ async function other_user_openOtherUser(options) {
         throw error;
     }
 }
-function createOtherUser(options, root, account) {
+function createOtherUser(options, root, account, isNarrow) {
     const { workTree } = options;
     const { name, uid, gid, home } = account;
-    const become = (...command) => root('setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs', '--inh-caps=-all', 'env', '-i', `PATH=${SYSTEM_PATH}`, ...command);
+    const become = (...command) => root(...(isNarrow ? narrow(workTree, home) : []), 'setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs', '--inh-caps=-all', 'env', '-i', `PATH=${SYSTEM_PATH}`, ...command);
     const user = {
         name,
         uid,
@@ -1159,31 +1185,72 @@ function createOtherUser(options, root, account) {
                 GIT_CONFIG_VALUE_0: '*',
             };
         },
+        isNarrow,
         // In a folder with the sticky bit only its owner takes entries away: `.git` stays, everything else is lent.
         lend: () => run(root('find', workTree, ...TOP, '-exec', 'chown', '-h', `${uid}:${gid}`, '{}', '+')),
-        takeBack: () => run(root(...['find', workTree, '-xdev', ...withoutGit(workTree), '-uid', String(uid)], ...['(', '(', '-type', 'l', '-o', '-exec', 'chmod', 'ug+rwX', '{}', '+', ')'], ...[',', '-exec', 'chown', '-h', String(process.getuid?.() ?? 0), '{}', '+', ')'])),
+        takeBack: () => takeBack(workTree, root, uid),
         signal: (signal) => {
-            if (!user.lives())
-                return;
-            const { file, args } = become('bash', '--noprofile', '--norc', '-c', `kill -${signal.slice(3)} -1`);
-            (0,external_node_child_process_.spawnSync)(file, args, { env: other_user_STARTER_ENV, stdio: 'ignore' });
+            const name = signal.slice(3);
+            // Of their own user: reaches those, too, that no look would find. Then by root, whom nobody of them can stop.
+            const all = become('bash', '--noprofile', '--norc', '-c', `kill -${name} -1`);
+            const found = processesOf(uid);
+            const one = root('kill', `-${name}`, ...found.map(String));
+            for (const { file, args } of found.length > 0 ? [one, all] : [all])
+                (0,external_node_child_process_.spawnSync)(file, args, {
+                    env: other_user_STARTER_ENV,
+                    stdio: 'ignore',
+                    timeout: SIGNAL_MS,
+                    killSignal: 'SIGKILL',
+                });
         },
         lives: () => processesOf(uid).length > 0,
         async end() {
             const found = processesOf(uid).length;
             const deadline = performance.now() + END_MS;
-            while (user.lives() && performance.now() < deadline) {
+            if (!isNarrow || found > 0)
                 user.signal('SIGKILL');
-                await (0,external_node_timers_promises_.setTimeout)(5);
+            for (let quiet = 0; quiet < QUIET_LOOKS; quiet++) {
+                if (performance.now() > deadline)
+                    throw new Error(`processes of ${name} cannot be ended`);
+                if (user.lives()) {
+                    quiet = -1;
+                    user.signal('SIGKILL');
+                }
+                await (0,external_node_timers_promises_.setTimeout)(2);
             }
             return found;
         },
     };
     return user;
 }
-const TOP = ['-xdev', '-mindepth', '1', '-maxdepth', '1', '!', '-name', '.git'];
+function narrow(workTree, home) {
+    return ['unshare', ...NAMESPACES, 'bash', '--noprofile', '--norc', '-c', NARROW, 'ralph', workTree, home];
+}
+/** Containers have no right to make namespaces. */
+function canNarrow({ workTree }, root) {
+    return run(root(...narrow(workTree, '/tmp'), 'true')).then(() => true, () => false);
+}
+/** A path that is too long for one call is reached folder by folder. */
+async function takeBack(workTree, root, uid) {
+    const command = (exec) => root(...['find', workTree, '-xdev', ...withoutGit(workTree), '-uid', String(uid)], ...['(', '(', '-type', 'l', '-o', exec, 'chmod', 'ug+rwX', '{}', '+', ')'], ...[',', exec, 'chown', '-h', String(process.getuid?.() ?? 0), '{}', '+', ')']);
+    await run(command('-exec')).catch(() => run(command('-execdir')));
+}
+/** Every part, whatever becomes of the others; then the first fault. */
+async function eachPart(parts) {
+    const faults = [];
+    for (const part of parts)
+        await part().catch((error) => faults.push(error));
+    if (faults.length > 0)
+        throw faults[0];
+}
+/** A file with several names may be somebody's cache: it stays as it is. */
+const TOP = [
+    ...['-xdev', '-mindepth', '1', '-maxdepth', '1', '!', '-name', '.git'],
+    ...['(', '!', '-type', 'f', '-o', '-links', '1', ')'],
+];
 function withoutGit(workTree) {
-    return ['-path', (0,external_node_path_.join)(workTree, '.git'), '-prune', '-o'];
+    // find takes the path for a pattern.
+    return ['-path', (0,external_node_path_.join)(workTree, '.git').replace(/[*?[\]\\]/g, '\\$&'), '-prune', '-o'];
 }
 /** For the job that was killed: ends what still runs as the other user and takes the work tree back. */
 async function endOtherUser(options) {
@@ -1191,11 +1258,16 @@ async function endOtherUser(options) {
     if (process.platform !== 'linux' || account === null)
         return 0;
     const root = await rootCommand();
-    const user = createOtherUser(options, root, account);
-    const ended = await user.end();
-    await user.takeBack();
-    await giveBackGroup(options, root, account);
-    await removeAccount(root, account.name);
+    const user = createOtherUser(options, root, account, await canNarrow(options, root));
+    let ended = 0;
+    await eachPart([
+        async () => {
+            ended = await user.end();
+        },
+        () => user.takeBack(),
+        () => giveBackGroup(options, root, account),
+        () => removeAccount(root, account.name),
+    ]);
     return ended;
 }
 function nameFor(key) {
@@ -1222,7 +1294,10 @@ async function rootCommand() {
     const plain = (file = '', ...args) => ({ file, args });
     if (process.getuid?.() === 0)
         return plain;
-    const sudo = (...args) => ({ file: 'sudo', args: ['-n', '--', ...args] });
+    const sudo = (...args) => ({
+        file: 'sudo',
+        args: ['-n', '--', 'env', `PATH=${SYSTEM_PATH}`, ...args],
+    });
     const allowed = await run(sudo('true')).then(() => true, () => false);
     if (allowed)
         return sudo;
@@ -1240,7 +1315,7 @@ async function makeAccount(root, name) {
     if (known !== null)
         return known;
     try {
-        await run(root('useradd', '--create-home', '--home-dir', home, '--user-group', '--shell', '/bin/bash', name));
+        await run(root('useradd', '--system', '--create-home', '--home-dir', home, '--user-group', '--shell', '/bin/bash', name));
     }
     catch (error) {
         const fix = 'install the package passwd (or shadow), or use isolation: separate-job';
@@ -1267,10 +1342,15 @@ async function freshHome(root, { uid, gid, home }) {
     await run(root('rm', '-rf', '--one-file-system', '--', home));
     await run(root('install', '-d', '-m', '0700', '-o', String(uid), '-g', String(gid), home));
 }
-/** On a machine that is thrown away the way to the checkout is opened; elsewhere that is for its owner to decide. */
+/**
+ * On a machine that is thrown away the way to the checkout is opened; elsewhere that is for its owner to decide. Gives
+ * the modes that the folders had.
+ */
 async function openTheWay({ env, workTree, say }, root) {
+    const opened = [];
     for (let at = dirname(workTree); at !== dirname(at); at = dirname(at)) {
-        if (((await stat(at)).mode & 0o001) !== 0)
+        const { mode } = await stat(at);
+        if ((mode & 0o001) !== 0)
             continue;
         if (env.RUNNER_ENVIRONMENT !== 'github-hosted') {
             const fix = `run \`chmod o+x ${at}\` once, so that other users can pass through it`;
@@ -1279,9 +1359,20 @@ async function openTheWay({ env, workTree, say }, root) {
             ]);
         }
         await run(root('chmod', 'o+x', at));
-        say(`other users may now pass through ${at}`);
+        opened.push([at, mode & 0o7777]);
+        say(`other users may pass through ${at} while this step works`);
     }
+    return opened;
 }
+/** What our user keeps keys in. */
+const KEY_FILES = (/* unused pure expression or super */ null && ([
+    '.netrc',
+    '.git-credentials',
+    '.npmrc',
+    '.docker/config.json',
+    '.ssh/id_rsa',
+    '.ssh/id_ed25519',
+]));
 /** Each line is a promise, tried as the user itself; what it prints is what is not so. */
 function probeScript({ env, workTree, gitDir }, user) {
     const temp = env.RUNNER_TEMP;
@@ -1293,6 +1384,8 @@ function probeScript({ env, workTree, gitDir }, user) {
         'grep -q "^NoNewPrivs:[[:space:]]*1" /proc/self/status || echo privileges',
         'grep -q "^CapEff:[[:space:]]*0*$" /proc/self/status || echo privileges',
         'sudo -n true 2>/dev/null && echo sudo',
+        ...foldersOf(env).map((folder) => `[ -w ${quoted(folder)} ] && echo folder ${quoted(folder)}`),
+        ...KEY_FILES.map((name) => quoted(join(env.HOME ?? '/root', name))).map((file) => `[ -r ${file} ] && echo key ${file}`),
         ...SOCKETS.map((socket) => `[ -w ${socket} ] && echo socket ${socket}`),
         `cat /proc/${process.pid}/environ >/dev/null 2>&1 && echo memory`,
         `{ touch ${file} && rm ${file}; } 2>/dev/null || echo tree`,
@@ -1301,6 +1394,12 @@ function probeScript({ env, workTree, gitDir }, user) {
         ...(temp === undefined ? [] : [`ls ${quoted(temp)} >/dev/null 2>&1 && echo temp`]),
         'true',
     ].join('\n');
+}
+/** Where programs come from: whoever writes there has them run by others. */
+function foldersOf(env) {
+    const path = (env.PATH ?? '').split(':').filter((folder) => folder.startsWith('/'));
+    const more = [env.RUNNER_TOOL_CACHE, '/usr/local/bin', '/usr/share', '/opt', '/etc'].filter((one) => one !== undefined);
+    return [...new Set([...SYSTEM_PATH.split(':'), ...path, ...more])];
 }
 async function probe(options, user) {
     const { file, args } = user.command('bash', ['--noprofile', '--norc', '-c', probeScript(options, user)]);
@@ -1315,7 +1414,8 @@ async function probe(options, user) {
     return [...new Set(said.split('\n').filter(Boolean))].map((line) => faultOf(line, options, user));
 }
 function faultOf(line, { workTree, env }, user) {
-    const [what, detail] = line.split(' ');
+    const what = line.split(' ')[0];
+    const detail = line.slice((what ?? '').length + 1);
     switch (what) {
         case 'sudo':
             return {
@@ -1328,6 +1428,18 @@ function faultOf(line, { workTree, env }, user) {
                 found: `${detail} may be written by everybody`,
                 expected: 'a socket for its own group',
                 fix: `chmod o-w ${detail}: it is as good as root`,
+            };
+        case 'folder':
+            return {
+                found: `${detail} may be written by everybody`,
+                expected: 'programs that only their owner can change',
+                fix: `chmod o-w ${detail}, in a step before this one`,
+            };
+        case 'key':
+            return {
+                found: `${user.name} can read ${detail}`,
+                expected: 'keys that only their owner can read',
+                fix: `chmod o-r ${detail}, or remove it before this step`,
             };
         case 'tree':
             return {
@@ -5349,7 +5461,7 @@ function joined(state, event, limits) {
     for (const { storyId, kept, failure } of takenBack) {
         if (kept !== null)
             after = { ...after, kept: { ...after.kept, [storyId]: kept } };
-        after = takeBack(after, storyId, failure, event.at, limits);
+        after = reduce_takeBack(after, storyId, failure, event.at, limits);
     }
     return after;
 }
@@ -5704,10 +5816,10 @@ function verified(state, event, limits) {
 function resetStories(state, ids, reason, event, limits) {
     const red = event.gates.find((gate) => !gate.ok && !gate.advisory);
     const failure = { kind: 'judge', summary: reason, detail: red?.output ?? '' };
-    return ids.reduce((after, id) => takeBack(after, id, failure, event.at, limits), unverified(state));
+    return ids.reduce((after, id) => reduce_takeBack(after, id, failure, event.at, limits), unverified(state));
 }
 /** A story that had passed is to be worked again: one strike, and the reason for its next prompt. */
-function takeBack(state, id, failure, at, limits) {
+function reduce_takeBack(state, id, failure, at, limits) {
     const story = state.prd.userStories.find((candidate) => candidate.id === id);
     if (story === undefined || !story.passes)
         return state;
@@ -14111,6 +14223,7 @@ var mend_disposeResources = (undefined && undefined.__disposeResources) || (func
 
 
 
+
 /** What was done, in one line. */
 async function mend(folder) {
     const env_1 = { stack: [], error: void 0, hasError: false };
@@ -14130,11 +14243,18 @@ async function mend(folder) {
             identity: null,
             warn,
         }), false);
-        if (core/* getState */.Gu('otherUser') === 'true')
-            ended += await endOtherUser(otherUserOptions({ env: context.env, clone: workshop.clone, say: core/* notice */.lm }));
+        if (core/* getState */.Gu('otherUser') === 'true') {
+            const options = otherUserOptions({ env: context.env, clone: workshop.clone, say: core/* notice */.lm });
+            // The lease is released whatever becomes of the work tree.
+            ended += await endOtherUser(options).catch((error) => {
+                warn(`the other user could not be ended: ${(0,errors/* messageOf */.bD)(error)}`);
+                return 0;
+            });
+        }
         const found = await workshop.store.load(folder.replace(/^\.ralph\//, ''));
         const lease = found?.state.lease ?? null;
-        const ours = lease?.runId === context.run.id && lease.runAttempt === context.run.attempt;
+        const isHeld = lease?.nonce === core/* getState */.Gu('nonce') && lease.runId === context.run.id;
+        const ours = isHeld || (lease?.runId === context.run.id && lease.runAttempt === context.run.attempt);
         if (found === null)
             return `nothing is held (${ended} processes ended)`;
         if (found.state.published !== null) {

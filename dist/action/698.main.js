@@ -7,6 +7,7 @@ export const modules = {
 
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
 /* harmony export */   IZ: () => (/* binding */ trusted),
+/* harmony export */   Oq: () => (/* binding */ pickLimits),
 /* harmony export */   Up: () => (/* binding */ pick),
 /* harmony export */   Zg: () => (/* binding */ settleFiles),
 /* harmony export */   qw: () => (/* binding */ openFor)
@@ -114,12 +115,12 @@ function openFor(context, settings, token, secrets = []) {
         warn: (message) => _actions_core__WEBPACK_IMPORTED_MODULE_1__/* .warning */ .$e(message),
     });
 }
-/** The settings of the trusted side: inputs, and the configuration file as the base branch has it now. */
-async function trusted(context, token) {
+/** The settings of the trusted side: inputs, and the configuration file as the base branch has it, now or `at` a commit. */
+async function trusted(context, token, at = null) {
     const env_1 = { stack: [], error: void 0, hasError: false };
     try {
         const early = __addDisposableResource(env_1, await openFor(context, await firstSettings(context), token), false);
-        const base = await baseOf(context, early);
+        const base = await baseOf(context, early, at);
         const read = await (0,_context_js__WEBPACK_IMPORTED_MODULE_5__/* .actionSettings */ .Sh)(context, (path) => early.repository.read(base.sha, path), {});
         return { ...read, base };
     }
@@ -131,9 +132,9 @@ async function trusted(context, token) {
         __disposeResources(env_1);
     }
 }
-async function baseOf(context, workshop) {
+async function baseOf(context, workshop, at) {
     const branch = context.inputs['base-branch']?.trim() || context.place.defaultBranch;
-    const sha = await workshop.store.head(branch);
+    const sha = at ?? (await workshop.store.head(branch));
     if (sha === null) {
         throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_2__/* .UserError */ .yo([
             {
@@ -149,6 +150,11 @@ async function baseOf(context, workshop) {
 }
 function pick(all, names) {
     return Object.fromEntries(Object.entries(all).filter(([name, value]) => names.includes(name) && value.trim() !== ''));
+}
+/** Limits that a person may choose at kick-off. */
+function pickLimits(settings) {
+    const { maxIterations, iterationsPerJob, maxAttempts, maxCostUsd, maxTokens, maxAgentTimeMs } = settings;
+    return { maxIterations, iterationsPerJob, maxAttempts, maxCostUsd, maxTokens, maxAgentTimeMs };
 }
 /** After the last program that is not trusted: what it may have written where we, the runner and people read. */
 async function settleFiles({ clone, redactor }) {
@@ -169,6 +175,7 @@ async function settleFiles({ clone, redactor }) {
 __webpack_require__.d(__webpack_exports__, {
   tx: () => (/* binding */ CLAIM),
   Ef: () => (/* binding */ WHOLE),
+  _B: () => (/* binding */ claimOf),
   Cl: () => (/* binding */ handOver),
   _D: () => (/* binding */ heardOf),
   inside: () => (/* binding */ inside),
@@ -222,8 +229,8 @@ function tail(text, most) {
 }
 function readFromClaim(text) {
     const fields = recordOf(text);
-    const [folder, nonce] = [string(fields.folder), string(fields.nonce)];
-    return folder === '' || nonce === '' ? null : { folder, nonce };
+    const [folder, nonce, base] = [string(fields.folder), string(fields.nonce), hex(fields.base)];
+    return folder === '' || nonce === '' || base === null ? null : { folder, nonce, base };
 }
 function readFromWork(text) {
     const fields = recordOf(text);
@@ -405,7 +412,10 @@ function digestOf(bytes) {
     return (0,external_node_crypto_.createHash)('sha256').update(bytes).digest('hex');
 }
 
+// EXTERNAL MODULE: ./lib/system/voice.js
+var voice = __webpack_require__(2595);
 ;// CONCATENATED MODULE: ./lib/separate/ports.js
+
 
 const NO_USAGE = { calls: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0, agentSeconds: 0 };
 /** The job that lands or claims runs no agent and no code of the repository: being asked is our own mistake. */
@@ -434,6 +444,7 @@ function overheard(agent, heard) {
 }
 /** The agent as it worked in another job: its changes are put into the work tree, for the guard to look at. */
 function replayed(work, repository, objects, redact) {
+    const clean = cleaner(redact);
     return {
         async work(state) {
             const { session, commit } = work;
@@ -446,17 +457,32 @@ function replayed(work, repository, objects, redact) {
             const { hints } = session;
             return {
                 ...session,
-                message: redact(session.message),
-                learnings: session.learnings.map(redact),
-                hints: { ...hints, stuck: hints.stuck === null ? null : redact(hints.stuck) },
+                message: clean(session.message),
+                learnings: session.learnings.slice(0, MOST_LEARNINGS).map(clean),
+                // Nobody but the job of the agent would confirm that nothing had to be done: an empty diff passes no story here.
+                hints: { ...hints, done: false, stuck: hints.stuck === null ? null : clean(hints.stuck) },
             };
         },
         async judge() {
             const none = { kind: 'none', message: 'the work job handed over no verdict' };
-            return work.judged ?? { verdict: none, usage: NO_USAGE };
+            if (work.judged === null)
+                return { verdict: none, usage: NO_USAGE };
+            const { verdict, usage } = work.judged;
+            if (verdict.kind === 'reset')
+                return { verdict: { ...verdict, reason: clean(verdict.reason) }, usage };
+            return {
+                verdict: 'message' in verdict ? { ...verdict, message: clean(verdict.message) } : verdict,
+                usage,
+            };
         },
     };
 }
+/** As this job would have heard it itself: one line, bounded, without what could hide a secret from the redaction. */
+function cleaner(redact) {
+    return (text) => redact((0,voice/* withoutControls */.DJ)(text.replace(/\s+/g, ' ')).trim()).slice(0, MESSAGE);
+}
+const MESSAGE = 400;
+const MOST_LEARNINGS = 20;
 async function treeOf(objects, commit) {
     const tree = await objects.info(`${commit}^{tree}`);
     if (tree === null)
@@ -482,6 +508,8 @@ function recorded(gates, git, objects, results) {
 /** The gates as they ran in another job: they count for exactly the code they saw, and each one has to be there. */
 function answered(from, configured, git, objects, redact) {
     let commit = '';
+    const clean = cleaner(redact);
+    const shown = (text) => redact(text.split('\n').map(voice/* withoutControls */.DJ).join('\n'));
     return {
         async prepare(candidate) {
             commit = candidate;
@@ -492,7 +520,7 @@ function answered(from, configured, git, objects, redact) {
             const results = [];
             const prepared = from.gates.find((one) => one.name === 'prepare' && !one.ok);
             if (same && prepared !== undefined)
-                return [{ ...prepared, output: redact(prepared.output) }];
+                return [{ ...prepared, ended: clean(prepared.ended), output: shown(prepared.output) }];
             for (const gate of configured) {
                 if (tags !== null && gate.when !== null && !gate.when.some((tag) => tags.includes(tag)))
                     continue;
@@ -505,7 +533,7 @@ function answered(from, configured, git, objects, redact) {
                     output: '',
                 };
                 const result = { ...(said ?? missing), advisory: gate.advisory };
-                results.push({ ...result, ended: redact(result.ended), output: redact(result.output) });
+                results.push({ ...result, ended: clean(result.ended), output: shown(result.output) });
                 if (!result.ok && !gate.advisory)
                     break;
             }
@@ -653,10 +681,10 @@ function refuseWrongPart(settings, isPart) {
     ]);
 }
 /** The end of the claim job: the lease stays, and the next job is told what it is for. */
-async function handOver({ step, state }, ports, settings) {
+async function handOver({ step, state }, ports, settings, base) {
     await ports.store.save(state);
-    const folder = state.folder;
-    core/* setOutput */.uH('handover', writeHandover({ folder, nonce: state.lease?.nonce ?? '' }));
+    const { folder } = state;
+    core/* setOutput */.uH('handover', writeHandover({ folder, nonce: state.lease?.nonce ?? '', base }));
     core/* setOutput */.uH('next', step.kind === 'agent' || step.kind === 'verify' ? 'work' : 'gate');
     core/* setOutput */.uH('feature', state.feature);
     core/* setOutput */.uH('branch', state.branch);
@@ -664,7 +692,7 @@ async function handOver({ step, state }, ports, settings) {
     return { neutral: `handed over: ${what} (${settings.agent})` };
 }
 /** What is to be landed, or why there is nothing. Whatever did not come, or does not fit, counts as lost. */
-async function takeHandover(context, workshop, settings, limits) {
+async function takeHandover(context, workshop, settings) {
     const claim = claimOf(context);
     const found = await held(workshop, claim, context);
     if (found === null)
@@ -672,6 +700,7 @@ async function takeHandover(context, workshop, settings, limits) {
     const now = Date.now();
     const job = { ...found.job, startedAt: now, deadline: now + settings.jobDeadlineMs };
     const state = { ...found, job };
+    const { limits } = await chosenFor(context, workshop, settings, state);
     const wanted = landingOf((0,next_step/* nextStep */.s)(state, limits, now));
     const work = match(readFromWork(context.env[FROM_WORK]), claim);
     const gate = match(readFromGate(context.env[FROM_GATE]), claim);
@@ -704,7 +733,7 @@ async function doPart(part, context, secrets, log, signal) {
     try {
         const token = (0,action_context/* tokenOf */.B9)(context);
         const claim = claimOf(context);
-        const { settings, notes } = await (0,action_open/* trusted */.IZ)(context, token);
+        const { settings, notes } = await (0,action_open/* trusted */.IZ)(context, token, claim.base);
         refuseWrongPart(settings, true);
         for (const note of [...notes, ...(0,wire/* unsupported */.qO)(settings)])
             core/* notice */.lm(note);
@@ -720,9 +749,7 @@ async function doPart(part, context, secrets, log, signal) {
         await bringHistory(store, state);
         for (const name of ['transcripts', 'logs'])
             await (0,promises_.rm)((0,external_node_path_.join)(clone.gitDir, 'ralph', name), { recursive: true, force: true });
-        const read = (path) => repository.read(state.base.sha, path);
-        const chosen = (await (0,action_context/* actionSettings */.Sh)(context, read, state.control.chosen)).settings;
-        const limits = (0,wire/* limitsOf */.Af)(settings);
+        const { chosen, limits } = await chosenFor(context, workshop, settings, state);
         const live = (0,cli_live/* createLive */.h)(log.screen, { limits, agent: settings.agent, voice: 'comment' }, true);
         const mark = (0,process/* newMark */.e0)();
         const work = part === 'gate' ? match(readFromWork(context.env[FROM_WORK]), claim) : null;
@@ -763,6 +790,12 @@ async function doPart(part, context, secrets, log, signal) {
         __disposeResources(env_1);
     }
 }
+/** With what a person chose at kick-off: one and the same in all jobs of a run. */
+async function chosenFor(context, workshop, settings, state) {
+    const read = (path) => workshop.repository.read(state.base.sha, path);
+    const { settings: chosen } = await (0,action_context/* actionSettings */.Sh)(context, read, state.control.chosen);
+    return { chosen, limits: (0,wire/* limitsOf */.Af)({ ...settings, ...(0,action_open/* pickLimits */.Oq)(chosen) }) };
+}
 async function runWork(state, limits, ports, workshop, claim) {
     const { git, repository } = workshop;
     const prepared = await ports.gates.prepare(state.green, ports.signal);
@@ -770,15 +803,24 @@ async function runWork(state, limits, ports, workshop, claim) {
         throw new Error(`prepare failed (${prepared.ended}): see the log above`);
     const heard = { session: null, judged: null };
     const gates = { ...ports.gates, run: async () => [] };
-    const ours = (step) => ['agent', 'guard', 'judge', 'verify'].includes(step.kind) || (step.kind === 'gates' && step.attempt.empty);
-    await (0,loop/* loop */.H)(state, limits, { ...ports, agent: overheard(ports.agent, heard), gates }, ours).finally(() => (0,action_open/* settleFiles */.Zg)(workshop));
-    const changed = heard.session === null ? [] : await repository.dirt(state.green);
-    const commit = changed.length === 0
-        ? null
-        : await repository.adopt(state.green, changed, `work of ${state.attempt?.storyId ?? ''}`);
+    const ours = (step) => ['agent', 'guard', 'verify'].includes(step.kind);
+    const ended = await (0,loop/* loop */.H)(state, limits, { ...ports, agent: overheard(ports.agent, heard), gates }, ours).finally(() => (0,action_open/* settleFiles */.Zg)(workshop));
+    const { attempt } = ended.state;
+    // Here alone the keys of the agent are known: what the guard refuses by them is not handed on.
+    const kept = heard.session === null ? null : await repository.keep(ended.state);
+    const session = attempt?.failure?.kind === 'guard' ? refusedSession(heard.session, attempt.failure) : heard.session;
+    const commit = kept === null ? null : await commitOf(git, kept.tree, state.green);
     const sha256 = commit === null ? null : await writePack(git, commit, state.green);
-    core/* setOutput */.uH('handover', writeHandover({ nonce: claim.nonce, ...heard, commit, sha256 }));
-    return { neutral: `handed over: ${changed.length} changed files` };
+    core/* setOutput */.uH('handover', writeHandover({ nonce: claim.nonce, judged: heard.judged, session, commit, sha256 }));
+    return { neutral: commit === null ? 'handed over: no changes' : 'handed over: the changes of the session' };
+}
+function refusedSession(session, failure) {
+    return session === null ? null : { ...session, status: 'failed', message: failure.summary };
+}
+function commitOf(git, tree, parent) {
+    const who = { GIT_AUTHOR_NAME: 'Ralph', GIT_AUTHOR_EMAIL: 'ralph@localhost' };
+    const env = { ...who, GIT_COMMITTER_NAME: 'Ralph', GIT_COMMITTER_EMAIL: 'ralph@localhost' };
+    return git.line(['commit-tree', tree, '-p', parent, '-m', 'work'], { env });
 }
 async function runGate(state, limits, ports, workshop, claim) {
     const results = { code: null, gates: [] };
@@ -827,16 +869,17 @@ async function missing({ git }, wanted, work, gate) {
         return 'the gate job handed nothing over';
     return work?.sha256 == null ? null : readPack(git, work.sha256);
 }
-/** The attempt is given back; what its session used is charged, or estimated where nobody knows. */
+/** The attempt is given back; what its session and a judge used is charged, or estimated where nobody knows. */
 function lost(state, work, cancelled) {
     const job = { ...state.job, landing: 'lost', interrupted: cancelled };
     const { attempt } = state;
+    const judged = work?.judged == null ? state : (0,reduce/* spend */.Rf)(state, null, work.judged.usage);
     if (attempt === null)
-        return { ...state, job };
+        return { ...judged, job };
     const usage = work?.session?.usage;
-    if (usage === undefined && !cancelled)
-        return { ...(0,claim/* takeOver */.w9)(state), job };
-    const paid = usage === undefined ? state : (0,reduce/* spend */.Rf)(state, attempt.storyId, usage);
+    if (usage === undefined)
+        return { ...(0,claim/* takeOver */.w9)(judged), job };
+    const paid = (0,reduce/* spend */.Rf)(judged, attempt.storyId, usage);
     return {
         ...(0,reduce/* giveBack */.F5)(paid, cancelled ? 'interrupted' : 'lost', 'the iteration did not come to its end', null),
         job,
@@ -1857,7 +1900,7 @@ function sayAgent(event) {
 
 
 
-const HEADER = /^http\..*\.extraheader$/;
+const HEADER = /^http\.(?:.*\.)?extraheader$/;
 /** checkout with `ssh-key`: `ssh -i "<RUNNER_TEMP>/<uuid>" -o …` (facts/github-actions.md 7) */
 const KEY_FILE = /(?:^|\s)-i\s+(?:"([^"]+)"|(\S+))/;
 /**
@@ -1881,6 +1924,13 @@ async function setCredentialsAside(directory, env) {
                 else
                     remaining.add(file);
             }
+            // Not checkout's: told, and kept out of what we say.
+            const inUrl = /^(?:url\..*\.(?:push)?insteadof|remote\..*\.(?:push)?url)$/.test(key)
+                ? userInfo(`${key} ${value}`)
+                : [];
+            secrets.push(...inUrl);
+            if (inUrl.length > 0 || (key === 'credential.helper' && /\bstore\b/.test(value)))
+                remaining.add(file);
             const match = key === 'core.sshcommand' ? KEY_FILE.exec(value) : null;
             const identity = match?.[1] ?? match?.[2];
             if (identity !== undefined && isOurs((0,node_path__WEBPACK_IMPORTED_MODULE_2__.resolve)(directory, identity)))
@@ -1947,6 +1997,12 @@ async function headersIn(file, directory, env) {
 }
 async function unset(file, key, directory, env) {
     await (0,_git_js__WEBPACK_IMPORTED_MODULE_4__/* .runPlain */ .OZ)(['config', '--file', file, '--unset-all', key], directory, env, {});
+}
+/** The password in `https://user:password@host`, or the user where it stands alone. */
+function userInfo(text) {
+    return [...text.matchAll(/:\/\/([^/@\s:]+)(?::([^/@\s]+))?@/g)]
+        .flatMap(([, user = '', password = '']) => [password === '' ? user : password])
+        .filter((value) => value.length >= 8);
 }
 /** `AUTHORIZATION: basic <user:token>`: the encoded whole, and the token. */
 function secretsIn(header) {
@@ -5699,8 +5755,25 @@ function excerpt(output, bound) {
 
 
 
-/** Reads variables off stdin up to an empty one, then becomes the program: no value ever stands in an argument. */
-const LAUNCHER = `while IFS= read -r -d '' entry && [ -n "$entry" ]; do export "$entry"; done; umask 0002; exec "$@"`;
+/**
+ * Reads variables off stdin up to an empty one, then starts the program: no value ever stands in an argument. It stays,
+ * to be the first process of its namespace, which takes in those that are left without a parent.
+ */
+const LAUNCHER = `while IFS= read -r -d '' entry && [ -n "$entry" ]; do export "$entry"; done; umask 0002; "$@"; exit $?`;
+/**
+ * The machine as one program is to see it, where root may make that: all is read-only but the tree, the home and temporary
+ * folders (hosted images have folders that everybody may write, some of them on root's PATH), and no way leads to the
+ * system's bus. It has processes of its own, whom the kernel ends with the first of them.
+ */
+const NARROW = [
+    'tree=$1 home=$2; shift 2',
+    'for at in "$tree" "$home" /tmp /var/tmp; do mount --bind "$at" "$at" || exit 125; done',
+    'mount -o remount,bind,ro / || exit 125',
+    '[ ! -d /run/dbus ] || mount -t tmpfs -o ro tmpfs /run/dbus || exit 125',
+    'cd "$PWD"', // into what was just mounted
+    'exec "$@"',
+].join('; ');
+const NAMESPACES = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc', '--propagation', 'private'];
 /** Places where tools write; those in our own home would be refused to the other user. */
 const WRITTEN = /^(XDG_.*|NPM_CONFIG_CACHE|YARN_CACHE_FOLDER|PIP_CACHE_DIR|UV_CACHE_DIR|GOCACHE|GOMODCACHE|GOPATH|CARGO_HOME|GRADLE_USER_HOME|COREPACK_HOME|DOTNET_CLI_HOME|NUGET_PACKAGES|COMPOSER_HOME|DENO_DIR|TMPDIR|TEMP|TMP)$/i;
 const SOCKETS = [
@@ -5711,8 +5784,12 @@ const SOCKETS = [
     '/run/crio/crio.sock',
 ];
 const END_MS = 5000;
-/** Where the system keeps the programs that are started here; the caller's PATH has no say in what runs as root. */
-const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+/** One try at ending them may be stopped by those whom it is to end, milliseconds. */
+const SIGNAL_MS = 1000;
+/** Looks in a row that find nobody: who forks and goes at once is in no list of processes. */
+const QUIET_LOOKS = 5;
+/** The system's own folders: neither the caller's PATH nor `/usr/local` has a say in what runs as root. */
+const SYSTEM_PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
 /** What starts a command of `OtherUser.command`: nothing in it is secret. */
 const STARTER_ENV = { PATH: SYSTEM_PATH, LC_ALL: 'C' };
 /**
@@ -5730,27 +5807,32 @@ async function openOtherUser(options) {
         ]);
     }
     const root = await rootCommand();
-    const name = nameFor(options.key);
-    const account = await makeAccount(root, name);
+    const account = await makeAccount(root, nameFor(options.key));
     const temp = options.env.RUNNER_TEMP;
     const before = temp === undefined ? null : await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.stat)(temp).catch(() => null);
-    if (temp !== undefined && before !== null)
-        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.chmod)(temp, before.mode & 0o700);
     const umask = process.umask(0o002);
-    const user = createOtherUser(options, root, account);
-    const close = async () => {
-        await user.end();
-        await user.takeBack();
-        await giveBackGroup(options, root, account);
-        if (temp !== undefined && before !== null)
-            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.chmod)(temp, before.mode & 0o7777).catch(() => { });
-        process.umask(umask);
-        await removeAccount(root, name);
-    };
+    const user = createOtherUser(options, root, account, await canNarrow(options, root));
+    const opened = [];
+    const close = () => eachPart([
+        () => user.end(),
+        () => user.takeBack(),
+        () => giveBackGroup(options, root, account),
+        async () => {
+            process.umask(umask);
+            if (temp !== undefined && before !== null)
+                await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.chmod)(temp, before.mode & 0o7777);
+            for (const [path, mode] of opened)
+                await run(root('chmod', mode.toString(8), path));
+        },
+        () => removeAccount(root, account.name),
+    ]);
     try {
+        // Where it is not ours, the probe below says so.
+        if (temp !== undefined && before !== null)
+            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.chmod)(temp, before.mode & 0o700).catch(() => { });
         await user.end(); // what an earlier job left
         await freshHome(root, account);
-        await openTheWay(options, root);
+        opened.push(...(await openTheWay(options, root)));
         await lendWhole(options, root, account);
         await user.lend();
         const faults = await probe(options, user);
@@ -5764,10 +5846,10 @@ async function openOtherUser(options) {
         throw error;
     }
 }
-function createOtherUser(options, root, account) {
+function createOtherUser(options, root, account, isNarrow) {
     const { workTree } = options;
     const { name, uid, gid, home } = account;
-    const become = (...command) => root('setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs', '--inh-caps=-all', 'env', '-i', `PATH=${SYSTEM_PATH}`, ...command);
+    const become = (...command) => root(...(isNarrow ? narrow(workTree, home) : []), 'setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs', '--inh-caps=-all', 'env', '-i', `PATH=${SYSTEM_PATH}`, ...command);
     const user = {
         name,
         uid,
@@ -5791,31 +5873,72 @@ function createOtherUser(options, root, account) {
                 GIT_CONFIG_VALUE_0: '*',
             };
         },
+        isNarrow,
         // In a folder with the sticky bit only its owner takes entries away: `.git` stays, everything else is lent.
         lend: () => run(root('find', workTree, ...TOP, '-exec', 'chown', '-h', `${uid}:${gid}`, '{}', '+')),
-        takeBack: () => run(root(...['find', workTree, '-xdev', ...withoutGit(workTree), '-uid', String(uid)], ...['(', '(', '-type', 'l', '-o', '-exec', 'chmod', 'ug+rwX', '{}', '+', ')'], ...[',', '-exec', 'chown', '-h', String(process.getuid?.() ?? 0), '{}', '+', ')'])),
+        takeBack: () => takeBack(workTree, root, uid),
         signal: (signal) => {
-            if (!user.lives())
-                return;
-            const { file, args } = become('bash', '--noprofile', '--norc', '-c', `kill -${signal.slice(3)} -1`);
-            (0,node_child_process__WEBPACK_IMPORTED_MODULE_0__.spawnSync)(file, args, { env: STARTER_ENV, stdio: 'ignore' });
+            const name = signal.slice(3);
+            // Of their own user: reaches those, too, that no look would find. Then by root, whom nobody of them can stop.
+            const all = become('bash', '--noprofile', '--norc', '-c', `kill -${name} -1`);
+            const found = processesOf(uid);
+            const one = root('kill', `-${name}`, ...found.map(String));
+            for (const { file, args } of found.length > 0 ? [one, all] : [all])
+                (0,node_child_process__WEBPACK_IMPORTED_MODULE_0__.spawnSync)(file, args, {
+                    env: STARTER_ENV,
+                    stdio: 'ignore',
+                    timeout: SIGNAL_MS,
+                    killSignal: 'SIGKILL',
+                });
         },
         lives: () => processesOf(uid).length > 0,
         async end() {
             const found = processesOf(uid).length;
             const deadline = performance.now() + END_MS;
-            while (user.lives() && performance.now() < deadline) {
+            if (!isNarrow || found > 0)
                 user.signal('SIGKILL');
-                await (0,node_timers_promises__WEBPACK_IMPORTED_MODULE_5__.setTimeout)(5);
+            for (let quiet = 0; quiet < QUIET_LOOKS; quiet++) {
+                if (performance.now() > deadline)
+                    throw new Error(`processes of ${name} cannot be ended`);
+                if (user.lives()) {
+                    quiet = -1;
+                    user.signal('SIGKILL');
+                }
+                await (0,node_timers_promises__WEBPACK_IMPORTED_MODULE_5__.setTimeout)(2);
             }
             return found;
         },
     };
     return user;
 }
-const TOP = ['-xdev', '-mindepth', '1', '-maxdepth', '1', '!', '-name', '.git'];
+function narrow(workTree, home) {
+    return ['unshare', ...NAMESPACES, 'bash', '--noprofile', '--norc', '-c', NARROW, 'ralph', workTree, home];
+}
+/** Containers have no right to make namespaces. */
+function canNarrow({ workTree }, root) {
+    return run(root(...narrow(workTree, '/tmp'), 'true')).then(() => true, () => false);
+}
+/** A path that is too long for one call is reached folder by folder. */
+async function takeBack(workTree, root, uid) {
+    const command = (exec) => root(...['find', workTree, '-xdev', ...withoutGit(workTree), '-uid', String(uid)], ...['(', '(', '-type', 'l', '-o', exec, 'chmod', 'ug+rwX', '{}', '+', ')'], ...[',', exec, 'chown', '-h', String(process.getuid?.() ?? 0), '{}', '+', ')']);
+    await run(command('-exec')).catch(() => run(command('-execdir')));
+}
+/** Every part, whatever becomes of the others; then the first fault. */
+async function eachPart(parts) {
+    const faults = [];
+    for (const part of parts)
+        await part().catch((error) => faults.push(error));
+    if (faults.length > 0)
+        throw faults[0];
+}
+/** A file with several names may be somebody's cache: it stays as it is. */
+const TOP = [
+    ...['-xdev', '-mindepth', '1', '-maxdepth', '1', '!', '-name', '.git'],
+    ...['(', '!', '-type', 'f', '-o', '-links', '1', ')'],
+];
 function withoutGit(workTree) {
-    return ['-path', (0,node_path__WEBPACK_IMPORTED_MODULE_4__.join)(workTree, '.git'), '-prune', '-o'];
+    // find takes the path for a pattern.
+    return ['-path', (0,node_path__WEBPACK_IMPORTED_MODULE_4__.join)(workTree, '.git').replace(/[*?[\]\\]/g, '\\$&'), '-prune', '-o'];
 }
 /** For the job that was killed: ends what still runs as the other user and takes the work tree back. */
 async function endOtherUser(options) {
@@ -5823,11 +5946,16 @@ async function endOtherUser(options) {
     if (process.platform !== 'linux' || account === null)
         return 0;
     const root = await rootCommand();
-    const user = createOtherUser(options, root, account);
-    const ended = await user.end();
-    await user.takeBack();
-    await giveBackGroup(options, root, account);
-    await removeAccount(root, account.name);
+    const user = createOtherUser(options, root, account, await canNarrow(options, root));
+    let ended = 0;
+    await eachPart([
+        async () => {
+            ended = await user.end();
+        },
+        () => user.takeBack(),
+        () => giveBackGroup(options, root, account),
+        () => removeAccount(root, account.name),
+    ]);
     return ended;
 }
 function nameFor(key) {
@@ -5854,7 +5982,10 @@ async function rootCommand() {
     const plain = (file = '', ...args) => ({ file, args });
     if (process.getuid?.() === 0)
         return plain;
-    const sudo = (...args) => ({ file: 'sudo', args: ['-n', '--', ...args] });
+    const sudo = (...args) => ({
+        file: 'sudo',
+        args: ['-n', '--', 'env', `PATH=${SYSTEM_PATH}`, ...args],
+    });
     const allowed = await run(sudo('true')).then(() => true, () => false);
     if (allowed)
         return sudo;
@@ -5872,7 +6003,7 @@ async function makeAccount(root, name) {
     if (known !== null)
         return known;
     try {
-        await run(root('useradd', '--create-home', '--home-dir', home, '--user-group', '--shell', '/bin/bash', name));
+        await run(root('useradd', '--system', '--create-home', '--home-dir', home, '--user-group', '--shell', '/bin/bash', name));
     }
     catch (error) {
         const fix = 'install the package passwd (or shadow), or use isolation: separate-job';
@@ -5899,10 +6030,15 @@ async function freshHome(root, { uid, gid, home }) {
     await run(root('rm', '-rf', '--one-file-system', '--', home));
     await run(root('install', '-d', '-m', '0700', '-o', String(uid), '-g', String(gid), home));
 }
-/** On a machine that is thrown away the way to the checkout is opened; elsewhere that is for its owner to decide. */
+/**
+ * On a machine that is thrown away the way to the checkout is opened; elsewhere that is for its owner to decide. Gives
+ * the modes that the folders had.
+ */
 async function openTheWay({ env, workTree, say }, root) {
+    const opened = [];
     for (let at = (0,node_path__WEBPACK_IMPORTED_MODULE_4__.dirname)(workTree); at !== (0,node_path__WEBPACK_IMPORTED_MODULE_4__.dirname)(at); at = (0,node_path__WEBPACK_IMPORTED_MODULE_4__.dirname)(at)) {
-        if (((await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.stat)(at)).mode & 0o001) !== 0)
+        const { mode } = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.stat)(at);
+        if ((mode & 0o001) !== 0)
             continue;
         if (env.RUNNER_ENVIRONMENT !== 'github-hosted') {
             const fix = `run \`chmod o+x ${at}\` once, so that other users can pass through it`;
@@ -5911,9 +6047,20 @@ async function openTheWay({ env, workTree, say }, root) {
             ]);
         }
         await run(root('chmod', 'o+x', at));
-        say(`other users may now pass through ${at}`);
+        opened.push([at, mode & 0o7777]);
+        say(`other users may pass through ${at} while this step works`);
     }
+    return opened;
 }
+/** What our user keeps keys in. */
+const KEY_FILES = [
+    '.netrc',
+    '.git-credentials',
+    '.npmrc',
+    '.docker/config.json',
+    '.ssh/id_rsa',
+    '.ssh/id_ed25519',
+];
 /** Each line is a promise, tried as the user itself; what it prints is what is not so. */
 function probeScript({ env, workTree, gitDir }, user) {
     const temp = env.RUNNER_TEMP;
@@ -5925,6 +6072,8 @@ function probeScript({ env, workTree, gitDir }, user) {
         'grep -q "^NoNewPrivs:[[:space:]]*1" /proc/self/status || echo privileges',
         'grep -q "^CapEff:[[:space:]]*0*$" /proc/self/status || echo privileges',
         'sudo -n true 2>/dev/null && echo sudo',
+        ...foldersOf(env).map((folder) => `[ -w ${quoted(folder)} ] && echo folder ${quoted(folder)}`),
+        ...KEY_FILES.map((name) => quoted((0,node_path__WEBPACK_IMPORTED_MODULE_4__.join)(env.HOME ?? '/root', name))).map((file) => `[ -r ${file} ] && echo key ${file}`),
         ...SOCKETS.map((socket) => `[ -w ${socket} ] && echo socket ${socket}`),
         `cat /proc/${process.pid}/environ >/dev/null 2>&1 && echo memory`,
         `{ touch ${file} && rm ${file}; } 2>/dev/null || echo tree`,
@@ -5933,6 +6082,12 @@ function probeScript({ env, workTree, gitDir }, user) {
         ...(temp === undefined ? [] : [`ls ${quoted(temp)} >/dev/null 2>&1 && echo temp`]),
         'true',
     ].join('\n');
+}
+/** Where programs come from: whoever writes there has them run by others. */
+function foldersOf(env) {
+    const path = (env.PATH ?? '').split(':').filter((folder) => folder.startsWith('/'));
+    const more = [env.RUNNER_TOOL_CACHE, '/usr/local/bin', '/usr/share', '/opt', '/etc'].filter((one) => one !== undefined);
+    return [...new Set([...SYSTEM_PATH.split(':'), ...path, ...more])];
 }
 async function probe(options, user) {
     const { file, args } = user.command('bash', ['--noprofile', '--norc', '-c', probeScript(options, user)]);
@@ -5947,7 +6102,8 @@ async function probe(options, user) {
     return [...new Set(said.split('\n').filter(Boolean))].map((line) => faultOf(line, options, user));
 }
 function faultOf(line, { workTree, env }, user) {
-    const [what, detail] = line.split(' ');
+    const what = line.split(' ')[0];
+    const detail = line.slice((what ?? '').length + 1);
     switch (what) {
         case 'sudo':
             return {
@@ -5960,6 +6116,18 @@ function faultOf(line, { workTree, env }, user) {
                 found: `${detail} may be written by everybody`,
                 expected: 'a socket for its own group',
                 fix: `chmod o-w ${detail}: it is as good as root`,
+            };
+        case 'folder':
+            return {
+                found: `${detail} may be written by everybody`,
+                expected: 'programs that only their owner can change',
+                fix: `chmod o-w ${detail}, in a step before this one`,
+            };
+        case 'key':
+            return {
+                found: `${user.name} can read ${detail}`,
+                expected: 'keys that only their owner can read',
+                fix: `chmod o-r ${detail}, or remove it before this step`,
             };
         case 'tree':
             return {

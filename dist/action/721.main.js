@@ -1311,9 +1311,14 @@ async function work(context, log, signal, part = 'whole') {
         throw new Error('only workflow_dispatch works');
     const token = (0,action_context/* tokenOf */.B9)(context);
     refuseFeatureRef(context, context.inputs['branch-prefix']?.trim() || 'ralph/');
+    // Whatever stops this job from here on: its post step releases the lease of the claim job.
+    if (part === 'land') {
+        const { folder, nonce } = (0,separate/* claimOf */._B)(context);
+        (0,runner/* remember */.kY)({ folder, nonce });
+    }
     const credentials = await (0,git_credentials/* setCredentialsAside */.X)(context.workspace, context.env);
     for (const file of credentials.remaining)
-        core/* warning */.$e(`${file} holds an authorization header that the agent can read: remove it before this step`);
+        core/* warning */.$e(`${file} holds a credential that the agent can read: remove it before this step`);
     try {
         return await prepareAndWork(context, token, credentials.secrets, log, signal, part);
     }
@@ -1328,7 +1333,8 @@ async function prepareAndWork(context, token, secrets, log, signal, part) {
         if (event.kind !== 'dispatch')
             throw new Error('only workflow_dispatch works');
         const warn = (message) => core/* warning */.$e(message);
-        const { settings, base, notes } = await (0,action_open/* trusted */.IZ)(context, token);
+        const at = part === 'land' ? (0,separate/* claimOf */._B)(context).base : null;
+        const { settings, base, notes } = await (0,action_open/* trusted */.IZ)(context, token, at);
         refuseFeatureRef(context, settings.branchPrefix);
         (0,separate/* refuseWrongPart */.ny)(settings, part !== 'whole');
         for (const note of [...notes, ...(0,wire/* unsupported */.qO)(settings)])
@@ -1347,7 +1353,7 @@ async function prepareAndWork(context, token, secrets, log, signal, part) {
             (0,runner/* remember */.kY)({ otherUser: 'true' });
         try {
             const parts = { context, workshop, settings, api, publishApi, log, signal, as };
-            return part === 'land' ? await landAndGoOn(parts) : await claimAndWork(parts, base, part);
+            return part === 'land' ? await landAndGoOn(parts, base) : await claimAndWork(parts, base, part);
         }
         finally {
             await as?.close();
@@ -1406,24 +1412,24 @@ async function claimAndWork(parts, base, part) {
         await (0,promises_.rm)((0,external_node_path_.join)(workshop.clone.gitDir, 'ralph', name), { recursive: true, force: true });
     const { folder } = claimed.state;
     (0,runner/* remember */.kY)({ folder, namespace: settings.stateNamespace });
-    return await workOn(claimed.state, parts, part === 'claim' ? separate/* CLAIM */.tx : separate/* WHOLE */.Ef);
+    return await workOn(claimed.state, { ...parts, base }, part === 'claim' ? separate/* CLAIM */.tx : separate/* WHOLE */.Ef);
 }
 /** Brings in what the work and the gate job handed over, and ends the iteration that the claim job began. */
-async function landAndGoOn(parts) {
+async function landAndGoOn(parts, base) {
     const { context, workshop, settings } = parts;
-    const taken = await (0,separate/* takeHandover */.VI)(context, workshop, settings, (0,wire/* limitsOf */.Af)(settings));
+    const taken = await (0,separate/* takeHandover */.VI)(context, workshop, settings);
     if ('neutral' in taken)
         return taken;
     const { folder } = taken.state;
     (0,runner/* remember */.kY)({ folder, namespace: settings.stateNamespace });
-    return await workOn(taken.state, parts, taken.how);
+    return await workOn(taken.state, { ...parts, base }, taken.how);
 }
 async function workOn(start, parts, how) {
     const { context, workshop, settings, api, publishApi, log, signal, as } = parts;
     const { place } = context;
     const warn = (message) => core/* warning */.$e(workshop.redactor.redact(message));
     const chosen = await (0,action_context/* actionSettings */.Sh)(context, (path) => workshop.repository.read(start.base.sha, path), start.control.chosen);
-    const limits = (0,wire/* limitsOf */.Af)({ ...settings, ...pickLimits(chosen.settings) });
+    const limits = (0,wire/* limitsOf */.Af)({ ...settings, ...(0,action_open/* pickLimits */.Oq)(chosen.settings) });
     const conversation = (0,github_conversation/* createConversation */.c)(api, place, warn);
     const reporter = createReporter({
         api,
@@ -1457,7 +1463,7 @@ async function workOn(start, parts, how) {
     });
     const ended = await (0,loop/* loop */.H)(start, limits, ports, how.ours).finally(() => (0,action_open/* settleFiles */.Zg)(workshop));
     if ('step' in ended)
-        return (0,separate/* handOver */.Cl)(ended, ports, settings);
+        return (0,separate/* handOver */.Cl)(ended, ports, settings, parts.base.sha);
     const { state, conclusion } = ended;
     const { redact } = workshop.redactor;
     const summary = redact(jobSummary((0,texts/* mapTexts */.z)(state, redact), reporter.facts()));
@@ -1513,10 +1519,6 @@ async function runLives(api, context, lease) {
     catch {
         return true;
     }
-}
-function pickLimits(settings) {
-    const { maxIterations, iterationsPerJob, maxAttempts, maxCostUsd, maxTokens, maxAgentTimeMs } = settings;
-    return { maxIterations, iterationsPerJob, maxAttempts, maxCostUsd, maxTokens, maxAgentTimeMs };
 }
 
 

@@ -3453,8 +3453,25 @@ function excerpt(output, bound) {
 
 
 
-/** Reads variables off stdin up to an empty one, then becomes the program: no value ever stands in an argument. */
-const LAUNCHER = `while IFS= read -r -d '' entry && [ -n "$entry" ]; do export "$entry"; done; umask 0002; exec "$@"`;
+/**
+ * Reads variables off stdin up to an empty one, then starts the program: no value ever stands in an argument. It stays,
+ * to be the first process of its namespace, which takes in those that are left without a parent.
+ */
+const LAUNCHER = `while IFS= read -r -d '' entry && [ -n "$entry" ]; do export "$entry"; done; umask 0002; "$@"; exit $?`;
+/**
+ * The machine as one program is to see it, where root may make that: all is read-only but the tree, the home and temporary
+ * folders (hosted images have folders that everybody may write, some of them on root's PATH), and no way leads to the
+ * system's bus. It has processes of its own, whom the kernel ends with the first of them.
+ */
+const NARROW = [
+    'tree=$1 home=$2; shift 2',
+    'for at in "$tree" "$home" /tmp /var/tmp; do mount --bind "$at" "$at" || exit 125; done',
+    'mount -o remount,bind,ro / || exit 125',
+    '[ ! -d /run/dbus ] || mount -t tmpfs -o ro tmpfs /run/dbus || exit 125',
+    'cd "$PWD"', // into what was just mounted
+    'exec "$@"',
+].join('; ');
+const NAMESPACES = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc', '--propagation', 'private'];
 /** Places where tools write; those in our own home would be refused to the other user. */
 const WRITTEN = /^(XDG_.*|NPM_CONFIG_CACHE|YARN_CACHE_FOLDER|PIP_CACHE_DIR|UV_CACHE_DIR|GOCACHE|GOMODCACHE|GOPATH|CARGO_HOME|GRADLE_USER_HOME|COREPACK_HOME|DOTNET_CLI_HOME|NUGET_PACKAGES|COMPOSER_HOME|DENO_DIR|TMPDIR|TEMP|TMP)$/i;
 const SOCKETS = [
@@ -3465,8 +3482,12 @@ const SOCKETS = [
     '/run/crio/crio.sock',
 ];
 const END_MS = 5000;
-/** Where the system keeps the programs that are started here; the caller's PATH has no say in what runs as root. */
-const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+/** One try at ending them may be stopped by those whom it is to end, milliseconds. */
+const SIGNAL_MS = 1000;
+/** Looks in a row that find nobody: who forks and goes at once is in no list of processes. */
+const QUIET_LOOKS = 5;
+/** The system's own folders: neither the caller's PATH nor `/usr/local` has a say in what runs as root. */
+const SYSTEM_PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
 /** What starts a command of `OtherUser.command`: nothing in it is secret. */
 const STARTER_ENV = { PATH: SYSTEM_PATH, LC_ALL: 'C' };
 /**
@@ -3484,27 +3505,32 @@ async function openOtherUser(options) {
         ]);
     }
     const root = await rootCommand();
-    const name = nameFor(options.key);
-    const account = await makeAccount(root, name);
+    const account = await makeAccount(root, nameFor(options.key));
     const temp = options.env.RUNNER_TEMP;
     const before = temp === undefined ? null : await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.stat)(temp).catch(() => null);
-    if (temp !== undefined && before !== null)
-        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.chmod)(temp, before.mode & 0o700);
     const umask = process.umask(0o002);
-    const user = createOtherUser(options, root, account);
-    const close = async () => {
-        await user.end();
-        await user.takeBack();
-        await giveBackGroup(options, root, account);
-        if (temp !== undefined && before !== null)
-            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.chmod)(temp, before.mode & 0o7777).catch(() => { });
-        process.umask(umask);
-        await removeAccount(root, name);
-    };
+    const user = createOtherUser(options, root, account, await canNarrow(options, root));
+    const opened = [];
+    const close = () => eachPart([
+        () => user.end(),
+        () => user.takeBack(),
+        () => giveBackGroup(options, root, account),
+        async () => {
+            process.umask(umask);
+            if (temp !== undefined && before !== null)
+                await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.chmod)(temp, before.mode & 0o7777);
+            for (const [path, mode] of opened)
+                await run(root('chmod', mode.toString(8), path));
+        },
+        () => removeAccount(root, account.name),
+    ]);
     try {
+        // Where it is not ours, the probe below says so.
+        if (temp !== undefined && before !== null)
+            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.chmod)(temp, before.mode & 0o700).catch(() => { });
         await user.end(); // what an earlier job left
         await freshHome(root, account);
-        await openTheWay(options, root);
+        opened.push(...(await openTheWay(options, root)));
         await lendWhole(options, root, account);
         await user.lend();
         const faults = await probe(options, user);
@@ -3518,10 +3544,10 @@ async function openOtherUser(options) {
         throw error;
     }
 }
-function createOtherUser(options, root, account) {
+function createOtherUser(options, root, account, isNarrow) {
     const { workTree } = options;
     const { name, uid, gid, home } = account;
-    const become = (...command) => root('setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs', '--inh-caps=-all', 'env', '-i', `PATH=${SYSTEM_PATH}`, ...command);
+    const become = (...command) => root(...(isNarrow ? narrow(workTree, home) : []), 'setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs', '--inh-caps=-all', 'env', '-i', `PATH=${SYSTEM_PATH}`, ...command);
     const user = {
         name,
         uid,
@@ -3545,31 +3571,72 @@ function createOtherUser(options, root, account) {
                 GIT_CONFIG_VALUE_0: '*',
             };
         },
+        isNarrow,
         // In a folder with the sticky bit only its owner takes entries away: `.git` stays, everything else is lent.
         lend: () => run(root('find', workTree, ...TOP, '-exec', 'chown', '-h', `${uid}:${gid}`, '{}', '+')),
-        takeBack: () => run(root(...['find', workTree, '-xdev', ...withoutGit(workTree), '-uid', String(uid)], ...['(', '(', '-type', 'l', '-o', '-exec', 'chmod', 'ug+rwX', '{}', '+', ')'], ...[',', '-exec', 'chown', '-h', String(process.getuid?.() ?? 0), '{}', '+', ')'])),
+        takeBack: () => takeBack(workTree, root, uid),
         signal: (signal) => {
-            if (!user.lives())
-                return;
-            const { file, args } = become('bash', '--noprofile', '--norc', '-c', `kill -${signal.slice(3)} -1`);
-            (0,node_child_process__WEBPACK_IMPORTED_MODULE_0__.spawnSync)(file, args, { env: STARTER_ENV, stdio: 'ignore' });
+            const name = signal.slice(3);
+            // Of their own user: reaches those, too, that no look would find. Then by root, whom nobody of them can stop.
+            const all = become('bash', '--noprofile', '--norc', '-c', `kill -${name} -1`);
+            const found = processesOf(uid);
+            const one = root('kill', `-${name}`, ...found.map(String));
+            for (const { file, args } of found.length > 0 ? [one, all] : [all])
+                (0,node_child_process__WEBPACK_IMPORTED_MODULE_0__.spawnSync)(file, args, {
+                    env: STARTER_ENV,
+                    stdio: 'ignore',
+                    timeout: SIGNAL_MS,
+                    killSignal: 'SIGKILL',
+                });
         },
         lives: () => processesOf(uid).length > 0,
         async end() {
             const found = processesOf(uid).length;
             const deadline = performance.now() + END_MS;
-            while (user.lives() && performance.now() < deadline) {
+            if (!isNarrow || found > 0)
                 user.signal('SIGKILL');
-                await (0,node_timers_promises__WEBPACK_IMPORTED_MODULE_5__.setTimeout)(5);
+            for (let quiet = 0; quiet < QUIET_LOOKS; quiet++) {
+                if (performance.now() > deadline)
+                    throw new Error(`processes of ${name} cannot be ended`);
+                if (user.lives()) {
+                    quiet = -1;
+                    user.signal('SIGKILL');
+                }
+                await (0,node_timers_promises__WEBPACK_IMPORTED_MODULE_5__.setTimeout)(2);
             }
             return found;
         },
     };
     return user;
 }
-const TOP = ['-xdev', '-mindepth', '1', '-maxdepth', '1', '!', '-name', '.git'];
+function narrow(workTree, home) {
+    return ['unshare', ...NAMESPACES, 'bash', '--noprofile', '--norc', '-c', NARROW, 'ralph', workTree, home];
+}
+/** Containers have no right to make namespaces. */
+function canNarrow({ workTree }, root) {
+    return run(root(...narrow(workTree, '/tmp'), 'true')).then(() => true, () => false);
+}
+/** A path that is too long for one call is reached folder by folder. */
+async function takeBack(workTree, root, uid) {
+    const command = (exec) => root(...['find', workTree, '-xdev', ...withoutGit(workTree), '-uid', String(uid)], ...['(', '(', '-type', 'l', '-o', exec, 'chmod', 'ug+rwX', '{}', '+', ')'], ...[',', exec, 'chown', '-h', String(process.getuid?.() ?? 0), '{}', '+', ')']);
+    await run(command('-exec')).catch(() => run(command('-execdir')));
+}
+/** Every part, whatever becomes of the others; then the first fault. */
+async function eachPart(parts) {
+    const faults = [];
+    for (const part of parts)
+        await part().catch((error) => faults.push(error));
+    if (faults.length > 0)
+        throw faults[0];
+}
+/** A file with several names may be somebody's cache: it stays as it is. */
+const TOP = [
+    ...['-xdev', '-mindepth', '1', '-maxdepth', '1', '!', '-name', '.git'],
+    ...['(', '!', '-type', 'f', '-o', '-links', '1', ')'],
+];
 function withoutGit(workTree) {
-    return ['-path', (0,node_path__WEBPACK_IMPORTED_MODULE_4__.join)(workTree, '.git'), '-prune', '-o'];
+    // find takes the path for a pattern.
+    return ['-path', (0,node_path__WEBPACK_IMPORTED_MODULE_4__.join)(workTree, '.git').replace(/[*?[\]\\]/g, '\\$&'), '-prune', '-o'];
 }
 /** For the job that was killed: ends what still runs as the other user and takes the work tree back. */
 async function endOtherUser(options) {
@@ -3577,11 +3644,16 @@ async function endOtherUser(options) {
     if (process.platform !== 'linux' || account === null)
         return 0;
     const root = await rootCommand();
-    const user = createOtherUser(options, root, account);
-    const ended = await user.end();
-    await user.takeBack();
-    await giveBackGroup(options, root, account);
-    await removeAccount(root, account.name);
+    const user = createOtherUser(options, root, account, await canNarrow(options, root));
+    let ended = 0;
+    await eachPart([
+        async () => {
+            ended = await user.end();
+        },
+        () => user.takeBack(),
+        () => giveBackGroup(options, root, account),
+        () => removeAccount(root, account.name),
+    ]);
     return ended;
 }
 function nameFor(key) {
@@ -3608,7 +3680,10 @@ async function rootCommand() {
     const plain = (file = '', ...args) => ({ file, args });
     if (process.getuid?.() === 0)
         return plain;
-    const sudo = (...args) => ({ file: 'sudo', args: ['-n', '--', ...args] });
+    const sudo = (...args) => ({
+        file: 'sudo',
+        args: ['-n', '--', 'env', `PATH=${SYSTEM_PATH}`, ...args],
+    });
     const allowed = await run(sudo('true')).then(() => true, () => false);
     if (allowed)
         return sudo;
@@ -3626,7 +3701,7 @@ async function makeAccount(root, name) {
     if (known !== null)
         return known;
     try {
-        await run(root('useradd', '--create-home', '--home-dir', home, '--user-group', '--shell', '/bin/bash', name));
+        await run(root('useradd', '--system', '--create-home', '--home-dir', home, '--user-group', '--shell', '/bin/bash', name));
     }
     catch (error) {
         const fix = 'install the package passwd (or shadow), or use isolation: separate-job';
@@ -3653,10 +3728,15 @@ async function freshHome(root, { uid, gid, home }) {
     await run(root('rm', '-rf', '--one-file-system', '--', home));
     await run(root('install', '-d', '-m', '0700', '-o', String(uid), '-g', String(gid), home));
 }
-/** On a machine that is thrown away the way to the checkout is opened; elsewhere that is for its owner to decide. */
+/**
+ * On a machine that is thrown away the way to the checkout is opened; elsewhere that is for its owner to decide. Gives
+ * the modes that the folders had.
+ */
 async function openTheWay({ env, workTree, say }, root) {
+    const opened = [];
     for (let at = (0,node_path__WEBPACK_IMPORTED_MODULE_4__.dirname)(workTree); at !== (0,node_path__WEBPACK_IMPORTED_MODULE_4__.dirname)(at); at = (0,node_path__WEBPACK_IMPORTED_MODULE_4__.dirname)(at)) {
-        if (((await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.stat)(at)).mode & 0o001) !== 0)
+        const { mode } = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.stat)(at);
+        if ((mode & 0o001) !== 0)
             continue;
         if (env.RUNNER_ENVIRONMENT !== 'github-hosted') {
             const fix = `run \`chmod o+x ${at}\` once, so that other users can pass through it`;
@@ -3665,9 +3745,20 @@ async function openTheWay({ env, workTree, say }, root) {
             ]);
         }
         await run(root('chmod', 'o+x', at));
-        say(`other users may now pass through ${at}`);
+        opened.push([at, mode & 0o7777]);
+        say(`other users may pass through ${at} while this step works`);
     }
+    return opened;
 }
+/** What our user keeps keys in. */
+const KEY_FILES = [
+    '.netrc',
+    '.git-credentials',
+    '.npmrc',
+    '.docker/config.json',
+    '.ssh/id_rsa',
+    '.ssh/id_ed25519',
+];
 /** Each line is a promise, tried as the user itself; what it prints is what is not so. */
 function probeScript({ env, workTree, gitDir }, user) {
     const temp = env.RUNNER_TEMP;
@@ -3679,6 +3770,8 @@ function probeScript({ env, workTree, gitDir }, user) {
         'grep -q "^NoNewPrivs:[[:space:]]*1" /proc/self/status || echo privileges',
         'grep -q "^CapEff:[[:space:]]*0*$" /proc/self/status || echo privileges',
         'sudo -n true 2>/dev/null && echo sudo',
+        ...foldersOf(env).map((folder) => `[ -w ${quoted(folder)} ] && echo folder ${quoted(folder)}`),
+        ...KEY_FILES.map((name) => quoted((0,node_path__WEBPACK_IMPORTED_MODULE_4__.join)(env.HOME ?? '/root', name))).map((file) => `[ -r ${file} ] && echo key ${file}`),
         ...SOCKETS.map((socket) => `[ -w ${socket} ] && echo socket ${socket}`),
         `cat /proc/${process.pid}/environ >/dev/null 2>&1 && echo memory`,
         `{ touch ${file} && rm ${file}; } 2>/dev/null || echo tree`,
@@ -3687,6 +3780,12 @@ function probeScript({ env, workTree, gitDir }, user) {
         ...(temp === undefined ? [] : [`ls ${quoted(temp)} >/dev/null 2>&1 && echo temp`]),
         'true',
     ].join('\n');
+}
+/** Where programs come from: whoever writes there has them run by others. */
+function foldersOf(env) {
+    const path = (env.PATH ?? '').split(':').filter((folder) => folder.startsWith('/'));
+    const more = [env.RUNNER_TOOL_CACHE, '/usr/local/bin', '/usr/share', '/opt', '/etc'].filter((one) => one !== undefined);
+    return [...new Set([...SYSTEM_PATH.split(':'), ...path, ...more])];
 }
 async function probe(options, user) {
     const { file, args } = user.command('bash', ['--noprofile', '--norc', '-c', probeScript(options, user)]);
@@ -3701,7 +3800,8 @@ async function probe(options, user) {
     return [...new Set(said.split('\n').filter(Boolean))].map((line) => faultOf(line, options, user));
 }
 function faultOf(line, { workTree, env }, user) {
-    const [what, detail] = line.split(' ');
+    const what = line.split(' ')[0];
+    const detail = line.slice((what ?? '').length + 1);
     switch (what) {
         case 'sudo':
             return {
@@ -3714,6 +3814,18 @@ function faultOf(line, { workTree, env }, user) {
                 found: `${detail} may be written by everybody`,
                 expected: 'a socket for its own group',
                 fix: `chmod o-w ${detail}: it is as good as root`,
+            };
+        case 'folder':
+            return {
+                found: `${detail} may be written by everybody`,
+                expected: 'programs that only their owner can change',
+                fix: `chmod o-w ${detail}, in a step before this one`,
+            };
+        case 'key':
+            return {
+                found: `${user.name} can read ${detail}`,
+                expected: 'keys that only their owner can read',
+                fix: `chmod o-r ${detail}, or remove it before this step`,
             };
         case 'tree':
             return {

@@ -2,6 +2,7 @@
 import * as core from '@actions/core'
 import { createChecks } from '../github/checks.ts'
 import { createClient } from '../github/client.ts'
+import { messageOf } from '../system/errors.ts'
 import { endOtherUser } from '../system/other-user.ts'
 import { endSurvivors } from '../system/process.ts'
 import { openWorkshop, otherUserOptions } from '../wire.ts'
@@ -24,13 +25,18 @@ export async function mend(folder: string): Promise<string> {
     identity: null,
     warn,
   })
-  if (core.getState('otherUser') === 'true')
-    ended += await endOtherUser(
-      otherUserOptions({ env: context.env, clone: workshop.clone, say: core.notice }),
-    )
+  if (core.getState('otherUser') === 'true') {
+    const options = otherUserOptions({ env: context.env, clone: workshop.clone, say: core.notice })
+    // The lease is released whatever becomes of the work tree.
+    ended += await endOtherUser(options).catch((error: unknown) => {
+      warn(`the other user could not be ended: ${messageOf(error)}`)
+      return 0
+    })
+  }
   const found = await workshop.store.load(folder.replace(/^\.ralph\//, ''))
   const lease = found?.state.lease ?? null
-  const ours = lease?.runId === context.run.id && lease.runAttempt === context.run.attempt
+  const isHeld = lease?.nonce === core.getState('nonce') && lease.runId === context.run.id
+  const ours = isHeld || (lease?.runId === context.run.id && lease.runAttempt === context.run.attempt)
   if (found === null) return `nothing is held (${ended} processes ended)`
   if (found.state.published !== null) {
     const api = createClient({ token, url: context.place.api, warn })

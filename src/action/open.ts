@@ -55,17 +55,21 @@ export function openFor(
   })
 }
 
-/** The settings of the trusted side: inputs, and the configuration file as the base branch has it now. */
-export async function trusted(context: ActionContext, token: string) {
+/** The settings of the trusted side: inputs, and the configuration file as the base branch has it, now or `at` a commit. */
+export async function trusted(context: ActionContext, token: string, at: string | null = null) {
   using early = await openFor(context, await firstSettings(context), token)
-  const base = await baseOf(context, early)
+  const base = await baseOf(context, early, at)
   const read = await actionSettings(context, (path) => early.repository.read(base.sha, path), {})
   return { ...read, base }
 }
 
-async function baseOf(context: ActionContext, workshop: Workshop): Promise<{ branch: string; sha: string }> {
+async function baseOf(
+  context: ActionContext,
+  workshop: Workshop,
+  at: string | null,
+): Promise<{ branch: string; sha: string }> {
   const branch = context.inputs['base-branch']?.trim() || context.place.defaultBranch
-  const sha = await workshop.store.head(branch)
+  const sha = at ?? (await workshop.store.head(branch))
   if (sha === null) {
     throw new UserError([
       {
@@ -87,6 +91,12 @@ export function pick(
   return Object.fromEntries(
     Object.entries(all).filter(([name, value]) => names.includes(name) && value.trim() !== ''),
   )
+}
+
+/** Limits that a person may choose at kick-off. */
+export function pickLimits(settings: Settings) {
+  const { maxIterations, iterationsPerJob, maxAttempts, maxCostUsd, maxTokens, maxAgentTimeMs } = settings
+  return { maxIterations, iterationsPerJob, maxAttempts, maxCostUsd, maxTokens, maxAgentTimeMs }
 }
 
 /** After the last program that is not trusted: what it may have written where we, the runner and people read. */

@@ -13,7 +13,7 @@ import { type HandedOver, loop } from '../loop/loop.ts'
 import { nextStep } from '../loop/next-step.ts'
 import type { AgentPort, GatesPort, Ports, StorePort } from '../loop/ports.ts'
 import { giveBack, spend } from '../loop/reduce.ts'
-import type { Landing, State, Step } from '../loop/state.ts'
+import type { Failure, Landing, Session, State, Step } from '../loop/state.ts'
 import {
   type FromClaim,
   type FromGate,
@@ -40,7 +40,7 @@ import { newMark } from '../system/process.ts'
 import { createPorts, limitsOf, unsupported, type Workshop } from '../wire.ts'
 import { type ActionContext, actionSettings, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
-import { openFor, settleFiles, trusted } from './open.ts'
+import { openFor, pickLimits, settleFiles, trusted } from './open.ts'
 import { remember } from './runner.ts'
 
 /** How a job goes through the loop: what stands in the place of agent and gates, and which steps are its own. */
@@ -107,10 +107,11 @@ export async function handOver(
   { step, state }: HandedOver,
   ports: Ports,
   settings: Settings,
+  base: string,
 ): Promise<{ neutral: string }> {
   await ports.store.save(state)
-  const folder = state.folder
-  core.setOutput('handover', writeHandover({ folder, nonce: state.lease?.nonce ?? '' }))
+  const { folder } = state
+  core.setOutput('handover', writeHandover({ folder, nonce: state.lease?.nonce ?? '', base }))
   core.setOutput('next', step.kind === 'agent' || step.kind === 'verify' ? 'work' : 'gate')
   core.setOutput('feature', state.feature)
   core.setOutput('branch', state.branch)
@@ -124,7 +125,6 @@ export async function takeHandover(
   context: ActionContext,
   workshop: Workshop,
   settings: Settings,
-  limits: Limits,
 ): Promise<{ state: State; how: How } | { neutral: string }> {
   const claim = claimOf(context)
   const found = await held(workshop, claim, context)
@@ -133,6 +133,7 @@ export async function takeHandover(
   const now = Date.now()
   const job = { ...found.job, startedAt: now, deadline: now + settings.jobDeadlineMs }
   const state = { ...found, job }
+  const { limits } = await chosenFor(context, workshop, settings, state)
   const wanted = landingOf(nextStep(state, limits, now))
   const work = match(readFromWork(context.env[FROM_WORK]), claim)
   const gate = match(readFromGate(context.env[FROM_GATE]), claim)
@@ -175,7 +176,7 @@ async function doPart(
 ): Promise<{ neutral: string }> {
   const token = tokenOf(context)
   const claim = claimOf(context)
-  const { settings, notes } = await trusted(context, token)
+  const { settings, notes } = await trusted(context, token, claim.base)
   refuseWrongPart(settings, true)
   for (const note of [...notes, ...unsupported(settings)]) core.notice(note)
   log.group('Settings', describeSettings(settings).split('\n'))
@@ -189,9 +190,7 @@ async function doPart(
   await bringHistory(store, state)
   for (const name of ['transcripts', 'logs'])
     await rm(join(clone.gitDir, 'ralph', name), { recursive: true, force: true })
-  const read = (path: string) => repository.read(state.base.sha, path)
-  const chosen = (await actionSettings(context, read, state.control.chosen)).settings
-  const limits = limitsOf(settings)
+  const { chosen, limits } = await chosenFor(context, workshop, settings, state)
   const live = createLive(log.screen, { limits, agent: settings.agent, voice: 'comment' }, true)
   const mark = newMark()
   const work = part === 'gate' ? match(readFromWork(context.env[FROM_WORK]), claim) : null
@@ -224,25 +223,48 @@ async function doPart(
     : runGate(state, limits, local, workshop, claim)
 }
 
+/** With what a person chose at kick-off: one and the same in all jobs of a run. */
+async function chosenFor(context: ActionContext, workshop: Workshop, settings: Settings, state: State) {
+  const read = (path: string) => workshop.repository.read(state.base.sha, path)
+  const { settings: chosen } = await actionSettings(context, read, state.control.chosen)
+  return { chosen, limits: limitsOf({ ...settings, ...pickLimits(chosen) }) }
+}
+
 async function runWork(state: State, limits: Limits, ports: Ports, workshop: Workshop, claim: FromClaim) {
   const { git, repository } = workshop
   const prepared = await ports.gates.prepare(state.green, ports.signal)
   if (prepared?.ok === false) throw new Error(`prepare failed (${prepared.ended}): see the log above`)
   const heard: Heard = { session: null, judged: null }
   const gates = { ...ports.gates, run: async () => [] }
-  const ours = (step: Step) =>
-    ['agent', 'guard', 'judge', 'verify'].includes(step.kind) || (step.kind === 'gates' && step.attempt.empty)
-  await loop(state, limits, { ...ports, agent: overheard(ports.agent, heard), gates }, ours).finally(() =>
-    settleFiles(workshop),
-  )
-  const changed = heard.session === null ? [] : await repository.dirt(state.green)
-  const commit =
-    changed.length === 0
-      ? null
-      : await repository.adopt(state.green, changed, `work of ${state.attempt?.storyId ?? ''}`)
+  const ours = (step: Step) => ['agent', 'guard', 'verify'].includes(step.kind)
+  const ended = await loop(
+    state,
+    limits,
+    { ...ports, agent: overheard(ports.agent, heard), gates },
+    ours,
+  ).finally(() => settleFiles(workshop))
+  const { attempt } = ended.state
+  // Here alone the keys of the agent are known: what the guard refuses by them is not handed on.
+  const kept = heard.session === null ? null : await repository.keep(ended.state)
+  const session =
+    attempt?.failure?.kind === 'guard' ? refusedSession(heard.session, attempt.failure) : heard.session
+  const commit = kept === null ? null : await commitOf(git, kept.tree, state.green)
   const sha256 = commit === null ? null : await writePack(git, commit, state.green)
-  core.setOutput('handover', writeHandover({ nonce: claim.nonce, ...heard, commit, sha256 }))
-  return { neutral: `handed over: ${changed.length} changed files` }
+  core.setOutput(
+    'handover',
+    writeHandover({ nonce: claim.nonce, judged: heard.judged, session, commit, sha256 }),
+  )
+  return { neutral: commit === null ? 'handed over: no changes' : 'handed over: the changes of the session' }
+}
+
+function refusedSession(session: Session | null, failure: Failure): Session | null {
+  return session === null ? null : { ...session, status: 'failed', message: failure.summary }
+}
+
+function commitOf(git: Workshop['git'], tree: string, parent: string): Promise<string> {
+  const who = { GIT_AUTHOR_NAME: 'Ralph', GIT_AUTHOR_EMAIL: 'ralph@localhost' }
+  const env = { ...who, GIT_COMMITTER_NAME: 'Ralph', GIT_COMMITTER_EMAIL: 'ralph@localhost' }
+  return git.line(['commit-tree', tree, '-p', parent, '-m', 'work'], { env })
 }
 
 async function runGate(state: State, limits: Limits, ports: Ports, workshop: Workshop, claim: FromClaim) {
@@ -264,7 +286,7 @@ async function held(workshop: Workshop, claim: FromClaim, context: ActionContext
   return ours ? (found?.state ?? null) : null
 }
 
-function claimOf(context: ActionContext): FromClaim {
+export function claimOf(context: ActionContext): FromClaim {
   const claim = readFromClaim(context.env[FROM_CLAIM])
   if (claim !== null) return claim
   throw new UserError([
@@ -300,14 +322,15 @@ async function missing(
   return work?.sha256 == null ? null : readPack(git, work.sha256)
 }
 
-/** The attempt is given back; what its session used is charged, or estimated where nobody knows. */
+/** The attempt is given back; what its session and a judge used is charged, or estimated where nobody knows. */
 function lost(state: State, work: FromWork | null, cancelled: boolean): State {
   const job = { ...state.job, landing: 'lost' as const, interrupted: cancelled }
   const { attempt } = state
-  if (attempt === null) return { ...state, job }
+  const judged = work?.judged == null ? state : spend(state, null, work.judged.usage)
+  if (attempt === null) return { ...judged, job }
   const usage = work?.session?.usage
-  if (usage === undefined && !cancelled) return { ...takeOver(state), job }
-  const paid = usage === undefined ? state : spend(state, attempt.storyId, usage)
+  if (usage === undefined) return { ...takeOver(judged), job }
+  const paid = spend(judged, attempt.storyId, usage)
   return {
     ...giveBack(paid, cancelled ? 'interrupted' : 'lost', 'the iteration did not come to its end', null),
     job,

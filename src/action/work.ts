@@ -26,9 +26,18 @@ import type { OtherUser } from '../system/other-user.ts'
 import { createPorts, leaseFor, limitsOf, openIsolation, unsupported, type Workshop } from '../wire.ts'
 import { type ActionContext, actionSettings, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
-import { openFor, pick, settleFiles, trusted } from './open.ts'
+import { openFor, pick, pickLimits, settleFiles, trusted } from './open.ts'
 import { giveOutputs, remember } from './runner.ts'
-import { CLAIM, type How, handOver, heardOf, refuseWrongPart, takeHandover, WHOLE } from './separate.ts'
+import {
+  CLAIM,
+  claimOf,
+  type How,
+  handOver,
+  heardOf,
+  refuseWrongPart,
+  takeHandover,
+  WHOLE,
+} from './separate.ts'
 
 export type Worked = { state: State; conclusion: Conclusion } | { neutral: string }
 
@@ -57,9 +66,14 @@ export async function work(
   if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
   const token = tokenOf(context)
   refuseFeatureRef(context, context.inputs['branch-prefix']?.trim() || 'ralph/')
+  // Whatever stops this job from here on: its post step releases the lease of the claim job.
+  if (part === 'land') {
+    const { folder, nonce } = claimOf(context)
+    remember({ folder, nonce })
+  }
   const credentials = await setCredentialsAside(context.workspace, context.env)
   for (const file of credentials.remaining)
-    core.warning(`${file} holds an authorization header that the agent can read: remove it before this step`)
+    core.warning(`${file} holds a credential that the agent can read: remove it before this step`)
   try {
     return await prepareAndWork(context, token, credentials.secrets, log, signal, part)
   } finally {
@@ -78,7 +92,8 @@ async function prepareAndWork(
   const { place, event } = context
   if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
   const warn = (message: string) => core.warning(message)
-  const { settings, base, notes } = await trusted(context, token)
+  const at = part === 'land' ? claimOf(context).base : null
+  const { settings, base, notes } = await trusted(context, token, at)
   refuseFeatureRef(context, settings.branchPrefix)
   refuseWrongPart(settings, part !== 'whole')
   for (const note of [...notes, ...unsupported(settings)]) core.notice(note)
@@ -100,7 +115,7 @@ async function prepareAndWork(
   if (as !== null) remember({ otherUser: 'true' })
   try {
     const parts = { context, workshop, settings, api, publishApi, log, signal, as }
-    return part === 'land' ? await landAndGoOn(parts) : await claimAndWork(parts, base, part)
+    return part === 'land' ? await landAndGoOn(parts, base) : await claimAndWork(parts, base, part)
   } finally {
     await as?.close()
   }
@@ -150,17 +165,17 @@ async function claimAndWork(
     await rm(join(workshop.clone.gitDir, 'ralph', name), { recursive: true, force: true })
   const { folder } = claimed.state
   remember({ folder, namespace: settings.stateNamespace })
-  return await workOn(claimed.state, parts, part === 'claim' ? CLAIM : WHOLE)
+  return await workOn(claimed.state, { ...parts, base }, part === 'claim' ? CLAIM : WHOLE)
 }
 
 /** Brings in what the work and the gate job handed over, and ends the iteration that the claim job began. */
-async function landAndGoOn(parts: Parts): Promise<Worked> {
+async function landAndGoOn(parts: Parts, base: { branch: string; sha: string }): Promise<Worked> {
   const { context, workshop, settings } = parts
-  const taken = await takeHandover(context, workshop, settings, limitsOf(settings))
+  const taken = await takeHandover(context, workshop, settings)
   if ('neutral' in taken) return taken
   const { folder } = taken.state
   remember({ folder, namespace: settings.stateNamespace })
-  return await workOn(taken.state, parts, taken.how)
+  return await workOn(taken.state, { ...parts, base }, taken.how)
 }
 
 type Parts = {
@@ -174,7 +189,11 @@ type Parts = {
   as: OtherUser | null
 }
 
-async function workOn(start: State, parts: Parts, how: How): Promise<Worked> {
+async function workOn(
+  start: State,
+  parts: Parts & { base: { branch: string; sha: string } },
+  how: How,
+): Promise<Worked> {
   const { context, workshop, settings, api, publishApi, log, signal, as } = parts
   const { place } = context
   const warn = (message: string) => core.warning(workshop.redactor.redact(message))
@@ -216,7 +235,7 @@ async function workOn(start: State, parts: Parts, how: How): Promise<Worked> {
     ...how.ports,
   })
   const ended = await loop(start, limits, ports, how.ours).finally(() => settleFiles(workshop))
-  if ('step' in ended) return handOver(ended, ports, settings)
+  if ('step' in ended) return handOver(ended, ports, settings, parts.base.sha)
   const { state, conclusion } = ended
   const { redact } = workshop.redactor
   const summary = redact(jobSummary(mapTexts(state, redact), reporter.facts()))
@@ -271,9 +290,4 @@ async function runLives(api: Api, context: ActionContext, lease: Lease): Promise
   } catch {
     return true
   }
-}
-
-function pickLimits(settings: Settings) {
-  const { maxIterations, iterationsPerJob, maxAttempts, maxCostUsd, maxTokens, maxAgentTimeMs } = settings
-  return { maxIterations, iterationsPerJob, maxAttempts, maxCostUsd, maxTokens, maxAgentTimeMs }
 }

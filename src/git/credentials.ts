@@ -15,7 +15,7 @@ export type SetAside = {
   putBack(): Promise<void>
 }
 
-const HEADER = /^http\..*\.extraheader$/
+const HEADER = /^http\.(?:.*\.)?extraheader$/
 /** checkout with `ssh-key`: `ssh -i "<RUNNER_TEMP>/<uuid>" -o …` (facts/github-actions.md 7) */
 const KEY_FILE = /(?:^|\s)-i\s+(?:"([^"]+)"|(\S+))/
 
@@ -39,6 +39,12 @@ export async function setCredentialsAside(directory: string, env: Environment): 
         if (isOurs(file)) found.set(file, 'header')
         else remaining.add(file)
       }
+      // Not checkout's: told, and kept out of what we say.
+      const inUrl = /^(?:url\..*\.(?:push)?insteadof|remote\..*\.(?:push)?url)$/.test(key)
+        ? userInfo(`${key} ${value}`)
+        : []
+      secrets.push(...inUrl)
+      if (inUrl.length > 0 || (key === 'credential.helper' && /\bstore\b/.test(value))) remaining.add(file)
       const match = key === 'core.sshcommand' ? KEY_FILE.exec(value) : null
       const identity = match?.[1] ?? match?.[2]
       if (identity !== undefined && isOurs(resolve(directory, identity)))
@@ -110,6 +116,13 @@ async function headersIn(file: string, directory: string, env: Environment): Pro
 
 async function unset(file: string, key: string, directory: string, env: Environment): Promise<void> {
   await runPlain(['config', '--file', file, '--unset-all', key], directory, env, {})
+}
+
+/** The password in `https://user:password@host`, or the user where it stands alone. */
+function userInfo(text: string): string[] {
+  return [...text.matchAll(/:\/\/([^/@\s:]+)(?::([^/@\s]+))?@/g)]
+    .flatMap(([, user = '', password = '']) => [password === '' ? user : password])
+    .filter((value) => value.length >= 8)
 }
 
 /** `AUTHORIZATION: basic <user:token>`: the encoded whole, and the token. */

@@ -4,7 +4,7 @@ import type { GateResult, Session, Verdict } from '../loop/state.ts'
 import type { Usage } from '../prd/schema.ts'
 
 /** From the job that holds the lease, which runs nothing that is not trusted. */
-export type FromClaim = { folder: string; nonce: string }
+export type FromClaim = { folder: string; nonce: string; base: string }
 /** What a session said and used; its changes are `commit`, in a pack of this digest. */
 export type FromWork = {
   nonce: string
@@ -42,8 +42,8 @@ function tail(text: string, most: number): string {
 
 export function readFromClaim(text: string | undefined): FromClaim | null {
   const fields = recordOf(text)
-  const [folder, nonce] = [string(fields.folder), string(fields.nonce)]
-  return folder === '' || nonce === '' ? null : { folder, nonce }
+  const [folder, nonce, base] = [string(fields.folder), string(fields.nonce), hex(fields.base)]
+  return folder === '' || nonce === '' || base === null ? null : { folder, nonce, base }
 }
 
 export function readFromWork(text: string | undefined): FromWork | null {

@@ -4,6 +4,7 @@ import type { Git } from '../git/git.ts'
 import type { AgentPort, GatesPort, RepositoryPort } from '../loop/ports.ts'
 import type { GateResult, Session, Verdict } from '../loop/state.ts'
 import type { Usage } from '../prd/schema.ts'
+import { withoutControls } from '../system/voice.ts'
 import type { Gate } from '../verify/gates.ts'
 import type { FromGate, FromWork } from './handover.ts'
 import { codeOf } from './pack.ts'
@@ -46,6 +47,7 @@ export function replayed(
   objects: CatFile,
   redact: (text: string) => string,
 ): AgentPort {
+  const clean = cleaner(redact)
   return {
     async work(state) {
       const { session, commit } = work
@@ -57,17 +59,32 @@ export function replayed(
       const { hints } = session
       return {
         ...session,
-        message: redact(session.message),
-        learnings: session.learnings.map(redact),
-        hints: { ...hints, stuck: hints.stuck === null ? null : redact(hints.stuck) },
+        message: clean(session.message),
+        learnings: session.learnings.slice(0, MOST_LEARNINGS).map(clean),
+        // Nobody but the job of the agent would confirm that nothing had to be done: an empty diff passes no story here.
+        hints: { ...hints, done: false, stuck: hints.stuck === null ? null : clean(hints.stuck) },
       }
     },
     async judge() {
       const none = { kind: 'none' as const, message: 'the work job handed over no verdict' }
-      return work.judged ?? { verdict: none, usage: NO_USAGE }
+      if (work.judged === null) return { verdict: none, usage: NO_USAGE }
+      const { verdict, usage } = work.judged
+      if (verdict.kind === 'reset') return { verdict: { ...verdict, reason: clean(verdict.reason) }, usage }
+      return {
+        verdict: 'message' in verdict ? { ...verdict, message: clean(verdict.message) } : verdict,
+        usage,
+      }
     },
   }
 }
+
+/** As this job would have heard it itself: one line, bounded, without what could hide a secret from the redaction. */
+function cleaner(redact: (text: string) => string): (text: string) => string {
+  return (text) => redact(withoutControls(text.replace(/\s+/g, ' ')).trim()).slice(0, MESSAGE)
+}
+
+const MESSAGE = 400
+const MOST_LEARNINGS = 20
 
 async function treeOf(objects: CatFile, commit: string): Promise<string> {
   const tree = await objects.info(`${commit}^{tree}`)
@@ -104,6 +121,8 @@ export function answered(
   redact: (text: string) => string,
 ): GatesPort {
   let commit = ''
+  const clean = cleaner(redact)
+  const shown = (text: string) => redact(text.split('\n').map(withoutControls).join('\n'))
   return {
     async prepare(candidate) {
       commit = candidate
@@ -113,7 +132,8 @@ export function answered(
       const same = from.code !== null && from.code === (await codeOf(git, objects, commit))
       const results: GateResult[] = []
       const prepared = from.gates.find((one) => one.name === 'prepare' && !one.ok)
-      if (same && prepared !== undefined) return [{ ...prepared, output: redact(prepared.output) }]
+      if (same && prepared !== undefined)
+        return [{ ...prepared, ended: clean(prepared.ended), output: shown(prepared.output) }]
       for (const gate of configured) {
         if (tags !== null && gate.when !== null && !gate.when.some((tag) => tags.includes(tag))) continue
         const said = same ? from.gates.find((one) => one.name === gate.name) : undefined
@@ -125,7 +145,7 @@ export function answered(
           output: '',
         }
         const result = { ...(said ?? missing), advisory: gate.advisory }
-        results.push({ ...result, ended: redact(result.ended), output: redact(result.output) })
+        results.push({ ...result, ended: clean(result.ended), output: shown(result.output) })
         if (!result.ok && !gate.advisory) break
       }
       return results

@@ -99,6 +99,17 @@ test('a header in the home is named, and left to its owner; no repository has no
   assert.match(aside.remaining[0] ?? '', /\.gitconfig$/)
   assert.ok(aside.secrets.includes(TOKEN))
   assert.match(await readFile(global, 'utf8'), /AUTHORIZATION/)
+  place.git(
+    'config',
+    'url.https://x-access-token:ghp_secretsecretsecret@github.example/.insteadOf',
+    'https://github.example/',
+  )
+  place.git('config', 'http.extraheader', HEADER)
+  const more = await setCredentialsAside(place.tree, place.env)
+  assert.ok(more.secrets.includes('ghp_secretsecretsecret'))
+  assert.equal(more.remaining.length, 2)
+  assert.doesNotMatch(await readFile(join(place.tree, '.git', 'config'), 'utf8'), /AUTHORIZATION/)
+  await more.putBack()
   const none = await setCredentialsAside(place.temp, { ...place.env, HOME: place.temp })
   assert.deepEqual([none.secrets.length, none.remaining.length], [0, 0])
 })

@@ -42,10 +42,8 @@ const gate: FromGate = {
 }
 
 test('what was written is read', () => {
-  assert.deepEqual(readFromClaim(writeHandover({ folder: '.ralph/2026-01-31-a', nonce: 'n' })), {
-    folder: '.ralph/2026-01-31-a',
-    nonce: 'n',
-  })
+  const claim = { folder: '.ralph/2026-01-31-a', nonce: 'n', base: 'd'.repeat(40) }
+  assert.deepEqual(readFromClaim(writeHandover(claim)), claim)
   assert.deepEqual(readFromWork(writeHandover(work)), work)
   assert.deepEqual(readFromGate(writeHandover(gate)), gate)
 })
