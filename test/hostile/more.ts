@@ -84,6 +84,12 @@ export const hidden = grouped(
     { id: 'hide.sparse', title: 'sparse checkout', judge: same('sparse') },
     { id: 'hide.no-modes', title: '`core.ignoreStat`, `core.trustctime`', judge: same('no-modes') },
     {
+      id: 'forge.replace',
+      title: 'a replace ref for the tree that the diff is made against',
+      stops: "Ralph's git knows no replace refs",
+      judge: refused('REPLACE'),
+    },
+    {
       id: 'hide.ident',
       title: '`ident` in `.gitattributes`: what stands in `$Id$` is not committed',
       stops: 'attributes by which git stores other bytes are refused',

@@ -76,6 +76,7 @@ function mainBatch(): Batch {
     PLANT: plant,
     COMMONDIR: ['plant.commondir'],
     HIDE: ids(hidden).filter((id) => id.startsWith('hide.')),
+    REPLACE: ['forge.replace'],
     TREE: tree,
     FOLDER: ['tree.folder-link', 'tree.dots'],
     WEAKEN: ['tree.weaken'],
@@ -181,12 +182,27 @@ async function struck(site: Site, notes: () => Promise<readonly Note[]>): Promis
   return site.last()
 }
 
+/** `HOSTILE_BATCH` and `HOSTILE_STORIES` (mutate.mjs): one of the runs, some of its stories and the honest one. */
+function wanted(batch: Batch, index: number): Batch | null {
+  const { HOSTILE_BATCH: only, HOSTILE_STORIES: names } = process.env
+  if (only !== undefined && only !== String(index)) return null
+  if (names === undefined) return batch
+  const { plan } = batch.options
+  const kept = Object.entries(plan.agent).filter(([story]) => ['HONEST', ...names.split(',')].includes(story))
+  const played = new Set(kept.flatMap(([, tricks]) => tricks))
+  return {
+    attempts: batch.attempts.filter(({ id }) => played.has(id)),
+    options: { ...batch.options, plan: { ...plan, agent: Object.fromEntries(kept) } },
+  }
+}
+
 /** Every attempt with its result. */
 export async function prove(level: Level): Promise<Result[]> {
   const results: Result[] = []
-  const only = process.env.HOSTILE_BATCH
-  for (const [index, { attempts, options }] of batches().entries()) {
-    if (only !== undefined && only !== String(index)) continue
+  for (const [index, batch] of batches().entries()) {
+    const chosen = wanted(batch, index)
+    if (chosen === null) continue
+    const { attempts, options } = chosen
     results.push(
       ...(await hostileRun({ level, ...options }, async (seen) => {
         if (process.env.HOSTILE_SHOW !== undefined) show(seen)

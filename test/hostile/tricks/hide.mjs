@@ -139,6 +139,18 @@ export const hiding = {
     forgeObject(top, clone(tools, ['rev-parse', `HEAD:${path}`]), 'blob', Buffer.from('\n'))
     tools.write(join(top, path), '// nothing to see\n')
   },
+  /** The tree of the green commit is replaced by one in which a protected file has always been what it is now. */
+  'forge.replace'(tools) {
+    const { top, write } = tools
+    write(join(top, 'check.mjs'), 'process.exit(0)\n')
+    const tree = clone(tools, ['rev-parse', 'HEAD^{tree}'])
+    const evil = clone(tools, ['hash-object', '-w', 'check.mjs'])
+    const listed = clone(tools, ['ls-tree', tree])
+    const input = `${listed.replace(/[0-9a-f]{40}(?=\tcheck\.mjs$)/m, evil)}\n`
+    const forged = clone(tools, ['mktree'], { input })
+    clone(tools, ['update-ref', `refs/replace/${tree}`, forged])
+    asRalph(tools, ['update-ref', `refs/replace/${tree}`, forged])
+  },
   /** First, what is to be smuggled in becomes known to the remote, in a place where anybody may write. */
   'forge.prepare': ({ top, write }) => write(join(top, 'docs', 'check-copy.mjs'), 'process.exit(0)\n'),
   /** Then the tree of the green commit is made to say that it was always there. */

@@ -51,7 +51,9 @@ export const lying = {
   'echo.gate-colours': ({ role, plan, write, trick }) =>
     role === 'agent'
       ? write(handed(plan), key())
-      : say(`mark ${trick} ${given(plan).slice(0, 20)}\u001b[0m${given(plan).slice(20)}`),
+      : say(
+          `test/echogate.test.mjs:1:1: error: mark ${trick} ${given(plan).slice(0, 20)}\u001b[0m${given(plan).slice(20)}`,
+        ),
   'echo.learning-colours': ({ trick }) =>
     say(`<ralph>LEARNING:mark ${trick} ${key().slice(0, 20)}\u001b[1m${key().slice(20)}</ralph>`),
   'echo.pieces': ({ trick }) => say(`mark ${trick} ${key().slice(0, 20)}\nthen ${key().slice(20)}`),
