@@ -46,6 +46,8 @@ const MUTATIONS = [
     file: 'src/system/voice.ts',
     from: 'function broken(line: string): string {\n',
     to: "function broken(line: string): string {\n  if (line !== '') return line\n",
+    // The terminal's own renderer would do it as well.
+    also: ['src/report/escape.ts', ".replaceAll('##[', '## [').replace(/^::/, ': :')", ''],
   },
   {
     name: 'git is looked up on the PATH every time',
@@ -188,13 +190,6 @@ const MUTATIONS = [
     to: null,
   },
   {
-    name: 'controls are not taken off before redaction',
-    stories: 'ECHOGATE',
-    file: 'src/verify/gates.ts',
-    from: "ran.output.split('\\n').map(withoutControls).join('\\n')",
-    to: 'ran.output',
-  },
-  {
     name: 'transcripts are given away as they lie',
     stories: 'ECHO',
     file: 'src/action/work.ts',
@@ -239,10 +234,11 @@ try {
   for (const name of ['scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'action.yml'])
     cpSync(join(root, name), join(folder, name), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  for (const { name, file, from, to, stories, batch = 0 } of chosen) {
+  for (const { name, file, from, to, stories, also, batch = 0 } of chosen) {
     rmSync(join(folder, 'src'), { recursive: true, force: true })
     cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true })
     change(join(folder, file), from, to)
+    if (also !== undefined) change(join(folder, also[0]), also[1], also[2])
     const result = tryIt(batch, stories)
     rows.push(`| ${name} | \`${file}\` | ${result} |`)
     process.stdout.write(`${rows.at(-1)}\n`)
@@ -280,7 +276,13 @@ function tryIt(batch, stories) {
   const env = { ...process.env, HOSTILE_ACTION: folder, HOSTILE_BATCH: String(batch) }
   if (stories !== undefined) env.HOSTILE_STORIES = stories
   const args = ['--test', '--test-name-pattern=same-user', 'test/e2e/hostile.test.ts']
-  const { status, stdout } = spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' })
+  const { status, stdout } = spawnSync(process.execPath, args, {
+    cwd: root,
+    env,
+    encoding: 'utf8',
+    maxBuffer: 1e9,
+  })
+  if (process.env.HOSTILE_SHOW !== undefined) process.stdout.write(stdout)
   if (status === 0) return 'NOT SEEN'
   const found = [...stdout.matchAll(/^\s+\+ +["'](.+?)["'],?$/gm)].map(([, line]) => line)
   const other = /^ *(?:Error|error): (.*)$/m.exec(stdout)?.[1] ?? 'the run fell over'

@@ -17,7 +17,7 @@ const folderOf = (top) =>
   join(
     top,
     '.ralph',
-    readdirSync(join(top, '.ralph')).find((name) => /^\d{4}-/.test(name)),
+    readdirSync(join(top, '.ralph')).find((name) => /^\d{4}-.*-sample$/.test(name)),
   )
 const ralph = (top) => join(top, '.git', 'ralph')
 const who = ['-c', 'user.name=x', '-c', 'user.email=x@example.com', '-c', 'commit.gpgSign=false']
