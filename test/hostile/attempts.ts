@@ -15,12 +15,15 @@ export type Attempt = {
 }
 
 /** Errors by which the system itself stops somebody. */
-const DENIED = new Set(['EACCES', 'EPERM', 'EROFS'])
+const DENIED: Readonly<Record<Level, readonly unknown[]>> = {
+  'same-user': ['EACCES', 'EPERM', 'EROFS'],
+  'other-user': ['EACCES', 'EPERM', 'EROFS', 'ESRCH'],
+}
 
 /** Whether the trick was really played, as far as it was let. */
-export function wasTried(seen: Seen, id: string): string | null {
+export function wasTried(seen: Seen, id: string, level: Level): string | null {
   const notes = seen.of(id)
-  const failed = notes.find((note) => note.failed !== undefined && !DENIED.has(note.failed))
+  const failed = notes.find((note) => note.failed !== undefined && !DENIED[level].includes(note.failed))
   if (failed !== undefined) return `it fell over: ${failed.failed}`
   return notes.some((note) => note.did === true || note.failed !== undefined) ? null : 'nobody tried it'
 }

@@ -211,7 +211,7 @@ export async function prove(level: Level): Promise<Result[]> {
           judged.push({
             attempt,
             how: await attempt.judge(seen, level),
-            untried: wasTried(seen, attempt.id),
+            untried: wasTried(seen, attempt.id, level),
           })
         return judged
       })),

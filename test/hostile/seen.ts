@@ -162,9 +162,10 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
     const notes = await notesOf(evidence)
     const byHash = new Map<string, Key>()
     for (const [name, value] of Object.entries(planted)) byHash.set(sha(value), name as keyof typeof planted)
-    for (const token of jobTokens(site)) byHash.set(sha(token), 'job token')
-    for (const one of site.runner.runs.flatMap((of) => of.jobs))
-      if (one.runtimeToken !== null) byHash.set(sha(one.runtimeToken), 'runtime token')
+    for (const { token, runtimeToken } of site.runner.runs.flatMap((of) => of.jobs)) {
+      if (token !== null) byHash.set(sha(token), 'job token')
+      if (runtimeToken !== null) byHash.set(sha(runtimeToken), 'runtime token')
+    }
     return await look({
       site,
       run,
@@ -228,12 +229,6 @@ async function notesOf(evidence: string): Promise<Note[]> {
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line))
-}
-
-/** Tokens that jobs had: the stand-in has seen requests with them. */
-function jobTokens(site: Site): string[] {
-  const seen = site.github.requests.map((request) => request.token).filter((token) => token !== null)
-  return [...new Set(seen)].filter((token) => token.startsWith('ghs_'))
 }
 
 export function sha(text: string): string {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { actionPid } from './look.mjs'
+import { actionInSight } from './look.mjs'
 import { writableBin } from './plant.mjs'
 
 const pidFile = ({ plan, trick }) => join(plan.evidence, `pid-${trick}`)
@@ -105,7 +105,5 @@ export const leaving = {
 }
 
 function strike(signal) {
-  const pid = actionPid()
-  if (pid === null) throw new Error('the action was not found')
-  process.kill(Number(pid), signal)
+  process.kill(Number(actionInSight()), signal)
 }

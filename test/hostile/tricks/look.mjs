@@ -70,6 +70,13 @@ export function actionPid() {
   return above().find((pid) => procText(`/proc/${pid}/cmdline`).includes('dist/action/main.js')) ?? null
 }
 
+/** The same, for somebody who needs it. Throws ESRCH as the system does: who has processes of its own sees no other. */
+export function actionInSight() {
+  const pid = actionPid()
+  if (pid === null) throw Object.assign(new Error('the action was not found'), { code: 'ESRCH' })
+  return pid
+}
+
 /** Where the runner keeps its temporary files: beside the workspace on every runner there is. */
 export const runnerTemp = (top) => join(dirname(dirname(top)), '_temp')
 
@@ -146,8 +153,7 @@ export const looking = {
     }
   },
   'look.memory'({ search, note }) {
-    const pid = actionPid()
-    if (pid === null) throw new Error('the action was not found')
+    const pid = actionInSight()
     note({ ptrace: textOf('/proc/sys/kernel/yama/ptrace_scope').trim() })
     readMemory(pid, search)
   },
