@@ -426,6 +426,7 @@ const nobody = {
     },
     gates: {
         prepare: async () => null,
+        renew: async () => { },
         run: () => Promise.reject(new Error('no gate runs in this job')),
     },
 };
@@ -492,6 +493,7 @@ async function treeOf(objects, commit) {
 /** The gates, with their results written down. */
 function recorded(gates, git, objects, results) {
     return {
+        renew: () => gates.renew(),
         async prepare(commit, signal) {
             results.code = await codeOf(git, objects, commit);
             const prepared = await gates.prepare(commit, signal);
@@ -515,6 +517,7 @@ function answered(from, configured, git, objects, redact) {
             commit = candidate;
             return null;
         },
+        renew: async () => { },
         async run(tags) {
             const same = from.code !== null && from.code === (await codeOf(git, objects, commit));
             const results = [];
@@ -2678,8 +2681,14 @@ async function join(state, theirs, ports) {
     return { kind: 'joined', theirs, ...rest };
 }
 async function verify(state, limits, ports, now) {
-    const { repository, agent, signal } = ports;
-    await repository.checkOut(state.green, null);
+    const { repository, gates, agent, signal } = ports;
+    if (state.job.begun + state.verification.sessions === 0)
+        await repository.checkOut(state.green, null);
+    else {
+        // What a session or a test of its left where no diff shows it must not make the whole green.
+        await repository.renew(state.green);
+        await gates.renew();
+    }
     const results = await whole(state.green, ports);
     const red = results.find((result) => !result.ok && !result.advisory);
     if (red !== undefined) {
@@ -5831,7 +5840,7 @@ async function openOtherUser(options) {
         if (temp !== undefined && before !== null)
             await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.chmod)(temp, before.mode & 0o700).catch(() => { });
         await user.end(); // what an earlier job left
-        await freshHome(root, account);
+        await user.renewHome();
         opened.push(...(await openTheWay(options, root)));
         await lendWhole(options, root, account);
         await user.lend();
@@ -5877,6 +5886,7 @@ function createOtherUser(options, root, account, isNarrow) {
         // In a folder with the sticky bit only its owner takes entries away: `.git` stays, everything else is lent.
         lend: () => run(root('find', workTree, ...TOP, '-exec', 'chown', '-h', `${uid}:${gid}`, '{}', '+')),
         takeBack: () => takeBack(workTree, root, uid),
+        renewHome: () => freshHome(root, account),
         signal: (signal) => {
             const name = signal.slice(3);
             // Of their own user: reaches those, too, that no look would find. Then by root, whom nobody of them can stop.
@@ -6025,7 +6035,7 @@ function accountOf(name) {
     const [, , uid = '', gid = '', , home = ''] = line?.split(':') ?? [];
     return line === undefined || Number(uid) === 0 ? null : { name, uid: Number(uid), gid: Number(gid), home };
 }
-/** What the agent of an earlier job left in its home does not meet the next one. */
+/** What somebody left in the home does not meet who comes next. */
 async function freshHome(root, { uid, gid, home }) {
     await run(root('rm', '-rf', '--one-file-system', '--', home));
     await run(root('install', '-d', '-m', '0700', '-o', String(uid), '-g', String(gid), home));
@@ -9629,6 +9639,8 @@ function createRepository(git, objects, options) {
     let gated = null;
     /** `.git` entries below the top that were there before any agent ran. */
     let nestedBefore = null;
+    /** Ignored files and folders that were there before anything ran; null where the tree is not ours to clean. */
+    let ignoredBefore = null;
     /** Works on our index as we left it; `tree` is what it holds where that is not known. */
     async function onIndex(tree, act) {
         await git.openIndex(indexTree ?? tree);
@@ -9878,6 +9890,28 @@ function createRepository(git, objects, options) {
         await toTree(merged.tree);
         return { conflict: null };
     }
+    /** Ignored files, and folders (ending in `/`) that hold nothing else. */
+    async function ignored() {
+        const listed = await git.run([
+            'ls-files',
+            '-z',
+            '--others',
+            '--ignored',
+            '--exclude-standard',
+            '--directory',
+        ]);
+        return listed.stdout.split('\0').filter((path) => path !== '');
+    }
+    async function removeIgnored(before) {
+        const holds = (folder, path) => folder.endsWith('/') && path.startsWith(folder);
+        for (const path of await ignored()) {
+            if (before.some((one) => one === path || holds(one, path) || holds(path, one)))
+                continue;
+            const there = (0,external_node_path_.join)(top, path);
+            await openUp(there);
+            await (0,promises_.rm)(there, { recursive: true, force: true });
+        }
+    }
     async function inspect(state, attempt) {
         const inside = await options.submodules.changed();
         if (inside.length > 0)
@@ -9933,6 +9967,17 @@ function createRepository(git, objects, options) {
     }
     return {
         checkOut: (commit, kept) => onIndex(commit, () => checkOut(commit, kept)),
+        async renew(commit) {
+            await (0,git_clone/* putBack */.pK)(git, options.snapshot);
+            await onIndex(commit, async () => {
+                await checkOut(commit, null);
+                if (ignoredBefore !== null)
+                    await removeIgnored(ignoredBefore);
+            });
+        },
+        rememberIgnored: async () => {
+            ignoredBefore = await ignored();
+        },
         async inspect(state, attempt) {
             await (0,git_clone/* putBack */.pK)(git, options.snapshot);
             return onIndex(state.green, () => inspect(state, attempt));
@@ -13206,6 +13251,10 @@ function createGates(options) {
             if (!result.ok)
                 preparedFor = null;
             return result;
+        },
+        async renew() {
+            preparedFor = null;
+            await options.as?.renewHome();
         },
     };
 }

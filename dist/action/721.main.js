@@ -1389,8 +1389,8 @@ async function claimAndWork(parts, base, part) {
             // Its machine is gone, or its post step has done it.
             bury: async () => { },
             settle: async (state) => {
-                if (state.published !== null)
-                    await workshop.repository.checkOut(state.green, null);
+                await workshop.repository.checkOut(state.green, null);
+                await workshop.repository.rememberIgnored();
                 return state;
             },
             today: new Date(now).toISOString().slice(0, 10),

@@ -325,8 +325,14 @@ async function join(state, theirs, ports) {
     return { kind: 'joined', theirs, ...rest };
 }
 async function verify(state, limits, ports, now) {
-    const { repository, agent, signal } = ports;
-    await repository.checkOut(state.green, null);
+    const { repository, gates, agent, signal } = ports;
+    if (state.job.begun + state.verification.sessions === 0)
+        await repository.checkOut(state.green, null);
+    else {
+        // What a session or a test of its left where no diff shows it must not make the whole green.
+        await repository.renew(state.green);
+        await gates.renew();
+    }
     const results = await whole(state.green, ports);
     const red = results.find((result) => !result.ok && !result.advisory);
     if (red !== undefined) {

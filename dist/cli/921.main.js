@@ -3529,7 +3529,7 @@ async function openOtherUser(options) {
         if (temp !== undefined && before !== null)
             await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.chmod)(temp, before.mode & 0o700).catch(() => { });
         await user.end(); // what an earlier job left
-        await freshHome(root, account);
+        await user.renewHome();
         opened.push(...(await openTheWay(options, root)));
         await lendWhole(options, root, account);
         await user.lend();
@@ -3575,6 +3575,7 @@ function createOtherUser(options, root, account, isNarrow) {
         // In a folder with the sticky bit only its owner takes entries away: `.git` stays, everything else is lent.
         lend: () => run(root('find', workTree, ...TOP, '-exec', 'chown', '-h', `${uid}:${gid}`, '{}', '+')),
         takeBack: () => takeBack(workTree, root, uid),
+        renewHome: () => freshHome(root, account),
         signal: (signal) => {
             const name = signal.slice(3);
             // Of their own user: reaches those, too, that no look would find. Then by root, whom nobody of them can stop.
@@ -3723,7 +3724,7 @@ function accountOf(name) {
     const [, , uid = '', gid = '', , home = ''] = line?.split(':') ?? [];
     return line === undefined || Number(uid) === 0 ? null : { name, uid: Number(uid), gid: Number(gid), home };
 }
-/** What the agent of an earlier job left in its home does not meet the next one. */
+/** What somebody left in the home does not meet who comes next. */
 async function freshHome(root, { uid, gid, home }) {
     await run(root('rm', '-rf', '--one-file-system', '--', home));
     await run(root('install', '-d', '-m', '0700', '-o', String(uid), '-g', String(gid), home));
@@ -7952,6 +7953,8 @@ function createRepository(git, objects, options) {
     let gated = null;
     /** `.git` entries below the top that were there before any agent ran. */
     let nestedBefore = null;
+    /** Ignored files and folders that were there before anything ran; null where the tree is not ours to clean. */
+    let ignoredBefore = null;
     /** Works on our index as we left it; `tree` is what it holds where that is not known. */
     async function onIndex(tree, act) {
         await git.openIndex(indexTree ?? tree);
@@ -8201,6 +8204,28 @@ function createRepository(git, objects, options) {
         await toTree(merged.tree);
         return { conflict: null };
     }
+    /** Ignored files, and folders (ending in `/`) that hold nothing else. */
+    async function ignored() {
+        const listed = await git.run([
+            'ls-files',
+            '-z',
+            '--others',
+            '--ignored',
+            '--exclude-standard',
+            '--directory',
+        ]);
+        return listed.stdout.split('\0').filter((path) => path !== '');
+    }
+    async function removeIgnored(before) {
+        const holds = (folder, path) => folder.endsWith('/') && path.startsWith(folder);
+        for (const path of await ignored()) {
+            if (before.some((one) => one === path || holds(one, path) || holds(path, one)))
+                continue;
+            const there = (0,external_node_path_.join)(top, path);
+            await openUp(there);
+            await (0,promises_.rm)(there, { recursive: true, force: true });
+        }
+    }
     async function inspect(state, attempt) {
         const inside = await options.submodules.changed();
         if (inside.length > 0)
@@ -8256,6 +8281,17 @@ function createRepository(git, objects, options) {
     }
     return {
         checkOut: (commit, kept) => onIndex(commit, () => checkOut(commit, kept)),
+        async renew(commit) {
+            await putBack(git, options.snapshot);
+            await onIndex(commit, async () => {
+                await checkOut(commit, null);
+                if (ignoredBefore !== null)
+                    await removeIgnored(ignoredBefore);
+            });
+        },
+        rememberIgnored: async () => {
+            ignoredBefore = await ignored();
+        },
         async inspect(state, attempt) {
             await putBack(git, options.snapshot);
             return onIndex(state.green, () => inspect(state, attempt));
@@ -12470,6 +12506,10 @@ function createGates(options) {
             if (!result.ok)
                 preparedFor = null;
             return result;
+        },
+        async renew() {
+            preparedFor = null;
+            await options.as?.renewHome();
         },
     };
 }

@@ -59,6 +59,8 @@ export type Repository = RepositoryPort & {
   dirt(commit: string): Promise<string[]>
   /** True when a lockfile differs between the two commits. */
   lockfileChanged(from: string, to: string): Promise<boolean>
+  /** From now on the tree is Ralph's own: of what is ignored, `renew` leaves only what is there now. */
+  rememberIgnored(): Promise<void>
   /** The given paths as they stand in the work tree, committed on top of `commit`. */
   adopt(commit: string, paths: readonly string[], message: string): Promise<string>
 }
@@ -79,6 +81,8 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   let gated: { green: string; commit: string; paths: readonly string[] } | null = null
   /** `.git` entries below the top that were there before any agent ran. */
   let nestedBefore: Set<string> | null = null
+  /** Ignored files and folders that were there before anything ran; null where the tree is not ours to clean. */
+  let ignoredBefore: readonly string[] | null = null
 
   /** Works on our index as we left it; `tree` is what it holds where that is not known. */
   async function onIndex<T>(tree: string, act: () => Promise<T>): Promise<T> {
@@ -341,6 +345,29 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     return { conflict: null }
   }
 
+  /** Ignored files, and folders (ending in `/`) that hold nothing else. */
+  async function ignored(): Promise<string[]> {
+    const listed = await git.run([
+      'ls-files',
+      '-z',
+      '--others',
+      '--ignored',
+      '--exclude-standard',
+      '--directory',
+    ])
+    return listed.stdout.split('\0').filter((path) => path !== '')
+  }
+
+  async function removeIgnored(before: readonly string[]): Promise<void> {
+    const holds = (folder: string, path: string) => folder.endsWith('/') && path.startsWith(folder)
+    for (const path of await ignored()) {
+      if (before.some((one) => one === path || holds(one, path) || holds(path, one))) continue
+      const there = join(top, path)
+      await openUp(there)
+      await rm(there, { recursive: true, force: true })
+    }
+  }
+
   async function inspect(state: State, attempt: Attempt): Promise<Inspection> {
     const inside = await options.submodules.changed()
     if (inside.length > 0) return { kind: 'refused', failure: submoduleFailure(inside.map(options.redact)) }
@@ -399,6 +426,18 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
   return {
     checkOut: (commit, kept) => onIndex(commit, () => checkOut(commit, kept)),
+
+    async renew(commit) {
+      await putBack(git, options.snapshot)
+      await onIndex(commit, async () => {
+        await checkOut(commit, null)
+        if (ignoredBefore !== null) await removeIgnored(ignoredBefore)
+      })
+    },
+
+    rememberIgnored: async () => {
+      ignoredBefore = await ignored()
+    },
 
     async inspect(state, attempt) {
       await putBack(git, options.snapshot)

@@ -43,12 +43,16 @@ export type GatesPort = {
   run(tags: readonly string[] | null, signal: AbortSignal): Promise<GateResult[]>
   /** Runs the `prepare` command where the commit's lockfiles are not those that it last ran for; null when it need not. */
   prepare(commit: string, signal: AbortSignal): Promise<GateResult | null>
+  /** Forgets what programs left outside the tree: the next `prepare` runs in any case, as far as possible in a new home. */
+  renew(): Promise<void>
 }
 
 /** The work tree and the objects of the repository, seen through Ralph's own git directory. */
 export type RepositoryPort = {
   /** Makes the work tree exactly `commit` (with the story's kept work on top, where it applies); ignored files stay. */
   checkOut(commit: string, kept: Kept | null): Promise<{ conflict: string | null }>
+  /** The same for `commit` alone, without ignored files that came since the job began, where the tree is Ralph's own. */
+  renew(commit: string): Promise<void>
   /** Checks what the agent left, restores what is Ralph's, and builds the candidate commit. */
   inspect(state: State, attempt: Attempt): Promise<Inspection>
   /** Puts the work tree back to `commit` after gates or a judge wrote into it; true when it had changed. */

@@ -19,6 +19,7 @@ export const nobody: { agent: AgentPort; gates: GatesPort } = {
   },
   gates: {
     prepare: async () => null,
+    renew: async () => {},
     run: () => Promise.reject(new Error('no gate runs in this job')),
   },
 }
@@ -98,6 +99,7 @@ export type Results = { code: string | null; gates: GateResult[] }
 /** The gates, with their results written down. */
 export function recorded(gates: GatesPort, git: Git, objects: CatFile, results: Results): GatesPort {
   return {
+    renew: () => gates.renew(),
     async prepare(commit, signal) {
       results.code = await codeOf(git, objects, commit)
       const prepared = await gates.prepare(commit, signal)
@@ -128,6 +130,7 @@ export function answered(
       commit = candidate
       return null
     },
+    renew: async () => {},
     async run(tags) {
       const same = from.code !== null && from.code === (await codeOf(git, objects, commit))
       const results: GateResult[] = []

@@ -248,7 +248,7 @@ export const table = {
     read: lines,
     orElse: none,
     about:
-      'Command that installs dependencies, at the start of a job and whenever a lockfile changed (npm ci).',
+      'Command that installs dependencies, at the start of a job, whenever a lockfile changed, and before the final verification (npm ci).',
     hidden: true,
   }),
   baseline: gate.oneOf(

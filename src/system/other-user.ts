@@ -24,6 +24,8 @@ export type OtherUser = {
   env(env: Readonly<Record<string, string>>): Record<string, string>
   lend(): Promise<void>
   takeBack(): Promise<void>
+  /** Its home as it was at first: empty. */
+  renewHome(): Promise<void>
   /** Reaches every process of that user, whatever group, session or environment it has; those that fork, too. */
   signal(signal: 'SIGTERM' | 'SIGKILL'): void
   lives(): boolean
@@ -118,7 +120,7 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
     // Where it is not ours, the probe below says so.
     if (temp !== undefined && before !== null) await chmod(temp, before.mode & 0o700).catch(() => {})
     await user.end() // what an earlier job left
-    await freshHome(root, account)
+    await user.renewHome()
     opened.push(...(await openTheWay(options, root)))
     await lendWhole(options, root, account)
     await user.lend()
@@ -189,6 +191,7 @@ function createOtherUser(
     // In a folder with the sticky bit only its owner takes entries away: `.git` stays, everything else is lent.
     lend: () => run(root('find', workTree, ...TOP, '-exec', 'chown', '-h', `${uid}:${gid}`, '{}', '+')),
     takeBack: () => takeBack(workTree, root, uid),
+    renewHome: () => freshHome(root, account),
     signal: (signal) => {
       const name = signal.slice(3)
       // Of their own user: reaches those, too, that no look would find. Then by root, whom nobody of them can stop.
@@ -365,7 +368,7 @@ function accountOf(name: string): Account | null {
   return line === undefined || Number(uid) === 0 ? null : { name, uid: Number(uid), gid: Number(gid), home }
 }
 
-/** What the agent of an earlier job left in its home does not meet the next one. */
+/** What somebody left in the home does not meet who comes next. */
 async function freshHome(root: Root, { uid, gid, home }: Account): Promise<void> {
   await run(root('rm', '-rf', '--one-file-system', '--', home))
   await run(root('install', '-d', '-m', '0700', '-o', String(uid), '-g', String(gid), home))

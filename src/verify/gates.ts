@@ -89,6 +89,10 @@ export function createGates(options: GatesOptions): GatesPort {
       if (!result.ok) preparedFor = null
       return result
     },
+    async renew() {
+      preparedFor = null
+      await options.as?.renewHome()
+    },
   }
 }
 

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 
-/** `batch`: which of the runs in prove.ts has the attempts that this defence is there for; `stories`: which of its stories. */
+/** `batch`: which of the runs in prove.ts has the attempts that this defence is there for; `stories`: which of its stories; `level`: of isolation. */
 const MUTATIONS = [
   {
     name: 'the allow-list gives everything',
@@ -224,6 +224,21 @@ const MUTATIONS = [
     to: '',
     batch: 2,
   },
+  {
+    name: 'ignored files stay for the final verification',
+    file: 'src/git/repository.ts',
+    from: 'if (ignoredBefore !== null) await removeIgnored(ignoredBefore)',
+    to: '',
+    batch: 3,
+  },
+  {
+    name: 'the final verification has the old home',
+    file: 'src/verify/gates.ts',
+    from: 'await options.as?.renewHome()',
+    to: '',
+    batch: 4,
+    level: 'other-user',
+  },
 ]
 
 const wanted = process.argv.slice(2)
@@ -234,12 +249,12 @@ try {
   for (const name of ['scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'action.yml'])
     cpSync(join(root, name), join(folder, name), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  for (const { name, file, from, to, stories, also, batch = 0 } of chosen) {
+  for (const { name, file, from, to, stories, also, batch = 0, level = 'same-user' } of chosen) {
     rmSync(join(folder, 'src'), { recursive: true, force: true })
     cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true })
     change(join(folder, file), from, to)
     if (also !== undefined) change(join(folder, also[0]), also[1], also[2])
-    const result = tryIt(batch, stories)
+    const result = tryIt(batch, stories, level)
     rows.push(`| ${name} | \`${file}\` | ${result} |`)
     process.stdout.write(`${rows.at(-1)}\n`)
   }
@@ -267,7 +282,7 @@ function change(file, from, to) {
   )
 }
 
-function tryIt(batch, stories) {
+function tryIt(batch, stories, level) {
   try {
     execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: folder, stdio: 'pipe' })
   } catch (error) {
@@ -275,7 +290,7 @@ function tryIt(batch, stories) {
   }
   const env = { ...process.env, HOSTILE_ACTION: folder, HOSTILE_BATCH: String(batch) }
   if (stories !== undefined) env.HOSTILE_STORIES = stories
-  const args = ['--test', '--test-name-pattern=same-user', 'test/e2e/hostile.test.ts']
+  const args = ['--test', `--test-name-pattern=${level}`, 'test/e2e/hostile.test.ts']
   const { status, stdout } = spawnSync(process.execPath, args, {
     cwd: root,
     env,

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Site } from '../e2e/site.ts'
 import type { Run } from '../standin/runner.ts'
 import { type Attempt, looking, planting, speaking, wasTried } from './attempts.ts'
-import { files, hidden, leftovers, states, strikes, trees, words } from './more.ts'
+import { files, hidden, ignored, leftovers, settings, states, strikes, trees, words } from './more.ts'
 import { hostileRun, type Level, type Note, type RunOptions, type Seen } from './seen.ts'
 
 export type Result = { attempt: Attempt; how: string | null; untried: string | null }
@@ -97,7 +97,6 @@ function mainBatch(): Batch {
     COUNT: ['leave.count'],
     HONEST: [],
 
-    NPMRC: ['gate.npmrc'],
     SWAP: ['gate.swap'],
     TOOL: ['gate.tool'],
     USER,
@@ -118,7 +117,6 @@ function mainBatch(): Batch {
           HUGER: '{"usage":{"inputTokens":1e308,"outputTokens":1e308,"costUsd":1e308}}',
         },
       },
-      tags: { NPMRC: ['npm'] },
       persistCredentials: true,
       files: BASE,
       later: LATER,
@@ -156,6 +154,17 @@ function batches(): Batch[] {
         drive: struck,
       },
     },
+    ...[
+      { name: 'MODULES', attempts: ignored, inputs: {} },
+      { name: 'NPMRC', attempts: settings, inputs: { gates: 'npm: npm test' } },
+    ].map(({ name, attempts, inputs }) => ({
+      attempts,
+      options: {
+        plan: { agent: { [name]: ids(attempts) } },
+        inputs: { 'final-verification': 'true', ...inputs },
+        files: BASE,
+      },
+    })),
   ]
 }
 
@@ -229,12 +238,17 @@ function show(seen: Seen): void {
 const ANYWHERE = [
   // What an agent that has a key can do with words.
   'echo.pieces',
-  // Of these the branch's own CI is the judge.
-  'hide.modules',
-  'gate.npmrc',
 ]
 export const OPEN: Readonly<Record<Level, readonly string[]>> = {
-  'same-user': [...ANYWHERE, 'plant.later', 'leave.wiped', 'leave.watch', 'gate.swap', 'gate.tool'],
+  'same-user': [
+    ...ANYWHERE,
+    'plant.later',
+    'leave.wiped',
+    'leave.watch',
+    'gate.swap',
+    'gate.tool',
+    'gate.npmrc',
+  ],
   'other-user': ANYWHERE,
 }
 

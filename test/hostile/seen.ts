@@ -75,8 +75,6 @@ export type RunOptions = {
   runner?: Parameters<typeof openSite>[0]['runner']
   /** Drives the site; by default one click on "Run workflow". */
   drive?: (site: Site, notes: () => Promise<readonly Note[]>) => Promise<Run>
-  /** Of stories. */
-  tags?: Record<string, string[]>
 }
 
 const CHECK = `import { readdirSync } from 'node:fs'
@@ -113,16 +111,14 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
       'later secret': `CANARY_LATER_${hex()}`,
     }
     await using site = await openSite({
-      stories: Object.keys(options.plan.agent).map((id) =>
-        story(id, id.toLowerCase(), { tags: options.tags?.[id] ?? [] }),
-      ),
+      stories: Object.keys(options.plan.agent).map((id) => story(id, id.toLowerCase())),
       script: {},
       files: { 'check.mjs': CHECK, 'test/base.test.mjs': '', ...options.files },
       inputs: {
         'agent-command': `exec node "${join(ROOT, 'test', 'hostile', 'agent.mjs')}" "${planFile}"`,
         'agent-env': 'OPENAI_API_KEY',
         isolation: options.level,
-        gates: `saw: (echo; find src -type f -exec sha256sum {} +) >> ${evidence}/gate-saw\ntest: node check.mjs\nnpm: { run: npm test, when: npm }`,
+        gates: `saw: (echo; find src -type f -exec sha256sum {} +) >> ${evidence}/gate-saw\ntest: node check.mjs`,
         'iterations-per-job': '100',
         'max-iterations': '100',
         'max-attempts': '1',

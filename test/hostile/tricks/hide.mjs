@@ -125,7 +125,11 @@ export const hiding = {
     appendFileSync(join(tools.top, '.gitignore'), `/${change(tools)}\n`)
   },
   'hide.modules'(tools) {
-    tools.write(join(tools.top, 'node_modules', 'hidden', 'index.mjs'), OTHER)
+    tools.write(join(tools.top, 'node_modules', 'hidden', 'index.mjs'), 'export const modules = () => 1\n')
+    tools.write(
+      join(tools.top, 'src', 'modules.mjs'),
+      "export { modules } from '../node_modules/hidden/index.mjs'\n",
+    )
   },
   'hide.ident'(tools) {
     const path = change(tools, "export const v = '$Id: not what is committed $'\n")

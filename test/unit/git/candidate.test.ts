@@ -316,6 +316,28 @@ test('an index of ours from before the job is not believed', async () => {
   assert.ok(seen.kind === 'candidate' && !seen.empty)
 })
 
+test('before the final verification, what is ignored and came since the job began is gone; the rest stays', async () => {
+  await using at = await place(`${BASE}\nprintf 'build/\\nnode_modules/\\n*.env\\n' >>.gitignore`)
+  at.shell('mkdir build; echo mine >build/mine; echo mine >.env')
+  const before = at.shell('find . -path ./.git -prune -o -print | sort')
+  await at.repository.rememberIgnored()
+  at.shell(
+    'mkdir -p node_modules/hidden src/build; echo x >node_modules/hidden/x.js; chmod 0555 node_modules/hidden; echo x >src/build/x; echo x >src/b.env; ln -s /etc node_modules/etc; ln -s /etc c.env; echo x >build/x; echo x >src/new.js',
+  )
+  await at.repository.renew(at.state.green)
+  // In a folder that was there before, nobody can tell what is whose.
+  at.shell('test -e /etc/hosts && rm build/x')
+  assert.equal(at.shell('find . -path ./.git -prune -o -print | sort'), before)
+})
+
+test('on a tree that is not ours to clean, only what git knows is put back', async () => {
+  await using at = await place()
+  at.shell('echo mine >mine.log; echo evil >src/a.js')
+  await at.repository.renew(at.state.green)
+  assert.equal(readFileSync(join(at.top, 'mine.log'), 'utf8'), 'mine\n')
+  assert.equal(readFileSync(join(at.top, 'src/a.js'), 'utf8'), 'old\n')
+})
+
 test('5,000 files in one diff take bounded time and memory, and one refusal names them in few words', async () => {
   await using at = await place()
   at.shell(

@@ -58,3 +58,26 @@ test('what is left out is counted', async () => {
   assert.equal(Number(bytes), 1_000_000 - 16 * 1024)
   assert.equal(output.match(/left out/g)?.length, 1)
 })
+
+test('prepare runs once for the same lockfiles, and once more after what it made was given up', async () => {
+  const ran: string[] = []
+  const gates = createGates({
+    gates: [],
+    prepare: 'true',
+    lockfileChanged: async (from, to) => from !== to,
+    cwd: tmpdir(),
+    env: { PATH: process.env.PATH ?? '' },
+    redactor: createRedactor([]),
+    logs: null,
+    onStart: (name) => ran.push(name),
+    onEnd: () => {},
+  })
+  const { signal } = new AbortController()
+  assert.equal((await gates.prepare('a', signal))?.ok, true)
+  assert.equal(await gates.prepare('a', signal), null)
+  assert.equal((await gates.prepare('b', signal))?.ok, true)
+  await gates.renew()
+  assert.equal((await gates.prepare('b', signal))?.ok, true)
+  assert.equal(await gates.prepare('b', signal), null)
+  assert.deepEqual(ran, ['prepare', 'prepare', 'prepare'])
+})
