@@ -10,6 +10,7 @@ import type { OtherUser } from '../system/other-user.ts'
 import { type Exit, runUntrusted } from '../system/process.ts'
 import { findProgram } from '../system/program.ts'
 import type { Redactor } from '../system/redact.ts'
+import { secretsIn } from '../system/untrusted-env.ts'
 import { withoutControls } from '../system/voice.ts'
 import type { AgentEvent, AgentVendor, SessionResult, Usage } from './agent.ts'
 import { oneLine } from './ending.ts'
@@ -107,7 +108,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
     end.message = 'it was ended: it had used all that the run may still spend'
   }
   const started = run.exit.kind !== 'not-started' && !cancelled
-  const hidden = secretsOf(vendor, request.env)
+  const hidden = secretsIn(request.env)
   return {
     ...end,
     message: withInstall(request.redactor.lines()(hide(end.message, hidden)), run.exit, vendor),
@@ -282,13 +283,6 @@ function withInstall(message: string, exit: Exit, vendor: AgentVendor): string {
   return exit.kind === 'not-started' && exit.reason === `spawn ${vendor.program} ENOENT`
     ? oneLine(`${vendor.program} is not on the PATH; ${vendor.install}`)
     : message
-}
-
-/** Values of the vendor's variables that are keys by their name. */
-function secretsOf(vendor: AgentVendor, env: Readonly<Record<string, string>>): string[] {
-  return vendor.env
-    .filter((name) => /KEY|TOKEN|SECRET|HEADERS/.test(name))
-    .flatMap((name) => (env[name] !== undefined && env[name].length >= 8 ? [env[name]] : []))
 }
 
 function hide(text: string, secrets: readonly string[]): string {

@@ -140,13 +140,37 @@ function jobTokens(full: Environment): string[] {
   )
 }
 
-/** Values that may not leave this process: whatever the environment calls a key. */
+/** Words in the name of a variable that say: a key. `COMPASS`, `GIT_AUTHOR_NAME` and `XAUTHORITY` are none. */
+const SECRET_NAME =
+  /TOKEN|SECRET|CREDENTIAL|API_?KEY|(?:^|_)KEYS?(?:_|$)|(?:^|_)PASS(?:_|$)|PASSW|PASSPHRASE|WEBHOOK|(?:^|_)(?:DSN|COOKIES?|AUTH|BEARER|JWT|PAT)(?:_|$)|HEADERS?(?:_|$)|CONN(?:ECTION)?_STR/i
+/** Shorter ones stand everywhere by chance. */
+const SECRET_LENGTH = 8
+
+/** Values that may not leave this process: what the environment calls a key, and addresses that hold a password. */
 export function secretsIn(full: Environment): string[] {
-  return Object.entries(full).flatMap(([name, value]) =>
-    /TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|CREDENTIAL/i.test(name) &&
-    value !== undefined &&
-    value.length >= 8
-      ? [value]
-      : [],
-  )
+  return Object.entries(full).flatMap(([name, value = '']) => {
+    const found = SECRET_NAME.test(name) ? [value, ...inHeaders(name, value)] : []
+    const [, user, password] = /^[a-z][a-z0-9+.-]*:\/\/([^\s:@/]*):([^\s@/]+)@/i.exec(value) ?? []
+    if (password !== undefined) found.push(value)
+    // A database for tests has its user's name for a password, which stands in every output.
+    if (password !== undefined && password !== user) found.push(password, decoded(password))
+    return [...new Set(found)].filter((one) => one.length >= SECRET_LENGTH)
+  })
+}
+
+/** Of `name: value` lines, what the server gets. */
+function inHeaders(name: string, value: string): string[] {
+  if (!/HEADER/i.test(name)) return []
+  return value.split('\n').flatMap((line) => {
+    const said = line.slice(line.indexOf(':') + 1).trim()
+    return [said, said.replace(/^(?:Bearer|Basic|token)\s+/i, '')]
+  })
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { agentEnv, gateEnv, isForbidden, isModelKey } from '../../../src/system/untrusted-env.ts'
+import { agentEnv, gateEnv, isForbidden, isModelKey, secretsIn } from '../../../src/system/untrusted-env.ts'
 
 const RUNNER = {
   PATH: '/bin',
@@ -123,4 +123,45 @@ test('no environment and no wish brings a forbidden name or the value of a job t
       },
     ),
   )
+})
+
+test('what the environment calls a key is a secret, and what only sounds like one is not', () => {
+  const secret = (name: string, value = 'value-of-it') => secretsIn({ [name]: value })
+  for (const name of [
+    ...[
+      'STRIPE_KEY',
+      'SIGNING_KEY',
+      'SSH_KEYS',
+      'SLACK_WEBHOOK',
+      'SLACK_WEBHOOK_URL',
+      'SENTRY_DSN',
+      'DB_PASS',
+    ],
+    ...['NPM_AUTH', 'SESSION_COOKIE', 'MY_PAT', 'GPG_PASSPHRASE', 'AZURE_CONNECTION_STRING', 'PGPASSWORD'],
+    ...[
+      'OPENAI_API_KEY',
+      'api_token',
+      'PRIVATE_KEY_PEM',
+      'AWS_SECRET_ACCESS_KEY',
+      'GOOGLE_APPLICATION_CREDENTIALS',
+    ],
+  ])
+    assert.deepEqual(secret(name), ['value-of-it'], name)
+  for (const name of ['GIT_AUTHOR_NAME', 'COMPASS', 'XAUTHORITY', 'KEYBOARD', 'PATH', 'MONKEY', 'PATTERN'])
+    assert.deepEqual(secret(name), [], name)
+  assert.deepEqual(secret('DB_PASS', 'short'), [], 'too short')
+})
+
+test('an address with a password, and each header, are secrets', () => {
+  const address = 'postgres://app:p%40ssword-1@db:5432/shop'
+  assert.deepEqual(secretsIn({ DATABASE_URL: address }), [address, 'p%40ssword-1', 'p@ssword-1'])
+  const local = 'postgres://postgres:postgres@localhost/test'
+  assert.deepEqual(secretsIn({ DATABASE_URL: local }), [local], 'a word of every log stays readable')
+  assert.deepEqual(secretsIn({ HOMEPAGE: 'https://example.com/a:b@c' }), [])
+  const headers = 'x-team: shop\nAuthorization: Bearer abcdefgh-ijkl'
+  assert.deepEqual(secretsIn({ ANTHROPIC_CUSTOM_HEADERS: headers }), [
+    headers,
+    'Bearer abcdefgh-ijkl',
+    'abcdefgh-ijkl',
+  ])
 })
