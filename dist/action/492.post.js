@@ -1959,6 +1959,156 @@ function program_findProgram(program, path) {
 
 // EXTERNAL MODULE: external "node:stream/promises"
 var external_node_stream_promises_ = __webpack_require__(6466);
+;// CONCATENATED MODULE: ./lib/system/untrusted-env.js
+// What agent and gates may see of our environment: an allow-list, and names that no wish can add.
+/**
+ * Names that agent and gates get without asking. Left out on purpose:
+ * - GITHUB_SHA, GITHUB_REF and the like: they name the commit that started the workflow, not the tree that is
+ *   worked on, so a script that stamps or diffs by them would be wrong.
+ * - RUNNER_TEMP: the file commands lie below it (facts/github-actions.md 1.5).
+ * - XDG_RUNTIME_DIR, DBUS_*: `systemd-run --user` starts programs that do not descend from us, out of our reach.
+ * - npm_config_userconfig, PIP_INDEX_URL and other places where keys are kept: `gate-env` can name them.
+ * - PWD, OLDPWD: they name our directory, not the one the program starts in.
+ */
+const ALLOWED = new Set(`
+  PATH HOME USER LOGNAME SHELL SHLVL LANG LANGUAGE TZ TERM COLORTERM NO_COLOR FORCE_COLOR HOSTNAME DISPLAY
+  TMPDIR TEMP TMP DEBIAN_FRONTEND
+  XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_BIN_HOME XDG_CONFIG_DIRS XDG_DATA_DIRS
+  HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY NO_PROXY
+  SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO
+  NVM_DIR NVM_BIN VOLTA_HOME FNM_DIR PNPM_HOME COREPACK_HOME YARN_CACHE_FOLDER BUN_INSTALL DENO_DIR DENO_INSTALL
+  NPM_CONFIG_CACHE NPM_CONFIG_REGISTRY NPM_CONFIG_PREFIX PLAYWRIGHT_BROWSERS_PATH CYPRESS_CACHE_FOLDER CHROME_BIN
+  JAVA_HOME GRADLE_HOME GRADLE_USER_HOME M2_HOME MAVEN_HOME KOTLIN_HOME SDKMAN_DIR
+  ANDROID_HOME ANDROID_SDK_ROOT ANDROID_NDK ANDROID_NDK_HOME ANDROID_NDK_ROOT
+  GOPATH GOROOT GOBIN GOCACHE GOMODCACHE GOTOOLCHAIN GOPROXY GOFLAGS CARGO_HOME RUSTUP_HOME RUSTUP_TOOLCHAIN
+  PYENV_ROOT VIRTUAL_ENV CONDA CONDA_PREFIX PIP_CACHE_DIR PIPX_HOME PIPX_BIN_DIR POETRY_HOME UV_CACHE_DIR
+  PYTHONLOCATION PYTHON_ROOT_DIR PYTHON2_ROOT_DIR PYTHON3_ROOT_DIR PKG_CONFIG_PATH LD_LIBRARY_PATH
+  RBENV_ROOT GEM_HOME GEM_PATH BUNDLE_PATH COMPOSER_HOME DOTNET_ROOT DOTNET_CLI_HOME NUGET_PACKAGES
+  VCPKG_ROOT VCPKG_INSTALLATION_ROOT SWIFT_PATH GHCUP_INSTALL_BASE_PREFIX ASDF_DIR ASDF_DATA_DIR MISE_DATA_DIR
+  CI IMAGEOS RUNNER_OS RUNNER_ARCH RUNNER_TOOL_CACHE AGENT_TOOLSDIRECTORY RUNNER_TRACKING_ID
+  GITHUB_ACTIONS GITHUB_WORKSPACE GITHUB_REPOSITORY GITHUB_REPOSITORY_OWNER
+  `
+    .trim()
+    .split(/\s+/));
+// RUNNER_TRACKING_ID: the runner ends what still has it when the job is over (facts/github-actions.md 2.1, 7).
+// GITHUB_ACTIONS: reporters print workflow commands when they see it; our output filter takes them off.
+const ALLOWED_PREFIXES = (/* unused pure expression or super */ null && (['LC_', 'JAVA_HOME_', 'GOROOT_1_']));
+/**
+ * Never given, whoever asks: the job's tokens, inputs and service credentials, the file commands and what can
+ * speak with our git authentication (facts/github-actions.md 1.4, 1.5; design 7.1).
+ */
+const FORBIDDEN = new Set(`
+  GITHUB_TOKEN GH_TOKEN GITHUB_ENTERPRISE_TOKEN GH_ENTERPRISE_TOKEN GITHUB_PAT GITHUB_API_TOKEN
+  GITHUB_ENV GITHUB_PATH GITHUB_OUTPUT GITHUB_STATE GITHUB_STEP_SUMMARY GITHUB_EVENT_PATH
+  SSH_AUTH_SOCK SSH_AGENT_PID SSH_ASKPASS GIT_ASKPASS GIT_SSH GIT_SSH_COMMAND GIT_HTTP_EXTRAHEADER
+  `
+    .trim()
+    .split(/\s+/));
+const FORBIDDEN_PREFIXES = ['INPUT_', 'ACTIONS_', 'STATE_', 'GITHUB_ARTIFACTS', 'GIT_CONFIG'];
+/** Keys that pay for a model: the agent's, never the gates'. Every vendor's keys stand here. */
+const MODEL_KEYS = new Set(`
+  ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN CLAUDE_CODE_OAUTH_TOKEN AWS_BEARER_TOKEN_BEDROCK
+  OPENAI_API_KEY CODEX_API_KEY CODEX_ACCESS_TOKEN AZURE_OPENAI_API_KEY OPENROUTER_API_KEY
+  GEMINI_API_KEY GOOGLE_API_KEY GOOGLE_GENERATIVE_AI_API_KEY
+  AMP_API_KEY CURSOR_API_KEY COPILOT_GITHUB_TOKEN COPILOT_PROVIDER_API_KEY COPILOT_PROVIDER_BEARER_TOKEN
+  OPENCODE_API_KEY GROQ_API_KEY MISTRAL_API_KEY DEEPSEEK_API_KEY XAI_API_KEY ZAI_API_KEY MOONSHOT_API_KEY
+  FACTORY_API_KEY DASHSCOPE_API_KEY
+  `
+    .trim()
+    .split(/\s+/));
+/** Whether a variable of this name holds a key that pays for a model. */
+function isModelKey(name) {
+    return MODEL_KEYS.has(name.toUpperCase());
+}
+/** Whether no wish can give a variable of this name to agent or gates. */
+function untrusted_env_isForbidden(name) {
+    const upper = name.toUpperCase();
+    return FORBIDDEN.has(upper) || FORBIDDEN_PREFIXES.some((prefix) => upper.startsWith(prefix));
+}
+/**
+ * The agent's environment: the allow-list, the vendor's variables, those that the user names (`extra`), and what we
+ * set ourselves, which wins (`GIT_*` may be set, so that the agent's git can be given a configuration of its own).
+ */
+function untrusted_env_agentEnv(full, wishes) {
+    return allow(full, [...wishes.vendor, ...wishes.extra], wishes.set, untrusted_env_isForbidden);
+}
+/** A gate's environment: the allow-list and those that the user names (`extra`), but no key that pays for a model. */
+function untrusted_env_gateEnv(full, wishes) {
+    return allow(full, wishes.extra, {}, (name) => untrusted_env_isForbidden(name) || isModelKey(name));
+}
+function allow(full, wanted, set, forbidden) {
+    const tokens = jobTokens(full);
+    const leaks = (value) => tokens.some((token) => value.includes(token));
+    const entries = new Map();
+    const refused = new Set();
+    // Without it a `bash -c` whose stdin is a socket (Node's pipes are) takes itself for a remote shell: ~/.bashrc runs.
+    entries.set('SHLVL', '1');
+    const give = (name, value, asked) => {
+        if (forbidden(name) || (value !== undefined && leaks(value))) {
+            if (asked)
+                refused.add(name);
+        }
+        else if (value !== undefined) {
+            entries.set(name, value);
+        }
+    };
+    for (const name of Object.keys(full))
+        if (isAllowed(name))
+            give(name, full[name], false);
+    for (const name of wanted)
+        give(name, Object.hasOwn(full, name) ? full[name] : undefined, true);
+    for (const [name, value] of Object.entries(set)) {
+        if (name.startsWith('GIT_') && !leaks(value))
+            entries.set(name, value);
+        else
+            give(name, value, true);
+    }
+    const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
+    return { env: Object.fromEntries(sorted), refused: [...refused].sort() };
+}
+function isAllowed(name) {
+    const upper = name.toUpperCase();
+    return ALLOWED.has(upper) || ALLOWED_PREFIXES.some((prefix) => upper.startsWith(prefix));
+}
+/** The job's tokens by value: `agent-env: MY_VAR` with `MY_VAR: ${{ github.token }}` is the same token again. */
+function jobTokens(full) {
+    return Object.entries(full).flatMap(([name, value]) => value !== undefined && value.length >= 16 && untrusted_env_isForbidden(name) && /TOKEN/i.test(name) ? [value] : []);
+}
+/** Words in the name of a variable that say: a key. `COMPASS`, `GIT_AUTHOR_NAME` and `XAUTHORITY` are none. */
+const SECRET_NAME = /TOKEN|SECRET|CREDENTIAL|API_?KEY|(?:^|_)KEYS?(?:_|$)|(?:^|_)PASS(?:_|$)|PASSW|PASSPHRASE|WEBHOOK|(?:^|_)(?:DSN|COOKIES?|AUTH|BEARER|JWT|PAT)(?:_|$)|HEADERS?(?:_|$)|CONN(?:ECTION)?_STR/i;
+/** Shorter ones stand everywhere by chance. */
+const SECRET_LENGTH = 8;
+/** Values that may not leave this process: what the environment calls a key, and addresses that hold a password. */
+function untrusted_env_secretsIn(full) {
+    return Object.entries(full).flatMap(([name, value = '']) => {
+        const found = SECRET_NAME.test(name) ? [value, ...inHeaders(name, value)] : [];
+        const [, user, password] = /^[a-z][a-z0-9+.-]*:\/\/([^\s:@/]*):([^\s@/]+)@/i.exec(value) ?? [];
+        if (password !== undefined)
+            found.push(value);
+        // A database for tests has its user's name for a password, which stands in every output.
+        if (password !== undefined && password !== user)
+            found.push(password, decoded(password));
+        return [...new Set(found)].filter((one) => one.length >= SECRET_LENGTH);
+    });
+}
+/** Of `name: value` lines, what the server gets. */
+function inHeaders(name, value) {
+    if (!/HEADER/i.test(name))
+        return [];
+    return value.split('\n').flatMap((line) => {
+        const said = line.slice(line.indexOf(':') + 1).trim();
+        return [said, said.replace(/^(?:Bearer|Basic|token)\s+/i, '')];
+    });
+}
+function decoded(text) {
+    try {
+        return decodeURIComponent(text);
+    }
+    catch {
+        return text;
+    }
+}
+
 // EXTERNAL MODULE: ./lib/system/voice.js
 var voice = __webpack_require__(2595);
 ;// CONCATENATED MODULE: ./lib/agents/run.js
@@ -2015,6 +2165,7 @@ var __disposeResources = (undefined && undefined.__disposeResources) || (functio
     var e = new Error(message);
     return e.name = "SuppressedError", e.error = error, e.suppressed = suppressed, e;
 });
+
 
 
 
@@ -2083,7 +2234,7 @@ async function run_runAgent(request) {
             end.message = 'it was ended: it had used all that the run may still spend';
         }
         const started = run.exit.kind !== 'not-started' && !cancelled;
-        const hidden = secretsOf(vendor, request.env);
+        const hidden = secretsIn(request.env);
         return {
             ...end,
             message: withInstall(request.redactor.lines()(hide(end.message, hidden)), run.exit, vendor),
@@ -2256,12 +2407,6 @@ function withInstall(message, exit, vendor) {
     return exit.kind === 'not-started' && exit.reason === `spawn ${vendor.program} ENOENT`
         ? oneLine(`${vendor.program} is not on the PATH; ${vendor.install}`)
         : message;
-}
-/** Values of the vendor's variables that are keys by their name. */
-function secretsOf(vendor, env) {
-    return vendor.env
-        .filter((name) => /KEY|TOKEN|SECRET|HEADERS/.test(name))
-        .flatMap((name) => (env[name] !== undefined && env[name].length >= 8 ? [env[name]] : []));
 }
 function hide(text, secrets) {
     return secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
@@ -4141,130 +4286,6 @@ async function redactFiles(folder, redact) {
     }
 }
 
-;// CONCATENATED MODULE: ./lib/system/untrusted-env.js
-// What agent and gates may see of our environment: an allow-list, and names that no wish can add.
-/**
- * Names that agent and gates get without asking. Left out on purpose:
- * - GITHUB_SHA, GITHUB_REF and the like: they name the commit that started the workflow, not the tree that is
- *   worked on, so a script that stamps or diffs by them would be wrong.
- * - RUNNER_TEMP: the file commands lie below it (facts/github-actions.md 1.5).
- * - XDG_RUNTIME_DIR, DBUS_*: `systemd-run --user` starts programs that do not descend from us, out of our reach.
- * - npm_config_userconfig, PIP_INDEX_URL and other places where keys are kept: `gate-env` can name them.
- * - PWD, OLDPWD: they name our directory, not the one the program starts in.
- */
-const ALLOWED = new Set(`
-  PATH HOME USER LOGNAME SHELL SHLVL LANG LANGUAGE TZ TERM COLORTERM NO_COLOR FORCE_COLOR HOSTNAME DISPLAY
-  TMPDIR TEMP TMP DEBIAN_FRONTEND
-  XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_BIN_HOME XDG_CONFIG_DIRS XDG_DATA_DIRS
-  HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY NO_PROXY
-  SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO
-  NVM_DIR NVM_BIN VOLTA_HOME FNM_DIR PNPM_HOME COREPACK_HOME YARN_CACHE_FOLDER BUN_INSTALL DENO_DIR DENO_INSTALL
-  NPM_CONFIG_CACHE NPM_CONFIG_REGISTRY NPM_CONFIG_PREFIX PLAYWRIGHT_BROWSERS_PATH CYPRESS_CACHE_FOLDER CHROME_BIN
-  JAVA_HOME GRADLE_HOME GRADLE_USER_HOME M2_HOME MAVEN_HOME KOTLIN_HOME SDKMAN_DIR
-  ANDROID_HOME ANDROID_SDK_ROOT ANDROID_NDK ANDROID_NDK_HOME ANDROID_NDK_ROOT
-  GOPATH GOROOT GOBIN GOCACHE GOMODCACHE GOTOOLCHAIN GOPROXY GOFLAGS CARGO_HOME RUSTUP_HOME RUSTUP_TOOLCHAIN
-  PYENV_ROOT VIRTUAL_ENV CONDA CONDA_PREFIX PIP_CACHE_DIR PIPX_HOME PIPX_BIN_DIR POETRY_HOME UV_CACHE_DIR
-  PYTHONLOCATION PYTHON_ROOT_DIR PYTHON2_ROOT_DIR PYTHON3_ROOT_DIR PKG_CONFIG_PATH LD_LIBRARY_PATH
-  RBENV_ROOT GEM_HOME GEM_PATH BUNDLE_PATH COMPOSER_HOME DOTNET_ROOT DOTNET_CLI_HOME NUGET_PACKAGES
-  VCPKG_ROOT VCPKG_INSTALLATION_ROOT SWIFT_PATH GHCUP_INSTALL_BASE_PREFIX ASDF_DIR ASDF_DATA_DIR MISE_DATA_DIR
-  CI IMAGEOS RUNNER_OS RUNNER_ARCH RUNNER_TOOL_CACHE AGENT_TOOLSDIRECTORY RUNNER_TRACKING_ID
-  GITHUB_ACTIONS GITHUB_WORKSPACE GITHUB_REPOSITORY GITHUB_REPOSITORY_OWNER
-  `
-    .trim()
-    .split(/\s+/));
-// RUNNER_TRACKING_ID: the runner ends what still has it when the job is over (facts/github-actions.md 2.1, 7).
-// GITHUB_ACTIONS: reporters print workflow commands when they see it; our output filter takes them off.
-const ALLOWED_PREFIXES = (/* unused pure expression or super */ null && (['LC_', 'JAVA_HOME_', 'GOROOT_1_']));
-/**
- * Never given, whoever asks: the job's tokens, inputs and service credentials, the file commands and what can
- * speak with our git authentication (facts/github-actions.md 1.4, 1.5; design 7.1).
- */
-const FORBIDDEN = new Set(`
-  GITHUB_TOKEN GH_TOKEN GITHUB_ENTERPRISE_TOKEN GH_ENTERPRISE_TOKEN GITHUB_PAT GITHUB_API_TOKEN
-  GITHUB_ENV GITHUB_PATH GITHUB_OUTPUT GITHUB_STATE GITHUB_STEP_SUMMARY GITHUB_EVENT_PATH
-  SSH_AUTH_SOCK SSH_AGENT_PID SSH_ASKPASS GIT_ASKPASS GIT_SSH GIT_SSH_COMMAND GIT_HTTP_EXTRAHEADER
-  `
-    .trim()
-    .split(/\s+/));
-const FORBIDDEN_PREFIXES = ['INPUT_', 'ACTIONS_', 'STATE_', 'GITHUB_ARTIFACTS', 'GIT_CONFIG'];
-/** Keys that pay for a model: the agent's, never the gates'. Every vendor's keys stand here. */
-const MODEL_KEYS = new Set(`
-  ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN CLAUDE_CODE_OAUTH_TOKEN AWS_BEARER_TOKEN_BEDROCK
-  OPENAI_API_KEY CODEX_API_KEY CODEX_ACCESS_TOKEN AZURE_OPENAI_API_KEY OPENROUTER_API_KEY
-  GEMINI_API_KEY GOOGLE_API_KEY GOOGLE_GENERATIVE_AI_API_KEY
-  AMP_API_KEY CURSOR_API_KEY COPILOT_GITHUB_TOKEN COPILOT_PROVIDER_API_KEY COPILOT_PROVIDER_BEARER_TOKEN
-  OPENCODE_API_KEY GROQ_API_KEY MISTRAL_API_KEY DEEPSEEK_API_KEY XAI_API_KEY ZAI_API_KEY MOONSHOT_API_KEY
-  FACTORY_API_KEY DASHSCOPE_API_KEY
-  `
-    .trim()
-    .split(/\s+/));
-/** Whether a variable of this name holds a key that pays for a model. */
-function isModelKey(name) {
-    return MODEL_KEYS.has(name.toUpperCase());
-}
-/** Whether no wish can give a variable of this name to agent or gates. */
-function untrusted_env_isForbidden(name) {
-    const upper = name.toUpperCase();
-    return FORBIDDEN.has(upper) || FORBIDDEN_PREFIXES.some((prefix) => upper.startsWith(prefix));
-}
-/**
- * The agent's environment: the allow-list, the vendor's variables, those that the user names (`extra`), and what we
- * set ourselves, which wins (`GIT_*` may be set, so that the agent's git can be given a configuration of its own).
- */
-function untrusted_env_agentEnv(full, wishes) {
-    return allow(full, [...wishes.vendor, ...wishes.extra], wishes.set, untrusted_env_isForbidden);
-}
-/** A gate's environment: the allow-list and those that the user names (`extra`), but no key that pays for a model. */
-function untrusted_env_gateEnv(full, wishes) {
-    return allow(full, wishes.extra, {}, (name) => untrusted_env_isForbidden(name) || isModelKey(name));
-}
-function allow(full, wanted, set, forbidden) {
-    const tokens = jobTokens(full);
-    const leaks = (value) => tokens.some((token) => value.includes(token));
-    const entries = new Map();
-    const refused = new Set();
-    // Without it a `bash -c` whose stdin is a socket (Node's pipes are) takes itself for a remote shell: ~/.bashrc runs.
-    entries.set('SHLVL', '1');
-    const give = (name, value, asked) => {
-        if (forbidden(name) || (value !== undefined && leaks(value))) {
-            if (asked)
-                refused.add(name);
-        }
-        else if (value !== undefined) {
-            entries.set(name, value);
-        }
-    };
-    for (const name of Object.keys(full))
-        if (isAllowed(name))
-            give(name, full[name], false);
-    for (const name of wanted)
-        give(name, Object.hasOwn(full, name) ? full[name] : undefined, true);
-    for (const [name, value] of Object.entries(set)) {
-        if (name.startsWith('GIT_') && !leaks(value))
-            entries.set(name, value);
-        else
-            give(name, value, true);
-    }
-    const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
-    return { env: Object.fromEntries(sorted), refused: [...refused].sort() };
-}
-function isAllowed(name) {
-    const upper = name.toUpperCase();
-    return ALLOWED.has(upper) || ALLOWED_PREFIXES.some((prefix) => upper.startsWith(prefix));
-}
-/** The job's tokens by value: `agent-env: MY_VAR` with `MY_VAR: ${{ github.token }}` is the same token again. */
-function jobTokens(full) {
-    return Object.entries(full).flatMap(([name, value]) => value !== undefined && value.length >= 16 && untrusted_env_isForbidden(name) && /TOKEN/i.test(name) ? [value] : []);
-}
-/** Values that may not leave this process: whatever the environment calls a key. */
-function secretsIn(full) {
-    return Object.entries(full).flatMap(([name, value]) => /TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|CREDENTIAL/i.test(name) &&
-        value !== undefined &&
-        value.length >= 8
-        ? [value]
-        : []);
-}
-
 ;// CONCATENATED MODULE: ./lib/agents/sessions.js
 // Starts a fresh session for a story or a judgement and hears what it says. Implements AgentPort.
 
@@ -4355,6 +4376,8 @@ function sessions_createSessions(options) {
             };
         },
         async judge(state, stories, bounds, signal) {
+            // An agent's settings there would speak to whoever judges it.
+            await options.as?.renewHome();
             const template = await options.read(state.green, '.ralph/prompts/verify.md');
             const prompt = verifyPrompt(template, state, stories, await facts(state, null, [], null));
             const result = await session('verify', state, prompt, bounds, signal);
@@ -13764,7 +13787,7 @@ async function openWorkshop(options) {
     const git = await Git.open(clone, env);
     const objects = new CatFile(git);
     const snapshot = await takeSnapshot(git, options.remote !== null);
-    const redactor = createRedactor(wire_secretsOf(settings, env, options.secrets ?? []));
+    const redactor = createRedactor(secretsOf(settings, env, options.secrets ?? []));
     const submodules = await findSubmodules(git, clone.head, env);
     const repository = createRepository(git, objects, {
         submodules,
@@ -14001,8 +14024,8 @@ async function leaseFor(settings, now, run) {
         mark: newMark(),
     };
 }
-function wire_secretsOf(settings, env, more) {
-    return [...secretsIn(env), settings.token, settings.publishToken, ...more].filter((value) => value !== null);
+function secretsOf(settings, env, more) {
+    return [...untrusted_env_secretsIn(env), settings.token, settings.publishToken, ...more].filter((value) => value !== null);
 }
 function identityOf(clone) {
     return {

@@ -240,7 +240,8 @@ function readFromWork(text) {
     const [commit, sha256] = [hex(fields.commit), hex(fields.sha256)];
     const session = sessionOf(fields.session);
     const judged = judgedOf(fields.judged);
-    return { nonce, session, judged, commit, sha256 };
+    const mistake = string(fields.mistake) || null;
+    return { nonce, session, judged, commit, sha256, mistake };
 }
 function readFromGate(text) {
     const fields = recordOf(text);
@@ -699,7 +700,7 @@ async function takeHandover(context, workshop, settings) {
     const claim = claimOf(context);
     const found = await held(workshop, claim, context);
     if (found === null)
-        return { neutral: 'another run has gone on with this feature: there is nothing to land' };
+        return { neutral: 'this iteration is landed already, or another run has taken over' };
     const now = Date.now();
     const job = { ...found.job, startedAt: now, deadline: now + settings.jobDeadlineMs };
     const state = { ...found, job };
@@ -708,6 +709,10 @@ async function takeHandover(context, workshop, settings) {
     const work = match(readFromWork(context.env[FROM_WORK]), claim);
     const gate = match(readFromGate(context.env[FROM_GATE]), claim);
     await bringHistory(workshop.store, state);
+    if (work?.mistake != null) {
+        const summary = cleaner(workshop.redactor.redact)(work.mistake);
+        return { state: mistaken(state, summary), how: { ...WHOLE, ports: nobody } };
+    }
     const cancelled = context.env[CANCELLED] === 'true';
     const why = cancelled ? 'the run was cancelled' : await missing(workshop, wanted, work, gate);
     if (why !== null) {
@@ -726,6 +731,15 @@ async function inside(part, context, log, signal) {
     const credentials = await (0,git_credentials/* setCredentialsAside */.X)(context.workspace, context.env);
     try {
         return await doPart(part, context, credentials.secrets, log, signal);
+    }
+    catch (error) {
+        // The land job ends the chain with it, uncharged: no other run would do better.
+        if (part === 'work' && error instanceof errors/* UserError */.yo) {
+            const nothing = { session: null, judged: null, commit: null, sha256: null };
+            const mistake = (0,errors/* messageOf */.bD)(error);
+            core/* setOutput */.uH('handover', writeHandover({ nonce: claimOf(context).nonce, ...nothing, mistake }));
+        }
+        throw error;
     }
     finally {
         await credentials.putBack();
@@ -802,8 +816,10 @@ async function chosenFor(context, workshop, settings, state) {
 async function runWork(state, limits, ports, workshop, claim) {
     const { git, repository } = workshop;
     const prepared = await ports.gates.prepare(state.green, ports.signal);
-    if (prepared?.ok === false)
-        throw new Error(`prepare failed (${prepared.ended}): see the log above`);
+    if (prepared?.ok === false) {
+        const fix = 'see its output in the log of the work job';
+        throw new errors/* UserError */.yo([{ path: 'prepare', found: prepared.ended, expected: 'exit 0', fix }]);
+    }
     const heard = { session: null, judged: null };
     const gates = { ...ports.gates, run: async () => [] };
     const ours = (step) => ['agent', 'guard', 'verify'].includes(step.kind);
@@ -814,7 +830,7 @@ async function runWork(state, limits, ports, workshop, claim) {
     const session = attempt?.failure?.kind === 'guard' ? refusedSession(heard.session, attempt.failure) : heard.session;
     const commit = kept === null ? null : await commitOf(git, kept.tree, state.green);
     const sha256 = commit === null ? null : await writePack(git, commit, state.green);
-    core/* setOutput */.uH('handover', writeHandover({ nonce: claim.nonce, judged: heard.judged, session, commit, sha256 }));
+    core/* setOutput */.uH('handover', writeHandover({ nonce: claim.nonce, judged: heard.judged, session, commit, sha256, mistake: null }));
     return { neutral: commit === null ? 'handed over: no changes' : 'handed over: the changes of the session' };
 }
 function refusedSession(session, failure) {
@@ -871,6 +887,12 @@ async function missing({ git }, wanted, work, gate) {
     if (gate === null && !isOver)
         return 'the gate job handed nothing over';
     return work?.sha256 == null ? null : readPack(git, work.sha256);
+}
+/** No session began: the attempt is given back, and a person has to mend what the work job said. */
+function mistaken(state, summary) {
+    const error = { summary, fix: 'mend it, then run again' };
+    const job = { ...state.job, landing: 'lost', error };
+    return { ...(state.attempt === null ? state : (0,reduce/* giveBack */.F5)(state, 'limit', summary, null)), job };
 }
 /** The attempt is given back; what its session and a judge used is charged, or estimated where nobody knows. */
 function lost(state, work, cancelled) {
@@ -6981,6 +7003,8 @@ function withoutKeys(text) {
 
 // EXTERNAL MODULE: external "node:stream/promises"
 var external_node_stream_promises_ = __webpack_require__(6466);
+// EXTERNAL MODULE: ./lib/system/untrusted-env.js
+var untrusted_env = __webpack_require__(1229);
 // EXTERNAL MODULE: ./lib/system/voice.js
 var voice = __webpack_require__(2595);
 ;// CONCATENATED MODULE: ./lib/agents/run.js
@@ -7037,6 +7061,7 @@ var __disposeResources = (undefined && undefined.__disposeResources) || (functio
     var e = new Error(message);
     return e.name = "SuppressedError", e.error = error, e.suppressed = suppressed, e;
 });
+
 
 
 
@@ -7105,7 +7130,7 @@ async function runAgent(request) {
             end.message = 'it was ended: it had used all that the run may still spend';
         }
         const started = run.exit.kind !== 'not-started' && !cancelled;
-        const hidden = secretsOf(vendor, request.env);
+        const hidden = (0,untrusted_env/* secretsIn */.VY)(request.env);
         return {
             ...end,
             message: withInstall(request.redactor.lines()(hide(end.message, hidden)), run.exit, vendor),
@@ -7278,12 +7303,6 @@ function withInstall(message, exit, vendor) {
     return exit.kind === 'not-started' && exit.reason === `spawn ${vendor.program} ENOENT`
         ? oneLine(`${vendor.program} is not on the PATH; ${vendor.install}`)
         : message;
-}
-/** Values of the vendor's variables that are keys by their name. */
-function secretsOf(vendor, env) {
-    return vendor.env
-        .filter((name) => /KEY|TOKEN|SECRET|HEADERS/.test(name))
-        .flatMap((name) => (env[name] !== undefined && env[name].length >= 8 ? [env[name]] : []));
 }
 function hide(text, secrets) {
     return secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
@@ -8953,8 +8972,6 @@ function last(text, bound) {
 
 // EXTERNAL MODULE: ./lib/system/files.js
 var files = __webpack_require__(1870);
-// EXTERNAL MODULE: ./lib/system/untrusted-env.js
-var untrusted_env = __webpack_require__(1229);
 ;// CONCATENATED MODULE: ./lib/agents/cost.js
 // What a session cost where the vendor does not say: computed from the user's prices, and marked as estimated. Pure.
 /**
@@ -9242,6 +9259,8 @@ function createSessions(options) {
             };
         },
         async judge(state, stories, bounds, signal) {
+            // An agent's settings there would speak to whoever judges it.
+            await options.as?.renewHome();
             const template = await options.read(state.green, '.ralph/prompts/verify.md');
             const prompt = verifyPrompt(template, state, stories, await facts(state, null, [], null));
             const result = await session('verify', state, prompt, bounds, signal);
@@ -13324,7 +13343,7 @@ async function openWorkshop(options) {
     const git = await git_git/* Git */.TU.open(clone, env);
     const objects = new CatFile(git);
     const snapshot = await (0,git_clone/* takeSnapshot */.W9)(git, options.remote !== null);
-    const redactor = (0,redact/* createRedactor */.l)(wire_secretsOf(settings, env, options.secrets ?? []));
+    const redactor = (0,redact/* createRedactor */.l)(secretsOf(settings, env, options.secrets ?? []));
     const submodules = await findSubmodules(git, clone.head, env);
     const repository = createRepository(git, objects, {
         submodules,
@@ -13561,7 +13580,7 @@ async function leaseFor(settings, now, run) {
         mark: (0,system_process/* newMark */.e0)(),
     };
 }
-function wire_secretsOf(settings, env, more) {
+function secretsOf(settings, env, more) {
     return [...(0,untrusted_env/* secretsIn */.VY)(env), settings.token, settings.publishToken, ...more].filter((value) => value !== null);
 }
 function identityOf(clone) {

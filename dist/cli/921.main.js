@@ -4738,6 +4738,8 @@ function withoutKeys(text) {
 
 // EXTERNAL MODULE: external "node:stream/promises"
 var external_node_stream_promises_ = __webpack_require__(6466);
+// EXTERNAL MODULE: ./lib/system/untrusted-env.js
+var untrusted_env = __webpack_require__(1229);
 // EXTERNAL MODULE: ./lib/system/voice.js
 var voice = __webpack_require__(2595);
 ;// CONCATENATED MODULE: ./lib/agents/run.js
@@ -4794,6 +4796,7 @@ var __disposeResources = (undefined && undefined.__disposeResources) || (functio
     var e = new Error(message);
     return e.name = "SuppressedError", e.error = error, e.suppressed = suppressed, e;
 });
+
 
 
 
@@ -4862,7 +4865,7 @@ async function runAgent(request) {
             end.message = 'it was ended: it had used all that the run may still spend';
         }
         const started = run.exit.kind !== 'not-started' && !cancelled;
-        const hidden = secretsOf(vendor, request.env);
+        const hidden = (0,untrusted_env/* secretsIn */.VY)(request.env);
         return {
             ...end,
             message: withInstall(request.redactor.lines()(hide(end.message, hidden)), run.exit, vendor),
@@ -5035,12 +5038,6 @@ function withInstall(message, exit, vendor) {
     return exit.kind === 'not-started' && exit.reason === `spawn ${vendor.program} ENOENT`
         ? oneLine(`${vendor.program} is not on the PATH; ${vendor.install}`)
         : message;
-}
-/** Values of the vendor's variables that are keys by their name. */
-function secretsOf(vendor, env) {
-    return vendor.env
-        .filter((name) => /KEY|TOKEN|SECRET|HEADERS/.test(name))
-        .flatMap((name) => (env[name] !== undefined && env[name].length >= 8 ? [env[name]] : []));
 }
 function hide(text, secrets) {
     return secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
@@ -6794,8 +6791,6 @@ async function redactFiles(folder, redact) {
     }
 }
 
-// EXTERNAL MODULE: ./lib/system/untrusted-env.js
-var untrusted_env = __webpack_require__(1229);
 ;// CONCATENATED MODULE: ./lib/agents/cost.js
 // What a session cost where the vendor does not say: computed from the user's prices, and marked as estimated. Pure.
 /**
@@ -7083,6 +7078,8 @@ function createSessions(options) {
             };
         },
         async judge(state, stories, bounds, signal) {
+            // An agent's settings there would speak to whoever judges it.
+            await options.as?.renewHome();
             const template = await options.read(state.green, '.ralph/prompts/verify.md');
             const prompt = verifyPrompt(template, state, stories, await facts(state, null, [], null));
             const result = await session('verify', state, prompt, bounds, signal);
@@ -12579,7 +12576,7 @@ async function openWorkshop(options) {
     const git = await Git.open(clone, env);
     const objects = new CatFile(git);
     const snapshot = await takeSnapshot(git, options.remote !== null);
-    const redactor = createRedactor(wire_secretsOf(settings, env, options.secrets ?? []));
+    const redactor = createRedactor(secretsOf(settings, env, options.secrets ?? []));
     const submodules = await findSubmodules(git, clone.head, env);
     const repository = createRepository(git, objects, {
         submodules,
@@ -12816,7 +12813,7 @@ async function leaseFor(settings, now, run) {
         mark: (0,system_process/* newMark */.e0)(),
     };
 }
-function wire_secretsOf(settings, env, more) {
+function secretsOf(settings, env, more) {
     return [...(0,untrusted_env/* secretsIn */.VY)(env), settings.token, settings.publishToken, ...more].filter((value) => value !== null);
 }
 function identityOf(clone) {

@@ -27,6 +27,7 @@ import {
 import { readPack, writePack } from '../separate/pack.ts'
 import {
   answered,
+  cleaner,
   type Heard,
   nobody,
   overheard,
@@ -35,7 +36,7 @@ import {
   replayed,
 } from '../separate/ports.ts'
 import { describeSettings, type Settings } from '../settings.ts'
-import { UserError } from '../system/errors.ts'
+import { messageOf, UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import { createPorts, limitsOf, unsupported, type Workshop } from '../wire.ts'
 import { type ActionContext, actionSettings, tokenOf } from './context.ts'
@@ -128,8 +129,7 @@ export async function takeHandover(
 ): Promise<{ state: State; how: How } | { neutral: string }> {
   const claim = claimOf(context)
   const found = await held(workshop, claim, context)
-  if (found === null)
-    return { neutral: 'another run has gone on with this feature: there is nothing to land' }
+  if (found === null) return { neutral: 'this iteration is landed already, or another run has taken over' }
   const now = Date.now()
   const job = { ...found.job, startedAt: now, deadline: now + settings.jobDeadlineMs }
   const state = { ...found, job }
@@ -138,6 +138,10 @@ export async function takeHandover(
   const work = match(readFromWork(context.env[FROM_WORK]), claim)
   const gate = match(readFromGate(context.env[FROM_GATE]), claim)
   await bringHistory(workshop.store, state)
+  if (work?.mistake != null) {
+    const summary = cleaner(workshop.redactor.redact)(work.mistake)
+    return { state: mistaken(state, summary), how: { ...WHOLE, ports: nobody } }
+  }
   const cancelled = context.env[CANCELLED] === 'true'
   const why = cancelled ? 'the run was cancelled' : await missing(workshop, wanted, work, gate)
   if (why !== null) {
@@ -162,6 +166,14 @@ export async function inside(
   const credentials = await setCredentialsAside(context.workspace, context.env)
   try {
     return await doPart(part, context, credentials.secrets, log, signal)
+  } catch (error) {
+    // The land job ends the chain with it, uncharged: no other run would do better.
+    if (part === 'work' && error instanceof UserError) {
+      const nothing = { session: null, judged: null, commit: null, sha256: null }
+      const mistake = messageOf(error)
+      core.setOutput('handover', writeHandover({ nonce: claimOf(context).nonce, ...nothing, mistake }))
+    }
+    throw error
   } finally {
     await credentials.putBack()
   }
@@ -233,7 +245,10 @@ async function chosenFor(context: ActionContext, workshop: Workshop, settings: S
 async function runWork(state: State, limits: Limits, ports: Ports, workshop: Workshop, claim: FromClaim) {
   const { git, repository } = workshop
   const prepared = await ports.gates.prepare(state.green, ports.signal)
-  if (prepared?.ok === false) throw new Error(`prepare failed (${prepared.ended}): see the log above`)
+  if (prepared?.ok === false) {
+    const fix = 'see its output in the log of the work job'
+    throw new UserError([{ path: 'prepare', found: prepared.ended, expected: 'exit 0', fix }])
+  }
   const heard: Heard = { session: null, judged: null }
   const gates = { ...ports.gates, run: async () => [] }
   const ours = (step: Step) => ['agent', 'guard', 'verify'].includes(step.kind)
@@ -252,7 +267,7 @@ async function runWork(state: State, limits: Limits, ports: Ports, workshop: Wor
   const sha256 = commit === null ? null : await writePack(git, commit, state.green)
   core.setOutput(
     'handover',
-    writeHandover({ nonce: claim.nonce, judged: heard.judged, session, commit, sha256 }),
+    writeHandover({ nonce: claim.nonce, judged: heard.judged, session, commit, sha256, mistake: null }),
   )
   return { neutral: commit === null ? 'handed over: no changes' : 'handed over: the changes of the session' }
 }
@@ -320,6 +335,13 @@ async function missing(
   const isOver = wanted === 'attempt' && work?.session?.status !== 'finished'
   if (gate === null && !isOver) return 'the gate job handed nothing over'
   return work?.sha256 == null ? null : readPack(git, work.sha256)
+}
+
+/** No session began: the attempt is given back, and a person has to mend what the work job said. */
+function mistaken(state: State, summary: string): State {
+  const error = { summary, fix: 'mend it, then run again' }
+  const job = { ...state.job, landing: 'lost' as const, error }
+  return { ...(state.attempt === null ? state : giveBack(state, 'limit', summary, null)), job }
 }
 
 /** The attempt is given back; what its session and a judge used is charged, or estimated where nobody knows. */

@@ -139,6 +139,8 @@ export function createSessions(options: SessionsOptions): AgentPort {
     },
 
     async judge(state, stories, bounds, signal) {
+      // An agent's settings there would speak to whoever judges it.
+      await options.as?.renewHome()
       const template = await options.read(state.green, '.ralph/prompts/verify.md')
       const prompt = verifyPrompt(template, state, stories, await facts(state, null, [], null))
       const result = await session('verify', state, prompt, bounds, signal)

@@ -12,6 +12,8 @@ export type FromWork = {
   judged: { verdict: Verdict; usage: Usage } | null
   commit: string | null
   sha256: string | null
+  /** What a person has to mend before an agent can start at all; then there is nothing else. */
+  mistake: string | null
 }
 /** Gate results for exactly the code of this digest; without one nothing came as far as the gates. */
 export type FromGate = { nonce: string; code: string | null; gates: GateResult[] }
@@ -53,7 +55,8 @@ export function readFromWork(text: string | undefined): FromWork | null {
   const [commit, sha256] = [hex(fields.commit), hex(fields.sha256)]
   const session = sessionOf(fields.session)
   const judged = judgedOf(fields.judged)
-  return { nonce, session, judged, commit, sha256 }
+  const mistake = string(fields.mistake) || null
+  return { nonce, session, judged, commit, sha256, mistake }
 }
 
 export function readFromGate(text: string | undefined): FromGate | null {

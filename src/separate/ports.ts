@@ -80,7 +80,7 @@ export function replayed(
 }
 
 /** As this job would have heard it itself: one line, bounded, without what could hide a secret from the redaction. */
-function cleaner(redact: (text: string) => string): (text: string) => string {
+export function cleaner(redact: (text: string) => string): (text: string) => string {
   return (text) => redact(withoutControls(text.replace(/\s+/g, ' ')).trim()).slice(0, MESSAGE)
 }
 

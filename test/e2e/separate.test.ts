@@ -1,6 +1,7 @@
 // `isolation: separate-job`: claim, work, gate and land on a machine each, by the example workflow and the committed bundle.
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { Run } from '../standin/runner.ts'
 import { annotationsOf, badTurn, goodTurn, openSite, outputsOf, type Site, story } from './site.ts'
 
 /** The jobs of each run, as `claim work gate land`; `!` marks one that failed. */
@@ -263,6 +264,50 @@ test('a person cancels while the agent works: saved, told, and not gone on with'
   assert.equal(state.attempt, null)
   assert.equal(state.prd.run.outcome, 'interrupted')
   assert.equal(state.prd.userStories[0]?.retries, 0)
+})
+
+test('a person cancels while the gates run: the attempt is given back, and no other run is started', async () => {
+  await using site = await openSite({
+    separate: true,
+    stories: [story('US-001', 'one')],
+    script: { 'US-001': [goodTurn('one', 1)] },
+    inputs: { baseline: 'off', gates: 'slow: sleep 60' },
+  })
+  const going = site.go()
+  const isAtGates = ({ jobs }: Run) =>
+    jobs.some(({ key, steps }) => key === 'gate' && steps.some(({ log }) => log.includes('[gates] running')))
+  const first = await site.runner.when((run) => run.status === 'completed' || isAtGates(run))
+  assert.equal(first.status, 'in_progress', site.log())
+  site.runner.cancel(first.id)
+  const run = await going
+  assert.equal(run.id, first.id, 'no other run was started')
+  assert.equal(shape(site)[0], 'claim work gate! land!', site.log())
+  const state = await site.state()
+  assert.deepEqual([state.lease, state.attempt, state.prd.run.outcome], [null, null, 'interrupted'])
+  assert.equal(state.prd.userStories[0]?.retries, 0)
+})
+
+test('what no agent can begin with ends the chain in one run, uncharged, with what to mend', async (t) => {
+  for (const [what, inputs, word] of [
+    ['an agent that is not there', { agent: 'gemini' }, /the program gemini/],
+    ['dependencies that cannot be installed', { prepare: 'echo no such package; exit 3' }, /prepare.*exit 3/],
+  ] as const)
+    await t.test(what, async () => {
+      await using site = await openSite({
+        separate: true,
+        stories: [story('US-001', 'one')],
+        script: { 'US-001': [goodTurn('one', 1)] },
+        inputs: { baseline: 'off', ...inputs },
+      })
+      await site.go()
+      assert.deepEqual(shape(site), ['claim work! land!'], site.log())
+      const state = await site.state()
+      assert.equal(state.job.conclusion?.outcome, 'error')
+      assert.match(state.job.conclusion?.reason ?? '', word)
+      const [one] = state.prd.userStories
+      assert.deepEqual([one?.retries, one?.blocked, state.prd.run.usage.costUsd], [0, false, 0])
+      assert.deepEqual([state.lease, state.attempt], [null, null])
+    })
 })
 
 test('`/ralph stop` ends the session in work, uncharged, and holds the run', async () => {

@@ -46,7 +46,8 @@ export class RunExecution {
   readonly #run: Run
   readonly #setup: RunSetup
   readonly #artifacts: Artifacts = new Map()
-  readonly #executions = new Set<JobExecution>()
+  /** What runs now, and whether it goes on when the run is cancelled: a job's condition is asked again (facts 2.1). */
+  readonly #executions = new Map<JobExecution, () => boolean>()
   readonly #places = new Set<Place>()
   readonly #results = new Map<string, Promise<Result>>()
   #cancelled = false
@@ -61,13 +62,13 @@ export class RunExecution {
     if (this.#cancelled) return
     this.#cancelled = true
     for (const place of this.#places) if (place.isPending()) place.leave()
-    for (const execution of this.#executions) execution.cancel()
+    for (const [execution, goesOn] of this.#executions) if (!goesOn()) execution.cancel()
   }
   kill(): void {
-    for (const execution of this.#executions) execution.kill()
+    for (const execution of this.#executions.keys()) execution.kill()
   }
   shutdown(): void {
-    for (const execution of this.#executions) execution.shutdown()
+    for (const execution of this.#executions.keys()) execution.shutdown()
   }
   /** The test is over: nothing more starts, what runs dies. */
   abandon(): void {
@@ -267,10 +268,9 @@ export class RunExecution {
     const turn = place === null ? 'run' : await place.turn
     const giveBack = turn === 'run' ? await this.#setup.takeMachine() : () => {}
     // A job that still waited when the run was cancelled runs only if its condition holds nevertheless.
-    const isStopped =
-      this.#cancelled &&
-      !condition(leg.spec.if, this.#scope(workflow, leg.contexts, job, { ...leg.standing, cancelled: true }))
-    if (turn === 'cancelled' || isStopped || isGivenUp() || this.#abandoned) {
+    const goesOn = () =>
+      condition(leg.spec.if, this.#scope(workflow, leg.contexts, job, { ...leg.standing, cancelled: true }))
+    if (turn === 'cancelled' || (this.#cancelled && !goesOn()) || isGivenUp() || this.#abandoned) {
       this.#endJob(job, 'cancelled')
       place?.leave()
       giveBack()
@@ -294,7 +294,7 @@ export class RunExecution {
       contexts: { ...leg.contexts, inputs: typedInputs(workflow, this.#run.inputs), vars: this.#setup.vars },
       artifacts: this.#artifacts,
     })
-    this.#executions.add(execution)
+    this.#executions.set(execution, goesOn)
     mates.add(execution)
     const conclusion = await execution.run()
     this.#executions.delete(execution)

@@ -34,6 +34,7 @@ const work: FromWork = {
   judged: { verdict: { kind: 'reset', stories: ['US-001'], reason: 'no' }, usage },
   commit: 'a'.repeat(40),
   sha256: 'b'.repeat(64),
+  mistake: null,
 }
 const gate: FromGate = {
   nonce: 'n',
