@@ -6,7 +6,6 @@ import * as core from '@actions/core'
 import { takeOver } from '../claim.ts'
 import { createLive, type Live } from '../cli/live.ts'
 import { moveClone } from '../git/clone.ts'
-import { setCredentialsAside } from '../git/credentials.ts'
 import { refuseFiltered } from '../git/filters.ts'
 import type { Limits } from '../loop/limits.ts'
 import { type HandedOver, loop } from '../loop/loop.ts'
@@ -39,6 +38,7 @@ import { describeSettings, type Settings } from '../settings.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import { createPorts, limitsOf, unsupported, type Workshop } from '../wire.ts'
+import { withCredentialsAside } from './aside.ts'
 import { type ActionContext, actionSettings, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
 import { openFor, pickLimits, settleFiles, trusted } from './open.ts'
@@ -163,9 +163,8 @@ export async function inside(
   log: Log,
   signal: AbortSignal,
 ): Promise<{ neutral: string }> {
-  const credentials = await setCredentialsAside(context.workspace, context.env)
   try {
-    return await doPart(part, context, credentials.secrets, log, signal)
+    return await withCredentialsAside(context, (secrets) => doPart(part, context, secrets, log, signal))
   } catch (error) {
     // The land job ends the chain with it, uncharged: no other run would do better.
     if (part === 'work' && error instanceof UserError) {
@@ -174,8 +173,6 @@ export async function inside(
       core.setOutput('handover', writeHandover({ nonce: claimOf(context).nonce, ...nothing, mistake }))
     }
     throw error
-  } finally {
-    await credentials.putBack()
   }
 }
 

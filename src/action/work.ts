@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import * as core from '@actions/core'
 import { claim, Held, newJob, Superseded } from '../claim.ts'
 import { createLive } from '../cli/live.ts'
-import { setCredentialsAside } from '../git/credentials.ts'
 import { refuseFiltered } from '../git/filters.ts'
 import { createChecks } from '../github/checks.ts'
 import { type Api, createClient } from '../github/client.ts'
@@ -24,6 +23,7 @@ import { UserError } from '../system/errors.ts'
 import { replaceFile } from '../system/files.ts'
 import type { OtherUser } from '../system/other-user.ts'
 import { createPorts, leaseFor, limitsOf, openIsolation, unsupported, type Workshop } from '../wire.ts'
+import { withCredentialsAside } from './aside.ts'
 import { type ActionContext, actionSettings, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
 import { openFor, pick, pickLimits, settleFiles, trusted } from './open.ts'
@@ -71,14 +71,9 @@ export async function work(
     const { folder, nonce } = claimOf(context)
     remember({ folder, nonce })
   }
-  const credentials = await setCredentialsAside(context.workspace, context.env)
-  for (const file of credentials.remaining)
-    core.warning(`${file} holds a credential that the agent can read: remove it before this step`)
-  try {
-    return await prepareAndWork(context, token, credentials.secrets, log, signal, part)
-  } finally {
-    await credentials.putBack()
-  }
+  return withCredentialsAside(context, (secrets) =>
+    prepareAndWork(context, token, secrets, log, signal, part),
+  )
 }
 
 async function prepareAndWork(

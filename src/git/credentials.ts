@@ -1,7 +1,7 @@
 // Sets the credentials that actions/checkout left for later steps out of the agent's sight, and puts them back.
-import { chmod, lstat, readdir } from 'node:fs/promises'
+import { chmod, lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { join, resolve, sep } from 'node:path'
+import { dirname, join, resolve, sep } from 'node:path'
 import { readRegular, replaceFile } from '../system/files.ts'
 import { runPlain } from './git.ts'
 
@@ -12,7 +12,8 @@ export type SetAside = {
   secrets: string[]
   /** Where credentials remain that are not ours to move. */
   remaining: string[]
-  putBack(): Promise<void>
+  /** Gives the files whose folder is no longer the one that it was: credentials go to no place that an agent chose. */
+  putBack(): Promise<string[]>
 }
 
 const HEADER = /^http\.(?:.*\.)?extraheader$/
@@ -21,17 +22,20 @@ const KEY_FILE = /(?:^|\s)-i\s+(?:"([^"]+)"|(\S+))/
 
 /**
  * Looks for authorization headers and key files that the checkout in `directory` uses: in `.git` (checkout before v6, also
- * of submodules) and below RUNNER_TEMP (v6 and later, and SSH keys). A folder that is no repository has none.
+ * of submodules and of further checkouts inside) and below RUNNER_TEMP (v6 and later, of whatever checkout, and SSH keys).
+ * A folder that is no repository has none.
  */
 export async function setCredentialsAside(directory: string, env: Environment): Promise<SetAside> {
   const gitDir = join(directory, '.git')
   const temp = env.RUNNER_TEMP
+  const configs = [...(await configsOf(gitDir)), ...(await others(directory, temp))]
   const isOurs = (file: string) =>
+    configs.includes(file) ||
     [gitDir, temp].some((folder) => folder !== undefined && file.startsWith(resolve(folder) + sep))
   const secrets: string[] = []
   const remaining = new Set<string>()
   const found = new Map<string, 'header' | 'key'>()
-  for (const config of await configsOf(gitDir)) {
+  for (const config of configs) {
     for (const { origin, key, value } of await settingsOf(config, directory, env)) {
       const file = resolve(directory, origin)
       if (HEADER.test(key) && value !== '') {
@@ -51,11 +55,11 @@ export async function setCredentialsAside(directory: string, env: Environment): 
         found.set(resolve(directory, identity), 'key')
     }
   }
-  const kept: { file: string; bytes: Buffer; mode: number }[] = []
+  const kept: { file: string; place: string | null; bytes: Buffer; mode: number }[] = []
   for (const [file, kind] of found) {
     const bytes = await readRegular(file)
     if (bytes === null) continue
-    kept.push({ file, bytes, mode: (await lstat(file)).mode & 0o777 })
+    kept.push({ file, place: await placeOf(file), bytes, mode: (await lstat(file)).mode & 0o777 })
     if (kind === 'key') await replaceFile(file, '')
     else for (const key of await headersIn(file, directory, env)) await unset(file, key, directory, env)
   }
@@ -63,12 +67,44 @@ export async function setCredentialsAside(directory: string, env: Environment): 
     secrets: [...new Set(secrets)],
     remaining: [...remaining].map((file) => file.replace(homedir(), '~')),
     async putBack() {
-      for (const { file, bytes, mode } of kept) {
+      const left: string[] = []
+      for (const { file, place, bytes, mode } of kept) {
+        if ((await placeOf(file)) !== place) {
+          left.push(file)
+          continue
+        }
         await replaceFile(file, bytes)
         await chmod(file, mode)
       }
+      return left
     },
   }
+}
+
+/** The folder of a file, wherever its path leads; null where there is none. */
+async function placeOf(file: string): Promise<string | null> {
+  const folder = dirname(file)
+  const [path, found] = [await realpath(folder).catch(() => null), await stat(folder).catch(() => null)]
+  return path === null || found === null ? null : `${path} ${found.dev} ${found.ino}`
+}
+
+/** Of further checkouts: what v6 and later keep in RUNNER_TEMP, and `.git/config` up to two folders below. */
+async function others(directory: string, temp: string | undefined): Promise<string[]> {
+  const names = temp === undefined ? [] : await readdir(temp).catch(() => [])
+  const found = names
+    .filter((name) => /^git-credentials-.*\.config$/.test(name))
+    .map((name) => join(temp ?? '', name))
+  const look = async (folder: string, depth: number): Promise<void> => {
+    const inside = await readdir(folder, { withFileTypes: true }).catch(() => [])
+    for (const one of inside.filter((each) => each.isDirectory() && each.name !== '.git')) {
+      const at = join(folder, one.name)
+      const config = join(at, '.git', 'config')
+      if ((await lstat(config).catch(() => null))?.isFile() === true) found.push(config)
+      if (depth > 1 && one.name !== 'node_modules') await look(at, depth - 1)
+    }
+  }
+  await look(directory, 2)
+  return found
 }
 
 /** The clone's configuration, and that of its submodules. */

@@ -281,7 +281,7 @@ test('a person cancels while the gates run: the attempt is given back, and no ot
   site.runner.cancel(first.id)
   const run = await going
   assert.equal(run.id, first.id, 'no other run was started')
-  assert.equal(shape(site)[0], 'claim work gate! land!', site.log())
+  assert.equal(shape(site)[0], 'claim work gate! land', site.log())
   const state = await site.state()
   assert.deepEqual([state.lease, state.attempt, state.prd.run.outcome], [null, null, 'interrupted'])
   assert.equal(state.prd.userStories[0]?.retries, 0)

@@ -113,3 +113,37 @@ test('a header in the home is named, and left to its owner; no repository has no
   const none = await setCredentialsAside(place.temp, { ...place.env, HOME: place.temp })
   assert.deepEqual([none.secrets.length, none.remaining.length], [0, 0])
 })
+
+test('further checkouts: their files in RUNNER_TEMP, and their own configuration', async () => {
+  await using place = await openPlace()
+  const temp = join(place.temp, 'git-credentials-2.config')
+  place.git('config', '--file', temp, KEY, HEADER)
+  const inside = join(place.tree, 'tools', 'one')
+  await mkdir(inside, { recursive: true })
+  place.git('init', '-q', inside)
+  place.git('config', '--file', join(inside, '.git', 'config'), KEY, HEADER)
+  const files = [temp, join(inside, '.git', 'config')]
+  const before = await Promise.all(files.map((file) => readFile(file, 'utf8')))
+  const aside = await setCredentialsAside(place.tree, place.env)
+  for (const file of files) assert.doesNotMatch(await readFile(file, 'utf8'), /AUTHORIZATION/i)
+  assert.deepEqual([aside.secrets.sort(), aside.remaining], [[ENCODED, TOKEN].sort(), []])
+  assert.deepEqual(await aside.putBack(), [])
+  assert.deepEqual(await Promise.all(files.map((file) => readFile(file, 'utf8'))), before)
+})
+
+for (const [what, replace] of [
+  ['a link to a folder that is given away', 'mkdir "$2"; mv "$1" "$1-old"; ln -s "$2" "$1"'],
+  ['itself, moved there', 'mkdir "$2"; mv "$1" "$2/x"; ln -s "$2/x" "$1"'],
+  ['another folder', 'mv "$1" "$1-old"; mkdir "$1"'],
+] as const)
+  test(`nothing comes back to a folder that is ${what}`, async () => {
+    await using place = await openPlace()
+    const file = join(place.temp, 'git-credentials-1.config')
+    place.git('config', '--file', file, KEY, HEADER)
+    const aside = await setCredentialsAside(place.tree, place.env)
+    execFileSync('bash', ['-c', replace, 'bash', place.temp, join(place.tree, 'given')])
+    assert.deepEqual(await aside.putBack(), [file])
+    const look = `grep -ril AUTHORIZATION "$@" || true`
+    const said = execFileSync('bash', ['-c', look, 'bash', place.tree, place.temp], { encoding: 'utf8' })
+    assert.equal(said, '')
+  })
