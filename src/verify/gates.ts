@@ -36,6 +36,12 @@ export type GatesOptions = {
 const OUTPUT_BYTES = 16 * 1024
 /** More is looked at on both sides of the cut, so that no half of a secret stands beside it: the longest private key. */
 const MARGIN_BYTES = 20 * 1024
+const SHELL = ['--noprofile', '--norc', '-c']
+/**
+ * Both streams into one real pipe, as a step of a workflow has it: what Node gives is a socket, which nobody can open by
+ * `/dev/stderr`. Who only passes on is not ended before whom it hears.
+ */
+const PIPED = `exec > >(trap '' HUP INT TERM; exec cat) 2>&1; exec bash ${SHELL.join(' ')} "$1"`
 /** How long `prepare` may take, milliseconds. */
 export const PREPARE_TIMEOUT_MS = 30 * 60_000
 
@@ -47,7 +53,7 @@ export function createGates(options: GatesOptions): GatesPort {
     options.onStart(gate.name)
     const ran = await runUntrusted({
       file: 'bash',
-      args: ['--noprofile', '--norc', '-c', gate.run],
+      args: [...SHELL, PIPED, 'bash', gate.run],
       cwd: options.cwd,
       env: options.env,
       timeoutMs: gate.timeoutMs,

@@ -4,27 +4,45 @@ import assert from 'node:assert/strict'
 import { tmpdir } from 'node:os'
 import { test } from 'node:test'
 import { createRedactor } from '../../../src/system/redact.ts'
-import { createGates } from '../../../src/verify/gates.ts'
+import { createGates, type GatesOptions } from '../../../src/verify/gates.ts'
 
 const SECRET = 'a-known-value-that-nobody-may-see'
 const LINE = 'MIIEow+/'.repeat(8)
 
+const GATE = { name: 'test', run: 'true', timeoutMs: 20_000, when: null, advisory: false }
+const PLAIN: GatesOptions = {
+  gates: [],
+  prepare: null,
+  lockfileChanged: async () => false,
+  cwd: tmpdir(),
+  env: { PATH: process.env.PATH ?? '' },
+  redactor: createRedactor([SECRET]),
+  logs: null,
+  onStart: () => {},
+  onEnd: () => {},
+}
+
 async function outputOf(script: string): Promise<string> {
-  const gates = createGates({
-    gates: [{ name: 'test', run: script, timeoutMs: 20_000, when: null, advisory: false }],
-    prepare: null,
-    lockfileChanged: async () => false,
-    cwd: tmpdir(),
-    env: { PATH: process.env.PATH ?? '' },
-    redactor: createRedactor([SECRET]),
-    logs: null,
-    onStart: () => {},
-    onEnd: () => {},
-  })
+  const gates = createGates({ ...PLAIN, gates: [{ ...GATE, run: script }] })
   const [result] = await gates.run(null, new AbortController().signal)
   assert.equal(result?.ok, true)
   return result?.output ?? ''
 }
+
+test('a gate may write to /dev/stderr, and its lines stay in their order', async () => {
+  const script = `for i in 1 2 3; do echo "out $i"; echo "err $i" >&2; done; echo last | tee /dev/stderr >/dev/null; echo "$0 $#"`
+  const wanted = ['out 1', 'err 1', 'out 2', 'err 2', 'out 3', 'err 3', 'last', 'bash 0', '']
+  assert.deepEqual((await outputOf(script)).split('\n'), wanted)
+})
+
+test('what a gate says while it is ended is heard', async () => {
+  const gates = createGates({
+    ...PLAIN,
+    gates: [{ ...GATE, run: `trap 'echo bye; exit 3' TERM; echo up; sleep 60 & wait`, timeoutMs: 1500 }],
+  })
+  const [result] = await gates.run(null, new AbortController().signal)
+  assert.deepEqual([result?.ok, result?.output], [false, 'up\nbye\n'])
+})
 
 test('a short output is kept as it is, without secrets', async () => {
   assert.equal(await outputOf(`echo one; echo "two ${SECRET}"`), 'one\ntwo ***\n')
@@ -62,15 +80,10 @@ test('what is left out is counted', async () => {
 test('prepare runs once for the same lockfiles, and once more after what it made was given up', async () => {
   const ran: string[] = []
   const gates = createGates({
-    gates: [],
+    ...PLAIN,
     prepare: 'true',
     lockfileChanged: async (from, to) => from !== to,
-    cwd: tmpdir(),
-    env: { PATH: process.env.PATH ?? '' },
-    redactor: createRedactor([]),
-    logs: null,
     onStart: (name) => ran.push(name),
-    onEnd: () => {},
   })
   const { signal } = new AbortController()
   assert.equal((await gates.prepare('a', signal))?.ok, true)
