@@ -242,7 +242,15 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
     const found = await available(vendor, seen.env, options.as)
     if (!found.ok) {
       throw new UserError([
-        { path: 'agent', found: found.reason, expected: `the program ${vendor.program}`, fix: found.install },
+        {
+          path: 'agent',
+          found: found.reason,
+          expected: `the program ${vendor.program}`,
+          fix:
+            vendor.npm === null
+              ? found.install
+              : `set agent-version, and Ralph installs it; or ${found.install}`,
+        },
       ])
     }
   }

@@ -38,6 +38,10 @@ test('the quick start of the README has at most 25 lines and says the same as th
   assert.deepEqual(short.jobs.comment.permissions, long.jobs.comment.permissions)
   assert.deepEqual(short.jobs.work.concurrency, long.jobs.work.concurrency)
   assert.equal(short.jobs.comment.if, long.jobs.comment.if)
+  // Hosted runners have no agent (facts/github-actions.md 10).
+  const version = (jobs: typeof short.jobs) => jobs.work.steps[1].with['agent-version']
+  assert.match(version(short.jobs), /^\d+\.\d+\.\d+$/)
+  assert.equal(version(short.jobs), version(long.jobs))
   assert.deepEqual(
     Object.keys(short.on.workflow_dispatch.inputs),
     Object.keys(long.on.workflow_dispatch.inputs),
