@@ -602,6 +602,14 @@ const struck = grouped('The action itself', 'the state is on the remote after ev
     stops: SAME,
     judge: ({ step }) => (step.outputs.outcome === undefined ? 'the outputs are lost' : null),
   },
+  {
+    id: 'files.strike',
+    title:
+      'variables for the steps that come, the post step among them, and SIGKILL before Ralph takes them out',
+    stops: SAME,
+    judge: async ({ evidence }) =>
+      /^STRUCK=/m.test(await readFile(join(evidence, 'struck-env'), 'utf8')) ? 'a later step has them' : null,
+  },
 ])
 
 export const strikes = [...forged, ...struck]

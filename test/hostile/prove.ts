@@ -147,9 +147,11 @@ function batches(): Batch[] {
             STOP: ['kill.stop'],
             TERMINATE: ['kill.terminate'],
             BROKEN: ['files.broken'],
+            STRIKE: ['files.strike'],
           },
-          once: ['FORGE', 'FORGETREE', 'KILL', 'STOP', 'TERMINATE'],
+          once: ['FORGE', 'FORGETREE', 'KILL', 'STOP', 'TERMINATE', 'STRIKE'],
         },
+        later: 'env >> "$EVIDENCE/struck-env"',
         runner: { times: { interrupt: 300, terminate: 300 } },
         drive: struck,
       },
@@ -170,7 +172,7 @@ function batches(): Batch[] {
 
 /** A job is started again until none is struck down any more; one that was stopped for ever is cancelled. */
 async function struck(site: Site, notes: () => Promise<readonly Note[]>): Promise<Run> {
-  for (let jobs = 0; jobs < 7; jobs += 1) {
+  for (let jobs = 0; jobs < 8; jobs += 1) {
     const run = await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
     let isOver = false
     const over = site.runner.settled().then(() => {
@@ -248,6 +250,7 @@ export const OPEN: Readonly<Record<Level, readonly string[]>> = {
     'gate.swap',
     'gate.tool',
     'gate.npmrc',
+    'files.strike',
   ],
   'other-user': ANYWHERE,
 }

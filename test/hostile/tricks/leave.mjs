@@ -104,6 +104,6 @@ export const leaving = {
   'kill.terminate': () => strike('SIGTERM'),
 }
 
-function strike(signal) {
+export function strike(signal) {
   process.kill(Number(actionInSight()), signal)
 }

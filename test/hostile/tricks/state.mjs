@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { asRalph } from './hide.mjs'
+import { strike } from './leave.mjs'
 import { runnerTemp } from './look.mjs'
 import { ownGit } from './plant.mjs'
 
@@ -151,6 +152,11 @@ export const stating = {
 
   'files.output': ({ top }) => files(top, 'set_output', 'outcome=heard\nstories-passed=99\n'),
   'files.env': ({ top }) => files(top, 'set_env', 'HEARD=heard\nBASH_ENV=/heard\n'),
+  /** Ralph empties these files when it ends by itself. */
+  'files.strike': ({ top }) => {
+    files(top, 'set_env', 'STRUCK=struck\n')
+    strike('SIGKILL')
+  },
   'files.path': ({ top }) => files(top, 'add_path', '/heard\n'),
   'files.state': ({ top }) => files(top, 'save_state', 'heard=heard\n'),
   'files.summary': ({ top }) => files(top, 'step_summary', '# heard\n'),
