@@ -3,6 +3,7 @@ import { mergePeople } from '../prd/merge.ts'
 import { addUsage, emptyUsage, type Prd, type Story, type Usage } from '../prd/schema.ts'
 import { pickStory } from '../prd/select.ts'
 import { progressEntry } from '../report/progress.ts'
+import { UNCHANGED } from '../report/words.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { closedBreaker, struck, tried } from './breaker.ts'
 import { applyCommand } from './commands.ts'
@@ -416,7 +417,7 @@ function accepted(state: State, commit: string, at: number): State {
   }))
   const { [attempt.storyId]: _used, ...kept } = state.kept
   const moved = { ...done, prd, kept, green: commit, attempt: null }
-  const counted = charge(moved, attempt, 'passed', 'every gate passed', at)
+  const counted = charge(moved, attempt, 'passed', howPassed(attempt), at)
   const written = { ...logged(counted, passedEntry(state, attempt)), progress: [] }
   return unverified(
     withRecord(written, attempt.storyId, (record) => ({
@@ -436,7 +437,6 @@ function accepted(state: State, commit: string, at: number): State {
  * its acceptance, so what was gated is what is committed.
  */
 export function passStory(state: State, attempt: Attempt): State {
-  const summary = attempt.empty ? 'nothing had to be changed' : 'every gate passed'
   const prd = mapStory(state.prd, attempt.storyId, (story) => ({
     ...story,
     passes: true,
@@ -444,7 +444,7 @@ export function passStory(state: State, attempt: Attempt): State {
     lastResult: {
       completedAt: new Date(attempt.guardedAt).toISOString(),
       commit: null,
-      summary,
+      summary: howPassed(attempt),
       iteration: attempt.iteration,
       attempts: attempt.number,
     },
@@ -453,6 +453,10 @@ export function passStory(state: State, attempt: Attempt): State {
   const { [attempt.storyId]: _heard, ...guidance } = state.control.guidance
   const run = { ...prd.run, iterations: attempt.iteration, currentStoryId: null }
   return { ...state, prd: { ...prd, run }, control: { ...state.control, guidance } }
+}
+
+function howPassed(attempt: Attempt): string {
+  return attempt.empty ? UNCHANGED : 'every gate passed'
 }
 
 /** progress.txt's entry of a passing attempt. */

@@ -26,8 +26,10 @@ import {
   humanMs,
   many,
   outcomeNow,
+  passedUnchanged,
   storyInWork,
   tally,
+  UNCHANGED,
   whyBlocked,
 } from './words.ts'
 
@@ -119,11 +121,12 @@ function standOf(state: State, story: Story, facts: Facts): Stand {
   if (story.passes) {
     const at = attemptsOf(state, story)
     const imported = story.lastResult?.imported === true
+    const how = passedUnchanged(story) ? ` ${UNCHANGED}` : ''
     return {
       conclusion: 'success',
       word: imported
         ? 'Passed before Ralph began'
-        : `Passed at ${at > 1 ? `attempt ${at}` : 'the first attempt'}`,
+        : `Passed at ${at > 1 ? `attempt ${at}` : 'the first attempt'}${how}`,
     }
   }
   if (story.skipped) return { conclusion: 'skipped', word: 'Skipped by a person' }

@@ -13,9 +13,11 @@ import {
   many,
   nextMove,
   outcomeNow,
+  passedUnchanged,
   type Standing,
   standings,
   tokens,
+  UNCHANGED,
   usd,
   utc,
   whyBlocked,
@@ -254,7 +256,8 @@ function asideOf(
 ): string {
   switch (standing) {
     case 'passed':
-      return story.lastResult?.imported === true ? 'had passed before Ralph began; no gate has seen it' : ''
+      if (story.lastResult?.imported === true) return 'had passed before Ralph began; no gate has seen it'
+      return passedUnchanged(story) ? UNCHANGED : ''
     case 'skipped':
       return 'skipped by a person'
     case 'blocked':

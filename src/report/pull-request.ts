@@ -5,7 +5,7 @@ import { counts } from '../prd/select.ts'
 import { bold, code, markdownText, plainText, subjectText, titleText } from './escape.ts'
 import { fitted, MOST_CHARACTERS } from './markdown.ts'
 import { type Facts, link, stacked } from './parts.ts'
-import { many, outcomeNow } from './words.ts'
+import { many, outcomeNow, passedUnchanged, UNCHANGED } from './words.ts'
 
 /** The first line of the pull request's text. */
 export function pullMarker(feature: string): string {
@@ -44,7 +44,8 @@ function checkList(stories: readonly Story[], room: number): string {
   for (const story of stories) {
     const ticked = story.passes ? 'x' : ' '
     const skipped = story.skipped && !story.passes ? ' (skipped by a person)' : ''
-    const line = `- [${ticked}] ${bold(markdownText(story.id, 64))} ${markdownText(story.title, 120)}${skipped}`
+    const how = passedUnchanged(story) ? ` (${UNCHANGED})` : skipped
+    const line = `- [${ticked}] ${bold(markdownText(story.id, 64))} ${markdownText(story.title, 120)}${how}`
     used += line.length + 1
     if (used > room) break
     lines.push(line)
@@ -71,17 +72,25 @@ function verified(state: State, facts: Facts): string {
   const skipped = counts(state.prd).skipped
   if (skipped > 0)
     sentences.push(`${many(skipped, 'story was', 'stories were')} skipped by a person and not worked on.`)
+  const unchanged = userStories.filter(passedUnchanged)
+  if (unchanged.length > 0) {
+    sentences.push(
+      `${someIds(unchanged)} passed without a change: a fresh session, which is a model too, judged that nothing had to be done.`,
+    )
+  }
   const remarks = userStories.filter(
     (story) => story.passes && (state.records[story.id]?.remarks.length ?? 0) > 0,
   )
   if (remarks.length > 0) {
-    const ids = remarks.slice(0, 10).map((story) => markdownText(story.id, 64))
-    sentences.push(
-      `Look closer at ${ids.join(', ')}${remarks.length > 10 ? ' and others' : ''}: the checks have remarks on how they passed.`,
-    )
+    sentences.push(`Look closer at ${someIds(remarks)}: the checks have remarks on how they passed.`)
   }
   sentences.push('The code was written by an agent and read by nobody yet: review it as you would any other.')
   return sentences.map((sentence) => `- ${sentence}`).join('\n')
+}
+
+function someIds(stories: readonly Story[]): string {
+  const ids = stories.slice(0, 10).map((story) => markdownText(story.id, 64))
+  return `${ids.join(', ')}${stories.length > 10 ? ' and others' : ''}`
 }
 
 function gatesSentence(state: State, earned: number): string {

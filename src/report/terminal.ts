@@ -15,12 +15,14 @@ import {
   many,
   nextMove,
   outcomeNow,
+  passedUnchanged,
   type Standing,
   spoken,
   standings,
   storyInWork,
   tally,
   tokens,
+  UNCHANGED,
   usd,
   utc,
   type Voice,
@@ -300,11 +302,13 @@ function acceptedLines(commit: string, state: State, look: Look): string[] {
   const sha = /^[0-9a-f]{7,64}$/.test(commit) ? commit.slice(0, 7) : 'the change'
   const took = entry === undefined ? '' : ` after ${humanMs(entry.ms)}`
   const which = entry === undefined ? 'story' : entry.storyId
+  const story = state.prd.userStories.find((one) => one.id === entry?.storyId)
+  const how = story !== undefined && passedUnchanged(story) ? `, ${UNCHANGED}` : ''
   return [
     line('git', `committed ${sha}`, look),
     line(
       'ralph',
-      `${sign('✔', look)}${which} passes${took}${look.plain ? ', ' : ' · '}${tally(state)}`,
+      `${sign('✔', look)}${which} passes${took}${how}${look.plain ? ', ' : ' · '}${tally(state)}`,
       look,
       ['green', 'bold'],
     ),
@@ -498,6 +502,7 @@ function spentOn(state: State, story: Story): string {
   const record = state.records[story.id]
   const attempts = attemptsOf(state, story)
   const facts = [
+    passedUnchanged(story) ? 'no change' : '',
     attempts > 0 ? many(attempts, 'attempt') : '',
     record !== undefined && record.usage.costUsd > 0 ? costWords(record.usage) : '',
     record !== undefined && record.ms > 0 ? humanMs(record.ms) : '',

@@ -91,6 +91,15 @@ export function storyInWork(state: State): string | null {
   return outcomeNow(state) === null ? (state.attempt?.storyId ?? null) : null
 }
 
+/** How a story passed whose session had nothing to change, as prd.json keeps it and reports say it. */
+export const UNCHANGED = "without a change, by a judge's word"
+
+/** Whether a judge's word, and no change that gates could see, passed the story in this run. */
+export function passedUnchanged(story: Story): boolean {
+  const { passes, lastResult } = story
+  return passes && lastResult?.imported !== true && lastResult?.summary === UNCHANGED
+}
+
 /** Attempts that a story has had: those that were charged, and the one that passed or is in work. */
 export function attemptsOf(state: State, story: Story): number {
   const record = state.records[story.id]

@@ -377,6 +377,7 @@ export const words = [
     {
       id: 'say.done',
       title: 'DONE, COMPLETE and VERIFIED in every form, and nothing done',
+      stops: "its own words pass no story; where nothing was changed, a fresh judge's word is asked for",
       judge: refused('SAY'),
     },
     {

@@ -5,6 +5,7 @@ import { LONGEST_WAIT_MS } from '../../../src/loop/limits.ts'
 import { nextStep } from '../../../src/loop/next-step.ts'
 import { durable, reduce } from '../../../src/loop/reduce.ts'
 import type { Event, Session, State, Step } from '../../../src/loop/state.ts'
+import { UNCHANGED } from '../../../src/report/words.ts'
 import {
   anotherJob,
   gate,
@@ -124,6 +125,8 @@ describe('what passes', () => {
     assert.equal(agreed.outcome, 'complete')
     assert.ok(agreed.steps.includes('judge US-001'))
     assert.equal(agreed.state.prd.run.usage.costUsd, 3, 'session, judge, final verification')
+    assert.equal(agreed.state.prd.userStories[0]?.lastResult?.summary, UNCHANGED)
+    assert.equal(agreed.state.timeline[0]?.summary, UNCHANGED)
     for (const verdict of [
       { kind: 'none' as const, message: 'it crashed' },
       { kind: 'reset' as const, stories: ['US-001'], reason: 'nothing is there' },

@@ -17,6 +17,7 @@ import {
   record,
   reject,
   stuck,
+  unchanged,
   working,
 } from './samples.ts'
 
@@ -67,6 +68,19 @@ test('a story that passed', () => {
   assert.ok(check.text.includes('| typecheck | ✅ passed | 2.1s |'))
   assert.ok(check.summary.includes('$0.42 · 2m 34s · [`e011c0f`]'))
   assert.equal(storyCheck(complete(), 'US-003', facts).title.split(' · ')[0], 'Passed at attempt 2')
+})
+
+test('a story that passed without a change says so, on its check, in the roll-up and as a status', () => {
+  const state = unchanged(midRun(), 'US-001')
+  const check = storyCheck(state, 'US-001', facts)
+  assert.equal(check.conclusion, 'success')
+  const said = "Passed at the first attempt without a change, by a judge's word"
+  assert.ok(check.title.startsWith(`${said} · Customers`), check.title)
+  assert.ok(check.summary.includes(said), check.summary)
+  assert.ok(statusOf(check).description.startsWith(said))
+  assert.ok(rollupCheck(state, facts).text.includes("<sub>without a change, by a judge's word</sub>"))
+  assert.doesNotMatch(storyCheck(state, 'US-002', facts).title, /judge/)
+  assert.doesNotMatch(rollupCheck(midRun(), facts).text, /judge/)
 })
 
 test('a story that is blocked names the way out', () => {

@@ -30,6 +30,7 @@ import {
   reject,
   stuck,
   TEST_OUTPUT,
+  unchanged,
 } from './samples.ts'
 import { assertGraph, assertHarmless, shapeOf } from './structure.ts'
 
@@ -320,6 +321,24 @@ test('the pull request: title, list, and what was verified', () => {
   assert.ok(body.includes('exited 0 on exactly the code that was committed for it: `typecheck`, `test`.'))
   assert.ok(body.includes('has not been held yet'))
   assert.equal(shapeOf(body).tables.length, 0)
+})
+
+test('a story that passed without a change is told to who reviews: comment, summary, pull request', () => {
+  const state = unchanged(unchanged(complete(), 'US-001'), 'US-004')
+  for (const text of [stickyComment(state, facts), jobSummary(state, facts)])
+    assert.equal(text.split("<sub>without a change, by a judge's word</sub>").length - 1, 2)
+  const body = pullRequestBody(state, facts)
+  assert.ok(body.includes("sign in with e-mail and password (without a change, by a judge's word)\n"))
+  assert.ok(body.includes('- US-001, US-004 passed without a change: a fresh session, which is a model too,'))
+  for (const text of [stickyComment(complete(), facts), pullRequestBody(complete(), facts)])
+    assert.ok(!text.includes('without a change'))
+  // What came with prd.json says nothing of this run.
+  const imported = state.prd.userStories.map((story) => ({
+    ...story,
+    lastResult: story.lastResult === null ? null : { ...story.lastResult, imported: true },
+  }))
+  const brought = { ...state, prd: { ...state.prd, userStories: imported } }
+  assert.ok(!stickyComment(brought, facts).includes('without a change'))
 })
 
 test('the pull request claims no more than is true', () => {

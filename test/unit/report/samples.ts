@@ -11,6 +11,7 @@ import type {
   TimelineEntry,
 } from '../../../src/loop/state.ts'
 import { emptyRun, emptyUsage, newStory, type Story, type Usage } from '../../../src/prd/schema.ts'
+import { UNCHANGED } from '../../../src/report/words.ts'
 
 /** 2026-01-10 14:05 UTC. */
 export const NOW = Date.UTC(2026, 0, 10, 14, 5)
@@ -194,6 +195,16 @@ export function justStarted(): State {
     github: { pull: 12, pullUrl: 'https://github.com/acme/shop/pull/12', comment: null, head: null },
     job: job(),
   }
+}
+
+/** The state with a passed story in which nothing was changed: a judge said that nothing had to be. */
+export function unchanged(state: State, id: string): State {
+  const userStories = state.prd.userStories.map((story) =>
+    story.id === id && story.lastResult !== null
+      ? { ...story, lastResult: { ...story.lastResult, summary: UNCHANGED } }
+      : story,
+  )
+  return { ...state, prd: { ...state.prd, userStories } }
 }
 
 /** The state with a story passed at its `attempts`-th attempt. */

@@ -29,6 +29,7 @@ import {
   passedGate,
   reject,
   stuck,
+  unchanged,
   usage,
   working,
 } from './samples.ts'
@@ -154,6 +155,18 @@ test('an iteration that passes', () => {
     '[git] committed e011c0f',
     '[ralph] US-001 passes after 2m 34s, 1 of 6 stories passes',
   ])
+})
+
+test('a story that passed without a change says so', () => {
+  const state = unchanged(pass(justStarted(), 'US-001'), 'US-001')
+  assert.equal(
+    said({ kind: 'accepted', commit: 'e011c0ffee0123' }, state)[1],
+    "[ralph] US-001 passes after 2m 34s, without a change, by a judge's word, 1 of 6 stories passes",
+  )
+  assert.match(
+    storyLines(state, pipe)[0] ?? '',
+    /e-mail and password \(no change, 1 attempt, \$0\.42, 2m 34s\)$/,
+  )
 })
 
 test('an iteration that is rejected for the last time', () => {
