@@ -1,6 +1,7 @@
 // Posts check runs (or commit statuses) on a commit: one of each name, found again by our external id.
 import type { Check } from '../report/checks.ts'
 import { statusOf as commitStatus } from '../report/checks.ts'
+import { code } from '../report/escape.ts'
 import { type Api, isForbidden, isUnknown, ONCE, statusOf } from './client.ts'
 import type { Place } from './place.ts'
 
@@ -15,11 +16,14 @@ export type Checks = {
    * others back, until two in a row have failed; throws the first error then, or at the end.
    */
   post(sha: string, checks: readonly Check[]): Promise<void>
-  /** Ends a check that is still open on a commit that is no head any more. */
+  /** Ends one of ours that is still open since its job was killed. */
   close(sha: string, name: string, title: string): Promise<void>
-  /** Ends all of ours that are open on such a commit. */
+  /** Ends all of ours that are open on a commit that is the head no longer. */
   closeAll(sha: string, title: string): Promise<void>
 }
+
+const MOVED_ON = 'Look at the newest commit of the branch.'
+const KILLED = `The job was ended before it could say how it stands; every finished iteration is saved. Go on with ${code('/ralph run')} or *Run workflow*. A job that nobody stopped goes on by itself where the hourly ${code('resume-lost')} workflow is set up.`
 
 /** Failures in a row after which GitHub is taken to be away: each costs all the retries. */
 const MOST_FAILURES = 2
@@ -123,10 +127,10 @@ export function createChecks(
     }
   }
 
-  async function end(one: { id: number; open: boolean }, title: string): Promise<void> {
-    const output = { title, summary: 'The branch has moved on: look at its newest commit.' }
-    const done = { status: 'completed' as const, conclusion: 'neutral' as const }
-    await api.rest.checks.update({ owner, repo, check_run_id: one.id, ...done, output })
+  /** As `cancelled`: a `neutral` one would satisfy who requires it, where the commit is or becomes the head after all. */
+  async function end(one: { id: number; open: boolean }, title: string, summary: string): Promise<void> {
+    const done = { status: 'completed' as const, conclusion: 'cancelled' as const }
+    await api.rest.checks.update({ owner, repo, check_run_id: one.id, ...done, output: { title, summary } })
     one.open = false
   }
 
@@ -143,12 +147,12 @@ export function createChecks(
     async close(sha, name, title) {
       if (mode !== 'checks') return
       const before = (await listed(sha)).get(name)
-      if (before?.open === true) await end(before, title)
+      if (before?.open === true) await end(before, title, KILLED)
     },
     async closeAll(sha, title) {
       if (mode !== 'checks') return
       const open = [...(await listed(sha)).values()].filter((one) => one.open)
-      await each(open, (one) => end(one, title))
+      await each(open, (one) => end(one, title, MOVED_ON))
     },
   }
 }

@@ -33,11 +33,14 @@ import {
   whyBlocked,
 } from './words.ts'
 
-/** A check run as GitHub's API takes it; `conclusion` is null exactly while it is in progress. */
+/**
+ * A check run as GitHub's API takes it; `conclusion` is null exactly while it is in progress. Where the check is required,
+ * `success`, `neutral` and `skipped` let a pull request be merged (facts 4.2): what is not finished is none of them.
+ */
 export type Check = {
   name: string
   status: 'in_progress' | 'completed'
-  conclusion: 'success' | 'failure' | 'neutral' | 'skipped' | 'cancelled' | null
+  conclusion: 'success' | 'failure' | 'neutral' | 'skipped' | 'cancelled' | 'action_required' | null
   title: string
   summary: string
   text: string
@@ -79,9 +82,9 @@ const ROLLUP: Readonly<Record<Outcome, NonNullable<Check['conclusion']>>> = {
   'max-iterations': 'failure',
   budget: 'failure',
   error: 'failure',
-  paused: 'neutral',
+  paused: 'action_required',
   // Only where nothing was dispatched: the chain waits for somebody to run it again.
-  continued: 'neutral',
+  continued: 'action_required',
   interrupted: 'cancelled',
 }
 
@@ -144,8 +147,8 @@ function standOf(state: State, story: Story, facts: Facts): Stand {
     return { conclusion: null, word }
   }
   if (end === 'interrupted') return { conclusion: 'cancelled', word: 'Cancelled, not done' }
-  if (failed === null || end === 'paused' || end === 'continued')
-    return { conclusion: 'neutral', word: 'Not done' }
+  if (end === 'paused' || end === 'continued') return { conclusion: 'action_required', word: 'Not done' }
+  if (failed === null) return { conclusion: 'cancelled', word: 'Not done' }
   return { conclusion: 'failure', word: 'Not done', detail: failed.summary }
 }
 
@@ -242,11 +245,20 @@ export function statusOf(from: Check): {
   state: 'pending' | 'success' | 'failure' | 'error'
   description: string
 } {
-  const { conclusion } = from
-  const bad = conclusion === 'failure' ? 'failure' : conclusion === 'cancelled' ? 'error' : 'success'
+  const { name, conclusion, title } = from
   return {
-    context: from.name,
-    state: conclusion === null ? 'pending' : bad,
-    description: titleText(from.title, 140),
+    context: name,
+    state: conclusion === null ? 'pending' : STATUSES[conclusion],
+    description: titleText(title, 140),
   }
 }
+
+const STATUSES = {
+  success: 'success',
+  neutral: 'success',
+  skipped: 'success',
+  failure: 'failure',
+  cancelled: 'error',
+  // It waits for a person.
+  action_required: 'pending',
+} as const

@@ -34,7 +34,7 @@ test('`/ralph pause` in the middle of a session: the iteration ends, nothing fol
   assert.equal(work.conclusion, 'success')
   assert.equal(outputsOf(work)['stories-passed'], '1')
   assert.deepEqual(site.reactions(pause.id), ['github-actions[bot]: eyes', 'github-actions[bot]: rocket'])
-  assert.equal((await site.checks()).get('ralph')?.conclusion, 'neutral')
+  assert.equal((await site.checks()).get('ralph')?.conclusion, 'action_required')
   assert.match(github.comments(number)[0]?.body ?? '', /Paused: paused by alice/)
   assert.equal((await site.state()).lease, null)
 

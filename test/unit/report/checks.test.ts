@@ -37,7 +37,7 @@ test('the roll-up is open only while the chain goes on', () => {
     ['max-iterations', 'failure'],
     ['budget', 'failure'],
     ['error', 'failure'],
-    ['paused', 'neutral'],
+    ['paused', 'action_required'],
     ['interrupted', 'cancelled'],
     ['continued', null],
   ]
@@ -49,7 +49,7 @@ test('the roll-up is open only while the chain goes on', () => {
   }
   assert.equal(rollupCheck(midRun(), facts).conclusion, null)
   const alone = { ...facts, limits: { ...limits, redispatch: false } }
-  assert.equal(rollupCheck(concluded(midRun(), 'continued', 'x'), alone).conclusion, 'neutral')
+  assert.equal(rollupCheck(concluded(midRun(), 'continued', 'x'), alone).conclusion, 'action_required')
 })
 
 test('the roll-up shows how it stands, what to do and every story', () => {
@@ -101,11 +101,11 @@ test('a story that will be tried again is in progress while the chain goes on, a
   assert.match(storyCheck(midRun(), 'US-005', facts).title, /^In work, attempt 1 · /)
   assert.equal(storyCheck(concluded(midRun(), 'continued', 'x'), 'US-003', facts).conclusion, null)
   const ends: [Outcome, Check['conclusion'], Check['conclusion']][] = [
-    ['budget', 'failure', 'neutral'],
-    ['max-iterations', 'failure', 'neutral'],
-    ['error', 'failure', 'neutral'],
-    ['stuck', 'failure', 'neutral'],
-    ['paused', 'neutral', 'neutral'],
+    ['budget', 'failure', 'cancelled'],
+    ['max-iterations', 'failure', 'cancelled'],
+    ['error', 'failure', 'cancelled'],
+    ['stuck', 'failure', 'cancelled'],
+    ['paused', 'action_required', 'action_required'],
     ['interrupted', 'cancelled', 'cancelled'],
   ]
   for (const [outcome, failed, fresh] of ends) {
@@ -133,6 +133,28 @@ test('when the chain has ended no check is open', () => {
         ...state.prd.userStories.map((story) => storyCheck(state, story.id, facts)),
       ]
       for (const check of checks) assert.equal(check.status, 'completed', `${outcome} ${check.name}`)
+    }
+  }
+})
+
+test('what is not finished never satisfies a required check, as a check or as a status', () => {
+  const counts = ['success', 'neutral', 'skipped']
+  const ends: (Outcome | null)[] = [null, 'stuck', 'max-iterations', 'budget', 'error', 'paused', 'continued']
+  for (const outcome of [...ends, 'interrupted' as const]) {
+    for (const redispatch of [true, false]) {
+      const known = { ...facts, limits: { ...limits, redispatch } }
+      for (const base of [justStarted(), midRun(), stuck(), large(60)]) {
+        const state = outcome === null ? base : concluded(base, outcome, 'x')
+        const open = state.prd.userStories.filter((story) => !story.passes && !story.skipped)
+        for (const check of [
+          rollupCheck(state, known),
+          ...open.map(({ id }) => storyCheck(state, id, known)),
+        ]) {
+          const what = `${outcome} ${check.name}: ${check.conclusion}`
+          assert.ok(check.conclusion === null || !counts.includes(check.conclusion), what)
+          assert.notEqual(statusOf(check).state, 'success', what)
+        }
+      }
     }
   }
 })
@@ -232,7 +254,7 @@ test('the same as a commit status', () => {
     description: 'Stuck: US-003 is blocked · 4 of 6 stories pass',
   })
   assert.equal(statusOf(rollupCheck(midRun(), facts)).state, 'pending')
-  assert.equal(statusOf(rollupCheck(concluded(midRun(), 'paused', 'x'), facts)).state, 'success')
+  assert.equal(statusOf(rollupCheck(concluded(midRun(), 'paused', 'x'), facts)).state, 'pending')
   assert.equal(statusOf(rollupCheck(concluded(midRun(), 'interrupted', 'x'), facts)).state, 'error')
   assert.ok(statusOf(storyCheck(stuck(), 'US-003', facts)).description.length <= 140)
 })
