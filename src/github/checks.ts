@@ -122,7 +122,11 @@ export function createChecks(
       await postStatus(sha, check)
     } catch (error) {
       if (!isForbidden(error)) throw error
-      warn('neither checks nor statuses may be posted: the job needs permissions: checks: write')
+      warn(
+        how === 'statuses'
+          ? 'statuses may not be posted: the job needs permissions: statuses: write'
+          : 'neither checks nor statuses may be posted: the job needs permissions: checks: write',
+      )
       mode = 'none'
     }
   }

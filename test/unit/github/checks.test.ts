@@ -55,3 +55,20 @@ test('the check of a job that was killed says so, and not that the branch has mo
   assert.doesNotMatch(`${ended?.title} ${ended?.summary}`, /moved on/)
   assert.ok(others.every(({ conclusion }) => conclusion === null))
 })
+
+test('what is refused names the permission that is missing', async () => {
+  for (const [how, wanted] of [
+    ['statuses', ['statuses may not be posted: the job needs permissions: statuses: write']],
+    [
+      'checks',
+      [
+        'checks are refused (permissions: checks: write is missing): statuses are tried instead',
+        'neither checks nor statuses may be posted: the job needs permissions: checks: write',
+      ],
+    ],
+  ] as const) {
+    await using there = await place(how, { contents: 'write' })
+    await there.checks.post(there.sha, [rollup])
+    assert.deepEqual(there.warnings, wanted)
+  }
+})
