@@ -13,7 +13,7 @@ export type Conversation = QueuePort & {
   /** Writes the sticky comment; gives its id. */
   stick(pull: number, known: number | null, marker: string, body: string): Promise<number>
   react(comment: number, content: 'eyes' | 'rocket' | 'confused'): Promise<void>
-  /** Answers a comment, once. */
+  /** Answers a comment, once: where an answer of ours stands already, nothing is said. */
   reply(pull: number, comment: number, body: string): Promise<void>
   /** Write permission, looked up; anything but a clear yes is a no (facts 5.2). Throws where GitHub gives no answer. */
   mayWrite(login: string): Promise<boolean>
@@ -190,7 +190,8 @@ export function createConversation(api: Api, place: Place, warn: (message: strin
 
     async reply(pull, comment, body) {
       const marker = `<!-- ralph:reply:${comment} -->`
-      await say(pull, marker, `${marker}\n${body}`)
+      // The run that the comment started answers where nobody works, and the next job reads the comment all the same.
+      if ((await own(pull, marker)) === null) await say(pull, marker, `${marker}\n${body}`)
     },
 
     async mayWrite(login) {

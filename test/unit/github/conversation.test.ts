@@ -240,3 +240,24 @@ test('whatever a comment holds, an answer of ours says nothing of its own', asyn
   assert.ok(answers.length > 10)
   assert.deepEqual(github.violations, [])
 })
+
+test('a wrong command is answered once, whoever of us reads it, and however often', async () => {
+  await using there = await place()
+  const { github, conversation, pull, state } = there
+  const { id } = github.comment('bob', pull, '/ralph retri US-003')
+  // The run that the comment itself starts.
+  await conversation.reply(pull, id, 'an answer')
+  // The next jobs, whose cursor is behind it: the second one lost its lease before the cursor was saved.
+  for (const _job of [1, 2]) assert.equal((await conversation.read(state))[0]?.kind, 'refused')
+  const answers = github.comments(pull).filter(({ login }) => login === 'github-actions[bot]')
+  assert.deepEqual(
+    answers.map(({ body }) => body),
+    [`<!-- ralph:reply:${id} -->\nan answer`],
+  )
+  // A marker in anybody else's comment is no answer of ours.
+  const other = github.comment('bob', pull, '/ralph retri US-003')
+  github.comment('mallory', pull, `<!-- ralph:reply:${other.id} -->`)
+  await conversation.reply(pull, other.id, 'another')
+  assert.equal(github.comments(pull).filter(({ body }) => body.endsWith('another')).length, 1)
+  assert.deepEqual([github.violations, there.warnings], [[], []])
+})
