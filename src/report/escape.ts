@@ -14,7 +14,7 @@ const UNSEEN =
 // More marks on one letter than any script needs only paint over the neighbouring lines.
 const HEAPED = /(\p{M}{5})\p{M}+/gu
 
-/** Zero width: parts what GitHub would act on (`@name`, `#1`, `http://`) and is not seen. */
+/** Zero width: parts what GitHub would act on (`@name`, `#1`, `http://`, `:tada:`) and is not seen. */
 const BREAK = '\u200b'
 
 /** The text without escape sequences, controls and invisible marks; line feeds and tabs stay, `\r` is a line feed. */
@@ -77,13 +77,17 @@ export function subjectText(text: string, max = 100): string {
   return cut(line, max)
 }
 
-/** Mentions, references to issues and links, put out of action: GitHub looks for them after markdown was rendered. */
+/** Mentions, references to issues, links and emoji codes, put out of action: GitHub looks for them after markdown was rendered. */
 function quiet(line: string): string {
-  return line
-    .replace(/[@#]/g, `$&${BREAK}`)
-    .replace(/\bGH-(?=\d)/gi, `$&${BREAK}`)
-    .replace(/:(?=\/\/)/g, `:${BREAK}`)
-    .replace(/\bwww(?=\.)/gi, `$&${BREAK}`)
+  return (
+    line
+      .replace(/[@#]/g, `$&${BREAK}`)
+      .replace(/\bGH-(?=\d)/gi, `$&${BREAK}`)
+      .replace(/:(?=\/\/)/g, `:${BREAK}`)
+      // A line number (`a.ts:12:5`) stays as it can be copied; of numbers only these two are emoji.
+      .replace(/:(?=(?!\d+:)[\w+-]+:|(?:100|1234):)/g, `:${BREAK}`)
+      .replace(/\bwww(?=\.)/gi, `$&${BREAK}`)
+  )
 }
 
 /** Inside of code nothing is escaped; a marker of ours there must still not be found by whoever looks for one. */

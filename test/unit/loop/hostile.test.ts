@@ -56,7 +56,10 @@ test('a commit says the story, and nothing that git, GitHub or a CI would obey',
       assert.doesNotMatch(whole, SKIPS, name)
       assert.doesNotMatch(whole, ACTIVE, name)
     }
-    assert.match(storyMessage(poisoned(midRun(), '::error::x'), 'US-003', 7), /^feat: US-003 - ::error::x\n/)
+    assert.match(
+      storyMessage(poisoned(midRun(), '::error::x'), 'US-003', 7),
+      /^feat: US-003 - ::\u200berror::x\n/,
+    )
     assert.equal(
       git(
         ['interpret-trailers', '--parse'],

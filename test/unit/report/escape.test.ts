@@ -13,7 +13,7 @@ import {
   terminalText,
   titleText,
 } from '../../../src/report/escape.ts'
-import { assertHarmless, assertVisible, corpus, shapeOf } from './structure.ts'
+import { assertHarmless, assertVisible, corpus, EMOJI, shapeOf } from './structure.ts'
 
 const hostile = corpus()
 
@@ -63,6 +63,18 @@ test('markdownText, by hand', () => {
   assert.equal(markdownText('- a'), '&#45; a')
   assert.equal(markdownText('  two\n lines '), 'two lines')
   assert.equal(markdownText('plain text, as it is: 100 % (really)!'), 'plain text, as it is: 100 % (really)!')
+})
+
+test('codes of emoji are shown, not drawn; a line number stays as it is, and so does what stands in code', () => {
+  for (const escaped of [markdownText, titleText]) {
+    assert.equal(escaped(':white_check_mark: x'), ':\u200bwhite_check_mark: x')
+    assert.equal(escaped(':x:+1:100:tada:'), ':\u200bx:\u200b+1:\u200b100:\u200btada:')
+    for (const plain of ['src/a.ts:12:5: no', 'at 10:30:15', 'feat: a: b', 'a:b'])
+      assert.equal(escaped(plain), plain)
+  }
+  for (const text of hostile) assert.doesNotMatch(titleText(text), EMOJI)
+  assert.equal(code(':tada: x'), '`:tada: x`')
+  assert.equal(codeBlock(':tada: x', 100), '```text\n:tada: x\n```')
 })
 
 test('plainText is one bounded line without anything hidden', () => {

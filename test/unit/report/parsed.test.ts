@@ -9,7 +9,7 @@ import { pullMarker, pullRequestBody } from '../../../src/report/pull-request.ts
 import { helpReply, mistakeReply, unknownReply } from '../../../src/report/replies.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { facts, poisoned, poisonedIds, REPOSITORY, states } from './poison.ts'
-import { assertGraph } from './structure.ts'
+import { assertGraph, EMOJI } from './structure.ts'
 
 type Reading = {
   headings: number[]
@@ -87,7 +87,7 @@ function read(markdown: string, marker: string | null, what: string): Reading {
   })
   assert.equal(markers, marker === null ? 0 : 1, `${what}: our marker`)
   reading.text = resolved(said.join('\n'))
-  for (const active of [/@[\w-]/, /#\d/, /\bGH-\d/i, /:\/\//, /\bwww\./i]) {
+  for (const active of [/@[\w-]/, /#\d/, /\bGH-\d/i, /:\/\//, /\bwww\./i, EMOJI]) {
     assert.doesNotMatch(reading.text, active, what)
   }
   return reading
@@ -118,7 +118,7 @@ const SHOWN = new Set([
   'with a zero width',
   'fullwidth',
   'colour',
-  'emoji code',
+  'emoji code with an escape inside',
   'entity without an end',
   'entity twice',
   'entity by hex',

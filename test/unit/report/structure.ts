@@ -17,6 +17,9 @@ export function corpus(): string[] {
   return [...new Set([...tripped(), ...hostileStrings.map(({ text }) => text)])]
 }
 
+/** What GitHub draws a picture for, whatever the letters' case: a line number (`a.ts:12:5`) is none but for two. */
+export const EMOJI = /:(?:100|1234|(?!\d+:|-+:)[\w+-]+):/
+
 const TAGS = /<(?:details(?: open)?|\/details|summary|\/summary|sub|\/sub|br)>/g
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 const SIGHTED =
@@ -111,6 +114,7 @@ export function assertHarmless(
     /\bwww\./i,
     /~~/,
     /\*\*\*/,
+    EMOJI,
     /(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/u,
   ]) {
     refute(active, unlinked, `${what}: ${active}`)
