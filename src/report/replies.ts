@@ -16,7 +16,7 @@ export const COMMANDS: readonly (readonly [string, string])[] = [
   ['add -- title', 'a new story; the lines below are its description and criteria'],
   ['verify', 'run the final verification now'],
   ['limit iterations +20', 'raise a limit; `limit cost +5` raises the one in dollars'],
-  ['status', 'bring the summary up to date'],
+  ['status', 'a 🚀 and no more: the summary shows how it stands'],
   ['help', 'this list'],
 ]
 

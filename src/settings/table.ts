@@ -141,7 +141,11 @@ const file = groupOf('file only')
  * duration's without `Ms`), the input is the same in kebab-case. The order is that of all listings.
  */
 export const table = {
-  command: what.oneOf(commandNames, 'auto', 'What to do; auto goes by the event'),
+  command: what.oneOf(
+    commandNames,
+    'auto',
+    'What to do; auto goes by the event; this version refuses plan, verify and status',
+  ),
   feature: what.setting<string | null>('text', {
     read: featureName,
     orElse: none,
@@ -259,7 +263,8 @@ export const table = {
   finalVerification: gate.setting('boolean', {
     read: boolean,
     orElse: () => true,
-    about: 'Whether a fresh session judges every criterion before the feature counts as complete.',
+    about:
+      'Whether a fresh session judges every criterion before the feature counts as complete, and every story that needed no change.',
   }),
   protectedPaths: gate.setting('list', {
     read: globs,
@@ -339,7 +344,7 @@ export const table = {
   signCommits: pull.setting('boolean', {
     read: boolean,
     orElse: () => false,
-    about: 'Whether commits are signed.',
+    about: 'Whether commits are signed; this version refuses true.',
   }),
   redispatch: pull.setting('boolean', {
     read: boolean,

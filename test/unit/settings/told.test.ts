@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parse } from 'yaml'
-import { settingRows } from '../../../src/settings/table.ts'
+import { commandNames, settingRows } from '../../../src/settings/table.ts'
 import { describeSettings, flagTable, readSettings, settingsMarkdown } from '../../../src/settings.ts'
 import { right, yml } from './reading.ts'
 
@@ -59,6 +59,26 @@ test('action.yml: outputs and how it runs', () => {
   assert.deepEqual(action.runs, { using: 'node24', main: 'dist/action/main.js', post: 'dist/action/post.js' })
   assert.deepEqual(action.branding, { icon: 'repeat', color: 'purple' })
   assert.ok(action.name && action.description.length <= 125)
+})
+
+test('the README has the same table; what it marks as later is no more than that', () => {
+  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')
+  const table = /<!-- inputs -->\n([\s\S]*)<!-- \/inputs -->/.exec(readme)?.[1] ?? ''
+  assert.equal(table.replaceAll(' *Later.*', ''), settingsMarkdown())
+  const later = [...table.matchAll(/`([\w-]+)` \|.* \*Later\.\*/g)].map(([, name]) => name)
+  assert.deepEqual(later, ['notify', 'max-parallel', 'steps', 'services', 'browser', 'logs'])
+})
+
+test('what this version refuses, or does not write, is not promised', () => {
+  const main = readFileSync(new URL('../../../src/action/main.ts', import.meta.url), 'utf8')
+  const understood: readonly string[] =
+    `${/!\[(.*)\]\.includes\(command\)/.exec(main)?.[1]} 'resume-lost'`.match(/[a-z-]+/g) ?? []
+  const refused = commandNames.filter((name) => !understood.includes(name))
+  assert.deepEqual(refused, ['plan', 'verify', 'status'])
+  assert.match(action.inputs.command.description, /this version refuses plan, verify and status/)
+  assert.match(action.inputs['sign-commits'].description, /this version refuses true/)
+  assert.match(action.outputs['report-path'].description, /Markdown/)
+  assert.match(action.outputs.outcome.description, /empty, as all of them, where the job had nothing to do/)
 })
 
 test('every setting of the table is in Settings, and the other way round', () => {
