@@ -163,6 +163,17 @@ test('comments that change nothing', async (t) => {
     assert.equal(runner.runs.length, runs + 1)
     assert.equal(await refs(), before)
   })
+
+  await t.test('wrong commands were answered: the next job reads them, and answers none again', async () => {
+    const answers = () => github.comments(number).filter(({ body }) => body.startsWith('<!-- ralph:reply:'))
+    const told = answers().length
+    assert.ok(told > 1)
+    await site.go()
+    assert.equal(answers().length, told, site.log())
+    assert.ok(
+      (await site.state()).control.lastComment >= Math.max(...github.comments(number).map(({ id }) => id)),
+    )
+  })
 })
 
 test('comments that change something, and nothing beyond it', async (t) => {
