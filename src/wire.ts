@@ -85,6 +85,7 @@ export async function openWorkshop(options: WorkshopOptions): Promise<Workshop> 
     stateSubject: settings.commits.message === standardCommits().message ? null : settings.commits.message,
     examine: createExamine({
       protectedPaths: [...settings.protectedPaths],
+      configFile: settings.configFile,
       weakenedTests: settings.weakenedTests,
       gateCommands: settings.gates.map((gate) => gate.run),
       redactor,

@@ -30,6 +30,7 @@ type Objects = {
 
 export type ExamineOptions = {
   protectedPaths: string[]
+  configFile: string | null
   weakenedTests: 'warn' | 'fail' | 'off'
   gateCommands: string[]
   redactor: Redactor
@@ -73,6 +74,7 @@ async function guard(
 ): Promise<Refusal[]> {
   const rules = {
     protectedPaths: options.protectedPaths,
+    configFile: options.configFile,
     secrets: options.redactor,
     maxFileBytes: MAX_FILE_BYTES,
   }

@@ -22,6 +22,8 @@ export type Change = {
 export type GuardRules = {
   /** Globs as in .gitignore. */
   protectedPaths: string[]
+  /** Where `config-file` says that the configuration stands; null for its usual names, which are reserved anyway. */
+  configFile: string | null
   secrets: Redactor
   maxFileBytes: number
 }
@@ -58,6 +60,7 @@ const SUBMODULE = '160000'
  */
 export function judgeChanges(changes: Change[], rules: GuardRules): Refusal[] {
   const isProtected = protector(rules.protectedPaths)
+  const config = rules.configFile === null ? null : foldPath(plainPath(rules.configFile))
   const secretPaths = rules.secrets.finds(changes.map((change) => change.path).join('\t'))
   const refusals: Refusal[] = []
   for (const change of changes) {
@@ -71,7 +74,7 @@ export function judgeChanges(changes: Change[], rules: GuardRules): Refusal[] {
     if (hidden && change.status !== 'D') add('secret', 'the name holds a secret')
     const strange = change.status === 'D' ? null : strangeness(change.path, folded)
     if (strange !== null) add('path', strange)
-    const reserved = reservedName(folded)
+    const reserved = reservedName(folded, config)
     if (reserved !== null) add(reserved.rule, reserved.reason)
     if (isProtected(change, folded)) add('protected', 'the path is protected by `protected-paths`')
     if (change.newMode === SUBMODULE || change.oldMode === SUBMODULE)
@@ -191,11 +194,13 @@ const AGENT_NAMES = new Set([
   '.copilot',
 ])
 
-function reservedName(folded: string): { rule: Rule; reason: string } | null {
+function reservedName(folded: string, config: string | null): { rule: Rule; reason: string } | null {
   for (const root of RESERVED_ROOTS) if (isAtOrBelow(folded, root.at)) return root
   // Something else in the place of the folder takes everything in it away, or brings another folder in.
   if (folded === '.github') return { rule: 'workflow', reason: '`.github` has to stay a folder' }
-  if (/^ralph\.config\.[^/]*(?:\/|$)/.test(folded)) {
+  // A folder is never a change: what stands at the name of one above the file has taken its place.
+  const isConfig = config !== null && (isAtOrBelow(folded, config) || isAtOrBelow(config, folded))
+  if (isConfig || /^ralph\.config\.[^/]*(?:\/|$)/.test(folded)) {
     return { rule: 'config', reason: "Ralph's configuration is changed by people only" }
   }
   // `gitmod~1` and `gi7eba~1` are its short names on NTFS.
@@ -208,6 +213,14 @@ function reservedName(folded: string): { rule: Rule; reason: string } | null {
     }
   }
   return null
+}
+
+/** A path as people write it in a setting, as git writes it. */
+function plainPath(path: string): string {
+  return path
+    .split(/[\\/]/)
+    .filter((name) => name !== '' && name !== '.')
+    .join('/')
 }
 
 function isAtOrBelow(path: string, folder: string): boolean {

@@ -75,7 +75,13 @@ async function place(base = BASE, odd: { asUser?: boolean; index?: string } = {}
     redact: redactor.redact,
     stateCommits: true,
     stateSubject: null,
-    examine: createExamine({ protectedPaths: [], weakenedTests: 'off', gateCommands: [], redactor }),
+    examine: createExamine({
+      protectedPaths: [],
+      configFile: null,
+      weakenedTests: 'off',
+      gateCommands: [],
+      redactor,
+    }),
   })
   const first = stateOf(stories('US-001'), {
     green: clone.head ?? '',

@@ -45,6 +45,7 @@ async function remarksOn(
   }
   const examine = createExamine({
     protectedPaths: [],
+    configFile: null,
     weakenedTests,
     gateCommands,
     redactor: createRedactor([]),

@@ -19,6 +19,7 @@ const SECRET = ['known', 'secret', 'value'].join('-')
 const GITHUB = `ghp_${'a1B2'.repeat(9)}`
 const rules: GuardRules = {
   protectedPaths: ['infra/**', '/deploy.sh', '*.pem', 'vault/', 'lib/Größe/*', '!infra/README.md'],
+  configFile: './CI//Ralph-Settings.yml',
   secrets: createRedactor([SECRET]),
   maxFileBytes: MAX_FILE_BYTES,
 }
@@ -58,6 +59,14 @@ const REFUSED: Record<string, string[]> = {
     'ralph.config.json',
     'Ralph.Config.YML',
     'ralph.config.json/x',
+    'ci/ralph-settings.yml',
+    'CI/Ralph-Settings.yml',
+    'ci/ralph-\u017fettings.yml', // long s
+    'c\u200di/ralph-settings.yml',
+    'ci./ralph-settings.yml ',
+    'ci/ralph-settings.yml::$DATA',
+    'ci/ralph-settings.yml/x',
+    'Ci', // a file or a link in the place of its folder
   ],
   codeowners: ['CODEOWNERS', '.github/CODEOWNERS', 'docs/CODEOWNERS', 'codeowners'],
   'agent-settings': [
@@ -134,6 +143,10 @@ const ALLOWED = [
   'lib/CODEOWNERS',
   'packages/a/ralph.config.yml',
   'my.ralph.config.yml',
+  'ci/ralph-settings.yml.md',
+  'ci/build.sh',
+  'ci2/ralph-settings.yml',
+  'c',
   '.gitignore',
   '.gitattributes',
   '.vscode/settings.json',
@@ -189,6 +202,7 @@ test('only invisible and case changes never help', () => {
     '.github/workflows/ci.yml',
     '.claude/settings.json',
     'ralph.config.yml',
+    'ci/ralph-settings.yml',
     'infra/x',
     '.git/config',
   ]
