@@ -8,6 +8,30 @@ import { UserError } from '../system/errors.ts'
 import { type ActionContext, namesByApi, tokenOf } from './context.ts'
 import { peekStates } from './peek.ts'
 
+/** A run of the working workflow that has not begun: its title, and since when it waits (epoch ms). */
+type WaitingRun = { title: string; since: number }
+
+/** GitHub ends a job that no runner takes within a day; what waits longer waits for a person. */
+const QUEUE_MS = 24 * 3_600_000
+const CLOCKS_MS = 5 * 60_000
+
+/**
+ * Whether a waiting run may be the chain's next job. `startedAt`: when the chain's last job began. The title tells where
+ * the workflow says `run-name: Ralph ${{ inputs.feature }}`; a run that names none of the features may be anybody's. To be
+ * wrong costs little: of two jobs with one generation the second does nothing.
+ */
+export function mayBeNext(
+  run: WaitingRun,
+  chain: { feature: string; startedAt: number },
+  features: readonly string[],
+  now: number,
+): boolean {
+  if (run.since < chain.startedAt - CLOCKS_MS) return false
+  const words = run.title.split(/[\s:,;()[\]"'#]+/)
+  if (features.some((feature) => words.includes(feature))) return words.includes(chain.feature)
+  return now - run.since < QUEUE_MS
+}
+
 /** Looks at every feature once; gives what was done, in one line. */
 export async function resumeLost(context: ActionContext): Promise<string> {
   const { place } = context
@@ -25,20 +49,31 @@ export async function resumeLost(context: ActionContext): Promise<string> {
   const api = createClient({ token: tokenOf(context), url: place.api, warn: (text) => core.warning(text) })
   const { stateNamespace } = await namesByApi(context, api)
   const states = await peekStates(context, stateNamespace)
+  const features = [...states.values()].map((state) => state.feature)
   const resumed: string[] = []
-  let queued: boolean | null = null
+  const held: string[] = []
+  let waiting: WaitingRun[] | null = null
   for (const state of states.values()) {
     const why = whyLost(state, await holderOf(state), Date.now())
     if (why === null) continue
-    // What was dispatched and waits for a runner may be this chain's next job: the next look will tell.
-    queued ??= await isQueued()
-    if (queued) return 'a job waits for a runner: looking again later'
-    await dispatchRun(api, place, workflow, { feature: state.feature, generation: state.generation })
-    resumed.push(`${state.feature} (${why})`)
+    waiting ??= await waitingRuns()
+    const { feature, generation, job } = state
+    const chain = { feature, startedAt: job.startedAt }
+    // The next look will tell.
+    if (waiting.some((run) => mayBeNext(run, chain, features, Date.now()))) {
+      held.push(feature)
+      continue
+    }
+    await dispatchRun(api, place, workflow, { feature, generation })
+    resumed.push(`${feature} (${why})`)
   }
-  return resumed.length === 0 ? 'no chain is lost' : `resumed: ${resumed.join(', ')}`
+  const said = [
+    resumed.length > 0 && `resumed: ${resumed.join(', ')}`,
+    held.length > 0 && `a job waits already, looking again later: ${held.join(', ')}`,
+  ].filter((part) => part !== false)
+  return said.length === 0 ? 'no chain is lost' : said.join('; ')
 
-  async function isQueued(): Promise<boolean> {
+  async function waitingRuns(): Promise<WaitingRun[]> {
     const { owner, repo } = place
     const route = api.rest.actions.listWorkflowRuns
     const { data } = await route({
@@ -46,9 +81,11 @@ export async function resumeLost(context: ActionContext): Promise<string> {
       repo,
       workflow_id: workflow,
       event: 'workflow_dispatch',
-      per_page: 30,
+      per_page: 100,
     })
-    return data.workflow_runs.some((run) => run.status !== 'completed' && run.status !== 'in_progress')
+    return data.workflow_runs
+      .filter((run) => run.status !== 'completed' && run.status !== 'in_progress')
+      .map((run) => ({ title: run.display_title, since: Date.parse(run.run_started_at ?? run.created_at) }))
   }
 
   async function holderOf(state: State): Promise<HolderRun> {

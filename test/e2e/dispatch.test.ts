@@ -261,6 +261,26 @@ test('the schedule fires twice at once: one dispatch takes effect', async () => 
   await oneChain(site)
 })
 
+test('a run waits that may be the next job: the schedule waits with it, but not for one that a person has not approved for days', async () => {
+  await using site = await withResume()
+  dropDispatch(site)
+  await site.go()
+  const { startedAt } = (await site.state()).job
+  const waiting = (title: string, since: number) => {
+    const run = { status: 'waiting', display_title: title, created_at: new Date(since).toISOString() }
+    const body = { total_count: 1, workflow_runs: [run] }
+    return site.github.fault({ path: /\/ralph\.yml\/runs/ }, { status: 200, body })
+  }
+  for (const title of ['Ralph sample', 'Ralph']) {
+    waiting(title, startedAt)
+    assert.deepEqual(await schedule(site), ['a job waits already, looking again later: sample'])
+  }
+  const old = waiting('Ralph', startedAt - 48 * 3_600_000)
+  assert.deepEqual(await schedule(site), ['resumed: sample (the next job was promised and never started)'])
+  assert.equal(old.hits, 1)
+  await oneChain(site)
+})
+
 test('the machine of a job is lost: the schedule resumes, the attempt is given back', async () => {
   await using site = await withResume()
   const middle = site.hold('middle')
