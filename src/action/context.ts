@@ -1,5 +1,6 @@
 // What an action run knows from the runner: the place, the run, the event, the settings. Throws UserError on bad input.
 import { readFile } from 'node:fs/promises'
+import * as core from '@actions/core'
 import { type Api, statusOf } from '../github/client.ts'
 import { gitAuth, type Place, runUrl } from '../github/place.ts'
 import {
@@ -10,7 +11,7 @@ import {
   type Settings,
   wantedConfigFile,
 } from '../settings.ts'
-import { UserError } from '../system/errors.ts'
+import { messageOf, UserError } from '../system/errors.ts'
 import { defaultBranchOf, type RunEvent, readEvent } from './event.ts'
 
 export type ActionContext = {
@@ -20,7 +21,7 @@ export type ActionContext = {
   /** The job's name in the workflow file. */
   job: string
   ref: string
-  /** The workflow's file name, for dispatches. */
+  /** The workflow's file name, for dispatches: the input's, or this one's; another where the configuration names it. */
   workflow: string
   event: RunEvent
   inputs: Record<string, string>
@@ -94,14 +95,45 @@ export async function actionSettings(
   return result
 }
 
+/**
+ * The base branch, and the settings with the configuration file as it stands there. Without an input, the file of the
+ * default branch may name another base. That is one step: what the file there says of a base is not followed.
+ */
+export async function settingsOfBase<Tree extends { read(path: string): Promise<string | null> }>(
+  context: ActionContext,
+  treeOf: (branch: string) => Promise<Tree>,
+): Promise<{ branch: string; tree: Tree; settings: Settings; notes: string[] }> {
+  const { defaultBranch } = context.place
+  const given = context.inputs['base-branch']?.trim() ?? ''
+  const first = given === '' ? defaultBranch : given
+  const tree = await treeOf(first)
+  const read = await actionSettings(context, tree.read, {})
+  const named = given === '' ? read.settings.baseBranch : null
+  if (named === null || named === first) return { ...read, branch: first, tree }
+  const base = await treeOf(named)
+  const { settings, notes } = await actionSettings(context, base.read, {})
+  const other = settings.baseBranch
+  const unheard = `the configuration on ${named} names the base ${other}: not heard, the one on ${defaultBranch} counts`
+  return {
+    branch: named,
+    tree: base,
+    settings: { ...settings, baseBranch: named },
+    notes: other === null || other === named ? notes : [...notes, unheard],
+  }
+}
+
+/** From here on dispatches go to the workflow that the settings name. */
+export function useWorkflow(context: ActionContext, settings: Pick<Settings, 'workflow'>): void {
+  context.workflow = settings.workflow ?? context.workflow
+}
+
 /** Where runs keep their things, without a checkout. A configuration that is broken is left to the jobs that work. */
 export async function namesByApi(
   context: ActionContext,
   api: Api,
-): Promise<Pick<Settings, 'branchPrefix' | 'stateNamespace'>> {
-  const { owner, repo, defaultBranch } = context.place
-  const ref = context.inputs['base-branch']?.trim() || defaultBranch
-  const read = async (path: string): Promise<string | null> => {
+): Promise<Pick<Settings, 'branchPrefix' | 'stateNamespace' | 'workflow'>> {
+  const { owner, repo } = context.place
+  const read = async (ref: string, path: string): Promise<string | null> => {
     try {
       const { data } = await api.rest.repos.getContent({ owner, repo, path, ref })
       return 'content' in data ? Buffer.from(data.content, 'base64').toString('utf8') : null
@@ -110,14 +142,22 @@ export async function namesByApi(
       throw error
     }
   }
-  const plain = {
-    branchPrefix: context.inputs['branch-prefix']?.trim() || 'ralph/',
-    stateNamespace: 'refs/ralph',
+  try {
+    const treeOf = async (branch: string) => ({ read: (path: string) => read(branch, path) })
+    const { settings } = await settingsOfBase(context, treeOf)
+    useWorkflow(context, settings)
+    return settings
+  } catch (error) {
+    const plain = {
+      branchPrefix: context.inputs['branch-prefix']?.trim() || 'ralph/',
+      stateNamespace: 'refs/ralph',
+      workflow: context.inputs.workflow?.trim() || null,
+    }
+    core.warning(
+      `the configuration could not be read, so branches are looked for at ${plain.branchPrefix} and the state at ${plain.stateNamespace}: ${messageOf(error)}`,
+    )
+    return plain
   }
-  return actionSettings(context, read, {}).then(
-    ({ settings }) => settings,
-    () => plain,
-  )
 }
 
 function nonEmpty(inputs: Readonly<Record<string, string>>): Record<string, string> {

@@ -5,7 +5,7 @@ import type { Settings } from '../settings.ts'
 import { UserError } from '../system/errors.ts'
 import { redactFiles } from '../system/files.ts'
 import { openWorkshop, type Workshop } from '../wire.ts'
-import { type ActionContext, actionSettings, remoteOf } from './context.ts'
+import { type ActionContext, actionSettings, remoteOf, settingsOfBase, useWorkflow } from './context.ts'
 import { reclaimFiles } from './runner.ts'
 
 const IDENTITY = {
@@ -58,30 +58,30 @@ export function openFor(
 /** The settings of the trusted side: inputs, and the configuration file as the base branch has it, now or `at` a commit. */
 export async function trusted(context: ActionContext, token: string, at: string | null = null) {
   using early = await openFor(context, await firstSettings(context), token)
-  const base = await baseOf(context, early, at)
-  const read = await actionSettings(context, (path) => early.repository.read(base.sha, path), {})
-  return { ...read, base }
+  const { store, repository } = early
+  const treeOf = async (branch: string) => {
+    const sha = at ?? (await store.head(branch))
+    if (sha === null) throw noBase(context, branch)
+    await store.fetch([sha], 'tip')
+    return { sha, read: (path: string) => repository.read(sha, path) }
+  }
+  const { branch, tree, settings, notes } = await settingsOfBase(context, treeOf)
+  useWorkflow(context, settings)
+  return { settings, notes, base: { branch, sha: tree.sha } }
 }
 
-async function baseOf(
-  context: ActionContext,
-  workshop: Workshop,
-  at: string | null,
-): Promise<{ branch: string; sha: string }> {
-  const branch = context.inputs['base-branch']?.trim() || context.place.defaultBranch
-  const sha = at ?? (await workshop.store.head(branch))
-  if (sha === null) {
-    throw new UserError([
-      {
-        path: 'input base-branch',
-        found: branch,
-        expected: 'a branch of this repository',
-        fix: 'create it, or name another',
-      },
-    ])
-  }
-  await workshop.store.fetch([sha], 'tip')
-  return { branch, sha }
+function noBase(context: ActionContext, branch: string): UserError {
+  const isInput = context.inputs['base-branch']?.trim() === branch
+  return new UserError([
+    {
+      path: isInput
+        ? 'input base-branch'
+        : `baseBranch in the configuration on ${context.place.defaultBranch}`,
+      found: branch,
+      expected: 'a branch of this repository',
+      fix: 'create it, or name another',
+    },
+  ])
 }
 
 export function pick(

@@ -35,20 +35,10 @@ export function mayBeNext(
 /** Looks at every feature once; gives what was done, in one line. */
 export async function resumeLost(context: ActionContext): Promise<string> {
   const { place } = context
-  const workflow = context.inputs.workflow?.trim() ?? ''
-  if (workflow === '') {
-    throw new UserError([
-      {
-        path: 'input workflow',
-        found: 'nothing',
-        expected: 'the file name of the workflow that works',
-        fix: 'write workflow: ralph.yml; this workflow only resumes',
-      },
-    ])
-  }
   const api = createClient({ token: tokenOf(context), url: place.api, warn: (text) => core.warning(text) })
-  const { stateNamespace } = await namesByApi(context, api)
-  const states = await peekStates(context, stateNamespace)
+  const names = await namesByApi(context, api)
+  const workflow = names.workflow ?? noWorkflow()
+  const states = await peekStates(context, names.stateNamespace)
   const features = [...states.values()].map((state) => state.feature)
   const resumed: string[] = []
   const held: string[] = []
@@ -100,4 +90,15 @@ export async function resumeLost(context: ActionContext): Promise<string> {
       return null
     }
   }
+}
+
+function noWorkflow(): never {
+  throw new UserError([
+    {
+      path: 'input workflow',
+      found: 'nothing',
+      expected: 'the file name of the workflow that works',
+      fix: 'write workflow: ralph.yml; this workflow only resumes',
+    },
+  ])
 }
