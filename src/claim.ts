@@ -132,7 +132,8 @@ export function chooseFeature(
 export type ClaimRequest = {
   feature: string | null
   branchPrefix: string
-  base: { branch: string; sha: string }
+  /** `defaultBranch`: no feature's own either; left out where it is not known. */
+  base: { branch: string; sha: string; defaultBranch?: string }
   /** The checkout to look for stories in, too (CLI). */
   workTree: string | null
   /** Only a job of this generation goes on; null for a kick-off by a person. */
@@ -198,7 +199,63 @@ export async function claim(
   if (found !== null) return resume(found, request, store, repository, seen.notes, file)
   if (file === null)
     throw new UserError([{ path: 'feature', found: name, expected: 'a prd.json', fix: 'commit one' }])
-  return begin(file, request, store, repository, seen.notes)
+  const branch = file.prd.branchName === '' ? `${request.branchPrefix}${name}` : file.prd.branchName
+  refuseShared(branch, `${file.path}: branchName`, request.base)
+  const head = await store.head(branch)
+  const isOurs =
+    head === null ||
+    branch === `${request.branchPrefix}${name}` ||
+    (newest !== null && (await store.load(newest))?.state.branch === branch) ||
+    (await madeByRun(branch, head, file, git, objects, store, request))
+  if (!isOurs) throw foreignBranch(branch, file, request)
+  return begin(file, branch, head, request, store, repository, seen.notes)
+}
+
+type Base = ClaimRequest['base']
+
+/** The base and the default branch are people's. Throws UserError. */
+function refuseShared(branch: string, path: string, base: Base): void {
+  if (branch !== base.branch && branch !== base.defaultBranch) return
+  const fix =
+    branch === base.branch
+      ? 'go to the branch that the run starts from (git switch …), or give the feature a branch of its own: Ralph never commits to the base'
+      : 'leave branchName out, or name a branch of its own: Ralph never commits to the default branch'
+  throw new UserError([{ path, found: branch, expected: 'a branch of its own', fix }])
+}
+
+/**
+ * Whether a branch whose state is lost plainly is a run's of this feature: its prd.json names the branch and the run, and
+ * a commit beyond the base is that run's. The prd.json alone may have come with what people merged.
+ */
+async function madeByRun(
+  branch: string,
+  head: string,
+  { name }: Feature,
+  git: Git,
+  objects: CatFile,
+  store: Store,
+  { base, branchPrefix }: ClaimRequest,
+): Promise<boolean> {
+  await store.fetch([head], 'tip')
+  const { features } = await findFeatures(git, objects, { commit: head, workTree: null }, branchPrefix)
+  const prd = features.find((feature) => feature.name === name)?.prd
+  const nonce = prd?.run.control.nonce
+  if (prd?.branchName !== branch || typeof nonce !== 'string' || !/^[0-9a-f-]{36}$/.test(nonce)) return false
+  await store.fetch([head, base.sha], 'whole')
+  const range = `${base.sha}..${head}`
+  const args = ['rev-list', '-n', '1', '--fixed-strings', `--grep=Ralph-Run: ${nonce}`, range, '--']
+  return (await git.line(args)) !== ''
+}
+
+function foreignBranch(branch: string, file: Feature, { branchPrefix }: ClaimRequest): UserError {
+  return new UserError([
+    {
+      path: `${file.path}: branchName`,
+      found: `${branch}, which is there already and was not made by a run of ${file.name}`,
+      expected: "a branch of Ralph's own, or one that is not there yet",
+      fix: `leave branchName out (then it is ${branchPrefix}${file.name}), or name another branch`,
+    },
+  ])
 }
 
 async function resume(
@@ -211,6 +268,9 @@ async function resume(
 ): Promise<Claimed> {
   const { state } = found
   const { lease } = state
+  // It was not when the run began.
+  if (state.branch === request.base.defaultBranch)
+    refuseShared(state.branch, `the branch of ${state.feature}`, request.base)
   if (lease !== null && (await request.alive(lease))) throw new Held(lease, state.feature)
   if (request.generation !== null && request.generation !== state.generation) {
     throw new Superseded(request.generation, state.generation)
@@ -220,7 +280,7 @@ async function resume(
   const said = fresh || file === null ? notes : [...notes, ...(await editedAtBase(state, file, repository))]
   // Nothing was opened yet: the fork point is where the base is now.
   const prd = fresh && file !== null ? { ...asImported(file.prd), run: state.prd.run } : state.prd
-  const base = fresh ? request.base : state.base
+  const base = fresh ? startOf(request) : state.base
   const green = fresh ? request.base.sha : state.green
   const moved = request.base.sha !== state.base.sha
   const baseline = fresh && moved ? 'pending' : state.baseline
@@ -239,6 +299,10 @@ async function editedAtBase(state: State, file: Feature, repository: Repository)
   return [
     `${file.path} was changed on ${state.base.branch} after the run had begun: edit it on ${state.branch} for this run to see it`,
   ]
+}
+
+function startOf({ base }: ClaimRequest): State['base'] {
+  return { branch: base.branch, sha: base.sha }
 }
 
 function digestOf(text: string): string {
@@ -285,24 +349,14 @@ function started(state: State, request: ClaimRequest, job: Job): State {
 
 async function begin(
   file: Feature,
+  branch: string,
+  head: string | null,
   request: ClaimRequest,
   store: Store,
   repository: Repository,
   notes: string[],
 ): Promise<Claimed> {
   const folder = file.folder ?? `.ralph/${request.today}-${file.name}`
-  const branch = file.prd.branchName === '' ? `${request.branchPrefix}${file.name}` : file.prd.branchName
-  if (branch === request.base.branch) {
-    throw new UserError([
-      {
-        path: `${file.path}: branchName`,
-        found: branch,
-        expected: 'a branch of its own',
-        fix: `go to the branch that the run starts from (git switch …), or give the feature a branch of its own: Ralph never commits to the base`,
-      },
-    ])
-  }
-  const head = await store.head(branch)
   const control: Control = {
     ...emptyControl(),
     lastComment: head === null ? 0 : await request.firstComment(branch),
@@ -314,7 +368,7 @@ async function begin(
     storiesDigest: file.digest,
     folder,
     branch,
-    base: request.base,
+    base: startOf(request),
     nonce: randomUUID(),
     generation: 0,
     // The file cannot bring limits, usage or control of its own: those are Ralph's.

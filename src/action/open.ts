@@ -67,7 +67,8 @@ export async function trusted(context: ActionContext, token: string, at: string 
   }
   const { branch, tree, settings, notes } = await settingsOfBase(context, treeOf)
   useWorkflow(context, settings)
-  return { settings, notes, base: { branch, sha: tree.sha } }
+  const { defaultBranch } = context.place
+  return { settings, notes, base: { branch, sha: tree.sha, defaultBranch } }
 }
 
 function noBase(context: ActionContext, branch: string): UserError {

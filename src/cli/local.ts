@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { checkDirt, chooseFeature, emptyControl, findFeatures, newJob } from '../claim.ts'
+import { type ClaimRequest, checkDirt, chooseFeature, emptyControl, findFeatures, newJob } from '../claim.ts'
 import { featureOfFolder } from '../git/features.ts'
 import { ownFiles, recordMessage } from '../loop/files.ts'
 import { expired } from '../loop/lease.ts'
@@ -21,7 +21,7 @@ import type { Context } from './context.ts'
 export type LocalRun = {
   settings: Settings
   workshop: Workshop
-  base: { branch: string; sha: string }
+  base: ClaimRequest['base']
   alive(lease: Lease): Promise<boolean>
   /** Ends what a dead holder on this machine has left running. */
   bury(lease: Lease): Promise<void>
@@ -59,7 +59,7 @@ export async function openLocal(
   return {
     settings,
     workshop,
-    base,
+    base: { ...base, ...(await defaultBranchOf(workshop)) },
     // A process on this machine can be asked; of one elsewhere only its time is known.
     alive: async (lease) =>
       lease.host === hostname() ? processLives(lease.pid, lease.startTime) : !expired(lease, Date.now()),
@@ -86,6 +86,15 @@ async function baseOf(workshop: Workshop, settings: Settings, branch: string, he
       fix: 'create it, or name another',
     },
   ])
+}
+
+/** As far as a clone tells: by its remote, else by the usual names. */
+async function defaultBranchOf({ git, store }: Workshop): Promise<{ defaultBranch?: string }> {
+  const remote = ['symbolic-ref', '-q', '--short', 'refs/remotes/origin/HEAD']
+  const { code, stdout } = await git.onClone(remote, { accept: [1, 128] })
+  if (code === 0) return { defaultBranch: stdout.trim().replace(/^origin\//, '') }
+  for (const name of ['main', 'master']) if ((await store.head(name)) !== null) return { defaultBranch: name }
+  return {}
 }
 
 async function look(

@@ -155,6 +155,35 @@ test('a branch that may not be pushed; when the rule is mended, the next run goe
   assert.equal(outputsOf(await site.go()).outcome, 'complete', site.log())
 })
 
+for (const [name, branch, inputs, fix] of [
+  ['a branch of other people', 'release', {}, /leave branchName out \(then it is ralph\/sample\)/],
+  [
+    'the default branch beside another base',
+    'main',
+    { 'base-branch': 'develop' },
+    /never commits to the def/,
+  ],
+  ['the base', 'develop', { 'base-branch': 'develop' }, /never commits to the base/],
+] as const) {
+  test(`branchName is ${name}: refused, and nothing is written there`, async () => {
+    // As if a run had written it: what stands in the file alone is no proof.
+    const control = { nonce: '00000000-0000-4000-8000-000000000000' }
+    const stories = JSON.stringify({ ...JSON.parse(prd(STORIES, branch)), run: { control } })
+    await using site = await openSite({
+      stories: STORIES,
+      script: SCRIPT,
+      inputs,
+      files: { '.ralph/2026-01-31-sample/prd.json': stories },
+    })
+    const { github } = site
+    for (const other of ['develop', 'release']) await github.commit(other, { 'src/other.mjs': '' }, 'theirs')
+    const before = await github.bare.run(['for-each-ref'])
+    const found = new RegExp(`prd\\.json: branchName: found ${branch}[, ]`)
+    await refused(site, await site.go(), [found, fix])
+    assert.equal(await github.bare.run(['for-each-ref']), before)
+  })
+}
+
 test('a job that may not start the next one: what was done is kept, and the next run goes on', async () => {
   await using site = await openSite({
     stories: [story('US-001', 'one'), story('US-002', 'two')],

@@ -403,3 +403,27 @@ test('a submodule that the agent removes, or empties of its `.git`, is put back'
   assert.deepEqual(await at.sessions(), ['US-001/1', 'US-001/2'])
   assert.equal(at.git('status', '--porcelain'), '')
 })
+
+test('branchName is the default branch, or one of other people: exit 64, and no branch moves', async () => {
+  const path = '.ralph/2026-01-31-sample/prd.json'
+  await using at = await place(['US-001'], { 'US-001': [good('US-001')] })
+  at.git('branch', 'release')
+  at.git('switch', '-q', '-c', 'develop')
+  const prd: Record<string, unknown> = JSON.parse(await readFile(join(at.repository, path), 'utf8'))
+  const run = async (branchName: string) => {
+    await writeFile(join(at.repository, path), JSON.stringify({ ...prd, branchName }))
+    at.git('commit', '-q', '-a', '-m', branchName)
+    const before = at.git('for-each-ref')
+    const ended = await at.run(GOOD)
+    assert.equal(ended.code, 64, ended.err)
+    assert.equal(at.git('for-each-ref'), before)
+    return ended.err
+  }
+  assert.match(await run('main'), /branchName: found main, .*\n.*never commits to the default branch/)
+  assert.match(await run('release'), /branchName: found release, which is there already/)
+  at.git('branch', 'trunk')
+  at.git('update-ref', 'refs/remotes/origin/trunk', 'main')
+  at.git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/trunk')
+  assert.match(await run('trunk'), /branchName: found trunk, .*\n.*never commits to the default branch/)
+  assert.deepEqual(await at.sessions(), [])
+})

@@ -491,6 +491,33 @@ test('the state is deleted while a job works: that job moves nothing more; the n
   assert.equal((await site.github.pulls()).length, 1)
 })
 
+test('the state is deleted, and the branch has a name of its own: it is known by what a run wrote there', async () => {
+  const named = { schemaVersion: 2, project: 'Sample', branchName: 'work/sample', userStories: STORIES }
+  const inputs = { ...QUICK, 'iterations-per-job': '1', redispatch: 'false' }
+  await using site = await openSite({
+    stories: STORIES,
+    script: SCRIPT,
+    inputs,
+    files: { [PRD]: JSON.stringify(named) },
+  })
+  assert.equal(outputsOf(await site.go()).outcome, 'continued', site.log())
+  await site.github.bare.run(['update-ref', '-d', 'refs/ralph/2026-01-31-sample'])
+  const before = (await site.github.head('work/sample')) ?? ''
+  assert.equal(outputsOf(await site.go()).outcome, 'complete', site.log())
+  assert.match(site.log(), /the state of sample was lost; it goes on from work\/sample as it stands/)
+  const after = (await site.github.head('work/sample')) ?? ''
+  assert.ok(await site.github.bare.isAncestor(before, after))
+  assert.equal((await site.sessions()).length, 2)
+})
+
+test('people made the branch before the first run, with nothing but stories: it is taken', async () => {
+  await using site = await openSite({ stories: STORIES, script: SCRIPT, inputs: QUICK })
+  await site.github.commit(BRANCH, { 'notes.md': 'mine\n' }, 'Stories', 'alice')
+  await site.go()
+  await completed(site)
+  assert.notEqual(await site.github.read(BRANCH, 'notes.md'), null)
+})
+
 test('people push at once whenever a story is published: every commit of theirs is joined, none of ours is lost', async () => {
   await using site = await openSite({
     stories: STORIES,
