@@ -33,7 +33,7 @@ export class Held extends Error {
   readonly lease: Lease
   constructor(lease: Lease, feature: string) {
     super(
-      `${sayHolder(lease)} works on ${feature} since its lease holds until ${new Date(lease.expiresAt).toISOString()}`,
+      `${sayHolder(lease)} works on ${feature}; its lease holds until ${new Date(lease.expiresAt).toISOString()}`,
     )
     this.name = 'Held'
     this.lease = lease

@@ -38,6 +38,8 @@ export type Sources = {
   flags?: Readonly<Record<string, string | boolean | readonly string[] | undefined>>
   /** The configuration file as it stands on the trusted side. */
   file?: { path: string; text: string } | null
+  /** Keys of the file that this reader has no use for: they are not looked at, nor the variables that they name. */
+  unused?: readonly string[]
   /** The variables that `${NAME}` in the file may name. */
   env: Readonly<Record<string, string | undefined>>
   surface: Surface
@@ -53,7 +55,7 @@ export function readSettings(sources: Sources): SettingsResult {
   const layers = [
     flagLayer(sources.flags ?? {}, report),
     inputLayer(sources.inputs ?? {}, report),
-    ...(sources.file ? [fileLayer(sources.file, sources.env, report)] : []),
+    ...(sources.file ? [fileLayer(sources.file, sources.env, sources.unused ?? [], report)] : []),
   ]
   const chosen = new Map<string, Chosen>()
   for (const row of settingRows) chosen.set(row.field, choose(row, layers, sources.surface, report))

@@ -64,6 +64,13 @@ function workflowFile(ref: string): string {
   return ref.split('@')[0]?.split('/').at(-1) ?? ''
 }
 
+/** Settings that hold keys: a job that pushes nothing has no use for them, and should not be given them. */
+const KEYS = ['token', 'publishToken', 'notify']
+
+function pushes({ event, inputs }: ActionContext): boolean {
+  return event.kind === 'dispatch' && !['work', 'gate', 'resume-lost'].includes(inputs.command?.trim() ?? '')
+}
+
 /** The settings, with the configuration file as it stands at `base`: never the one on the feature's branch. */
 export async function actionSettings(
   context: ActionContext,
@@ -90,7 +97,8 @@ export async function actionSettings(
       },
     ])
   }
-  const result = readSettings({ inputs, file, env: context.env, surface: 'action' })
+  const unused = pushes(context) ? [] : KEYS
+  const result = readSettings({ inputs, file, unused, env: context.env, surface: 'action' })
   if (!result.ok) throw new UserError(result.mistakes)
   return result
 }

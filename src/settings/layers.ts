@@ -85,7 +85,12 @@ const fileKeys = settingRows.map((row) => row.key)
 const knownKeys = new Set<string>([...fileKeys, ...agnosticKeys])
 
 /** The configuration file: YAML or JSON by its name's ending, our keys in camelCase or seed 4's. */
-export function fileLayer(file: { path: string; text: string }, env: Place['env'], report: Report): Layer {
+export function fileLayer(
+  file: { path: string; text: string },
+  env: Place['env'],
+  unused: readonly string[],
+  report: Report,
+): Layer {
   const layer: Layer = { rank: 1, given: new Map(), failed: new Set() }
   const at: Place = { root: oneLine(file.path), keys: [], env, report }
   const tree = parseText(at, /\.json$/i.test(file.path) ? 'json' : 'yaml', file.text)
@@ -96,7 +101,7 @@ export function fileLayer(file: { path: string; text: string }, env: Place['env'
   }
   for (const [key, value] of tree) {
     // Editors find a schema by this key; it is no setting.
-    if (key === '$schema') continue
+    if (key === '$schema' || unused.includes(key)) continue
     const place = below(at, key)
     if (!knownKeys.has(key)) unknownKey(place, key, [...knownKeys])
     else if (!agnosticKeys.some((name) => name === key) && !isUnset(place, value)) {

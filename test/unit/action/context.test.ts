@@ -61,3 +61,21 @@ test('a workflow that the configuration names gets the dispatches; an input wins
     assert.equal(context.workflow, expected)
   }
 })
+
+test('a job that pushes nothing reads no key that the configuration names', async () => {
+  const dispatch = { kind: 'dispatch', inputs: {}, feature: null, generation: null } as const
+  const files = { main: `publishToken: \${RALPH_APP_TOKEN}\nmaxAttempts: 2\n` }
+  for (const [event, command] of [
+    [dispatch, 'work'],
+    [dispatch, 'gate'],
+    [{ kind: 'schedule' }, ''],
+  ] as const) {
+    const context = { ...contextOf({ command }), event }
+    const { settings } = await settingsOfBase(context, repository(files).treeOf)
+    assert.deepEqual([settings.publishToken, settings.maxAttempts], [null, 2])
+  }
+  for (const command of ['claim', 'land', '']) {
+    const context = { ...contextOf({ command }), event: dispatch }
+    await assert.rejects(settingsOfBase(context, repository(files).treeOf), /publishToken.*RALPH_APP_TOKEN/s)
+  }
+})
