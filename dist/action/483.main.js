@@ -57,6 +57,8 @@ __webpack_require__.d(__webpack_exports__, {
   resumeLost: () => (/* binding */ resumeLost)
 });
 
+// UNUSED EXPORTS: mayBeNext
+
 // EXTERNAL MODULE: ./node_modules/@actions/core/lib/core.js + 20 modules
 var core = __webpack_require__(3218);
 // EXTERNAL MODULE: ./lib/github/client.js + 21 modules
@@ -116,38 +118,54 @@ var peek = __webpack_require__(1307);
 
 
 
+/** GitHub ends a job that no runner takes within a day; what waits longer waits for a person. */
+const QUEUE_MS = 24 * 3_600_000;
+const CLOCKS_MS = 5 * 60_000;
+/**
+ * Whether a waiting run may be the chain's next job. `startedAt`: when the chain's last job began. The title tells where
+ * the workflow says `run-name: Ralph ${{ inputs.feature }}`; a run that names none of the features may be anybody's. To be
+ * wrong costs little: of two jobs with one generation the second does nothing.
+ */
+function mayBeNext(run, chain, features, now) {
+    if (run.since < chain.startedAt - CLOCKS_MS)
+        return false;
+    const words = run.title.split(/[\s:,;()[\]"'#]+/);
+    if (features.some((feature) => words.includes(feature)))
+        return words.includes(chain.feature);
+    return now - run.since < QUEUE_MS;
+}
 /** Looks at every feature once; gives what was done, in one line. */
 async function resumeLost(context) {
     const { place } = context;
-    const workflow = context.inputs.workflow?.trim() ?? '';
-    if (workflow === '') {
-        throw new errors/* UserError */.yo([
-            {
-                path: 'input workflow',
-                found: 'nothing',
-                expected: 'the file name of the workflow that works',
-                fix: 'write workflow: ralph.yml; this workflow only resumes',
-            },
-        ]);
-    }
     const api = (0,client/* createClient */.UU)({ token: (0,action_context/* tokenOf */.B9)(context), url: place.api, warn: (text) => core/* warning */.$e(text) });
-    const { stateNamespace } = await (0,action_context/* namesByApi */.C9)(context, api);
-    const states = await (0,peek/* peekStates */.o)(context, stateNamespace);
+    const names = await (0,action_context/* namesByApi */.C9)(context, api);
+    const workflow = names.workflow ?? noWorkflow();
+    const states = await (0,peek/* peekStates */.o)(context, names.stateNamespace);
+    const features = [...states.values()].map((state) => state.feature);
     const resumed = [];
-    let queued = null;
+    const held = [];
+    let waiting = null;
     for (const state of states.values()) {
         const why = whyLost(state, await holderOf(state), Date.now());
         if (why === null)
             continue;
-        // What was dispatched and waits for a runner may be this chain's next job: the next look will tell.
-        queued ??= await isQueued();
-        if (queued)
-            return 'a job waits for a runner: looking again later';
-        await (0,dispatch/* dispatchRun */.e)(api, place, workflow, { feature: state.feature, generation: state.generation });
-        resumed.push(`${state.feature} (${why})`);
+        waiting ??= await waitingRuns();
+        const { feature, generation, job } = state;
+        const chain = { feature, startedAt: job.startedAt };
+        // The next look will tell.
+        if (waiting.some((run) => mayBeNext(run, chain, features, Date.now()))) {
+            held.push(feature);
+            continue;
+        }
+        await (0,dispatch/* dispatchRun */.e)(api, place, workflow, { feature, generation });
+        resumed.push(`${feature} (${why})`);
     }
-    return resumed.length === 0 ? 'no chain is lost' : `resumed: ${resumed.join(', ')}`;
-    async function isQueued() {
+    const said = [
+        resumed.length > 0 && `resumed: ${resumed.join(', ')}`,
+        held.length > 0 && `a job waits already, looking again later: ${held.join(', ')}`,
+    ].filter((part) => part !== false);
+    return said.length === 0 ? 'no chain is lost' : said.join('; ');
+    async function waitingRuns() {
         const { owner, repo } = place;
         const route = api.rest.actions.listWorkflowRuns;
         const { data } = await route({
@@ -155,9 +173,11 @@ async function resumeLost(context) {
             repo,
             workflow_id: workflow,
             event: 'workflow_dispatch',
-            per_page: 30,
+            per_page: 100,
         });
-        return data.workflow_runs.some((run) => run.status !== 'completed' && run.status !== 'in_progress');
+        return data.workflow_runs
+            .filter((run) => run.status !== 'completed' && run.status !== 'in_progress')
+            .map((run) => ({ title: run.display_title, since: Date.parse(run.run_started_at ?? run.created_at) }));
     }
     async function holderOf(state) {
         const id = state.lease?.runId ?? state.control.mendedRun;
@@ -173,6 +193,16 @@ async function resumeLost(context) {
             return null;
         }
     }
+}
+function noWorkflow() {
+    throw new errors/* UserError */.yo([
+        {
+            path: 'input workflow',
+            found: 'nothing',
+            expected: 'the file name of the workflow that works',
+            fix: 'write workflow: ralph.yml; this workflow only resumes',
+        },
+    ]);
 }
 
 

@@ -418,7 +418,9 @@ function createConversation(api, place, warn) {
         },
         async reply(pull, comment, body) {
             const marker = `<!-- ralph:reply:${comment} -->`;
-            await say(pull, marker, `${marker}\n${body}`);
+            // The run that the comment started answers where nobody works, and the next job reads the comment all the same.
+            if ((await own(pull, marker)) === null)
+                await say(pull, marker, `${marker}\n${body}`);
         },
         async mayWrite(login) {
             const before = permissions.get(login);
@@ -705,7 +707,7 @@ const ESCAPES =
 const UNSEEN = /(?<=[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200c\u200d](?=[\p{L}\p{Extended_Pictographic}])|(?<=\p{Emoji})[\ufe0e\ufe0f]|([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])/gu;
 // More marks on one letter than any script needs only paint over the neighbouring lines.
 const HEAPED = /(\p{M}{5})\p{M}+/gu;
-/** Zero width: parts what GitHub would act on (`@name`, `#1`, `http://`) and is not seen. */
+/** Zero width: parts what GitHub would act on (`@name`, `#1`, `http://`, `:tada:`) and is not seen. */
 const BREAK = '\u200b';
 /** The text without escape sequences, controls and invisible marks; line feeds and tabs stay, `\r` is a line feed. */
 function plainLines(text) {
@@ -758,13 +760,15 @@ function subjectText(text, max = 100) {
     const line = titleText(text, max).replace(/\[(?=[^\]]*\b(?:skip|no)\b)|\*(?=\*\*NO_CI)/gi, `$&${BREAK}`);
     return cut(line, max);
 }
-/** Mentions, references to issues and links, put out of action: GitHub looks for them after markdown was rendered. */
+/** Mentions, references to issues, links and emoji codes, put out of action: GitHub looks for them after markdown was rendered. */
 function quiet(line) {
-    return line
+    return (line
         .replace(/[@#]/g, `$&${BREAK}`)
         .replace(/\bGH-(?=\d)/gi, `$&${BREAK}`)
         .replace(/:(?=\/\/)/g, `:${BREAK}`)
-        .replace(/\bwww(?=\.)/gi, `$&${BREAK}`);
+        // A line number (`a.ts:12:5`) stays as it can be copied; of numbers only these two are emoji.
+        .replace(/:(?=(?!\d+:)[\w+-]+:|(?:100|1234):)/g, `:${BREAK}`)
+        .replace(/\bwww(?=\.)/gi, `$&${BREAK}`));
 }
 /** Inside of code nothing is escaped; a marker of ours there must still not be found by whoever looks for one. */
 function unmarked(text) {
@@ -857,7 +861,7 @@ const COMMANDS = [
     ['add -- title', 'a new story; the lines below are its description and criteria'],
     ['verify', 'run the final verification now'],
     ['limit iterations +20', 'raise a limit; `limit cost +5` raises the one in dollars'],
-    ['status', 'bring the summary up to date'],
+    ['status', 'a 🚀 and no more: the summary shows how it stands'],
     ['help', 'this list'],
 ];
 /** The commands as a table. */

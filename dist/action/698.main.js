@@ -2,6 +2,201 @@ export const id = 698;
 export const ids = [698];
 export const modules = {
 
+/***/ 3157:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+
+// EXPORTS
+__webpack_require__.d(__webpack_exports__, {
+  h: () => (/* binding */ withCredentialsAside)
+});
+
+// EXTERNAL MODULE: ./node_modules/@actions/core/lib/core.js + 20 modules
+var core = __webpack_require__(3218);
+// EXTERNAL MODULE: external "node:fs/promises"
+var promises_ = __webpack_require__(1455);
+// EXTERNAL MODULE: external "node:os"
+var external_node_os_ = __webpack_require__(8161);
+// EXTERNAL MODULE: external "node:path"
+var external_node_path_ = __webpack_require__(6760);
+// EXTERNAL MODULE: ./lib/system/files.js
+var files = __webpack_require__(1870);
+// EXTERNAL MODULE: ./lib/git/git.js
+var git = __webpack_require__(5216);
+;// CONCATENATED MODULE: ./lib/git/credentials.js
+// Sets the credentials that actions/checkout left for later steps out of the agent's sight, and puts them back.
+
+
+
+
+
+const HEADER = /^http\.(?:.*\.)?extraheader$/;
+/** checkout with `ssh-key`: `ssh -i "<RUNNER_TEMP>/<uuid>" -o …` (facts/github-actions.md 7) */
+const KEY_FILE = /(?:^|\s)-i\s+(?:"([^"]+)"|(\S+))/;
+/**
+ * Looks for authorization headers and key files that the checkout in `directory` uses: in `.git` (checkout before v6, also
+ * of submodules and of further checkouts inside) and below RUNNER_TEMP (v6 and later, of whatever checkout, and SSH keys).
+ * A folder that is no repository has none.
+ */
+async function setCredentialsAside(directory, env) {
+    const gitDir = (0,external_node_path_.join)(directory, '.git');
+    const temp = env.RUNNER_TEMP;
+    const configs = [...(await configsOf(gitDir)), ...(await others(directory, temp))];
+    const isOurs = (file) => configs.includes(file) ||
+        [gitDir, temp].some((folder) => folder !== undefined && file.startsWith((0,external_node_path_.resolve)(folder) + external_node_path_.sep));
+    const secrets = [];
+    const remaining = new Set();
+    const found = new Map();
+    for (const config of configs) {
+        for (const { origin, key, value } of await settingsOf(config, directory, env)) {
+            const file = (0,external_node_path_.resolve)(directory, origin);
+            if (HEADER.test(key) && value !== '') {
+                secrets.push(...secretsIn(value));
+                if (isOurs(file))
+                    found.set(file, 'header');
+                else
+                    remaining.add(file);
+            }
+            // Not checkout's: told, and kept out of what we say.
+            const inUrl = /^(?:url\..*\.(?:push)?insteadof|remote\..*\.(?:push)?url)$/.test(key)
+                ? userInfo(`${key} ${value}`)
+                : [];
+            secrets.push(...inUrl);
+            if (inUrl.length > 0 || (key === 'credential.helper' && /\bstore\b/.test(value)))
+                remaining.add(file);
+            const match = key === 'core.sshcommand' ? KEY_FILE.exec(value) : null;
+            const identity = match?.[1] ?? match?.[2];
+            if (identity !== undefined && isOurs((0,external_node_path_.resolve)(directory, identity)))
+                found.set((0,external_node_path_.resolve)(directory, identity), 'key');
+        }
+    }
+    const kept = [];
+    for (const [file, kind] of found) {
+        const bytes = await (0,files/* readRegular */.VX)(file);
+        if (bytes === null)
+            continue;
+        kept.push({ file, place: await placeOf(file), bytes, mode: (await (0,promises_.lstat)(file)).mode & 0o777 });
+        if (kind === 'key')
+            await (0,files/* replaceFile */.fR)(file, '');
+        else
+            for (const key of await headersIn(file, directory, env))
+                await unset(file, key, directory, env);
+    }
+    return {
+        secrets: [...new Set(secrets)],
+        remaining: [...remaining].map((file) => file.replace((0,external_node_os_.homedir)(), '~')),
+        async putBack() {
+            const left = [];
+            for (const { file, place, bytes, mode } of kept) {
+                if ((await placeOf(file)) !== place) {
+                    left.push(file);
+                    continue;
+                }
+                await (0,files/* replaceFile */.fR)(file, bytes);
+                await (0,promises_.chmod)(file, mode);
+            }
+            return left;
+        },
+    };
+}
+/** The folder of a file, wherever its path leads; null where there is none. */
+async function placeOf(file) {
+    const folder = (0,external_node_path_.dirname)(file);
+    const [path, found] = [await (0,promises_.realpath)(folder).catch(() => null), await (0,promises_.stat)(folder).catch(() => null)];
+    return path === null || found === null ? null : `${path} ${found.dev} ${found.ino}`;
+}
+/** Of further checkouts: what v6 and later keep in RUNNER_TEMP, and `.git/config` up to two folders below. */
+async function others(directory, temp) {
+    const names = temp === undefined ? [] : await (0,promises_.readdir)(temp).catch(() => []);
+    const found = names
+        .filter((name) => /^git-credentials-.*\.config$/.test(name))
+        .map((name) => (0,external_node_path_.join)(temp ?? '', name));
+    const look = async (folder, depth) => {
+        const inside = await (0,promises_.readdir)(folder, { withFileTypes: true }).catch(() => []);
+        for (const one of inside.filter((each) => each.isDirectory() && each.name !== '.git')) {
+            const at = (0,external_node_path_.join)(folder, one.name);
+            const config = (0,external_node_path_.join)(at, '.git', 'config');
+            if ((await (0,promises_.lstat)(config).catch(() => null))?.isFile() === true)
+                found.push(config);
+            if (depth > 1 && one.name !== 'node_modules')
+                await look(at, depth - 1);
+        }
+    };
+    await look(directory, 2);
+    return found;
+}
+/** The clone's configuration, and that of its submodules. */
+async function configsOf(gitDir) {
+    const modules = await (0,promises_.readdir)((0,external_node_path_.join)(gitDir, 'modules'), { recursive: true }).catch(() => []);
+    const inside = modules.filter((name) => name === 'config' || name.endsWith(`${external_node_path_.sep}config`));
+    return ['config', ...inside.map((name) => (0,external_node_path_.join)('modules', name))].map((name) => (0,external_node_path_.join)(gitDir, name));
+}
+async function settingsOf(config, directory, env) {
+    // The clone itself is asked with its includes, which hold for the place of the repository.
+    const own = config === (0,external_node_path_.join)(directory, '.git', 'config');
+    const scope = own ? [] : ['--file', config];
+    const args = ['-c', 'safe.directory=*', 'config', '--list', '-z', '--show-origin', '--includes', ...scope];
+    const listed = await (0,git/* runPlain */.OZ)(args, directory, env, own ? { GIT_CONFIG_GLOBAL: globalConfig(env) } : {}).catch(() => '');
+    const fields = listed.split('\0');
+    const settings = [];
+    for (let at = 0; at + 1 < fields.length; at += 2) {
+        const [origin = '', entry = ''] = [fields[at], fields[at + 1]];
+        const end = entry.indexOf('\n');
+        if (!origin.startsWith('file:') || end < 0)
+            continue;
+        settings.push({
+            origin: origin.slice('file:'.length),
+            key: entry.slice(0, end),
+            value: entry.slice(end + 1),
+        });
+    }
+    return settings;
+}
+function globalConfig(env) {
+    return (0,external_node_path_.join)(env.HOME ?? '/', '.gitconfig');
+}
+async function headersIn(file, directory, env) {
+    const args = ['config', '--file', file, '-z', '--name-only', '--list'];
+    const names = await (0,git/* runPlain */.OZ)(args, directory, env, {});
+    return [...new Set(names.split('\0').filter((name) => HEADER.test(name)))];
+}
+async function unset(file, key, directory, env) {
+    await (0,git/* runPlain */.OZ)(['config', '--file', file, '--unset-all', key], directory, env, {});
+}
+/** The password in `https://user:password@host`, or the user where it stands alone. */
+function userInfo(text) {
+    return [...text.matchAll(/:\/\/([^/@\s:]+)(?::([^/@\s]+))?@/g)]
+        .flatMap(([, user = '', password = '']) => [password === '' ? user : password])
+        .filter((value) => value.length >= 8);
+}
+/** `AUTHORIZATION: basic <user:token>`: the encoded whole, and the token. */
+function secretsIn(header) {
+    const [, encoded = ''] = /^authorization:\s*\w+\s+(\S+)/i.exec(header) ?? [];
+    const token = Buffer.from(encoded, 'base64').toString('utf8').split(':').slice(1).join(':');
+    return [encoded, token].filter((value) => value.length >= 8);
+}
+
+;// CONCATENATED MODULE: ./lib/action/aside.js
+// Nothing that is not trusted runs while checkout's credentials lie about.
+
+
+/** Does `act` while they are out of sight, and tells it their values; says what could not be moved, or given back. */
+async function withCredentialsAside(context, act) {
+    const credentials = await setCredentialsAside(context.workspace, context.env);
+    for (const file of credentials.remaining)
+        core/* warning */.$e(`${file} holds a credential that the agent can read: remove it before this step`);
+    try {
+        return await act(credentials.secrets);
+    }
+    finally {
+        for (const file of await credentials.putBack())
+            core/* warning */.$e(`${file}: somebody has replaced its folder, so checkout's credentials are not put back there`);
+    }
+}
+
+
+/***/ }),
+
 /***/ 7696:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
@@ -120,9 +315,18 @@ async function trusted(context, token, at = null) {
     const env_1 = { stack: [], error: void 0, hasError: false };
     try {
         const early = __addDisposableResource(env_1, await openFor(context, await firstSettings(context), token), false);
-        const base = await baseOf(context, early, at);
-        const read = await (0,_context_js__WEBPACK_IMPORTED_MODULE_5__/* .actionSettings */ .Sh)(context, (path) => early.repository.read(base.sha, path), {});
-        return { ...read, base };
+        const { store, repository } = early;
+        const treeOf = async (branch) => {
+            const sha = at ?? (await store.head(branch));
+            if (sha === null)
+                throw noBase(context, branch);
+            await store.fetch([sha], 'tip');
+            return { sha, read: (path) => repository.read(sha, path) };
+        };
+        const { branch, tree, settings, notes } = await (0,_context_js__WEBPACK_IMPORTED_MODULE_5__/* .settingsOfBase */ .kB)(context, treeOf);
+        (0,_context_js__WEBPACK_IMPORTED_MODULE_5__/* .useWorkflow */ .j3)(context, settings);
+        const { defaultBranch } = context.place;
+        return { settings, notes, base: { branch, sha: tree.sha, defaultBranch } };
     }
     catch (e_1) {
         env_1.error = e_1;
@@ -132,21 +336,18 @@ async function trusted(context, token, at = null) {
         __disposeResources(env_1);
     }
 }
-async function baseOf(context, workshop, at) {
-    const branch = context.inputs['base-branch']?.trim() || context.place.defaultBranch;
-    const sha = at ?? (await workshop.store.head(branch));
-    if (sha === null) {
-        throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_2__/* .UserError */ .yo([
-            {
-                path: 'input base-branch',
-                found: branch,
-                expected: 'a branch of this repository',
-                fix: 'create it, or name another',
-            },
-        ]);
-    }
-    await workshop.store.fetch([sha], 'tip');
-    return { branch, sha };
+function noBase(context, branch) {
+    const isInput = context.inputs['base-branch']?.trim() === branch;
+    return new _system_errors_js__WEBPACK_IMPORTED_MODULE_2__/* .UserError */ .yo([
+        {
+            path: isInput
+                ? 'input base-branch'
+                : `baseBranch in the configuration on ${context.place.defaultBranch}`,
+            found: branch,
+            expected: 'a branch of this repository',
+            fix: 'create it, or name another',
+        },
+    ]);
 }
 function pick(all, names) {
     return Object.fromEntries(Object.entries(all).filter(([name, value]) => names.includes(name) && value.trim() !== ''));
@@ -195,8 +396,6 @@ var claim = __webpack_require__(4787);
 var cli_live = __webpack_require__(2961);
 // EXTERNAL MODULE: ./lib/git/clone.js
 var git_clone = __webpack_require__(4389);
-// EXTERNAL MODULE: ./lib/git/credentials.js
-var git_credentials = __webpack_require__(2346);
 // EXTERNAL MODULE: ./lib/git/filters.js
 var filters = __webpack_require__(3811);
 // EXTERNAL MODULE: ./lib/loop/loop.js + 1 modules
@@ -554,6 +753,8 @@ var errors = __webpack_require__(94);
 var process = __webpack_require__(9987);
 // EXTERNAL MODULE: ./lib/wire.js + 43 modules
 var wire = __webpack_require__(8139);
+// EXTERNAL MODULE: ./lib/action/aside.js + 1 modules
+var aside = __webpack_require__(3157);
 // EXTERNAL MODULE: ./lib/action/context.js + 1 modules
 var action_context = __webpack_require__(6354);
 // EXTERNAL MODULE: ./lib/action/open.js
@@ -728,9 +929,8 @@ async function takeHandover(context, workshop, settings) {
 }
 /** Runs the agent, or the gates, of the iteration that the claim job began. Writes nothing but what is handed over. */
 async function inside(part, context, log, signal) {
-    const credentials = await (0,git_credentials/* setCredentialsAside */.X)(context.workspace, context.env);
     try {
-        return await doPart(part, context, credentials.secrets, log, signal);
+        return await (0,aside/* withCredentialsAside */.h)(context, (secrets) => doPart(part, context, secrets, log, signal));
     }
     catch (error) {
         // The land job ends the chain with it, uncharged: no other run would do better.
@@ -740,9 +940,6 @@ async function inside(part, context, log, signal) {
             core/* setOutput */.uH('handover', writeHandover({ nonce: claimOf(context).nonce, ...nothing, mistake }));
         }
         throw error;
-    }
-    finally {
-        await credentials.putBack();
     }
 }
 async function doPart(part, context, secrets, log, signal) {
@@ -970,7 +1167,7 @@ function silent(store) {
 class Held extends Error {
     lease;
     constructor(lease, feature) {
-        super(`${(0,_loop_lease_js__WEBPACK_IMPORTED_MODULE_5__/* .sayHolder */ .ap)(lease)} works on ${feature} since its lease holds until ${new Date(lease.expiresAt).toISOString()}`);
+        super(`${(0,_loop_lease_js__WEBPACK_IMPORTED_MODULE_5__/* .sayHolder */ .ap)(lease)} works on ${feature}; its lease holds until ${new Date(lease.expiresAt).toISOString()}`);
         this.name = 'Held';
         this.lease = lease;
     }
@@ -1086,11 +1283,58 @@ async function claim(git, objects, store, repository, request) {
         return resume(found, request, store, repository, seen.notes, file);
     if (file === null)
         throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_4__/* .UserError */ .yo([{ path: 'feature', found: name, expected: 'a prd.json', fix: 'commit one' }]);
-    return begin(file, request, store, repository, seen.notes);
+    const branch = file.prd.branchName === '' ? `${request.branchPrefix}${name}` : file.prd.branchName;
+    refuseShared(branch, `${file.path}: branchName`, request.base);
+    const head = await store.head(branch);
+    const isOurs = head === null ||
+        branch === `${request.branchPrefix}${name}` ||
+        (newest !== null && (await store.load(newest))?.state.branch === branch) ||
+        (await madeByRun(branch, head, file, git, objects, store, request));
+    if (!isOurs)
+        throw foreignBranch(branch, file, request);
+    return begin(file, branch, head, request, store, repository, seen.notes);
+}
+/** The base and the default branch are people's. Throws UserError. */
+function refuseShared(branch, path, base) {
+    if (branch !== base.branch && branch !== base.defaultBranch)
+        return;
+    const fix = branch === base.branch
+        ? 'go to the branch that the run starts from (git switch …), or give the feature a branch of its own: Ralph never commits to the base'
+        : 'leave branchName out, or name a branch of its own: Ralph never commits to the default branch';
+    throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_4__/* .UserError */ .yo([{ path, found: branch, expected: 'a branch of its own', fix }]);
+}
+/**
+ * Whether a branch whose state is lost plainly is a run's of this feature: its prd.json names the branch and the run, and
+ * a commit beyond the base is that run's. The prd.json alone may have come with what people merged.
+ */
+async function madeByRun(branch, head, { name }, git, objects, store, { base, branchPrefix }) {
+    await store.fetch([head], 'tip');
+    const { features } = await findFeatures(git, objects, { commit: head, workTree: null }, branchPrefix);
+    const prd = features.find((feature) => feature.name === name)?.prd;
+    const nonce = prd?.run.control.nonce;
+    if (prd?.branchName !== branch || typeof nonce !== 'string' || !/^[0-9a-f-]{36}$/.test(nonce))
+        return false;
+    await store.fetch([head, base.sha], 'whole');
+    const range = `${base.sha}..${head}`;
+    const args = ['rev-list', '-n', '1', '--fixed-strings', `--grep=Ralph-Run: ${nonce}`, range, '--'];
+    return (await git.line(args)) !== '';
+}
+function foreignBranch(branch, file, { branchPrefix }) {
+    return new _system_errors_js__WEBPACK_IMPORTED_MODULE_4__/* .UserError */ .yo([
+        {
+            path: `${file.path}: branchName`,
+            found: `${branch}, which is there already and was not made by a run of ${file.name}`,
+            expected: "a branch of Ralph's own, or one that is not there yet",
+            fix: `leave branchName out (then it is ${branchPrefix}${file.name}), or name another branch`,
+        },
+    ]);
 }
 async function resume(found, request, store, repository, notes, file) {
     const { state } = found;
     const { lease } = state;
+    // It was not when the run began.
+    if (state.branch === request.base.defaultBranch)
+        refuseShared(state.branch, `the branch of ${state.feature}`, request.base);
     if (lease !== null && (await request.alive(lease)))
         throw new Held(lease, state.feature);
     if (request.generation !== null && request.generation !== state.generation) {
@@ -1102,7 +1346,7 @@ async function resume(found, request, store, repository, notes, file) {
     const said = fresh || file === null ? notes : [...notes, ...(await editedAtBase(state, file, repository))];
     // Nothing was opened yet: the fork point is where the base is now.
     const prd = fresh && file !== null ? { ...(0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_11__/* .asImported */ .Xz)(file.prd), run: state.prd.run } : state.prd;
-    const base = fresh ? request.base : state.base;
+    const base = fresh ? startOf(request) : state.base;
     const green = fresh ? request.base.sha : state.green;
     const moved = request.base.sha !== state.base.sha;
     const baseline = fresh && moved ? 'pending' : state.baseline;
@@ -1122,6 +1366,9 @@ async function editedAtBase(state, file, repository) {
     return [
         `${file.path} was changed on ${state.base.branch} after the run had begun: edit it on ${state.branch} for this run to see it`,
     ];
+}
+function startOf({ base }) {
+    return { branch: base.branch, sha: base.sha };
 }
 function digestOf(text) {
     return (0,node_crypto__WEBPACK_IMPORTED_MODULE_0__.createHash)('sha256').update(text).digest('hex').slice(0, 16);
@@ -1162,20 +1409,8 @@ function started(state, request, job) {
         job,
     };
 }
-async function begin(file, request, store, repository, notes) {
+async function begin(file, branch, head, request, store, repository, notes) {
     const folder = file.folder ?? `.ralph/${request.today}-${file.name}`;
-    const branch = file.prd.branchName === '' ? `${request.branchPrefix}${file.name}` : file.prd.branchName;
-    if (branch === request.base.branch) {
-        throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_4__/* .UserError */ .yo([
-            {
-                path: `${file.path}: branchName`,
-                found: branch,
-                expected: 'a branch of its own',
-                fix: `go to the branch that the run starts from (git switch …), or give the feature a branch of its own: Ralph never commits to the base`,
-            },
-        ]);
-    }
-    const head = await store.head(branch);
     const control = {
         ...emptyControl(),
         lastComment: head === null ? 0 : await request.firstComment(branch),
@@ -1187,7 +1422,7 @@ async function begin(file, request, store, repository, notes) {
         storiesDigest: file.digest,
         folder,
         branch,
-        base: request.base,
+        base: startOf(request),
         nonce: (0,node_crypto__WEBPACK_IMPORTED_MODULE_0__.randomUUID)(),
         generation: 0,
         // The file cannot bring limits, usage or control of its own: those are Ralph's.
@@ -1620,9 +1855,11 @@ function acceptedLines(commit, state, look) {
     const sha = /^[0-9a-f]{7,64}$/.test(commit) ? commit.slice(0, 7) : 'the change';
     const took = entry === undefined ? '' : ` after ${(0,words/* humanMs */.o0)(entry.ms)}`;
     const which = entry === undefined ? 'story' : entry.storyId;
+    const story = state.prd.userStories.find((one) => one.id === entry?.storyId);
+    const how = story !== undefined && (0,words/* passedUnchanged */.IY)(story) ? `, ${words/* UNCHANGED */.ST}` : '';
     return [
         line('git', `committed ${sha}`, look),
-        line('ralph', `${sign('✔', look)}${which} passes${took}${look.plain ? ', ' : ' · '}${(0,words/* tally */.N4)(state)}`, look, ['green', 'bold']),
+        line('ralph', `${sign('✔', look)}${which} passes${took}${how}${look.plain ? ', ' : ' · '}${(0,words/* tally */.N4)(state)}`, look, ['green', 'bold']),
     ];
 }
 function rejectedLines(state, facts, look) {
@@ -1783,6 +2020,7 @@ function spentOn(state, story) {
     const record = state.records[story.id];
     const attempts = attemptsOf(state, story);
     const facts = [
+        passedUnchanged(story) ? 'no change' : '',
         attempts > 0 ? many(attempts, 'attempt') : '',
         record !== undefined && record.usage.costUsd > 0 ? costWords(record.usage) : '',
         record !== undefined && record.ms > 0 ? humanMs(record.ms) : '',
@@ -1903,137 +2141,6 @@ function sayAgent(event) {
         case 'usage':
             return null;
     }
-}
-
-
-/***/ }),
-
-/***/ 2346:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
-
-/* harmony export */ __webpack_require__.d(__webpack_exports__, {
-/* harmony export */   X: () => (/* binding */ setCredentialsAside)
-/* harmony export */ });
-/* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1455);
-/* harmony import */ var node_os__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(8161);
-/* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(6760);
-/* harmony import */ var _system_files_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(1870);
-/* harmony import */ var _git_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(5216);
-// Sets the credentials that actions/checkout left for later steps out of the agent's sight, and puts them back.
-
-
-
-
-
-const HEADER = /^http\.(?:.*\.)?extraheader$/;
-/** checkout with `ssh-key`: `ssh -i "<RUNNER_TEMP>/<uuid>" -o …` (facts/github-actions.md 7) */
-const KEY_FILE = /(?:^|\s)-i\s+(?:"([^"]+)"|(\S+))/;
-/**
- * Looks for authorization headers and key files that the checkout in `directory` uses: in `.git` (checkout before v6, also
- * of submodules) and below RUNNER_TEMP (v6 and later, and SSH keys). A folder that is no repository has none.
- */
-async function setCredentialsAside(directory, env) {
-    const gitDir = (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(directory, '.git');
-    const temp = env.RUNNER_TEMP;
-    const isOurs = (file) => [gitDir, temp].some((folder) => folder !== undefined && file.startsWith((0,node_path__WEBPACK_IMPORTED_MODULE_2__.resolve)(folder) + node_path__WEBPACK_IMPORTED_MODULE_2__.sep));
-    const secrets = [];
-    const remaining = new Set();
-    const found = new Map();
-    for (const config of await configsOf(gitDir)) {
-        for (const { origin, key, value } of await settingsOf(config, directory, env)) {
-            const file = (0,node_path__WEBPACK_IMPORTED_MODULE_2__.resolve)(directory, origin);
-            if (HEADER.test(key) && value !== '') {
-                secrets.push(...secretsIn(value));
-                if (isOurs(file))
-                    found.set(file, 'header');
-                else
-                    remaining.add(file);
-            }
-            // Not checkout's: told, and kept out of what we say.
-            const inUrl = /^(?:url\..*\.(?:push)?insteadof|remote\..*\.(?:push)?url)$/.test(key)
-                ? userInfo(`${key} ${value}`)
-                : [];
-            secrets.push(...inUrl);
-            if (inUrl.length > 0 || (key === 'credential.helper' && /\bstore\b/.test(value)))
-                remaining.add(file);
-            const match = key === 'core.sshcommand' ? KEY_FILE.exec(value) : null;
-            const identity = match?.[1] ?? match?.[2];
-            if (identity !== undefined && isOurs((0,node_path__WEBPACK_IMPORTED_MODULE_2__.resolve)(directory, identity)))
-                found.set((0,node_path__WEBPACK_IMPORTED_MODULE_2__.resolve)(directory, identity), 'key');
-        }
-    }
-    const kept = [];
-    for (const [file, kind] of found) {
-        const bytes = await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_3__/* .readRegular */ .VX)(file);
-        if (bytes === null)
-            continue;
-        kept.push({ file, bytes, mode: (await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.lstat)(file)).mode & 0o777 });
-        if (kind === 'key')
-            await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_3__/* .replaceFile */ .fR)(file, '');
-        else
-            for (const key of await headersIn(file, directory, env))
-                await unset(file, key, directory, env);
-    }
-    return {
-        secrets: [...new Set(secrets)],
-        remaining: [...remaining].map((file) => file.replace((0,node_os__WEBPACK_IMPORTED_MODULE_1__.homedir)(), '~')),
-        async putBack() {
-            for (const { file, bytes, mode } of kept) {
-                await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_3__/* .replaceFile */ .fR)(file, bytes);
-                await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.chmod)(file, mode);
-            }
-        },
-    };
-}
-/** The clone's configuration, and that of its submodules. */
-async function configsOf(gitDir) {
-    const modules = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_0__.readdir)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(gitDir, 'modules'), { recursive: true }).catch(() => []);
-    const inside = modules.filter((name) => name === 'config' || name.endsWith(`${node_path__WEBPACK_IMPORTED_MODULE_2__.sep}config`));
-    return ['config', ...inside.map((name) => (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)('modules', name))].map((name) => (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(gitDir, name));
-}
-async function settingsOf(config, directory, env) {
-    // The clone itself is asked with its includes, which hold for the place of the repository.
-    const own = config === (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(directory, '.git', 'config');
-    const scope = own ? [] : ['--file', config];
-    const args = ['-c', 'safe.directory=*', 'config', '--list', '-z', '--show-origin', '--includes', ...scope];
-    const listed = await (0,_git_js__WEBPACK_IMPORTED_MODULE_4__/* .runPlain */ .OZ)(args, directory, env, own ? { GIT_CONFIG_GLOBAL: globalConfig(env) } : {}).catch(() => '');
-    const fields = listed.split('\0');
-    const settings = [];
-    for (let at = 0; at + 1 < fields.length; at += 2) {
-        const [origin = '', entry = ''] = [fields[at], fields[at + 1]];
-        const end = entry.indexOf('\n');
-        if (!origin.startsWith('file:') || end < 0)
-            continue;
-        settings.push({
-            origin: origin.slice('file:'.length),
-            key: entry.slice(0, end),
-            value: entry.slice(end + 1),
-        });
-    }
-    return settings;
-}
-function globalConfig(env) {
-    return (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(env.HOME ?? '/', '.gitconfig');
-}
-async function headersIn(file, directory, env) {
-    const args = ['config', '--file', file, '-z', '--name-only', '--list'];
-    const names = await (0,_git_js__WEBPACK_IMPORTED_MODULE_4__/* .runPlain */ .OZ)(args, directory, env, {});
-    return [...new Set(names.split('\0').filter((name) => HEADER.test(name)))];
-}
-async function unset(file, key, directory, env) {
-    await (0,_git_js__WEBPACK_IMPORTED_MODULE_4__/* .runPlain */ .OZ)(['config', '--file', file, '--unset-all', key], directory, env, {});
-}
-/** The password in `https://user:password@host`, or the user where it stands alone. */
-function userInfo(text) {
-    return [...text.matchAll(/:\/\/([^/@\s:]+)(?::([^/@\s]+))?@/g)]
-        .flatMap(([, user = '', password = '']) => [password === '' ? user : password])
-        .filter((value) => value.length >= 8);
-}
-/** `AUTHORIZATION: basic <user:token>`: the encoded whole, and the token. */
-function secretsIn(header) {
-    const [, encoded = ''] = /^authorization:\s*\w+\s+(\S+)/i.exec(header) ?? [];
-    const token = Buffer.from(encoded, 'base64').toString('utf8').split(':').slice(1).join(':');
-    return [encoded, token].filter((value) => value.length >= 8);
 }
 
 
@@ -3012,6 +3119,8 @@ var schema = __webpack_require__(7339);
 var prd_select = __webpack_require__(2856);
 // EXTERNAL MODULE: ./lib/report/progress.js
 var progress = __webpack_require__(7751);
+// EXTERNAL MODULE: ./lib/report/words.js
+var words = __webpack_require__(8191);
 // EXTERNAL MODULE: ./lib/system/excerpt.js
 var excerpt = __webpack_require__(2708);
 // EXTERNAL MODULE: ./lib/loop/breaker.js
@@ -3142,6 +3251,7 @@ var loop_learnings = __webpack_require__(4089);
 var loop_limits = __webpack_require__(5756);
 ;// CONCATENATED MODULE: ./lib/loop/reduce.js
 // How events change the state. Pure: the only place that passes, blocks, charges or counts anything.
+
 
 
 
@@ -3521,7 +3631,7 @@ function accepted(state, commit, at) {
     }));
     const { [attempt.storyId]: _used, ...kept } = state.kept;
     const moved = { ...done, prd, kept, green: commit, attempt: null };
-    const counted = charge(moved, attempt, 'passed', 'every gate passed', at);
+    const counted = charge(moved, attempt, 'passed', howPassed(attempt), at);
     const written = { ...logged(counted, passedEntry(state, attempt)), progress: [] };
     return unverified(withRecord(written, attempt.storyId, (record) => ({
         ...record,
@@ -3538,7 +3648,6 @@ function accepted(state, commit, at) {
  * its acceptance, so what was gated is what is committed.
  */
 function passStory(state, attempt) {
-    const summary = attempt.empty ? 'nothing had to be changed' : 'every gate passed';
     const prd = mapStory(state.prd, attempt.storyId, (story) => ({
         ...story,
         passes: true,
@@ -3546,7 +3655,7 @@ function passStory(state, attempt) {
         lastResult: {
             completedAt: new Date(attempt.guardedAt).toISOString(),
             commit: null,
-            summary,
+            summary: howPassed(attempt),
             iteration: attempt.iteration,
             attempts: attempt.number,
         },
@@ -3555,6 +3664,9 @@ function passStory(state, attempt) {
     const { [attempt.storyId]: _heard, ...guidance } = state.control.guidance;
     const run = { ...prd.run, iterations: attempt.iteration, currentStoryId: null };
     return { ...state, prd: { ...prd, run }, control: { ...state.control, guidance } };
+}
+function howPassed(attempt) {
+    return attempt.empty ? words/* UNCHANGED */.ST : 'every gate passed';
 }
 /** progress.txt's entry of a passing attempt. */
 function passedEntry(state, attempt) {
@@ -5202,7 +5314,7 @@ const ESCAPES =
 const UNSEEN = /(?<=[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200c\u200d](?=[\p{L}\p{Extended_Pictographic}])|(?<=\p{Emoji})[\ufe0e\ufe0f]|([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])/gu;
 // More marks on one letter than any script needs only paint over the neighbouring lines.
 const HEAPED = /(\p{M}{5})\p{M}+/gu;
-/** Zero width: parts what GitHub would act on (`@name`, `#1`, `http://`) and is not seen. */
+/** Zero width: parts what GitHub would act on (`@name`, `#1`, `http://`, `:tada:`) and is not seen. */
 const BREAK = '\u200b';
 /** The text without escape sequences, controls and invisible marks; line feeds and tabs stay, `\r` is a line feed. */
 function plainLines(text) {
@@ -5255,13 +5367,15 @@ function subjectText(text, max = 100) {
     const line = titleText(text, max).replace(/\[(?=[^\]]*\b(?:skip|no)\b)|\*(?=\*\*NO_CI)/gi, `$&${BREAK}`);
     return cut(line, max);
 }
-/** Mentions, references to issues and links, put out of action: GitHub looks for them after markdown was rendered. */
+/** Mentions, references to issues, links and emoji codes, put out of action: GitHub looks for them after markdown was rendered. */
 function quiet(line) {
-    return line
+    return (line
         .replace(/[@#]/g, `$&${BREAK}`)
         .replace(/\bGH-(?=\d)/gi, `$&${BREAK}`)
         .replace(/:(?=\/\/)/g, `:${BREAK}`)
-        .replace(/\bwww(?=\.)/gi, `$&${BREAK}`);
+        // A line number (`a.ts:12:5`) stays as it can be copied; of numbers only these two are emoji.
+        .replace(/:(?=(?!\d+:)[\w+-]+:|(?:100|1234):)/g, `:${BREAK}`)
+        .replace(/\bwww(?=\.)/gi, `$&${BREAK}`));
 }
 /** Inside of code nothing is escaped; a marker of ours there must still not be found by whoever looks for one. */
 function unmarked(text) {
@@ -5398,12 +5512,14 @@ function changed(value, change) {
 
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
 /* harmony export */   ES: () => (/* binding */ standings),
+/* harmony export */   IY: () => (/* binding */ passedUnchanged),
 /* harmony export */   JV: () => (/* binding */ whyBlocked),
 /* harmony export */   LU: () => (/* binding */ tokens),
 /* harmony export */   M0: () => (/* binding */ bar),
 /* harmony export */   N4: () => (/* binding */ tally),
 /* harmony export */   Or: () => (/* binding */ attemptsOf),
 /* harmony export */   Pl: () => (/* binding */ headline),
+/* harmony export */   ST: () => (/* binding */ UNCHANGED),
 /* harmony export */   _d: () => (/* binding */ many),
 /* harmony export */   dR: () => (/* binding */ usd),
 /* harmony export */   fL: () => (/* binding */ costWords),
@@ -5508,6 +5624,13 @@ function standings(state) {
 /** The id of the story that a session works on now, or null. */
 function storyInWork(state) {
     return outcomeNow(state) === null ? (state.attempt?.storyId ?? null) : null;
+}
+/** How a story passed whose session had nothing to change, as prd.json keeps it and reports say it. */
+const UNCHANGED = "without a change, by a judge's word";
+/** Whether a judge's word, and no change that gates could see, passed the story in this run. */
+function passedUnchanged(story) {
+    const { passes, lastResult } = story;
+    return passes && lastResult?.imported !== true && lastResult?.summary === UNCHANGED;
 }
 /** Attempts that a story has had: those that were charged, and the one that passed or is in work. */
 function attemptsOf(state, story) {
@@ -10361,6 +10484,7 @@ const SUBMODULE = '160000';
  */
 function judgeChanges(changes, rules) {
     const isProtected = protector(rules.protectedPaths);
+    const config = rules.configFile === null ? null : foldPath(plainPath(rules.configFile));
     const secretPaths = rules.secrets.finds(changes.map((change) => change.path).join('\t'));
     const refusals = [];
     for (const change of changes) {
@@ -10375,7 +10499,7 @@ function judgeChanges(changes, rules) {
         const strange = change.status === 'D' ? null : strangeness(change.path, folded);
         if (strange !== null)
             add('path', strange);
-        const reserved = reservedName(folded);
+        const reserved = reservedName(folded, config);
         if (reserved !== null)
             add(reserved.rule, reserved.reason);
         if (isProtected(change, folded))
@@ -10496,14 +10620,16 @@ const AGENT_NAMES = new Set([
     '.amp',
     '.copilot',
 ]);
-function reservedName(folded) {
+function reservedName(folded, config) {
     for (const root of RESERVED_ROOTS)
         if (isAtOrBelow(folded, root.at))
             return root;
     // Something else in the place of the folder takes everything in it away, or brings another folder in.
     if (folded === '.github')
         return { rule: 'workflow', reason: '`.github` has to stay a folder' };
-    if (/^ralph\.config\.[^/]*(?:\/|$)/.test(folded)) {
+    // A folder is never a change: what stands at the name of one above the file has taken its place.
+    const isConfig = config !== null && (isAtOrBelow(folded, config) || isAtOrBelow(config, folded));
+    if (isConfig || /^ralph\.config\.[^/]*(?:\/|$)/.test(folded)) {
         return { rule: 'config', reason: "Ralph's configuration is changed by people only" };
     }
     // `gitmod~1` and `gi7eba~1` are its short names on NTFS.
@@ -10516,6 +10642,13 @@ function reservedName(folded) {
         }
     }
     return null;
+}
+/** A path as people write it in a setting, as git writes it. */
+function plainPath(path) {
+    return path
+        .split(/[\\/]/)
+        .filter((name) => name !== '' && name !== '.')
+        .join('/');
 }
 function isAtOrBelow(path, folder) {
     return path.startsWith(folder) && (path.length === folder.length || path[folder.length] === '/');
@@ -10800,7 +10933,7 @@ function stepOf(all) {
     if (INTERPRETERS.test(tool))
         return { ...step, ...interpreterStep(tool, args, step.inner) };
     const path = words[0];
-    return { ...step, files: path.includes('/') && !INSTALLED.test(path) ? [plainPath(path)] : [] };
+    return { ...step, files: path.includes('/') && !INSTALLED.test(path) ? [gate_commands_plainPath(path)] : [] };
 }
 function named(tool) {
     return { tool, scripts: [], targets: [], files: [], inner: [] };
@@ -10808,7 +10941,7 @@ function named(tool) {
 function baseName(path) {
     return path.slice(path.lastIndexOf('/') + 1);
 }
-function plainPath(path) {
+function gate_commands_plainPath(path) {
     return path.replace(/^(?:\.\/)+/, '');
 }
 function afterWrapper(words) {
@@ -10827,7 +10960,7 @@ function shellStep(tool, args, inner) {
     if (flag !== -1)
         return { tool, inner: [...inner, args[flag + 1] ?? ''] };
     const file = args.find((it) => !/^[-+]/.test(it));
-    return { tool, files: file === undefined ? [] : [plainPath(file)] };
+    return { tool, files: file === undefined ? [] : [gate_commands_plainPath(file)] };
 }
 /** `npm test`, `npm run x`, `yarn x`, `pnpm -r x`, `bun run x`; `npm exec x` runs a program. */
 function managerStep(manager, args, inner) {
@@ -10862,7 +10995,7 @@ function managerStep(manager, args, inner) {
     if (manager === 'bun' && /^(?:test|build)$/.test(first))
         return {};
     if (manager === 'bun' && /[/.]/.test(first))
-        return { files: [plainPath(first)] };
+        return { files: [gate_commands_plainPath(first)] };
     if (/^(?:t|tst)$/.test(first))
         return { scripts: ['test'] };
     if (NOT_SCRIPTS.has(first))
@@ -10913,7 +11046,7 @@ function interpreterStep(tool, args, inner) {
     const loaded = words
         .filter((_, at) => /^(?:-r|--require|--import|--loader)$/.test(words[at - 1] ?? ''))
         .filter((it) => /^\.?\.?\//.test(it));
-    return { files: [...(file === undefined ? [] : [file]), ...loaded].map(plainPath) };
+    return { files: [...(file === undefined ? [] : [file]), ...loaded].map(gate_commands_plainPath) };
 }
 
 ;// CONCATENATED MODULE: ./lib/verify/pins.js
@@ -13106,6 +13239,7 @@ function createExamine(options) {
 async function guard(changes, objects, options) {
     const rules = {
         protectedPaths: options.protectedPaths,
+        configFile: options.configFile,
         secrets: options.redactor,
         maxFileBytes: MAX_FILE_BYTES,
     };
@@ -13215,6 +13349,12 @@ var system_output = __webpack_require__(8136);
 const OUTPUT_BYTES = 16 * 1024;
 /** More is looked at on both sides of the cut, so that no half of a secret stands beside it: the longest private key. */
 const MARGIN_BYTES = 20 * 1024;
+const SHELL = ['--noprofile', '--norc', '-c'];
+/**
+ * Both streams into one real pipe, as a step of a workflow has it: what Node gives is a socket, which nobody can open by
+ * `/dev/stderr`. Who only passes on is not ended before whom it hears.
+ */
+const PIPED = `exec > >(trap '' HUP INT TERM; exec cat) 2>&1; exec bash ${SHELL.join(' ')} "$1"`;
 /** How long `prepare` may take, milliseconds. */
 const PREPARE_TIMEOUT_MS = 30 * 60_000;
 function createGates(options) {
@@ -13224,7 +13364,7 @@ function createGates(options) {
         options.onStart(gate.name);
         const ran = await (0,system_process/* runUntrusted */.g3)({
             file: 'bash',
-            args: ['--noprofile', '--norc', '-c', gate.run],
+            args: [...SHELL, PIPED, 'bash', gate.run],
             cwd: options.cwd,
             env: options.env,
             timeoutMs: gate.timeoutMs,
@@ -13356,6 +13496,7 @@ async function openWorkshop(options) {
         stateSubject: settings.commits.message === (0,structures/* standardCommits */.m$)().message ? null : settings.commits.message,
         examine: createExamine({
             protectedPaths: [...settings.protectedPaths],
+            configFile: settings.configFile,
             weakenedTests: settings.weakenedTests,
             gateCommands: settings.gates.map((gate) => gate.run),
             redactor,
@@ -13483,7 +13624,14 @@ async function agentPort(options, choice) {
         const found = await available(vendor, seen.env, options.as);
         if (!found.ok) {
             throw new errors/* UserError */.yo([
-                { path: 'agent', found: found.reason, expected: `the program ${vendor.program}`, fix: found.install },
+                {
+                    path: 'agent',
+                    found: found.reason,
+                    expected: `the program ${vendor.program}`,
+                    fix: vendor.npm === null
+                        ? found.install
+                        : `set agent-version, and Ralph installs it; or ${found.install}`,
+                },
             ]);
         }
     }

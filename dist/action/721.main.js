@@ -21,8 +21,6 @@ var core = __webpack_require__(3218);
 var claim = __webpack_require__(4787);
 // EXTERNAL MODULE: ./lib/cli/live.js + 2 modules
 var cli_live = __webpack_require__(2961);
-// EXTERNAL MODULE: ./lib/git/credentials.js
-var git_credentials = __webpack_require__(2346);
 // EXTERNAL MODULE: ./lib/git/filters.js
 var filters = __webpack_require__(3811);
 // EXTERNAL MODULE: ./lib/report/escape.js
@@ -220,7 +218,9 @@ function storyRow(state, story, stands, facts) {
 function asideOf(state, story, standing, stands) {
     switch (standing) {
         case 'passed':
-            return story.lastResult?.imported === true ? 'had passed before Ralph began; no gate has seen it' : '';
+            if (story.lastResult?.imported === true)
+                return 'had passed before Ralph began; no gate has seen it';
+            return (0,words/* passedUnchanged */.IY)(story) ? words/* UNCHANGED */.ST : '';
         case 'skipped':
             return 'skipped by a person';
         case 'blocked':
@@ -552,9 +552,9 @@ const ROLLUP = {
     'max-iterations': 'failure',
     budget: 'failure',
     error: 'failure',
-    paused: 'neutral',
+    paused: 'action_required',
     // Only where nothing was dispatched: the chain waits for somebody to run it again.
-    continued: 'neutral',
+    continued: 'action_required',
     interrupted: 'cancelled',
 };
 /** The check of one story. A failed attempt that will be followed by another is in progress while the chain goes on. */
@@ -583,11 +583,12 @@ function standOf(state, story, facts) {
     if (story.passes) {
         const at = (0,words/* attemptsOf */.Or)(state, story);
         const imported = story.lastResult?.imported === true;
+        const how = (0,words/* passedUnchanged */.IY)(story) ? ` ${words/* UNCHANGED */.ST}` : '';
         return {
             conclusion: 'success',
             word: imported
                 ? 'Passed before Ralph began'
-                : `Passed at ${at > 1 ? `attempt ${at}` : 'the first attempt'}`,
+                : `Passed at ${at > 1 ? `attempt ${at}` : 'the first attempt'}${how}`,
         };
     }
     if (story.skipped)
@@ -606,8 +607,10 @@ function standOf(state, story, facts) {
     }
     if (end === 'interrupted')
         return { conclusion: 'cancelled', word: 'Cancelled, not done' };
-    if (failed === null || end === 'paused' || end === 'continued')
-        return { conclusion: 'neutral', word: 'Not done' };
+    if (end === 'paused' || end === 'continued')
+        return { conclusion: 'action_required', word: 'Not done' };
+    if (failed === null)
+        return { conclusion: 'cancelled', word: 'Not done' };
     return { conclusion: 'failure', word: 'Not done', detail: failed.summary };
 }
 function storySummary(state, story, word, facts) {
@@ -684,22 +687,33 @@ function runLink(facts) {
 }
 /** The same as a commit status, where checks are refused; a description has at most 140 characters. */
 function statusOf(from) {
-    const { conclusion } = from;
-    const bad = conclusion === 'failure' ? 'failure' : conclusion === 'cancelled' ? 'error' : 'success';
+    const { name, conclusion, title } = from;
     return {
-        context: from.name,
-        state: conclusion === null ? 'pending' : bad,
-        description: (0,report_escape/* titleText */.Qw)(from.title, 140),
+        context: name,
+        state: conclusion === null ? 'pending' : STATUSES[conclusion],
+        description: (0,report_escape/* titleText */.Qw)(title, 140),
     };
 }
+const STATUSES = {
+    success: 'success',
+    neutral: 'success',
+    skipped: 'success',
+    failure: 'failure',
+    cancelled: 'error',
+    // It waits for a person.
+    action_required: 'pending',
+};
 
 // EXTERNAL MODULE: ./lib/github/client.js + 21 modules
 var client = __webpack_require__(1666);
 ;// CONCATENATED MODULE: ./lib/github/checks.js
 
 
+
 /** Annotations that one request may carry (facts 4.1); more are appended by further ones. */
 const ANNOTATIONS = 50;
+const MOVED_ON = 'Look at the newest commit of the branch.';
+const KILLED = `The job was ended before it could say how it stands; every finished iteration is saved. Go on with ${(0,report_escape/* code */.aY)('/ralph run')} or *Run workflow*. A job that nobody stopped goes on by itself where the hourly ${(0,report_escape/* code */.aY)('resume-lost')} workflow is set up.`;
 /** Failures in a row after which GitHub is taken to be away: each costs all the retries. */
 const MOST_FAILURES = 2;
 function createChecks(api, place, how, key, warn) {
@@ -792,14 +806,16 @@ function createChecks(api, place, how, key, warn) {
         catch (error) {
             if (!(0,client/* isForbidden */.US)(error))
                 throw error;
-            warn('neither checks nor statuses may be posted: the job needs permissions: checks: write');
+            warn(how === 'statuses'
+                ? 'statuses may not be posted: the job needs permissions: statuses: write'
+                : 'neither checks nor statuses may be posted: the job needs permissions: checks: write');
             mode = 'none';
         }
     }
-    async function end(one, title) {
-        const output = { title, summary: 'The branch has moved on: look at its newest commit.' };
-        const done = { status: 'completed', conclusion: 'neutral' };
-        await api.rest.checks.update({ owner, repo, check_run_id: one.id, ...done, output });
+    /** As `cancelled`: a `neutral` one would satisfy who requires it, where the commit is or becomes the head after all. */
+    async function end(one, title, summary) {
+        const done = { status: 'completed', conclusion: 'cancelled' };
+        await api.rest.checks.update({ owner, repo, check_run_id: one.id, ...done, output: { title, summary } });
         one.open = false;
     }
     async function postStatus(sha, check) {
@@ -817,13 +833,13 @@ function createChecks(api, place, how, key, warn) {
                 return;
             const before = (await listed(sha)).get(name);
             if (before?.open === true)
-                await end(before, title);
+                await end(before, title, KILLED);
         },
         async closeAll(sha, title) {
             if (mode !== 'checks')
                 return;
             const open = [...(await listed(sha)).values()].filter((one) => one.open);
-            await each(open, (one) => end(one, title));
+            await each(open, (one) => end(one, title, MOVED_ON));
         },
     };
 }
@@ -944,7 +960,8 @@ function checkList(stories, room) {
     for (const story of stories) {
         const ticked = story.passes ? 'x' : ' ';
         const skipped = story.skipped && !story.passes ? ' (skipped by a person)' : '';
-        const line = `- [${ticked}] ${(0,report_escape/* bold */.Cr)((0,report_escape/* markdownText */.p7)(story.id, 64))} ${(0,report_escape/* markdownText */.p7)(story.title, 120)}${skipped}`;
+        const how = (0,words/* passedUnchanged */.IY)(story) ? ` (${words/* UNCHANGED */.ST})` : skipped;
+        const line = `- [${ticked}] ${(0,report_escape/* bold */.Cr)((0,report_escape/* markdownText */.p7)(story.id, 64))} ${(0,report_escape/* markdownText */.p7)(story.title, 120)}${how}`;
         used += line.length + 1;
         if (used > room)
             break;
@@ -969,13 +986,20 @@ function verified(state, facts) {
     const skipped = (0,prd_select/* counts */.tQ)(state.prd).skipped;
     if (skipped > 0)
         sentences.push(`${(0,words/* many */._d)(skipped, 'story was', 'stories were')} skipped by a person and not worked on.`);
+    const unchanged = userStories.filter(words/* passedUnchanged */.IY);
+    if (unchanged.length > 0) {
+        sentences.push(`${someIds(unchanged)} passed without a change: a fresh session, which is a model too, judged that nothing had to be done.`);
+    }
     const remarks = userStories.filter((story) => story.passes && (state.records[story.id]?.remarks.length ?? 0) > 0);
     if (remarks.length > 0) {
-        const ids = remarks.slice(0, 10).map((story) => (0,report_escape/* markdownText */.p7)(story.id, 64));
-        sentences.push(`Look closer at ${ids.join(', ')}${remarks.length > 10 ? ' and others' : ''}: the checks have remarks on how they passed.`);
+        sentences.push(`Look closer at ${someIds(remarks)}: the checks have remarks on how they passed.`);
     }
     sentences.push('The code was written by an agent and read by nobody yet: review it as you would any other.');
     return sentences.map((sentence) => `- ${sentence}`).join('\n');
+}
+function someIds(stories) {
+    const ids = stories.slice(0, 10).map((story) => (0,report_escape/* markdownText */.p7)(story.id, 64));
+    return `${ids.join(', ')}${stories.length > 10 ? ' and others' : ''}`;
 }
 function gatesSentence(state, earned) {
     if (earned === 0)
@@ -1206,6 +1230,8 @@ var errors = __webpack_require__(94);
 var files = __webpack_require__(1870);
 // EXTERNAL MODULE: ./lib/wire.js + 43 modules
 var wire = __webpack_require__(8139);
+// EXTERNAL MODULE: ./lib/action/aside.js + 1 modules
+var aside = __webpack_require__(3157);
 // EXTERNAL MODULE: ./lib/action/context.js + 1 modules
 var action_context = __webpack_require__(6354);
 // EXTERNAL MODULE: ./lib/action/open.js
@@ -1316,15 +1342,7 @@ async function work(context, log, signal, part = 'whole') {
         const { folder, nonce } = (0,separate/* claimOf */._B)(context);
         (0,runner/* remember */.kY)({ folder, nonce });
     }
-    const credentials = await (0,git_credentials/* setCredentialsAside */.X)(context.workspace, context.env);
-    for (const file of credentials.remaining)
-        core/* warning */.$e(`${file} holds a credential that the agent can read: remove it before this step`);
-    try {
-        return await prepareAndWork(context, token, credentials.secrets, log, signal, part);
-    }
-    finally {
-        await credentials.putBack();
-    }
+    return (0,aside/* withCredentialsAside */.h)(context, (secrets) => prepareAndWork(context, token, secrets, log, signal, part));
 }
 async function prepareAndWork(context, token, secrets, log, signal, part) {
     const env_1 = { stack: [], error: void 0, hasError: false };
@@ -1713,7 +1731,9 @@ function createConversation(api, place, warn) {
         },
         async reply(pull, comment, body) {
             const marker = `<!-- ralph:reply:${comment} -->`;
-            await say(pull, marker, `${marker}\n${body}`);
+            // The run that the comment started answers where nobody works, and the next job reads the comment all the same.
+            if ((await own(pull, marker)) === null)
+                await say(pull, marker, `${marker}\n${body}`);
         },
         async mayWrite(login) {
             const before = permissions.get(login);
@@ -1999,7 +2019,7 @@ const COMMANDS = [
     ['add -- title', 'a new story; the lines below are its description and criteria'],
     ['verify', 'run the final verification now'],
     ['limit iterations +20', 'raise a limit; `limit cost +5` raises the one in dollars'],
-    ['status', 'bring the summary up to date'],
+    ['status', 'a 🚀 and no more: the summary shows how it stands'],
     ['help', 'this list'],
 ];
 /** The commands as a table. */

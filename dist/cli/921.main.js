@@ -50,7 +50,7 @@ export const modules = {
 class Held extends Error {
     lease;
     constructor(lease, feature) {
-        super(`${(0,_loop_lease_js__WEBPACK_IMPORTED_MODULE_5__/* .sayHolder */ .ap)(lease)} works on ${feature} since its lease holds until ${new Date(lease.expiresAt).toISOString()}`);
+        super(`${(0,_loop_lease_js__WEBPACK_IMPORTED_MODULE_5__/* .sayHolder */ .ap)(lease)} works on ${feature}; its lease holds until ${new Date(lease.expiresAt).toISOString()}`);
         this.name = 'Held';
         this.lease = lease;
     }
@@ -166,11 +166,58 @@ async function claim(git, objects, store, repository, request) {
         return resume(found, request, store, repository, seen.notes, file);
     if (file === null)
         throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_4__/* .UserError */ .yo([{ path: 'feature', found: name, expected: 'a prd.json', fix: 'commit one' }]);
-    return begin(file, request, store, repository, seen.notes);
+    const branch = file.prd.branchName === '' ? `${request.branchPrefix}${name}` : file.prd.branchName;
+    refuseShared(branch, `${file.path}: branchName`, request.base);
+    const head = await store.head(branch);
+    const isOurs = head === null ||
+        branch === `${request.branchPrefix}${name}` ||
+        (newest !== null && (await store.load(newest))?.state.branch === branch) ||
+        (await madeByRun(branch, head, file, git, objects, store, request));
+    if (!isOurs)
+        throw foreignBranch(branch, file, request);
+    return begin(file, branch, head, request, store, repository, seen.notes);
+}
+/** The base and the default branch are people's. Throws UserError. */
+function refuseShared(branch, path, base) {
+    if (branch !== base.branch && branch !== base.defaultBranch)
+        return;
+    const fix = branch === base.branch
+        ? 'go to the branch that the run starts from (git switch …), or give the feature a branch of its own: Ralph never commits to the base'
+        : 'leave branchName out, or name a branch of its own: Ralph never commits to the default branch';
+    throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_4__/* .UserError */ .yo([{ path, found: branch, expected: 'a branch of its own', fix }]);
+}
+/**
+ * Whether a branch whose state is lost plainly is a run's of this feature: its prd.json names the branch and the run, and
+ * a commit beyond the base is that run's. The prd.json alone may have come with what people merged.
+ */
+async function madeByRun(branch, head, { name }, git, objects, store, { base, branchPrefix }) {
+    await store.fetch([head], 'tip');
+    const { features } = await findFeatures(git, objects, { commit: head, workTree: null }, branchPrefix);
+    const prd = features.find((feature) => feature.name === name)?.prd;
+    const nonce = prd?.run.control.nonce;
+    if (prd?.branchName !== branch || typeof nonce !== 'string' || !/^[0-9a-f-]{36}$/.test(nonce))
+        return false;
+    await store.fetch([head, base.sha], 'whole');
+    const range = `${base.sha}..${head}`;
+    const args = ['rev-list', '-n', '1', '--fixed-strings', `--grep=Ralph-Run: ${nonce}`, range, '--'];
+    return (await git.line(args)) !== '';
+}
+function foreignBranch(branch, file, { branchPrefix }) {
+    return new _system_errors_js__WEBPACK_IMPORTED_MODULE_4__/* .UserError */ .yo([
+        {
+            path: `${file.path}: branchName`,
+            found: `${branch}, which is there already and was not made by a run of ${file.name}`,
+            expected: "a branch of Ralph's own, or one that is not there yet",
+            fix: `leave branchName out (then it is ${branchPrefix}${file.name}), or name another branch`,
+        },
+    ]);
 }
 async function resume(found, request, store, repository, notes, file) {
     const { state } = found;
     const { lease } = state;
+    // It was not when the run began.
+    if (state.branch === request.base.defaultBranch)
+        refuseShared(state.branch, `the branch of ${state.feature}`, request.base);
     if (lease !== null && (await request.alive(lease)))
         throw new Held(lease, state.feature);
     if (request.generation !== null && request.generation !== state.generation) {
@@ -182,7 +229,7 @@ async function resume(found, request, store, repository, notes, file) {
     const said = fresh || file === null ? notes : [...notes, ...(await editedAtBase(state, file, repository))];
     // Nothing was opened yet: the fork point is where the base is now.
     const prd = fresh && file !== null ? { ...(0,_prd_schema_js__WEBPACK_IMPORTED_MODULE_11__/* .asImported */ .Xz)(file.prd), run: state.prd.run } : state.prd;
-    const base = fresh ? request.base : state.base;
+    const base = fresh ? startOf(request) : state.base;
     const green = fresh ? request.base.sha : state.green;
     const moved = request.base.sha !== state.base.sha;
     const baseline = fresh && moved ? 'pending' : state.baseline;
@@ -202,6 +249,9 @@ async function editedAtBase(state, file, repository) {
     return [
         `${file.path} was changed on ${state.base.branch} after the run had begun: edit it on ${state.branch} for this run to see it`,
     ];
+}
+function startOf({ base }) {
+    return { branch: base.branch, sha: base.sha };
 }
 function digestOf(text) {
     return (0,node_crypto__WEBPACK_IMPORTED_MODULE_0__.createHash)('sha256').update(text).digest('hex').slice(0, 16);
@@ -242,20 +292,8 @@ function started(state, request, job) {
         job,
     };
 }
-async function begin(file, request, store, repository, notes) {
+async function begin(file, branch, head, request, store, repository, notes) {
     const folder = file.folder ?? `.ralph/${request.today}-${file.name}`;
-    const branch = file.prd.branchName === '' ? `${request.branchPrefix}${file.name}` : file.prd.branchName;
-    if (branch === request.base.branch) {
-        throw new _system_errors_js__WEBPACK_IMPORTED_MODULE_4__/* .UserError */ .yo([
-            {
-                path: `${file.path}: branchName`,
-                found: branch,
-                expected: 'a branch of its own',
-                fix: `go to the branch that the run starts from (git switch …), or give the feature a branch of its own: Ralph never commits to the base`,
-            },
-        ]);
-    }
-    const head = await store.head(branch);
     const control = {
         ...emptyControl(),
         lastComment: head === null ? 0 : await request.firstComment(branch),
@@ -267,7 +305,7 @@ async function begin(file, request, store, repository, notes) {
         storiesDigest: file.digest,
         folder,
         branch,
-        base: request.base,
+        base: startOf(request),
         nonce: (0,node_crypto__WEBPACK_IMPORTED_MODULE_0__.randomUUID)(),
         generation: 0,
         // The file cannot bring limits, usage or control of its own: those are Ralph's.
@@ -435,7 +473,7 @@ async function openLocal(context, settings, voice) {
     return {
         settings,
         workshop,
-        base,
+        base: { ...base, ...(await defaultBranchOf(workshop)) },
         // A process on this machine can be asked; of one elsewhere only its time is known.
         alive: async (lease) => lease.host === (0,node_os__WEBPACK_IMPORTED_MODULE_1__.hostname)() ? (0,_system_process_table_js__WEBPACK_IMPORTED_MODULE_7__/* .processLives */ .f)(lease.pid, lease.startTime) : !(0,_loop_lease_js__WEBPACK_IMPORTED_MODULE_9__/* .expired */ ._7)(lease, Date.now()),
         bury: async (lease) => {
@@ -464,6 +502,17 @@ async function baseOf(workshop, settings, branch, head) {
             fix: 'create it, or name another',
         },
     ]);
+}
+/** As far as a clone tells: by its remote, else by the usual names. */
+async function defaultBranchOf({ git, store }) {
+    const remote = ['symbolic-ref', '-q', '--short', 'refs/remotes/origin/HEAD'];
+    const { code, stdout } = await git.onClone(remote, { accept: [1, 128] });
+    if (code === 0)
+        return { defaultBranch: stdout.trim().replace(/^origin\//, '') };
+    for (const name of ['main', 'master'])
+        if ((await store.head(name)) !== null)
+            return { defaultBranch: name };
+    return {};
 }
 async function look(workshop, settings, base) {
     const { store, git, objects, clone } = workshop;
@@ -1167,13 +1216,15 @@ function sessionMs(state, limits, now) {
 /* harmony import */ var _prd_merge_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(8770);
 /* harmony import */ var _prd_schema_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(7339);
 /* harmony import */ var _prd_select_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(2856);
-/* harmony import */ var _report_progress_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(7751);
+/* harmony import */ var _report_progress_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(7751);
+/* harmony import */ var _report_words_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(8191);
 /* harmony import */ var _system_excerpt_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(2708);
 /* harmony import */ var _breaker_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(2226);
 /* harmony import */ var _commands_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(4650);
-/* harmony import */ var _learnings_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(4089);
+/* harmony import */ var _learnings_js__WEBPACK_IMPORTED_MODULE_9__ = __webpack_require__(4089);
 /* harmony import */ var _limits_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(5756);
 // How events change the state. Pure: the only place that passes, blocks, charges or counts anything.
+
 
 
 
@@ -1553,7 +1604,7 @@ function accepted(state, commit, at) {
     }));
     const { [attempt.storyId]: _used, ...kept } = state.kept;
     const moved = { ...done, prd, kept, green: commit, attempt: null };
-    const counted = charge(moved, attempt, 'passed', 'every gate passed', at);
+    const counted = charge(moved, attempt, 'passed', howPassed(attempt), at);
     const written = { ...logged(counted, passedEntry(state, attempt)), progress: [] };
     return unverified(withRecord(written, attempt.storyId, (record) => ({
         ...record,
@@ -1570,7 +1621,6 @@ function accepted(state, commit, at) {
  * its acceptance, so what was gated is what is committed.
  */
 function passStory(state, attempt) {
-    const summary = attempt.empty ? 'nothing had to be changed' : 'every gate passed';
     const prd = mapStory(state.prd, attempt.storyId, (story) => ({
         ...story,
         passes: true,
@@ -1578,7 +1628,7 @@ function passStory(state, attempt) {
         lastResult: {
             completedAt: new Date(attempt.guardedAt).toISOString(),
             commit: null,
-            summary,
+            summary: howPassed(attempt),
             iteration: attempt.iteration,
             attempts: attempt.number,
         },
@@ -1587,6 +1637,9 @@ function passStory(state, attempt) {
     const { [attempt.storyId]: _heard, ...guidance } = state.control.guidance;
     const run = { ...prd.run, iterations: attempt.iteration, currentStoryId: null };
     return { ...state, prd: { ...prd, run }, control: { ...state.control, guidance } };
+}
+function howPassed(attempt) {
+    return attempt.empty ? _report_words_js__WEBPACK_IMPORTED_MODULE_7__/* .UNCHANGED */ .ST : 'every gate passed';
 }
 /** progress.txt's entry of a passing attempt. */
 function passedEntry(state, attempt) {
@@ -1755,7 +1808,7 @@ function timed(state, entry) {
 }
 function entryOf(state, attempt, status, next, at) {
     const story = state.prd.userStories.find((candidate) => candidate.id === attempt.storyId);
-    return (0,_report_progress_js__WEBPACK_IMPORTED_MODULE_7__/* .progressEntry */ .s)({
+    return (0,_report_progress_js__WEBPACK_IMPORTED_MODULE_8__/* .progressEntry */ .s)({
         iteration: attempt.iteration,
         storyId: attempt.storyId,
         title: story?.title ?? '',
@@ -1789,7 +1842,7 @@ function spend(state, storyId, usage) {
 function learn(state, learnings) {
     if (learnings.length === 0)
         return state;
-    const run = { ...state.prd.run, learnings: (0,_learnings_js__WEBPACK_IMPORTED_MODULE_8__/* .withLearnings */ .m)(state.prd.run.learnings, learnings) };
+    const run = { ...state.prd.run, learnings: (0,_learnings_js__WEBPACK_IMPORTED_MODULE_9__/* .withLearnings */ .m)(state.prd.run.learnings, learnings) };
     return { ...state, prd: { ...state.prd, run } };
 }
 /** An event that comes at another moment changes nothing. */
@@ -3228,7 +3281,7 @@ const ESCAPES =
 const UNSEEN = /(?<=[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200c\u200d](?=[\p{L}\p{Extended_Pictographic}])|(?<=\p{Emoji})[\ufe0e\ufe0f]|([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])/gu;
 // More marks on one letter than any script needs only paint over the neighbouring lines.
 const HEAPED = /(\p{M}{5})\p{M}+/gu;
-/** Zero width: parts what GitHub would act on (`@name`, `#1`, `http://`) and is not seen. */
+/** Zero width: parts what GitHub would act on (`@name`, `#1`, `http://`, `:tada:`) and is not seen. */
 const BREAK = '\u200b';
 /** The text without escape sequences, controls and invisible marks; line feeds and tabs stay, `\r` is a line feed. */
 function plainLines(text) {
@@ -3281,13 +3334,15 @@ function subjectText(text, max = 100) {
     const line = titleText(text, max).replace(/\[(?=[^\]]*\b(?:skip|no)\b)|\*(?=\*\*NO_CI)/gi, `$&${BREAK}`);
     return cut(line, max);
 }
-/** Mentions, references to issues and links, put out of action: GitHub looks for them after markdown was rendered. */
+/** Mentions, references to issues, links and emoji codes, put out of action: GitHub looks for them after markdown was rendered. */
 function quiet(line) {
-    return line
+    return (line
         .replace(/[@#]/g, `$&${BREAK}`)
         .replace(/\bGH-(?=\d)/gi, `$&${BREAK}`)
         .replace(/:(?=\/\/)/g, `:${BREAK}`)
-        .replace(/\bwww(?=\.)/gi, `$&${BREAK}`);
+        // A line number (`a.ts:12:5`) stays as it can be copied; of numbers only these two are emoji.
+        .replace(/:(?=(?!\d+:)[\w+-]+:|(?:100|1234):)/g, `:${BREAK}`)
+        .replace(/\bwww(?=\.)/gi, `$&${BREAK}`));
 }
 /** Inside of code nothing is escaped; a marker of ours there must still not be found by whoever looks for one. */
 function unmarked(text) {
@@ -3386,6 +3441,343 @@ function progressEntry(entry) {
 }
 function value(text, max = 300) {
     return (0,_escape_js__WEBPACK_IMPORTED_MODULE_0__/* .plainText */ .wh)(text, max) || '-';
+}
+
+
+/***/ }),
+
+/***/ 8191:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   ES: () => (/* binding */ standings),
+/* harmony export */   IY: () => (/* binding */ passedUnchanged),
+/* harmony export */   LU: () => (/* binding */ tokens),
+/* harmony export */   M0: () => (/* binding */ bar),
+/* harmony export */   N4: () => (/* binding */ tally),
+/* harmony export */   Pl: () => (/* binding */ headline),
+/* harmony export */   ST: () => (/* binding */ UNCHANGED),
+/* harmony export */   _d: () => (/* binding */ many),
+/* harmony export */   dR: () => (/* binding */ usd),
+/* harmony export */   fL: () => (/* binding */ costWords),
+/* harmony export */   g7: () => (/* binding */ storyInWork),
+/* harmony export */   jL: () => (/* binding */ outcomeNow),
+/* harmony export */   lE: () => (/* binding */ nextMove),
+/* harmony export */   n$: () => (/* binding */ utc),
+/* harmony export */   o0: () => (/* binding */ humanMs),
+/* harmony export */   vg: () => (/* binding */ spoken)
+/* harmony export */ });
+/* unused harmony exports attemptsOf, blockedIds, whyBlocked, worstCase */
+/* harmony import */ var _loop_limits_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(5756);
+/* harmony import */ var _prd_select_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(2856);
+/* harmony import */ var _escape_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(2527);
+// The words and figures that every report shares: times, money, the bar, how things stand and what to do next.
+
+
+
+/** `0.4s`, `38s`, `2m 04s`, `1h 05m` for milliseconds; tenths below ten seconds. */
+function humanMs(ms) {
+    const given = Number.isFinite(ms) ? Math.max(0, ms) : 0;
+    if (given > 0 && given < 9_950)
+        return `${Math.max(0.1, given / 1000)
+            .toFixed(1)
+            .replace(/\.0$/, '')}s`;
+    const seconds = Math.round(given / 1000);
+    if (seconds < 60)
+        return `${seconds}s`;
+    if (seconds < 3600)
+        return `${Math.floor(seconds / 60)}m ${two(seconds % 60)}s`;
+    const minutes = Math.round(seconds / 60);
+    return `${Math.floor(minutes / 60)}h ${two(minutes % 60)}m`;
+}
+/** `$0.42` for dollars; what is less than a cent and not nothing is `<$0.01`. */
+function usd(dollars) {
+    const given = Number.isFinite(dollars) ? Math.max(0, dollars) : 0;
+    if (given > 0 && given < 0.005)
+        return '<$0.01';
+    return `$${given.toFixed(2).replace(/\B(?=(\d{3})+\.)/g, ',')}`;
+}
+/** The dollars of this usage, with a word on how far Ralph computed them itself. */
+function costWords(usage) {
+    const estimated = usage.estimatedCostUsd ?? 0;
+    if (estimated <= 0)
+        return usd(usage.costUsd);
+    // A tenth of a cent may be lost by adding up.
+    return `${usd(usage.costUsd)} ${usage.costUsd - estimated < 0.001 ? 'estimated' : 'partly estimated'}`;
+}
+/** `950`, `48k`, `1.2M` for a count of tokens. */
+function tokens(count) {
+    if (count < 1000)
+        return String(Math.round(count));
+    if (count < 999_500)
+        return `${Math.round(count / 1000)}k`;
+    return `${(count / 1_000_000).toFixed(1)}M`;
+}
+/** `1 job`, `2 jobs`. */
+function many(count, word, words = `${word}s`) {
+    return `${count} ${count === 1 ? word : words}`;
+}
+/** A bar of `width` cells. It is full only when all is done, and empty only when nothing is. */
+function bar(done, total, width, filled = '█', empty = '░') {
+    const share = total > 0 ? Math.min(1, Math.max(0, done / total)) : 0;
+    let cells = Math.round(share * width);
+    if (share > 0 && cells === 0)
+        cells = 1;
+    if (share < 1 && cells === width)
+        cells = width - 1;
+    return filled.repeat(cells) + empty.repeat(width - cells);
+}
+/** `2026-01-10 14:05 UTC` for epoch milliseconds. */
+function utc(at) {
+    return Number.isFinite(at) && Math.abs(at) < 8.64e15
+        ? `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+        : '-';
+}
+/** The outcome of the job, or null while it is at work. */
+function outcomeNow(state) {
+    return state.job.conclusion?.outcome ?? null;
+}
+/** How every story stands, by id. */
+function standings(state) {
+    const stories = state.prd.userStories;
+    const settled = new Set(stories.filter((story) => story.passes || story.skipped).map((story) => story.id));
+    const inWork = storyInWork(state);
+    const standing = (story) => {
+        if (story.passes)
+            return 'passed';
+        if (story.skipped)
+            return 'skipped';
+        if (story.blocked)
+            return 'blocked';
+        if (story.id === inWork)
+            return 'working';
+        if (!story.dependsOn.every((id) => settled.has(id)))
+            return 'waiting';
+        return story.retries > 0 ? 'rejected' : 'open';
+    };
+    return new Map(stories.map((story) => [story.id, standing(story)]));
+}
+/** The id of the story that a session works on now, or null. */
+function storyInWork(state) {
+    return outcomeNow(state) === null ? (state.attempt?.storyId ?? null) : null;
+}
+/** How a story passed whose session had nothing to change, as prd.json keeps it and reports say it. */
+const UNCHANGED = "without a change, by a judge's word";
+/** Whether a judge's word, and no change that gates could see, passed the story in this run. */
+function passedUnchanged(story) {
+    const { passes, lastResult } = story;
+    return passes && lastResult?.imported !== true && lastResult?.summary === UNCHANGED;
+}
+/** Attempts that a story has had: those that were charged, and the one that passed or is in work. */
+function attemptsOf(state, story) {
+    const record = state.records[story.id];
+    return Math.max(record?.attempts ?? 0, story.lastResult?.attempts ?? 0, story.retries);
+}
+/** `4 of 6 stories pass`, with those that a person skipped. */
+function tally(state) {
+    const { passed, skipped, total } = (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_0__/* .counts */ .tQ)(state.prd);
+    const pass = `${passed} of ${total} ${total === 1 ? 'story' : 'stories'} ${passed === 1 ? 'passes' : 'pass'}`;
+    if (total === 0)
+        return 'no stories';
+    return skipped === 0 ? pass : `${pass}, ${skipped} skipped`;
+}
+/** How the run stands in one line of plain text (not escaped), and a sign for it. */
+function headline(state, outcome) {
+    const reason = (0,_escape_js__WEBPACK_IMPORTED_MODULE_1__/* .plainText */ .wh)(state.job.conclusion?.reason ?? '', 240);
+    const stands = tally(state);
+    switch (outcome) {
+        case null:
+            return { sign: '🔁', text: [stands, doing(state)].filter((part) => part !== '').join(' · ') };
+        case 'continued':
+            return {
+                sign: '🔁',
+                text: `${stands} · ${goesOn(state) ? 'the next job goes on' : 'the batch is over'}`,
+            };
+        case 'complete':
+            return { sign: '✅', text: `Complete: ${stands}` };
+        case 'stuck':
+            return { sign: '🛑', text: `Stuck: ${whyStuck(state, reason)} · ${stands}` };
+        case 'max-iterations':
+        case 'budget':
+            return { sign: '🛑', text: `Stopped: ${reason || `the ${outcome} limit is reached`} · ${stands}` };
+        case 'paused': {
+            const waits = waitsUntil(state);
+            if (waits !== null)
+                return { sign: '⏳', text: `Waiting until ${utc(waits)} · ${stands}` };
+            return {
+                sign: '⏸️',
+                text: `Paused${reason === '' || reason === 'paused' ? '' : `: ${reason}`} · ${stands}`,
+            };
+        }
+        case 'error':
+            return { sign: '❌', text: `Error: ${reason || 'see the log'}` };
+        case 'interrupted':
+            return { sign: '⏹️', text: `Cancelled, nothing is lost · ${stands}` };
+    }
+}
+function doing(state) {
+    const { attempt } = state;
+    const blocked = blockedIds(state);
+    const parts = [];
+    if (attempt !== null) {
+        const again = attempt.number > 1 ? ` (attempt ${attempt.number})` : '';
+        parts.push(`${(0,_escape_js__WEBPACK_IMPORTED_MODULE_1__/* .plainText */ .wh)(attempt.storyId, 64)} is in work${again}`);
+    }
+    else if (state.prd.userStories.length > 0 && (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_0__/* .remaining */ .Tk)(state.prd).length === 0)
+        parts.push('final verification');
+    else if (state.prd.run.iterations === 0)
+        parts.push('getting ready');
+    if (blocked.length > 0)
+        parts.push(areBlocked(blocked));
+    return parts.join(' · ');
+}
+function whyStuck(state, reason) {
+    const blocked = blockedIds(state);
+    return blocked.length === 0 ? reason || 'no story can be worked on' : areBlocked(blocked);
+}
+function areBlocked(ids) {
+    const [first, second] = ids.map((id) => (0,_escape_js__WEBPACK_IMPORTED_MODULE_1__/* .plainText */ .wh)(id, 64));
+    if (ids.length === 1)
+        return `${first} is blocked`;
+    if (ids.length === 2)
+        return `${first} and ${second} are blocked`;
+    return `${first} and ${ids.length - 1} others are blocked`;
+}
+/** Ids of the stories that a person has to look at. */
+function blockedIds(state) {
+    return state.prd.userStories
+        .filter((story) => story.blocked && !story.passes && !story.skipped)
+        .map((story) => story.id);
+}
+/** Why a story is blocked, in plain text: what its last attempt failed of, or the note that was left. */
+function whyBlocked(state, story) {
+    return state.records[story.id]?.failure?.summary || story.notes;
+}
+function goesOn(state) {
+    return state.job.dispatched || state.control.continuePending;
+}
+/** When a paused run may go on, epoch milliseconds; null where it waits for a person. */
+function waitsUntil(state) {
+    return state.control.paused === null ? (state.job.conclusion?.until ?? null) : null;
+}
+/**
+ * What to do next, in one sentence of markdown; commands stand in backticks. `limits` tells which limit was reached,
+ * where there are several. For a terminal: `spoken(nextMove(state, outcome, 'cli'))`.
+ */
+function nextMove(state, outcome, voice = 'comment', limits = null) {
+    const say = (command) => (0,_escape_js__WEBPACK_IMPORTED_MODULE_1__/* .code */ .aY)(`${voice === 'comment' ? '/' : ''}ralph ${command}`);
+    switch (outcome) {
+        case null:
+            return whileWorking(state, voice, say);
+        case 'continued':
+            if (goesOn(state))
+                return 'Nothing to do: the next job was started.';
+            return voice === 'comment' ? `Go on with ${say('run')}.` : `Run ${say('run')} again to go on.`;
+        case 'complete':
+            return whenComplete(state, voice);
+        case 'stuck':
+            return whenStuck(state, say);
+        case 'max-iterations':
+            if (limits !== null && limits.maxIterations > 0 && (0,_loop_limits_js__WEBPACK_IMPORTED_MODULE_2__/* .iterationsLeft */ .GC)(state, limits) > 0) {
+                return `Raise ${(0,_escape_js__WEBPACK_IMPORTED_MODULE_1__/* .code */ .aY)('max-jobs')}, then go on with ${say('run')}.`;
+            }
+            return `Allow more with ${say(`limit iterations +${moreIterations(state)}`)}; what was done so far is kept.`;
+        case 'budget':
+            return whenSpent(state, limits, say);
+        case 'paused':
+            if (waitsUntil(state) !== null) {
+                return `Nothing to do: work goes on by itself where the hourly ${(0,_escape_js__WEBPACK_IMPORTED_MODULE_1__/* .code */ .aY)('resume-lost')} workflow is set up; ${say('run')} goes on at once.`;
+            }
+            if (state.control.paused?.by === 'ralph')
+                return `Mend what the reason names, then go on with ${say('run')}.`;
+            return `Go on with ${say('run')}.`;
+        case 'error':
+            return whenWrong(state, voice === 'comment' && state.github.pull === null ? 'Run workflow' : say('run'));
+        case 'interrupted':
+            return `Go on with ${say('run')}: it begins where this job ended.`;
+    }
+}
+function whileWorking(state, voice, say) {
+    if (voice === 'cli')
+        return 'Nothing to do: Ralph is at work. Ctrl+C ends it, and loses nothing.';
+    const story = storyInWork(state) ?? blockedIds(state)[0];
+    const hint = story === undefined ? '' : `, ${say(`note ${story} -- <hint>`)} reaches the next prompt`;
+    return `Nothing to do: Ralph is at work. ${say('pause')} holds it after this iteration${hint}.`;
+}
+function whenComplete(state, voice) {
+    if (voice === 'comment')
+        return 'Review this pull request like any other, and merge it.';
+    const url = state.github.pullUrl;
+    if (url !== null)
+        return `Review and merge ${url}`;
+    return `Review it with ${(0,_escape_js__WEBPACK_IMPORTED_MODULE_1__/* .code */ .aY)(`git diff ${state.base.branch}...${state.branch}`, 300)}, then merge the branch.`;
+}
+function whenStuck(state, say) {
+    const [first, ...others] = blockedIds(state);
+    if (first === undefined)
+        return `Have it judged again with ${say('verify')}.`;
+    const all = others.length === 0 ? '' : ` (all of them: ${say('retry all')})`;
+    return `Say what is missing: ${say(`retry ${first} -- <hint>`)}${all}, or leave it out: ${say(`skip ${first}`)}.`;
+}
+function whenSpent(state, limits, say) {
+    const only = (changes) => limits !== null &&
+        (0,_loop_limits_js__WEBPACK_IMPORTED_MODULE_2__/* .spent */ .RT)(state, { ...limits, maxCostUsd: null, maxTokens: null, maxAgentTimeMs: null, ...changes }) !== null;
+    const others = [
+        ['max-tokens', only({ maxTokens: limits?.maxTokens ?? null })],
+        ['max-agent-time', only({ maxAgentTimeMs: limits?.maxAgentTimeMs ?? null })],
+    ];
+    const reached = others.filter(([, isReached]) => isReached).map(([name]) => (0,_escape_js__WEBPACK_IMPORTED_MODULE_1__/* .code */ .aY)(name));
+    if (reached.length > 0)
+        return `Raise ${reached.join(' and ')}, then go on with ${say('run')}.`;
+    return `Allow more with ${say(`limit cost +${moreCost(state)}`)}; what was done so far is kept.`;
+}
+function whenWrong(state, again) {
+    const fix = state.job.error?.fix.split('\n', 1)[0]?.trim().replace(/[.:]$/, '') ?? '';
+    if (fix === '')
+        return `See the log of the job, mend what it names, then go on with ${again}.`;
+    const sentence = `${fix.charAt(0).toUpperCase()}${fix.slice(1)}`;
+    const told = (0,_escape_js__WEBPACK_IMPORTED_MODULE_1__/* .markdownText */ .p7)(sentence);
+    return /\b(?:run|go on)\b/.test(fix) ? `${told}.` : `${told}; then go on with ${again}.`;
+}
+/** Two iterations for each story that is left, in fives. */
+function moreIterations(state) {
+    return Math.max(5, Math.ceil(((0,_prd_select_js__WEBPACK_IMPORTED_MODULE_0__/* .remaining */ .Tk)(state.prd).length * 2) / 5) * 5);
+}
+/** What the stories that are left will cost at the price of those that passed, in whole dollars. */
+function moreCost(state) {
+    const each = state.prd.run.usage.costUsd / Math.max(1, (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_0__/* .counts */ .tQ)(state.prd).passed);
+    return Math.max(1, Math.ceil(each * (0,_prd_select_js__WEBPACK_IMPORTED_MODULE_0__/* .remaining */ .Tk)(state.prd).length));
+}
+/** A sentence of ours in markdown (code spans and entities, nothing else) as a terminal shows it. */
+function spoken(markdown) {
+    const plain = markdown
+        .replaceAll('`', '')
+        .replace(/&#(\d+);/g, (_all, digits) => String.fromCodePoint(Number(digits)));
+    return (0,_escape_js__WEBPACK_IMPORTED_MODULE_1__/* .terminalText */ .eR)(plain, 1000);
+}
+/** What the rest of the run may cost at most; null where nothing can be said. Money in USD. */
+function worstCase(state, limits) {
+    const open = remaining(state.prd).filter((story) => !story.blocked);
+    if (open.length === 0)
+        return null;
+    const attempts = open.reduce((sum, story) => sum + Math.max(1, limits.maxAttempts - story.retries), 0);
+    const iterations = Math.max(0, Math.min(attempts, iterationsLeft(state, limits)));
+    const { costUsd } = state.prd.run.usage;
+    const allowed = limits.maxCostUsd === null ? null : limits.maxCostUsd + state.control.granted.costUsd;
+    const paid = state.timeline.map((entry) => entry.costUsd).filter((cost) => cost > 0);
+    const capped = allowed === null ? '' : `; the limit is ${usd(allowed)}`;
+    if (paid.length === 0) {
+        return `${many(iterations, 'more iteration')}${allowed === null ? ', and no cost limit is set' : capped}`;
+    }
+    const dearest = Math.max(...paid);
+    const atMost = iterations * dearest;
+    if (allowed !== null && costUsd + atMost > allowed) {
+        return `${usd(Math.max(0, allowed - costUsd))} more, then the cost limit of ${usd(allowed)} ends the run`;
+    }
+    return `${usd(atMost)} more: ${many(iterations, 'iteration')} at ${usd(dearest)}, the dearest so far${capped}`;
+}
+function two(number) {
+    return String(number).padStart(2, '0');
 }
 
 
@@ -9594,6 +9986,7 @@ const SUBMODULE = '160000';
  */
 function judgeChanges(changes, rules) {
     const isProtected = protector(rules.protectedPaths);
+    const config = rules.configFile === null ? null : foldPath(plainPath(rules.configFile));
     const secretPaths = rules.secrets.finds(changes.map((change) => change.path).join('\t'));
     const refusals = [];
     for (const change of changes) {
@@ -9608,7 +10001,7 @@ function judgeChanges(changes, rules) {
         const strange = change.status === 'D' ? null : strangeness(change.path, folded);
         if (strange !== null)
             add('path', strange);
-        const reserved = reservedName(folded);
+        const reserved = reservedName(folded, config);
         if (reserved !== null)
             add(reserved.rule, reserved.reason);
         if (isProtected(change, folded))
@@ -9729,14 +10122,16 @@ const AGENT_NAMES = new Set([
     '.amp',
     '.copilot',
 ]);
-function reservedName(folded) {
+function reservedName(folded, config) {
     for (const root of RESERVED_ROOTS)
         if (isAtOrBelow(folded, root.at))
             return root;
     // Something else in the place of the folder takes everything in it away, or brings another folder in.
     if (folded === '.github')
         return { rule: 'workflow', reason: '`.github` has to stay a folder' };
-    if (/^ralph\.config\.[^/]*(?:\/|$)/.test(folded)) {
+    // A folder is never a change: what stands at the name of one above the file has taken its place.
+    const isConfig = config !== null && (isAtOrBelow(folded, config) || isAtOrBelow(config, folded));
+    if (isConfig || /^ralph\.config\.[^/]*(?:\/|$)/.test(folded)) {
         return { rule: 'config', reason: "Ralph's configuration is changed by people only" };
     }
     // `gitmod~1` and `gi7eba~1` are its short names on NTFS.
@@ -9749,6 +10144,13 @@ function reservedName(folded) {
         }
     }
     return null;
+}
+/** A path as people write it in a setting, as git writes it. */
+function plainPath(path) {
+    return path
+        .split(/[\\/]/)
+        .filter((name) => name !== '' && name !== '.')
+        .join('/');
 }
 function isAtOrBelow(path, folder) {
     return path.startsWith(folder) && (path.length === folder.length || path[folder.length] === '/');
@@ -10033,7 +10435,7 @@ function stepOf(all) {
     if (INTERPRETERS.test(tool))
         return { ...step, ...interpreterStep(tool, args, step.inner) };
     const path = words[0];
-    return { ...step, files: path.includes('/') && !INSTALLED.test(path) ? [plainPath(path)] : [] };
+    return { ...step, files: path.includes('/') && !INSTALLED.test(path) ? [gate_commands_plainPath(path)] : [] };
 }
 function named(tool) {
     return { tool, scripts: [], targets: [], files: [], inner: [] };
@@ -10041,7 +10443,7 @@ function named(tool) {
 function baseName(path) {
     return path.slice(path.lastIndexOf('/') + 1);
 }
-function plainPath(path) {
+function gate_commands_plainPath(path) {
     return path.replace(/^(?:\.\/)+/, '');
 }
 function afterWrapper(words) {
@@ -10060,7 +10462,7 @@ function shellStep(tool, args, inner) {
     if (flag !== -1)
         return { tool, inner: [...inner, args[flag + 1] ?? ''] };
     const file = args.find((it) => !/^[-+]/.test(it));
-    return { tool, files: file === undefined ? [] : [plainPath(file)] };
+    return { tool, files: file === undefined ? [] : [gate_commands_plainPath(file)] };
 }
 /** `npm test`, `npm run x`, `yarn x`, `pnpm -r x`, `bun run x`; `npm exec x` runs a program. */
 function managerStep(manager, args, inner) {
@@ -10095,7 +10497,7 @@ function managerStep(manager, args, inner) {
     if (manager === 'bun' && /^(?:test|build)$/.test(first))
         return {};
     if (manager === 'bun' && /[/.]/.test(first))
-        return { files: [plainPath(first)] };
+        return { files: [gate_commands_plainPath(first)] };
     if (/^(?:t|tst)$/.test(first))
         return { scripts: ['test'] };
     if (NOT_SCRIPTS.has(first))
@@ -10146,7 +10548,7 @@ function interpreterStep(tool, args, inner) {
     const loaded = words
         .filter((_, at) => /^(?:-r|--require|--import|--loader)$/.test(words[at - 1] ?? ''))
         .filter((it) => /^\.?\.?\//.test(it));
-    return { files: [...(file === undefined ? [] : [file]), ...loaded].map(plainPath) };
+    return { files: [...(file === undefined ? [] : [file]), ...loaded].map(gate_commands_plainPath) };
 }
 
 ;// CONCATENATED MODULE: ./lib/verify/pins.js
@@ -12339,6 +12741,7 @@ function createExamine(options) {
 async function guard(changes, objects, options) {
     const rules = {
         protectedPaths: options.protectedPaths,
+        configFile: options.configFile,
         secrets: options.redactor,
         maxFileBytes: MAX_FILE_BYTES,
     };
@@ -12448,6 +12851,12 @@ var system_output = __webpack_require__(8136);
 const OUTPUT_BYTES = 16 * 1024;
 /** More is looked at on both sides of the cut, so that no half of a secret stands beside it: the longest private key. */
 const MARGIN_BYTES = 20 * 1024;
+const SHELL = ['--noprofile', '--norc', '-c'];
+/**
+ * Both streams into one real pipe, as a step of a workflow has it: what Node gives is a socket, which nobody can open by
+ * `/dev/stderr`. Who only passes on is not ended before whom it hears.
+ */
+const PIPED = `exec > >(trap '' HUP INT TERM; exec cat) 2>&1; exec bash ${SHELL.join(' ')} "$1"`;
 /** How long `prepare` may take, milliseconds. */
 const PREPARE_TIMEOUT_MS = 30 * 60_000;
 function createGates(options) {
@@ -12457,7 +12866,7 @@ function createGates(options) {
         options.onStart(gate.name);
         const ran = await (0,system_process/* runUntrusted */.g3)({
             file: 'bash',
-            args: ['--noprofile', '--norc', '-c', gate.run],
+            args: [...SHELL, PIPED, 'bash', gate.run],
             cwd: options.cwd,
             env: options.env,
             timeoutMs: gate.timeoutMs,
@@ -12589,6 +12998,7 @@ async function openWorkshop(options) {
         stateSubject: settings.commits.message === (0,structures/* standardCommits */.m$)().message ? null : settings.commits.message,
         examine: createExamine({
             protectedPaths: [...settings.protectedPaths],
+            configFile: settings.configFile,
             weakenedTests: settings.weakenedTests,
             gateCommands: settings.gates.map((gate) => gate.run),
             redactor,
@@ -12716,7 +13126,14 @@ async function agentPort(options, choice) {
         const found = await available(vendor, seen.env, options.as);
         if (!found.ok) {
             throw new errors/* UserError */.yo([
-                { path: 'agent', found: found.reason, expected: `the program ${vendor.program}`, fix: found.install },
+                {
+                    path: 'agent',
+                    found: found.reason,
+                    expected: `the program ${vendor.program}`,
+                    fix: vendor.npm === null
+                        ? found.install
+                        : `set agent-version, and Ralph installs it; or ${found.install}`,
+                },
             ]);
         }
     }
