@@ -7,6 +7,7 @@ import { chmod, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf, UserError } from './errors.ts'
+import { threadsLeft } from './process-table.ts'
 
 type Command = { file: string; args: string[] }
 
@@ -529,7 +530,7 @@ function processesOf(uid: number): number[] {
 function ownerOf(pid: number): number | null {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'latin1')
-    if (/^State:\s*[ZX]/m.test(status)) return null
+    if (/^State:\s*[ZX]/m.test(status) && threadsLeft(pid).length === 0) return null
     return Number(/^Uid:\s*(\d+)/m.exec(status)?.[1] ?? -1)
   } catch {
     return null

@@ -1,5 +1,6 @@
 // Asks the process table whether a process that was noted earlier still is the same one.
 import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
@@ -23,4 +24,27 @@ export async function processStart(pid: number): Promise<string | null> {
 /** Whether the process with this pid still is the one that started then. */
 export async function processLives(pid: number, startTime: string): Promise<boolean> {
   return (await processStart(pid)) === startTime
+}
+
+/**
+ * Threads that run on after the first of their process has ended: /proc shows such a process as a zombie, without an
+ * environment, and it still reads and writes. Linux only.
+ */
+export function threadsLeft(pid: number): number[] {
+  if (isRunning(`/proc/${pid}/stat`)) return []
+  try {
+    return readdirSync(`/proc/${pid}/task`)
+      .map(Number)
+      .filter((thread) => isRunning(`/proc/${pid}/task/${thread}/stat`))
+  } catch {
+    return [] // gone meanwhile
+  }
+}
+
+function isRunning(stat: string): boolean {
+  try {
+    return !/^\d+ \([\s\S]*\) [ZX] /.test(readFileSync(stat, 'latin1'))
+  } catch {
+    return false
+  }
 }

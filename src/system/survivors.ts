@@ -3,7 +3,9 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { threadsLeft } from './process-table.ts'
 
 /** Every process we start carries this variable; whoever still has it when the program is over is a survivor. */
 export const MARK_NAME = 'RALPH_PROCESS_MARK'
@@ -110,8 +112,15 @@ function markedInProc(mark: string, since: number): Look {
 
 /** Null for another user's; empty without one: dead, gone, the kernel's, or in the middle of an exec. */
 function environmentOf(pid: number): Buffer | null {
+  const environment = environmentIn(`/proc/${pid}`)
+  if (environment?.length !== 0) return environment
+  const left = threadsLeft(pid).map((thread) => environmentIn(`/proc/${pid}/task/${thread}`))
+  return left.find((one) => one !== null && one.length > 0) ?? environment
+}
+
+function environmentIn(folder: string): Buffer | null {
   try {
-    return readFileSync(`/proc/${pid}/environ`)
+    return readFileSync(join(folder, 'environ'))
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     return code === 'ENOENT' || code === 'ESRCH' ? Buffer.alloc(0) : null
@@ -134,7 +143,7 @@ function statOf(pid: number): { group: number; dead: boolean; ofKernel: boolean;
     const [state, , group, , , , flags] = fields
     return {
       group: Number(group),
-      dead: state === 'Z' || state === 'X',
+      dead: (state === 'Z' || state === 'X') && threadsLeft(pid).length === 0,
       ofKernel: (Number(flags) & PF_KTHREAD) !== 0,
       startedAt: Number(fields[19]),
     }

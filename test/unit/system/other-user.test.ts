@@ -1,15 +1,17 @@
 // `isolation: other-user` with real users, real processes and a real checkout.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { chmod, lstat, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { UserError } from '../../../src/system/errors.ts'
 import { endOtherUser, type OtherUser, openOtherUser } from '../../../src/system/other-user.ts'
 import { type RunResult, runUntrusted } from '../../../src/system/process.ts'
+import { HEADLESS, hasPython, PYTHON } from './headless.ts'
 
 const isRoot = process.platform === 'linux' && process.getuid?.() === 0
 const options = { skip: isRoot ? false : 'needs root on Linux', timeout: 30_000 }
@@ -158,6 +160,25 @@ test('who forks and goes at once, stops or kills whoever comes, is ended', optio
   }
 })
 
+test('who ends their first thread and kills whoever comes is ended', options, async (t) => {
+  if (!hasPython) return t.skip('needs python3')
+  await using place = await openPlace()
+  const uid = String(place.user.uid)
+  // Outside of any namespace, as in a container.
+  const child = spawn(
+    'setpriv',
+    ['--reuid', uid, '--regid', uid, '--clear-groups', PYTHON, '-c', HEADLESS, 'deaf'],
+    {
+      stdio: 'ignore',
+    },
+  )
+  while (!/\) Z /.test(readFileSync(`/proc/${child.pid}/stat`, 'latin1'))) await delay(5)
+  assert.equal(place.user.lives(), true)
+  assert.equal(await place.user.end(), 1)
+  await delay(20)
+  assert.notEqual(child.signalCode, null)
+})
+
 test(
   'all but the tree, the home and temporary folders is read-only, and its processes are the only ones',
   options,
@@ -201,7 +222,6 @@ test('a job that was killed: what still runs is ended, and the tree is taken bac
   await using place = await openPlace()
   await place.user.lend()
   const { file, args } = place.user.command('bash', ['-c', 'echo x >left; sleep 600 & echo started; wait'])
-  const { spawn } = await import('node:child_process')
   const child = spawn(file, args, { cwd: place.tree, stdio: ['pipe', 'pipe', 'inherit'] })
   child.stdin.end(place.user.preamble({ PATH: process.env.PATH ?? '' }))
   await new Promise((resolve) => child.stdout.once('data', resolve))

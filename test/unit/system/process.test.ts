@@ -13,6 +13,7 @@ import {
   type RunRequest,
   runUntrusted,
 } from '../../../src/system/process.ts'
+import { HEADLESS, hasPython, PYTHON } from './headless.ts'
 
 const linux = { skip: process.platform !== 'linux', timeout: 20_000 }
 let folder = ''
@@ -198,6 +199,15 @@ test(
     assert.ok(ms < 2000, `${ms} ms`)
   },
 )
+
+test('a survivor whose first thread has ended looks like a zombie, and is ended', linux, async (t) => {
+  if (!hasPython) return t.skip('needs python3')
+  const script = `setsid ${PYTHON} -c '${HEADLESS}' >/dev/null 2>&1 & echo $!; sleep 0.4`
+  const { lines } = await run(script, { mark: newMark() })
+  const pid = lines[0] ?? ''
+  const threads = readdirSync('/proc').includes(pid) ? readdirSync(`/proc/${pid}/task`) : []
+  assert.ok(threads.length <= 1, 'at most one that nobody reaped is left')
+})
 
 test('a time-out ends survivors in sessions of their own as well', linux, async () => {
   const mark = newMark()
