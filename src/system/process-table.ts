@@ -4,6 +4,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
+/** The system's own `ps`, which sees nothing of our environment: a program first on the PATH may be the agent's. */
+export async function ps(args: readonly string[]): Promise<string> {
+  const env = { LC_ALL: 'C', PATH: '/usr/bin:/bin' }
+  const { stdout } = await promisify(execFile)('/bin/ps', [...args], { env, maxBuffer: 64 * 1024 * 1024 })
+  return stdout
+}
+
 /** When a process started, in the system's own words; null when there is none. Tells it from a later one with its pid. */
 export async function processStart(pid: number): Promise<string | null> {
   try {
@@ -14,8 +21,7 @@ export async function processStart(pid: number): Promise<string | null> {
     if (process.platform === 'linux') return null
   }
   try {
-    const { stdout } = await promisify(execFile)('ps', ['-o', 'lstart=', '-p', String(pid)])
-    return stdout.trim() || null
+    return (await ps(['-o', 'lstart=', '-p', String(pid)])).trim() || null
   } catch {
     return null
   }

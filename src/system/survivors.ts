@@ -1,11 +1,10 @@
 // Finds and ends the processes that a program leaves behind, by a marker variable in their environment.
 
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { threadsLeft } from './process-table.ts'
+import { ps, threadsLeft } from './process-table.ts'
 
 /** Every process we start carries this variable; whoever still has it when the program is over is a survivor. */
 export const MARK_NAME = 'RALPH_PROCESS_MARK'
@@ -159,11 +158,7 @@ function numbersInProc(): number[] {
 /** macOS and others: best effort, `ps` shows the environment of our own programs only, and not of Apple's. */
 async function markedByPs(mark: string): Promise<Look> {
   if (process.platform === 'win32') return { marked: [], unsure: false }
-  const listing = await new Promise<string>((resolve) => {
-    execFile('ps', ['-axww', '-E', '-o', 'pid=,command='], { maxBuffer: 64 * 1024 * 1024 }, (error, stdout) =>
-      resolve(error === null ? stdout : ''),
-    )
-  })
+  const listing = await ps(['-axww', '-E', '-o', 'pid=,command=']).catch(() => '')
   const marked = listing
     .split('\n')
     .filter((line) => ` ${line} `.includes(` ${MARK_NAME}=${mark} `))

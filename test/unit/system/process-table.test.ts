@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { processLives, processStart, ps } from '../../../src/system/process-table.ts'
+
+test('a process is known by its start', async () => {
+  const start = await processStart(process.pid)
+  assert.ok(start)
+  assert.equal(await processLives(process.pid, start), true)
+  assert.equal(await processLives(process.pid, `${start}0`), false)
+  assert.equal(await processStart(2 ** 30), null)
+})
+
+test('ps is the system’s own, and our environment is not its', {
+  skip: process.platform === 'win32',
+}, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ps-'))
+  writeFileSync(join(folder, 'ps'), '#!/bin/sh\necho planted\n')
+  chmodSync(join(folder, 'ps'), 0o755)
+  const { PATH } = process.env
+  process.env.PATH = `${folder}:${PATH}`
+  process.env.INPUT_SAMPLE = 'a-key'
+  try {
+    assert.equal((await ps(['-o', 'pid=', '-p', String(process.pid)])).trim(), String(process.pid))
+    assert.doesNotMatch(await ps(['axeww']), /\/bin\/ps axeww .*a-key/)
+  } finally {
+    process.env.PATH = PATH
+    delete process.env.INPUT_SAMPLE
+    rmSync(folder, { recursive: true })
+  }
+})
