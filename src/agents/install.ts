@@ -1,7 +1,18 @@
 // Installs an agent's npm package at one version, once for each machine: trusted side, without keys, outside the repository.
 
 import { existsSync } from 'node:fs'
-import { access, constants, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import {
+  access,
+  chmod,
+  constants,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { messageOf, UserError } from '../system/errors.ts'
 import { runUntrusted } from '../system/process.ts'
@@ -157,6 +168,8 @@ async function tryOut(request: InstallRequest, staging: string, what: string): P
 
 /** Somebody else may have been faster: then theirs stays, which is the same. */
 async function putInPlace(staging: string, place: string): Promise<void> {
+  // A temporary folder is its maker's alone; the agent may be another user.
+  await chmod(staging, 0o755)
   try {
     await rename(staging, place)
   } catch (error) {

@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -74,6 +75,12 @@ async function refusal(promise: Promise<unknown>) {
   assert.equal(mistake.path, 'agent-version')
   return mistake
 }
+
+test('what is installed can be started by other users', async () => {
+  const { at, install } = bench('readable')
+  await install('1.2.3')
+  assert.equal(statSync(join(at, 'cache/claude/1.2.3')).mode & 0o777, 0o755)
+})
 
 test('installed once, without the scripts of other packages, said in a line before and after', async () => {
   const { at, install, calls, left, said } = bench('once')
