@@ -200,7 +200,8 @@ async function openUsageFile(vendor: AgentVendor, as: OtherUser | null) {
         return {}
       }
     },
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+    // Another user may have left a closed folder in it, which is no reason to lose the session.
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }).catch(() => {}),
   }
 }
 

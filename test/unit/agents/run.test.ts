@@ -156,6 +156,8 @@ test('copilot: what it used stands in a file of its own', async () => {
     'ln -s /dev/zero "$file"',
     `echo '${usage('-1')}' >"$file"`,
     `echo '${usage('{"inputTokens":-1,"outputTokens":"3"}')}' >"$file"`,
+    // Cannot be removed by who is not root.
+    'closed="$(dirname "$file")/closed"; mkdir -p "$closed/x"; chmod 0 "$closed"',
   ]
   for (const script of bad) assert.deepEqual(await session(script), nothing, script)
 })
