@@ -105,18 +105,16 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
   const umask = process.umask(0o002)
   const user = createOtherUser(options, root, account, await canNarrow(options, root))
   const opened: [string, number][] = []
-  const close = () =>
-    eachPart([
-      () => user.end(),
-      () => user.takeBack(),
-      () => giveBackGroup(options, root, account),
+  const close = async () => {
+    await eachPart([
+      () => endAndGiveBack(options, root, account, user),
       async () => {
         process.umask(umask)
         if (temp !== undefined && before !== null) await chmod(temp, before.mode & 0o7777)
         for (const [path, mode] of opened) await run(root('chmod', mode.toString(8), path))
       },
-      () => removeAccount(root, account.name),
     ])
+  }
   try {
     // Where it is not ours, the probe below says so.
     if (temp !== undefined && before !== null) await chmod(temp, before.mode & 0o700).catch(() => {})
@@ -213,7 +211,11 @@ function createOtherUser(
       const deadline = performance.now() + END_MS
       if (!isNarrow || found > 0) user.signal('SIGKILL')
       for (let quiet = 0; quiet < QUIET_LOOKS; quiet++) {
-        if (performance.now() > deadline) throw new Error(`processes of ${name} cannot be ended`)
+        if (performance.now() > deadline) {
+          throw new Error(
+            `processes of ${name} cannot be ended: the work tree is left as it is, and the job ends`,
+          )
+        }
         if (user.lives()) {
           quiet = -1
           user.signal('SIGKILL')
@@ -273,11 +275,18 @@ export async function endOtherUser(options: OtherUserOptions): Promise<number> {
   if (process.platform !== 'linux' || account === null) return 0
   const root = await rootCommand()
   const user = createOtherUser(options, root, account, await canNarrow(options, root))
-  let ended = 0
+  return endAndGiveBack(options, root, account, user)
+}
+
+/** What root does by path, it does when none of them is left who could lead it elsewhere. */
+async function endAndGiveBack(
+  options: OtherUserOptions,
+  root: Root,
+  account: Account,
+  user: Pick<OtherUser, 'end' | 'takeBack'>,
+): Promise<number> {
+  const ended = await user.end()
   await eachPart([
-    async () => {
-      ended = await user.end()
-    },
     () => user.takeBack(),
     () => giveBackGroup(options, root, account),
     () => removeAccount(root, account.name),

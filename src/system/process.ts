@@ -63,7 +63,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 /**
  * Runs one program to its end and ends every process it leaves behind, before it returns; never rejects for
  * anything the program does. A program that cannot be started (ENOENT, EACCES, E2BIG ...) gives `not-started`.
- * A throwing `onLine` is our own mistake: the program is ended and the error is thrown on.
+ * A throwing `onLine` is our own mistake: the program is ended and the error is thrown on. It rejects, too, when
+ * processes of another user cannot be ended: nothing may go on beside them.
  */
 export async function runUntrusted(request: RunRequest): Promise<RunResult> {
   const began = performance.now()
@@ -82,6 +83,7 @@ export async function runUntrusted(request: RunRequest): Promise<RunResult> {
   const life = { pid: child.pid, mark, since: startOf(child.pid), as }
   if (living.size === 0) process.on('exit', endLiving)
   living.add(life)
+  let isOver = false
   try {
     const exit = await Promise.race([child.exited, child.interrupted])
     if (exit.kind === 'exit' || exit.kind === 'signal') {
@@ -93,6 +95,7 @@ export async function runUntrusted(request: RunRequest): Promise<RunResult> {
     signalGroup(child.pid, 'SIGKILL')
     await endSurvivors(mark, life.since)
     await as?.end()
+    isOver = true
     await within(STREAM_GRACE_MS, child.drained)
     const output = child.close()
     if (child.surprise !== undefined) throw child.surprise.error
@@ -100,7 +103,8 @@ export async function runUntrusted(request: RunRequest): Promise<RunResult> {
   } finally {
     living.delete(life)
     if (living.size === 0) process.off('exit', endLiving)
-    await as?.takeBack()
+    // Root's work goes by path: while one of them lives, it could lead elsewhere.
+    if (isOver) await as?.takeBack()
   }
 }
 

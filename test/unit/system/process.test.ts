@@ -6,6 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import type { OtherUser } from '../../../src/system/other-user.ts'
 import {
   endSurvivors,
   MARK_NAME,
@@ -320,6 +321,30 @@ test('when we exit in the middle, nothing is left', linux, async () => {
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'inherit' })
   assert.equal(await new Promise((resolve) => child.once('exit', resolve)), 3)
   while (marked(mark).length > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+})
+
+test('where processes of another user cannot be ended, nothing is done by path any more', async () => {
+  const done: string[] = []
+  const as: OtherUser = {
+    name: 'other',
+    uid: 1,
+    home: '/nowhere',
+    isNarrow: false,
+    command: (file, args) => ({ file, args: [...args] }),
+    preamble: () => Buffer.alloc(0),
+    env: (env) => ({ ...env }),
+    lend: async () => void done.push('lend'),
+    takeBack: async () => void done.push('take back'),
+    renewHome: async () => {},
+    signal: () => {},
+    lives: () => true,
+    end: async () => {
+      throw new Error('one of them lives')
+    },
+    close: async () => {},
+  }
+  await assert.rejects(run('true', { as }), /one of them lives/)
+  assert.deepEqual(done, ['lend'])
 })
 
 test('many at once do not end each other', async () => {
