@@ -49,7 +49,7 @@ export type OtherUserOptions = {
  * Reads variables off stdin up to an empty one, then starts the program: no value ever stands in an argument. It stays,
  * to be the first process of its namespace, which takes in those that are left without a parent.
  */
-const LAUNCHER = `while IFS= read -r -d '' entry && [ -n "$entry" ]; do export "$entry"; done; umask 0002; "$@"; exit $?`
+const LAUNCHER = `while IFS= read -r -d '' entry && [ -n "$entry" ]; do export "$entry"; done; umask 0022; "$@"; exit $?`
 /**
  * The machine as one program is to see it, where root may make that: all is read-only but the tree, the home and temporary
  * folders (hosted images have folders that everybody may write, some of them on root's PATH), and no way leads to the
@@ -102,14 +102,12 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
   const account = await makeAccount(root, nameFor(options.key))
   const temp = options.env.RUNNER_TEMP
   const before = temp === undefined ? null : await stat(temp).catch(() => null)
-  const umask = process.umask(0o002)
   const user = createOtherUser(options, root, account, await canNarrow(options, root))
   const opened: [string, number][] = []
   const close = async () => {
     await eachPart([
       () => endAndGiveBack(options, root, account, user),
       async () => {
-        process.umask(umask)
         if (temp !== undefined && before !== null) await chmod(temp, before.mode & 0o7777)
         for (const [path, mode] of opened) await run(root('chmod', mode.toString(8), path))
       },
@@ -121,7 +119,7 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
     await user.end() // what an earlier job left
     await user.renewHome()
     opened.push(...(await openTheWay(options, root)))
-    await lendWhole(options, root, account)
+    await openTop(options, root, account)
     await user.lend()
     const faults = await probe(options, user)
     await user.takeBack()
@@ -187,8 +185,7 @@ function createOtherUser(
       }
     },
     isNarrow,
-    // In a folder with the sticky bit only its owner takes entries away: `.git` stays, everything else is lent.
-    lend: () => run(root('find', workTree, ...TOP, '-exec', 'chown', '-h', `${uid}:${gid}`, '{}', '+')),
+    lend: () => lend(workTree, root, uid),
     takeBack: () => takeBack(workTree, root, uid),
     renewHome: () => freshHome(root, account),
     signal: (signal) => {
@@ -240,14 +237,52 @@ function canNarrow({ workTree }: OtherUserOptions, root: Root): Promise<boolean>
   )
 }
 
-/** A path that is too long for one call is reached folder by folder. */
+/**
+ * Everything but `.git` becomes the user's, so that it may change modes and times, too. A file with several names may be
+ * somebody's cache: it stays as it is.
+ */
+async function lend(workTree: string, root: Root, uid: number): Promise<void> {
+  await everywhere((exec) =>
+    root(
+      ...['find', workTree, '-xdev', '-mindepth', '1', ...withoutGit(workTree), '!', '-uid', String(uid)],
+      ...['(', '!', '-type', 'f', '-o', '-links', '1', ')', exec, 'chown', '-h', String(uid), '{}', '+'],
+    ),
+  )
+}
+
+/**
+ * Folders, what stands at the top, and what we could not read become ours. Other files stay the user's: a new owner is a
+ * new inode time, for which git reads a file again, and we replace files and never write into them.
+ */
 async function takeBack(workTree: string, root: Root, uid: number): Promise<void> {
-  const command = (exec: '-exec' | '-execdir') =>
+  const forUs = ['-perm', '-044', '-o', '-gid', String(ourGroup()), '-perm', '-040']
+  const readable = ['(', '-type', 'l', '-o', ...forUs, ')', '!', '-perm', '/6000']
+  const inside = ['-path', join(pattern(workTree), '*', '*')]
+  await everywhere((exec) =>
     root(
       ...['find', workTree, '-xdev', ...withoutGit(workTree), '-uid', String(uid)],
-      ...['(', '(', '-type', 'l', '-o', exec, 'chmod', 'ug+rwX', '{}', '+', ')'],
-      ...[',', exec, 'chown', '-h', String(process.getuid?.() ?? 0), '{}', '+', ')'],
-    )
+      ...['!', '(', '!', '-type', 'd', ...inside, ...readable, ')'],
+      ...becomeOurs(exec),
+    ),
+  )
+}
+
+function becomeOurs(exec: Exec): string[] {
+  const us = `${process.getuid?.() ?? 0}:${ourGroup()}`
+  return [
+    ...['(', '(', '-type', 'l', '-o', exec, 'chmod', 'ug+rwX', '{}', '+', ')'],
+    ...[',', exec, 'chown', '-h', us, '{}', '+', ')'],
+  ]
+}
+
+function ourGroup(): number {
+  return process.getgid?.() ?? 0
+}
+
+type Exec = '-exec' | '-execdir'
+
+/** A path that is too long for one call is reached folder by folder. */
+async function everywhere(command: (exec: Exec) => Command): Promise<void> {
   await run(command('-exec')).catch(() => run(command('-execdir')))
 }
 
@@ -258,15 +293,13 @@ async function eachPart(parts: readonly (() => Promise<unknown>)[]): Promise<voi
   if (faults.length > 0) throw faults[0]
 }
 
-/** A file with several names may be somebody's cache: it stays as it is. */
-const TOP = [
-  ...['-xdev', '-mindepth', '1', '-maxdepth', '1', '!', '-name', '.git'],
-  ...['(', '!', '-type', 'f', '-o', '-links', '1', ')'],
-]
-
 function withoutGit(workTree: string): string[] {
-  // find takes the path for a pattern.
-  return ['-path', join(workTree, '.git').replace(/[*?[\]\\]/g, '\\$&'), '-prune', '-o']
+  return ['-path', join(pattern(workTree), '.git'), '-prune', '-o']
+}
+
+/** find takes a path for a pattern. */
+function pattern(path: string): string {
+  return path.replace(/[*?[\]\\]/g, '\\$&')
 }
 
 /** For the job that was killed: ends what still runs as the other user and takes the work tree back. */
@@ -283,14 +316,10 @@ async function endAndGiveBack(
   options: OtherUserOptions,
   root: Root,
   account: Account,
-  user: Pick<OtherUser, 'end' | 'takeBack'>,
+  user: Pick<OtherUser, 'end'>,
 ): Promise<number> {
   const ended = await user.end()
-  await eachPart([
-    () => user.takeBack(),
-    () => giveBackGroup(options, root, account),
-    () => removeAccount(root, account.name),
-  ])
+  await eachPart([() => giveBack(options, root, account), () => removeAccount(root, account.name)])
   return ended
 }
 
@@ -298,22 +327,21 @@ function nameFor(key: string): string {
   return `ralph-${createHash('sha256').update(key).digest('hex').slice(0, 8)}`
 }
 
-/** Once: the user's group may write everything that is in the tree, and what comes into it later. */
-async function lendWhole({ workTree }: OtherUserOptions, root: Root, { gid }: Account): Promise<void> {
-  const all = ['find', workTree, '-xdev', ...withoutGit(workTree)]
-  // A file with several names may be somebody's cache: it stays as it is.
-  const plain = ['-type', 'f', '-links', '1']
-  await run(root(...all, '(', '-type', 'd', '-o', ...plain, ')', '-exec', 'chgrp', String(gid), '{}', '+'))
-  await run(root(...all, '-type', 'd', '-exec', 'chmod', 'g+rwxs', '{}', '+'))
-  await run(root(...all, ...plain, '-exec', 'chmod', 'g+rwX', '{}', '+'))
-  await run(root('chmod', '+t', workTree))
+/** In a folder with the sticky bit only its owner takes entries away: `.git` stays. */
+async function openTop({ workTree }: OtherUserOptions, root: Root, { gid }: Account): Promise<void> {
+  await run(root('chgrp', String(gid), workTree))
+  await run(root('chmod', 'g+rwx,+t', workTree))
 }
 
-/** The group's number may be somebody else's one day. */
-async function giveBackGroup({ workTree }: OtherUserOptions, root: Root, { gid }: Account): Promise<void> {
-  const all = ['find', workTree, '-xdev', ...withoutGit(workTree), '-gid', String(gid)]
-  await run(root(...all, '-type', 'd', '-exec', 'chmod', 'g-ws,-t', '{}', '+'))
-  await run(root(...all, '-exec', 'chgrp', '-h', String(process.getgid?.() ?? 0), '{}', '+'))
+/** Its numbers may be somebody else's one day. */
+async function giveBack({ workTree }: OtherUserOptions, root: Root, { uid, gid }: Account): Promise<void> {
+  await everywhere((exec) =>
+    root(
+      ...['find', workTree, '-xdev', ...withoutGit(workTree)],
+      ...['(', '-uid', String(uid), '-o', '-gid', String(gid), ')', ...becomeOurs(exec)],
+    ),
+  )
+  await run(root('chmod', 'g-w,-t', workTree))
 }
 
 /** As root, or by a sudo that asks for no password. */

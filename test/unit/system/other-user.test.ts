@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { chmod, lstat, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, link, lstat, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -108,7 +108,7 @@ test('it writes the tree and not .git; afterwards everything is ours', options, 
   assert.deepEqual(made.exit, { kind: 'exit', code: 0 }, made.output)
   for (const path of ['src/a.txt', 'src/b.txt', 'moved.txt', 'deep', 'deep/x', 'link', 'setuid']) {
     const found = await lstat(join(place.tree, path))
-    assert.equal(found.uid, 0, path)
+    if (found.isDirectory()) assert.equal(found.uid, 0, path)
     assert.equal(found.mode & 0o6000 & (found.isDirectory() ? 0 : 0o6000), 0, path)
   }
   assert.equal((await stat('/etc/hostname')).uid, 0)
@@ -121,6 +121,63 @@ test('it writes the tree and not .git; afterwards everything is ours', options, 
     /\.git/,
   )
 })
+
+test(
+  'what is in the tree is its own to change, whoever made it, and what stays untouched looks untouched to git',
+  options,
+  async () => {
+    await using place = await openPlace()
+    const own =
+      'set -e; chmod +x src/a.txt; touch -d 2020-01-01 src/a.txt; cp -p src/a.txt src/copy; chmod 644 src/a.txt'
+    const again =
+      'set -e; mkdir -p build; cp -p src/a.txt build/; chmod 755 build/a.txt; chmod 700 build/a.txt'
+    for (const script of [own, again, again]) {
+      const done = await place.bash(script)
+      assert.deepEqual(done.exit, { kind: 'exit', code: 0 }, done.output)
+    }
+    const times = async () => (await lstat(join(place.tree, 'src', 'a.txt'))).ctimeMs
+    const before = await times()
+    await place.bash('cat src/a.txt')
+    assert.equal(await times(), before, 'git would read it anew')
+    await place.user.close()
+    for (const path of ['src', 'src/a.txt', 'build', 'build/a.txt', '.']) {
+      const { uid, gid } = await lstat(join(place.tree, path))
+      assert.deepEqual([uid, gid], [0, 0], path)
+    }
+  },
+)
+
+test(
+  'what is lent can be read by us again, whatever its mode, and a cache with a second name is not lent',
+  options,
+  async () => {
+    const layout = await layOut()
+    const cached = join(layout.folder, 'cached')
+    await writeFile(cached, 'a cache\n')
+    await link(cached, join(layout.tree, 'src', 'cached'))
+    const user = await openIn(layout)
+    const session = (script: string) =>
+      runUntrusted({
+        file: 'bash',
+        args: ['-c', script],
+        cwd: layout.tree,
+        env: { PATH: '/usr/bin:/bin', SHLVL: '1' },
+        timeoutMs: 20_000,
+        captureBytes: 1000,
+        as: user,
+      })
+    await session(
+      'mkdir -p shut/in; echo x >shut/in/x; chmod 0 shut/in/x shut/in shut; chmod 0604 src/a.txt; echo x >src/cached',
+    )
+    for (const path of ['shut', 'shut/in', 'shut/in/x', 'src/a.txt']) {
+      const { mode, uid, gid } = await stat(join(layout.tree, path))
+      assert.deepEqual([uid, gid, mode & 0o660], [0, 0, 0o660], path)
+    }
+    assert.equal(await readFile(cached, 'utf8'), 'a cache\n')
+    await user.close()
+    await rm(layout.folder, { recursive: true })
+  },
+)
 
 test(
   'nobody survives: a session of its own, a wiped environment, a fork bomb, a deaf one',
