@@ -2,7 +2,7 @@
 // key in our memory or files, no write to `.git`. Linux only. What it cannot have is a clear error, never a step down.
 import { execFile, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { chmod, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -67,6 +67,11 @@ const NAMESPACES = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'
 /** Places where tools write; those in our own home would be refused to the other user. */
 const WRITTEN =
   /^(XDG_.*|NPM_CONFIG_CACHE|YARN_CACHE_FOLDER|PIP_CACHE_DIR|UV_CACHE_DIR|GOCACHE|GOMODCACHE|GOPATH|CARGO_HOME|GRADLE_USER_HOME|COREPACK_HOME|DOTNET_CLI_HOME|NUGET_PACKAGES|COMPOSER_HOME|DENO_DIR|TMPDIR|TEMP|TMP)$/i
+/** What tools find in the home folder of who runs them, and only read: installed in ours, it is for the other user, too. */
+const INSTALLED: Readonly<Record<string, string>> = {
+  RUSTUP_HOME: '.rustup',
+  PLAYWRIGHT_BROWSERS_PATH: '.cache/ms-playwright',
+}
 const SOCKETS = [
   '/var/run/docker.sock',
   '/run/docker.sock',
@@ -102,7 +107,8 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
   const account = await makeAccount(root, nameFor(options.key))
   const temp = options.env.RUNNER_TEMP
   const before = temp === undefined ? null : await stat(temp).catch(() => null)
-  const user = createOtherUser(options, root, account, await canNarrow(options, root))
+  const installed: Record<string, string> = {}
+  const user = createOtherUser(options, root, account, await canNarrow(options, root), installed)
   const opened: [string, number][] = []
   const close = async () => {
     await eachPart([
@@ -122,6 +128,7 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
     await openTop(options, root, account)
     await user.lend()
     const faults = await probe(options, user)
+    if (faults.length === 0) Object.assign(installed, await readableOf(options, user))
     await user.takeBack()
     if (faults.length > 0) throw refused(faults)
     return { ...user, close }
@@ -139,6 +146,7 @@ function createOtherUser(
   root: Root,
   account: Account,
   isNarrow: boolean,
+  installed: Readonly<Record<string, string>> = {},
 ): Omit<OtherUser, 'close'> {
   const { workTree } = options
   const { name, uid, gid, home } = account
@@ -174,6 +182,7 @@ function createOtherUser(
         ([variable, value]) => !(WRITTEN.test(variable) && isWithin(value, [ours, options.env.RUNNER_TEMP])),
       )
       return {
+        ...installed,
         ...Object.fromEntries(kept),
         HOME: home,
         USER: name,
@@ -375,7 +384,8 @@ async function makeAccount(root: Root, name: string): Promise<Account> {
       root(
         'useradd',
         '--system',
-        '--create-home',
+        // We make it: what hosted images would copy into it is gigabytes.
+        '--no-create-home',
         '--home-dir',
         home,
         '--user-group',
@@ -478,6 +488,20 @@ function foldersOf(env: OtherUserOptions['env']): string[] {
     (one) => one !== undefined,
   )
   return [...new Set([...SYSTEM_PATH.split(':'), ...path, ...more])]
+}
+
+/** Of what is installed in our home: what the user can read. */
+async function readableOf(
+  { env }: OtherUserOptions,
+  user: Omit<OtherUser, 'close'>,
+): Promise<Record<string, string>> {
+  const all = Object.entries(INSTALLED).map(([name, at]) => [name, join(env.HOME ?? '/nowhere', at)] as const)
+  const there = all.filter(([, folder]) => existsSync(folder))
+  if (there.length === 0) return {}
+  const look = there.map(([, folder]) => `ls ${quoted(folder)} >/dev/null 2>&1 && echo ${quoted(folder)}`)
+  const command = user.command('bash', ['--noprofile', '--norc', '-c', `${look.join('\n')}\ntrue`])
+  const said = (await output(command, user.preamble({ PATH: SYSTEM_PATH }))).split('\n')
+  return Object.fromEntries(there.filter(([, folder]) => said.includes(folder)))
 }
 
 async function probe(options: OtherUserOptions, user: Omit<OtherUser, 'close'>): Promise<Fault[]> {

@@ -275,6 +275,22 @@ test(
   },
 )
 
+test('what is installed in our home for all is read there, unless its place is said', options, async () => {
+  const layout = await layOut()
+  const home = join(layout.folder, 'home')
+  await mkdir(join(home, '.rustup', 'toolchains'), { recursive: true })
+  await mkdir(join(home, '.cache', 'ms-playwright'), { recursive: true, mode: 0o755 })
+  await chmod(join(home, '.cache', 'ms-playwright'), 0o700)
+  const user = await openIn(layout, { HOME: home })
+  const { RUSTUP_HOME, PLAYWRIGHT_BROWSERS_PATH, CARGO_HOME } = user.env({ CARGO_HOME: join(home, '.cargo') })
+  assert.equal(RUSTUP_HOME, join(home, '.rustup'))
+  assert.equal(PLAYWRIGHT_BROWSERS_PATH, undefined, 'which it cannot read')
+  assert.equal(CARGO_HOME, undefined, 'where it writes')
+  assert.equal(user.env({ RUSTUP_HOME: '/opt/rustup' }).RUSTUP_HOME, '/opt/rustup')
+  await user.close()
+  await rm(layout.folder, { recursive: true })
+})
+
 test('a job that was killed: what still runs is ended, and the tree is taken back', options, async () => {
   await using place = await openPlace()
   await place.user.lend()
