@@ -2,9 +2,9 @@
 // key in our memory or files, no write to `.git`. Linux only. What it cannot have is a clear error, never a step down.
 import { execFile, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { chmod, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf, UserError } from './errors.ts'
 import { threadsLeft } from './process-table.ts'
@@ -457,7 +457,8 @@ const KEY_FILES = [
 type Fault = { found: string; expected: string; fix: string }
 
 /** Each line is a promise, tried as the user itself; what it prints is what is not so. */
-function probeScript({ env, workTree, gitDir }: OtherUserOptions, user: Omit<OtherUser, 'close'>): string {
+function probeScript(options: OtherUserOptions, user: Omit<OtherUser, 'close'>): string {
+  const { env, workTree, gitDir } = options
   const temp = env.RUNNER_TEMP
   const git = quoted(join(workTree, '.git'))
   const file = quoted(join(workTree, '.ralph-probe'))
@@ -467,7 +468,7 @@ function probeScript({ env, workTree, gitDir }: OtherUserOptions, user: Omit<Oth
     'grep -q "^NoNewPrivs:[[:space:]]*1" /proc/self/status || echo privileges',
     'grep -q "^CapEff:[[:space:]]*0*$" /proc/self/status || echo privileges',
     'sudo -n true 2>/dev/null && echo sudo',
-    ...foldersOf(env).map((folder) => `[ -w ${quoted(folder)} ] && echo folder ${quoted(folder)}`),
+    ...foldersOf(options).map((folder) => `[ -w ${quoted(folder)} ] && echo folder ${quoted(folder)}`),
     ...KEY_FILES.map((name) => quoted(join(env.HOME ?? '/root', name))).map(
       (file) => `[ -r ${file} ] && echo key ${file}`,
     ),
@@ -481,9 +482,21 @@ function probeScript({ env, workTree, gitDir }: OtherUserOptions, user: Omit<Oth
   ].join('\n')
 }
 
+function pathOf(env: OtherUserOptions['env']): string[] {
+  return (env.PATH ?? '').split(':').filter((folder) => folder.startsWith('/'))
+}
+
+/** What the agent puts there would run in the place of what the gates name, and no diff shows an ignored folder. */
+function pathInTree({ env, workTree }: OtherUserOptions): string[] {
+  const real = (path: string) => (existsSync(path) ? realpathSync(path) : resolve(path))
+  return pathOf(env).filter((folder) => isWithin(real(folder), [real(workTree)]))
+}
+
 /** Where programs come from: whoever writes there has them run by others. */
-function foldersOf(env: OtherUserOptions['env']): string[] {
-  const path = (env.PATH ?? '').split(':').filter((folder) => folder.startsWith('/'))
+function foldersOf(options: OtherUserOptions): string[] {
+  const { env } = options
+  const inTree = pathInTree(options)
+  const path = pathOf(env).filter((folder) => !inTree.includes(folder))
   const more = [env.RUNNER_TOOL_CACHE, '/usr/local/bin', '/usr/share', '/opt', '/etc'].filter(
     (one) => one !== undefined,
   )
@@ -513,7 +526,11 @@ async function probe(options: OtherUserOptions, user: Omit<OtherUser, 'close'>):
     const fix = 'install util-linux (setpriv) and bash, or use isolation: separate-job'
     return [{ found: messageOf(error), expected: `a program that runs as ${user.name}`, fix }]
   }
-  return [...new Set(said.split('\n').filter(Boolean))].map((line) => faultOf(line, options, user))
+  const lines = [
+    ...pathInTree(options).map((folder) => `path ${folder}`),
+    ...said.split('\n').filter(Boolean),
+  ]
+  return [...new Set(lines)].map((line) => faultOf(line, options, user))
 }
 
 function faultOf(line: string, { workTree, env }: OtherUserOptions, user: Omit<OtherUser, 'close'>): Fault {
@@ -537,6 +554,12 @@ function faultOf(line: string, { workTree, env }: OtherUserOptions, user: Omit<O
         found: `${detail} may be written by everybody`,
         expected: 'programs that only their owner can change',
         fix: `chmod o-w ${detail}, in a step before this one`,
+      }
+    case 'path':
+      return {
+        found: `${detail} on the PATH`,
+        expected: 'programs that the agent cannot change',
+        fix: 'it lies in the checkout, which the agent writes: take it off the PATH (a gate can name such a program by its path)',
       }
     case 'key':
       return {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { chmod, link, lstat, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, link, lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -332,6 +332,15 @@ test('what cannot be had is a clear error, and nothing is left behind', options,
     const user = await openIn(layout, { RUNNER_ENVIRONMENT: 'github-hosted' })
     assert.equal((await stat(layout.folder)).mode & 0o777, 0o701)
     await user.close()
+    await rm(layout.folder, { recursive: true })
+  })
+  await t.test('a folder of the PATH in the checkout, there already or not, by a link or not', async () => {
+    const layout = await layOut()
+    await symlink(join(layout.tree, 'src'), join(layout.folder, 'bin'))
+    for (const folder of [join(layout.tree, '.venv', 'bin'), join(layout.folder, 'bin')]) {
+      const PATH = `${folder}:${process.env.PATH}`
+      await refused(layout, /lies in the checkout, which the agent writes: take it off the PATH/, { PATH })
+    }
     await rm(layout.folder, { recursive: true })
   })
   await t.test('a .git that everybody writes', async () => {
