@@ -51,14 +51,25 @@ export type OtherUserOptions = {
  */
 const LAUNCHER = `while IFS= read -r -d '' entry && [ -n "$entry" ]; do export "$entry"; done; umask 0022; "$@"; exit $?`
 /**
- * The machine as one program is to see it, where root may make that: all is read-only but the tree, the home and temporary
- * folders (hosted images have folders that everybody may write, some of them on root's PATH), and no way leads to the
- * system's bus. It has processes of its own, whom the kernel ends with the first of them.
+ * The machine as one program is to see it, where root may make that: all is read-only but the tree, the home, temporary
+ * folders and devices (hosted images have folders that everybody may write, some of them on root's PATH), shared memory
+ * is its own, and no way leads to the system's bus. It has processes of its own, whom the kernel ends with the first of them.
  */
 const NARROW = [
   'tree=$1 home=$2; shift 2',
   'for at in "$tree" "$home" /tmp /var/tmp; do mount --bind "$at" "$at" || exit 125; done',
   'mount -o remount,bind,ro / || exit 125',
+  // What has a mount of its own; the kernel may keep one as it is (of a file system that is gone).
+  'mounts=$(</proc/self/mountinfo)',
+  [
+    'while read -r _ _ _ _ at how _',
+    `do printf -v at %b "\${at//\\\\/\\\\0}"`,
+    'case "$how," in ro,*) continue;; esac',
+    'case "$at/" in //|"$tree"/*|"$home"/*|/tmp/*|/var/tmp/*|/dev/*|/proc/*|/sys/*) continue;; esac',
+    'mount -o remount,bind,ro "$at" 2>/dev/null',
+    'done <<<"$mounts"',
+  ].join('; '),
+  '[ ! -d /dev/shm ] || mount -t tmpfs -o nosuid,nodev,mode=1777 tmpfs /dev/shm || exit 125',
   '[ ! -d /run/dbus ] || mount -t tmpfs -o ro tmpfs /run/dbus || exit 125',
   'cd "$PWD"', // into what was just mounted
   'exec "$@"',

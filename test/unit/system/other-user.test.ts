@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { chmod, link, lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -253,6 +253,32 @@ test(
       assert.ok(Number(seen.output.trim().split('\n').at(-1)) < 10, seen.output)
     } finally {
       await rm(opened, { recursive: true })
+    }
+  },
+)
+
+test(
+  'what is mounted elsewhere is read-only, too, and nothing stays in shared memory',
+  options,
+  async (t) => {
+    await using place = await openPlace()
+    if (!place.user.isNarrow) return t.skip('this machine lets root make no namespaces')
+    const mounted = await mkdtemp('/opt/ralph mount-')
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=1777', 'tmpfs', mounted])
+    try {
+      const seen = await place.bash(
+        `touch '${mounted}/x' 2>&1; echo kept >/dev/shm/ralph-x && cat /dev/shm/ralph-x`,
+      )
+      assert.match(seen.output, /Read-only file system/)
+      assert.match(seen.output, /^kept$/m)
+      assert.doesNotMatch((await place.bash('ls /dev/shm')).output, /ralph-x/)
+      execFileSync('touch', [join(mounted, 'ours')])
+      assert.equal(existsSync('/dev/shm/ralph-x'), false)
+      const temporary = await place.bash('echo x >/dev/null && t=$(mktemp) && rm "$t" && touch ~/x x && rm x')
+      assert.deepEqual(temporary.exit, { kind: 'exit', code: 0 }, temporary.output)
+    } finally {
+      execFileSync('umount', [mounted])
+      await rm(mounted, { recursive: true })
     }
   },
 )
