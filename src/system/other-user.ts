@@ -34,7 +34,12 @@ export type OtherUser = {
   end(): Promise<number>
   /** Gives the machine back as it was. */
   close(): Promise<void>
+  /** What `endOtherUser` has to know to do the same where we were killed. */
+  readonly before: string
 }
+
+/** While agents and gates run. */
+type Working = Omit<OtherUser, 'close' | 'before'>
 
 export type OtherUserOptions = {
   env: Readonly<Record<string, string | undefined>>
@@ -43,6 +48,8 @@ export type OtherUserOptions = {
   /** Tells this runner from others on the machine, which must not end each other's agents. */
   key: string
   say(text: string): void
+  /** `OtherUser.before` of the job that was killed. */
+  before?: string
 }
 
 /**
@@ -117,32 +124,29 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
   const root = await rootCommand()
   const account = await makeAccount(root, nameFor(options.key))
   const temp = options.env.RUNNER_TEMP
-  const before = temp === undefined ? null : await stat(temp).catch(() => null)
+  const tempMode = temp === undefined ? null : await modeOf(temp)
   const installed: Record<string, string> = {}
   const user = createOtherUser(options, root, account, await canNarrow(options, root), installed)
-  const opened: [string, number][] = []
+  const modes: Mode[] = []
   const close = async () => {
-    await eachPart([
-      () => endAndGiveBack(options, root, account, user),
-      async () => {
-        if (temp !== undefined && before !== null) await chmod(temp, before.mode & 0o7777)
-        for (const [path, mode] of opened) await run(root('chmod', mode.toString(8), path))
-      },
-    ])
+    await endAndGiveBack(options, root, account, user, modes)
   }
   try {
-    // Where it is not ours, the probe below says so.
-    if (temp !== undefined && before !== null) await chmod(temp, before.mode & 0o700).catch(() => {})
+    if (temp !== undefined && tempMode !== null) {
+      modes.push([temp, tempMode])
+      // Where it is not ours, the probe below says so.
+      await chmod(temp, tempMode & 0o700).catch(() => {})
+    }
     await user.end() // what an earlier job left
     await user.renewHome()
-    opened.push(...(await openTheWay(options, root)))
+    await openTheWay(options, root, modes)
     await openTop(options, root, account)
     await user.lend()
     const faults = await probe(options, user)
     if (faults.length === 0) Object.assign(installed, await readableOf(options, user))
     await user.takeBack()
     if (faults.length > 0) throw refused(faults)
-    return { ...user, close }
+    return { ...user, close, before: JSON.stringify(modes) }
   } catch (error) {
     await close().catch(() => {})
     throw error
@@ -150,6 +154,8 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
 }
 
 type Root = (...command: string[]) => Command
+/** A folder and the mode that it had. */
+type Mode = [path: string, mode: number]
 type Account = { name: string; uid: number; gid: number; home: string }
 
 function createOtherUser(
@@ -158,7 +164,7 @@ function createOtherUser(
   account: Account,
   isNarrow: boolean,
   installed: Readonly<Record<string, string>> = {},
-): Omit<OtherUser, 'close'> {
+): Working {
   const { workTree } = options
   const { name, uid, gid, home } = account
   const become = (...command: string[]): Command =>
@@ -175,7 +181,7 @@ function createOtherUser(
       `PATH=${SYSTEM_PATH}`,
       ...command,
     )
-  const user: Omit<OtherUser, 'close'> = {
+  const user: Working = {
     name,
     uid,
     home,
@@ -322,13 +328,19 @@ function pattern(path: string): string {
   return path.replace(/[*?[\]\\]/g, '\\$&')
 }
 
-/** For the job that was killed: ends what still runs as the other user and takes the work tree back. */
+/** For the job that was killed: ends what still runs as the other user, and gives the machine back as it was. */
 export async function endOtherUser(options: OtherUserOptions): Promise<number> {
+  if (process.platform !== 'linux') return 0
   const account = accountOf(nameFor(options.key))
-  if (process.platform !== 'linux' || account === null) return 0
+  const modes = modesIn(options)
+  if (account === null && modes.length === 0) return 0
   const root = await rootCommand()
-  const user = createOtherUser(options, root, account, await canNarrow(options, root))
-  return endAndGiveBack(options, root, account, user)
+  if (account !== null) {
+    const user = createOtherUser(options, root, account, await canNarrow(options, root))
+    return endAndGiveBack(options, root, account, user, modes)
+  }
+  await giveBackModes(root, modes)
+  return 0
 }
 
 /** What root does by path, it does when none of them is left who could lead it elsewhere. */
@@ -337,10 +349,32 @@ async function endAndGiveBack(
   root: Root,
   account: Account,
   user: Pick<OtherUser, 'end'>,
+  modes: readonly Mode[],
 ): Promise<number> {
   const ended = await user.end()
-  await eachPart([() => giveBack(options, root, account), () => removeAccount(root, account.name)])
+  await eachPart([
+    () => giveBack(options, root, account),
+    () => giveBackModes(root, modes),
+    () => removeAccount(root, account.name),
+  ])
   return ended
+}
+
+async function giveBackModes(root: Root, modes: readonly Mode[]): Promise<void> {
+  for (const [path, mode] of modes) await run(root('chmod', mode.toString(8), path))
+}
+
+/** Of folders that we change alone, whatever was remembered. */
+function modesIn({ env, workTree, before = '[]' }: OtherUserOptions): Mode[] {
+  const ours = [env.RUNNER_TEMP, ...above(workTree)]
+  const isMode = (one: unknown): one is Mode =>
+    Array.isArray(one) && ours.includes(one[0]) && Number.isInteger(one[1]) && one[1] >= 0 && one[1] <= 0o7777
+  try {
+    const known: unknown = JSON.parse(before)
+    return Array.isArray(known) ? known.filter(isMode) : []
+  } catch {
+    return []
+  }
 }
 
 function nameFor(key: string): string {
@@ -362,6 +396,11 @@ async function giveBack({ workTree }: OtherUserOptions, root: Root, { uid, gid }
     ),
   )
   await run(root('chmod', 'g-w,-t', workTree))
+}
+
+async function modeOf(path: string): Promise<number | null> {
+  const found = await stat(path).catch(() => null)
+  return found === null ? null : found.mode & 0o7777
 }
 
 /** As root, or by a sudo that asks for no password. */
@@ -434,13 +473,16 @@ async function freshHome(root: Root, { uid, gid, home }: Account): Promise<void>
 }
 
 /**
- * On a machine that is thrown away the way to the checkout is opened; elsewhere that is for its owner to decide. Gives
- * the modes that the folders had.
+ * On a machine that is thrown away the way to the checkout is opened; elsewhere that is for its owner to decide. Adds the
+ * modes that the folders had.
  */
-async function openTheWay({ env, workTree, say }: OtherUserOptions, root: Root): Promise<[string, number][]> {
-  const opened: [string, number][] = []
-  for (let at = dirname(workTree); at !== dirname(at); at = dirname(at)) {
-    const { mode } = await stat(at)
+async function openTheWay(
+  { env, workTree, say }: OtherUserOptions,
+  root: Root,
+  modes: Mode[],
+): Promise<void> {
+  for (const at of above(workTree)) {
+    const mode = (await stat(at)).mode & 0o7777
     if ((mode & 0o001) !== 0) continue
     if (env.RUNNER_ENVIRONMENT !== 'github-hosted') {
       const fix = `run \`chmod o+x ${at}\` once, so that other users can pass through it`
@@ -448,11 +490,16 @@ async function openTheWay({ env, workTree, say }: OtherUserOptions, root: Root):
         { found: `${at}, which other users cannot enter`, expected: 'a way to the checkout', fix },
       ])
     }
+    modes.push([at, mode])
     await run(root('chmod', 'o+x', at))
-    opened.push([at, mode & 0o7777])
     say(`other users may pass through ${at} while this step works`)
   }
-  return opened
+}
+
+/** The folders on the way to it, without the root. */
+function above(path: string): string[] {
+  const at = dirname(path)
+  return at === dirname(at) ? [] : [at, ...above(at)]
 }
 
 /** What our user keeps keys in. */
@@ -468,7 +515,7 @@ const KEY_FILES = [
 type Fault = { found: string; expected: string; fix: string }
 
 /** Each line is a promise, tried as the user itself; what it prints is what is not so. */
-function probeScript(options: OtherUserOptions, user: Omit<OtherUser, 'close'>): string {
+function probeScript(options: OtherUserOptions, user: Working): string {
   const { env, workTree, gitDir } = options
   const temp = env.RUNNER_TEMP
   const git = quoted(join(workTree, '.git'))
@@ -515,10 +562,7 @@ function foldersOf(options: OtherUserOptions): string[] {
 }
 
 /** Of what is installed in our home: what the user can read. */
-async function readableOf(
-  { env }: OtherUserOptions,
-  user: Omit<OtherUser, 'close'>,
-): Promise<Record<string, string>> {
+async function readableOf({ env }: OtherUserOptions, user: Working): Promise<Record<string, string>> {
   const all = Object.entries(INSTALLED).map(([name, at]) => [name, join(env.HOME ?? '/nowhere', at)] as const)
   const there = all.filter(([, folder]) => existsSync(folder))
   if (there.length === 0) return {}
@@ -528,7 +572,7 @@ async function readableOf(
   return Object.fromEntries(there.filter(([, folder]) => said.includes(folder)))
 }
 
-async function probe(options: OtherUserOptions, user: Omit<OtherUser, 'close'>): Promise<Fault[]> {
+async function probe(options: OtherUserOptions, user: Working): Promise<Fault[]> {
   const { file, args } = user.command('bash', ['--noprofile', '--norc', '-c', probeScript(options, user)])
   let said: string
   try {
@@ -544,7 +588,7 @@ async function probe(options: OtherUserOptions, user: Omit<OtherUser, 'close'>):
   return [...new Set(lines)].map((line) => faultOf(line, options, user))
 }
 
-function faultOf(line: string, { workTree, env }: OtherUserOptions, user: Omit<OtherUser, 'close'>): Fault {
+function faultOf(line: string, { workTree, env }: OtherUserOptions, user: Working): Fault {
   const what = line.split(' ')[0]
   const detail = line.slice((what ?? '').length + 1)
   switch (what) {

@@ -75,7 +75,7 @@ test('it is another user without rights, and keys come to it alone', options, as
       'id -un; [ "$(id -G)" = "$(id -g)" ] && id -u; echo "key $KEY"; echo "home $HOME"; cat',
       'grep -E "NoNewPrivs|CapEff|CapBnd" /proc/self/status',
       `cat /proc/${process.pid}/environ /proc/${process.pid}/mem ${join(place.temp, 'key')} 2>&1`,
-      'cat /proc/*/cmdline | tr "\\0" " " | grep -c "the-model-[k]ey"',
+      'cat /proc/*/cmdline 2>/dev/null | tr "\\0" " " | grep -c "the-model-[k]ey"',
       'git status --short',
     ].join('\n'),
     { stdin: 'the prompt\n' },
@@ -324,16 +324,20 @@ test('a job that was killed: what still runs is ended, and the tree is taken bac
   const child = spawn(file, args, { cwd: place.tree, stdio: ['pipe', 'pipe', 'inherit'] })
   child.stdin.end(place.user.preamble({ PATH: process.env.PATH ?? '' }))
   await new Promise((resolve) => child.stdout.once('data', resolve))
-  const { folder, tree } = { folder: join(place.tree, '..'), tree: place.tree }
-  const ended = await endOtherUser({
-    env: {},
-    workTree: tree,
-    gitDir: join(tree, '.git'),
-    key: folder,
-    say: () => {},
-  })
+  const { temp, tree } = place
+  const folder = join(tree, '..')
+  const before = JSON.stringify([...JSON.parse(place.user.before), ['/etc', 0o777]])
+  const rest = { env: { RUNNER_TEMP: temp }, workTree: tree, gitDir: join(tree, '.git'), key: folder }
+  const ended = await endOtherUser({ ...rest, say: () => {}, before })
   assert.ok(ended >= 2, String(ended))
   assert.equal((await lstat(join(tree, 'left'))).uid, 0)
+  assert.equal((await stat(temp)).mode & 0o777, 0o755, 'as it was found')
+  assert.equal((await stat('/etc')).mode & 0o777, 0o755)
+  for (const odd of ['', 'true', '{}', '[1]', `[["${temp}", -1], ["${temp}", "7"]]`]) {
+    await chmod(temp, 0o700)
+    await endOtherUser({ ...rest, say: () => {}, before: odd })
+    assert.equal((await stat(temp)).mode & 0o777, 0o700, odd)
+  }
 })
 
 test('what cannot be had is a clear error, and nothing is left behind', options, async (t) => {

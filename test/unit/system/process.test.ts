@@ -342,6 +342,7 @@ test('where processes of another user cannot be ended, nothing is done by path a
       throw new Error('one of them lives')
     },
     close: async () => {},
+    before: '[]',
   }
   await assert.rejects(run('true', { as }), /one of them lives/)
   assert.deepEqual(done, ['lend'])
