@@ -296,7 +296,7 @@ async function takeBack(workTree: string, root: Root, uid: number): Promise<void
 function becomeOurs(exec: Exec): string[] {
   const us = `${process.getuid?.() ?? 0}:${ourGroup()}`
   return [
-    ...['(', '(', '-type', 'l', '-o', exec, 'chmod', 'ug+rwX', '{}', '+', ')'],
+    ...['(', '(', '-type', 'l', '-o', exec, 'chmod', 'u+rwX', '{}', '+', ')'],
     ...[',', exec, 'chown', '-h', us, '{}', '+', ')'],
   ]
 }

@@ -140,9 +140,10 @@ test(
     await place.bash('cat src/a.txt')
     assert.equal(await times(), before, 'git would read it anew')
     await place.user.close()
-    for (const path of ['src', 'src/a.txt', 'build', 'build/a.txt', '.']) {
-      const { uid, gid } = await lstat(join(place.tree, path))
-      assert.deepEqual([uid, gid], [0, 0], path)
+    const left = { '.': 0o755, src: 0o755, 'src/a.txt': 0o644, build: 0o755, 'build/a.txt': 0o700 }
+    for (const [path, expected] of Object.entries(left)) {
+      const { uid, gid, mode } = await lstat(join(place.tree, path))
+      assert.deepEqual([uid, gid, mode & 0o7777], [0, 0, expected], path)
     }
   },
 )
@@ -171,7 +172,7 @@ test(
     )
     for (const path of ['shut', 'shut/in', 'shut/in/x', 'src/a.txt']) {
       const { mode, uid, gid } = await stat(join(layout.tree, path))
-      assert.deepEqual([uid, gid, mode & 0o660], [0, 0, 0o660], path)
+      assert.deepEqual([uid, gid, mode & 0o600], [0, 0, 0o600], path)
     }
     assert.equal(await readFile(cached, 'utf8'), 'a cache\n')
     await user.close()
