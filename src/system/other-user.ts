@@ -140,7 +140,7 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
     await user.end() // what an earlier job left
     await user.renewHome()
     await openTheWay(options, root, modes)
-    await openTop(options, root, account)
+    await openTop(options, root, account, modes)
     await user.lend()
     const faults = await probe(options, user)
     if (faults.length === 0) Object.assign(installed, await readableOf(options, user))
@@ -366,7 +366,7 @@ async function giveBackModes(root: Root, modes: readonly Mode[]): Promise<void> 
 
 /** Of folders that we change alone, whatever was remembered. */
 function modesIn({ env, workTree, before = '[]' }: OtherUserOptions): Mode[] {
-  const ours = [env.RUNNER_TEMP, ...above(workTree)]
+  const ours = [env.RUNNER_TEMP, workTree, ...above(workTree)]
   const isMode = (one: unknown): one is Mode =>
     Array.isArray(one) && ours.includes(one[0]) && Number.isInteger(one[1]) && one[1] >= 0 && one[1] <= 0o7777
   try {
@@ -382,7 +382,13 @@ function nameFor(key: string): string {
 }
 
 /** In a folder with the sticky bit only its owner takes entries away: `.git` stays. */
-async function openTop({ workTree }: OtherUserOptions, root: Root, { gid }: Account): Promise<void> {
+async function openTop(
+  { workTree }: OtherUserOptions,
+  root: Root,
+  { gid }: Account,
+  modes: Mode[],
+): Promise<void> {
+  modes.push([workTree, (await stat(workTree)).mode & 0o6777])
   await run(root('chgrp', String(gid), workTree))
   await run(root('chmod', 'g+rwx,+t', workTree))
 }

@@ -289,6 +289,7 @@ test(
   options,
   async () => {
     const layout = await layOut()
+    await chmod(layout.tree, 0o700)
     const first = await openIn(layout)
     assert.equal((await stat(layout.temp)).mode & 0o777, 0o700)
     execFileSync('install', ['-o', first.name, '/dev/null', join(first.home, '.bashrc')])
@@ -297,6 +298,7 @@ test(
     await assert.rejects(lstat(join(first.home, '.bashrc')), /ENOENT/)
     await first.close()
     assert.equal((await stat(layout.temp)).mode & 0o777, 0o755, 'as it found it')
+    assert.equal((await stat(layout.tree)).mode & 0o7777, 0o700)
     assert.doesNotMatch(readFileSync('/etc/passwd', 'utf8'), new RegExp(`^${first.name}:`, 'm'))
     await rm(layout.folder, { recursive: true })
   },
