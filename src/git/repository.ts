@@ -1,16 +1,19 @@
 // The work tree and its commits: checks out, inspects, keeps, restores and joins. Implements RepositoryPort.
 import { constants } from 'node:fs'
-import { chmod, copyFile, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { ownFiles, prdFile, progressFile, recordMessage, storyMessage } from '../loop/files.ts'
 import type { Inspection, RepositoryPort } from '../loop/ports.ts'
 import { passedEntry, passStory } from '../loop/reduce.ts'
 import type { Attempt, Failure, Joined, Kept, People, State, TakenBack } from '../loop/state.ts'
 import { parsePrd } from '../prd/parse.ts'
+import { UserError } from '../system/errors.ts'
+import { insideTree, openUp } from '../system/files.ts'
 import type { CatFile } from './cat-file.ts'
 import { putBack, type Snapshot } from './clone.ts'
 import { type Git, GitError } from './git.ts'
 import { type Change, parseRaw } from './raw-diff.ts'
+import { findStrays, removeStrays } from './strays.ts'
 import type { Submodules } from './submodules.ts'
 import { attributesIn, nestedGits, newlyIgnored, storedOtherwise } from './unseen.ts'
 
@@ -160,6 +163,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
   async function toTree(tree: string): Promise<void> {
     await git.unlock()
+    await removeStrays(git, options.submodules.paths)
     indexTree = null
     try {
       await checkOutTree(tree)
@@ -169,8 +173,15 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       await openUp(top)
       await checkOutTree(tree)
     }
+    await removeStrays(git, options.submodules.paths)
     await options.submodules.reset()
     indexTree = tree
+  }
+
+  /** Removes what the agent's tree has at a path; nothing where a link above it leads elsewhere. */
+  async function removeAt(path: string): Promise<void> {
+    const place = await insideTree(top, path)
+    if (place !== null) await rm(place, { recursive: true, force: true })
   }
 
   async function checkOutTree(tree: string): Promise<void> {
@@ -182,8 +193,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     ])
     const changed = attributesIn(names.stdout.split('\0'))
     // Attributes that nobody committed, or that go now, would count at the checkout, too.
-    for (const path of [...changed, ...attributesIn(loose.stdout.split('\0'))])
-      await rm(join(top, path), { recursive: true, force: true })
+    for (const path of [...changed, ...attributesIn(loose.stdout.split('\0'))]) await removeAt(path)
     // Files that stay would stay as other attributes had them: every file is written anew.
     if (changed.length > 0) await rm(join(git.own, 'index'), { force: true })
     await git.run(['read-tree', '--reset', '-u', tree])
@@ -192,9 +202,12 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
   /** The `.git` entries that came since the job began; they are removed, for no commit can hold them. */
   async function removeNested(against: string, changes: readonly Change[]): Promise<string[]> {
-    const all = await nestedGits(git, `${against}^{tree}`, changes)
+    const { paths } = options.submodules
+    const all = await nestedGits(git, `${against}^{tree}`, changes, paths)
     const fresh = all.filter((path) => nestedBefore?.has(path) !== true)
-    for (const path of fresh) await rm(join(top, path), { recursive: true, force: true })
+    for (const path of fresh) await removeAt(path)
+    // With an entry that says submodule, its files would be in no diff, and git would look for a repository there.
+    await reset(changes.filter(({ newMode, path }) => newMode === '160000' && !paths.has(path)))
     return fresh
   }
 
@@ -215,19 +228,13 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
   /** Whether anything in the work tree differs from our index. */
   async function touched(): Promise<boolean> {
-    const seen = await git.run([
-      'ls-files',
-      '-z',
-      '--modified',
-      '--deleted',
-      '--others',
-      '--exclude-standard',
-    ])
-    return seen.stdout !== ''
+    const args = ['ls-files', '-z', '--modified', '--deleted', '--others', '--exclude-standard']
+    return (await git.run(args)).stdout !== ''
   }
 
   async function settle(commit: string): Promise<boolean> {
     const wanted = await treeOf(commit)
+    await removeStrays(git, options.submodules.paths)
     if ((await stagedTree()) === wanted && !(await touched())) {
       await options.submodules.reset()
       return false
@@ -326,7 +333,10 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
   async function checkOut(commit: string, kept: Kept | null): Promise<{ conflict: string | null }> {
     await git.writeConfig()
-    nestedBefore ??= new Set(await nestedGits(git, `${commit}^{tree}`, []))
+    if (nestedBefore === null) {
+      await refuseForeign()
+      nestedBefore = new Set(await nestedGits(git, `${commit}^{tree}`, [], options.submodules.paths))
+    }
     const green = await treeOf(commit)
     if (kept === null) {
       await settle(commit)
@@ -362,14 +372,32 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     const holds = (folder: string, path: string) => folder.endsWith('/') && path.startsWith(folder)
     for (const path of await ignored()) {
       if (before.some((one) => one === path || holds(one, path) || holds(path, one))) continue
-      const there = join(top, path)
+      const there = await insideTree(top, path)
+      if (there === null) continue
       await openUp(there)
       await rm(there, { recursive: true, force: true })
     }
   }
 
+  /** Before any agent ran: a repository in the place of a submodule is somebody's, but git would run what it says. */
+  async function refuseForeign(): Promise<string[]> {
+    const { foreign, paths } = options.submodules
+    const strays = await findStrays(git, paths)
+    const first = foreign[0] ?? strays.find((path) => path.endsWith('/.git'))?.slice(0, -'/.git'.length)
+    if (first === undefined) return strays
+    throw new UserError([
+      {
+        path: first,
+        found: 'a repository or files that this clone knows nothing of, in the place of a submodule',
+        expected: 'a submodule that git has checked out, or an empty folder',
+        fix: 'run `git submodule absorbgitdirs` (in a workflow: submodules: true of actions/checkout), or move them away',
+      },
+    ])
+  }
+
   async function inspect(state: State, attempt: Attempt): Promise<Inspection> {
     const inside = await options.submodules.changed()
+    inside.push(...(await removeStrays(git, options.submodules.paths)))
     if (inside.length > 0) return { kind: 'refused', failure: submoduleFailure(inside.map(options.redact)) }
     const files = ownFiles(state)
     const passing = passStory(
@@ -409,6 +437,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
   async function keep(state: State): Promise<Kept | null> {
     await options.submodules.reset()
+    await removeStrays(git, options.submodules.paths)
     const staged = await stage(state.green)
     if ('unreadable' in staged) {
       options.warn(`the rejected work could not be kept: ${staged.unreadable}`)
@@ -529,11 +558,13 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     },
 
     async dirt(commit) {
+      await refuseForeign()
       const staged = await stage(commit)
       return 'unreadable' in staged ? [staged.unreadable] : staged.changes.map((change) => change.path)
     },
 
     async adopt(commit, paths, message) {
+      await refuseForeign()
       const staged = await stage(commit)
       if ('unreadable' in staged) throw new Error(staged.unreadable)
       await reset(staged.changes.filter((change) => !paths.includes(change.path)))
@@ -659,15 +690,6 @@ function listed(paths: readonly string[]): string {
   const lines = paths.slice(0, 50).map((path) => `- ${JSON.stringify(path.slice(0, 160))}`)
   if (paths.length > lines.length) lines.push(`- and ${paths.length - lines.length} more`)
   return lines.join('\n')
-}
-
-/** Gives the owner back what is his: an agent may have closed folders. Links are not followed. */
-async function openUp(folder: string): Promise<void> {
-  const found = await lstat(folder).catch(() => null)
-  if (found?.isDirectory() !== true) return
-  if ((found.mode & 0o700) !== 0o700) await chmod(folder, found.mode | 0o700).catch(() => {})
-  const inside = await readdir(folder, { withFileTypes: true }).catch(() => [])
-  for (const one of inside) if (one.isDirectory() && one.name !== '.git') await openUp(join(folder, one.name))
 }
 
 /** prd.json without what changes in every job: whether a state commit is worth making. */

@@ -1,46 +1,70 @@
 // Submodules that are checked out: their files are seen by gates and by no diff of ours, so they must stay as they are.
-import { lstat, mkdir, realpath, rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { readRegular, replaceFile } from '../system/files.ts'
+import { lstat, readdir, realpath } from 'node:fs/promises'
+import { join, resolve, sep } from 'node:path'
+import { clearWay, insideTree, isFolder, readRegular, replaceFile } from '../system/files.ts'
 import { putBack, type Snapshot, shareIndex, takeSnapshot } from './clone.ts'
-import { Git, openClone } from './git.ts'
+import { type Clone, Git, openClone } from './git.ts'
+import { removeStrays } from './strays.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
-/** `link`: its `.git`, where that is a file which names the directory. */
-type Submodule = { path: string; git: Git; snapshot: Snapshot; commit: string; link: Buffer | null }
+/** `link`: its `.git`, a file which names the directory. `inner`: those right below it that are checked out, too. */
+type Submodule = {
+  path: string
+  git: Git
+  snapshot: Snapshot
+  commit: string
+  link: Buffer
+  inner: ReadonlySet<string>
+}
 
 export type Submodules = {
+  /** Those of the work tree itself, not of one another. */
+  paths: ReadonlySet<string>
+  /** What stood in the place of a submodule when the job began, and is not of our clone: nothing of it is run. */
+  foreign: readonly string[]
   /** Files that differ from what was checked out when the job began, as `lib/vendor: a.txt`. Puts their clones back first. */
   changed(): Promise<string[]>
   /** Makes them what they were. */
   reset(): Promise<void>
 }
 
+/** Where nobody looks at files: no submodule is asked for, and nothing is run in one. */
+export const NO_SUBMODULES: Submodules = {
+  paths: new Set(),
+  foreign: [],
+  changed: async () => [],
+  reset: async () => {},
+}
+
 /** Looks for those that are there, and in them, before any agent ran. Nothing is asked of git where there are none. */
 export async function findSubmodules(git: Git, head: string, env: Environment): Promise<Submodules> {
-  const all = await collect(git, head, '', env)
+  const top = git.clone.workTree
+  const foreign: string[] = []
+  const { all, paths } = await collect(git, head, { above: '', top: git.clone, env, foreign })
   return {
+    paths,
+    foreign,
     async changed() {
       const found: string[] = []
-      for (const { path, git: inside, snapshot, commit, link } of all) {
-        if (!(await isFolder(inside.clone.workTree))) {
-          found.push(`${path}: it was removed`)
+      for (const one of all) {
+        const place = await insideTree(top, one.path)
+        if (place === null || !(await isFolder(place))) {
+          found.push(`${one.path}: it was removed`)
           continue
         }
-        await putLink(inside, link)
-        await putBack(inside, snapshot)
-        for (const file of await differences(inside, commit)) found.push(`${path}: ${file}`)
+        await putLink(one)
+        await putBack(one.git, one.snapshot)
+        for (const file of await differences(one)) found.push(`${one.path}: ${file}`)
       }
       return found
     },
     async reset() {
-      for (const { git: inside, snapshot, commit, link } of all) {
-        const { workTree } = inside.clone
-        if (!(await isFolder(workTree))) await rm(workTree, { force: true })
-        await mkdir(workTree, { recursive: true })
-        await putLink(inside, link)
+      for (const one of all) {
+        const { git: inside, snapshot, commit } = one
+        await clearWay(top, join(inside.clone.workTree, '.git'))
+        await putLink(one)
         await putBack(inside, snapshot)
-        if ((await differences(inside, commit)).length > 0) {
+        if ((await differences(one)).length > 0) {
           await inside.run(['read-tree', '--reset', '-u', commit])
           await inside.run(['clean', '-ffdq', '--', '.'])
           await inside.sealIndex()
@@ -51,47 +75,61 @@ export async function findSubmodules(git: Git, head: string, env: Environment): 
   }
 }
 
-async function collect(git: Git, head: string, above: string, env: Environment): Promise<Submodule[]> {
+type Within = { above: string; top: Clone; env: Environment; foreign: string[] }
+
+async function collect(git: Git, head: string, within: Within) {
   const { workTree } = git.clone
-  if (!(await isThere(join(workTree, '.gitmodules')))) return []
+  const { above, top, env, foreign } = within
+  const all: Submodule[] = []
+  const paths = new Set<string>()
+  if ((await lstat(join(workTree, '.gitmodules')).catch(() => null)) === null) return { all, paths }
   const listed = await git.run(['ls-tree', '-r', '-z', head])
-  const paths = listed.stdout.split('\0').filter((entry) => entry.startsWith('160000 '))
-  const found: Submodule[] = []
-  for (const entry of paths) {
+  for (const entry of listed.stdout.split('\0').filter((one) => one.startsWith('160000 '))) {
     const path = entry.slice(entry.indexOf('\t') + 1)
-    const place = join(workTree, path)
-    if (!(await isThere(join(place, '.git')))) continue
+    const place = await insideTree(workTree, path)
+    if (place === null || !(await isFolder(place))) continue
+    const shown = above === '' ? path : `${above}/${path}`
+    // git does what the configuration of a repository says: only what is in our own `.git` is nobody else's.
+    const link = await readRegular(join(place, '.git'))
+    if (link === null || !(await isOurs(link, place, top))) {
+      const names: string[] = await readdir(place).catch(() => [])
+      // Of files alone the work tree's own index tells, but not what is inside a submodule.
+      if (names.includes('.git') || (above !== '' && names.length > 0)) foreign.push(shown)
+      continue
+    }
     const clone = await openClone(place, env).catch(() => null)
     // From a folder that is no repository git walks up: what it finds there is not the submodule's.
     if (clone?.head == null || (await realpath(clone.workTree)) !== (await realpath(place))) continue
     const inside = await Git.open(clone, env)
     const snapshot = await takeSnapshot(inside, true)
-    const shown = above === '' ? path : `${above}/${path}`
-    const link = await readRegular(join(place, '.git'))
-    found.push({ path: shown, git: inside, snapshot, commit: clone.head, link })
-    found.push(...(await collect(inside, clone.head, shown, env)))
+    const deeper = await collect(inside, clone.head, { ...within, above: shown })
+    all.push({ path: shown, git: inside, snapshot, commit: clone.head, link, inner: deeper.paths })
+    all.push(...deeper.all)
+    paths.add(path)
   }
-  return found
+  return { all, paths }
 }
 
-async function differences(git: Git, commit: string): Promise<string[]> {
+/** Whether a `.git` file leads to where the clone keeps its submodules. */
+async function isOurs(link: Buffer, place: string, { gitDir, commonDir }: Clone): Promise<boolean> {
+  const named = /^gitdir: (.+?)\n?$/.exec(link.toString('utf8'))?.[1]
+  const found = named === undefined ? null : await realpath(resolve(place, named)).catch(() => null)
+  if (found === null) return false
+  const homes = [gitDir, commonDir].map((folder) => realpath(join(folder, 'modules')).catch(() => null))
+  return (await Promise.all(homes)).some((home) => home !== null && found.startsWith(home + sep))
+}
+
+async function differences({ git, commit, inner }: Submodule): Promise<string[]> {
   await git.unlock()
   await git.openIndex(commit)
+  const strays = await removeStrays(git, inner)
   await git.run(['add', '-A', '--', '.'])
   await git.sealIndex()
   const names = await git.run(['diff-index', '--cached', '--name-only', '-z', '--no-renames', commit, '--'])
-  return names.stdout.split('\0').filter(Boolean)
+  return [...strays, ...names.stdout.split('\0').filter(Boolean)]
 }
 
-async function putLink(git: Git, link: Buffer | null): Promise<void> {
+async function putLink({ git, link }: Submodule): Promise<void> {
   const file = join(git.clone.workTree, '.git')
-  if (link !== null && (await readRegular(file))?.equals(link) !== true) await replaceFile(file, link)
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return (await lstat(path).catch(() => null))?.isDirectory() === true
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return (await lstat(path).catch(() => null)) !== null
+  if ((await readRegular(file))?.equals(link) !== true) await replaceFile(file, link)
 }

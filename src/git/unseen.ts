@@ -3,12 +3,18 @@ import { createHash } from 'node:crypto'
 import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { insideTree } from '../system/files.ts'
 import type { CatFile } from './cat-file.ts'
 import type { Git } from './git.ts'
 import type { Change } from './raw-diff.ts'
 
-/** The entries named `.git` below the top that belong to no submodule of `tree`, after everything was staged. */
-export async function nestedGits(git: Git, tree: string, changes: readonly Change[]): Promise<string[]> {
+/** The entries named `.git` below the top, but for those of submodules that are checked out, after everything was staged. */
+export async function nestedGits(
+  git: Git,
+  tree: string,
+  changes: readonly Change[],
+  submodules: ReadonlySet<string>,
+): Promise<string[]> {
   const [listed, empty] = await Promise.all([
     git.run(['ls-tree', '-r', '-d', '-z', tree]),
     git.run(['ls-files', '-z', '--others', '--directory', '--exclude-standard']),
@@ -18,13 +24,14 @@ export async function nestedGits(git: Git, tree: string, changes: readonly Chang
     if (entry.startsWith('040000 ')) folders.add(entry.slice(entry.indexOf('\t') + 1))
   }
   for (const { path, newMode } of changes) {
-    if (newMode === '160000') continue
+    if (newMode === '160000' && !submodules.has(path)) folders.add(path)
     for (let at = dirname(path); at !== '.' && !folders.has(at); at = dirname(at)) folders.add(at)
   }
   const found: string[] = []
+  const seen = new Map<string, Promise<boolean>>()
   const look = async (folder: string): Promise<void> => {
-    if ((await lstat(join(git.clone.workTree, folder, '.git')).catch(() => null)) !== null)
-      found.push(`${folder}/.git`)
+    const place = await insideTree(git.clone.workTree, `${folder}/.git`, seen)
+    if (place !== null && (await lstat(place).catch(() => null)) !== null) found.push(`${folder}/.git`)
   }
   await Promise.all([...folders].map(look))
   // What git calls untracked now has nothing that it can store: an empty folder, or one with `.git` alone.

@@ -1,6 +1,6 @@
 // Files in places that are not ours alone: an agent may have put a pipe, a link or a folder where a file is expected.
 import { constants } from 'node:fs'
-import { lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { chmod, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 
 /** A file's bytes, or null for anything else: a pipe would be read for ever, a link leads elsewhere. */
@@ -48,6 +48,39 @@ export async function clearWay(root: string, file: string): Promise<void> {
   }
   const found = await lstat(file).catch(() => null)
   if (found !== null && !found.isFile()) await rm(file, { force: true, recursive: true })
+}
+
+/**
+ * Where a path of the work tree is; null where something above it is no folder: a link there leads elsewhere, and what
+ * it leads to is not ours to look at, or to remove. `seen` spares a caller with many paths the same questions.
+ */
+export async function insideTree(
+  top: string,
+  path: string,
+  seen: Map<string, Promise<boolean>> = new Map(),
+): Promise<string | null> {
+  let at = top
+  for (const part of path.split('/').filter(Boolean).slice(0, -1)) {
+    at = join(at, part)
+    const known = seen.get(at) ?? isFolder(at)
+    seen.set(at, known)
+    if (!(await known)) return null
+  }
+  return join(top, path)
+}
+
+/** A folder itself, and no link to one. */
+export async function isFolder(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => null))?.isDirectory() === true
+}
+
+/** Gives the owner back what is his: an agent may have closed folders. Links are not followed. */
+export async function openUp(folder: string): Promise<void> {
+  const found = await lstat(folder).catch(() => null)
+  if (found?.isDirectory() !== true) return
+  if ((found.mode & 0o700) !== 0o700) await chmod(folder, found.mode | 0o700).catch(() => {})
+  const inside = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  for (const one of inside) if (one.isDirectory() && one.name !== '.git') await openUp(join(folder, one.name))
 }
 
 /** Removes pipes, sockets and devices below a folder: whoever opens one may wait for ever. */

@@ -1,0 +1,232 @@
+// With real git: repositories inside the work tree, links in the place of folders, submodules that are not checked out.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { CatFile } from '../../../src/git/cat-file.ts'
+import { takeSnapshot } from '../../../src/git/clone.ts'
+import { Git, openClone } from '../../../src/git/git.ts'
+import { createRepository } from '../../../src/git/repository.ts'
+import { findSubmodules } from '../../../src/git/submodules.ts'
+import { reduce } from '../../../src/loop/reduce.ts'
+import { createRedactor } from '../../../src/system/redact.ts'
+import { createExamine } from '../../../src/verify/examine.ts'
+import { isRalphs } from '../../../src/verify/guard.ts'
+import { limitsWith, NOW, session, stateOf, stories } from '../loop/samples.ts'
+
+/** Where `$ran` is written, a program of the repository `x` was run by somebody who was not asked to. */
+const EVIL = `
+evil() { git config core.fsmonitor "$fire"; git config core.sshCommand "$fire"; git config filter.x.clean "$fire"; mkdir -p .git/info; echo '* filter=x' >.git/info/attributes; }
+nested() { mkdir -p "$1"; ( cd "$1"; git init -q .; echo x >x.sh; git add -A; git commit -q -m x; evil ); }
+`
+/** A submodule in lib/vendor: checked out where there is a library, else an entry alone. */
+const ENTRY = `printf '[submodule "v"]\\n\\tpath = lib/vendor\\n\\turl = https://example.invalid/v\\n' >.gitmodules; mkdir -p lib/vendor; git update-index --add --cacheinfo 160000,${'1'.repeat(40)},lib/vendor`
+const LIBRARY = `git init -q -b main ../library; (cd ../library; mkdir deep; echo a >a.txt; git update-index --add --cacheinfo 160000,${'1'.repeat(40)},deep; git add a.txt; git commit -q -m a); git -c protocol.file.allow=always submodule --quiet add ../library lib/vendor`
+
+type Odd = { base?: string; late?: string; whole?: boolean; start?: boolean }
+
+/** `base` goes into the first commit, `late` is there when the job begins. */
+async function place({ base = '', late = '', whole = true, start = true }: Odd = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'nested-'))
+  const top = join(folder, 'clone')
+  const fire = join(folder, 'fire')
+  mkdirSync(top)
+  writeFileSync(fire, `#!/bin/sh\ntouch ${folder}/ran\n`, { mode: 0o755 })
+  const who = {
+    GIT_AUTHOR_NAME: 'a',
+    GIT_AUTHOR_EMAIL: 'a@b',
+    GIT_COMMITTER_NAME: 'a',
+    GIT_COMMITTER_EMAIL: 'a@b',
+    GIT_AUTHOR_DATE: '1700000000 +0000',
+    GIT_COMMITTER_DATE: '1700000000 +0000',
+  }
+  const env = { PATH: process.env.PATH ?? '', HOME: folder }
+  const shell = (script: string) =>
+    execFileSync('bash', ['-ec', `${EVIL}${script}`], {
+      cwd: top,
+      env: { ...env, ...who, fire, GIT_ALLOW_PROTOCOL: 'file' },
+      encoding: 'utf8',
+    })
+  shell(
+    `git init -q -b main .; mkdir src; echo old >src/a.js; echo d >src/d.js; git add -A; ${base}\ngit add -A -- . ':!lib' ; git commit -q -m base\n${late}`,
+  )
+  await rm(join(folder, 'ran'), { force: true })
+  const warnings: string[] = []
+  const clone = await openClone(top, env)
+  const git = await Git.open(clone, env)
+  const objects = new CatFile(git)
+  const redactor = createRedactor([])
+  const repository = createRepository(git, objects, {
+    submodules: await findSubmodules(git, clone.head ?? '', env),
+    identity: { name: 'a', email: 'a@b' },
+    snapshot: await takeSnapshot(git, whole),
+    warn: (message) => warnings.push(message),
+    isRalphs,
+    redact: redactor.redact,
+    stateCommits: true,
+    stateSubject: null,
+    examine: createExamine({ protectedPaths: [], weakenedTests: 'off', gateCommands: [], redactor }),
+  })
+  const head = clone.head ?? ''
+  const first = stateOf(stories('US-001'), { green: head, base: { branch: 'main', sha: head } })
+  const state = [
+    { at: NOW, kind: 'reserved', storyId: 'US-001' } as const,
+    { at: NOW, kind: 'worked', session: session({}) } as const,
+  ].reduce((one, event) => reduce(one, event, limitsWith()), first)
+  const { attempt } = state
+  assert.ok(attempt)
+  if (start) await repository.checkOut(head, null)
+  return {
+    top,
+    folder,
+    head,
+    shell,
+    state,
+    warnings,
+    repository,
+    ran: () => existsSync(join(folder, 'ran')),
+    has: (path: string) => existsSync(join(top, path)),
+    gitlinks: () =>
+      shell('GIT_DIR=.git GIT_INDEX_FILE=.git/ralph/git/index git ls-files -s | grep ^160000 || true'),
+    /** Its failure in words, or null where it became a candidate. */
+    async inspect(): Promise<string | null> {
+      const seen = await repository.inspect(state, attempt)
+      return seen.kind === 'candidate' ? null : `${seen.failure?.summary}\n${seen.failure?.detail}`
+    },
+    async [Symbol.asyncDispose]() {
+      objects[Symbol.dispose]()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+test('no program of a repository that the agent left is run, by any add of ours', async () => {
+  await using at = await place()
+  at.shell('nested x; nested src/deep/y; rm src/d.js; nested src/d.js; echo new >src/a.js')
+  assert.match((await at.inspect()) ?? '', /x\/\.git/)
+  assert.equal(at.gitlinks(), '')
+  assert.ok(!at.has('x/.git') && !at.has('src/deep/y/.git') && !at.has('src/d.js/.git'))
+  const kept = await at.repository.keep(at.state)
+  await at.repository.checkOut(at.head, kept)
+  assert.equal(await at.inspect(), null)
+  assert.ok(at.has('x/x.sh'))
+  await at.repository.restore(at.head)
+  assert.ok(!at.ran() && !at.has('x'))
+})
+
+test('a repository that comes back at the same place is not run either', async () => {
+  await using at = await place()
+  for (const act of [at.inspect, () => at.repository.keep(at.state), at.inspect]) {
+    at.shell('rm -rf x; nested x')
+    await act()
+  }
+  assert.ok(!at.ran())
+})
+
+test('a repository in the place of a submodule that is not checked out is removed, and never run', async () => {
+  for (const act of ['inspect', 'keep', 'restore'] as const) {
+    await using at = await place({ base: ENTRY })
+    at.shell('nested lib/vendor; echo new >src/a.js')
+    if (act === 'inspect') assert.match((await at.inspect()) ?? '', /lib\/vendor\/x\.sh/)
+    if (act === 'keep') assert.deepEqual((await at.repository.keep(at.state))?.dropped, [])
+    if (act === 'restore') await at.repository.restore(at.head)
+    assert.ok(!at.ran() && at.has('lib/vendor') && !at.has('lib/vendor/.git') && !at.has('lib/vendor/x.sh'))
+    if (act === 'inspect') assert.equal(await at.inspect(), null)
+  }
+})
+
+test('no program of a repository inside a submodule is run', async () => {
+  await using at = await place({ base: LIBRARY })
+  assert.ok(at.has('lib/vendor/a.txt'))
+  for (const act of [at.inspect, () => at.repository.keep(at.state), at.inspect]) {
+    at.shell(
+      'rm -rf lib/vendor/x lib/vendor/deep; nested lib/vendor/x; nested lib/vendor/deep; echo x >src/a.js',
+    )
+    await act()
+  }
+  await at.repository.restore(at.head)
+  assert.ok(
+    !at.ran() && !at.has('lib/vendor/x') && !at.has('lib/vendor/deep/x.sh') && at.has('lib/vendor/deep'),
+  )
+})
+
+test('in a folder of a submodule whose `.git` is not of our clone, nothing is asked of git at the start', async () => {
+  const late = `rm -rf lib/vendor; nested lib/vendor; cd lib/vendor; git config extensions.partialClone origin; git config remote.origin.url ssh://example.invalid/x; git config remote.origin.promisor true; git config core.repositoryFormatVersion 1; rm -rf .git/objects/??`
+  for (const whole of [true, false]) {
+    await using at = await place({ base: ENTRY, late, whole, start: false })
+    await assert.rejects(
+      whole ? at.repository.checkOut(at.head, null) : at.repository.dirt(at.head),
+      /lib\/vendor: found a repository/,
+    )
+    assert.ok(!at.ran() && at.has('lib/vendor/.git'))
+  }
+})
+
+test("a link in the place of a folder: what it leads to is nobody's to remove", async () => {
+  const base = 'mkdir lib; echo x >lib/x.js; echo "*.js text" >lib/.gitattributes'
+  await using at = await place({ base })
+  at.shell(
+    'mkdir -p ../other/.git ../other/build; echo theirs | tee ../other/.gitattributes ../other/.git/HEAD >../other/build/x',
+  )
+  await at.repository.rememberIgnored()
+  for (const link of ['.', '../other']) {
+    at.shell(`rm -rf src lib; ln -s ${link} src; ln -s ${link} lib; echo 'build/' >.gitignore`)
+    await at.inspect()
+    await at.repository.keep(at.state)
+    await at.repository.renew(at.head)
+    assert.equal(readFileSync(join(at.top, 'src/a.js'), 'utf8'), 'old\n')
+  }
+  assert.ok(at.has('.git/HEAD'))
+  for (const path of ['.gitattributes', '.git/HEAD', 'build/x'])
+    assert.equal(readFileSync(join(at.folder, 'other', path), 'utf8'), 'theirs\n')
+})
+
+test('a link in the place of a folder with a submodule: nothing is written or run behind it', async () => {
+  await using at = await place({ base: LIBRARY })
+  const before = () =>
+    at.shell('cd ../other && find . -path ./vendor/.git -prune -o -print | sort; cat vendor/.git/config')
+  at.shell('mkdir ../other; cd ../other; nested vendor; echo mine >vendor/mine')
+  const there = before()
+  at.shell('rm -rf lib; ln -s ../other lib')
+  assert.match((await at.inspect()) ?? '', /lib\/vendor: it was removed/)
+  await at.repository.keep(at.state)
+  assert.ok(at.has('lib/vendor/a.txt'))
+  at.shell('rm -rf lib; ln -s ../other lib')
+  await at.repository.restore(at.head)
+  assert.ok(at.has('lib/vendor/a.txt') && !at.ran())
+  assert.equal(before(), there)
+})
+
+test('a link above a submodule that is not checked out goes, and nothing behind it', async () => {
+  await using at = await place({ base: ENTRY })
+  for (const act of [() => at.repository.keep(at.state), () => at.repository.restore(at.head)]) {
+    at.shell(
+      'rm -rf ../other; mkdir ../other; cd ../other; nested vendor; cd -; rm -rf lib; ln -s ../other lib',
+    )
+    assert.match((await at.inspect()) ?? '', /lib/)
+    await act()
+    await at.repository.checkOut(at.head, null)
+    assert.ok(at.has('lib/vendor') && !at.has('lib/vendor/x.sh') && !at.ran())
+    assert.ok(existsSync(join(at.folder, 'other/vendor/.git')))
+  }
+})
+
+test('files in the folder of a submodule that is not checked out are refused and removed', async () => {
+  await using at = await place({ base: ENTRY })
+  const first = at.shell('git status --porcelain')
+  at.shell(
+    'mkdir lib/vendor/deep; echo x >lib/vendor/deep/impl.sh; echo x >lib/vendor/.hidden; echo new >src/a.js',
+  )
+  const refused = (await at.inspect()) ?? ''
+  assert.match(refused, /files of a submodule were changed/)
+  assert.match(refused, /lib\/vendor\/\.hidden/)
+  assert.ok(at.has('lib/vendor') && !at.has('lib/vendor/deep') && !at.has('lib/vendor/.hidden'))
+  assert.equal(await at.inspect(), null)
+  at.shell('echo x >lib/vendor/impl.sh; chmod 000 lib/vendor')
+  await at.repository.restore(at.head)
+  assert.ok(!at.has('lib/vendor/impl.sh'))
+  assert.equal(at.shell('git status --porcelain'), first)
+})
