@@ -557,19 +557,22 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       return { ...plain, green: commit, code: true }
     },
 
-    async dirt(commit) {
-      await refuseForeign()
-      const staged = await stage(commit)
-      return 'unreadable' in staged ? [staged.unreadable] : staged.changes.map((change) => change.path)
-    },
+    dirt: (commit) =>
+      onIndex(commit, async () => {
+        const strays = await refuseForeign()
+        const staged = await stage(commit)
+        if ('unreadable' in staged) return [staged.unreadable]
+        return [...strays, ...staged.changes.map((change) => change.path)]
+      }),
 
-    async adopt(commit, paths, message) {
-      await refuseForeign()
-      const staged = await stage(commit)
-      if ('unreadable' in staged) throw new Error(staged.unreadable)
-      await reset(staged.changes.filter((change) => !paths.includes(change.path)))
-      return commitTree(await git.line(['write-tree']), [commit], message)
-    },
+    adopt: (commit, paths, message) =>
+      onIndex(commit, async () => {
+        await refuseForeign()
+        const staged = await stage(commit)
+        if ('unreadable' in staged) throw new Error(staged.unreadable)
+        await reset(staged.changes.filter((change) => !paths.includes(change.path)))
+        return commitTree(await git.line(['write-tree']), [commit], message)
+      }),
 
     read: (commit, path) => objects.text(`${commit}:${path}`),
 

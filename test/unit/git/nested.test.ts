@@ -230,3 +230,15 @@ test('files in the folder of a submodule that is not checked out are refused and
   assert.ok(!at.has('lib/vendor/impl.sh'))
   assert.equal(at.shell('git status --porcelain'), first)
 })
+
+test('a submodule that is not checked out is no uncommitted change, files in its folder are', async () => {
+  await using at = await place({ base: ENTRY, whole: false, start: false })
+  assert.deepEqual(await at.repository.dirt(at.head), [])
+  at.shell('echo x >src/new.js')
+  assert.deepEqual(await at.repository.dirt(at.head), ['src/new.js'])
+  const adopted = await at.repository.adopt(at.head, ['src/new.js'], 'mine')
+  assert.equal(at.shell(`git diff --raw --name-only ${at.head} ${adopted}`), 'src/new.js\n')
+  at.shell('echo x >lib/vendor/impl.sh')
+  assert.deepEqual(await at.repository.dirt(at.head), ['lib/vendor/impl.sh', 'src/new.js'])
+  assert.ok(at.has('lib/vendor/impl.sh'))
+})
