@@ -13,7 +13,7 @@ import { type Snapshot, takeSnapshot } from './git/clone.ts'
 import { type Clone, Git, openClone, type Remote } from './git/git.ts'
 import { createRepository, type Identity, type Repository } from './git/repository.ts'
 import { createStore, type Store } from './git/store.ts'
-import { findSubmodules } from './git/submodules.ts'
+import { findSubmodules, NO_SUBMODULES } from './git/submodules.ts'
 import { leaseMs } from './loop/lease.ts'
 import type { Limits } from './loop/limits.ts'
 import type { AgentPort, DispatchPort, GatesPort, Ports, QueuePort, ReporterPort } from './loop/ports.ts'
@@ -52,6 +52,8 @@ export type WorkshopOptions = {
   identity: Identity | null
   /** Beside those that settings and environment hold. */
   secrets?: readonly string[]
+  /** False where an agent was in the tree already, and nobody works in it any more: nothing is run in them. */
+  submodules?: false
   warn(message: string): void
 }
 
@@ -73,7 +75,8 @@ export async function openWorkshop(options: WorkshopOptions): Promise<Workshop> 
   const objects = new CatFile(git)
   const snapshot = await takeSnapshot(git, options.remote !== null)
   const redactor = createRedactor(secretsOf(settings, env, options.secrets ?? []))
-  const submodules = await findSubmodules(git, clone.head, env)
+  const looksInside = options.submodules !== false
+  const submodules = looksInside ? await findSubmodules(git, clone.head, env) : NO_SUBMODULES
   const repository = createRepository(git, objects, {
     submodules,
     identity: options.identity ?? identityOf(clone),

@@ -1,5 +1,6 @@
 // Releases what a main that was ended by force still holds: its processes, its lease, its open check.
 import * as core from '@actions/core'
+import { openClone } from '../git/git.ts'
 import { createChecks } from '../github/checks.ts'
 import { createClient } from '../github/client.ts'
 import { messageOf } from '../system/errors.ts'
@@ -13,8 +14,18 @@ export async function mend(folder: string): Promise<string> {
   const mark = core.getState('mark')
   let ended = mark === '' ? 0 : await endSurvivors(mark)
   const context = await actionContext()
-  const token = tokenOf(context)
   const warn = (message: string) => core.warning(message)
+  // Before anything else is run in a tree that is the other user's to write.
+  if (core.getState('otherUser') === 'true') {
+    const clone = await openClone(context.workspace, context.env)
+    const options = otherUserOptions({ env: context.env, clone, say: core.notice })
+    // The lease is released whatever becomes of the work tree.
+    ended += await endOtherUser(options).catch((error: unknown) => {
+      warn(`the other user could not be ended: ${messageOf(error)}`)
+      return 0
+    })
+  }
+  const token = tokenOf(context)
   const { settings } = await actionSettings(context, async () => '{}', {})
   const stateNamespace = core.getState('namespace') || settings.stateNamespace
   using workshop = await openWorkshop({
@@ -23,16 +34,9 @@ export async function mend(folder: string): Promise<string> {
     directory: context.workspace,
     remote: remoteOf(context.place, token),
     identity: null,
+    submodules: false,
     warn,
   })
-  if (core.getState('otherUser') === 'true') {
-    const options = otherUserOptions({ env: context.env, clone: workshop.clone, say: core.notice })
-    // The lease is released whatever becomes of the work tree.
-    ended += await endOtherUser(options).catch((error: unknown) => {
-      warn(`the other user could not be ended: ${messageOf(error)}`)
-      return 0
-    })
-  }
   const found = await workshop.store.load(folder.replace(/^\.ralph\//, ''))
   const lease = found?.state.lease ?? null
   const isHeld = lease?.nonce === core.getState('nonce') && lease.runId === context.run.id
