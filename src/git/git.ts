@@ -247,6 +247,14 @@ export class Git {
     if (shallow.size > 0) await writeOwn(join(shared, 'shallow'), `${[...shallow].join('\n')}\n`)
   }
 
+  /** Folders that are from now on what ignored ones are: nothing of them is added or removed. */
+  async ignore(folders: readonly string[]): Promise<void> {
+    if (folders.length === 0) return
+    const rules = folders.map((path) => `/${path.replace(/[\\*?[\] ]/g, '\\$&').replace(/\n/g, '?')}\n`)
+    this.#ignored = Buffer.concat([this.#ignored, Buffer.from(`\n${rules.join('')}`)])
+    await this.writeConfig()
+  }
+
   /** Runs git on our own directory. Throws GitError on an exit code that was not accepted. */
   run(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
     return execute(args, {

@@ -15,7 +15,7 @@ import { type Git, GitError } from './git.ts'
 import { type Change, parseRaw } from './raw-diff.ts'
 import { findStrays, removeStrays } from './strays.ts'
 import type { Submodules } from './submodules.ts'
-import { attributesIn, nestedGits, newlyIgnored, storedOtherwise } from './unseen.ts'
+import { attributesIn, leftovers, nestedGits, newlyIgnored, storedOtherwise } from './unseen.ts'
 
 export type Identity = { name: string; email: string }
 
@@ -334,8 +334,10 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   async function checkOut(commit: string, kept: Kept | null): Promise<{ conflict: string | null }> {
     await git.writeConfig()
     if (nestedBefore === null) {
-      await refuseForeign()
-      nestedBefore = new Set(await nestedGits(git, `${commit}^{tree}`, [], options.submodules.paths))
+      const strays = await refuseForeign()
+      const spared = options.snapshot.whole ? await spareRepositories(strays) : []
+      const nested = await nestedGits(git, `${commit}^{tree}`, [], options.submodules.paths)
+      nestedBefore = new Set([...nested, ...spared.map((folder) => `${folder}/.git`)])
     }
     const green = await treeOf(commit)
     if (kept === null) {
@@ -377,6 +379,20 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       await openUp(there)
       await rm(there, { recursive: true, force: true })
     }
+  }
+
+  /** In a job's checkout: the repositories of earlier steps stay; the other files that nobody committed go, and are named. */
+  async function spareRepositories(strays: readonly string[]): Promise<string[]> {
+    const { repositories, others } = await leftovers(git)
+    others.push(...strays)
+    await git.ignore(repositories)
+    if (others.length === 0) return repositories
+    const names = others.slice(0, 10).map((path) => JSON.stringify(options.redact(path.slice(0, 160))))
+    if (others.length > names.length) names.push(`${others.length - names.length} more`)
+    options.warn(
+      `files of earlier steps that are not committed are removed, for the gates see what a commit holds: ${names.join(', ')}. To keep them, name them in .gitignore, or put them elsewhere (RUNNER_TEMP)`,
+    )
+    return repositories
   }
 
   /** Before any agent ran: a repository in the place of a submodule is somebody's, but git would run what it says. */

@@ -45,6 +45,22 @@ export async function nestedGits(
   return [...new Set(found)].sort()
 }
 
+/** What nobody has committed of what was checked out: the repositories in it, and all that is none, as git lists it. */
+export async function leftovers(git: Git): Promise<{ repositories: string[]; others: string[] }> {
+  const args = ['ls-files', '-z', '--others', '--directory', '--no-empty-directory', '--exclude-standard']
+  // The clone's own index: ours may be that of another branch.
+  const listed = await git.run(args, { env: { GIT_INDEX_FILE: join(git.clone.gitDir, 'index') } })
+  const names = listed.stdout.split('\0').filter((name) => name !== '')
+  const repositories: string[] = []
+  const walk = async (folder: string): Promise<void> => {
+    const inside = await readdir(join(git.clone.workTree, folder), { withFileTypes: true }).catch(() => [])
+    if (inside.some((one) => one.name === '.git')) repositories.push(folder)
+    else for (const one of inside) if (one.isDirectory()) await walk(`${folder}/${one.name}`)
+  }
+  for (const name of names) if (name.endsWith('/')) await walk(name.slice(0, -1))
+  return { repositories, others: names.filter((name) => !repositories.includes(name.slice(0, -1))) }
+}
+
 /**
  * Files and folders that are ignored now and were not by the rules of `green`, without what tools write: gates see
  * them, and the commit does not hold them. Nothing is asked of git where no rule has changed.

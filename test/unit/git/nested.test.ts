@@ -242,3 +242,39 @@ test('a submodule that is not checked out is no uncommitted change, files in its
   assert.deepEqual(await at.repository.dirt(at.head), ['lib/vendor/impl.sh', 'src/new.js'])
   assert.ok(at.has('lib/vendor/impl.sh'))
 })
+
+test('at the first checkout of a job, what earlier steps left is named in one warning; their repositories stay', async () => {
+  const late = `nested tools; nested 'a/b/d e*'; echo x >a/x; echo x >.env; for i in $(seq 12); do echo x >gha-creds-$i.json; done; mkdir -p build empty; echo x >build/x`
+  await using at = await place({ base: "echo 'build/' >.gitignore", late })
+  assert.equal(at.warnings.length, 1)
+  assert.match(
+    at.warnings[0] ?? '',
+    /"\.env", "a\/", "gha-creds-1\.json".*, 4 more\. .*\.gitignore.*RUNNER_TEMP/,
+  )
+  assert.doesNotMatch(at.warnings[0] ?? '', /tools|build|empty/)
+  assert.ok(!at.has('.env') && !at.has('a/x') && at.has('build/x'))
+  await at.repository.rememberIgnored()
+  at.shell('nested mine; echo "!tools" >>.gitignore; echo "!tools" >>.git/info/exclude')
+  assert.match((await at.inspect()) ?? '', /mine\/\.git/)
+  await at.repository.keep(at.state)
+  await at.repository.restore(at.head)
+  at.shell('echo new >src/a.js')
+  assert.equal(await at.inspect(), null)
+  await at.repository.renew(at.head)
+  for (const one of ['tools', 'a/b/d e*']) assert.ok(at.has(`${one}/.git/config`) && at.has(`${one}/x.sh`))
+  assert.ok(!at.has('mine') && !at.ran() && at.warnings.length === 1)
+})
+
+test("what the branch of the checkout has and the feature has not is nobody's leftover", async () => {
+  await using at = await place({ start: false })
+  at.shell('mkdir more; echo x >more/x; git add more; git commit -q -m more')
+  await at.repository.checkOut(at.head, null)
+  assert.deepEqual(at.warnings, [])
+  assert.ok(!at.has('more'))
+})
+
+test('files of earlier steps in the folder of a submodule are named, too', async () => {
+  await using at = await place({ base: ENTRY, late: 'echo x >lib/vendor/impl.sh' })
+  assert.match(at.warnings.join(), /removed.*"lib\/vendor\/impl\.sh"\. To keep/)
+  assert.ok(!at.has('lib/vendor/impl.sh'))
+})
