@@ -5,7 +5,23 @@ import { type Git, gitProgram } from './git.ts'
 
 export type ObjectInfo = { oid: string; type: string; size: number }
 
-/** Ends itself when disposed. Requests are answered in order. */
+/** One entry of a tree; the mode as git shows it. */
+export type TreeEntry = { mode: string; oid: string }
+
+/** Name to entry. Names are bytes (`latin1`): two that differ stay two, whatever their encoding. */
+export type Tree = ReadonlyMap<string, TreeEntry>
+
+type Content = ObjectInfo & { content: Buffer }
+
+/** The mode of a folder. */
+export const TREE = '040000'
+/** So many trees are asked for at once, and so many are remembered. */
+const TREES = 256
+
+/**
+ * Ends itself when disposed. Requests are answered in order. `<commit>:<path>` is found through trees whose hash was
+ * checked: git itself would believe one that somebody put in their place.
+ */
 export class CatFile {
   readonly #git: Git
   #child: ChildProcessWithoutNullStreams | null = null
@@ -14,32 +30,52 @@ export class CatFile {
   #wake: (() => void) | null = null
   #said = ''
   #queue: Promise<unknown> = Promise.resolve()
+  /** By their ids: what was checked stays true. */
+  readonly #trees = new Map<string, Tree>()
 
   constructor(git: Git) {
     this.#git = git
   }
 
   /** Type and size, or null where there is no such object. */
-  info(name: string): Promise<ObjectInfo | null> {
+  async info(name: string): Promise<ObjectInfo | null> {
+    const found = await this.#find(name)
+    if (found === null) return null
     return this.#inOrder(async () => {
-      this.#ask(`info ${name}`)
+      this.#ask(`info ${found}`)
       return parseHeader(await this.#line())
     })
   }
 
   /** The bytes of an object, or null where there is none. Rejects when they are not those that its name is the hash of. */
-  contents(name: string): Promise<Buffer | null> {
-    return this.#inOrder(async () => {
-      this.#ask(`contents ${name}`)
-      const header = parseHeader(await this.#line())
-      if (header === null) return null
-      const bytes = await this.#bytes(header.size + 1)
-      const content = bytes.subarray(0, header.size)
-      // git does not look: an agent that writes into .git/objects could show us another file.
-      if (hashOf(header, content) !== header.oid)
-        throw new Error(`the clone is damaged: the object ${header.oid} holds other bytes`)
-      return content
-    })
+  async contents(name: string): Promise<Buffer | null> {
+    const found = await this.#find(name)
+    return found === null ? null : ((await this.#objects([found]))[0]?.content ?? null)
+  }
+
+  /** The id of a commit's tree (or of a tree, itself), or null where there is no such object. */
+  async root(name: string): Promise<string | null> {
+    const [found] = await this.#objects([name])
+    if (found?.type === 'tree') return found.oid
+    if (found?.type !== 'commit') return null
+    return /^tree ([0-9a-f]+)$/m.exec(found.content.toString('latin1'))?.[1] ?? null
+  }
+
+  /** Trees by their ids, in the order asked. Rejects where one is missing or holds other bytes. */
+  async trees(oids: readonly string[]): Promise<Tree[]> {
+    const all: Tree[] = []
+    for (let at = 0; at < oids.length; at += TREES) {
+      const some = oids.slice(at, at + TREES)
+      const known = some.map((oid) => this.#trees.get(oid))
+      const read = await this.#objects(some.filter((_, index) => known[index] === undefined))
+      for (const [index, oid] of some.entries()) {
+        const tree = known[index] ?? parseTree(oid, read.shift() ?? null)
+        if (this.#trees.size >= TREES) this.#trees.clear()
+        this.#trees.set(oid, tree)
+        all.push(tree)
+      }
+    }
+    return all
   }
 
   async text(name: string): Promise<string | null> {
@@ -49,6 +85,42 @@ export class CatFile {
   [Symbol.dispose](): void {
     this.#child?.kill('SIGKILL')
     this.#child = null
+  }
+
+  /** What git may be asked for: a path, or the tree of a commit, becomes an id. */
+  async #find(name: string): Promise<string | null> {
+    const [, commit, path] = /^([0-9a-f]{40,64})(?::(.+)|\^\{tree\})$/s.exec(name) ?? []
+    if (commit === undefined) return name
+    let at = await this.root(commit)
+    let mode = TREE
+    for (const part of path === undefined ? [] : Buffer.from(path).toString('latin1').split('/')) {
+      if (at === null || mode !== TREE) return null
+      const entry: TreeEntry | undefined = (await this.trees([at]))[0]?.get(part)
+      at = entry?.oid ?? null
+      mode = entry?.mode ?? ''
+    }
+    return at
+  }
+
+  /** All asked at once: nobody waits for each answer. */
+  #objects(names: readonly string[]): Promise<(Content | null)[]> {
+    return this.#inOrder(async () => {
+      for (const name of names) this.#ask(`contents ${name}`)
+      const all: (Content | null)[] = []
+      for (const _ of names) all.push(await this.#answer())
+      return all
+    })
+  }
+
+  async #answer(): Promise<Content | null> {
+    const header = parseHeader(await this.#line())
+    if (header === null) return null
+    const bytes = await this.#bytes(header.size + 1)
+    const content = bytes.subarray(0, header.size)
+    // git does not look: an agent that writes into .git/objects could show us another file.
+    if (hashOf(header, content) !== header.oid)
+      throw new Error(`the clone is damaged: the object ${header.oid} holds other bytes`)
+    return { ...header, content }
   }
 
   #inOrder<T>(act: () => Promise<T>): Promise<T> {
@@ -154,4 +226,29 @@ function hashOf({ oid, type, size }: ObjectInfo, content: Buffer): string {
 function parseHeader(line: string): ObjectInfo | null {
   const [oid = '', type = '', size = ''] = line.split(' ')
   return /^\d+$/.test(size) ? { oid, type, size: Number(size) } : null
+}
+
+/** Modes as git shows them, also those that only old versions wrote. */
+function parseTree(oid: string, found: Content | null): Tree {
+  if (found?.type !== 'tree') throw new Error(`the clone is damaged: there is no tree ${oid}`)
+  const { content } = found
+  const tree = new Map<string, TreeEntry>()
+  for (let at = 0; at < content.length; ) {
+    const [blank, end] = [content.indexOf(0x20, at), content.indexOf(0, at)]
+    const after = end + 1 + oid.length / 2
+    const mode = plainMode(Number.parseInt(content.toString('latin1', at, blank), 8))
+    tree.set(content.toString('latin1', blank + 1, end), {
+      mode,
+      oid: content.toString('hex', end + 1, after),
+    })
+    at = after
+  }
+  return tree
+}
+
+function plainMode(mode: number): string {
+  const type = mode & 0o170000
+  if (type === 0o040000) return TREE
+  if (type === 0o100000) return mode & 0o100 ? '100755' : '100644'
+  return type === 0o120000 ? '120000' : '160000'
 }

@@ -305,6 +305,16 @@ export class Git {
     await this.unlock()
     await rm(join(this.own, 'index'), { force: true, recursive: true })
     await this.run(['read-tree', tree])
+    const [wanted, made] = [await this.line(['rev-parse', `${tree}^{tree}`]), await this.treeOfIndex()]
+    if (wanted !== made) throw new Error(`the clone is damaged: ${wanted} holds other files`)
+  }
+
+  /**
+   * The tree that our index holds, by its entries alone: what it remembers of folders came from objects that git
+   * reads without a look at their hash.
+   */
+  treeOfIndex(): Promise<string> {
+    return this.line(['write-tree', '--ignore-cache-tree', '--missing-ok'])
   }
 
   /** Of all its bytes: git does not check the sum at its end. */

@@ -15,6 +15,7 @@ import { type Git, GitError } from './git.ts'
 import { type Change, parseRaw } from './raw-diff.ts'
 import { findStrays, removeStrays } from './strays.ts'
 import type { Submodules } from './submodules.ts'
+import { changesBetween } from './tree-walk.ts'
 import { attributesIn, leftovers, nestedGits, newlyIgnored, storedOtherwise } from './unseen.ts'
 
 export type Identity = { name: string; email: string }
@@ -108,8 +109,10 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     return info.oid
   }
 
-  /** Puts the whole work tree into our index, and says what differs from a commit. */
-  async function stage(against: string): Promise<{ changes: Change[] } | { unreadable: string }> {
+  /** Puts the whole work tree into our index, and says what differs from a commit. `tree` is what the index holds then. */
+  async function stage(
+    against: string,
+  ): Promise<{ changes: Change[]; tree: string | null } | { unreadable: string }> {
     await git.unlock()
     indexTree = null
     try {
@@ -121,21 +124,13 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       if (error instanceof GitError) return { unreadable: options.redact(error.stderr).trim() }
       throw error
     }
-    const raw = await git.run([
-      'diff-index',
-      '--cached',
-      '--raw',
-      '-z',
-      '--no-renames',
-      '--no-abbrev',
-      against,
-      '--',
-    ])
-    const changes = parseRaw(raw.stdout)
+    const tree = await git.treeOfIndex()
+    const changes = await changesBetween(objects, against, tree)
     const untouched: Change[] = []
     for (const change of changes) if (await isUntouched(change)) untouched.push(change)
     await reset(untouched)
-    return { changes: changes.filter((change) => !untouched.includes(change)) }
+    const left = changes.filter((change) => !untouched.includes(change))
+    return { changes: left, tree: untouched.length === 0 ? tree : null }
   }
 
   /** git would store these bytes otherwise than they were stored (line ends), and nobody has changed them. */
@@ -211,11 +206,18 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     return fresh
   }
 
+  /** The same, for gates: git checks out whatever stands in the place of a tree. */
+  async function toTreeChecked(tree: string): Promise<void> {
+    await toTree(tree)
+    if ((await git.treeOfIndex()) !== tree)
+      throw new Error(`the clone is damaged: a checkout of ${tree} gives other files`)
+  }
+
   /** Makes the work tree what somebody gets who checks the tree out: git may store other bytes than an agent wrote. */
   async function asStored(tree: string, changes: readonly Change[]): Promise<void> {
     if (attributesIn(changes.map(({ path }) => path)).length > 0) {
       await rm(join(git.own, 'index'), { force: true })
-      await toTree(tree)
+      await toTreeChecked(tree)
       return
     }
     const other = await storedOtherwise(git, changes)
@@ -430,14 +432,15 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     }
     const mine = staged.changes.filter(isRalphs)
     const theirs = staged.changes.filter((change) => !isRalphs(change))
-    await reset(mine.filter((change) => change.path !== files.prd && change.path !== files.progress))
+    const foreign = mine.filter((change) => change.path !== files.prd && change.path !== files.progress)
+    await reset(foreign)
     const nested = await removeNested(state.green, theirs)
     if (nested.length > 0) return { kind: 'refused', failure: nestedFailure(nested.map(options.redact)) }
     const seen = await options.examine(theirs, objects, state.green)
     if (seen.failure !== null) return { kind: 'refused', failure: seen.failure }
     const hidden = await newlyIgnored(git, objects, state.green, theirs)
     if (hidden.length > 0) return { kind: 'refused', failure: hiddenFailure(hidden.map(options.redact)) }
-    const tree = await git.line(['write-tree'])
+    const tree = (foreign.length === 0 ? staged.tree : null) ?? (await git.line(['write-tree']))
     indexTree = tree
     const commit = await commitTree(
       tree,
@@ -446,7 +449,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     )
     gated = { green: state.green, commit, paths: theirs.map((change) => change.path) }
     // The gates must run on the candidate's bytes: what was reset in the index is put back in the work tree too.
-    if (mine.length > 2) await toTree(tree)
+    if (foreign.length > 0) await toTreeChecked(tree)
     await asStored(tree, theirs)
     return { kind: 'candidate', commit, empty: theirs.length === 0, remarks: seen.remarks }
   }

@@ -1,0 +1,55 @@
+// What differs between two trees, by trees whose hash was checked: git itself believes what stands in .git/objects.
+import { type CatFile, TREE, type Tree, type TreeEntry } from './cat-file.ts'
+import type { Change } from './raw-diff.ts'
+
+type Pair = { folder: string; old: string | null; young: string | null }
+
+/** The changes from one commit or tree to another, as `git diff-tree -r --raw --no-renames` says them. */
+export async function changesBetween(objects: CatFile, from: string, to: string): Promise<Change[]> {
+  const [old, young] = [await objects.root(from), await objects.root(to)]
+  if (old === null || young === null)
+    throw new Error(`there is no commit ${old === null ? from : to} in this clone`)
+  const found: { name: Buffer; change: Change }[] = []
+  let level: Pair[] = old === young ? [] : [{ folder: '', old, young }]
+  // Level by level, so that the folders of one are asked for together.
+  while (level.length > 0) {
+    const wanted = [...new Set(level.flatMap((pair) => [pair.old, pair.young]).filter((oid) => oid !== null))]
+    const read = await objects.trees(wanted)
+    const trees = new Map(wanted.map((oid, index) => [oid, read[index]]))
+    const next: Pair[] = []
+    for (const pair of level) {
+      const [left, right] = [trees.get(pair.old ?? ''), trees.get(pair.young ?? '')]
+      for (const name of namesOf(left, right)) {
+        const [before, after] = [left?.get(name), right?.get(name)]
+        if (before?.oid === after?.oid && before?.mode === after?.mode) continue
+        const path = `${pair.folder}${name}`
+        const [goes, comes] = [folderOf(before), folderOf(after)]
+        if (goes !== null || comes !== null) next.push({ folder: `${path}/`, old: goes, young: comes })
+        const change = changeOf(goes === null ? before : undefined, comes === null ? after : undefined)
+        if (change === null) continue
+        const bytes = Buffer.from(path, 'latin1')
+        found.push({ name: bytes, change: { ...change, path: bytes.toString('utf8') } })
+      }
+    }
+    level = next
+  }
+  found.sort((a, b) => a.name.compare(b.name))
+  return found.map(({ change }) => change)
+}
+
+function namesOf(left: Tree | undefined, right: Tree | undefined): Set<string> {
+  return new Set([...(left?.keys() ?? []), ...(right?.keys() ?? [])])
+}
+
+function folderOf(entry: TreeEntry | undefined): string | null {
+  return entry?.mode === TREE ? entry.oid : null
+}
+
+function changeOf(before: TreeEntry | undefined, after: TreeEntry | undefined): Omit<Change, 'path'> | null {
+  const none = '0'.repeat((before ?? after)?.oid.length ?? 0)
+  const [old, young] = [before ?? { mode: '000000', oid: none }, after ?? { mode: '000000', oid: none }]
+  if (before === undefined && after === undefined) return null
+  const isOther = old.mode.slice(0, 3) !== young.mode.slice(0, 3)
+  const status = before === undefined ? 'A' : after === undefined ? 'D' : isOther ? 'T' : 'M'
+  return { status, oldMode: old.mode, newMode: young.mode, oldOid: old.oid, newOid: young.oid }
+}

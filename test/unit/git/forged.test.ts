@@ -1,0 +1,206 @@
+// With real git: what somebody wrote into .git behind git's back, and what git calls unchanged though its bytes are not.
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { CatFile } from '../../../src/git/cat-file.ts'
+import { takeSnapshot } from '../../../src/git/clone.ts'
+import { Git, openClone } from '../../../src/git/git.ts'
+import { parseRaw } from '../../../src/git/raw-diff.ts'
+import { createRepository } from '../../../src/git/repository.ts'
+import { findSubmodules } from '../../../src/git/submodules.ts'
+import { changesBetween } from '../../../src/git/tree-walk.ts'
+import { reduce } from '../../../src/loop/reduce.ts'
+import { createRedactor } from '../../../src/system/redact.ts'
+import { createExamine } from '../../../src/verify/examine.ts'
+import { isRalphs } from '../../../src/verify/guard.ts'
+import { limitsWith, NOW, session, stateOf, stories } from '../loop/samples.ts'
+
+const BASE = `
+mkdir -p src docs/deep tests; echo a >src/a.js; echo d >docs/d.txt; echo e >docs/deep/e.txt
+printf 'exit 1\\n' >tests/t.sh
+`
+
+/** Puts another tree where the clone has `$1`: its entry `$2` names the bytes that the file has now. */
+const FORGE = `
+forge() { node -e '
+const { execFileSync } = require("child_process"), fs = require("fs"), zlib = require("zlib")
+const [folder, name] = process.argv.slice(1)
+const git = (...a) => execFileSync("git", a)
+const blob = git("hash-object", "-w", folder + "/" + name).toString().trim()
+const tree = git("rev-parse", "HEAD:" + folder).toString().trim()
+const raw = git("cat-file", "tree", tree)
+const at = raw.indexOf(name + "\\0") + name.length + 1
+Buffer.from(blob, "hex").copy(raw, at)
+const file = ".git/objects/" + tree.slice(0, 2) + "/" + tree.slice(2)
+fs.rmSync(file, { force: true })
+fs.writeFileSync(file, zlib.deflateSync(Buffer.concat([Buffer.from("tree " + raw.length + "\\0"), raw])))
+' "$@"; }
+`
+
+async function place(base = BASE, settings: { protectedPaths?: string[] } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'forged-'))
+  const top = join(folder, 'clone')
+  const env = { PATH: process.env.PATH ?? '', HOME: folder }
+  const shell = (script: string, cwd = top) =>
+    execFileSync('bash', ['-ec', script], { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+  shell(`git init -q -b main clone`, folder)
+  shell(`git config user.name a; git config user.email a@b; ${base}\ngit add -A; git commit -q -m base`)
+  const clone = await openClone(top, env)
+  const git = await Git.open(clone, env)
+  const objects = new CatFile(git)
+  const snapshot = await takeSnapshot(git, true)
+  const redactor = createRedactor([])
+  const { protectedPaths = [] } = settings
+  const repository = createRepository(git, objects, {
+    submodules: await findSubmodules(git, clone.head ?? '', env),
+    identity: { name: 'a', email: 'a@b' },
+    snapshot,
+    warn: () => {},
+    isRalphs,
+    redact: redactor.redact,
+    stateCommits: true,
+    stateSubject: null,
+    examine: createExamine({ protectedPaths, weakenedTests: 'fail', gateCommands: [], redactor }),
+  })
+  const first = stateOf(stories('US-001'), {
+    green: clone.head ?? '',
+    base: { branch: 'main', sha: clone.head ?? '' },
+  })
+  const events = [
+    { at: NOW, kind: 'reserved', storyId: 'US-001' } as const,
+    { at: NOW, kind: 'worked', session: session({}) } as const,
+  ]
+  const state = events.reduce((one, event) => reduce(one, event, limitsWith()), first)
+  await repository.checkOut(state.green, null)
+  return {
+    top,
+    git,
+    objects,
+    shell,
+    state,
+    repository,
+    inspect: () => repository.inspect(state, state.attempt as NonNullable<typeof state.attempt>),
+    bytes: (path: string) => readFileSync(join(top, path), 'latin1'),
+    async [Symbol.asyncDispose]() {
+      objects[Symbol.dispose]()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const DAMAGED = /the clone is damaged: the object [0-9a-f]{40} holds other bytes/
+
+test('a forged tree of a folder hides no change of what is in it', async () => {
+  await using at = await place(BASE, { protectedPaths: ['docs/**'] })
+  at.shell(`${FORGE} echo evil >docs/d.txt; forge docs d.txt; echo honest >>src/a.js`)
+  await assert.rejects(at.inspect(), DAMAGED)
+})
+
+test('nor where our index was lost, and is made from it', async () => {
+  await using at = await place()
+  at.shell(
+    `${FORGE} echo true >tests/t.sh; forge tests t.sh; echo bad >src/a.js; echo x >>.git/ralph/git/index`,
+  )
+  await assert.rejects(at.inspect(), /the clone is damaged/)
+})
+
+test('nor where the work tree is checked out from it', async () => {
+  await using at = await place()
+  at.shell(
+    `${FORGE} echo true >tests/t.sh; forge tests t.sh; echo exit 1 >tests/t.sh; echo '*.js text' >.gitattributes`,
+  )
+  await assert.rejects(at.inspect(), /the clone is damaged/)
+})
+
+test('a file is found through trees that are what their names say', async () => {
+  await using at = await place()
+  at.shell(`${FORGE} echo evil >docs/d.txt; forge docs d.txt`)
+  await assert.rejects(at.objects.text(`${at.state.green}:docs/d.txt`), DAMAGED)
+  assert.equal(await at.objects.text(`${at.state.green}:src/a.js`), 'a\n')
+  assert.equal((await at.objects.info(`${at.state.green}:tests`))?.type, 'tree')
+  for (const none of ['none', 'src/a.js/b', 'src/none', 'none/a.js'])
+    assert.equal(await at.objects.info(`${at.state.green}:${none}`), null)
+})
+
+const OIDS = ['1', '2'].map((digit) => digit.repeat(40))
+/** Names whose order in a tree is not that of files, and one that is no UTF-8. */
+const NAMES = ['a', 'a-b', 'a.txt', 'a0', 'b', 'ü', '\xff', '-rf', 'c d']
+const file = fc.record({
+  path: fc.array(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 3 }),
+  mode: fc.constantFrom('100644', '100644', '100755', '120000', '160000'),
+  oid: fc.constantFrom(...OIDS),
+})
+
+test('the walk says what `git diff-tree` says, of random trees', async () => {
+  await using at = await place()
+  const treeOf = (files: { path: string[]; mode: string; oid: string }[]): string => {
+    const kept = new Map<string, string>()
+    for (const { path, mode, oid } of files) {
+      const name = path.join('/')
+      const clash = [...kept.keys()].some((one) => one.startsWith(`${name}/`) || name.startsWith(`${one}/`))
+      if (!clash) kept.set(name, `${mode} ${oid}\t${name}\0`)
+    }
+    const run = (args: string[], input = '') =>
+      execFileSync('git', args, {
+        cwd: at.top,
+        env: { ...process.env, GIT_INDEX_FILE: join(at.top, '.git/random') },
+        input: Buffer.from(input, 'latin1'),
+      })
+    run(['read-tree', '--empty'])
+    run(['update-index', '-z', '--index-info'], [...kept.values()].join(''))
+    return run(['write-tree', '--missing-ok']).toString().trim()
+  }
+  const check = async (from: string, to: string) => {
+    const raw = await at.git.run(['diff-tree', '-r', '--raw', '-z', '--no-renames', '--no-abbrev', from, to])
+    assert.deepEqual(await changesBetween(at.objects, from, to), parseRaw(raw.stdout))
+  }
+  const files = fc.array(file, { maxLength: 12 })
+  await fc.assert(
+    fc.asyncProperty(files, files, files, async (both, left, right) => {
+      await check(treeOf([...both, ...left]), treeOf([...both, ...right]))
+    }),
+    { numRuns: 60 },
+  )
+  const made = (mode: string) => {
+    const entry = Buffer.concat([Buffer.from(`${mode} a\0`), Buffer.from(OIDS[0] ?? '', 'hex')])
+    return execFileSync('git', ['hash-object', '-t', 'tree', '-w', '--stdin', '--literally'], {
+      cwd: at.top,
+      input: entry,
+    })
+      .toString()
+      .trim()
+  }
+  const modes = ['100664', '100644', '100755', '120000', '160000'].map(made)
+  for (const one of modes) for (const other of modes) await check(one, other)
+})
+
+test('only what differs is read: 50,000 files in 1,000 folders', async () => {
+  await using at = await place('echo x >x')
+  const lines = (odd: (index: number) => boolean) =>
+    Array.from({ length: 50_000 }, (_, index) => {
+      const oid = odd(index) ? OIDS[1] : OIDS[0]
+      return `100644 ${oid}\td${index % 1000}/f${index}\n`
+    }).join('')
+  const treeOf = (odd: (index: number) => boolean) => {
+    const env = { ...process.env, GIT_INDEX_FILE: join(at.top, '.git/many') }
+    const run = (args: string[], input = '') =>
+      execFileSync('git', args, { cwd: at.top, env, input }).toString()
+    run(['read-tree', '--empty'])
+    run(['update-index', '--index-info'], lines(odd))
+    return run(['write-tree', '--missing-ok']).trim()
+  }
+  const base = treeOf(() => false)
+  for (const odd of [(index: number) => index === 7, (index: number) => index < 1000]) {
+    const other = treeOf(odd)
+    const start = performance.now()
+    const changes = await changesBetween(at.objects, base, other)
+    console.log(`# ${changes.length} of 50,000 files: ${Math.round(performance.now() - start)} ms`)
+    assert.equal(changes.length, odd(8) ? 1000 : 1)
+  }
+})
