@@ -60,6 +60,9 @@ export type Clone = {
 const KEPT_CONFIG =
   /^(core\.(autocrlf|eol|safecrlf|ignorecase|filemode|symlinks|precomposeunicode|protecthfs|protectntfs|longpaths|bigfilethreshold)|user\.(name|email)|extensions\.objectformat)$/
 
+/** Files beside the objects that say what commits and packs hold: whoever writes into .git could say otherwise. */
+const UNBELIEVED = ['commitGraph', 'multiPackIndex']
+
 /** Environment of every git process: nothing of the runner's, no prompts, plain English. */
 function plainEnv(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const kept: Record<string, string> = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' }
@@ -195,6 +198,7 @@ export class Git {
     lines.push(
       '\tfsync = loose-object,reference',
       '\tattributesFile = /dev/null',
+      ...UNBELIEVED.map((name) => `\t${name} = false`),
       '[gc]',
       '\tauto = 0',
       '[maintenance]',
@@ -283,8 +287,12 @@ export class Git {
       GIT_CONFIG_GLOBAL: '/dev/null',
       ...options.env,
     }
-    const hard = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false', ...args]
-    return execute(hard, { cwd: this.clone.workTree, env, ...pick(options) })
+    const hard = ['hooksPath=/dev/null', 'fsmonitor=false', ...UNBELIEVED.map((name) => `${name}=false`)]
+    return execute([...hard.flatMap((setting) => ['-c', `core.${setting}`]), ...args], {
+      cwd: this.clone.workTree,
+      env,
+      ...pick(options),
+    })
   }
 
   /** Runs a fetch or push against a remote, with its authentication in the environment, for ten minutes at most. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -203,4 +203,35 @@ test('only what differs is read: 50,000 files in 1,000 folders', async () => {
     console.log(`# ${changes.length} of 50,000 files: ${Math.round(performance.now() - start)} ms`)
     assert.equal(changes.length, odd(8) ? 1000 : 1)
   }
+})
+
+/** Says in the clone's commit graph that `parent` is the parent of `commit`. */
+function forgeGraph(file: string, commit: string, parent: string): void {
+  const graph = readFileSync(file)
+  const chunk = (id: string) => {
+    const at = graph.indexOf(id)
+    return Number(graph.readBigUInt64BE(at + 4))
+  }
+  const position = (oid: string) => (graph.indexOf(oid, chunk('OIDL'), 'hex') - chunk('OIDL')) / 20
+  graph.writeUInt32BE(position(parent), chunk('CDAT') + 36 * position(commit) + 20)
+  writeFileSync(file, graph)
+}
+
+test('a forged commit graph makes nobody an ancestor', async () => {
+  await using at = await place()
+  // git reads what it is asked for itself; of what lies behind, it asks the graph.
+  const [theirs = '', between = '', green = ''] = at
+    .shell(
+      `commit() { git commit-tree "$2^{tree}" -p $2 -m $1; }; a=$(commit a HEAD); b=$(commit b $(commit first HEAD)); c=$(commit c $b); git branch a $a; git branch c $c; git commit-graph write --reachable; chmod u+w .git/objects/info/commit-graph; echo $a; echo $b; echo $c`,
+    )
+    .split('\n')
+  forgeGraph(join(at.top, '.git/objects/info/commit-graph'), between, theirs)
+  assert.equal(at.shell(`git merge-base --is-ancestor ${theirs} ${green} && echo forged`), 'forged\n')
+  const joined = await at.repository.join({ ...at.state, green }, theirs)
+  assert.ok('green' in joined)
+  const ask = ['merge-base', '--is-ancestor', theirs, joined.green]
+  assert.equal((await at.git.run(ask, { accept: [1] })).code, 0)
+  assert.notEqual(joined.green, green)
+  const asked = await at.git.onClone(['merge-base', '--is-ancestor', theirs, green], { accept: [1] })
+  assert.equal(asked.code, 1)
 })
