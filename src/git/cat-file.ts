@@ -218,6 +218,11 @@ export class CatFile {
   }
 }
 
+/** What git calls a file of these bytes; ids are as long as `length`. */
+export function blobId(bytes: Buffer, length: number): string {
+  return hashOf({ oid: '0'.repeat(length), type: 'blob', size: bytes.length }, bytes)
+}
+
 function hashOf({ oid, type, size }: ObjectInfo, content: Buffer): string {
   const hash = createHash(oid.length === 64 ? 'sha256' : 'sha1')
   return hash.update(`${type} ${size}\0`).update(content).digest('hex')

@@ -9,7 +9,7 @@ import type { Attempt, Failure, Joined, Kept, People, State, TakenBack } from '.
 import { parsePrd } from '../prd/parse.ts'
 import { UserError } from '../system/errors.ts'
 import { insideTree, openUp } from '../system/files.ts'
-import type { CatFile } from './cat-file.ts'
+import { blobId, type CatFile } from './cat-file.ts'
 import { putBack, type Snapshot } from './clone.ts'
 import { type Git, GitError } from './git.ts'
 import { type Change, parseRaw } from './raw-diff.ts'
@@ -154,6 +154,24 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     await git.run(['update-index', '-z', '--index-info'], {
       input: lines.map((line) => `${line}\0`).join(''),
     })
+  }
+
+  /** Attributes may turn our own files into something else on their way into the index: there they stand as they were written. */
+  async function keepBytes(
+    green: string,
+    own: ReadonlyMap<string, string>,
+    changes: readonly Change[],
+  ): Promise<boolean> {
+    const lines: string[] = []
+    for (const [path, text] of own) {
+      const change = changes.find((one) => one.path === path)
+      const oid = change?.newOid ?? (await objects.info(`${green}:${path}`))?.oid ?? ''
+      if (oid === blobId(Buffer.from(text), oid.length)) continue
+      lines.push(`100644 ${await git.line(['hash-object', '-w', '--stdin'], { input: text })}\t${path}\0`)
+    }
+    if (lines.length === 0) return false
+    await git.run(['update-index', '-z', '--index-info'], { input: lines.join('') })
+    return true
   }
 
   async function toTree(tree: string): Promise<void> {
@@ -423,8 +441,11 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       attempt,
     )
     const before = await objects.text(`${state.green}:${files.progress}`)
-    await writeOwn(files.prd, prdFile(passing, options.redact))
-    await writeOwn(files.progress, options.redact(progressFile(passing, before)))
+    const own = new Map([
+      [files.prd, prdFile(passing, options.redact)],
+      [files.progress, options.redact(progressFile(passing, before))],
+    ])
+    for (const [path, text] of own) await writeOwn(path, text)
     const staged = await stage(state.green)
     if ('unreadable' in staged) {
       const summary = 'the work tree holds something that git cannot read'
@@ -432,15 +453,16 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     }
     const mine = staged.changes.filter(isRalphs)
     const theirs = staged.changes.filter((change) => !isRalphs(change))
-    const foreign = mine.filter((change) => change.path !== files.prd && change.path !== files.progress)
+    const foreign = mine.filter((change) => !own.has(change.path))
     await reset(foreign)
+    const bent = await keepBytes(state.green, own, mine)
     const nested = await removeNested(state.green, theirs)
     if (nested.length > 0) return { kind: 'refused', failure: nestedFailure(nested.map(options.redact)) }
     const seen = await options.examine(theirs, objects, state.green)
     if (seen.failure !== null) return { kind: 'refused', failure: seen.failure }
     const hidden = await newlyIgnored(git, objects, state.green, theirs)
     if (hidden.length > 0) return { kind: 'refused', failure: hiddenFailure(hidden.map(options.redact)) }
-    const tree = (foreign.length === 0 ? staged.tree : null) ?? (await git.line(['write-tree']))
+    const tree = (foreign.length === 0 && !bent ? staged.tree : null) ?? (await git.line(['write-tree']))
     indexTree = tree
     const commit = await commitTree(
       tree,

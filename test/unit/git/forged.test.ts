@@ -235,3 +235,28 @@ test('a forged commit graph makes nobody an ancestor', async () => {
   const asked = await at.git.onClone(['merge-base', '--is-ancestor', theirs, green], { accept: [1] })
   assert.equal(asked.code, 1)
 })
+
+for (const where of ['.ralph/', 'its own folder'])
+  test(`attributes in ${where} change no byte of our own files`, async () => {
+    await using at = await place()
+    const said = 'it says +ACIAXQB9- and more'
+    const state = { ...at.state, progress: [`## Iteration 1\n\n${said}`] }
+    const { folder } = state
+    const odd = where === '.ralph/' ? '.ralph' : folder
+    at.shell(
+      `echo new >>src/a.js; mkdir -p ${odd}; printf '* working-tree-encoding=UTF-7\\n' >${odd}/.gitattributes`,
+    )
+    const seen = await at.repository.inspect(state, state.attempt as NonNullable<typeof state.attempt>)
+    assert.equal(seen.kind, 'candidate', JSON.stringify(seen))
+    if (seen.kind !== 'candidate') return
+    const names = at.shell(`git diff --name-only ${state.green} ${seen.commit}`)
+    assert.equal(names, `${folder}/prd.json\n${folder}/progress.txt\nsrc/a.js\n`)
+    assert.ok(at.shell(`git show ${seen.commit}:${folder}/progress.txt`).includes(said))
+    assert.ok(JSON.parse(at.shell(`git show ${seen.commit}:${folder}/prd.json`)))
+    assert.equal(
+      at.bytes(`${folder}/progress.txt`),
+      at.shell(`git show ${seen.commit}:${folder}/progress.txt`),
+    )
+    await at.repository.restore(state.green)
+    assert.equal(at.shell('git status --porcelain --ignored -- :/.ralph'), '')
+  })
