@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path'
 import { UserError } from '../system/errors.ts'
 import { readRegular, replaceFile } from '../system/files.ts'
 import { findProgram } from '../system/program.ts'
+import type { OldIndex } from './index-file.ts'
 
 /** By PATH. Found before any agent runs, and kept: a folder that comes first may be the agent's to write. */
 const programs = new Map<string, string>()
@@ -150,6 +151,8 @@ export class Git {
   readonly #plain: Record<string, string>
   /** Of our index as we left it; undefined before that. */
   #sealed: string | null | undefined
+  /** When that was, milliseconds. */
+  #sealedAt = 0
   /** The person's own ignore rules as they were when the job began. */
   #ignored: Buffer = Buffer.alloc(0)
 
@@ -305,6 +308,7 @@ export class Git {
   /** Remembers our index, before control goes to somebody who may write it: flags and forged entries hide changes. */
   async sealIndex(): Promise<void> {
     this.#sealed = await this.#indexDigest()
+    this.#sealedAt = Date.now()
   }
 
   /** Where somebody wrote our index since then, it is made `tree` anew; every file is then read again. */
@@ -315,6 +319,13 @@ export class Git {
     await this.run(['read-tree', tree])
     const [wanted, made] = [await this.line(['rev-parse', `${tree}^{tree}`]), await this.treeOfIndex()]
     if (wanted !== made) throw new Error(`the clone is damaged: ${wanted} holds other files`)
+    // Before any agent ran: from then on, whatever was written to since is read.
+    if (this.#sealed === undefined) await this.run(['update-index', '-q', '--refresh'], { accept: [1] })
+  }
+
+  /** The bytes of our index. */
+  readIndex(): Promise<Buffer | null> {
+    return readRegular(join(this.own, 'index'))
   }
 
   /**
@@ -327,8 +338,13 @@ export class Git {
 
   /** Of all its bytes: git does not check the sum at its end. */
   async #indexDigest(): Promise<string | null> {
-    const bytes = await readRegular(join(this.own, 'index'))
+    const bytes = await this.readIndex()
     return bytes === null ? null : createHash('sha256').update(bytes).digest('hex')
+  }
+
+  /** Our index, and when control was last given to somebody else. */
+  async sealedIndex(): Promise<OldIndex> {
+    return { bytes: await this.readIndex(), at: this.#sealedAt }
   }
 
   /** Removes the lock files that a killed git of ours left. */

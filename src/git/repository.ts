@@ -12,6 +12,7 @@ import { insideTree, openUp } from '../system/files.ts'
 import { blobId, type CatFile } from './cat-file.ts'
 import { putBack, type Snapshot } from './clone.ts'
 import { type Git, GitError } from './git.ts'
+import { bentFiles, type OldIndex } from './index-file.ts'
 import { type Change, parseRaw } from './raw-diff.ts'
 import { findStrays, removeStrays } from './strays.ts'
 import type { Submodules } from './submodules.ts'
@@ -109,17 +110,22 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     return info.oid
   }
 
-  /** Puts the whole work tree into our index, and says what differs from a commit. `tree` is what the index holds then. */
+  /**
+   * Puts the whole work tree into our index, and says what differs from a commit. `tree` is what the index holds then.
+   * Files that somebody wrote to, and that git calls unchanged, are `straight`ened: they hold what a checkout gives.
+   */
   async function stage(
     against: string,
+    straight = false,
   ): Promise<{ changes: Change[]; tree: string | null } | { unreadable: string }> {
     await git.unlock()
     indexTree = null
+    const before = straight ? await git.sealedIndex() : null
+    let closed: string | undefined
     try {
       const { stderr } = await git.run(['add', '-A', '--', '.'])
       // git goes on without it, and the gates may open it again.
-      const closed = /^warning: (could not open directory .*)$/m.exec(stderr)?.[1]
-      if (closed !== undefined) return { unreadable: options.redact(closed) }
+      closed = /^warning: (could not open directory .*)$/m.exec(stderr)?.[1]
     } catch (error) {
       if (error instanceof GitError) return { unreadable: options.redact(error.stderr).trim() }
       throw error
@@ -130,7 +136,31 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     for (const change of changes) if (await isUntouched(change)) untouched.push(change)
     await reset(untouched)
     const left = changes.filter((change) => !untouched.includes(change))
+    if (closed !== undefined && straight) await openUp(top)
+    if (before !== null) await straighten(before, left, tree.length / 2)
+    if (closed !== undefined) return { unreadable: options.redact(closed) }
     return { changes: left, tree: untouched.length === 0 ? tree : null }
+  }
+
+  /** From now on the index calls them clean: nobody would look at them again. */
+  async function straighten(before: OldIndex, changes: readonly Change[], idLength: number) {
+    const changed = changes.map(({ path }) => path)
+    const bent = await bentFiles(top, before, await git.readIndex(), changed, idLength)
+    await checkOutAnew(bent)
+  }
+
+  /** Files as our index has them; git would leave those that it calls clean. */
+  async function checkOutAnew(paths: readonly Buffer[]): Promise<void> {
+    if (paths.length === 0) return
+    const input = Buffer.concat(paths.flatMap((path) => [path, Buffer.from([0])]))
+    const anew = async () => {
+      for (const path of paths) await rm(Buffer.concat([Buffer.from(`${top}/`), path]), { force: true })
+      await git.run(['checkout-index', '-f', '-u', '-z', '--stdin'], { input })
+    }
+    await anew().catch(async () => {
+      await openUp(top)
+      await anew()
+    })
   }
 
   /** git would store these bytes otherwise than they were stored (line ends), and nobody has changed them. */
@@ -239,11 +269,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       return
     }
     const other = await storedOtherwise(git, changes)
-    if (other.length === 0) return
-    for (const path of other) await rm(join(top, path), { force: true })
-    await git.run(['checkout-index', '-f', '-u', '-z', '--stdin'], {
-      input: other.map((path) => `${path}\0`).join(''),
-    })
+    await checkOutAnew(other.map((path) => Buffer.from(path)))
   }
 
   /** Whether anything in the work tree differs from our index. */
@@ -446,7 +472,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       [files.progress, options.redact(progressFile(passing, before))],
     ])
     for (const [path, text] of own) await writeOwn(path, text)
-    const staged = await stage(state.green)
+    const staged = await stage(state.green, true)
     if ('unreadable' in staged) {
       const summary = 'the work tree holds something that git cannot read'
       return { kind: 'refused', failure: { kind: 'guard', summary, detail: staged.unreadable } }
@@ -479,7 +505,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   async function keep(state: State): Promise<Kept | null> {
     await options.submodules.reset()
     await removeStrays(git, options.submodules.paths)
-    const staged = await stage(state.green)
+    const staged = await stage(state.green, true)
     if ('unreadable' in staged) {
       options.warn(`the rejected work could not be kept: ${staged.unreadable}`)
       return state.kept[state.attempt?.storyId ?? ''] ?? null

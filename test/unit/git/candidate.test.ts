@@ -154,7 +154,7 @@ const TRICKS: Record<string, { script: string; base?: string; refused?: RegExp }
   },
   'an encoding for files that nobody changed': {
     script: `printf '*.js working-tree-encoding=UTF-16LE\\n' >.gitattributes`,
-    refused: /failed to encode/,
+    refused: /gitattributes|failed to encode/,
   },
   'keywords that git takes out': {
     script: `printf '*.js ident\\n' >.gitattributes; printf '$Id: all of the work$\\n' >src/new.js`,

@@ -50,7 +50,9 @@ async function place(base = BASE, settings: { protectedPaths?: string[] } = {}) 
   const shell = (script: string, cwd = top) =>
     execFileSync('bash', ['-ec', script], { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
   shell(`git init -q -b main clone`, folder)
-  shell(`git config user.name a; git config user.email a@b; ${base}\ngit add -A; git commit -q -m base`)
+  shell(
+    `git config user.name a; git config user.email a@b; ${base}\n[ -n "$done" ] || { git add -A; git commit -q -m base; }; rm .git/index; git reset -q --hard`,
+  )
   const clone = await openClone(top, env)
   const git = await Git.open(clone, env)
   const objects = new CatFile(git)
@@ -260,3 +262,61 @@ for (const where of ['.ralph/', 'its own folder'])
     await at.repository.restore(state.green)
     assert.equal(at.shell('git status --porcelain --ignored -- :/.ralph'), '')
   })
+
+/** What git stores of a file stays the same, and what gates see does not. */
+const BENT: Record<string, { base: string; script: string; path: string }> = {
+  'line ends': {
+    base: `printf '* text=auto\\n' >.gitattributes; echo x >want.txt; echo a >a.js`,
+    script: `printf 'x\\r\\n' >want.txt`,
+    path: 'want.txt',
+  },
+  'what stands in `$Id$`': {
+    base: `printf '*.js ident\\n' >.gitattributes; printf '$Id$\\n' >id.js; echo a >a.js`,
+    script: `printf '$Id: */ process.exit(0) /* $\\n' >id.js`,
+    path: 'id.js',
+  },
+  'a file of the same size, at once, its time put back': {
+    base: `printf '*.js ident\\n' >.gitattributes; printf '$Id$\\n' >id.js; echo a >a.js`,
+    script: `touch -r id.js was; node -e 'const f = require("fs"), t = f.readFileSync("id.js", "utf8"); f.writeFileSync("id.js", t.replace(/[0-9a-f]{40}/, "x".repeat(40)))'; touch -r was id.js; rm was`,
+    path: 'id.js',
+  },
+  'a file in a folder that may not be written to': {
+    base: `printf '* text=auto\\n' >.gitattributes; mkdir d; echo x >d/want.txt; echo a >a.js`,
+    script: `printf 'x\\r\\n' >d/want.txt; chmod 0555 d`,
+    path: 'd/want.txt',
+  },
+  'a file with a name that is no UTF-8': {
+    base: `printf '* text=auto\\n' >.gitattributes; echo x >"$(printf 'n\\377')"; cp n* plain; echo a >a.js`,
+    script: `printf 'x\\r\\n' >"$(printf 'n\\377')"; printf 'x\\r\\n' >plain`,
+    path: 'plain',
+  },
+}
+
+for (const [name, { base, script, path }] of Object.entries(BENT))
+  for (const refused of [false, true])
+    test(`${name}: ${refused ? 'a refused attempt leaves' : 'gates see'} what a checkout gives`, async () => {
+      await using at = await place(base, { protectedPaths: ['never'] })
+      const fresh = at.bytes(path)
+      const others = at.shell('cat n* || true')
+      at.shell(script)
+      assert.notEqual(at.bytes(path), fresh)
+      at.shell(`echo b >>a.js; ${refused ? 'echo x >never' : ''}`)
+      assert.equal((await at.inspect()).kind, refused ? 'refused' : 'candidate')
+      if (refused) {
+        const kept = await at.repository.keep(at.state)
+        await at.repository.checkOut(at.state.green, kept)
+      }
+      assert.equal(at.bytes(path), fresh)
+      assert.equal(at.shell('cat n* || true'), others)
+    })
+
+test('CRLF that people have committed stays as it is, whatever the attributes say', async () => {
+  const base = `echo a >a.js; printf 'x\\r\\n' >crlf.txt; git add -A; git commit -q -m crlf; printf '*.txt text\\n' >.gitattributes; git add .gitattributes; git commit -q -m text; done=1`
+  await using at = await place(base)
+  for (const script of ['echo b >>a.js', 'touch crlf.txt; echo c >>a.js']) {
+    at.shell(script)
+    const seen = await at.inspect()
+    assert.equal(seen.kind, 'candidate')
+    assert.equal(at.bytes('crlf.txt'), 'x\r\n')
+  }
+})
