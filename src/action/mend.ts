@@ -16,9 +16,10 @@ export async function mend(folder: string): Promise<string> {
   const context = await actionContext()
   const warn = (message: string) => core.warning(message)
   // Before anything else is run in a tree that is the other user's to write.
-  if (core.getState('otherUser') === 'true') {
+  const before = core.getState('otherUser')
+  if (before !== '') {
     const clone = await openClone(context.workspace, context.env)
-    const options = otherUserOptions({ env: context.env, clone, say: core.notice })
+    const options = { ...otherUserOptions({ env: context.env, clone, say: core.notice }), before }
     // The lease is released whatever becomes of the work tree.
     ended += await endOtherUser(options).catch((error: unknown) => {
       warn(`the other user could not be ended: ${messageOf(error)}`)

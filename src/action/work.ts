@@ -107,7 +107,7 @@ async function prepareAndWork(
       ? api
       : createClient({ token: settings.publishToken, url: place.api, warn })
   const as = await openIsolation({ settings, env: context.env, clone: workshop.clone, say: core.notice })
-  if (as !== null) remember({ otherUser: 'true' })
+  if (as !== null) remember({ otherUser: as.before })
   try {
     const parts = { context, workshop, settings, api, publishApi, log, signal, as }
     return part === 'land' ? await landAndGoOn(parts, base) : await claimAndWork(parts, base, part)

@@ -68,7 +68,13 @@ async function place(base = BASE, settings: { protectedPaths?: string[] } = {}) 
     redact: redactor.redact,
     stateCommits: true,
     stateSubject: null,
-    examine: createExamine({ protectedPaths, weakenedTests: 'fail', gateCommands: [], redactor }),
+    examine: createExamine({
+      configFile: null,
+      protectedPaths,
+      weakenedTests: 'fail',
+      gateCommands: [],
+      redactor,
+    }),
   })
   const first = stateOf(stories('US-001'), {
     green: clone.head ?? '',

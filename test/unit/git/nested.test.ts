@@ -68,7 +68,13 @@ async function place({ base = '', late = '', whole = true, start = true }: Odd =
     redact: redactor.redact,
     stateCommits: true,
     stateSubject: null,
-    examine: createExamine({ protectedPaths: [], weakenedTests: 'off', gateCommands: [], redactor }),
+    examine: createExamine({
+      configFile: null,
+      protectedPaths: [],
+      weakenedTests: 'off',
+      gateCommands: [],
+      redactor,
+    }),
   })
   const head = clone.head ?? ''
   const first = stateOf(stories('US-001'), { green: head, base: { branch: 'main', sha: head } })
