@@ -217,6 +217,8 @@ class GitError extends Error {
 }
 /** Settings of the clone that change what `git add` and `git checkout` do with bytes and names. */
 const KEPT_CONFIG = /^(core\.(autocrlf|eol|safecrlf|ignorecase|filemode|symlinks|precomposeunicode|protecthfs|protectntfs|longpaths|bigfilethreshold)|user\.(name|email)|extensions\.objectformat)$/;
+/** Files beside the objects that say what commits and packs hold: whoever writes into .git could say otherwise. */
+const UNBELIEVED = ['commitGraph', 'multiPackIndex'];
 /** Environment of every git process: nothing of the runner's, no prompts, plain English. */
 function plainEnv(env) {
     const kept = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
@@ -293,6 +295,8 @@ class Git {
     #plain;
     /** Of our index as we left it; undefined before that. */
     #sealed;
+    /** When that was, milliseconds. */
+    #sealedAt = 0;
     /** The person's own ignore rules as they were when the job began. */
     #ignored = Buffer.alloc(0);
     constructor(clone, env) {
@@ -335,7 +339,7 @@ class Git {
             '\tfsmonitor = false',
             `\texcludesFile = ${quoted(ignored)}`,
         ];
-        lines.push('\tfsync = loose-object,reference', '\tattributesFile = /dev/null', '[gc]', '\tauto = 0', '[maintenance]', '\tauto = false');
+        lines.push('\tfsync = loose-object,reference', '\tattributesFile = /dev/null', ...UNBELIEVED.map((name) => `\t${name} = false`), '[gc]', '\tauto = 0', '[maintenance]', '\tauto = false');
         lines.push('[protocol "ext"]', '\tallow = never', '[protocol "file"]', '\tallow = user', '[advice]', '\tdetachedHead = false');
         lines.push('[fetch]', '\trecurseSubmodules = false', '[submodule]', '\trecurse = false', '[commit]', '\tgpgSign = false');
         for (const [key, value] of clone.config) {
@@ -374,6 +378,14 @@ class Git {
         if (shallow.size > 0)
             await writeOwn((0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(shared, 'shallow'), `${[...shallow].join('\n')}\n`);
     }
+    /** Folders that are from now on what ignored ones are: nothing of them is added or removed. */
+    async ignore(folders) {
+        if (folders.length === 0)
+            return;
+        const rules = folders.map((path) => `/${path.replace(/[\\*?[\] ]/g, '\\$&').replace(/\n/g, '?')}\n`);
+        this.#ignored = Buffer.concat([this.#ignored, Buffer.from(`\n${rules.join('')}`)]);
+        await this.writeConfig();
+    }
     /** Runs git on our own directory. Throws GitError on an exit code that was not accepted. */
     run(args, options = {}) {
         return execute(args, {
@@ -399,8 +411,12 @@ class Git {
             GIT_CONFIG_GLOBAL: '/dev/null',
             ...options.env,
         };
-        const hard = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false', ...args];
-        return execute(hard, { cwd: this.clone.workTree, env, ...pick(options) });
+        const hard = ['hooksPath=/dev/null', 'fsmonitor=false', ...UNBELIEVED.map((name) => `${name}=false`)];
+        return execute([...hard.flatMap((setting) => ['-c', `core.${setting}`]), ...args], {
+            cwd: this.clone.workTree,
+            env,
+            ...pick(options),
+        });
     }
     /** Runs a fetch or push against a remote, with its authentication in the environment, for ten minutes at most. */
     async onRemote(remote, args, options = {}) {
@@ -411,6 +427,7 @@ class Git {
     /** Remembers our index, before control goes to somebody who may write it: flags and forged entries hide changes. */
     async sealIndex() {
         this.#sealed = await this.#indexDigest();
+        this.#sealedAt = Date.now();
     }
     /** Where somebody wrote our index since then, it is made `tree` anew; every file is then read again. */
     async openIndex(tree) {
@@ -419,11 +436,32 @@ class Git {
         await this.unlock();
         await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_2__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(this.own, 'index'), { force: true, recursive: true });
         await this.run(['read-tree', tree]);
+        const [wanted, made] = [await this.line(['rev-parse', `${tree}^{tree}`]), await this.treeOfIndex()];
+        if (wanted !== made)
+            throw new Error(`the clone is damaged: ${wanted} holds other files`);
+        // Before any agent ran: from then on, whatever was written to since is read.
+        if (this.#sealed === undefined)
+            await this.run(['update-index', '-q', '--refresh'], { accept: [1] });
+    }
+    /** The bytes of our index. */
+    readIndex() {
+        return (0,_system_files_js__WEBPACK_IMPORTED_MODULE_5__/* .readRegular */ .VX)((0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(this.own, 'index'));
+    }
+    /**
+     * The tree that our index holds, by its entries alone: what it remembers of folders came from objects that git
+     * reads without a look at their hash.
+     */
+    treeOfIndex() {
+        return this.line(['write-tree', '--ignore-cache-tree', '--missing-ok']);
     }
     /** Of all its bytes: git does not check the sum at its end. */
     async #indexDigest() {
-        const bytes = await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_5__/* .readRegular */ .VX)((0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(this.own, 'index'));
+        const bytes = await this.readIndex();
         return bytes === null ? null : (0,node_crypto__WEBPACK_IMPORTED_MODULE_1__.createHash)('sha256').update(bytes).digest('hex');
+    }
+    /** Our index, and when control was last given to somebody else. */
+    async sealedIndex() {
+        return { bytes: await this.readIndex(), at: this.#sealedAt };
     }
     /** Removes the lock files that a killed git of ours left. */
     async unlock() {
@@ -880,8 +918,11 @@ function sayHolder(lease) {
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
 /* harmony export */   Bq: () => (/* binding */ clearWay),
 /* harmony export */   VX: () => (/* binding */ readRegular),
+/* harmony export */   _W: () => (/* binding */ openUp),
 /* harmony export */   aB: () => (/* binding */ removeOdd),
 /* harmony export */   fR: () => (/* binding */ replaceFile),
+/* harmony export */   lQ: () => (/* binding */ isFolder),
+/* harmony export */   vJ: () => (/* binding */ insideTree),
 /* harmony export */   vO: () => (/* binding */ redactFiles)
 /* harmony export */ });
 /* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(3024);
@@ -939,6 +980,37 @@ async function clearWay(root, file) {
     const found = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.lstat)(file).catch(() => null);
     if (found !== null && !found.isFile())
         await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.rm)(file, { force: true, recursive: true });
+}
+/**
+ * Where a path of the work tree is; null where something above it is no folder: a link there leads elsewhere, and what
+ * it leads to is not ours to look at, or to remove. `seen` spares a caller with many paths the same questions.
+ */
+async function insideTree(top, path, seen = new Map()) {
+    let at = top;
+    for (const part of path.split('/').filter(Boolean).slice(0, -1)) {
+        at = (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(at, part);
+        const known = seen.get(at) ?? isFolder(at);
+        seen.set(at, known);
+        if (!(await known))
+            return null;
+    }
+    return (0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(top, path);
+}
+/** A folder itself, and no link to one. */
+async function isFolder(path) {
+    return (await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.lstat)(path).catch(() => null))?.isDirectory() === true;
+}
+/** Gives the owner back what is his: an agent may have closed folders. Links are not followed. */
+async function openUp(folder) {
+    const found = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.lstat)(folder).catch(() => null);
+    if (found?.isDirectory() !== true)
+        return;
+    if ((found.mode & 0o700) !== 0o700)
+        await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.chmod)(folder, found.mode | 0o700).catch(() => { });
+    const inside = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.readdir)(folder, { withFileTypes: true }).catch(() => []);
+    for (const one of inside)
+        if (one.isDirectory() && one.name !== '.git')
+            await openUp((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(folder, one.name));
 }
 /** Removes pipes, sockets and devices below a folder: whoever opens one may wait for ever. */
 async function removeOdd(folder) {

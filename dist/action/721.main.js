@@ -1228,8 +1228,8 @@ var lib_settings = __webpack_require__(7038);
 var errors = __webpack_require__(94);
 // EXTERNAL MODULE: ./lib/system/files.js
 var files = __webpack_require__(1870);
-// EXTERNAL MODULE: ./lib/wire.js + 43 modules
-var wire = __webpack_require__(8139);
+// EXTERNAL MODULE: ./lib/wire.js + 45 modules
+var wire = __webpack_require__(984);
 // EXTERNAL MODULE: ./lib/action/aside.js + 1 modules
 var aside = __webpack_require__(3157);
 // EXTERNAL MODULE: ./lib/action/context.js + 1 modules
@@ -1368,7 +1368,7 @@ async function prepareAndWork(context, token, secrets, log, signal, part) {
             : (0,client/* createClient */.UU)({ token: settings.publishToken, url: place.api, warn });
         const as = await (0,wire/* openIsolation */.zS)({ settings, env: context.env, clone: workshop.clone, say: core/* notice */.lm });
         if (as !== null)
-            (0,runner/* remember */.kY)({ otherUser: 'true' });
+            (0,runner/* remember */.kY)({ otherUser: as.before });
         try {
             const parts = { context, workshop, settings, api, publishApi, log, signal, as };
             return part === 'land' ? await landAndGoOn(parts, base) : await claimAndWork(parts, base, part);

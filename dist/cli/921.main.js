@@ -431,7 +431,7 @@ async function checkDirt(repository, checkedOut, allowed) {
 /* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(94);
 /* harmony import */ var _system_process_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(6092);
 /* harmony import */ var _system_process_table_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(3261);
-/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(7306);
+/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(5902);
 // A feature on this machine: the checkout, its state, and what may be done with the work tree before a run.
 
 
@@ -475,7 +475,7 @@ async function openLocal(context, settings, voice) {
         workshop,
         base: { ...base, ...(await defaultBranchOf(workshop)) },
         // A process on this machine can be asked; of one elsewhere only its time is known.
-        alive: async (lease) => lease.host === (0,node_os__WEBPACK_IMPORTED_MODULE_1__.hostname)() ? (0,_system_process_table_js__WEBPACK_IMPORTED_MODULE_7__/* .processLives */ .f)(lease.pid, lease.startTime) : !(0,_loop_lease_js__WEBPACK_IMPORTED_MODULE_9__/* .expired */ ._7)(lease, Date.now()),
+        alive: async (lease) => lease.host === (0,node_os__WEBPACK_IMPORTED_MODULE_1__.hostname)() ? (0,_system_process_table_js__WEBPACK_IMPORTED_MODULE_7__/* .processLives */ .fX)(lease.pid, lease.startTime) : !(0,_loop_lease_js__WEBPACK_IMPORTED_MODULE_9__/* .expired */ ._7)(lease, Date.now()),
         bury: async (lease) => {
             if (lease.host !== (0,node_os__WEBPACK_IMPORTED_MODULE_1__.hostname)())
                 return;
@@ -3836,8 +3836,10 @@ function excerpt(output, bound) {
 /* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(6760);
 /* harmony import */ var node_timers_promises__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(8500);
 /* harmony import */ var _errors_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(94);
+/* harmony import */ var _process_table_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(3261);
 // Runs what is not trusted as a user without rights of its own (`isolation: other-user`): no sudo, no Docker socket, no
 // key in our memory or files, no write to `.git`. Linux only. What it cannot have is a clear error, never a step down.
+
 
 
 
@@ -3849,16 +3851,27 @@ function excerpt(output, bound) {
  * Reads variables off stdin up to an empty one, then starts the program: no value ever stands in an argument. It stays,
  * to be the first process of its namespace, which takes in those that are left without a parent.
  */
-const LAUNCHER = `while IFS= read -r -d '' entry && [ -n "$entry" ]; do export "$entry"; done; umask 0002; "$@"; exit $?`;
+const LAUNCHER = `while IFS= read -r -d '' entry && [ -n "$entry" ]; do export "$entry"; done; umask 0022; "$@"; exit $?`;
 /**
- * The machine as one program is to see it, where root may make that: all is read-only but the tree, the home and temporary
- * folders (hosted images have folders that everybody may write, some of them on root's PATH), and no way leads to the
- * system's bus. It has processes of its own, whom the kernel ends with the first of them.
+ * The machine as one program is to see it, where root may make that: all is read-only but the tree, the home, temporary
+ * folders and devices (hosted images have folders that everybody may write, some of them on root's PATH), shared memory
+ * is its own, and no way leads to the system's bus. It has processes of its own, whom the kernel ends with the first of them.
  */
 const NARROW = [
     'tree=$1 home=$2; shift 2',
     'for at in "$tree" "$home" /tmp /var/tmp; do mount --bind "$at" "$at" || exit 125; done',
     'mount -o remount,bind,ro / || exit 125',
+    // What has a mount of its own; the kernel may keep one as it is (of a file system that is gone).
+    'mounts=$(</proc/self/mountinfo)',
+    [
+        'while read -r _ _ _ _ at how _',
+        `do printf -v at %b "\${at//\\\\/\\\\0}"`,
+        'case "$how," in ro,*) continue;; esac',
+        'case "$at/" in //|"$tree"/*|"$home"/*|/tmp/*|/var/tmp/*|/dev/*|/proc/*|/sys/*) continue;; esac',
+        'mount -o remount,bind,ro "$at" 2>/dev/null',
+        'done <<<"$mounts"',
+    ].join('; '),
+    '[ ! -d /dev/shm ] || mount -t tmpfs -o nosuid,nodev,mode=1777 tmpfs /dev/shm || exit 125',
     '[ ! -d /run/dbus ] || mount -t tmpfs -o ro tmpfs /run/dbus || exit 125',
     'cd "$PWD"', // into what was just mounted
     'exec "$@"',
@@ -3866,6 +3879,11 @@ const NARROW = [
 const NAMESPACES = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc', '--propagation', 'private'];
 /** Places where tools write; those in our own home would be refused to the other user. */
 const WRITTEN = /^(XDG_.*|NPM_CONFIG_CACHE|YARN_CACHE_FOLDER|PIP_CACHE_DIR|UV_CACHE_DIR|GOCACHE|GOMODCACHE|GOPATH|CARGO_HOME|GRADLE_USER_HOME|COREPACK_HOME|DOTNET_CLI_HOME|NUGET_PACKAGES|COMPOSER_HOME|DENO_DIR|TMPDIR|TEMP|TMP)$/i;
+/** What tools find in the home folder of who runs them, and only read: installed in ours, it is for the other user, too. */
+const INSTALLED = {
+    RUSTUP_HOME: '.rustup',
+    PLAYWRIGHT_BROWSERS_PATH: '.cache/ms-playwright',
+};
 const SOCKETS = [
     '/var/run/docker.sock',
     '/run/docker.sock',
@@ -3899,44 +3917,38 @@ async function openOtherUser(options) {
     const root = await rootCommand();
     const account = await makeAccount(root, nameFor(options.key));
     const temp = options.env.RUNNER_TEMP;
-    const before = temp === undefined ? null : await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.stat)(temp).catch(() => null);
-    const umask = process.umask(0o002);
-    const user = createOtherUser(options, root, account, await canNarrow(options, root));
-    const opened = [];
-    const close = () => eachPart([
-        () => user.end(),
-        () => user.takeBack(),
-        () => giveBackGroup(options, root, account),
-        async () => {
-            process.umask(umask);
-            if (temp !== undefined && before !== null)
-                await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.chmod)(temp, before.mode & 0o7777);
-            for (const [path, mode] of opened)
-                await run(root('chmod', mode.toString(8), path));
-        },
-        () => removeAccount(root, account.name),
-    ]);
+    const tempMode = temp === undefined ? null : await modeOf(temp);
+    const installed = {};
+    const user = createOtherUser(options, root, account, await canNarrow(options, root), installed);
+    const modes = [];
+    const close = async () => {
+        await endAndGiveBack(options, root, account, user, modes);
+    };
     try {
-        // Where it is not ours, the probe below says so.
-        if (temp !== undefined && before !== null)
-            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.chmod)(temp, before.mode & 0o700).catch(() => { });
+        if (temp !== undefined && tempMode !== null) {
+            modes.push([temp, tempMode]);
+            // Where it is not ours, the probe below says so.
+            await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.chmod)(temp, tempMode & 0o700).catch(() => { });
+        }
         await user.end(); // what an earlier job left
         await user.renewHome();
-        opened.push(...(await openTheWay(options, root)));
-        await lendWhole(options, root, account);
+        await openTheWay(options, root, modes);
+        await openTop(options, root, account, modes);
         await user.lend();
         const faults = await probe(options, user);
+        if (faults.length === 0)
+            Object.assign(installed, await readableOf(options, user));
         await user.takeBack();
         if (faults.length > 0)
             throw refused(faults);
-        return { ...user, close };
+        return { ...user, close, before: JSON.stringify(modes) };
     }
     catch (error) {
         await close().catch(() => { });
         throw error;
     }
 }
-function createOtherUser(options, root, account, isNarrow) {
+function createOtherUser(options, root, account, isNarrow, installed = {}) {
     const { workTree } = options;
     const { name, uid, gid, home } = account;
     const become = (...command) => root(...(isNarrow ? narrow(workTree, home) : []), 'setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs', '--inh-caps=-all', 'env', '-i', `PATH=${SYSTEM_PATH}`, ...command);
@@ -3953,6 +3965,7 @@ function createOtherUser(options, root, account, isNarrow) {
             const ours = options.env.HOME ?? '/nowhere';
             const kept = Object.entries(env).filter(([variable, value]) => !(WRITTEN.test(variable) && isWithin(value, [ours, options.env.RUNNER_TEMP])));
             return {
+                ...installed,
                 ...Object.fromEntries(kept),
                 HOME: home,
                 USER: name,
@@ -3964,8 +3977,7 @@ function createOtherUser(options, root, account, isNarrow) {
             };
         },
         isNarrow,
-        // In a folder with the sticky bit only its owner takes entries away: `.git` stays, everything else is lent.
-        lend: () => run(root('find', workTree, ...TOP, '-exec', 'chown', '-h', `${uid}:${gid}`, '{}', '+')),
+        lend: () => lend(workTree, root, uid),
         takeBack: () => takeBack(workTree, root, uid),
         renewHome: () => freshHome(root, account),
         signal: (signal) => {
@@ -3989,8 +4001,9 @@ function createOtherUser(options, root, account, isNarrow) {
             if (!isNarrow || found > 0)
                 user.signal('SIGKILL');
             for (let quiet = 0; quiet < QUIET_LOOKS; quiet++) {
-                if (performance.now() > deadline)
-                    throw new Error(`processes of ${name} cannot be ended`);
+                if (performance.now() > deadline) {
+                    throw new Error(`processes of ${name} cannot be ended: the work tree is left as it is, and the job ends`);
+                }
                 if (user.lives()) {
                     quiet = -1;
                     user.signal('SIGKILL');
@@ -4009,9 +4022,35 @@ function narrow(workTree, home) {
 function canNarrow({ workTree }, root) {
     return run(root(...narrow(workTree, '/tmp'), 'true')).then(() => true, () => false);
 }
-/** A path that is too long for one call is reached folder by folder. */
+/**
+ * Everything but `.git` becomes the user's, so that it may change modes and times, too. A file with several names may be
+ * somebody's cache: it stays as it is.
+ */
+async function lend(workTree, root, uid) {
+    await everywhere((exec) => root(...['find', workTree, '-xdev', '-mindepth', '1', ...withoutGit(workTree), '!', '-uid', String(uid)], ...['(', '!', '-type', 'f', '-o', '-links', '1', ')', exec, 'chown', '-h', String(uid), '{}', '+']));
+}
+/**
+ * Folders, what stands at the top, and what we could not read become ours. Other files stay the user's: a new owner is a
+ * new inode time, for which git reads a file again, and we replace files and never write into them.
+ */
 async function takeBack(workTree, root, uid) {
-    const command = (exec) => root(...['find', workTree, '-xdev', ...withoutGit(workTree), '-uid', String(uid)], ...['(', '(', '-type', 'l', '-o', exec, 'chmod', 'ug+rwX', '{}', '+', ')'], ...[',', exec, 'chown', '-h', String(process.getuid?.() ?? 0), '{}', '+', ')']);
+    const forUs = ['-perm', '-044', '-o', '-gid', String(ourGroup()), '-perm', '-040'];
+    const readable = ['(', '-type', 'l', '-o', ...forUs, ')', '!', '-perm', '/6000'];
+    const inside = ['-path', (0,node_path__WEBPACK_IMPORTED_MODULE_4__.join)(pattern(workTree), '*', '*')];
+    await everywhere((exec) => root(...['find', workTree, '-xdev', ...withoutGit(workTree), '-uid', String(uid)], ...['!', '(', '!', '-type', 'd', ...inside, ...readable, ')'], ...becomeOurs(exec)));
+}
+function becomeOurs(exec) {
+    const us = `${process.getuid?.() ?? 0}:${ourGroup()}`;
+    return [
+        ...['(', '(', '-type', 'l', '-o', exec, 'chmod', 'u+rwX', '{}', '+', ')'],
+        ...[',', exec, 'chown', '-h', us, '{}', '+', ')'],
+    ];
+}
+function ourGroup() {
+    return process.getgid?.() ?? 0;
+}
+/** A path that is too long for one call is reached folder by folder. */
+async function everywhere(command) {
     await run(command('-exec')).catch(() => run(command('-execdir')));
 }
 /** Every part, whatever becomes of the others; then the first fault. */
@@ -4022,51 +4061,72 @@ async function eachPart(parts) {
     if (faults.length > 0)
         throw faults[0];
 }
-/** A file with several names may be somebody's cache: it stays as it is. */
-const TOP = [
-    ...['-xdev', '-mindepth', '1', '-maxdepth', '1', '!', '-name', '.git'],
-    ...['(', '!', '-type', 'f', '-o', '-links', '1', ')'],
-];
 function withoutGit(workTree) {
-    // find takes the path for a pattern.
-    return ['-path', (0,node_path__WEBPACK_IMPORTED_MODULE_4__.join)(workTree, '.git').replace(/[*?[\]\\]/g, '\\$&'), '-prune', '-o'];
+    return ['-path', (0,node_path__WEBPACK_IMPORTED_MODULE_4__.join)(pattern(workTree), '.git'), '-prune', '-o'];
 }
-/** For the job that was killed: ends what still runs as the other user and takes the work tree back. */
+/** find takes a path for a pattern. */
+function pattern(path) {
+    return path.replace(/[*?[\]\\]/g, '\\$&');
+}
+/** For the job that was killed: ends what still runs as the other user, and gives the machine back as it was. */
 async function endOtherUser(options) {
+    if (process.platform !== 'linux')
+        return 0;
     const account = accountOf(nameFor(options.key));
-    if (process.platform !== 'linux' || account === null)
+    const modes = modesIn(options);
+    if (account === null && modes.length === 0)
         return 0;
     const root = await rootCommand();
-    const user = createOtherUser(options, root, account, await canNarrow(options, root));
-    let ended = 0;
+    if (account !== null) {
+        const user = createOtherUser(options, root, account, await canNarrow(options, root));
+        return endAndGiveBack(options, root, account, user, modes);
+    }
+    await giveBackModes(root, modes);
+    return 0;
+}
+/** What root does by path, it does when none of them is left who could lead it elsewhere. */
+async function endAndGiveBack(options, root, account, user, modes) {
+    const ended = await user.end();
     await eachPart([
-        async () => {
-            ended = await user.end();
-        },
-        () => user.takeBack(),
-        () => giveBackGroup(options, root, account),
+        () => giveBack(options, root, account),
+        () => giveBackModes(root, modes),
         () => removeAccount(root, account.name),
     ]);
     return ended;
 }
+async function giveBackModes(root, modes) {
+    for (const [path, mode] of modes)
+        await run(root('chmod', mode.toString(8), path));
+}
+/** Of folders that we change alone, whatever was remembered. */
+function modesIn({ env, workTree, before = '[]' }) {
+    const ours = [env.RUNNER_TEMP, workTree, ...above(workTree)];
+    const isMode = (one) => Array.isArray(one) && ours.includes(one[0]) && Number.isInteger(one[1]) && one[1] >= 0 && one[1] <= 0o7777;
+    try {
+        const known = JSON.parse(before);
+        return Array.isArray(known) ? known.filter(isMode) : [];
+    }
+    catch {
+        return [];
+    }
+}
 function nameFor(key) {
     return `ralph-${(0,node_crypto__WEBPACK_IMPORTED_MODULE_1__.createHash)('sha256').update(key).digest('hex').slice(0, 8)}`;
 }
-/** Once: the user's group may write everything that is in the tree, and what comes into it later. */
-async function lendWhole({ workTree }, root, { gid }) {
-    const all = ['find', workTree, '-xdev', ...withoutGit(workTree)];
-    // A file with several names may be somebody's cache: it stays as it is.
-    const plain = ['-type', 'f', '-links', '1'];
-    await run(root(...all, '(', '-type', 'd', '-o', ...plain, ')', '-exec', 'chgrp', String(gid), '{}', '+'));
-    await run(root(...all, '-type', 'd', '-exec', 'chmod', 'g+rwxs', '{}', '+'));
-    await run(root(...all, ...plain, '-exec', 'chmod', 'g+rwX', '{}', '+'));
-    await run(root('chmod', '+t', workTree));
+/** In a folder with the sticky bit only its owner takes entries away: `.git` stays. */
+async function openTop({ workTree }, root, { gid }, modes) {
+    modes.push([workTree, (await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.stat)(workTree)).mode & 0o6777]);
+    await run(root('chgrp', String(gid), workTree));
+    await run(root('chmod', 'g+rwx,+t', workTree));
 }
-/** The group's number may be somebody else's one day. */
-async function giveBackGroup({ workTree }, root, { gid }) {
-    const all = ['find', workTree, '-xdev', ...withoutGit(workTree), '-gid', String(gid)];
-    await run(root(...all, '-type', 'd', '-exec', 'chmod', 'g-ws,-t', '{}', '+'));
-    await run(root(...all, '-exec', 'chgrp', '-h', String(process.getgid?.() ?? 0), '{}', '+'));
+/** Its numbers may be somebody else's one day. */
+async function giveBack({ workTree }, root, { uid, gid }) {
+    await everywhere((exec) => root(...['find', workTree, '-xdev', ...withoutGit(workTree)], ...['(', '-uid', String(uid), '-o', '-gid', String(gid), ')', ...becomeOurs(exec)]));
+    await run(root('chmod', 'g-w,-t', workTree));
+}
+async function modeOf(path) {
+    const found = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.stat)(path).catch(() => null);
+    return found === null ? null : found.mode & 0o7777;
 }
 /** As root, or by a sudo that asks for no password. */
 async function rootCommand() {
@@ -4094,7 +4154,9 @@ async function makeAccount(root, name) {
     if (known !== null)
         return known;
     try {
-        await run(root('useradd', '--system', '--create-home', '--home-dir', home, '--user-group', '--shell', '/bin/bash', name));
+        await run(root('useradd', '--system', 
+        // We make it: what hosted images would copy into it is gigabytes.
+        '--no-create-home', '--home-dir', home, '--user-group', '--shell', '/bin/bash', name));
     }
     catch (error) {
         const fix = 'install the package passwd (or shadow), or use isolation: separate-job';
@@ -4122,13 +4184,12 @@ async function freshHome(root, { uid, gid, home }) {
     await run(root('install', '-d', '-m', '0700', '-o', String(uid), '-g', String(gid), home));
 }
 /**
- * On a machine that is thrown away the way to the checkout is opened; elsewhere that is for its owner to decide. Gives
- * the modes that the folders had.
+ * On a machine that is thrown away the way to the checkout is opened; elsewhere that is for its owner to decide. Adds the
+ * modes that the folders had.
  */
-async function openTheWay({ env, workTree, say }, root) {
-    const opened = [];
-    for (let at = (0,node_path__WEBPACK_IMPORTED_MODULE_4__.dirname)(workTree); at !== (0,node_path__WEBPACK_IMPORTED_MODULE_4__.dirname)(at); at = (0,node_path__WEBPACK_IMPORTED_MODULE_4__.dirname)(at)) {
-        const { mode } = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.stat)(at);
+async function openTheWay({ env, workTree, say }, root, modes) {
+    for (const at of above(workTree)) {
+        const mode = (await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_3__.stat)(at)).mode & 0o7777;
         if ((mode & 0o001) !== 0)
             continue;
         if (env.RUNNER_ENVIRONMENT !== 'github-hosted') {
@@ -4137,11 +4198,15 @@ async function openTheWay({ env, workTree, say }, root) {
                 { found: `${at}, which other users cannot enter`, expected: 'a way to the checkout', fix },
             ]);
         }
+        modes.push([at, mode]);
         await run(root('chmod', 'o+x', at));
-        opened.push([at, mode & 0o7777]);
         say(`other users may pass through ${at} while this step works`);
     }
-    return opened;
+}
+/** The folders on the way to it, without the root. */
+function above(path) {
+    const at = (0,node_path__WEBPACK_IMPORTED_MODULE_4__.dirname)(path);
+    return at === (0,node_path__WEBPACK_IMPORTED_MODULE_4__.dirname)(at) ? [] : [at, ...above(at)];
 }
 /** What our user keeps keys in. */
 const KEY_FILES = [
@@ -4153,7 +4218,8 @@ const KEY_FILES = [
     '.ssh/id_ed25519',
 ];
 /** Each line is a promise, tried as the user itself; what it prints is what is not so. */
-function probeScript({ env, workTree, gitDir }, user) {
+function probeScript(options, user) {
+    const { env, workTree, gitDir } = options;
     const temp = env.RUNNER_TEMP;
     const git = quoted((0,node_path__WEBPACK_IMPORTED_MODULE_4__.join)(workTree, '.git'));
     const file = quoted((0,node_path__WEBPACK_IMPORTED_MODULE_4__.join)(workTree, '.ralph-probe'));
@@ -4163,7 +4229,7 @@ function probeScript({ env, workTree, gitDir }, user) {
         'grep -q "^NoNewPrivs:[[:space:]]*1" /proc/self/status || echo privileges',
         'grep -q "^CapEff:[[:space:]]*0*$" /proc/self/status || echo privileges',
         'sudo -n true 2>/dev/null && echo sudo',
-        ...foldersOf(env).map((folder) => `[ -w ${quoted(folder)} ] && echo folder ${quoted(folder)}`),
+        ...foldersOf(options).map((folder) => `[ -w ${quoted(folder)} ] && echo folder ${quoted(folder)}`),
         ...KEY_FILES.map((name) => quoted((0,node_path__WEBPACK_IMPORTED_MODULE_4__.join)(env.HOME ?? '/root', name))).map((file) => `[ -r ${file} ] && echo key ${file}`),
         ...SOCKETS.map((socket) => `[ -w ${socket} ] && echo socket ${socket}`),
         `cat /proc/${process.pid}/environ >/dev/null 2>&1 && echo memory`,
@@ -4174,11 +4240,32 @@ function probeScript({ env, workTree, gitDir }, user) {
         'true',
     ].join('\n');
 }
+function pathOf(env) {
+    return (env.PATH ?? '').split(':').filter((folder) => folder.startsWith('/'));
+}
+/** What the agent puts there would run in the place of what the gates name, and no diff shows an ignored folder. */
+function pathInTree({ env, workTree }) {
+    const real = (path) => ((0,node_fs__WEBPACK_IMPORTED_MODULE_2__.existsSync)(path) ? (0,node_fs__WEBPACK_IMPORTED_MODULE_2__.realpathSync)(path) : (0,node_path__WEBPACK_IMPORTED_MODULE_4__.resolve)(path));
+    return pathOf(env).filter((folder) => isWithin(real(folder), [real(workTree)]));
+}
 /** Where programs come from: whoever writes there has them run by others. */
-function foldersOf(env) {
-    const path = (env.PATH ?? '').split(':').filter((folder) => folder.startsWith('/'));
+function foldersOf(options) {
+    const { env } = options;
+    const inTree = pathInTree(options);
+    const path = pathOf(env).filter((folder) => !inTree.includes(folder));
     const more = [env.RUNNER_TOOL_CACHE, '/usr/local/bin', '/usr/share', '/opt', '/etc'].filter((one) => one !== undefined);
     return [...new Set([...SYSTEM_PATH.split(':'), ...path, ...more])];
+}
+/** Of what is installed in our home: what the user can read. */
+async function readableOf({ env }, user) {
+    const all = Object.entries(INSTALLED).map(([name, at]) => [name, (0,node_path__WEBPACK_IMPORTED_MODULE_4__.join)(env.HOME ?? '/nowhere', at)]);
+    const there = all.filter(([, folder]) => (0,node_fs__WEBPACK_IMPORTED_MODULE_2__.existsSync)(folder));
+    if (there.length === 0)
+        return {};
+    const look = there.map(([, folder]) => `ls ${quoted(folder)} >/dev/null 2>&1 && echo ${quoted(folder)}`);
+    const command = user.command('bash', ['--noprofile', '--norc', '-c', `${look.join('\n')}\ntrue`]);
+    const said = (await output(command, user.preamble({ PATH: SYSTEM_PATH }))).split('\n');
+    return Object.fromEntries(there.filter(([, folder]) => said.includes(folder)));
 }
 async function probe(options, user) {
     const { file, args } = user.command('bash', ['--noprofile', '--norc', '-c', probeScript(options, user)]);
@@ -4190,7 +4277,11 @@ async function probe(options, user) {
         const fix = 'install util-linux (setpriv) and bash, or use isolation: separate-job';
         return [{ found: (0,_errors_js__WEBPACK_IMPORTED_MODULE_6__/* .messageOf */ .bD)(error), expected: `a program that runs as ${user.name}`, fix }];
     }
-    return [...new Set(said.split('\n').filter(Boolean))].map((line) => faultOf(line, options, user));
+    const lines = [
+        ...pathInTree(options).map((folder) => `path ${folder}`),
+        ...said.split('\n').filter(Boolean),
+    ];
+    return [...new Set(lines)].map((line) => faultOf(line, options, user));
 }
 function faultOf(line, { workTree, env }, user) {
     const what = line.split(' ')[0];
@@ -4213,6 +4304,12 @@ function faultOf(line, { workTree, env }, user) {
                 found: `${detail} may be written by everybody`,
                 expected: 'programs that only their owner can change',
                 fix: `chmod o-w ${detail}, in a step before this one`,
+            };
+        case 'path':
+            return {
+                found: `${detail} on the PATH`,
+                expected: 'programs that the agent cannot change',
+                fix: 'it lies in the checkout, which the agent writes: take it off the PATH (a gate can name such a program by its path)',
             };
         case 'key':
             return {
@@ -4264,7 +4361,7 @@ function processesOf(uid) {
 function ownerOf(pid) {
     try {
         const status = (0,node_fs__WEBPACK_IMPORTED_MODULE_2__.readFileSync)(`/proc/${pid}/status`, 'latin1');
-        if (/^State:\s*[ZX]/m.test(status))
+        if (/^State:\s*[ZX]/m.test(status) && (0,_process_table_js__WEBPACK_IMPORTED_MODULE_7__/* .threadsLeft */ .Hm)(pid).length === 0)
             return null;
         return Number(/^Uid:\s*(\d+)/m.exec(status)?.[1] ?? -1);
     }
@@ -4445,20 +4542,30 @@ function isContinuation(byte) {
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
-/* harmony export */   f: () => (/* binding */ processLives),
-/* harmony export */   g: () => (/* binding */ processStart)
+/* harmony export */   Hm: () => (/* binding */ threadsLeft),
+/* harmony export */   fX: () => (/* binding */ processLives),
+/* harmony export */   gy: () => (/* binding */ processStart),
+/* harmony export */   ps: () => (/* binding */ ps)
 /* harmony export */ });
 /* harmony import */ var node_child_process__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1421);
-/* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(1455);
-/* harmony import */ var node_util__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(7975);
+/* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(3024);
+/* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(1455);
+/* harmony import */ var node_util__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(7975);
 // Asks the process table whether a process that was noted earlier still is the same one.
 
 
 
+
+/** The system's own `ps`, which sees nothing of our environment: a program first on the PATH may be the agent's. */
+async function ps(args) {
+    const env = { LC_ALL: 'C', PATH: '/usr/bin:/bin' };
+    const { stdout } = await (0,node_util__WEBPACK_IMPORTED_MODULE_3__.promisify)(node_child_process__WEBPACK_IMPORTED_MODULE_0__.execFile)('/bin/ps', [...args], { env, maxBuffer: 64 * 1024 * 1024 });
+    return stdout;
+}
 /** When a process started, in the system's own words; null when there is none. Tells it from a later one with its pid. */
 async function processStart(pid) {
     try {
-        const stat = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.readFile)(`/proc/${pid}/stat`, 'utf8');
+        const stat = await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_2__.readFile)(`/proc/${pid}/stat`, 'utf8');
         // The name in parentheses may hold spaces and parentheses; field 22 counts from behind the last one.
         return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
     }
@@ -4467,8 +4574,7 @@ async function processStart(pid) {
             return null;
     }
     try {
-        const { stdout } = await (0,node_util__WEBPACK_IMPORTED_MODULE_2__.promisify)(node_child_process__WEBPACK_IMPORTED_MODULE_0__.execFile)('ps', ['-o', 'lstart=', '-p', String(pid)]);
-        return stdout.trim() || null;
+        return (await ps(['-o', 'lstart=', '-p', String(pid)])).trim() || null;
     }
     catch {
         return null;
@@ -4477,6 +4583,30 @@ async function processStart(pid) {
 /** Whether the process with this pid still is the one that started then. */
 async function processLives(pid, startTime) {
     return (await processStart(pid)) === startTime;
+}
+/**
+ * Threads that run on after the first of their process has ended: /proc shows such a process as a zombie, without an
+ * environment, and it still reads and writes. Linux only.
+ */
+function threadsLeft(pid) {
+    if (isRunning(`/proc/${pid}/stat`))
+        return [];
+    try {
+        return (0,node_fs__WEBPACK_IMPORTED_MODULE_1__.readdirSync)(`/proc/${pid}/task`)
+            .map(Number)
+            .filter((thread) => isRunning(`/proc/${pid}/task/${thread}/stat`));
+    }
+    catch {
+        return []; // gone meanwhile
+    }
+}
+function isRunning(stat) {
+    try {
+        return !/^\d+ \([\s\S]*\) [ZX] /.test((0,node_fs__WEBPACK_IMPORTED_MODULE_1__.readFileSync)(stat, 'latin1'));
+    }
+    catch {
+        return false;
+    }
 }
 
 
@@ -4515,7 +4645,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /**
  * Runs one program to its end and ends every process it leaves behind, before it returns; never rejects for
  * anything the program does. A program that cannot be started (ENOENT, EACCES, E2BIG ...) gives `not-started`.
- * A throwing `onLine` is our own mistake: the program is ended and the error is thrown on.
+ * A throwing `onLine` is our own mistake: the program is ended and the error is thrown on. It rejects, too, when
+ * processes of another user cannot be ended: nothing may go on beside them.
  */
 async function runUntrusted(request) {
     const began = performance.now();
@@ -4534,6 +4665,7 @@ async function runUntrusted(request) {
     if (living.size === 0)
         process.on('exit', endLiving);
     living.add(life);
+    let isOver = false;
     try {
         const exit = await Promise.race([child.exited, child.interrupted]);
         if (exit.kind === 'exit' || exit.kind === 'signal') {
@@ -4546,6 +4678,7 @@ async function runUntrusted(request) {
         (0,_survivors_js__WEBPACK_IMPORTED_MODULE_5__/* .signalGroup */ .i8)(child.pid, 'SIGKILL');
         await (0,_survivors_js__WEBPACK_IMPORTED_MODULE_5__/* .endSurvivors */ .Bk)(mark, life.since);
         await as?.end();
+        isOver = true;
         await within(STREAM_GRACE_MS, child.drained);
         const output = child.close();
         if (child.surprise !== undefined)
@@ -4556,7 +4689,9 @@ async function runUntrusted(request) {
         living.delete(life);
         if (living.size === 0)
             process.off('exit', endLiving);
-        await as?.takeBack();
+        // Root's work goes by path: while one of them lives, it could lead elsewhere.
+        if (isOver)
+            await as?.takeBack();
     }
 }
 /** What runs now. */
@@ -4743,11 +4878,13 @@ function timerMs(ms) {
 /* harmony export */   e0: () => (/* binding */ newMark),
 /* harmony export */   i8: () => (/* binding */ signalGroup)
 /* harmony export */ });
-/* harmony import */ var node_child_process__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1421);
-/* harmony import */ var node_crypto__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(7598);
-/* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(3024);
+/* harmony import */ var node_crypto__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(7598);
+/* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(3024);
+/* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(6760);
 /* harmony import */ var node_timers_promises__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(8500);
+/* harmony import */ var _process_table_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(3261);
 // Finds and ends the processes that a program leaves behind, by a marker variable in their environment.
+
 
 
 
@@ -4760,7 +4897,7 @@ const SURVIVOR_LIMIT_MS = 2000;
 const EXEC_LIMIT_MS = 250;
 /** A value for `MARK_NAME` that nobody else has. */
 function newMark() {
-    return (0,node_crypto__WEBPACK_IMPORTED_MODULE_1__.randomBytes)(16).toString('hex');
+    return (0,node_crypto__WEBPACK_IMPORTED_MODULE_0__.randomBytes)(16).toString('hex');
 }
 /**
  * Ends every process whose environment has exactly this mark and returns how many there were. On Linux by
@@ -4855,8 +4992,15 @@ function markedInProc(mark, since) {
 }
 /** Null for another user's; empty without one: dead, gone, the kernel's, or in the middle of an exec. */
 function environmentOf(pid) {
+    const environment = environmentIn(`/proc/${pid}`);
+    if (environment?.length !== 0)
+        return environment;
+    const left = (0,_process_table_js__WEBPACK_IMPORTED_MODULE_4__/* .threadsLeft */ .Hm)(pid).map((thread) => environmentIn(`/proc/${pid}/task/${thread}`));
+    return left.find((one) => one !== null && one.length > 0) ?? environment;
+}
+function environmentIn(folder) {
     try {
-        return (0,node_fs__WEBPACK_IMPORTED_MODULE_2__.readFileSync)(`/proc/${pid}/environ`);
+        return (0,node_fs__WEBPACK_IMPORTED_MODULE_1__.readFileSync)((0,node_path__WEBPACK_IMPORTED_MODULE_2__.join)(folder, 'environ'));
     }
     catch (error) {
         const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -4872,12 +5016,12 @@ const PF_KTHREAD = 0x0020_0000;
 /** What /proc/<pid>/stat says (proc_pid_stat(5)); `startedAt` in clock ticks after boot. Null when it is gone. */
 function statOf(pid) {
     try {
-        const line = (0,node_fs__WEBPACK_IMPORTED_MODULE_2__.readFileSync)(`/proc/${pid}/stat`, 'latin1');
+        const line = (0,node_fs__WEBPACK_IMPORTED_MODULE_1__.readFileSync)(`/proc/${pid}/stat`, 'latin1');
         const fields = line.slice(line.lastIndexOf(')') + 2).split(' '); // the name before it may have anything in it
         const [state, , group, , , , flags] = fields;
         return {
             group: Number(group),
-            dead: state === 'Z' || state === 'X',
+            dead: (state === 'Z' || state === 'X') && (0,_process_table_js__WEBPACK_IMPORTED_MODULE_4__/* .threadsLeft */ .Hm)(pid).length === 0,
             ofKernel: (Number(flags) & PF_KTHREAD) !== 0,
             startedAt: Number(fields[19]),
         };
@@ -4887,15 +5031,13 @@ function statOf(pid) {
     }
 }
 function numbersInProc() {
-    return (0,node_fs__WEBPACK_IMPORTED_MODULE_2__.readdirSync)('/proc').map(Number).filter(Number.isInteger);
+    return (0,node_fs__WEBPACK_IMPORTED_MODULE_1__.readdirSync)('/proc').map(Number).filter(Number.isInteger);
 }
 /** macOS and others: best effort, `ps` shows the environment of our own programs only, and not of Apple's. */
 async function markedByPs(mark) {
     if (process.platform === 'win32')
         return { marked: [], unsure: false };
-    const listing = await new Promise((resolve) => {
-        (0,node_child_process__WEBPACK_IMPORTED_MODULE_0__.execFile)('ps', ['-axww', '-E', '-o', 'pid=,command='], { maxBuffer: 64 * 1024 * 1024 }, (error, stdout) => resolve(error === null ? stdout : ''));
-    });
+    const listing = await (0,_process_table_js__WEBPACK_IMPORTED_MODULE_4__.ps)(['-axww', '-E', '-o', 'pid=,command=']).catch(() => '');
     const marked = listing
         .split('\n')
         .filter((line) => ` ${line} `.includes(` ${MARK_NAME}=${mark} `))
@@ -4907,7 +5049,7 @@ async function markedByPs(mark) {
 
 /***/ }),
 
-/***/ 7306:
+/***/ 5902:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 
@@ -5352,7 +5494,8 @@ async function openUsageFile(vendor, as) {
                 return {};
             }
         },
-        [Symbol.asyncDispose]: () => (0,promises_.rm)(folder, { recursive: true, force: true }),
+        // Another user may have left a closed folder in it, which is no reason to lose the session.
+        [Symbol.asyncDispose]: () => (0,promises_.rm)(folder, { recursive: true, force: true }).catch(() => { }),
     };
 }
 /** What two streams say, in whole lines and without secrets; a secret of one may have lines of the other in it. */
@@ -5575,6 +5718,8 @@ async function tryOut(request, staging, what) {
 }
 /** Somebody else may have been faster: then theirs stays, which is the same. */
 async function putInPlace(staging, place) {
+    // A temporary folder is its maker's alone; the agent may be another user.
+    await (0,promises_.chmod)(staging, 0o755);
     try {
         await (0,promises_.rename)(staging, place);
     }
@@ -7151,6 +7296,37 @@ async function clearWay(root, file) {
     if (found !== null && !found.isFile())
         await (0,promises_.rm)(file, { force: true, recursive: true });
 }
+/**
+ * Where a path of the work tree is; null where something above it is no folder: a link there leads elsewhere, and what
+ * it leads to is not ours to look at, or to remove. `seen` spares a caller with many paths the same questions.
+ */
+async function insideTree(top, path, seen = new Map()) {
+    let at = top;
+    for (const part of path.split('/').filter(Boolean).slice(0, -1)) {
+        at = (0,external_node_path_.join)(at, part);
+        const known = seen.get(at) ?? isFolder(at);
+        seen.set(at, known);
+        if (!(await known))
+            return null;
+    }
+    return (0,external_node_path_.join)(top, path);
+}
+/** A folder itself, and no link to one. */
+async function isFolder(path) {
+    return (await (0,promises_.lstat)(path).catch(() => null))?.isDirectory() === true;
+}
+/** Gives the owner back what is his: an agent may have closed folders. Links are not followed. */
+async function openUp(folder) {
+    const found = await (0,promises_.lstat)(folder).catch(() => null);
+    if (found?.isDirectory() !== true)
+        return;
+    if ((found.mode & 0o700) !== 0o700)
+        await (0,promises_.chmod)(folder, found.mode | 0o700).catch(() => { });
+    const inside = await (0,promises_.readdir)(folder, { withFileTypes: true }).catch(() => []);
+    for (const one of inside)
+        if (one.isDirectory() && one.name !== '.git')
+            await openUp((0,external_node_path_.join)(folder, one.name));
+}
 /** Removes pipes, sockets and devices below a folder: whoever opens one may wait for ever. */
 async function removeOdd(folder) {
     const entries = await (0,promises_.readdir)(folder, { recursive: true, withFileTypes: true }).catch(() => []);
@@ -7567,6 +7743,8 @@ class GitError extends Error {
 }
 /** Settings of the clone that change what `git add` and `git checkout` do with bytes and names. */
 const KEPT_CONFIG = /^(core\.(autocrlf|eol|safecrlf|ignorecase|filemode|symlinks|precomposeunicode|protecthfs|protectntfs|longpaths|bigfilethreshold)|user\.(name|email)|extensions\.objectformat)$/;
+/** Files beside the objects that say what commits and packs hold: whoever writes into .git could say otherwise. */
+const UNBELIEVED = ['commitGraph', 'multiPackIndex'];
 /** Environment of every git process: nothing of the runner's, no prompts, plain English. */
 function plainEnv(env) {
     const kept = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
@@ -7643,6 +7821,8 @@ class Git {
     #plain;
     /** Of our index as we left it; undefined before that. */
     #sealed;
+    /** When that was, milliseconds. */
+    #sealedAt = 0;
     /** The person's own ignore rules as they were when the job began. */
     #ignored = Buffer.alloc(0);
     constructor(clone, env) {
@@ -7685,7 +7865,7 @@ class Git {
             '\tfsmonitor = false',
             `\texcludesFile = ${quoted(ignored)}`,
         ];
-        lines.push('\tfsync = loose-object,reference', '\tattributesFile = /dev/null', '[gc]', '\tauto = 0', '[maintenance]', '\tauto = false');
+        lines.push('\tfsync = loose-object,reference', '\tattributesFile = /dev/null', ...UNBELIEVED.map((name) => `\t${name} = false`), '[gc]', '\tauto = 0', '[maintenance]', '\tauto = false');
         lines.push('[protocol "ext"]', '\tallow = never', '[protocol "file"]', '\tallow = user', '[advice]', '\tdetachedHead = false');
         lines.push('[fetch]', '\trecurseSubmodules = false', '[submodule]', '\trecurse = false', '[commit]', '\tgpgSign = false');
         for (const [key, value] of clone.config) {
@@ -7724,6 +7904,14 @@ class Git {
         if (shallow.size > 0)
             await writeOwn((0,external_node_path_.join)(shared, 'shallow'), `${[...shallow].join('\n')}\n`);
     }
+    /** Folders that are from now on what ignored ones are: nothing of them is added or removed. */
+    async ignore(folders) {
+        if (folders.length === 0)
+            return;
+        const rules = folders.map((path) => `/${path.replace(/[\\*?[\] ]/g, '\\$&').replace(/\n/g, '?')}\n`);
+        this.#ignored = Buffer.concat([this.#ignored, Buffer.from(`\n${rules.join('')}`)]);
+        await this.writeConfig();
+    }
     /** Runs git on our own directory. Throws GitError on an exit code that was not accepted. */
     run(args, options = {}) {
         return execute(args, {
@@ -7749,8 +7937,12 @@ class Git {
             GIT_CONFIG_GLOBAL: '/dev/null',
             ...options.env,
         };
-        const hard = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false', ...args];
-        return execute(hard, { cwd: this.clone.workTree, env, ...pick(options) });
+        const hard = ['hooksPath=/dev/null', 'fsmonitor=false', ...UNBELIEVED.map((name) => `${name}=false`)];
+        return execute([...hard.flatMap((setting) => ['-c', `core.${setting}`]), ...args], {
+            cwd: this.clone.workTree,
+            env,
+            ...pick(options),
+        });
     }
     /** Runs a fetch or push against a remote, with its authentication in the environment, for ten minutes at most. */
     async onRemote(remote, args, options = {}) {
@@ -7761,6 +7953,7 @@ class Git {
     /** Remembers our index, before control goes to somebody who may write it: flags and forged entries hide changes. */
     async sealIndex() {
         this.#sealed = await this.#indexDigest();
+        this.#sealedAt = Date.now();
     }
     /** Where somebody wrote our index since then, it is made `tree` anew; every file is then read again. */
     async openIndex(tree) {
@@ -7769,11 +7962,32 @@ class Git {
         await this.unlock();
         await (0,promises_.rm)((0,external_node_path_.join)(this.own, 'index'), { force: true, recursive: true });
         await this.run(['read-tree', tree]);
+        const [wanted, made] = [await this.line(['rev-parse', `${tree}^{tree}`]), await this.treeOfIndex()];
+        if (wanted !== made)
+            throw new Error(`the clone is damaged: ${wanted} holds other files`);
+        // Before any agent ran: from then on, whatever was written to since is read.
+        if (this.#sealed === undefined)
+            await this.run(['update-index', '-q', '--refresh'], { accept: [1] });
+    }
+    /** The bytes of our index. */
+    readIndex() {
+        return readRegular((0,external_node_path_.join)(this.own, 'index'));
+    }
+    /**
+     * The tree that our index holds, by its entries alone: what it remembers of folders came from objects that git
+     * reads without a look at their hash.
+     */
+    treeOfIndex() {
+        return this.line(['write-tree', '--ignore-cache-tree', '--missing-ok']);
     }
     /** Of all its bytes: git does not check the sum at its end. */
     async #indexDigest() {
-        const bytes = await readRegular((0,external_node_path_.join)(this.own, 'index'));
+        const bytes = await this.readIndex();
         return bytes === null ? null : (0,external_node_crypto_.createHash)('sha256').update(bytes).digest('hex');
+    }
+    /** Our index, and when control was last given to somebody else. */
+    async sealedIndex() {
+        return { bytes: await this.readIndex(), at: this.#sealedAt };
     }
     /** Removes the lock files that a killed git of ours left. */
     async unlock() {
@@ -7867,7 +8081,14 @@ function execute(args, options) {
 
 
 
-/** Ends itself when disposed. Requests are answered in order. */
+/** The mode of a folder. */
+const TREE = '040000';
+/** So many trees are asked for at once, and so many are remembered. */
+const TREES = 256;
+/**
+ * Ends itself when disposed. Requests are answered in order. `<commit>:<path>` is found through trees whose hash was
+ * checked: git itself would believe one that somebody put in their place.
+ */
 class CatFile {
     #git;
     #child = null;
@@ -7876,30 +8097,51 @@ class CatFile {
     #wake = null;
     #said = '';
     #queue = Promise.resolve();
+    /** By their ids: what was checked stays true. */
+    #trees = new Map();
     constructor(git) {
         this.#git = git;
     }
     /** Type and size, or null where there is no such object. */
-    info(name) {
+    async info(name) {
+        const found = await this.#find(name);
+        if (found === null)
+            return null;
         return this.#inOrder(async () => {
-            this.#ask(`info ${name}`);
+            this.#ask(`info ${found}`);
             return parseHeader(await this.#line());
         });
     }
     /** The bytes of an object, or null where there is none. Rejects when they are not those that its name is the hash of. */
-    contents(name) {
-        return this.#inOrder(async () => {
-            this.#ask(`contents ${name}`);
-            const header = parseHeader(await this.#line());
-            if (header === null)
-                return null;
-            const bytes = await this.#bytes(header.size + 1);
-            const content = bytes.subarray(0, header.size);
-            // git does not look: an agent that writes into .git/objects could show us another file.
-            if (hashOf(header, content) !== header.oid)
-                throw new Error(`the clone is damaged: the object ${header.oid} holds other bytes`);
-            return content;
-        });
+    async contents(name) {
+        const found = await this.#find(name);
+        return found === null ? null : ((await this.#objects([found]))[0]?.content ?? null);
+    }
+    /** The id of a commit's tree (or of a tree, itself), or null where there is no such object. */
+    async root(name) {
+        const [found] = await this.#objects([name]);
+        if (found?.type === 'tree')
+            return found.oid;
+        if (found?.type !== 'commit')
+            return null;
+        return /^tree ([0-9a-f]+)$/m.exec(found.content.toString('latin1'))?.[1] ?? null;
+    }
+    /** Trees by their ids, in the order asked. Rejects where one is missing or holds other bytes. */
+    async trees(oids) {
+        const all = [];
+        for (let at = 0; at < oids.length; at += TREES) {
+            const some = oids.slice(at, at + TREES);
+            const known = some.map((oid) => this.#trees.get(oid));
+            const read = await this.#objects(some.filter((_, index) => known[index] === undefined));
+            for (const [index, oid] of some.entries()) {
+                const tree = known[index] ?? parseTree(oid, read.shift() ?? null);
+                if (this.#trees.size >= TREES)
+                    this.#trees.clear();
+                this.#trees.set(oid, tree);
+                all.push(tree);
+            }
+        }
+        return all;
     }
     async text(name) {
         return (await this.contents(name))?.toString('utf8') ?? null;
@@ -7907,6 +8149,44 @@ class CatFile {
     [Symbol.dispose]() {
         this.#child?.kill('SIGKILL');
         this.#child = null;
+    }
+    /** What git may be asked for: a path, or the tree of a commit, becomes an id. */
+    async #find(name) {
+        const [, commit, path] = /^([0-9a-f]{40,64})(?::(.+)|\^\{tree\})$/s.exec(name) ?? [];
+        if (commit === undefined)
+            return name;
+        let at = await this.root(commit);
+        let mode = TREE;
+        for (const part of path === undefined ? [] : Buffer.from(path).toString('latin1').split('/')) {
+            if (at === null || mode !== TREE)
+                return null;
+            const entry = (await this.trees([at]))[0]?.get(part);
+            at = entry?.oid ?? null;
+            mode = entry?.mode ?? '';
+        }
+        return at;
+    }
+    /** All asked at once: nobody waits for each answer. */
+    #objects(names) {
+        return this.#inOrder(async () => {
+            for (const name of names)
+                this.#ask(`contents ${name}`);
+            const all = [];
+            for (const _ of names)
+                all.push(await this.#answer());
+            return all;
+        });
+    }
+    async #answer() {
+        const header = parseHeader(await this.#line());
+        if (header === null)
+            return null;
+        const bytes = await this.#bytes(header.size + 1);
+        const content = bytes.subarray(0, header.size);
+        // git does not look: an agent that writes into .git/objects could show us another file.
+        if (hashOf(header, content) !== header.oid)
+            throw new Error(`the clone is damaged: the object ${header.oid} holds other bytes`);
+        return { ...header, content };
     }
     #inOrder(act) {
         const next = this.#queue.then(act, act);
@@ -8001,6 +8281,10 @@ class CatFile {
         });
     }
 }
+/** What git calls a file of these bytes; ids are as long as `length`. */
+function blobId(bytes, length) {
+    return hashOf({ oid: '0'.repeat(length), type: 'blob', size: bytes.length }, bytes);
+}
 function hashOf({ oid, type, size }, content) {
     const hash = (0,external_node_crypto_.createHash)(oid.length === 64 ? 'sha256' : 'sha1');
     return hash.update(`${type} ${size}\0`).update(content).digest('hex');
@@ -8008,6 +8292,32 @@ function hashOf({ oid, type, size }, content) {
 function parseHeader(line) {
     const [oid = '', type = '', size = ''] = line.split(' ');
     return /^\d+$/.test(size) ? { oid, type, size: Number(size) } : null;
+}
+/** Modes as git shows them, also those that only old versions wrote. */
+function parseTree(oid, found) {
+    if (found?.type !== 'tree')
+        throw new Error(`the clone is damaged: there is no tree ${oid}`);
+    const { content } = found;
+    const tree = new Map();
+    for (let at = 0; at < content.length;) {
+        const [blank, end] = [content.indexOf(0x20, at), content.indexOf(0, at)];
+        const after = end + 1 + oid.length / 2;
+        const mode = plainMode(Number.parseInt(content.toString('latin1', at, blank), 8));
+        tree.set(content.toString('latin1', blank + 1, end), {
+            mode,
+            oid: content.toString('hex', end + 1, after),
+        });
+        at = after;
+    }
+    return tree;
+}
+function plainMode(mode) {
+    const type = mode & 0o170000;
+    if (type === 0o040000)
+        return TREE;
+    if (type === 0o100000)
+        return mode & 0o100 ? '100755' : '100644';
+    return type === 0o120000 ? '120000' : '160000';
 }
 
 ;// CONCATENATED MODULE: ./lib/git/clone.js
@@ -8169,6 +8479,87 @@ var loop_files = __webpack_require__(4931);
 var reduce = __webpack_require__(9782);
 // EXTERNAL MODULE: ./lib/prd/parse.js + 6 modules
 var parse = __webpack_require__(6105);
+;// CONCATENATED MODULE: ./lib/git/index-file.js
+// Reads git's index, for what git itself does not tell: which files somebody wrote to since, to the nanosecond.
+
+
+
+/** What git remembers of a file, from its times to its size, takes so many bytes. */
+const STAT = 40;
+/** In order of their names. Nothing where it is no index of a version that git writes for us. */
+function* entriesOf(bytes, idLength) {
+    if (bytes.toString('latin1', 0, 4) !== 'DIRC' || ![2, 3].includes(bytes.readUInt32BE(4)))
+        return;
+    let start = 12;
+    for (let left = bytes.readUInt32BE(8); left > 0; left -= 1) {
+        const flags = start + STAT + idLength;
+        const isExtended = (bytes.readUInt16BE(flags) & 0x4000) !== 0;
+        const name = flags + (isExtended ? 4 : 2);
+        const end = bytes.indexOf(0, name);
+        yield { start, flags, name, end };
+        // Filled up to eight bytes, with one zero at least.
+        start += (end - start + 8) & ~7;
+    }
+}
+/**
+ * The files that git calls unchanged, though their bytes are not those that it stores: line ends, `$Id$`, encodings.
+ * Looks at those alone that somebody may have written to since `old`, without `changed`; `now` is the index after
+ * everything was added, in which git has noted what it saw.
+ */
+async function bentFiles(top, old, now, changed, idLength) {
+    if (now === null)
+        throw new Error('the index of Ralph is gone');
+    const known = new Set(changed.map((path) => Buffer.from(path).toString('latin1')));
+    const bent = [];
+    for (const { entry, isNoted } of writtenTo(old, now, idLength)) {
+        const name = now.subarray(entry.name, entry.end);
+        if ((now.readUInt32BE(entry.start + 24) & 0o170000) !== 0o100000)
+            continue;
+        if (known.has(name.toString('latin1')))
+            continue;
+        const file = Buffer.concat([Buffer.from(`${top}/`), name]);
+        const found = look(file);
+        if (found?.isFile() !== true || (!isNoted && isSame(now, entry.start, found)))
+            continue;
+        const oid = now.toString('hex', entry.start + STAT, entry.flags);
+        const bytes = await (0,promises_.readFile)(file).catch(() => null);
+        if (bytes !== null && blobId(bytes, oid.length) !== oid)
+            bent.push(Buffer.from(name));
+    }
+    return bent;
+}
+/** `isNoted`: git has seen that. Else its time is so young that git, which compares seconds, may have missed it. */
+function* writtenTo(old, now, idLength) {
+    const bytes = old.bytes ?? Buffer.alloc(12);
+    const before = entriesOf(bytes, idLength);
+    const young = Math.floor(old.at / 1000) - 1;
+    let last = before.next();
+    for (const entry of entriesOf(now, idLength)) {
+        while (!last.done && bytes.compare(now, entry.name, entry.end, last.value.name, last.value.end) < 0)
+            last = before.next();
+        const isNoted = last.done === true || bytes.compare(now, entry.start, entry.end, last.value.start, last.value.end) !== 0;
+        if (isNoted || now.readUInt32BE(entry.start) >= young)
+            yield { entry, isNoted };
+    }
+}
+function look(file) {
+    try {
+        return (0,external_node_fs_.lstatSync)(file, { bigint: true });
+    }
+    catch {
+        return null;
+    }
+}
+function isSame(index, start, found) {
+    const low = (value) => Number(BigInt.asUintN(32, value));
+    const isTime = (at, ns) => index.readUInt32BE(at) === low(ns / 1000000000n) &&
+        index.readUInt32BE(at + 4) === low(ns % 1000000000n);
+    return (isTime(start, found.ctimeNs) &&
+        isTime(start + 8, found.mtimeNs) &&
+        index.readUInt32BE(start + 20) === low(found.ino) &&
+        index.readUInt32BE(start + 36) === low(found.size));
+}
+
 ;// CONCATENATED MODULE: ./lib/git/raw-diff.js
 // Reads `git diff --raw -z`: pure.
 /** The changes in git's order. Renames are a deletion and an addition (`--no-renames`). */
@@ -8188,14 +8579,126 @@ function parseRaw(output) {
     return changes;
 }
 
+;// CONCATENATED MODULE: ./lib/git/strays.js
+// What stands in the place of a submodule that is not checked out: git shows no file of it, and runs the programs that a repository there names.
+
+
+
+/** The mode of a submodule, as an index has it. */
+const GITLINK = Buffer.from([0, 0, 0xe0, 0]);
+/** What is there, at the submodules of our index; but for the files of those that are checked out (`known`). */
+async function findStrays(git, known) {
+    return (await find(git, known)).map(({ path }) => path);
+}
+/** Removes it. To be called before every `git add`: it would run what a repository there names. */
+async function removeStrays(git, known) {
+    const top = git.clone.workTree;
+    const found = await find(git, known);
+    for (const { path, folder } of found)
+        if (folder === null)
+            await (0,promises_.rm)((0,external_node_path_.join)(top, path), { force: true });
+    for (const folder of new Set(found.map((one) => one.folder))) {
+        if (folder === null)
+            continue;
+        await openUp((0,external_node_path_.join)(top, folder));
+        await (0,promises_.rm)((0,external_node_path_.join)(top, folder), { recursive: true, force: true });
+        await (0,promises_.mkdir)((0,external_node_path_.join)(top, folder));
+    }
+    return found.map(({ path }) => path);
+}
+async function find(git, known) {
+    // Most indexes hold none: git is not asked.
+    if ((await readRegular((0,external_node_path_.join)(git.own, 'index')))?.includes(GITLINK) !== true)
+        return [];
+    const top = git.clone.workTree;
+    const listed = await git.run(['ls-files', '-z', '--stage']);
+    const found = new Map();
+    for (const entry of listed.stdout.split('\0')) {
+        if (!entry.startsWith('160000 '))
+            continue;
+        const path = entry.slice(entry.indexOf('\t') + 1);
+        const link = await linkIn(top, path);
+        if (link !== null)
+            found.set(link, { path: link, folder: null });
+        if (link !== null || known.has(path) || !(await isFolder((0,external_node_path_.join)(top, path))))
+            continue;
+        for (const name of await (0,promises_.readdir)((0,external_node_path_.join)(top, path)).catch(() => ['']))
+            found.set(`${path}/${name}`, { path: `${path}/${name}`, folder: path });
+    }
+    return [...found.values()];
+}
+/** The first part of a path that is a link. */
+async function linkIn(top, path) {
+    const parts = path.split('/');
+    for (const at of parts.map((_, index) => parts.slice(0, index + 1).join('/')))
+        if ((await (0,promises_.lstat)((0,external_node_path_.join)(top, at)).catch(() => null))?.isSymbolicLink() === true)
+            return at;
+    return null;
+}
+
+;// CONCATENATED MODULE: ./lib/git/tree-walk.js
+// What differs between two trees, by trees whose hash was checked: git itself believes what stands in .git/objects.
+
+/** The changes from one commit or tree to another, as `git diff-tree -r --raw --no-renames` says them. */
+async function changesBetween(objects, from, to) {
+    const [old, young] = [await objects.root(from), await objects.root(to)];
+    if (old === null || young === null)
+        throw new Error(`there is no commit ${old === null ? from : to} in this clone`);
+    const found = [];
+    let level = old === young ? [] : [{ folder: '', old, young }];
+    // Level by level, so that the folders of one are asked for together.
+    while (level.length > 0) {
+        const wanted = [...new Set(level.flatMap((pair) => [pair.old, pair.young]).filter((oid) => oid !== null))];
+        const read = await objects.trees(wanted);
+        const trees = new Map(wanted.map((oid, index) => [oid, read[index]]));
+        const next = [];
+        for (const pair of level) {
+            const [left, right] = [trees.get(pair.old ?? ''), trees.get(pair.young ?? '')];
+            for (const name of namesOf(left, right)) {
+                const [before, after] = [left?.get(name), right?.get(name)];
+                if (before?.oid === after?.oid && before?.mode === after?.mode)
+                    continue;
+                const path = `${pair.folder}${name}`;
+                const [goes, comes] = [folderOf(before), folderOf(after)];
+                if (goes !== null || comes !== null)
+                    next.push({ folder: `${path}/`, old: goes, young: comes });
+                const change = changeOf(goes === null ? before : undefined, comes === null ? after : undefined);
+                if (change === null)
+                    continue;
+                const bytes = Buffer.from(path, 'latin1');
+                found.push({ name: bytes, change: { ...change, path: bytes.toString('utf8') } });
+            }
+        }
+        level = next;
+    }
+    found.sort((a, b) => a.name.compare(b.name));
+    return found.map(({ change }) => change);
+}
+function namesOf(left, right) {
+    return new Set([...(left?.keys() ?? []), ...(right?.keys() ?? [])]);
+}
+function folderOf(entry) {
+    return entry?.mode === TREE ? entry.oid : null;
+}
+function changeOf(before, after) {
+    const none = '0'.repeat((before ?? after)?.oid.length ?? 0);
+    const [old, young] = [before ?? { mode: '000000', oid: none }, after ?? { mode: '000000', oid: none }];
+    if (before === undefined && after === undefined)
+        return null;
+    const isOther = old.mode.slice(0, 3) !== young.mode.slice(0, 3);
+    const status = before === undefined ? 'A' : after === undefined ? 'D' : isOther ? 'T' : 'M';
+    return { status, oldMode: old.mode, newMode: young.mode, oldOid: old.oid, newOid: young.oid };
+}
+
 ;// CONCATENATED MODULE: ./lib/git/unseen.js
 // What gates would see and no diff shows: `.git` folders, what a new rule ignores, bytes that git stores otherwise.
 
 
 
 
-/** The entries named `.git` below the top that belong to no submodule of `tree`, after everything was staged. */
-async function nestedGits(git, tree, changes) {
+
+/** The entries named `.git` below the top, but for those of submodules that are checked out, after everything was staged. */
+async function nestedGits(git, tree, changes, submodules) {
     const [listed, empty] = await Promise.all([
         git.run(['ls-tree', '-r', '-d', '-z', tree]),
         git.run(['ls-files', '-z', '--others', '--directory', '--exclude-standard']),
@@ -8206,14 +8709,16 @@ async function nestedGits(git, tree, changes) {
             folders.add(entry.slice(entry.indexOf('\t') + 1));
     }
     for (const { path, newMode } of changes) {
-        if (newMode === '160000')
-            continue;
+        if (newMode === '160000' && !submodules.has(path))
+            folders.add(path);
         for (let at = (0,external_node_path_.dirname)(path); at !== '.' && !folders.has(at); at = (0,external_node_path_.dirname)(at))
             folders.add(at);
     }
     const found = [];
+    const seen = new Map();
     const look = async (folder) => {
-        if ((await (0,promises_.lstat)((0,external_node_path_.join)(git.clone.workTree, folder, '.git')).catch(() => null)) !== null)
+        const place = await insideTree(git.clone.workTree, `${folder}/.git`, seen);
+        if (place !== null && (await (0,promises_.lstat)(place).catch(() => null)) !== null)
             found.push(`${folder}/.git`);
     };
     await Promise.all([...folders].map(look));
@@ -8229,6 +8734,27 @@ async function nestedGits(git, tree, changes) {
         if (name.endsWith('/'))
             await walk(name.slice(0, -1));
     return [...new Set(found)].sort();
+}
+/** What nobody has committed of what was checked out: the repositories in it, and all that is none, as git lists it. */
+async function leftovers(git) {
+    const args = ['ls-files', '-z', '--others', '--directory', '--no-empty-directory', '--exclude-standard'];
+    // The clone's own index: ours may be that of another branch.
+    const listed = await git.run(args, { env: { GIT_INDEX_FILE: (0,external_node_path_.join)(git.clone.gitDir, 'index') } });
+    const names = listed.stdout.split('\0').filter((name) => name !== '');
+    const repositories = [];
+    const walk = async (folder) => {
+        const inside = await (0,promises_.readdir)((0,external_node_path_.join)(git.clone.workTree, folder), { withFileTypes: true }).catch(() => []);
+        if (inside.some((one) => one.name === '.git'))
+            repositories.push(folder);
+        else
+            for (const one of inside)
+                if (one.isDirectory())
+                    await walk(`${folder}/${one.name}`);
+    };
+    for (const name of names)
+        if (name.endsWith('/'))
+            await walk(name.slice(0, -1));
+    return { repositories, others: names.filter((name) => !repositories.includes(name.slice(0, -1))) };
 }
 /**
  * Files and folders that are ignored now and were not by the rules of `green`, without what tools write: gates see
@@ -8311,6 +8837,12 @@ async function storedOtherwise(git, changes) {
 
 
 
+
+
+
+
+
+
 const LOCKFILES = new Set([
     'package-lock.json',
     'npm-shrinkwrap.json',
@@ -8364,39 +8896,61 @@ function createRepository(git, objects, options) {
             throw new Error(`there is no commit ${commit} in this clone`);
         return info.oid;
     }
-    /** Puts the whole work tree into our index, and says what differs from a commit. */
-    async function stage(against) {
+    /**
+     * Puts the whole work tree into our index, and says what differs from a commit. `tree` is what the index holds then.
+     * Files that somebody wrote to, and that git calls unchanged, are `straight`ened: they hold what a checkout gives.
+     */
+    async function stage(against, straight = false) {
         await git.unlock();
         indexTree = null;
+        const before = straight ? await git.sealedIndex() : null;
+        let closed;
         try {
             const { stderr } = await git.run(['add', '-A', '--', '.']);
             // git goes on without it, and the gates may open it again.
-            const closed = /^warning: (could not open directory .*)$/m.exec(stderr)?.[1];
-            if (closed !== undefined)
-                return { unreadable: options.redact(closed) };
+            closed = /^warning: (could not open directory .*)$/m.exec(stderr)?.[1];
         }
         catch (error) {
             if (error instanceof GitError)
                 return { unreadable: options.redact(error.stderr).trim() };
             throw error;
         }
-        const raw = await git.run([
-            'diff-index',
-            '--cached',
-            '--raw',
-            '-z',
-            '--no-renames',
-            '--no-abbrev',
-            against,
-            '--',
-        ]);
-        const changes = parseRaw(raw.stdout);
+        const tree = await git.treeOfIndex();
+        const changes = await changesBetween(objects, against, tree);
         const untouched = [];
         for (const change of changes)
             if (await isUntouched(change))
                 untouched.push(change);
         await reset(untouched);
-        return { changes: changes.filter((change) => !untouched.includes(change)) };
+        const left = changes.filter((change) => !untouched.includes(change));
+        if (closed !== undefined && straight)
+            await openUp(top);
+        if (before !== null)
+            await straighten(before, left, tree.length / 2);
+        if (closed !== undefined)
+            return { unreadable: options.redact(closed) };
+        return { changes: left, tree: untouched.length === 0 ? tree : null };
+    }
+    /** From now on the index calls them clean: nobody would look at them again. */
+    async function straighten(before, changes, idLength) {
+        const changed = changes.map(({ path }) => path);
+        const bent = await bentFiles(top, before, await git.readIndex(), changed, idLength);
+        await checkOutAnew(bent);
+    }
+    /** Files as our index has them; git would leave those that it calls clean. */
+    async function checkOutAnew(paths) {
+        if (paths.length === 0)
+            return;
+        const input = Buffer.concat(paths.flatMap((path) => [path, Buffer.from([0])]));
+        const anew = async () => {
+            for (const path of paths)
+                await (0,promises_.rm)(Buffer.concat([Buffer.from(`${top}/`), path]), { force: true });
+            await git.run(['checkout-index', '-f', '-u', '-z', '--stdin'], { input });
+        };
+        await anew().catch(async () => {
+            await openUp(top);
+            await anew();
+        });
     }
     /** git would store these bytes otherwise than they were stored (line ends), and nobody has changed them. */
     async function isUntouched(change) {
@@ -8420,8 +8974,24 @@ function createRepository(git, objects, options) {
             input: lines.map((line) => `${line}\0`).join(''),
         });
     }
+    /** Attributes may turn our own files into something else on their way into the index: there they stand as they were written. */
+    async function keepBytes(green, own, changes) {
+        const lines = [];
+        for (const [path, text] of own) {
+            const change = changes.find((one) => one.path === path);
+            const oid = change?.newOid ?? (await objects.info(`${green}:${path}`))?.oid ?? '';
+            if (oid === blobId(Buffer.from(text), oid.length))
+                continue;
+            lines.push(`100644 ${await git.line(['hash-object', '-w', '--stdin'], { input: text })}\t${path}\0`);
+        }
+        if (lines.length === 0)
+            return false;
+        await git.run(['update-index', '-z', '--index-info'], { input: lines.join('') });
+        return true;
+    }
     async function toTree(tree) {
         await git.unlock();
+        await removeStrays(git, options.submodules.paths);
         indexTree = null;
         try {
             await checkOutTree(tree);
@@ -8433,8 +9003,15 @@ function createRepository(git, objects, options) {
             await openUp(top);
             await checkOutTree(tree);
         }
+        await removeStrays(git, options.submodules.paths);
         await options.submodules.reset();
         indexTree = tree;
+    }
+    /** Removes what the agent's tree has at a path; nothing where a link above it leads elsewhere. */
+    async function removeAt(path) {
+        const place = await insideTree(top, path);
+        if (place !== null)
+            await (0,promises_.rm)(place, { recursive: true, force: true });
     }
     async function checkOutTree(tree) {
         const [names, loose] = await Promise.all([
@@ -8446,7 +9023,7 @@ function createRepository(git, objects, options) {
         const changed = attributesIn(names.stdout.split('\0'));
         // Attributes that nobody committed, or that go now, would count at the checkout, too.
         for (const path of [...changed, ...attributesIn(loose.stdout.split('\0'))])
-            await (0,promises_.rm)((0,external_node_path_.join)(top, path), { recursive: true, force: true });
+            await removeAt(path);
         // Files that stay would stay as other attributes had them: every file is written anew.
         if (changed.length > 0)
             await (0,promises_.rm)((0,external_node_path_.join)(git.own, 'index'), { force: true });
@@ -8455,42 +9032,39 @@ function createRepository(git, objects, options) {
     }
     /** The `.git` entries that came since the job began; they are removed, for no commit can hold them. */
     async function removeNested(against, changes) {
-        const all = await nestedGits(git, `${against}^{tree}`, changes);
+        const { paths } = options.submodules;
+        const all = await nestedGits(git, `${against}^{tree}`, changes, paths);
         const fresh = all.filter((path) => nestedBefore?.has(path) !== true);
         for (const path of fresh)
-            await (0,promises_.rm)((0,external_node_path_.join)(top, path), { recursive: true, force: true });
+            await removeAt(path);
+        // With an entry that says submodule, its files would be in no diff, and git would look for a repository there.
+        await reset(changes.filter(({ newMode, path }) => newMode === '160000' && !paths.has(path)));
         return fresh;
+    }
+    /** The same, for gates: git checks out whatever stands in the place of a tree. */
+    async function toTreeChecked(tree) {
+        await toTree(tree);
+        if ((await git.treeOfIndex()) !== tree)
+            throw new Error(`the clone is damaged: a checkout of ${tree} gives other files`);
     }
     /** Makes the work tree what somebody gets who checks the tree out: git may store other bytes than an agent wrote. */
     async function asStored(tree, changes) {
         if (attributesIn(changes.map(({ path }) => path)).length > 0) {
             await (0,promises_.rm)((0,external_node_path_.join)(git.own, 'index'), { force: true });
-            await toTree(tree);
+            await toTreeChecked(tree);
             return;
         }
         const other = await storedOtherwise(git, changes);
-        if (other.length === 0)
-            return;
-        for (const path of other)
-            await (0,promises_.rm)((0,external_node_path_.join)(top, path), { force: true });
-        await git.run(['checkout-index', '-f', '-u', '-z', '--stdin'], {
-            input: other.map((path) => `${path}\0`).join(''),
-        });
+        await checkOutAnew(other.map((path) => Buffer.from(path)));
     }
     /** Whether anything in the work tree differs from our index. */
     async function touched() {
-        const seen = await git.run([
-            'ls-files',
-            '-z',
-            '--modified',
-            '--deleted',
-            '--others',
-            '--exclude-standard',
-        ]);
-        return seen.stdout !== '';
+        const args = ['ls-files', '-z', '--modified', '--deleted', '--others', '--exclude-standard'];
+        return (await git.run(args)).stdout !== '';
     }
     async function settle(commit) {
         const wanted = await treeOf(commit);
+        await removeStrays(git, options.submodules.paths);
         if ((await stagedTree()) === wanted && !(await touched())) {
             await options.submodules.reset();
             return false;
@@ -8576,7 +9150,12 @@ function createRepository(git, objects, options) {
     }
     async function checkOut(commit, kept) {
         await git.writeConfig();
-        nestedBefore ??= new Set(await nestedGits(git, `${commit}^{tree}`, []));
+        if (nestedBefore === null) {
+            const strays = await refuseForeign();
+            const spared = options.snapshot.whole ? await spareRepositories(strays) : [];
+            const nested = await nestedGits(git, `${commit}^{tree}`, [], options.submodules.paths);
+            nestedBefore = new Set([...nested, ...spared.map((folder) => `${folder}/.git`)]);
+        }
         const green = await treeOf(commit);
         if (kept === null) {
             await settle(commit);
@@ -8610,28 +9189,66 @@ function createRepository(git, objects, options) {
         for (const path of await ignored()) {
             if (before.some((one) => one === path || holds(one, path) || holds(path, one)))
                 continue;
-            const there = (0,external_node_path_.join)(top, path);
+            const there = await insideTree(top, path);
+            if (there === null)
+                continue;
             await openUp(there);
             await (0,promises_.rm)(there, { recursive: true, force: true });
         }
     }
+    /** In a job's checkout: the repositories of earlier steps stay; the other files that nobody committed go, and are named. */
+    async function spareRepositories(strays) {
+        const { repositories, others } = await leftovers(git);
+        others.push(...strays);
+        await git.ignore(repositories);
+        if (others.length === 0)
+            return repositories;
+        const names = others.slice(0, 10).map((path) => JSON.stringify(options.redact(path.slice(0, 160))));
+        if (others.length > names.length)
+            names.push(`${others.length - names.length} more`);
+        options.warn(`files of earlier steps that are not committed are removed, for the gates see what a commit holds: ${names.join(', ')}. To keep them, name them in .gitignore, or put them elsewhere (RUNNER_TEMP)`);
+        return repositories;
+    }
+    /** Before any agent ran: a repository in the place of a submodule is somebody's, but git would run what it says. */
+    async function refuseForeign() {
+        const { foreign, paths } = options.submodules;
+        const strays = await findStrays(git, paths);
+        const first = foreign[0] ?? strays.find((path) => path.endsWith('/.git'))?.slice(0, -'/.git'.length);
+        if (first === undefined)
+            return strays;
+        throw new errors/* UserError */.yo([
+            {
+                path: first,
+                found: 'a repository or files that this clone knows nothing of, in the place of a submodule',
+                expected: 'a submodule that git has checked out, or an empty folder',
+                fix: 'run `git submodule absorbgitdirs` (in a workflow: submodules: true of actions/checkout), or move them away',
+            },
+        ]);
+    }
     async function inspect(state, attempt) {
         const inside = await options.submodules.changed();
+        inside.push(...(await removeStrays(git, options.submodules.paths)));
         if (inside.length > 0)
             return { kind: 'refused', failure: submoduleFailure(inside.map(options.redact)) };
         const files = (0,loop_files/* ownFiles */.aJ)(state);
         const passing = (0,reduce/* passStory */.BI)({ ...state, progress: [...state.progress, (0,reduce/* passedEntry */.Pk)(state, attempt)] }, attempt);
         const before = await objects.text(`${state.green}:${files.progress}`);
-        await writeOwn(files.prd, (0,loop_files/* prdFile */.l7)(passing, options.redact));
-        await writeOwn(files.progress, options.redact((0,loop_files/* progressFile */.mM)(passing, before)));
-        const staged = await stage(state.green);
+        const own = new Map([
+            [files.prd, (0,loop_files/* prdFile */.l7)(passing, options.redact)],
+            [files.progress, options.redact((0,loop_files/* progressFile */.mM)(passing, before))],
+        ]);
+        for (const [path, text] of own)
+            await writeOwn(path, text);
+        const staged = await stage(state.green, true);
         if ('unreadable' in staged) {
             const summary = 'the work tree holds something that git cannot read';
             return { kind: 'refused', failure: { kind: 'guard', summary, detail: staged.unreadable } };
         }
         const mine = staged.changes.filter(isRalphs);
         const theirs = staged.changes.filter((change) => !isRalphs(change));
-        await reset(mine.filter((change) => change.path !== files.prd && change.path !== files.progress));
+        const foreign = mine.filter((change) => !own.has(change.path));
+        await reset(foreign);
+        const bent = await keepBytes(state.green, own, mine);
         const nested = await removeNested(state.green, theirs);
         if (nested.length > 0)
             return { kind: 'refused', failure: nestedFailure(nested.map(options.redact)) };
@@ -8641,19 +9258,20 @@ function createRepository(git, objects, options) {
         const hidden = await newlyIgnored(git, objects, state.green, theirs);
         if (hidden.length > 0)
             return { kind: 'refused', failure: hiddenFailure(hidden.map(options.redact)) };
-        const tree = await git.line(['write-tree']);
+        const tree = (foreign.length === 0 && !bent ? staged.tree : null) ?? (await git.line(['write-tree']));
         indexTree = tree;
         const commit = await commitTree(tree, [state.green], (0,loop_files/* storyMessage */.D1)(state, attempt.storyId, attempt.iteration, options.redact));
         gated = { green: state.green, commit, paths: theirs.map((change) => change.path) };
         // The gates must run on the candidate's bytes: what was reset in the index is put back in the work tree too.
-        if (mine.length > 2)
-            await toTree(tree);
+        if (foreign.length > 0)
+            await toTreeChecked(tree);
         await asStored(tree, theirs);
         return { kind: 'candidate', commit, empty: theirs.length === 0, remarks: seen.remarks };
     }
     async function keep(state) {
         await options.submodules.reset();
-        const staged = await stage(state.green);
+        await removeStrays(git, options.submodules.paths);
+        const staged = await stage(state.green, true);
         if ('unreadable' in staged) {
             options.warn(`the rejected work could not be kept: ${staged.unreadable}`);
             return state.kept[state.attempt?.storyId ?? ''] ?? null;
@@ -8760,17 +9378,21 @@ function createRepository(git, objects, options) {
             const commit = await commitTree(tree, [theirs, green], (0,loop_files/* recordMessage */.VR)(state, subject));
             return { ...plain, green: commit, code: true };
         },
-        async dirt(commit) {
+        dirt: (commit) => onIndex(commit, async () => {
+            const strays = await refuseForeign();
             const staged = await stage(commit);
-            return 'unreadable' in staged ? [staged.unreadable] : staged.changes.map((change) => change.path);
-        },
-        async adopt(commit, paths, message) {
+            if ('unreadable' in staged)
+                return [staged.unreadable];
+            return [...strays, ...staged.changes.map((change) => change.path)];
+        }),
+        adopt: (commit, paths, message) => onIndex(commit, async () => {
+            await refuseForeign();
             const staged = await stage(commit);
             if ('unreadable' in staged)
                 throw new Error(staged.unreadable);
             await reset(staged.changes.filter((change) => !paths.includes(change.path)));
             return commitTree(await git.line(['write-tree']), [commit], message);
-        },
+        }),
         read: (commit, path) => objects.text(`${commit}:${path}`),
         async lockfileChanged(from, to) {
             if (from === to)
@@ -8873,18 +9495,6 @@ function listed(paths) {
     if (paths.length > lines.length)
         lines.push(`- and ${paths.length - lines.length} more`);
     return lines.join('\n');
-}
-/** Gives the owner back what is his: an agent may have closed folders. Links are not followed. */
-async function openUp(folder) {
-    const found = await (0,promises_.lstat)(folder).catch(() => null);
-    if (found?.isDirectory() !== true)
-        return;
-    if ((found.mode & 0o700) !== 0o700)
-        await (0,promises_.chmod)(folder, found.mode | 0o700).catch(() => { });
-    const inside = await (0,promises_.readdir)(folder, { withFileTypes: true }).catch(() => []);
-    for (const one of inside)
-        if (one.isDirectory() && one.name !== '.git')
-            await openUp((0,external_node_path_.join)(folder, one.name));
 }
 /** prd.json without what changes in every job: whether a state commit is worth making. */
 function significant(text) {
@@ -9236,33 +9846,44 @@ function pause(tries) {
 
 
 
+
+/** Where nobody looks at files: no submodule is asked for, and nothing is run in one. */
+const NO_SUBMODULES = {
+    paths: new Set(),
+    foreign: [],
+    changed: async () => [],
+    reset: async () => { },
+};
 /** Looks for those that are there, and in them, before any agent ran. Nothing is asked of git where there are none. */
 async function findSubmodules(git, head, env) {
-    const all = await collect(git, head, '', env);
+    const top = git.clone.workTree;
+    const foreign = [];
+    const { all, paths } = await collect(git, head, { above: '', top: git.clone, env, foreign });
     return {
+        paths,
+        foreign,
         async changed() {
             const found = [];
-            for (const { path, git: inside, snapshot, commit, link } of all) {
-                if (!(await isFolder(inside.clone.workTree))) {
-                    found.push(`${path}: it was removed`);
+            for (const one of all) {
+                const place = await insideTree(top, one.path);
+                if (place === null || !(await isFolder(place))) {
+                    found.push(`${one.path}: it was removed`);
                     continue;
                 }
-                await putLink(inside, link);
-                await putBack(inside, snapshot);
-                for (const file of await differences(inside, commit))
-                    found.push(`${path}: ${file}`);
+                await putLink(one);
+                await putBack(one.git, one.snapshot);
+                for (const file of await differences(one))
+                    found.push(`${one.path}: ${file}`);
             }
             return found;
         },
         async reset() {
-            for (const { git: inside, snapshot, commit, link } of all) {
-                const { workTree } = inside.clone;
-                if (!(await isFolder(workTree)))
-                    await (0,promises_.rm)(workTree, { force: true });
-                await (0,promises_.mkdir)(workTree, { recursive: true });
-                await putLink(inside, link);
+            for (const one of all) {
+                const { git: inside, snapshot, commit } = one;
+                await clearWay(top, (0,external_node_path_.join)(inside.clone.workTree, '.git'));
+                await putLink(one);
                 await putBack(inside, snapshot);
-                if ((await differences(inside, commit)).length > 0) {
+                if ((await differences(one)).length > 0) {
                     await inside.run(['read-tree', '--reset', '-u', commit]);
                     await inside.run(['clean', '-ffdq', '--', '.']);
                     await inside.sealIndex();
@@ -9272,49 +9893,64 @@ async function findSubmodules(git, head, env) {
         },
     };
 }
-async function collect(git, head, above, env) {
+async function collect(git, head, within) {
     const { workTree } = git.clone;
-    if (!(await isThere((0,external_node_path_.join)(workTree, '.gitmodules'))))
-        return [];
+    const { above, top, env, foreign } = within;
+    const all = [];
+    const paths = new Set();
+    if ((await (0,promises_.lstat)((0,external_node_path_.join)(workTree, '.gitmodules')).catch(() => null)) === null)
+        return { all, paths };
     const listed = await git.run(['ls-tree', '-r', '-z', head]);
-    const paths = listed.stdout.split('\0').filter((entry) => entry.startsWith('160000 '));
-    const found = [];
-    for (const entry of paths) {
+    for (const entry of listed.stdout.split('\0').filter((one) => one.startsWith('160000 '))) {
         const path = entry.slice(entry.indexOf('\t') + 1);
-        const place = (0,external_node_path_.join)(workTree, path);
-        if (!(await isThere((0,external_node_path_.join)(place, '.git'))))
+        const place = await insideTree(workTree, path);
+        if (place === null || !(await isFolder(place)))
             continue;
+        const shown = above === '' ? path : `${above}/${path}`;
+        // git does what the configuration of a repository says: only what is in our own `.git` is nobody else's.
+        const link = await readRegular((0,external_node_path_.join)(place, '.git'));
+        if (link === null || !(await isOurs(link, place, top))) {
+            const names = await (0,promises_.readdir)(place).catch(() => []);
+            // Of files alone the work tree's own index tells, but not what is inside a submodule.
+            if (names.includes('.git') || (above !== '' && names.length > 0))
+                foreign.push(shown);
+            continue;
+        }
         const clone = await openClone(place, env).catch(() => null);
         // From a folder that is no repository git walks up: what it finds there is not the submodule's.
         if (clone?.head == null || (await (0,promises_.realpath)(clone.workTree)) !== (await (0,promises_.realpath)(place)))
             continue;
         const inside = await Git.open(clone, env);
         const snapshot = await takeSnapshot(inside, true);
-        const shown = above === '' ? path : `${above}/${path}`;
-        const link = await readRegular((0,external_node_path_.join)(place, '.git'));
-        found.push({ path: shown, git: inside, snapshot, commit: clone.head, link });
-        found.push(...(await collect(inside, clone.head, shown, env)));
+        const deeper = await collect(inside, clone.head, { ...within, above: shown });
+        all.push({ path: shown, git: inside, snapshot, commit: clone.head, link, inner: deeper.paths });
+        all.push(...deeper.all);
+        paths.add(path);
     }
-    return found;
+    return { all, paths };
 }
-async function differences(git, commit) {
+/** Whether a `.git` file leads to where the clone keeps its submodules. */
+async function isOurs(link, place, { gitDir, commonDir }) {
+    const named = /^gitdir: (.+?)\n?$/.exec(link.toString('utf8'))?.[1];
+    const found = named === undefined ? null : await (0,promises_.realpath)((0,external_node_path_.resolve)(place, named)).catch(() => null);
+    if (found === null)
+        return false;
+    const homes = [gitDir, commonDir].map((folder) => (0,promises_.realpath)((0,external_node_path_.join)(folder, 'modules')).catch(() => null));
+    return (await Promise.all(homes)).some((home) => home !== null && found.startsWith(home + external_node_path_.sep));
+}
+async function differences({ git, commit, inner }) {
     await git.unlock();
     await git.openIndex(commit);
+    const strays = await removeStrays(git, inner);
     await git.run(['add', '-A', '--', '.']);
     await git.sealIndex();
     const names = await git.run(['diff-index', '--cached', '--name-only', '-z', '--no-renames', commit, '--']);
-    return names.stdout.split('\0').filter(Boolean);
+    return [...strays, ...names.stdout.split('\0').filter(Boolean)];
 }
-async function putLink(git, link) {
+async function putLink({ git, link }) {
     const file = (0,external_node_path_.join)(git.clone.workTree, '.git');
-    if (link !== null && (await readRegular(file))?.equals(link) !== true)
+    if ((await readRegular(file))?.equals(link) !== true)
         await replaceFile(file, link);
-}
-async function isFolder(path) {
-    return (await (0,promises_.lstat)(path).catch(() => null))?.isDirectory() === true;
-}
-async function isThere(path) {
-    return (await (0,promises_.lstat)(path).catch(() => null)) !== null;
 }
 
 // EXTERNAL MODULE: ./lib/loop/lease.js
@@ -10593,14 +11229,14 @@ function changedGateDefinitions(files, gateCommands) {
 /** Names of scripts that the gates lead to and that are not among the files, whether they are there or not. */
 function namedElsewhere(files, gateCommands) {
     const sources = readSources(files);
-    const known = new Set(files.flatMap((file) => namesOf(file.path)));
+    const known = new Set(files.flatMap((file) => pins_namesOf(file.path)));
     const named = gateCommands.flatMap((gate) => [
         ...reachedBy(gate, (kind, name) => sources[kind](name)).files,
     ]);
     return [...new Set(named)].filter((name) => !known.has(name));
 }
 function changesIn(file, settings, gate, reached) {
-    if (namesOf(file.path).some((name) => reached.files.has(name)))
+    if (pins_namesOf(file.path).some((name) => reached.files.has(name)))
         return [`${pins_baseName(file.path)}, which the gate runs, was ${whatHappened(file)}`];
     const name = pins_baseName(file.path).toLowerCase();
     if (name === 'package.json')
@@ -10617,7 +11253,7 @@ function readSources(files) {
         .map(readPackage);
     const byName = new Map();
     for (const file of files) {
-        for (const name of namesOf(file.path)) {
+        for (const name of pins_namesOf(file.path)) {
             const own = byName.get(name);
             if (own === undefined)
                 byName.set(name, [file]);
@@ -10643,7 +11279,7 @@ function isShell(name, text) {
     return /\.(?:ba|z)?sh$/.test(name) || /^#!.*\b(?:ba|z|da|k)?sh\b/.test(text.slice(0, 200));
 }
 /** How a command may name the file: from the root or from any folder; only a folder or a dot then says enough. */
-function namesOf(path) {
+function pins_namesOf(path) {
     const names = [path];
     for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) {
         const rest = path.slice(at + 1);
@@ -12986,7 +13622,8 @@ async function openWorkshop(options) {
     const objects = new CatFile(git);
     const snapshot = await takeSnapshot(git, options.remote !== null);
     const redactor = createRedactor(secretsOf(settings, env, options.secrets ?? []));
-    const submodules = await findSubmodules(git, clone.head, env);
+    const looksInside = options.submodules !== false;
+    const submodules = looksInside ? await findSubmodules(git, clone.head, env) : NO_SUBMODULES;
     const repository = createRepository(git, objects, {
         submodules,
         identity: options.identity ?? identityOf(clone),
@@ -13226,7 +13863,7 @@ async function leaseFor(settings, now, run) {
         url: run?.url ?? null,
         host: (0,external_node_os_.hostname)(),
         pid: process.pid,
-        startTime: (await (0,process_table/* processStart */.g)(process.pid)) ?? '',
+        startTime: (await (0,process_table/* processStart */.gy)(process.pid)) ?? '',
         mark: (0,system_process/* newMark */.e0)(),
     };
 }

@@ -16,10 +16,10 @@ export async function mend(folder: string): Promise<string> {
   const context = await actionContext()
   const warn = (message: string) => core.warning(message)
   // Before anything else is run in a tree that is the other user's to write.
-  const before = core.getState('otherUser')
-  if (before !== '') {
+  const modes = core.getState('otherUser')
+  if (modes !== '') {
     const clone = await openClone(context.workspace, context.env)
-    const options = { ...otherUserOptions({ env: context.env, clone, say: core.notice }), before }
+    const options = { ...otherUserOptions({ env: context.env, clone, say: core.notice }), before: modes }
     // The lease is released whatever becomes of the work tree.
     ended += await endOtherUser(options).catch((error: unknown) => {
       warn(`the other user could not be ended: ${messageOf(error)}`)
