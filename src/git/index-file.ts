@@ -12,9 +12,13 @@ export type OldIndex = { bytes: Buffer | null; at: number }
 /** What git remembers of a file, from its times to its size, takes so many bytes. */
 const STAT = 40
 
+function isIndex(bytes: Buffer): boolean {
+  return bytes.toString('latin1', 0, 4) === 'DIRC' && [2, 3].includes(bytes.readUInt32BE(4))
+}
+
 /** In order of their names. Nothing where it is no index of a version that git writes for us. */
 function* entriesOf(bytes: Buffer, idLength: number): Generator<Entry, void> {
-  if (bytes.toString('latin1', 0, 4) !== 'DIRC' || ![2, 3].includes(bytes.readUInt32BE(4))) return
+  if (!isIndex(bytes)) return
   let start = 12
   for (let left = bytes.readUInt32BE(8); left > 0; left -= 1) {
     const flags = start + STAT + idLength
@@ -39,7 +43,8 @@ export async function bentFiles(
   changed: readonly string[],
   idLength: number,
 ): Promise<Buffer[]> {
-  if (now === null) throw new Error('the index of Ralph is gone')
+  if (now === null || !isIndex(now))
+    throw new Error('the index of Ralph is gone, or of a version that git does not write for us')
   const known = new Set(changed.map((path) => Buffer.from(path).toString('latin1')))
   const bent: Buffer[] = []
   for (const { entry, isNoted } of writtenTo(old, now, idLength)) {

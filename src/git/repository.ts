@@ -249,8 +249,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     const all = await nestedGits(git, `${against}^{tree}`, changes, paths)
     const fresh = all.filter((path) => nestedBefore?.has(path) !== true)
     for (const path of fresh) await removeAt(path)
-    // With an entry that says submodule, its files would be in no diff, and git would look for a repository there.
-    await reset(changes.filter(({ newMode, path }) => newMode === '160000' && !paths.has(path)))
+    await dropGitlinks(changes)
     return fresh
   }
 
@@ -259,6 +258,12 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     await toTree(tree)
     if ((await git.treeOfIndex()) !== tree)
       throw new Error(`the clone is damaged: a checkout of ${tree} gives other files`)
+  }
+
+  /** With an entry that says submodule, its files would be in no diff, and git would look for a repository there. */
+  async function dropGitlinks(changes: readonly Change[]): Promise<void> {
+    const { paths } = options.submodules
+    await reset(changes.filter(({ newMode, path }) => newMode === '160000' && !paths.has(path)))
   }
 
   /** Makes the work tree what somebody gets who checks the tree out: git may store other bytes than an agent wrote. */
@@ -629,6 +634,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
         const strays = await refuseForeign()
         const staged = await stage(commit)
         if ('unreadable' in staged) return [staged.unreadable]
+        await dropGitlinks(staged.changes)
         return [...strays, ...staged.changes.map((change) => change.path)]
       }),
 

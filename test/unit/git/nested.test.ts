@@ -284,3 +284,9 @@ test('files of earlier steps in the folder of a submodule are named, too', async
   assert.match(at.warnings.join(), /removed.*"lib\/vendor\/impl\.sh"\. To keep/)
   assert.ok(!at.has('lib/vendor/impl.sh'))
 })
+
+test('a repository that nobody committed is an uncommitted change, however often it is looked at, and is not run', async () => {
+  await using at = await place({ whole: false, start: false, late: 'nested x' })
+  for (let times = 0; times < 3; times++) assert.deepEqual(await at.repository.dirt(at.head), ['x'])
+  assert.ok(!at.ran() && at.has('x/.git'))
+})
