@@ -7766,9 +7766,12 @@ function isDeeper(value, levels) {
 
 /** What git remembers of a file, from its times to its size, takes so many bytes. */
 const STAT = 40;
+function isIndex(bytes) {
+    return bytes.toString('latin1', 0, 4) === 'DIRC' && [2, 3].includes(bytes.readUInt32BE(4));
+}
 /** In order of their names. Nothing where it is no index of a version that git writes for us. */
 function* entriesOf(bytes, idLength) {
-    if (bytes.toString('latin1', 0, 4) !== 'DIRC' || ![2, 3].includes(bytes.readUInt32BE(4)))
+    if (!isIndex(bytes))
         return;
     let start = 12;
     for (let left = bytes.readUInt32BE(8); left > 0; left -= 1) {
@@ -7787,8 +7790,8 @@ function* entriesOf(bytes, idLength) {
  * everything was added, in which git has noted what it saw.
  */
 async function bentFiles(top, old, now, changed, idLength) {
-    if (now === null)
-        throw new Error('the index of Ralph is gone');
+    if (now === null || !isIndex(now))
+        throw new Error('the index of Ralph is gone, or of a version that git does not write for us');
     const known = new Set(changed.map((path) => Buffer.from(path).toString('latin1')));
     const bent = [];
     for (const { entry, isNoted } of writtenTo(old, now, idLength)) {
@@ -8317,8 +8320,7 @@ function createRepository(git, objects, options) {
         const fresh = all.filter((path) => nestedBefore?.has(path) !== true);
         for (const path of fresh)
             await removeAt(path);
-        // With an entry that says submodule, its files would be in no diff, and git would look for a repository there.
-        await reset(changes.filter(({ newMode, path }) => newMode === '160000' && !paths.has(path)));
+        await dropGitlinks(changes);
         return fresh;
     }
     /** The same, for gates: git checks out whatever stands in the place of a tree. */
@@ -8326,6 +8328,11 @@ function createRepository(git, objects, options) {
         await toTree(tree);
         if ((await git.treeOfIndex()) !== tree)
             throw new Error(`the clone is damaged: a checkout of ${tree} gives other files`);
+    }
+    /** With an entry that says submodule, its files would be in no diff, and git would look for a repository there. */
+    async function dropGitlinks(changes) {
+        const { paths } = options.submodules;
+        await reset(changes.filter(({ newMode, path }) => newMode === '160000' && !paths.has(path)));
     }
     /** Makes the work tree what somebody gets who checks the tree out: git may store other bytes than an agent wrote. */
     async function asStored(tree, changes) {
@@ -8663,6 +8670,7 @@ function createRepository(git, objects, options) {
             const staged = await stage(commit);
             if ('unreadable' in staged)
                 return [staged.unreadable];
+            await dropGitlinks(staged.changes);
             return [...strays, ...staged.changes.map((change) => change.path)];
         }),
         adopt: (commit, paths, message) => onIndex(commit, async () => {

@@ -1,0 +1,16 @@
+// The mutations that switch defences off (test/hostile/mutate.mjs) still find what they change.
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { ROOT } from '../../e2e/site.ts'
+import { MUTATIONS } from '../../hostile/mutations.ts'
+
+test('every defence that can be switched off is where its mutation looks for it', async () => {
+  const stale: string[] = []
+  for (const { name, file, from, also } of MUTATIONS)
+    for (const [path, words] of [[file, from], ...(also === undefined ? [] : [[also[0], also[1]]])] as const)
+      if (words !== null && !(await readFile(join(ROOT, path ?? ''), 'utf8')).includes(words))
+        stale.push(`${name}: ${path} has no longer: ${words}`)
+  assert.deepEqual(stale, [])
+})
