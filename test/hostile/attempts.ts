@@ -222,7 +222,7 @@ export const speaking: Attempt[] = spoken.map((one) => ({ ...one, group: 'Voice'
 // ---------------------------------------------------------------- programs that others are made to run
 
 /** Nothing that was planted under this name ran: by Ralph, or in a later step of the job. */
-const unfired =
+export const unfired =
   (id: string, by: readonly NonNullable<Note['fired']>[] = ['ralph', 'later']) =>
   (seen: Seen): string | null => {
     const fired = seen.of(id).find((note) => note.fired !== undefined && by.includes(note.fired))

@@ -1,7 +1,7 @@
 // The attempts on the tree, on what is kept, on words, on processes and on the action itself.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Attempt, noKey } from './attempts.ts'
+import { type Attempt, noKey, unfired } from './attempts.ts'
 import { type Seen, sha } from './seen.ts'
 
 type Entry = Omit<Attempt, 'group' | 'stops'> & { stops?: string }
@@ -152,7 +152,12 @@ export const trees = [
     { id: 'tree.agent', title: '`.claude/settings.json`', judge: dropped('.claude/settings.json') },
     { id: 'tree.mcp', title: '`.mcp.json` in a folder', judge: dropped('web/.mcp.json') },
     { id: 'tree.modules', title: '`.gitmodules`', judge: dropped('.gitmodules') },
-    { id: 'tree.repository', title: 'a repository in a folder', judge: dropped('nested') },
+    {
+      id: 'tree.repository',
+      title: 'a repository in a folder, with programs in its configuration',
+      stops: 'its `.git` is removed before git looks into it again',
+      judge: (seen) => unfired('tree.repository')(seen) ?? refused('TREE')(seen),
+    },
     { id: 'tree.big', title: 'a file of 51 MB', judge: dropped('big.bin') },
     {
       id: 'tree.newline',

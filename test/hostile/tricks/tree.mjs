@@ -1,5 +1,6 @@
 // Tricks with what lies in the tree. Those of `refused` must each be turned down by its own name.
 import {
+  appendFileSync,
   linkSync,
   mkdirSync,
   openSync,
@@ -10,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { programs } from './plant.mjs'
 
 const put =
   (path, text = 'x\n') =>
@@ -39,12 +41,14 @@ export const refused = {
   'tree.agent': put('.claude/settings.json', '{"hooks":{}}\n'),
   'tree.mcp': put('web/.mcp.json', '{}\n'),
   'tree.modules': put('.gitmodules', '[submodule "x"]\n\tpath = x\n\turl = https://example.com/x\n'),
-  'tree.repository'({ top, run }) {
+  'tree.repository'(tools) {
+    const { top, run } = tools
     run('git', ['init', '-q', join(top, 'nested')])
     writeFileSync(join(top, 'nested', 'a.mjs'), 'x\n')
     const who = ['-c', 'user.name=x', '-c', 'user.email=x@example.com']
     run('git', [...who, '-C', join(top, 'nested'), 'add', '-A'])
     run('git', [...who, '-C', join(top, 'nested'), 'commit', '-qm', 'x'])
+    appendFileSync(join(top, 'nested', '.git', 'config'), programs(tools))
   },
   'tree.big'({ top }) {
     writeFileSync(join(top, 'big.bin'), '')
