@@ -227,6 +227,13 @@ export const MUTATIONS: readonly Mutation[] = [
     batch: 2,
   },
   {
+    name: "an agent's repository stays in our index",
+    stories: 'TREE',
+    file: 'src/git/repository.ts',
+    from: '    await dropGitlinks(changes)\n',
+    to: '    if (changes === null) await dropGitlinks(changes)\n',
+  },
+  {
     name: 'ignored files stay for the final verification',
     file: 'src/git/repository.ts',
     from: 'if (ignoredBefore !== null) await removeIgnored(ignoredBefore)',
