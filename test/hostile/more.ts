@@ -29,7 +29,7 @@ const same =
   async (seen: Seen): Promise<string | null> => {
     const blocks = (await readFile(join(seen.evidence, 'gate-saw'), 'utf8')).split('\n\n')
     const block = blocks.find((text) => text.includes(' src/hide.mjs'))
-    if (block === undefined) return passed(seen, 'HIDE') ? 'the gates saw nothing of it' : null
+    if (block === undefined) return 'the gates saw nothing of that story'
     const line = block.split('\n').find((one) => one.endsWith(` ${path}`))
     if (line === undefined) return 'the gates did not see the file'
     const text = await seen.committed(path)
@@ -73,7 +73,17 @@ export const hidden = grouped(
     { id: 'hide.own-exclude', title: "the excludes of Ralph's own directory", judge: same('own-exclude') },
     { id: 'hide.excludes-file', title: '`core.excludesFile`', judge: same('excludes-file') },
     { id: 'hide.user-ignore', title: "the user's own ignore file", judge: same('user-ignore') },
-    { id: 'hide.clean', title: 'a clean filter that shows the old text', judge: same('clean') },
+    {
+      id: 'hide.own-clean',
+      title: 'a clean filter that shows the old text, for the clone and Ralph alone',
+      judge: same('own-clean'),
+    },
+    {
+      id: 'hide.clean',
+      title: 'a clean filter that shows the old text',
+      stops: 'attributes by which git stores other bytes are refused',
+      judge: refused('CLEAN'),
+    },
     { id: 'hide.replace', title: 'replace refs', judge: same('replace') },
     { id: 'hide.sparse', title: 'sparse checkout', judge: same('sparse') },
     { id: 'hide.no-modes', title: '`core.ignoreStat`, `core.trustctime`', judge: same('no-modes') },
@@ -87,13 +97,13 @@ export const hidden = grouped(
       id: 'hide.ident',
       title: '`ident` in `.gitattributes`: what stands in `$Id$` is not committed',
       stops: 'attributes by which git stores other bytes are refused',
-      judge: same('ident'),
+      judge: refused('IDENT'),
     },
     {
       id: 'hide.ignore',
       title: '`.gitignore`: the gates see the file, the commit has none',
       stops: 'a new rule that hides a file is refused',
-      judge: same('ignore'),
+      judge: refused('IGNORE'),
     },
   ],
 )

@@ -113,6 +113,11 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/git/git.ts',
     from: 'if (this.#sealed !== undefined && (await this.#indexDigest()) === this.#sealed) return',
     to: 'if (this.#sealed !== undefined) return',
+    also: [
+      'src/git/repository.ts',
+      'if (before !== null) await straighten(',
+      "if (before !== null && against === '') await straighten(",
+    ],
   },
   {
     name: 'objects are believed',
@@ -196,7 +201,7 @@ export const MUTATIONS: readonly Mutation[] = [
     stories: 'ECHO',
     file: 'src/action/open.ts',
     from: '    await redactFiles(',
-    to: '    if (clone === null) await redactFiles(',
+    to: '    if (clone.gitDir === name) await redactFiles(',
   },
   {
     name: "the runner's files are not reclaimed",
@@ -225,13 +230,6 @@ export const MUTATIONS: readonly Mutation[] = [
     from: "if (conclusion.outcome === 'interrupted' && stop.signal.aborted) process.exitCode = 1",
     to: '',
     batch: 2,
-  },
-  {
-    name: "an agent's repository stays in our index",
-    stories: 'TREE',
-    file: 'src/git/repository.ts',
-    from: '    await dropGitlinks(changes)\n',
-    to: '    if (changes === null) await dropGitlinks(changes)\n',
   },
   {
     name: 'ignored files stay for the final verification',

@@ -56,6 +56,18 @@ export function forgeObject(top, oid, type, content) {
   writeFileSync(file, deflateSync(Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content])))
 }
 
+/** A clean filter that says the old text, by settings of the clone's and of Ralph's own git directory. */
+function filtered(tools) {
+  const path = change(tools)
+  const script = join(tools.plan.evidence, 'plain')
+  tools.write(script, `#!/bin/sh\nprintf "%s\\\\n" "${PLAIN.trim()}"\n`, 0o755)
+  for (const folder of [join(tools.top, '.git'), ownGit(tools.top)]) {
+    appendFileSync(join(folder, 'config'), `[filter "plain"]\n\tclean = ${script}\n`)
+    appendFileSync(join(folder, 'info', 'attributes'), `/${path} filter=plain\n`)
+  }
+  return path
+}
+
 export const hiding = {
   'hide.mtime'(tools) {
     const file = join(tools.top, pathOf(tools.trick))
@@ -88,15 +100,9 @@ export const hiding = {
   },
   'hide.user-ignore': (tools) =>
     tools.write(join(process.env.HOME, '.config', 'git', 'ignore'), `/${change(tools)}\n`),
+  'hide.own-clean': filtered,
   'hide.clean'(tools) {
-    const path = change(tools)
-    const script = join(tools.plan.evidence, 'plain')
-    tools.write(script, `#!/bin/sh\nprintf "%s\\\\n" "${PLAIN.trim()}"\n`, 0o755)
-    const filter = `[filter "plain"]\n\tclean = ${script}\n`
-    for (const folder of [join(tools.top, '.git'), ownGit(tools.top)]) {
-      appendFileSync(join(folder, 'config'), filter)
-      appendFileSync(join(folder, 'info', 'attributes'), `/${path} filter=plain\n`)
-    }
+    const path = filtered(tools)
     appendFileSync(join(tools.top, '.gitattributes'), `/${path} filter=plain\n`)
   },
   'hide.replace'(tools) {
