@@ -10490,7 +10490,7 @@ function createRepository(git, objects, options) {
             await options.submodules.reset();
             return false;
         }
-        await toTree(wanted);
+        await toTreeChecked(wanted);
         return true;
     }
     /** The tree that our index holds; null where it cannot be written as one. */
@@ -10713,6 +10713,8 @@ function createRepository(git, objects, options) {
             await (0,git_clone/* putBack */.pK)(git, options.snapshot);
             await onIndex(commit, async () => {
                 await checkOut(commit, null);
+                // Whoever has changed what git calls clean: every file is read, for this is what a feature is judged by.
+                await straighten({ bytes: null, at: 0 }, [], commit.length / 2);
                 if (ignoredBefore !== null)
                     await removeIgnored(ignoredBefore);
             });

@@ -290,7 +290,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       await options.submodules.reset()
       return false
     }
-    await toTree(wanted)
+    await toTreeChecked(wanted)
     return true
   }
 
@@ -532,6 +532,8 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       await putBack(git, options.snapshot)
       await onIndex(commit, async () => {
         await checkOut(commit, null)
+        // Whoever has changed what git calls clean: every file is read, for this is what a feature is judged by.
+        await straighten({ bytes: null, at: 0 }, [], commit.length / 2)
         if (ignoredBefore !== null) await removeIgnored(ignoredBefore)
       })
     },

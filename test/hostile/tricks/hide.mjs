@@ -102,8 +102,9 @@ export const hiding = {
     tools.write(join(process.env.HOME, '.config', 'git', 'ignore'), `/${change(tools)}\n`),
   'hide.own-clean': filtered,
   'hide.clean'(tools) {
-    const path = filtered(tools)
-    appendFileSync(join(tools.top, '.gitattributes'), `/${path} filter=plain\n`)
+    // First: who may not write the settings still leaves this.
+    appendFileSync(join(tools.top, '.gitattributes'), `/${pathOf(tools.trick)} filter=plain\n`)
+    filtered(tools)
   },
   'hide.replace'(tools) {
     const before = clone(tools, ['rev-parse', `HEAD:${pathOf(tools.trick)}`])

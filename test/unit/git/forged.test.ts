@@ -326,3 +326,16 @@ test('CRLF that people have committed stays as it is, whatever the attributes sa
     assert.equal(at.bytes('crlf.txt'), 'x\r\n')
   }
 })
+
+test('line ends that a gate bent, and git calls clean, are straight for the final verification', async () => {
+  await using at = await place(`printf '* text=auto\\n' >.gitattributes; echo x >want.txt; echo a >a.js`)
+  at.shell('echo b >>a.js')
+  const seen = await at.inspect()
+  assert.equal(seen.kind, 'candidate')
+  if (seen.kind !== 'candidate') return
+  at.shell(`printf 'x\\r\\n' >want.txt`)
+  await at.repository.restore(seen.commit)
+  await at.repository.renew(seen.commit)
+  assert.equal(at.bytes('want.txt'), 'x\n')
+  assert.equal(at.bytes('a.js'), 'a\nb\n')
+})
