@@ -327,15 +327,21 @@ test('CRLF that people have committed stays as it is, whatever the attributes sa
   }
 })
 
-test('line ends that a gate bent, and git calls clean, are straight for the final verification', async () => {
-  await using at = await place(`printf '* text=auto\\n' >.gitattributes; echo x >want.txt; echo a >a.js`)
-  at.shell('echo b >>a.js')
+test('what a gate bent, and git calls clean, is straight for the final verification', async () => {
+  await using at = await place(
+    `printf '*.js ident\\n' >.gitattributes; printf '$Id$\\n' >id.js; echo a >a.txt`,
+  )
+  at.shell('echo b >>a.txt')
   const seen = await at.inspect()
   assert.equal(seen.kind, 'candidate')
   if (seen.kind !== 'candidate') return
-  at.shell(`printf 'x\\r\\n' >want.txt`)
+  const before = at.bytes('id.js')
+  at.shell(
+    `touch -r id.js ../time; sed -Ei 's/[0-9a-f]{40}/${'f'.repeat(40)}/' id.js; touch -r ../time id.js`,
+  )
+  assert.notEqual(at.bytes('id.js'), before)
   await at.repository.restore(seen.commit)
   await at.repository.renew(seen.commit)
-  assert.equal(at.bytes('want.txt'), 'x\n')
-  assert.equal(at.bytes('a.js'), 'a\nb\n')
+  assert.equal(at.bytes('id.js'), before)
+  assert.equal(at.bytes('a.txt'), 'a\nb\n')
 })
