@@ -8646,7 +8646,7 @@ async function linkIn(top, path) {
 async function changesBetween(objects, from, to) {
     const [old, young] = [await objects.root(from), await objects.root(to)];
     if (old === null || young === null)
-        throw new Error(`there is no commit ${old === null ? from : to} in this clone`);
+        throw new Error(`the clone is damaged: there is no commit ${old === null ? from : to} in it`);
     const found = [];
     let level = old === young ? [] : [{ folder: '', old, young }];
     // Level by level, so that the folders of one are asked for together.
@@ -8896,7 +8896,7 @@ function createRepository(git, objects, options) {
     async function treeOf(commit) {
         const info = await objects.info(`${commit}^{tree}`);
         if (info === null)
-            throw new Error(`there is no commit ${commit} in this clone`);
+            throw new Error(`the clone is damaged: there is no commit ${commit} in it`);
         return info.oid;
     }
     /**

@@ -106,7 +106,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
   async function treeOf(commit: string): Promise<string> {
     const info = await objects.info(`${commit}^{tree}`)
-    if (info === null) throw new Error(`there is no commit ${commit} in this clone`)
+    if (info === null) throw new Error(`the clone is damaged: there is no commit ${commit} in it`)
     return info.oid
   }
 

@@ -8,7 +8,7 @@ type Pair = { folder: string; old: string | null; young: string | null }
 export async function changesBetween(objects: CatFile, from: string, to: string): Promise<Change[]> {
   const [old, young] = [await objects.root(from), await objects.root(to)]
   if (old === null || young === null)
-    throw new Error(`there is no commit ${old === null ? from : to} in this clone`)
+    throw new Error(`the clone is damaged: there is no commit ${old === null ? from : to} in it`)
   const found: { name: Buffer; change: Change }[] = []
   let level: Pair[] = old === young ? [] : [{ folder: '', old, young }]
   // Level by level, so that the folders of one are asked for together.
