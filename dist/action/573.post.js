@@ -8039,6 +8039,11 @@ async function leftovers(git) {
             await walk(name.slice(0, -1));
     return { repositories, others: names.filter((name) => !repositories.includes(name.slice(0, -1))) };
 }
+/** Ignored files, and folders (ending in `/`) that hold nothing else. */
+async function ignoredPaths(git) {
+    const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory'];
+    return (await git.run(args)).stdout.split('\0').filter((path) => path !== '');
+}
 /**
  * Files and folders that are ignored now and were not by the rules of `green`, without what tools write: gates see
  * them, and the commit does not hold them. Nothing is asked of git where no rule has changed.
@@ -8046,15 +8051,7 @@ async function leftovers(git) {
 async function newlyIgnored(git, objects, green, changes) {
     if (!changes.some(({ path }) => isRules(path)))
         return [];
-    const ignored = await git.run([
-        'ls-files',
-        '-z',
-        '--others',
-        '--ignored',
-        '--exclude-standard',
-        '--directory',
-    ]);
-    const paths = ignored.stdout.split('\0').filter((path) => path !== '' && !isToolOutput(path));
+    const paths = (await ignoredPaths(git)).filter((path) => !isToolOutput(path));
     if (paths.length === 0)
         return [];
     const before = await (0,promises_.mkdtemp)((0,external_node_path_.join)((0,external_node_os_.tmpdir)(), 'ralph-rules-'));
@@ -8100,9 +8097,7 @@ async function storedOtherwise(git, changes) {
         if (newMode !== '100644' && newMode !== '100755')
             continue;
         const bytes = await (0,promises_.readFile)((0,external_node_path_.join)(git.clone.workTree, path));
-        const hash = (0,external_node_crypto_.createHash)(newOid.length === 64 ? 'sha256' : 'sha1');
-        const oid = hash.update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
-        if (oid !== newOid)
+        if (blobId(bytes, newOid.length) !== newOid)
             found.push(path);
     }
     return found;
@@ -8459,21 +8454,9 @@ function createRepository(git, objects, options) {
         await toTree(merged.tree);
         return { conflict: null };
     }
-    /** Ignored files, and folders (ending in `/`) that hold nothing else. */
-    async function ignored() {
-        const listed = await git.run([
-            'ls-files',
-            '-z',
-            '--others',
-            '--ignored',
-            '--exclude-standard',
-            '--directory',
-        ]);
-        return listed.stdout.split('\0').filter((path) => path !== '');
-    }
     async function removeIgnored(before) {
         const holds = (folder, path) => folder.endsWith('/') && path.startsWith(folder);
-        for (const path of await ignored()) {
+        for (const path of await ignoredPaths(git)) {
             if (before.some((one) => one === path || holds(one, path) || holds(path, one)))
                 continue;
             const there = await insideTree(top, path);
@@ -8586,7 +8569,7 @@ function createRepository(git, objects, options) {
             });
         },
         rememberIgnored: async () => {
-            ignoredBefore = await ignored();
+            ignoredBefore = await ignoredPaths(git);
         },
         async inspect(state, attempt) {
             await putBack(git, options.snapshot);

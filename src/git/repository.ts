@@ -17,7 +17,7 @@ import { type Change, parseRaw } from './raw-diff.ts'
 import { findStrays, removeStrays } from './strays.ts'
 import type { Submodules } from './submodules.ts'
 import { changesBetween } from './tree-walk.ts'
-import { attributesIn, leftovers, nestedGits, newlyIgnored, storedOtherwise } from './unseen.ts'
+import { attributesIn, ignoredPaths, leftovers, nestedGits, newlyIgnored, storedOtherwise } from './unseen.ts'
 
 export type Identity = { name: string; email: string }
 
@@ -408,22 +408,9 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     return { conflict: null }
   }
 
-  /** Ignored files, and folders (ending in `/`) that hold nothing else. */
-  async function ignored(): Promise<string[]> {
-    const listed = await git.run([
-      'ls-files',
-      '-z',
-      '--others',
-      '--ignored',
-      '--exclude-standard',
-      '--directory',
-    ])
-    return listed.stdout.split('\0').filter((path) => path !== '')
-  }
-
   async function removeIgnored(before: readonly string[]): Promise<void> {
     const holds = (folder: string, path: string) => folder.endsWith('/') && path.startsWith(folder)
-    for (const path of await ignored()) {
+    for (const path of await ignoredPaths(git)) {
       if (before.some((one) => one === path || holds(one, path) || holds(path, one))) continue
       const there = await insideTree(top, path)
       if (there === null) continue
@@ -539,7 +526,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     },
 
     rememberIgnored: async () => {
-      ignoredBefore = await ignored()
+      ignoredBefore = await ignoredPaths(git)
     },
 
     async inspect(state, attempt) {

@@ -1,10 +1,9 @@
 // What gates would see and no diff shows: `.git` folders, what a new rule ignores, bytes that git stores otherwise.
-import { createHash } from 'node:crypto'
 import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { insideTree } from '../system/files.ts'
-import type { CatFile } from './cat-file.ts'
+import { blobId, type CatFile } from './cat-file.ts'
 import type { Git } from './git.ts'
 import type { Change } from './raw-diff.ts'
 
@@ -61,6 +60,12 @@ export async function leftovers(git: Git): Promise<{ repositories: string[]; oth
   return { repositories, others: names.filter((name) => !repositories.includes(name.slice(0, -1))) }
 }
 
+/** Ignored files, and folders (ending in `/`) that hold nothing else. */
+export async function ignoredPaths(git: Git): Promise<string[]> {
+  const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory']
+  return (await git.run(args)).stdout.split('\0').filter((path) => path !== '')
+}
+
 /**
  * Files and folders that are ignored now and were not by the rules of `green`, without what tools write: gates see
  * them, and the commit does not hold them. Nothing is asked of git where no rule has changed.
@@ -72,15 +77,7 @@ export async function newlyIgnored(
   changes: readonly Change[],
 ): Promise<string[]> {
   if (!changes.some(({ path }) => isRules(path))) return []
-  const ignored = await git.run([
-    'ls-files',
-    '-z',
-    '--others',
-    '--ignored',
-    '--exclude-standard',
-    '--directory',
-  ])
-  const paths = ignored.stdout.split('\0').filter((path) => path !== '' && !isToolOutput(path))
+  const paths = (await ignoredPaths(git)).filter((path) => !isToolOutput(path))
   if (paths.length === 0) return []
   const before = await mkdtemp(join(tmpdir(), 'ralph-rules-'))
   try {
@@ -130,9 +127,7 @@ export async function storedOtherwise(git: Git, changes: readonly Change[]): Pro
   for (const { path, newMode, newOid } of changes) {
     if (newMode !== '100644' && newMode !== '100755') continue
     const bytes = await readFile(join(git.clone.workTree, path))
-    const hash = createHash(newOid.length === 64 ? 'sha256' : 'sha1')
-    const oid = hash.update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
-    if (oid !== newOid) found.push(path)
+    if (blobId(bytes, newOid.length) !== newOid) found.push(path)
   }
   return found
 }
