@@ -6730,18 +6730,17 @@ function newMark() {
  * after boot, as in /proc/<pid>/stat) is when the first of them was started, if that is known.
  */
 async function endSurvivors(mark, since = 0) {
+    const look = process.platform === 'linux' ? hunter(mark, since) : () => endByPs(mark);
     const found = new Set();
     const began = performance.now();
     for (let lastSeen = began;; await (0,promises_.setTimeout)(1)) {
-        const { marked, unsure } = process.platform === 'linux' ? markedInProc(mark, since) : await markedByPs(mark);
-        for (const pid of marked) {
+        const { ended, unsure } = await look();
+        for (const pid of ended)
             found.add(pid);
-            signalProcess(pid, 'SIGKILL');
-        }
         const now = performance.now();
-        if (marked.length > 0)
+        if (ended.length > 0)
             lastSeen = now;
-        if (isOver(marked.length > 0, unsure, now - lastSeen, now - began))
+        if (isOver(ended.length > 0, unsure, now - lastSeen, now - began))
             return found.size;
     }
 }
@@ -6749,15 +6748,14 @@ async function endSurvivors(mark, since = 0) {
 function endSurvivorsNow(mark, since) {
     if (process.platform !== 'linux')
         return;
+    const look = hunter(mark, since);
     const began = performance.now();
     for (let lastSeen = began;;) {
-        const { marked, unsure } = markedInProc(mark, since);
-        for (const pid of marked)
-            signalProcess(pid, 'SIGKILL');
+        const { ended, unsure } = look();
         const now = performance.now();
-        if (marked.length > 0)
+        if (ended.length > 0)
             lastSeen = now;
-        if (isOver(marked.length > 0, unsure, now - lastSeen, now - began))
+        if (isOver(ended.length > 0, unsure, now - lastSeen, now - began))
             return;
     }
 }
@@ -6796,23 +6794,37 @@ function signalProcess(pid, signal) {
         return false;
     }
 }
-function markedInProc(mark, since) {
+/**
+ * Each call looks once. A chain of processes that live for milliseconds has to be met in the middle: the newest come
+ * first, are ended where they are found and with their group at once, and nobody is asked twice for the mark.
+ */
+function hunter(mark, since) {
     const wanted = Buffer.from(`${MARK_NAME}=${mark}\0`);
-    const look = { marked: [], unsure: false };
-    for (const pid of numbersInProc()) {
-        if (pid === process.pid)
-            continue;
-        const environment = environmentOf(pid);
-        if (environment === null)
-            continue;
-        const at = environment.indexOf(wanted);
-        if (at === 0 || (at > 0 && environment[at - 1] === 0))
-            look.marked.push(pid);
-        // Gone meanwhile, it may have left a child that was not in the list; in an exec, it will have one in a moment.
-        if (environment.length === 0 && mayComeBack(pid, since))
-            look.unsure = true;
-    }
-    return look;
+    const others = new Set([process.pid]);
+    const ourGroup = statOf(process.pid)?.group;
+    return () => {
+        const look = { ended: [], unsure: false };
+        for (const pid of numbersInProc().sort((a, b) => b - a)) {
+            if (others.has(pid))
+                continue;
+            const environment = environmentOf(pid);
+            const at = environment?.indexOf(wanted) ?? -1;
+            if (at === 0 || (at > 0 && environment?.[at - 1] === 0)) {
+                const group = statOf(pid)?.group ?? 0;
+                // Their group is of a session that one of them began. Of ours, which somebody may have joined, it is the one alone.
+                if (group > 1 && group !== ourGroup)
+                    signalGroup(group, 'SIGKILL');
+                signalProcess(pid, 'SIGKILL');
+                look.ended.push(pid);
+                // Gone meanwhile, it may have left a child that was not in the list; in an exec, it will have one in a moment.
+            }
+            else if (environment?.length !== 0)
+                others.add(pid);
+            else if (mayComeBack(pid, since))
+                look.unsure = true;
+        }
+        return look;
+    };
 }
 /** Null for another user's; empty without one: dead, gone, the kernel's, or in the middle of an exec. */
 function environmentOf(pid) {
@@ -6858,16 +6870,18 @@ function numbersInProc() {
     return (0,external_node_fs_.readdirSync)('/proc').map(Number).filter(Number.isInteger);
 }
 /** macOS and others: best effort, `ps` shows the environment of our own programs only, and not of Apple's. */
-async function markedByPs(mark) {
+async function endByPs(mark) {
     if (process.platform === 'win32')
-        return { marked: [], unsure: false };
+        return { ended: [], unsure: false };
     const listing = await (0,process_table.ps)(['-axww', '-E', '-o', 'pid=,command=']).catch(() => '');
-    const marked = listing
+    const ended = listing
         .split('\n')
         .filter((line) => ` ${line} `.includes(` ${MARK_NAME}=${mark} `))
         .map((line) => Number.parseInt(line, 10))
         .filter((pid) => Number.isInteger(pid) && pid !== process.pid);
-    return { marked, unsure: false };
+    for (const pid of ended)
+        signalProcess(pid, 'SIGKILL');
+    return { ended, unsure: false };
 }
 
 ;// CONCATENATED MODULE: ./lib/system/process.js
@@ -6936,6 +6950,8 @@ async function runUntrusted(request) {
         // Root's work goes by path: while one of them lives, it could lead elsewhere.
         if (isOver)
             await as?.takeBack();
+        else
+            child.close();
     }
 }
 /** What runs now. */

@@ -105,6 +105,7 @@ export async function runUntrusted(request: RunRequest): Promise<RunResult> {
     if (living.size === 0) process.off('exit', endLiving)
     // Root's work goes by path: while one of them lives, it could lead elsewhere.
     if (isOver) await as?.takeBack()
+    else child.close()
   }
 }
 

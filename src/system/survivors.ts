@@ -26,31 +26,28 @@ export function newMark(): string {
  * after boot, as in /proc/<pid>/stat) is when the first of them was started, if that is known.
  */
 export async function endSurvivors(mark: string, since = 0): Promise<number> {
+  const look = process.platform === 'linux' ? hunter(mark, since) : () => endByPs(mark)
   const found = new Set<number>()
   const began = performance.now()
   for (let lastSeen = began; ; await delay(1)) {
-    const { marked, unsure } =
-      process.platform === 'linux' ? markedInProc(mark, since) : await markedByPs(mark)
-    for (const pid of marked) {
-      found.add(pid)
-      signalProcess(pid, 'SIGKILL')
-    }
+    const { ended, unsure } = await look()
+    for (const pid of ended) found.add(pid)
     const now = performance.now()
-    if (marked.length > 0) lastSeen = now
-    if (isOver(marked.length > 0, unsure, now - lastSeen, now - began)) return found.size
+    if (ended.length > 0) lastSeen = now
+    if (isOver(ended.length > 0, unsure, now - lastSeen, now - began)) return found.size
   }
 }
 
 /** The same for the moment in which we exit ourselves: synchronous, on Linux only. */
 export function endSurvivorsNow(mark: string, since: number): void {
   if (process.platform !== 'linux') return
+  const look = hunter(mark, since)
   const began = performance.now()
   for (let lastSeen = began; ; ) {
-    const { marked, unsure } = markedInProc(mark, since)
-    for (const pid of marked) signalProcess(pid, 'SIGKILL')
+    const { ended, unsure } = look()
     const now = performance.now()
-    if (marked.length > 0) lastSeen = now
-    if (isOver(marked.length > 0, unsure, now - lastSeen, now - began)) return
+    if (ended.length > 0) lastSeen = now
+    if (isOver(ended.length > 0, unsure, now - lastSeen, now - began)) return
   }
 }
 
@@ -91,22 +88,35 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** Processes with this mark; `unsure` when one came or went during the look, so that another look is needed. */
-type Look = { marked: number[]; unsure: boolean }
+/** Processes with this mark, which were told to end; `unsure` when one came or went meanwhile: look once more. */
+type Look = { ended: number[]; unsure: boolean }
 
-function markedInProc(mark: string, since: number): Look {
+/**
+ * Each call looks once. A chain of processes that live for milliseconds has to be met in the middle: the newest come
+ * first, are ended where they are found and with their group at once, and nobody is asked twice for the mark.
+ */
+function hunter(mark: string, since: number): () => Look {
   const wanted = Buffer.from(`${MARK_NAME}=${mark}\0`)
-  const look: Look = { marked: [], unsure: false }
-  for (const pid of numbersInProc()) {
-    if (pid === process.pid) continue
-    const environment = environmentOf(pid)
-    if (environment === null) continue
-    const at = environment.indexOf(wanted)
-    if (at === 0 || (at > 0 && environment[at - 1] === 0)) look.marked.push(pid)
-    // Gone meanwhile, it may have left a child that was not in the list; in an exec, it will have one in a moment.
-    if (environment.length === 0 && mayComeBack(pid, since)) look.unsure = true
+  const others = new Set([process.pid])
+  const ourGroup = statOf(process.pid)?.group
+  return () => {
+    const look: Look = { ended: [], unsure: false }
+    for (const pid of numbersInProc().sort((a, b) => b - a)) {
+      if (others.has(pid)) continue
+      const environment = environmentOf(pid)
+      const at = environment?.indexOf(wanted) ?? -1
+      if (at === 0 || (at > 0 && environment?.[at - 1] === 0)) {
+        const group = statOf(pid)?.group ?? 0
+        // Their group is of a session that one of them began. Of ours, which somebody may have joined, it is the one alone.
+        if (group > 1 && group !== ourGroup) signalGroup(group, 'SIGKILL')
+        signalProcess(pid, 'SIGKILL')
+        look.ended.push(pid)
+        // Gone meanwhile, it may have left a child that was not in the list; in an exec, it will have one in a moment.
+      } else if (environment?.length !== 0) others.add(pid)
+      else if (mayComeBack(pid, since)) look.unsure = true
+    }
+    return look
   }
-  return look
 }
 
 /** Null for another user's; empty without one: dead, gone, the kernel's, or in the middle of an exec. */
@@ -156,13 +166,14 @@ function numbersInProc(): number[] {
 }
 
 /** macOS and others: best effort, `ps` shows the environment of our own programs only, and not of Apple's. */
-async function markedByPs(mark: string): Promise<Look> {
-  if (process.platform === 'win32') return { marked: [], unsure: false }
+async function endByPs(mark: string): Promise<Look> {
+  if (process.platform === 'win32') return { ended: [], unsure: false }
   const listing = await ps(['-axww', '-E', '-o', 'pid=,command=']).catch(() => '')
-  const marked = listing
+  const ended = listing
     .split('\n')
     .filter((line) => ` ${line} `.includes(` ${MARK_NAME}=${mark} `))
     .map((line) => Number.parseInt(line, 10))
     .filter((pid) => Number.isInteger(pid) && pid !== process.pid)
-  return { marked, unsure: false }
+  for (const pid of ended) signalProcess(pid, 'SIGKILL')
+  return { ended, unsure: false }
 }

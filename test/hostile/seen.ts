@@ -101,8 +101,11 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
       await cp(join(ACTION, name), join(action, name), { recursive: true })
     const planFile = join(folder, 'plan.json')
     await writeFile(planFile, JSON.stringify({ evidence, gate: {}, ...options.plan }))
-    await writeFile(join(evidence, 'notes.jsonl'), '')
-    await chmod(join(evidence, 'notes.jsonl'), 0o666)
+    // A job after one that was killed may have another user.
+    for (const name of ['notes.jsonl', 'gate-saw']) {
+      await writeFile(join(evidence, name), '')
+      await chmod(join(evidence, name), 0o666)
+    }
     const hex = () => randomBytes(12).toString('hex')
     const planted = {
       'publish token': `ghp_${randomBytes(18).toString('hex')}`,

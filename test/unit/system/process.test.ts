@@ -2,10 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { OtherUser } from '../../../src/system/other-user.ts'
 import {
   endSurvivors,
@@ -255,6 +257,30 @@ test('processes that are just being started are found, too', linux, async () => 
   }
 })
 
+test('a chain of short-lived processes is met, however many others there are to look at', linux, async () => {
+  const mark = newMark()
+  const crowd = spawn('bash', ['-c', 'for i in {1..300}; do sleep 300 & done; echo there; wait'], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  try {
+    await once(crowd.stdout, 'data')
+    const hop = `echo >>'${folder}/hops'; sleep 0.01`
+    const relay = `next() { ${hop}; if (( $1 > 0 )); then next $(( $1 - 1 )) & disown; fi; }; next 500`
+    const hops = (): number => readFileSync(join(folder, 'hops')).length
+    const { exit } = await run(`setsid bash -c "$RELAY" & until [ -s hops ]; do sleep 0.01; done`, {
+      mark,
+      env: { ...request('').env, RELAY: relay },
+    })
+    const atItsEnd = hops()
+    assert.deepEqual(exit, { kind: 'exit', code: 0 })
+    await delay(200)
+    assert.equal(hops(), atItsEnd)
+  } finally {
+    process.kill(-(crowd.pid ?? 0), 'SIGKILL')
+  }
+})
+
 test(
   'a process without an environment may be in the middle of an exec: it is watched, not for ever',
   linux,
@@ -266,11 +292,16 @@ test(
       assert.equal(await endSurvivors(newMark(), since), 0)
       return performance.now() - began
     }
-    const watched = await took(0)
-    assert.ok(watched >= 250)
-    assert.ok((await took(Number.MAX_SAFE_INTEGER)) < watched, 'those that were there before are not')
-    assert.equal(spare.exitCode ?? spare.signalCode, null)
-    spare.kill('SIGKILL')
+    try {
+      assert.ok((await took(0)) >= 250)
+      // Others come and go beside us, and are watched as well: not in every look.
+      let looks = 1
+      while ((await took(Number.MAX_SAFE_INTEGER)) >= 250 && looks < 50) looks += 1
+      assert.ok(looks < 50, 'those that were there before are not watched')
+      assert.equal(spare.exitCode ?? spare.signalCode, null)
+    } finally {
+      spare.kill('SIGKILL')
+    }
   },
 )
 
