@@ -9664,6 +9664,8 @@ var git_git = __webpack_require__(5216);
 
 /** The mode of a folder. */
 const TREE = '040000';
+/** The mode of a submodule: its commit is another repository's. */
+const GITLINK = '160000';
 /** So many trees are asked for at once, and so many are remembered. */
 const TREES = 256;
 /**
@@ -9683,20 +9685,27 @@ class CatFile {
     constructor(git) {
         this.#git = git;
     }
-    /** Type and size, or null where there is no such object. */
+    /**
+     * Type and size; null where there is no such path, or a submodule, or no such commit. Rejects where an object is
+     * missing that a tree names: who takes it out of .git/objects must not make it look as if it had never been.
+     */
     async info(name) {
         const found = await this.#find(name);
         if (found === null)
             return null;
-        return this.#inOrder(async () => {
+        const info = await this.#inOrder(async () => {
             this.#ask(`info ${found}`);
             return parseHeader(await this.#line());
         });
+        return name.endsWith('^{tree}') ? info : there(info, found);
     }
-    /** The bytes of an object, or null where there is none. Rejects when they are not those that its name is the hash of. */
+    /** The bytes of an object; null and rejection as `info`. Rejects, too, when they are not those that its id is the hash of. */
     async contents(name) {
         const found = await this.#find(name);
-        return found === null ? null : ((await this.#objects([found]))[0]?.content ?? null);
+        if (found === null)
+            return null;
+        const [object = null] = await this.#objects([found]);
+        return there(object, found).content;
     }
     /** The id of a commit's tree (or of a tree, itself), or null where there is no such object. */
     async root(name) {
@@ -9745,7 +9754,7 @@ class CatFile {
             at = entry?.oid ?? null;
             mode = entry?.mode ?? '';
         }
-        return at;
+        return mode === GITLINK ? null : at;
     }
     /** All asked at once: nobody waits for each answer. */
     #objects(names) {
@@ -9862,6 +9871,11 @@ class CatFile {
         });
     }
 }
+function there(found, oid) {
+    if (found === null)
+        throw new Error(`the clone is damaged: there is no object ${oid}`);
+    return found;
+}
 /** What git calls a file of these bytes; ids are as long as `length`. */
 function blobId(bytes, length) {
     return hashOf({ oid: '0'.repeat(length), type: 'blob', size: bytes.length }, bytes);
@@ -9898,7 +9912,7 @@ function plainMode(mode) {
         return TREE;
     if (type === 0o100000)
         return mode & 0o100 ? '100755' : '100644';
-    return type === 0o120000 ? '120000' : '160000';
+    return type === 0o120000 ? '120000' : GITLINK;
 }
 
 // EXTERNAL MODULE: ./lib/git/clone.js
@@ -10018,7 +10032,7 @@ function parseRaw(output) {
 
 
 /** The mode of a submodule, as an index has it. */
-const GITLINK = Buffer.from([0, 0, 0xe0, 0]);
+const strays_GITLINK = Buffer.from([0, 0, 0xe0, 0]);
 /** What is there, at the submodules of our index; but for the files of those that are checked out (`known`). */
 async function findStrays(git, known) {
     return (await find(git, known)).map(({ path }) => path);
@@ -10041,7 +10055,7 @@ async function removeStrays(git, known) {
 }
 async function find(git, known) {
     // Most indexes hold none: git is not asked.
-    if ((await (0,files/* readRegular */.VX)((0,external_node_path_.join)(git.own, 'index')))?.includes(GITLINK) !== true)
+    if ((await (0,files/* readRegular */.VX)((0,external_node_path_.join)(git.own, 'index')))?.includes(strays_GITLINK) !== true)
         return [];
     const top = git.clone.workTree;
     const listed = await git.run(['ls-files', '-z', '--stage']);
@@ -10385,8 +10399,10 @@ function createRepository(git, objects, options) {
         if (change.status !== 'M' || change.oldMode !== change.newMode)
             return false;
         const file = (0,external_node_path_.join)(top, change.path);
-        const [now, before] = [await (0,promises_.lstat)(file).catch(() => null), await objects.info(change.oldOid)];
-        if (now?.isFile() !== true || before === null || now.size !== before.size)
+        const now = await (0,promises_.lstat)(file).catch(() => null);
+        if (now?.isFile() !== true || change.oldMode === '160000')
+            return false;
+        if (now.size !== (await objects.info(change.oldOid))?.size)
             return false;
         const bytes = await objects.contents(change.oldOid);
         return bytes !== null && (await (0,promises_.readFile)(file)).equals(bytes);
@@ -13315,8 +13331,8 @@ const MAX_WEAKENINGS = 100;
  * `mayHoldTests` is false are left out. Renames come as a file without `after` and one without `before`. Tests that move between files, and tables that take over from single tests, are no weakening.
  */
 function weakenedTests(files) {
-    const found = [];
-    const changed = affordable(files.filter((it) => it.before !== it.after && mayHoldTests(it.path)));
+    const { changed, left } = affordable(files.filter((it) => it.before !== it.after && mayHoldTests(it.path)));
+    const found = left.filter(({ before }) => before !== null).map(({ path }) => unread(path));
     for (const language of new Set(changed.map((it) => languageOf(it.path)))) {
         if (language === null)
             continue;
@@ -13327,13 +13343,23 @@ function weakenedTests(files) {
 }
 /** No more text than this is compared, so that a hostile change cannot hold us up for long. */
 const weakened_MAX_TEXT = 16_000_000;
-/** The files that are compared: those that stood before come first, for nothing else can get weaker. */
+/** A test file that nobody compared may have lost everything: that is said, too. */
+function unread(path) {
+    return { path, kind: 'unread', text: 'too much text to see whether its tests were weakened' };
+}
+/** Those that stood before come first, for nothing else can get weaker; the small ones of them before the large ones. */
 function affordable(files) {
-    let left = weakened_MAX_TEXT;
-    return [...files.filter((it) => it.before !== null), ...files.filter((it) => it.before === null)].filter((it) => {
-        left -= (it.before?.length ?? 0) + (it.after?.length ?? 0);
-        return left >= 0;
-    });
+    const size = ({ before, after }) => (before?.length ?? 0) + (after?.length ?? 0);
+    const inOrder = [...files].sort((a, b) => Number(a.before === null) - Number(b.before === null) || size(a) - size(b));
+    let sum = 0;
+    const isOver = (it) => {
+        sum += size(it);
+        return sum > weakened_MAX_TEXT;
+    };
+    const at = inOrder.findIndex(isOver);
+    // As they came: findings are told in that order.
+    const changed = new Set(at < 0 ? inOrder : inOrder.slice(0, at));
+    return { changed: files.filter((it) => changed.has(it)), left: files.filter((it) => !changed.has(it)) };
 }
 function side(changes, which, language) {
     const files = changes.flatMap((change) => {
@@ -13813,7 +13839,7 @@ function createExamine(options) {
         const refusals = await guard(changes, objects, options);
         const watched = await watch(changes, objects, base, options);
         const dropped = [...new Set(refusals.map((refusal) => refusal.path))];
-        const remarks = watched.remarks.slice(0, REMARKS);
+        const { remarks } = watched;
         if (refusals.length > 0) {
             const first = refusals[0];
             const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : '';
@@ -13843,13 +13869,14 @@ async function guard(changes, objects, options) {
         bytes = 0;
     };
     for (const change of changes) {
-        const size = change.status === 'D' ? 0 : ((await objects.info(change.newOid))?.size ?? 0);
-        const { path, status, oldMode, newMode } = change;
+        const { path, status, oldMode, newMode, oldOid, newOid } = change;
+        const isFile = status !== 'D' && newMode !== SUBMODULE;
+        const size = isFile ? ((await objects.info(newOid))?.size ?? 0) : 0;
         const one = { path, status, oldMode, newMode, size };
         if (needsContent(one)) {
-            one.content = await objects.contents(change.newOid);
-            if (status === 'M')
-                one.before = await objects.contents(change.oldOid);
+            one.content = await objects.contents(newOid);
+            if (status === 'M' && oldMode !== SUBMODULE)
+                one.before = await objects.contents(oldOid);
             bytes += size;
         }
         portion.push(one);
@@ -13861,28 +13888,47 @@ async function guard(changes, objects, options) {
 }
 async function watch(changes, objects, base, options) {
     const tests = [];
+    const unseen = [];
     const pinned = [];
     let left = WATCHED;
+    /** Undefined where there is too much of it. */
     const read = async (oid) => {
+        if (oid === null)
+            return null;
         const text = left <= 0 ? null : await small(oid, objects);
         left -= text?.length ?? 0;
-        return text;
+        return text ?? undefined;
     };
-    for (const { path, status, oldOid, newOid } of changes) {
-        const [old, now] = [status === 'A' ? null : oldOid, status === 'D' ? null : newOid];
+    // What stood before comes first: any number of new files must not hide what became of it.
+    const inOrder = [...changes].sort((a, b) => Number(a.status === 'A') - Number(b.status === 'A'));
+    for (const { path, status, oldMode, newMode, oldOid, newOid } of inOrder) {
+        const old = status === 'A' || oldMode === SUBMODULE ? null : oldOid;
+        const now = status === 'D' || newMode === SUBMODULE ? null : newOid;
         const isTest = options.weakenedTests !== 'off' && mayHoldTests(path);
         const isRead = isReadForPins(path);
-        const texts = isTest || isRead ? [await read(old), await read(now)] : [];
-        const [before = null, after = null] = texts;
-        if (isTest)
-            tests.push({ path, before, after });
+        const [before, after] = isTest || isRead ? [await read(old), await read(now)] : [null, null];
+        if (isTest && old !== null && (before === undefined || after === undefined))
+            unseen.push(unread(path));
+        else if (isTest)
+            tests.push({ path, before: before ?? null, after: after ?? null });
         // Where nothing of a text counts, its id stands for it.
         pinned.push(isRead ? { path, before: before ?? old, after: after ?? now } : { path, before: old, after: now });
     }
-    const weakened = weakenedTests(tests).map(({ path, text }) => `${path}: ${text}`);
+    const weakened = [...unseen, ...weakenedTests(tests)].map(({ path, text }) => `${path}: ${text}`);
     const files = await withSources(pinned, objects, base, options.gateCommands);
-    const pins = changedGateDefinitions(files, options.gateCommands).map(({ path, gate, text }) => `${path} (gate ${gate}): ${text}`);
-    return { weakened, remarks: [...weakened, ...pins].map((text) => options.redactor.redact(text)) };
+    const added = new Set(changes.filter(({ status }) => status === 'A').map(({ path }) => path));
+    const pins = changedGateDefinitions(files, options.gateCommands)
+        .sort((a, b) => Number(added.has(a.path)) - Number(added.has(b.path)))
+        .map(({ path, gate, text }) => `${path} (gate ${gate}): ${text}`);
+    return { weakened, remarks: few(weakened, pins).map((text) => options.redactor.redact(text)) };
+}
+/** As many as somebody reads; many of one kind leave half of the place to the other. */
+function few(weakened, pins) {
+    const place = Math.max(REMARKS / 2, REMARKS - Math.min(weakened.length, REMARKS));
+    const shown = pins.slice(0, place);
+    shown.unshift(...weakened.slice(0, REMARKS - shown.length));
+    const more = weakened.length + pins.length - shown.length;
+    return more === 0 ? shown : [...shown, `and ${more} more of this kind`];
 }
 /** Where gates are defined, in the folders that changed and above them. */
 const SOURCES = ['package.json', 'Makefile', 'makefile', 'GNUmakefile'];
@@ -13916,13 +13962,11 @@ async function withSources(changed, objects, base, gates) {
     return files;
 }
 /** The text of a blob of at most a megabyte; larger ones are no tests and no gate definitions. */
-async function small(oid, objects) {
-    if (oid === null)
-        return null;
-    const info = await objects.info(oid);
+async function small(name, objects) {
+    const info = await objects.info(name);
     if (info === null || info.size > 1024 * 1024)
         return null;
-    const bytes = await objects.contents(oid);
+    const bytes = await objects.contents(name);
     return bytes === null ? null : Buffer.from(bytes).toString('utf8');
 }
 

@@ -15,6 +15,8 @@ type Content = ObjectInfo & { content: Buffer }
 
 /** The mode of a folder. */
 export const TREE = '040000'
+/** The mode of a submodule: its commit is another repository's. */
+const GITLINK = '160000'
 /** So many trees are asked for at once, and so many are remembered. */
 const TREES = 256
 
@@ -37,20 +39,26 @@ export class CatFile {
     this.#git = git
   }
 
-  /** Type and size, or null where there is no such object. */
+  /**
+   * Type and size; null where there is no such path, or a submodule, or no such commit. Rejects where an object is
+   * missing that a tree names: who takes it out of .git/objects must not make it look as if it had never been.
+   */
   async info(name: string): Promise<ObjectInfo | null> {
     const found = await this.#find(name)
     if (found === null) return null
-    return this.#inOrder(async () => {
+    const info = await this.#inOrder(async () => {
       this.#ask(`info ${found}`)
       return parseHeader(await this.#line())
     })
+    return name.endsWith('^{tree}') ? info : there(info, found)
   }
 
-  /** The bytes of an object, or null where there is none. Rejects when they are not those that its name is the hash of. */
+  /** The bytes of an object; null and rejection as `info`. Rejects, too, when they are not those that its id is the hash of. */
   async contents(name: string): Promise<Buffer | null> {
     const found = await this.#find(name)
-    return found === null ? null : ((await this.#objects([found]))[0]?.content ?? null)
+    if (found === null) return null
+    const [object = null] = await this.#objects([found])
+    return there(object, found).content
   }
 
   /** The id of a commit's tree (or of a tree, itself), or null where there is no such object. */
@@ -99,7 +107,7 @@ export class CatFile {
       at = entry?.oid ?? null
       mode = entry?.mode ?? ''
     }
-    return at
+    return mode === GITLINK ? null : at
   }
 
   /** All asked at once: nobody waits for each answer. */
@@ -218,6 +226,11 @@ export class CatFile {
   }
 }
 
+function there<T>(found: T | null, oid: string): T {
+  if (found === null) throw new Error(`the clone is damaged: there is no object ${oid}`)
+  return found
+}
+
 /** What git calls a file of these bytes; ids are as long as `length`. */
 export function blobId(bytes: Buffer, length: number): string {
   return hashOf({ oid: '0'.repeat(length), type: 'blob', size: bytes.length }, bytes)
@@ -255,5 +268,5 @@ function plainMode(mode: number): string {
   const type = mode & 0o170000
   if (type === 0o040000) return TREE
   if (type === 0o100000) return mode & 0o100 ? '100755' : '100644'
-  return type === 0o120000 ? '120000' : '160000'
+  return type === 0o120000 ? '120000' : GITLINK
 }

@@ -167,8 +167,9 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   async function isUntouched(change: Change): Promise<boolean> {
     if (change.status !== 'M' || change.oldMode !== change.newMode) return false
     const file = join(top, change.path)
-    const [now, before] = [await lstat(file).catch(() => null), await objects.info(change.oldOid)]
-    if (now?.isFile() !== true || before === null || now.size !== before.size) return false
+    const now = await lstat(file).catch(() => null)
+    if (now?.isFile() !== true || change.oldMode === '160000') return false
+    if (now.size !== (await objects.info(change.oldOid))?.size) return false
     const bytes = await objects.contents(change.oldOid)
     return bytes !== null && (await readFile(file)).equals(bytes)
   }

@@ -7,10 +7,11 @@ import {
   MAX_FILE_BYTES,
   needsContent,
   type Refusal,
+  SUBMODULE,
   sayRefusals,
 } from './guard.ts'
 import { changedGateDefinitions, isReadForPins, namedElsewhere } from './pins.ts'
-import { type FileChange, mayHoldTests, weakenedTests } from './weakened.ts'
+import { type FileChange, mayHoldTests, unread, type Weakening, weakenedTests } from './weakened.ts'
 
 /** A changed path as the repository sees it. */
 type Change = {
@@ -22,7 +23,7 @@ type Change = {
   newOid: string
 }
 
-/** Where contents are read from; null where there is no such object. */
+/** Where contents are read from, by an id or `<commit>:<path>`; null where there is no such path. */
 type Objects = {
   info(name: string): Promise<{ size: number } | null>
   contents(name: string): Promise<Uint8Array | null>
@@ -52,7 +53,7 @@ export function createExamine(options: ExamineOptions) {
     const refusals = await guard(changes, objects, options)
     const watched = await watch(changes, objects, base, options)
     const dropped = [...new Set(refusals.map((refusal) => refusal.path))]
-    const remarks = watched.remarks.slice(0, REMARKS)
+    const { remarks } = watched
     if (refusals.length > 0) {
       const first = refusals[0]
       const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : ''
@@ -87,12 +88,13 @@ async function guard(
     bytes = 0
   }
   for (const change of changes) {
-    const size = change.status === 'D' ? 0 : ((await objects.info(change.newOid))?.size ?? 0)
-    const { path, status, oldMode, newMode } = change
+    const { path, status, oldMode, newMode, oldOid, newOid } = change
+    const isFile = status !== 'D' && newMode !== SUBMODULE
+    const size = isFile ? ((await objects.info(newOid))?.size ?? 0) : 0
     const one: GuardChange = { path, status, oldMode, newMode, size }
     if (needsContent(one)) {
-      one.content = await objects.contents(change.newOid)
-      if (status === 'M') one.before = await objects.contents(change.oldOid)
+      one.content = await objects.contents(newOid)
+      if (status === 'M' && oldMode !== SUBMODULE) one.before = await objects.contents(oldOid)
       bytes += size
     }
     portion.push(one)
@@ -104,31 +106,47 @@ async function guard(
 
 async function watch(changes: readonly Change[], objects: Objects, base: string, options: ExamineOptions) {
   const tests: FileChange[] = []
+  const unseen: Weakening[] = []
   const pinned: FileChange[] = []
   let left = WATCHED
-  const read = async (oid: string | null): Promise<string | null> => {
+  /** Undefined where there is too much of it. */
+  const read = async (oid: string | null): Promise<string | null | undefined> => {
+    if (oid === null) return null
     const text = left <= 0 ? null : await small(oid, objects)
     left -= text?.length ?? 0
-    return text
+    return text ?? undefined
   }
-  for (const { path, status, oldOid, newOid } of changes) {
-    const [old, now] = [status === 'A' ? null : oldOid, status === 'D' ? null : newOid]
+  // What stood before comes first: any number of new files must not hide what became of it.
+  const inOrder = [...changes].sort((a, b) => Number(a.status === 'A') - Number(b.status === 'A'))
+  for (const { path, status, oldMode, newMode, oldOid, newOid } of inOrder) {
+    const old = status === 'A' || oldMode === SUBMODULE ? null : oldOid
+    const now = status === 'D' || newMode === SUBMODULE ? null : newOid
     const isTest = options.weakenedTests !== 'off' && mayHoldTests(path)
     const isRead = isReadForPins(path)
-    const texts = isTest || isRead ? [await read(old), await read(now)] : []
-    const [before = null, after = null] = texts
-    if (isTest) tests.push({ path, before, after })
+    const [before, after] = isTest || isRead ? [await read(old), await read(now)] : [null, null]
+    if (isTest && old !== null && (before === undefined || after === undefined)) unseen.push(unread(path))
+    else if (isTest) tests.push({ path, before: before ?? null, after: after ?? null })
     // Where nothing of a text counts, its id stands for it.
     pinned.push(
       isRead ? { path, before: before ?? old, after: after ?? now } : { path, before: old, after: now },
     )
   }
-  const weakened = weakenedTests(tests).map(({ path, text }) => `${path}: ${text}`)
+  const weakened = [...unseen, ...weakenedTests(tests)].map(({ path, text }) => `${path}: ${text}`)
   const files = await withSources(pinned, objects, base, options.gateCommands)
-  const pins = changedGateDefinitions(files, options.gateCommands).map(
-    ({ path, gate, text }) => `${path} (gate ${gate}): ${text}`,
-  )
-  return { weakened, remarks: [...weakened, ...pins].map((text) => options.redactor.redact(text)) }
+  const added = new Set(changes.filter(({ status }) => status === 'A').map(({ path }) => path))
+  const pins = changedGateDefinitions(files, options.gateCommands)
+    .sort((a, b) => Number(added.has(a.path)) - Number(added.has(b.path)))
+    .map(({ path, gate, text }) => `${path} (gate ${gate}): ${text}`)
+  return { weakened, remarks: few(weakened, pins).map((text) => options.redactor.redact(text)) }
+}
+
+/** As many as somebody reads; many of one kind leave half of the place to the other. */
+function few(weakened: readonly string[], pins: readonly string[]): string[] {
+  const place = Math.max(REMARKS / 2, REMARKS - Math.min(weakened.length, REMARKS))
+  const shown = pins.slice(0, place)
+  shown.unshift(...weakened.slice(0, REMARKS - shown.length))
+  const more = weakened.length + pins.length - shown.length
+  return more === 0 ? shown : [...shown, `and ${more} more of this kind`]
 }
 
 /** Where gates are defined, in the folders that changed and above them. */
@@ -165,10 +183,9 @@ async function withSources(
 }
 
 /** The text of a blob of at most a megabyte; larger ones are no tests and no gate definitions. */
-async function small(oid: string | null, objects: Objects): Promise<string | null> {
-  if (oid === null) return null
-  const info = await objects.info(oid)
+async function small(name: string, objects: Objects): Promise<string | null> {
+  const info = await objects.info(name)
   if (info === null || info.size > 1024 * 1024) return null
-  const bytes = await objects.contents(oid)
+  const bytes = await objects.contents(name)
   return bytes === null ? null : Buffer.from(bytes).toString('utf8')
 }

@@ -52,7 +52,7 @@ export type Refusal = { path: string; shown: string; rule: Rule; reason: string 
 export const MAX_FILE_BYTES = 50 * 1024 * 1024
 
 const LINK = '120000'
-const SUBMODULE = '160000'
+export const SUBMODULE = '160000'
 
 /**
  * Every reason why these changes may not be committed; empty when the guard is content. Ralph's own folder is not

@@ -14,7 +14,7 @@ export type FileChange = { path: string; before: string | null; after: string | 
 /** `text` is one line and names tests: it is as hostile as its author. */
 export type Weakening = {
   path: string
-  kind: 'deleted' | 'skipped' | 'focused' | 'emptied' | 'assertions'
+  kind: 'deleted' | 'skipped' | 'focused' | 'emptied' | 'assertions' | 'unread'
   text: string
 }
 
@@ -25,8 +25,8 @@ const MAX_WEAKENINGS = 100
  * `mayHoldTests` is false are left out. Renames come as a file without `after` and one without `before`. Tests that move between files, and tables that take over from single tests, are no weakening.
  */
 export function weakenedTests(files: FileChange[]): Weakening[] {
-  const found: Weakening[] = []
-  const changed = affordable(files.filter((it) => it.before !== it.after && mayHoldTests(it.path)))
+  const { changed, left } = affordable(files.filter((it) => it.before !== it.after && mayHoldTests(it.path)))
+  const found = left.filter(({ before }) => before !== null).map(({ path }) => unread(path))
   for (const language of new Set(changed.map((it) => languageOf(it.path)))) {
     if (language === null) continue
     const own = changed.filter((it) => languageOf(it.path) === language)
@@ -38,15 +38,26 @@ export function weakenedTests(files: FileChange[]): Weakening[] {
 /** No more text than this is compared, so that a hostile change cannot hold us up for long. */
 const MAX_TEXT = 16_000_000
 
-/** The files that are compared: those that stood before come first, for nothing else can get weaker. */
-function affordable(files: FileChange[]): FileChange[] {
-  let left = MAX_TEXT
-  return [...files.filter((it) => it.before !== null), ...files.filter((it) => it.before === null)].filter(
-    (it) => {
-      left -= (it.before?.length ?? 0) + (it.after?.length ?? 0)
-      return left >= 0
-    },
+/** A test file that nobody compared may have lost everything: that is said, too. */
+export function unread(path: string): Weakening {
+  return { path, kind: 'unread', text: 'too much text to see whether its tests were weakened' }
+}
+
+/** Those that stood before come first, for nothing else can get weaker; the small ones of them before the large ones. */
+function affordable(files: FileChange[]): { changed: FileChange[]; left: FileChange[] } {
+  const size = ({ before, after }: FileChange) => (before?.length ?? 0) + (after?.length ?? 0)
+  const inOrder = [...files].sort(
+    (a, b) => Number(a.before === null) - Number(b.before === null) || size(a) - size(b),
   )
+  let sum = 0
+  const isOver = (it: FileChange) => {
+    sum += size(it)
+    return sum > MAX_TEXT
+  }
+  const at = inOrder.findIndex(isOver)
+  // As they came: findings are told in that order.
+  const changed = new Set(at < 0 ? inOrder : inOrder.slice(0, at))
+  return { changed: files.filter((it) => changed.has(it)), left: files.filter((it) => !changed.has(it)) }
 }
 
 // ---------------------------------------------------------------- one side of the change

@@ -6,6 +6,7 @@ import { jsonFault } from '../../../src/prd/json-fault.ts'
 import { branchNameFault, idFault } from '../../../src/prd/names.ts'
 import { parsePrd } from '../../../src/prd/parse.ts'
 import { shown } from '../../../src/prd/shown.ts'
+import { growth } from '../growth.ts'
 import { mistakesIn } from './samples.ts'
 
 const good = { id: 'US-001', title: 'a', acceptanceCriteria: ['b'] }
@@ -134,15 +135,16 @@ describe('stories', () => {
     assert.equal(mistakesIn({ userStories: strange }).length, 200_000)
   })
 
-  test('10,000 unknown dependencies take no quadratic time', () => {
-    const userStories = Array.from({ length: 10_000 }, (_, index) => ({
-      ...good,
-      id: `US-${index}`,
-      dependsOn: [`XX-${index}`],
-    }))
-    const before = performance.now()
-    assert.equal(mistakesIn({ userStories }).length, 10_000)
-    assert.ok(performance.now() - before < 2_000)
+  test('40,000 unknown dependencies take no quadratic time', () => {
+    const unknown = (length: number): void => {
+      const userStories = Array.from({ length }, (_, index) => ({
+        ...good,
+        id: `US-${index}`,
+        dependsOn: [`XX-${index}`],
+      }))
+      assert.equal(mistakesIn({ userStories }).length, length)
+    }
+    assert.ok(growth(unknown, 10_000) < 10)
   })
 
   test('ids', () => {

@@ -74,7 +74,7 @@ test('tags, odd keys, cycles, bombs and depths are refused, quickly', () => {
   ]
   for (const text of texts) wrong(yml(text))
   for (const open of ['[', '{"a":']) wrong({ file: { path: 'a.json', text: open.repeat(15_000) } })
-  assert.ok(performance.now() - started < 5000)
+  assert.ok(performance.now() - started < 20_000)
 })
 
 test('plain aliases are fine', () => {

@@ -202,5 +202,5 @@ test('a line without an end is given out in bounded pieces, in linear time', () 
   }
   const { user, system } = process.cpuUsage(start)
   const took = (user + system) / 1000
-  assert.ok(took < 6000, `${took} ms`)
+  assert.ok(took < 20_000, `${took} ms`)
 })

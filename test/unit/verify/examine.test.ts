@@ -92,3 +92,76 @@ test('tests beside the code are watched in Rust', async () => {
   assert.equal((await remarksOn(files, [])).length, 1)
   assert.deepEqual(await remarksOn(files, [], 'off'), [])
 })
+
+const SKIPPED: Sides = {
+  before: "test('b', () => { assert.equal(1, 1) })\n",
+  after: "test.skip('b', () => { assert.equal(1, 1) })\n",
+}
+
+test('any number of new files does not hide a weakened test or a changed gate', async () => {
+  const text = 'x'.repeat(1_000_000)
+  const padding = Array.from({ length: 70 }, (_, index) => [
+    `a/${index}.test.js`,
+    { before: null, after: text },
+  ])
+  const files = {
+    ...Object.fromEntries(padding),
+    'package.json': { before: packageWith({ test: 'vitest run' }), after: packageWith({ test: 'true' }) },
+    'z.test.js': SKIPPED,
+  }
+  const remarks = await remarksOn(files, ['npm test'])
+  assert.ok(
+    remarks.some((text) => text.startsWith('z.test.js: test "b" is skipped')),
+    remarks.join('\n'),
+  )
+  assert.ok(
+    remarks.some((text) => text.startsWith('package.json (gate npm test)')),
+    remarks.join('\n'),
+  )
+})
+
+test('twenty harmless remarks do not hide the one that matters, and those left out are counted', async () => {
+  const script = { before: packageWith({ test: 'vitest run' }), after: packageWith({ test: 'true' }) }
+  const many = Array.from({ length: 25 }, (_, index) => [`t${index}.test.js`, SKIPPED])
+  const remarks = await remarksOn({ ...Object.fromEntries(many), 'package.json': script }, ['npm test'])
+  assert.ok(
+    remarks.some((text) => text.startsWith('package.json (gate npm test)')),
+    remarks.join('\n'),
+  )
+  assert.equal(remarks.length, 21)
+  assert.equal(remarks.at(-1), 'and 6 more of this kind')
+
+  const fixtures = Array.from({ length: 25 }, (_, index) => [
+    `a/t${index}/conftest.py`,
+    { before: null, after: '' },
+  ])
+  const settings = '[tool.pytest.ini_options]\naddopts = "-q"\n'
+  const changed = { before: settings, after: settings.replace('-q', '--collect-only') }
+  const told = await remarksOn({ ...Object.fromEntries(fixtures), 'pyproject.toml': changed }, ['pytest'])
+  assert.ok(told[0]?.startsWith('pyproject.toml (gate pytest)'), told.join('\n'))
+})
+
+test('a test file that is too large to be compared is told, not passed over', async () => {
+  const large = `// ${'x'.repeat(1024 * 1024)}\n`
+  const said = 'too much text to see whether its tests were weakened'
+  for (const [before, after] of [
+    [`${SKIPPED.before}${large}`, ''],
+    [SKIPPED.before, `${SKIPPED.after}${large}`],
+  ] as const)
+    assert.deepEqual(await remarksOn({ 'a.test.js': { before, after } }, []), [`a.test.js: ${said}`])
+  // Every one of them is small enough, and all together are not.
+  const half = `// ${'x'.repeat(500_000)}\n`
+  const many = Array.from({ length: 20 }, (_, index) => [
+    `a${index}.test.js`,
+    { before: half, after: `${half}\n${half}` },
+  ])
+  const remarks = await remarksOn({ ...Object.fromEntries(many), 'z.test.js': SKIPPED }, [])
+  assert.ok(
+    remarks.some((text) => text.startsWith('z.test.js: test "b" is skipped')),
+    remarks.join('\n'),
+  )
+  assert.ok(
+    remarks.some((text) => text.endsWith(said)),
+    remarks.join('\n'),
+  )
+})
