@@ -112,6 +112,8 @@ async function putRefsBack(git, snapshot) {
 /** Moves the clone's branch to a commit, HEAD onto that branch, and the clone's index to ours: a clean checkout. */
 async function moveClone(git, snapshot, branch, commit, mirrors) {
     const { gitDir } = git.clone;
+    // `prepare` may have run since: git would go wherever it wrote.
+    await putBack(git, snapshot);
     const ref = `refs/heads/${branch}`;
     const wanted = [[ref, commit], ...mirrors];
     const lines = wanted
@@ -243,9 +245,17 @@ function plainEnv(env) {
     }
     return kept;
 }
+/** For git on the clone's own configuration: a promisor that somebody wrote there would be run for a missing object. */
+const NO_FETCH = { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' };
+/** Settings of a clone that lacks objects. */
+const PROMISED = /^(?:extensions\.partialclone|remote\..+\.promisor)$/s;
 /** Reads what the clone is. Throws UserError where it is no repository that Ralph can work in. */
 async function openClone(directory, env) {
-    const run = (args, accept = []) => execute(['-c', 'safe.directory=*', ...args], { cwd: directory, env: plainEnv(env), accept });
+    const run = (args, accept = []) => execute(['-c', 'safe.directory=*', ...args], {
+        cwd: directory,
+        env: { ...plainEnv(env), ...NO_FETCH },
+        accept,
+    });
     const found = await run(['rev-parse', '--is-bare-repository', '--absolute-git-dir', '--git-common-dir', '--show-toplevel'], [128]);
     if (found.code !== 0)
         throw notHere(directory, 'no git repository', 'run `git init`, commit once, and run again');
@@ -265,6 +275,9 @@ async function openClone(directory, env) {
     }
     if (config.get('core.sparsecheckout') === 'true') {
         throw notHere(directory, 'a sparse checkout', 'run `git sparse-checkout disable`: gates need the whole tree');
+    }
+    if ([...config].some(([key, value]) => PROMISED.test(key) && value !== 'false')) {
+        throw notHere(directory, 'a partial clone', 'leave `filter` out of actions/checkout (here: `git fetch --refetch`, then `git config --unset` remote.<name>.promisor and remote.<name>.partialclonefilter): Ralph fetches nothing file by file');
     }
     return {
         workTree,
@@ -406,6 +419,7 @@ class Git {
     onClone(args, options = {}) {
         const env = {
             ...this.#plain,
+            ...NO_FETCH,
             GIT_DIR: this.clone.gitDir,
             GIT_CONFIG_NOSYSTEM: '1',
             GIT_CONFIG_GLOBAL: '/dev/null',
@@ -430,14 +444,14 @@ class Git {
         this.#sealedAt = Date.now();
     }
     /** Where somebody wrote our index since then, it is made `tree` anew; every file is then read again. */
-    async openIndex(tree) {
+    async openIndex(tree, holdSame) {
         if (this.#sealed !== undefined && (await this.#indexDigest()) === this.#sealed)
             return;
         await this.unlock();
         await (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_2__.rm)((0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(this.own, 'index'), { force: true, recursive: true });
         await this.run(['read-tree', tree]);
         const [wanted, made] = [await this.line(['rev-parse', `${tree}^{tree}`]), await this.treeOfIndex()];
-        if (wanted !== made)
+        if (!(await holdSame(wanted, made)))
             throw new Error(`the clone is damaged: ${wanted} holds other files`);
         // Before any agent ran: from then on, whatever was written to since is read.
         if (this.#sealed === undefined)

@@ -220,9 +220,17 @@ function plainEnv(env) {
     }
     return kept;
 }
+/** For git on the clone's own configuration: a promisor that somebody wrote there would be run for a missing object. */
+const NO_FETCH = { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' };
+/** Settings of a clone that lacks objects. */
+const PROMISED = /^(?:extensions\.partialclone|remote\..+\.promisor)$/s;
 /** Reads what the clone is. Throws UserError where it is no repository that Ralph can work in. */
 async function openClone(directory, env) {
-    const run = (args, accept = []) => execute(['-c', 'safe.directory=*', ...args], { cwd: directory, env: plainEnv(env), accept });
+    const run = (args, accept = []) => execute(['-c', 'safe.directory=*', ...args], {
+        cwd: directory,
+        env: { ...plainEnv(env), ...NO_FETCH },
+        accept,
+    });
     const found = await run(['rev-parse', '--is-bare-repository', '--absolute-git-dir', '--git-common-dir', '--show-toplevel'], [128]);
     if (found.code !== 0)
         throw notHere(directory, 'no git repository', 'run `git init`, commit once, and run again');
@@ -242,6 +250,9 @@ async function openClone(directory, env) {
     }
     if (config.get('core.sparsecheckout') === 'true') {
         throw notHere(directory, 'a sparse checkout', 'run `git sparse-checkout disable`: gates need the whole tree');
+    }
+    if ([...config].some(([key, value]) => PROMISED.test(key) && value !== 'false')) {
+        throw notHere(directory, 'a partial clone', 'leave `filter` out of actions/checkout (here: `git fetch --refetch`, then `git config --unset` remote.<name>.promisor and remote.<name>.partialclonefilter): Ralph fetches nothing file by file');
     }
     return {
         workTree,
@@ -383,6 +394,7 @@ class Git {
     onClone(args, options = {}) {
         const env = {
             ...this.#plain,
+            ...NO_FETCH,
             GIT_DIR: this.clone.gitDir,
             GIT_CONFIG_NOSYSTEM: '1',
             GIT_CONFIG_GLOBAL: '/dev/null',
@@ -407,14 +419,14 @@ class Git {
         this.#sealedAt = Date.now();
     }
     /** Where somebody wrote our index since then, it is made `tree` anew; every file is then read again. */
-    async openIndex(tree) {
+    async openIndex(tree, holdSame) {
         if (this.#sealed !== undefined && (await this.#indexDigest()) === this.#sealed)
             return;
         await this.unlock();
         await (0,promises_.rm)((0,external_node_path_.join)(this.own, 'index'), { force: true, recursive: true });
         await this.run(['read-tree', tree]);
         const [wanted, made] = [await this.line(['rev-parse', `${tree}^{tree}`]), await this.treeOfIndex()];
-        if (wanted !== made)
+        if (!(await holdSame(wanted, made)))
             throw new Error(`the clone is damaged: ${wanted} holds other files`);
         // Before any agent ran: from then on, whatever was written to since is read.
         if (this.#sealed === undefined)
@@ -5395,6 +5407,8 @@ async function putRefsBack(git, snapshot) {
 /** Moves the clone's branch to a commit, HEAD onto that branch, and the clone's index to ours: a clean checkout. */
 async function moveClone(git, snapshot, branch, commit, mirrors) {
     const { gitDir } = git.clone;
+    // `prepare` may have run since: git would go wherever it wrote.
+    await putBack(git, snapshot);
     const ref = `refs/heads/${branch}`;
     const wanted = [[ref, commit], ...mirrors];
     const lines = wanted
@@ -7987,6 +8001,13 @@ async function changesBetween(objects, from, to) {
     found.sort((a, b) => a.name.compare(b.name));
     return found.map(({ change }) => change);
 }
+/**
+ * Whether two trees hold the same files. Their ids may differ all the same: git reads modes that old versions and
+ * importers wrote, and writes its own.
+ */
+async function holdSame(objects, one, other) {
+    return one === other || (await changesBetween(objects, one, other)).length === 0;
+}
 function namesOf(left, right) {
     return new Set([...(left?.keys() ?? []), ...(right?.keys() ?? [])]);
 }
@@ -8073,6 +8094,19 @@ async function leftovers(git) {
 async function ignoredPaths(git) {
     const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory'];
     return (await git.run(args)).stdout.split('\0').filter((path) => path !== '');
+}
+/** Removes what is ignored but for `before`, which `ignoredPaths` gave. */
+async function removeIgnored(git, before) {
+    const holds = (folder, path) => folder.endsWith('/') && path.startsWith(folder);
+    for (const path of await ignoredPaths(git)) {
+        if (before.some((one) => one === path || holds(one, path) || holds(path, one)))
+            continue;
+        const there = await insideTree(git.clone.workTree, path);
+        if (there === null)
+            continue;
+        await openUp(there);
+        await (0,promises_.rm)(there, { recursive: true, force: true });
+    }
 }
 /**
  * Files and folders that are ignored now and were not by the rules of `green`, without what tools write: gates see
@@ -8184,9 +8218,10 @@ function createRepository(git, objects, options) {
     let nestedBefore = null;
     /** Ignored files and folders that were there before anything ran; null where the tree is not ours to clean. */
     let ignoredBefore = null;
+    const sameFiles = (one, other) => holdSame(objects, one, other);
     /** Works on our index as we left it; `tree` is what it holds where that is not known. */
     async function onIndex(tree, act) {
-        await git.openIndex(indexTree ?? tree);
+        await git.openIndex(indexTree ?? tree, sameFiles);
         try {
             return await act();
         }
@@ -8353,7 +8388,7 @@ function createRepository(git, objects, options) {
     /** The same, for gates: git checks out whatever stands in the place of a tree. */
     async function toTreeChecked(tree) {
         await toTree(tree);
-        if ((await git.treeOfIndex()) !== tree)
+        if (!(await sameFiles(tree, await git.treeOfIndex())))
             throw new Error(`the clone is damaged: a checkout of ${tree} gives other files`);
     }
     /** With an entry that says submodule, its files would be in no diff, and git would look for a repository there. */
@@ -8486,18 +8521,6 @@ function createRepository(git, objects, options) {
         await toTree(merged.tree);
         return { conflict: null };
     }
-    async function removeIgnored(before) {
-        const holds = (folder, path) => folder.endsWith('/') && path.startsWith(folder);
-        for (const path of await ignoredPaths(git)) {
-            if (before.some((one) => one === path || holds(one, path) || holds(path, one)))
-                continue;
-            const there = await insideTree(top, path);
-            if (there === null)
-                continue;
-            await openUp(there);
-            await (0,promises_.rm)(there, { recursive: true, force: true });
-        }
-    }
     /** In a job's checkout: the repositories of earlier steps stay; the other files that nobody committed go, and are named. */
     async function spareRepositories(strays) {
         const { repositories, others } = await leftovers(git);
@@ -8528,7 +8551,7 @@ function createRepository(git, objects, options) {
         ]);
     }
     async function inspect(state, attempt) {
-        const inside = await options.submodules.changed();
+        const { changed: inside, removed } = await options.submodules.changed();
         inside.push(...(await removeStrays(git, options.submodules.paths)));
         if (inside.length > 0)
             return { kind: 'refused', failure: submoduleFailure(inside.map(options.redact)) };
@@ -8568,7 +8591,8 @@ function createRepository(git, objects, options) {
         if (foreign.length > 0)
             await toTreeChecked(tree);
         await asStored(tree, theirs);
-        return { kind: 'candidate', commit, empty: theirs.length === 0, remarks: seen.remarks };
+        const remarks = [...seen.remarks, ...removedRemark(removed.map(options.redact))];
+        return { kind: 'candidate', commit, empty: theirs.length === 0, remarks };
     }
     async function keep(state) {
         await options.submodules.reset();
@@ -8596,12 +8620,15 @@ function createRepository(git, objects, options) {
                 await checkOut(commit, null);
                 // Whoever has changed what git calls clean: every file is read, for this is what a feature is judged by.
                 await straighten({ bytes: null, at: 0 }, [], commit.length / 2);
-                if (ignoredBefore !== null)
-                    await removeIgnored(ignoredBefore);
+                if (ignoredBefore === null)
+                    return;
+                await removeIgnored(git, ignoredBefore);
+                await options.submodules.removeIgnored();
             });
         },
         rememberIgnored: async () => {
             ignoredBefore = await ignoredPaths(git);
+            await options.submodules.rememberIgnored();
         },
         async inspect(state, attempt) {
             await putBack(git, options.snapshot);
@@ -8786,6 +8813,13 @@ function createRepository(git, objects, options) {
 function submoduleFailure(files) {
     const detail = `A submodule is another repository: what is changed there cannot be committed here.\n${files.slice(0, 50).join('\n')}`;
     return { kind: 'guard', summary: `files of a submodule were changed (${files.length})`, detail };
+}
+/** What a build leaves there is no fault of the story, and no part of it either. */
+function removedRemark(files) {
+    if (files.length === 0)
+        return [];
+    const more = files.length > 1 ? ` and ${files.length - 1} more` : '';
+    return [`new files in a submodule are no part of a commit here and were removed: ${files[0]}${more}`];
 }
 function nestedFailure(paths) {
     const detail = `No commit can hold what is in a folder named \`.git\`, so nothing may depend on it; it was removed:\n${listed(paths)}`;
@@ -9143,7 +9177,62 @@ function pause(tries) {
 }
 
 ;// CONCATENATED MODULE: ./lib/git/submodules.js
+var submodules_addDisposableResource = (undefined && undefined.__addDisposableResource) || function (env, value, async) {
+    if (value !== null && value !== void 0) {
+        if (typeof value !== "object" && typeof value !== "function") throw new TypeError("Object expected.");
+        var dispose, inner;
+        if (async) {
+            if (!Symbol.asyncDispose) throw new TypeError("Symbol.asyncDispose is not defined.");
+            dispose = value[Symbol.asyncDispose];
+        }
+        if (dispose === void 0) {
+            if (!Symbol.dispose) throw new TypeError("Symbol.dispose is not defined.");
+            dispose = value[Symbol.dispose];
+            if (async) inner = dispose;
+        }
+        if (typeof dispose !== "function") throw new TypeError("Object not disposable.");
+        if (inner) dispose = function() { try { inner.call(this); } catch (e) { return Promise.reject(e); } };
+        env.stack.push({ value: value, dispose: dispose, async: async });
+    }
+    else if (async) {
+        env.stack.push({ async: true });
+    }
+    return value;
+};
+var submodules_disposeResources = (undefined && undefined.__disposeResources) || (function (SuppressedError) {
+    return function (env) {
+        function fail(e) {
+            env.error = env.hasError ? new SuppressedError(e, env.error, "An error was suppressed during disposal.") : e;
+            env.hasError = true;
+        }
+        var r, s = 0;
+        function next() {
+            while (r = env.stack.pop()) {
+                try {
+                    if (!r.async && s === 1) return s = 0, env.stack.push(r), Promise.resolve().then(next);
+                    if (r.dispose) {
+                        var result = r.dispose.call(r.value);
+                        if (r.async) return s |= 2, Promise.resolve(result).then(next, function(e) { fail(e); return next(); });
+                    }
+                    else s |= 1;
+                }
+                catch (e) {
+                    fail(e);
+                }
+            }
+            if (s === 1) return env.hasError ? Promise.reject(env.error) : Promise.resolve();
+            if (env.hasError) throw env.error;
+        }
+        return next();
+    };
+})(typeof SuppressedError === "function" ? SuppressedError : function (error, suppressed, message) {
+    var e = new Error(message);
+    return e.name = "SuppressedError", e.error = error, e.suppressed = suppressed, e;
+});
 // Submodules that are checked out: their files are seen by gates and by no diff of ours, so they must stay as they are.
+
+
+
 
 
 
@@ -9154,45 +9243,60 @@ function pause(tries) {
 const NO_SUBMODULES = {
     paths: new Set(),
     foreign: [],
-    changed: async () => [],
+    changed: async () => ({ changed: [], removed: [] }),
     reset: async () => { },
+    rememberIgnored: async () => { },
+    removeIgnored: async () => { },
 };
 /** Looks for those that are there, and in them, before any agent ran. Nothing is asked of git where there are none. */
 async function findSubmodules(git, head, env) {
     const top = git.clone.workTree;
     const foreign = [];
     const { all, paths } = await collect(git, head, { above: '', top: git.clone, env, foreign });
+    const ignored = new Map();
     return {
         paths,
         foreign,
         async changed() {
-            const found = [];
+            const changed = [];
+            const removed = [];
             for (const one of all) {
                 const place = await insideTree(top, one.path);
                 if (place === null || !(await isFolder(place))) {
-                    found.push(`${one.path}: it was removed`);
+                    changed.push(`${one.path}: it was removed`);
                     continue;
                 }
                 await putLink(one);
                 await putBack(one.git, one.snapshot);
-                for (const file of await differences(one))
-                    found.push(`${one.path}: ${file}`);
+                const found = await differences(one);
+                for (const file of found.changed)
+                    changed.push(`${one.path}: ${file}`);
+                for (const file of found.added)
+                    removed.push(`${one.path}: ${file}`);
+                if (found.changed.length === 0 && found.added.length > 0)
+                    await checkOutAnew(one);
             }
-            return found;
+            return { changed, removed };
         },
         async reset() {
             for (const one of all) {
-                const { git: inside, snapshot, commit } = one;
+                const { git: inside, snapshot } = one;
                 await files_clearWay(top, (0,external_node_path_.join)(inside.clone.workTree, '.git'));
                 await putLink(one);
                 await putBack(inside, snapshot);
-                if ((await differences(one)).length > 0) {
-                    await inside.run(['read-tree', '--reset', '-u', commit]);
-                    await inside.run(['clean', '-ffdq', '--', '.']);
-                    await inside.sealIndex();
-                }
+                const { changed, added } = await differences(one);
+                if (changed.length + added.length > 0)
+                    await checkOutAnew(one);
                 await shareIndex(inside);
             }
+        },
+        async rememberIgnored() {
+            for (const one of all)
+                ignored.set(one, await ignoredPaths(one.git));
+        },
+        async removeIgnored() {
+            for (const [one, before] of ignored)
+                await removeIgnored(one.git, before);
         },
     };
 }
@@ -9241,14 +9345,33 @@ async function isOurs(link, place, { gitDir, commonDir }) {
     const homes = [gitDir, commonDir].map((folder) => (0,promises_.realpath)((0,external_node_path_.join)(folder, 'modules')).catch(() => null));
     return (await Promise.all(homes)).some((home) => home !== null && found.startsWith(home + external_node_path_.sep));
 }
-async function differences({ git, commit, inner }) {
+async function checkOutAnew({ git, commit }) {
+    await git.run(['read-tree', '--reset', '-u', commit]);
+    await git.run(['clean', '-ffdq', '--', '.']);
+    await git.sealIndex();
+}
+async function differences({ git, commit, inner, }) {
     await git.unlock();
-    await git.openIndex(commit);
+    await git.openIndex(commit, async (one, other) => {
+        const env_1 = { stack: [], error: void 0, hasError: false };
+        try {
+            const objects = submodules_addDisposableResource(env_1, new CatFile(git), false);
+            return await holdSame(objects, one, other);
+        }
+        catch (e_1) {
+            env_1.error = e_1;
+            env_1.hasError = true;
+        }
+        finally {
+            submodules_disposeResources(env_1);
+        }
+    });
     const strays = await removeStrays(git, inner);
     await git.run(['add', '-A', '--', '.']);
     await git.sealIndex();
-    const names = await git.run(['diff-index', '--cached', '--name-only', '-z', '--no-renames', commit, '--']);
-    return [...strays, ...names.stdout.split('\0').filter(Boolean)];
+    const args = ['diff-index', '--cached', '--name-only', '-z', '--no-renames'];
+    const names = async (filter) => (await git.run([...args, `--diff-filter=${filter}`, commit, '--'])).stdout.split('\0').filter(Boolean);
+    return { changed: [...strays, ...(await names('a'))], added: await names('A') };
 }
 async function putLink({ git, link }) {
     const file = (0,external_node_path_.join)(git.clone.workTree, '.git');

@@ -326,10 +326,10 @@ async function join(state, theirs, ports) {
 }
 async function verify(state, limits, ports, now) {
     const { repository, gates, agent, signal } = ports;
-    if (state.job.begun + state.verification.sessions === 0)
+    if (state.job.begun + state.job.joins + state.verification.sessions === 0)
         await repository.checkOut(state.green, null);
     else {
-        // What a session or a test of its left where no diff shows it must not make the whole green.
+        // What a session, or tests of its code, left where no diff shows it must not make the whole green.
         await repository.renew(state.green);
         await gates.renew();
     }

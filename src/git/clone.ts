@@ -98,6 +98,8 @@ export async function moveClone(
   mirrors: readonly [string, string][],
 ) {
   const { gitDir } = git.clone
+  // `prepare` may have run since: git would go wherever it wrote.
+  await putBack(git, snapshot)
   const ref = `refs/heads/${branch}`
   const wanted: [string, string][] = [[ref, commit], ...mirrors]
   const lines = wanted

@@ -87,13 +87,23 @@ function plainEnv(env: Readonly<Record<string, string | undefined>>): Record<str
   return kept
 }
 
+/** For git on the clone's own configuration: a promisor that somebody wrote there would be run for a missing object. */
+const NO_FETCH = { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' }
+
+/** Settings of a clone that lacks objects. */
+const PROMISED = /^(?:extensions\.partialclone|remote\..+\.promisor)$/s
+
 /** Reads what the clone is. Throws UserError where it is no repository that Ralph can work in. */
 export async function openClone(
   directory: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Clone> {
   const run = (args: string[], accept: number[] = []) =>
-    execute(['-c', 'safe.directory=*', ...args], { cwd: directory, env: plainEnv(env), accept })
+    execute(['-c', 'safe.directory=*', ...args], {
+      cwd: directory,
+      env: { ...plainEnv(env), ...NO_FETCH },
+      accept,
+    })
   const found = await run(
     ['rev-parse', '--is-bare-repository', '--absolute-git-dir', '--git-common-dir', '--show-toplevel'],
     [128],
@@ -117,6 +127,13 @@ export async function openClone(
       directory,
       'a sparse checkout',
       'run `git sparse-checkout disable`: gates need the whole tree',
+    )
+  }
+  if ([...config].some(([key, value]) => PROMISED.test(key) && value !== 'false')) {
+    throw notHere(
+      directory,
+      'a partial clone',
+      'leave `filter` out of actions/checkout (here: `git fetch --refetch`, then `git config --unset` remote.<name>.promisor and remote.<name>.partialclonefilter): Ralph fetches nothing file by file',
     )
   }
   return {
@@ -285,6 +302,7 @@ export class Git {
   onClone(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
     const env = {
       ...this.#plain,
+      ...NO_FETCH,
       GIT_DIR: this.clone.gitDir,
       GIT_CONFIG_NOSYSTEM: '1',
       GIT_CONFIG_GLOBAL: '/dev/null',
@@ -312,13 +330,13 @@ export class Git {
   }
 
   /** Where somebody wrote our index since then, it is made `tree` anew; every file is then read again. */
-  async openIndex(tree: string): Promise<void> {
+  async openIndex(tree: string, holdSame: (one: string, other: string) => Promise<boolean>): Promise<void> {
     if (this.#sealed !== undefined && (await this.#indexDigest()) === this.#sealed) return
     await this.unlock()
     await rm(join(this.own, 'index'), { force: true, recursive: true })
     await this.run(['read-tree', tree])
     const [wanted, made] = [await this.line(['rev-parse', `${tree}^{tree}`]), await this.treeOfIndex()]
-    if (wanted !== made) throw new Error(`the clone is damaged: ${wanted} holds other files`)
+    if (!(await holdSame(wanted, made))) throw new Error(`the clone is damaged: ${wanted} holds other files`)
     // Before any agent ran: from then on, whatever was written to since is read.
     if (this.#sealed === undefined) await this.run(['update-index', '-q', '--refresh'], { accept: [1] })
   }

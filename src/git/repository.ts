@@ -16,8 +16,16 @@ import { bentFiles, type OldIndex } from './index-file.ts'
 import { type Change, parseRaw } from './raw-diff.ts'
 import { findStrays, removeStrays } from './strays.ts'
 import type { Submodules } from './submodules.ts'
-import { changesBetween } from './tree-walk.ts'
-import { attributesIn, ignoredPaths, leftovers, nestedGits, newlyIgnored, storedOtherwise } from './unseen.ts'
+import { changesBetween, holdSame } from './tree-walk.ts'
+import {
+  attributesIn,
+  ignoredPaths,
+  leftovers,
+  nestedGits,
+  newlyIgnored,
+  removeIgnored,
+  storedOtherwise,
+} from './unseen.ts'
 
 export type Identity = { name: string; email: string }
 
@@ -89,9 +97,11 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   /** Ignored files and folders that were there before anything ran; null where the tree is not ours to clean. */
   let ignoredBefore: readonly string[] | null = null
 
+  const sameFiles = (one: string, other: string) => holdSame(objects, one, other)
+
   /** Works on our index as we left it; `tree` is what it holds where that is not known. */
   async function onIndex<T>(tree: string, act: () => Promise<T>): Promise<T> {
-    await git.openIndex(indexTree ?? tree)
+    await git.openIndex(indexTree ?? tree, sameFiles)
     try {
       return await act()
     } finally {
@@ -257,7 +267,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   /** The same, for gates: git checks out whatever stands in the place of a tree. */
   async function toTreeChecked(tree: string): Promise<void> {
     await toTree(tree)
-    if ((await git.treeOfIndex()) !== tree)
+    if (!(await sameFiles(tree, await git.treeOfIndex())))
       throw new Error(`the clone is damaged: a checkout of ${tree} gives other files`)
   }
 
@@ -409,17 +419,6 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     return { conflict: null }
   }
 
-  async function removeIgnored(before: readonly string[]): Promise<void> {
-    const holds = (folder: string, path: string) => folder.endsWith('/') && path.startsWith(folder)
-    for (const path of await ignoredPaths(git)) {
-      if (before.some((one) => one === path || holds(one, path) || holds(path, one))) continue
-      const there = await insideTree(top, path)
-      if (there === null) continue
-      await openUp(there)
-      await rm(there, { recursive: true, force: true })
-    }
-  }
-
   /** In a job's checkout: the repositories of earlier steps stay; the other files that nobody committed go, and are named. */
   async function spareRepositories(strays: readonly string[]): Promise<string[]> {
     const { repositories, others } = await leftovers(git)
@@ -451,7 +450,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   }
 
   async function inspect(state: State, attempt: Attempt): Promise<Inspection> {
-    const inside = await options.submodules.changed()
+    const { changed: inside, removed } = await options.submodules.changed()
     inside.push(...(await removeStrays(git, options.submodules.paths)))
     if (inside.length > 0) return { kind: 'refused', failure: submoduleFailure(inside.map(options.redact)) }
     const files = ownFiles(state)
@@ -492,7 +491,8 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     // The gates must run on the candidate's bytes: what was reset in the index is put back in the work tree too.
     if (foreign.length > 0) await toTreeChecked(tree)
     await asStored(tree, theirs)
-    return { kind: 'candidate', commit, empty: theirs.length === 0, remarks: seen.remarks }
+    const remarks = [...seen.remarks, ...removedRemark(removed.map(options.redact))]
+    return { kind: 'candidate', commit, empty: theirs.length === 0, remarks }
   }
 
   async function keep(state: State): Promise<Kept | null> {
@@ -522,12 +522,15 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
         await checkOut(commit, null)
         // Whoever has changed what git calls clean: every file is read, for this is what a feature is judged by.
         await straighten({ bytes: null, at: 0 }, [], commit.length / 2)
-        if (ignoredBefore !== null) await removeIgnored(ignoredBefore)
+        if (ignoredBefore === null) return
+        await removeIgnored(git, ignoredBefore)
+        await options.submodules.removeIgnored()
       })
     },
 
     rememberIgnored: async () => {
       ignoredBefore = await ignoredPaths(git)
+      await options.submodules.rememberIgnored()
     },
 
     async inspect(state, attempt) {
@@ -740,6 +743,13 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 function submoduleFailure(files: readonly string[]): Failure {
   const detail = `A submodule is another repository: what is changed there cannot be committed here.\n${files.slice(0, 50).join('\n')}`
   return { kind: 'guard', summary: `files of a submodule were changed (${files.length})`, detail }
+}
+
+/** What a build leaves there is no fault of the story, and no part of it either. */
+function removedRemark(files: readonly string[]): string[] {
+  if (files.length === 0) return []
+  const more = files.length > 1 ? ` and ${files.length - 1} more` : ''
+  return [`new files in a submodule are no part of a commit here and were removed: ${files[0]}${more}`]
 }
 
 function nestedFailure(paths: readonly string[]): Failure {

@@ -2,9 +2,12 @@
 import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
 import { clearWay, insideTree, isFolder, readRegular, replaceFile } from '../system/files.ts'
+import { CatFile } from './cat-file.ts'
 import { putBack, type Snapshot, shareIndex, takeSnapshot } from './clone.ts'
 import { type Clone, Git, openClone } from './git.ts'
 import { removeStrays } from './strays.ts'
+import { holdSame } from './tree-walk.ts'
+import { ignoredPaths, removeIgnored } from './unseen.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 /** `link`: its `.git`, a file which names the directory. `inner`: those right below it that are checked out, too. */
@@ -22,18 +25,26 @@ export type Submodules = {
   paths: ReadonlySet<string>
   /** What stood in the place of a submodule when the job began, and is not of our clone: nothing of it is run. */
   foreign: readonly string[]
-  /** Files that differ from what was checked out when the job began, as `lib/vendor: a.txt`. Puts their clones back first. */
-  changed(): Promise<string[]>
+  /**
+   * Files that differ from what was checked out when the job began, as `lib/vendor: a.txt`, and new ones, which were
+   * `removed`: builds leave them. Puts their clones back first.
+   */
+  changed(): Promise<{ changed: string[]; removed: string[] }>
   /** Makes them what they were. */
   reset(): Promise<void>
+  /** Of what is ignored in them, `removeIgnored` leaves what was there now. */
+  rememberIgnored(): Promise<void>
+  removeIgnored(): Promise<void>
 }
 
 /** Where nobody looks at files: no submodule is asked for, and nothing is run in one. */
 export const NO_SUBMODULES: Submodules = {
   paths: new Set(),
   foreign: [],
-  changed: async () => [],
+  changed: async () => ({ changed: [], removed: [] }),
   reset: async () => {},
+  rememberIgnored: async () => {},
+  removeIgnored: async () => {},
 }
 
 /** Looks for those that are there, and in them, before any agent ran. Nothing is asked of git where there are none. */
@@ -41,36 +52,44 @@ export async function findSubmodules(git: Git, head: string, env: Environment): 
   const top = git.clone.workTree
   const foreign: string[] = []
   const { all, paths } = await collect(git, head, { above: '', top: git.clone, env, foreign })
+  const ignored = new Map<Submodule, string[]>()
   return {
     paths,
     foreign,
     async changed() {
-      const found: string[] = []
+      const changed: string[] = []
+      const removed: string[] = []
       for (const one of all) {
         const place = await insideTree(top, one.path)
         if (place === null || !(await isFolder(place))) {
-          found.push(`${one.path}: it was removed`)
+          changed.push(`${one.path}: it was removed`)
           continue
         }
         await putLink(one)
         await putBack(one.git, one.snapshot)
-        for (const file of await differences(one)) found.push(`${one.path}: ${file}`)
+        const found = await differences(one)
+        for (const file of found.changed) changed.push(`${one.path}: ${file}`)
+        for (const file of found.added) removed.push(`${one.path}: ${file}`)
+        if (found.changed.length === 0 && found.added.length > 0) await checkOutAnew(one)
       }
-      return found
+      return { changed, removed }
     },
     async reset() {
       for (const one of all) {
-        const { git: inside, snapshot, commit } = one
+        const { git: inside, snapshot } = one
         await clearWay(top, join(inside.clone.workTree, '.git'))
         await putLink(one)
         await putBack(inside, snapshot)
-        if ((await differences(one)).length > 0) {
-          await inside.run(['read-tree', '--reset', '-u', commit])
-          await inside.run(['clean', '-ffdq', '--', '.'])
-          await inside.sealIndex()
-        }
+        const { changed, added } = await differences(one)
+        if (changed.length + added.length > 0) await checkOutAnew(one)
         await shareIndex(inside)
       }
+    },
+    async rememberIgnored() {
+      for (const one of all) ignored.set(one, await ignoredPaths(one.git))
+    },
+    async removeIgnored() {
+      for (const [one, before] of ignored) await removeIgnored(one.git, before)
     },
   }
 }
@@ -119,14 +138,29 @@ async function isOurs(link: Buffer, place: string, { gitDir, commonDir }: Clone)
   return (await Promise.all(homes)).some((home) => home !== null && found.startsWith(home + sep))
 }
 
-async function differences({ git, commit, inner }: Submodule): Promise<string[]> {
+async function checkOutAnew({ git, commit }: Submodule): Promise<void> {
+  await git.run(['read-tree', '--reset', '-u', commit])
+  await git.run(['clean', '-ffdq', '--', '.'])
+  await git.sealIndex()
+}
+
+async function differences({
+  git,
+  commit,
+  inner,
+}: Submodule): Promise<{ changed: string[]; added: string[] }> {
   await git.unlock()
-  await git.openIndex(commit)
+  await git.openIndex(commit, async (one, other) => {
+    using objects = new CatFile(git)
+    return await holdSame(objects, one, other)
+  })
   const strays = await removeStrays(git, inner)
   await git.run(['add', '-A', '--', '.'])
   await git.sealIndex()
-  const names = await git.run(['diff-index', '--cached', '--name-only', '-z', '--no-renames', commit, '--'])
-  return [...strays, ...names.stdout.split('\0').filter(Boolean)]
+  const args = ['diff-index', '--cached', '--name-only', '-z', '--no-renames']
+  const names = async (filter: string) =>
+    (await git.run([...args, `--diff-filter=${filter}`, commit, '--'])).stdout.split('\0').filter(Boolean)
+  return { changed: [...strays, ...(await names('a'))], added: await names('A') }
 }
 
 async function putLink({ git, link }: Submodule): Promise<void> {

@@ -37,6 +37,14 @@ export async function changesBetween(objects: CatFile, from: string, to: string)
   return found.map(({ change }) => change)
 }
 
+/**
+ * Whether two trees hold the same files. Their ids may differ all the same: git reads modes that old versions and
+ * importers wrote, and writes its own.
+ */
+export async function holdSame(objects: CatFile, one: string, other: string): Promise<boolean> {
+  return one === other || (await changesBetween(objects, one, other)).length === 0
+}
+
 function namesOf(left: Tree | undefined, right: Tree | undefined): Set<string> {
   return new Set([...(left?.keys() ?? []), ...(right?.keys() ?? [])])
 }

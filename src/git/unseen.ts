@@ -2,7 +2,7 @@
 import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { insideTree } from '../system/files.ts'
+import { insideTree, openUp } from '../system/files.ts'
 import { blobId, type CatFile } from './cat-file.ts'
 import type { Git } from './git.ts'
 import type { Change } from './raw-diff.ts'
@@ -64,6 +64,18 @@ export async function leftovers(git: Git): Promise<{ repositories: string[]; oth
 export async function ignoredPaths(git: Git): Promise<string[]> {
   const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory']
   return (await git.run(args)).stdout.split('\0').filter((path) => path !== '')
+}
+
+/** Removes what is ignored but for `before`, which `ignoredPaths` gave. */
+export async function removeIgnored(git: Git, before: readonly string[]): Promise<void> {
+  const holds = (folder: string, path: string) => folder.endsWith('/') && path.startsWith(folder)
+  for (const path of await ignoredPaths(git)) {
+    if (before.some((one) => one === path || holds(one, path) || holds(path, one))) continue
+    const there = await insideTree(git.clone.workTree, path)
+    if (there === null) continue
+    await openUp(there)
+    await rm(there, { recursive: true, force: true })
+  }
 }
 
 /**

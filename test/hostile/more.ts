@@ -598,6 +598,15 @@ const forged = grouped('Changes hidden from git', 'objects are read with their h
         : 'the test is empty',
   },
   {
+    id: 'forge.gone',
+    title: 'an object is taken away: a test looks as if it were new',
+    stops: 'what a tree names and is not there is damage',
+    judge: async (seen) =>
+      (await seen.committed('test/forged.test.mjs'))?.includes('equal') === true
+        ? survives(seen)
+        : 'the test is empty',
+  },
+  {
     id: 'forge.tree',
     title: 'the same with a tree: a protected file looks as if it had not changed',
     stops: 'git reads trees with their hash',

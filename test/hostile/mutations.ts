@@ -186,8 +186,21 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'survivors are not ended',
     stories: 'LEAVE,COUNT',
     file: 'src/system/survivors.ts',
-    from: '    for (const pid of marked) {\n      found.add(pid)',
-    to: '    for (const pid of [] as number[]) {\n      found.add(pid)',
+    from: '      if (at === 0 || (at > 0 && environment?.[at - 1] === 0)) {',
+    to: '      if (at === -2) {',
+  },
+  {
+    name: 'a missing object was never there',
+    batch: 2,
+    stories: 'FIRST,FORGEGONE',
+    file: 'src/git/cat-file.ts',
+    from: '    return there(object, found).content\n',
+    to: '    return object?.content ?? null\n',
+    also: [
+      'src/git/cat-file.ts',
+      "    return name.endsWith('^{tree}') ? info : there(info, found)\n",
+      '    return info\n',
+    ],
   },
   {
     name: 'texts are not redacted',

@@ -146,6 +146,7 @@ function batches(): Batch[] {
           agent: {
             FIRST: ['forge.prepare'],
             FORGE: ['forge.blob'],
+            FORGEGONE: ['forge.gone'],
             FORGETREE: ['forge.tree'],
             KILL: ['kill.action'],
             STOP: ['kill.stop'],
@@ -153,7 +154,7 @@ function batches(): Batch[] {
             BROKEN: ['files.broken'],
             STRIKE: ['files.strike'],
           },
-          once: ['FORGE', 'FORGETREE', 'KILL', 'STOP', 'TERMINATE', 'STRIKE'],
+          once: ['FORGE', 'FORGEGONE', 'FORGETREE', 'KILL', 'STOP', 'TERMINATE', 'STRIKE'],
         },
         later: 'env >> "$EVIDENCE/struck-env"',
         runner: { times: { interrupt: 300, terminate: 300 } },
@@ -176,7 +177,7 @@ function batches(): Batch[] {
 
 /** A job is started again until none is struck down any more; one that was stopped for ever is cancelled. */
 async function struck(site: Site, notes: () => Promise<readonly Note[]>): Promise<Run> {
-  for (let jobs = 0; jobs < 8; jobs += 1) {
+  for (let jobs = 0; jobs < 10; jobs += 1) {
     const run = await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
     let isOver = false
     const over = site.runner.settled().then(() => {

@@ -150,6 +150,14 @@ export const hiding = {
     forgeObject(top, clone(tools, ['rev-parse', `HEAD:${path}`]), 'blob', Buffer.from('\n'))
     tools.write(join(top, path), '// nothing to see\n')
   },
+  /** The blob of a test at the green commit is taken away: then there is nothing to compare with. */
+  'forge.gone'(tools) {
+    const { top } = tools
+    const path = 'test/forged.test.mjs'
+    const oid = clone(tools, ['rev-parse', `HEAD:${path}`])
+    rmSync(join(top, '.git', 'objects', oid.slice(0, 2), oid.slice(2)))
+    tools.write(join(top, path), '// nothing to see\n')
+  },
   /** The tree of the green commit is replaced by one in which a protected file has always been what it is now. */
   'forge.replace'(tools) {
     const { top, write } = tools

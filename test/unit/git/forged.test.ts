@@ -136,6 +136,17 @@ test('a file is found through trees that are what their names say', async () => 
     assert.equal(await at.objects.info(`${at.state.green}:${none}`), null)
 })
 
+test('an object that was taken out of the clone is damage, not a file that has never been', async () => {
+  for (const path of ['tests/t.sh', 'docs/d.txt']) {
+    await using at = await place()
+    at.shell(
+      `oid=$(git rev-parse HEAD:${path}); rm -f .git/objects/\${oid:0:2}/\${oid:2}; echo weaker >${path}; echo more >src/a.js`,
+    )
+    await assert.rejects(at.inspect(), /the clone is damaged: there is no object [0-9a-f]{40}/)
+    await assert.rejects(at.objects.text(`${at.state.green}:${path}`), /the clone is damaged/)
+  }
+})
+
 const OIDS = ['1', '2'].map((digit) => digit.repeat(40))
 /** Names whose order in a tree is not that of files, and one that is no UTF-8. */
 const NAMES = ['a', 'a-b', 'a.txt', 'a0', 'b', 'ü', '\xff', '-rf', 'c d']

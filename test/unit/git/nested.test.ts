@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { CatFile } from '../../../src/git/cat-file.ts'
-import { takeSnapshot } from '../../../src/git/clone.ts'
+import { moveClone, takeSnapshot } from '../../../src/git/clone.ts'
 import { Git, openClone } from '../../../src/git/git.ts'
 import { createRepository } from '../../../src/git/repository.ts'
 import { findSubmodules } from '../../../src/git/submodules.ts'
@@ -59,10 +59,11 @@ async function place({ base = '', late = '', whole = true, start = true }: Odd =
   const git = await Git.open(clone, env)
   const objects = new CatFile(git)
   const redactor = createRedactor([])
+  const snapshot = await takeSnapshot(git, whole)
   const repository = createRepository(git, objects, {
     submodules: await findSubmodules(git, clone.head ?? '', env),
     identity: { name: 'a', email: 'a@b' },
-    snapshot: await takeSnapshot(git, whole),
+    snapshot,
     warn: (message) => warnings.push(message),
     isRalphs,
     redact: redactor.redact,
@@ -92,6 +93,9 @@ async function place({ base = '', late = '', whole = true, start = true }: Odd =
     shell,
     state,
     warnings,
+    git,
+    attempt,
+    snapshot,
     repository,
     ran: () => existsSync(join(folder, 'ran')),
     has: (path: string) => existsSync(join(top, path)),
@@ -144,6 +148,33 @@ test('a repository in the place of a submodule that is not checked out is remove
   }
 })
 
+test('in a submodule, what a build leaves goes and is told, what was changed is refused', async () => {
+  await using at = await place({ base: LIBRARY })
+  at.shell('echo o >lib/vendor/foo.o; mkdir lib/vendor/out; echo o >lib/vendor/out/x; echo new >src/a.js')
+  const seen = await at.repository.inspect(at.state, at.attempt)
+  assert.ok(seen.kind === 'candidate')
+  assert.deepEqual(seen.remarks, [
+    'new files in a submodule are no part of a commit here and were removed: lib/vendor: foo.o and 1 more',
+  ])
+  assert.ok(!at.has('lib/vendor/foo.o') && !at.has('lib/vendor/out') && at.has('lib/vendor/a.txt'))
+  at.shell('echo o >lib/vendor/foo.o; echo b >lib/vendor/a.txt')
+  const refused = (await at.inspect()) ?? ''
+  assert.match(refused, /files of a submodule were changed \(1\)\n.*\nlib\/vendor: a\.txt$/s)
+})
+
+test('before the final verification, what a submodule ignores and came since the job began is gone', async () => {
+  const late =
+    'echo build/ >.git/modules/lib/vendor/info/exclude; mkdir lib/vendor/build; echo x >lib/vendor/build/before'
+  await using at = await place({ base: LIBRARY, late })
+  await at.repository.rememberIgnored()
+  at.shell(
+    'mkdir -p lib/vendor/other/build; echo x >lib/vendor/other/build/x; echo build >lib/vendor/.gitignore',
+  )
+  at.shell('git -C lib/vendor config core.excludesFile x; echo x >lib/vendor/build/later')
+  await at.repository.renew(at.head)
+  assert.ok(at.has('lib/vendor/build/before') && !at.has('lib/vendor/other/build'))
+})
+
 test('no program of a repository inside a submodule is run', async () => {
   await using at = await place({ base: LIBRARY })
   assert.ok(at.has('lib/vendor/a.txt'))
@@ -157,6 +188,61 @@ test('no program of a repository inside a submodule is run', async () => {
   assert.ok(
     !at.ran() && !at.has('lib/vendor/x') && !at.has('lib/vendor/deep/x.sh') && at.has('lib/vendor/deep'),
   )
+})
+
+test('where `prepare` leads the clone to another configuration, the branch is moved without running it', async () => {
+  await using at = await place()
+  const made = await at.repository.adopt(at.head, [], 'mine')
+  at.shell(`mkdir ../evil; cp -r .git/refs .git/HEAD ../evil; mkdir ../evil/objects; echo ../../evil >.git/commondir
+    printf '[core]\\n\\trepositoryformatversion = 1\\n\\tbare = false\\n[extensions]\\n\\tpartialClone = o\\n[remote "o"]\\n\\turl = ext::%s\\n\\tpromisor = true\\n[protocol "ext"]\\n\\tallow = always\\n' "$fire" >../evil/config`)
+  // In that place git fetches what is missing by the program it names.
+  assert.throws(() => at.shell(`env -u GIT_ALLOW_PROTOCOL git cat-file -p ${made}`))
+  assert.ok(at.ran())
+  await rm(join(at.folder, 'ran'))
+  const reads = await at.git.onClone(['cat-file', '-p', made], { accept: [128] })
+  assert.equal(reads.code, 128)
+  await moveClone(at.git, at.snapshot, 'ralph/x', made, [])
+  assert.equal(at.shell('git rev-parse ralph/x').trim(), made)
+  assert.ok(!at.ran())
+})
+
+test('a partial clone is refused: Ralph could not tell what is missing from what was never there', async () => {
+  await using at = await place({ start: false })
+  const env = { PATH: process.env.PATH ?? '', HOME: at.folder, GIT_ALLOW_PROTOCOL: 'file' }
+  at.shell('git config uploadpack.allowFilter true; git clone -q --filter=blob:none "file://$PWD" ../partial')
+  const partial = join(at.folder, 'partial')
+  await assert.rejects(
+    openClone(partial, env),
+    /found a partial clone.*leave `filter` out of actions\/checkout/s,
+  )
+  at.shell(
+    'cd ../partial; git fetch -q --refetch; git config --unset remote.origin.promisor; git config --unset remote.origin.partialclonefilter',
+  )
+  assert.equal((await openClone(partial, env)).head, at.head)
+})
+
+test('trees that old versions and importers wrote are read as git reads them', async () => {
+  const raw = (mode: string, name: string, oid: string) =>
+    `printf '${mode} ${name}\\0'; printf %b "$(printf %s ${oid} | sed 's/../\\\\x&/g')"`
+  const [blob, folder, empty] = [
+    '$(git rev-parse HEAD:src/a.js)',
+    '$(git rev-parse HEAD:src)',
+    '$(git hash-object -t tree -w /dev/null)',
+  ]
+  for (const [first, second] of [
+    [raw('100664', 'a.js', blob), raw('40000', 'src', folder)],
+    [raw('100644', 'a.js', blob), raw('040000', 'src', folder)],
+    [raw('40000', 'none', empty), raw('40000', 'src', folder)],
+  ]) {
+    const late = `git reset -q --hard $( { ${first}; ${second}; } | git hash-object -t tree --literally -w --stdin | { read tree; git commit-tree -m odd $tree; } )`
+    await using at = await place({ late })
+    assert.equal(at.shell('git status --porcelain'), '')
+    at.shell('echo new >src/a.js')
+    assert.equal(await at.inspect(), null)
+    await at.repository.restore(at.head)
+    await at.repository.renew(at.head)
+    assert.equal(readFileSync(join(at.top, 'src/a.js'), 'utf8'), 'old\n')
+  }
 })
 
 test('in a folder of a submodule whose `.git` is not of our clone, nothing is asked of git at the start', async () => {
