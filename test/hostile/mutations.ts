@@ -190,19 +190,6 @@ export const MUTATIONS: readonly Mutation[] = [
     to: '      if (at === -2) {',
   },
   {
-    name: 'a missing object was never there',
-    batch: 2,
-    stories: 'FIRST,FORGEGONE',
-    file: 'src/git/cat-file.ts',
-    from: '    return there(object, found).content\n',
-    to: '    return object?.content ?? null\n',
-    also: [
-      'src/git/cat-file.ts',
-      "    return name.endsWith('^{tree}') ? info : there(info, found)\n",
-      '    return info\n',
-    ],
-  },
-  {
     name: 'texts are not redacted',
     stories: 'ECHO,ECHOGATE',
     file: 'src/system/redact.ts',
