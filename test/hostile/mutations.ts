@@ -234,8 +234,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'ignored files stay for the final verification',
     file: 'src/git/repository.ts',
-    from: 'if (ignoredBefore !== null) await removeIgnored(ignoredBefore)',
-    to: '',
+    from: 'await removeIgnored(git, ignoredBefore)',
+    to: 'await git.unlock()',
     batch: 3,
   },
   {
