@@ -8814,12 +8814,12 @@ function submoduleFailure(files) {
     const detail = `A submodule is another repository: what is changed there cannot be committed here.\n${files.slice(0, 50).join('\n')}`;
     return { kind: 'guard', summary: `files of a submodule were changed (${files.length})`, detail };
 }
-/** What a build leaves there is no fault of the story, and no part of it either. */
+/** It is no fault of the story, and no part of it either. */
 function removedRemark(files) {
     if (files.length === 0)
         return [];
     const more = files.length > 1 ? ` and ${files.length - 1} more` : '';
-    return [`new files in a submodule are no part of a commit here and were removed: ${files[0]}${more}`];
+    return [`what a build left in a submodule was removed before the gates: ${files[0]}${more}`];
 }
 function nestedFailure(paths) {
     const detail = `No commit can hold what is in a folder named \`.git\`, so nothing may depend on it; it was removed:\n${listed(paths)}`;
@@ -9269,11 +9269,13 @@ async function findSubmodules(git, head, env) {
                 await putLink(one);
                 await putBack(one.git, one.snapshot);
                 const found = await differences(one);
-                for (const file of found.changed)
+                const built = found.added.filter(isToolOutput);
+                const others = [...found.changed, ...found.added.filter((path) => !built.includes(path))];
+                for (const file of others)
                     changed.push(`${one.path}: ${file}`);
-                for (const file of found.added)
+                for (const file of built)
                     removed.push(`${one.path}: ${file}`);
-                if (found.changed.length === 0 && found.added.length > 0)
+                if (others.length === 0 && built.length > 0)
                     await checkOutAnew(one);
             }
             return { changed, removed };

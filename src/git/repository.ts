@@ -745,11 +745,11 @@ function submoduleFailure(files: readonly string[]): Failure {
   return { kind: 'guard', summary: `files of a submodule were changed (${files.length})`, detail }
 }
 
-/** What a build leaves there is no fault of the story, and no part of it either. */
+/** It is no fault of the story, and no part of it either. */
 function removedRemark(files: readonly string[]): string[] {
   if (files.length === 0) return []
   const more = files.length > 1 ? ` and ${files.length - 1} more` : ''
-  return [`new files in a submodule are no part of a commit here and were removed: ${files[0]}${more}`]
+  return [`what a build left in a submodule was removed before the gates: ${files[0]}${more}`]
 }
 
 function nestedFailure(paths: readonly string[]): Failure {

@@ -7,7 +7,7 @@ import { putBack, type Snapshot, shareIndex, takeSnapshot } from './clone.ts'
 import { type Clone, Git, openClone } from './git.ts'
 import { removeStrays } from './strays.ts'
 import { holdSame } from './tree-walk.ts'
-import { ignoredPaths, removeIgnored } from './unseen.ts'
+import { ignoredPaths, isToolOutput, removeIgnored } from './unseen.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 /** `link`: its `.git`, a file which names the directory. `inner`: those right below it that are checked out, too. */
@@ -26,8 +26,8 @@ export type Submodules = {
   /** What stood in the place of a submodule when the job began, and is not of our clone: nothing of it is run. */
   foreign: readonly string[]
   /**
-   * Files that differ from what was checked out when the job began, as `lib/vendor: a.txt`, and new ones, which were
-   * `removed`: builds leave them. Puts their clones back first.
+   * Files that differ from what was checked out when the job began, as `lib/vendor: a.txt`, and what a build left there,
+   * which was `removed`. Puts their clones back first.
    */
   changed(): Promise<{ changed: string[]; removed: string[] }>
   /** Makes them what they were. */
@@ -68,9 +68,11 @@ export async function findSubmodules(git: Git, head: string, env: Environment): 
         await putLink(one)
         await putBack(one.git, one.snapshot)
         const found = await differences(one)
-        for (const file of found.changed) changed.push(`${one.path}: ${file}`)
-        for (const file of found.added) removed.push(`${one.path}: ${file}`)
-        if (found.changed.length === 0 && found.added.length > 0) await checkOutAnew(one)
+        const built = found.added.filter(isToolOutput)
+        const others = [...found.changed, ...found.added.filter((path) => !built.includes(path))]
+        for (const file of others) changed.push(`${one.path}: ${file}`)
+        for (const file of built) removed.push(`${one.path}: ${file}`)
+        if (others.length === 0 && built.length > 0) await checkOutAnew(one)
       }
       return { changed, removed }
     },

@@ -122,7 +122,7 @@ const TOOL_FOLDERS =
 const TOOL_FILES =
   /^(?:\.(?!git).*|.*\.(?:log|pyc|pyo|class|jar|o|a|so|dylib|dll|exe|wasm|tsbuildinfo|tgz|tar|gz|zip|whl|pid|lock|tmp|temp|bak|swp|orig|rej|cache|map|db|sqlite3?|prof|out|test|cov|lcov|env|pem|key)|.*~|Thumbs\.db|Desktop\.ini|coverage\.\w+|junit.*\.xml|Cargo\.lock|npm-debug.*)$/i
 
-function isToolOutput(path: string): boolean {
+export function isToolOutput(path: string): boolean {
   const names = path.split('/')
   const file = names.pop() ?? ''
   return names.some((name) => TOOL_FOLDERS.test(name)) || (file !== '' && TOOL_FILES.test(file))

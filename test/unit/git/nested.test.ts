@@ -154,12 +154,15 @@ test('in a submodule, what a build leaves goes and is told, what was changed is 
   const seen = await at.repository.inspect(at.state, at.attempt)
   assert.ok(seen.kind === 'candidate')
   assert.deepEqual(seen.remarks, [
-    'new files in a submodule are no part of a commit here and were removed: lib/vendor: foo.o and 1 more',
+    'what a build left in a submodule was removed before the gates: lib/vendor: foo.o and 1 more',
   ])
   assert.ok(!at.has('lib/vendor/foo.o') && !at.has('lib/vendor/out') && at.has('lib/vendor/a.txt'))
-  at.shell('echo o >lib/vendor/foo.o; echo b >lib/vendor/a.txt')
+  at.shell('echo o >lib/vendor/foo.o; echo b >lib/vendor/a.txt; echo new >lib/vendor/new.js')
   const refused = (await at.inspect()) ?? ''
-  assert.match(refused, /files of a submodule were changed \(1\)\n.*\nlib\/vendor: a\.txt$/s)
+  assert.match(
+    refused,
+    /files of a submodule were changed \(2\)\n.*\nlib\/vendor: a\.txt\nlib\/vendor: new\.js$/s,
+  )
 })
 
 test('before the final verification, what a submodule ignores and came since the job began is gone', async () => {
