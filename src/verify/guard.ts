@@ -161,6 +161,11 @@ function isGitName(folded: string): boolean {
   return folded === '.git' || /^git~\d+$/.test(folded)
 }
 
+const AGENT_SETTINGS: { rule: Rule; reason: string } = {
+  rule: 'agent-settings',
+  reason: "an agent's own settings are changed by people only",
+}
+
 /** Paths equal to or below one of these are refused. Folded. */
 const RESERVED_ROOTS: { at: string; rule: Rule; reason: string }[] = [
   { at: '.github/workflows', rule: 'workflow', reason: 'workflows are changed by people only' },
@@ -172,27 +177,31 @@ const RESERVED_ROOTS: { at: string; rule: Rule; reason: string }[] = [
   { at: 'codeowners', rule: 'codeowners', reason: 'CODEOWNERS is changed by people only' },
   { at: '.github/codeowners', rule: 'codeowners', reason: 'CODEOWNERS is changed by people only' },
   { at: 'docs/codeowners', rule: 'codeowners', reason: 'CODEOWNERS is changed by people only' },
-  {
-    at: '.vscode/mcp.json',
-    rule: 'agent-settings',
-    reason: "an agent's own settings are changed by people only",
-  },
+  { at: '.vscode/mcp.json', ...AGENT_SETTINGS },
 ]
 
-/** Agents read these in any folder they work in. CLAUDE.md and AGENTS.md are documents of the project: allowed. */
+/**
+ * Agents read these in any folder they work in. CLAUDE.md, AGENTS.md, GEMINI.md and the instructions in `.github` are
+ * documents of the project: allowed. AGENTS.override.md is none: codex reads it in the place of AGENTS.md.
+ */
 const AGENT_NAMES = new Set([
-  '.claude',
+  '.mcp.json', // claude, copilot
+  '.agents', // skills of codex, amp, opencode, copilot
+  '.claude', // claude, cursor, opencode, copilot
   '.claude.json',
-  '.mcp.json',
-  '.cursor',
   '.codex',
-  '.gemini',
+  'agents.override.md',
+  '.amp',
   '.opencode',
   'opencode.json',
   'opencode.jsonc',
-  '.amp',
+  '.gemini',
   '.copilot',
+  '.cursor',
+  '.cursorrules',
 ])
+/** What copilot reads in `.github`, beside documents. */
+const COPILOT = /(?:^|\/)\.github\/(?:extensions|copilot|agents|skills|hooks|mcp\.json|lsp\.json)(?:\/|$)/
 
 function reservedName(folded: string, config: string | null): { rule: Rule; reason: string } | null {
   for (const root of RESERVED_ROOTS) if (isAtOrBelow(folded, root.at)) return root
@@ -208,11 +217,10 @@ function reservedName(folded: string, config: string | null): { rule: Rule; reas
     return { rule: 'submodule', reason: 'submodules are changed by people only' }
   }
   for (const name of folded.split('/')) {
-    if (AGENT_NAMES.has(name) || name.startsWith('.aider')) {
-      return { rule: 'agent-settings', reason: "an agent's own settings are changed by people only" }
-    }
+    if (AGENT_NAMES.has(name) || name.startsWith('.aider')) return AGENT_SETTINGS
   }
-  return null
+  // A link in the place of a `.github` in a folder would bring another folder's `mcp.json` in.
+  return COPILOT.test(folded) || folded.endsWith('/.github') ? AGENT_SETTINGS : null
 }
 
 /** A path as people write it in a setting, as git writes it. */

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { agentNames } from '../../../src/agents/registry.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
 import {
   type Change,
@@ -85,6 +86,22 @@ const REFUSED: Record<string, string[]> = {
     '.amp/settings.json',
     '.Claude/x',
     '.vscode/mcp.json',
+    '.github/extensions/x/extension.mjs',
+    '.github/mcp.json',
+    '.github/lsp.json',
+    '.github/copilot/settings.json',
+    '.github/agents/x.agent.md',
+    '.github/skills/x/SKILL.md',
+    '.github/hooks/x.json',
+    '.github/hooks',
+    '.GitHub/MCP.json',
+    'packages/a/.github/mcp.json', // where `working-directory` is that folder
+    'packages/a/.github', // a link to a folder that has an mcp.json
+    '.agents/skills/x/SKILL.md',
+    'packages/a/.agents/skills/x/SKILL.md',
+    'AGENTS.override.md',
+    'src/agents.override.md',
+    '.cursorrules',
   ],
   protected: [
     'infra/main.tf',
@@ -136,6 +153,16 @@ const ALLOWED = [
   'CLAUDE.md',
   'AGENTS.md',
   'docs/CLAUDE.md',
+  'GEMINI.md',
+  '.github/copilot-instructions.md',
+  '.github/instructions/x.instructions.md',
+  '.github/mcp.json.md',
+  '.github/extensions.yml',
+  '.github/agents.md',
+  'my.github/mcp.json',
+  'hooks/mcp.json',
+  'agents/skills/x.md',
+  'AGENTS.override.md.txt',
   '.github/dependabot.yml',
   '.github/ISSUE_TEMPLATE/x.yml',
   '.github/workflows-old/x.yml',
@@ -169,6 +196,28 @@ test('each reserved name is refused by its rule, in every spelling', () => {
   for (const [rule, paths] of Object.entries(REFUSED)) {
     for (const path of paths)
       assert.ok(ruleOf(added(path)).includes(rule), `${rule}: ${JSON.stringify(path)}`)
+  }
+})
+
+test('every agent has its places among them, or none that anybody could know', () => {
+  const places: Record<string, readonly string[] | { none: string }> = {
+    claude: ['.claude/settings.json', '.claude/agents/x.md', '.claude/skills/x/SKILL.md', '.mcp.json'],
+    codex: ['.codex/config.toml', '.codex/hooks.json', '.agents/skills/x/SKILL.md', 'AGENTS.override.md'],
+    amp: ['.amp/settings.json', '.agents/skills/x/SKILL.md'],
+    opencode: ['opencode.json', 'opencode.jsonc', '.opencode/plugin/x.ts'],
+    gemini: ['.gemini/settings.json', '.gemini/.env'],
+    copilot: [
+      ...['extensions/x.mjs', 'copilot/settings.json', 'agents/x.md', 'skills/x/SKILL.md', 'hooks/x.json'],
+      ...['mcp.json', 'lsp.json'],
+    ].map((name) => `.github/${name}`),
+    cursor: ['.cursor/mcp.json', '.cursor/hooks.json', '.cursor/rules/x.mdc', '.cursorrules'],
+    custom: { none: 'what a command of the user reads is known to the user: `protected-paths`' },
+  }
+  assert.deepEqual(Object.keys(places).sort(), [...agentNames].sort())
+  for (const [name, listed] of Object.entries(places)) {
+    if ('none' in listed) continue
+    assert.ok(listed.length > 0, name)
+    for (const path of listed) assert.deepEqual(ruleOf(added(path)), ['agent-settings'], `${name}: ${path}`)
   }
 })
 
@@ -372,7 +421,7 @@ test('the words for the prompt are bounded and hold no raw text of the agent', (
   assert.ok(many.length < 25_000)
 })
 
-test('50,000 changes are judged in less than a second', () => {
+test('50,000 changes are judged in seconds, not in minutes', () => {
   const changes = Array.from({ length: 50_000 }, (_, index) =>
     index % 10 === 0
       ? added(`src/módulo${index % 97}/deep/folder/datei-${index}.ts`, 'export const x = 1\n')
