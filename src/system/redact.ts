@@ -1,4 +1,4 @@
-// Keeps secrets out of what leaves the process: known values in their usual encodings, and well-known key shapes.
+// Keeps secrets out of what leaves the process: known values, also encoded (see createRedactor), and well-known key shapes.
 
 /** What stands in the place of a secret. Secrets that touch each other become one. */
 export const REDACTED = '***'
@@ -43,9 +43,10 @@ const PRIVATE_KEY = 'a private key'
 
 /**
  * A redactor for these values (tokens, keys, passwords; each line of a value of several lines counts by itself too,
- * as the runner does it) and for well-known key shapes. Values are also found as base64 in any of its three
- * alignments and both alphabets, as hex, when line breaks cut them, and behind escapes of any mixture: URL, HTML,
- * JSON and other program text, quoted-printable.
+ * as the runner does it) and for well-known key shapes. Values are also found as base64 of their UTF-8 or UTF-16LE in
+ * any of its three alignments and both alphabets, as hex in one piece or as tools print it (`7333 6372`, `73:33`,
+ * `0x73, 0x33`, the lines of xxd and hexdump -C), when line breaks cut them, and behind escapes of any mixture: URL,
+ * HTML, JSON and other program text, quoted-printable.
  */
 export function createRedactor(values: string[]): Redactor {
   const automaton = buildAutomaton(values)
@@ -145,11 +146,21 @@ function encodingsOf(value: string): string[] {
     hex.toUpperCase(),
     binaryOf(bytes), // escapes are undone byte by byte
   ]
-  for (const shift of [0, 1, 2]) {
-    const inner = base64Inside(bytes, shift)
-    forms.push(inner, inner.replace(/\+/g, '-').replace(/\//g, '_'))
+  for (const encoded of [bytes, utf16Of(value)]) {
+    for (const shift of [0, 1, 2]) {
+      const inner = base64Inside(encoded, shift)
+      forms.push(inner, inner.replace(/\+/g, '-').replace(/\//g, '_'))
+    }
   }
   return forms
+}
+
+/** As PowerShell takes and gives it (`-EncodedCommand`): two bytes a unit, the lower one first. */
+function utf16Of(value: string): Uint8Array {
+  return Uint8Array.from({ length: 2 * value.length }, (_, at) => {
+    const unit = value.charCodeAt(at >> 1)
+    return at % 2 === 0 ? unit & 0xff : unit >> 8
+  })
 }
 
 function lowerEscapes(url: string): string {
@@ -320,7 +331,7 @@ for (const c of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_
 
 /** One look that most runs do not pass. */
 const ANY_START =
-  /gh[pousr]_|github_pat_|sk-|A[KS]IA|xox[abeprs]-|xapp-|AIza|ya29\.|GOCSPX-|npm_|pypi-|glpat-|_live_|hf_|SG\.|dckr_pat_|shp|hvs\.|AGE-SECRET|eyJ/
+  /gh[pousr]_|github_pat_|sk-|A[KS]IA|xox[abeprs]-|xapp-|AIza|ya29\.|GOCSPX-|npm_|pypi-|glpat-|_live_|hf_|SG\.|dckr_pat_|shp|hvs\.|AGE-SECRET|sgamp_|crsr_|xai-|gsk_|eyJ/
 
 /** Every expression is a start and one greedy class, so none can backtrack over more than one run. */
 const SHAPES: { what: string; start: string; shape: RegExp; also?: RegExp }[] = [
@@ -353,6 +364,17 @@ const SHAPES: { what: string; start: string; shape: RegExp; also?: RegExp }[] = 
   { what: 'a Hugging Face token', start: 'hf_', shape: /(?<![A-Za-z0-9_])hf_[A-Za-z0-9]{34,}/g, also: /\d/ },
   { what: 'a Shopify token', start: 'shp', shape: /(?<![A-Za-z0-9])shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}/g },
   { what: 'a Vault token', start: 'hvs.', shape: /(?<![A-Za-z0-9.])hvs\.[A-Za-z0-9_-]{24,}/g, also: /\d/ },
+  // `sgamp_user_`, 26 of a ULID, `_`, 64 of hex.
+  {
+    what: 'an Amp key',
+    start: 'sgamp_',
+    shape: /(?<![A-Za-z0-9])sgamp_[a-z]+_[A-Za-z0-9_-]{26,}/g,
+    also: /\d/,
+  },
+  { what: 'a Cursor key', start: 'crsr_', shape: /(?<![A-Za-z0-9_])crsr_[A-Za-z0-9]{32,}/g, also: /\d/ },
+  // 80 characters, and 52.
+  { what: 'an xAI key', start: 'xai-', shape: /(?<![A-Za-z0-9_])xai-[A-Za-z0-9_]{60,}/g, also: /\d/ },
+  { what: 'a Groq key', start: 'gsk_', shape: /(?<![A-Za-z0-9_])gsk_[A-Za-z0-9]{40,}/g, also: /\d/ },
   { what: 'an age key', start: 'AGE-SECRET', shape: /AGE-SECRET-KEY-1[A-Z0-9]{58}/g },
 ]
 
@@ -390,6 +412,73 @@ function webTokensIn(run: string): Hit[] {
   return hits
 }
 
+/** Folders of Slack's and Discord's URLs for webhooks. What follows tells them from any other, whatever the host. */
+const WEBHOOKS = new Set(['services', 'workflows', 'triggers', 'webhooks'])
+/** What follows: whose it is, which one, and a secret that is more than one character again and again. */
+const WEBHOOK_TAIL =
+  /^\/(?:[TE][A-Z0-9]{6,}\\?\/(?:(?:[AB][A-Z0-9]{6,}|\d{6,})\\?\/){1,2}(?!(.)\1*(?!\w))[A-Za-z0-9]{16,}(?!\w)|\d{15,21}\\?\/(?!(.)\2*(?![\w-]))[\w-]{50,})/
+const WEBHOOK_LENGTH = 256
+
+function isWebhook(text: string, from: number, to: number): boolean {
+  return (to - from === 8 || to - from === 9) && WEBHOOKS.has(text.slice(from, to))
+}
+
+/** A slash, or what may stand before one: `\/`. */
+function isSlash(unit: number): boolean {
+  return unit === 47 || unit === 92
+}
+
+// ---------------------------------------------------------------- hex, as tools print it
+
+/** So much may stand between two words of one value: a separator, a line break with its indentation. */
+const HEX_GAP = 24
+/** In a dump: the text at the end of a line, and where the next line begins. */
+const DUMP_GAP = 120
+/** Bytes in a row that may be a dump. */
+const DUMP_BYTES = 4
+/** Digits of a word; a longer one is not of a tool that parts them, and hex in one piece is found as text. */
+const HEX_WORD = 512
+/** What a run holds that has hex behind something else. */
+const HEX_BEHIND = /[-._](?:[0-9A-Fa-f]{2}[-._]){3}/
+
+const hexValue = new Int8Array(65_536).fill(-1)
+for (const c of '0123456789abcdefABCDEF') hexValue[c.charCodeAt(0)] = Number.parseInt(c, 16)
+
+/** Whether a run of token characters may be hex: a look at its ends, which most of them do not pass. */
+function mayBeHex(text: string, from: number, to: number): boolean {
+  return isHexEnd[text.charCodeAt(to - 1)] === 1 && isHexStart[text.charCodeAt(from)] === 1 && to - from > 1
+}
+
+const isHexEnd = hexValue.map((value) => (value < 0 ? 0 : 1))
+const isHexStart = isHexEnd.slice()
+for (const c of 'xX') isHexStart[c.charCodeAt(0)] = 1
+
+/** The end of the word that begins at `from`: the next `-`, `.` or `_`, or the end of the run. */
+function wordEnd(text: string, from: number, to: number): number {
+  let at = from
+  for (; at < to; at += 1) {
+    const unit = text.charCodeAt(at)
+    if (unit === 45 || unit === 46 || unit === 95) break
+  }
+  return at
+}
+
+function isX(text: string, at: number): boolean {
+  return (text.charCodeAt(at) | 32) === 120
+}
+
+/** Where the digits of a word of whole bytes begin, behind `0x` or `x`; -1 where it is none. */
+function hexDigits(text: string, from: number, to: number): number {
+  const digits = isX(text, from)
+    ? from + 1
+    : text.charCodeAt(from) === 48 && isX(text, from + 1)
+      ? from + 2
+      : from
+  if (digits >= to || (to - digits) % 2 !== 0 || to - digits > HEX_WORD) return -1
+  for (let at = digits; at < to; at += 1) if ((hexValue[text.charCodeAt(at)] as number) < 0) return -1
+  return digits
+}
+
 // ---------------------------------------------------------------- the scanner
 
 type Scanner = RedactStream & { line(text: string): string }
@@ -422,6 +511,10 @@ function createScanner(a: Automaton, onFind: (what: string, offset: number) => v
   let pending: Escape | null = null // it goes on behind `scanned`
   const covered = { from: 0, to: 0 } // the last value found behind escapes
   let inKey = false // the last line belonged to a private key
+  let webhook = -1 // where the secret part of a webhook's URL may begin
+  /** The bytes of hex words: `starts` of those that may begin a value, `to` behind the last one of `row` in a row. */
+  const hex = { state: 0, starts: [] as number[], to: 0, row: 0, skipped: 0, width: 0, isAside: false }
+  const hexCovered = { from: 0, to: 0 }
 
   const mark = (wanted: number, to: number): void => {
     const from = Math.max(0, wanted) // what a line began is given out already
@@ -458,9 +551,17 @@ function createScanner(a: Automaton, onFind: (what: string, offset: number) => v
     Object.assign(last, { from, to: end, plainFrom, plainTo: plain })
   }
 
+  /** Whether the digits are an escape's, which is undone anyway. What a value may hold is not given out yet. */
+  const isPercent = (from: number): boolean => undone?.escape === from - 1 && buffer[from - 1] === '%'
+
   const runEnds = (from: number, to: number): void => {
-    if (to - from < MIN_TOKEN) return
-    for (const hit of keysIn(buffer.slice(from, to))) {
+    if (hex.state !== 0 || (mayBeHex(buffer, from, to) && !isPercent(from))) takeHex(from, to)
+    if (to - from >= MIN_TOKEN) longRunEnds(from, to)
+  }
+  const longRunEnds = (from: number, to: number): void => {
+    const run = buffer.slice(from, to)
+    if (hex.state === 0 && HEX_BEHIND.test(run)) takeHex(from, to)
+    for (const hit of keysIn(run)) {
       mark(from + hit.from, from + hit.to)
       onFind(hit.what, dropped + from + hit.from)
     }
@@ -523,13 +624,101 @@ function createScanner(a: Automaton, onFind: (what: string, offset: number) => v
     if (depth === 0 || (it.starts.at(-depth) ?? from) > it.escape) undone = null
   }
 
-  const undoneEnds = (from: number, to: number): void => {
+  const undoneEnds = (from: number, to: number): void => encodedEnds(covered, from, to)
+  const encodedEnds = (covered: { from: number; to: number }, from: number, to: number): void => {
     const isTold = marks[Math.max(0, from)] === 1 && marks[to - 1] === 1
     const goesOn = from >= covered.from && from <= covered.to
     mark(goesOn ? covered.to : from, to)
     if (!goesOn) covered.from = from
     covered.to = to
     if (!isTold) onFind(KNOWN, dropped + from)
+  }
+
+  const hexReach = (): number => (hex.row >= DUMP_BYTES ? DUMP_GAP : HEX_GAP)
+
+  /** A run of token characters, read as hex. Runs of anything else end a value, but at the end of a dump's line. */
+  const takeHex = (from: number, to: number): void => {
+    if (from < hex.to || from - hex.to > hexReach()) {
+      hex.state = 0
+      hex.row = 0
+    }
+    if (hex.state !== 0 && isAside(from, to)) return
+    for (let at = from; at < to; ) {
+      const end = wordEnd(buffer, at, to)
+      const digits = end === at ? at : hexDigits(buffer, at, end)
+      if (digits === -1) {
+        if (hex.state !== 0 && hex.row >= DUMP_BYTES) hex.isAside = true
+        else hex.state = 0
+      } else if (hex.state === 0 || !hex.isAside) {
+        if (hex.state === 0) hex.width = end - digits
+        for (let one = digits; one < end; one += 2) takeByte(one === digits ? at : one, one)
+      }
+      at = end + 1
+    }
+  }
+
+  /** Whether a run is not of the bytes of a dump, but of the text beside them, or says where its line begins. */
+  const isAside = (from: number, to: number): boolean => {
+    // Nearly always it is one sign.
+    if (from - hex.to === 1 && !isBreak(buffer.charCodeAt(hex.to))) return hex.isAside
+    const gap = buffer.slice(Math.max(0, hex.to), from)
+    const isNewLine = hex.to < 0 || gap.includes('\n')
+    const length = to - from
+    if (isNewLine) {
+      hex.isAside = false
+      const isNumber = length >= 4 && length <= 16 && /^[0-9a-f]+$/i.test(buffer.slice(from, to))
+      const isOffset = isNumber && (buffer[to] === ':' || (length >= 6 && length !== hex.width))
+      if (isOffset) hex.to = to
+      return isOffset
+    }
+    hex.isAside ||= hex.row >= DUMP_BYTES && (gap.includes('|') || (/\s\s/.test(gap) && length > hex.width))
+    return hex.isAside
+  }
+
+  /** One byte, whose digits are at `digits`, and which begins at `from`: before its `0x`. */
+  const takeByte = (from: number, digits: number): void => {
+    const byte =
+      16 * (hexValue[buffer.charCodeAt(digits)] as number) +
+      (hexValue[buffer.charCodeAt(digits + 1)] as number)
+    hex.to = digits + 2
+    hex.row += 1
+    // Nothing ends here and nothing begins.
+    if (hex.state === 0 && a.root[byte] === 0) return
+    // Line breaks are left out everywhere, and zeros make UTF-16.
+    if (byte === 0 || isBreak(byte)) {
+      hex.skipped += 1
+      if (hex.skipped > a.breaks) hex.state = 0
+      return
+    }
+    hex.skipped = 0
+    if (hex.state === 0) {
+      hex.starts.length = 0
+      hex.isAside = false
+    }
+    hex.state = advance(a, hex.state, byte)
+    hex.starts.push(from)
+    const depth = a.depth[hex.state] as number
+    if (hex.starts.length > 2 * depth + 64) hex.starts = hex.starts.slice(hex.starts.length - depth)
+    const length = a.known[hex.state] as number
+    if (length > 0) encodedEnds(hexCovered, hex.starts.at(-length) ?? from, hex.to)
+  }
+
+  /** A unit that is of no token ends the run before it, and mostly a webhook's URL, too. */
+  const tokensEnd = (at: number, unit: number): void => {
+    if (webhook !== -1 && (!isSlash(unit) || at - webhook > WEBHOOK_LENGTH)) webhookEnds(at)
+    if (runStart === -1) return
+    runEnds(runStart, at)
+    if (isSlash(unit) && webhook === -1 && isWebhook(buffer, runStart, at)) webhook = at
+    runStart = -1
+  }
+
+  const webhookEnds = (end: number): void => {
+    const from = buffer[webhook] === '\\' ? webhook + 1 : webhook
+    const [found] = WEBHOOK_TAIL.exec(buffer.slice(from, end)) ?? []
+    webhook = -1
+    if (found === undefined || !/\d/.test(found)) return
+    mark(from + 1, from + found.length)
+    onFind(/^.[TE]/.test(found) ? 'a Slack webhook' : 'a Discord webhook', dropped + from + 1)
   }
 
   /** Goes on to the end, or to what may be an escape of which the end is not there yet. */
@@ -548,11 +737,9 @@ function createScanner(a: Automaton, onFind: (what: string, offset: number) => v
         else if (at - runStart >= RUN_WINDOW) {
           runEnds(runStart, at)
           runStart = at - RUN_OVERLAP
+          if (webhook !== -1) webhookEnds(at)
         }
-      } else if (runStart !== -1) {
-        runEnds(runStart, at)
-        runStart = -1
-      }
+      } else if (runStart !== -1 || webhook !== -1) tokensEnd(at, unit)
       if (unit === 10 || unit === 13) {
         breaks += 1
         if (breaks > a.breaks) {
@@ -593,8 +780,11 @@ function createScanner(a: Automaton, onFind: (what: string, offset: number) => v
   const firstOpen = (): number => {
     const partial = state === 0 ? scanned : back(scanned, a.depth[state] ?? 0)
     const run = runStart === -1 ? scanned : runStart
+    if (hex.state !== 0 && run - hex.to > hexReach()) hex.state = 0
+    const inHex = hex.state === 0 ? scanned : (hex.starts.at(-(a.depth[hex.state] ?? 0)) ?? scanned)
     const hidden = undone === null ? scanned : (undone.starts.at(-(a.depth[undone.state] ?? 0)) ?? scanned)
-    return Math.min(partial, run, hidden, pending?.from ?? scanned, headers[0]?.from ?? scanned)
+    const hook = webhook === -1 ? scanned : webhook
+    return Math.min(partial, run, hidden, inHex, hook, pending?.from ?? scanned, headers[0]?.from ?? scanned)
   }
 
   /** Hides at the end of a line what the next one may make a secret. */
@@ -604,6 +794,8 @@ function createScanner(a: Automaton, onFind: (what: string, offset: number) => v
     if (depth >= BEGINNING) mark(back(end, depth), end)
     const undoneDepth = a.depth[undone?.state ?? 0] ?? 0
     if (undoneDepth >= BEGINNING) mark(undone?.starts.at(-undoneDepth) ?? end, end)
+    const hexDepth = a.depth[hex.state] ?? 0
+    if (hexDepth >= BEGINNING) mark(hex.starts.at(-hexDepth) ?? end, end)
     if (inKey && /^[\s>|]*[A-Za-z0-9+/=]+\s*$/.test(text)) mark(0, text.length)
     else if (!/^\s*$|^\s*[\w-]+: /.test(text)) inKey = false
     headers = headers.filter(opens)
@@ -640,7 +832,10 @@ function createScanner(a: Automaton, onFind: (what: string, offset: number) => v
     if (runStart !== -1) runStart -= safe
     bodyDone -= safe
     scanned -= safe
-    for (const it of [last, covered, ...headers, ...(pending === null ? [] : [pending])]) {
+    if (webhook !== -1) webhook -= safe
+    hex.to -= safe
+    if (hex.state !== 0) hex.starts = hex.starts.map((start) => start - safe)
+    for (const it of [last, covered, hexCovered, ...headers, ...(pending === null ? [] : [pending])]) {
       it.from -= safe
       it.to -= safe
     }
@@ -670,7 +865,9 @@ function createScanner(a: Automaton, onFind: (what: string, offset: number) => v
     end() {
       scan(true)
       if (runStart !== -1) runEnds(runStart, buffer.length)
+      if (webhook !== -1) webhookEnds(buffer.length)
       runStart = -1
+      hex.state = 0
       state = 0
       undone = null
       expire(Number.MAX_SAFE_INTEGER)

@@ -61,6 +61,112 @@ test('the usual encodings of a value are found', () => {
   }
 })
 
+const pairs = (bytes: Uint8Array): string[] => [...bytes].map((it) => it.toString(16).padStart(2, '0'))
+const grouped = (text: string, size: number): string[] => text.match(new RegExp(`.{1,${size}}`, 'g')) ?? []
+
+/** The forms in which tools print bytes as hex, in one line or in several. */
+function hexForms(bytes: Uint8Array): Record<string, string> {
+  const two = pairs(bytes)
+  const plain = two.join('')
+  return {
+    'xxd -p': grouped(plain, 60).join('\n'),
+    'mixed case': two.map((it, at) => (at % 2 === 0 ? it.toUpperCase() : it)).join(''),
+    'groups of two bytes': grouped(plain, 4).join(' '),
+    'groups of four bytes': grouped(plain, 8).join(' '),
+    'an odd byte first': [two[0], ...grouped(plain.slice(2), 4)].join(' '),
+    colons: two.join(':'),
+    'colons, upper case': two.join(':').toUpperCase(),
+    dashes: two.join('-'),
+    dots: two.join('.'),
+    'a C array': grouped(two.map((it) => `0x${it}, `).join(''), 48).join('\n    '),
+    'a tight array': `[0x${two.join(',0x')}]`,
+    'upper case': `0X${two.join(', 0X').toUpperCase()}`,
+    'program text': two.map((it) => `\\x${it}`).join(''),
+    'program text in pieces': two.map((it) => `'\\x${it}'`).join(', '),
+    'a Buffer of Node': `<Buffer ${two.join(' ')}>`,
+    'in words': `secret=${two.join(' ')};`,
+    'behind a word': `it-is-${two.join('-')}`,
+  }
+}
+
+/** `xxd` and `hexdump -C`: where the line begins, sixteen bytes, and the text of them. */
+function dumps(bytes: Uint8Array): Record<string, string> {
+  const lines = (line: (at: string, bytes: string[], text: string) => string): string =>
+    Array.from({ length: Math.ceil(bytes.length / 16) }, (_, row) => {
+      const part = bytes.slice(16 * row, 16 * row + 16)
+      const text = Buffer.from(part)
+        .toString('latin1')
+        .replace(/[^ -~]/g, '.')
+      return line((16 * row).toString(16).padStart(8, '0'), pairs(part), text)
+    }).join('\n')
+  const eights = (two: string[]): string => `${two.slice(0, 8).join(' ')}  ${two.slice(8).join(' ')}`
+  return {
+    xxd: lines((at, two, text) => `${at}: ${grouped(two.join(''), 4).join(' ').padEnd(39)}  ${text}`),
+    'xxd -g4': lines((at, two, text) => `${at}: ${grouped(two.join(''), 8).join(' ').padEnd(35)}  ${text}`),
+    'hexdump -C': lines((at, two, text) => `${at}  ${eights(two).padEnd(48)}  |${text}|`),
+    'od -A x -t x1': lines((at, two) => `${at.slice(2)} ${two.join(' ')}`),
+  }
+}
+
+test('hex is found as tools print it', () => {
+  const hexadecimal = 'deadbeefcafe0123456789abcdefdeadbeefcafe'
+  for (const value of [SECRET, hexadecimal, 'kürzer', 'x'.repeat(100)]) {
+    const redactor = createRedactor([value])
+    const bytes = new TextEncoder().encode(value)
+    for (const [name, form] of Object.entries(hexForms(bytes))) {
+      const shown = redactor.redact(`before ${form} behind`)
+      assert.ok(shown.includes('***') && !redactor.finds(shown), `${name}: ${shown}`)
+      assert.ok(!/7332|2d77|de:?ad|72/i.test(shown), `${name}: ${shown}`)
+      assert.equal(redactor.findings(form).length, 1, name)
+      assert.equal(redactor.findings(`${form}\n${form}`).length > 0, true, name)
+      const wide = hexForms(new Uint8Array(Buffer.from(value, 'utf16le')))[name] ?? ''
+      assert.ok(redactor.finds(wide), `${name}, UTF-16`)
+    }
+    for (const before of ['', 'x', 'a key: ', 'twelve chars']) {
+      const whole = new TextEncoder().encode(`${before}${value} and so on`)
+      for (const [name, form] of Object.entries(dumps(whole))) {
+        assert.ok(redactor.finds(form), `${name} after ${before.length}:\n${form}`)
+        assert.equal(streamed([value], form.split('')), redactor.redact(form), name)
+      }
+    }
+  }
+})
+
+test('base64 of UTF-16, as PowerShell has it, is found in each of its alignments', () => {
+  for (const value of [SECRET, 'passwört-für-alle']) {
+    const redactor = createRedactor([value])
+    for (const before of ['', 'x', 'xy', '$env:KEY = "']) {
+      for (const after of ['', 'z', '"; exit']) {
+        const form = Buffer.from(before + value + after, 'utf16le').toString('base64')
+        assert.ok(redactor.finds(form), form)
+        assert.ok(!redactor.finds(redactor.redact(form)), form)
+        assert.ok(redactor.finds(form.replaceAll('+', '-').replaceAll('/', '_')), form)
+      }
+    }
+  }
+})
+
+test('hex and colons of other things are no secrets, and are held back for a line at most', () => {
+  const redactor = createRedactor([SECRET, 'abcdef-0123', 'deadbeefcafe'])
+  const texts = [
+    ...Object.values(hexForms(new TextEncoder().encode('The quick brown fox jumps over the lazy dog'))),
+    ...Object.values(dumps(new TextEncoder().encode('The quick brown fox jumps over the lazy dog'))),
+    '123e4567-e89b-12d3-a456-426614174000 link/ether 68:75:6e:74:65:72 brd ff:ff:ff:ff:ff:ff',
+    'inet6 fe80::6875:6e74:6572:3200/64 at 2026-11-21T20:26:56 10.68.75.6e',
+    'commit 68756e746572320123456789abcdef0123456789',
+    'color: #68756e; rgba(68, 75, 6e) \\x68\\x75 0x68, 0x75, 0x6e, 0x74',
+    '{"integrity": "sha512-aHVudGVyMi13aXRo", "bytes": [104, 117, 110, 116, 101, 114]}',
+    'SHA256 de:ad:be:ef:ca:fd add a bad cafe face bed dad fee 61 62 63 64',
+  ]
+  for (const text of texts) {
+    assert.deepEqual(redactor.findings(text), [], text)
+    assert.equal(redactor.redact(text), text)
+    const stream = redactor.stream()
+    const prompt = stream.write(`${text}\n${'and then prose that goes on, and on, to an end. '.repeat(3)}`)
+    assert.ok(prompt.includes(text), `held back: ${text}`)
+  }
+})
+
 test('a value in another alphabet is found behind escapes of its bytes and of its units', () => {
   const value = 'passwört-für-alle'
   const redactor = createRedactor([value])
@@ -127,6 +233,10 @@ test('well-known keys are found without being known', () => {
     `shpat_${'0a'.repeat(16)}`,
     `hvs.${'aB3'.repeat(8)}`,
     `AGE-SECRET-KEY-1${'QZ'.repeat(29)}`,
+    `sgamp_user_${'01JABCDEFGHKMNPQRSTVWXYZ12'}_${'0a1b'.repeat(16)}`,
+    `crsr_${'0a1b'.repeat(16)}`,
+    `xai-${'aB3x'.repeat(20)}`,
+    `gsk_${'aB3x'.repeat(13)}`,
     WEB_TOKEN,
     pem(''),
     pem('RSA '),
@@ -138,6 +248,33 @@ test('well-known keys are found without being known', () => {
   for (const key of keys) {
     assert.equal(none.redact(`token = "${key}";`), 'token = "***";', key)
     assert.ok(none.finds(`token: ${key}`), key)
+  }
+})
+
+test('the secret part of a webhook is hidden, whatever the portions', () => {
+  const token = 'aB3dE5gH7jK9mN1pQ3sT5vW7'
+  const slack = `T01ABCDEFGH/B01ABCDEFGH/${token}`
+  const discord = `1234567890123456789/${`${token}-_`.repeat(3).slice(0, 68)}`
+  const cases: [string, string, string][] = [
+    ['https://hooks.slack.com/services/', slack, 'a Slack webhook'],
+    ['https://hooks.slack-gov.com/services/', slack, 'a Slack webhook'],
+    ['hooks.slack.com/workflows/', `T01ABCDEFGH/A01ABCDEFGH/123456789012345678/${token}`, 'a Slack webhook'],
+    ['https://hooks.slack.com/triggers/', `E01ABCDEFGH/1234567890123/${'0a1b'.repeat(8)}`, 'a Slack webhook'],
+    ['https://discord.com/api/webhooks/', discord, 'a Discord webhook'],
+    ['https://canary.discordapp.com/api/v10/webhooks/', discord, 'a Discord webhook'],
+  ]
+  for (const [start, secret, what] of cases) {
+    for (const end of ['', '"', '/slack', '?wait=true', ' ', '\n', ')']) {
+      const text = `notify: "${start}${secret}${end}`
+      const shown = `notify: "${start}***${end}`
+      assert.equal(none.redact(text), shown)
+      assert.deepEqual(none.findings(text), [{ what, line: 1 }])
+      for (const size of [1, 7, 40])
+        assert.equal(streamed([], grouped(text.replace('\n', ''), size)), shown.replace('\n', ''))
+      assert.equal(none.lines()(text), shown)
+    }
+    const escaped = `"${start}${secret}"`.replaceAll('/', '\\/')
+    assert.equal(none.redact(escaped), `"${start.replaceAll('/', '\\/')}***"`)
   }
 })
 
@@ -160,6 +297,11 @@ test('ordinary text has no keys in it', () => {
     'the_hf_abstractmethodsofthebaseclassofitall shplit hvs.example.com.and.more.of.it.without.any.number ya29.x',
     'sk_live_key pk_test_1234567890123456789 pypi-publish-action-with-a-long-name GOCSPX-short',
     "if (key.startsWith('-----BEGIN PRIVATE KEY-----')) return 'pkcs8'",
+    'sgamp_user_... crsr_your_key_here crsr_pointer DCRSR_OFFSET xai-your-api-key-here gsk_render_node_get_bounds_and_more',
+    'the xai-explainable-artificial-intelligence-for-everybody-with-a-long-name gsk_gl_renderer_new',
+    'https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX https://hooks.slack.com/services/...',
+    'https://discord.com/api/webhooks/<id>/<token> https://discord.com/api/webhooks/123456789012345678/your-token',
+    'src/services/TEMPLATES/BUILDING/a_file_with_a_long_name.ts /webhooks/1234567890 docs/workflows/TESTING/ABOUT/x',
     '0123456789abcdef0123456789abcdef01234567 this.is.a.long.chain.of.property.accesses.that.goes.on',
   ]
   for (const text of texts) assert.deepEqual(none.findings(text), [], text)
@@ -242,6 +384,22 @@ const piece = (known: string[]): fc.Arbitrary<string> =>
       '=',
     ),
     fc.constantFrom('', ...known).chain(escapedForm),
+    fc.constantFrom('', ...known).chain((it) => {
+      const bytes = new TextEncoder().encode(it)
+      return fc.constantFrom(...Object.values(hexForms(bytes)), ...Object.values(dumps(bytes)))
+    }),
+    fc.constantFrom(
+      '61 ',
+      '62:',
+      '0x',
+      '6',
+      '61-62',
+      '  |',
+      '\n00000010: ',
+      '6162',
+      ' '.repeat(30),
+      '/services/T',
+    ),
     fc.constantFrom(...known, ...known.map((it) => btoa(unescape(encodeURIComponent(it)))), ''),
   )
 const texts = values.chain((known) =>
@@ -442,7 +600,7 @@ function seconds(work: () => void): number {
   return (user + system) / 1e6
 }
 
-test('10 MB take less than a second, hostile ones too', () => {
+test('10 MB take about a second, hostile ones too', () => {
   const known = Array.from({ length: 10 }, (_, index) => `value-${index}-${'s3cr3t'.repeat(12)}`)
   const redactor = createRedactor([...known, 'a'.repeat(4_000), `${'ab'.repeat(500)}c`])
   const size = 10_000_000
@@ -463,6 +621,14 @@ test('10 MB take less than a second, hostile ones too', () => {
     'a long value behind escapes': fill('%61'),
     'nearly a long value behind escapes': fill(`${'a%62'.repeat(499)} `),
     'starts of escapes': fill('%\\&='),
+    'a long value in hex': fill('61 '),
+    'nearly a long value in hex': fill(`${'61:62:'.repeat(499)}2e,`),
+    'hex of other things': fill('de ad be ef 73 33 '),
+    'hex in one run': fill('61-62-'),
+    'hex and zeros': fill('61 00 00 00 '),
+    'a dump': fill(`00000010: ${'6161 '.repeat(8)} aaaaaaaaaaaaaaaa\n`),
+    'numbers with dashes': fill('123e4567-e89b-12d3-a456-426614174000 '),
+    'starts of webhooks': fill('/services/T0123456/B0123456'),
   }
   for (const [name, text] of Object.entries(cases)) {
     const took = seconds(() => redactor.redact(text))
