@@ -739,7 +739,12 @@ function createScanner(a: Automaton, onFind: (what: string, offset: number) => v
           runStart = at - RUN_OVERLAP
           if (webhook !== -1) webhookEnds(at)
         }
-      } else if (runStart !== -1 || webhook !== -1) tokensEnd(at, unit)
+      } else if (runStart !== -1) {
+        // Most runs are words: no function is called for them.
+        const isWord = at - runStart < 8 && isHexEnd[buffer.charCodeAt(at - 1)] === 0
+        if (isWord && hex.state === 0 && webhook === -1) runStart = -1
+        else tokensEnd(at, unit)
+      } else if (webhook !== -1) tokensEnd(at, unit)
       if (unit === 10 || unit === 13) {
         breaks += 1
         if (breaks > a.breaks) {
