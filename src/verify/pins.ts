@@ -3,7 +3,8 @@
 // Gate commands come from the trusted side, but `npm test` is what package.json says it is. Such a change may well be
 // wanted; it is shown, and refused only by `protected-paths`.
 
-import { type Reached, reachedBy } from './gate-commands.ts'
+import { type Lookup, type Reached, reachedBy } from './gate-commands.ts'
+import { iniSettings, tomlSettings } from './sections.ts'
 
 /** `before` and `after` are null where there is no such file. Files that did not change help to look up names. */
 export type PinnedFile = { path: string; before: string | null; after: string | null }
@@ -33,15 +34,19 @@ export function isReadForPins(path: string): boolean {
 export function changedGateDefinitions(files: PinnedFile[], gateCommands: string[]): Pin[] {
   const relevant = files.filter((file) => !/(?:^|\/)node_modules\//.test(file.path))
   const sources = readSources(relevant)
+  const lookup: Lookup = (kind, name) => sources[kind](name)
   const pins: Pin[] = []
   const changed = relevant.filter((file) => file.before !== file.after)
   const settings = new Map(changed.map((file) => [file, configsOf(file.path)]))
-  for (const gate of gateCommands) {
-    const reached = reachedBy(gate, (kind, name) => sources[kind](name))
-    for (const file of changed) {
-      if (pins.length >= MAX_PINS) break
-      const texts = changesIn(file, settings.get(file) ?? [], gate, reached)
-      for (const text of texts) pins.push({ path: file.path, gate, text: oneLine(text) })
+  const gates = gateCommands.map((gate) => ({ gate, reached: reachedBy(gate, lookup) }))
+  // What stood before comes first: any number of new files must not hide what became of it.
+  for (const isNew of [false, true]) {
+    for (const { gate, reached } of gates) {
+      for (const file of changed.filter((it) => (it.before === null) === isNew)) {
+        if (pins.length >= MAX_PINS) return pins.slice(0, MAX_PINS)
+        const texts = changesIn(file, settings.get(file) ?? [], gate, reached)
+        for (const text of texts) pins.push({ path: file.path, gate, text: oneLine(text) })
+      }
     }
   }
   return pins.slice(0, MAX_PINS)
@@ -301,7 +306,7 @@ function makeChanges(file: PinnedFile, reached: Reached): string[] {
 
 type Kind = 'test' | 'lint' | 'types'
 
-/** `only`: the sections that count in a file that holds other things too; `lines`: the lines that do. */
+/** `only`: the settings that count in a file that holds other things too; `lines`: the lines that do. */
 type Config = { files: RegExp; tools: RegExp; kind: Kind; only?: RegExp; lines?: RegExp }
 
 const PYTHON_TESTS = /^(?:pytest|py\.test|tox|nox|coverage|unittest|nose2?|trial|hatch|behave)$/
@@ -415,25 +420,25 @@ const CONFIGS: Config[] = [
     files: /(?:^|\/)pyproject\.toml$/,
     tools: PYTHON_TESTS,
     kind: 'test',
-    only: /^tool\.(?:pytest|coverage|tox|nox|hatch\.envs|behave|django)/,
+    only: /^tool\.(?:pytest|coverage|tox|nox|hatch\.envs|behave|django)\b/,
   },
   {
     files: /(?:^|\/)pyproject\.toml$/,
     tools: PYTHON_LINTS,
     kind: 'lint',
-    only: /^tool\.(?:ruff|flake8|pylint|black|isort|bandit|pydocstyle)/,
+    only: /^tool\.(?:ruff|flake8|pylint|black|isort|bandit|pydocstyle)\b/,
   },
   {
     files: /(?:^|\/)pyproject\.toml$/,
     tools: PYTHON_TYPES,
     kind: 'types',
-    only: /^tool\.(?:mypy|pyright|basedpyright|pyre|ty)/,
+    only: /^tool\.(?:mypy|pyright|basedpyright|pyre|ty)\b/,
   },
   {
     files: /(?:^|\/)pyproject\.toml$/,
     tools: /^(?:poe|task|pdm|hatch|rye|poetry)$/,
     kind: 'test',
-    only: /^tool\.(?:poe|taskipy|pdm\.scripts|hatch\.envs|rye\.scripts|poetry\.scripts)/,
+    only: /^tool\.(?:poe|taskipy|pdm\.scripts|hatch\.envs|rye\.scripts|poetry\.scripts)\b/,
   },
   {
     files: /(?:^|\/)(?:\.?ruff\.toml|\.flake8|\.?pylintrc|\.isort\.cfg)$/,
@@ -464,9 +469,7 @@ const CONFIGS: Config[] = [
     files: /(?:^|\/)cargo\.toml$/,
     tools: /^cargo$/,
     kind: 'test',
-    only: /^(?:test|lib|workspace|profile\.(?:test|dev)|(?:workspace\.)?lints(?:\..*)?|package)$/,
-    lines:
-      /^(?!(?:version|edition|rust-version|authors|description|license|repository|homepage|documentation|readme|keywords|categories)\b)/,
+    only: /^(?:test\b|lib\.|(?:bin|example)\.(?:test|harness|doctest)$|workspace\.(?:members|default-members|exclude|lints)\b|profile\.(?:test|dev)\b|lints\b|package\.(?:auto|build$|workspace$))/,
   },
   {
     files:
@@ -474,7 +477,7 @@ const CONFIGS: Config[] = [
     tools: /^(?:cargo|cross)$/,
     kind: 'test',
   },
-  { files: /(?:^|\/)cargo\.toml$/, tools: /^cargo-bench$/, kind: 'test', only: /^bench$/ },
+  { files: /(?:^|\/)cargo\.toml$/, tools: /^cargo-bench$/, kind: 'test', only: /^bench\b/ },
   { files: /(?:^|\/)\.?clippy\.toml$/, tools: /^cargo-clippy$/, kind: 'lint' },
   { files: /(?:^|\/)\.?rustfmt\.toml$/, tools: /^(?:cargo-fmt|rustfmt)$/, kind: 'lint' },
   { files: /^(?!(?:.*\/)?src\/)(?:.*\/)?build\.rs$/, tools: /^cargo$/, kind: 'test' },
@@ -503,7 +506,9 @@ function configsOf(path: string): Config[] {
 
 function configChanges(file: PinnedFile, settings: Config[], gate: string, reached: Reached): string[] {
   const used = settings.filter((it) => uses(reached, it.tools) || mayUse(gate, reached, it.kind))
-  const changed = used.some((it) => relevantText(file.before, it) !== relevantText(file.after, it))
+  const changed = used.some(
+    (it) => relevantText(file.path, file.before, it) !== relevantText(file.path, file.after, it),
+  )
   return changed ? [`${baseName(file.path)} was ${whatHappened(file)}`] : []
 }
 
@@ -526,20 +531,21 @@ function mayUse(gate: string, reached: Reached, kind: Kind): boolean {
 }
 
 /** What of the file counts, without blanks; null for no file. */
-function relevantText(text: string | null, { only, lines }: Config): string | null {
+function relevantText(path: string, text: string | null, { only, lines }: Config): string | null {
   if (text === null) return null
   if (only === undefined && lines === undefined) return text.replace(/\s+/g, '')
-  const kept: string[] = []
-  let section = ''
-  for (const raw of text.split('\n')) {
-    const line = raw.trim()
-    section = /^\[+\s*([^\]]+?)\s*\]+/.exec(line)?.[1] ?? section
-    if (line === '' || line.startsWith('#')) continue
-    if ((only === undefined || only.test(section)) && (lines === undefined || lines.test(line)))
-      kept.push(line.replace(/\s+/g, ''))
-  }
+  const kept = only === undefined ? text.split('\n').map((it) => it.trim()) : settingsOf(path, text, only)
+  const counted = kept.filter((it) => it !== '' && !it.startsWith('#') && (lines?.test(it) ?? true))
   // Without any line that counts it is the same as no file.
-  return kept.length === 0 ? null : kept.join('\n')
+  return counted.length === 0 ? null : counted.join('\n').replace(/[ \t\r]+/g, '')
+}
+
+function settingsOf(path: string, text: string, only: RegExp): string[] {
+  const all = /\.toml$|(?:^|\/)pipfile$/i.test(path) ? tomlSettings(text) : iniSettings(text)
+  // A name with an escape may be any.
+  return all
+    .filter((it) => [it.path, ...it.inner].some((name) => only.test(name) || name.includes('\\')))
+    .map((it) => it.text)
 }
 
 // ---------------------------------------------------------------- words

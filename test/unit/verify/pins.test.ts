@@ -359,6 +359,46 @@ test('of files for many things, the sections for the gate count', () => {
   ])
 })
 
+test('settings are found however they are written', () => {
+  const tox =
+    '[tool.tox.env_run_base]\ndeps = ["pytest"]\ncommands = [\n    ["pytest", "tests"],\n]\n\n[tool.ruff]\na = 1\n'
+  const rows: [string, string, string, string, boolean][] = [
+    ['pyproject.toml', tox, tox.replace('"pytest", "tests"', '"python", "-c", "pass"'), 'tox', true],
+    ['pyproject.toml', tox, tox.replace('a = 1', 'a = 2'), 'tox', false],
+    ['pyproject.toml', '', '[tool.tox]\nlegacy_tox_ini = """\n[tox]\n[testenv]\n"""', 'tox', true],
+    ['pyproject.toml', '', 'tool.pytest.ini_options.addopts = "-k easy"', 'pytest', true],
+    ['pyproject.toml', '', '[tool]\npytest.ini_options.addopts = "-k easy"', 'pytest', true],
+    ['pyproject.toml', '', 'tool = { pytest = { ini_options = { addopts = "-k easy" } } }', 'pytest', true],
+    ['pyproject.toml', '', '[tool."pytest".ini_options]\naddopts = "-k easy"', 'pytest', true],
+    ['pyproject.toml', '', '[ tool . \'pytest\' . "ini_options" ] # why\naddopts = ""', 'pytest', true],
+    ['pyproject.toml', '', '[tool."py\\u0074est".ini_options]\naddopts = "-k easy"', 'pytest', true],
+    ['pyproject.toml', '', '[tool.x]\na = """\n[tool.pytest.ini_options]\n"""', 'pytest', false],
+    ['pyproject.toml', '', '[tool.typos]\na = 1', 'mypy .', false],
+    ['Cargo.toml', '', 'package.autotests = false', 'cargo test', true],
+    ['Cargo.toml', '', '[package]\nautotests = false', 'cargo test', true],
+    ['Cargo.toml', '', 'package = { name = "a", autotests = false }', 'cargo test', true],
+    ['Cargo.toml', '', '[[bin]]\nname = "a"\ntest = false', 'cargo test', true],
+    ['Cargo.toml', '', 'bin = [{ name = "a", test = false }]', 'cargo test', true],
+    ['Cargo.toml', '', '[[bin]]\nname = "a"\npath = "a.rs"', 'cargo test', false],
+    ['Cargo.toml', '', '[package]\nname = "a"\nversion = "2"', 'cargo test', false],
+    ['Cargo.toml', '', '[workspace.dependencies.test]\nversion = "1"', 'cargo test', false],
+    ['setup.cfg', '', '[options]\nx =\n    a\n[tool:pytest]\naddopts = -k easy', 'pytest', true],
+    ['tox.ini', '[pytest]\naddopts =\n  -q\n', '[pytest]\naddopts =\n  [x]\n  -k easy\n', 'pytest', true],
+  ]
+  for (const [path, before, after, gate, expected] of rows)
+    assert.equal(pinned([changed(path, before, after)], gate).length > 0, expected, `${gate} ${after}`)
+})
+
+test('what stood before comes first, for any number of new files', () => {
+  const added = Array.from({ length: 150 }, (_, index) => changed(`a${index}/conftest.py`, null, ''))
+  const settings = '[tool.pytest.ini_options]\naddopts = "-q"\n'
+  const project = changed('pyproject.toml', settings, settings.replace('-q', '-k easy'))
+  const found = changedGateDefinitions([...added, project], ['tox -e py', 'pytest'])
+  assert.equal(found.length, 100)
+  assert.equal(found[0]?.path, 'pyproject.toml')
+  assert.equal(found[1]?.path, 'pyproject.toml')
+})
+
 test('a gate whose script is not among the files may use any tool of its kind', () => {
   const config = [
     changed('vitest.config.ts', 'a', 'b'),
