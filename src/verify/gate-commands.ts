@@ -10,6 +10,8 @@ export type Reached = {
   targets: Set<string>
   /** Files that are run, as they are named, without `./`. */
   files: Set<string>
+  /** Files that are read for what a tool does: settings, code to be loaded first, makefiles; or not there at all. */
+  read: Set<string>
   /** Names of scripts, targets and files whose text is not known: they may run anything. */
   unknown: Set<string>
 }
@@ -17,8 +19,8 @@ export type Reached = {
 /** The texts behind a name: all of them, for there may be several package.json files, before and after. */
 export type Lookup = (kind: 'scripts' | 'targets' | 'files', name: string) => string[]
 
-/** No more names than these are followed. */
-const MOST_NAMES = 500
+/** No more names than these of a kind are followed. */
+export const MOST_NAMES = 500
 
 /** Follows the command through the scripts, targets and shell files that it names. Ends on circles too. */
 export function reachedBy(command: string, lookup: Lookup): Reached {
@@ -27,9 +29,11 @@ export function reachedBy(command: string, lookup: Lookup): Reached {
     scripts: new Set(),
     targets: new Set(),
     files: new Set(),
+    read: new Set(),
     unknown: new Set(),
   }
   const left = [command]
+  const seen = new Set<string>()
   const follow = (kind: 'scripts' | 'targets' | 'files', name: string): void => {
     if (reached[kind].has(name) || reached[kind].size >= MOST_NAMES) return
     const texts = lookup(kind, name)
@@ -38,6 +42,8 @@ export function reachedBy(command: string, lookup: Lookup): Reached {
     left.push(...texts)
   }
   for (let text = left.pop(); text !== undefined; text = left.pop()) {
+    if (seen.has(text)) continue
+    seen.add(text)
     for (const words of commandsIn(text)) {
       const step = stepOf(words)
       if (step === null) continue
@@ -52,6 +58,11 @@ export function reachedBy(command: string, lookup: Lookup): Reached {
       }
       for (const name of step.targets) follow('targets', name)
       for (const name of step.files) follow('files', name)
+      for (const name of step.read.map(plainPath)) {
+        if (reached.read.has(name) || reached.read.size >= MOST_NAMES) continue
+        reached.read.add(name)
+        left.push(...lookup('files', name))
+      }
       left.push(...step.inner)
     }
   }
@@ -62,9 +73,11 @@ export function reachedBy(command: string, lookup: Lookup): Reached {
 
 /** No command line is longer; a script is read up to here. */
 const LONGEST_TEXT = 100_000
+/** No commands within commands are followed further down. */
+const DEEPEST = 5
 
 /** The simple commands of a shell text, as words without quotes. Not a shell: enough to see what is named. */
-export function commandsIn(text: string): string[][] {
+export function commandsIn(text: string, depth = 0): string[][] {
   const commands: string[][] = []
   let words: string[] = []
   let word: string | null = null
@@ -85,7 +98,15 @@ export function commandsIn(text: string): string[][] {
       at += 1
     } else if (c === "'" || c === '"') {
       const close = closingQuote(text, at, c)
-      word = (word ?? '') + text.slice(at + 1, close).replace(c === '"' ? /\\(["\\$`])/g : /(?!)/g, '$1')
+      const inner = text.slice(at + 1, close)
+      if (c === '"' && depth < DEEPEST) commands.push(...substitutions(inner, depth + 1))
+      word = (word ?? '') + inner.replace(c === '"' ? /\\(["\\$`])/g : /(?!)/g, '$1')
+      at = close
+    } else if (c === '$' && text[at + 1] === '(' && depth < DEEPEST) {
+      const close = closingParenthesis(text, at + 1)
+      const inner = text.slice(at, close + 1)
+      commands.push(...substitutions(inner, depth + 1))
+      word = (word ?? '') + inner
       at = close
     } else if (c === '#' && word === null) {
       const line = text.indexOf('\n', at)
@@ -102,13 +123,42 @@ function closingQuote(text: string, open: number, quote: string): number {
   for (let at = open + 1; at < text.length; at += 1) {
     if (text[at] === '\\' && quote === '"') at += 1
     else if (text[at] === quote) return at
+    else if (quote === '"' && text.startsWith('$(', at)) at = closingParenthesis(text, at + 1)
   }
   return text.length
 }
 
+function closingParenthesis(text: string, open: number): number {
+  let depth = 0
+  for (let at = open; at < text.length; at += 1) {
+    if (text[at] === '(') depth += 1
+    else if (text[at] === ')') depth -= 1
+    if (depth === 0) return at
+  }
+  return text.length
+}
+
+/** The commands in every `$(...)` of the text. */
+function substitutions(text: string, depth: number): string[][] {
+  const commands: string[][] = []
+  for (let at = text.indexOf('$('); at !== -1; at = text.indexOf('$(', at)) {
+    const close = closingParenthesis(text, at + 1)
+    commands.push(...commandsIn(text.slice(at + 2, close), depth))
+    at = close
+  }
+  return commands
+}
+
 // ---------------------------------------------------------------- one command
 
-type Step = { tool: string; scripts: string[]; targets: string[]; files: string[]; inner: string[] }
+type Step = {
+  tool: string
+  scripts: string[]
+  targets: string[]
+  files: string[]
+  read: string[]
+  inner: string[]
+}
 
 /** Programs that run the program after them. A number or a flag's value may stand between. */
 const WRAPPERS = new Set(
@@ -116,6 +166,9 @@ const WRAPPERS = new Set(
     ' ',
   ),
 )
+/** Flags of wrappers and package managers whose value is a word of its own. */
+const VALUE_FLAG =
+  /^--(?:(?:only-|no-)?group|(?:no-)?extra|with(?:-editable|-requirements)?|python|package|project|directory|env-file|config-file|index(?:-url)?|prefix|workspace|filter|cwd|dir|signal|kill-after|reporter)$/
 const RUN_WORDS = new Set(['run', 'exec', 'dlx', 'x', 'tool'])
 const PACKAGE_MANAGERS = new Set(['npm', 'pnpm', 'yarn', 'bun', 'cnpm'])
 /** Commands of package managers that are no scripts. */
@@ -132,6 +185,14 @@ const INTERPRETERS =
 const INSTALLED = /^\/|(?:^|\/)(?:node_modules|\.?venv|vendor)\//
 
 function stepOf(all: string[]): Step | null {
+  const step = programStep(all)
+  // What is to be installed is no part of what is run.
+  return step === null || all.some((it) => /^pip[\d.]*$/.test(it))
+    ? step
+    : { ...step, read: [...step.read, ...readByFlags(all)] }
+}
+
+function programStep(all: string[]): Step | null {
   let words = all
   const wrapped: string[] = []
   for (;;) {
@@ -144,12 +205,21 @@ function stepOf(all: string[]): Step | null {
       words = afterWrapper(words.slice(1))
     } else break
   }
+  // As in `npx -c "vitest run"`: less than it was, without its quotes.
+  if (/^(?!.*\$\().*[ \t\n]/s.test(words[0] as string))
+    return { ...named('sh'), inner: [...wrapped, words[0] as string] }
   const tool = baseName(words[0] as string)
   const args = words.slice(1)
   // A wrapper may have a configuration of its own (nyc, npx, hatch): each is a step too.
   const step = { ...named(tool), inner: wrapped }
   if (SHELLS.test(tool)) return { ...step, ...shellStep(tool, args, step.inner) }
-  if (PACKAGE_MANAGERS.has(tool)) return { ...step, ...managerStep(tool, args, step.inner) }
+  if (PACKAGE_MANAGERS.has(tool)) {
+    const isMany = args.some((it) =>
+      /^(?:-ws?|-r|-F|--(?:recursive|filter|workspaces?)(?:=.*)?|workspaces?)$/.test(it),
+    )
+    const inner = isMany ? [...step.inner, 'workspaces'] : step.inner
+    return { ...step, inner, ...managerStep(tool, args, inner) }
+  }
   if (/^(?:run-s|run-p|npm-run-all2?|turbo|lerna|wireit|nps)$/.test(tool)) {
     return { ...step, scripts: args.filter((it) => !it.startsWith('-') && it !== 'run') }
   }
@@ -163,29 +233,45 @@ function stepOf(all: string[]): Step | null {
     const command = args.find((it) => !/^[-+]/.test(it))
     return { ...step, inner: [...step.inner, ...(command === undefined ? [] : [`cargo-${command}`])] }
   }
-  if (/^g?make$/.test(tool)) return { ...step, tool: 'make', targets: makeTargets(args) }
+  if (/^g?make$/.test(tool)) return { ...step, ...makeStep(args) }
+  if (/^[-s]?include$/.test(tool)) return { ...step, read: args }
   if (INTERPRETERS.test(tool)) return { ...step, ...interpreterStep(tool, args, step.inner) }
   const path = words[0] as string
   return { ...step, files: path.includes('/') && !INSTALLED.test(path) ? [plainPath(path)] : [] }
 }
 
 function named(tool: string): Step {
-  return { tool, scripts: [], targets: [], files: [], inner: [] }
+  return { tool, scripts: [], targets: [], files: [], read: [], inner: [] }
 }
 
+/** Without folders and, as in `vitest@3`, without a version. */
 function baseName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1)
+  return path.slice(path.lastIndexOf('/') + 1).replace(/(?<=.)@.*$/, '')
 }
 
+/** A file is looked for in every folder, so that those before it count where they have names: not in `$(pwd)/../a`. */
 function plainPath(path: string): string {
-  return path.replace(/^(?:\.\/)+/, '')
+  return path.replace(/^\$(?:\(.*\)|\{.*\}|\w+)\//, '').replace(/^(?:\.{1,2}\/)+/, '')
+}
+
+/** Flags with a file that says what a tool does; what is tested or checked is named without them. */
+const READ_FLAG =
+  /^(?:-[cprR]|--?[\w-]*(?:conf|rcfile|env-file|project|require|import|load|setup|reporter|runner|plugin|preset|transform|resolver|environment|settings|overlay|exec|init-script)[\w-]*)$/i
+
+function readByFlags(words: string[]): string[] {
+  return words.flatMap((word, at) => {
+    const [flag = '', value = words[at + 1]] = word.startsWith('-')
+      ? (/^([^=]*)=?(.+)?/.exec(word)?.slice(1) ?? [])
+      : []
+    return value !== undefined && READ_FLAG.test(flag) ? [value] : []
+  })
 }
 
 function afterWrapper(words: string[]): string[] {
   let at = 0
   for (; at < words.length; at += 1) {
     const word = words[at] as string
-    if (/^-[euspfk]$/.test(word)) at += 1
+    if (/^-[euspfk]$/.test(word) || VALUE_FLAG.test(word)) at += 1
     else if (!/^-|^[\d.]+[smhd]?$/.test(word) && !RUN_WORDS.has(word)) break
   }
   return words.slice(at)
@@ -203,7 +289,7 @@ function managerStep(manager: string, args: string[], inner: string[]): Partial<
   const words: string[] = []
   for (let at = 0; at < args.length && args[at] !== '--'; at += 1) {
     const word = args[at] as string
-    if (/^(?:--(?:prefix|workspace|filter|cwd|dir)|-[wCF])$/.test(word)) at += 1
+    if (/^-[wCF]$/.test(word) || VALUE_FLAG.test(word)) at += 1
     else if (!word.startsWith('-')) words.push(word)
   }
   let [first, second] = words
@@ -211,20 +297,15 @@ function managerStep(manager: string, args: string[], inner: string[]): Partial<
   if (manager === 'yarn' && first === 'workspaces') [first, second] = words.slice(words.indexOf('run'))
   if (first === undefined) return {}
   if (/^(?:run|run-script|rum|urn)$/.test(first)) return second === undefined ? {} : { scripts: [second] }
-  if (/^(?:exec|x|dlx)$/.test(first))
-    return {
-      inner: [
-        ...inner,
-        args
-          .slice(args.indexOf(first) + 1)
-          .filter((it) => it !== '--')
-          .map(quoted)
-          .join(' '),
-      ],
-    }
-  if (manager === 'bun' && /^(?:test|build)$/.test(first)) return {}
+  if (/^(?:exec|x|dlx)$/.test(first)) {
+    const command = args.slice(args.indexOf(first) + 1).filter((it) => it !== '--')
+    return { inner: [...inner, `npx ${command.map(quoted).join(' ')}`] }
+  }
+  // Over several packages it is their script.
+  if (manager === 'bun' && /^(?:test|build)$/.test(first) && !args.some((it) => /^(?:-F|--filter)/.test(it)))
+    return {}
   if (manager === 'bun' && /[/.]/.test(first)) return { files: [plainPath(first)] }
-  if (/^(?:t|tst)$/.test(first)) return { scripts: ['test'] }
+  if (/^(?:t|tst|it|cit|sit|(?:clean-)?install(?:-ci)?-test)$/.test(first)) return { scripts: ['test'] }
   if (NOT_SCRIPTS.has(first)) return {}
   // yarn, pnpm and bun run a program of the packages when there is no such script.
   return manager === 'npm'
@@ -235,18 +316,24 @@ function managerStep(manager: string, args: string[], inner: string[]): Partial<
       }
 }
 
-function quoted(word: string): string {
+export function quoted(word: string): string {
   return `'${word.replace(/'/g, `'\\''`)}'`
 }
 
-function makeTargets(args: string[]): string[] {
-  const targets: string[] = []
+function makeStep(args: string[]): Partial<Step> {
+  const [targets, read]: [string[], string[]] = [[], []]
   for (let at = 0; at < args.length; at += 1) {
     const word = args[at] as string
-    if (/^-[CfIjlo]$/.test(word)) at += 1
+    const file = /^(?:-f|--(?:make)?file=?)(.*)$/.exec(word)?.[1]
+    if (file !== undefined) read.push(file === '' ? (args[at + 1] ?? '') : file)
+    if (
+      /^-[CIof]$|^--(?:make)?file$/.test(word) ||
+      (/^-[jl]$/.test(word) && /^[\d.]+$/.test(args[at + 1] ?? ''))
+    )
+      at += 1
     else if (!word.startsWith('-') && !word.includes('=')) targets.push(word)
   }
-  return targets.length === 0 ? [''] : targets
+  return { tool: 'make', targets: targets.length === 0 ? [''] : targets, read }
 }
 
 function interpreterStep(tool: string, args: string[], inner: string[]): Partial<Step> {
@@ -269,12 +356,8 @@ function interpreterStep(tool: string, args: string[], inner: string[]): Partial
   if (args.some((it) => /^(?:--test|-e|--eval|-c)$/.test(it)) || (tool === 'deno' && args[0] === 'test'))
     return {}
   const words = /^deno$/.test(tool) ? args.filter((it) => it !== 'run') : args
-  const file = words.find(
-    (it, at) =>
-      !it.startsWith('-') && !/^(?:-r|--require|--import|--loader|--env-file)$/.test(words[at - 1] ?? ''),
-  )
-  const loaded = words
-    .filter((_, at) => /^(?:-r|--require|--import|--loader)$/.test(words[at - 1] ?? ''))
-    .filter((it) => /^\.?\.?\//.test(it))
-  return { files: [...(file === undefined ? [] : [file]), ...loaded].map(plainPath) }
+  const file = words.find((it, at) => !it.startsWith('-') && !LOADING.test(words[at - 1] ?? ''))
+  return { files: file === undefined ? [] : [plainPath(file)] }
 }
+
+const LOADING = /^(?:-r|--require|--import|--(?:experimental-)?loader|--env-file)$/

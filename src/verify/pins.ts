@@ -3,8 +3,19 @@
 // Gate commands come from the trusted side, but `npm test` is what package.json says it is. Such a change may well be
 // wanted; it is shown, and refused only by `protected-paths`.
 
-import { type Lookup, type Reached, reachedBy } from './gate-commands.ts'
-import { iniSettings, tomlSettings } from './sections.ts'
+import { type Lookup, MOST_NAMES, type Reached, reachedBy } from './gate-commands.ts'
+import {
+  isMakefile,
+  joined,
+  type Make,
+  type Makefile,
+  makefileChanges,
+  readMakefile,
+  targetTexts,
+  type Used,
+  usedVariables,
+} from './makefile.ts'
+import { iniSettings, type Setting, tomlSettings } from './sections.ts'
 
 /** `before` and `after` are null where there is no such file. Files that did not change help to look up names. */
 export type PinnedFile = { path: string; before: string | null; after: string | null }
@@ -33,18 +44,24 @@ export function isReadForPins(path: string): boolean {
  */
 export function changedGateDefinitions(files: PinnedFile[], gateCommands: string[]): Pin[] {
   const relevant = files.filter((file) => !/(?:^|\/)node_modules\//.test(file.path))
-  const sources = readSources(relevant)
+  const makes = readMakefiles(relevant)
+  const sources = readSources(relevant, makes)
   const lookup: Lookup = (kind, name) => sources[kind](name)
   const pins: Pin[] = []
   const changed = relevant.filter((file) => file.before !== file.after)
-  const settings = new Map(changed.map((file) => [file, configsOf(file.path)]))
-  const gates = gateCommands.map((gate) => ({ gate, reached: reachedBy(gate, lookup) }))
+  const settings = new Map(changed.map((file) => [file, changedConfigsOf(file)]))
+  const gates = gateCommands.map((gate) => {
+    const reached = reachedBy(gate, lookup)
+    return { gate, reached, used: usedVariables(makes.sides, reached.targets) }
+  })
   // What stood before comes first: any number of new files must not hide what became of it.
   for (const isNew of [false, true]) {
-    for (const { gate, reached } of gates) {
+    for (const { gate, reached, used } of gates) {
       for (const file of changed.filter((it) => (it.before === null) === isNew)) {
         if (pins.length >= MAX_PINS) return pins.slice(0, MAX_PINS)
-        const texts = changesIn(file, settings.get(file) ?? [], gate, reached)
+        const texts = isMakefile(file.path)
+          ? changesOfMake(file, makes, reached, used)
+          : changesIn(file, settings.get(file) ?? [], gate, reached)
         for (const text of texts) pins.push({ path: file.path, gate, text: oneLine(text) })
       }
     }
@@ -54,20 +71,29 @@ export function changedGateDefinitions(files: PinnedFile[], gateCommands: string
 
 /** Names of scripts that the gates lead to and that are not among the files, whether they are there or not. */
 export function namedElsewhere(files: PinnedFile[], gateCommands: string[]): string[] {
-  const sources = readSources(files)
+  const sources = readSources(files, readMakefiles(files))
   const known = new Set(files.flatMap((file) => namesOf(file.path)))
-  const named = gateCommands.flatMap((gate) => [
-    ...reachedBy(gate, (kind, name) => sources[kind](name)).files,
-  ])
+  const named = gateCommands.flatMap((gate) => {
+    const { files: run, read } = reachedBy(gate, (kind, name) => sources[kind](name))
+    return [...run, ...read]
+  })
   return [...new Set(named)].filter((name) => !known.has(name))
 }
 
 function changesIn(file: PinnedFile, settings: Config[], gate: string, reached: Reached): string[] {
-  if (namesOf(file.path).some((name) => reached.files.has(name)))
-    return [`${baseName(file.path)}, which the gate runs, was ${whatHappened(file)}`]
   const name = baseName(file.path).toLowerCase()
+  const names = namesOf(file.path)
+  // What counts of a file for many things is said where its settings are.
+  const isPart =
+    name === 'package.json' ||
+    configsOf(file.path).some((it) => it.only !== undefined || it.lines !== undefined)
+  const isRead = names.some(
+    (it) => reached.read.has(it) || reached.read.has(it.replace(/\.[cm]?[jt]sx?$/, '')),
+  )
+  if (names.some((it) => reached.files.has(it)))
+    return [`${baseName(file.path)}, which the gate runs, was ${whatHappened(file)}`]
+  if (isRead && !isPart) return [`${baseName(file.path)} was ${whatHappened(file)}`]
   if (name === 'package.json') return packageChanges(file, gate, reached)
-  if (isMakefile(file.path)) return makeChanges(file, reached)
   return configChanges(file, settings, gate, reached)
 }
 
@@ -75,7 +101,7 @@ function changesIn(file: PinnedFile, settings: Config[], gate: string, reached: 
 
 type Sources = Record<'scripts' | 'targets' | 'files', (name: string) => string[]>
 
-function readSources(files: PinnedFile[]): Sources {
+function readSources(files: PinnedFile[], makes: Makefiles): Sources {
   const texts = (file: PinnedFile): string[] =>
     [file.before, file.after].filter((it): it is string => it !== null)
   const packages = files
@@ -90,17 +116,18 @@ function readSources(files: PinnedFile[]): Sources {
       else own.push(file)
     }
   }
-  const makefiles = files
-    .filter((it) => isMakefile(it.path))
-    .flatMap(texts)
-    .map(readMakefile)
   return {
     scripts: (name) => {
       const fits = nameMatcher(name)
       return packages.flatMap((it) => [...it.scripts].filter(([key]) => fits(key)).map(([, text]) => text))
     },
-    targets: (name) => makefiles.flatMap((it) => ruleTexts(it, name)),
-    files: (name) => (byName.get(name) ?? []).flatMap(texts).map((text) => (isShell(name, text) ? text : '')),
+    targets: (name) => makes.sides.flatMap((it) => targetTexts(it, name)),
+    files: (name) =>
+      (byName.get(name) ?? []).flatMap((file) =>
+        isMakefile(file.path)
+          ? (makes.read.get(file) ?? []).map((it) => `include ${it?.includes.join(' ') ?? ''}`)
+          : texts(file).map((text) => (isShell(name, text) ? text : '')),
+      ),
   }
 }
 
@@ -126,6 +153,40 @@ function nameMatcher(name: string): (key: string) => boolean {
   return (key) => key.startsWith(start) && key.endsWith(end) && key.length >= start.length + end.length
 }
 
+// ---------------------------------------------------------------- makefiles
+
+/** Each as it was and as it is, and all of them together. */
+type Makefiles = { read: Map<PinnedFile, [Makefile | null, Makefile | null]>; sides: [Make, Make] }
+
+function readMakefiles(files: PinnedFile[]): Makefiles {
+  const own = files.filter((it) => isMakefile(it.path))
+  const read = new Map(
+    own.map((it) => {
+      const before = it.before === null ? null : readMakefile(it.before)
+      const after = it.after === it.before ? before : it.after === null ? null : readMakefile(it.after)
+      return [it, [before, after] as [Makefile | null, Makefile | null]]
+    }),
+  )
+  const side = (index: 0 | 1): Make => {
+    const [main, included] = [false, true].map((isIncluded) =>
+      own
+        .filter((it) => it.path.endsWith('.mk') === isIncluded)
+        .map((it) => read.get(it)?.[index])
+        .filter((it): it is Makefile => it !== null && it !== undefined),
+    )
+    return joined(main ?? [], included ?? [])
+  }
+  return { read, sides: [side(0), side(1)] }
+}
+
+function changesOfMake(file: PinnedFile, makes: Makefiles, reached: Reached, used: Used): string[] {
+  const [before, after] = makes.read.get(file) ?? []
+  if (reached.targets.size === 0) return []
+  const none = readMakefile('')
+  const isEvery = reached.targets.size >= MOST_NAMES
+  return makefileChanges(before ?? none, after ?? none, makes.sides, reached.targets, isEvery, used)
+}
+
 // ---------------------------------------------------------------- package.json
 
 type Package = { scripts: Map<string, string>; own: Map<string, string> }
@@ -147,6 +208,7 @@ const PACKAGE_KEYS: Record<string, RegExp> = {
   vitest: /^vitest$/,
   babel: /^(?:jest|react-scripts)$/,
   packageManager: /^(?:pnpm|yarn|corepack)$/,
+  workspaces: /^(?:workspaces|turbo|lerna|nx)$/,
   wireit: /^(?:npm|pnpm|yarn|wireit)$/,
 }
 
@@ -185,10 +247,18 @@ function packageChanges(file: PinnedFile, gate: string, reached: Reached): strin
   }
   for (const [key, tools] of Object.entries(PACKAGE_KEYS)) {
     if (before.own.get(key) === after.own.get(key)) continue
+    if (key === 'workspaces' && !hasLost(before.own.get(key), after.own.get(key))) continue
     if (uses(reached, tools) || mayUse(gate, reached, kindOfKey(key)))
       changes.push(`"${key}" was ${happened(before.own.get(key), after.own.get(key))}`)
   }
   return changes
+}
+
+/** A package more is tested with the others; fewer, or one that is taken out, are not. */
+function hasLost(old: string | undefined, now: string | undefined): boolean {
+  const [before, after] = [old, now].map((it) => new Set(it?.match(/"(?:\\.|[^"\\])*"/g)))
+  const hasAll = [...(before ?? [])].every((it) => after?.has(it))
+  return !hasAll || [...(after ?? [])].some((it) => it.startsWith('"!') && !before?.has(it))
 }
 
 function kindOfKey(key: string): Kind {
@@ -198,108 +268,6 @@ function kindOfKey(key: string): Kind {
 function said(text: string | undefined): string {
   if (text === undefined) return 'nothing'
   return JSON.stringify(text.length > 120 ? `${text.slice(0, 117)}...` : text)
-}
-
-// ---------------------------------------------------------------- Makefile
-
-type Rule = { targets: string[]; needs: string[]; recipe: string[] }
-type Makefile = { rules: Rule[]; variables: Map<string, string>; other: string[] }
-
-function isMakefile(path: string): boolean {
-  return /(?:^|\/)(?:GNUm|[mM])akefile$|\.mk$/.test(path)
-}
-
-function readMakefile(text: string): Makefile {
-  const made: Makefile = { rules: [], variables: new Map(), other: [] }
-  let rule: Rule | null = null
-  for (const line of text.replace(/\\\r?\n[ \t]*/g, ' ').split(/\r?\n/)) {
-    if (line.startsWith('\t')) {
-      rule?.recipe.push(line.trim())
-      continue
-    }
-    const plain = line.replace(/(?:^|\s)#.*$/, '').trim()
-    if (plain === '') continue
-    const variable = /^(?:export\s+|override\s+)*([\w.-]+)\s*(?::{1,3}|[?+!])?=(.*)$/.exec(plain)
-    const head = /^([^:=#]+)::?(?!=)([^;]*)(?:;(.*))?$/.exec(plain)
-    if (variable !== null) {
-      const name = variable[1] as string
-      made.variables.set(name, `${made.variables.get(name) ?? ''}${plain}\n`)
-      rule = null
-    } else if (head !== null) {
-      rule = {
-        targets: words(head[1]),
-        needs: words(head[2]?.replace('|', ' ')),
-        recipe: head[3] === undefined ? [] : [head[3].trim()],
-      }
-      made.rules.push(rule)
-    } else {
-      made.other.push(plain)
-      rule = null
-    }
-  }
-  return made
-}
-
-function words(text: string | undefined): string[] {
-  return (text ?? '')
-    .trim()
-    .split(/\s+/)
-    .filter((it) => it !== '')
-}
-
-function rulesFor({ rules }: Makefile, target: string): Rule[] {
-  const first = rules.find((it) => !it.targets[0]?.startsWith('.'))
-  return target === ''
-    ? first === undefined
-      ? []
-      : [first]
-    : rules.filter((it) => it.targets.includes(target))
-}
-
-/** The recipes of a target as shell text; its prerequisites as calls of make, so that they are followed. */
-function ruleTexts(makefile: Makefile, target: string): string[] {
-  const rules = rulesFor(makefile, target)
-  if (rules.length === 0) return []
-  const recipe = rules.flatMap((it) => it.recipe).join('\n')
-  const names = rules
-    .flatMap((it) => it.needs)
-    .filter((it) => makefile.rules.some((rule) => rule.targets.includes(it)))
-  const calls = names.map((it) => `make ${it}`).join('\n')
-  const plain = recipe.replace(/^[-@+\s]+/gm, '').replace(/\$\(MAKE\)|\$\{MAKE\}/g, 'make')
-  const used = [...makefile.variables].filter(
-    ([name]) => plain.includes(`$(${name})`) || plain.includes(`\${${name}}`),
-  )
-  // The first word of a recipe is often a variable with the tool in it.
-  const resolved = used.reduce((text, [name, line]) => {
-    const value = line.slice(line.indexOf('=') + 1).trim()
-    return text.replaceAll(`$(${name})`, value).replaceAll(`\${${name}}`, value)
-  }, plain)
-  return [`${calls}\n${resolved}`]
-}
-
-function makeChanges(file: PinnedFile, reached: Reached): string[] {
-  if (reached.targets.size === 0) return []
-  const before = readMakefile(file.before ?? '')
-  const after = readMakefile(file.after ?? '')
-  const changes: string[] = []
-  let recipes = ''
-  for (const target of reached.targets) {
-    const [old, now] = [rulesFor(before, target), rulesFor(after, target)]
-    recipes += [...old, ...now].flatMap((it) => [...it.needs, ...it.recipe]).join('\n')
-    if (JSON.stringify(old) !== JSON.stringify(now)) {
-      changes.push(`target ${target === '' ? '(the first)' : target} was ${happened(old[0], now[0])}`)
-    }
-  }
-  for (const name of new Set([...before.variables.keys(), ...after.variables.keys()])) {
-    if (before.variables.get(name) === after.variables.get(name)) continue
-    const everywhere = /^(?:SHELL|MAKEFLAGS|PATH|\.SHELLFLAGS|\.RECIPEPREFIX|\.DEFAULT_GOAL)$/.test(name)
-    if (everywhere || recipes.includes(`$(${name})`) || recipes.includes(`\${${name}}`))
-      changes.push(`variable ${name} was changed`)
-  }
-  // `include`, conditions, pattern definitions: what they do is not followed.
-  if (before.other.join('\n') !== after.other.join('\n'))
-    changes.push('directives such as `include` were changed')
-  return changes
 }
 
 // ---------------------------------------------------------------- configuration of tools
@@ -505,11 +473,18 @@ function configsOf(path: string): Config[] {
 }
 
 function configChanges(file: PinnedFile, settings: Config[], gate: string, reached: Reached): string[] {
-  const used = settings.filter((it) => uses(reached, it.tools) || mayUse(gate, reached, it.kind))
-  const changed = used.some(
-    (it) => relevantText(file.path, file.before, it) !== relevantText(file.path, file.after, it),
+  const isUsed = settings.some((it) => uses(reached, it.tools) || mayUse(gate, reached, it.kind))
+  return isUsed ? [`${baseName(file.path)} was ${whatHappened(file)}`] : []
+}
+
+type Side = { text: string | null; settings?: Setting[] }
+
+/** Those for which it is another one than it was. */
+function changedConfigsOf(file: PinnedFile): Config[] {
+  const [before, after]: [Side, Side] = [{ text: file.before }, { text: file.after }]
+  return configsOf(file.path).filter(
+    (it) => relevantText(file.path, before, it) !== relevantText(file.path, after, it),
   )
-  return changed ? [`${baseName(file.path)} was ${whatHappened(file)}`] : []
 }
 
 function uses(reached: Reached, tools: RegExp): boolean {
@@ -531,19 +506,21 @@ function mayUse(gate: string, reached: Reached, kind: Kind): boolean {
 }
 
 /** What of the file counts, without blanks; null for no file. */
-function relevantText(path: string, text: string | null, { only, lines }: Config): string | null {
+function relevantText(path: string, side: Side, { only, lines }: Config): string | null {
+  const { text } = side
   if (text === null) return null
   if (only === undefined && lines === undefined) return text.replace(/\s+/g, '')
-  const kept = only === undefined ? text.split('\n').map((it) => it.trim()) : settingsOf(path, text, only)
+  const kept =
+    only === undefined ? text.split('\n').map((it) => it.trim()) : settingsOf(path, text, side, only)
   const counted = kept.filter((it) => it !== '' && !it.startsWith('#') && (lines?.test(it) ?? true))
   // Without any line that counts it is the same as no file.
   return counted.length === 0 ? null : counted.join('\n').replace(/[ \t\r]+/g, '')
 }
 
-function settingsOf(path: string, text: string, only: RegExp): string[] {
-  const all = /\.toml$|(?:^|\/)pipfile$/i.test(path) ? tomlSettings(text) : iniSettings(text)
+function settingsOf(path: string, text: string, side: Side, only: RegExp): string[] {
+  side.settings ??= /\.toml$|(?:^|\/)pipfile$/i.test(path) ? tomlSettings(text) : iniSettings(text)
   // A name with an escape may be any.
-  return all
+  return side.settings
     .filter((it) => [it.path, ...it.inner].some((name) => only.test(name) || name.includes('\\')))
     .map((it) => it.text)
 }

@@ -129,7 +129,6 @@ test('files that the command runs are pinned; what is tested by a runner is not'
     ['bash scripts/test.sh', 'scripts/test.sh'],
     ['./scripts/test.sh --all', 'scripts/test.sh'],
     ['node test/run.js', 'test/run.js'],
-    ['node --require ./setup.js test/run.js', 'setup.js'],
     ['python tools/check.py', 'tools/check.py'],
     ['python3 manage.py test', 'manage.py'],
     ['source env.sh && npm test', 'env.sh'],
@@ -397,6 +396,161 @@ test('what stood before comes first, for any number of new files', () => {
   assert.equal(found.length, 100)
   assert.equal(found[0]?.path, 'pyproject.toml')
   assert.equal(found[1]?.path, 'pyproject.toml')
+})
+
+test('files that flags of the command name are pinned', () => {
+  const rows: [string, string, boolean][] = [
+    ['jest --config ./test/jest-e2e.json', 'test/jest-e2e.json', true],
+    ['jest --config=test/jest-e2e.json', 'test/jest-e2e.json', true],
+    ['npm exec jest -- --config ./cfg/e2e.json', 'cfg/e2e.json', true],
+    ['vitest --config cfg/unit.ts', 'cfg/unit.ts', true],
+    ['tsc -p build/ts.json', 'build/ts.json', true],
+    ['eslint -c cfg/e.js src', 'cfg/e.js', true],
+    ['pytest -c cfg/p.ini', 'app/cfg/p.ini', true],
+    ['cd app && pytest -c ../cfg/p.ini', 'cfg/p.ini', true],
+    ['node --require ./setup.js test/run.js', 'setup.js', true],
+    ['node --import ./x.mjs --test', 'x.mjs', true],
+    ['node --import=./x.mjs --test', 'x.mjs', true],
+    ['node -r ./x.js --test', 'x.js', true],
+    ['mocha -r ./test/setup', 'test/setup.js', true],
+    ['make -f build/rules', 'build/rules', true],
+    ['pytest --junitxml=report.xml test/a.py', 'report.xml', false],
+    ['eslint --fix src/a.js', 'src/a.js', false],
+    ['pip install -r requirements.txt', 'requirements.txt', false],
+    ['python -m pip install -r requirements.txt && pytest', 'requirements.txt', false],
+    ['cargo test --manifest-path rust/Cargo.toml', 'rust/Cargo.toml', false],
+  ]
+  for (const [gate, path, expected] of rows)
+    assert.deepEqual(
+      pinned([changed(path, 'a', 'b')], gate),
+      expected ? [`${path}: ${path.split('/').at(-1)} was changed`] : [],
+      gate,
+    )
+  for (const line of [
+    'source "$(dirname "$0")/lib.sh"',
+    '. $(dirname $0)/lib.sh',
+    'source "$DIR/../lib.sh"',
+  ]) {
+    const files = [changed('ci.sh', line, line), changed('lib.sh', 'a', 'b')]
+    assert.deepEqual(pinned(files, './ci.sh'), ['lib.sh: lib.sh, which the gate runs, was changed'], line)
+  }
+})
+
+test('a tool is found behind flags, versions and quotes', () => {
+  for (const gate of [
+    'uv run --group dev pytest',
+    'uv run --extra dev pytest',
+    'uvx --with x pytest@8 -q',
+    'out="$(pytest)"',
+  ])
+    assert.equal(pinned([changed('pytest.ini', 'a', 'b')], gate).length, 1, gate)
+  for (const gate of ['npx vitest@3 run', 'npm exec -c "vitest run"', 'npx -c "vitest run"', 'bun x vitest'])
+    assert.equal(pinned([changed('vitest.config.ts', 'a', 'b')], gate).length, 1, gate)
+  const files = [changed('package.json', pkg(SCRIPTS), pkg({ ...SCRIPTS, test: 'true' }))]
+  for (const gate of [
+    'npm cit',
+    'npm it',
+    'npm install-test',
+    "bun --filter '*' test",
+    'make -j test || npm t',
+  ])
+    assert.equal(pinned(files, gate).length, 1, gate)
+})
+
+test('a package that is no longer among the workspaces is pinned where a gate runs over them', () => {
+  const spaces = (...workspaces: string[]): string => pkg(SCRIPTS, { workspaces })
+  const less = [changed('package.json', spaces('a', 'b'), spaces('a'))]
+  for (const gate of ['npm test --workspaces', 'npm test -ws', 'yarn workspaces run test', 'turbo run test'])
+    assert.deepEqual(pinned(less, gate), ['package.json: "workspaces" was changed'], gate)
+  assert.deepEqual(pinned(less, 'npm test'), [])
+  assert.deepEqual(pinned([changed('package.json', spaces('a'), spaces('a', 'b'))], 'npm test -ws'), [])
+  assert.equal(pinned([changed('package.json', spaces('*'), spaces('*', '!b'))], 'npm test -ws').length, 1)
+})
+
+test('makefiles are taken as one', () => {
+  const rows: [Record<string, string>, string, string, string, string, string[]][] = []
+  const row = (main: string, before: string, after: string, path: string, gate: string, ...said: string[]) =>
+    rows.push([path === 'Makefile' ? {} : { Makefile: main }, path, before, after, gate, said])
+  const base =
+    'GO = go\nARGS = -v\nCMD = $(GO) test $(ARGS)\n.PHONY: test docs\ntest:\n\t$(CMD)\ndocs:\n\tx\n'
+  const make = (after: string, ...said: string[]) => row('', base, after, 'Makefile', 'make test', ...said)
+  make(`.IGNORE:\n${base}`, 'target .IGNORE was added')
+  make(`.ONESHELL:\n${base}`, 'target .ONESHELL was added')
+  make(`.SUFFIXES:\n${base}`)
+  make(`export GOFLAGS = -run=^$\n${base}`, 'variable GOFLAGS was changed')
+  make(`export PYTEST_ADDOPTS := -k nothing\n${base}`, 'variable PYTEST_ADDOPTS was changed')
+  make(base.replace('-v', '-run=^$'), 'variable ARGS was changed')
+  make(base.replace('PHONY: test', 'PHONY:'), 'target test is no longer phony')
+  make(base.replace('PHONY: test', 'PHONY: test more'))
+  make(base.replace('\tx', '\ty'))
+  make(`${base}more:\n\ty\nOTHER = 1\nifdef OTHER\nmore: docs\nendif\n`)
+  make(`test: private export X = 1\n${base}`, 'target test was changed')
+  const both = 'test:\nifdef CI\n\tgo test\nelse\n\tgo vet\nendif\n'
+  row(
+    '',
+    both,
+    both.replace('test\nelse', 'test || true\nelse'),
+    'Makefile',
+    'make',
+    'target test was changed',
+  )
+  const run = 'define run\n\t$(1)\nendef\ntest:\n\t$(call run,go test)\n'
+  row('', run, run.replace('$(1)', 'true $(1)'), 'Makefile', 'make test', 'variable run was changed')
+  row(
+    '',
+    'run = $(1)\ntest:\n\t$(call run,x)',
+    'run=true $(1)\ntest:\n\t$(call run,x)',
+    'Makefile',
+    'make',
+    'variable run was changed',
+  )
+  const all = 'ALL = one two\ntest: $(ALL)\none:\n\tx\nthree:\n\tx\n'
+  row('', all, all.replace('\tx', '\ty'), 'Makefile', 'make test', 'target one was changed')
+  row('', all, all.replace(' two', ''), 'Makefile', 'make test', 'variable ALL was changed')
+  row('', all, all.replace(/x\n$/, 'y\n'), 'Makefile', 'make test')
+  const some = 'test: test-a $(addprefix lint-,a b)\ntest-%:\n\tgo test ./$*\nlint-a:\n\tx\nother-%:\n\tx\n'
+  row('', some, some.replace('go test', 'true'), 'Makefile', 'make test', 'target test-% was changed')
+  row('', some, some.replace('\tx', '\ty'), 'Makefile', 'make test', 'target lint-a was changed')
+  row('', some, some.replace(/x\n$/, 'y\n'), 'Makefile', 'make test')
+  row(
+    'include vars.mk\ntest:\n\t$(GO) test\n',
+    'GO = go\nX = 1',
+    'GO = true ||\nX = 1',
+    'vars.mk',
+    'make test',
+    'variable GO was changed',
+  )
+  row('include vars.mk\ntest:\n\t$(GO) test\n', 'GO = go\nX = 1', 'GO = go\nX = 2', 'vars.mk', 'make test')
+  const unit = 'unit:\n\tgo test\ndocs:\n\tx\n'
+  for (const after of [unit.replace('go test', 'true'), unit.replace('\tx', '\ty')])
+    row(
+      'include build/test.mk\ntest: unit\n',
+      unit,
+      after,
+      'build/test.mk',
+      'make test',
+      ...(after.includes('true') ? ['target unit was changed'] : []),
+    )
+  for (const gate of ['make -f build/x.make', 'make -fbuild/x.make test', 'make --file=build/x.make test'])
+    row('', 'test:\n\tx', 'test:\n\ttrue', 'build/x.make', gate, 'target test was changed')
+  row('-include ci.env\ntest:\n\tx\n', 'A=1', 'A=2', 'ci.env', 'make test', 'ci.env was changed')
+  row(
+    '.DEFAULT_GOAL := b\na:\n\tx\n-include b.mk\n',
+    'b:\n\tx',
+    'b:\n\ty',
+    'b.mk',
+    'make',
+    'target b was changed',
+  )
+  row('', 'a:\n\tx\nb:\n\tx', 'b:\n\tx\na:\n\tx', 'Makefile', 'make', 'the first target is another one')
+  for (const [others, path, before, after, gate, said] of rows) {
+    const more = Object.entries(others).map(([name, text]) => changed(name, text, text))
+    assert.deepEqual(
+      pinned([...more, changed(path, before, after)], gate),
+      said.map((it) => `${path}: ${it}`),
+      `${gate}: ${after}`,
+    )
+  }
 })
 
 test('a gate whose script is not among the files may use any tool of its kind', () => {
