@@ -17,6 +17,8 @@ export type Makefile = {
 /** The makefiles of one side of a change. */
 export type Make = {
   all: Makefile[]
+  /** The files that they include, as a command that is followed. */
+  includes: string
   /** Without a name for it, make makes this. */
   goal: string | null
   rules: Map<string, Set<Rule>>
@@ -125,6 +127,7 @@ export function joined(main: Makefile[], included: Makefile[]): Make {
   const all = [...main, ...included]
   const make: Make = {
     all,
+    includes: `include ${all.flatMap((it) => it.includes).join(' ')}`.slice(0, LONGEST / 4),
     goal: null,
     rules: new Map(),
     patterns: [],
@@ -220,8 +223,7 @@ export function targetTexts(make: Make, target: string): string[] {
     .replace(/^[-@+\s]+/gm, '')
     .replace(/\$\(MAKE\)|\$\{MAKE\}/g, 'make')
     .replaceAll('$$', '$')
-  const includes = `include ${make.all.flatMap((it) => it.includes).join(' ')}`.slice(0, LONGEST / 4)
-  return [recipe, includes, calls.join('\n')]
+  return [recipe, make.includes, calls.join('\n')]
 }
 
 /** The variables in the rules of those targets, in directives, and in the values of these. */

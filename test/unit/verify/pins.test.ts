@@ -602,6 +602,35 @@ test('shell words', () => {
   assert.deepEqual(commandsIn(''), [])
 })
 
+test('no text makes it slow', () => {
+  const lines = (count: number, line: (index: number) => string): string =>
+    Array.from({ length: count }, (_, index) => line(index)).join('')
+  const rows: [string, string][] = [
+    ['pyproject.toml', `"${'\\"'.repeat(400_000)}`],
+    ['pyproject.toml', `[${'a'.repeat(400_000)}]\n${'a=1\n'.repeat(100_000)}`],
+    ['setup.cfg', `[${' '.repeat(800_000)}`],
+    ['Makefile', `${'a b c '.repeat(80_000)}:\n\t${'x '.repeat(200_000)}`],
+    ['Makefile', `A=${'x '.repeat(9000)}\n${'$(A):\n\tx\n'.repeat(80_000)}`],
+    ['Makefile', `A=$(B)$(B)$(B)\nB=$(A)$(A)$(A)\ntest: $(A)\n${'\t$(B)\n'.repeat(100_000)}`],
+    [
+      'Makefile',
+      `test: t0\ninclude ${'a.mk '.repeat(50_000)}\n${lines(600, (at) => `t${at}: t${at + 1}\n\tx\n`)}`,
+    ],
+    ['Makefile', `test: a\n${lines(50_000, (at) => `a%${at}: b\n`)}`],
+    ['Makefile', `${lines(50_000, (at) => `V${at}=$(V${at + 1})\n`)}test:\n\t$(V0)\n`],
+    ['a.sh', '"$('.repeat(250_000)],
+  ]
+  for (const [path, text] of rows) {
+    const start = process.cpuUsage()
+    changedGateDefinitions(
+      [changed(path, text, `${text.slice(0, -3)}y\n`)],
+      ['make test', 'pytest', 'sh a.sh'],
+    )
+    const { user } = process.cpuUsage(start)
+    assert.ok(user < 5_000_000, `${path} ${text.slice(0, 40)}: ${user / 1000} ms`)
+  }
+})
+
 test('no text makes it fail', () => {
   const piece = fc.constantFrom(
     'npm test',
@@ -635,6 +664,13 @@ test('no text makes it fail', () => {
     ': a\n\t',
     '=',
     'include x',
+    '$(a b)',
+    '.PHONY:',
+    '%',
+    'ifdef A\n',
+    'define x\n',
+    '[tool.pytest',
+    '"""',
     '{"scripts":{"test":"',
   )
   const text = fc
