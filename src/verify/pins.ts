@@ -87,12 +87,14 @@ function changesIn(file: PinnedFile, settings: Config[], gate: string, reached: 
   const isPart =
     name === 'package.json' ||
     configsOf(file.path).some((it) => it.only !== undefined || it.lines !== undefined)
-  const isRead = names.some(
-    (it) => reached.read.has(it) || reached.read.has(it.replace(/\.[cm]?[jt]sx?$/, '')),
-  )
+  // `-r ./test/setup` is setup.js, while `--import tsx` is no file.
+  const isRead = names
+    .filter((it) => it.includes('/') || it === file.path)
+    .some((it) => reached.read.has(it.replace(/\.[cm]?[jt]sx?$/, '')))
+  const isNamed = isRead || names.some((it) => reached.read.has(it))
   if (names.some((it) => reached.files.has(it)))
     return [`${baseName(file.path)}, which the gate runs, was ${whatHappened(file)}`]
-  if (isRead && !isPart) return [`${baseName(file.path)} was ${whatHappened(file)}`]
+  if (isNamed && !isPart) return [`${baseName(file.path)} was ${whatHappened(file)}`]
   if (name === 'package.json') return packageChanges(file, gate, reached)
   return configChanges(file, settings, gate, reached)
 }

@@ -414,6 +414,7 @@ test('files that flags of the command name are pinned', () => {
     ['node -r ./x.js --test', 'x.js', true],
     ['mocha -r ./test/setup', 'test/setup.js', true],
     ['make -f build/rules', 'build/rules', true],
+    ['node --import tsx --test', 'src/tsx.ts', false],
     ['pytest --junitxml=report.xml test/a.py', 'report.xml', false],
     ['eslint --fix src/a.js', 'src/a.js', false],
     ['pip install -r requirements.txt', 'requirements.txt', false],
