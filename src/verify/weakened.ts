@@ -3,6 +3,7 @@
 // Read from the text alone, so it is a hint and no proof: honest refactorings are let through where their words turn
 // up again in tests that run (a renamed test, a table, a helper), and a cheat who writes those words is not found.
 
+import { isCollected, namedIn, stemOf } from './reading/collected.ts'
 import { isTestFile, mayHoldTests, readTests } from './reading/read.ts'
 import { holders, type TestCase, type TestFile } from './reading/shared.ts'
 import { type Language, languageOf, type Source, type Span, statementEnd, wordsIn } from './reading/source.ts'
@@ -30,7 +31,10 @@ export function weakenedTests(files: FileChange[]): Weakening[] {
   for (const language of new Set(changed.map((it) => languageOf(it.path)))) {
     if (language === null) continue
     const own = changed.filter((it) => languageOf(it.path) === language)
-    found.push(...weakenedIn(side(own, 'before', language), side(own, 'after', language)))
+    const before = side(own, 'before', language, null)
+    // Where tests stood before, their runner looked, whatever the file is called.
+    const known = new Set(before.tests.map((it) => it.path))
+    found.push(...weakenedIn(before, side(own, 'after', language, known)))
   }
   return found.slice(0, MAX_WEAKENINGS)
 }
@@ -62,8 +66,18 @@ function affordable(files: FileChange[]): { changed: FileChange[]; left: FileCha
 
 // ---------------------------------------------------------------- one side of the change
 
-/** `strength`: its assertions, calls of helpers that assert included. `text`: its body, as `plain` makes it. */
-type Test = TestCase & { path: string; source: Source; strength: number; text: string; words: Bag }
+/**
+ * `collected`: whether its runner is sure to look for it. `strength`: its assertions, calls of helpers that assert
+ * included. `text`: its body, as `plain` makes it.
+ */
+type Test = TestCase & {
+  path: string
+  source: Source
+  collected: boolean
+  strength: number
+  text: string
+  words: Bag
+}
 /** An assertion or the row of a table; `test` is the innermost test that it stands in. */
 type Item = { path: string; test: Test | null; text: string; weight: number; words: Bag }
 /** Functions with assertions in them: how many, and how often they are called in the changed files. */
@@ -79,16 +93,29 @@ type Side = {
 
 /** The words of a part, with how often they stand there. */
 type Bag = { literals: Map<string, number>; identifiers: Map<string, number> }
+/** What may have taken over from tests that are gone. */
+type Gain = Bag & { collected: boolean }
 
-function side(changes: FileChange[], which: 'before' | 'after', language: Language): Side {
+function side(
+  changes: FileChange[],
+  which: 'before' | 'after',
+  language: Language,
+  known: Set<string> | null,
+): Side {
   const files = changes.flatMap((change) => {
     const text = change[which]
     return text === null ? [] : [withWholeFile(readTests(change.path, text, language))]
   })
   const helpers = callsOfHelpers(files)
+  const namers = new Map<string, string[]>()
+  if (known !== null) {
+    for (const { path, source } of files) for (const name of namedIn(source)) push(namers, name, path)
+  }
   const built: Side = { files, helpers, tests: [], assertions: [], rows: [], total: 0 }
   for (const file of files) {
     const { path, source } = file
+    const isLookedInto =
+      isCollected(path) || known?.has(path) || namers.get(stemOf(path))?.some((it) => it !== path) || false
     const around = holders(file.repeats.map((it) => ({ span: it.span, times: Math.max(1, it.rows.length) })))
     const inside = holders(file.helpers)
     // A call of a helper that asserts is no assertion itself: the helper's own count for each call.
@@ -103,6 +130,8 @@ function side(changes: FileChange[], which: 'before' | 'after', language: Langua
         ...test,
         path,
         source,
+        collected:
+          isLookedInto && (test.needs === undefined || test.needs === null || namers.has(test.needs)),
         strength,
         text: plain(source, test.body),
         words: bag(source, test.body),
@@ -247,9 +276,7 @@ function weakenedIn(before: Side, after: Side): Weakening[] {
   const gains = gainsOf(before, after, pairs)
   const running = pairs.gone.filter((test) => test.skips === 0 && !test.empty)
   const shared = sharedLiterals(pairs.gone)
-  const lost = running.filter(
-    (test, index) => index >= MOST_COMPARED || !isAbsorbed(test.words, gains, shared),
-  )
+  const lost = running.filter((test, index) => index >= MOST_COMPARED || !isAbsorbed(test, gains, shared))
   const found = sayGone(lost, after)
 
   const told = new Set(lost)
@@ -262,11 +289,11 @@ function weakenedIn(before: Side, after: Side): Weakening[] {
   return [...found, ...newlyFocused(before, after), ...droppedAssertions(before, after, pairs.kept, told)]
 }
 
-function weakerTest(old: Test, now: Test, gains: Bag[]): Weakening | null {
+function weakerTest(old: Test, now: Test, gains: Gain[]): Weakening | null {
   const name = `test "${now.name}"`
   if (now.skips > old.skips)
     return { path: now.path, kind: 'skipped', text: `${name} is skipped, or may fail` }
-  if (!isEmptied(old, now) || isAbsorbed(old.words, gains, new Set())) return null
+  if (!isEmptied(old, now) || isAbsorbed(old, gains, new Set())) return null
   const text = now.empty ? `${name} has nothing in it any more` : `${name} has no assertion any more`
   return { path: now.path, kind: 'emptied', text }
 }
@@ -279,7 +306,8 @@ type Matched = { kept: [Test, Test][]; gone: Test[]; fresh: Test[] }
 
 /**
  * Pairs of the same test before and after: by name, in the same file first; then by the same or nearly the same
- * body, which is a test that got another name. What is left over is gone, or fresh.
+ * body, which is a test that got another name. What is left over is gone, or fresh. A test that was collected is not
+ * kept by one that is not.
  */
 function matched(before: Test[], after: Test[]): Matched {
   const taken = new Set<Test>()
@@ -287,9 +315,12 @@ function matched(before: Test[], after: Test[]): Matched {
   const pair = (left: Test[], keyOf: (test: Test) => string): Test[] => {
     const index = new Map<string, Test[]>()
     // Backwards, so that the first of the same key is taken first.
-    for (const test of after.toReversed()) if (!taken.has(test)) push(index, keyOf(test), test)
+    for (const test of after.toReversed()) {
+      if (!taken.has(test)) push(index, `${test.collected} ${keyOf(test)}`, test)
+    }
     return left.filter((test) => {
-      const partner = index.get(keyOf(test))?.pop()
+      const next = (collected: boolean) => index.get(`${collected} ${keyOf(test)}`)?.pop()
+      const partner = (test.collected ? undefined : next(false)) ?? next(true)
       if (partner === undefined) return true
       taken.add(partner)
       kept.push([test, partner])
@@ -318,6 +349,7 @@ const MOST_COMPARED = 300
 function mostLike(test: Test, others: Test[]): [Test | undefined, number] {
   let best: [Test | undefined, number] = [undefined, 0]
   for (const other of others.slice(0, MOST_COMPARED)) {
+    if (test.collected && !other.collected) continue
     const likeness = likenessOf(test.words, other.words)
     if (likeness > best[1]) best = [other, likeness]
   }
@@ -348,7 +380,7 @@ function push<K, T>(map: Map<K, T[]>, key: K, value: T): void {
  * What may have taken over from tests that are gone: every fresh test, and every test that won words, each with the
  * tables and helpers that its file has won. Only tests that run.
  */
-function gainsOf(before: Side, after: Side, { kept, gone, fresh }: Matched): Bag[] {
+function gainsOf(before: Side, after: Side, { kept, gone, fresh }: Matched): Gain[] {
   const isGone = new Set(gone)
   const partsOf = (one: Side, span: (test: Test) => Span): { path: string; span: Span }[] =>
     one.tests.map((test) => ({ path: test.path, span: span(test) }))
@@ -365,10 +397,10 @@ function gainsOf(before: Side, after: Side, { kept, gone, fresh }: Matched): Bag
     const own = around.get(path)
     if (own !== undefined) addTo(own, words, -1)
   }
-  const gains: Bag[] = []
+  const gains: Gain[] = []
   const add = (now: Test, old: Test | null): void => {
     if (now.skips > 0 || now.empty || gains.length >= MOST_COMPARED) return
-    const gain = emptyBag()
+    const gain = { ...emptyBag(), collected: now.collected }
     addTo(gain, now.words)
     if (old !== null) for (const [word, number] of old.words.literals) addCount(gain.literals, word, -number)
     addTo(gain, around.get(now.path) ?? emptyBag())
@@ -409,8 +441,12 @@ const ENOUGH_OF_TWO = 0.8
 /** Names alone are weak evidence: tests of one file share most of them. */
 const ENOUGH_NAMES = 0.8
 
-/** Whether one gain has most of these words, or two together nearly all. Literals decide, where there are any. */
-function isAbsorbed(words: Bag, gains: Bag[], shared: Set<string>): boolean {
+/**
+ * Whether one gain has most words of the test, or two together nearly all. Literals decide, where there are any. What
+ * no runner looks for takes over from nothing that ran.
+ */
+function isAbsorbed({ words, collected }: Test, all: Gain[], shared: Set<string>): boolean {
+  const gains = all.filter((it) => it.collected || !collected)
   const own = [...words.literals.keys()].filter((word) => !shared.has(word))
   if (own.length === 0) {
     const names = [...words.identifiers.keys()]
@@ -431,6 +467,11 @@ function isAbsorbed(words: Bag, gains: Bag[], shared: Set<string>): boolean {
 function sayGone(lost: Test[], after: Side): Weakening[] {
   const found: Weakening[] = []
   const paths = new Set(after.files.map((it) => it.path))
+  const idle = new Map(after.tests.filter((it) => !it.collected).map((it) => [it.name, it.path]))
+  const where = ({ name, collected }: Test) => {
+    const path = collected ? idle.get(name) : undefined
+    return path === undefined ? '' : `; no runner looks for the one in ${path}`
+  }
   const byFile = new Map<string, Test[]>()
   for (const test of lost) push(byFile, test.path, test)
   for (const [path, tests] of byFile) {
@@ -447,10 +488,11 @@ function sayGone(lost: Test[], after: Side): Weakening[] {
       found.push({
         path,
         kind: 'deleted',
-        text: `the file is gone with ${plural(outer.length, 'test')}: ${names}`,
+        text: `the file is gone with ${plural(outer.length, 'test')}: ${names}${where(outer[0] as Test)}`,
       })
     } else
-      for (const test of outer) found.push({ path, kind: 'deleted', text: `test "${test.name}" is gone` })
+      for (const test of outer)
+        found.push({ path, kind: 'deleted', text: `test "${test.name}" is gone${where(test)}` })
   }
   return found
 }

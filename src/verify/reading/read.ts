@@ -36,7 +36,7 @@ export function mayHoldTests(path: string): boolean {
 export function readTests(path: string, raw: string, language: Language): TestFile {
   const source = readSource(raw, language)
   const tables = tablesOf(source)
-  const found = READERS[language](source, tables)
+  const found = READERS[language](source, tables, path)
   // Beside the code, what asserts outside of the parts for tests is the program's own.
   const parts = isTestFile(path) ? [{ span: { from: 0, to: source.raw.length } }] : found.parts
   const assertions = within(assertionsIn(source), parts, (span) => span)
@@ -49,7 +49,7 @@ export function readTests(path: string, raw: string, language: Language): TestFi
   return { path, source, tests, focused, repeats, helpers, assertions }
 }
 
-const READERS: Record<Language, (source: Source, tables: Tables) => Found> = {
+const READERS: Record<Language, (source: Source, tables: Tables, path: string) => Found> = {
   javascript: readJavaScript,
   python: readPython,
   go: readGo,

@@ -11,6 +11,8 @@ export type TestCase = {
   skips: number
   /** Nothing in it, or it returns at once. */
   empty: boolean
+  /** A class that does not run by itself, and holds the test: only where another file or class names it, it runs. */
+  needs?: string | null
 }
 
 /** A function that is no test, nor in one, and may hold assertions. */
@@ -27,7 +29,7 @@ export type TestFile = {
   repeats: Repeat[]
   /** Statements that can fail a test; those on constants alone are left out. */
   assertions: Span[]
-  /** Marks that keep all other tests from running. */
+  /** Marks that keep other tests from running. */
   focused: { at: number; text: string }[]
 }
 /** `parts`: where the tests are in a file that is not theirs alone. */

@@ -221,3 +221,236 @@ for (const [name, language] of Object.entries(LANGUAGES)) {
     )
   })
 }
+
+// ---------------------------------------------------------------- ways that need a text of their own
+
+type Texts = Record<string, string>
+/** From these files to those: what is told of it, and nothing of the way back. `null`: an honest change. */
+type Change = [name: string, kind: Weakening['kind'] | null, before: Texts, after: Texts]
+
+function toldOf(before: Texts, after: Texts): Weakening[] {
+  const paths = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  return weakenedTests(
+    paths.map((path) => ({ path, before: before[path] ?? null, after: after[path] ?? null })),
+  )
+}
+
+/** One file; what is replaced in it. */
+const edit = (path: string, base: string, ...edits: [string | RegExp, string][]): [Texts, Texts] => {
+  const after = edits.reduce((text, [old, now]) => text.replace(old, () => now), base)
+  assert.notEqual(after, base)
+  return [{ [path]: base }, { [path]: after }]
+}
+
+const PY =
+  'import pytest\n\n\ndef test_add():\n    assert add(1, 2) == 3\n\n\ndef test_mul():\n    assert mul(3, 4) == 12\n'
+const PY_UNIT =
+  'import unittest\n\n\nclass TestMath(unittest.TestCase):\n    def setUp(self):\n        self.a = 1\n\n    def test_add(self):\n        self.assertEqual(add(self.a, 2), 3)\n\n    def test_mul(self):\n        self.assertEqual(mul(3, 4), 12)\n'
+const PY_BASE =
+  'from base import BaseThing\n\n\nclass Maths(BaseThing):\n    def test_add(self):\n        assert add(1, 2) == 3\n\n    def test_mul(self):\n        assert mul(3, 4) == 12\n'
+const python = (
+  name: string,
+  kind: Change[1],
+  base: string,
+  ...edits: [string | RegExp, string][]
+): Change => [name, kind, ...edit('tests/test_a.py', base, ...edits)]
+const IMPORT: string = 'import pytest\n'
+const SET_UP = '        self.a = 1\n'
+
+const PYTHON: Change[] = [
+  python('marks of a module, on lines of their own', 'skipped', PY, [
+    IMPORT,
+    `${IMPORT}pytestmark = [\n    pytest.mark.skip(reason="x"),\n]\n`,
+  ]),
+  python('marks of a class, on lines of their own', 'skipped', PY_UNIT, [
+    '    def setUp',
+    '    pytestmark = [\n        pytest.mark.slow,\n        pytest.mark.xfail(\n            run=False,\n        ),\n    ]\n\n    def setUp',
+  ]),
+  python('other marks of a module', null, PY, [
+    IMPORT,
+    `${IMPORT}pytestmark = [\n    pytest.mark.slow,\n]\nskip = 1\n`,
+  ]),
+  python(
+    'marks on one line, then on several',
+    null,
+    `pytestmark = [pytest.mark.skipif(old, reason="x")]\n${PY}`,
+    [
+      /pytestmark.*\n/,
+      'pytestmark = [\n    pytest.mark.skipif(\n        old,\n        reason="x",\n    ),\n]\n',
+    ],
+  ),
+  python('setUp skips', 'skipped', PY_UNIT, [SET_UP, '        self.skipTest("x")\n']),
+  python('setUpClass skips', 'skipped', PY_UNIT, [
+    '    def setUp(self)',
+    '    @classmethod\n    def setUpClass(cls):\n        raise unittest.SkipTest("x")\n\n    def setUp(self)',
+  ]),
+  python('setUpModule skips', 'skipped', PY_UNIT, [
+    'class TestMath',
+    'def setUpModule():\n    raise unittest.SkipTest("x")\n\n\nclass TestMath',
+  ]),
+  python('setup_method skips', 'skipped', PY_BASE.replace('Maths(BaseThing)', 'TestMaths'), [
+    '    def test_add',
+    '    def setup_method(self):\n        pytest.skip("x")\n\n    def test_add',
+  ]),
+  python('a fixture of all skips', 'skipped', PY, [
+    'def test_add',
+    '@pytest.fixture(autouse=True)\ndef never():\n    pytest.skip("x")\n\n\ndef test_add',
+  ]),
+  python('a fixture that is asked for skips', null, PY, [
+    'def test_add',
+    '@pytest.fixture\ndef docker():\n    if not has_docker():\n        pytest.skip("x")\n\n\ndef test_add',
+  ]),
+  python('a set-up that skips the tests of a new class', null, PY_UNIT, [
+    /$/,
+    '\n\nclass TestMore(unittest.TestCase):\n    def setUp(self):\n        if old:\n            self.skipTest("x")\n\n    def test_more(self):\n        self.assertEqual(more(1), 2)\n',
+  ]),
+  python(
+    'skips move from the tests into the set-up',
+    null,
+    PY_UNIT.replace(/(def test_\w+\(self\):\n)/g, '$1        self.skipTest("x")\n'),
+    [/( *self\.skipTest\("x"\)\n)(?=[\s\S]*test_mul)/, ''],
+    [/ *self\.skipTest\("x"\)\n/, ''],
+    [SET_UP, `${SET_UP}        self.skipTest("x")\n`],
+  ),
+  [
+    'conftest.py: a fixture of all skips',
+    'focused',
+    ...edit('tests/conftest.py', IMPORT, [
+      /$/,
+      '\n@pytest.fixture(autouse=True)\ndef never():\n    pytest.skip("x")\n',
+    ]),
+  ],
+  ['conftest.py: collect_ignore', 'focused', {}, { 'tests/conftest.py': 'collect_ignore = ["test_a.py"]\n' }],
+  [
+    'conftest.py: collect_ignore_glob',
+    'focused',
+    ...edit('tests/conftest.py', IMPORT, [/$/, 'collect_ignore_glob = [\n    "*_a.py",\n]\n']),
+  ],
+  [
+    'conftest.py: one more is not collected',
+    'focused',
+    ...edit('tests/conftest.py', 'collect_ignore = []\n', [
+      /$/,
+      'if True:\n    collect_ignore.append("test_a.py")\n',
+    ]),
+  ],
+  [
+    'conftest.py: what is no test is not collected',
+    null,
+    ...edit('tests/conftest.py', IMPORT, [/$/, 'collect_ignore = ["setup.py"]\n']),
+  ],
+  python('a second definition', 'emptied', PY, [/$/, '\n\ndef test_mul(): pass\n']),
+  python('a second definition in a class', 'emptied', PY_UNIT, [
+    /$/,
+    '\n    def test_mul(self):\n        mul(3, 4)\n',
+  ]),
+  python('a second class', 'deleted', PY_UNIT, [/$/, '\n\nclass TestMath(unittest.TestCase):\n    pass\n']),
+  python('one definition for each version', null, PY, [
+    /def test_mul[\s\S]*/,
+    'if new:\n    def test_mul():\n        assert mul(3, 4) == 12\nelse:\n    def test_mul():\n        assert mul(3, 4) == 12.0\n',
+  ]),
+  python('one name in two classes', null, PY_UNIT, [
+    /$/,
+    '\n\nclass TestOther(unittest.TestCase):\n    def test_mul(self):\n        self.assertEqual(other(3), 12)\n',
+  ]),
+  python('a name that two tests had', null, `${PY}\n\ndef test_mul():\n    assert mul(2, 4) == 8\n`, [
+    /def test_mul(?=\(\):\n {4}assert mul\(2)/,
+    'def test_mul_again',
+  ]),
+  python('del', 'deleted', PY, [/$/, '\n\ndel test_mul\n']),
+  python('del of two', 'deleted', PY, [/$/, '\n\ndel test_add, test_mul\n']),
+  python('None in its place', 'deleted', PY, [/$/, '\n\ntest_mul = None\n']),
+  python('del of something else', null, PY, [
+    /$/,
+    '\n\nhelp = 1\ndel help\ntest_mul.slow = True\ntest_add = wrap(test_add)\n',
+  ]),
+  python('__test__ from outside', 'skipped', PY_UNIT, [/$/, '\n\nTestMath.__test__ = False\n']),
+  python('__test__ of a function', 'skipped', PY, [/$/, '\n\ntest_mul.__test__ = False\n']),
+  python('__test__ of a helper', null, PY_UNIT, [
+    /$/,
+    '\n\nclass TestingHelper:\n    pass\n\n\nTestingHelper.__test__ = False\n',
+  ]),
+  python('a class whose base is not named after tests: skipped', 'skipped', PY_BASE, [
+    'class',
+    '@unittest.skip("x")\nclass',
+  ]),
+  python('a class whose base is not named after tests: gone', 'deleted', PY_BASE, [
+    / {4}def test_mul[\s\S]*/,
+    '',
+  ]),
+  python(
+    'a class that only its base could make one of tests',
+    'deleted',
+    PY_BASE.replace('Maths', 'TestMaths'),
+    ['TestMaths', 'Maths'],
+  ),
+  python(
+    'a class whose base in the same file is one of tests',
+    null,
+    PY_BASE.replace('from base import BaseThing', 'class BaseThing(unittest.TestCase):\n    pass').replace(
+      'Maths',
+      'TestMaths',
+    ),
+    ['TestMaths', 'Maths'],
+  ),
+]
+
+const GO = LANGUAGES.go?.base ?? ''
+const JAVA = LANGUAGES.java?.base ?? ''
+const JS = LANGUAGES.js?.base ?? ''
+/** What stood at one path stands at another. */
+const moved = (
+  kind: Change[1],
+  from: string,
+  to: string,
+  base: string,
+  other: [Texts, Texts] = [{}, {}],
+): Change => [`${from} becomes ${to}`, kind, { ...other[0], [from]: base }, { ...other[1], [to]: base }]
+const PYTEST = LANGUAGES.python?.base ?? ''
+const RUST = LANGUAGES.rust?.base ?? ''
+const MOVES: Change[] = [
+  moved('deleted', 'test/a.test.ts', 'test/a.ts', JS),
+  moved('deleted', 'src/__tests__/a.ts', 'e2e/a.ts', JS),
+  moved('deleted', 'tests/test_a.py', 'tests/old_a.py', PYTEST),
+  moved('deleted', 'a_test.go', '_a_test.go', GO),
+  moved('deleted', 'src/test/java/a/MathTest.java', 'src/test/java/a/MathOld.java', JAVA),
+  moved('deleted', 'tests/a.rs', 'tests/x/a.rs', RUST),
+  moved(null, 'test/a.test.ts', 'test/unit/a.spec.ts', JS),
+  moved(null, 'test/a.ts', 'test/b/a.ts', JS),
+  moved(null, 'test/a.ts', 'test/a.test.ts', JS),
+  moved(null, 'tests/checks_a.py', 'tests/checks_b.py', PYTEST),
+  moved(null, 'tests/test_a.py', 'tests/a_test.py', PYTEST),
+  moved(null, 'src/test/java/a/MathChecks.java', 'src/test/java/a/MathMore.java', JAVA),
+  moved(null, 'src/test/java/a/MathTest.java', 'src/test/java/a/MathIT.java', JAVA),
+  moved(null, 'tests/a.rs', 'tests/x/main.rs', RUST),
+  moved(null, 'tests/a.rs', 'tests/it/a.rs', RUST, [{}, { 'tests/it/main.rs': 'mod a;\n' }]),
+  moved(null, 'src/a/tests.rs', 'src/a/tests/more.rs', RUST),
+  moved(null, 'test/a.test.ts', 'test/shared/a.ts', JS, [
+    {},
+    { 'test/b.test.ts': "import './shared/a.ts'\n" },
+  ]),
+  moved(null, 'tests/test_a.py', 'tests/shared.py', PYTEST, [
+    {},
+    { 'tests/test_b.py': 'from tests.shared import *\n' },
+  ]),
+  [
+    'tests move to a file whose tests ran before, whatever it is called',
+    null,
+    { 'test/a.test.ts': JS, 'test/b.ts': "it('is more', () => {\n  expect(more(1)).toBe(2)\n})\n" },
+    { 'test/b.ts': `it('is more', () => {\n  expect(more(1)).toBe(2)\n})\n${JS}` },
+  ],
+]
+
+for (const [language, changes] of Object.entries({ PYTHON, MOVES })) {
+  for (const [name, kind, before, after] of changes) {
+    test(`${language.toLowerCase()}: ${name}${kind === null ? ' is honest' : ''}`, () => {
+      const found = toldOf(before, after)
+      assert.deepEqual(
+        [...new Set(found.map((it) => it.kind))],
+        kind === null ? [] : [kind],
+        JSON.stringify(found),
+      )
+      if (kind !== null) assert.deepEqual(toldOf(after, before), [])
+    })
+  }
+}
