@@ -57,6 +57,8 @@ function functionSpan(source: Source, start: number, end: number): Span | null {
 
 /** A call by one of these names can fail a test. */
 const ASSERT_NAME = '(?:assert|expect|check|verify|validate|ensure|must|should)'
+/** Of a suite or an object of testify's: `s.Require().Equal(` anywhere, `s.Equal(` where nobody takes what it says. */
+const TESTIFY = String.raw`(?<![\w.])[a-z]\w{0,20}\.(?:Require|Assert)\(\)\.[A-Z]\w*\s*\(|(?<=[\n;{][ \t]{0,40}(?:if !?)?)[a-z]\w{0,20}\.(?:Not)?(?:Equal|Nil|Error|True|False|Contains|Len|Empty|Zero|Same|Regexp|Panics|Greater|Less|Positive|Negative|ElementsMatch|Subset|InDelta|InEpsilon|WithinDuration|JSONEq|YAMLEq|IsType|Implements|Condition|Never|FileExists|DirExists)\w*\s*\(|(?<=[\n;{][ \t]{0,40}(?:if !?)?)[a-z]\w{0,20}\.NoError\w*\s*\(`
 const ASSERTIONS: Record<Language, RegExp> = {
   javascript: new RegExp(
     String.raw`(?<![\w$.])(?:expect(?:\.soft|\.poll)?|expectTypeOf|assertType|should|assert(?:\.\w+)*|sinon\.assert\.\w+|${ASSERT_NAME}[A-Z_]\w*)\s*(?:<[^;(){}]{0,200}>\s*)?\(|\.should\b|\.expect\s*\(|(?<![\w$.])(?:t|tt|ctx|QUnit|chai)\.(?:is|not|isNot|deepEqual|notDeepEqual|like|truthy|falsy|true|false|regex|notRegex|throws|throwsAsync|notThrows|notThrowsAsync|snapshot|assert(?:\.\w+)*|ok|notOk|equal|equals|strictEqual|notEqual|same|strictSame|notSame|match|rejects|resolves|error|ifError|expect)\s*\(`,
@@ -67,7 +69,7 @@ const ASSERTIONS: Record<Language, RegExp> = {
     'g',
   ),
   go: new RegExp(
-    String.raw`(?<![\w.])[a-z]\w{0,2}\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\s*\(|(?<![\w.])(?:assert|require|is|qt|cmp|td|must|check)\.[A-Z]\w*\s*\(|(?<![\w.])${ASSERT_NAME}[A-Z]\w*\s*\(|(?:Expect|Ω|Eventually|Consistently)\s*\(`,
+    String.raw`(?<![\w.])[a-z]\w{0,2}\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\s*\(|(?<![\w.])(?:assert|require|is|qt|cmp|td|must|check)\.[A-Z]\w*\s*\(|(?<![\w.])${ASSERT_NAME}[A-Z]\w*\s*\(|(?:Expect|Ω|Eventually|Consistently)\s*\(|${TESTIFY}`,
     'g',
   ),
   rust: new RegExp(

@@ -13,6 +13,8 @@ export type TestCase = {
   empty: boolean
   /** A class that does not run by itself, and holds the test: only where another file or class names it, it runs. */
   needs?: string | null
+  /** Go: the constraint under which its file is built. */
+  condition?: string
 }
 
 /** A function that is no test, nor in one, and may hold assertions. */

@@ -396,6 +396,87 @@ const PYTHON: Change[] = [
 ]
 
 const GO = LANGUAGES.go?.base ?? ''
+const SUITE =
+  'package a\n\nimport "github.com/stretchr/testify/suite"\n\ntype MathSuite struct{ suite.Suite }\n\nfunc (s *MathSuite) TestAdds() {\n\ts.Equal(3, add(1, 2))\n\ts.Require().NoError(check(2))\n}\n\nfunc (s *MathSuite) TestSubtracts() {\n\ts.Require().Equal(3, sub(5, 2))\n}\n\nfunc TestMathSuite(t *testing.T) {\n\tsuite.Run(t, new(MathSuite))\n}\n'
+const GINKGO =
+  'package a\n\nimport (\n\t. "github.com/onsi/ginkgo/v2"\n\t. "github.com/onsi/gomega"\n)\n\nvar _ = Describe("math", func() {\n\tIt("adds", func() {\n\t\tExpect(add(1, 2)).To(Equal(3))\n\t})\n\tIt("subtracts", func() {\n\t\tExpect(sub(5, 2)).To(Equal(3))\n\t})\n})\n'
+const go = (name: string, kind: Change[1], base: string, ...edits: [string | RegExp, string][]): Change => [
+  name,
+  kind,
+  ...edit('a_test.go', base, ...edits),
+]
+const constraint = (name: string, kind: Change[1], old: string, now: string): Change =>
+  go(`constraint: ${name}`, kind, `${old}\n\n${GO}`, [old, now])
+
+const GOLANG: Change[] = [
+  constraint('another', 'skipped', '//go:build linux', '//go:build never'),
+  constraint('narrower', 'skipped', '//go:build linux', '//go:build linux && never'),
+  constraint('one way fewer', 'skipped', '//go:build linux || darwin', '//go:build darwin'),
+  constraint('wider', null, '//go:build linux', '//go:build linux || darwin'),
+  constraint('one fewer to meet', null, '//go:build linux && cgo', '//go:build linux'),
+  constraint(
+    'as gofmt writes it',
+    null,
+    '// +build linux darwin',
+    '//go:build linux || darwin\n// +build linux darwin',
+  ),
+  constraint('in its new form', null, '// +build linux,cgo', '//go:build linux && cgo'),
+  constraint('another Go', null, '//go:build go1.18', '//go:build go1.21'),
+  [
+    'constraint: from the file to its name',
+    null,
+    { 'a_test.go': `//go:build windows\n\n${GO}` },
+    { 'a_windows_test.go': GO },
+  ],
+  go('testify: skipped', 'skipped', SUITE, ['TestAdds() {', 'TestAdds() {\n\ts.T().Skip("x")']),
+  go('testify: the set-up skips', 'skipped', SUITE, [
+    'func TestMath',
+    'func (s *MathSuite) SetupTest() {\n\ts.T().Skip("x")\n}\n\nfunc TestMath',
+  ]),
+  go('testify: a set-up', null, SUITE, [
+    'func TestMath',
+    'func (s *MathSuite) SetupTest() {\n\ts.a = 1\n}\n\nfunc TestMath',
+  ]),
+  go('testify: emptied', 'emptied', SUITE, ['\ts.Require().Equal(3, sub(5, 2))\n', '']),
+  go('testify: nothing is asserted', 'emptied', SUITE, ['s.Require().Equal(3, sub(5, 2))', '_ = sub(5, 2)']),
+  go('testify: one assertion fewer', 'assertions', SUITE, ['\ts.Equal(3, add(1, 2))\n', '']),
+  go('testify: the same otherwise', null, SUITE, ['s.Require().Equal(', 's.Equal(']),
+  go('ginkgo: FIt', 'focused', GINKGO, ['It("adds"', 'FIt("adds"']),
+  go('ginkgo: FDescribe', 'focused', GINKGO, ['Describe(', 'FDescribe(']),
+  go('ginkgo: Focus', 'focused', GINKGO, ['It("adds", ', 'It("adds", Focus, ']),
+  go('ginkgo: PIt', 'skipped', GINKGO, ['It("adds"', 'PIt("adds"']),
+  go('ginkgo: XIt', 'skipped', GINKGO, ['It("adds"', 'XIt("adds"']),
+  go('ginkgo: XDescribe', 'skipped', GINKGO, ['Describe(', 'XDescribe(']),
+  go('ginkgo: Pending', 'skipped', GINKGO, ['It("adds", ', 'It("adds", Pending, ']),
+  go('ginkgo: Skip', 'skipped', GINKGO, ['It("adds", func() {\n', 'It("adds", func() {\n\t\tSkip("x")\n']),
+  go('ginkgo: deleted', 'deleted', GINKGO, [/\tIt\("subtracts[\s\S]*?\n\t}\)\n/, '']),
+  go(
+    'ginkgo: labels and contexts',
+    null,
+    GINKGO,
+    ['It("adds", ', 'It("adds", Label("Pending"), '],
+    ['"math"', '"maths"'],
+  ),
+  go('TestMain forgets what failed', 'skipped', GO, [
+    /$/,
+    '\nfunc TestMain(m *testing.M) {\n\tm.Run()\n\tos.Exit(0)\n}\n',
+  ]),
+  [
+    'TestMain in a file of its own',
+    'focused',
+    {},
+    { 'main_test.go': 'package a\n\nfunc TestMain(m *testing.M) {\n\tm.Run()\n\tos.Exit(0)\n}\n' },
+  ],
+  go('TestMain that is another program', null, GO, [
+    /$/,
+    '\nfunc TestMain(m *testing.M) {\n\tif os.Getenv("HELPER") == "1" {\n\t\thelp()\n\t\tos.Exit(0)\n\t}\n\tcode := m.Run()\n\tclean()\n\tos.Exit(code)\n}\n',
+  ]),
+  go('TestMain that leaves by itself', null, GO, [
+    /$/,
+    '\nfunc TestMain(m *testing.M) {\n\tif m.Run() != 0 {\n\t\tos.Exit(1)\n\t}\n\tos.Exit(0)\n}\n',
+  ]),
+]
+
 const JAVA = LANGUAGES.java?.base ?? ''
 const JS = LANGUAGES.js?.base ?? ''
 /** What stood at one path stands at another. */
@@ -412,6 +493,7 @@ const MOVES: Change[] = [
   moved('deleted', 'test/a.test.ts', 'test/a.ts', JS),
   moved('deleted', 'src/__tests__/a.ts', 'e2e/a.ts', JS),
   moved('deleted', 'tests/test_a.py', 'tests/old_a.py', PYTEST),
+  moved('skipped', 'a_test.go', 'a_windows_test.go', GO),
   moved('deleted', 'a_test.go', '_a_test.go', GO),
   moved('deleted', 'src/test/java/a/MathTest.java', 'src/test/java/a/MathOld.java', JAVA),
   moved('deleted', 'tests/a.rs', 'tests/x/a.rs', RUST),
@@ -420,6 +502,7 @@ const MOVES: Change[] = [
   moved(null, 'test/a.ts', 'test/a.test.ts', JS),
   moved(null, 'tests/checks_a.py', 'tests/checks_b.py', PYTEST),
   moved(null, 'tests/test_a.py', 'tests/a_test.py', PYTEST),
+  moved(null, 'a_windows_test.go', 'b_windows_test.go', GO),
   moved(null, 'src/test/java/a/MathChecks.java', 'src/test/java/a/MathMore.java', JAVA),
   moved(null, 'src/test/java/a/MathTest.java', 'src/test/java/a/MathIT.java', JAVA),
   moved(null, 'tests/a.rs', 'tests/x/main.rs', RUST),
@@ -441,7 +524,7 @@ const MOVES: Change[] = [
   ],
 ]
 
-for (const [language, changes] of Object.entries({ PYTHON, MOVES })) {
+for (const [language, changes] of Object.entries({ PYTHON, GOLANG, MOVES })) {
   for (const [name, kind, before, after] of changes) {
     test(`${language.toLowerCase()}: ${name}${kind === null ? ' is honest' : ''}`, () => {
       const found = toldOf(before, after)
