@@ -58,7 +58,7 @@ function functionSpan(source: Source, start: number, end: number): Span | null {
 /** A call by one of these names can fail a test. */
 const ASSERT_NAME = '(?:assert|expect|check|verify|validate|ensure|must|should)'
 /** Of a suite or an object of testify's: `s.Require().Equal(` anywhere, `s.Equal(` where nobody takes what it says. */
-const TESTIFY = String.raw`(?<![\w.])[a-z]\w{0,20}\.(?:Require|Assert)\(\)\.[A-Z]\w*\s*\(|(?<=[\n;{][ \t]{0,40}(?:if !?)?)[a-z]\w{0,20}\.(?:Not)?(?:Equal|Nil|Error|True|False|Contains|Len|Empty|Zero|Same|Regexp|Panics|Greater|Less|Positive|Negative|ElementsMatch|Subset|InDelta|InEpsilon|WithinDuration|JSONEq|YAMLEq|IsType|Implements|Condition|Never|FileExists|DirExists)\w*\s*\(|(?<=[\n;{][ \t]{0,40}(?:if !?)?)[a-z]\w{0,20}\.NoError\w*\s*\(`
+const TESTIFY = String.raw`(?<![\w.])[a-z]\w{0,20}\.(?:Require|Assert)\(\)\.[A-Z]\w*\s*\(|(?<=[\n;{][ \t]{0,40}(?:if !?)?)[a-z]\w{0,20}\.(?:NoError|Error(?:Is|As|Contains)|(?:Not)?(?:Equal|Nil|True|False|Contains|Len|Empty|Zero|Same|Regexp|Panics|Greater|Less|Positive|Negative|ElementsMatch|Subset|InDelta|InEpsilon|WithinDuration|JSONEq|YAMLEq|IsType|Implements|Condition|Never|FileExists|DirExists))\w*\s*\(`
 const ASSERTIONS: Record<Language, RegExp> = {
   javascript: new RegExp(
     String.raw`(?<![\w$.])(?:expect(?:\.soft|\.poll)?|expectTypeOf|assertType|should|assert(?:\.\w+)*|sinon\.assert\.\w+|${ASSERT_NAME}[A-Z_]\w*)\s*(?:<[^;(){}]{0,200}>\s*)?\(|\.should\b|\.expect\s*\(|(?<![\w$.])(?:t|tt|ctx|QUnit|chai)\.(?:is|not|isNot|deepEqual|notDeepEqual|like|truthy|falsy|true|false|regex|notRegex|throws|throwsAsync|notThrows|notThrowsAsync|snapshot|assert(?:\.\w+)*|ok|notOk|equal|equals|strictEqual|notEqual|same|strictSame|notSame|match|rejects|resolves|error|ifError|expect)\s*\(`,

@@ -5,6 +5,7 @@ import {
   count,
   type Found,
   type Group,
+  holders,
   isEmptyBlock,
   nesting,
   type Repeat,
@@ -22,11 +23,14 @@ export function readJava(source: Source): Found {
   const tests: TestCase[] = []
   const groups: Group[] = []
   const repeats: Repeat[] = []
-  for (const match of source.code.matchAll(/\b(?:class|interface|record)\s+\w+[^;{}()]{0,500}\{/g)) {
+  const bases: { span: Span; name: string }[] = []
+  for (const match of source.code.matchAll(/\b(class|interface|record)\s+(\w+)[^;{}()]{0,500}\{/g)) {
     const open = match.index + match[0].length - 1
     const from = javaMemberStart(source, match.index)
     const span = { from, to: closing(source, open) }
-    groups.push({ span, skips: count(code(source, { from, to: open }), JAVA_SKIPS) })
+    const head = code(source, { from, to: open })
+    groups.push({ span, skips: count(head, JAVA_SKIPS) })
+    if (match[1] === 'class' && /\babstract\b/.test(head)) bases.push({ span, name: match[2] as string })
   }
   // What a set-up or a constructor assumes, each of the tests assumes.
   const setUps =
@@ -40,6 +44,7 @@ export function readJava(source: Source): Found {
     )
     if (skips > 0) groups.push({ span: { from: 0, to: source.code.length }, skips })
   }
+  const baseAt = holders(bases)
   const seen = new Set<number>()
   const tooDeep = nesting()
   const heads =
@@ -50,6 +55,7 @@ export function readJava(source: Source): Found {
     if (method === null || seen.has(method.open)) continue
     seen.add(method.open)
     const head = code(source, { from, to: method.open })
+    if (/\bprivate\b/.test(head)) continue
     const span = { from, to: closing(source, method.open) }
     if (tooDeep(span)) continue
     const body = { from: method.open + 1, to: span.to - 1 }
@@ -62,30 +68,34 @@ export function readJava(source: Source): Found {
       body,
       skips: count(head, JAVA_SKIPS) + count(text, JAVA_BODY_SKIPS),
       empty: isEmptyBlock(text),
+      needs: baseAt(match.index).at(-1)?.name ?? null,
     })
   }
   return { tests: withGroups(tests, groups), repeats, focused: [], parts: [] }
 }
 
-/** Annotations and head of a member are not longer; a bound, so that hostile text is read in linear time. */
+/** Annotations and head of a member are not longer, comments left out; a bound, so that hostile text is read in linear time. */
 const JAVA_HEAD = 1_500
 
 /** After what stands before the member: `;`, `{` or `}` outside of an annotation's brackets. */
 function javaMemberStart(source: Source, at: number): number {
-  for (let back = at - 1; back >= Math.max(0, at - JAVA_HEAD); back -= 1) {
+  let steps = 0
+  for (let back = at - 1; back >= 0 && steps < JAVA_HEAD; back -= 1) {
     const c = source.code[back] as string
     const open = source.partner[back] ?? -1
     if (c === ')' && open !== -1) back = open
     else if (c === ';' || c === '{' || c === '}') return back + 1
+    if (!isBlank(c)) steps += 1
   }
-  return at
+  return steps < JAVA_HEAD ? 0 : at
 }
 
 /** The name of the method whose annotations or modifiers stand at `at`, and its opening brace. */
 function javaMethod(source: Source, at: number): { name: string; open: number } | null {
   let name = ''
-  for (let next = at, steps = 0; next < source.code.length && steps < JAVA_HEAD; next += 1, steps += 1) {
+  for (let next = at, steps = 0; next < source.code.length && steps < JAVA_HEAD; next += 1) {
     const c = source.code[next] as string
+    if (!isBlank(c)) steps += 1
     if (c === ';' || c === '}') return null
     if (c === '{') return name === '' ? null : { name, open: next }
     if (c !== '(') continue
@@ -94,6 +104,11 @@ function javaMethod(source: Source, at: number): { name: string; open: number } 
     next = closing(source, next) - 1
   }
   return null
+}
+
+/** Of comments only blanks are left: however long they are, they are no part of a head. */
+function isBlank(c: string): boolean {
+  return c === ' ' || c === '\n' || c === '\r' || c === '\t'
 }
 
 function javaRows(source: Source, head: Span): Span[] {

@@ -478,6 +478,41 @@ const GOLANG: Change[] = [
 ]
 
 const JAVA = LANGUAGES.java?.base ?? ''
+const JAVADOC = `  /**\n${'   * What this is, in very many words.\n'.repeat(60)}   */\n`
+const java = (name: string, kind: Change[1], base: string, ...edits: [string | RegExp, string][]): Change => [
+  name,
+  kind,
+  ...edit('src/test/java/ATest.java', base, ...edits),
+]
+const JAVAS: Change[] = [
+  java('a method after a long comment', 'skipped', JAVA.replace('  @Test\n', `${JAVADOC}  @Test\n`), [
+    '  @Test\n',
+    '  @Disabled\n  @Test\n',
+  ]),
+  java('a long comment between', 'skipped', JAVA.replace('@Test\n', `@Test\n${JAVADOC}`), [
+    '  @Test\n',
+    '  @Disabled @Test\n',
+  ]),
+  java('a class after a long comment', 'skipped', JAVA.replace('class', `${JAVADOC}class`), [
+    'class',
+    '@Disabled\nclass',
+  ]),
+  java('a class at the top', 'skipped', JAVA.replace(/import.*\n/g, ''), ['class', '@Disabled\nclass']),
+  java('long comments alone', null, JAVA, ['  @Test\n', `${JAVADOC}  @Test\n`], ['class', `${JAVADOC}class`]),
+  java('an abstract class', 'deleted', JAVA, ['class', 'abstract class']),
+  java('a private method', 'deleted', JAVA, ['void adds', 'private void adds']),
+  java('a private helper', null, JAVA, [/}\n$/, '\n  private void help() {\n    add(1, 2);\n  }\n}\n']),
+  [
+    'an abstract class that others extend',
+    null,
+    { 'src/test/java/ATest.java': JAVA },
+    {
+      'src/test/java/AbstractATest.java': JAVA.replace('class ATest', 'abstract class AbstractATest'),
+      'src/test/java/ATest.java': 'class ATest extends AbstractATest {\n}\n',
+    },
+  ],
+]
+
 const JS = LANGUAGES.js?.base ?? ''
 /** What stood at one path stands at another. */
 const moved = (
@@ -524,7 +559,7 @@ const MOVES: Change[] = [
   ],
 ]
 
-for (const [language, changes] of Object.entries({ PYTHON, GOLANG, MOVES })) {
+for (const [language, changes] of Object.entries({ PYTHON, GOLANG, JAVAS, MOVES })) {
   for (const [name, kind, before, after] of changes) {
     test(`${language.toLowerCase()}: ${name}${kind === null ? ' is honest' : ''}`, () => {
       const found = toldOf(before, after)
