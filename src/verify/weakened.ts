@@ -120,7 +120,12 @@ function side(
     const around = holders(file.repeats.map((it) => ({ span: it.span, times: Math.max(1, it.rows.length) })))
     const inside = holders(file.helpers)
     // A call of a helper that asserts is no assertion itself: the helper's own count for each call.
-    const own = file.assertions.filter((span) => !helpers.has(calledAt(source, span)))
+    const afterReturn = holders(
+      file.tests.map(({ span, body }) => ({ span: { from: body.to, to: span.to } })),
+    )
+    const own = file.assertions.filter(
+      (span) => afterReturn(span.from).length === 0 && !helpers.has(calledAt(source, span)),
+    )
     const starts = own.map((span) => span.from)
     const tests = file.tests.map((test): Test => {
       const calls =

@@ -2,7 +2,7 @@
 
 import { closing, elements, type Source, type Span, statementEnd } from './source.ts'
 
-/** A test, or a group of tests. `span` holds its marks too; `body` is what runs. */
+/** A test, or a group of tests. `span` holds its marks too; `body` is what runs: what follows a `return` does not. */
 export type TestCase = {
   name: string
   span: Span
@@ -53,7 +53,12 @@ export function code(source: Source, { from, to }: Span): string {
 
 /** The inside of a block: nothing but blanks, or a return before anything else. */
 export function isEmptyBlock(text: string): boolean {
-  return /^\s*;*\s*$/.test(text) || /^\s*return\b\s*(?:;|\n|$|Ok\(\(\)\)|undefined|null|None)/.test(text)
+  return (
+    /^\s*;*\s*$/.test(text) ||
+    /^\s*return\b[ \t]*(?:;|\n|$|Ok\(\(\)\)|(?:undefined|null|None|[Tt]rue|[Ff]alse|\d+)[ \t]*(?:;|\n|$))/.test(
+      text,
+    )
+  )
 }
 
 /** One line of at most 80 characters. */

@@ -514,6 +514,78 @@ const JAVAS: Change[] = [
 ]
 
 const JS = LANGUAGES.js?.base ?? ''
+const SUB = '    expect(sub(5, 2)).toBe(3)\n'
+const javascript = (
+  name: string,
+  kind: Change[1],
+  base: string,
+  ...edits: [string | RegExp, string][]
+): Change => [name, kind, ...edit('test/a.test.ts', base, ...edits)]
+const JAVASCRIPT: Change[] = [
+  javascript('Bun: test.if', 'skipped', JS, ["it('adds'", "test.if(false)('adds'"]),
+  javascript('Playwright: test.skip of the file', 'skipped', JS, [
+    'describe(',
+    "test.skip(true, 'x')\ndescribe(",
+  ]),
+  javascript('Playwright: test.fixme of a group', 'skipped', JS, [
+    "  it('adds'",
+    "  test.fixme()\n  it('adds'",
+  ]),
+  javascript('Playwright: test.skip by what a function says', 'skipped', JS, [
+    'describe(',
+    "test.skip(({ browserName }) => browserName !== 'x', 'x')\ndescribe(",
+  ]),
+  javascript('Playwright: test.skip before each', 'skipped', JS, [
+    "  it('adds'",
+    "  test.beforeEach(async () => {\n    test.skip(true, 'x')\n  })\n  it('adds'",
+  ]),
+  javascript('mocha: before', 'skipped', JS, [
+    "  it('adds'",
+    "  before(function () {\n    this.skip()\n  })\n  it('adds'",
+  ]),
+  javascript('node: beforeEach', 'skipped', JS, [
+    "  it('adds'",
+    "  beforeEach((t) => t.skip())\n  it('adds'",
+  ]),
+  javascript('a set-up', null, JS, [
+    "  it('adds'",
+    "  beforeEach((t) => t.mock.reset())\n  before(function () {\n    this.timeout(1)\n  })\n  it('adds'",
+  ]),
+  javascript('a set-up that skips the tests of a new group', null, JS, [
+    /$/,
+    "describe('more', () => {\n  before(function () {\n    this.skip()\n  })\n  it('is more', () => {\n    expect(more(1)).toBe(2)\n  })\n})\n",
+  ]),
+  javascript('a set-up in a new test', null, JS, [
+    'describe(',
+    "test('more', async (t) => {\n  t.beforeEach((t) => t.skip())\n  await t.test('is more', () => expect(more(1)).toBe(2))\n})\ndescribe(",
+  ]),
+  javascript('a helper that can skip', null, JS, [
+    'describe(',
+    "function onlyOn(t, system) {\n  if (os !== system) t.skip()\n  test.skip(os !== system, 'x')\n}\nconst onlyAt = (system) => {\n  test.skip(os !== system, 'x')\n}\ndescribe(",
+  ]),
+  javascript('a test that is skipped from the start', null, JS, [
+    "  it('adds'",
+    "  test.skip('divides', () => {\n    expect(div(4, 2)).toBe(2)\n  })\n  test.todo('more')\n  it('adds'",
+  ]),
+  javascript('return with a value', 'emptied', JS, [SUB, `    return true\n${SUB}`]),
+  javascript('return with a promise', 'emptied', JS, [SUB, `    return Promise.resolve()\n${SUB}`]),
+  javascript('return after something', 'emptied', JS, [SUB, `    const a = sub(5, 2)\n    return;\n${SUB}`]),
+  javascript('return between', 'assertions', JS, [/(?= *expect\(add\(2)/, '    return\n']),
+  javascript('return before a function that it calls', null, JS, [
+    SUB,
+    `    return run()\n    function run() {\n  ${SUB}    }\n`,
+  ]),
+  javascript('return of the assertion', null, JS, [SUB, `    return expect(sub(5, 2)).toBe(3)\n`]),
+  javascript('return where there is nothing to do', null, JS, [
+    SUB,
+    `    if (isOld)\n      return\n    if (isNew) return;\n    else return\n${SUB}`,
+  ]),
+  javascript('return of a chain', null, JS, [
+    SUB,
+    `    return sub(5)\n      .then((it) => expect(it).toBe(3))\n`,
+  ]),
+]
+
 /** What stood at one path stands at another. */
 const moved = (
   kind: Change[1],
@@ -559,7 +631,7 @@ const MOVES: Change[] = [
   ],
 ]
 
-for (const [language, changes] of Object.entries({ PYTHON, GOLANG, JAVAS, MOVES })) {
+for (const [language, changes] of Object.entries({ PYTHON, GOLANG, JAVAS, JAVASCRIPT, MOVES })) {
   for (const [name, kind, before, after] of changes) {
     test(`${language.toLowerCase()}: ${name}${kind === null ? ' is honest' : ''}`, () => {
       const found = toldOf(before, after)
