@@ -50,10 +50,10 @@ export function readJava(source: Source): Found {
   const heads =
     /@(?:[\w.]*\.)?(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property)\b|\bpublic\s+void\s+test\w*\s*\(\s*\)/g
   for (const match of source.code.matchAll(heads)) {
-    const from = javaMemberStart(source, match.index)
     const method = javaMethod(source, match.index)
     if (method === null || seen.has(method.open)) continue
     seen.add(method.open)
+    const from = javaMemberStart(source, match.index)
     const head = code(source, { from, to: method.open })
     if (/\bprivate\b/.test(head)) continue
     const span = { from, to: closing(source, method.open) }

@@ -88,7 +88,7 @@ export function readPython(source: Source, tables: Tables, path: string): Found 
       const skips = count(body, PY_BODY_SKIPS)
       groups.push({ span: pyClassOf(block)?.span ?? whole, skips })
       if (skips > 0 && isAutomatic && isConftest(path)) {
-        focused.push({ at: block.span.from, text: oneLine(code(source, block.span).slice(0, 200)) })
+        focused.push({ at: block.span.from, text: oneLine(header.slice(0, 200)) })
       }
     }
     if (!/^test/.test(block.name) || around === undefined || block.isShadowed) continue
@@ -141,10 +141,10 @@ function pyIgnored(source: Source, path: string): TestFile['focused'] {
     done = pyStatementEnd(source, match.index)
     const { literals, identifiers } = wordsIn(source, { from: value, to: done })
     // `setup.py` and the like hold no tests; a folder, a pattern and what is computed may.
-    const mayHold = (name: string) => !/^[^*]*\.py$/.test(name) || /test|[*]/i.test(name)
-    if (literals.length > 0 ? literals.some(mayHold) : identifiers.length > 0) {
-      found.push({ at: match.index, text: oneLine(source.raw.slice(match.index, done)) })
-    }
+    const ignored = literals.filter((it) => !/^[^*]*\.py$/.test(it) || /test/i.test(it))
+    const texts = ignored.map((it) => `collect_ignore: ${it}`)
+    if (literals.length === 0 && identifiers.length > 0) texts.push(source.raw.slice(match.index, done))
+    found.push(...texts.map((text) => ({ at: match.index, text: oneLine(text) })))
   }
   return found
 }

@@ -103,7 +103,14 @@ export function within<T>(items: T[], parts: { span: Span }[], spanOf: (item: T)
 }
 
 export function withGroups(tests: TestCase[], groups: Group[]): TestCase[] {
-  const around = holders(groups)
+  // Of the same span, and that may be the whole file, there may be thousands: each test then sums up one.
+  const bySpan = new Map<string, Group>()
+  for (const { span, skips } of groups) {
+    if (skips === 0) continue
+    const key = `${span.from} ${span.to}`
+    bySpan.set(key, { span, skips: skips + (bySpan.get(key)?.skips ?? 0) })
+  }
+  const around = holders([...bySpan.values()])
   return tests
     .toSorted((a, b) => a.span.from - b.span.from)
     .map((test) => ({

@@ -335,6 +335,19 @@ const PYTHON: Change[] = [
     ]),
   ],
   [
+    'conftest.py: one fewer is ignored',
+    null,
+    ...edit('tests/conftest.py', 'collect_ignore = ["test_a.py", "test_b.py"]\n', [
+      '"test_a.py", ',
+      '\n    ',
+    ]),
+  ],
+  [
+    'conftest.py: what is computed is not collected',
+    'focused',
+    ...edit('tests/conftest.py', IMPORT, [/$/, 'collect_ignore.extend(old(1))\n']),
+  ],
+  [
     'conftest.py: what is no test is not collected',
     null,
     ...edit('tests/conftest.py', IMPORT, [/$/, 'collect_ignore = ["setup.py"]\n']),
