@@ -7,7 +7,7 @@ const COLLECTED: Record<Language, RegExp> = {
   javascript:
     /(?:^|\/)__(?:tests?|specs?)__\/|[._-](?:test|spec|cy|e2e)\.[cm]?[jt]sx?$|(?:^|\/)tests?(?:-[^/]*)?\.[cm]?[jt]sx?$/i,
   python: /(?:^|\/)(?:tests?(?:_[^/]*)?|[^/]*_tests?)\.py$/,
-  go: /(?:^|\/)[^/._][^/]*_test\.go$/,
+  go: /^(?!(?:.*\/)?[_.]).*_test\.go$/,
   rust: /(?:^|\/)src\/|^(?!(?:.*\/)?tests\/.*\/)|(?:^|\/)tests\/[^/]+\/main\.rs$/,
   java: /(?:^|\/)(?:(?:Test|IT)[A-Z0-9_][^/]*|[^/]*(?:Tests?|TestCase|IT|ITCase|Spec))\.java$/,
 }

@@ -615,6 +615,8 @@ const MOVES: Change[] = [
   moved('deleted', 'tests/test_a.py', 'tests/old_a.py', PYTEST),
   moved('skipped', 'a_test.go', 'a_windows_test.go', GO),
   moved('deleted', 'a_test.go', '_a_test.go', GO),
+  moved('deleted', 'a/a_test.go', 'a/_old/a_test.go', GO),
+  moved(null, 'a/a_test.go', 'b/a_test.go', GO),
   moved('deleted', 'src/test/java/a/MathTest.java', 'src/test/java/a/MathOld.java', JAVA),
   moved('deleted', 'tests/a.rs', 'tests/x/a.rs', RUST),
   moved(null, 'test/a.test.ts', 'test/unit/a.spec.ts', JS),
