@@ -1228,8 +1228,8 @@ var lib_settings = __webpack_require__(7038);
 var errors = __webpack_require__(94);
 // EXTERNAL MODULE: ./lib/system/files.js
 var files = __webpack_require__(1870);
-// EXTERNAL MODULE: ./lib/wire.js + 45 modules
-var wire = __webpack_require__(984);
+// EXTERNAL MODULE: ./lib/wire.js + 48 modules
+var wire = __webpack_require__(8538);
 // EXTERNAL MODULE: ./lib/action/aside.js + 1 modules
 var aside = __webpack_require__(3157);
 // EXTERNAL MODULE: ./lib/action/context.js + 1 modules

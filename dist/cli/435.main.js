@@ -17,7 +17,7 @@ __webpack_require__.r(__webpack_exports__);
 /* harmony import */ var _report_outputs_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(8568);
 /* harmony import */ var _report_terminal_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(1992);
 /* harmony import */ var _report_words_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(8191);
-/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(5902);
+/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(9618);
 /* harmony import */ var _context_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(4641);
 /* harmony import */ var _local_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(921);
 var __addDisposableResource = (undefined && undefined.__addDisposableResource) || function (env, value, async) {

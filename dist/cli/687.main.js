@@ -427,8 +427,8 @@ var report_escape = __webpack_require__(2527);
 var outputs = __webpack_require__(8568);
 // EXTERNAL MODULE: ./lib/report/terminal.js + 1 modules
 var terminal = __webpack_require__(1992);
-// EXTERNAL MODULE: ./lib/wire.js + 52 modules
-var wire = __webpack_require__(5902);
+// EXTERNAL MODULE: ./lib/wire.js + 55 modules
+var wire = __webpack_require__(9618);
 // EXTERNAL MODULE: ./lib/cli/context.js
 var cli_context = __webpack_require__(4641);
 // EXTERNAL MODULE: ./lib/cli/inbox.js

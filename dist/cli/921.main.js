@@ -431,7 +431,7 @@ async function checkDirt(repository, checkedOut, allowed) {
 /* harmony import */ var _system_errors_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(94);
 /* harmony import */ var _system_process_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(6092);
 /* harmony import */ var _system_process_table_js__WEBPACK_IMPORTED_MODULE_7__ = __webpack_require__(3261);
-/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(5902);
+/* harmony import */ var _wire_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(9618);
 // A feature on this machine: the checkout, its state, and what may be done with the work tree before a run.
 
 
@@ -5065,7 +5065,7 @@ async function endByPs(mark) {
 
 /***/ }),
 
-/***/ 5902:
+/***/ 9618:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 
@@ -10114,7 +10114,7 @@ var other_user = __webpack_require__(9251);
 // EXTERNAL MODULE: ./lib/system/process-table.js
 var process_table = __webpack_require__(3261);
 ;// CONCATENATED MODULE: ./lib/system/redact.js
-// Keeps secrets out of what leaves the process: known values in their usual encodings, and well-known key shapes.
+// Keeps secrets out of what leaves the process: known values, also encoded (see createRedactor), and well-known key shapes.
 /** What stands in the place of a secret. Secrets that touch each other become one. */
 const REDACTED = '***';
 /** Shorter values are ignored: hiding `true` or `1234` would garble every text and protect nothing. */
@@ -10133,9 +10133,10 @@ const KNOWN = 'a known secret value';
 const PRIVATE_KEY = 'a private key';
 /**
  * A redactor for these values (tokens, keys, passwords; each line of a value of several lines counts by itself too,
- * as the runner does it) and for well-known key shapes. Values are also found as base64 in any of its three
- * alignments and both alphabets, as hex, when line breaks cut them, and behind escapes of any mixture: URL, HTML,
- * JSON and other program text, quoted-printable.
+ * as the runner does it) and for well-known key shapes. Values are also found as base64 of their UTF-8 or UTF-16LE in
+ * any of its three alignments and both alphabets, as hex in one piece or as tools print it (`7333 6372`, `73:33`,
+ * `0x73, 0x33`, the lines of xxd and hexdump -C), when line breaks cut them, and behind escapes of any mixture: URL,
+ * HTML, JSON and other program text, quoted-printable.
  */
 function createRedactor(values) {
     const automaton = buildAutomaton(values);
@@ -10234,11 +10235,20 @@ function encodingsOf(value) {
         hex.toUpperCase(),
         binaryOf(bytes), // escapes are undone byte by byte
     ];
-    for (const shift of [0, 1, 2]) {
-        const inner = base64Inside(bytes, shift);
-        forms.push(inner, inner.replace(/\+/g, '-').replace(/\//g, '_'));
+    for (const encoded of [bytes, utf16Of(value)]) {
+        for (const shift of [0, 1, 2]) {
+            const inner = base64Inside(encoded, shift);
+            forms.push(inner, inner.replace(/\+/g, '-').replace(/\//g, '_'));
+        }
     }
     return forms;
+}
+/** As PowerShell takes and gives it (`-EncodedCommand`): two bytes a unit, the lower one first. */
+function utf16Of(value) {
+    return Uint8Array.from({ length: 2 * value.length }, (_, at) => {
+        const unit = value.charCodeAt(at >> 1);
+        return at % 2 === 0 ? unit & 0xff : unit >> 8;
+    });
 }
 function lowerEscapes(url) {
     return url.replace(/%[0-9A-F]{2}/g, (it) => it.toLowerCase());
@@ -10372,7 +10382,7 @@ const isTokenUnit = new Uint8Array(65_536);
 for (const c of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.')
     isTokenUnit[c.charCodeAt(0)] = 1;
 /** One look that most runs do not pass. */
-const ANY_START = /gh[pousr]_|github_pat_|sk-|A[KS]IA|xox[abeprs]-|xapp-|AIza|ya29\.|GOCSPX-|npm_|pypi-|glpat-|_live_|hf_|SG\.|dckr_pat_|shp|hvs\.|AGE-SECRET|eyJ/;
+const ANY_START = /gh[pousr]_|github_pat_|sk-|A[KS]IA|xox[abeprs]-|xapp-|AIza|ya29\.|GOCSPX-|npm_|pypi-|glpat-|_live_|hf_|SG\.|dckr_pat_|shp|hvs\.|AGE-SECRET|sgamp_|crsr_|xai-|gsk_|eyJ/;
 /** Every expression is a start and one greedy class, so none can backtrack over more than one run. */
 const SHAPES = [
     { what: 'a GitHub token', start: 'gh', shape: /gh[pousr]_[A-Za-z0-9]{20,}/g },
@@ -10404,6 +10414,17 @@ const SHAPES = [
     { what: 'a Hugging Face token', start: 'hf_', shape: /(?<![A-Za-z0-9_])hf_[A-Za-z0-9]{34,}/g, also: /\d/ },
     { what: 'a Shopify token', start: 'shp', shape: /(?<![A-Za-z0-9])shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}/g },
     { what: 'a Vault token', start: 'hvs.', shape: /(?<![A-Za-z0-9.])hvs\.[A-Za-z0-9_-]{24,}/g, also: /\d/ },
+    // `sgamp_user_`, 26 of a ULID, `_`, 64 of hex.
+    {
+        what: 'an Amp key',
+        start: 'sgamp_',
+        shape: /(?<![A-Za-z0-9])sgamp_[a-z]+_[A-Za-z0-9_-]{26,}/g,
+        also: /\d/,
+    },
+    { what: 'a Cursor key', start: 'crsr_', shape: /(?<![A-Za-z0-9_])crsr_[A-Za-z0-9]{32,}/g, also: /\d/ },
+    // 80 characters, and 52.
+    { what: 'an xAI key', start: 'xai-', shape: /(?<![A-Za-z0-9_])xai-[A-Za-z0-9_]{60,}/g, also: /\d/ },
+    { what: 'a Groq key', start: 'gsk_', shape: /(?<![A-Za-z0-9_])gsk_[A-Za-z0-9]{40,}/g, also: /\d/ },
     { what: 'an age key', start: 'AGE-SECRET', shape: /AGE-SECRET-KEY-1[A-Z0-9]{58}/g },
 ];
 /** The keys in a run of token characters. */
@@ -10440,6 +10461,67 @@ function webTokensIn(run) {
     }
     return hits;
 }
+/** Folders of Slack's and Discord's URLs for webhooks. What follows tells them from any other, whatever the host. */
+const WEBHOOKS = new Set(['services', 'workflows', 'triggers', 'webhooks']);
+/** What follows: whose it is, which one, and a secret that is more than one character again and again. */
+const WEBHOOK_TAIL = /^\/(?:[TE][A-Z0-9]{6,}\\?\/(?:(?:[AB][A-Z0-9]{6,}|\d{6,})\\?\/){1,2}(?!(.)\1*(?!\w))[A-Za-z0-9]{16,}(?!\w)|\d{15,21}\\?\/(?!(.)\2*(?![\w-]))[\w-]{50,})/;
+const WEBHOOK_LENGTH = 256;
+function isWebhook(text, from, to) {
+    return (to - from === 8 || to - from === 9) && WEBHOOKS.has(text.slice(from, to));
+}
+/** A slash, or what may stand before one: `\/`. */
+function isSlash(unit) {
+    return unit === 47 || unit === 92;
+}
+// ---------------------------------------------------------------- hex, as tools print it
+/** So much may stand between two words of one value: a separator, a line break with its indentation. */
+const HEX_GAP = 24;
+/** In a dump: the text at the end of a line, and where the next line begins. */
+const DUMP_GAP = 120;
+/** Bytes in a row that may be a dump. */
+const DUMP_BYTES = 4;
+/** Digits of a word; a longer one is not of a tool that parts them, and hex in one piece is found as text. */
+const HEX_WORD = 512;
+/** What a run holds that has hex behind something else. */
+const HEX_BEHIND = /[-._](?:[0-9A-Fa-f]{2}[-._]){3}/;
+const hexValue = new Int8Array(65_536).fill(-1);
+for (const c of '0123456789abcdefABCDEF')
+    hexValue[c.charCodeAt(0)] = Number.parseInt(c, 16);
+/** Whether a run of token characters may be hex: a look at its ends, which most of them do not pass. */
+function mayBeHex(text, from, to) {
+    return isHexEnd[text.charCodeAt(to - 1)] === 1 && isHexStart[text.charCodeAt(from)] === 1 && to - from > 1;
+}
+const isHexEnd = hexValue.map((value) => (value < 0 ? 0 : 1));
+const isHexStart = isHexEnd.slice();
+for (const c of 'xX')
+    isHexStart[c.charCodeAt(0)] = 1;
+/** The end of the word that begins at `from`: the next `-`, `.` or `_`, or the end of the run. */
+function wordEnd(text, from, to) {
+    let at = from;
+    for (; at < to; at += 1) {
+        const unit = text.charCodeAt(at);
+        if (unit === 45 || unit === 46 || unit === 95)
+            break;
+    }
+    return at;
+}
+function isX(text, at) {
+    return (text.charCodeAt(at) | 32) === 120;
+}
+/** Where the digits of a word of whole bytes begin, behind `0x` or `x`; -1 where it is none. */
+function hexDigits(text, from, to) {
+    const digits = isX(text, from)
+        ? from + 1
+        : text.charCodeAt(from) === 48 && isX(text, from + 1)
+            ? from + 2
+            : from;
+    if (digits >= to || (to - digits) % 2 !== 0 || to - digits > HEX_WORD)
+        return -1;
+    for (let at = digits; at < to; at += 1)
+        if (hexValue[text.charCodeAt(at)] < 0)
+            return -1;
+    return digits;
+}
 /** So many units that may begin a known value are hidden at the end of a line. */
 const BEGINNING = 8;
 /**
@@ -10466,6 +10548,10 @@ function createScanner(a, onFind) {
     let pending = null; // it goes on behind `scanned`
     const covered = { from: 0, to: 0 }; // the last value found behind escapes
     let inKey = false; // the last line belonged to a private key
+    let webhook = -1; // where the secret part of a webhook's URL may begin
+    /** The bytes of hex words: `starts` of those that may begin a value, `to` behind the last one of `row` in a row. */
+    const hex = { state: 0, starts: [], to: 0, row: 0, skipped: 0, width: 0, isAside: false };
+    const hexCovered = { from: 0, to: 0 };
     const mark = (wanted, to) => {
         const from = Math.max(0, wanted); // what a line began is given out already
         // A call of `fill` for every single unit is slow on Node 20.
@@ -10504,10 +10590,19 @@ function createScanner(a, onFind) {
         onFind(KNOWN, dropped + from);
         Object.assign(last, { from, to: end, plainFrom, plainTo: plain });
     };
+    /** Whether the digits are an escape's, which is undone anyway. What a value may hold is not given out yet. */
+    const isPercent = (from) => undone?.escape === from - 1 && buffer[from - 1] === '%';
     const runEnds = (from, to) => {
-        if (to - from < MIN_TOKEN)
-            return;
-        for (const hit of keysIn(buffer.slice(from, to))) {
+        if (hex.state !== 0 || (mayBeHex(buffer, from, to) && !isPercent(from)))
+            takeHex(from, to);
+        if (to - from >= MIN_TOKEN)
+            longRunEnds(from, to);
+    };
+    const longRunEnds = (from, to) => {
+        const run = buffer.slice(from, to);
+        if (hex.state === 0 && HEX_BEHIND.test(run))
+            takeHex(from, to);
+        for (const hit of keysIn(run)) {
             mark(from + hit.from, from + hit.to);
             onFind(hit.what, dropped + from + hit.from);
         }
@@ -10567,7 +10662,8 @@ function createScanner(a, onFind) {
         if (depth === 0 || (it.starts.at(-depth) ?? from) > it.escape)
             undone = null;
     };
-    const undoneEnds = (from, to) => {
+    const undoneEnds = (from, to) => encodedEnds(covered, from, to);
+    const encodedEnds = (covered, from, to) => {
         const isTold = marks[Math.max(0, from)] === 1 && marks[to - 1] === 1;
         const goesOn = from >= covered.from && from <= covered.to;
         mark(goesOn ? covered.to : from, to);
@@ -10576,6 +10672,102 @@ function createScanner(a, onFind) {
         covered.to = to;
         if (!isTold)
             onFind(KNOWN, dropped + from);
+    };
+    const hexReach = () => (hex.row >= DUMP_BYTES ? DUMP_GAP : HEX_GAP);
+    /** A run of token characters, read as hex. Runs of anything else end a value, but at the end of a dump's line. */
+    const takeHex = (from, to) => {
+        if (from < hex.to || from - hex.to > hexReach()) {
+            hex.state = 0;
+            hex.row = 0;
+        }
+        if (hex.state !== 0 && isAside(from, to))
+            return;
+        for (let at = from; at < to;) {
+            const end = wordEnd(buffer, at, to);
+            const digits = end === at ? at : hexDigits(buffer, at, end);
+            if (digits === -1) {
+                if (hex.state !== 0 && hex.row >= DUMP_BYTES)
+                    hex.isAside = true;
+                else
+                    hex.state = 0;
+            }
+            else if (hex.state === 0 || !hex.isAside) {
+                if (hex.state === 0)
+                    hex.width = end - digits;
+                for (let one = digits; one < end; one += 2)
+                    takeByte(one === digits ? at : one, one);
+            }
+            at = end + 1;
+        }
+    };
+    /** Whether a run is not of the bytes of a dump, but of the text beside them, or says where its line begins. */
+    const isAside = (from, to) => {
+        // Nearly always it is one sign.
+        if (from - hex.to === 1 && !isBreak(buffer.charCodeAt(hex.to)))
+            return hex.isAside;
+        const gap = buffer.slice(Math.max(0, hex.to), from);
+        const isNewLine = hex.to < 0 || gap.includes('\n');
+        const length = to - from;
+        if (isNewLine) {
+            hex.isAside = false;
+            const isNumber = length >= 4 && length <= 16 && /^[0-9a-f]+$/i.test(buffer.slice(from, to));
+            const isOffset = isNumber && (buffer[to] === ':' || (length >= 6 && length !== hex.width));
+            if (isOffset)
+                hex.to = to;
+            return isOffset;
+        }
+        hex.isAside ||= hex.row >= DUMP_BYTES && (gap.includes('|') || (/\s\s/.test(gap) && length > hex.width));
+        return hex.isAside;
+    };
+    /** One byte, whose digits are at `digits`, and which begins at `from`: before its `0x`. */
+    const takeByte = (from, digits) => {
+        const byte = 16 * hexValue[buffer.charCodeAt(digits)] +
+            hexValue[buffer.charCodeAt(digits + 1)];
+        hex.to = digits + 2;
+        hex.row += 1;
+        // Nothing ends here and nothing begins.
+        if (hex.state === 0 && a.root[byte] === 0)
+            return;
+        // Line breaks are left out everywhere, and zeros make UTF-16.
+        if (byte === 0 || isBreak(byte)) {
+            hex.skipped += 1;
+            if (hex.skipped > a.breaks)
+                hex.state = 0;
+            return;
+        }
+        hex.skipped = 0;
+        if (hex.state === 0) {
+            hex.starts.length = 0;
+            hex.isAside = false;
+        }
+        hex.state = advance(a, hex.state, byte);
+        hex.starts.push(from);
+        const depth = a.depth[hex.state];
+        if (hex.starts.length > 2 * depth + 64)
+            hex.starts = hex.starts.slice(hex.starts.length - depth);
+        const length = a.known[hex.state];
+        if (length > 0)
+            encodedEnds(hexCovered, hex.starts.at(-length) ?? from, hex.to);
+    };
+    /** A unit that is of no token ends the run before it, and mostly a webhook's URL, too. */
+    const tokensEnd = (at, unit) => {
+        if (webhook !== -1 && (!isSlash(unit) || at - webhook > WEBHOOK_LENGTH))
+            webhookEnds(at);
+        if (runStart === -1)
+            return;
+        runEnds(runStart, at);
+        if (isSlash(unit) && webhook === -1 && isWebhook(buffer, runStart, at))
+            webhook = at;
+        runStart = -1;
+    };
+    const webhookEnds = (end) => {
+        const from = buffer[webhook] === '\\' ? webhook + 1 : webhook;
+        const [found] = WEBHOOK_TAIL.exec(buffer.slice(from, end)) ?? [];
+        webhook = -1;
+        if (found === undefined || !/\d/.test(found))
+            return;
+        mark(from + 1, from + found.length);
+        onFind(/^.[TE]/.test(found) ? 'a Slack webhook' : 'a Discord webhook', dropped + from + 1);
     };
     /** Goes on to the end, or to what may be an escape of which the end is not there yet. */
     const scan = (isEnd) => {
@@ -10596,12 +10788,20 @@ function createScanner(a, onFind) {
                 else if (at - runStart >= RUN_WINDOW) {
                     runEnds(runStart, at);
                     runStart = at - RUN_OVERLAP;
+                    if (webhook !== -1)
+                        webhookEnds(at);
                 }
             }
             else if (runStart !== -1) {
-                runEnds(runStart, at);
-                runStart = -1;
+                // Most runs are words: no function is called for them.
+                const isWord = at - runStart < 8 && isHexEnd[buffer.charCodeAt(at - 1)] === 0;
+                if (isWord && hex.state === 0 && webhook === -1)
+                    runStart = -1;
+                else
+                    tokensEnd(at, unit);
             }
+            else if (webhook !== -1)
+                tokensEnd(at, unit);
             if (unit === 10 || unit === 13) {
                 breaks += 1;
                 if (breaks > a.breaks) {
@@ -10650,8 +10850,12 @@ function createScanner(a, onFind) {
     const firstOpen = () => {
         const partial = state === 0 ? scanned : back(scanned, a.depth[state] ?? 0);
         const run = runStart === -1 ? scanned : runStart;
+        if (hex.state !== 0 && run - hex.to > hexReach())
+            hex.state = 0;
+        const inHex = hex.state === 0 ? scanned : (hex.starts.at(-(a.depth[hex.state] ?? 0)) ?? scanned);
         const hidden = undone === null ? scanned : (undone.starts.at(-(a.depth[undone.state] ?? 0)) ?? scanned);
-        return Math.min(partial, run, hidden, pending?.from ?? scanned, headers[0]?.from ?? scanned);
+        const hook = webhook === -1 ? scanned : webhook;
+        return Math.min(partial, run, hidden, inHex, hook, pending?.from ?? scanned, headers[0]?.from ?? scanned);
     };
     /** Hides at the end of a line what the next one may make a secret. */
     const hideBeginnings = (text) => {
@@ -10662,6 +10866,9 @@ function createScanner(a, onFind) {
         const undoneDepth = a.depth[undone?.state ?? 0] ?? 0;
         if (undoneDepth >= BEGINNING)
             mark(undone?.starts.at(-undoneDepth) ?? end, end);
+        const hexDepth = a.depth[hex.state] ?? 0;
+        if (hexDepth >= BEGINNING)
+            mark(hex.starts.at(-hexDepth) ?? end, end);
         if (inKey && /^[\s>|]*[A-Za-z0-9+/=]+\s*$/.test(text))
             mark(0, text.length);
         else if (!/^\s*$|^\s*[\w-]+: /.test(text))
@@ -10703,7 +10910,12 @@ function createScanner(a, onFind) {
             runStart -= safe;
         bodyDone -= safe;
         scanned -= safe;
-        for (const it of [last, covered, ...headers, ...(pending === null ? [] : [pending])]) {
+        if (webhook !== -1)
+            webhook -= safe;
+        hex.to -= safe;
+        if (hex.state !== 0)
+            hex.starts = hex.starts.map((start) => start - safe);
+        for (const it of [last, covered, hexCovered, ...headers, ...(pending === null ? [] : [pending])]) {
             it.from -= safe;
             it.to -= safe;
         }
@@ -10734,7 +10946,10 @@ function createScanner(a, onFind) {
             scan(true);
             if (runStart !== -1)
                 runEnds(runStart, buffer.length);
+            if (webhook !== -1)
+                webhookEnds(buffer.length);
             runStart = -1;
+            hex.state = 0;
             state = 0;
             undone = null;
             expire(Number.MAX_SAFE_INTEGER);
@@ -10877,6 +11092,10 @@ function strangeness(path, folded) {
 function isGitName(folded) {
     return folded === '.git' || /^git~\d+$/.test(folded);
 }
+const AGENT_SETTINGS = {
+    rule: 'agent-settings',
+    reason: "an agent's own settings are changed by people only",
+};
 /** Paths equal to or below one of these are refused. Folded. */
 const RESERVED_ROOTS = [
     { at: '.github/workflows', rule: 'workflow', reason: 'workflows are changed by people only' },
@@ -10888,26 +11107,30 @@ const RESERVED_ROOTS = [
     { at: 'codeowners', rule: 'codeowners', reason: 'CODEOWNERS is changed by people only' },
     { at: '.github/codeowners', rule: 'codeowners', reason: 'CODEOWNERS is changed by people only' },
     { at: 'docs/codeowners', rule: 'codeowners', reason: 'CODEOWNERS is changed by people only' },
-    {
-        at: '.vscode/mcp.json',
-        rule: 'agent-settings',
-        reason: "an agent's own settings are changed by people only",
-    },
+    { at: '.vscode/mcp.json', ...AGENT_SETTINGS },
 ];
-/** Agents read these in any folder they work in. CLAUDE.md and AGENTS.md are documents of the project: allowed. */
+/**
+ * Agents read these in any folder they work in. CLAUDE.md, AGENTS.md, GEMINI.md and the instructions in `.github` are
+ * documents of the project: allowed. AGENTS.override.md is none: codex reads it in the place of AGENTS.md.
+ */
 const AGENT_NAMES = new Set([
-    '.claude',
+    '.mcp.json', // claude, copilot
+    '.agents', // skills of codex, amp, opencode, copilot
+    '.claude', // claude, cursor, opencode, copilot
     '.claude.json',
-    '.mcp.json',
-    '.cursor',
     '.codex',
-    '.gemini',
+    'agents.override.md',
+    '.amp',
     '.opencode',
     'opencode.json',
     'opencode.jsonc',
-    '.amp',
+    '.gemini',
     '.copilot',
+    '.cursor',
+    '.cursorrules',
 ]);
+/** What copilot reads in `.github`, beside documents. */
+const COPILOT = /(?:^|\/)\.github\/(?:extensions|copilot|agents|skills|hooks|mcp\.json|lsp\.json)(?:\/|$)/;
 function reservedName(folded, config) {
     for (const root of RESERVED_ROOTS)
         if (isAtOrBelow(folded, root.at))
@@ -10925,11 +11148,11 @@ function reservedName(folded, config) {
         return { rule: 'submodule', reason: 'submodules are changed by people only' };
     }
     for (const name of folded.split('/')) {
-        if (AGENT_NAMES.has(name) || name.startsWith('.aider')) {
-            return { rule: 'agent-settings', reason: "an agent's own settings are changed by people only" };
-        }
+        if (AGENT_NAMES.has(name) || name.startsWith('.aider'))
+            return AGENT_SETTINGS;
     }
-    return null;
+    // A link in the place of a `.github` in a folder would bring another folder's `mcp.json` in.
+    return COPILOT.test(folded) || folded.endsWith('/.github') ? AGENT_SETTINGS : null;
 }
 /** A path as people write it in a setting, as git writes it. */
 function plainPath(path) {
@@ -11067,7 +11290,7 @@ function quotePath(path) {
 
 ;// CONCATENATED MODULE: ./lib/verify/gate-commands.js
 // What a gate's command runs, as far as its text and known scripts tell: tools, scripts, targets, files.
-/** No more names than these are followed. */
+/** No more names than these of a kind are followed. */
 const MOST_NAMES = 500;
 /** Follows the command through the scripts, targets and shell files that it names. Ends on circles too. */
 function reachedBy(command, lookup) {
@@ -11076,9 +11299,11 @@ function reachedBy(command, lookup) {
         scripts: new Set(),
         targets: new Set(),
         files: new Set(),
+        read: new Set(),
         unknown: new Set(),
     };
     const left = [command];
+    const seen = new Set();
     const follow = (kind, name) => {
         if (reached[kind].has(name) || reached[kind].size >= MOST_NAMES)
             return;
@@ -11089,6 +11314,9 @@ function reachedBy(command, lookup) {
         left.push(...texts);
     };
     for (let text = left.pop(); text !== undefined; text = left.pop()) {
+        if (seen.has(text))
+            continue;
+        seen.add(text);
         for (const words of commandsIn(text)) {
             const step = stepOf(words);
             if (step === null)
@@ -11108,6 +11336,12 @@ function reachedBy(command, lookup) {
                 follow('targets', name);
             for (const name of step.files)
                 follow('files', name);
+            for (const name of step.read.map(gate_commands_plainPath)) {
+                if (reached.read.has(name) || reached.read.size >= MOST_NAMES)
+                    continue;
+                reached.read.add(name);
+                left.push(...lookup('files', name));
+            }
             left.push(...step.inner);
         }
     }
@@ -11116,8 +11350,10 @@ function reachedBy(command, lookup) {
 // ---------------------------------------------------------------- shell words
 /** No command line is longer; a script is read up to here. */
 const LONGEST_TEXT = 100_000;
+/** No commands within commands are followed further down. */
+const DEEPEST = 5;
 /** The simple commands of a shell text, as words without quotes. Not a shell: enough to see what is named. */
-function commandsIn(text) {
+function commandsIn(text, depth = 0) {
     const commands = [];
     let words = [];
     let word = null;
@@ -11142,7 +11378,17 @@ function commandsIn(text) {
         }
         else if (c === "'" || c === '"') {
             const close = closingQuote(text, at, c);
-            word = (word ?? '') + text.slice(at + 1, close).replace(c === '"' ? /\\(["\\$`])/g : /(?!)/g, '$1');
+            const inner = text.slice(at + 1, close);
+            if (c === '"' && depth < DEEPEST)
+                commands.push(...substitutions(inner, depth + 1));
+            word = (word ?? '') + inner.replace(c === '"' ? /\\(["\\$`])/g : /(?!)/g, '$1');
+            at = close;
+        }
+        else if (c === '$' && text[at + 1] === '(' && depth < DEEPEST) {
+            const close = closingParenthesis(text, at + 1);
+            const inner = text.slice(at, close + 1);
+            commands.push(...substitutions(inner, depth + 1));
+            word = (word ?? '') + inner;
             at = close;
         }
         else if (c === '#' && word === null) {
@@ -11165,11 +11411,37 @@ function closingQuote(text, open, quote) {
             at += 1;
         else if (text[at] === quote)
             return at;
+        else if (quote === '"' && text.startsWith('$(', at))
+            at = closingParenthesis(text, at + 1);
     }
     return text.length;
 }
+function closingParenthesis(text, open) {
+    let depth = 0;
+    for (let at = open; at < text.length; at += 1) {
+        if (text[at] === '(')
+            depth += 1;
+        else if (text[at] === ')')
+            depth -= 1;
+        if (depth === 0)
+            return at;
+    }
+    return text.length;
+}
+/** The commands in every `$(...)` of the text. */
+function substitutions(text, depth) {
+    const commands = [];
+    for (let at = text.indexOf('$('); at !== -1; at = text.indexOf('$(', at)) {
+        const close = closingParenthesis(text, at + 1);
+        commands.push(...commandsIn(text.slice(at + 2, close), depth));
+        at = close;
+    }
+    return commands;
+}
 /** Programs that run the program after them. A number or a flag's value may stand between. */
 const WRAPPERS = new Set('env command exec time timeout nice nohup sudo xvfb-run dotenv dotenvx cross-env npx bunx uvx corepack poetry pipenv uv hatch pdm rye conda bundle stdbuf setsid unbuffer c8 nyc then do else if while until ! {'.split(' '));
+/** Flags of wrappers and package managers whose value is a word of its own. */
+const VALUE_FLAG = /^--(?:(?:only-|no-)?group|(?:no-)?extra|with(?:-editable|-requirements)?|python|package|project|directory|env-file|config-file|index(?:-url)?|prefix|workspace|filter|cwd|dir|signal|kill-after|reporter)$/;
 const RUN_WORDS = new Set(['run', 'exec', 'dlx', 'x', 'tool']);
 const PACKAGE_MANAGERS = new Set(['npm', 'pnpm', 'yarn', 'bun', 'cnpm']);
 /** Commands of package managers that are no scripts. */
@@ -11179,6 +11451,13 @@ const INTERPRETERS = /^(?:node|nodejs|deno|bun|tsx|ts-node|python[\d.]*|pypy[\d.
 /** Programs that are not the project's own text. */
 const INSTALLED = /^\/|(?:^|\/)(?:node_modules|\.?venv|vendor)\//;
 function stepOf(all) {
+    const step = programStep(all);
+    // What is to be installed is no part of what is run.
+    return step === null || all.some((it) => /^pip[\d.]*$/.test(it))
+        ? step
+        : { ...step, read: [...step.read, ...readByFlags(all)] };
+}
+function programStep(all) {
     let words = all;
     const wrapped = [];
     for (;;) {
@@ -11195,14 +11474,20 @@ function stepOf(all) {
         else
             break;
     }
+    // As in `npx -c "vitest run"`: less than it was, without its quotes.
+    if (/^(?!.*\$\().*[ \t\n]/s.test(words[0]))
+        return { ...named('sh'), inner: [...wrapped, words[0]] };
     const tool = baseName(words[0]);
     const args = words.slice(1);
     // A wrapper may have a configuration of its own (nyc, npx, hatch): each is a step too.
     const step = { ...named(tool), inner: wrapped };
     if (SHELLS.test(tool))
         return { ...step, ...shellStep(tool, args, step.inner) };
-    if (PACKAGE_MANAGERS.has(tool))
-        return { ...step, ...managerStep(tool, args, step.inner) };
+    if (PACKAGE_MANAGERS.has(tool)) {
+        const isMany = args.some((it) => /^(?:-ws?|-r|-F|--(?:recursive|filter|workspaces?)(?:=.*)?|workspaces?)$/.test(it));
+        const inner = isMany ? [...step.inner, 'workspaces'] : step.inner;
+        return { ...step, inner, ...managerStep(tool, args, inner) };
+    }
     if (/^(?:run-s|run-p|npm-run-all2?|turbo|lerna|wireit|nps)$/.test(tool)) {
         return { ...step, scripts: args.filter((it) => !it.startsWith('-') && it !== 'run') };
     }
@@ -11217,26 +11502,40 @@ function stepOf(all) {
         return { ...step, inner: [...step.inner, ...(command === undefined ? [] : [`cargo-${command}`])] };
     }
     if (/^g?make$/.test(tool))
-        return { ...step, tool: 'make', targets: makeTargets(args) };
+        return { ...step, ...makeStep(args) };
+    if (/^[-s]?include$/.test(tool))
+        return { ...step, read: args };
     if (INTERPRETERS.test(tool))
         return { ...step, ...interpreterStep(tool, args, step.inner) };
     const path = words[0];
     return { ...step, files: path.includes('/') && !INSTALLED.test(path) ? [gate_commands_plainPath(path)] : [] };
 }
 function named(tool) {
-    return { tool, scripts: [], targets: [], files: [], inner: [] };
+    return { tool, scripts: [], targets: [], files: [], read: [], inner: [] };
 }
+/** Without folders and, as in `vitest@3`, without a version. */
 function baseName(path) {
-    return path.slice(path.lastIndexOf('/') + 1);
+    return path.slice(path.lastIndexOf('/') + 1).replace(/(?<=.)@.*$/, '');
 }
+/** A file is looked for in every folder, so that those before it count where they have names: not in `$(pwd)/../a`. */
 function gate_commands_plainPath(path) {
-    return path.replace(/^(?:\.\/)+/, '');
+    return path.replace(/^\$(?:\(.*\)|\{.*\}|\w+)\//, '').replace(/^(?:\.{1,2}\/)+/, '');
+}
+/** Flags with a file that says what a tool does; what is tested or checked is named without them. */
+const READ_FLAG = /^(?:-[cprR]|--?[\w-]*(?:conf|rcfile|env-file|project|require|import|load|setup|reporter|runner|plugin|preset|transform|resolver|environment|settings|overlay|exec|init-script)[\w-]*)$/i;
+function readByFlags(words) {
+    return words.flatMap((word, at) => {
+        const [flag = '', value = words[at + 1]] = word.startsWith('-')
+            ? (/^([^=]*)=?(.+)?/.exec(word)?.slice(1) ?? [])
+            : [];
+        return value !== undefined && READ_FLAG.test(flag) ? [value] : [];
+    });
 }
 function afterWrapper(words) {
     let at = 0;
     for (; at < words.length; at += 1) {
         const word = words[at];
-        if (/^-[euspfk]$/.test(word))
+        if (/^-[euspfk]$/.test(word) || VALUE_FLAG.test(word))
             at += 1;
         else if (!/^-|^[\d.]+[smhd]?$/.test(word) && !RUN_WORDS.has(word))
             break;
@@ -11255,7 +11554,7 @@ function managerStep(manager, args, inner) {
     const words = [];
     for (let at = 0; at < args.length && args[at] !== '--'; at += 1) {
         const word = args[at];
-        if (/^(?:--(?:prefix|workspace|filter|cwd|dir)|-[wCF])$/.test(word))
+        if (/^-[wCF]$/.test(word) || VALUE_FLAG.test(word))
             at += 1;
         else if (!word.startsWith('-'))
             words.push(word);
@@ -11269,22 +11568,16 @@ function managerStep(manager, args, inner) {
         return {};
     if (/^(?:run|run-script|rum|urn)$/.test(first))
         return second === undefined ? {} : { scripts: [second] };
-    if (/^(?:exec|x|dlx)$/.test(first))
-        return {
-            inner: [
-                ...inner,
-                args
-                    .slice(args.indexOf(first) + 1)
-                    .filter((it) => it !== '--')
-                    .map(gate_commands_quoted)
-                    .join(' '),
-            ],
-        };
-    if (manager === 'bun' && /^(?:test|build)$/.test(first))
+    if (/^(?:exec|x|dlx)$/.test(first)) {
+        const command = args.slice(args.indexOf(first) + 1).filter((it) => it !== '--');
+        return { inner: [...inner, `npx ${command.map(gate_commands_quoted).join(' ')}`] };
+    }
+    // Over several packages it is their script.
+    if (manager === 'bun' && /^(?:test|build)$/.test(first) && !args.some((it) => /^(?:-F|--filter)/.test(it)))
         return {};
     if (manager === 'bun' && /[/.]/.test(first))
         return { files: [gate_commands_plainPath(first)] };
-    if (/^(?:t|tst)$/.test(first))
+    if (/^(?:t|tst|it|cit|sit|(?:clean-)?install(?:-ci)?-test)$/.test(first))
         return { scripts: ['test'] };
     if (NOT_SCRIPTS.has(first))
         return {};
@@ -11299,16 +11592,20 @@ function managerStep(manager, args, inner) {
 function gate_commands_quoted(word) {
     return `'${word.replace(/'/g, `'\\''`)}'`;
 }
-function makeTargets(args) {
-    const targets = [];
+function makeStep(args) {
+    const [targets, read] = [[], []];
     for (let at = 0; at < args.length; at += 1) {
         const word = args[at];
-        if (/^-[CfIjlo]$/.test(word))
+        const file = /^(?:-f|--(?:make)?file=?)(.*)$/.exec(word)?.[1];
+        if (file !== undefined)
+            read.push(file === '' ? (args[at + 1] ?? '') : file);
+        if (/^-[CIof]$|^--(?:make)?file$/.test(word) ||
+            (/^-[jl]$/.test(word) && /^[\d.]+$/.test(args[at + 1] ?? '')))
             at += 1;
         else if (!word.startsWith('-') && !word.includes('='))
             targets.push(word);
     }
-    return targets.length === 0 ? [''] : targets;
+    return { tool: 'make', targets: targets.length === 0 ? [''] : targets, read };
 }
 function interpreterStep(tool, args, inner) {
     const run = args.find((it) => it.startsWith('--run='))?.slice(6) ??
@@ -11330,11 +11627,365 @@ function interpreterStep(tool, args, inner) {
     if (args.some((it) => /^(?:--test|-e|--eval|-c)$/.test(it)) || (tool === 'deno' && args[0] === 'test'))
         return {};
     const words = /^deno$/.test(tool) ? args.filter((it) => it !== 'run') : args;
-    const file = words.find((it, at) => !it.startsWith('-') && !/^(?:-r|--require|--import|--loader|--env-file)$/.test(words[at - 1] ?? ''));
-    const loaded = words
-        .filter((_, at) => /^(?:-r|--require|--import|--loader)$/.test(words[at - 1] ?? ''))
-        .filter((it) => /^\.?\.?\//.test(it));
-    return { files: [...(file === undefined ? [] : [file]), ...loaded].map(gate_commands_plainPath) };
+    const file = words.find((it, at) => !it.startsWith('-') && !LOADING.test(words[at - 1] ?? ''));
+    return { files: file === undefined ? [] : [gate_commands_plainPath(file)] };
+}
+const LOADING = /^(?:-r|--require|--import|--(?:experimental-)?loader|--env-file)$/;
+
+;// CONCATENATED MODULE: ./lib/verify/makefile.js
+// What makefiles make of a gate: all of them are taken as one, before the change and after it.
+
+/** Lengths of a recipe with its variables in their place, of all names of targets made so, and of lists. */
+const LONGEST = 20_000;
+const LONGEST_NAMES = 2_000_000;
+const MOST_NEEDS = 2000;
+const MOST_PATTERNS = 100;
+const MOST_CHANGES = 100;
+function isMakefile(path) {
+    return /(?:^|\/)(?:GNUm|[mM])akefile(?:\.(?!am$|in$)[\w-]+)?$|\.(?:mk|mak|make)$/.test(path);
+}
+// ---------------------------------------------------------------- reading
+function readMakefile(text) {
+    const made = { rules: [], variables: new Map(), exported: new Set(), includes: [], other: [] };
+    const conditions = [];
+    let where = '';
+    let rule = null;
+    let definition = null;
+    const variable = (name, prefix, value, said) => {
+        const own = { value, text: `${where}${said}` };
+        const known = made.variables.get(name);
+        if (known === undefined)
+            made.variables.set(name, [own]);
+        else
+            known.push(own);
+        if (/(?:^|\s)export\b/.test(prefix))
+            made.exported.add(name);
+        rule = null;
+        return own;
+    };
+    for (const line of text.replace(/\\\r?\n[ \t]*/g, ' ').split(/\r?\n/)) {
+        if (definition !== null) {
+            if (/^\s*endef\b/.test(line))
+                definition = null;
+            else {
+                definition.value += `${line}\n`;
+                definition.text += `\n${line.trim()}`;
+            }
+            continue;
+        }
+        if (line.startsWith('\t') && rule !== null) {
+            rule.recipe += `${line.trim()}\n`;
+            rule.text += `\n${line.trim()}`;
+            continue;
+        }
+        const plain = line.replace(/(?:^|\s)#.*$/, '').trim();
+        if (plain === '')
+            continue;
+        const condition = /^(?:(if(?:n?def|n?eq))\b|else\b|endif\b)(.*)$/.exec(plain);
+        const defined = /^((?:(?:export|override)\s+)*)define\s+([^\s=]+)/.exec(plain);
+        const assigned = /^((?:(?:export|override|private|unexport)\s+)*)([^\s:#=+?!]+)\s*(?::{1,3}|[?+!])?=(.*)$/.exec(plain);
+        const head = /^\$[({](?:eval|call|foreach|if|info|warning|error|shell)\b/.test(plain)
+            ? null
+            : /^([^:=#]+)::?(?!=)([^;]*)(?:;(.*))?$/.exec(plain);
+        if (condition !== null) {
+            // A condition does not end a rule: its recipe may go on within.
+            const [, kind, rest = ''] = condition;
+            const said = kind?.endsWith('def') ? `${kind} $(${rest.trim()})` : plain;
+            if (kind === undefined)
+                conditions.push(`${conditions.pop() ?? ''} ${plain}`.slice(0, 200));
+            else
+                conditions.push(said.slice(0, 200));
+            if (plain.startsWith('endif'))
+                conditions.pop();
+            where = conditions
+                .slice(-3)
+                .map((it) => `${it}: `)
+                .join('');
+            if (rule !== null)
+                rule.text += `\n${said}`;
+        }
+        else if (defined !== null)
+            definition = variable(defined[2] ?? '', defined[1] ?? '', '', plain);
+        else if (assigned !== null)
+            variable(assigned[2] ?? '', assigned[1] ?? '', assigned[3] ?? '', plain);
+        else if (head !== null) {
+            const [, targets = '', needs = '', recipe] = head;
+            rule = {
+                targets: words(targets),
+                needs: needs.replace('|', ' '),
+                recipe: recipe === undefined ? '' : `${recipe.trim()}\n`,
+                text: `${where}${words(needs).join(' ')};${recipe?.trim() ?? ''}`,
+            };
+            made.rules.push(rule);
+        }
+        else {
+            made.other.push(`${where}${plain}`);
+            made.includes.push(...words(/^[-s]?include\s(.*)$/.exec(plain)?.[1] ?? ''));
+            for (const name of words(/^export\s(.*)$/.exec(plain)?.[1] ?? ''))
+                made.exported.add(name);
+            rule = null;
+        }
+    }
+    return made;
+}
+function words(text) {
+    return text.split(/\s+/).filter((it) => it !== '');
+}
+/** As one, `main` before those that they include. */
+function joined(main, included) {
+    const all = [...main, ...included];
+    const make = {
+        all,
+        includes: `include ${all.flatMap((it) => it.includes).join(' ')}`.slice(0, LONGEST / 4),
+        goal: null,
+        rules: new Map(),
+        patterns: [],
+        values: new Map(),
+        names: [],
+        phony: new Set(),
+        exported: new Set(all.flatMap((it) => [...it.exported])),
+        isAllExported: all.some((it) => it.other.includes('export')),
+    };
+    for (const [name, parts] of all.flatMap((it) => [...it.variables]))
+        make.values.set(name, [make.values.get(name) ?? '', ...parts.map((it) => it.value.trim())].join(' ').trim());
+    let left = LONGEST_NAMES;
+    const namesIn = (target) => {
+        if (!target.includes('$') || left < 0)
+            return [target];
+        const names = expanded(target, make);
+        left -= names.length;
+        return words(names);
+    };
+    for (const rule of all.flatMap((it) => it.rules)) {
+        for (const target of rule.targets.flatMap(namesIn)) {
+            const own = make.rules.get(target);
+            if (target.includes('%'))
+                make.patterns.push([target, rule]);
+            else if (own === undefined)
+                make.rules.set(target, new Set([rule]));
+            else
+                own.add(rule);
+        }
+    }
+    make.names = [...make.rules.keys()].slice(0, MOST_NEEDS);
+    make.isAllExported ||= make.rules.has('.EXPORT_ALL_VARIABLES');
+    for (const rule of make.rules.get('.PHONY') ?? [])
+        for (const name of words(rule.needs.includes('$') ? expanded(rule.needs, make) : rule.needs))
+            make.phony.add(name);
+    const first = all.map(firstOf).find((it) => it !== undefined);
+    make.goal = words(expanded(make.values.get('.DEFAULT_GOAL') ?? first ?? '', make)).at(-1) ?? null;
+    return make;
+}
+function firstOf(makefile) {
+    return makefile.rules.find(({ targets: [it] }) => it !== undefined && !/^\.|%/.test(it))?.targets[0];
+}
+/** With the values of variables in their place, as far as they are known. */
+function expanded(text, { values }) {
+    let now = text.slice(0, LONGEST);
+    for (let round = 0; round < 8; round += 1) {
+        let left = LONGEST;
+        const next = now.replace(/\$\$|\$(?:[({]([^\s(){}$:,=]+)(?::[^(){}$]*)?[)}]|(\w))/g, (whole, long, short) => {
+            const value = values.get(long ?? short ?? '');
+            left -= value?.length ?? 0;
+            return value === undefined || left < 0 ? whole : value;
+        });
+        if (next === now)
+            break;
+        now = next.slice(0, LONGEST);
+    }
+    return now;
+}
+function fits(pattern, name) {
+    const at = pattern.indexOf('%');
+    const end = pattern.slice(at + 1);
+    return name.length >= pattern.length && name.startsWith(pattern.slice(0, at)) && name.endsWith(end);
+}
+function rulesFor(make, target) {
+    const fitting = make.patterns.slice(0, MOST_PATTERNS).filter(([pattern]) => fits(pattern, target));
+    return [...(make.rules.get(target) ?? []), ...fitting.map(([, rule]) => rule)];
+}
+// ---------------------------------------------------------------- what a target leads to
+/** The recipes of a target as shell text; its prerequisites and included files as commands that are followed. */
+function targetTexts(make, target) {
+    if (target === '')
+        return make.goal === null ? [] : [`make ${gate_commands_quoted(make.goal)}`];
+    const rules = rulesFor(make, target);
+    if (rules.length === 0)
+        return [];
+    const cut = (texts) => expanded(texts.map((it) => it.slice(0, LONGEST)).join(' '), make);
+    const needs = words(cut(rules.map((it) => it.needs))).slice(0, MOST_NEEDS);
+    const known = needs.filter((it) => rulesFor(make, it).length > 0);
+    // Of a prerequisite that is computed: all targets with a part of it in their names.
+    const parts = needs
+        .filter((it) => /[$(),]/.test(it))
+        .flatMap((it) => it.replace(/\$[({][a-z-]*$/, '').match(/[\w.-]{3,}/g) ?? []);
+    const likely = [...new Set(parts)]
+        .slice(0, 20)
+        .flatMap((part) => make.names.filter((it) => it.includes(part)));
+    const calls = [...known, ...likely].map((it) => `make ${gate_commands_quoted(it)}`);
+    const recipe = cut(rules.map((it) => it.recipe))
+        .replace(/^[-@+\s]+/gm, '')
+        .replace(/\$\(MAKE\)|\$\{MAKE\}/g, 'make')
+        .replaceAll('$$', '$');
+    return [recipe, make.includes, calls.join('\n')];
+}
+/** The variables in the rules of those targets, in directives, and in the values of these. */
+function usedVariables(makes, targets) {
+    const used = { names: new Set(), isAny: false };
+    const rules = new Set(makes.flatMap((make) => [...targets].flatMap((it) => rulesFor(make, it))));
+    const left = [
+        ...[...rules].map((it) => it.text),
+        ...makes.flatMap((it) => it.all.flatMap((one) => one.other)),
+    ];
+    for (let text = left.pop(); text !== undefined; text = left.pop()) {
+        const plain = text.replaceAll('$$', '');
+        // A name that is computed may be any.
+        if (/\$[({][^\s(){}$,:=]*\$|\$[({](?:eval\b|call\s+\$)/.test(plain))
+            used.isAny = true;
+        const inside = plain.split(/\$[({]/).slice(1);
+        const long = inside.flatMap((it) => it.replace(/[)}][\s\S]*$/, '').match(/[^\s(){}:,=]+/g) ?? []);
+        const short = [...plain.matchAll(/\$(\w)/g)].map((it) => it[1]);
+        for (const name of [...long, ...short]) {
+            if (used.names.has(name))
+                continue;
+            used.names.add(name);
+            for (const make of makes)
+                for (const part of make.all.flatMap((it) => it.variables.get(name) ?? []))
+                    left.push(part.text);
+        }
+    }
+    return used;
+}
+// ---------------------------------------------------------------- changes
+/** Targets that are no names of files and change nothing of how others are made. */
+const HARMLESS = /^\.(?:SUFFIXES|PRECIOUS|INTERMEDIATE|SECONDARY|DELETE_ON_ERROR|NOTPARALLEL|LOW_RESOLUTION_TIME)$/;
+/** Variables that make or every recipe reads. */
+const EVERYWHERE = /^(?:SHELL|\.SHELLFLAGS|G?N?U?MAKEFLAGS|MFLAGS|MAKE|MAKEFILES|MAKEOVERRIDES|PATH|VPATH|\.RECIPEPREFIX|\.DEFAULT_GOAL)$/;
+/** What one makefile has otherwise than before, except for rules and variables that the targets do not lead to. */
+function makefileChanges(before, after, [old, now], targets, isEveryTarget, used) {
+    const changes = [];
+    let looks = 500;
+    const isReached = (make, target) => {
+        if (target === '.PHONY' || HARMLESS.test(target))
+            return false;
+        // `.IGNORE`, and `.c.o`, the way to make many files.
+        if (isEveryTarget || /^\.(?:[A-Z_]+|\w+\.\w+)$/.test(target))
+            return true;
+        if (target.includes('$'))
+            looks -= 1;
+        if (looks < 0)
+            return true;
+        return words(expanded(target, make)).some((it) => {
+            if (it.includes('$'))
+                return true;
+            if (!it.includes('%'))
+                return targets.has(it);
+            return make.patterns.length > MOST_PATTERNS || [...targets].some((name) => fits(it, name));
+        });
+    };
+    const ids = new Map();
+    const [oldRules, nowRules] = [rulesByTarget(before, ids), rulesByTarget(after, ids)];
+    for (const target of new Set([...oldRules.keys(), ...nowRules.keys()])) {
+        const [was, is] = [oldRules.get(target), nowRules.get(target)];
+        if (changes.length >= MOST_CHANGES)
+            break;
+        if (was === is || !(isReached(old, target) || isReached(now, target)))
+            continue;
+        changes.push(`target ${target} was ${was === undefined ? 'added' : is === undefined ? 'removed' : 'changed'}`);
+    }
+    const isExported = (name) => [old, now].some((make) => make.isAllExported || make.exported.has(name));
+    for (const name of new Set([...before.variables.keys(), ...after.variables.keys()])) {
+        const [was, is] = [before, after].map((it) => it.variables
+            .get(name)
+            ?.map((part) => part.text)
+            .join('\n'));
+        if (was === is)
+            continue;
+        if (EVERYWHERE.test(name) || name.includes('$') || used.isAny || used.names.has(name) || isExported(name))
+            changes.push(`variable ${name} was changed`);
+    }
+    // `include`, `vpath`, `$(eval)`: what they do is not followed.
+    if (before.other.join('\n') !== after.other.join('\n'))
+        changes.push('directives such as `include` were changed');
+    // Without `.PHONY` a file of that name is enough.
+    if (oldRules.get('.PHONY') !== nowRules.get('.PHONY')) {
+        const lost = [...targets].find((it) => old.phony.has(it) && !now.phony.has(it));
+        if (lost !== undefined)
+            changes.push(`target ${lost} is no longer phony`);
+    }
+    if (targets.has('') && old.goal !== now.goal && firstOf(before) !== firstOf(after))
+        changes.push('the first target is another one');
+    return changes;
+}
+/** What is said of each target, as numbers: many targets may share one long recipe. */
+function rulesByTarget({ rules }, ids) {
+    const all = new Map();
+    for (const { targets, text } of rules) {
+        const id = ids.get(text) ?? ids.size;
+        ids.set(text, id);
+        for (const target of targets)
+            all.set(target, `${all.get(target) ?? ''} ${id}`);
+    }
+    return all;
+}
+
+;// CONCATENATED MODULE: ./lib/verify/sections.js
+// Files of settings for many things, as a list of what they say: `tool.pytest.ini_options.addopts="-q"`.
+/** A string, a comment, or one sign. Strings end with the text where nothing else ends them: no sign is read twice. */
+const TOML = /"""[\s\S]*?(?:"""|$)|'''[\s\S]*?(?:'''|$)|"(?:\\.|[^"\\\n]+)*"?|'[^'\n]*'?|#[^\n]*|[^"'#\s[\]{}=]+|[\s\S]/g;
+/** Headers, arrays over several lines, dotted and quoted keys. What is no TOML gives settings all the same. */
+function tomlSettings(text) {
+    const settings = [];
+    let section = '';
+    let [path, said, depth] = [null, '', 0];
+    let inner = [];
+    let last = '';
+    const end = () => {
+        if (path === null && said.startsWith('['))
+            section = nameOf(said.replace(/^\[+|\]+$/g, ''));
+        if (said !== '')
+            settings.push({ path: path ?? section, inner, text: `${section}:${said}` });
+        [path, said, depth, inner, last] = [null, '', 0, [], ''];
+    };
+    for (const [token] of text.matchAll(TOML)) {
+        if (token === '\n' && depth === 0)
+            end();
+        if (/^[\s#]/.test(token))
+            continue;
+        if (token === '=' && path === null)
+            path = under(section, nameOf(said));
+        else if (token === '=')
+            inner.push(`${path}.${nameOf(last)}`);
+        else if (/^[[{]$/.test(token))
+            depth += 1;
+        else if (/^[\]}]$/.test(token))
+            depth = Math.max(0, depth - 1);
+        said += token;
+        last = token;
+    }
+    end();
+    return settings;
+}
+/** Sections of `[name]` at the start of a line, and the lines under them: an indented line goes on with a value. */
+function iniSettings(text) {
+    const settings = [];
+    let section = '';
+    for (const line of text.split('\n')) {
+        const header = /^\[([^\]]*)\]/.exec(line)?.[1];
+        if (header !== undefined)
+            section = nameOf(header.trim());
+        const said = line.replace(/\s+/g, '');
+        if (said !== '' && !/^[#;]/.test(said))
+            settings.push({ path: section, inner: [], text: `${section}:${said}` });
+    }
+    return settings;
+}
+function under(section, name) {
+    return section === '' ? name : `${section}.${name}`;
+}
+/** No name is longer, or many settings of one long section would be too much text. */
+function nameOf(key) {
+    return key.slice(0, 200).replace(/["']/g, '');
 }
 
 ;// CONCATENATED MODULE: ./lib/verify/pins.js
@@ -11342,6 +11993,8 @@ function interpreterStep(tool, args, inner) {
 //
 // Gate commands come from the trusted side, but `npm test` is what package.json says it is. Such a change may well be
 // wanted; it is shown, and refused only by `protected-paths`.
+
+
 
 const MAX_PINS = 100;
 /** Whether the text of a file with that name says more than that it changed; for others any two texts will do. */
@@ -11360,42 +12013,62 @@ function isReadForPins(path) {
  */
 function changedGateDefinitions(files, gateCommands) {
     const relevant = files.filter((file) => !/(?:^|\/)node_modules\//.test(file.path));
-    const sources = readSources(relevant);
+    const makes = readMakefiles(relevant);
+    const sources = readSources(relevant, makes);
+    const lookup = (kind, name) => sources[kind](name);
     const pins = [];
     const changed = relevant.filter((file) => file.before !== file.after);
-    const settings = new Map(changed.map((file) => [file, configsOf(file.path)]));
-    for (const gate of gateCommands) {
-        const reached = reachedBy(gate, (kind, name) => sources[kind](name));
-        for (const file of changed) {
-            if (pins.length >= MAX_PINS)
-                break;
-            const texts = changesIn(file, settings.get(file) ?? [], gate, reached);
-            for (const text of texts)
-                pins.push({ path: file.path, gate, text: pins_oneLine(text) });
+    const settings = new Map(changed.map((file) => [file, changedConfigsOf(file)]));
+    const gates = gateCommands.map((gate) => {
+        const reached = reachedBy(gate, lookup);
+        return { gate, reached, used: usedVariables(makes.sides, reached.targets) };
+    });
+    // What stood before comes first: any number of new files must not hide what became of it.
+    for (const isNew of [false, true]) {
+        for (const { gate, reached, used } of gates) {
+            for (const file of changed.filter((it) => (it.before === null) === isNew)) {
+                if (pins.length >= MAX_PINS)
+                    return pins.slice(0, MAX_PINS);
+                const texts = isMakefile(file.path)
+                    ? changesOfMake(file, makes, reached, used)
+                    : changesIn(file, settings.get(file) ?? [], gate, reached);
+                for (const text of texts)
+                    pins.push({ path: file.path, gate, text: pins_oneLine(text) });
+            }
         }
     }
     return pins.slice(0, MAX_PINS);
 }
 /** Names of scripts that the gates lead to and that are not among the files, whether they are there or not. */
 function namedElsewhere(files, gateCommands) {
-    const sources = readSources(files);
+    const sources = readSources(files, readMakefiles(files));
     const known = new Set(files.flatMap((file) => pins_namesOf(file.path)));
-    const named = gateCommands.flatMap((gate) => [
-        ...reachedBy(gate, (kind, name) => sources[kind](name)).files,
-    ]);
+    const named = gateCommands.flatMap((gate) => {
+        const { files: run, read } = reachedBy(gate, (kind, name) => sources[kind](name));
+        return [...run, ...read];
+    });
     return [...new Set(named)].filter((name) => !known.has(name));
 }
 function changesIn(file, settings, gate, reached) {
-    if (pins_namesOf(file.path).some((name) => reached.files.has(name)))
-        return [`${pins_baseName(file.path)}, which the gate runs, was ${whatHappened(file)}`];
     const name = pins_baseName(file.path).toLowerCase();
+    const names = pins_namesOf(file.path);
+    // What counts of a file for many things is said where its settings are.
+    const isPart = name === 'package.json' ||
+        configsOf(file.path).some((it) => it.only !== undefined || it.lines !== undefined);
+    // `-r ./test/setup` is setup.js, while `--import tsx` is no file.
+    const isRead = names
+        .filter((it) => it.includes('/') || it === file.path)
+        .some((it) => reached.read.has(it.replace(/\.[cm]?[jt]sx?$/, '')));
+    const isNamed = isRead || names.some((it) => reached.read.has(it));
+    if (names.some((it) => reached.files.has(it)))
+        return [`${pins_baseName(file.path)}, which the gate runs, was ${whatHappened(file)}`];
+    if (isNamed && !isPart)
+        return [`${pins_baseName(file.path)} was ${whatHappened(file)}`];
     if (name === 'package.json')
         return packageChanges(file, gate, reached);
-    if (isMakefile(file.path))
-        return makeChanges(file, reached);
     return configChanges(file, settings, gate, reached);
 }
-function readSources(files) {
+function readSources(files, makes) {
     const texts = (file) => [file.before, file.after].filter((it) => it !== null);
     const packages = files
         .filter((it) => pins_baseName(it.path) === 'package.json')
@@ -11411,17 +12084,15 @@ function readSources(files) {
                 own.push(file);
         }
     }
-    const makefiles = files
-        .filter((it) => isMakefile(it.path))
-        .flatMap(texts)
-        .map(readMakefile);
     return {
         scripts: (name) => {
             const fits = nameMatcher(name);
             return packages.flatMap((it) => [...it.scripts].filter(([key]) => fits(key)).map(([, text]) => text));
         },
-        targets: (name) => makefiles.flatMap((it) => ruleTexts(it, name)),
-        files: (name) => (byName.get(name) ?? []).flatMap(texts).map((text) => (isShell(name, text) ? text : '')),
+        targets: (name) => makes.sides.flatMap((it) => targetTexts(it, name)),
+        files: (name) => (byName.get(name) ?? []).flatMap((file) => isMakefile(file.path)
+            ? (makes.read.get(file) ?? []).map((it) => `include ${it?.includes.join(' ') ?? ''}`)
+            : texts(file).map((text) => (isShell(name, text) ? text : ''))),
     };
 }
 /** Only shell scripts are read on: other languages name what they run in other ways. */
@@ -11445,6 +12116,30 @@ function nameMatcher(name) {
     const [start = '', end = ''] = [name.slice(0, name.indexOf('*')), name.slice(name.lastIndexOf('*') + 1)];
     return (key) => key.startsWith(start) && key.endsWith(end) && key.length >= start.length + end.length;
 }
+function readMakefiles(files) {
+    const own = files.filter((it) => isMakefile(it.path));
+    const read = new Map(own.map((it) => {
+        const before = it.before === null ? null : readMakefile(it.before);
+        const after = it.after === it.before ? before : it.after === null ? null : readMakefile(it.after);
+        return [it, [before, after]];
+    }));
+    const side = (index) => {
+        const [main, included] = [false, true].map((isIncluded) => own
+            .filter((it) => it.path.endsWith('.mk') === isIncluded)
+            .map((it) => read.get(it)?.[index])
+            .filter((it) => it !== null && it !== undefined));
+        return joined(main ?? [], included ?? []);
+    };
+    return { read, sides: [side(0), side(1)] };
+}
+function changesOfMake(file, makes, reached, used) {
+    const [before, after] = makes.read.get(file) ?? [];
+    if (reached.targets.size === 0)
+        return [];
+    const none = readMakefile('');
+    const isEvery = reached.targets.size >= MOST_NAMES;
+    return makefileChanges(before ?? none, after ?? none, makes.sides, reached.targets, isEvery, used);
+}
 /** Settings of tools in package.json, and the tools that read them. */
 const PACKAGE_KEYS = {
     jest: /^(?:jest|react-scripts)$/,
@@ -11462,6 +12157,7 @@ const PACKAGE_KEYS = {
     vitest: /^vitest$/,
     babel: /^(?:jest|react-scripts)$/,
     packageManager: /^(?:pnpm|yarn|corepack)$/,
+    workspaces: /^(?:workspaces|turbo|lerna|nx)$/,
     wireit: /^(?:npm|pnpm|yarn|wireit)$/,
 };
 function readPackage(text) {
@@ -11498,10 +12194,18 @@ function packageChanges(file, gate, reached) {
     for (const [key, tools] of Object.entries(PACKAGE_KEYS)) {
         if (before.own.get(key) === after.own.get(key))
             continue;
+        if (key === 'workspaces' && !hasLost(before.own.get(key), after.own.get(key)))
+            continue;
         if (uses(reached, tools) || mayUse(gate, reached, kindOfKey(key)))
             changes.push(`"${key}" was ${happened(before.own.get(key), after.own.get(key))}`);
     }
     return changes;
+}
+/** A package more is tested with the others; fewer, or one that is taken out, are not. */
+function hasLost(old, now) {
+    const [before, after] = [old, now].map((it) => new Set(it?.match(/"(?:\\.|[^"\\])*"/g)));
+    const hasAll = [...(before ?? [])].every((it) => after?.has(it));
+    return !hasAll || [...(after ?? [])].some((it) => it.startsWith('"!') && !before?.has(it));
 }
 function kindOfKey(key) {
     return /^(?:eslint|xo|standard|prettier|stylelint)/.test(key) ? 'lint' : 'test';
@@ -11510,101 +12214,6 @@ function said(text) {
     if (text === undefined)
         return 'nothing';
     return JSON.stringify(text.length > 120 ? `${text.slice(0, 117)}...` : text);
-}
-function isMakefile(path) {
-    return /(?:^|\/)(?:GNUm|[mM])akefile$|\.mk$/.test(path);
-}
-function readMakefile(text) {
-    const made = { rules: [], variables: new Map(), other: [] };
-    let rule = null;
-    for (const line of text.replace(/\\\r?\n[ \t]*/g, ' ').split(/\r?\n/)) {
-        if (line.startsWith('\t')) {
-            rule?.recipe.push(line.trim());
-            continue;
-        }
-        const plain = line.replace(/(?:^|\s)#.*$/, '').trim();
-        if (plain === '')
-            continue;
-        const variable = /^(?:export\s+|override\s+)*([\w.-]+)\s*(?::{1,3}|[?+!])?=(.*)$/.exec(plain);
-        const head = /^([^:=#]+)::?(?!=)([^;]*)(?:;(.*))?$/.exec(plain);
-        if (variable !== null) {
-            const name = variable[1];
-            made.variables.set(name, `${made.variables.get(name) ?? ''}${plain}\n`);
-            rule = null;
-        }
-        else if (head !== null) {
-            rule = {
-                targets: words(head[1]),
-                needs: words(head[2]?.replace('|', ' ')),
-                recipe: head[3] === undefined ? [] : [head[3].trim()],
-            };
-            made.rules.push(rule);
-        }
-        else {
-            made.other.push(plain);
-            rule = null;
-        }
-    }
-    return made;
-}
-function words(text) {
-    return (text ?? '')
-        .trim()
-        .split(/\s+/)
-        .filter((it) => it !== '');
-}
-function rulesFor({ rules }, target) {
-    const first = rules.find((it) => !it.targets[0]?.startsWith('.'));
-    return target === ''
-        ? first === undefined
-            ? []
-            : [first]
-        : rules.filter((it) => it.targets.includes(target));
-}
-/** The recipes of a target as shell text; its prerequisites as calls of make, so that they are followed. */
-function ruleTexts(makefile, target) {
-    const rules = rulesFor(makefile, target);
-    if (rules.length === 0)
-        return [];
-    const recipe = rules.flatMap((it) => it.recipe).join('\n');
-    const names = rules
-        .flatMap((it) => it.needs)
-        .filter((it) => makefile.rules.some((rule) => rule.targets.includes(it)));
-    const calls = names.map((it) => `make ${it}`).join('\n');
-    const plain = recipe.replace(/^[-@+\s]+/gm, '').replace(/\$\(MAKE\)|\$\{MAKE\}/g, 'make');
-    const used = [...makefile.variables].filter(([name]) => plain.includes(`$(${name})`) || plain.includes(`\${${name}}`));
-    // The first word of a recipe is often a variable with the tool in it.
-    const resolved = used.reduce((text, [name, line]) => {
-        const value = line.slice(line.indexOf('=') + 1).trim();
-        return text.replaceAll(`$(${name})`, value).replaceAll(`\${${name}}`, value);
-    }, plain);
-    return [`${calls}\n${resolved}`];
-}
-function makeChanges(file, reached) {
-    if (reached.targets.size === 0)
-        return [];
-    const before = readMakefile(file.before ?? '');
-    const after = readMakefile(file.after ?? '');
-    const changes = [];
-    let recipes = '';
-    for (const target of reached.targets) {
-        const [old, now] = [rulesFor(before, target), rulesFor(after, target)];
-        recipes += [...old, ...now].flatMap((it) => [...it.needs, ...it.recipe]).join('\n');
-        if (JSON.stringify(old) !== JSON.stringify(now)) {
-            changes.push(`target ${target === '' ? '(the first)' : target} was ${happened(old[0], now[0])}`);
-        }
-    }
-    for (const name of new Set([...before.variables.keys(), ...after.variables.keys()])) {
-        if (before.variables.get(name) === after.variables.get(name))
-            continue;
-        const everywhere = /^(?:SHELL|MAKEFLAGS|PATH|\.SHELLFLAGS|\.RECIPEPREFIX|\.DEFAULT_GOAL)$/.test(name);
-        if (everywhere || recipes.includes(`$(${name})`) || recipes.includes(`\${${name}}`))
-            changes.push(`variable ${name} was changed`);
-    }
-    // `include`, conditions, pattern definitions: what they do is not followed.
-    if (before.other.join('\n') !== after.other.join('\n'))
-        changes.push('directives such as `include` were changed');
-    return changes;
 }
 const PYTHON_TESTS = /^(?:pytest|py\.test|tox|nox|coverage|unittest|nose2?|trial|hatch|behave)$/;
 const PYTHON_LINTS = /^(?:ruff|flake8|pylint|black|isort|bandit|pydocstyle|pre-commit)$/;
@@ -11714,25 +12323,25 @@ const CONFIGS = [
         files: /(?:^|\/)pyproject\.toml$/,
         tools: PYTHON_TESTS,
         kind: 'test',
-        only: /^tool\.(?:pytest|coverage|tox|nox|hatch\.envs|behave|django)/,
+        only: /^tool\.(?:pytest|coverage|tox|nox|hatch\.envs|behave|django)\b/,
     },
     {
         files: /(?:^|\/)pyproject\.toml$/,
         tools: PYTHON_LINTS,
         kind: 'lint',
-        only: /^tool\.(?:ruff|flake8|pylint|black|isort|bandit|pydocstyle)/,
+        only: /^tool\.(?:ruff|flake8|pylint|black|isort|bandit|pydocstyle)\b/,
     },
     {
         files: /(?:^|\/)pyproject\.toml$/,
         tools: PYTHON_TYPES,
         kind: 'types',
-        only: /^tool\.(?:mypy|pyright|basedpyright|pyre|ty)/,
+        only: /^tool\.(?:mypy|pyright|basedpyright|pyre|ty)\b/,
     },
     {
         files: /(?:^|\/)pyproject\.toml$/,
         tools: /^(?:poe|task|pdm|hatch|rye|poetry)$/,
         kind: 'test',
-        only: /^tool\.(?:poe|taskipy|pdm\.scripts|hatch\.envs|rye\.scripts|poetry\.scripts)/,
+        only: /^tool\.(?:poe|taskipy|pdm\.scripts|hatch\.envs|rye\.scripts|poetry\.scripts)\b/,
     },
     {
         files: /(?:^|\/)(?:\.?ruff\.toml|\.flake8|\.?pylintrc|\.isort\.cfg)$/,
@@ -11761,15 +12370,14 @@ const CONFIGS = [
         files: /(?:^|\/)cargo\.toml$/,
         tools: /^cargo$/,
         kind: 'test',
-        only: /^(?:test|lib|workspace|profile\.(?:test|dev)|(?:workspace\.)?lints(?:\..*)?|package)$/,
-        lines: /^(?!(?:version|edition|rust-version|authors|description|license|repository|homepage|documentation|readme|keywords|categories)\b)/,
+        only: /^(?:test\b|lib\.|(?:bin|example)\.(?:test|harness|doctest)$|workspace\.(?:members|default-members|exclude|lints)\b|profile\.(?:test|dev)\b|lints\b|package\.(?:auto|build$|workspace$))/,
     },
     {
         files: /(?:^|\/)\.cargo\/config(?:\.toml)?$|(?:^|\/)\.config\/nextest\.toml$|(?:^|\/)rust-toolchain(?:\.toml)?$/,
         tools: /^(?:cargo|cross)$/,
         kind: 'test',
     },
-    { files: /(?:^|\/)cargo\.toml$/, tools: /^cargo-bench$/, kind: 'test', only: /^bench$/ },
+    { files: /(?:^|\/)cargo\.toml$/, tools: /^cargo-bench$/, kind: 'test', only: /^bench\b/ },
     { files: /(?:^|\/)\.?clippy\.toml$/, tools: /^cargo-clippy$/, kind: 'lint' },
     { files: /(?:^|\/)\.?rustfmt\.toml$/, tools: /^(?:cargo-fmt|rustfmt)$/, kind: 'lint' },
     { files: /^(?!(?:.*\/)?src\/)(?:.*\/)?build\.rs$/, tools: /^cargo$/, kind: 'test' },
@@ -11795,9 +12403,13 @@ function configsOf(path) {
     return CONFIGS.filter((it) => it.files.test(lower));
 }
 function configChanges(file, settings, gate, reached) {
-    const used = settings.filter((it) => uses(reached, it.tools) || mayUse(gate, reached, it.kind));
-    const changed = used.some((it) => relevantText(file.before, it) !== relevantText(file.after, it));
-    return changed ? [`${pins_baseName(file.path)} was ${whatHappened(file)}`] : [];
+    const isUsed = settings.some((it) => uses(reached, it.tools) || mayUse(gate, reached, it.kind));
+    return isUsed ? [`${pins_baseName(file.path)} was ${whatHappened(file)}`] : [];
+}
+/** Those for which it is another one than it was. */
+function changedConfigsOf(file) {
+    const [before, after] = [{ text: file.before }, { text: file.after }];
+    return configsOf(file.path).filter((it) => relevantText(file.path, before, it) !== relevantText(file.path, after, it));
 }
 function uses(reached, tools) {
     return [...reached.tools].some((tool) => tools.test(tool));
@@ -11816,23 +12428,23 @@ function mayUse(gate, reached, kind) {
     return kinds.length === 0 || kinds.includes(kind);
 }
 /** What of the file counts, without blanks; null for no file. */
-function relevantText(text, { only, lines }) {
+function relevantText(path, side, { only, lines }) {
+    const { text } = side;
     if (text === null)
         return null;
     if (only === undefined && lines === undefined)
         return text.replace(/\s+/g, '');
-    const kept = [];
-    let section = '';
-    for (const raw of text.split('\n')) {
-        const line = raw.trim();
-        section = /^\[+\s*([^\]]+?)\s*\]+/.exec(line)?.[1] ?? section;
-        if (line === '' || line.startsWith('#'))
-            continue;
-        if ((only === undefined || only.test(section)) && (lines === undefined || lines.test(line)))
-            kept.push(line.replace(/\s+/g, ''));
-    }
+    const kept = only === undefined ? text.split('\n').map((it) => it.trim()) : settingsOf(path, text, side, only);
+    const counted = kept.filter((it) => it !== '' && !it.startsWith('#') && (lines?.test(it) ?? true));
     // Without any line that counts it is the same as no file.
-    return kept.length === 0 ? null : kept.join('\n');
+    return counted.length === 0 ? null : counted.join('\n').replace(/[ \t\r]+/g, '');
+}
+function settingsOf(path, text, side, only) {
+    side.settings ??= /\.toml$|(?:^|\/)pipfile$/i.test(path) ? tomlSettings(text) : iniSettings(text);
+    // A name with an escape may be any.
+    return side.settings
+        .filter((it) => [it.path, ...it.inner].some((name) => only.test(name) || name.includes('\\')))
+        .map((it) => it.text);
 }
 // ---------------------------------------------------------------- words
 function happened(old, now) {
@@ -12147,6 +12759,44 @@ function firstFrom(spans, from) {
     return low;
 }
 
+;// CONCATENATED MODULE: ./lib/verify/reading/collected.js
+// Whether a runner looks for the tests of a file: by its name, or because another file names it.
+
+/** What the usual runners collect without being told to. Projects may do otherwise: then none of their files is. */
+const COLLECTED = {
+    javascript: /(?:^|\/)__(?:tests?|specs?)__\/|[._-](?:test|spec|cy|e2e)\.[cm]?[jt]sx?$|(?:^|\/)tests?(?:-[^/]*)?\.[cm]?[jt]sx?$/i,
+    python: /(?:^|\/)(?:tests?(?:_[^/]*)?|[^/]*_tests?)\.py$/,
+    go: /^(?!(?:.*\/)?[_.]).*_test\.go$/,
+    rust: /(?:^|\/)src\/|^(?!(?:.*\/)?tests\/.*\/)|(?:^|\/)tests\/[^/]+\/main\.rs$/,
+    java: /(?:^|\/)(?:(?:Test|IT)[A-Z0-9_][^/]*|[^/]*(?:Tests?|TestCase|IT|ITCase|Spec))\.java$/,
+};
+function isCollected(path) {
+    const language = languageOf(path);
+    return language !== null && COLLECTED[language].test(path);
+}
+/** What other files call it by. */
+function stemOf(path) {
+    const [name = '', folder = ''] = path.split('/').toReversed();
+    const stem = name.replace(/\.\w+$/, '');
+    return /^(?:index|mod|__init__)$/.test(stem) ? folder : stem;
+}
+const NAMED = {
+    python: /\bfrom\s+[\w.]*\.(\w+)\s+import\b|\bimport\s+([^\n]+)|\bclass\s+\w+\s*\(([^)\n]*)\)/g,
+    rust: /\bmod\s+(\w+)\s*;/g,
+    java: /\bextends\s+([\w.]+)/g,
+};
+/** The files and classes that a text takes in: they run with it. */
+function namedIn(source) {
+    const { language, code } = source;
+    if (language === 'go')
+        return new Set();
+    if (language === 'javascript') {
+        const { literals } = wordsIn(source, { from: 0, to: code.length });
+        return new Set(literals.filter((it) => /^\.{1,2}\//.test(it)).map(stemOf));
+    }
+    return new Set([...code.matchAll(NAMED[language])].flatMap((it) => it.slice(1).join(' ').match(/\w+/g) ?? []));
+}
+
 ;// CONCATENATED MODULE: ./lib/verify/reading/shared.js
 // What the readers of all languages share: the shape of what they find, tables, nesting.
 
@@ -12158,7 +12808,8 @@ function code(source, { from, to }) {
 }
 /** The inside of a block: nothing but blanks, or a return before anything else. */
 function isEmptyBlock(text) {
-    return /^\s*;*\s*$/.test(text) || /^\s*return\b\s*(?:;|\n|$|Ok\(\(\)\)|undefined|null|None)/.test(text);
+    return (/^\s*;*\s*$/.test(text) ||
+        /^\s*return\b[ \t]*(?:;|\n|$|Ok\(\(\)\)|(?:undefined|null|None|[Tt]rue|[Ff]alse|\d+)[ \t]*(?:;|\n|$))/.test(text));
 }
 /** One line of at most 80 characters. */
 function shared_oneLine(text) {
@@ -12166,13 +12817,13 @@ function shared_oneLine(text) {
     return line.length > 80 ? `${line.slice(0, 77)}...` : line;
 }
 /** Nobody nests tests, loops or functions deeper; and what is read once for each level must not take forever. */
-const DEEPEST = 8;
+const shared_DEEPEST = 8;
 /** For spans that come in ascending order: whether the span is nested too deeply to be read. */
 function nesting() {
     let open = [];
     return (span) => {
         open = open.filter((to) => to > span.from);
-        if (open.length >= DEEPEST)
+        if (open.length >= shared_DEEPEST)
             return true;
         open.push(span.to);
         return false;
@@ -12198,7 +12849,15 @@ function within(items, parts, spanOf) {
     return items.filter((item) => around(spanOf(item).from).length > 0);
 }
 function withGroups(tests, groups) {
-    const around = holders(groups);
+    // Of the same span, and that may be the whole file, there may be thousands: each test then sums up one.
+    const bySpan = new Map();
+    for (const { span, skips } of groups) {
+        if (skips === 0)
+            continue;
+        const key = `${span.from} ${span.to}`;
+        bySpan.set(key, { span, skips: skips + (bySpan.get(key)?.skips ?? 0) });
+    }
+    const around = holders([...bySpan.values()]);
     return tests
         .toSorted((a, b) => a.span.from - b.span.from)
         .map((test) => ({
@@ -12275,30 +12934,152 @@ function literalRows(source, { from, to }, depth = 4) {
     return rows;
 }
 
+;// CONCATENATED MODULE: ./lib/verify/reading/go.js
+// Tests in Go: functions of the testing package, and subtests with a name.
+
+
+/** Of the testing package, of testify's suites, of Ginkgo. */
+const GO_SKIPS = /(?<![\w$])[a-z]\w*\.(?:T\(\)\.)?(?:Skip|Skipf|SkipNow)\s*\(|(?<![\w$.])(?:ginkgo\.)?Skip\s*\(/g;
+const GO_SET_UP = /^func\s+\([^)\n]*\)\s*(?:SetupTest|SetupSuite|BeforeTest)\s*\([^)]*\)\s*\{/gm;
+function readGo(source, _tables, path) {
+    const tests = [];
+    const focused = [];
+    const head = source.raw.slice(0, Math.max(0, source.code.search(/^package\s/m)));
+    const own = constraintOf(head);
+    const system = SYSTEM.exec(path)?.[0].slice(1, -'_test.go'.length).replace('_', '&&') ?? '';
+    const condition = [own, system].filter((it) => it !== '').join('&&');
+    const span = { from: 0, to: source.code.length };
+    const groups = [{ span, skips: own === '' ? 0 : 1 }];
+    for (const match of source.code.matchAll(GO_SET_UP)) {
+        const open = match.index + match[0].length - 1;
+        groups.push({ span, skips: count(code(source, { from: open, to: closing(source, open) }), GO_SKIPS) });
+    }
+    const add = (name, from, open, marks = 0) => {
+        const to = closing(source, open);
+        const body = { from: open + 1, to: closing(source, open) - 1 };
+        const text = code(source, body);
+        const skips = marks + count(text, GO_SKIPS);
+        tests.push({ name, span: { from, to }, body, skips, empty: isEmptyBlock(text), condition });
+    };
+    for (const match of source.code.matchAll(/^func\s+(?:\([^)\n]*\)\s*)?((?:Test|Fuzz|Example)(?:[^a-z\W]\w*)?)\s*\([^)]*\)\s*\{/gm)) {
+        if (match[1] === 'TestMain' && /\.M\s*\)/.test(match[0]))
+            continue;
+        const open = match.index + match[0].length - 1;
+        add(match[1], match.index, open);
+    }
+    const tooDeep = nesting();
+    for (const match of source.code.matchAll(/(?<![\w$])[a-z]\w{0,20}\.Run\s*\(\s*["`][^"`]{0,500}["`]\s*,\s*func\s*\([^)]{0,200}\)\s*\{/g)) {
+        const open = match.index + match[0].length - 1;
+        const name = source.raw.slice(match.index, open);
+        if (tooDeep({ from: match.index, to: closing(source, open) }))
+            continue;
+        add(`Run ${shared_oneLine(/["`]([^"`]*)["`]/.exec(name)?.[1] ?? '')}`, match.index, open);
+    }
+    const tooDeepForGinkgo = nesting();
+    for (const match of source.code.matchAll(GINKGO)) {
+        const from = match.index;
+        const open = from + match[0].length - 1;
+        const to = closing(source, open);
+        const inside = code(source, { from: open, to });
+        const callback = /\bfunc\s*\([^)]*\)\s*\{/.exec(inside);
+        if (callback === null || tooDeepForGinkgo({ from, to }))
+            continue;
+        const [, mark = '', kind = ''] = match;
+        const decorators = inside.slice(0, callback.index);
+        const skips = Number(/[PX]/.test(mark)) + count(decorators, /\bPending\b/g);
+        const text = shared_oneLine(source.raw.slice(from, open + 80).split('\n', 1)[0] ?? '');
+        if (mark === 'F' || /\bFocus\b/.test(decorators))
+            focused.push({ at: from, text });
+        if (/^(?:It|Specify)$/.test(kind)) {
+            const name = `${kind} ${shared_oneLine(/["`]([^"`]*)["`]/.exec(source.raw.slice(open, open + 500))?.[1] ?? '')}`;
+            add(name, from, open + callback.index + callback[0].length - 1, skips);
+        }
+        else
+            groups.push({ span: { from, to }, skips });
+    }
+    const main = /^func\s+TestMain\s*\([^)]*\)\s*\{/m.exec(source.code);
+    if (main !== null && provesNothing(source, main.index + main[0].length - 1)) {
+        // In a file of its own it is the tests of others that do not run.
+        if (tests.length === 0)
+            focused.push({ at: main.index, text: shared_oneLine(main[0]) });
+        groups.push({ span, skips: 1 });
+    }
+    return { tests: withGroups(tests, groups), repeats: [], focused, parts: [] };
+}
+const GINKGO = /(?<![\w$.])(?:ginkgo\.)?([FPX]?)(It|Specify|Describe|Context|When|DescribeTable)\s*\((?=\s*["`])/g;
+/** A `TestMain` that never says `m.Run()`, or leaves with success whatever that said. */
+function provesNothing(source, open) {
+    const body = source.code.slice(open, closing(source, open));
+    if (!/\bm\b/.test(body))
+        return true;
+    const exits = body.slice(body.lastIndexOf('m.Run')).match(/\bos\.Exit\s*\([^)]*\)/g) ?? [];
+    return exits.length > 0 && exits.every((it) => /\(\s*0\s*\)$/.test(it));
+}
+// ---------------------------------------------------------------- where a file is built
+/** In a file's name: other systems and processors than Linux and amd64. */
+const SYSTEM = /(?:_(?:aix|android|darwin|dragonfly|freebsd|illumos|ios|js|netbsd|openbsd|plan9|solaris|wasip1|windows))?(?:_(?:386|arm|arm64|loong64|mips\w*|ppc64\w*|riscv64|s390x|wasm))?_test\.go$/;
+/** What must hold for the file to be built, without blanks; in the form of `//go:build`. */
+function constraintOf(head) {
+    const build = /^\/\/go:build\s+([^\n]{1,500})/m.exec(head)?.[1];
+    const lines = [...head.matchAll(/^\/\/ ?\+build\s+([^\n]{1,500})/gm)].map((it) => {
+        const ways = it[1].trim().split(/\s+/);
+        return ways.join('||').replaceAll(',', '&&');
+    });
+    const old = lines.map((it) => (lines.length > 1 && it.includes('||') ? `(${it})` : it)).join('&&');
+    return (build ?? old).replace(/\s/g, '');
+}
+/** Whether something met the old constraint that does not meet the new one. */
+function isNarrower(old, now) {
+    const [before, after] = [waysOf(old), waysOf(now)];
+    return before.some((way) => !after.some((other) => other.every((tag) => way.includes(tag))));
+}
+const MOST_WAYS = 50;
+/** What holds where the action mostly runs. */
+const HOLDS = /^(?:go1\.[12]?\d|linux|unix|amd64|cgo|gc)?$/;
+/** The ways to meet a constraint, each the tags that it needs. What is in brackets is not taken apart. */
+function waysOf(condition) {
+    if (/[()]/.test(condition))
+        return [[condition]];
+    const ways = condition.split('||', MOST_WAYS);
+    return ways.map((way) => way.split('&&', MOST_WAYS).filter((tag) => !HOLDS.test(tag)));
+}
+
 ;// CONCATENATED MODULE: ./lib/verify/reading/python.js
 // Tests in Python: pytest and unittest. Blocks by their indentation.
 
 
 const PY_SKIP_MARKS = /\bmark\.(?:skip|skipif|xfail)\b|\bunittest\.(?:skip\w*|expectedFailure)\b|@\s*(?:skip\w*|xfail|expectedFailure)\b/g;
-const PY_OWN_MARKS = /^[ \t]*(?:pytestmark\b[^\n=]*=[^\n]*\bmark\.(?:skip|skipif|xfail)\b|__test__\s*=\s*False)/gm;
+const PY_OWN_MARKS = /^[ \t]*(?:pytestmark\b[^\n=]*=|__test__\s*=\s*False)/gm;
 const PY_BODY_SKIPS = /\bpytest\s*\.\s*(?:skip|xfail|importorskip)\s*\(|\.skipTest\s*\(|\bSkipTest\b/g;
-function readPython(source, tables) {
+/** What is run before each test, or before all of them. */
+const PY_SET_UP = /^(?:setUp\w*|asyncSetUp|setup(?:_(?:method|class|module|function))?)$/;
+const PY_AUTOUSE = /\bautouse\s*=\s*True\b/;
+function readPython(source, tables, path) {
     const blocks = pyBlocks(source);
     const groups = [];
     const tests = [];
     const repeats = [];
-    let top = ''; // what is in no block
+    const focused = pyIgnored(source, path);
+    const whole = { from: 0, to: source.code.length };
+    const top = []; // what is in no block
     let done = 0;
     for (const { indent, span } of blocks) {
         if (indent > 0 || span.from < done)
             continue;
-        top += source.code.slice(done, span.from);
+        top.push({ from: done, to: span.from });
         done = span.to;
     }
-    top += source.code.slice(done);
-    const moduleSkips = count(top, PY_OWN_MARKS) + count(top, PY_BODY_SKIPS);
-    groups.push({ span: { from: 0, to: source.code.length }, skips: moduleSkips });
+    top.push({ from: done, to: source.code.length });
+    for (const span of top) {
+        groups.push({ span: whole, skips: pyOwnMarks(source, span) + count(code(source, span), PY_BODY_SKIPS) });
+    }
+    // For what stands in a block: nothing, or the class that it needs; undefined where no tests are looked for.
+    const needs = new Map([[null, null]]);
     for (const block of blocks) {
+        const around = needs.get(block.parent);
+        if (around !== undefined && block.collects && !block.isShadowed) {
+            needs.set(block, around ?? (block.isDoubtful ? block.name : null));
+        }
         const header = code(source, { from: block.span.from, to: block.body.from });
         for (const mark of header.matchAll(/\bparametrize\s*\(/g)) {
             const args = source_elements(source, block.span.from + mark.index + mark[0].length - 1);
@@ -12309,27 +13090,86 @@ function readPython(source, tables) {
         if (block.kind === 'class') {
             groups.push({
                 span: block.span,
-                skips: count(header, PY_SKIP_MARKS) + count(code(source, block.body), PY_OWN_MARKS),
+                skips: count(header, PY_SKIP_MARKS) + pyOwnMarks(source, block.body) + Number(block.isShutOut),
             });
         }
-        if (block.kind !== 'def' || !/^test/.test(block.name) || !block.collected)
+        if (block.kind !== 'def')
             continue;
         const body = code(source, block.body);
+        const isAutomatic = PY_AUTOUSE.test(header);
+        if (isAutomatic || PY_SET_UP.test(block.name)) {
+            // What a set-up skips, each of the tests around it skips.
+            const skips = count(body, PY_BODY_SKIPS);
+            groups.push({ span: pyClassOf(block)?.span ?? whole, skips });
+            if (skips > 0 && isAutomatic && isConftest(path)) {
+                focused.push({ at: block.span.from, text: shared_oneLine(header.slice(0, 200)) });
+            }
+        }
+        if (!/^test/.test(block.name) || around === undefined || block.isShadowed)
+            continue;
         const statements = body.replace(/^\s*(?:[rRbBuUfF]{0,2}("""|''')\s*\1|"\s*"|'\s*')/, ''); // the docstring
         tests.push({
             name: block.name,
             span: block.span,
             body: block.body,
-            skips: count(header, PY_SKIP_MARKS) + count(body, PY_BODY_SKIPS),
+            needs: around,
+            skips: count(header, PY_SKIP_MARKS) + count(body, PY_BODY_SKIPS) + Number(block.isShutOut),
             empty: /^\s*(?:(?:pass|\.\.\.)\s*)*$/.test(statements) || isEmptyBlock(statements),
         });
     }
-    return { tests: withGroups(tests, groups), repeats, focused: [], parts: [] };
+    return { tests: withGroups(tests, groups), repeats, focused, parts: [] };
+}
+/** The marks that a module or a class gives all of its tests. */
+function pyOwnMarks(source, span) {
+    let skips = 0;
+    let done = 0;
+    for (const match of code(source, span).matchAll(PY_OWN_MARKS)) {
+        const from = span.from + match.index + match[0].length;
+        if (match[0].endsWith('False'))
+            skips += 1;
+        else if (from > done) {
+            done = pyStatementEnd(source, from);
+            skips += count(code(source, { from, to: done }), PY_SKIP_MARKS);
+        }
+    }
+    return skips;
+}
+function pyClassOf(block) {
+    let around = block.parent;
+    while (around !== null && around.kind !== 'class')
+        around = around.parent;
+    return around;
+}
+function isConftest(path) {
+    return /(?:^|\/)conftest\.py$/.test(path);
+}
+/** The statements of a conftest.py that keep files with tests from being collected. */
+function pyIgnored(source, path) {
+    const found = [];
+    if (!isConftest(path))
+        return found;
+    let done = 0;
+    for (const match of source.code.matchAll(/^[ \t]*collect_ignore(?:_glob)?\b[^\n=(]*[=(]/gm)) {
+        if (match.index < done)
+            continue;
+        const value = match.index + match[0].length;
+        done = pyStatementEnd(source, match.index);
+        const { literals, identifiers } = wordsIn(source, { from: value, to: done });
+        // `setup.py` and the like hold no tests; a folder, a pattern and what is computed may.
+        const ignored = literals.filter((it) => !/^[^*]*\.py$/.test(it) || /test/i.test(it));
+        const texts = ignored.map((it) => `collect_ignore: ${it}`);
+        if (literals.length === 0 && identifiers.length > 0)
+            texts.push(source.raw.slice(match.index, done));
+        found.push(...texts.map((text) => ({ at: match.index, text: shared_oneLine(text) })));
+    }
+    return found;
 }
 /** Functions, classes and other indented blocks, each with its decorators. */
 function pyBlocks(source) {
     const blocks = [];
     const open = [];
+    const names = new Map();
+    const cases = new Set(); // classes that are of tests by their base
     let decorators = -1;
     let at = 0;
     while (at < source.code.length) {
@@ -12351,6 +13191,8 @@ function pyBlocks(source) {
                 decorators = from;
             continue;
         }
+        const parent = open.at(-1) ?? null;
+        const siblings = parent?.names ?? names;
         const head = /^(?:async\s+)?(def|class)\s+(\w+)/.exec(text);
         const colon = /:\s*$/.test(text);
         if (head !== null || colon || /^(?:if|while)\s/.test(text)) {
@@ -12362,25 +13204,56 @@ function pyBlocks(source) {
                     ? 'never'
                     : 'other';
             const name = head?.[2] ?? '';
-            const collects = kind === 'other' ||
-                (kind === 'class' && (name.startsWith('Test') || text.slice(head?.[0].length).includes('Test')));
-            const collected = open.every((it) => it.collects);
+            const bases = kind === 'class' ? (text.slice(head?.[0].length, inline - from - indent).match(/\w+/g) ?? []) : [];
+            const isCase = bases.some((it) => /Test|Case/.test(it) || cases.has(it));
+            if (isCase)
+                cases.add(name);
+            const isDoubtful = !isCase && !name.startsWith('Test') && bases.some((it) => !PY_NO_BASES.test(it));
+            const collects = kind === 'other' || (kind === 'class' && (name.startsWith('Test') || isCase || isDoubtful));
             const end = source.code.length;
             const block = {
                 indent,
                 kind,
                 name,
+                parent,
                 collects,
-                collected,
+                isDoubtful,
+                isShadowed: false,
+                isShutOut: false,
                 span: { from: start, to: end },
                 body: { from: inline, to: end },
+                names: new Map(),
             };
             blocks.push(block);
             open.push(block);
+            if (head !== null) {
+                shadow(siblings, name);
+                siblings.set(name, block);
+            }
         }
+        else
+            rebind(text, siblings);
         decorators = -1;
     }
     return blocks;
+}
+const PY_NO_BASES = /^(?:object|ABC|abc|metaclass|Enum|Exception|dict|list|str|int)$/;
+/** What a statement does to the tests that stand before it: the last that a name is given counts. */
+function rebind(text, names) {
+    const [, deleted, shutOut, assigned, value = ''] = /^(?:del\s+([\w\s,()]+)|(\w+)\.__test__\s*=\s*False\b|(\w+)\s*=(?!=)(.*))/s.exec(text) ?? [];
+    for (const name of deleted?.match(/\w+/g) ?? [])
+        shadow(names, name);
+    if (assigned !== undefined && names.has(assigned) && !value.match(/\w+/g)?.includes(assigned)) {
+        shadow(names, assigned);
+    }
+    const block = shutOut === undefined ? undefined : names.get(shutOut);
+    if (block !== undefined)
+        block.isShutOut = true;
+}
+function shadow(names, name) {
+    const block = names.get(name);
+    if (block !== undefined)
+        block.isShadowed = true;
 }
 /** Where a logical line ends: at a line break outside brackets and strings. */
 function pyStatementEnd(source, from) {
@@ -12479,10 +13352,12 @@ function functionSpan(source, start, end) {
 }
 /** A call by one of these names can fail a test. */
 const ASSERT_NAME = '(?:assert|expect|check|verify|validate|ensure|must|should)';
+/** Of a suite or an object of testify's: `s.Require().Equal(` anywhere, `s.Equal(` where nobody takes what it says. */
+const TESTIFY = String.raw `(?<![\w.])[a-z]\w{0,20}\.(?:Require|Assert)\(\)\.[A-Z]\w*\s*\(|(?<=[\n;{][ \t]{0,40}(?:if !?)?)[a-z]\w{0,20}\.(?:NoError|Error(?:Is|As|Contains)|(?:Not)?(?:Equal|Nil|True|False|Contains|Len|Empty|Zero|Same|Regexp|Panics|Greater|Less|Positive|Negative|ElementsMatch|Subset|InDelta|InEpsilon|WithinDuration|JSONEq|YAMLEq|IsType|Implements|Condition|Never|FileExists|DirExists))\w*\s*\(`;
 const ASSERTIONS = {
     javascript: new RegExp(String.raw `(?<![\w$.])(?:expect(?:\.soft|\.poll)?|expectTypeOf|assertType|should|assert(?:\.\w+)*|sinon\.assert\.\w+|${ASSERT_NAME}[A-Z_]\w*)\s*(?:<[^;(){}]{0,200}>\s*)?\(|\.should\b|\.expect\s*\(|(?<![\w$.])(?:t|tt|ctx|QUnit|chai)\.(?:is|not|isNot|deepEqual|notDeepEqual|like|truthy|falsy|true|false|regex|notRegex|throws|throwsAsync|notThrows|notThrowsAsync|snapshot|assert(?:\.\w+)*|ok|notOk|equal|equals|strictEqual|notEqual|same|strictSame|notSame|match|rejects|resolves|error|ifError|expect)\s*\(`, 'g'),
     python: new RegExp(String.raw `(?<![\w.])assert\b|\.(?:assert\w+|fail|failUnless\w*)\s*\(|\bpytest\s*\.\s*(?:raises|warns|fail|approx_raises)\s*\(|(?<![\w.])raises\s*\(|(?<![\w.])${ASSERT_NAME}_\w+\s*\(|\bself\.(?:${ASSERT_NAME})_\w+\s*\(`, 'g'),
-    go: new RegExp(String.raw `(?<![\w.])[a-z]\w{0,2}\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\s*\(|(?<![\w.])(?:assert|require|is|qt|cmp|td|must|check)\.[A-Z]\w*\s*\(|(?<![\w.])${ASSERT_NAME}[A-Z]\w*\s*\(|(?:Expect|Ω|Eventually|Consistently)\s*\(`, 'g'),
+    go: new RegExp(String.raw `(?<![\w.])[a-z]\w{0,2}\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\s*\(|(?<![\w.])(?:assert|require|is|qt|cmp|td|must|check)\.[A-Z]\w*\s*\(|(?<![\w.])${ASSERT_NAME}[A-Z]\w*\s*\(|(?:Expect|Ω|Eventually|Consistently)\s*\(|${TESTIFY}`, 'g'),
     rust: new RegExp(String.raw `(?<!\w)(?:debug_)?(?:assert|prop_assert|insta::assert)\w*!\s*[({[]|(?<![\w.])${ASSERT_NAME}_\w+\s*\(|(?<!\w)panic!\s*\(`, 'g'),
     java: new RegExp(String.raw `(?<![\w])(?:(?:Assertions|Assert|Truth|MatcherAssert)\.)?(?:assert[A-Z]\w*|fail|verify|verifyNoMoreInteractions|verifyNoInteractions|${ASSERT_NAME}[A-Z]\w*)\s*\(|\.(?:andExpect|expectNext|expectError|expectBody|expectStatus)\s*\(`, 'g'),
 };
@@ -12530,46 +13405,6 @@ function isConstant(source, span, head, open) {
 /** These fail whatever they are given, or check what stands before them. */
 const MEANS_FAILURE = /(?:\bfail\w*|\bFail\w*|\bErrorf?|\bFatalf?|\bpanic!|\bshould|\bverify\w*|\braises|\bwarns|\bassert_(?:called|awaited|has|any|not)\w*)\s*\(?$|^\.(?:andExpect|expect)/;
 
-;// CONCATENATED MODULE: ./lib/verify/reading/go.js
-// Tests in Go: functions of the testing package, and subtests with a name.
-
-
-const GO_SKIPS = /(?<![\w$])[a-z]\w*\.(?:Skip|Skipf|SkipNow)\s*\(/g;
-function readGo(source) {
-    const tests = [];
-    const head = source.raw.slice(0, Math.max(0, source.code.search(/^package\s/m)));
-    const build = /^\/\/(?:go:build| ?\+build)\s/m.exec(head);
-    const skips = (build === null ? 0 : 1) + (runsNothing(source) ? 1 : 0);
-    const groups = [{ span: { from: 0, to: source.code.length }, skips }];
-    const add = (tooDeep, name, from, open) => {
-        const to = closing(source, open);
-        if (tooDeep({ from, to }))
-            return;
-        const body = { from: open + 1, to: closing(source, open) - 1 };
-        const text = code(source, body);
-        tests.push({ name, span: { from, to }, body, skips: count(text, GO_SKIPS), empty: isEmptyBlock(text) });
-    };
-    for (const match of source.code.matchAll(/^func\s+(?:\([^)\n]*\)\s*)?((?:Test|Fuzz|Example)(?:[^a-z\W]\w*)?)\s*\([^)]*\)\s*\{/gm)) {
-        const open = match.index + match[0].length - 1;
-        add(() => false, match[1], match.index, open);
-    }
-    const tooDeep = nesting();
-    for (const match of source.code.matchAll(/(?<![\w$])[a-z]\w{0,20}\.Run\s*\(\s*["`][^"`]{0,500}["`]\s*,\s*func\s*\([^)]{0,200}\)\s*\{/g)) {
-        const open = match.index + match[0].length - 1;
-        const name = source.raw.slice(match.index, open);
-        add(tooDeep, `Run ${shared_oneLine(/["`]([^"`]*)["`]/.exec(name)?.[1] ?? '')}`, match.index, open);
-    }
-    return { tests: withGroups(tests, groups), repeats: [], focused: [], parts: [] };
-}
-/** A `TestMain` that never says `m.Run()`: no test of the package runs. */
-function runsNothing(source) {
-    const main = /^func\s+TestMain\s*\([^)]*\)\s*\{/m.exec(source.code);
-    if (main === null)
-        return false;
-    const open = main.index + main[0].length - 1;
-    return !/\bm\b/.test(source.code.slice(open, closing(source, open)));
-}
-
 ;// CONCATENATED MODULE: ./lib/verify/reading/java.js
 // Tests in Java: JUnit 3 to 5 and TestNG.
 
@@ -12580,11 +13415,15 @@ function readJava(source) {
     const tests = [];
     const groups = [];
     const repeats = [];
-    for (const match of source.code.matchAll(/\b(?:class|interface|record)\s+\w+[^;{}()]{0,500}\{/g)) {
+    const bases = [];
+    for (const match of source.code.matchAll(/\b(class|interface|record)\s+(\w+)[^;{}()]{0,500}\{/g)) {
         const open = match.index + match[0].length - 1;
         const from = javaMemberStart(source, match.index);
         const span = { from, to: closing(source, open) };
-        groups.push({ span, skips: count(code(source, { from, to: open }), JAVA_SKIPS) });
+        const head = code(source, { from, to: open });
+        groups.push({ span, skips: count(head, JAVA_SKIPS) });
+        if (match[1] === 'class' && /\babstract\b/.test(head))
+            bases.push({ span, name: match[2] });
     }
     // What a set-up or a constructor assumes, each of the tests assumes.
     const setUps = /@(?:[\w.]*\.)?Before(?:Each|All|Class|Method)?\b|\b(?:public|protected)\s+[A-Z]\w*\s*(?=\()/g;
@@ -12596,16 +13435,19 @@ function readJava(source) {
         if (skips > 0)
             groups.push({ span: { from: 0, to: source.code.length }, skips });
     }
+    const baseAt = holders(bases);
     const seen = new Set();
     const tooDeep = nesting();
     const heads = /@(?:[\w.]*\.)?(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property)\b|\bpublic\s+void\s+test\w*\s*\(\s*\)/g;
     for (const match of source.code.matchAll(heads)) {
-        const from = javaMemberStart(source, match.index);
         const method = javaMethod(source, match.index);
         if (method === null || seen.has(method.open))
             continue;
         seen.add(method.open);
+        const from = javaMemberStart(source, match.index);
         const head = code(source, { from, to: method.open });
+        if (/\bprivate\b/.test(head))
+            continue;
         const span = { from, to: closing(source, method.open) };
         if (tooDeep(span))
             continue;
@@ -12620,29 +13462,35 @@ function readJava(source) {
             body,
             skips: count(head, JAVA_SKIPS) + count(text, JAVA_BODY_SKIPS),
             empty: isEmptyBlock(text),
+            needs: baseAt(match.index).at(-1)?.name ?? null,
         });
     }
     return { tests: withGroups(tests, groups), repeats, focused: [], parts: [] };
 }
-/** Annotations and head of a member are not longer; a bound, so that hostile text is read in linear time. */
+/** Annotations and head of a member are not longer, comments left out; a bound, so that hostile text is read in linear time. */
 const JAVA_HEAD = 1_500;
 /** After what stands before the member: `;`, `{` or `}` outside of an annotation's brackets. */
 function javaMemberStart(source, at) {
-    for (let back = at - 1; back >= Math.max(0, at - JAVA_HEAD); back -= 1) {
+    let steps = 0;
+    for (let back = at - 1; back >= 0 && steps < JAVA_HEAD; back -= 1) {
         const c = source.code[back];
         const open = source.partner[back] ?? -1;
         if (c === ')' && open !== -1)
             back = open;
         else if (c === ';' || c === '{' || c === '}')
             return back + 1;
+        if (!isBlank(c))
+            steps += 1;
     }
-    return at;
+    return steps < JAVA_HEAD ? 0 : at;
 }
 /** The name of the method whose annotations or modifiers stand at `at`, and its opening brace. */
 function javaMethod(source, at) {
     let name = '';
-    for (let next = at, steps = 0; next < source.code.length && steps < JAVA_HEAD; next += 1, steps += 1) {
+    for (let next = at, steps = 0; next < source.code.length && steps < JAVA_HEAD; next += 1) {
         const c = source.code[next];
+        if (!isBlank(c))
+            steps += 1;
         if (c === ';' || c === '}')
             return null;
         if (c === '{')
@@ -12655,6 +13503,10 @@ function javaMethod(source, at) {
         next = closing(source, next) - 1;
     }
     return null;
+}
+/** Of comments only blanks are left: however long they are, they are no part of a head. */
+function isBlank(c) {
+    return c === ' ' || c === '\n' || c === '\r' || c === '\t';
 }
 function javaRows(source, head) {
     for (const match of code(source, head).matchAll(/@(ValueSource|CsvSource|EnumSource|MethodSource)\s*\(/g)) {
@@ -12686,18 +13538,22 @@ function javaRows(source, head) {
 // Tests in JavaScript and TypeScript: node:test, jest, vitest, mocha, ava, tap, Playwright, Cypress.
 
 
+
 const JS_CALL = /(?<![\w$.])(?:(?:t|tt|ctx|Deno|QUnit|browser)\.(test|it|describe|module)|(x?describe|fdescribe|x?context|suite|(?:x|f)?it|x?test|x?specify|fspecify))((?:\s*\.\s*[A-Za-z]+)*)\s*(?:<[^;(){}]{0,200}>\s*)?(?=[(`])/g;
 const JS_GROUPS = new Set(['describe', 'xdescribe', 'fdescribe', 'context', 'xcontext', 'suite', 'module']);
 /** `test.describe` is a group; `test.step`, `test.use`, `it.extend` ... are neither test nor group. */
 const JS_MODIFIERS = new Set('skip only todo fixme failing fails fail concurrent sequential serial parallel each for describe runIf skipIf if shuffle describe slow configure'.split(' '));
-const JS_SKIPS = /^(?:skip|todo|fixme|failing|fails|fail|skipIf|runIf)$/;
+const JS_SKIPS = /^(?:skip|todo|fixme|failing|fails|fail|skipIf|runIf|if)$/;
 /** Inside a body: mocha, node, ava, tap, Playwright. */
 const JS_BODY_SKIPS = /(?<![\w$.])(?:this|t|ctx|context|test|it)\.(?:skip|todo|fixme|fail)\s*\(|(?<![\w$.])pending\s*\(/g;
+/** What is run before each test of a group, or before all of them. */
+const JS_SET_UP = /(?<![\w$.])(?:[A-Za-z_$][\w$]{0,20}\.)?(?:before|beforeEach|beforeAll|setup|suiteSetup)\s*(?=\()/g;
 function readJavaScript(source, tables) {
     const tests = [];
     const groups = [];
     const repeats = [];
     const focused = [];
+    const conditions = [];
     const tooDeep = nesting();
     for (const match of source.code.matchAll(JS_CALL)) {
         const base = match[1] ?? match[2] ?? '';
@@ -12721,13 +13577,17 @@ function readJavaScript(source, tables) {
             continue;
         const args = source_elements(source, open);
         const first = args[0];
+        if (base === 'test' && jsIsCondition(source, modifiers, args)) {
+            conditions.push({ from });
+            continue;
+        }
         if (first === undefined)
             continue;
         const inside = code(source, { from: first.from, to: span.to });
         const callback = /=>|\bfunction\b/.exec(inside);
         const named = /^\s*["'`]/.test(code(source, first));
         if (!named && callback === null)
-            continue; // `test(value)`, `test.skip(condition)`
+            continue; // `test(value)`
         const options = callback === null ? inside : inside.slice(0, callback.index);
         const optionSkips = named
             ? count(options, /[{,]\s*(?:skip|todo)\s*(?::(?!\s*(?:false|undefined)\b)|[,}])/g)
@@ -12745,8 +13605,12 @@ function readJavaScript(source, tables) {
             groups.push({ span, skips: ownSkips });
             continue;
         }
-        const body = { from: named ? (args[1]?.from ?? first.to) : first.from, to: span.to };
         const block = callback === null ? '' : jsBlock(inside.slice(callback.index));
+        const body = { from: named ? (args[1]?.from ?? first.to) : first.from, to: span.to };
+        if (callback !== null && block !== null) {
+            const brace = inside.indexOf('{', callback.index);
+            body.to = jsReturns(source, first.from + brace) ?? span.to;
+        }
         const pending = callback === null && args.length === 1 ? 1 : 0;
         tests.push({
             name: named
@@ -12759,7 +13623,76 @@ function readJavaScript(source, tables) {
             empty: callback === null ? args.length === 1 : block !== null && isEmptyBlock(block),
         });
     }
-    return { tests: withGroups(tests, groups), repeats, focused, parts: [] };
+    const skips = [...jsSetUpSkips(source), ...jsOutside(source, conditions)].sort((a, b) => a.from - b.from);
+    const own = new Set(within(skips, tests, ({ from }) => ({ from, to: from }))); // the test has counted them
+    const groupAt = holders(groups);
+    const whole = { from: 0, to: source.code.length };
+    const around = skips
+        .filter((it) => !own.has(it))
+        .map(({ from, skips }) => ({ span: groupAt(from).at(-1)?.span ?? whole, skips }));
+    return { tests: withGroups(tests, [...groups, ...around]), repeats, focused, parts: [] };
+}
+/** Playwright: `test.skip()`, `test.skip(condition)`, `test.skip(condition, 'why')`. */
+function jsIsCondition(source, modifiers, [first, why, ...more]) {
+    const isText = (it) => /^\s*["'`]/.test(code(source, it));
+    if (modifiers.length !== 1 || !/^(?:skip|fixme|fail)$/.test(modifiers[0]))
+        return false;
+    if (first === undefined)
+        return true;
+    if (isText(first) || more.length > 0)
+        return false;
+    return why === undefined ? !/=>|\bfunction\b/.test(code(source, first)) : isText(why);
+}
+/** What a set-up skips, each of the tests around it skips. */
+function jsSetUpSkips(source) {
+    const found = [];
+    const tooDeep = nesting();
+    for (const match of source.code.matchAll(JS_SET_UP)) {
+        const from = match.index;
+        const span = { from, to: closing(source, from + match[0].length) };
+        if (tooDeep(span))
+            continue;
+        const skips = count(code(source, span), JS_BODY_SKIPS);
+        if (skips > 0)
+            found.push({ from, skips });
+    }
+    return found;
+}
+/** Of the conditions those that stand for a group or the file: in no set-up, and in no function of another use. */
+function jsOutside(source, conditions) {
+    if (conditions.length === 0)
+        return [];
+    const setUps = [...source.code.matchAll(JS_SET_UP)].map(({ index, 0: head }) => ({
+        span: { from: index, to: closing(source, index + head.length) },
+    }));
+    const others = [...setUps, ...helpersIn(source, [])];
+    const inside = new Set(within(conditions, others, ({ from }) => ({ from, to: from })));
+    return conditions.filter((it) => !inside.has(it)).map(({ from }) => ({ from, skips: 1 }));
+}
+/** Where the block whose brace is at `open` returns whatever happens; null where it does not. */
+function jsReturns(source, open) {
+    const to = source.partner[open] ?? -1;
+    let before = open; // the last code character that is not blank
+    for (let at = open + 1; at < to; at += 1) {
+        const c = source.code[at];
+        if (/\s/.test(c))
+            continue;
+        const isWord = c === 'r' && /^[^\w$.]return(?![\w$])/.test(source.code.slice(at - 1, at + 7));
+        if (isWord && !jsIsGuarded(source, before)) {
+            const end = Math.min(statementEnd(source, at), to);
+            // A function that stands behind it is there before it.
+            return /\bfunction\b/.test(source.code.slice(end, to)) ? null : end;
+        }
+        if (c === '(' || c === '[' || c === '{')
+            at = closing(source, at) - 1;
+        before = at;
+    }
+    return null;
+}
+/** Whether what ends there is `else` or the head of an `if` or a loop. */
+function jsIsGuarded(source, end) {
+    const open = source.code[end] === ')' ? (source.partner[end] ?? -1) : end + 1;
+    return /\b(?:if|for|while|else|await)\s*$/.test(source.code.slice(Math.max(0, open - 20), Math.max(0, open)));
 }
 /** What is in the callback's braces; null for one without. `text` begins at its arrow or its keyword. */
 function jsBlock(text) {
@@ -12979,7 +13912,7 @@ function mayHoldTests(path) {
 function readTests(path, raw, language) {
     const source = readSource(raw, language);
     const tables = tablesOf(source);
-    const found = READERS[language](source, tables);
+    const found = READERS[language](source, tables, path);
     // Beside the code, what asserts outside of the parts for tests is the program's own.
     const parts = isTestFile(path) ? [{ span: { from: 0, to: source.raw.length } }] : found.parts;
     const assertions = within(assertionsIn(source), parts, (span) => span);
@@ -13006,6 +13939,8 @@ const READERS = {
 
 
 
+
+
 const MAX_WEAKENINGS = 100;
 /**
  * How the tests got weaker between two states, at most 100 findings. `files` are the changed files; those for which
@@ -13018,7 +13953,10 @@ function weakenedTests(files) {
         if (language === null)
             continue;
         const own = changed.filter((it) => languageOf(it.path) === language);
-        found.push(...weakenedIn(side(own, 'before', language), side(own, 'after', language)));
+        const before = side(own, 'before', language, null);
+        // Where tests stood before, their runner looked, whatever the file is called.
+        const known = new Set(before.tests.map((it) => it.path));
+        found.push(...weakenedIn(before, side(own, 'after', language, known)));
     }
     return found.slice(0, MAX_WEAKENINGS);
 }
@@ -13042,19 +13980,27 @@ function affordable(files) {
     const changed = new Set(at < 0 ? inOrder : inOrder.slice(0, at));
     return { changed: files.filter((it) => changed.has(it)), left: files.filter((it) => !changed.has(it)) };
 }
-function side(changes, which, language) {
+function side(changes, which, language, known) {
     const files = changes.flatMap((change) => {
         const text = change[which];
         return text === null ? [] : [withWholeFile(readTests(change.path, text, language))];
     });
     const helpers = callsOfHelpers(files);
+    const namers = new Map();
+    if (known !== null) {
+        for (const { path, source } of files)
+            for (const name of namedIn(source))
+                push(namers, name, path);
+    }
     const built = { files, helpers, tests: [], assertions: [], rows: [], total: 0 };
     for (const file of files) {
         const { path, source } = file;
+        const isLookedInto = isCollected(path) || known?.has(path) || namers.get(stemOf(path))?.some((it) => it !== path) || false;
         const around = holders(file.repeats.map((it) => ({ span: it.span, times: Math.max(1, it.rows.length) })));
         const inside = holders(file.helpers);
         // A call of a helper that asserts is no assertion itself: the helper's own count for each call.
-        const own = file.assertions.filter((span) => !helpers.has(calledAt(source, span)));
+        const afterReturn = holders(file.tests.map(({ span, body }) => ({ span: { from: body.to, to: span.to } })));
+        const own = file.assertions.filter((span) => afterReturn(span.from).length === 0 && !helpers.has(calledAt(source, span)));
         const starts = own.map((span) => span.from);
         const tests = file.tests.map((test) => {
             const calls = source.code.slice(test.body.from, test.body.to).match(/(?<![\w$])[A-Za-z_$][\w$]*(?=!?\s*\()/g) ?? [];
@@ -13063,6 +14009,7 @@ function side(changes, which, language) {
                 ...test,
                 path,
                 source,
+                collected: isLookedInto && (test.needs === undefined || test.needs === null || namers.has(test.needs)),
                 strength,
                 text: weakened_plain(source, test.body),
                 words: bag(source, test.body),
@@ -13201,7 +14148,7 @@ function weakenedIn(before, after) {
     const gains = gainsOf(before, after, pairs);
     const running = pairs.gone.filter((test) => test.skips === 0 && !test.empty);
     const shared = sharedLiterals(pairs.gone);
-    const lost = running.filter((test, index) => index >= MOST_COMPARED || !isAbsorbed(test.words, gains, shared));
+    const lost = running.filter((test, index) => index >= MOST_COMPARED || !isAbsorbed(test, gains, shared));
     const found = sayGone(lost, after);
     const told = new Set(lost);
     for (const [old, now] of pairs.kept) {
@@ -13215,9 +14162,11 @@ function weakenedIn(before, after) {
 }
 function weakerTest(old, now, gains) {
     const name = `test "${now.name}"`;
-    if (now.skips > old.skips)
+    // Of two tests with other names, one for each version of Go, either may be the one that was left.
+    const isShutOut = old.name === now.name && isNarrower(old.condition ?? '', now.condition ?? '');
+    if (now.skips > old.skips || isShutOut)
         return { path: now.path, kind: 'skipped', text: `${name} is skipped, or may fail` };
-    if (!isEmptied(old, now) || isAbsorbed(old.words, gains, new Set()))
+    if (!isEmptied(old, now) || isAbsorbed(old, gains, new Set()))
         return null;
     const text = now.empty ? `${name} has nothing in it any more` : `${name} has no assertion any more`;
     return { path: now.path, kind: 'emptied', text };
@@ -13227,7 +14176,8 @@ function isEmptied(old, now) {
 }
 /**
  * Pairs of the same test before and after: by name, in the same file first; then by the same or nearly the same
- * body, which is a test that got another name. What is left over is gone, or fresh.
+ * body, which is a test that got another name. What is left over is gone, or fresh. A test that was collected is not
+ * kept by one that is not.
  */
 function matched(before, after) {
     const taken = new Set();
@@ -13235,11 +14185,13 @@ function matched(before, after) {
     const pair = (left, keyOf) => {
         const index = new Map();
         // Backwards, so that the first of the same key is taken first.
-        for (const test of after.toReversed())
+        for (const test of after.toReversed()) {
             if (!taken.has(test))
-                push(index, keyOf(test), test);
+                push(index, `${test.collected} ${keyOf(test)}`, test);
+        }
         return left.filter((test) => {
-            const partner = index.get(keyOf(test))?.pop();
+            const next = (collected) => index.get(`${collected} ${keyOf(test)}`)?.pop();
+            const partner = (test.collected ? undefined : next(false)) ?? next(true);
             if (partner === undefined)
                 return true;
             taken.add(partner);
@@ -13269,6 +14221,8 @@ const MOST_COMPARED = 300;
 function mostLike(test, others) {
     let best = [undefined, 0];
     for (const other of others.slice(0, MOST_COMPARED)) {
+        if (test.collected && !other.collected)
+            continue;
         const likeness = likenessOf(test.words, other.words);
         if (likeness > best[1])
             best = [other, likeness];
@@ -13315,7 +14269,7 @@ function gainsOf(before, after, { kept, gone, fresh }) {
     const add = (now, old) => {
         if (now.skips > 0 || now.empty || gains.length >= MOST_COMPARED)
             return;
-        const gain = emptyBag();
+        const gain = { ...emptyBag(), collected: now.collected };
         addTo(gain, now.words);
         if (old !== null)
             for (const [word, number] of old.words.literals)
@@ -13365,8 +14319,12 @@ const ENOUGH = 0.6;
 const ENOUGH_OF_TWO = 0.8;
 /** Names alone are weak evidence: tests of one file share most of them. */
 const ENOUGH_NAMES = 0.8;
-/** Whether one gain has most of these words, or two together nearly all. Literals decide, where there are any. */
-function isAbsorbed(words, gains, shared) {
+/**
+ * Whether one gain has most words of the test, or two together nearly all. Literals decide, where there are any. What
+ * no runner looks for takes over from nothing that ran.
+ */
+function isAbsorbed({ words, collected }, all, shared) {
+    const gains = all.filter((it) => it.collected || !collected);
     const own = [...words.literals.keys()].filter((word) => !shared.has(word));
     if (own.length === 0) {
         const names = [...words.identifiers.keys()];
@@ -13384,6 +14342,11 @@ function isAbsorbed(words, gains, shared) {
 function sayGone(lost, after) {
     const found = [];
     const paths = new Set(after.files.map((it) => it.path));
+    const idle = new Map(after.tests.filter((it) => !it.collected).map((it) => [it.name, it.path]));
+    const where = ({ name, collected }) => {
+        const path = collected ? idle.get(name) : undefined;
+        return path === undefined ? '' : `; no runner looks for the one in ${path}`;
+    };
     const byFile = new Map();
     for (const test of lost)
         push(byFile, test.path, test);
@@ -13402,12 +14365,12 @@ function sayGone(lost, after) {
             found.push({
                 path,
                 kind: 'deleted',
-                text: `the file is gone with ${plural(outer.length, 'test')}: ${names}`,
+                text: `the file is gone with ${plural(outer.length, 'test')}: ${names}${where(outer[0])}`,
             });
         }
         else
             for (const test of outer)
-                found.push({ path, kind: 'deleted', text: `test "${test.name}" is gone` });
+                found.push({ path, kind: 'deleted', text: `test "${test.name}" is gone${where(test)}` });
     }
     return found;
 }
