@@ -14,7 +14,7 @@ import { lined, type Plan } from './points.ts'
 const SOAK = process.env.RALPH_SOAK === '1'
 const SEEDS = (process.env.RALPH_SEED ?? (SOAK ? '1' : '9')).split(',').map(Number)
 /** Iterations in all, about, and in a job. */
-const SIZE = SOAK ? { iterations: 200, perJob: 10 } : { iterations: 20, perJob: 5 }
+const SIZE = SOAK ? { iterations: 200, perJob: 10 } : { iterations: 12, perJob: 4 }
 /** How often a person, or the schedule, starts the chain again before the soak gives up. */
 const PATIENCE = 15 + SIZE.iterations / 4
 

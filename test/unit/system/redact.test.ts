@@ -600,10 +600,10 @@ function seconds(work: () => void): number {
   return (user + system) / 1e6
 }
 
-test('10 MB take about a second, hostile ones too', () => {
+test('5 MB take about half a second, hostile ones too', () => {
   const known = Array.from({ length: 10 }, (_, index) => `value-${index}-${'s3cr3t'.repeat(12)}`)
   const redactor = createRedactor([...known, 'a'.repeat(4_000), `${'ab'.repeat(500)}c`])
-  const size = 10_000_000
+  const size = 5_000_000
   const fill = (unit: string): string => unit.repeat(Math.ceil(size / unit.length)).slice(0, size)
   const cases: Record<string, string> = {
     code: fill('export function redact(text: string): string { return text.replace(/x/g, "y") } // done\n'),
@@ -633,6 +633,6 @@ test('10 MB take about a second, hostile ones too', () => {
   for (const [name, text] of Object.entries(cases)) {
     const took = seconds(() => redactor.redact(text))
     console.log(`# ${name}: ${took.toFixed(2)} s`)
-    assert.ok(took < 10, `${name}: ${took} s of processor time`) // the goal is 1 s; what is quadratic takes 30
+    assert.ok(took < 5, `${name}: ${took} s of processor time`) // the goal is 0.5 s; what is quadratic takes 7.5
   }
 })
