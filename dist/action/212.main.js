@@ -62,7 +62,16 @@ async function shareShallow(git, snapshot) {
 }
 /** Undoes what an agent did to the clone beside the work tree. Cheap when nothing was done. */
 async function putBack(git, snapshot) {
-    const { commonDir, gitDir } = git.clone;
+    const { gitDir } = git.clone;
+    await putFilesBack(git, snapshot);
+    const head = await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .readRegular */ .VX)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD'));
+    if (head === null || !head.equals(snapshot.head))
+        await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .replaceFile */ .fR)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD'), snapshot.head);
+    await putRefsBack(git, snapshot);
+}
+/** What git reads before it looks at a ref: configuration, hooks, locks, and whatever stands in their place. */
+async function putFilesBack(git, snapshot) {
+    const { commonDir } = git.clone;
     for (const folder of ['refs', 'ralph'])
         await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .removeOdd */ .aB)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(commonDir, folder));
     for (const name of ['packed-refs', 'index'])
@@ -88,10 +97,6 @@ async function putBack(git, snapshot) {
             await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .replaceFile */ .fR)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(hooks, name), wanted);
     }
     await git.writeConfig();
-    const head = await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .readRegular */ .VX)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD'));
-    if (head === null || !head.equals(snapshot.head))
-        await (0,_system_files_js__WEBPACK_IMPORTED_MODULE_2__/* .replaceFile */ .fR)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'HEAD'), snapshot.head);
-    await putRefsBack(git, snapshot);
 }
 /** A person may work in the same clone: on a laptop only Ralph's own refs are put back, the others are let be. */
 async function putRefsBack(git, snapshot) {
@@ -112,8 +117,8 @@ async function putRefsBack(git, snapshot) {
 /** Moves the clone's branch to a commit, HEAD onto that branch, and the clone's index to ours: a clean checkout. */
 async function moveClone(git, snapshot, branch, commit, mirrors) {
     const { gitDir } = git.clone;
-    // `prepare` may have run since: git would go wherever it wrote.
-    await putBack(git, snapshot);
+    // `prepare` may have run since: git would go wherever it wrote. Refs are not touched but for the move itself.
+    await putFilesBack(git, snapshot);
     const ref = `refs/heads/${branch}`;
     const wanted = [[ref, commit], ...mirrors];
     const lines = wanted

@@ -6816,12 +6816,14 @@ function hunter(mark, since) {
                     signalGroup(group, 'SIGKILL');
                 signalProcess(pid, 'SIGKILL');
                 look.ended.push(pid);
-                // Gone meanwhile, it may have left a child that was not in the list; in an exec, it will have one in a moment.
             }
-            else if (environment?.length !== 0)
+            else if (environment?.length !== 0) {
                 others.add(pid);
-            else if (mayComeBack(pid, since))
+            }
+            else if (mayComeBack(pid, since)) {
+                // Gone meanwhile, it may have left a child that was not in the list; in an exec, it will have one in a moment.
                 look.unsure = true;
+            }
         }
         return look;
     };
@@ -10163,7 +10165,7 @@ async function nestedGits(git, tree, changes, submodules) {
             folders.add(entry.slice(entry.indexOf('\t') + 1));
     }
     for (const { path, newMode } of changes) {
-        if (newMode === '160000' && !submodules.has(path))
+        if (newMode === GITLINK && !submodules.has(path))
             folders.add(path);
         for (let at = (0,external_node_path_.dirname)(path); at !== '.' && !folders.has(at); at = (0,external_node_path_.dirname)(at))
             folders.add(at);
@@ -10421,7 +10423,7 @@ function createRepository(git, objects, options) {
             return false;
         const file = (0,external_node_path_.join)(top, change.path);
         const now = await (0,promises_.lstat)(file).catch(() => null);
-        if (now?.isFile() !== true || change.oldMode === '160000')
+        if (now?.isFile() !== true || change.oldMode === GITLINK)
             return false;
         if (now.size !== (await objects.info(change.oldOid))?.size)
             return false;
@@ -10514,7 +10516,7 @@ function createRepository(git, objects, options) {
     /** With an entry that says submodule, its files would be in no diff, and git would look for a repository there. */
     async function dropGitlinks(changes) {
         const { paths } = options.submodules;
-        await reset(changes.filter(({ newMode, path }) => newMode === '160000' && !paths.has(path)));
+        await reset(changes.filter(({ newMode, path }) => newMode === GITLINK && !paths.has(path)));
     }
     /** Makes the work tree what somebody gets who checks the tree out: git may store other bytes than an agent wrote. */
     async function asStored(tree, changes) {

@@ -2317,12 +2317,14 @@ function hunter(mark, since) {
                     survivors_signalGroup(group, 'SIGKILL');
                 signalProcess(pid, 'SIGKILL');
                 look.ended.push(pid);
-                // Gone meanwhile, it may have left a child that was not in the list; in an exec, it will have one in a moment.
             }
-            else if (environment?.length !== 0)
+            else if (environment?.length !== 0) {
                 others.add(pid);
-            else if (mayComeBack(pid, since))
+            }
+            else if (mayComeBack(pid, since)) {
+                // Gone meanwhile, it may have left a child that was not in the list; in an exec, it will have one in a moment.
                 look.unsure = true;
+            }
         }
         return look;
     };
@@ -5357,7 +5359,16 @@ async function shareShallow(git, snapshot) {
 }
 /** Undoes what an agent did to the clone beside the work tree. Cheap when nothing was done. */
 async function putBack(git, snapshot) {
-    const { commonDir, gitDir } = git.clone;
+    const { gitDir } = git.clone;
+    await putFilesBack(git, snapshot);
+    const head = await readRegular((0,external_node_path_.join)(gitDir, 'HEAD'));
+    if (head === null || !head.equals(snapshot.head))
+        await replaceFile((0,external_node_path_.join)(gitDir, 'HEAD'), snapshot.head);
+    await putRefsBack(git, snapshot);
+}
+/** What git reads before it looks at a ref: configuration, hooks, locks, and whatever stands in their place. */
+async function putFilesBack(git, snapshot) {
+    const { commonDir } = git.clone;
     for (const folder of ['refs', 'ralph'])
         await removeOdd((0,external_node_path_.join)(commonDir, folder));
     for (const name of ['packed-refs', 'index'])
@@ -5383,10 +5394,6 @@ async function putBack(git, snapshot) {
             await replaceFile((0,external_node_path_.join)(hooks, name), wanted);
     }
     await git.writeConfig();
-    const head = await readRegular((0,external_node_path_.join)(gitDir, 'HEAD'));
-    if (head === null || !head.equals(snapshot.head))
-        await replaceFile((0,external_node_path_.join)(gitDir, 'HEAD'), snapshot.head);
-    await putRefsBack(git, snapshot);
 }
 /** A person may work in the same clone: on a laptop only Ralph's own refs are put back, the others are let be. */
 async function putRefsBack(git, snapshot) {
@@ -5407,8 +5414,8 @@ async function putRefsBack(git, snapshot) {
 /** Moves the clone's branch to a commit, HEAD onto that branch, and the clone's index to ours: a clean checkout. */
 async function moveClone(git, snapshot, branch, commit, mirrors) {
     const { gitDir } = git.clone;
-    // `prepare` may have run since: git would go wherever it wrote.
-    await putBack(git, snapshot);
+    // `prepare` may have run since: git would go wherever it wrote. Refs are not touched but for the move itself.
+    await putFilesBack(git, snapshot);
     const ref = `refs/heads/${branch}`;
     const wanted = [[ref, commit], ...mirrors];
     const lines = wanted
@@ -8043,7 +8050,7 @@ async function nestedGits(git, tree, changes, submodules) {
             folders.add(entry.slice(entry.indexOf('\t') + 1));
     }
     for (const { path, newMode } of changes) {
-        if (newMode === '160000' && !submodules.has(path))
+        if (newMode === GITLINK && !submodules.has(path))
             folders.add(path);
         for (let at = (0,external_node_path_.dirname)(path); at !== '.' && !folders.has(at); at = (0,external_node_path_.dirname)(at))
             folders.add(at);
@@ -8301,7 +8308,7 @@ function createRepository(git, objects, options) {
             return false;
         const file = (0,external_node_path_.join)(top, change.path);
         const now = await (0,promises_.lstat)(file).catch(() => null);
-        if (now?.isFile() !== true || change.oldMode === '160000')
+        if (now?.isFile() !== true || change.oldMode === GITLINK)
             return false;
         if (now.size !== (await objects.info(change.oldOid))?.size)
             return false;
@@ -8394,7 +8401,7 @@ function createRepository(git, objects, options) {
     /** With an entry that says submodule, its files would be in no diff, and git would look for a repository there. */
     async function dropGitlinks(changes) {
         const { paths } = options.submodules;
-        await reset(changes.filter(({ newMode, path }) => newMode === '160000' && !paths.has(path)));
+        await reset(changes.filter(({ newMode, path }) => newMode === GITLINK && !paths.has(path)));
     }
     /** Makes the work tree what somebody gets who checks the tree out: git may store other bytes than an agent wrote. */
     async function asStored(tree, changes) {

@@ -16,7 +16,7 @@ type Content = ObjectInfo & { content: Buffer }
 /** The mode of a folder. */
 export const TREE = '040000'
 /** The mode of a submodule: its commit is another repository's. */
-const GITLINK = '160000'
+export const GITLINK = '160000'
 /** So many trees are asked for at once, and so many are remembered. */
 const TREES = 256
 

@@ -55,7 +55,16 @@ export async function shareShallow(git: Git, snapshot: Snapshot): Promise<void> 
 
 /** Undoes what an agent did to the clone beside the work tree. Cheap when nothing was done. */
 export async function putBack(git: Git, snapshot: Snapshot): Promise<void> {
-  const { commonDir, gitDir } = git.clone
+  const { gitDir } = git.clone
+  await putFilesBack(git, snapshot)
+  const head = await readRegular(join(gitDir, 'HEAD'))
+  if (head === null || !head.equals(snapshot.head)) await replaceFile(join(gitDir, 'HEAD'), snapshot.head)
+  await putRefsBack(git, snapshot)
+}
+
+/** What git reads before it looks at a ref: configuration, hooks, locks, and whatever stands in their place. */
+async function putFilesBack(git: Git, snapshot: Snapshot): Promise<void> {
+  const { commonDir } = git.clone
   for (const folder of ['refs', 'ralph']) await removeOdd(join(commonDir, folder))
   for (const name of ['packed-refs', 'index']) await removeOddFile(join(commonDir, name))
   // On a laptop a lock may be that of a git which is at work.
@@ -73,9 +82,6 @@ export async function putBack(git: Git, snapshot: Snapshot): Promise<void> {
     else if (now === null || !now.equals(wanted)) await replaceFile(join(hooks, name), wanted)
   }
   await git.writeConfig()
-  const head = await readRegular(join(gitDir, 'HEAD'))
-  if (head === null || !head.equals(snapshot.head)) await replaceFile(join(gitDir, 'HEAD'), snapshot.head)
-  await putRefsBack(git, snapshot)
 }
 
 /** A person may work in the same clone: on a laptop only Ralph's own refs are put back, the others are let be. */
@@ -98,8 +104,8 @@ export async function moveClone(
   mirrors: readonly [string, string][],
 ) {
   const { gitDir } = git.clone
-  // `prepare` may have run since: git would go wherever it wrote.
-  await putBack(git, snapshot)
+  // `prepare` may have run since: git would go wherever it wrote. Refs are not touched but for the move itself.
+  await putFilesBack(git, snapshot)
   const ref = `refs/heads/${branch}`
   const wanted: [string, string][] = [[ref, commit], ...mirrors]
   const lines = wanted

@@ -9,7 +9,7 @@ import type { Attempt, Failure, Joined, Kept, People, State, TakenBack } from '.
 import { parsePrd } from '../prd/parse.ts'
 import { UserError } from '../system/errors.ts'
 import { insideTree, openUp } from '../system/files.ts'
-import { blobId, type CatFile } from './cat-file.ts'
+import { blobId, type CatFile, GITLINK } from './cat-file.ts'
 import { putBack, type Snapshot } from './clone.ts'
 import { type Git, GitError } from './git.ts'
 import { bentFiles, type OldIndex } from './index-file.ts'
@@ -178,7 +178,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     if (change.status !== 'M' || change.oldMode !== change.newMode) return false
     const file = join(top, change.path)
     const now = await lstat(file).catch(() => null)
-    if (now?.isFile() !== true || change.oldMode === '160000') return false
+    if (now?.isFile() !== true || change.oldMode === GITLINK) return false
     if (now.size !== (await objects.info(change.oldOid))?.size) return false
     const bytes = await objects.contents(change.oldOid)
     return bytes !== null && (await readFile(file)).equals(bytes)
@@ -274,7 +274,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   /** With an entry that says submodule, its files would be in no diff, and git would look for a repository there. */
   async function dropGitlinks(changes: readonly Change[]): Promise<void> {
     const { paths } = options.submodules
-    await reset(changes.filter(({ newMode, path }) => newMode === '160000' && !paths.has(path)))
+    await reset(changes.filter(({ newMode, path }) => newMode === GITLINK && !paths.has(path)))
   }
 
   /** Makes the work tree what somebody gets who checks the tree out: git may store other bytes than an agent wrote. */

@@ -3,7 +3,7 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { insideTree, openUp } from '../system/files.ts'
-import { blobId, type CatFile } from './cat-file.ts'
+import { blobId, type CatFile, GITLINK } from './cat-file.ts'
 import type { Git } from './git.ts'
 import type { Change } from './raw-diff.ts'
 
@@ -23,7 +23,7 @@ export async function nestedGits(
     if (entry.startsWith('040000 ')) folders.add(entry.slice(entry.indexOf('\t') + 1))
   }
   for (const { path, newMode } of changes) {
-    if (newMode === '160000' && !submodules.has(path)) folders.add(path)
+    if (newMode === GITLINK && !submodules.has(path)) folders.add(path)
     for (let at = dirname(path); at !== '.' && !folders.has(at); at = dirname(at)) folders.add(at)
   }
   const found: string[] = []

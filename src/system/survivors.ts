@@ -111,9 +111,12 @@ function hunter(mark: string, since: number): () => Look {
         if (group > 1 && group !== ourGroup) signalGroup(group, 'SIGKILL')
         signalProcess(pid, 'SIGKILL')
         look.ended.push(pid)
+      } else if (environment?.length !== 0) {
+        others.add(pid)
+      } else if (mayComeBack(pid, since)) {
         // Gone meanwhile, it may have left a child that was not in the list; in an exec, it will have one in a moment.
-      } else if (environment?.length !== 0) others.add(pid)
-      else if (mayComeBack(pid, since)) look.unsure = true
+        look.unsure = true
+      }
     }
     return look
   }

@@ -83,8 +83,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "Ralph's git directory is not written anew",
     stories: 'PLANT',
     file: 'src/git/clone.ts',
-    from: '  await git.writeConfig()\n  const head',
-    to: '  const head',
+    from: '  await git.writeConfig()\n}\n\n/** A person',
+    to: '}\n\n/** A person',
   },
   {
     name: "a commondir in Ralph's git directory stays",

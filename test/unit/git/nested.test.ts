@@ -219,7 +219,7 @@ test('a partial clone is refused: Ralph could not tell what is missing from what
     /found a partial clone.*leave `filter` out of actions\/checkout/s,
   )
   at.shell(
-    'cd ../partial; git fetch -q --refetch; git config --unset remote.origin.promisor; git config --unset remote.origin.partialclonefilter',
+    'cd ../partial; git -c maintenance.auto=false -c gc.auto=0 fetch -q --refetch; git config --unset remote.origin.promisor; git config --unset remote.origin.partialclonefilter',
   )
   assert.equal((await openClone(partial, env)).head, at.head)
 })
