@@ -34,15 +34,7 @@ process.stdout.write(
   `action, a foreign event from start to end: ${median([join(dist, 'action', 'main.js')])} ms\n`,
 )
 process.stdout.write(`cli, --version: ${median([join(dist, 'cli', 'main.js'), '--version'])} ms\n`)
-for (const part of ['action', 'cli']) {
-  const files = readdirSync(join(dist, part)).map((name) => ({
-    name,
-    size: statSync(join(dist, part, name)).size,
-  }))
-  const total = files.reduce((sum, file) => sum + file.size, 0)
-  const main = files.find((file) => file.name === 'main.js')?.size ?? 0
-  process.stdout.write(
-    `dist/${part}: main.js ${(main / 1024).toFixed(0)} KB, all ${(total / 1024).toFixed(0)} KB\n`,
-  )
-}
+const sizes = readdirSync(dist, { recursive: true }).map((name) => statSync(join(dist, name)))
+const total = sizes.filter((one) => one.isFile()).reduce((sum, { size }) => sum + size, 0)
+process.stdout.write(`dist: ${(total / 1024).toFixed(0)} KB\n`)
 rmSync(folder, { recursive: true, force: true })

@@ -1,14 +1,14 @@
-// Builds dist/: tsc to lib/, then ncc bundles each entry. Byte-identical wherever it runs, so CI can compare.
+// Builds dist/: tsc to lib/, ncc to one graph of chunks, esbuild to minify them. Byte-identical wherever it runs, so CI can
+// compare. What people and runners start are three small files that load their part of the graph.
 import { execFileSync } from 'node:child_process'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { transform } from 'esbuild'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const require = createRequire(import.meta.url)
-const ncc = require('@vercel/ncc')
-const entries = ['cli/main', 'action/main', 'action/post']
+const ncc = createRequire(import.meta.url)('@vercel/ncc')
 
 await rm(join(root, 'lib'), { recursive: true, force: true })
 execFileSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.build.json'], {
@@ -17,20 +17,33 @@ execFileSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.build.j
 })
 
 /** Path below dist/ to bytes: bundled first, written together, so that a running action sees one build or the other. */
-const files = new Map([['package.json', '{\n  "type": "module"\n}\n']])
-for (const entry of entries) {
-  const [folder, name] = entry.split('/')
-  const { code, assets } = await ncc(join(root, 'lib', `${entry}.js`), {
+const files = new Map([
+  ['package.json', '{\n  "type": "module"\n}\n'],
+  ['action/main.js', "import { startAction } from '../bundle/ralph.js'\n\nawait startAction()\n"],
+  ['action/post.js', "import { startPost } from '../bundle/ralph.js'\n\nawait startPost()\n"],
+  ['cli/main.js', "#!/usr/bin/env node\nimport { startCli } from '../bundle/ralph.js'\n\nawait startCli()\n"],
+])
+const { code, assets } = await ncc(join(root, 'lib', 'bundle.js'), {
+  target: 'es2023',
+  quiet: true,
+  cache: false,
+  filename: 'ralph.js',
+  license: 'LICENSES.txt',
+})
+const chunks = Object.entries({ ...assets, 'ralph.js': { source: code } })
+for (const [path, { source }] of chunks.filter(([name]) => name !== 'package.json')) {
+  const isCode = path.endsWith('.js')
+  files.set(`bundle/${path}`, isCode ? await minified(String(source)) : source)
+}
+
+async function minified(source) {
+  const { code } = await transform(source, {
     minify: true,
-    target: 'es2023',
-    quiet: true,
-    cache: false,
-    filename: `${name}.js`,
+    format: 'esm',
+    target: 'node20',
+    legalComments: 'none',
   })
-  files.set(`${folder}/${name}.js`, code)
-  for (const [path, asset] of Object.entries(assets)) {
-    if (path !== 'package.json') files.set(`${folder}/${path}`, asset.source)
-  }
+  return code
 }
 
 await rm(join(root, 'dist.new'), { recursive: true, force: true })

@@ -4,10 +4,8 @@ import { LeaseLost } from '../loop/ports.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { hostEnvironment } from '../settings.ts'
 import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
-import { leave } from '../system/leave.ts'
 import { createRedactor } from '../system/redact.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
-import { hideEnvironment } from './clean-env.ts'
 import { actionContext } from './context.ts'
 import { createLog } from './log.ts'
 import { giveOutputs, remember } from './runner.ts'
@@ -90,11 +88,10 @@ function bad(error: unknown): void {
   giveOutputs(outputsOf(null, 'error', null))
 }
 
-const visible = hideEnvironment()
-if (visible !== null) core.warning(`the action's environment stays visible to the agent: ${visible}`)
-
-await main()
-  .catch(bad)
-  .catch((error: unknown) => core.warning(messageOf(error))) // a full disk, where nothing more can be said
-// Sockets that octokit keeps alive must not keep the job.
-await leave()
+/** Never throws. `visible`: why the action's environment could not be hidden, or null. */
+export async function act(visible: string | null): Promise<void> {
+  if (visible !== null) core.warning(`the action's environment stays visible to the agent: ${visible}`)
+  await main()
+    .catch(bad)
+    .catch((error: unknown) => core.warning(messageOf(error))) // a full disk, where nothing more can be said
+}

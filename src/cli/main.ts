@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { Command, Option } from 'commander'
 import { flagTable, hostEnvironment } from '../settings.ts'
 // `ralph`: the command table. Each command is imported when it is called.
