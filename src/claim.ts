@@ -433,7 +433,7 @@ export function emptyControl(): Control {
 }
 
 /** The job as it begins. */
-export function newJob(startedAt: number, deadline: number): Job {
+export function newJob(startedAt: number, deadline: number, gatedTags: readonly string[] | null = null): Job {
   return {
     startedAt,
     deadline,
@@ -442,6 +442,7 @@ export function newJob(startedAt: number, deadline: number): Job {
     synced: false,
     prepared: false,
     opened: false,
+    gatedTags,
     theirs: null,
     joins: 0,
     landing: null,

@@ -1,6 +1,6 @@
 // Settings: inputs, flags and configuration file become one typed value, or all mistakes at once.
 
-import { type Gate, withGateFlags } from './settings/gates.ts'
+import { type Gate, NO_GATES, withGateFlags } from './settings/gates.ts'
 import { fileLayer, flagLayer, inputLayer, type Layer } from './settings/layers.ts'
 import type { Place, Report } from './settings/place.ts'
 import { shaped } from './settings/readers.ts'
@@ -60,16 +60,17 @@ export function readSettings(sources: Sources): SettingsResult {
   const chosen = new Map<string, Chosen>()
   for (const row of settingRows) chosen.set(row.field, choose(row, layers, sources.surface, report))
   const values = new Map([...chosen].map(([field, { value }]) => [field, value]))
+  const read = shaped(table, values)
+  const gates = gatesOf(read.gates === NO_GATES ? [] : read.gates, sources.flags, report)
   const settings = settle(
-    { surface: sources.surface, ...shaped(table, values) },
+    { ...read, surface: sources.surface, gates, ungated: read.gates === NO_GATES && gates.length === 0 },
     {
       of: (field) => originOf(chosen, field),
       sound: (...fields) => fields.every((field) => originOf(chosen, field).sound),
     },
   )
-  const gates = gatesOf(settings.gates, sources.flags, report)
   if (report.mistakes.length > 0) return { ok: false, mistakes: report.mistakes }
-  return { ok: true, settings: { ...settings, gates }, notes: report.notes }
+  return { ok: true, settings, notes: report.notes }
 }
 
 /** A field's value, whether all that was given for it could be read, and where it came from. */

@@ -122,12 +122,18 @@ export function unsupported(settings: Settings): string[] {
     settings.signCommits && {
       path: 'sign-commits',
       found: 'true',
+      expected: 'something that this version can do',
       fix: 'leave it out: commits are not signed yet',
     },
+    !settings.ungated &&
+      settings.gates.every((gate) => gate.advisory) && {
+        path: 'gates',
+        found: settings.gates.length === 0 ? 'no gate' : 'advisory gates only',
+        expected: 'at least one command that must exit 0 before a story passes',
+        fix: `${gateExample(settings)}; or say outright that nothing is checked: ${settings.surface === 'cli' ? '--gates none' : 'gates: none'}`,
+      },
   ].filter((one) => one !== false)
-  if (refused.length > 0) {
-    throw new UserError(refused.map((one) => ({ ...one, expected: 'something that this version can do' })))
-  }
+  if (refused.length > 0) throw new UserError(refused)
   const ignored: [boolean, string][] = [
     [settings.maxParallel > 1, 'max-parallel: stories are worked on one at a time in this version'],
     [
@@ -139,6 +145,16 @@ export function unsupported(settings: Settings): string[] {
     [settings.browser !== null, 'browser checks are not run in this version'],
   ]
   return ignored.filter(([asked]) => asked).map(([, text]) => text)
+}
+
+/** For `gates: none`, on every surface that can warn. */
+export const UNGATED_WARNING =
+  'gates: none: no command checks what the agent makes; every change that it makes passes'
+
+function gateExample({ surface }: Settings): string {
+  return surface === 'cli'
+    ? 'name one, such as --gate test="npm test", or gates: in ralph.config.yml'
+    : "name one in the workflow, such as gates: 'test: npm test'"
 }
 
 /** The user as whom agent and gates run, tried out; null for `same-user`. Throws UserError where it cannot be had. */
@@ -325,13 +341,20 @@ export function limitsOf(settings: Settings): Limits {
     maxAgentTimeMs: settings.maxAgentTimeMs,
     callsPerHour: settings.callsPerHour,
     breaker: settings.breaker,
-    baseline: settings.baseline === 'require',
+    baseline: settings.baseline === 'require' && !settings.ungated,
     finalVerification: settings.finalVerification,
     stopOnBlocked: settings.stopOnBlocked,
     fallback: settings.fallbackAgent !== null,
     redispatch: settings.surface === 'action' && settings.redispatch,
     publishEach: settings.publish === 'story',
   }
+}
+
+/** What `Job.gatedTags` says of these gates. */
+export function gatedTagsOf({ gates }: Settings): string[] | null {
+  const blocking = gates.filter((gate) => !gate.advisory)
+  if (blocking.some((gate) => gate.when === null)) return null
+  return [...new Set(blocking.flatMap((gate) => gate.when ?? []))]
 }
 
 function gatesMsOf(settings: Settings): number {

@@ -22,7 +22,16 @@ import { describeSettings, type Settings } from '../settings.ts'
 import { UserError } from '../system/errors.ts'
 import { replaceFile } from '../system/files.ts'
 import type { OtherUser } from '../system/other-user.ts'
-import { createPorts, leaseFor, limitsOf, openIsolation, unsupported, type Workshop } from '../wire.ts'
+import {
+  createPorts,
+  gatedTagsOf,
+  leaseFor,
+  limitsOf,
+  openIsolation,
+  UNGATED_WARNING,
+  unsupported,
+  type Workshop,
+} from '../wire.ts'
 import { withCredentialsAside } from './aside.ts'
 import { type ActionContext, actionSettings, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
@@ -92,6 +101,7 @@ async function prepareAndWork(
   refuseFeatureRef(context, settings.branchPrefix)
   refuseWrongPart(settings, part !== 'whole')
   for (const note of [...notes, ...unsupported(settings)]) core.notice(note)
+  if (settings.ungated) core.warning(UNGATED_WARNING)
   log.group('Settings', describeSettings(settings).split('\n'))
   using workshop = await openFor(context, settings, token, secrets)
   await refuseFiltered(workshop.git, workshop.objects)
@@ -136,7 +146,7 @@ async function claimAndWork(
       generation: event.generation,
       lease: await leaseFor(settings, now, context.run),
       alive: async (lease) => !expired(lease, Date.now()) && (await runLives(api, context, lease)),
-      job: newJob(now, now + settings.jobDeadlineMs),
+      job: newJob(now, now + settings.jobDeadlineMs, gatedTagsOf(settings)),
       chosen: pick(event.inputs, CHOICES),
       // Its machine is gone, or its post step has done it.
       bury: async () => {},

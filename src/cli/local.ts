@@ -15,7 +15,7 @@ import type { Settings } from '../settings.ts'
 import { UserError } from '../system/errors.ts'
 import { endSurvivors } from '../system/process.ts'
 import { processLives } from '../system/process-table.ts'
-import { openWorkshop, type Workshop } from '../wire.ts'
+import { gatedTagsOf, openWorkshop, type Workshop } from '../wire.ts'
 import type { Context } from './context.ts'
 
 export type LocalRun = {
@@ -156,7 +156,7 @@ async function look(
     timeline: [],
     lease: null,
     github: { pull: null, pullUrl: null, comment: null, head: null },
-    job: newJob(Date.now(), Number.MAX_SAFE_INTEGER),
+    job: newJob(Date.now(), Number.MAX_SAFE_INTEGER, gatedTagsOf(settings)),
   }
 }
 

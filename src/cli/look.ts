@@ -6,7 +6,7 @@ import { terminalText } from '../report/escape.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { plainBanner, statusLine } from '../report/terminal.ts'
 import { nextMove, spoken, standings } from '../report/words.ts'
-import { limitsOf } from '../wire.ts'
+import { limitsOf, UNGATED_WARNING } from '../wire.ts'
 import { type Answer, type Context, settingsOf, tell } from './context.ts'
 import { type LocalRun, openLocal } from './local.ts'
 
@@ -84,8 +84,7 @@ export async function validate(context: Context): Promise<Answer> {
 /** Things that are allowed and seldom meant. */
 function warningsOf(state: State, local: LocalRun): string[] {
   const warnings: string[] = []
-  if (local.settings.gates.length === 0)
-    warnings.push('no gate is configured: every change that an agent makes would pass')
+  if (local.settings.ungated) warnings.push(UNGATED_WARNING)
   for (const story of state.prd.userStories) {
     if (story.acceptanceCriteria.length > 8)
       warnings.push(

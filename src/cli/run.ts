@@ -11,7 +11,16 @@ import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { outcomeSummary } from '../report/terminal.ts'
 import { UserError } from '../system/errors.ts'
 import type { OtherUser } from '../system/other-user.ts'
-import { createPorts, leaseFor, limitsOf, openIsolation, type PortOptions, unsupported } from '../wire.ts'
+import {
+  createPorts,
+  gatedTagsOf,
+  leaseFor,
+  limitsOf,
+  openIsolation,
+  type PortOptions,
+  UNGATED_WARNING,
+  unsupported,
+} from '../wire.ts'
 import { type Answer, type Context, settingsOf } from './context.ts'
 import { inboxQueue } from './inbox.ts'
 import { createLive, type Live } from './live.ts'
@@ -28,8 +37,7 @@ export async function run(context: Context): Promise<Answer> {
     context.env.NO_COLOR !== undefined,
   )
   for (const note of [...notes, ...unsupported(settings)]) live.warn(note)
-  if (settings.gates.length === 0)
-    live.warn('no gate is configured: every change that an agent makes will pass')
+  if (settings.ungated) live.warn(UNGATED_WARNING)
   using local = await openLocal(context, settings, live)
   if (context.flags.dryRun === true) return await dryRun(local, live)
   await refuseFiltered(local.workshop.git, local.workshop.objects)
@@ -72,6 +80,7 @@ export async function run(context: Context): Promise<Answer> {
         job: newJob(
           now,
           context.flags.jobDeadline === undefined ? Number.MAX_SAFE_INTEGER : now + settings.jobDeadlineMs,
+          gatedTagsOf(settings),
         ),
         chosen: {},
         settle: (state) => adoptSettle(local, state),

@@ -29,6 +29,16 @@ export type Limits = {
   publishEach: boolean
 }
 
+/** Whether a blocking gate runs for a story with these tags. */
+export function isGated({ gatedTags }: Pick<Job, 'gatedTags'>, tags: readonly string[]): boolean {
+  return gatedTags == null || tags.some((tag) => gatedTags.includes(tag))
+}
+
+/** Whether the run has no gate at all: `gates: none`. */
+export function isUngated({ gatedTags }: Pick<Job, 'gatedTags'>): boolean {
+  return gatedTags?.length === 0
+}
+
 /** A session with less time than this is not begun, milliseconds. */
 const LEAST_MS = 60_000
 /** Jobs in a row without a charged iteration that end a chain (design 2). */

@@ -5,6 +5,7 @@ import {
   batchOver,
   callAllowedAt,
   idle,
+  isUngated,
   iterationsLeft,
   type Limits,
   LONGEST_WAIT_MS,
@@ -101,7 +102,10 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   const finished = done && (verification.approved || !limits.finalVerification)
   if (state.job.branchGone !== null) return afterTheBranch(state, state.job.branchGone, finished)
   if (finished) {
-    return end('complete', 'every story passed its gates')
+    return end(
+      'complete',
+      isUngated(state.job) ? 'every story passed, without gates' : 'every story passed its gates',
+    )
   }
   if (control.paused !== null) return end('paused', control.paused.reason)
   if (!done && (pickStory(prd) === null || (limits.stopOnBlocked && open.some((story) => story.blocked)))) {

@@ -121,8 +121,7 @@ export function verifyPrompt(
 }
 
 function common(state: State, facts: PromptFacts): Record<string, string> {
-  const gates =
-    facts.gates.length === 0 ? '(no gate is configured: every non-empty change passes)' : bullets(facts.gates)
+  const gates = facts.gates.length === 0 ? '(no gate is configured)' : bullets(facts.gates)
   return {
     feature: state.feature,
     project: oneLine(state.prd.project),

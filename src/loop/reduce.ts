@@ -3,12 +3,12 @@ import { mergePeople } from '../prd/merge.ts'
 import { addUsage, emptyUsage, type Prd, type Story, type Usage } from '../prd/schema.ts'
 import { pickStory } from '../prd/select.ts'
 import { progressEntry } from '../report/progress.ts'
-import { UNCHANGED } from '../report/words.ts'
+import { UNCHANGED, UNGATED } from '../report/words.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { closedBreaker, struck, tried } from './breaker.ts'
 import { applyCommand } from './commands.ts'
 import { withLearnings } from './learnings.ts'
-import { endOfWork, estimate, idle, type Limits, MAX_IDLE_JOBS, withCall } from './limits.ts'
+import { endOfWork, estimate, idle, isGated, type Limits, MAX_IDLE_JOBS, withCall } from './limits.ts'
 import type { Attempt, Event, Failure, GateResult, Kept, State, StoryRecord, TimelineEntry } from './state.ts'
 
 const TIMELINE = 200
@@ -417,7 +417,7 @@ function accepted(state: State, commit: string, at: number): State {
   }))
   const { [attempt.storyId]: _used, ...kept } = state.kept
   const moved = { ...done, prd, kept, green: commit, attempt: null }
-  const counted = charge(moved, attempt, 'passed', howPassed(attempt), at)
+  const counted = charge(moved, attempt, 'passed', howPassed(state, attempt), at)
   const written = { ...logged(counted, passedEntry(state, attempt)), progress: [] }
   return unverified(
     withRecord(written, attempt.storyId, (record) => ({
@@ -444,7 +444,7 @@ export function passStory(state: State, attempt: Attempt): State {
     lastResult: {
       completedAt: new Date(attempt.guardedAt).toISOString(),
       commit: null,
-      summary: howPassed(attempt),
+      summary: howPassed(state, attempt),
       iteration: attempt.iteration,
       attempts: attempt.number,
     },
@@ -455,13 +455,15 @@ export function passStory(state: State, attempt: Attempt): State {
   return { ...state, prd: { ...prd, run }, control: { ...state.control, guidance } }
 }
 
-function howPassed(attempt: Attempt): string {
-  return attempt.empty ? UNCHANGED : 'every gate passed'
+function howPassed(state: State, attempt: Attempt): string {
+  if (attempt.empty) return UNCHANGED
+  const tags = state.prd.userStories.find((story) => story.id === attempt.storyId)?.tags ?? []
+  return isGated(state.job, tags) ? 'every gate passed' : UNGATED
 }
 
 /** progress.txt's entry of a passing attempt. */
 export function passedEntry(state: State, attempt: Attempt): string {
-  return entryOf(state, attempt, 'PASSED', 'every gate passed', attempt.guardedAt)
+  return entryOf(state, attempt, 'PASSED', howPassed(state, attempt), attempt.guardedAt)
 }
 
 function rejected(state: State, kept: Kept | null, limits: Limits, at: number): State {

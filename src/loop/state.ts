@@ -199,6 +199,8 @@ export type Job = {
   synced: boolean
   prepared: boolean
   opened: boolean
+  /** Tags of the stories that a blocking gate runs for; null: for every story; empty: `gates: none` was said. Not in states of 1.0.0. */
+  gatedTags?: readonly string[] | null
   /** A remote head that must be joined with ours, or null. */
   theirs: string | null
   /** Joins with people's commits in this job. */

@@ -27,9 +27,11 @@ import {
   many,
   outcomeNow,
   passedUnchanged,
+  passedUngated,
   storyInWork,
   tally,
   UNCHANGED,
+  UNGATED,
   whyBlocked,
 } from './words.ts'
 
@@ -124,7 +126,7 @@ function standOf(state: State, story: Story, facts: Facts): Stand {
   if (story.passes) {
     const at = attemptsOf(state, story)
     const imported = story.lastResult?.imported === true
-    const how = passedUnchanged(story) ? ` ${UNCHANGED}` : ''
+    const how = passedUngated(story) ? ` ${UNGATED}` : passedUnchanged(story) ? ` ${UNCHANGED}` : ''
     return {
       conclusion: 'success',
       word: imported

@@ -14,10 +14,12 @@ import {
   nextMove,
   outcomeNow,
   passedUnchanged,
+  passedUngated,
   type Standing,
   standings,
   tokens,
   UNCHANGED,
+  UNGATED,
   usd,
   utc,
   whyBlocked,
@@ -257,6 +259,7 @@ function asideOf(
   switch (standing) {
     case 'passed':
       if (story.lastResult?.imported === true) return 'had passed before Ralph began; no gate has seen it'
+      if (passedUngated(story)) return UNGATED
       return passedUnchanged(story) ? UNCHANGED : ''
     case 'skipped':
       return 'skipped by a person'

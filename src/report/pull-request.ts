@@ -1,11 +1,12 @@
 // The pull request of a feature: its title and its text. What is live stands in the sticky comment, not here.
+import { isUngated } from '../loop/limits.ts'
 import type { State } from '../loop/state.ts'
 import type { Story } from '../prd/schema.ts'
 import { counts } from '../prd/select.ts'
 import { bold, code, markdownText, plainText, subjectText, titleText } from './escape.ts'
 import { fitted, MOST_CHARACTERS } from './markdown.ts'
 import { type Facts, link, stacked } from './parts.ts'
-import { many, outcomeNow, passedUnchanged, UNCHANGED } from './words.ts'
+import { many, outcomeNow, passedUnchanged, passedUngated, UNCHANGED, UNGATED } from './words.ts'
 
 /** The first line of the pull request's text. */
 export function pullMarker(feature: string): string {
@@ -14,6 +15,9 @@ export function pullMarker(feature: string): string {
 
 const INTRODUCTION =
   'Ralph builds this feature story by story, each by a fresh session of a coding agent, and commits a story only when its gates pass.'
+
+const UNGATED_INTRODUCTION =
+  '**No gates, no command checks the work.** Ralph builds this feature story by story, each by a fresh session of a coding agent, and the workflow says `gates: none`.'
 
 /** `auth: Customers sign in to the shop`: the feature and the first sentence about it. It does not change with progress. A merge makes it a commit's. */
 export function pullRequestTitle(state: State): string {
@@ -27,7 +31,7 @@ export function pullRequestBody(state: State, facts: Facts): string {
   return fitted(
     (room) =>
       stacked([
-        `${pullMarker(state.feature)}\n${INTRODUCTION}`,
+        `${pullMarker(state.feature)}\n${isUngated(state.job) ? UNGATED_INTRODUCTION : INTRODUCTION}`,
         markdownText(state.prd.description, 1500),
         `#### Stories\n\n${checkList(state.prd.userStories, Math.floor(room * 0.7))}`,
         `#### What was verified\n\n${verified(state, facts)}`,
@@ -44,7 +48,7 @@ function checkList(stories: readonly Story[], room: number): string {
   for (const story of stories) {
     const ticked = story.passes ? 'x' : ' '
     const skipped = story.skipped && !story.passes ? ' (skipped by a person)' : ''
-    const how = passedUnchanged(story) ? ` (${UNCHANGED})` : skipped
+    const how = passedUngated(story) ? ` (${UNGATED})` : passedUnchanged(story) ? ` (${UNCHANGED})` : skipped
     const line = `- [${ticked}] ${bold(markdownText(story.id, 64))} ${markdownText(story.title, 120)}${how}`
     used += line.length + 1
     if (used > room) break
@@ -94,6 +98,8 @@ function someIds(stories: readonly Story[]): string {
 }
 
 function gatesSentence(state: State, earned: number): string {
+  if (isUngated(state.job))
+    return 'No gate is configured: a ticked story means no more than that the agent changed something.'
   if (earned === 0) return 'No story has passed in this run yet.'
   const names = new Set<string>()
   for (const story of state.prd.userStories) {
@@ -109,7 +115,9 @@ function gatesSentence(state: State, earned: number): string {
 
 function finalSentence(state: State, facts: Facts): string {
   if (state.verification.approved) {
-    return 'The final verification agreed: all gates passed on the whole, and a fresh session, which is a model too, judged every criterion to be met.'
+    return isUngated(state.job)
+      ? 'The final verification agreed: a fresh session, which is a model too, judged every criterion to be met. No command was run.'
+      : 'The final verification agreed: all gates passed on the whole, and a fresh session, which is a model too, judged every criterion to be met.'
   }
   if (!facts.limits.finalVerification)
     return 'The final verification is switched off: nothing has judged the criteria themselves.'

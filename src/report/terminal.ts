@@ -1,5 +1,5 @@
 // What a terminal and a job log show: the live header, a line for each thing that happens, and the final box.
-import { iterationsLeft, type Limits } from '../loop/limits.ts'
+import { isUngated, iterationsLeft, type Limits } from '../loop/limits.ts'
 import type { Conclusion, Event, GateResult, Outcome, State, Step } from '../loop/state.ts'
 import type { Story, Usage } from '../prd/schema.ts'
 import { counts } from '../prd/select.ts'
@@ -147,7 +147,7 @@ export function stepLines(step: Step, state: State, facts: LineFacts, look: Look
     case 'agent':
       return iterationLines(state, facts, look)
     case 'gates':
-      return [line('gates', 'running', look, ['dim'])]
+      return isUngated(state.job) ? [] : [line('gates', 'running', look, ['dim'])]
     case 'judge':
       return [
         line(
@@ -163,7 +163,12 @@ export function stepLines(step: Step, state: State, facts: LineFacts, look: Look
       return [
         '',
         heading('Final verification', look),
-        line('verify', 'all gates, then a fresh session judges every criterion', look, ['dim']),
+        line(
+          'verify',
+          `${isUngated(state.job) ? '' : 'all gates, then '}a fresh session judges every criterion`,
+          look,
+          ['dim'],
+        ),
       ]
     case 'join':
       return [line('git', `joining with ${step.theirs.slice(0, 7)}, which people pushed`, look)]

@@ -1,5 +1,5 @@
 // The words and figures that every report shares: times, money, the bar, how things stand and what to do next.
-import { iterationsLeft, type Limits, spent } from '../loop/limits.ts'
+import { isUngated, iterationsLeft, type Limits, spent } from '../loop/limits.ts'
 import type { Outcome, State } from '../loop/state.ts'
 import type { Story, Usage } from '../prd/schema.ts'
 import { counts, remaining } from '../prd/select.ts'
@@ -94,6 +94,14 @@ export function storyInWork(state: State): string | null {
 /** How a story passed whose session had nothing to change, as prd.json keeps it and reports say it. */
 export const UNCHANGED = "without a change, by a judge's word"
 
+/** How a story passed that no blocking gate runs for. */
+export const UNGATED = 'without a gate'
+
+/** Whether no gate saw the change that the story passed with. */
+export function passedUngated({ passes, lastResult }: Story): boolean {
+  return passes && lastResult?.imported !== true && lastResult?.summary === UNGATED
+}
+
 /** Whether a judge's word, and no change that gates could see, passed the story in this run. */
 export function passedUnchanged(story: Story): boolean {
   const { passes, lastResult } = story
@@ -114,8 +122,18 @@ export function tally(state: State): string {
   return skipped === 0 ? pass : `${pass}, ${skipped} skipped`
 }
 
-/** How the run stands in one line of plain text (not escaped), and a sign for it. */
+/** How the run stands in one line of plain text (not escaped), and a sign for it. A run without gates says so first. */
 export function headline(state: State, outcome: Outcome | null): { sign: string; text: string } {
+  const { sign, text } = stand(state, outcome)
+  return isUngated(state.job)
+    ? { sign: sign === '✅' ? '⚠️' : sign, text: `${NO_GATES_RUN} · ${text}` }
+    : { sign, text }
+}
+
+/** What stands before everything that is said of a run with `gates: none`. */
+const NO_GATES_RUN = 'No gates, no command checks the work'
+
+function stand(state: State, outcome: Outcome | null): { sign: string; text: string } {
   const reason = plainText(state.job.conclusion?.reason ?? '', 240)
   const stands = tally(state)
   switch (outcome) {

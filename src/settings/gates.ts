@@ -28,10 +28,14 @@ const longForm = structure({
   advisory: optional(boolean, () => false),
 })
 
-/** Short form `test: npm test`, long form `test: { run, timeout, when, advisory }`; the order is kept. */
-export const gates: Read<Gate[]> = (value, at) => {
+/** Said outright: this run has no gate, and nothing of it claims to have passed one. */
+export const NO_GATES = 'none'
+
+/** Short form `test: npm test`, long form `test: { run, timeout, when, advisory }`, or `none`; the order is kept. */
+export const gates: Read<Gate[] | typeof NO_GATES> = (value, at) => {
+  if (value === NO_GATES) return NO_GATES
   if (!isMap(value))
-    return mistake(at, value, 'a map with a gate a line, such as `test: npm test`', 'write a map')
+    return mistake(at, value, 'a map with a gate a line, such as `test: npm test`, or none', 'write a map')
   const names = new Set<string>()
   const read = [...value].map(([name, item]) => {
     const place = below(at, name)

@@ -1,5 +1,5 @@
 // The table of all settings: an entry here is one input, configuration key and flag, with its meaning and default.
-import { type Gate, gates } from './gates.ts'
+import { type Gate, gates, type NO_GATES } from './gates.ts'
 import {
   agentVariables,
   branchName,
@@ -236,11 +236,11 @@ export const table = {
     hidden: true,
   }),
 
-  gates: gate.setting<Gate[]>('gates', {
+  gates: gate.setting<Gate[] | typeof NO_GATES>('gates', {
     read: gates,
     orElse: () => [],
     about:
-      'YAML map of the commands that must exit 0: name to command, or to run, timeout (15m), when, advisory.',
+      'YAML map of the commands that must exit 0: name to command, or to run, timeout (15m), when, advisory. A run needs one that blocks; `none` says outright that there is none.',
     hidden: true,
   }),
   gateEnv: gate.setting('list', {
@@ -437,7 +437,12 @@ export const table = {
 }
 
 /** Everything that decides a run, read once, typed; durations are milliseconds, null means not set. */
-export type Settings = { readonly surface: Surface } & Readonly<Shaped<typeof table>>
+export type Settings = Readonly<Omit<Shaped<typeof table>, 'gates'>> & {
+  readonly surface: Surface
+  readonly gates: readonly Gate[]
+  /** `gates: none` was said outright. */
+  readonly ungated: boolean
+}
 export type SettingField = keyof typeof table
 
 /** A row of the table with its names. */

@@ -71,6 +71,16 @@ const CASES: Case[] = [
     says: [/gates.*test/, /gates.*lint/, /fix:/],
   },
   {
+    name: 'no gate at all',
+    inputs: { gates: '' },
+    says: [/gates: found no gate/, /fix: .*gates: 'test: npm test'.*gates: none/],
+  },
+  {
+    name: 'no gate that blocks, and what else this version refuses',
+    inputs: { gates: 'lint: { run: npm run lint, advisory: true }', 'sign-commits': 'true' },
+    says: [/gates: found advisory gates only/, /sign-commits: found true/],
+  },
+  {
     name: 'a token that may not write',
     workflow: (text) => text.replace(WORK_PERMISSIONS, '      contents: read'),
     says: [/refs\/ralph\/2026-01-31-sample/, /contents: write/],

@@ -62,6 +62,8 @@ function oneLine(text: string, what: string): Record<string, unknown> {
   return JSON.parse(text)
 }
 
+const GATE = ['--gate', 'ok=true']
+
 const usable = hostileStrings.filter(({ text }) => text.trim() !== '' && text.length <= 500)
 const stories = usable.map(({ text }, at) => ({
   id: `US-${at + 1}`,
@@ -88,12 +90,12 @@ test('status, next, validate and the dry run are lines of ours', () => {
   assertLines(status.out, 'status')
   assertLines(status.err, 'status')
   assert.equal(lines(status.out), stories.length + 3)
-  for (const args of [['next'], ['run', '--dry-run'], ['validate']]) {
+  for (const args of [['next'], ['run', '--dry-run', ...GATE], ['validate']]) {
     const ran = ralph(hostile, ...args)
     assert.equal(ran.code, 0, ran.err)
     assertLines(ran.out, args.join(' '))
     assertLines(ran.err, args.join(' '))
-    assert.equal(lines(ran.out), { next: 1, run: 2, validate: stories.length + 2 }[args[0] ?? ''], ran.out)
+    assert.equal(lines(ran.out), { next: 1, run: 1, validate: stories.length + 1 }[args[0] ?? ''], ran.out)
   }
 })
 
@@ -102,7 +104,7 @@ test('the first story’s title is on the line that names it', () => {
   const first = repository('first', { userStories: [{ id: 'US-001', title, acceptanceCriteria: ['a'] }] })
   assert.equal(ralph(first, 'next').out, 'US-001  x y ## [error]z\n')
   assert.match(
-    ralph(first, 'run', '--dry-run').out,
+    ralph(first, 'run', '--dry-run', ...GATE).out,
     /^Next: work on US-001 \(x y ## \[error\]z\), attempt 1\n$/m,
   )
 })
@@ -116,7 +118,7 @@ test('the answer to --json is one line, and says what the file says', () => {
   )
   const next = oneLine(ralph(hostile, 'next', '--json').out, 'next')
   assert.deepEqual(next.next, { id: 'US-1', title: '::error::x', attempt: 1 })
-  for (const args of [['validate'], ['run', '--dry-run']])
+  for (const args of [['validate'], ['run', '--dry-run', ...GATE]])
     oneLine(ralph(hostile, ...args, '--json').out, args[0] ?? '')
 })
 
@@ -172,7 +174,7 @@ test('a feature’s name that no branch can have is refused as a mistake, and ke
     mkdirSync(join(bad, `.ralph/2026-01-31-${name}`), { recursive: true })
     writeFileSync(join(bad, `.ralph/2026-01-31-${name}`, 'prd.json'), JSON.stringify(prd))
   }
-  for (const args of [['validate'], ['run', '--agent', 'custom', '--agent-command', 'touch x']]) {
+  for (const args of [['validate'], ['run', '--agent', 'custom', '--agent-command', 'touch x', ...GATE]]) {
     const ran = ralph(bad, ...args, '--json')
     assert.equal(ran.code, 64, ran.err)
     const { errors } = oneLine(ran.out, args.join(' '))

@@ -2,7 +2,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` is what the settings replace.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Gate } from '../../../src/settings.ts'
+import { type Gate, readSettings } from '../../../src/settings.ts'
 import { json, onlyWrong, paths, right, wrong, yml } from './reading.ts'
 
 const gate = (name: string, run: string, more: Partial<Gate> = {}): Gate => {
@@ -42,6 +42,19 @@ test('the order is the one written, also for names that are numbers', () => {
 
 test('scripts of several lines stay as they are', () => {
   assert.equal(fromInput('test: |\n  set -e\n  npm test\n')[0]?.run, 'set -e\nnpm test')
+})
+
+test('none says outright that there is no gate; --gate beside it gives one', () => {
+  for (const source of [{ inputs: { gates: 'none' } }, yml('gates: none'), { flags: { gates: 'none' } }]) {
+    const { settings } = right(source)
+    assert.deepEqual([settings.gates, settings.ungated], [[], true])
+  }
+  const { settings } = right({ ...yml('gates: none'), flags: { gate: ['test=npm test'] } })
+  assert.deepEqual([settings.gates, settings.ungated], [[gate('test', 'npm test')], false])
+  for (const text of ['{}', 'None', 'off', '[]']) {
+    const read = readSettings({ inputs: { gates: text }, env: {}, surface: 'action' })
+    assert.ok(!read.ok || !read.settings.ungated, text)
+  }
 })
 
 test('a tag is taken exactly: no splitting', () => {

@@ -36,6 +36,7 @@ test('nothing given: the defaults of the contract', () => {
     fallbackAgent: null,
     instructions: null,
     gates: [],
+    ungated: false,
     gateEnv: [],
     prepare: null,
     baseline: 'require',
