@@ -17,12 +17,12 @@ import type { Repository } from './git/repository.ts'
 import type { Found, Store } from './git/store.ts'
 import { ownFiles } from './loop/files.ts'
 import { sayHolder } from './loop/lease.ts'
-import { giveBack, spend } from './loop/reduce.ts'
+import { giveBack, reservedUsage, spend } from './loop/reduce.ts'
 import type { Control, Job, Lease, State } from './loop/state.ts'
 import { mergePeople } from './prd/merge.ts'
 import { branchNameFault } from './prd/names.ts'
 import { parsePrd } from './prd/parse.ts'
-import { asImported, emptyUsage, type Prd } from './prd/schema.ts'
+import { asImported, type Prd } from './prd/schema.ts'
 import { remaining } from './prd/select.ts'
 import { shown } from './prd/shown.ts'
 import { type Mistake, UserError } from './system/errors.ts'
@@ -313,9 +313,7 @@ function digestOf(text: string): string {
 export function takeOver(state: State): State {
   const { attempt } = state
   if (attempt === null || attempt.phase === 'failed' || attempt.phase === 'returned') return state
-  const cost = attempt.session === null ? (attempt.reservedCostUsd ?? 0) : 0
-  const estimated = { ...emptyUsage(), costUsd: cost, ...(cost > 0 ? { estimatedCostUsd: cost } : {}) }
-  const charged = spend(state, attempt.storyId, estimated)
+  const charged = attempt.session === null ? spend(state, attempt.storyId, reservedUsage(attempt)) : state
   return giveBack(charged, 'lost', 'the job was lost', null)
 }
 

@@ -1,6 +1,7 @@
 // What a coding agent is to us: a program with a command line, a stream of events and an end that is told apart.
 
 import type { Exit } from '../system/process.ts'
+import type { Seen } from './cost.ts'
 
 /** What happens while a session runs: for the live display, the transcript and the budget. */
 export type AgentEvent =
@@ -61,6 +62,8 @@ export type SessionResult = {
   /** The agent's last answer, the only place where a marker counts. */
   finalText: string
   usage: Usage
+  /** For what the vendor did not tell. */
+  seen: Seen
   /** Epoch milliseconds; only with `limit`. */
   resetsAt: number | null
   /** Null when a signal or we ended it, or it never started. */

@@ -1,9 +1,23 @@
-// What a session cost where the vendor does not say: computed from the user's prices, and marked as estimated. Pure.
+// What a session used where its vendor does not say: by what its stream showed, the user's prices, or what was reserved
+// for it; marked as estimated. Pure.
 
-import type { Usage } from './agent.ts'
+import type * as prd from '../prd/schema.ts'
+import type { AgentEvent, SessionResult, Usage } from './agent.ts'
 
 /** US dollars for a million tokens. `cached` null: cached input costs as much as other input. */
 export type Price = { input: number; output: number; cached: number | null }
+
+/** What a session is taken to use where nobody says; null where the run has no such limit and no figure. */
+export type Reservation = { costUsd: number | null; tokens: number | null }
+
+/** What a stream shows of a session: how often a model answered, and the tokens which that took at a guess. */
+export type Seen = { answers: number; inputTokens: number; outputTokens: number }
+
+/** The list price of a large model: what a token is taken to cost where nobody gave a price. */
+const UNKNOWN: Price = { input: 5, output: 25, cached: 0.5 }
+/** What an agent's program sends with every request beside what was said: its own prompt and tools (claude: 50 KB). */
+const OWN_PROMPT_TOKENS = 10_000
+const CHARACTERS_PER_TOKEN = 4
 
 /**
  * The cost by these prices, in USD; null where nothing is known. `model` is what Ralph asked for, or null for the agent's
@@ -16,14 +30,79 @@ export function costByPrices(
 ): number | null {
   const named = model !== null && Object.hasOwn(prices, model) ? prices[model] : undefined
   const candidates = named === undefined ? Object.values(prices) : [named]
-  if (candidates.length === 0) return null
+  return candidates.length === 0 ? null : Math.max(...candidates.map((price) => costAt(usage, price)))
+}
+
+function costAt(usage: Usage, price: Price): number {
   const cached = Math.min(usage.cachedTokens, usage.inputTokens)
-  const costs = candidates.map(
-    (price) =>
-      ((usage.inputTokens - cached) * price.input +
-        cached * (price.cached ?? price.input) +
-        usage.outputTokens * price.output) /
-      1_000_000,
-  )
-  return Math.max(...costs)
+  const input = (usage.inputTokens - cached) * price.input + cached * (price.cached ?? price.input)
+  return (input + usage.outputTokens * price.output) / 1_000_000
+}
+
+/**
+ * Counts along with a stream, for vendors that tell their tokens at the end alone: every answer is taken for a request
+ * that sent the prompt, and all that was said before, once more.
+ */
+export function streamMeter(promptLength: number) {
+  const seen: Seen = { answers: 0, inputTokens: 0, outputTokens: 0 }
+  let said = promptLength
+  let isAnswering = false
+  return {
+    seen,
+    line(length: number, events: readonly AgentEvent[]): void {
+      for (const event of events) {
+        if (event.kind !== 'text' && event.kind !== 'tool') continue
+        // An answer may come in many pieces, and ends with the tool that it asks for.
+        if (!isAnswering) {
+          seen.answers += 1
+          seen.inputTokens += OWN_PROMPT_TOKENS + Math.ceil(said / CHARACTERS_PER_TOKEN)
+        }
+        isAnswering = event.kind === 'text'
+        if (event.kind === 'text') seen.outputTokens += Math.ceil(event.text.length / CHARACTERS_PER_TOKEN)
+      }
+      said += length
+    },
+  }
+}
+
+/**
+ * What a session is counted as. Where its vendor told no tokens, what the stream showed counts, but at least what was
+ * reserved; where it told no cost, the user's prices, else the reservation, or more where the tokens say so. A session
+ * that a vendor refused before any answer was free.
+ */
+export function settled(
+  result: Pick<SessionResult, 'status' | 'usage' | 'seen'>,
+  prices: Readonly<Record<string, Price>>,
+  model: string | null,
+  reserved: Reservation,
+): prd.Usage {
+  const { usage } = result
+  const isFree = usage.calls === 0 || (result.seen.answers === 0 && REFUSED.has(result.status))
+  const isCounted = reserved.costUsd !== null || reserved.tokens !== null
+  const isTold = usage.inputTokens + usage.outputTokens > 0 || usage.costUsd !== null
+  const used = isTold || isFree || !isCounted ? usage : { ...usage, ...guess(result.seen, reserved) }
+  const guessed = isFree || reserved.costUsd === null ? 0 : Math.max(reserved.costUsd, costAt(used, UNKNOWN))
+  const estimated = usage.costUsd === null ? (costByPrices(used, prices, model) ?? guessed) : 0
+  return {
+    calls: usage.calls,
+    inputTokens: amount(used.inputTokens),
+    outputTokens: amount(used.outputTokens),
+    cachedTokens: amount(used.cachedTokens),
+    costUsd: amount(usage.costUsd ?? estimated),
+    agentSeconds: Math.round(usage.agentSeconds * 10) / 10,
+    ...(estimated > 0 ? { estimatedCostUsd: amount(estimated) } : {}),
+    ...(used === usage ? {} : { estimatedTokens: amount(used.inputTokens + used.outputTokens) }),
+    ...(usage.turns === null ? {} : { turns: amount(usage.turns) }),
+  }
+}
+
+const REFUSED: ReadonlySet<SessionResult['status']> = new Set(['limit', 'overloaded', 'auth', 'not-started'])
+
+function guess({ inputTokens, outputTokens }: Seen, { tokens }: Reservation) {
+  return { inputTokens: Math.max(inputTokens, Math.ceil(tokens ?? 0) - outputTokens), outputTokens }
+}
+
+/** What an agent says of itself: added up, it has to stay a number that JSON can hold. */
+function amount(said: number): number {
+  return Math.min(Math.max(said, 0), 1e12) || 0
 }

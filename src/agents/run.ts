@@ -13,6 +13,7 @@ import type { Redactor } from '../system/redact.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
 import { withoutControls } from '../system/voice.ts'
 import type { AgentEvent, AgentVendor, SessionResult, Usage } from './agent.ts'
+import { streamMeter } from './cost.ts'
 import { oneLine } from './ending.ts'
 
 export type Budget = { costUsd: number | null; tokens: number | null }
@@ -76,6 +77,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
 
   const cancelled = request.signal?.aborted === true
   const spent = new AbortController()
+  const meter = streamMeter(request.prompt.length)
   const run = await runUntrusted({
     ...wrapped(request.wrapper, vendor.program, args),
     cwd: request.cwd,
@@ -93,7 +95,9 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
       const plain = withoutControls(line)
       transcript.write(stream, plain)
       // stdout is parsed as it is: in a line of JSON a secret may cover more than one field.
-      for (const event of parser.line(stream, stream === 'stderr' ? errors(plain) : line)) {
+      const events = parser.line(stream, stream === 'stderr' ? errors(plain) : line)
+      meter.line(stream === 'stdout' ? line.length : 0, events)
+      for (const event of events) {
         if (event.kind === 'usage' && isBeyond(request, event.usage)) spent.abort()
         tell(event)
       }
@@ -107,7 +111,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
     end.status = 'max-turns'
     end.message = 'it was ended: it had used all that the run may still spend'
   }
-  const started = run.exit.kind !== 'not-started' && !cancelled
+  const started = end.status !== 'not-started' && !cancelled
   const hidden = secretsIn(request.env)
   return {
     ...end,
@@ -118,6 +122,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
       calls: started ? 1 : 0,
       agentSeconds: started ? run.ms / 1000 : 0,
     },
+    seen: meter.seen,
     exitCode: run.exit.kind === 'exit' ? run.exit.code : null,
     ms: run.ms,
     output: run.output,

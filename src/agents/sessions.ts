@@ -4,14 +4,13 @@ import { dirname, join } from 'node:path'
 import type { AgentPort, SessionBounds } from '../loop/ports.ts'
 import { type PromptFacts, runPrompt, verifyPrompt } from '../loop/prompt.ts'
 import type { Session, State, Verdict } from '../loop/state.ts'
-import type { Usage } from '../prd/schema.ts'
 import { clearWay } from '../system/files.ts'
 import type { OtherUser } from '../system/other-user.ts'
 import type { Redactor } from '../system/redact.ts'
 import { agentEnv, type Environment } from '../system/untrusted-env.ts'
 import { withoutControls } from '../system/voice.ts'
 import type { AgentEvent, AgentVendor, SessionResult } from './agent.ts'
-import { costByPrices, type Price } from './cost.ts'
+import { costByPrices, type Price, settled } from './cost.ts'
 import { runAgent } from './run.ts'
 import { readSignals } from './signals.ts'
 
@@ -51,7 +50,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
     mode: 'run' | 'verify',
     state: State,
     text: string,
-    bounds: SessionBounds,
+    { timeoutMs, budget }: SessionBounds,
     signal: AbortSignal,
   ) {
     const { attempt } = state
@@ -85,7 +84,8 @@ export function createSessions(options: SessionsOptions): AgentPort {
       prompt,
       cwd: options.cwd,
       env,
-      ...bounds,
+      timeoutMs,
+      budget,
       costOf: (usage) => usage.costUsd ?? costByPrices(usage, options.prices, model),
       idleTimeoutMs: options.idleTimeoutMs,
       signal,
@@ -127,7 +127,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
       return {
         status: statusOf(result),
         message: oneLine(result.message),
-        usage: usageOf(result, options.prices, options.models.run),
+        usage: settled(result, options.prices, options.models.run, bounds.reserved),
         resetsAt: result.resetsAt,
         hints: {
           done: signals.done,
@@ -146,7 +146,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
       const result = await session('verify', state, prompt, bounds, signal)
       return {
         verdict: verdictOf(result, stories, options.redactor.redact, oneLine),
-        usage: usageOf(result, options.prices, options.models.verify),
+        usage: settled(result, options.prices, options.models.verify, bounds.reserved),
       }
     },
   }
@@ -186,28 +186,4 @@ function verdictOf(
   const ids = verdict.ids.filter((id) => stories.includes(id))
   if (ids.length === 0) return { kind: 'none', message: 'the judge reset stories that do not exist' }
   return { kind: 'reset', stories: ids, reason: oneLine(verdict.reason) || 'the judge gave no reason' }
-}
-
-function usageOf(
-  result: SessionResult,
-  prices: Readonly<Record<string, Price>>,
-  model: string | null,
-): Usage {
-  const { calls, inputTokens, outputTokens, cachedTokens, costUsd, agentSeconds, turns } = result.usage
-  const estimated = costUsd === null ? (costByPrices(result.usage, prices, model) ?? 0) : 0
-  return {
-    calls,
-    inputTokens: amount(inputTokens),
-    outputTokens: amount(outputTokens),
-    cachedTokens: amount(cachedTokens),
-    costUsd: amount(costUsd ?? estimated),
-    agentSeconds: Math.round(agentSeconds * 10) / 10,
-    ...(estimated > 0 ? { estimatedCostUsd: amount(estimated) } : {}),
-    ...(turns === null ? {} : { turns: amount(turns) }),
-  }
-}
-
-/** What an agent says of itself: added up, it has to stay a number that JSON can hold. */
-function amount(said: number): number {
-  return Math.min(Math.max(said, 0), 1e12) || 0
 }

@@ -136,11 +136,26 @@ export function withCall(calls: readonly number[], now: number): number[] {
   return [...calls.filter((at) => at > now - HOUR_MS), now]
 }
 
-/** What a lost session is charged: the dearest so far, before the first its share of the cost limit; null is unknown. */
-export function estimate(state: State, limits: Limits): number | null {
-  const costs = state.timeline.map((entry) => entry.costUsd).filter((cost) => cost > 0)
-  if (costs.length > 0) return Math.max(...costs)
-  return limits.maxCostUsd === null ? null : limits.maxCostUsd / (limits.maxIterations || DEFAULT_SHARES)
+/**
+ * What a session counts as that is lost, or whose vendor does not say: as the dearest so far, before the first as its
+ * share of the limit; null is unknown.
+ */
+export function estimate(
+  { timeline }: State,
+  { maxCostUsd, maxTokens, maxIterations }: Limits,
+): { costUsd: number | null; tokens: number | null } {
+  const most = (used: number[], limit: number | null) =>
+    Math.max(0, ...used) || (limit === null ? null : limit / (maxIterations || DEFAULT_SHARES))
+  return {
+    costUsd: most(
+      timeline.map((entry) => entry.costUsd),
+      maxCostUsd,
+    ),
+    tokens: most(
+      timeline.map((entry) => entry.tokens),
+      maxTokens,
+    ),
+  }
 }
 
 /** Time that a session may take now: its own limit, or what the job has left, milliseconds. */

@@ -1,5 +1,5 @@
 // Turns a step into an event by asking the ports: the only place of the loop where effects happen.
-import { budgetLeft, endOfWork, type Limits, sessionMs } from './limits.ts'
+import { budgetLeft, endOfWork, estimate, type Limits, sessionMs } from './limits.ts'
 import type { Ports, SessionBounds, StorePort } from './ports.ts'
 import { released } from './reduce.ts'
 import type { Attempt, Event, GateResult, State, Step, Verdict } from './state.ts'
@@ -157,7 +157,11 @@ async function work(
 }
 
 function boundsOf(state: State, limits: Limits, now: number): SessionBounds {
-  return { timeoutMs: sessionMs(state, limits, now), budget: budgetLeft(state, limits) }
+  return {
+    timeoutMs: sessionMs(state, limits, now),
+    budget: budgetLeft(state, limits),
+    reserved: estimate(state, limits),
+  }
 }
 
 async function gate(state: State, attempt: Attempt, ports: Ports): Promise<Happening> {

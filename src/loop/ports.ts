@@ -17,8 +17,12 @@ import type {
 
 export type Clock = { now(): number }
 
-/** What a session may take; null without a bound. */
-export type SessionBounds = { timeoutMs: number; budget: { costUsd: number | null; tokens: number | null } }
+/** What a session may take, and what it counts as where its vendor does not say; null without a bound. */
+export type SessionBounds = {
+  timeoutMs: number
+  budget: { costUsd: number | null; tokens: number | null }
+  reserved: { costUsd: number | null; tokens: number | null }
+}
 
 /** Starts fresh sessions. Never throws for what the agent does. */
 export type AgentPort = {

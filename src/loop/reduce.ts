@@ -284,13 +284,15 @@ export function giveBack(
 function reserve(state: State, storyId: string, at: number, limits: Limits): State {
   const story = pickStory(state.prd, (candidate) => candidate.id === storyId)
   if (story === null || state.attempt !== null) return state
+  const { costUsd, tokens } = estimate(state, limits)
   const attempt: Attempt = {
     storyId,
     number: story.retries + 1,
     iteration: state.prd.run.iterations + 1,
     agent: isForFallback(state, story, at, limits) ? 'fallback' : 'first',
     startedAt: at,
-    reservedCostUsd: estimate(state, limits),
+    reservedCostUsd: costUsd,
+    reservedTokens: tokens,
     phase: 'reserved',
     guardedAt: at,
     session: null,
@@ -640,7 +642,7 @@ function noteTime(
   const ms = Math.max(0, at - attempt.startedAt)
   const { storyId, iteration, number } = attempt
   const isLost = attempt.session === null && attempt.returned?.reason === 'lost'
-  const costUsd = attempt.session?.usage.costUsd ?? (isLost ? (attempt.reservedCostUsd ?? 0) : 0)
+  const usage = attempt.session?.usage ?? (isLost ? reservedUsage(attempt) : emptyUsage())
   const entry = {
     iteration,
     storyId,
@@ -648,8 +650,8 @@ function noteTime(
     result,
     summary,
     ms,
-    costUsd,
-    tokens: (attempt.session?.usage.inputTokens ?? 0) + (attempt.session?.usage.outputTokens ?? 0),
+    costUsd: usage.costUsd,
+    tokens: usage.inputTokens + usage.outputTokens,
     at,
     job: state.prd.run.jobs,
   }
@@ -694,6 +696,19 @@ function failed(state: State, summary: string, fix: string): State {
 
 function unverified(state: State): State {
   return { ...state, verification: { approved: false, sessions: 0, message: '' } }
+}
+
+/** What a session is charged that was lost before it said anything. */
+export function reservedUsage({ reservedCostUsd, reservedTokens }: Attempt): Usage {
+  const costUsd = reservedCostUsd ?? 0
+  const inputTokens = Math.ceil(reservedTokens ?? 0)
+  return {
+    ...emptyUsage(),
+    inputTokens,
+    costUsd,
+    ...(costUsd > 0 ? { estimatedCostUsd: costUsd } : {}),
+    ...(inputTokens > 0 ? { estimatedTokens: inputTokens } : {}),
+  }
 }
 
 /** Adds usage to the run, and to a story where it was spent on one. */

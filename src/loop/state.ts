@@ -48,8 +48,10 @@ export type Attempt = {
   agent: 'first' | 'fallback'
   /** Epoch milliseconds. */
   startedAt: number
-  /** What a takeover charges as *estimated* when the job was lost; null where no session has reported a cost yet. */
+  /** What a takeover charges as *estimated* when the job was lost; null where nothing is known and no limit is set. */
   reservedCostUsd: number | null
+  /** The same; left out in states of older versions. */
+  reservedTokens?: number | null
   phase: 'reserved' | 'worked' | 'guarded' | 'gated' | 'judged' | 'failed' | 'returned'
   /** When the candidate was built, epoch milliseconds. */
   guardedAt: number

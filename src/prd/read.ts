@@ -24,6 +24,7 @@ import {
   lastResultKeys,
   markImported,
   newStory,
+  optionalUsageKeys,
   outcomes,
   type Prd,
   prdKeys,
@@ -116,7 +117,7 @@ function readUsage(run: Fields): Usage {
   const usage = emptyUsage()
   for (const key of usageKeys) {
     const value = amount(fields, key)
-    const isOptional = key === 'estimatedCostUsd' || key === 'turns'
+    const isOptional = optionalUsageKeys.some((one) => one === key)
     if (!isOptional || value > 0) usage[key] = value
   }
   return withExtra(usage, raw, usageKeys)

@@ -25,8 +25,9 @@ export type Usage = {
   cachedTokens: number
   costUsd: number
   agentSeconds: number
-  /** The part of `costUsd` that Ralph computed from `prices`, since the agent did not report it. */
+  /** The parts that Ralph estimated, since the agent did not report them. */
   estimatedCostUsd?: number
+  estimatedTokens?: number
   /** The agents' own count, where they give one. */
   turns?: number
   extra?: Extra
@@ -121,8 +122,11 @@ export const usageKeys = [
   'costUsd',
   'agentSeconds',
   'estimatedCostUsd',
+  'estimatedTokens',
   'turns',
 ] as const
+/** Written only where there is something to say. */
+export const optionalUsageKeys = ['estimatedCostUsd', 'estimatedTokens', 'turns'] as const
 export const storyKeys = [
   'id',
   'epicId',
@@ -164,10 +168,10 @@ export function addUsage(a: Usage, b: Usage): Usage {
     costUsd: a.costUsd + b.costUsd,
     agentSeconds: a.agentSeconds + b.agentSeconds,
   }
-  const estimated = (a.estimatedCostUsd ?? 0) + (b.estimatedCostUsd ?? 0)
-  if (estimated > 0) sum.estimatedCostUsd = estimated
-  const turns = (a.turns ?? 0) + (b.turns ?? 0)
-  if (turns > 0) sum.turns = turns
+  for (const key of optionalUsageKeys) {
+    const total = (a[key] ?? 0) + (b[key] ?? 0)
+    if (total > 0) sum[key] = total
+  }
   if (a.extra || b.extra) sum.extra = { ...b.extra, ...a.extra }
   return sum
 }

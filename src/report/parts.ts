@@ -18,6 +18,7 @@ import {
   type Standing,
   standings,
   tokens,
+  tokenWords,
   UNCHANGED,
   UNGATED,
   usd,
@@ -167,7 +168,6 @@ export function spending(state: State, facts: Facts): string {
   const { limits } = facts
   const allowed =
     limits.maxCostUsd === null ? '' : ` of ${usd(limits.maxCostUsd + state.control.granted.costUsd)}`
-  const used = run.usage.inputTokens + run.usage.outputTokens
   const tokenLimit = limits.maxTokens === null ? '' : ` of ${tokens(limits.maxTokens)}`
   const timeLimit = limits.maxAgentTimeMs === null ? '' : ` of ${humanMs(limits.maxAgentTimeMs)}`
   const left = iterationsLeft(state, limits)
@@ -179,7 +179,7 @@ export function spending(state: State, facts: Facts): string {
         ? 'not reported'
         : `**${costWords(run.usage)}**${allowed}`,
     ],
-    ['Tokens', `${tokens(used)}${tokenLimit}`],
+    ['Tokens', `${tokenWords(run.usage)}${tokenLimit}`],
     ['Agent time', `${humanMs(run.usage.agentSeconds * 1000)}${timeLimit}`],
     ['Iterations', `${run.iterations}${most}`],
     ['Jobs', `${run.jobs} of ${limits.maxJobs}`],

@@ -21,7 +21,7 @@ import {
   standings,
   storyInWork,
   tally,
-  tokens,
+  tokenWords,
   UNCHANGED,
   usd,
   utc,
@@ -285,7 +285,7 @@ function spentPart(usage: Usage): string {
   const parts = [
     usage.agentSeconds > 0 ? humanMs(usage.agentSeconds * 1000) : '',
     usage.costUsd > 0 ? costWords(usage) : '',
-    used > 0 ? `${tokens(used)} tokens` : '',
+    used > 0 ? tokenWords(usage, ' tokens') : '',
   ].filter((part) => part !== '')
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`
 }
@@ -428,10 +428,7 @@ export function outcomeSummary(
   const fields: [string, string][] = [
     ['Stories', tally(state)],
     ['Iterations', `${run.iterations} in ${many(Math.max(1, run.jobs), 'job')}`],
-    [
-      'Cost',
-      `${costOf(state, facts.limits)}, ${tokens(run.usage.inputTokens + run.usage.outputTokens)} tokens`,
-    ],
+    ['Cost', `${costOf(state, facts.limits)}, ${tokenWords(run.usage, ' tokens')}`],
     ['Agent time', humanMs(run.usage.agentSeconds * 1000)],
     ...whereToLook(state, places),
     ['Next', spoken(nextMove(state, conclusion.outcome, facts.voice, facts.limits))],

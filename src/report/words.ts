@@ -28,10 +28,22 @@ export function usd(dollars: number): string {
 
 /** The dollars of this usage, with a word on how far Ralph computed them itself. */
 export function costWords(usage: Pick<Usage, 'costUsd' | 'estimatedCostUsd'>): string {
-  const estimated = usage.estimatedCostUsd ?? 0
-  if (estimated <= 0) return usd(usage.costUsd)
+  return usd(usage.costUsd) + estimatedPart(usage.costUsd, usage.estimatedCostUsd)
+}
+
+/** The tokens of this usage, likewise: `48k partly estimated`. */
+export function tokenWords(
+  usage: Pick<Usage, 'inputTokens' | 'outputTokens' | 'estimatedTokens'>,
+  word = '',
+): string {
+  const used = usage.inputTokens + usage.outputTokens
+  return tokens(used) + word + estimatedPart(used, usage.estimatedTokens)
+}
+
+function estimatedPart(whole: number, estimated = 0): string {
+  if (estimated <= 0) return ''
   // A tenth of a cent may be lost by adding up.
-  return `${usd(usage.costUsd)} ${usage.costUsd - estimated < 0.001 ? 'estimated' : 'partly estimated'}`
+  return whole - estimated < 0.001 ? ' estimated' : ' partly estimated'
 }
 
 /** `950`, `48k`, `1.2M` for a count of tokens. */

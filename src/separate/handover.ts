@@ -1,7 +1,7 @@
 // What the four jobs of `isolation: separate-job` tell each other, as job outputs: one line of JSON each. What comes from a
 // job that ran the agent or its code is read field by field; whatever does not fit is as if nothing had come. Pure.
 import type { GateResult, Session, Verdict } from '../loop/state.ts'
-import type { Usage } from '../prd/schema.ts'
+import { optionalUsageKeys, type Usage } from '../prd/schema.ts'
 
 /** From the job that holds the lease, which runs nothing that is not trusted. */
 export type FromClaim = { folder: string; nonce: string; base: string }
@@ -134,7 +134,7 @@ function usageOf(value: unknown): Usage | null {
     agentSeconds: count('agentSeconds'),
   }
   if (Object.values(usage).some((one) => !(Number(one) <= MOST))) return null
-  for (const name of ['estimatedCostUsd', 'turns'] as const) {
+  for (const name of optionalUsageKeys) {
     const more = number(fields[name])
     if (more !== null && more > 0 && more <= MOST) usage[name] = more
   }

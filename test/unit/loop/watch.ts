@@ -69,9 +69,11 @@ export class Watch {
     if (attempt === null) return
     // Taken over before by a job that died, too: what was reserved is charged once.
     const again = attempt.phase === 'returned'
-    const estimate = again || attempt.session !== null ? 0 : (attempt.reservedCostUsd ?? 0)
-    const estimated = estimate > 0 ? { estimatedCostUsd: estimate } : {}
-    this.#spend({ ...emptyUsage(), costUsd: estimate, ...estimated })
+    const reserved = again || attempt.session !== null ? null : attempt
+    const costUsd = reserved?.reservedCostUsd ?? 0
+    const inputTokens = Math.ceil(reserved?.reservedTokens ?? 0)
+    const estimated = { estimatedCostUsd: costUsd, estimatedTokens: inputTokens }
+    this.#spend({ ...emptyUsage(), costUsd, inputTokens, ...estimated })
     assert.deepEqual(claimed.prd.run.usage, this.#now.usage, 'a lost session is charged as an estimate')
     const { evidence } = this.#now
     if (evidence !== null) this.#now = { ...this.#now, evidence: { ...evidence, end: 'back' } }

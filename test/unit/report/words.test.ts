@@ -12,6 +12,7 @@ import {
   standings,
   tally,
   tokens,
+  tokenWords,
   usd,
   utc,
   worstCase,
@@ -60,6 +61,9 @@ test('what Ralph computed itself is marked', () => {
   assert.equal(costWords({ costUsd: 1.5, estimatedCostUsd: 1.5 }), '$1.50 estimated')
   assert.equal(costWords({ costUsd: 0.1 + 0.2, estimatedCostUsd: 0.3 }), '$0.30 estimated')
   assert.equal(costWords({ costUsd: 1.5, estimatedCostUsd: 0.5 }), '$1.50 partly estimated')
+  assert.equal(tokenWords({ inputTokens: 900, outputTokens: 50 }, ' tokens'), '950 tokens')
+  assert.equal(tokenWords({ inputTokens: 900, outputTokens: 50, estimatedTokens: 950 }), '950 estimated')
+  assert.equal(tokenWords({ inputTokens: 900, outputTokens: 50, estimatedTokens: 9 }), '950 partly estimated')
 })
 
 test('usd', () => {

@@ -1,0 +1,143 @@
+// What a session counts as whose vendor did not tell what it used: a limit of the run holds all the same.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { SessionResult } from '../../../src/agents/agent.ts'
+import { noUsage } from '../../../src/agents/agent.ts'
+import { type Reservation, settled, streamMeter } from '../../../src/agents/cost.ts'
+import { findAgent } from '../../../src/agents/registry.ts'
+import { estimate, type Limits } from '../../../src/loop/limits.ts'
+import type { Exit } from '../../../src/system/process.ts'
+import { limitsWith, runJob, session, stateOf, stories } from '../loop/samples.ts'
+
+const NOTHING: Reservation = { costUsd: null, tokens: null }
+
+/** A session of this vendor that printed these lines and ended so. */
+function ended(name: string, lines: readonly unknown[], exit: Exit): SessionResult {
+  const parser = findAgent(name)?.parser(() => 0)
+  assert.ok(parser !== undefined)
+  const meter = streamMeter(4000)
+  for (const one of lines) {
+    const line = typeof one === 'string' ? one : JSON.stringify(one)
+    meter.line(line.length, parser.line('stdout', line))
+  }
+  return { ...parser.end(exit), seen: meter.seen, exitCode: null, ms: 0, output: '' }
+}
+
+/** Three million tokens, as claude tells them on the way. */
+const CLAUDE = [
+  { type: 'system', subtype: 'init', permissionMode: 'bypassPermissions' },
+  {
+    type: 'assistant',
+    message: {
+      id: 'm1',
+      content: [{ type: 'text', text: 'I look around.' }],
+      usage: { input_tokens: 1000, cache_creation_input_tokens: 999_000, cache_read_input_tokens: 2_000_000 },
+    },
+  },
+]
+/** Codex tells tokens when a turn ends; this one does not. */
+const CODEX = [
+  { type: 'turn.started' },
+  { type: 'item.started', item: { type: 'command_execution', command: 'ls' } },
+  { type: 'item.completed', item: { type: 'command_execution', aggregated_output: 'x'.repeat(40_000) } },
+  { type: 'item.completed', item: { type: 'agent_message', text: 'I look further.' } },
+]
+const PRICES = { m: { input: 2, output: 10, cached: 1 } }
+
+const ENDS: Exit[] = [
+  { kind: 'idle' },
+  { kind: 'timeout' },
+  { kind: 'aborted' },
+  { kind: 'signal', signal: 'SIGKILL' },
+  { kind: 'exit', code: 1 },
+]
+for (const exit of ENDS) {
+  const how = exit.kind === 'exit' ? 'crash' : exit.kind
+  test(`claude, ended by ${how}: the tokens that were seen, at the user's prices or those of a large model`, () => {
+    const result = ended('claude', CLAUDE, exit)
+    const priced = settled(result, PRICES, 'm', { costUsd: 0.2, tokens: null })
+    assert.deepEqual([priced.costUsd, priced.estimatedCostUsd], [4, 4])
+    const unpriced = settled(result, {}, null, { costUsd: 0.2, tokens: null })
+    assert.deepEqual([unpriced.costUsd, unpriced.estimatedCostUsd], [6, 6])
+    assert.deepEqual([unpriced.inputTokens, unpriced.estimatedTokens], [3_000_000, undefined])
+  })
+
+  test(`codex, ended by ${how}: tokens by what was said, at least those that were reserved`, () => {
+    const result = ended('codex', CODEX, exit)
+    const { inputTokens, outputTokens, estimatedTokens, costUsd, estimatedCostUsd } = settled(
+      result,
+      PRICES,
+      'm',
+      { costUsd: 0.001, tokens: null },
+    )
+    // Two answers: the prompt, and then once more with what the command had printed.
+    assert.ok(inputTokens > 30_000 && inputTokens < 40_000, String(inputTokens))
+    assert.equal(estimatedTokens, inputTokens + outputTokens)
+    assert.ok(Math.abs(costUsd - (inputTokens * 2 + outputTokens * 10) / 1e6) < 1e-9)
+    assert.equal(estimatedCostUsd, costUsd)
+    const more = settled(result, {}, null, { costUsd: null, tokens: 100_000 })
+    assert.equal(more.inputTokens + more.outputTokens, 100_000)
+  })
+}
+
+test('nothing that is told is estimated, and nothing is where nobody counts', () => {
+  const result = { type: 'result', subtype: 'success', result: 'Done.', num_turns: 1, total_cost_usd: 0.01 }
+  const told = settled(ended('claude', [...CLAUDE, result], { kind: 'exit', code: 0 }), PRICES, 'm', {
+    costUsd: 9,
+    tokens: 9_000_000,
+  })
+  assert.deepEqual([told.costUsd, told.estimatedCostUsd, told.estimatedTokens], [0.01, undefined, undefined])
+  const free = settled(ended('codex', CODEX, { kind: 'idle' }), {}, null, NOTHING)
+  assert.deepEqual([free.costUsd, free.inputTokens, free.estimatedTokens], [0, 0, undefined])
+})
+
+test('who prints nothing, and who finishes without a word on its cost, settles at the reservation', () => {
+  const reserved = { costUsd: 0.5, tokens: 2000 }
+  for (const [lines, exit] of [
+    [[], { kind: 'idle' }],
+    [['Did it.'], { kind: 'exit', code: 0 }],
+  ] as const) {
+    const { costUsd, inputTokens, outputTokens } = settled(ended('custom', lines, exit), {}, null, reserved)
+    assert.equal(costUsd, 0.5)
+    assert.ok(inputTokens + outputTokens >= 2000)
+  }
+})
+
+test('a vendor that refused before any answer was free; one that refused later was not', () => {
+  const reserved = { costUsd: 0.5, tokens: 2000 }
+  const limit = { type: 'turn.failed', error: { message: 'You’ve hit your usage limit.' } }
+  const key = { type: 'turn.failed', error: { message: 'unexpected status 401 Unauthorized: no' } }
+  const failed: Exit = { kind: 'exit', code: 1 }
+  for (const refusal of [limit, key]) {
+    const first = settled(ended('codex', [CODEX[0], refusal], failed), {}, null, reserved)
+    assert.deepEqual([first.costUsd, first.inputTokens], [0, 0])
+    assert.ok(settled(ended('codex', [...CODEX, refusal], failed), {}, null, reserved).costUsd >= 0.5)
+  }
+  const missing: SessionResult = {
+    ...ended('codex', [], { kind: 'not-started', reason: 'ENOENT' }),
+    usage: { ...noUsage(), calls: 0 },
+  }
+  assert.deepEqual(settled(missing, {}, null, reserved).costUsd, 0)
+})
+
+const BUDGETS: [string, unknown[], Partial<Limits>][] = [
+  ['claude', CLAUDE, { maxCostUsd: 20 }],
+  ['codex', CODEX, { maxTokens: 100_000 }],
+  ['custom', ['I hang.'], { maxTokens: 50_000 }],
+]
+for (const [name, lines, changes] of BUDGETS) {
+  const what = Object.keys(changes)[0]
+  test(`sessions of ${name} that are all ended use up ${what}: the run ends in budget, not in stuck`, () => {
+    const limits = limitsWith({ ...changes, maxAttempts: 3 })
+    const ran = runJob(stateOf(stories('US-001', 'US-002', 'US-003')), limits, (step, state) => {
+      if (step.kind !== 'agent') return null
+      const usage = settled(ended(name, lines, { kind: 'idle' }), {}, null, estimate(state, limits))
+      return { kind: 'worked', session: session({ status: 'failed', message: 'it hung', usage }) }
+    })
+    const { usage, iterations } = ran.state.prd.run
+    assert.equal(ran.outcome, 'budget', JSON.stringify(usage))
+    assert.ok(iterations < 9)
+    if (changes.maxCostUsd !== undefined) assert.equal(usage.estimatedCostUsd, usage.costUsd)
+    else assert.equal(usage.estimatedTokens, usage.inputTokens + usage.outputTokens)
+  })
+}
