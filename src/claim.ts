@@ -71,7 +71,6 @@ export async function findFeatures(git: Git, objects: CatFile, place: Place, bra
   if (place.workTree !== null) for (const path of await prdPathsIn(place.workTree)) paths.add(path)
   const features: Feature[] = []
   const mistakes: Mistake[] = []
-  const notes: string[] = []
   for (const path of paths) {
     const onDisk =
       place.workTree === null ? null : await readFile(join(place.workTree, path), 'utf8').catch(() => null)
@@ -89,11 +88,11 @@ export async function findFeatures(git: Git, objects: CatFile, place: Place, bra
       mistakes.push({ path, found: shown(name), expected: `a feature's name with ${fault}`, fix })
     } else if (!parsed.ok) mistakes.push(...parsed.mistakes)
     else {
-      features.push({ name, folder, path, prd: parsed.prd, digest: digestOf(text) })
-      notes.push(...parsed.notes)
+      const notes = parsed.notes.map((note) => `${path}: ${note}`)
+      features.push({ name, folder, path, prd: parsed.prd, digest: digestOf(text), notes })
     }
   }
-  return { features: newestOfEach(features), mistakes, notes }
+  return { features: newestOfEach(features), mistakes }
 }
 
 /** Stories that stand in the work tree, committed or not. */
@@ -196,7 +195,7 @@ export async function claim(
   const newest = folders.at(-1) ?? null
   const replaced = newest !== null && file?.folder != null && file.folder > `.ralph/${newest}`
   const found = newest === null || replaced ? null : await store.load(newest)
-  if (found !== null) return resume(found, request, store, repository, seen.notes, file)
+  if (found !== null) return resume(found, request, store, repository, file)
   if (file === null)
     throw new UserError([{ path: 'feature', found: name, expected: 'a prd.json', fix: 'commit one' }])
   const branch = file.prd.branchName === '' ? `${request.branchPrefix}${name}` : file.prd.branchName
@@ -208,7 +207,7 @@ export async function claim(
     (newest !== null && (await store.load(newest))?.state.branch === branch) ||
     (await madeByRun(branch, head, file, git, objects, store, request))
   if (!isOurs) throw foreignBranch(branch, file, request)
-  return begin(file, branch, head, request, store, repository, seen.notes)
+  return begin(file, branch, head, request, store, repository)
 }
 
 type Base = ClaimRequest['base']
@@ -263,7 +262,6 @@ async function resume(
   request: ClaimRequest,
   store: Store,
   repository: Repository,
-  notes: string[],
   file: Feature | null,
 ): Promise<Claimed> {
   const { state } = found
@@ -277,7 +275,7 @@ async function resume(
   }
   if (lease !== null) await request.bury(lease)
   const fresh = state.published === null
-  const said = fresh || file === null ? notes : [...notes, ...(await editedAtBase(state, file, repository))]
+  const said = file === null ? [] : fresh ? [...file.notes] : await editedAtBase(state, file, repository)
   // Nothing was opened yet: the fork point is where the base is now.
   const prd = fresh && file !== null ? { ...asImported(file.prd), run: state.prd.run } : state.prd
   const base = fresh ? startOf(request) : state.base
@@ -352,7 +350,6 @@ async function begin(
   request: ClaimRequest,
   store: Store,
   repository: Repository,
-  notes: string[],
 ): Promise<Claimed> {
   const folder = file.folder ?? `.ralph/${request.today}-${file.name}`
   const control: Control = {
@@ -392,8 +389,8 @@ async function begin(
   await store.save(claimed)
   const said =
     head === null
-      ? notes
-      : [...notes, `the state of ${file.name} was lost; it goes on from ${branch} as it stands`]
+      ? [...file.notes]
+      : [...file.notes, `the state of ${file.name} was lost; it goes on from ${branch} as it stands`]
   return { state: claimed, resumed: head !== null, notes: said, lost: null }
 }
 

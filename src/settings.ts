@@ -2,7 +2,7 @@
 
 import { type Gate, NO_GATES, withGateFlags } from './settings/gates.ts'
 import { fileLayer, flagLayer, inputLayer, type Layer } from './settings/layers.ts'
-import type { Place, Report } from './settings/place.ts'
+import { note, type Place, type Report } from './settings/place.ts'
 import { shaped } from './settings/readers.ts'
 import { settle } from './settings/settle.ts'
 import {
@@ -45,9 +45,11 @@ export type Sources = {
   surface: Surface
 }
 
-export type SettingsResult =
-  | { ok: true; settings: Settings; notes: string[] }
+/** `settings` beside mistakes: what could be read, the default for the rest; good for looking on, never for a run. */
+export type SettingsResult = { settings: Settings; notes: string[] } & (
+  | { ok: true }
   | { ok: false; mistakes: Mistake[] }
+)
 
 /** Reads all settings, or says everything that is wrong with them. Never throws, whatever the sources hold. */
 export function readSettings(sources: Sources): SettingsResult {
@@ -69,8 +71,8 @@ export function readSettings(sources: Sources): SettingsResult {
       sound: (...fields) => fields.every((field) => originOf(chosen, field).sound),
     },
   )
-  if (report.mistakes.length > 0) return { ok: false, mistakes: report.mistakes }
-  return { ok: true, settings, notes: report.notes }
+  const { mistakes, notes } = report
+  return mistakes.length > 0 ? { ok: false, mistakes, settings, notes } : { ok: true, settings, notes }
 }
 
 /** A field's value, whether all that was given for it could be read, and where it came from. */
@@ -87,7 +89,10 @@ function choose(row: SettingRow, layers: readonly Layer[], surface: Surface, rep
     if (layer.failed.has(row.key) || (given !== undefined && value === undefined)) sound = false
     if (given !== undefined && value !== undefined) best ??= { value, at: given.at, rank: layer.rank }
   }
-  return { ...(best ?? { ...standard, value: row.orElse(surface) }), sound }
+  if (best === undefined) return { ...standard, value: row.orElse(surface), sound }
+  const why = row.noEffect(best.value)
+  if (why !== null) note(best.at, `has no effect in this version: ${why}`)
+  return { ...best, sound }
 }
 
 /** Where a setting that nobody gave would be given. */

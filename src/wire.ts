@@ -113,38 +113,18 @@ export async function openWorkshop(options: WorkshopOptions): Promise<Workshop> 
   }
 }
 
-/**
- * What the settings ask for and this version cannot do. What would weaken a promise is refused (throws UserError);
- * for the rest a note is given, so that nobody believes in something that does not happen.
- */
-export function unsupported(settings: Settings): string[] {
-  const refused = [
-    settings.signCommits && {
-      path: 'sign-commits',
-      found: 'true',
-      expected: 'something that this version can do',
-      fix: 'leave it out: commits are not signed yet',
+/** Without a gate that blocks every change would pass: that has to be said outright. Throws UserError. */
+export function refuseUngated(settings: Settings): void {
+  if (settings.ungated || settings.gates.some((gate) => !gate.advisory)) return
+  const none = settings.surface === 'cli' ? '--gates none' : 'gates: none'
+  throw new UserError([
+    {
+      path: 'gates',
+      found: settings.gates.length === 0 ? 'no gate' : 'advisory gates only',
+      expected: 'at least one command that must exit 0 before a story passes',
+      fix: `${gateExample(settings)}; or say outright that nothing is checked: ${none}`,
     },
-    !settings.ungated &&
-      settings.gates.every((gate) => gate.advisory) && {
-        path: 'gates',
-        found: settings.gates.length === 0 ? 'no gate' : 'advisory gates only',
-        expected: 'at least one command that must exit 0 before a story passes',
-        fix: `${gateExample(settings)}; or say outright that nothing is checked: ${settings.surface === 'cli' ? '--gates none' : 'gates: none'}`,
-      },
-  ].filter((one) => one !== false)
-  if (refused.length > 0) throw new UserError(refused)
-  const ignored: [boolean, string][] = [
-    [settings.maxParallel > 1, 'max-parallel: stories are worked on one at a time in this version'],
-    [
-      Object.values(settings.notify).some((one) => one !== null && typeof one === 'object'),
-      'notify: nobody is told in this version',
-    ],
-    [settings.steps.length > 0, 'steps are not run in this version'],
-    [settings.services.length > 0, 'services are not started in this version'],
-    [settings.browser !== null, 'browser checks are not run in this version'],
-  ]
-  return ignored.filter(([asked]) => asked).map(([, text]) => text)
+  ])
 }
 
 /** For `gates: none`, on every surface that can warn. */

@@ -37,7 +37,7 @@ import {
 import { describeSettings, type Settings } from '../settings.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
-import { createPorts, limitsOf, unsupported, type Workshop } from '../wire.ts'
+import { createPorts, limitsOf, refuseUngated, type Workshop } from '../wire.ts'
 import { withCredentialsAside } from './aside.ts'
 import { type ActionContext, actionSettings, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
@@ -187,7 +187,8 @@ async function doPart(
   const claim = claimOf(context)
   const { settings, notes } = await trusted(context, token, claim.base)
   refuseWrongPart(settings, true)
-  for (const note of [...notes, ...unsupported(settings)]) core.notice(note)
+  for (const note of notes) core.notice(note)
+  refuseUngated(settings)
   log.group('Settings', describeSettings(settings).split('\n'))
   using workshop = await openFor(context, settings, token, secrets)
   const { git, objects, repository, store, snapshot, redactor, clone } = workshop
@@ -218,7 +219,7 @@ async function doPart(
     as: null,
     mark,
     onAgent: live.agent,
-    onGateStart: () => {},
+    onGateStart: live.starts,
     onGateEnd: live.gate,
     ...(work === null ? {} : { agent: replayed(work, repository, objects, redactor.redact) }),
     ...(part === 'gate' && work === null ? { agent: nobody.agent } : {}),

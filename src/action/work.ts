@@ -28,8 +28,8 @@ import {
   leaseFor,
   limitsOf,
   openIsolation,
+  refuseUngated,
   UNGATED_WARNING,
-  unsupported,
   type Workshop,
 } from '../wire.ts'
 import { withCredentialsAside } from './aside.ts'
@@ -100,7 +100,8 @@ async function prepareAndWork(
   const { settings, base, notes } = await trusted(context, token, at)
   refuseFeatureRef(context, settings.branchPrefix)
   refuseWrongPart(settings, part !== 'whole')
-  for (const note of [...notes, ...unsupported(settings)]) core.notice(note)
+  for (const note of notes) core.notice(note)
+  refuseUngated(settings)
   if (settings.ungated) core.warning(UNGATED_WARNING)
   log.group('Settings', describeSettings(settings).split('\n'))
   using workshop = await openFor(context, settings, token, secrets)
@@ -236,7 +237,7 @@ async function workOn(
     as,
     mark,
     onAgent: live.agent,
-    onGateStart: () => {},
+    onGateStart: live.starts,
     onGateEnd: live.gate,
     ...how.ports,
   })

@@ -8,6 +8,7 @@ import {
   hostEnvironment,
   readSettings,
   type Settings,
+  type SettingsResult,
   wantedConfigFile,
 } from '../settings.ts'
 import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
@@ -38,13 +39,20 @@ export async function settingsOf(
   context: Context,
   extra: Flags = {},
 ): Promise<{ settings: Settings; notes: string[] }> {
+  const result = await settingsRead(context, extra)
+  if (!result.ok) throw new UserError(result.mistakes)
+  return result
+}
+
+/** The same, with the mistakes beside what could be read. */
+export async function settingsRead(context: Context, extra: Flags = {}): Promise<SettingsResult> {
   const { json: _json, directory: _directory, once, dryRun: _dry, push: _push, ...flags } = context.flags
   const chosen = { ...flags, ...(once === true ? { iterationsPerJob: '1' } : {}), ...extra }
   if (context.feature !== null) Object.assign(chosen, { feature: context.feature })
-  const file = await configFile(topOf(context.directory), wantedConfigFile({ flags: chosen }))
+  const { file, missing } = await configFile(topOf(context.directory), wantedConfigFile({ flags: chosen }))
   const result = readSettings({ flags: chosen, file, env: context.env, surface: 'cli' })
-  if (!result.ok) throw new UserError(result.mistakes)
-  return result
+  const mistakes = [...missing, ...(result.ok ? [] : result.mistakes)]
+  return mistakes.length === 0 ? result : { ...result, ok: false, mistakes }
 }
 
 /** The top of the checkout that a folder lies in: the configuration stands there, not in a sub-folder. */
@@ -55,18 +63,16 @@ function topOf(directory: string): string {
   }
 }
 
-async function configFile(
-  directory: string,
-  wanted: string | null,
-): Promise<{ path: string; text: string } | null> {
+type ConfigFile = { file: { path: string; text: string } | null; missing: Mistake[] }
+
+async function configFile(directory: string, wanted: string | null): Promise<ConfigFile> {
   for (const path of wanted === null ? configFileNames : [wanted]) {
     const text = await readFile(join(directory, path), 'utf8').catch(() => null)
-    if (text !== null) return { path, text }
+    if (text !== null) return { file: { path, text }, missing: [] }
   }
-  if (wanted === null) return null
-  throw new UserError([
-    { path: '--config-file', found: wanted, expected: 'a file that can be read', fix: 'check the path' },
-  ])
+  if (wanted === null) return { file: null, missing: [] }
+  const expected = 'a file that can be read'
+  return { file: null, missing: [{ path: '--config-file', found: wanted, expected, fix: 'check the path' }] }
 }
 
 /** Writes lines that a terminal and a job log only show: in another CI, or in a step of a workflow, this is its output. */
@@ -76,19 +82,17 @@ export function tell(stream: { write(text: string): unknown }, text: string): vo
 
 /** Runs a command and tells its result; every error has an exit code and, with `--json`, its one line. */
 export async function answer(context: Context, act: () => Promise<Answer>): Promise<number> {
-  try {
-    const { code, outputs, more } = await act()
-    if (context.json) process.stdout.write(`${mutedJson({ ...outputs, ...more })}\n`)
-    return code
-  } catch (error) {
-    const errors: Mistake[] = error instanceof UserError ? [...error.mistakes] : [unexpected(error)]
-    for (const mistake of errors) tell(process.stderr, `error: ${sayMistake(mistake)}`)
-    if (context.json)
-      process.stdout.write(
-        `${mutedJson({ ...outputsOf(null, 'error', null), feature: context.feature, errors })}\n`,
-      )
-    return EXIT_CODES.error
-  }
+  const { code, outputs, more } = await act().catch((error: unknown) => refusal(context, error))
+  if (context.json) process.stdout.write(`${mutedJson({ ...outputs, ...more })}\n`)
+  return code
+}
+
+/** Says what is wrong; the answer to `--json` has it, too. */
+export function refusal(context: Context, error: unknown, beside: Record<string, unknown> = {}): Answer {
+  const errors = error instanceof UserError ? error.mistakes : [unexpected(error)]
+  for (const mistake of errors) tell(process.stderr, `error: ${sayMistake(mistake)}`)
+  const outputs = { ...outputsOf(null, 'error', null), feature: context.feature }
+  return { code: EXIT_CODES.error, outputs, more: { errors, ...beside } }
 }
 
 function unexpected(error: unknown): Mistake {

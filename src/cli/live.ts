@@ -10,6 +10,7 @@ import {
   type LineFacts,
   type Look,
   plainBanner,
+  startLines,
   stepLines,
   warningLine,
 } from '../report/terminal.ts'
@@ -23,6 +24,8 @@ export type Screen = { write(text: string): unknown; isTTY?: boolean; columns?: 
 
 export type Live = ReporterPort & {
   agent(event: AgentEvent): void
+  /** A gate, or `prepare`, begins: it need not, where dependencies are as they were. */
+  starts(name: string): void
   /** A gate has ended: said at once, not when all have. */
   gate(result: GateResult): void
   say(text: string): void
@@ -100,6 +103,7 @@ export function createLive(screen: Screen, facts: LineFacts, noColour: boolean):
       const text = sayAgent(event)
       if (text !== null) print([agentLine(text, facts, look)])
     },
+    starts: (name) => print(startLines(name, look)),
     gate: (result) => print(gateLines([result], look)),
     say: (text) => print(text.split('\n')),
     close() {

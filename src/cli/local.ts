@@ -25,8 +25,8 @@ export type LocalRun = {
   alive(lease: Lease): Promise<boolean>
   /** Ends what a dead holder on this machine has left running. */
   bury(lease: Lease): Promise<void>
-  /** The state as it stands, without taking anything; made from prd.json where no run has begun. */
-  look(): Promise<State>
+  /** The state as it stands, without taking anything; made from prd.json where no run has begun. Hears what reading that changed. */
+  look(hear?: (note: string) => void): Promise<State>
   [Symbol.dispose](): void
 }
 
@@ -68,7 +68,11 @@ export async function openLocal(
       const ended = await endSurvivors(lease.mark)
       if (ended > 0) voice.warn(`${ended} processes of the run before were still there: ended`)
     },
-    look: () => look(workshop, settings, base),
+    look: async (hear = () => {}) => {
+      const { state, notes } = await look(workshop, settings, base)
+      for (const note of notes) hear(note)
+      return state
+    },
     [Symbol.dispose]: () => workshop[Symbol.dispose](),
   }
 }
@@ -101,7 +105,7 @@ async function look(
   workshop: Workshop,
   settings: Settings,
   base: { branch: string; sha: string },
-): Promise<State> {
+): Promise<{ state: State; notes: readonly string[] }> {
   const { store, git, objects, clone } = workshop
   const states = await store.list()
   const place = { commit: clone.head ?? base.sha, workTree: clone.workTree }
@@ -129,10 +133,13 @@ async function look(
     .at(-1)
   const state = folder === undefined ? null : ((await store.load(folder))?.state ?? null)
   const feature = found.features.find((one) => one.name === name)
-  if (state !== null)
-    return feature === undefined ? state : { ...state, prd: mergePeople(state.prd, feature.prd).prd }
+  const notes = feature?.notes ?? []
+  if (state !== null) {
+    const prd = feature === undefined ? state.prd : mergePeople(state.prd, feature.prd).prd
+    return { state: { ...state, prd }, notes }
+  }
   if (feature === undefined) throw new Error(`no prd.json of ${name}`)
-  return {
+  const begun: State = {
     version: 1,
     feature: name,
     importedFrom: feature.folder === null ? feature.path : null,
@@ -158,6 +165,7 @@ async function look(
     github: { pull: null, pullUrl: null, comment: null, head: null },
     job: newJob(Date.now(), Number.MAX_SAFE_INTEGER, gatedTagsOf(settings)),
   }
+  return { state: begun, notes }
 }
 
 /** Refuses a dirty tree, takes up what people changed in the feature's own folder; keeps the dirt of an open attempt. */

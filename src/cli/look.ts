@@ -5,9 +5,11 @@ import { counts, pickStory, remaining } from '../prd/select.ts'
 import { terminalText } from '../report/escape.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { plainBanner, statusLine } from '../report/terminal.ts'
-import { nextMove, spoken, standings } from '../report/words.ts'
+import { many, nextMove, spoken, standings } from '../report/words.ts'
+import type { Settings } from '../settings.ts'
+import { UserError } from '../system/errors.ts'
 import { limitsOf, UNGATED_WARNING } from '../wire.ts'
-import { type Answer, type Context, settingsOf, tell } from './context.ts'
+import { type Answer, type Context, refusal, settingsOf, settingsRead, tell } from './context.ts'
 import { type LocalRun, openLocal } from './local.ts'
 
 export async function status(context: Context): Promise<Answer> {
@@ -68,23 +70,35 @@ export async function next(context: Context): Promise<Answer> {
   }
 }
 
+/** What is wrong with the configuration and with prd.json, and what means something else here: all of it at once. */
 export async function validate(context: Context): Promise<Answer> {
-  const { settings, notes } = await settingsOf(context)
-  using local = await openLocal(context, settings, {
-    warn: (text) => tell(process.stderr, `warning: ${text}`),
-  })
-  const state = await local.look()
   const say = speaker(context)
-  const warnings = [...notes, ...warningsOf(state, local)]
+  const read = await settingsRead(context)
+  const mistakes = read.ok ? [] : [...read.mistakes]
+  const warnings = [...read.notes]
+  const state = await stories(context, read.settings, (note) => warnings.push(note)).catch(
+    (error: unknown) => {
+      if (!(error instanceof UserError)) throw error
+      mistakes.push(...error.mistakes)
+      return null
+    },
+  )
+  if (state !== null && read.ok) warnings.push(...warningsOf(state, read.settings))
   for (const text of warnings) say(`warning: ${text}`)
-  say(`${state.folder}/prd.json: ${state.prd.userStories.length} stories, fine`)
+  if (state === null || mistakes.length > 0) return refusal(context, new UserError(mistakes), { warnings })
+  say(`${state.folder}/prd.json: ${many(state.prd.userStories.length, 'story', 'stories')}, fine`)
   return { code: 0, outputs: outputsOf(state, state.prd.run.outcome, null), more: { warnings } }
 }
 
+async function stories(context: Context, settings: Settings, hear: (note: string) => void): Promise<State> {
+  using local = await openLocal(context, settings, { warn: hear })
+  return await local.look(hear)
+}
+
 /** Things that are allowed and seldom meant. */
-function warningsOf(state: State, local: LocalRun): string[] {
+function warningsOf(state: State, settings: Settings): string[] {
   const warnings: string[] = []
-  if (local.settings.ungated) warnings.push(UNGATED_WARNING)
+  if (settings.ungated) warnings.push(UNGATED_WARNING)
   for (const story of state.prd.userStories) {
     if (story.acceptanceCriteria.length > 8)
       warnings.push(

@@ -18,8 +18,8 @@ import {
   limitsOf,
   openIsolation,
   type PortOptions,
+  refuseUngated,
   UNGATED_WARNING,
-  unsupported,
 } from '../wire.ts'
 import { type Answer, type Context, settingsOf } from './context.ts'
 import { inboxQueue } from './inbox.ts'
@@ -36,7 +36,8 @@ export async function run(context: Context): Promise<Answer> {
     { limits, agent: settings.agent, voice: 'cli' },
     context.env.NO_COLOR !== undefined,
   )
-  for (const note of [...notes, ...unsupported(settings)]) live.warn(note)
+  for (const note of notes) live.warn(note)
+  refuseUngated(settings)
   if (settings.ungated) live.warn(UNGATED_WARNING)
   using local = await openLocal(context, settings, live)
   if (context.flags.dryRun === true) return await dryRun(local, live)
@@ -59,7 +60,7 @@ export async function run(context: Context): Promise<Answer> {
       signal: stop.signal,
       as,
       onAgent: live.agent,
-      onGateStart: () => {},
+      onGateStart: live.starts,
       onGateEnd: live.gate,
     })
     if (ports === null) return { code: EXIT_CODES.interrupted, outputs: outputsOf(null, 'interrupted', null) }
@@ -139,7 +140,7 @@ function errorOf(state: State) {
 
 /** Prints the decision and touches nothing. */
 async function dryRun(local: LocalRun, live: Live): Promise<Answer> {
-  const state = await local.look()
+  const state = await local.look(live.warn)
   const limits = limitsOf(local.settings)
   const step = nextStep(ready(unpaused(state)), limits, Date.now())
   live.say(`Next: ${sayStep(step, state)}`)

@@ -1,8 +1,15 @@
 // Finds the features of a repository: which prd.json belongs to which name. Pure.
 import type { Prd } from '../prd/schema.ts'
 
-/** A prd.json that was found, and what it is called. `digest`: of its text. */
-export type Feature = { name: string; folder: string | null; path: string; prd: Prd; digest: string }
+/** A prd.json that was found, and what it is called. `digest`: of its text. `notes`: what reading it changed, or left out. */
+export type Feature = {
+  name: string
+  folder: string | null
+  path: string
+  prd: Prd
+  digest: string
+  notes: readonly string[]
+}
 
 /** Where other tools put it; such a file is moved into `.ralph/<date>-<feature>/` by the first commit. */
 export const ELSEWHERE = ['.ralph/prd.json', 'ralph/prd.json', 'prd.json', 'scripts/ralph/prd.json']

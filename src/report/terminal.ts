@@ -140,8 +140,6 @@ function cell([label, value]: readonly [string, string], columns: number, colour
 /** What is said before a step is performed; nothing for most. */
 export function stepLines(step: Step, state: State, facts: LineFacts, look: Look): string[] {
   switch (step.kind) {
-    case 'prepare':
-      return [line('prepare', 'running', look, ['dim'])]
     case 'baseline':
       return [line('baseline', `are the gates green on ${state.base.branch}?`, look, ['dim'])]
     case 'agent':
@@ -177,6 +175,11 @@ export function stepLines(step: Step, state: State, facts: LineFacts, look: Look
     default:
       return []
   }
+}
+
+/** What is said when a command of the project begins: `prepare` alone, for the gates were announced together. */
+export function startLines(name: string, look: Look): string[] {
+  return name === 'prepare' ? [line('prepare', 'running', look, ['dim'])] : []
 }
 
 /** What is said of something that happened; `state` is the state after it. */

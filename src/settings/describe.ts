@@ -109,15 +109,19 @@ export function settingsMarkdown(): string {
   return [
     '| group | input | default | meaning |',
     '| --- | --- | --- | --- |',
-    ...inputs.map((row) => cells(row.group, `\`${row.input}\``, defaultCell(row), row.description)),
+    ...inputs.map((row) => cells(row.group, `\`${row.input}\``, defaultCell(row), meaning(row))),
     '',
     'Only in the configuration file:',
     '',
     '| key | default | meaning |',
     '| --- | --- | --- |',
-    ...fileOnly.map((row) => cells(`\`${row.key}\``, defaultCell(row), row.description)),
+    ...fileOnly.map((row) => cells(`\`${row.key}\``, defaultCell(row), meaning(row))),
     '',
   ].join('\n')
+}
+
+function meaning({ description, later }: SettingRow): string {
+  return later ? `${description} *Later.*` : description
 }
 
 function defaultCell(row: SettingRow): string {

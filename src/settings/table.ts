@@ -15,6 +15,7 @@ import {
   version,
   workflowFile,
 } from './names.ts'
+import { mistakeSaid } from './place.ts'
 import {
   boolean,
   choice,
@@ -27,6 +28,7 @@ import {
   text,
 } from './readers.ts'
 import {
+  type Browser,
   breaker,
   browser,
   commits,
@@ -91,6 +93,10 @@ export type Setting<T> = {
   hidden: boolean
   /** The words of a choice, else empty. */
   values: readonly string[]
+  /** Read and checked, but nothing comes of this value in this version: what does not happen, in words. Else null. */
+  noEffect(value: T): string | null
+  /** Some values of it have no effect yet. */
+  later: boolean
 }
 
 type Of<T> = {
@@ -99,13 +105,25 @@ type Of<T> = {
   about: string
   standard?: string
   hidden?: boolean
+  noEffect?: (value: T) => string | null
+}
+
+/** What would weaken a promise where it is asked for and does not happen: refused until it can be had. */
+function notYet(read: Read<boolean>, why: string): Read<boolean> {
+  return (value, at) => {
+    const asked = read(value, at)
+    if (asked !== true) return asked
+    return mistakeSaid(at, 'true', 'something that this version can do', `leave it out: ${why} yet`)
+  }
 }
 
 /** The maker of a group's settings. */
 function groupOf(group: Group) {
-  function setting<T>(kind: Kind, { read, orElse, about, standard, hidden }: Of<T>): Setting<T> {
-    const shared = { kind, group, description: about, read, orElse, hidden: hidden === true }
-    return { ...shared, standard: standard ?? plainDefault(orElse('action')), values: [] }
+  function setting<T>(kind: Kind, of: Of<T>): Setting<T> {
+    const { read, orElse, about, hidden = false } = of
+    const shared = { kind, group, description: about, read, orElse, hidden, values: [] }
+    const standard = of.standard ?? plainDefault(orElse('action'))
+    return { ...shared, standard, noEffect: of.noEffect ?? none, later: of.noEffect !== undefined }
   }
   /** A choice, described together with its words. */
   function oneOf<const T extends string, D extends T | null>(words: readonly T[], orElse: D, about: string) {
@@ -342,7 +360,7 @@ export const table = {
   pullRequest: pull.oneOf(['draft', 'ready', 'none'], 'draft', 'How the pull request is opened'),
   reportAs: pull.oneOf(['checks', 'statuses', 'none'], 'checks', 'How results are shown on the commit'),
   signCommits: pull.setting('boolean', {
-    read: boolean,
+    read: notYet(boolean, 'commits are not signed'),
     orElse: () => false,
     about: 'Whether commits are signed; this version refuses true.',
   }),
@@ -363,6 +381,8 @@ export const table = {
     about:
       'YAML map of whom to tell: slack, discord, telegram (botToken, chatId), custom, every (5 iterations).',
     hidden: true,
+    noEffect: ({ every: _every, ...people }) =>
+      Object.values(people).some((one) => one !== null) ? 'nobody is told' : null,
   }),
 
   isolation: trust.oneOf(
@@ -374,6 +394,7 @@ export const table = {
     read: integer({ most: 256 }),
     orElse: () => 1,
     about: 'Stories worked on at the same time, 1 to 256.',
+    noEffect: (count) => (count > 1 ? 'stories are worked on one at a time' : null),
   }),
 
   steps: file.setting<Step[]>('list', {
@@ -382,6 +403,7 @@ export const table = {
     about:
       'Pipeline of an iteration: name, type, enabled, timeout, maxRetries, retryDelay, continueOnError and more.',
     hidden: true,
+    noEffect: (list) => (list.length > 0 ? 'steps are not run' : null),
   }),
   services: file.setting<Service[]>('list', {
     read: services,
@@ -389,12 +411,14 @@ export const table = {
     about:
       'Programs that gates need: name, start, ready (URL), readyTimeout (30s), restartBeforeVerify (true).',
     hidden: true,
+    noEffect: (list) => (list.length > 0 ? 'services are not started' : null),
   }),
-  browser: file.setting('map', {
+  browser: file.setting<Browser | null>('map', {
     read: browser,
     orElse: none,
     about: 'Browser checks of stories with the tag ui: enabled, executablePath, headless, screenshotDir.',
     standard: 'none',
+    noEffect: (checks) => (checks?.enabled === true ? 'browser checks are not run' : null),
   }),
   prices: file.setting<Record<string, Price>>('map', {
     read: prices,
@@ -428,6 +452,7 @@ export const table = {
     read: integer({ zero: 'none' }),
     orElse: () => 20,
     about: 'Runs whose transcripts and gate logs are kept on the CLI.',
+    noEffect: () => 'none is deleted',
   }),
   stateNamespace: file.setting('text', {
     read: stateNamespace,

@@ -44,6 +44,19 @@ test('limits and repeated requests say what the vendor said', () => {
   )
 })
 
+test('prepare is said when it begins, and not where there is none', async () => {
+  let shown = ''
+  const screen = { write: (part: string) => (shown += part) }
+  const live = createLive(screen, { limits, agent: 'claude', voice: 'cli' }, false)
+  await live.step({ kind: 'prepare' }, midRun())
+  await live.event({ at: 0, kind: 'prepared' }, midRun())
+  assert.doesNotMatch(shown, /prepare/)
+  live.starts('test')
+  live.starts('prepare')
+  assert.match(shown, /\n\[prepare\] running\n$/)
+  assert.doesNotMatch(shown, /\[test\]/)
+})
+
 /** Colours, the cursor to the start of the header, and what is below it taken away. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: our own
 const OURS = /\x1b\[(?:[\d;]*m|(\d+)A|0J)/g

@@ -60,6 +60,8 @@ test('its own example', () => {
       'verify',
       'the loop ends after 50 iterations here; maxIterations',
       'browser.screenshotDir',
+      'services',
+      'browser',
     ],
   )
 })

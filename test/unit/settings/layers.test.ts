@@ -161,14 +161,14 @@ test('what belongs into the file is no input and no flag', () => {
 test('flags: booleans, lists and values that are missing', () => {
   const flags = {
     redispatch: false,
-    signCommits: 'true',
+    finalVerification: 'false',
     agentArgs: ['--a', 'b c'],
     gateEnv: 'A\nB',
     model: ['x'],
   }
   const { settings } = right({ surface: 'cli', flags })
   assert.equal(settings.redispatch, false)
-  assert.equal(settings.signCommits, true)
+  assert.equal(settings.finalVerification, false)
   assert.deepEqual(settings.agentArgs, ['--a', 'b c'])
   assert.deepEqual(settings.gateEnv, ['A', 'B'])
   assert.equal(settings.model.verify, 'x')

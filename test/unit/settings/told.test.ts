@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { parse } from 'yaml'
 import { commandNames, settingRows } from '../../../src/settings/table.ts'
 import { describeSettings, flagTable, readSettings, settingsMarkdown } from '../../../src/settings.ts'
-import { right, yml } from './reading.ts'
+import { json, onlyWrong, right, yml } from './reading.ts'
 
 const contract = `
 command feature token publish-token base-branch branch-prefix working-directory config-file
@@ -61,12 +61,39 @@ test('action.yml: outputs and how it runs', () => {
   assert.ok(action.name && action.description.length <= 125)
 })
 
-test('the README has the same table; what it marks as later is no more than that', () => {
+test('the README has the same table; what it marks as later has a note where it is given, and no more than that', () => {
   const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')
   const table = /<!-- inputs -->\n([\s\S]*)<!-- \/inputs -->/.exec(readme)?.[1] ?? ''
-  assert.equal(table.replaceAll(' *Later.*', ''), settingsMarkdown())
+  assert.equal(table, settingsMarkdown())
   const later = [...table.matchAll(/`([\w-]+)` \|.* \*Later\.\*/g)].map(([, name]) => name)
   assert.deepEqual(later, ['notify', 'max-parallel', 'steps', 'services', 'browser', 'logs'])
+  const given = {
+    notify: { custom: './tell.sh' },
+    maxParallel: 2,
+    steps: [{ name: 'a', type: 'noop' }],
+    services: [{ name: 'a', ready: 'http://x.example' }],
+    browser: {},
+    logs: 20,
+  }
+  assert.deepEqual(
+    right(json(given)).notes.map((note) => note.split(':').slice(0, 3).join(':')),
+    Object.keys(given).map((key) => `ralph.config.json: ${key}: has no effect in this version`),
+  )
+  const asIfUnset = {
+    notify: { every: 3 },
+    maxParallel: 1,
+    steps: [],
+    services: [],
+    browser: { enabled: false },
+  }
+  assert.deepEqual(right(json(asIfUnset)).notes, [])
+})
+
+test('what would weaken a promise and cannot be had is refused, wherever it is given', () => {
+  const { path, fix } = onlyWrong(yml('signCommits: true'))
+  assert.deepEqual([path, fix], ['ralph.config.yml: signCommits', 'leave it out: commits are not signed yet'])
+  assert.equal(onlyWrong({ inputs: { 'sign-commits': 'true' } }).path, 'input sign-commits')
+  assert.equal(right(yml('signCommits: false')).settings.signCommits, false)
 })
 
 test('what this version refuses, or does not write, is not promised', () => {

@@ -61,7 +61,11 @@ test('money is a decimal number of at least 0', () => {
 })
 
 test('booleans as in YAML 1.2', () => {
-  for (const value of ['true', 'True', 'TRUE']) assert.equal(input('sign-commits', value).signCommits, true)
+  for (const value of ['true', 'True', 'TRUE'])
+    assert.equal(
+      right({ inputs: { redispatch: value }, ...yml('redispatch: false') }).settings.redispatch,
+      true,
+    )
   for (const value of ['false', 'False', 'FALSE']) assert.equal(input('redispatch', value).redispatch, false)
   assert.equal(right(yml('redispatch: false')).settings.redispatch, false)
   assert.equal(bad('redispatch', 'yes').fix, 'write true')

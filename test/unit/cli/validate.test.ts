@@ -1,0 +1,112 @@
+// `ralph validate`: everything that is wrong, and everything that means something else here, at once.
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { after, test } from 'node:test'
+
+const MAIN = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts')
+const FIXTURES = join(import.meta.dirname, '..', '..', 'fixtures', 'prd')
+const PRD = '.ralph/2026-01-31-sample/prd.json'
+const folder = mkdtempSync(join(tmpdir(), 'ralph-validate-'))
+after(() => rmSync(folder, { recursive: true }))
+
+type Ran = { code: number | null; out: string; err: string }
+
+/** Runs the command in a new repository with these files. */
+function ralph(name: string, files: Record<string, string>, ...args: string[]): Ran {
+  const cwd = join(folder, name)
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(cwd, path)), { recursive: true })
+    writeFileSync(join(cwd, path), text)
+  }
+  const env = { PATH: process.env.PATH, HOME: folder }
+  const who = ['-c', 'user.name=a', '-c', 'user.email=a@a.test']
+  for (const command of [
+    ['init', '-q', '-b', 'main', '.'],
+    ['add', '-A'],
+    [...who, 'commit', '-qm', 'start'],
+  ])
+    execFileSync('git', command, { cwd, env })
+  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], {
+    cwd,
+    env,
+    encoding: 'utf8',
+  })
+  return { code: status, out: stdout, err: stderr }
+}
+
+const GOOD = JSON.stringify({ userStories: [{ id: 'US-001', title: 'x', acceptanceCriteria: ['y'] }] })
+
+test('mistakes of the configuration do not hide those of prd.json', () => {
+  const files = {
+    'ralph.config.yml': 'maxAttemps: 2\nsignCommits: true\nnotify: { slack: https://x.example/y }\n',
+    [PRD]: JSON.stringify({
+      userStories: [
+        { id: 'US-001', title: 'x' },
+        { id: 'US-001', title: '' },
+      ],
+    }),
+  }
+  const { code, out, err } = ralph('both', files, 'validate', '--json', '--max-iterations', 'many')
+  assert.equal(code, 64)
+  const { errors, warnings } = JSON.parse(out)
+  assert.deepEqual(
+    errors.map(({ path }: { path: string }) => path),
+    [
+      'ralph.config.yml: maxAttemps',
+      '--max-iterations',
+      'ralph.config.yml: signCommits',
+      `${PRD}: userStories[0].acceptanceCriteria`,
+      `${PRD}: userStories[1].title`,
+      `${PRD}: userStories[1].acceptanceCriteria`,
+      `${PRD}: userStories[1].id`,
+    ],
+    err,
+  )
+  assert.match(warnings.join('\n'), /ralph\.config\.yml: notify: has no effect in this version/)
+  assert.match(err, /^warning: ralph\.config\.yml: notify/m)
+})
+
+test('a configuration that cannot be read at all, or is not there, does not hide prd.json either', () => {
+  const broken = { [PRD]: '{"userStories": []}' }
+  const unreadable = ralph('yaml', { ...broken, 'ralph.config.yml': 'gates: [\n' }, 'validate', '--json')
+  const paths = (ran: Ran): string[] => JSON.parse(ran.out).errors.map(({ path }: { path: string }) => path)
+  assert.match(paths(unreadable).join('\n'), /^ralph\.config\.yml: line \d.*\n[^\n]*userStories$/)
+  const missing = ralph('missing', broken, 'validate', '--json', '--config-file', 'none.yml')
+  assert.deepEqual(paths(missing), ['--config-file', `${PRD}: userStories`])
+})
+
+test('what reading prd.json changed, or does not read, is a warning; so are settings of no effect', () => {
+  const prd = JSON.parse(readFileSync(join(FIXTURES, 'bmad.json'), 'utf8'))
+  prd.userStories[1].depends_on = ['US-001']
+  const config = [
+    'logs: 5',
+    'notify: { custom: ./tell.sh }',
+    'maxParallel: 4',
+    'steps: [{ name: a, type: noop }]',
+    'services: [{ name: a, ready: "http://x.example" }]',
+    'browser: { enabled: true }',
+    'gates: { test: "true" }',
+  ]
+  const files = { [PRD]: JSON.stringify(prd), 'ralph.config.yml': config.join('\n') }
+  const { code, out } = ralph('notes', files, 'validate')
+  assert.equal(code, 0, out)
+  const place = PRD.replaceAll('.', '\\.')
+  assert.match(out, new RegExp(`^warning: ${place}: config\\.qualityGates \\(.*\\) is a proposal only`, 'm'))
+  assert.match(out, new RegExp(`^warning: ${place}: depends_on is kept but not read`, 'm'))
+  for (const key of ['logs', 'notify', 'maxParallel', 'steps', 'services', 'browser'])
+    assert.match(
+      out,
+      new RegExp(`^warning: ralph\\.config\\.yml: ${key}: has no effect in this version: `, 'm'),
+    )
+})
+
+test('what another feature brought is not told of the one that is meant', () => {
+  const other = JSON.stringify({ tasks: [{ title: 'x', completed: true }] })
+  const files = { [PRD]: GOOD, '.ralph/2026-01-30-other/prd.json': other }
+  const { out } = ralph('other', files, 'validate', 'sample', '--gate', 'test=true')
+  assert.doesNotMatch(out, /read as user stories/)
+  assert.match(out, /^warning: .*sample\/prd\.json: The file was brought to schema version 2/m)
+})
