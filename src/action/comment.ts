@@ -4,10 +4,21 @@ import { featureOfFolder } from '../git/features.ts'
 import { createClient, saidByGitHub } from '../github/client.ts'
 import { createConversation, isPerson } from '../github/conversation.ts'
 import { dispatchRun } from '../github/dispatch.ts'
+import { repositoryUrl } from '../github/place.ts'
 import { expired } from '../loop/lease.ts'
 import { parseSlash } from '../loop/slash-commands.ts'
 import type { State } from '../loop/state.ts'
-import { elsewhereReply, helpReply, mistakeReply } from '../report/replies.ts'
+import {
+  elsewhereReply,
+  helpReply,
+  mistakeReply,
+  noRunReply,
+  statusMarker,
+  statusReply,
+} from '../report/replies.ts'
+import { mapTexts } from '../report/texts.ts'
+import { createRedactor } from '../system/redact.ts'
+import { secretsIn } from '../system/untrusted-env.ts'
 import { type ActionContext, namesByApi, tokenOf } from './context.ts'
 import { peekStates } from './peek.ts'
 
@@ -60,9 +71,12 @@ export async function answerComment(context: ActionContext): Promise<string> {
       await conversation.react(comment.id, 'confused')
       await conversation.reply(issue, comment.id, mistakeReply(parsed.problem, parsed.fix))
       return parsed.problem
-    case 'status':
+    case 'status': {
+      if (state === null) await conversation.reply(issue, comment.id, noRunReply())
+      else await tellStatus(state)
       await conversation.react(comment.id, 'rocket')
-      return 'the summary on the pull request shows how it stands'
+      return 'answered with how it stands'
+    }
     case 'command': {
       await conversation.react(comment.id, 'eyes')
       if (state === null) return 'there is no run of this feature yet: start it with Run workflow'
@@ -78,6 +92,19 @@ export async function answerComment(context: ActionContext): Promise<string> {
       const next = await dispatchRun(api, place, context.workflow, { feature: state.feature, generation })
       return `dispatched${next === null ? '' : ` run ${next}`}`
     }
+  }
+
+  /** In one reply, which is edited the next time. */
+  async function tellStatus(known: State): Promise<void> {
+    const lives = working(known) && (await holderLives(api, context, known))
+    const { redact } = createRedactor(secretsIn(context.env))
+    const body = statusReply(mapTexts(known, redact), {
+      repositoryUrl: repositoryUrl(place),
+      pull: issue,
+      working: lives ? (known.lease?.url ?? true) : null,
+      now: Date.now(),
+    })
+    await conversation.stickAlone(issue, statusMarker(known.feature), redact(body))
   }
 }
 

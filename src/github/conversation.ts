@@ -12,6 +12,8 @@ export type Comment = { id: number; body: string; login: string; type: string; e
 export type Conversation = QueuePort & {
   /** Writes the sticky comment; gives its id. */
   stick(pull: number, known: number | null, marker: string, body: string): Promise<number>
+  /** The same for a comment that several runs may write at once: of two the older one stays. */
+  stickAlone(pull: number, marker: string, body: string): Promise<void>
   react(comment: number, content: 'eyes' | 'rocket' | 'confused'): Promise<void>
   /** Answers a comment, once: where an answer of ours stands already, nothing is said. */
   reply(pull: number, comment: number, body: string): Promise<void>
@@ -178,6 +180,14 @@ export function createConversation(api: Api, place: Place, warn: (message: strin
       if (there === null) return say(pull, marker, body)
       await api.rest.issues.updateComment({ owner, repo, comment_id: there, body })
       return there
+    },
+
+    async stickAlone(pull, marker, body) {
+      const written = await conversation.stick(pull, null, marker, body)
+      const oldest = await own(pull, marker)
+      if (oldest === null || oldest === written) return
+      await api.rest.issues.deleteComment({ owner, repo, comment_id: written })
+      await api.rest.issues.updateComment({ owner, repo, comment_id: oldest, body })
     },
 
     async react(comment, content) {

@@ -1,7 +1,7 @@
 // What people's commands do to the state. Pure; each is idempotent by its comment id.
 import { newStory, type Story } from '../prd/schema.ts'
 import { closedBreaker } from './breaker.ts'
-import type { Command, State } from './state.ts'
+import type { Command, State, Verification } from './state.ts'
 
 const GUIDANCE = 10
 
@@ -67,7 +67,7 @@ function effect(state: State, command: Command): State {
     case 'add':
       return goOn(addStory(state, command.title, command.description, command.criteria))
     case 'verify':
-      return goOn({ ...state, verification: { approved: false, sessions: 0, message: '' } })
+      return goOn({ ...state, verification: { ...notApproved(state), asked: true } })
     case 'limit': {
       const { granted } = state.control
       const more =
@@ -79,6 +79,11 @@ function effect(state: State, command: Command): State {
     case 'refused':
       return state
   }
+}
+
+/** The verification as before its first session; that a person asked for it stays. */
+export function notApproved(state: State): Verification {
+  return { ...state.verification, approved: false, sessions: 0, message: '' }
 }
 
 /** Ends a wait and a pause of Ralph's own, and begins to count jobs anew; a person's pause ends by `run`. */
@@ -124,7 +129,7 @@ function each(
     records,
     prd: { ...state.prd, userStories },
     control: { ...state.control, guidance: notes },
-    verification: changed ? { approved: false, sessions: 0, message: '' } : state.verification,
+    verification: changed ? notApproved(state) : state.verification,
   }
 }
 
@@ -142,6 +147,6 @@ function addStory(state: State, title: string, description: string, criteria: st
   return {
     ...state,
     prd: { ...state.prd, userStories: [...state.prd.userStories, story] },
-    verification: { approved: false, sessions: 0, message: '' },
+    verification: notApproved(state),
   }
 }

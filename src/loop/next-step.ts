@@ -99,7 +99,8 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   const done = open.length === 0
   if (state.job.branchRefused)
     return end('paused', control.paused?.reason ?? 'the branch could not be pushed')
-  const finished = done && (verification.approved || !limits.finalVerification)
+  const verifies = limits.finalVerification || verification.asked === true
+  const finished = done && (verification.approved || !verifies)
   if (state.job.branchGone !== null) return afterTheBranch(state, state.job.branchGone, finished)
   if (finished) {
     return end(

@@ -6,7 +6,7 @@ import { progressEntry } from '../report/progress.ts'
 import { UNCHANGED, UNGATED } from '../report/words.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { closedBreaker, struck, tried } from './breaker.ts'
-import { applyCommand } from './commands.ts'
+import { applyCommand, notApproved } from './commands.ts'
 import { withLearnings } from './learnings.ts'
 import { endOfWork, estimate, idle, isGated, type Limits, MAX_IDLE_JOBS, withCall } from './limits.ts'
 import type { Attempt, Event, Failure, GateResult, Kept, State, StoryRecord, TimelineEntry } from './state.ts'
@@ -558,13 +558,19 @@ function verified(state: State, event: Extract<Event, { kind: 'verified' }>, lim
       return failed(paid, verdict.message, MEND_AGENT)
     case 'none': {
       const sessions = paid.verification.sessions + 1
-      return { ...paid, verification: { approved: false, sessions, message: verdict.message } }
+      return {
+        ...paid,
+        verification: { ...paid.verification, approved: false, sessions, message: verdict.message },
+      }
     }
     case 'reset':
       // A judge that takes back nothing that had passed has said nothing.
       if (!state.prd.userStories.some((story) => story.passes && verdict.stories.includes(story.id))) {
         const sessions = paid.verification.sessions + 1
-        return { ...paid, verification: { approved: false, sessions, message: verdict.reason } }
+        return {
+          ...paid,
+          verification: { ...paid.verification, approved: false, sessions, message: verdict.reason },
+        }
       }
       return resetStories(paid, verdict.stories, verdict.reason, event, limits)
   }
@@ -695,7 +701,7 @@ function failed(state: State, summary: string, fix: string): State {
 }
 
 function unverified(state: State): State {
-  return { ...state, verification: { approved: false, sessions: 0, message: '' } }
+  return { ...state, verification: notApproved(state) }
 }
 
 /** What a session is charged that was lost before it said anything. */

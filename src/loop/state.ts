@@ -166,6 +166,8 @@ export type Control = {
 export type Verification = {
   /** `approved` for exactly the present code; anything that changes code or stories takes it back. */
   approved: boolean
+  /** A person said `verify`: it is held until it agrees, also where the setting switches it off. */
+  asked?: true
   /** Judge sessions in a row without a verdict. */
   sessions: number
   message: string

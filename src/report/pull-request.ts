@@ -119,7 +119,7 @@ function finalSentence(state: State, facts: Facts): string {
       ? 'The final verification agreed: a fresh session, which is a model too, judged every criterion to be met. No command was run.'
       : 'The final verification agreed: all gates passed on the whole, and a fresh session, which is a model too, judged every criterion to be met.'
   }
-  if (!facts.limits.finalVerification)
+  if (!facts.limits.finalVerification && state.verification.asked !== true)
     return 'The final verification is switched off: nothing has judged the criteria themselves.'
   return outcomeNow(state) === null || counts(state.prd).open > 0
     ? 'The final verification, where a fresh session judges every criterion on the whole, has not been held yet.'

@@ -1,5 +1,8 @@
 // What people can type after `/ralph`, and the short replies to it.
+import type { State } from '../loop/state.ts'
 import { code, markdownText } from './escape.ts'
+import { blockedList, headingOf, link, progressBar, stacked } from './parts.ts'
+import { humanMs, nextMove, outcomeNow, storyInWork, utc } from './words.ts'
 
 /** The commands that are understood, as they are typed, with what they do. The words are markdown of ours. */
 export const COMMANDS: readonly (readonly [string, string])[] = [
@@ -16,7 +19,7 @@ export const COMMANDS: readonly (readonly [string, string])[] = [
   ['add -- title', 'a new story; the lines below are its description and criteria'],
   ['verify', 'run the final verification now'],
   ['limit iterations +20', 'raise a limit; `limit cost +5` raises the one in dollars'],
-  ['status', 'a 🚀 and no more: the summary shows how it stands'],
+  ['status', 'how it stands now, in one reply that is brought up to date by the next one'],
   ['help', 'this list'],
 ]
 
@@ -29,6 +32,54 @@ export function commandTable(): string {
 /** The reply to `/ralph help`. */
 export function helpReply(): string {
   return `Write one of these as the first line of a comment (people with write access):\n\n${commandTable()}\n`
+}
+
+/** The first line of the reply to `/ralph status`: found again by it and by its author, who must be us. */
+export function statusMarker(feature: string): string {
+  return `<!-- ralph:status:${feature.replace(/[^\w.+-]/g, '-')} -->`
+}
+
+/** What the reply to `/ralph status` tells beside the state; the limits of the run are not known where it is written. */
+export type StatusFacts = {
+  repositoryUrl: string
+  /** The pull request on which the reply stands. */
+  pull: number
+  /** The page of the job that works now, `true` where it has none; null where none works. */
+  working: string | true | null
+  /** Epoch milliseconds. */
+  now: number
+}
+
+/** The reply to `/ralph status`: short, since the summary comment has the rest. `state` is as the last checkpoint left it. */
+export function statusReply(state: State, facts: StatusFacts): string {
+  const { comment } = state.github
+  const summary =
+    comment === null ? null : `${facts.repositoryUrl}/pull/${facts.pull}#issuecomment-${comment}`
+  // A job that is gone has left no outcome.
+  const isLost = facts.working === null && outcomeNow(state) === null
+  return stacked([
+    `${statusMarker(state.feature)}\n${headingOf(state, 4)}`,
+    progressBar(state),
+    atWork(state, facts),
+    `**Next:** ${isLost ? `Go on with ${code('/ralph run')}.` : nextMove(state, outcomeNow(state))}`,
+    blockedList(state),
+    `<sub>As of ${utc(facts.now)}.${summary === null ? '' : ` Everything else stands in the ${link('summary', summary)}.`}</sub>`,
+  ])
+}
+
+/** Who works, on what and since when. */
+function atWork(state: State, { working, now }: StatusFacts): string {
+  if (working === null) return 'No job works on it now.'
+  const job = working === true ? 'A job' : link('A job', working)
+  const story = storyInWork(state)
+  if (story === null || state.attempt === null) return `${job} works on it now.`
+  const since = humanMs(Math.max(0, now - state.attempt.startedAt))
+  return `${job} works on ${code(story, 64)} now, attempt ${state.attempt.number}, since ${since}.`
+}
+
+/** The reply to `/ralph status` before a run of the feature. */
+export function noRunReply(): string {
+  return 'There is no run of this feature yet: start it with *Run workflow* on the Actions page.\n'
 }
 
 /** The reply to a command or story that does not exist. `suggestion` is the nearest valid first line, or null. */

@@ -270,3 +270,65 @@ test('comments that change something, and nothing beyond it', async (t) => {
     t.diagnostic(`${worked().outcome}: ${site.reactions(id).join(', ')}`)
   })
 })
+
+test('status is answered in one reply, which the next one brings up to date; verify verifies although it is switched off', async () => {
+  await using site = await openSite({
+    stories: [story('US-001', 'one'), story('US-002', 'two', { priority: 2 })],
+    script: {},
+    inputs: { 'final-verification': 'false' },
+  })
+  const { github, runner } = site
+  const middle = site.hold('middle')
+  await site.setScript({
+    'US-001': [goodTurn('one', 1)],
+    'US-002': [{ ...goodTurn('two', 2), shell: middle.shell }],
+  })
+  await runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  const work = await middle.reached()
+  const { number } = await site.pull()
+  const replies = () =>
+    github.comments(number).filter(({ body }) => body.startsWith('<!-- ralph:status:sample -->'))
+  // A marker in anybody else's comment means nothing, and two that are asked at once get one reply.
+  github.comment('mallory', number, '<!-- ralph:status:sample -->\nAll is lost.')
+  const asked = [0, 1].map(() => github.comment('bob', number, '/ralph status').id)
+  await runner.when(
+    () =>
+      runner.runs.filter((run) => run.event === 'issue_comment' && run.status === 'completed').length === 3,
+  )
+  const [forged, first, ...others] = replies()
+  assert.deepEqual(
+    [forged?.login, first?.login, others.length],
+    ['mallory', 'github-actions[bot]', 0],
+    site.log(),
+  )
+  for (const id of asked) assert.deepEqual(site.reactions(id), ['github-actions[bot]: rocket'])
+  const text = first?.body ?? ''
+  assert.match(text, /1 of 2 stories passes · US-002 is in work/)
+  assert.ok(
+    text.includes(
+      `[A job](${github.url}/acme/shop/actions/runs/${work.id}) works on \`US-002\` now, attempt 1`,
+    ),
+    text,
+  )
+  assert.ok(text.includes(`[summary](${github.url}/acme/shop/pull/${number}#issuecomment-`), text)
+  assert.match(text, /As of 20\d\d-/)
+  await middle.release()
+  await runner.settled()
+  await site.say('bob', '/ralph status')
+  assert.deepEqual(
+    replies().map(({ id }) => id),
+    [forged?.id, first?.id],
+  )
+  assert.match(
+    replies()[1]?.body ?? '',
+    /Complete: 2 of 2 stories pass.*No job works on it now.*Review this pull request/s,
+  )
+
+  const verifies = async () => (await site.sessions()).filter(({ mode }) => mode === 'verify').length
+  assert.equal(await verifies(), 0)
+  const id = await site.say('bob', '/ralph verify')
+  assert.equal(await verifies(), 1, site.log())
+  assert.deepEqual(site.reactions(id), ['github-actions[bot]: eyes', 'github-actions[bot]: rocket'])
+  assert.equal((await site.state()).prd.run.outcome, 'complete')
+  assert.match((await site.pull()).body ?? '', /final verification agreed/)
+})

@@ -15,6 +15,7 @@ import {
   NOW,
   runJob,
   type Script,
+  saying,
   session,
   stateOf,
   stories,
@@ -492,6 +493,21 @@ describe('the final verification', () => {
     const script: Script = inTurn('sync', [{ kind: 'synced', commands: [], theirs: { head: 'theirs' } }])
     const looked = runJob(again, limits, script)
     assert.deepEqual([looked.outcome, looked.steps.includes('verify')], ['complete', true])
+  })
+
+  test('verify is done by a person’s word although the setting switches it off, until it agrees', () => {
+    const off = limitsWith({ finalVerification: false })
+    const ran = runJob(stateOf(stories('US-001', 'US-002')), off)
+    assert.ok(!ran.steps.includes('verify'))
+    const asked = saying([{ id: 1, by: 'ann', kind: 'verify' }], resetOnce(['US-002']))
+    const verified = runJob(anotherJob(ran.state), off, asked)
+    assert.deepEqual(
+      verified.steps.filter((step) => step === 'verify' || step.startsWith('agent')),
+      ['verify', 'agent US-002', 'verify'],
+    )
+    assert.deepEqual([verified.outcome, verified.state.verification.approved], ['complete', true])
+    const later = runJob(anotherJob(verified.state, NOW + 2 * HOUR), off)
+    assert.deepEqual([later.outcome, later.steps.includes('verify')], ['complete', false])
   })
 
   test('a session without a verdict is no approval, and the next one may agree', () => {

@@ -6,7 +6,7 @@ import { type Check, rollupCheck, statusOf, storyCheck } from '../../../src/repo
 import { jobSummary, MOST_CHARACTERS, stickyComment, stickyMarker } from '../../../src/report/markdown.ts'
 import { progressEntry, progressHeader } from '../../../src/report/progress.ts'
 import { pullMarker, pullRequestBody, pullRequestTitle } from '../../../src/report/pull-request.ts'
-import { helpReply, unknownReply } from '../../../src/report/replies.ts'
+import { helpReply, statusMarker, statusReply, unknownReply } from '../../../src/report/replies.ts'
 import {
   agentLine,
   banner,
@@ -52,11 +52,14 @@ for (const [poisoning, poison] of Object.entries(poisonings)) {
         const what = `${name} with ${JSON.stringify(text.slice(0, 60))}`
         const comment = stickyComment(given, facts(text))
         const body = pullRequestBody(given, facts(text))
+        const working = given.lease?.url ?? null
+        const status = statusReply(given, { repositoryUrl: REPOSITORY, pull: 7, working, now: NOW })
         assert.ok(comment.length <= MOST_CHARACTERS && body.length <= MOST_CHARACTERS, what)
         assert.ok(comment.startsWith('<!-- ralph:sticky:auth -->\n'), what)
         return [
           sizes(assertHarmless(comment, stickyMarker('auth'), LINKS, `comment: ${what}`)),
           sizes(assertHarmless(body, pullMarker('auth'), LINKS, `body: ${what}`)),
+          sizes(assertHarmless(status, statusMarker('auth'), LINKS, `status: ${what}`)),
           sizes(assertHarmless(jobSummary(given, facts(text)), null, LINKS, `summary: ${what}`)),
         ]
       }
