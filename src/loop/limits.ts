@@ -122,6 +122,11 @@ export function idle({ job }: State, { outcome, until }: Conclusion): boolean {
   return job.iterations === 0 && (outcome === 'continued' || (until !== null && job.begun > 0))
 }
 
+/** Whether the chain goes on by itself after a job that ends like this: by a dispatch, or when its wait is over. */
+export function goesOnByItself({ outcome, until }: Conclusion, limits: Limits): boolean {
+  return limits.redispatch && (outcome === 'continued' || until !== null)
+}
+
 /** When the next agent session may start under `callsPerHour`: epoch milliseconds, or null for now. */
 export function callAllowedAt(state: State, limits: Limits, now: number): number | null {
   if (limits.callsPerHour === null) return null

@@ -1,5 +1,5 @@
 // Turns a step into an event by asking the ports: the only place of the loop where effects happen.
-import { budgetLeft, endOfWork, estimate, type Limits, sessionMs } from './limits.ts'
+import { budgetLeft, endOfWork, estimate, goesOnByItself, type Limits, sessionMs } from './limits.ts'
 import type { Ports, SessionBounds, StorePort } from './ports.ts'
 import { released } from './reduce.ts'
 import type { Attempt, Event, GateResult, State, Step, Verdict } from './state.ts'
@@ -272,11 +272,14 @@ function lastPassed(state: State): string[] {
 async function publish(state: State, limits: Limits, ports: Ports): Promise<Happening> {
   const { repository, store, queue } = ports
   // The first push of the branch belongs to `open`: until then a run that ends has made nothing.
-  const { branchRefused, branchGone } = state.job
+  const { branchRefused, branchGone, conclusion } = state.job
   const withBranch = !branchRefused && branchGone === null && state.published !== null
   const leaving = released(state, limits)
-  const subject = `chore(ralph): ${state.feature} ${state.job.conclusion?.outcome ?? ''}`.trim()
-  const recorded = withBranch ? await repository.record(leaving, subject) : null
+  // Between the jobs of a chain the state's own ref is enough: the next story's commit carries what is new.
+  const recorded =
+    withBranch && conclusion !== null && !goesOnByItself(conclusion, limits)
+      ? await repository.record(leaving, `chore(ralph): ${state.feature} ${conclusion.outcome}`)
+      : null
   const green = recorded ?? state.green
   if (withBranch) await repository.checkOut(green, null)
   await ports.reporter.beforePublish(state, green)

@@ -146,6 +146,43 @@ test('a chain of jobs completes six stories, one of which fails its gate once', 
   })
 })
 
+test('state commits stand at the start and at the end of a chain, not at the end of every job', async () => {
+  await using site = await openSite({
+    stories: STORIES.slice(0, 2),
+    script: {
+      'US-001': [badTurn('one', 1), goodTurn('one', 1)],
+      'US-002': [badTurn('two', 2), badTurn('two', 2)],
+    },
+    inputs: {
+      gates: 'test: node --test test/*.test.mjs',
+      'final-verification': 'false',
+      'iterations-per-job': '1',
+      'max-attempts': '2',
+    },
+  })
+  const subjects = async () =>
+    (await site.github.bare.run(['log', '--reverse', '--format=%s', 'main..ralph/sample'])).split('\n')
+  const told = async () => {
+    const text = (await site.github.read('ralph/sample', '.ralph/2026-01-31-sample/progress.txt')) ?? ''
+    return text.match(/^\*\*Status:\*\* \w+/gm)?.map((line) => line.slice('**Status:** '.length))
+  }
+  await site.go()
+  assert.equal(site.runner.runs.length, 4, site.log())
+  assert.deepEqual(await subjects(), [
+    'chore(ralph): start sample',
+    'feat: US-001 - one',
+    'chore(ralph): sample stuck',
+  ])
+  // What no commit held yet came with the next story, and with the end of the chain.
+  assert.deepEqual(await told(), ['FAILED', 'PASSED', 'FAILED', 'FAILED'])
+  const [, blocked] = (await site.prd()).userStories
+  assert.deepEqual([blocked?.retries, blocked?.blocked], [2, true])
+  await site.setScript({ 'US-002': [goodTurn('two', 2)] })
+  await site.say('alice', '/ralph retry US-002')
+  assert.equal(outputsOf(site.last()).outcome, 'complete', site.log())
+  assert.deepEqual((await subjects()).slice(3), ['feat: US-002 - two', 'chore(ralph): sample complete'])
+})
+
 async function checkCommits(site: Site): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-clone-'))
   try {

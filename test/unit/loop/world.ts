@@ -5,7 +5,7 @@ import type { CatFile } from '../../../src/git/cat-file.ts'
 import type { Git } from '../../../src/git/git.ts'
 import type { Repository } from '../../../src/git/repository.ts'
 import type { Store } from '../../../src/git/store.ts'
-import type { Limits } from '../../../src/loop/limits.ts'
+import { goesOnByItself, type Limits } from '../../../src/loop/limits.ts'
 import { nextStep } from '../../../src/loop/next-step.ts'
 import { durable, reduce, released } from '../../../src/loop/reduce.ts'
 import type {
@@ -157,7 +157,9 @@ export class World {
         const withBranch = !state.job.branchRefused && state.published !== null
         const turned = withBranch ? this.#turnedDown() : null
         if (turned !== null) return turned
-        const records = withBranch && (state.progress.length > 0 || tape.chance(30))
+        const { conclusion } = state.job
+        const isEnd = conclusion !== null && !goesOnByItself(conclusion, limits)
+        const records = withBranch && isEnd && (state.progress.length > 0 || tape.chance(30))
         const green = records ? this.#commit('record') : state.green
         return { kind: 'published', green, withBranch, more: weather.people && tape.chance(5) }
       }
