@@ -2,9 +2,11 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import type { CommandName } from '../loop/command-table.ts'
 import { EXIT_CODES, type Outputs, outputsOf } from '../report/outputs.ts'
 import {
   configFileNames,
+  flagTable,
   hostEnvironment,
   readSettings,
   type Settings,
@@ -20,19 +22,30 @@ export type Flags = Readonly<Record<string, string | boolean | readonly string[]
 export type Answer = { code: number; outputs: Outputs; more?: Record<string, unknown> }
 
 export type Context = {
+  /** The command's name. */
+  command: CommandName
   flags: Flags
+  /** What stands behind the name of a command that takes words, and behind ` -- `. */
+  given: { words: readonly string[]; text: string }
   feature: string | null
   json: boolean
   directory: string
   env: Record<string, string>
 }
 
-export function contextOf(flags: Flags, feature: string | undefined): Context {
+export function contextOf(
+  command: CommandName,
+  flags: Flags,
+  feature: string | undefined,
+  given: Context['given'] = { words: [], text: '' },
+): Context {
   const env = hostEnvironment()
   const directory = typeof flags.directory === 'string' ? resolve(flags.directory) : process.cwd()
   const named = feature ?? (typeof flags.feature === 'string' ? flags.feature : undefined)
-  return { flags, feature: named ?? null, json: flags.json === true, directory, env }
+  return { command, flags, given, feature: named ?? null, json: flags.json === true, directory, env }
 }
+
+const SETTINGS: ReadonlySet<string> = new Set(flagTable().map(({ key }) => key))
 
 /** Flags over the configuration file over the defaults. Throws UserError with every mistake. */
 export async function settingsOf(
@@ -46,8 +59,8 @@ export async function settingsOf(
 
 /** The same, with the mistakes beside what could be read. */
 export async function settingsRead(context: Context, extra: Flags = {}): Promise<SettingsResult> {
-  const { json: _json, directory: _directory, once, dryRun: _dry, push: _push, ...flags } = context.flags
-  const chosen = { ...flags, ...(once === true ? { iterationsPerJob: '1' } : {}), ...extra }
+  const flags = Object.fromEntries(Object.entries(context.flags).filter(([key]) => SETTINGS.has(key)))
+  const chosen = { ...flags, ...(context.flags.once === true ? { iterationsPerJob: '1' } : {}), ...extra }
   if (context.feature !== null) Object.assign(chosen, { feature: context.feature })
   const { file, missing } = await configFile(topOf(context.directory), wantedConfigFile({ flags: chosen }))
   const result = readSettings({ flags: chosen, file, env: context.env, surface: 'cli' })

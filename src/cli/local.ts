@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { type ClaimRequest, checkDirt, chooseFeature, emptyControl, findFeatures, newJob } from '../claim.ts'
 import { featureOfFolder } from '../git/features.ts'
+import { applyCommand } from '../loop/commands.ts'
 import { ownFiles, recordMessage } from '../loop/files.ts'
 import { expired } from '../loop/lease.ts'
 import type { Lease, State } from '../loop/state.ts'
@@ -17,6 +18,7 @@ import { endSurvivors } from '../system/process.ts'
 import { processLives } from '../system/process-table.ts'
 import { gatedTagsOf, openWorkshop, type Workshop } from '../wire.ts'
 import type { Context } from './context.ts'
+import { inboxQueue } from './inbox.ts'
 
 export type LocalRun = {
   settings: Settings
@@ -25,7 +27,10 @@ export type LocalRun = {
   alive(lease: Lease): Promise<boolean>
   /** Ends what a dead holder on this machine has left running. */
   bury(lease: Lease): Promise<void>
-  /** The state as it stands, without taking anything; made from prd.json where no run has begun. Hears what reading that changed. */
+  /**
+   * The state as the next job will find it, without taking anything: with the commands that wait for it, and made from
+   * prd.json where no run has begun. Hears what reading that changed.
+   */
   look(hear?: (note: string) => void): Promise<State>
   [Symbol.dispose](): void
 }
@@ -71,7 +76,7 @@ export async function openLocal(
     look: async (hear = () => {}) => {
       const { state, notes } = await look(workshop, settings, base)
       for (const note of notes) hear(note)
-      return state
+      return (await inboxQueue(clone).read(state)).reduce(applyCommand, state)
     },
     [Symbol.dispose]: () => workshop[Symbol.dispose](),
   }

@@ -1,11 +1,20 @@
-import { Command, Option } from 'commander'
-import { flagTable, hostEnvironment } from '../settings.ts'
-// `ralph`: the command table. Each command is imported when it is called.
+import { Command, CommanderError, Option } from 'commander'
+import { type CommandName, commandsOn, type Listed } from '../loop/command-table.ts'
+import { spoken } from '../report/words.ts'
+import { type FlagRow, flagTable, hostEnvironment } from '../settings.ts'
+// `ralph`: the command table on a command line. Each command is imported when it is called.
 import { leave } from '../system/leave.ts'
+import { CLI_COMMANDS, type CliCommand, isTold } from './commands.ts'
 import { answer, contextOf, type Flags, tell } from './context.ts'
 
 // A reader that has seen enough (`| head`) is no error of ours.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+
+const COMMANDS = commandsOn('cli')
+const TERMS = new Map<string, string>(
+  COMMANDS.map(({ name, also, args }) => [name, `${[name, also ?? []].flat().join('|')} ${args}`.trim()]),
+)
+const argv = process.argv.slice(2)
 
 const program = new Command('ralph')
   .description(
@@ -16,93 +25,73 @@ const program = new Command('ralph')
   .exitOverride((error) => {
     throw error
   })
+  .configureHelp({ subcommandTerm: (command) => TERMS.get(command.name()) ?? command.name() })
   .configureOutput({ writeErr: (text) => tell(process.stderr, text.trimEnd()) })
-
-function withSettings(command: Command): Command {
-  for (const { flag, takesValue, repeatable, description } of flagTable()) {
-    if (flag === '--feature') continue
-    const option = new Option(takesValue ? `${flag} <value>` : `${flag} [value]`, description)
-    if (repeatable)
-      option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
-    command.addOption(option)
-    if (!takesValue) command.addOption(new Option(`--no-${flag.slice(2)}`).hideHelp())
-  }
-  return command
-    .option('--json', 'exactly one line of JSON on stdout; everything else goes to stderr')
-    .option('-C, --directory <path>', 'work there')
-}
-
-function add(
-  name: string,
-  description: string,
-  configure: (command: Command) => Command,
-  act: (flags: Flags, ...args: (string | string[] | undefined)[]) => Promise<number>,
-) {
-  const command = configure(withSettings(program.command(name).description(description)))
-  command.action(async (...given: unknown[]) => {
-    const args = given
-      .slice(0, -2)
-      .map((arg) => (Array.isArray(arg) ? arg.map(String) : typeof arg === 'string' ? arg : undefined))
-    process.exitCode = await act(flagsOf(command), ...args)
-  })
-}
-
-const one = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined)
-
-program
-  .command('demo')
-  .description('a complete run on a sample project, with a scripted agent; no network, no key')
-  .option('--json', 'one line of JSON')
-  .action(async (flags: Flags) => {
-    const context = contextOf(flags, undefined)
-    process.exitCode = await answer(context, async () => (await import('./demo.ts')).demo(context))
-  })
 
 program.command('demo-agent', { hidden: true }).action(async () => {
   process.exitCode = await (await import('./demo-agent.ts')).demoAgent(hostEnvironment())
 })
+for (const listed of COMMANDS) if (isOurs(listed.name)) add(listed, CLI_COMMANDS[listed.name])
 
-add(
-  'run',
-  'work on a feature until an outcome',
-  (command) =>
-    command
-      .argument('[feature]')
-      .option('--once', 'one iteration')
-      .option('--dry-run', 'print the decision and touch nothing'),
-  (flags, feature) => {
-    const context = contextOf(flags, one(feature))
-    return answer(context, async () => (await import('./run.ts')).run(context))
-  },
-)
-
-for (const [name, description] of [
-  ['status', 'how a feature stands'],
-  ['next', 'which story comes next'],
-  ['validate', 'check prd.json and the configuration'],
-] as const) {
-  add(
-    name,
-    description,
-    (command) => command.argument('[feature]'),
-    (flags, feature) => {
-      const context = contextOf(flags, one(feature))
-      return answer(context, async () => (await import('./look.ts'))[name](context))
-    },
-  )
+/** `help` is commander's. */
+function isOurs(name: CommandName): name is keyof typeof CLI_COMMANDS {
+  return name in CLI_COMMANDS
 }
 
-for (const name of ['retry', 'redo', 'skip', 'note', 'pause'] as const) {
-  add(
-    name,
-    `as the comment /ralph ${name}; a text stands behind --`,
-    (command) => command.argument('[stories...]').option('--feature <name>', 'the feature'),
-    (flags, stories) => {
-      const context = contextOf(flags, undefined)
-      const args = Array.isArray(stories) ? stories : []
-      return answer(context, async () => (await import('./steer.ts')).steer(context, name, args))
-    },
+function add(listed: Listed, { takes, settings, options, exits, act }: CliCommand): void {
+  const command = program.command(listed.name).description(spoken(listed.meaning))
+  if (listed.also !== null) command.alias(listed.also)
+  command.usage(`[options] ${listed.args}`.trim()).optionsGroup('Options:')
+  if (takes === 'feature') command.argument('[feature]')
+  if (takes === 'words') command.argument('[words...]')
+  for (const { flags, description, repeatable } of options)
+    command.addOption(repeated(new Option(flags, description), repeatable === true))
+  command
+    .option('--json', 'exactly one line of JSON on stdout; everything else goes to stderr')
+    .option('-C, --directory <path>', 'work there')
+  for (const flag of flagTable().filter(settings)) addSetting(command, flag)
+  command.addHelpText(
+    'after',
+    `\nExample:\n  ${listed.example}\n\nExit codes:\n${exits.map(sayExit).join('\n')}`,
   )
+  command.action(async (...given: unknown[]) => {
+    const words = given
+      .slice(0, -2)
+      .flat()
+      .filter((word) => typeof word === 'string')
+    const flags = flagsOf(command)
+    const feature = takes === 'feature' ? words[0] : undefined
+    const context = contextOf(listed.name, flags, feature, takes === 'words' ? apart(words) : undefined)
+    process.exitCode = await answer(context, () => act(context))
+  })
+}
+
+/** What stands behind `--` is a text; commander hands it on as further words. */
+function apart(words: readonly string[]): { words: string[]; text: string } {
+  const at = argv.indexOf('--')
+  const before = at < 0 ? words.length : words.length - (argv.length - at - 1)
+  const split = words.slice(0, before).flatMap((word) => word.split(/[\s,]+/))
+  return { words: split.filter(Boolean), text: words.slice(before).join(' ') }
+}
+
+function addSetting(command: Command, flag: FlagRow): void {
+  const { flag: name, takesValue, repeatable, description, standard, group } = flag
+  const told = standard === '' ? description : `${description} (default: ${standard})`
+  const option = repeated(new Option(takesValue ? `${name} <value>` : `${name} [value]`, told), repeatable)
+  option.helpGroup(`Settings (${group}):`)
+  if (!isTold(flag)) option.hideHelp()
+  command.addOption(option)
+  if (!takesValue) command.addOption(new Option(`--no-${name.slice(2)}`).hideHelp())
+}
+
+function repeated(option: Option, repeatable: boolean): Option {
+  return repeatable
+    ? option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
+    : option
+}
+
+function sayExit([code, meaning]: CliCommand['exits'][number]): string {
+  return `  ${String(code).padStart(3)}  ${meaning}`
 }
 
 /** Commander's camelCase names are the settings' keys; only what was given counts. */
@@ -134,20 +123,17 @@ await leave()
 
 /** Wrong usage is bad input: exit 64, with the JSON line where it was asked for. */
 async function failed(error: unknown): Promise<number> {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
+  const code = error instanceof CommanderError ? error.code : ''
   if (code === 'commander.helpDisplayed' || code === 'commander.version' || code === 'commander.help')
     return 0
   const message = error instanceof Error ? error.message.replace(/^error: /, '') : String(error)
-  if (process.argv.includes('--json')) {
+  const names = COMMANDS.map(({ name }) => name).join(', ')
+  const isUnknown = code === 'commander.unknownCommand'
+  const fix = isUnknown ? `use one of: ${names}` : 'see `ralph help <command>`'
+  if (isUnknown) tell(process.stderr, `  ${fix}; a feature is named behind its command: ralph run <feature>`)
+  if (argv.includes('--json')) {
     const { outputsOf } = await import('../report/outputs.ts')
-    const errors = [
-      {
-        path: 'command line',
-        found: message,
-        expected: 'a command of `ralph help`',
-        fix: 'see `ralph help <command>`',
-      },
-    ]
+    const errors = [{ path: 'command line', found: message, expected: 'a command of `ralph help`', fix }]
     const { mutedJson } = await import('../system/voice.ts')
     process.stdout.write(`${mutedJson({ ...outputsOf(null, 'error', null), errors })}\n`)
   }

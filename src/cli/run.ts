@@ -119,7 +119,7 @@ function unpaused(state: State): State {
 }
 
 /** The ports, or null where the person has cancelled while an agent was installed. */
-async function cancellable(signal: AbortSignal, options: PortOptions): Promise<Ports | null> {
+export async function cancellable(signal: AbortSignal, options: PortOptions): Promise<Ports | null> {
   try {
     return await createPorts(options)
   } catch (error) {
@@ -171,7 +171,7 @@ export function sayStep(step: Step, state: State): string {
   return step.kind
 }
 
-function onSignals(stop: AbortController, live: Live): () => void {
+export function onSignals(stop: AbortController, live: Live): () => void {
   const heard = (signal: NodeJS.Signals) => {
     if (stop.signal.aborted) {
       live.close()

@@ -1,69 +1,108 @@
-// `ralph retry | redo | skip | note | pause`: as in comments. A run in work hears it before its next iteration.
+// What a comment can ask of a run, typed on this machine: `ralph retry`, `pause`, `add` ... A run in work hears it in time.
+import { readFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Given, understand } from '../loop/command-table.ts'
 import { applyCommand } from '../loop/commands.ts'
-import { parseSlash } from '../loop/slash-commands.ts'
+import type { Lease } from '../loop/state.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { UserError } from '../system/errors.ts'
 import { MARK_NAME } from '../system/survivors.ts'
 import { type Answer, type Context, settingsOf, tell } from './context.ts'
 import { post } from './inbox.ts'
-import { openLocal } from './local.ts'
+import { type LocalRun, openLocal } from './local.ts'
 
 /** Story ids and, behind `--`, a text. Gives 0 when it was taken. */
-export async function steer(context: Context, name: string, args: readonly string[]): Promise<Answer> {
+export async function steer(context: Context): Promise<Answer> {
+  const { command: name } = context
   if (context.env[MARK_NAME] !== undefined) {
     const found = 'a command typed by an agent or a gate'
     throw new UserError([{ path: `ralph ${name}`, found, expected: 'a person', fix: 'leave it to people' }])
   }
+  const given = await givenOf(context)
   const { settings } = await settingsOf(context)
   using local = await openLocal(context, settings, {
     warn: (text) => tell(process.stderr, `warning: ${text}`),
   })
+  const say = (text: string) => tell(context.json ? process.stderr : process.stdout, text)
   const state = await local.look()
   const ids = state.prd.userStories.map((story) => story.id)
-  const parsed = parseSlash(`/ralph ${name} ${commandLine(args, ids)}`, ids)
-  if (parsed.kind === 'mistake') {
-    throw new UserError([
-      {
-        path: `ralph ${name}`,
-        found: parsed.problem,
-        expected: 'a command as in comments',
-        fix: parsed.fix.replace(/^\//, ''),
-      },
-    ])
+  const understood = understand(name, given, ids, 'cli')
+  if (understood.kind === 'mistake') {
+    const { problem: found, fix } = understood
+    throw new UserError([{ path: `ralph ${name}`, found, expected: 'something that it can do', fix }])
   }
-  if (parsed.kind !== 'command') throw new Error(`${name} is no command`)
-  const stream = context.json ? process.stderr : process.stdout
-  const { lease } = state
-  const working = lease !== null && (await local.alive(lease))
-  if (working || state.nonce === '') {
-    await post(local.workshop.clone, state.feature, `/ralph ${name} ${commandLine(args, ids)}`)
-    tell(
-      stream,
-      working ? 'noted: the run in work hears it before its next iteration' : 'noted: the first run hears it',
-    )
-    return { code: 0, outputs: outputsOf(state, state.prd.run.outcome, null) }
+  if (understood.kind !== 'command') throw new Error(`${name} asks nothing of a run`)
+  for (;;) {
+    const { lease } = await local.look()
+    const holder = lease !== null && (await local.alive(lease)) ? lease : null
+    if (holder !== null && name === 'stop' && (await ended(local, holder, say))) continue
+    if (holder !== null || state.nonce === '') {
+      await post(local.workshop.clone, state.feature, asComment(name, given))
+      const who =
+        holder === null ? 'the first run hears it' : 'the run in work hears it before its next iteration'
+      say(`noted: ${who}`)
+      return { code: 0, outputs: outputsOf(state, state.prd.run.outcome, null) }
+    }
+    const loaded = await local.workshop.store.load(state.folder.replace(/^\.ralph\//, ''))
+    if (loaded === null) throw new Error(`the state of ${state.feature} is gone`)
+    const held = loaded.state.lease
+    if (held !== null && (await local.alive(held))) continue // a run has begun just now
+    // The lease is what its orphans are found by, and it goes.
+    if (held !== null) await local.bury(held)
+    const steered = applyCommand(loaded.state, { ...understood.command, id: 0, by: 'you' })
+    // Nobody has looked at the branch: the state alone moves, not the clone.
+    await local.workshop.store.save({ ...steered, lease: null, job: { ...steered.job, opened: false } })
+    say(`done: ${[name, ...given.words].join(' ')}. Go on with: ralph run ${state.feature}`)
+    return { code: 0, outputs: outputsOf(steered, steered.prd.run.outcome, null) }
   }
-  const folder = state.folder.replace(/^\.ralph\//, '')
-  const loaded = await local.workshop.store.load(folder)
-  if (loaded === null) throw new Error(`the state of ${state.feature} is gone`)
-  const held = loaded.state.lease
-  if (held !== null && (await local.alive(held))) return steer(context, name, args) // a run has begun just now
-  const steered = applyCommand(loaded.state, { ...parsed.command, id: 0, by: 'you' })
-  // Nobody has looked at the branch: the state alone moves, not the clone.
-  await local.workshop.store.save({ ...steered, lease: null, job: { ...steered.job, opened: false } })
-  tell(
-    stream,
-    `done: ${name}${args.length === 0 ? '' : ` ${args.join(' ')}`}. Go on with: ralph run ${state.feature}`,
-  )
-  return { code: 0, outputs: outputsOf(steered, steered.prd.run.outcome, null) }
 }
 
-/** What stands behind `--` arrives as further arguments: the first that is no story begins the text. */
-function commandLine(args: readonly string[], ids: readonly string[]): string {
-  const at = args.findIndex(
-    (arg) => arg.toLowerCase() !== 'all' && !ids.some((id) => id.toLowerCase() === arg.toLowerCase()),
-  )
-  const looksLikeId = at >= 0 && /^[A-Za-z]+-\d+$/.test(args[at] ?? '')
-  if (at < 0 || looksLikeId) return args.join(' ')
-  return `${args.slice(0, at).join(' ')} -- ${args.slice(at).join(' ')}`
+/** How long a run that was told to end may take to save, milliseconds. */
+const SAVING_MS = 60_000
+
+/** Tells the run in work to end, as Ctrl+C does, and waits until it has; false where it is not of this machine. */
+async function ended(local: LocalRun, holder: Lease, say: (text: string) => void): Promise<boolean> {
+  if (holder.host !== hostname()) return false
+  say(`ending process ${holder.pid}: what is in work is given back and not charged`)
+  process.kill(holder.pid, 'SIGTERM')
+  for (const until = Date.now() + SAVING_MS; await local.alive(holder); await delay(100)) {
+    if (Date.now() < until) continue
+    const found = `process ${holder.pid}, which does not end`
+    const fix = `kill -9 ${holder.pid}, then stop again`
+    throw new UserError([{ path: 'ralph stop', found, expected: 'a run that saves and ends', fix }])
+  }
+  return true
+}
+
+/** The words and the text; for a new story also the lines that would stand below a comment. */
+async function givenOf({ given, flags, directory }: Context): Promise<Given> {
+  const { criterion, description, bodyFile } = flags
+  const criteria = Array.isArray(criterion) ? criterion : []
+  const title = given.text.replace(/\s+/g, ' ').trim()
+  const lines = typeof bodyFile === 'string' ? await bodyOf(bodyFile, directory) : ''
+  const told = typeof description === 'string' ? description : ''
+  const below = [told, lines].flatMap((part) => part.split(/\r\n?|\n/))
+  return {
+    ...given,
+    text: title,
+    below: [...below, ...criteria.map((one) => `- ${one.replace(/\s+/g, ' ')}`)],
+  }
+}
+
+async function bodyOf(file: string, directory: string): Promise<string> {
+  try {
+    return file === '-' ? await text(process.stdin) : await readFile(resolve(directory, file), 'utf8')
+  } catch {
+    const fix = 'check the path, or write - for standard input'
+    throw new UserError([{ path: '--body-file', found: file, expected: 'a file that can be read', fix }])
+  }
+}
+
+/** The same as a comment: what waits for a run is read like one. */
+function asComment(name: string, { words, text: said, below }: Given): string {
+  const first = ['/ralph', name, ...words, ...(said === '' ? [] : ['--', said])].join(' ')
+  return [first, ...below].join('\n')
 }

@@ -1,4 +1,5 @@
 // Turns a step into an event by asking the ports: the only place of the loop where effects happen.
+import type { Usage } from '../prd/schema.ts'
 import { budgetLeft, endOfWork, estimate, goesOnByItself, type Limits, sessionMs } from './limits.ts'
 import type { Ports, SessionBounds, StorePort } from './ports.ts'
 import { released } from './reduce.ts'
@@ -232,7 +233,7 @@ async function join(state: State, theirs: string, ports: Ports): Promise<Happeni
 }
 
 async function verify(state: State, limits: Limits, ports: Ports, now: number): Promise<Happening> {
-  const { repository, gates, agent, signal } = ports
+  const { repository, gates } = ports
   if (state.job.begun + state.job.joins + state.verification.sessions === 0)
     await repository.checkOut(state.green, null)
   else {
@@ -240,22 +241,32 @@ async function verify(state: State, limits: Limits, ports: Ports, now: number): 
     await repository.renew(state.green)
     await gates.renew()
   }
-  const results = await whole(state.green, ports)
-  const red = results.find((result) => !result.ok && !result.advisory)
+  return { kind: 'verified', ...(await verifyWhole(state, limits, ports, now)) }
+}
+
+/** Every gate on the green commit, which is checked out, then a fresh session that judges what passed. */
+export async function verifyWhole(
+  state: State,
+  limits: Limits,
+  ports: Ports,
+  now: number,
+): Promise<{ gates: GateResult[]; verdict: Verdict; usage: Usage }> {
+  const { repository, agent, signal } = ports
+  const gates = await whole(state.green, ports)
+  const red = gates.find((result) => !result.ok && !result.advisory)
   if (red !== undefined) {
     const reason = `gate ${red.name} fails on the whole (${red.ended})`
     const stories = lastPassed(state)
     const verdict: Verdict =
       stories.length > 0 ? { kind: 'reset', stories, reason } : { kind: 'none', message: reason }
-    return { kind: 'verified', gates: results, verdict, usage: NO_USAGE }
+    return { gates, verdict, usage: NO_USAGE }
   }
   const ids = state.prd.userStories.filter((story) => story.passes).map((story) => story.id)
   // Where every story was skipped by a person there is nothing to judge.
-  if (ids.length === 0)
-    return { kind: 'verified', gates: results, verdict: { kind: 'verified' }, usage: NO_USAGE }
+  if (ids.length === 0) return { gates, verdict: { kind: 'verified' }, usage: NO_USAGE }
   const { verdict, usage } = await agent.judge(state, ids, boundsOf(state, limits, now), signal)
   await repository.restore(state.green)
-  return { kind: 'verified', gates: results, verdict, usage }
+  return { gates, verdict, usage }
 }
 
 const NO_USAGE = { calls: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0, agentSeconds: 0 }

@@ -1,31 +1,13 @@
 // What people can type after `/ralph`, and the short replies to it.
+import { commandsOn } from '../loop/command-table.ts'
 import type { State } from '../loop/state.ts'
 import { code, markdownText } from './escape.ts'
 import { blockedList, headingOf, link, progressBar, stacked } from './parts.ts'
 import { humanMs, nextMove, outcomeNow, storyInWork, utc } from './words.ts'
 
-/** The commands that are understood, as they are typed, with what they do. The words are markdown of ours. */
-export const COMMANDS: readonly (readonly [string, string])[] = [
-  ['run', 'go on now; ends a pause'],
-  ['pause', 'the iteration in work ends, then nothing more until `run`'],
-  ['stop', 'the session in work is ended now, uncharged; then as `pause`'],
-  [
-    'retry US-002 -- guidance',
-    'unblock it and try again; several ids or `all`; the guidance goes into the next prompt',
-  ],
-  ['redo US-002 -- why', 'work on it again although it passed; its code stays'],
-  ['skip US-002 -- why', 'leave it out; what depends on it goes on'],
-  ['note US-002 -- text', 'guidance for its next prompt, nothing else'],
-  ['add -- title', 'a new story; the lines below are its description and criteria'],
-  ['verify', 'run the final verification now'],
-  ['limit iterations +20', 'raise a limit; `limit cost +5` raises the one in dollars'],
-  ['status', 'how it stands now, in one reply that is brought up to date by the next one'],
-  ['help', 'this list'],
-]
-
 /** The commands as a table. */
 export function commandTable(): string {
-  const rows = COMMANDS.map(([command, meaning]) => `| ${code(`/ralph ${command}`)} | ${meaning} |`)
+  const rows = commandsOn('comment').map(({ example, meaning }) => `| ${code(example)} | ${meaning} |`)
   return ['| Comment | What it does |', '| :-- | :-- |', ...rows].join('\n')
 }
 
@@ -80,14 +62,6 @@ function atWork(state: State, { working, now }: StatusFacts): string {
 /** The reply to `/ralph status` before a run of the feature. */
 export function noRunReply(): string {
   return 'There is no run of this feature yet: start it with *Run workflow* on the Actions page.\n'
-}
-
-/** The reply to a command or story that does not exist. `suggestion` is the nearest valid first line, or null. */
-export function unknownReply(given: string, suggestion: string | null): string {
-  const shown = markdownText(given, 80)
-  const known = shown === '' ? 'There is no command in the first line' : `I do not know “${shown}”`
-  const meant = suggestion === null ? '' : ` Did you mean ${code(suggestion, 80)}?`
-  return `😕 ${known}.${meant} ${code('/ralph help')} lists what there is. Nothing was changed.\n`
 }
 
 /** The reply to a command on another pull request from the run's branch: nobody reads the queue there. */

@@ -6,7 +6,7 @@ import { type Check, rollupCheck, statusOf, storyCheck } from '../../../src/repo
 import { jobSummary, MOST_CHARACTERS, stickyComment, stickyMarker } from '../../../src/report/markdown.ts'
 import { progressEntry, progressHeader } from '../../../src/report/progress.ts'
 import { pullMarker, pullRequestBody, pullRequestTitle } from '../../../src/report/pull-request.ts'
-import { helpReply, statusMarker, statusReply, unknownReply } from '../../../src/report/replies.ts'
+import { helpReply, mistakeReply, statusMarker, statusReply } from '../../../src/report/replies.ts'
 import {
   agentLine,
   banner,
@@ -108,7 +108,7 @@ test('title and replies', () => {
       'a squash merge makes it the subject of a commit',
     )
     assert.ok(title.length <= 200 && title.startsWith('auth: ') && title.length > 'auth: '.length, title)
-    assertHarmless(unknownReply(text, text), null, [], text)
+    assertHarmless(mistakeReply(text, text), null, [], text)
     assert.match(stickyMarker(text), /^<!-- ralph:sticky:[\w.+-]* -->$/)
     assert.match(pullMarker(text), /^<!-- ralph:pull:[\w.+-]* -->$/)
   }

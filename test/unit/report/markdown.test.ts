@@ -1,6 +1,7 @@
 // Comment, summary, pull request and replies: what they must say, and how long they may be.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { commandsOn } from '../../../src/loop/command-table.ts'
 import type { Outcome, State } from '../../../src/loop/state.ts'
 import { newStory } from '../../../src/prd/schema.ts'
 import { dependencyGraph } from '../../../src/report/graph.ts'
@@ -15,7 +16,7 @@ import {
 } from '../../../src/report/markdown.ts'
 import { type Facts, link, progressBar } from '../../../src/report/parts.ts'
 import { pullMarker, pullRequestBody, pullRequestTitle } from '../../../src/report/pull-request.ts'
-import { helpReply, unknownReply } from '../../../src/report/replies.ts'
+import { helpReply, mistakeReply } from '../../../src/report/replies.ts'
 import {
   complete,
   concluded,
@@ -371,29 +372,11 @@ test('the pull request claims no more than is true', () => {
 
 test('replies', () => {
   const help = helpReply()
-  for (const command of [
-    'run',
-    'pause',
-    'stop',
-    'retry',
-    'redo',
-    'skip',
-    'note',
-    'add',
-    'verify',
-    'limit',
-    'status',
-    'help',
-  ]) {
-    assert.ok(help.includes(`\`/ralph ${command}`), command)
-  }
+  for (const { example, meaning } of commandsOn('comment'))
+    assert.ok(help.includes(`| \`${example}\` | ${meaning} |`), example)
   assert.equal(
-    unknownReply('/ralph rety US-003', '/ralph retry US-003'),
-    '😕 I do not know “/ralph rety US-003”. Did you mean `/ralph retry US-003`? `/ralph help` lists what there is. Nothing was changed.\n',
-  )
-  assert.equal(
-    unknownReply('', null),
-    '😕 There is no command in the first line. `/ralph help` lists what there is. Nothing was changed.\n',
+    mistakeReply('there is no command rety', '/ralph retry'),
+    '😕 There is no command rety. Try `/ralph retry`. Nothing was changed.\n',
   )
 })
 

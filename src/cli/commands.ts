@@ -1,0 +1,131 @@
+// What the CLI does for each command of the table: the flags that it takes, its exit codes, and what runs. Imported when called.
+import type { CommandName } from '../loop/command-table.ts'
+import { EXIT_CODES } from '../report/outputs.ts'
+import type { FlagRow } from '../settings.ts'
+import type { Answer, Context } from './context.ts'
+
+/** An option of one command that is no setting. */
+export type OwnOption = { flags: string; description: string; repeatable?: true }
+
+export type CliCommand = {
+  /** `words`: story ids and the like, with a text behind `--`. */
+  takes: 'feature' | 'words' | 'nothing'
+  settings: (flag: FlagRow) => boolean
+  options: readonly OwnOption[]
+  exits: readonly (readonly [code: number, meaning: string])[]
+  act(context: Context): Promise<Answer>
+}
+
+const OUTCOMES = Object.entries(EXIT_CODES).map(([outcome, code]): [number, string] => [code, outcome])
+const LOOKS = [
+  [0, 'fine'],
+  [1, 'not fine'],
+  [64, 'bad input'],
+] as const
+const HEARD = [
+  [0, 'taken'],
+  [64, 'not understood, nothing was changed'],
+] as const
+
+/** Read on the CLI as everywhere, so that one configuration serves both; here they change nothing. */
+const OF_THE_ACTION: ReadonlySet<string> = new Set(
+  'command token publishToken pullRequest reportAs signCommits redispatch workflow notify maxParallel'.split(
+    ' ',
+  ),
+)
+/** Whether help shows a flag; the others are accepted. */
+export const isTold = ({ key }: FlagRow): boolean => !OF_THE_ACTION.has(key)
+
+const none = () => false
+const all = () => true
+/** Where the feature is: all that a command needs which does no work. */
+const place = (flag: FlagRow) => flag.group === 'what' && isTold(flag)
+const decision = (flag: FlagRow) =>
+  place(flag) || flag.group === 'limits' || ['baseline', 'finalVerification'].includes(flag.key)
+const judgement = (flag: FlagRow) =>
+  place(flag) ||
+  ['agent', 'gates'].includes(flag.group) ||
+  ['iterationTimeout', 'idleTimeout', 'isolation'].includes(flag.key)
+
+const steering = (options: readonly OwnOption[] = []): Omit<CliCommand, 'act'> => ({
+  takes: 'words',
+  settings: place,
+  options,
+  exits: HEARD,
+})
+const steer = async (context: Context) => (await import('./steer.ts')).steer(context)
+
+export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliCommand>> = {
+  demo: {
+    takes: 'nothing',
+    settings: none,
+    options: [],
+    exits: OUTCOMES,
+    act: async (context) => (await import('./demo.ts')).demo(context),
+  },
+  run: {
+    takes: 'feature',
+    settings: all,
+    options: [
+      { flags: '--once', description: 'one iteration' },
+      { flags: '--dry-run', description: 'print the decision and touch nothing' },
+    ],
+    exits: OUTCOMES,
+    act: async (context) => (await import('./run.ts')).run(context),
+  },
+  status: {
+    takes: 'feature',
+    settings: decision,
+    options: [],
+    exits: LOOKS,
+    act: async (context) => (await import('./look.ts')).status(context),
+  },
+  next: {
+    takes: 'feature',
+    settings: all,
+    options: [],
+    exits: LOOKS,
+    act: async (context) => (await import('./look.ts')).next(context),
+  },
+  validate: {
+    takes: 'feature',
+    settings: all,
+    options: [],
+    exits: LOOKS,
+    act: async (context) => (await import('./look.ts')).validate(context),
+  },
+  verify: {
+    takes: 'feature',
+    settings: judgement,
+    options: [],
+    exits: [
+      [0, 'every gate is green and the judge agrees'],
+      [1, 'not so'],
+      [64, 'bad input'],
+      [130, 'interrupted'],
+    ],
+    act: async (context) => (await import('./verify.ts')).verify(context),
+  },
+  pause: { ...steering(), act: steer },
+  stop: { ...steering(), act: steer },
+  retry: { ...steering(), act: steer },
+  redo: { ...steering(), act: steer },
+  skip: { ...steering(), act: steer },
+  note: { ...steering(), act: steer },
+  add: {
+    ...steering([
+      { flags: '--description <text>', description: 'what it is for' },
+      {
+        flags: '--criterion <text>',
+        description: 'an acceptance criterion; may be repeated',
+        repeatable: true,
+      },
+      {
+        flags: '--body-file <file>',
+        description: 'description and criteria (`- ...`) as lines, as in a comment; - is standard input',
+      },
+    ]),
+    act: steer,
+  },
+  limit: { ...steering(), act: steer },
+}

@@ -1,0 +1,262 @@
+// Every command that people can type, once: its name, arguments, meaning and surfaces. Parser, help, replies and CLI read it. Pure.
+import { nearest } from '../system/nearest.ts'
+import type { Command } from './state.ts'
+
+/** Where a command is typed: `/ralph retry US-002` in a comment, `ralph retry US-002` on a command line. */
+export type Surface = 'comment' | 'cli'
+
+type WithoutSource<C> = C extends { id: number; by: string } ? Omit<C, 'id' | 'by'> : never
+/** A command without who said it. */
+export type Said = Exclude<WithoutSource<Command>, { kind: 'refused' }>
+
+export type Understood =
+  | { kind: 'help' }
+  | { kind: 'status' }
+  | { kind: 'command'; command: Said }
+  /** Not understood; `problem` and `fix` are one line each and hold no markup of the sender's. */
+  | { kind: 'mistake'; problem: string; fix: string }
+
+/** What was typed behind the name. `text`: behind ` -- `; `below`: the lines under it. All of it is hostile. */
+export type Given = { words: readonly string[]; text: string; below: readonly string[] }
+
+type Asked = Given & { surface: Surface; storyIds: readonly string[] }
+
+/** How a command is told on a surface. `meaning` is markdown of ours: code spans and nothing else. */
+export type Told = { args: string; meaning: string; example: string }
+
+type Row = {
+  /** Another name for it. */
+  also?: string
+  /** Whatever a comment can do, the CLI can do. */
+  on: { readonly cli: Told; readonly comment?: Told }
+  /** What the words behind it ask of a run; null for what only the CLI does, by itself. */
+  read: ((asked: Asked) => Understood) | null
+}
+
+export const LONGEST_TEXT = 2000
+
+const both = (args: string, meaning: string, example: string): Row['on'] => {
+  const told = { args, meaning, example }
+  return { comment: told, cli: told }
+}
+const comment = (meaning: string) => ({ args: '', meaning, example: '' })
+const cli = (args: string, meaning: string, example = '') => ({ args, meaning, example })
+const asks = (command: Said) => (): Understood => ({ kind: 'command', command })
+
+const ROWS = {
+  demo: {
+    on: { cli: cli('', 'a complete run on a sample project, with a scripted agent; no network, no key') },
+    read: null,
+  },
+  run: {
+    also: 'resume',
+    on: {
+      comment: comment('go on now; ends a pause'),
+      cli: cli(
+        '[feature]',
+        'work on a feature until an outcome; goes on where it stands, ends a pause',
+        'auth',
+      ),
+    },
+    read: asks({ kind: 'run' }),
+  },
+  status: {
+    on: {
+      comment: comment('how it stands now, in one reply that is brought up to date by the next one'),
+      cli: cli('[feature]', 'how a feature stands, and what to do next', 'auth'),
+    },
+    read: (): Understood => ({ kind: 'status' }),
+  },
+  next: { on: { cli: cli('[feature]', 'which story comes next', 'auth') }, read: null },
+  validate: {
+    on: { cli: cli('[feature]', 'check prd.json, the configuration and what a run needs', 'auth') },
+    read: null,
+  },
+  verify: {
+    on: {
+      comment: comment('run the final verification now'),
+      cli: cli(
+        '[feature]',
+        'run every gate and a judge on the checkout as it is; changes nothing, and the run is not charged',
+        'auth',
+      ),
+    },
+    read: asks({ kind: 'verify' }),
+  },
+  pause: {
+    on: both('', 'the iteration in work ends, then nothing more until `run`', ''),
+    read: asks({ kind: 'pause' }),
+  },
+  stop: {
+    on: both('', 'the session in work is ended now, uncharged; then as `pause`', ''),
+    read: asks({ kind: 'stop' }),
+  },
+  retry: {
+    on: both(
+      '<story...> [-- <guidance>]',
+      'unblock it and try again; several ids or `all`; the guidance goes into the next prompt',
+      'US-002 -- use the existing mailer',
+    ),
+    read: (asked: Asked) => storiesAndText('retry', asked),
+  },
+  redo: {
+    on: both(
+      '<story...> [-- <why>]',
+      'work on it again although it passed; several ids or `all`; its code stays',
+      'US-002 -- it must work offline, too',
+    ),
+    read: (asked: Asked) => storiesAndText('redo', asked),
+  },
+  skip: {
+    on: both(
+      '<story...> [-- <why>]',
+      'leave it out; what depends on it goes on',
+      'US-002 -- not in this release',
+    ),
+    read: (asked: Asked) => storiesAndText('skip', asked),
+  },
+  note: {
+    on: both(
+      '<story...> -- <text>',
+      'guidance for its next prompt, nothing else',
+      'US-002 -- the mailer is in src/mail',
+    ),
+    read: (asked: Asked) => storiesAndText('note', asked),
+  },
+  add: {
+    on: {
+      comment: {
+        args: '-- <title>',
+        meaning: 'a new story; the lines below are its description and criteria',
+        example: '-- Sign out everywhere',
+      },
+      cli: cli(
+        '-- <title>',
+        'a new story, with its description and criteria as options',
+        '--criterion "every session ends" -- Sign out everywhere',
+      ),
+    },
+    read: add,
+  },
+  limit: {
+    on: both(
+      'iterations|cost +<more>',
+      'raise a limit: `iterations +20`, or `cost +5` for dollars',
+      'iterations +20',
+    ),
+    read: limit,
+  },
+  help: {
+    on: {
+      comment: comment('this list'),
+      cli: cli('[command]', 'this list, or what a command takes', 'retry'),
+    },
+    read: (): Understood => ({ kind: 'help' }),
+  },
+} satisfies Record<string, Row>
+
+export type CommandName = keyof typeof ROWS
+
+const TABLE: ReadonlyMap<string, Row> = new Map(Object.entries(ROWS))
+/** Known, and not part of this version. */
+const LATER = ['split', 'plan', 'approve-plan']
+
+export type Listed = Told & { name: CommandName; also: string | null }
+
+/** The commands of a surface in the table's order. The example is a line that can be typed there, with the name. */
+export function commandsOn(surface: Surface): Listed[] {
+  return [...TABLE].flatMap(([name, { on, also = null }]) => {
+    const told = on[surface]
+    if (told === undefined || !isName(name)) return []
+    return [{ ...told, example: typedOn(surface, `${name} ${told.example}`.trim()), name, also }]
+  })
+}
+
+function isName(name: string): name is CommandName {
+  return name in ROWS
+}
+
+/** A command line as it is typed on a surface: `/ralph run`, `ralph run`. */
+export function typedOn(surface: Surface, line: string): string {
+  return `${surface === 'comment' ? '/' : ''}ralph ${line}`
+}
+
+/** What a command asks. Every fix is a line that can be typed on the same surface. */
+export function understand(
+  name: string,
+  given: Given,
+  storyIds: readonly string[],
+  surface: Surface,
+): Understood {
+  const word = name.toLowerCase()
+  if (LATER.includes(word)) return mistake(surface, `${word} is not part of this version`, 'help')
+  const names = commandsOn(surface).flatMap(({ name: one, also }) => (also === null ? [one] : [one, also]))
+  const row = TABLE.get(word) ?? [...TABLE.values()].find(({ also }) => also === word)
+  if (row?.on[surface] !== undefined && row.read !== null) return row.read({ ...given, surface, storyIds })
+  return mistake(surface, `there is no command ${readable(word)}`, nearest(word, names) ?? 'help')
+}
+
+function storiesAndText(kind: 'retry' | 'redo' | 'skip' | 'note', asked: Asked): Understood {
+  const { words, text: guidance, storyIds, surface } = asked
+  const first = storyIds[0] ?? 'US-001'
+  if (words.length === 0) return mistake(surface, `${kind} needs a story`, `${kind} ${first}`)
+  const found: string[] = []
+  let all = false
+  for (const word of words) {
+    if (word.toLowerCase() === 'all') all = true
+    else {
+      const id =
+        storyIds.find((one) => one === word) ??
+        storyIds.find((one) => one.toLowerCase() === word.toLowerCase())
+      if (id === undefined) {
+        const near = nearest(word, storyIds)
+        // Behind a story, a word that is like none is the text, and its ` -- ` was forgotten.
+        const meant = near === null && found.length > 0 ? `${found[0]} -- the text` : (near ?? first)
+        return mistake(surface, `there is no story ${readable(word)}`, `${kind} ${meant}`)
+      }
+      if (!found.includes(id)) found.push(id)
+    }
+  }
+  if (kind === 'retry' || kind === 'redo')
+    return { kind: 'command', command: { kind, stories: all ? 'all' : found, guidance } }
+  if (all) return mistake(surface, `${kind} takes stories by name`, `${kind} ${first}`)
+  if (kind === 'note' && guidance === '')
+    return mistake(surface, 'a note needs a text', `note ${found[0] ?? first} -- the text`)
+  return { kind: 'command', command: { kind, stories: found, guidance } }
+}
+
+function add({ text, below, surface }: Asked): Understood {
+  if (text === '') return mistake(surface, 'a new story needs a title', 'add -- the title')
+  const lines = below.map((line) => line.trim()).filter((line) => line !== '')
+  const bullet = /^[-*]\s+(?:\[.\]\s+)?/
+  const criteria = lines
+    .filter((line) => bullet.test(line))
+    .map((line) => line.replace(bullet, '').slice(0, 500))
+  const description = lines
+    .filter((line) => !bullet.test(line))
+    .join('\n')
+    .slice(0, LONGEST_TEXT)
+  return {
+    kind: 'command',
+    command: { kind: 'add', title: text.slice(0, 200), description, criteria: criteria.slice(0, 50) },
+  }
+}
+
+function limit({ words, surface }: Asked): Understood {
+  const [what = '', by = ''] = words
+  const amount = /^\+\d{1,6}(\.\d{1,2})?$/.test(by) ? Number(by.slice(1)) : Number.NaN
+  if (what === 'iterations' && Number.isInteger(amount) && amount > 0) {
+    return { kind: 'command', command: { kind: 'limit', what, amount } }
+  }
+  if (what === 'cost' && amount > 0) return { kind: 'command', command: { kind: 'limit', what, amount } }
+  return mistake(surface, 'limit takes iterations or cost, and how much more', 'limit iterations +20')
+}
+
+/** The sender's word without anything that a page would obey. */
+function readable(word: string): string {
+  return word.replace(/[^\p{L}\p{N}_.-]/gu, '').slice(0, 40) || 'of that name'
+}
+
+function mistake(surface: Surface, problem: string, line: string): Understood {
+  return { kind: 'mistake', problem, fix: typedOn(surface, line) }
+}

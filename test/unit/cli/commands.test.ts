@@ -1,0 +1,194 @@
+// One table of commands: what a comment can do, the CLI can do, and each text names what its surface has.
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { CLI_COMMANDS } from '../../../src/cli/commands.ts'
+import { commandsOn, understand } from '../../../src/loop/command-table.ts'
+import { parseSlash } from '../../../src/loop/slash-commands.ts'
+import { flagTable } from '../../../src/settings.ts'
+import { bad, FOLDER, GATE, good, openPlace } from './place.ts'
+
+const IDS = ['US-001', 'US-002']
+
+test('every command of the comments is one of the CLI, and what is listed can be typed', () => {
+  const here = commandsOn('cli').map(({ name }) => name)
+  for (const { name, example } of commandsOn('comment')) {
+    assert.ok(here.includes(name), name)
+    const { kind } = parseSlash(example, IDS)
+    assert.notEqual(kind, 'mistake', example)
+    assert.notEqual(kind, 'none', example)
+  }
+  assert.deepEqual(
+    here.filter((name) => name !== 'help'),
+    Object.keys(CLI_COMMANDS),
+  )
+})
+
+test('a mistake is told in the words of the surface that it was made on', () => {
+  const nothing = { words: [], text: '', below: [] }
+  for (const name of ['retry', 'note', 'add', 'limit', 'retyr', 'split']) {
+    const [here, there] = (['cli', 'comment'] as const).map((surface) =>
+      understand(name, nothing, IDS, surface),
+    )
+    assert.ok(here?.kind === 'mistake' && there?.kind === 'mistake')
+    assert.match(here.fix, /^ralph /)
+    assert.equal(there.fix, `/${here.fix}`)
+  }
+  const unknown = understand('nxet', nothing, IDS, 'comment')
+  assert.ok(unknown.kind === 'mistake' && unknown.fix !== '/ralph next', 'comments have no next')
+})
+
+test('help of every command: what it takes, an example and exit codes, and no flag of another', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  const whole = await place.ralph('--help')
+  for (const { name, example } of commandsOn('cli')) {
+    assert.match(whole.out, new RegExp(`^  ${name}\\b`, 'm'))
+    if (name === 'help') continue
+    const { out, code } = await place.ralph(name, '--help')
+    assert.equal(code, 0)
+    assert.ok(out.includes(`Example:\n  ${example}\n`), out)
+    for (const [exit, meaning] of CLI_COMMANDS[name].exits)
+      assert.match(out, new RegExp(`^ +${exit}  ${meaning.replaceAll(/[()]/g, '.')}$`, 'm'))
+    for (const flag of flagTable())
+      if (!CLI_COMMANDS[name].settings(flag)) assert.doesNotMatch(out, new RegExp(` ${flag.flag} `))
+  }
+  const retry = (await place.ralph('retry', '--help')).out
+  assert.doesNotMatch(retry, /--max-cost-usd|--gate /)
+  assert.match((await place.ralph('run', '--help')).out, /^Settings \(limits\):\n(.*\n)* +--max-cost-usd/m)
+})
+
+test('a command that does not exist lists those that do', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  const { code, err } = await place.ralph('sample')
+  assert.equal(code, 64)
+  for (const { name } of commandsOn('cli')) assert.ok(err.includes(name), name)
+  assert.match(err, /ralph run <feature>/)
+})
+
+test('a new story with its criteria: by flags, by lines, by standard input', async () => {
+  await using place = await openPlace([{ id: 'US-001', passes: true }])
+  const flags = [
+    '--description',
+    'Everywhere.',
+    '--criterion',
+    'the session ends',
+    '--criterion',
+    'so does the cookie',
+  ]
+  const added = await place.ralph('add', ...flags, '--', 'Sign out')
+  assert.equal(added.code, 0, added.err)
+  const fromInput = await place.start(
+    ['add', '--body-file', '-', '--', 'Sign in'],
+    'With a mail.\n- [ ] a link comes\n',
+  ).ended
+  assert.equal(fromInput.code, 0, fromInput.err)
+  const { stories } = await place.json('status')
+  assert.ok(Array.isArray(stories))
+  assert.deepEqual(
+    stories.map(({ id, title }: { id: string; title: string }) => [id, title]),
+    [
+      ['US-001', 'part US-001'],
+      ['US-002', 'Sign out'],
+      ['US-003', 'Sign in'],
+    ],
+  )
+  await place.setScript({ 'US-002': [good('US-002')], 'US-003': [good('US-003')] })
+  assert.equal((await place.ralph('run', ...place.agent, ...GATE)).code, 0)
+  const prd = JSON.parse(await readFile(join(place.repository, FOLDER, 'prd.json'), 'utf8'))
+  assert.deepEqual(
+    prd.userStories
+      .slice(1)
+      .map((story: Record<string, unknown>) => [story.description, story.acceptanceCriteria]),
+    [
+      ['Everywhere.', ['the session ends', 'so does the cookie']],
+      ['With a mail.', ['a link comes']],
+    ],
+  )
+})
+
+test('what cannot be done is refused with what can be typed', async () => {
+  await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
+  const cases: [string[], RegExp, RegExp][] = [
+    [['note', 'US-999', '--', 'x'], /no story US-999/, /fix: ralph note US-00[12]$/m],
+    [['retry', 'login'], /no story login/, /fix: ralph retry US-001$/m],
+    [['note', 'US-002', 'use', 'the', 'mailer'], /no story use/, /fix: ralph note US-002 -- the text$/m],
+    [['add', 'Sign out'], /needs a title/, /fix: ralph add -- the title$/m],
+    [['limit', 'iterations', '20'], /limit takes/, /fix: ralph limit iterations \+20$/m],
+    [['add', '--body-file', 'nowhere.md', '--', 'x'], /nowhere\.md/, /standard input/],
+  ]
+  for (const [args, found, fix] of cases) {
+    const { code, err } = await place.ralph(...args)
+    assert.equal(code, 64, args.join(' '))
+    assert.match(err, found)
+    assert.match(err, fix)
+  }
+})
+
+test('a raised limit is gone on from', async () => {
+  await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
+  await place.setScript({ 'US-001': [good('US-001')], 'US-002': [good('US-002')] })
+  const run = ['run', ...place.agent, ...GATE, '--max-iterations', '1']
+  assert.equal((await place.ralph(...run)).code, 2)
+  const limit = await place.ralph('limit', 'iterations', '+1')
+  assert.equal(limit.code, 0, limit.err)
+  assert.equal((await place.ralph(...run)).code, 0)
+})
+
+test('stop ends the session in work, uncharged, and the feature is paused', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  await place.setScript({ 'US-001': [{ hang: true }] })
+  const run = place.start(['run', ...place.agent, ...GATE])
+  await new Promise<void>((resolve) => {
+    run.stdout?.on('data', (text: string) => text.includes('hanging') && resolve())
+  })
+  const stopped = await place.ralph('stop')
+  assert.equal(stopped.code, 0, stopped.err)
+  assert.equal((await run.ended).code, 130)
+  assert.equal((await place.json('status')).iterations, 0)
+  await place.setScript({ 'US-001': [good('US-001')] })
+  assert.equal((await place.ralph('run', ...place.agent, ...GATE)).code, 0)
+})
+
+test('verify runs the gates and a judge on the checkout, and changes nothing', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  await place.setScript({ 'US-001': [good('US-001')] })
+  const settings = [...place.agent, ...GATE]
+  assert.equal((await place.ralph('run', ...settings)).code, 0)
+  const before = place.refs()
+  const fine = await place.ralph('verify', ...settings)
+  assert.equal(fine.code, 0, fine.err)
+  assert.match(fine.out, /VERIFIED: every criterion of 1 story is met/)
+  assert.match(fine.out, /not charged to the run/)
+  await place.setScript({ verify: [{ say: '<ralph>RESET:US-001</ralph><ralph>REASON:it lies</ralph>' }] })
+  const refused = await place.json('verify', ...settings)
+  assert.deepEqual(refused.verdict, { kind: 'reset', stories: ['US-001'], reason: 'it lies' })
+  const told = await place.ralph('verify', ...settings)
+  assert.deepEqual([told.code, /NOT VERIFIED: US-001: it lies/.test(told.out)], [1, true], told.out)
+  assert.equal(place.refs(), before)
+  await place.write({ 'src/US-001.txt': 'bad\n' })
+  const dirty = await place.ralph('verify', ...settings)
+  assert.equal(dirty.code, 64)
+  assert.match(dirty.err, /uncommitted changes: src\/US-001\.txt/)
+  place.git('commit', '-qam', 'by hand')
+  const red = await place.ralph('verify', ...settings)
+  assert.deepEqual([red.code, /NOT VERIFIED: gate good fails/.test(red.out)], [1, true], red.out)
+  place.git('switch', '-q', 'main')
+  const elsewhere = await place.ralph('verify', ...settings)
+  assert.equal(elsewhere.code, 64)
+  assert.match(elsewhere.err, /git switch ralph\/sample/)
+  assert.match(place.refs().replace(/^refs\/heads\/.*\n?/gm, ''), /^refs\/ralph\/2026-01-31-sample \w+$/)
+})
+
+test('verify leaves the tree of a run in work alone', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  await place.setScript({ 'US-001': [{ ...bad('US-001'), hang: true }] })
+  const run = place.start(['run', ...place.agent, ...GATE])
+  await new Promise<void>((resolve) => {
+    run.stdout?.on('data', (text: string) => text.includes('hanging') && resolve())
+  })
+  const { code, err } = await place.ralph('verify', ...place.agent, ...GATE)
+  assert.equal(code, 64)
+  assert.match(err, /works on sample.*\n.*ralph stop/)
+  assert.equal(await readFile(join(place.repository, 'src/US-001.txt'), 'utf8'), 'bad US-001\n')
+})
