@@ -56,18 +56,27 @@ class CustomParser implements StreamParser {
   }
 }
 
-/** The last lines of a text, bounded. */
+/** The last lines of a text, at most `limit` UTF-16 units with their line ends; the last line is always there. */
 export function textTail(limit: number): { push(line: string): void; lines(): string[] } {
   const lines: string[] = []
   let size = 0
+  const trim = (): void => {
+    let first = 0
+    for (; first < lines.length - 1 && size > limit; first += 1) size -= (lines[first] ?? '').length + 1
+    lines.splice(0, first)
+  }
   return {
     push(line) {
       const kept = line.length > limit ? line.slice(-limit) : line
       lines.push(kept)
       size += kept.length + 1
-      while (lines.length > 1 && size > limit) size -= (lines.shift() ?? '').length + 1
+      // Not at every line: to take off the first one costs as much as there are, and a flood has millions.
+      if (size > 2 * limit) trim()
     },
-    lines: () => [...lines],
+    lines() {
+      trim()
+      return [...lines]
+    },
   }
 }
 

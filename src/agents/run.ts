@@ -1,10 +1,9 @@
 // Runs one session of an agent: command line, stream, transcript, end.
 
-import { createWriteStream, mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { finished } from 'node:stream/promises'
 import { messageOf } from '../system/errors.ts'
 import type { OtherUser } from '../system/other-user.ts'
 import { type Exit, runUntrusted } from '../system/process.ts'
@@ -103,7 +102,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
       }
     },
   })
-  await transcript.close()
+  transcript.close()
 
   const end = parser.end(run.exit)
   // A person who stops it at the same time comes first: that is not charged.
@@ -230,40 +229,54 @@ function redactedLines(redactor: Redactor, give: (text: string) => void) {
   }
 }
 
-type Transcript = { write(stream: 'stdout' | 'stderr', line: string): void; close(): Promise<void> }
+type Transcript = { write(stream: 'stdout' | 'stderr', line: string): void; close(): void }
+
+/** So many UTF-16 units are written at once. */
+const PORTION = 64 * 1024
 
 function openTranscript(
   path: string | undefined,
   redactor: Redactor,
   tell: (event: AgentEvent) => void,
 ): Transcript {
-  if (path === undefined) return { write: () => {}, close: async () => {} }
+  if (path === undefined) return { write: () => {}, close: () => {} }
+  let file: number | null = null
   let left = TRANSCRIPT_LIMIT
-  let broken = false
-  const give = (error: unknown): void => {
-    if (!broken)
+  let waiting = ''
+  const orTell = (act: () => void): void => {
+    try {
+      act()
+    } catch (error) {
+      file = null
       tell({ kind: 'error', message: oneLine(`the transcript cannot be written: ${messageOf(error)}`) })
-    broken = true
+    }
   }
-  try {
+  orTell(() => {
     mkdirSync(dirname(path), { recursive: true })
-  } catch (error) {
-    give(error)
+    file = openSync(path, 'w')
+  })
+  // Written at once, and not by a stream: what waits there takes a hundred times its size where lines are short.
+  const flush = (): void => {
+    const [open, text] = [file, waiting]
+    waiting = ''
+    if (open !== null && text !== '') orTell(() => writeFileSync(open, text))
   }
-  const file = createWriteStream(path)
-  file.on('error', give)
   const put = (text: string): void => {
-    if (broken || left <= 0) return
+    if (file === null || left <= 0) return
     left -= Buffer.byteLength(text)
-    file.write(left > 0 ? text : '... the transcript is cut here ...\n')
+    if (waiting === '') setImmediate(flush)
+    waiting += left > 0 ? text : '... the transcript is cut here ...\n'
+    if (waiting.length > PORTION) flush()
   }
   const hidden = redactedLines(redactor, put)
   return {
     write: hidden.line,
-    async close() {
+    close() {
       hidden.end()
-      file.end()
-      await finished(file).catch(give)
+      flush()
+      const open = file
+      file = null
+      if (open !== null) orTell(() => closeSync(open))
     },
   }
 }

@@ -1,7 +1,8 @@
 // Sessions with real processes: fake agents on a PATH of their own.
 
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -276,4 +277,15 @@ test('available: version, missing, broken', async () => {
   // A file that is not executable, or a folder of that name, is no program.
   writeFileSync(join(folder, 'opencode'), '')
   assert.equal((await available(vendor('opencode'), { PATH: folder })).ok, false)
+})
+
+test('a flood of the shortest lines takes no more memory than is kept of them', () => {
+  const [file, flood] = [join(folder, 'flood.log'), join(import.meta.dirname, '../../fakes/flood.mjs')]
+  // New objects may take little room, so that what grows is what is held on to.
+  const grown = execFileSync(process.execPath, ['--max-semi-space-size=8', flood, file], {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH },
+  })
+  assert.equal(statSync(file).size, 6_000_000)
+  assert.ok(Number(grown) < 90, `${grown} MB`)
 })
