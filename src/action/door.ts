@@ -23,9 +23,10 @@ function payloadOf(path: string): unknown {
   }
 }
 
+// First of all: in the process that was started anew, the event too comes from the file that was handed over.
+const visible = hideEnvironment()
 const nothing = notForRalph()
 if (nothing === null) {
-  const visible = hideEnvironment()
   const { act } = await import('./main.ts')
   await act(visible)
 } else {
