@@ -17,6 +17,10 @@ export function runUrl(place: Place, runId: number): string {
   return `${repositoryUrl(place)}/actions/runs/${runId}`
 }
 
+export function pullUrl(place: Place, number: number): string {
+  return `${repositoryUrl(place)}/pull/${number}`
+}
+
 /** The page on which a person opens the pull request where Actions may not. */
 export function compareUrl(place: Place, base: string, branch: string): string {
   const safe = (name: string) => name.split('/').map(encodeURIComponent).join('/')

@@ -4,14 +4,14 @@ import type { ReporterPort } from '../loop/ports.ts'
 import type { GithubIds, State } from '../loop/state.ts'
 import { rollupCheck, storyCheck } from '../report/checks.ts'
 import { stickyComment, stickyMarker } from '../report/markdown.ts'
-import type { Facts } from '../report/parts.ts'
+import type { Facts, Note } from '../report/parts.ts'
 import { pullRequestBody, pullRequestTitle } from '../report/pull-request.ts'
 import { mapTexts } from '../report/texts.ts'
 import type { Checks } from './checks.ts'
 import { type Api, saidByGitHub } from './client.ts'
 import type { Conversation } from './conversation.ts'
-import { compareUrl, type Place, repositoryUrl } from './place.ts'
-import { findPull, makeReady, openPull, type Pull, updatePull } from './pull.ts'
+import { compareUrl, type Place, pullUrl, repositoryUrl } from './place.ts'
+import { findPull, makeReady, type Opened, openPull, type Pull, updatePull } from './pull.ts'
 
 export type ReporterOptions = {
   api: Api
@@ -35,7 +35,8 @@ export type GitHubReporter = ReporterPort & { facts(): Facts }
 
 export function createReporter(options: ReporterOptions): GitHubReporter {
   const { place, conversation, checks, warn } = options
-  const notes: string[] = []
+  /** Why there is no pull request. */
+  let noPull: Exclude<Note, string> | null = null
   let pull: Pull | null = null
   let headSha: string | null = null
   let compare: string | null = null
@@ -49,7 +50,7 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
     limits: options.limits,
     now: Date.now(),
     compareUrl: compare,
-    notes: notes.map(options.redact),
+    notes: noPull === null ? [] : [{ ...noPull, text: options.redact(noPull.text) }],
   })
 
   /** Whatever goes wrong in telling is told, and changes nothing else. */
@@ -84,11 +85,28 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
     return { ...check, title: redact(check.title), summary: redact(check.summary), text: redact(check.text) }
   }
 
+  /** Said once, however often it is tried. */
+  function refused(state: State, { reason, forbidden }: Extract<Opened, { kind: 'refused' }>): void {
+    const url = compareUrl(place, state.base.branch, state.branch)
+    const mend = !forbidden
+      ? ''
+      : /not permitted/i.test(reason)
+        ? ' Tick Settings > Actions > General > "Allow GitHub Actions to create and approve pull requests", or'
+        : ' Give the job permissions: pull-requests: write, or'
+    const text = `The pull request could not be opened: ${reason.replace(/\.$/, '')}.${mend}`
+    const name = mend === '' ? 'Open it yourself' : 'open it yourself'
+    if (noPull?.text !== text) warn(`${text} ${name}: ${url}`)
+    noPull = { text, link: { name, url } }
+    compare = url
+  }
+
   async function ensurePull(state: State): Promise<GithubIds> {
     if (options.pullRequest === 'none') return state.github
     pull = await findPull(options.api, place, state.branch)
     if (pull === null && state.github.pull !== null) {
-      notes.push(`The pull request #${state.github.pull} is not open any more; Ralph opens no second one.`)
+      const text = 'Its pull request is not open any more; Ralph opens no second one.'
+      const url = state.github.pullUrl ?? pullUrl(place, state.github.pull)
+      noPull = { text, link: { name: `pull request ${state.github.pull}`, url } }
       return state.github
     }
     if (pull === null) {
@@ -103,18 +121,12 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
         draft,
       })
       if (opened.kind === 'refused') {
-        compare = compareUrl(place, state.base.branch, state.branch)
-        notes.push(`The pull request could not be opened (${opened.reason}). Open it here: ${compare}`)
-        const mend = !opened.forbidden
-          ? ''
-          : /not permitted/i.test(opened.reason)
-            ? '; let Actions create pull requests in Settings, Actions, General'
-            : '; the job needs permissions: pull-requests: write'
-        warn(`the pull request could not be opened: ${opened.reason}${mend}. Open it here: ${compare}`)
+        refused(state, opened)
         return state.github
       }
       pull = opened.pull
     }
+    noPull = null
     return { ...state.github, pull: pull.number, pullUrl: pull.url }
   }
 

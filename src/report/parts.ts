@@ -37,11 +37,14 @@ export type Facts = {
   /** Epoch milliseconds. */
   now: number
   compareUrl?: string | null
-  /** Things to tell that are no part of the state, such as a refused pull request. Plain text. */
-  notes: readonly string[]
+  /** Things to tell that are no part of the state, such as a refused pull request. */
+  notes: readonly Note[]
   /** Places in files that failing gates named, by story id. */
   annotations?: Readonly<Record<string, readonly Annotation[]>>
 }
+
+/** Plain text; an address in it would be put out of action, so where a person goes on stands in `link`. */
+export type Note = string | { text: string; link: { name: string; url: string } }
 
 /** An annotation of a check run, as GitHub's API takes it. Lines count from 1. */
 export type Annotation = {
@@ -75,6 +78,8 @@ const CELLS: readonly (readonly [Standing, string])[] = [
 
 /** At most this many cells; up to it, a cell is a story. */
 const LONGEST_BAR = 20
+/** What GitHub said (at most 300) and what to do about it are one note. */
+const LONGEST_NOTE = 700
 /** A longer table is folded, and what matters now stands before it. */
 const LONGEST_TABLE = 25
 
@@ -158,7 +163,11 @@ export function blockedList(state: State): string {
 export function notesList(facts: Facts): string {
   return facts.notes
     .slice(0, 10)
-    .map((note) => `- ℹ️ ${markdownText(note)}`)
+    .map((note) => {
+      const told = typeof note === 'string' ? { text: note, link: null } : note
+      const where = told.link === null ? '' : ` ${link(markdownText(told.link.name), told.link.url)}`
+      return `- ℹ️ ${markdownText(told.text, LONGEST_NOTE)}${where}`
+    })
     .join('\n')
 }
 

@@ -137,6 +137,6 @@ function steering(state: State, facts: Facts): string {
 }
 
 function treeLink(state: State, facts: Facts): string {
-  const path = plainText(`${state.branch}/${state.folder}`).split('/').map(encodeURIComponent).join('/')
+  const path = plainText(`${state.branch}/${state.folder}`, 2000).split('/').map(encodeURIComponent).join('/')
   return `${facts.repositoryUrl}/tree/${path}`
 }

@@ -1,0 +1,102 @@
+// What GitHub is told over a chain: the pull request that is Ralph's or people's, and where none may be opened.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createChecks } from '../../../src/github/checks.ts'
+import { createClient } from '../../../src/github/client.ts'
+import { createConversation } from '../../../src/github/conversation.ts'
+import { createReporter } from '../../../src/github/reporter.ts'
+import type { State } from '../../../src/loop/state.ts'
+import { rollupCheck } from '../../../src/report/checks.ts'
+import { jobSummary, stickyComment } from '../../../src/report/markdown.ts'
+import { startGitHub } from '../../standin/github.ts'
+import { complete, concluded, limits, midRun } from '../report/samples.ts'
+
+const BRANCH = 'ralph/auth'
+
+/** A repository with the feature's branch; every `job` is a reporter of its own, as in a chain. */
+async function place(settings: Parameters<typeof startGitHub>[0] = {}) {
+  const github = await startGitHub({ people: { alice: 'admin' }, ...settings })
+  const sha = await github.commit(BRANCH, { 'a.txt': 'a' }, 'start', 'alice')
+  const warnings: string[] = []
+  const warn = (message: string) => warnings.push(message)
+  const job = () => {
+    const token = github.mintJobToken({
+      contents: 'write',
+      pull_requests: 'write',
+      issues: 'write',
+      checks: 'write',
+    })
+    const api = createClient({ token, url: github.url, warn })
+    const { owner, repo, url } = github
+    const where = { owner, repo, server: url, api: url, defaultBranch: 'main' }
+    return createReporter({
+      api,
+      publishApi: api,
+      place: where,
+      conversation: createConversation(api, where, warn),
+      checks: createChecks(api, where, 'checks', 'auth', warn),
+      pullRequest: 'draft',
+      limits,
+      runUrl: null,
+      redact: (text) => text,
+      warn,
+    })
+  }
+  return {
+    github,
+    sha,
+    warnings,
+    job,
+    /** The state with its branch where it is now. */
+    at: (state: State, head = sha): State => ({
+      ...state,
+      branch: BRANCH,
+      green: head,
+      published: head,
+      github: { ...state.github, pull: null, pullUrl: null, comment: null, head },
+    }),
+    async [Symbol.asyncDispose]() {
+      assert.deepEqual(github.violations, [])
+      await github[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const END = { outcome: 'complete', reason: 'every story passed its gates', until: null } as const
+
+test('where the pull request may not be opened: one note names the switch, and its link works', async () => {
+  await using there = await place({ actionsMayOpenPullRequests: false })
+  const { github, job, at, warnings } = there
+  const reporter = job()
+  const github1 = await reporter.opened(at(midRun()))
+  const state = { ...at(concluded(midRun(), 'paused', 'a person said so')), github: github1 }
+  await reporter.finished(state, { ...END, outcome: 'paused' })
+  const facts = reporter.facts()
+  const url = `${github.url}/acme/shop/compare/main...ralph/auth?expand=1`
+  const { summary } = rollupCheck(state, facts)
+  for (const text of [jobSummary(state, facts), stickyComment(state, facts), summary]) {
+    const notes = text.split('\n').filter((line) => line.includes('could not be opened'))
+    assert.equal(notes.length, 1, text)
+    assert.ok(notes[0]?.includes(`](${url})`), notes[0])
+    assert.ok(notes[0]?.includes('Settings &#62; Actions &#62; General'), notes[0])
+    assert.ok(notes[0]?.includes('Allow GitHub Actions to create and approve pull requests'), notes[0])
+    assert.ok(!notes[0]?.includes('…'), notes[0])
+  }
+  assert.equal(warnings.length, 1, warnings.join('\n'))
+  assert.ok(warnings[0]?.endsWith(url), warnings[0])
+  assert.match(
+    warnings[0] ?? '',
+    /Settings > Actions > General > "Allow GitHub Actions to create and approve/,
+  )
+})
+
+test('a pull request that a person opens after the refusal is taken up, and the note is gone', async () => {
+  await using there = await place({ actionsMayOpenPullRequests: false })
+  const { github, job, at } = there
+  const reporter = job()
+  const ids = await reporter.opened(at(midRun()))
+  await github.openPull('alice', { head: BRANCH, title: 'Mine' })
+  const told = await reporter.finished({ ...at(complete()), github: ids }, END)
+  assert.equal(told.pull, (await github.pulls())[0]?.number)
+  assert.doesNotMatch(jobSummary(at(complete()), reporter.facts()), /could not be opened/)
+})
