@@ -80,7 +80,8 @@ async function act(
     }
     case 'baseline': {
       await repository.checkOut(state.green, null)
-      return { kind: 'baselined', gates: await whole(state.green, ports) }
+      // A gate with `when` is for the stories that ask for it, and for the whole at the end.
+      return { kind: 'baselined', gates: await gatesOn(state.green, [], ports) }
     }
     case 'open':
       return open(state, ports)
@@ -171,12 +172,7 @@ async function gate(state: State, attempt: Attempt, ports: Ports): Promise<Happe
   return { kind: 'gated', candidate, gates: await gatesOn(candidate, story?.tags ?? [], ports) }
 }
 
-/** Every gate on the whole of a commit that is checked out. */
-function whole(commit: string, ports: Ports): Promise<GateResult[]> {
-  return gatesOn(commit, null, ports)
-}
-
-/** The commit's own dependencies, then its gates; what they wrote is thrown away. */
+/** The dependencies of a commit that is checked out, then its gates for these tags, or all (null); what they wrote is thrown away. */
 async function gatesOn(commit: string, tags: readonly string[] | null, ports: Ports): Promise<GateResult[]> {
   const { repository, gates, signal } = ports
   const prepared = await gates.prepare(commit, signal)
@@ -222,7 +218,9 @@ async function join(state: State, theirs: string, ports: Ports): Promise<Happeni
   const { code, ...rest } = joined
   if (code) {
     await repository.checkOut(joined.green, null)
-    const results = await whole(joined.green, ports)
+    const passed = state.prd.userStories.filter((story) => story.passes)
+    const asked = passed.flatMap((story) => story.tags)
+    const results = await gatesOn(joined.green, asked, ports)
     const red = results.find((result) => !result.ok && !result.advisory)
     if (red !== undefined) {
       const summary = `gate ${red.name} fails on ${theirs.slice(0, 7)}, which people pushed: mend the branch, then run again`
@@ -252,7 +250,7 @@ export async function verifyWhole(
   now: number,
 ): Promise<{ gates: GateResult[]; verdict: Verdict; usage: Usage }> {
   const { repository, agent, signal } = ports
-  const gates = await whole(state.green, ports)
+  const gates = await gatesOn(state.green, null, ports)
   const red = gates.find((result) => !result.ok && !result.advisory)
   if (red !== undefined) {
     const reason = `gate ${red.name} fails on the whole (${red.ended})`

@@ -43,7 +43,7 @@ export type AgentPort = {
 }
 
 export type GatesPort = {
-  /** The gates for these tags in order, or all of them (`null`); stops at the first blocking failure unless `all`. */
+  /** The gates for these tags (and those for every story) in order, or all (`null`); stops at the first blocking failure. */
   run(tags: readonly string[] | null, signal: AbortSignal): Promise<GateResult[]>
   /** Runs the `prepare` command where the commit's lockfiles are not those that it last ran for; null when it need not. */
   prepare(commit: string, signal: AbortSignal): Promise<GateResult | null>

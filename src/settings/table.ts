@@ -276,7 +276,7 @@ export const table = {
   baseline: gate.oneOf(
     ['require', 'off'],
     'require',
-    'Whether the gates must be green before any work starts',
+    'Whether the gates without `when` must be green before any work starts',
   ),
   finalVerification: gate.setting('boolean', {
     read: boolean,

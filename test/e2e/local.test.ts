@@ -144,6 +144,27 @@ test('what an agent leaves in a submodule is refused and removed, committed or n
   assert.equal(at.git('status', '--porcelain'), '')
 })
 
+test('a gate with `when` is for the stories that ask for it and for the whole, not for the base', async () => {
+  const stories = [story('US-001', 'one'), story('US-002', 'two', { tags: ['ui'], priority: 2 })]
+  const gates = {
+    unit: 'echo unit >>../gates.log',
+    e2e: { run: 'echo e2e >>../gates.log; [ -e src/US-002.txt ]', when: 'ui' },
+  }
+  await using at = await place(
+    [],
+    { 'US-001': [good('US-001')], 'US-002': [good('US-002')] },
+    {
+      '.ralph/2026-01-31-sample/prd.json': JSON.stringify({ schemaVersion: 2, userStories: stories }),
+      'ralph.config.json': JSON.stringify({ gates }),
+    },
+  )
+  const ended = await at.run()
+  assert.equal(ended.code, 0, ended.out)
+  const ran = (await readFile(join(at.folder, 'gates.log'), 'utf8')).trim().split('\n')
+  assert.deepEqual(ran, ['unit', 'unit', 'unit', 'e2e', 'unit', 'e2e'], 'base, US-001, US-002, the whole')
+  assert.doesNotMatch(ended.out, /\[prepare\]/)
+})
+
 test('two work trees, one feature: the second leaves at once, and works when the first is done', async () => {
   await using at = await place(['US-001'], {})
   const gate = await gateIn(at)

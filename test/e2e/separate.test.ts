@@ -26,7 +26,12 @@ test('a chain of runs: baseline, a story, a red gate and its repair, people on t
       'US-001': [{ ...goodTurn('one', 1), shell: climb }],
       'US-002': [badTurn('two', 2), goodTurn('two', 2)],
     },
-    inputs: { prepare: 'mkdir -p node_modules && touch node_modules/there' },
+    inputs: {
+      prepare: 'mkdir -p node_modules && touch node_modules/there',
+      // Red on the base and on what people push: no story asks for it, so that it counts at the end alone.
+      gates:
+        'syntax: for f in src/*.mjs; do node --check "$f" || exit 1; done\ntest: node --test test/*.test.mjs\nwhole: { run: ls src/one.mjs src/two.mjs, when: whole }',
+    },
   })
   const pushed = site.hold('pushed')
   await site.setScript({
