@@ -19,9 +19,19 @@ export const amp: AgentVendor = {
       '--execute',
       '--stream-json',
     ],
-    // Without a key it waits in a login for ever (recording no-key); the idle time-out ends that.
     env: {},
     promptChannel: 'stdin',
   }),
-  parser: () => streamJsonParser({ finalText: 'result', streamed: false, cacheCounted: true }),
+  parser: () =>
+    streamJsonParser({
+      finalText: 'result',
+      streamed: false,
+      cacheCounted: true,
+      // Without a key it waits in a login until the idle time-out ends it (recording no-key).
+      refusals: [
+        /^No API key found\. Starting login flow/,
+        /^Error: Invalid or missing API key\b/,
+        /^Error: API request for \w+ failed: 40[123]\b/,
+      ],
+    }),
 }

@@ -59,5 +59,5 @@ export const claude: AgentVendor = {
       promptChannel: 'stdin',
     }
   },
-  parser: () => streamJsonParser({ finalText: 'result', streamed: true, cacheCounted: false }),
+  parser: () => streamJsonParser({ finalText: 'result', streamed: true, cacheCounted: false, refusals: [] }),
 }

@@ -17,11 +17,11 @@ import {
   type Retrying,
   sayStatus,
   silentEnding,
-  statusOfHttp,
   stderrLine,
   withWords,
 } from './ending.ts'
-import { amount, type Json, jsonEvent, jsonObject, object, objects, string, toolTarget } from './json.ts'
+import { amount, type Json, jsonEvent, object, objects, string, toolTarget } from './json.ts'
+import { readRefusal, statusOfRefusal } from './refusal.ts'
 
 export const codex: AgentVendor = {
   name: 'codex',
@@ -109,7 +109,7 @@ class CodexParser implements StreamParser {
     if (this.#failure !== null) {
       const status = statusOfFailure(this.#failure)
       return classified(
-        { status, message: withWords(sayStatus(status), this.#failure) },
+        { status, message: withWords(sayStatus(status), refusalOf(this.#failure).message) },
         usage,
         this.#finalText,
         resetOf(this.#failure, this.#now()),
@@ -193,12 +193,16 @@ function httpOf(message: string): number | null {
 }
 
 function statusOfFailure(message: string): SessionStatus {
-  const http = httpOf(message)
-  if (http !== null) return statusOfHttp(http)
-  const body = object(jsonObject(message)?.error)
-  if (body !== null) return statusOfCode(string(body.code) ?? string(body.type))
   const known = OWN_SENTENCES.find(([start]) => message.startsWith(start))
-  return known?.[1] ?? 'failed'
+  return known?.[1] ?? statusOfRefusal(refusalOf(message))
+}
+
+/** The server's answer: as it is, or behind the program's words (`unexpected status 400 Bad Request: {…}, url: …`). */
+function refusalOf(message: string) {
+  const http = httpOf(message)
+  if (http === null) return readRefusal(message)
+  const answer = /^unexpected status \d{3}[^:]*: (\{.*\})(?:, url: .*)?$/s.exec(message)?.[1]
+  return { ...readRefusal(answer ?? message), http }
 }
 
 /**
@@ -229,25 +233,3 @@ const OWN_SENTENCES: readonly (readonly [string, SessionStatus])[] = [
   ['Connection failed:', 'overloaded'],
   ["Codex ran out of room in the model's context window", 'context'],
 ]
-
-function statusOfCode(code: string | null): SessionStatus {
-  switch (code) {
-    case 'invalid_api_key':
-    case 'insufficient_quota':
-    case 'model_not_found':
-    case 'authentication_error':
-    case 'permission_error':
-      return 'auth'
-    case 'rate_limit_exceeded':
-    case 'rate_limit_error':
-    case 'usage_limit_reached':
-      return 'limit'
-    case 'context_length_exceeded':
-      return 'context'
-    case 'server_error':
-    case 'overloaded_error':
-      return 'overloaded'
-    default:
-      return 'failed'
-  }
-}

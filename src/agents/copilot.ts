@@ -17,7 +17,6 @@ import {
   type Retrying,
   sayStatus,
   silentEnding,
-  statusOfHttp,
   stderrLine,
   withWords,
 } from './ending.ts'
@@ -32,6 +31,7 @@ import {
   string,
   toolTarget,
 } from './json.ts'
+import { type Refusal, readRefusal, startRefusal, statusOfRefusal } from './refusal.ts'
 
 export const copilot: AgentVendor = {
   name: 'copilot',
@@ -84,25 +84,32 @@ export const copilot: AgentVendor = {
 class CopilotParser implements StreamParser {
   #finalText = ''
   #result: Json | null = null
-  #error: { type: string | null; http: number | null; message: string } | null = null
+  #error: Refusal | null = null
   #retrying: Retrying = null
-  #lastFailure: { kind: string | null; http: number | null } | null = null
+  #lastFailure: { isTransport: boolean; codes: readonly string[] } | null = null
   #compacting = false
   #turns = 0
   #denied = new Set<string>()
   #tools = new Map<string, string>()
   #worked = false
   readonly #stderr = stderrLine()
+  readonly #refusal = startRefusal([
+    /^Error: No authentication information found\b/,
+    /^Error: Access denied by policy settings\b/,
+    /^(?:Error: )?Model "[^"]*" from --model flag is not available\b/,
+  ])
 
   line(stream: 'stdout' | 'stderr', line: string): AgentEvent[] {
-    if (stream === 'stderr') {
-      this.#stderr.push(line)
+    const event = stream === 'stdout' ? jsonEvent(line) : null
+    if (event === null) {
+      this.#refusal.line(line)
+      if (stream === 'stderr') this.#stderr.push(line)
       return []
     }
-    const event = jsonEvent(line)
-    const data = object(event?.data) ?? {}
-    switch (string(event?.type)) {
+    const data = object(event.data) ?? {}
+    switch (string(event.type)) {
       case 'assistant.message':
+        this.#refusal.started()
         return this.#onMessage(data)
       case 'assistant.turn_start':
         this.#turns += 1
@@ -129,6 +136,8 @@ class CopilotParser implements StreamParser {
   end(exit: Exit): Classified {
     // Tokens stand only in the usage file: a session that was ended has none.
     const usage = { ...noUsage(), turns: this.#turns === 0 ? null : this.#turns }
+    const refused = this.#refusal.ending(exit)
+    if (refused !== null) return classified(refused, usage, '')
     const ours = endedByUs(exit, this.#retrying)
     if (ours !== null) return classified(ours, usage, '')
     const error = this.#error
@@ -158,6 +167,7 @@ class CopilotParser implements StreamParser {
 
   #onMessage(data: Json): AgentEvent[] {
     this.#retrying = null
+    this.#lastFailure = null
     this.#error = null
     const text = string(data.content) ?? ''
     // A message with tool requests is on the way; the last one without is the answer.
@@ -168,7 +178,9 @@ class CopilotParser implements StreamParser {
   #onCallFailure(data: Json): AgentEvent[] {
     const http = number(data.statusCode)
     this.#retrying = { status: http }
-    this.#lastFailure = { kind: string(data.failureKind), http }
+    const named = [data.errorCode, data.errorType].flatMap((code) => string(code) ?? [])
+    const codes = [...named, ...readRefusal(string(data.errorMessage) ?? '').codes]
+    this.#lastFailure = { isTransport: data.failureKind === 'transport', codes }
     return [{ kind: 'retry', status: http, attempt: amount(data.retryAttempt) + 1 }]
   }
 
@@ -187,15 +199,16 @@ class CopilotParser implements StreamParser {
 
   #onError(data: Json): AgentEvent[] {
     const message = string(data.message) ?? ''
-    this.#error = { type: string(data.errorType), http: number(data.statusCode), message }
+    const named = [data.errorCode, data.errorType].flatMap((code) => string(code) ?? [])
+    const said = readRefusal(message)
+    const codes = [...named, ...said.codes, ...(this.#lastFailure?.codes ?? [])]
+    this.#error = { http: number(data.statusCode) ?? said.http, codes, message: said.message }
     return [{ kind: 'error', message }]
   }
 
-  #statusOfError(error: { type: string | null; http: number | null }): SessionStatus {
+  #statusOfError(error: Refusal): SessionStatus {
     if (this.#compacting) return 'context'
-    if (error.http !== null) return statusOfHttp(error.http)
-    if (error.type === 'authentication') return 'auth'
-    if (this.#lastFailure?.kind === 'transport') return 'overloaded'
-    return 'failed'
+    const status = statusOfRefusal(error)
+    return status === 'failed' && this.#lastFailure?.isTransport === true ? 'overloaded' : status
   }
 }

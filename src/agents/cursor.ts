@@ -23,5 +23,16 @@ export const cursor: AgentVendor = {
     promptChannel: 'stdin',
   }),
   // A failure has no result event: exit code and stderr tell.
-  parser: () => streamJsonParser({ finalText: 'last-message', streamed: false, cacheCounted: false }),
+  parser: () =>
+    streamJsonParser({
+      finalText: 'last-message',
+      streamed: false,
+      cacheCounted: false,
+      refusals: [
+        /^(?:Error: )?Authentication required\. Please run /,
+        /^\W*Warning: The provided API key is invalid\b/,
+        /^(?:Error: )*Cannot use this model: /,
+        /^(?:Error: )*(?:ConnectError: )?\[(?:unauthenticated|permission_denied)\]/,
+      ],
+    }),
 }

@@ -17,11 +17,11 @@ import {
   type Retrying,
   sayStatus,
   silentEnding,
-  statusOfHttp,
   stderrLine,
   withWords,
 } from './ending.ts'
 import { amount, type Json, jsonEvent, object, string, toolTarget } from './json.ts'
+import { type Refusal, readRefusal, startRefusal, statusOfRefusal } from './refusal.ts'
 
 export const gemini: AgentVendor = {
   name: 'gemini',
@@ -63,6 +63,7 @@ class GeminiParser implements StreamParser {
   #dumped: number | null = null
   #inDump = false
   readonly #stderr = stderrLine()
+  readonly #refusal = startRefusal([/^Error authenticating: /, /^Failed to sign in\b/])
   readonly #usage = noUsage()
 
   line(stream: 'stdout' | 'stderr', line: string): AgentEvent[] {
@@ -70,6 +71,7 @@ class GeminiParser implements StreamParser {
     const event = jsonEvent(line)
     const type = string(event?.type)
     if (event === null || type === null) return []
+    this.#refusal.started()
     if (type !== 'result') this.#retrying = null
     if (type === 'message') return this.#onMessage(event)
     if (type === 'tool_use') {
@@ -82,6 +84,8 @@ class GeminiParser implements StreamParser {
   }
 
   end(exit: Exit): Classified {
+    const refused = this.#refusal.ending(exit)
+    if (refused !== null) return classified(refused, this.#usage, '')
     const ours = endedByUs(exit, this.#retrying)
     if (ours !== null) return classified(ours, this.#usage, '')
     const failure = this.#failure(exit)
@@ -92,6 +96,7 @@ class GeminiParser implements StreamParser {
   /** It reports its retries on stderr only, in lines of its own. */
   #onStderr(line: string): AgentEvent[] {
     this.#stderr.push(line)
+    this.#refusal.line(line)
     const retry = /^Attempt (\d+) failed(?: with status (\d{3}))?\. Retrying with backoff\.\.\./.exec(line)
     if (retry !== null) {
       const status = retry[2] === undefined ? null : Number(retry[2])
@@ -126,9 +131,10 @@ class GeminiParser implements StreamParser {
     const failed = result !== null && result.status !== 'success'
     const words = failed ? string(object(result.error)?.message) : this.#stderr.text()
     if (exit.kind === 'exit' && exit.code !== 0) {
-      const status = statusOfCode(exit.code) ?? this.#statusOfError(words)
+      const refusal = refusalOf(words ?? '', httpOfCode(exit.code) ?? this.#dumped)
+      const status = OWN_CODES.get(exit.code) ?? this.#statusOfError(refusal, words)
       if (status !== null)
-        return { status, message: withWords(REMEDIES.get(exit.code) ?? sayStatus(status), words) }
+        return { status, message: withWords(REMEDIES.get(exit.code) ?? sayStatus(status), refusal.message) }
     }
     if (failed) return { status: 'failed', message: withWords('the session ended in an error', words) }
     return result !== null && exit.kind === 'exit' && exit.code === 0
@@ -136,8 +142,8 @@ class GeminiParser implements StreamParser {
       : silentEnding(exit, this.#stderr.text())
   }
 
-  #statusOfError(words: string | null): SessionStatus | null {
-    if (this.#dumped !== null) return statusOfHttp(this.#dumped)
+  #statusOfError(refusal: Refusal, words: string | null): SessionStatus | null {
+    if (refusal.http !== null) return statusOfRefusal(refusal)
     // The program's own sentences for a broken connection (recordings middrop, refused): `error.type` says "unknown".
     const broken =
       words !== null && /^\[API Error: (?:terminated|exception TypeError: fetch failed\b.*)\]$/.test(words)
@@ -145,15 +151,25 @@ class GeminiParser implements StreamParser {
   }
 }
 
-/** Exit codes of its own; else the HTTP status mod 256 (401 -> 145). */
-function statusOfCode(code: number): SessionStatus | null {
-  if (code === 41) return 'auth'
-  if (code === 53) return 'max-turns'
-  if (code === 55) return 'refused-permission'
-  const http = [400, 401, 403, 404, 408, 413, 429, 500, 502, 503, 504, 529].find(
-    (status) => status % 256 === code,
-  )
-  return http === undefined ? null : statusOfHttp(http)
+/** Exit codes of its own. */
+const OWN_CODES: ReadonlyMap<number, SessionStatus> = new Map([
+  [41, 'auth'],
+  [53, 'max-turns'],
+  [55, 'refused-permission'],
+])
+
+/** Its other exit codes are the HTTP status mod 256 (401 -> 145). */
+function httpOfCode(code: number): number | null {
+  const known = [400, 401, 403, 404, 408, 413, 429, 500, 502, 503, 504, 529]
+  return known.find((status) => status % 256 === code) ?? null
+}
+
+/** The server's answer in `[API Error: {…}]` or `[API Error: words (Status: NAME)]`. */
+function refusalOf(words: string, http: number | null): Refusal {
+  const [, said, name] = /^\[API Error: (.*?)(?: \(Status: (\w+)\))?\]$/s.exec(words) ?? []
+  const refusal = readRefusal(said ?? words)
+  const codes = name === undefined ? refusal.codes : [name, ...refusal.codes]
+  return { http: http ?? refusal.http, codes, message: refusal.message }
 }
 
 const REMEDIES: ReadonlyMap<number, string> = new Map([

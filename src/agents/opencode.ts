@@ -18,11 +18,11 @@ import {
   type Retrying,
   sayStatus,
   silentEnding,
-  statusOfHttp,
   stderrLine,
   withWords,
 } from './ending.ts'
 import { amount, type Json, jsonEvent, jsonObject, number, object, string, toolTarget } from './json.ts'
+import { type Refusal, readRefusal, statusOfRefusal } from './refusal.ts'
 
 export const opencode: AgentVendor = {
   name: 'opencode',
@@ -80,7 +80,10 @@ class OpencodeParser implements StreamParser {
   /** Text since the last step began: the answer is what the last step says. */
   #text: string[] = []
   #lastReason: string | null = null
-  #error: { status: SessionStatus; message: string; resetsAt: number | null } | null = null
+  #error: { status: SessionStatus; message: string; resetsAt: number | null; ref: string | null } | null =
+    null
+  /** What its log says of errors that an event only refers to. */
+  readonly #causes = new Map<string, { name: string; message: string }>()
   #rejected: string | null = null
   #retrying: Retrying = null
   #attempt = 0
@@ -119,9 +122,11 @@ class OpencodeParser implements StreamParser {
   end(exit: Exit): Classified {
     const usage = this.#total()
     const text = this.#text.join('\n')
-    const ours = endedByUs(exit, this.#retrying)
-    if (ours !== null) return classified(ours, usage, '')
-    if (this.#error !== null) return classified(this.#error, usage, text, this.#error.resetsAt)
+    const error = this.#error
+    const ours = endedByUs(exit, error === null ? this.#retrying : null)
+    // Ended after its error: it only did not leave.
+    if (ours !== null && (error === null || exit.kind === 'aborted')) return classified(ours, usage, '')
+    if (error !== null) return classified(this.#explained(error), usage, text, error.resetsAt)
     if (exit.kind !== 'exit' || exit.code !== 0)
       return classified(silentEnding(exit, this.#stderr.text()), usage, text)
     if (this.#lastReason === 'stop') {
@@ -148,6 +153,9 @@ class OpencodeParser implements StreamParser {
       this.#stderr.push(line)
       return []
     }
+    const cause = /^timestamp=\S+ level=ERROR \S+ message=failed ref=(\w+) error="(\w+): ([^"]*)"/.exec(line)
+    if (cause?.[1] !== undefined && this.#causes.size < MOST_CAUSES)
+      this.#causes.set(cause[1], { name: cause[2] ?? '', message: cause[3] ?? '' })
     if (
       !/^timestamp=\S+ level=ERROR \S+ message="stream error" .*\bsmall=false\b.* error\.error="AI_APICallError\b/.test(
         line,
@@ -188,12 +196,20 @@ class OpencodeParser implements StreamParser {
   #onError(event: Json): AgentEvent[] {
     const error = object(event.error)
     const data = object(error?.data)
-    const words = string(data?.message) ?? string(error?.name)
-    const http = number(data?.statusCode)
-    const status = statusOfError(string(error?.name), http, data?.isRetryable === true)
-    this.#error = { status, message: withWords(sayStatus(status), words), resetsAt: resetOf(event, data) }
+    const words = answerOf(data).message || string(error?.name)
+    const status = statusOfError(string(error?.name), data)
+    const message = withWords(sayStatus(status), words)
+    this.#error = { status, message, resetsAt: resetOf(event, data), ref: string(data?.ref) }
     const told: AgentEvent[] = [{ kind: 'error', message: words ?? '' }]
     return status === 'limit' ? [{ kind: 'limit', resetsAt: this.#error.resetsAt }, ...told] : told
+  }
+
+  /** A model that its configuration does not have is an error of its server, whose name stands in the log alone. */
+  #explained<E extends { status: SessionStatus; message: string; ref: string | null }>(error: E): E {
+    const cause = this.#causes.get(error.ref ?? '')
+    if (cause === undefined) return error
+    const status = statusOfError(cause.name, null)
+    return { ...error, status, message: withWords(sayStatus(status), cause.message) }
   }
 
   /** A model without a price costs 0 in its books: then the cost is not known. */
@@ -205,12 +221,25 @@ class OpencodeParser implements StreamParser {
   }
 }
 
-function statusOfError(name: string | null, http: number | null, retryable: boolean): SessionStatus {
+const MOST_CAUSES = 100
+
+function statusOfError(name: string | null, data: Json | null): SessionStatus {
   if (name === 'ContextOverflowError') return 'context'
-  if (name === 'ProviderAuthError') return 'auth'
+  if (name === 'ProviderAuthError' || name === 'ProviderModelNotFoundError') return 'auth'
   if (name !== 'APIError') return 'failed'
-  if (http !== null) return statusOfHttp(http)
-  return retryable ? 'overloaded' : 'failed'
+  const answer = answerOf(data)
+  const status = statusOfRefusal(answer)
+  return status === 'failed' && answer.http === null && data?.isRetryable === true ? 'overloaded' : status
+}
+
+/** The server's answer, as far as it came. */
+function answerOf(data: Json | null): Refusal {
+  const body = readRefusal(string(data?.responseBody) ?? '')
+  return {
+    http: number(data?.statusCode) ?? body.http,
+    codes: body.codes,
+    message: body.message || (string(data?.message) ?? ''),
+  }
 }
 
 /** `retry-after` (seconds) of the answer, counted from the event's own time (epoch ms). */

@@ -3,17 +3,9 @@
 import type { Exit } from '../system/process.ts'
 import type { AgentEvent, Classified, SessionStatus, StreamParser, Usage } from './agent.ts'
 import { noUsage } from './agent.ts'
-import {
-  classified,
-  endedByUs,
-  ourEnding,
-  sayStatus,
-  silentEnding,
-  statusOfHttp,
-  stderrLine,
-  withWords,
-} from './ending.ts'
+import { classified, endedByUs, ourEnding, sayStatus, silentEnding, stderrLine, withWords } from './ending.ts'
 import { amount, type Json, jsonEvent, number, object, objects, string, toolTarget } from './json.ts'
+import { readRefusal, startRefusal, statusOfRefusal } from './refusal.ts'
 
 /** Where the programs that print this format differ. */
 export type Dialect = {
@@ -23,6 +15,8 @@ export type Dialect = {
   streamed: boolean
   /** `input_tokens` includes what was read from the cache or written to it. */
   cacheCounted: boolean
+  /** See startRefusal. */
+  refusals: readonly RegExp[]
 }
 
 /** A parser of one session's stream-json. */
@@ -46,18 +40,21 @@ class StreamJsonParser implements StreamParser {
   #turns = 0
   #lastMessage = ''
   readonly #messages = new Map<string, Tokens>()
+  readonly #refusal: ReturnType<typeof startRefusal>
 
   constructor(dialect: Dialect) {
     this.#dialect = dialect
+    this.#refusal = startRefusal(dialect.refusals)
   }
 
   line(stream: 'stdout' | 'stderr', line: string): AgentEvent[] {
-    if (stream === 'stderr') {
-      this.#stderr.push(line)
+    const event = stream === 'stdout' ? jsonEvent(line) : null
+    if (event === null) {
+      this.#refusal.line(line)
+      if (stream === 'stderr') this.#stderr.push(line)
       return []
     }
-    const event = jsonEvent(line)
-    if (event === null) return []
+    this.#refusal.started()
     const type = string(event.type)
     if (type === 'result') return this.#onResult(event)
     if (type === 'rate_limit_event') return this.#onRateLimit(object(event.rate_limit_info))
@@ -75,6 +72,8 @@ class StreamJsonParser implements StreamParser {
     const result = this.#result
     const answer = this.#dialect.finalText === 'result' ? string(result?.result) : this.#lastMessage
     const text = answer ?? ''
+    const refused = this.#refusal.ending(exit)
+    if (refused !== null && result === null) return classified(refused, usage, '')
     const ours = ourEnding(exit)
     // Ended by us while it only waited for its background tasks: the answer was complete.
     const waited = this.#atRest && (exit.kind === 'timeout' || exit.kind === 'idle')
@@ -207,7 +206,7 @@ class StreamJsonParser implements StreamParser {
   #failure(result: Json): { status: SessionStatus; message: string } | null {
     const subtype = string(result.subtype) ?? 'success'
     const reason = string(result.terminal_reason)
-    const words = string(result.result) ?? objectsText(result.errors)
+    const words = string(result.result) ?? string(result.error) ?? objectsText(result.errors)
     if (subtype === 'error_max_turns' || subtype === 'error_max_budget_usd') {
       return { status: 'max-turns', message: withWords('the session reached its bound', words) }
     }
@@ -215,11 +214,13 @@ class StreamJsonParser implements StreamParser {
       if (reason === 'blocking_limit' || reason === 'prompt_too_long') {
         return { status: 'context', message: withWords('the prompt is too long', words) }
       }
-      const status = statusOfApiError(
-        number(result.api_error_status),
-        string(result.api_error),
-        this.#apiError,
-      )
+      const said = readRefusal(words)
+      const named = [this.#apiError, result.api_error, result.api_error_type]
+      const status = statusOfRefusal({
+        http: number(result.api_error_status) ?? said.http,
+        codes: [...named.flatMap((code) => string(code) ?? []), ...said.codes],
+        message: said.message,
+      })
       return { status, message: withWords(sayStatus(status), words) }
     }
     const denials = objects(result.permission_denials)
@@ -250,25 +251,6 @@ function modelTokens(model: Json): Tokens {
   const cached = amount(model.cacheReadInputTokens)
   const input = amount(model.inputTokens) + cached + amount(model.cacheCreationInputTokens)
   return { input, cached, output: amount(model.outputTokens) }
-}
-
-/** By status where there is one; else by the name that the program gives to the failure. */
-function statusOfApiError(http: number | null, apiError: string | null, kind: string | null): SessionStatus {
-  if (kind === 'billing_error') return 'auth' // HTTP 400
-  if (http !== null) return statusOfHttp(http)
-  if (apiError === 'connection_failed') return 'overloaded'
-  switch (kind) {
-    case 'authentication_failed':
-    case 'oauth_org_not_allowed':
-      return 'auth'
-    case 'rate_limit':
-      return 'limit'
-    case 'overloaded':
-    case 'server_error':
-      return 'overloaded'
-    default:
-      return 'failed'
-  }
 }
 
 function objectsText(errors: unknown): string {

@@ -33,6 +33,34 @@ type Case = {
 type Scene = { name: string; status: SessionStatus; failure?: Failure }
 type Take = { case: Case; files: ReadonlyMap<string, string> }
 
+/** What servers answer with HTTP 400, where only a person can help. */
+const REFUSALS = {
+  key: {
+    code: 400,
+    message: 'API key not valid. Please pass a valid API key.',
+    status: 'INVALID_ARGUMENT',
+    details: [
+      {
+        '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+        reason: 'API_KEY_INVALID',
+        domain: 'googleapis.com',
+        metadata: { service: 'generativelanguage.googleapis.com' },
+      },
+    ],
+  },
+  credit: {
+    type: 'invalid_request_error',
+    message:
+      'Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.',
+  },
+  model: {
+    message: "The requested model 'sample' does not exist.",
+    type: 'invalid_request_error',
+    param: 'model',
+    code: 'model_not_found',
+  },
+}
+
 /** The reset is more than a day away, so that those who say a time of day add the date. */
 function scenesOf(cli: Cli): Scene[] {
   // opencode's log does not say the status of the request that it tries again.
@@ -41,6 +69,9 @@ function scenesOf(cli: Cli): Scene[] {
   return [
     { name: 'story', status: 'finished' },
     { name: '401', status: 'auth', failure: { status: 401 } },
+    ...Object.entries(REFUSALS).map(([name, error]): Scene => {
+      return { name: `400-${name}`, status: 'auth', failure: { status: 400, body: { type: 'error', error } } }
+    }),
     { name: '429', status: limited, failure: { status: 429 } },
     { name: '500', status: 'overloaded', failure: { status: 500 } },
     {
