@@ -15,10 +15,12 @@ import {
 import type { Git } from './git/git.ts'
 import type { Repository } from './git/repository.ts'
 import type { Found, Store } from './git/store.ts'
+import { triedAgain } from './loop/agent-limits.ts'
 import { ownFiles } from './loop/files.ts'
 import { sayHolder } from './loop/lease.ts'
 import { giveBack, reservedUsage, spend } from './loop/reduce.ts'
 import type { Control, Job, Lease, State } from './loop/state.ts'
+import { emptyControl } from './loop/stored.ts'
 import { mergePeople } from './prd/merge.ts'
 import { branchNameFault } from './prd/names.ts'
 import { parsePrd } from './prd/parse.ts'
@@ -312,11 +314,12 @@ export function takeOver(state: State): State {
   const { attempt } = state
   if (attempt === null || attempt.phase === 'failed' || attempt.phase === 'returned') return state
   const charged = attempt.session === null ? spend(state, attempt.storyId, reservedUsage(attempt)) : state
-  return giveBack(charged, 'lost', 'the job was lost', null)
+  return giveBack(charged, 'lost', 'the job was lost')
 }
 
 function started(state: State, request: ClaimRequest, job: Job): State {
   const { run } = state.prd
+  const control = request.generation === null ? triedAgain(state.control) : state.control
   return {
     ...state,
     lease: { ...request.lease, nonce: randomUUID() },
@@ -329,15 +332,15 @@ function started(state: State, request: ClaimRequest, job: Job): State {
       },
     },
     control: {
-      ...state.control,
+      ...control,
+      notBefore: null,
       // This is the job that was promised.
       continuePending: false,
-      idleJobs: state.control.idleJobs + (state.lease !== null && state.job.iterations === 0 ? 1 : 0),
+      idleJobs: control.idleJobs + (state.lease !== null && state.job.iterations === 0 ? 1 : 0),
       mendedRun: null,
-      chosen: { ...state.control.chosen, ...request.chosen },
+      chosen: { ...control.chosen, ...request.chosen },
       // A person who starts the run anew has mended what Ralph paused for, or sees it again; a person's pause stays.
-      paused:
-        request.generation === null && state.control.paused?.by === 'ralph' ? null : state.control.paused,
+      paused: request.generation === null && control.paused?.by === 'ralph' ? null : control.paused,
     },
     job,
   }
@@ -406,25 +409,6 @@ async function adoptBranch(fresh: State, head: string, store: Store, repository:
   const written = parsed?.prd.run.control.nonce
   const nonce = typeof written === 'string' && written !== '' ? written : fresh.nonce
   return { ...fresh, nonce, prd, green: head, published: head, baseline: 'green', job }
-}
-
-export function emptyControl(): Control {
-  return {
-    paused: null,
-    granted: { iterations: 0, costUsd: 0 },
-    notBefore: null,
-    firstNotBefore: null,
-    fallbackNotBefore: null,
-    guidance: {},
-    lastComment: 0,
-    calls: [],
-    idleJobs: 0,
-    jobsBefore: 0,
-    limited: 0,
-    continuePending: false,
-    mendedRun: null,
-    chosen: {},
-  }
 }
 
 /** The job as it begins. */

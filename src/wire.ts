@@ -1,6 +1,7 @@
 // Composition root: settings and a checkout become ports. The only file that knows every adapter.
 import { hostname } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { AgentEvent, AgentVendor } from './agents/agent.ts'
 import { withFallback } from './agents/fallback.ts'
 import { homeFor } from './agents/home.ts'
@@ -14,9 +15,18 @@ import { type Clone, Git, openClone, type Remote } from './git/git.ts'
 import { createRepository, type Identity, type Repository } from './git/repository.ts'
 import { createStore, type Store } from './git/store.ts'
 import { findSubmodules, NO_SUBMODULES } from './git/submodules.ts'
+import { agentFor } from './loop/agent-limits.ts'
 import { leaseMs } from './loop/lease.ts'
 import type { Limits } from './loop/limits.ts'
-import type { AgentPort, DispatchPort, GatesPort, Ports, QueuePort, ReporterPort } from './loop/ports.ts'
+import type {
+  AgentPort,
+  Clock,
+  DispatchPort,
+  GatesPort,
+  Ports,
+  QueuePort,
+  ReporterPort,
+} from './loop/ports.ts'
 import type { GateResult, Lease } from './loop/state.ts'
 import { standardCommits } from './settings/structures.ts'
 import { maxJobs, type Settings } from './settings.ts'
@@ -171,6 +181,11 @@ export type PortOptions = {
   gates?: GatesPort
 }
 
+const systemClock: Clock = {
+  now: Date.now,
+  sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
+}
+
 /** The ports of the loop. Throws UserError when the agent cannot be started. */
 export async function createPorts(options: PortOptions): Promise<Ports> {
   const { settings, workshop } = options
@@ -192,7 +207,7 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
       onEnd: options.onGateEnd,
     })
   return {
-    clock: { now: Date.now },
+    clock: systemClock,
     agent,
     gates,
     repository,
@@ -214,7 +229,8 @@ async function agentsOf(options: PortOptions): Promise<AgentPort> {
     model: { plan: null, run: null, setup: null, verify: null },
   }
   const second = fallbackAgent === null ? null : await agentPort(options, fallback)
-  return withFallback(first, second, Date.now)
+  const limits = limitsOf(options.settings)
+  return withFallback(first, second, (state) => agentFor(state, limits, Date.now()))
 }
 
 type Choice = { name: string; version: string | null; model: Settings['model'] }
@@ -324,7 +340,9 @@ export function limitsOf(settings: Settings): Limits {
     baseline: settings.baseline === 'require' && !settings.ungated,
     finalVerification: settings.finalVerification,
     stopOnBlocked: settings.stopOnBlocked,
-    fallback: settings.fallbackAgent !== null,
+    agent: settings.agent,
+    fallback: settings.fallbackAgent,
+    waits: false,
     redispatch: settings.surface === 'action' && settings.redispatch,
     publishEach: settings.publish === 'story',
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { runPlain } from '../git/git.ts'
 import { STATE_FILE } from '../git/store.ts'
 import type { State } from '../loop/state.ts'
+import { stateFrom } from '../loop/stored.ts'
 import { type ActionContext, remoteOf, tokenOf } from './context.ts'
 
 /** Every feature's state by folder name. Fetches one commit a feature, into a folder that is removed again. */
@@ -20,8 +21,7 @@ export async function peekStates(context: ActionContext, namespace: string): Pro
     for (const ref of refs.split('\n').filter(Boolean).sort()) {
       const text = await git(['show', `${ref}:${STATE_FILE}`]).catch(() => null)
       if (text === null) continue // a ref of somebody else's
-      const state: State = JSON.parse(text)
-      states.set(ref.slice('refs/peek/'.length), state)
+      states.set(ref.slice('refs/peek/'.length), stateFrom(text))
     }
     return states
   } finally {

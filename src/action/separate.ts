@@ -213,7 +213,7 @@ async function doPart(
     env: context.env,
     workshop,
     reporter: part === 'gate' ? heardOf(live, { agent: FROM_THERE.work, judge: FROM_THERE.work }) : live,
-    queue: { read: async () => [], waiting: async () => false },
+    queue: { read: async () => [], waiting: async () => false, arrived: async () => false },
     dispatch: { dispatch: async () => null },
     signal,
     as: null,
@@ -339,7 +339,7 @@ async function missing(
 function mistaken(state: State, summary: string): State {
   const error = { summary, fix: 'mend it, then run again' }
   const job = { ...state.job, landing: 'lost' as const, error }
-  return { ...(state.attempt === null ? state : giveBack(state, 'limit', summary, null)), job }
+  return { ...(state.attempt === null ? state : giveBack(state, 'limit', summary)), job }
 }
 
 /** The attempt is given back; what its session and a judge used is charged, or estimated where nobody knows. */
@@ -352,7 +352,7 @@ function lost(state: State, work: FromWork | null, cancelled: boolean): State {
   if (usage === undefined) return { ...takeOver(judged), job }
   const paid = spend(judged, attempt.storyId, usage)
   return {
-    ...giveBack(paid, cancelled ? 'interrupted' : 'lost', 'the iteration did not come to its end', null),
+    ...giveBack(paid, cancelled ? 'interrupted' : 'lost', 'the iteration did not come to its end'),
     job,
   }
 }

@@ -1,15 +1,17 @@
-// Two agents in the place of one: the state says which of them an attempt is for.
+// Two agents in the place of one: an attempt says which of them it is for.
 import type { AgentPort } from '../loop/ports.ts'
+import type { Attempt, State } from '../loop/state.ts'
 
-/** `second` works on attempts that were reserved for it, and judges while `first` is at its vendor's limit. */
-export function withFallback(first: AgentPort, second: AgentPort | null, now: () => number): AgentPort {
+/** `second` works on attempts that were reserved for it; `judge` says which of them judges. */
+export function withFallback(
+  first: AgentPort,
+  second: AgentPort | null,
+  judge: (state: State) => Attempt['agent'],
+): AgentPort {
   if (second === null) return first
+  const of = (which: Attempt['agent']) => (which === 'fallback' ? second : first)
   return {
-    work: (state, attempt, how, signal) =>
-      (attempt.agent === 'fallback' ? second : first).work(state, attempt, how, signal),
-    judge: (state, stories, bounds, signal) => {
-      const isLimited = (state.control.firstNotBefore ?? 0) > now()
-      return (isLimited ? second : first).judge(state, stories, bounds, signal)
-    },
+    work: (state, attempt, how, signal) => of(attempt.agent).work(state, attempt, how, signal),
+    judge: (state, stories, bounds, signal) => of(judge(state)).judge(state, stories, bounds, signal),
   }
 }

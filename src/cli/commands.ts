@@ -69,6 +69,10 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     options: [
       { flags: '--once', description: 'one iteration' },
       { flags: '--dry-run', description: 'print the decision and touch nothing' },
+      {
+        flags: '--no-wait',
+        description: 'end (exit 4) where a limit or a rest would be waited for more than 5 minutes',
+      },
     ],
     exits: OUTCOMES,
     act: async (context) => (await import('./run.ts')).run(context),

@@ -19,19 +19,23 @@ export async function post(clone: Clone, feature: string, text: string): Promise
 }
 
 export function inboxQueue(clone: Clone): QueuePort {
-  /** The commands after the last one that was handled, which is committed with its effect. */
-  async function read(state: State): Promise<Command[]> {
-    const ids = state.prd.userStories.map((story) => story.id)
+  /** What was typed after the last command that was handled, which is committed with its effect. */
+  async function fresh(state: State): Promise<Entry[]> {
     const entries = await entriesOf(inboxFile(clone))
-    return entries
-      .filter((entry) => entry.feature === state.feature && entry.id > state.control.lastComment)
-      .map((entry): Command => {
+    return entries.filter((entry) => entry.feature === state.feature && entry.id > state.control.lastComment)
+  }
+  return {
+    async read(state) {
+      const ids = state.prd.userStories.map((story) => story.id)
+      return (await fresh(state)).map((entry): Command => {
         const parsed = parseSlash(entry.text, ids)
         const said = parsed.kind === 'command' ? parsed.command : { kind: 'refused' as const }
         return { ...said, id: entry.id, by: 'you' }
       })
+    },
+    waiting: async () => false,
+    arrived: async (state) => (await fresh(state)).length > 0,
   }
-  return { read, waiting: async () => false }
 }
 
 async function entriesOf(file: string): Promise<Entry[]> {

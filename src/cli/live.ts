@@ -1,10 +1,11 @@
 // Shows a run on a terminal: a live header over scrolling lines; plain lines in a pipe. Implements ReporterPort.
 import type { AgentEvent } from '../agents/agent.ts'
 import type { ReporterPort } from '../loop/ports.ts'
-import type { Event, GateResult, State } from '../loop/state.ts'
+import type { Event, GateResult, State, Step } from '../loop/state.ts'
 import {
   agentLine,
   banner,
+  countdown,
   eventLines,
   gateLines,
   type LineFacts,
@@ -12,6 +13,8 @@ import {
   plainBanner,
   startLines,
   stepLines,
+  waitedLine,
+  waitLine,
   warningLine,
 } from '../report/terminal.ts'
 import { humanMs, utc } from '../report/words.ts'
@@ -34,13 +37,20 @@ export type Live = ReporterPort & {
   look: Look
 }
 
-export function createLive(screen: Screen, facts: LineFacts, noColour: boolean): Live {
+export function createLive(
+  screen: Screen,
+  facts: LineFacts,
+  noColour: boolean,
+  now: () => number = Date.now,
+): Live {
   const tty = screen.isTTY === true
   const look: Look = { width: Math.min(100, screen.columns ?? 80), colour: tty && !noColour, plain: !tty }
   let shown = 0
   let state: State | null = null
   let since = 0
   let timer: NodeJS.Timeout | null = null
+  /** The wait that is shown; it may take several steps. */
+  let wait: { until: number; since: number } | null = null
 
   /** Lines go above the header; the header is drawn again below them. */
   function print(lines: readonly string[]): void {
@@ -60,7 +70,8 @@ export function createLive(screen: Screen, facts: LineFacts, noColour: boolean):
 
   function draw(): string {
     if (state === null) return ''
-    const clock = since === 0 ? '' : `\n  ${humanMs(Date.now() - since)}`
+    const left = wait === null ? null : countdown(wait.until - now(), wait.until, facts.voice, look)
+    const clock = since === 0 ? '' : `\n${left ?? `  ${humanMs(now() - since)}`}`
     const text = `${banner(state, facts.limits, look.width, look.colour)}${clock}\n`
     shown = text.split('\n').length - 1
     return text
@@ -69,21 +80,35 @@ export function createLive(screen: Screen, facts: LineFacts, noColour: boolean):
   function tick(on: boolean): void {
     if (timer !== null) clearInterval(timer)
     timer = null
-    since = on ? Date.now() : 0
+    since = on ? now() : 0
     if (!on || !tty) return
     timer = setInterval(() => screen.write(erase() + draw()), 1000)
     timer.unref()
   }
 
+  /** A wait has one line when it begins and one when it is over, however often it is looked at in between. */
+  function waitLines(step: Step): string[] {
+    if (step.kind === 'wait') {
+      const isShown = wait?.until === step.until
+      wait = { until: step.until, since: wait?.since ?? now() }
+      return isShown ? [] : [waitLine(step.until, step.reason, look)]
+    }
+    if (wait === null || step.kind === 'sync') return []
+    const { since: begun } = wait
+    wait = null
+    return [waitedLine(now() - begun, look)]
+  }
+
   return {
     look,
-    async step(step, now) {
-      if (!tty && state === null) print([plainBanner(now, facts.limits)])
-      state = now
+    async step(step, at) {
+      if (!tty && state === null) print([plainBanner(at, facts.limits)])
+      state = at
+      const waited = waitLines(step)
       const working =
         step.kind === 'agent' || step.kind === 'gates' || step.kind === 'verify' || step.kind === 'wait'
       tick(working)
-      print(stepLines(step, now, facts, look))
+      print([...waited, ...stepLines(step, at, facts, look)])
     },
     async event(event, now) {
       state = now

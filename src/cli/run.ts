@@ -2,6 +2,8 @@
 import { join } from 'node:path'
 import { claim, Held, newJob } from '../claim.ts'
 import { refuseFiltered } from '../git/filters.ts'
+import { triedAgain } from '../loop/agent-limits.ts'
+import type { Limits } from '../loop/limits.ts'
 import { loop } from '../loop/loop.ts'
 import { nextStep } from '../loop/next-step.ts'
 import type { Ports } from '../loop/ports.ts'
@@ -9,6 +11,8 @@ import type { State, Step } from '../loop/state.ts'
 import { terminalText } from '../report/escape.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { outcomeSummary } from '../report/terminal.ts'
+import { utc } from '../report/words.ts'
+import type { Settings } from '../settings.ts'
 import { UserError } from '../system/errors.ts'
 import type { OtherUser } from '../system/other-user.ts'
 import {
@@ -29,7 +33,7 @@ import { adoptSettle, type LocalRun, openLocal } from './local.ts'
 /** Works until the outcome. Ctrl+C ends the session in work, saves, and gives 130; a second one ends at once. */
 export async function run(context: Context): Promise<Answer> {
   const { settings, notes } = await settingsOf(context)
-  const limits = limitsOf(settings)
+  const limits = limitsFor(context, settings)
   const screen = context.json ? process.stderr : process.stdout
   const live = createLive(
     screen,
@@ -40,7 +44,7 @@ export async function run(context: Context): Promise<Answer> {
   refuseUngated(settings)
   if (settings.ungated) live.warn(UNGATED_WARNING)
   using local = await openLocal(context, settings, live)
-  if (context.flags.dryRun === true) return await dryRun(local, live)
+  if (context.flags.dryRun === true) return await dryRun(local, limits, live)
   await refuseFiltered(local.workshop.git, local.workshop.objects)
   const stop = new AbortController()
   const release = onSignals(stop, live)
@@ -113,9 +117,10 @@ export async function run(context: Context): Promise<Answer> {
   }
 }
 
-/** A person who types `ralph run` goes on, as by the comment: it ends a pause, and takes the branch as people left it. */
+/** A person who types `ralph run` goes on, as by the comment: it ends a pause and a vendor's limit, and takes the branch as people left it. */
 function unpaused(state: State): State {
-  return { ...state, control: { ...state.control, paused: null }, job: { ...state.job, takesBranch: true } }
+  const control = { ...triedAgain(state.control), paused: null }
+  return { ...state, control, job: { ...state.job, takesBranch: true } }
 }
 
 /** The ports, or null where the person has cancelled while an agent was installed. */
@@ -138,10 +143,14 @@ function errorOf(state: State) {
   return { path: 'run', found: error?.summary ?? '', expected: 'a run that can start', fix: error?.fix ?? '' }
 }
 
+/** A run on this machine waits where a job of CI ends. */
+function limitsFor(context: Context, settings: Settings): Limits {
+  return { ...limitsOf(settings), waits: context.flags.wait !== false }
+}
+
 /** Prints the decision and touches nothing. */
-async function dryRun(local: LocalRun, live: Live): Promise<Answer> {
+async function dryRun(local: LocalRun, limits: Limits, live: Live): Promise<Answer> {
   const state = await local.look(live.warn)
-  const limits = limitsOf(local.settings)
   const step = nextStep(ready(unpaused(state)), limits, Date.now())
   live.say(`Next: ${sayStep(step, state)}`)
   return { code: 0, outputs: outputsOf(state, null, null), more: { next: describe(step) } }
@@ -157,6 +166,7 @@ function describe(step: Step): Record<string, unknown> {
   if (step.kind === 'reserve') return { step: 'work', storyId: step.storyId }
   if (step.kind === 'conclude')
     return { step: 'stop', outcome: step.conclusion.outcome, reason: step.conclusion.reason }
+  if (step.kind === 'wait') return { step: 'wait', until: step.until, reason: step.reason }
   return { step: step.kind }
 }
 
@@ -166,6 +176,7 @@ export function sayStep(step: Step, state: State): string {
     return `work on ${step.storyId} (${terminalText(story?.title ?? '')}), attempt ${(story?.retries ?? 0) + 1}`
   }
   if (step.kind === 'verify') return 'the final verification'
+  if (step.kind === 'wait') return `wait until ${utc(step.until)}: ${terminalText(step.reason)}`
   if (step.kind === 'conclude')
     return `stop: ${step.conclusion.outcome} (${terminalText(step.conclusion.reason)})`
   return step.kind

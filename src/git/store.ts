@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { StorePort } from '../loop/ports.ts'
 import { LeaseLost } from '../loop/ports.ts'
 import type { State } from '../loop/state.ts'
+import { stateFrom } from '../loop/stored.ts'
 import { UserError } from '../system/errors.ts'
 import type { CatFile } from './cat-file.ts'
 import { moveClone, type Snapshot, shareShallow } from './clone.ts'
@@ -233,7 +234,7 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
       if (commit === null) return null
       const text = await objects.text(`${commit}:${STATE_FILE}`)
       if (text === null) throw new Error(`${ref} holds no ${STATE_FILE}`)
-      const state: State = JSON.parse(text)
+      const state = stateFrom(text)
       known = { ref, commit, green: state.green }
       if (remote !== null && !(await has(state.green))) await store.fetch([state.green], 'tip')
       return { state, commit }

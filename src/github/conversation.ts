@@ -167,6 +167,9 @@ export function createConversation(api: Api, place: Place, warn: (message: strin
       return false
     },
 
+    // A job waits for minutes at most: what is said meanwhile is heard then.
+    arrived: async () => false,
+
     async stick(pull, known, marker, body) {
       if (known !== null) {
         try {

@@ -1,5 +1,6 @@
 // What people's commands do to the state. Pure; each is idempotent by its comment id.
 import { newStory, type Story } from '../prd/schema.ts'
+import { triedAgain } from './agent-limits.ts'
 import { closedBreaker } from './breaker.ts'
 import type { Command, State, Verification } from './state.ts'
 
@@ -93,10 +94,8 @@ function goOn(state: State): State {
     ...state,
     verification: { ...state.verification, sessions: 0 },
     control: {
-      ...state.control,
+      ...triedAgain(state.control),
       paused,
-      notBefore: null,
-      idleJobs: 0,
       jobsBefore: Math.max(0, state.prd.run.jobs - 1),
     },
   }

@@ -22,8 +22,12 @@ export type Limits = {
   baseline: boolean
   finalVerification: boolean
   stopOnBlocked: boolean
-  /** Another agent stands in while the first is limited, and after two failed attempts on a story. */
-  fallback: boolean
+  /** The agent's name. */
+  agent: string
+  /** The agent that stands in while the first is limited, and after two failed attempts on a story. */
+  fallback: string | null
+  /** Long waits are waited out, as on a laptop: they cost nothing there. */
+  waits: boolean
   redispatch: boolean
   /** `publish: story`: the branch moves with every story, not once a job. */
   publishEach: boolean
@@ -43,8 +47,10 @@ export function isUngated({ gatedTags }: Pick<Job, 'gatedTags'>): boolean {
 const LEAST_MS = 60_000
 /** Jobs in a row without a charged iteration that end a chain (design 2). */
 export const MAX_IDLE_JOBS = 3
-/** A longer wait ends the job instead of paying a runner for it (design 2), milliseconds. */
+/** A longer wait ends a job that does not wait instead of paying a runner for it (design 2), milliseconds. */
 export const LONGEST_WAIT_MS = 5 * 60_000
+/** Limited sessions in a row, about a day of half hours, after which nobody waits any more: a person must look. */
+export const MOST_LIMITED = 50
 const HOUR_MS = 3_600_000
 /** Sessions that a cost limit is thought to pay for where no number of iterations is set. */
 const DEFAULT_SHARES = 50
@@ -113,6 +119,19 @@ export function batchOver(state: State, limits: Limits, now: number, done: boole
   const least = Math.min(LEAST_MS, limits.iterationTimeoutMs, Math.ceil((end - job.startedAt) / 4))
   if (now + least > end) return 'no attempt fits any more before the job deadline'
   return null
+}
+
+/** Whether a job waits until then: a short while in any case, longer only where work still fits behind it. */
+export function isWaitedOut(
+  state: State,
+  limits: Limits,
+  until: number,
+  now: number,
+  done: boolean,
+): boolean {
+  if (until - now <= LONGEST_WAIT_MS) return true
+  if (!limits.waits || state.control.limited >= MOST_LIMITED) return false
+  return batchOver(state, limits, until, done) === null
 }
 
 /** Whether a job that ends like this, to be gone on with by itself, charged no iteration. */

@@ -1,14 +1,15 @@
 // What to do next: a pure, total decision from state, limits and time. The whole policy of a run stands here.
 import { pickStory, remaining } from '../prd/select.ts'
+import { agentsRestUntil } from './agent-limits.ts'
 import { openUntil } from './breaker.ts'
 import {
   batchOver,
   callAllowedAt,
   idle,
   isUngated,
+  isWaitedOut,
   iterationsLeft,
   type Limits,
-  LONGEST_WAIT_MS,
   MAX_IDLE_JOBS,
   spent,
 } from './limits.ts'
@@ -39,7 +40,7 @@ export function nextStep(state: State, limits: Limits, now: number): Step {
   if (!job.opened) return { kind: 'open' }
   if (limits.publishEach && state.green !== state.published && !job.branchRefused) return { kind: 'push' }
   const pause = waiting(state, limits, now)
-  if (pause !== null) return { kind: 'wait', ...pause }
+  if (pause !== null) return { kind: 'wait', until: pause.until, reason: pause.what }
   const story = pickStory(state.prd, (one) => openUntil(state.records[one.id], now) === null)
   if (story === null) return { kind: 'verify' }
   return landing === null ? { kind: 'reserve', storyId: story.id } : landed(state)
@@ -125,8 +126,8 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   const budget = spent(state, limits)
   if (budget !== null) return end('budget', budget)
   const pause = waiting(state, limits, now)
-  if (pause !== null && pause.until - now > LONGEST_WAIT_MS) {
-    return orIdle(state, { outcome: 'paused', reason: pause.reason, until: pause.until })
+  if (pause !== null && !isWaitedOut(state, limits, pause.until, now, done)) {
+    return orIdle(state, { outcome: 'paused', reason: pause.sentence, until: pause.until })
   }
   const over = batchOver(state, limits, now, done)
   return over === null ? null : orIdle(state, end('continued', over))
@@ -147,18 +148,22 @@ function orIdle(state: State, conclusion: Conclusion): Conclusion {
   return end('error', `${MAX_IDLE_JOBS} jobs in a row ended without an iteration (${conclusion.reason})`)
 }
 
-/** Until when no session may start, and why: a vendor's limit, ours, or stories that all rest. */
-function waiting(state: State, limits: Limits, now: number): { until: number; reason: string } | null {
+type Pause = { until: number; what: string; sentence: string }
+
+function pauseFor(until: number, what: string, waiting = 'waiting for '): Pause {
+  return { until, what, sentence: `${waiting}${what} until ${new Date(until).toISOString()}` }
+}
+
+/** Until when no session may start, and what for: a vendor's limit, ours, or stories that all rest. */
+function waiting(state: State, limits: Limits, now: number): Pause | null {
   const rest = resting(state, now)
-  if (rest !== null) {
-    return { until: rest, reason: `every story that is left rests until ${new Date(rest).toISOString()}` }
-  }
-  const vendor = state.control.notBefore ?? 0
+  if (rest !== null) return pauseFor(rest, 'every story that is left rests', '')
+  const vendor = agentsRestUntil(state, limits, now) ?? 0
   const hourly = callAllowedAt(state, limits, now) ?? 0
   const until = Math.max(vendor, hourly)
   if (until <= now) return null
-  const what = vendor >= hourly ? "the agent's limit" : `the limit of ${limits.callsPerHour} calls an hour`
-  return { until, reason: `waiting for ${what} until ${new Date(until).toISOString()}` }
+  const hours = `the limit of ${limits.callsPerHour} calls an hour`
+  return pauseFor(until, vendor >= hourly ? "the agent's limit" : hours)
 }
 
 /** When the first breaker lets a story through, where all of those that could be worked on are open; null otherwise. */

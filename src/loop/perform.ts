@@ -119,7 +119,7 @@ async function act(
     case 'return':
       return { kind: 'returned', kept: await putAway(state, ports) }
     case 'wait':
-      return wait(step.until - now, signal)
+      return wait(step.until, state, { ...ports, signal })
     case 'verify':
       return verify(state, limits, ports, now)
     case 'push': {
@@ -311,16 +311,18 @@ function turnedDown(
   return { kind: result.kind === 'expired' ? 'push-expired' : 'push-refused', summary: result.reason }
 }
 
-async function wait(ms: number, signal: AbortSignal): Promise<Happening> {
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(done, Math.max(0, ms))
-    function done() {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    signal.addEventListener('abort', done)
-    if (signal.aborted) done()
-  })
+/** By the wall clock: the timers of a laptop that sleeps stand still. Ends early to renew the lease, or to hear people. */
+async function wait(until: number, state: State, ports: Ports): Promise<Happening> {
+  const { clock, queue, signal } = ports
+  const end = Math.min(until, clock.now() + RENEWAL_MS)
+  for (let left = end - clock.now(); left > 0 && !signal.aborted; left = end - clock.now()) {
+    await clock.sleep(Math.min(left, LOOK_MS), signal)
+    if (await queue.arrived(state)) break
+  }
   return { kind: 'waited' }
 }
+
+/** What is waited at once: the state is saved then, which renews the lease. It holds for an iteration at least. */
+const RENEWAL_MS = 10 * 60_000
+/** How often the wall clock is looked at while waiting. */
+const LOOK_MS = 1000

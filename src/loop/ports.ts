@@ -15,7 +15,12 @@ import type {
   Verdict,
 } from './state.ts'
 
-export type Clock = { now(): number }
+export type Clock = {
+  /** Epoch milliseconds. */
+  now(): number
+  /** Comes back after that time, or when the signal aborts; never throws. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>
+}
 
 /** What a session may take, and what it counts as where its vendor does not say; null without a bound. */
 export type SessionBounds = {
@@ -104,6 +109,8 @@ export type QueuePort = {
   read(state: State): Promise<Command[]>
   /** Whether there is one that wants work; touches nothing. */
   waiting(state: State): Promise<boolean>
+  /** Whether there is one that ends a wait; asks nobody over a network. */
+  arrived(state: State): Promise<boolean>
 }
 
 export type DispatchPort = {

@@ -5,6 +5,7 @@ import { pickStory } from '../prd/select.ts'
 import { progressEntry } from '../report/progress.ts'
 import { UNCHANGED, UNGATED } from '../report/words.ts'
 import { excerpt } from '../system/excerpt.ts'
+import { agentFor, withLimit } from './agent-limits.ts'
 import { closedBreaker, struck, tried } from './breaker.ts'
 import { applyCommand, notApproved } from './commands.ts'
 import { withLearnings } from './learnings.ts'
@@ -15,8 +16,6 @@ const TIMELINE = 200
 const MEND_AGENT = 'mend the agent, then run again'
 /** Joins with people's pushes in one job. */
 const MAX_JOINS = 5
-/** A vendor that says more than a week is asked again after one, milliseconds. */
-const LONGEST_RESET_MS = 7 * 24 * 3_600_000
 
 /** The state after an event. Total: an event that does not fit the state changes nothing. */
 export function reduce(state: State, event: Event, limits: Limits): State {
@@ -145,8 +144,8 @@ function reduced(state: State, event: Event, limits: Limits): State {
       if (state.job.conclusion !== null) return state
       const paid = event.usage === null ? state : spend(state, state.attempt?.storyId ?? null, event.usage)
       if (event.kind === 'interrupted')
-        return withJob(giveBack(paid, 'interrupted', 'cancelled', null), { interrupted: true })
-      return withJob(giveBack(paid, 'interrupted', 'the job deadline came first', null), { theirs: null })
+        return withJob(giveBack(paid, 'interrupted', 'cancelled'), { interrupted: true })
+      return withJob(giveBack(paid, 'interrupted', 'the job deadline came first'), { theirs: null })
     }
     case 'failed':
       return failed(state, event.summary, event.fix)
@@ -219,7 +218,9 @@ function keepsMoving(state: State, at: number, limits: Limits): State {
 
 /** Whether an event must be durable before the loop goes on. The rest is lost with the iteration in flight at most. */
 export function durable(event: Event): boolean {
-  return ['reserved', 'accepted', 'rejected', 'returned', 'verified', 'join-failed'].includes(event.kind)
+  return ['reserved', 'accepted', 'rejected', 'returned', 'verified', 'waited', 'join-failed'].includes(
+    event.kind,
+  )
 }
 
 /** The state as the job leaves it: lease free, generation moved on, so that a doubled dispatch cannot fork the chain. */
@@ -237,8 +238,7 @@ export function released(state: State, limits: Limits): State {
       ...state.control,
       continuePending: goesOn,
       idleJobs,
-      // A pause that is no wait has no time at which it is over.
-      notBefore: conclusion?.until ?? (outcome === 'paused' ? null : state.control.notBefore),
+      notBefore: conclusion?.until ?? null,
     },
     prd: {
       ...state.prd,
@@ -272,13 +272,8 @@ export function giveBack(
   state: State,
   reason: NonNullable<Attempt['returned']>['reason'],
   message: string,
-  notBefore: number | null,
 ): State {
-  return inAttempt(state, (attempt) => ({
-    ...attempt,
-    phase: 'returned',
-    returned: { reason, message, notBefore },
-  }))
+  return inAttempt(state, (attempt) => ({ ...attempt, phase: 'returned', returned: { reason, message } }))
 }
 
 function reserve(state: State, storyId: string, at: number, limits: Limits): State {
@@ -289,7 +284,7 @@ function reserve(state: State, storyId: string, at: number, limits: Limits): Sta
     storyId,
     number: story.retries + 1,
     iteration: state.prd.run.iterations + 1,
-    agent: isForFallback(state, story, at, limits) ? 'fallback' : 'first',
+    agent: agentFor(state, limits, at, story.retries),
     startedAt: at,
     reservedCostUsd: costUsd,
     reservedTokens: tokens,
@@ -320,13 +315,6 @@ function reserve(state: State, storyId: string, at: number, limits: Limits): Sta
   )
 }
 
-/** Two failed attempts, or the first agent's vendor at its limit. */
-function isForFallback(state: State, story: Story, at: number, limits: Limits): boolean {
-  const { firstNotBefore, fallbackNotBefore } = state.control
-  if (!limits.fallback || (fallbackNotBefore ?? 0) > at) return false
-  return story.retries >= 2 || (firstNotBefore ?? 0) > at
-}
-
 function worked(state: State, session: NonNullable<Attempt['session']>, at: number, limits: Limits): State {
   if (state.attempt?.phase !== 'reserved') return state
   const { storyId } = state.attempt
@@ -342,34 +330,17 @@ function worked(state: State, session: NonNullable<Attempt['session']>, at: numb
       return fail(next, 'session', session.message, '')
     case 'limit':
     case 'overloaded':
-      if (limits.fallback) {
-        const { agent } = state.attempt
-        const other = agent === 'first' ? state.control.fallbackNotBefore : state.control.firstNotBefore
-        const until = waitUntil(next, session.resetsAt, at)
-        const limit = agent === 'first' ? { firstNotBefore: until } : { fallbackNotBefore: until }
-        const noted = { ...limited(next), control: { ...limited(next).control, ...limit } }
-        // The other agent goes on; where both are limited, the sooner one is waited for.
-        const notBefore = (other ?? 0) > at ? Math.min(until, other ?? until) : null
-        return giveBack(noted, session.status, session.message, notBefore)
-      }
-      // A vendor that does not say when is asked again after a growing pause, at most half an hour.
-      return giveBack(limited(next), session.status, session.message, waitUntil(next, session.resetsAt, at))
+      return giveBack(
+        withLimit(next, state.attempt.agent, limits, session.resetsAt, at),
+        session.status,
+        session.message,
+      )
     case 'interrupted':
-      return giveBack(next, 'interrupted', session.message, null)
+      return giveBack(next, 'interrupted', session.message)
     case 'auth':
     case 'not-started':
-      return failed(giveBack(next, 'limit', session.message, null), session.message, MEND_AGENT)
+      return failed(giveBack(next, 'limit', session.message), session.message, MEND_AGENT)
   }
-}
-
-/** When a limited vendor is asked again: when it said so, but never before a pause that grows up to half an hour. */
-function waitUntil(state: State, resetsAt: number | null, at: number): number {
-  const pause = Math.min(30 * 60_000, 30_000 * 2 ** Math.min(10, state.control.limited))
-  return Math.max(Math.min(resetsAt ?? 0, at + LONGEST_RESET_MS), at + pause)
-}
-
-function limited(state: State): State {
-  return { ...state, control: { ...state.control, limited: state.control.limited + 1 } }
 }
 
 function gated(attempt: Attempt, gates: GateResult[]): Attempt {
@@ -392,19 +363,22 @@ function judged(state: State, event: Extract<Event, { kind: 'judged' }>, limits:
       return inAttempt(paid, (attempt) => ({ ...attempt, phase: 'judged' }))
     case 'reset':
       return fail(paid, 'judge', `nothing was changed, and the judge disagrees: ${event.verdict.reason}`, '')
-    case 'limit': {
-      const until = waitUntil(paid, event.verdict.notBefore, event.at)
-      const counted = limited(paid)
-      if (!limits.fallback || (paid.control.firstNotBefore ?? 0) > event.at)
-        return giveBack(counted, 'limit', event.verdict.message, until)
-      const control = { ...counted.control, firstNotBefore: until }
-      return giveBack({ ...counted, control }, 'limit', event.verdict.message, null)
-    }
+    case 'limit':
+      return giveBack(
+        judgeLimited(paid, event.verdict.notBefore, limits, event.at),
+        'limit',
+        event.verdict.message,
+      )
     case 'refused':
-      return failed(giveBack(paid, 'limit', event.verdict.message, null), event.verdict.message, MEND_AGENT)
+      return failed(giveBack(paid, 'limit', event.verdict.message), event.verdict.message, MEND_AGENT)
     case 'none':
       return fail(paid, 'empty-diff', `nothing was changed, and nobody confirmed that nothing had to be`, '')
   }
+}
+
+/** The limit of the agent that judged; the other one judges next. */
+function judgeLimited(state: State, resetsAt: number | null, limits: Limits, at: number): State {
+  return withLimit(state, agentFor(state, limits, at), limits, resetsAt, at)
 }
 
 function accepted(state: State, commit: string, at: number): State {
@@ -503,12 +477,11 @@ function rests(state: State, storyId: string): State {
 function returned(state: State, kept: Kept | null, limits: Limits, at: number): State {
   const { attempt } = state
   if (attempt === null || attempt.phase !== 'returned') return state
-  const why = attempt.returned ?? { reason: 'interrupted' as const, message: 'interrupted', notBefore: null }
+  const why = attempt.returned ?? { reason: 'interrupted' as const, message: 'interrupted' }
   const saved = kept === null ? state.kept : withKept(state.kept, attempt.storyId, kept)
-  const control = { ...state.control, notBefore: why.notBefore ?? state.control.notBefore }
   const run = { ...state.prd.run, currentStoryId: null }
   const freed = noteTime(
-    { ...state, kept: saved, control, attempt: null, prd: { ...state.prd, run } },
+    { ...state, kept: saved, attempt: null, prd: { ...state.prd, run } },
     attempt,
     'returned',
     why.message,
@@ -546,14 +519,8 @@ function verified(state: State, event: Extract<Event, { kind: 'verified' }>, lim
         ...paid,
         verification: { approved: true, sessions: 0, message: 'every criterion was judged to be met' },
       }
-    case 'limit': {
-      const notBefore = waitUntil(paid, verdict.notBefore, event.at)
-      const counted = limited(paid)
-      // The other agent judges.
-      if (limits.fallback && (paid.control.firstNotBefore ?? 0) <= event.at)
-        return { ...counted, control: { ...counted.control, firstNotBefore: notBefore } }
-      return { ...counted, control: { ...counted.control, notBefore } }
-    }
+    case 'limit':
+      return judgeLimited(paid, verdict.notBefore, limits, event.at)
     case 'refused':
       return failed(paid, verdict.message, MEND_AGENT)
     case 'none': {

@@ -64,7 +64,7 @@ export type Attempt = {
   remarks: string[]
   gates: GateResult[]
   failure: Failure | null
-  returned: { reason: ReturnReason; message: string; notBefore: number | null } | null
+  returned: { reason: ReturnReason; message: string } | null
 }
 
 /** The work of a story's rejected attempts: a tree, and the green commit it grew from. */
@@ -138,12 +138,10 @@ export type Control = {
   paused: { reason: string; by: string } | null
   /** Added to the limits by `/ralph limit`. */
   granted: { iterations: number; costUsd: number }
-  /** Epoch milliseconds; no job starts work before. */
+  /** When the wait that ended the last job is over, epoch milliseconds: nothing is dispatched before. */
   notBefore: number | null
-  /** Until then the fallback works in the place of the first agent, whose vendor is at its limit; epoch milliseconds. */
-  firstNotBefore: number | null
-  /** Until then the fallback's own vendor is at its limit; epoch milliseconds. */
-  fallbackNotBefore: number | null
+  /** Until when an agent's vendor is at its limit, by the agent's name; epoch milliseconds. */
+  agentLimits: Record<string, number>
   guidance: Record<string, string[]>
   /** The highest comment id handled. */
   lastComment: number

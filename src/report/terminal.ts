@@ -155,8 +155,6 @@ export function stepLines(step: Step, state: State, facts: LineFacts, look: Look
           ['dim'],
         ),
       ]
-    case 'wait':
-      return [waitLine(step.until, step.reason, look)]
     case 'verify':
       return [
         '',
@@ -365,10 +363,20 @@ function verdictLine(
   }
 }
 
-/** `waiting until 14:05 UTC: ...`; `until` is epoch milliseconds. */
+/** `waiting until 14:05 UTC: the agent's limit`; `until` is epoch milliseconds. */
 export function waitLine(until: number, reason: string, look: Look): string {
-  const why = reason === '' || reason.startsWith('waiting') ? '' : `: ${reason}`
-  return line('ralph', `waiting until ${utc(until)}${why}`, look, ['yellow'])
+  return line('ralph', `waiting until ${utc(until)}: ${reason}`, look, ['yellow'])
+}
+
+/** `waited 1h 05m`. */
+export function waitedLine(ms: number, look: Look): string {
+  return line('ralph', `waited ${humanMs(ms)}`, look, ['dim'])
+}
+
+/** What stands below the live header while it waits: `  1h 05m left, until 14:05 UTC`. */
+export function countdown(leftMs: number, until: number, voice: Voice, look: Look): string {
+  const out = voice === 'cli' ? '; Ctrl+C saves and ends' : ''
+  return fit(`  ${humanMs(leftMs)} left, until ${utc(until)}${out}`, Math.max(20, look.width))
 }
 
 /** The last lines of somebody's output, behind a bar, so that none begins a line of its own. */

@@ -1,6 +1,7 @@
 // The breaker of a story, with the thresholds that people have: 3 without progress, 5 of the same failure, 70 % less output.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { agentFor, agentsRestUntil } from '../../../src/loop/agent-limits.ts'
 import { nextStep, outcomeOf } from '../../../src/loop/next-step.ts'
 import { reduce, released } from '../../../src/loop/reduce.ts'
 import type { Event, State } from '../../../src/loop/state.ts'
@@ -130,7 +131,7 @@ describe('a story that rests', () => {
 })
 
 describe('the agent that stands in', () => {
-  const both = limitsWith({ fallback: true, maxAttempts: 9 })
+  const both = limitsWith({ fallback: 'codex', maxAttempts: 9 })
   const agentOf = (state: State, at = NOW) =>
     reduce(state, { at, kind: 'reserved', storyId: 'US-001' }, both).attempt?.agent
   const limit = (state: State, at: number) =>
@@ -142,7 +143,7 @@ describe('the agent that stands in', () => {
 
   test('works while the first one is limited, and nobody waits', () => {
     const limited = limit(stateOf(stories('US-001')), NOW)
-    assert.equal(limited.control.notBefore, null)
+    assert.equal(agentsRestUntil(limited, both, NOW), null)
     assert.equal(limited.prd.run.iterations, 0, 'nothing was charged')
     assert.equal(agentOf(limited), 'fallback')
     assert.equal(agentOf(limited, NOW + 61 * MINUTE), 'first')
@@ -150,7 +151,8 @@ describe('the agent that stands in', () => {
 
   test('is waited for when it is limited, too', () => {
     const twice = limit(limit(stateOf(stories('US-001')), NOW), NOW + MINUTE)
-    assert.equal(twice.control.notBefore, NOW + 60 * MINUTE, 'the sooner of the two')
+    assert.equal(agentsRestUntil(twice, both, NOW + MINUTE), NOW + 60 * MINUTE, 'the sooner of the two')
+    assert.equal(agentsRestUntil(twice, both, NOW + 60 * MINUTE), null)
   })
 
   test('takes over after two failed attempts', () => {
@@ -161,7 +163,7 @@ describe('the agent that stands in', () => {
 })
 
 test('a stand-in at its limit holds nobody up: the first agent goes on', () => {
-  const both = limitsWith({ fallback: true, maxAttempts: 9 })
+  const both = limitsWith({ fallback: 'codex', maxAttempts: 9 })
   const failed = after(words(2))
   const events: Event[] = [
     { at: NOW, kind: 'reserved', storyId: 'US-001' },
@@ -169,18 +171,19 @@ test('a stand-in at its limit holds nobody up: the first agent goes on', () => {
     { at: NOW, kind: 'returned', kept: null },
   ]
   const limited = events.reduce((now, event) => reduce(now, event, both), failed)
-  assert.equal(limited.control.notBefore, null)
+  assert.equal(agentsRestUntil(limited, both, NOW), null)
   const next = reduce(limited, { at: NOW, kind: 'reserved', storyId: 'US-001' }, both)
   assert.equal(next.attempt?.agent, 'first')
 })
 
 test('a judge at its limit is followed by the other agent, then waited for', () => {
-  const both = limitsWith({ fallback: true })
+  const both = limitsWith({ fallback: 'codex' })
   const limit = { kind: 'limit' as const, notBefore: NOW + 60 * MINUTE, message: 'limit' }
   const verified: Event = { at: NOW, kind: 'verified', gates: [], verdict: limit, usage: used(0) }
   const once = reduce(stateOf(stories('US-001')), verified, both)
-  assert.deepEqual([once.control.notBefore, once.control.firstNotBefore], [null, NOW + 60 * MINUTE])
-  assert.equal(reduce(once, verified, both).control.notBefore, NOW + 60 * MINUTE)
+  assert.equal(agentFor(once, both, NOW), 'fallback')
+  assert.equal(agentsRestUntil(once, both, NOW), null)
+  assert.equal(agentsRestUntil(reduce(once, verified, both), both, NOW), NOW + 60 * MINUTE)
 })
 
 describe('pauses', () => {

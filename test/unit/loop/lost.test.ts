@@ -1,9 +1,10 @@
 // resume-lost: which chains are started again, and which are left in peace.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { emptyControl, newJob } from '../../../src/claim.ts'
+import { newJob } from '../../../src/claim.ts'
 import { whyLost } from '../../../src/loop/lost.ts'
 import type { Lease, State } from '../../../src/loop/state.ts'
+import { emptyControl } from '../../../src/loop/stored.ts'
 import { emptyRun } from '../../../src/prd/schema.ts'
 
 const NOW = 1_800_000_000_000

@@ -1,5 +1,5 @@
 // What the loop's tests share: states, limits, sessions and gates to begin with, and a job driven by a script.
-import { emptyControl, newJob } from '../../../src/claim.ts'
+import { newJob } from '../../../src/claim.ts'
 import type { Limits } from '../../../src/loop/limits.ts'
 import { nextStep } from '../../../src/loop/next-step.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
@@ -13,6 +13,7 @@ import type {
   State,
   Step,
 } from '../../../src/loop/state.ts'
+import { emptyControl } from '../../../src/loop/stored.ts'
 import { emptyRun, emptyUsage, newStory, type Story, type Usage } from '../../../src/prd/schema.ts'
 
 /** 2026-01-10 14:05 UTC. */
@@ -32,7 +33,9 @@ export function limitsWith(changes: Partial<Limits> = {}): Limits {
     maxInterruptions: 3,
     iterationTimeoutMs: 30 * MINUTE,
     gatesMs: 0,
-    fallback: false,
+    agent: 'claude',
+    fallback: null,
+    waits: false,
     // Out of the way; breaker.test.ts has the thresholds that people have.
     breaker: { noProgress: 999, sameError: 999, outputDecline: 100, coolDownMs: 0 },
     maxCostUsd: null,

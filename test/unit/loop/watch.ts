@@ -97,7 +97,9 @@ export class Watch {
         assert.ok(affordable(state, limits), 'no session begins beyond a budget')
         return
       case 'wait':
-        assert.ok(step.until > now && step.until - now <= 5 * 60_000, 'only short waits are waited out')
+        assert.ok(step.until > now)
+        assert.ok(limits.waits || step.until - now <= 5 * 60_000, 'a runner is not paid for a long wait')
+        assert.ok(step.until < state.job.deadline, 'what does not fit is not waited for')
         return
       case 'conclude':
         mayConclude(state, step.conclusion.outcome, step.conclusion.reason, limits)
@@ -302,7 +304,9 @@ function mayReserve(state: State, storyId: string, limits: Limits, now: number):
   assert.equal(storyId, first?.id, 'the first of the lowest priority among the ready ones')
   assert.equal(state.attempt, null, 'one attempt at a time')
   assert.equal(state.control.paused, null, 'nothing begins in a pause')
-  assert.ok((state.control.notBefore ?? 0) <= now, 'nothing begins before the vendor answers again')
+  const agents = [limits.agent, ...(limits.fallback === null ? [] : [limits.fallback])]
+  const isFree = (name: string) => !((state.control.agentLimits[name] ?? 0) > now)
+  assert.ok(agents.some(isFree), 'nothing begins while every agent is at its limit')
   assert.ok(affordable(state, limits), 'no session begins beyond a budget')
   assert.ok(state.job.synced, 'people are heard before every attempt')
   assert.ok(state.job.prepared && state.job.opened && (!limits.baseline || state.baseline === 'green'))

@@ -415,8 +415,16 @@ function pushedBy(state: State, event: Happening, next: State, limits: Limits): 
   }
 }
 
-/** The next job's claim, by the real `claim`, from what git holds. */
-export async function claimNext(saved: State, now: number): Promise<State> {
+/**
+ * The next job's claim, by the real `claim`, from what git holds. `generation` is what it was dispatched with; null where a
+ * person starts it. A job that waits is a laptop's, and has no deadline.
+ */
+export async function claimNext(
+  saved: State,
+  now: number,
+  generation: number | null = null,
+  { waits }: Pick<Limits, 'waits'> = { waits: false },
+): Promise<State> {
   const folder = saved.folder.replace('.ralph/', '')
   let stored: State | null = null
   // Only what `resume` asks for is here; anything else fails loudly.
@@ -433,7 +441,7 @@ export async function claimNext(saved: State, now: number): Promise<State> {
     branchPrefix: 'ralph/',
     base: saved.base,
     workTree: null,
-    generation: null,
+    generation,
     lease: {
       holder: 'run 1.1',
       expiresAt: now + HOUR,
@@ -447,7 +455,7 @@ export async function claimNext(saved: State, now: number): Promise<State> {
     },
     alive: async () => false,
     bury: async () => {},
-    job: newJob(now, now + 5 * HOUR),
+    job: newJob(now, waits ? Number.MAX_SAFE_INTEGER : now + 5 * HOUR),
     chosen: {},
     today: '2026-01-10',
     settle: async (state: State) => state,
@@ -470,8 +478,9 @@ export async function chain(
   let saved = start
   let jobs = 0
   let longest = 0
+  let generation: number | null = null
   for (;;) {
-    const claimed = await claimNext(saved, world.now)
+    const claimed = await claimNext(saved, world.now, generation, limits)
     watch.claimed(saved, claimed)
     jobs += 1
     const ran = job(claimed, limits, world, watch, bounds.mostSteps)
@@ -479,18 +488,20 @@ export async function chain(
     saved = ran.saved
     if (ran.end.kind === 'died') watch.lost()
     const conclusion = ran.end.kind === 'stop' ? ran.end.conclusion : null
-    if (conclusion !== null && !goesOn(ran.end, world)) return { jobs, conclusion, saved, longest }
+    const next = goesOn(ran.end, world)
+    if (conclusion !== null && next === null) return { jobs, conclusion, saved, longest }
+    generation = next === 'dispatched' ? saved.generation : null
     if (jobs >= bounds.mostJobs) return { jobs, conclusion: null, saved, longest }
     world.now = Math.max(world.now + 1000, (conclusion?.until ?? 0) + 1)
   }
 }
 
-/** Dispatched, lost, waiting until it may go on, or started again by people. */
-function goesOn(end: JobEnd, world: World): boolean {
-  if (end.kind === 'died') return true
+/** Dispatched by the job or, where it was lost or waits until it may go on, by resume-lost; started by people; or over. */
+function goesOn(end: JobEnd, world: World): 'dispatched' | 'by a person' | null {
+  if (end.kind === 'died') return 'dispatched'
   if (end.conclusion.outcome === 'continued' || end.conclusion.until !== null || end.state.job.more)
-    return true
-  return world.weather.people && world.tape.chance(80)
+    return 'dispatched'
+  return world.weather.people && world.tape.chance(80) ? 'by a person' : null
 }
 
 const ids = ['US-001', 'US-002', 'US-003', 'US-004', 'US-005']
@@ -524,7 +535,9 @@ export const arbitraryLimits: fc.Arbitrary<Limits> = fc
     maxInterruptions: fc.integer({ min: 1, max: 3 }),
     iterationTimeoutMs: fc.constantFrom(10 * MINUTE, 30 * MINUTE, 6 * HOUR),
     gatesMs: fc.constantFrom(0, 900_000),
-    fallback: fc.boolean(),
+    agent: fc.constant('claude'),
+    fallback: fc.constantFrom(null, 'codex'),
+    waits: fc.boolean(),
     breaker: fc.record({
       noProgress: fc.constantFrom(2, 3, 99),
       sameError: fc.constantFrom(2, 5, 99),
