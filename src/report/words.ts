@@ -256,13 +256,13 @@ export function nextMove(
       return `Allow more with ${say(`limit iterations +${moreIterations(state)}`)}; what was done so far is kept.`
     case 'budget':
       return whenSpent(state, limits, say)
-    case 'paused':
-      if (waitsUntil(state) !== null) {
-        return `Nothing to do: work goes on by itself where the hourly ${code('resume-lost')} workflow is set up; ${say('run')} goes on at once.`
-      }
+    case 'paused': {
+      const until = waitsUntil(state)
+      if (until !== null) return whileWaiting(state, until, voice, say)
       if (state.control.paused?.by === 'ralph')
         return `Mend what the reason names, then go on with ${say('run')}.`
       return `Go on with ${say('run')}.`
+    }
     case 'error':
       return whenWrong(state, voice === 'comment' && state.github.pull === null ? 'Run workflow' : say('run'))
     case 'interrupted':
@@ -275,6 +275,24 @@ function whileWorking(state: State, voice: Voice, say: (command: string) => stri
   const story = storyInWork(state) ?? blockedIds(state)[0]
   const hint = story === undefined ? '' : `, ${say(`note ${story} -- <hint>`)} reaches the next prompt`
   return `Nothing to do: Ralph is at work. ${say('pause')} holds it after this iteration${hint}.`
+}
+
+/** Stories that rest are waked by a hint, our own limit is raised, and a vendor's is tried again. */
+function whileWaiting(state: State, until: number, voice: Voice, say: (command: string) => string): string {
+  const byItself =
+    voice === 'cli'
+      ? `${say('run')} waits until then and goes on`
+      : `Nothing to do: work goes on by itself where the hourly ${code('resume-lost')} workflow is set up`
+  const resting = state.prd.userStories
+    .map((story) => story.id)
+    .filter((id) => state.records[id]?.breaker.until === until)
+  const [first] = resting
+  if (first !== undefined) return `${byItself}; ${say(`retry ${first} -- <hint>`)} goes on at once.`
+  if (!Object.values(state.control.agentLimits).includes(until))
+    return `${byItself}; to go on at once raise ${code('calls-per-hour')}, then ${say('run')}.`
+  return voice === 'cli'
+    ? `${say('run')} tries again at once, and waits where the limit still holds.`
+    : `${byItself}; ${say('run')} tries again at once.`
 }
 
 function whenComplete(state: State, voice: Voice): string {

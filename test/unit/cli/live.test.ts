@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { createLive, sayAgent } from '../../../src/cli/live.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { poisoned } from '../report/poison.ts'
-import { limits, midRun } from '../report/samples.ts'
+import { justStarted, limits, midRun } from '../report/samples.ts'
 
 test('a tool and its file, words on one line, nothing for numbers', () => {
   assert.equal(sayAgent({ kind: 'tool', name: 'Write', target: 'src/a.ts' }), 'Write src/a.ts')
@@ -95,4 +95,60 @@ test('a terminal gets the sequences of ours and no others, whatever an agent say
       `${name}: ${ups.join()}`,
     )
   }
+})
+
+/** A screen, and a clock that the test turns. */
+function shownOn(isTTY: boolean) {
+  let shown = ''
+  const clock = { now: 1_800_000_000_000 }
+  const screen = {
+    isTTY,
+    columns: 80,
+    write: (part: string) => {
+      shown += part
+    },
+  }
+  const live = createLive(screen, { limits, agent: 'claude', voice: 'cli' }, true, () => clock.now)
+  return {
+    live,
+    clock,
+    take() {
+      const taken = shown
+      shown = ''
+      return taken
+    },
+  }
+}
+
+const untilThen = { kind: 'wait' as const, until: 1_800_007_200_000, reason: "the agent's limit" }
+
+test('a wait in a pipe: one line when it begins, one when it ends, whatever is done in between', async () => {
+  const { live, clock, take } = shownOn(false)
+  const state = justStarted()
+  await live.step({ kind: 'sync' }, state)
+  take()
+  for (let times = 0; times < 12; times += 1) {
+    await live.step(untilThen, state)
+    clock.now += 600_000
+    await live.event({ at: clock.now, kind: 'waited' }, state)
+    await live.step({ kind: 'sync' }, state)
+    await live.event({ at: clock.now, kind: 'synced', commands: [], theirs: null }, state)
+  }
+  assert.equal(take(), "[ralph] waiting until 2027-01-15 10:00 UTC: the agent's limit\n")
+  await live.step({ kind: 'reserve', storyId: 'US-001' }, state)
+  await live.step({ kind: 'sync' }, state)
+  assert.equal(take(), '[ralph] waited 2h 00m\n')
+})
+
+test('a wait on a terminal: how long it still takes, below the header', async () => {
+  const { live, clock, take } = shownOn(true)
+  const state = justStarted()
+  await live.step(untilThen, state)
+  assert.match(take(), /\n {2}2h 00m left, until 2027-01-15 10:00 UTC; Ctrl\+C saves and ends\n$/)
+  clock.now += 3_600_000
+  await live.step(untilThen, state)
+  const later = take()
+  assert.match(later, /\n {2}1h 00m left, until /)
+  assert.doesNotMatch(later, /waiting until/)
+  live.close()
 })

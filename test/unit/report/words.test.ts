@@ -198,8 +198,16 @@ test('what to do next, in a comment', () => {
     ],
     [byAnn(midRun()), 'Go on with `/ralph run`.'],
     [
+      limitedAgent(),
+      'Nothing to do: work goes on by itself where the hourly `resume-lost` workflow is set up; `/ralph run` tries again at once.',
+    ],
+    [
       concluded(midRun(), 'paused', 'x', NOW),
-      'Nothing to do: work goes on by itself where the hourly `resume-lost` workflow is set up; `/ralph run` goes on at once.',
+      'Nothing to do: work goes on by itself where the hourly `resume-lost` workflow is set up; to go on at once raise `calls-per-hour`, then `/ralph run`.',
+    ],
+    [
+      restingStory(),
+      'Nothing to do: work goes on by itself where the hourly `resume-lost` workflow is set up; `/ralph retry US-003 -- <hint>` goes on at once.',
     ],
     [concluded(midRun(), 'continued', 'x'), 'Go on with `/ralph run`.'],
     [dispatched(midRun()), 'Nothing to do: the next job was started.'],
@@ -229,6 +237,15 @@ test('what to do next, on a terminal: the same commands without a slash, and whe
   assert.equal(say(local), 'Review it with git diff main...ralph/auth, then merge the branch.')
   assert.equal(say(midRun()), 'Nothing to do: Ralph is at work. Ctrl+C ends it, and loses nothing.')
   assert.equal(say(concluded(midRun(), 'continued', 'x')), 'Run ralph run again to go on.')
+  assert.equal(say(limitedAgent()), 'ralph run tries again at once, and waits where the limit still holds.')
+  assert.equal(
+    say(concluded(midRun(), 'paused', 'x', NOW)),
+    'ralph run waits until then and goes on; to go on at once raise calls-per-hour, then ralph run.',
+  )
+  assert.equal(
+    say(restingStory()),
+    'ralph run waits until then and goes on; ralph retry US-003 -- <hint> goes on at once.',
+  )
 })
 
 test('the limit that was reached is the one that is named', () => {
@@ -289,6 +306,19 @@ test('the worst case never exceeds what limits allow', () => {
   )
   assert.equal(worstCase(complete(), limits), null)
 })
+
+function limitedAgent(): State {
+  const state = concluded(midRun(), 'paused', 'x', NOW)
+  return { ...state, control: { ...state.control, agentLimits: { claude: NOW } } }
+}
+
+function restingStory(): State {
+  const state = concluded(midRun(), 'paused', 'x', NOW)
+  const record = state.records['US-003']
+  assert.ok(record !== undefined)
+  const breaker = { ...record.breaker, position: 'open' as const, until: NOW }
+  return { ...state, records: { ...state.records, 'US-003': { ...record, breaker } } }
+}
 
 function skipped(state: State, id: string): State {
   const userStories = state.prd.userStories.map((story) =>
