@@ -45,7 +45,7 @@ export async function verify(context: Context): Promise<Answer> {
       env: context.env,
       workshop: local.workshop,
       reporter: live,
-      queue: { read: async () => [], waiting: async () => false },
+      queue: { read: async () => [], waiting: async () => false, arrived: async () => false },
       dispatch: { dispatch: async () => null },
       signal: stop.signal,
       as,
