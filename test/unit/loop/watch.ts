@@ -328,7 +328,8 @@ function mayReserve(state: State, storyId: string, limits: Limits, now: number):
 function mayConclude(state: State, outcome: string, reason: string, limits: Limits): void {
   assert.ok((outcomes as readonly string[]).includes(outcome))
   assert.notEqual(reason, '')
-  const finished = isDone(state) && (state.verification.approved || !limits.finalVerification)
+  const { approved, asked } = state.verification
+  const finished = isDone(state) && (approved || !(limits.finalVerification || asked === true))
   if (outcome === 'complete') {
     assert.ok(finished, 'complete means every story passed and the verification agrees')
     assert.ok(!state.job.branchRefused, 'complete is never said of a branch that could not be pushed')
