@@ -188,7 +188,7 @@ export function onSignals(stop: AbortController, live: Live): () => void {
       live.close()
       process.exit(EXIT_CODES.interrupted)
     }
-    live.warn(`${signal}: ending the session and saving; press Ctrl+C again to leave at once`)
+    live.warn(`${signal}: ending what is in work and saving; press Ctrl+C again to leave at once`)
     stop.abort()
   }
   process.on('SIGINT', heard)

@@ -322,7 +322,7 @@ async function wait(until: number, state: State, ports: Ports): Promise<Happenin
   return { kind: 'waited' }
 }
 
-/** What is waited at once: the state is saved then, which renews the lease. It holds for an iteration at least. */
-const RENEWAL_MS = 10 * 60_000
+/** What is waited at once: the state is saved then, which renews the lease. It holds for ten minutes at least. */
+const RENEWAL_MS = 5 * 60_000
 /** How often the wall clock is looked at while waiting. */
 const LOOK_MS = 1000

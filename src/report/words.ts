@@ -287,7 +287,10 @@ function whileWaiting(state: State, until: number, voice: Voice, say: (command: 
     .map((story) => story.id)
     .filter((id) => state.records[id]?.breaker.until === until)
   const [first] = resting
-  if (first !== undefined) return `${byItself}; ${say(`retry ${first} -- <hint>`)} goes on at once.`
+  if (first !== undefined) {
+    const hint = say(`retry ${first} -- <hint>`)
+    return voice === 'cli' ? `${byItself}; after ${hint} at once.` : `${byItself}; ${hint} goes on at once.`
+  }
   if (!Object.values(state.control.agentLimits).includes(until))
     return `${byItself}; to go on at once raise ${code('calls-per-hour')}, then ${say('run')}.`
   return voice === 'cli'

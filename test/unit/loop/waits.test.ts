@@ -158,6 +158,26 @@ describe('a job that waits', () => {
     assert.deepEqual([ran.outcome, ran.conclusion.reason], ['paused', 'paused by you'])
   })
 
+  test('a story that rests is waked by `retry`, and the wait is over', () => {
+    const breaker = { noProgress: 99, sameError: 2, outputDecline: 100, coolDownMs: 30 * MINUTE }
+    let waited = false
+    let failed = 0
+    const ran = runJob(onLaptop(['US-001']), { ...waits, breaker }, (step) => {
+      if (step.kind === 'wait') {
+        waited = true
+        return { kind: 'waited' }
+      }
+      if (step.kind === 'sync' && waited) {
+        const command = { id: 1, by: 'you', kind: 'retry' as const, stories: ['US-001'], guidance: 'a hint' }
+        return { kind: 'synced', commands: [command], theirs: null }
+      }
+      if (step.kind !== 'agent' || failed === 2) return null
+      failed += 1
+      return { kind: 'worked', session: session({ status: 'failed' }) }
+    })
+    assert.deepEqual([ran.outcome, ran.steps.filter((step) => step === 'wait').length], ['complete', 1])
+  })
+
   test('does not wait for ever for a vendor that never answers', () => {
     const ran = runJob(onLaptop(['US-001']), waits, limited(9999))
     assert.equal(ran.outcome, 'paused')

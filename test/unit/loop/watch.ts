@@ -41,6 +41,7 @@ export class Watch {
   }
   #saved: Ledger = this.#now
   #seen = 0
+  #decidedAt = 0
   /** Purity and JSON are looked at in every n-th step. */
   readonly every: number
   constructor(every = 5) {
@@ -82,6 +83,7 @@ export class Watch {
 
   decided(state: State, step: Step, limits: Limits, now: number): void {
     this.#seen += 1
+    this.#decidedAt = now
     if (this.#seen % this.every === 0) {
       assert.deepEqual(nextStep(state, limits, now), step, 'the decision is deterministic')
       const copy: State = JSON.parse(JSON.stringify(state))
@@ -120,6 +122,9 @@ export class Watch {
       assert.deepEqual(reduce(...copies, limits), after, 'a change is the same after a round trip')
     }
     const settled = before.attempt !== null && after.attempt === null
+    // A clock that was set back makes a limit stand again that was over.
+    if (event.kind === 'reserved' && event.at >= this.#decidedAt) agentIsFree(after, event.at, limits)
+    limitsAreOfAgents(before, event, after, limits)
     this.#hear(before, event)
     this.#passes(before, event, after)
     this.#charges(before, event, after, settled, limits)
@@ -221,6 +226,32 @@ export class Watch {
   #write(entries: number): void {
     this.#now = { ...this.#now, written: this.#now.written + entries }
   }
+}
+
+/** An attempt is for an agent that is not at its limit. */
+function agentIsFree({ attempt, control }: State, at: number, limits: Limits): void {
+  if (attempt === null) return
+  const name = attempt.agent === 'first' ? limits.agent : limits.fallback
+  assert.ok(name !== null, 'nobody stands in where nobody was named')
+  assert.ok(!((control.agentLimits[name] ?? 0) > at), `${name} works while it is at its limit`)
+}
+
+/** A limit is met by a session of that agent, and forgotten only where a person asks to go on. */
+function limitsAreOfAgents(before: State, event: Event, after: State, limits: Limits): void {
+  const changed = Object.keys({ ...before.control.agentLimits, ...after.control.agentLimits }).filter(
+    (name) => before.control.agentLimits[name] !== after.control.agentLimits[name],
+  )
+  if (changed.length === 0) return
+  if (event.kind === 'synced') {
+    assert.ok(event.commands.length > 0, 'a limit is not forgotten by itself')
+    return
+  }
+  assert.ok(['worked', 'judged', 'verified'].includes(event.kind), `${event.kind} meets no limit`)
+  assert.equal(changed.length, 1, 'one session, one limit')
+  assert.ok(changed[0] === limits.agent || changed[0] === limits.fallback)
+  if (event.kind !== 'worked') return
+  const worker = before.attempt?.agent === 'fallback' ? limits.fallback : limits.agent
+  assert.equal(changed[0], worker, 'the limit is of the agent that worked')
 }
 
 function nothingYet(storyId: string): Evidence {

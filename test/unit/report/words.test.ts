@@ -244,7 +244,7 @@ test('what to do next, on a terminal: the same commands without a slash, and whe
   )
   assert.equal(
     say(restingStory()),
-    'ralph run waits until then and goes on; ralph retry US-003 -- <hint> goes on at once.',
+    'ralph run waits until then and goes on; after ralph retry US-003 -- <hint> at once.',
   )
 })
 
