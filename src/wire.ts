@@ -83,7 +83,7 @@ export async function openWorkshop(options: WorkshopOptions): Promise<Workshop> 
   }
   const git = await Git.open(clone, env)
   const objects = new CatFile(git)
-  const snapshot = await takeSnapshot(git, options.remote !== null)
+  const snapshot = await takeSnapshot(git, options.remote !== null, settings.stateNamespace)
   const redactor = createRedactor(secretsOf(settings, env, options.secrets ?? []))
   const looksInside = options.submodules !== false
   const submodules = looksInside ? await findSubmodules(git, clone.head, env) : NO_SUBMODULES

@@ -5,6 +5,7 @@ import { refuseFiltered } from '../git/filters.ts'
 import { triedAgain } from '../loop/agent-limits.ts'
 import type { Limits } from '../loop/limits.ts'
 import { loop } from '../loop/loop.ts'
+import { byWeight, type MovedRef, sayMoved, undoMove } from '../loop/moved-refs.ts'
 import { nextStep } from '../loop/next-step.ts'
 import type { Ports } from '../loop/ports.ts'
 import type { State, Step } from '../loop/state.ts'
@@ -108,7 +109,9 @@ export async function run(context: Context): Promise<Answer> {
         live.look,
       ),
     )
-    const more = state.job.error === null ? {} : { errors: [errorOf(state)] }
+    const movedRefs = byWeight(local.workshop.snapshot.moved)
+    for (const line of movedRefLines(movedRefs)) live.warn(line)
+    const more = { movedRefs, ...(state.job.error === null ? {} : { errors: [errorOf(state)] }) }
     return { code: EXIT_CODES[conclusion.outcome], outputs: outputsOf(state, conclusion.outcome, null), more }
   } finally {
     await as?.close()
@@ -136,6 +139,20 @@ export async function cancellable(signal: AbortSignal, options: PortOptions): Pr
 function taken({ lease, message }: Held): UserError {
   const fix = `wait until it has ended, or end it (kill ${lease.pid})`
   return new UserError([{ path: 'feature', found: message, expected: 'nobody at work on it', fix }])
+}
+
+/** So many refs are told by name at the end. */
+const TOLD_REFS = 50
+
+/** What may have been the agent's doing is the last thing to be read. */
+function movedRefLines(moved: readonly MovedRef[]): string[] {
+  if (moved.length === 0) return []
+  const more = moved.length - TOLD_REFS
+  return [
+    `refs of yours moved while agents or gates ran. Ralph cannot know whether you moved them, and left them:`,
+    ...moved.slice(0, TOLD_REFS).map((one) => `${sayMoved(one)}. To put it back: ${undoMove(one)}`),
+    ...(more > 0 ? [`and ${more} more, all of which --json names`] : []),
+  ]
 }
 
 function errorOf(state: State) {

@@ -1,11 +1,12 @@
 // The user's clone: its branch, HEAD, index, refs, hooks and configuration are Ralph's to keep, whatever an agent did.
 import { copyFile, lstat, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { addMoves, type MovedRef } from '../loop/moved-refs.ts'
 import { readRegular, removeOdd, replaceFile } from '../system/files.ts'
 import { type Git, removeStaleLock } from './git.ts'
 
 /**
- * The clone as it was before any agent ran: path to bytes, ref to object id. `refs` holds what is Ralph's (the
+ * The clone as it was before any agent ran: path to bytes, ref to where it points. `refs` holds what is Ralph's (the
  * feature's branch and the state), or everything where nobody else works in the clone (`whole`, a job's checkout).
  */
 export type Snapshot = {
@@ -14,6 +15,11 @@ export type Snapshot = {
   files: Map<string, Buffer | null>
   hooks: Map<string, Buffer>
   refs: Map<string, string>
+  /** People's refs, as they were when we last looked, and which have moved since; empty where all are in `refs`. */
+  others: Map<string, string>
+  moved: MovedRef[]
+  /** The states of runs, which move with every run in the clone, begin so. */
+  states: string
 }
 
 const FILES = [
@@ -28,7 +34,7 @@ const FILES = [
 /** Of a linked work tree; in the clone itself they would put another directory in its place. */
 const OWN_FILES = ['commondir', 'gitdir', 'config.worktree']
 
-export async function takeSnapshot(git: Git, whole: boolean): Promise<Snapshot> {
+export async function takeSnapshot(git: Git, whole: boolean, namespace = 'refs/ralph'): Promise<Snapshot> {
   const { commonDir, gitDir } = git.clone
   const files = new Map<string, Buffer | null>()
   // First of all: until they are gone, git looks elsewhere.
@@ -42,7 +48,10 @@ export async function takeSnapshot(git: Git, whole: boolean): Promise<Snapshot> 
     if (bytes !== null) hooks.set(name, bytes)
   }
   const head = await readFile(join(git.clone.gitDir, 'HEAD'))
-  return { whole, head, files, hooks, refs: whole ? await refsOf(git) : new Map() }
+  const refs = await refsOf(git)
+  const none = new Map<string, string>()
+  const told = whole ? { refs, others: none } : { refs: none, others: refs }
+  return { whole, head, files, hooks, ...told, moved: [], states: `${namespace}/` }
 }
 
 /** A fetch of ours may have cut the history elsewhere: the clone must know the same borders, or it calls itself broken. */
@@ -53,13 +62,16 @@ export async function shareShallow(git: Git, snapshot: Snapshot): Promise<void> 
   snapshot.files.set(join(git.clone.commonDir, 'shallow'), borders)
 }
 
-/** Undoes what an agent did to the clone beside the work tree. Cheap when nothing was done. */
-export async function putBack(git: Git, snapshot: Snapshot): Promise<void> {
+/**
+ * Undoes what an agent did to the clone beside the work tree, and gives people's refs that have moved since we last
+ * looked. Cheap when nothing was done.
+ */
+export async function putBack(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
   const { gitDir } = git.clone
   await putFilesBack(git, snapshot)
   const head = await readRegular(join(gitDir, 'HEAD'))
   if (head === null || !head.equals(snapshot.head)) await replaceFile(join(gitDir, 'HEAD'), snapshot.head)
-  await putRefsBack(git, snapshot)
+  return putRefsBack(git, snapshot)
 }
 
 /** What git reads before it looks at a ref: configuration, hooks, locks, and whatever stands in their place. */
@@ -84,15 +96,30 @@ async function putFilesBack(git: Git, snapshot: Snapshot): Promise<void> {
   await git.writeConfig()
 }
 
-/** A person may work in the same clone: on a laptop only Ralph's own refs are put back, the others are let be. */
-async function putRefsBack(git: Git, snapshot: Snapshot): Promise<void> {
-  if (!snapshot.whole && snapshot.refs.size === 0) return
-  const now = await refsOf(git, snapshot.whole ? [] : [...snapshot.refs.keys()])
-  const lines: string[] = []
-  for (const [ref, oid] of snapshot.refs) if (now.get(ref) !== oid) lines.push(`update ${ref} ${oid}`)
-  if (snapshot.whole) for (const ref of now.keys()) if (!snapshot.refs.has(ref)) lines.push(`delete ${ref}`)
+/**
+ * A person may work in the same clone, and their commits must not be lost: on a laptop only Ralph's own refs are put
+ * back, and of the others it is said which have moved.
+ */
+async function putRefsBack(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
+  const { whole, refs, others, states } = snapshot
+  const now = await refsOf(git)
+  const away = [...refs].filter(([ref, at]) => now.get(ref) !== at)
+  const fresh = whole ? [...now.keys()].filter((ref) => !refs.has(ref)) : []
+  const lines = away
+    .filter(([, at]) => !at.startsWith(SYMBOLIC))
+    .map(([ref, at]) => `update ${ref} ${at}`)
+    .concat(fresh.map((ref) => `delete ${ref}`))
   await rm(join(git.clone.gitDir, 'index.lock'), { force: true })
   await updateRefs(git, lines)
+  for (const [ref, at] of away)
+    if (at.startsWith(SYMBOLIC)) await git.onClone(['symbolic-ref', ref, at.slice(SYMBOLIC.length)])
+  if (whole) return []
+  snapshot.others = now
+  const moved = [...new Set([...others.keys(), ...now.keys()])]
+    .map((ref) => ({ ref, from: others.get(ref) ?? null, to: now.get(ref) ?? null }))
+    .filter(({ ref, from, to }) => from !== to && !refs.has(ref) && !ref.startsWith(states))
+  snapshot.moved = addMoves(snapshot.moved, moved)
+  return moved
 }
 
 /** Moves the clone's branch to a commit, HEAD onto that branch, and the clone's index to ours: a clean checkout. */
@@ -148,13 +175,16 @@ async function removeOddFile(file: string): Promise<void> {
   if (found !== null && !found.isFile()) await rm(file, { force: true, recursive: true })
 }
 
-async function refsOf(git: Git, patterns: readonly string[] = []): Promise<Map<string, string>> {
-  const listed = await git.onClone(['for-each-ref', '--format=%(objectname) %(refname)', ...patterns])
+/** Before the name of the ref that a symbolic one points to. */
+const SYMBOLIC = 'ref: '
+
+/** Every ref: its object id, or `ref: <name>`. */
+async function refsOf(git: Git): Promise<Map<string, string>> {
+  const listed = await git.onClone(['for-each-ref', '--format=%(objectname) %(refname) %(symref)'])
   const refs = new Map<string, string>()
   for (const line of listed.stdout.split('\n')) {
-    const at = line.indexOf(' ')
-    // A remote-tracking symref (origin/HEAD) follows its target by itself.
-    if (at > 0 && !line.endsWith('/HEAD')) refs.set(line.slice(at + 1), line.slice(0, at))
+    const [oid = '', ref = '', target = ''] = line.split(' ')
+    if (ref !== '') refs.set(ref, target === '' ? oid : `${SYMBOLIC}${target}`)
   }
   return refs
 }

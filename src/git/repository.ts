@@ -3,6 +3,7 @@ import { constants } from 'node:fs'
 import { copyFile, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { ownFiles, prdFile, progressFile, recordMessage, storyMessage } from '../loop/files.ts'
+import { byWeight, sayMoved, undoMove } from '../loop/moved-refs.ts'
 import type { Inspection, RepositoryPort } from '../loop/ports.ts'
 import { passedEntry, passStory } from '../loop/reduce.ts'
 import type { Attempt, Failure, Joined, Kept, People, State, TakenBack } from '../loop/state.ts'
@@ -66,6 +67,9 @@ const LOCKFILES = new Set([
   'composer.lock',
 ])
 
+/** So many refs that moved are told by name when it is seen. */
+const TOLD_REFS = 10
+
 /** What the command line needs beside the loop's port. */
 export type Repository = RepositoryPort & {
   /** Paths that differ from a commit, untracked ones too; ignored files are left out. */
@@ -86,6 +90,15 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     GIT_AUTHOR_EMAIL: options.identity.email,
     GIT_COMMITTER_NAME: options.identity.name,
     GIT_COMMITTER_EMAIL: options.identity.email,
+  }
+
+  /** Before anything of ours runs in it. What people may have done themselves is only told. */
+  async function putCloneBack(): Promise<void> {
+    const moved = byWeight(await putBack(git, options.snapshot))
+    for (const one of moved.slice(0, TOLD_REFS))
+      options.warn(`${sayMoved(one)} while agents or gates ran. Was it not you? ${undoMove(one)}`)
+    if (moved.length > TOLD_REFS)
+      options.warn(`${moved.length - TOLD_REFS} more refs moved while agents or gates ran`)
   }
 
   /** The tree of our index, as far as it is known without asking git. */
@@ -517,7 +530,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     checkOut: (commit, kept) => onIndex(commit, () => checkOut(commit, kept)),
 
     async renew(commit) {
-      await putBack(git, options.snapshot)
+      await putCloneBack()
       await onIndex(commit, async () => {
         await checkOut(commit, null)
         // Whoever has changed what git calls clean: every file is read, for this is what a feature is judged by.
@@ -534,18 +547,18 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     },
 
     async inspect(state, attempt) {
-      await putBack(git, options.snapshot)
+      await putCloneBack()
       return onIndex(state.green, () => inspect(state, attempt))
     },
 
     async restore(commit) {
       // First: our git is not run while a gate's code may have written its configuration.
-      await putBack(git, options.snapshot)
+      await putCloneBack()
       return onIndex(commit, () => settle(commit))
     },
 
     async keep(state) {
-      await putBack(git, options.snapshot)
+      await putCloneBack()
       return onIndex(state.green, () => keep(state))
     },
 

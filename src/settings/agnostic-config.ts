@@ -1,4 +1,5 @@
 // Seed 4's ralph.config.json: `provider`, `verify` and `maxRetries` read as the settings that they are here.
+import { shellWord } from '../system/shell-word.ts'
 import { below, isUnset, mistakeSaid, note, type Place } from './place.ts'
 import { duration, listOf, optional, required, structure, text } from './readers.ts'
 import { agentNames } from './table.ts'
@@ -89,11 +90,6 @@ function provider(value: Tree, place: Place): [string, Given][] {
     entries.push(['iterationTimeout', { value: `${read.timeoutMs / 1000}s`, at: below(at, 'timeout') }])
   }
   return entries
-}
-
-/** A word as bash takes it literally. */
-function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
 function verify(value: Tree, place: Place): TreeMap | undefined {

@@ -448,3 +448,65 @@ test('branchName is the default branch, or one of other people: exit 64, and no 
   assert.match(await run('trunk'), /branchName: found trunk, .*\n.*never commits to the default branch/)
   assert.deepEqual(await at.sessions(), [])
 })
+
+test("people's refs that an agent moves are told with the command that puts each back", async () => {
+  await using at = await place(['US-001'], {})
+  at.git('tag', 'v1')
+  at.git('branch', 'topic')
+  at.git('update-ref', 'refs/remotes/origin/main', 'HEAD')
+  at.git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/main')
+  at.git('pack-refs', '--all')
+  at.git('worktree', 'add', '-q', '-b', 'there', join(at.folder, 'there'))
+  const refs = () => at.git('for-each-ref', '--format=%(objectname) %(refname) %(symref)')
+  const [before, base] = [refs(), at.git('rev-parse', 'main')]
+  const shell = `
+evil=$(git -c user.name=x -c user.email=x@y commit-tree -m evil 'HEAD^{tree}')
+for ref in heads/main heads/there remotes/origin/main; do git update-ref refs/$ref $evil; done
+git tag -d v1; git branch -D topic; git branch topic/below
+git symbolic-ref refs/remotes/origin/HEAD refs/heads/main
+git branch 'a$(pwd>hacked)'
+git pack-refs --all`
+  await at.setScript({ 'US-001': [{ ...good('US-001'), shell }] })
+  const ended = await at.run([...GOOD, '--json'])
+  assert.equal(ended.code, 0, ended.err)
+  const { movedRefs }: { movedRefs: { ref: string; from: string | null; to: string | null }[] } = JSON.parse(
+    ended.out,
+  )
+  assert.deepEqual(movedRefs.map(({ ref }) => ref).sort(), [
+    'refs/heads/a$(pwd>hacked)',
+    'refs/heads/main',
+    'refs/heads/there',
+    'refs/heads/topic',
+    'refs/heads/topic/below',
+    'refs/remotes/origin/HEAD',
+    'refs/remotes/origin/main',
+    'refs/tags/v1',
+  ])
+  const evil = at.git('rev-parse', 'refs/heads/main')
+  assert.deepEqual(
+    movedRefs.find(({ ref }) => ref === 'refs/heads/main'),
+    { ref: 'refs/heads/main', from: base, to: evil },
+  )
+  const [seen = '', summary = ''] = ended.err.split(/^=== .*complete.*$/im)
+  const commands = (text: string) =>
+    [...text.matchAll(/(git (?:update-ref|symbolic-ref) .*)$/gm)].map(([, one]) => one)
+  assert.equal(commands(seen).length, movedRefs.length, ended.err)
+  assert.equal(commands(summary).length, movedRefs.length, ended.err)
+  // What is new may stand in the way of what was deleted.
+  execFileSync('bash', ['-ec', commands(summary).reverse().join('\n')], { cwd: at.repository })
+  const ours = /refs\/(?:heads\/ralph|ralph)\//
+  assert.equal(
+    refs()
+      .split('\n')
+      .filter((line) => !ours.test(line))
+      .join('\n'),
+    before,
+  )
+  assert.deepEqual(at.git('status', '--porcelain'), '')
+})
+
+test('a run in which nobody moves a ref tells of none', async () => {
+  await using at = await place(['US-001'], { 'US-001': [good('US-001')] })
+  const ended = await at.run([...GOOD, '--json'])
+  assert.deepEqual(JSON.parse(ended.out).movedRefs, [], ended.err)
+})
