@@ -255,17 +255,14 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
   const env = await forAgent(options, vendor, choice.version, directory)
   const seen = agentEnv(env, { extra: settings.agentEnv, vendor: vendor.env, set: {} })
   if (choice.name !== 'custom') {
-    const found = await available(vendor, seen.env, options.as)
+    const found = await available(vendor, seen.env, { as: options.as, signal: options.signal })
     if (!found.ok) {
       throw new UserError([
         {
           path: 'agent',
           found: found.reason,
-          expected: `the program ${vendor.program}`,
-          fix:
-            vendor.npm === null
-              ? found.install
-              : `set agent-version, and Ralph installs it; or ${found.install}`,
+          expected: `the program ${vendor.program}, ready to work`,
+          fix: found.fix,
         },
       ])
     }

@@ -162,8 +162,14 @@ async function ownScripts(request: InstallRequest, npm: string, folder: string):
 async function tryOut(request: InstallRequest, staging: string, what: string): Promise<void> {
   const bin = join(staging, 'node_modules', '.bin')
   const path = [bin, request.env.PATH ?? ''].join(delimiter)
-  const found = await available(request.vendor, { ...request.env, PATH: path })
-  if (!found.ok) throw mistake(`${what}: ${found.reason}`, 'a program that starts', 'use another version')
+  const { vendor, env, signal } = request
+  const found = await available(vendor, { ...env, PATH: path }, signal === undefined ? {} : { signal })
+  if (!found.ok)
+    throw mistake(
+      `${what}: ${found.reason}`,
+      'a program that starts',
+      found.isSlow ? found.fix : 'use another version',
+    )
 }
 
 /** Somebody else may have been faster: then theirs stays, which is the same. */

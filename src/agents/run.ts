@@ -48,10 +48,14 @@ export type AgentRequest = {
   as?: OtherUser | null
 }
 
-export type Availability = { ok: true; version: string } | { ok: false; reason: string; install: string }
+export type Availability =
+  | { ok: true; version: string }
+  /** `isSlow`: it is there, and nothing is known against it. */
+  | { ok: false; reason: string; fix: string; isSlow: boolean }
 
 const TRANSCRIPT_LIMIT = 64 * 1024 * 1024
-const VERSION_TIMEOUT_MS = 20_000
+/** A program of a megabyte of JavaScript takes its time on a busy machine. */
+const VERSION_TIMEOUT_MS = 2 * 60_000
 /** A file that a tool wrote stands in an event of one line. */
 const LINE_LIMIT = 32 * 1024 * 1024
 
@@ -128,19 +132,23 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   }
 }
 
+export type AvailableOptions = { as?: OtherUser | null; signal?: AbortSignal; timeoutMs?: number }
+
 /**
- * Whether the agent's program can be started: looked up in `env.PATH`, then asked for its version (20 s at most).
- * Gives the version, or the reason and how to install it.
+ * Whether the agent's program can be started: looked up in `env.PATH`, then asked for its version (within 2 minutes).
+ * Gives the version, or the reason and the mend.
  */
 export async function available(
   vendor: AgentVendor,
   env: Readonly<Record<string, string>>,
-  as: OtherUser | null = null,
+  { as = null, signal, timeoutMs = VERSION_TIMEOUT_MS }: AvailableOptions = {},
 ): Promise<Availability> {
   const missing = (reason: string): Availability => ({
     ok: false,
+    isSlow: false,
     reason: oneLine(reason),
-    install: vendor.install,
+    fix:
+      vendor.npm === null ? vendor.install : `set agent-version, and Ralph installs it; or ${vendor.install}`,
   })
   const file = findProgram(vendor.program, env.PATH ?? '')
   if (file === null) return missing(`${vendor.program} is not on the PATH`)
@@ -150,13 +158,18 @@ export async function available(
     cwd: dirname(file),
     env,
     as,
-    timeoutMs: VERSION_TIMEOUT_MS,
+    timeoutMs,
     captureBytes: 4096,
+    ...(signal === undefined ? {} : { signal }),
   })
   const said = run.output.trim()
   if (run.exit.kind === 'exit' && run.exit.code === 0) {
     const version = /\d+\.\d+[\w.+-]*/.exec(said)
     return { ok: true, version: version?.[0] ?? oneLine(said.split('\n')[0] ?? '') }
+  }
+  if (run.exit.kind === 'timeout') {
+    const reason = `${vendor.program} is there, but did not say its version within ${timeoutMs / 1000} seconds`
+    return { ok: false, isSlow: true, reason, fix: 'run again when the machine is less busy' }
   }
   return missing(`${vendor.program} --version ${sayExit(run.exit)}${said === '' ? '' : `: ${said}`}`)
 }

@@ -199,18 +199,25 @@ export function nobodyToNotify(): Notify {
 /** The model for each kind of session; null: the agent's own choice. */
 export type ModelByMode = Readonly<Record<'run' | 'plan' | 'verify' | 'setup', string | null>>
 
+/** The agents would read such a name as an option of theirs. */
+const modelName: Read<string> = (value, at) => {
+  const name = line(value, at)
+  if (name?.startsWith('-') !== true) return name
+  return mistake(at, name, 'the name of a model', 'write it without the dash')
+}
+
 const modelMap = structure({
-  default: optional<string | null>(line, () => null),
-  run: optional<string | null>(line, () => null),
-  plan: optional<string | null>(line, () => null),
-  verify: optional<string | null>(line, () => null),
-  setup: optional<string | null>(line, () => null),
+  default: optional<string | null>(modelName, () => null),
+  run: optional<string | null>(modelName, () => null),
+  plan: optional<string | null>(modelName, () => null),
+  verify: optional<string | null>(modelName, () => null),
+  setup: optional<string | null>(modelName, () => null),
 })
 
 /** One name for all, or a map by mode in which `default` stands for the rest. */
 export const model: Read<ModelByMode> = (value, at) => {
   if (!isMap(value)) {
-    const name = line(value, at)
+    const name = modelName(value, at)
     return name === undefined ? undefined : { run: name, plan: name, verify: name, setup: name }
   }
   const named = modelMap(value, at)

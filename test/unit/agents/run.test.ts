@@ -268,8 +268,9 @@ test('available: version, missing, broken', async () => {
   const missing = await available(vendor('codex'), env)
   assert.deepEqual(missing, {
     ok: false,
+    isSlow: false,
     reason: 'codex is not on the PATH',
-    install: vendor('codex').install,
+    fix: `set agent-version, and Ralph installs it; or ${vendor('codex').install}`,
   })
   const broken = await available(vendor('amp'), env)
   assert.ok(!broken.ok && /exit code 1: Error: native binary not installed/.test(broken.reason))
@@ -288,4 +289,15 @@ test('a flood of the shortest lines takes no more memory than is kept of them', 
   })
   assert.equal(statSync(file).size, 6_000_000)
   assert.ok(Number(grown) < 90, `${grown} MB`)
+})
+
+test('available: a program that takes long to say its version is not called missing', async () => {
+  program('copilot', 'sleep 0.3; echo 1.0.102')
+  const { env } = request()
+  assert.deepEqual(await available(vendor('copilot'), env), { ok: true, version: '1.0.102' })
+  program('copilot', 'exec sleep 60')
+  const slow = await available(vendor('copilot'), env, { timeoutMs: 100 })
+  assert.ok(!slow.ok && slow.isSlow)
+  assert.match(slow.reason, /^copilot is there, but did not say its version within 0\.1 seconds$/)
+  assert.doesNotMatch(slow.fix, /install/)
 })
