@@ -1,8 +1,9 @@
 // The one pull request of a feature: found by its branch, opened as a draft, made ready on completion.
 import { type Api, isForbidden, isUnknown, ONCE, saidByGitHub, statusOf } from './client.ts'
 import type { Place } from './place.ts'
+import type { Worded } from './pull-text.ts'
 
-export type Pull = { number: number; url: string; nodeId: string; draft: boolean }
+export type Pull = Worded & { number: number; url: string; nodeId: string; draft: boolean }
 
 export type PullRequest = { branch: string; base: string; title: string; body: string; draft: boolean }
 
@@ -22,9 +23,25 @@ export async function findPull(api: Api, place: Place, branch: string): Promise<
   const found = data.find(
     (pull) => pull.head.ref === branch && pull.head.repo?.full_name === `${owner}/${repo}`,
   )
-  return found === undefined
-    ? null
-    : { number: found.number, url: found.html_url, nodeId: found.node_id, draft: found.draft === true }
+  return found === undefined ? null : pullOf(found)
+}
+
+function pullOf(found: {
+  number: number
+  html_url: string
+  node_id: string
+  draft?: boolean
+  title: string
+  body: string | null
+}): Pull {
+  return {
+    number: found.number,
+    url: found.html_url,
+    nodeId: found.node_id,
+    draft: found.draft === true,
+    title: found.title,
+    body: found.body ?? '',
+  }
 }
 
 /** Opens the pull request. `refused` says why, where Actions may not (facts 3.3) or there is nothing to compare. */
@@ -42,10 +59,7 @@ export async function openPull(api: Api, place: Place, wanted: PullRequest, isLa
       draft: wanted.draft,
       ...ONCE,
     })
-    return {
-      kind: 'open',
-      pull: { number: data.number, url: data.html_url, nodeId: data.node_id, draft: data.draft === true },
-    }
+    return { kind: 'open', pull: pullOf(data) }
   } catch (error) {
     // The answer may be lost although it was opened; and a repository may know no drafts.
     const there = await findPull(api, place, head)
@@ -68,8 +82,7 @@ export async function updatePull(
   api: Api,
   place: Place,
   number: number,
-  title: string,
-  body: string,
+  change: Partial<Worded>,
 ): Promise<void> {
-  await api.rest.pulls.update({ owner: place.owner, repo: place.repo, pull_number: number, title, body })
+  await api.rest.pulls.update({ owner: place.owner, repo: place.repo, pull_number: number, ...change })
 }

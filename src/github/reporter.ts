@@ -12,6 +12,7 @@ import { type Api, saidByGitHub } from './client.ts'
 import type { Conversation } from './conversation.ts'
 import { compareUrl, type Place, pullUrl, repositoryUrl } from './place.ts'
 import { findPull, makeReady, type Opened, openPull, type Pull, updatePull } from './pull.ts'
+import { type Own, updated, whole } from './pull-text.ts'
 
 export type ReporterOptions = {
   api: Api
@@ -110,14 +111,11 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
       return state.github
     }
     if (pull === null) {
-      const title = options.redact(pullRequestTitle(clean(state)))
-      const body = options.redact(pullRequestBody(clean(state), facts()))
       const draft = options.pullRequest === 'draft'
       const opened = await openPull(options.publishApi, place, {
         branch: state.branch,
         base: state.base.branch,
-        title,
-        body,
+        ...whole(wording(state)),
         draft,
       })
       if (opened.kind === 'refused') {
@@ -130,23 +128,30 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
     return { ...state.github, pull: pull.number, pullUrl: pull.url }
   }
 
-  async function complete(state: State): Promise<void> {
-    const open = pull ?? (await findPull(options.api, place, state.branch).catch(() => null))
-    if (open === null) return
-    await attempt('the pull request could not be updated', () =>
-      updatePull(
-        options.publishApi,
-        place,
-        open.number,
-        options.redact(pullRequestTitle(clean(state))),
-        options.redact(pullRequestBody(clean(state), facts())),
-      ),
-    )
-    if (open.draft && options.pullRequest === 'draft') {
-      await attempt('the pull request could not be made ready for review', () =>
-        makeReady(options.publishApi, open),
-      )
+  function wording(state: State): Own {
+    const shown = clean(state)
+    return {
+      feature: state.feature,
+      title: options.redact(pullRequestTitle(shown)),
+      text: (room) => options.redact(pullRequestBody(shown, facts(), room)),
     }
+  }
+
+  async function complete(state: State): Promise<void> {
+    await attempt('the pull request could not be updated', async () => {
+      // As it is now: people may have edited it since it was opened.
+      pull = await findPull(options.api, place, state.branch)
+      if (pull === null) return
+      const change = updated(pull, wording(state))
+      if (change === 'full') warn("the pull request's text has no room for Ralph's part")
+      else if (Object.keys(change).length > 0)
+        await updatePull(options.publishApi, place, pull.number, change)
+    })
+    const open = pull
+    if (open?.draft !== true || options.pullRequest !== 'draft') return
+    await attempt('the pull request could not be made ready for review', () =>
+      makeReady(options.publishApi, open),
+    )
   }
 
   return {

@@ -92,7 +92,7 @@ function quiet(line: string): string {
 
 /** Inside of code nothing is escaped; a marker of ours there must still not be found by whoever looks for one. */
 function unmarked(text: string): string {
-  return text.replace(/<!--(?=\s*ralph)/gi, `<!-${BREAK}-`)
+  return text.replace(/<!--(?=\s*\/?ralph)/gi, `<!-${BREAK}-`)
 }
 
 /** Bold, or nothing where there is nothing; the text is markdown already. */

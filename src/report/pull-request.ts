@@ -8,7 +8,7 @@ import { fitted, MOST_CHARACTERS } from './markdown.ts'
 import { type Facts, link, stacked } from './parts.ts'
 import { many, outcomeNow, passedUnchanged, passedUngated, UNCHANGED, UNGATED } from './words.ts'
 
-/** The first line of the pull request's text. */
+/** The first line of Ralph's part of the pull request's text. */
 export function pullMarker(feature: string): string {
   return `<!-- ralph:pull:${feature.replace(/[^\w.+-]/g, '-')} -->`
 }
@@ -26,18 +26,18 @@ export function pullRequestTitle(state: State): string {
   return subjectText(`${state.feature}: ${about}`, 200)
 }
 
-/** What the pull request is, its stories as a check list, how to steer, and what was verified. At most 65,000 characters. */
-export function pullRequestBody(state: State, facts: Facts): string {
+/** What the pull request is, its stories as a check list, how to steer, and what was verified. At most `most` characters. */
+export function pullRequestBody(state: State, facts: Facts, most = MOST_CHARACTERS): string {
   return fitted(
     (room) =>
       stacked([
         `${pullMarker(state.feature)}\n${isUngated(state.job) ? UNGATED_INTRODUCTION : INTRODUCTION}`,
-        markdownText(state.prd.description, 1500),
+        markdownText(state.prd.description, Math.min(1500, Math.floor(room / 5))),
         `#### Stories\n\n${checkList(state.prd.userStories, Math.floor(room * 0.7))}`,
         `#### What was verified\n\n${verified(state, facts)}`,
         `#### How to steer\n\n${steering(state, facts)}`,
       ]),
-    MOST_CHARACTERS,
+    most,
     (text) => text.length,
   )
 }

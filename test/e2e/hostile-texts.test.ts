@@ -255,7 +255,10 @@ test('the same in a job: what is on GitHub afterwards is ours', async () => {
   const [comment, ...others] = github.comments(pull.number)
   assert.deepEqual(others, [])
   assertHarmless(comment?.body ?? '', '<!-- ralph:sticky:sample -->', links, 'the comment')
-  assertHarmless(pull.body ?? '', '<!-- ralph:pull:sample -->', links, 'the pull request')
+  const seal = /<!-- \/ralph:pull:sample title=\w{16} text=\w{16} -->$/
+  assert.match(pull.body ?? '', seal)
+  const text = pull.body?.replace(seal, '') ?? ''
+  assertHarmless(text, '<!-- ralph:pull:sample -->', links, 'the pull request')
   assertVisible(pull.title, pull.title)
   const checks = await site.checks()
   assert.deepEqual([...checks.keys()].sort(), ['ralph', ...ids.map((id) => `ralph / ${id}`)])

@@ -358,7 +358,7 @@ test('a pull request that people opened is adopted, also where Actions may open 
     'US-001',
     async ({ github }) => {
       assert.deepEqual(await github.pulls(), [])
-      await github.openPull('alice', { head: BRANCH, title: 'Mine' })
+      await github.openPull('alice', { head: BRANCH, title: 'Mine', body: 'Closes #7\r\n' })
     },
     { github: { actionsMayOpenPullRequests: false } },
   )
@@ -367,6 +367,20 @@ test('a pull request that people opened is adopted, also where Actions may open 
   assert.equal(site.github.issue(pull.number).login, 'alice')
   assert.match(site.github.comments(pull.number)[0]?.body ?? '', /2 of 2/)
   assert.equal(outcome(site)['pull-request-number'], String(pull.number))
+  assert.equal(pull.title, 'Mine')
+  assert.match(pull.body ?? '', /^Closes #7\r\n\n\n<!-- ralph:pull:sample -->\n/)
+})
+
+test('the title and the text that a person gave to the pull request stay theirs', async () => {
+  await using site = await meanwhile('US-001', async ({ github, pull }) => {
+    const { number, body } = await pull()
+    Object.assign(github.issue(number), { title: 'Two modules', body: `Why: #7\r\n\r\n${body}` })
+  })
+  await completed(site)
+  const { title, body } = await site.pull()
+  assert.equal(title, 'Two modules')
+  assert.match(body ?? '', /^Why: #7\r\n\r\n<!-- ralph:pull:sample -->\n/)
+  assert.match(body ?? '', /- \[x\] \*\*US-002\*\*/)
 })
 
 test('the base moves on, its prd.json too: not merged, and said', async () => {

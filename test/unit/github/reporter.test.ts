@@ -100,3 +100,38 @@ test('a pull request that a person opens after the refusal is taken up, and the 
   assert.equal(told.pull, (await github.pulls())[0]?.number)
   assert.doesNotMatch(jobSummary(at(complete()), reporter.facts()), /could not be opened/)
 })
+
+test('nobody edited what Ralph opened: title and text are brought up to date, though the job that opened it died', async () => {
+  await using there = await place()
+  const { github, job, at } = there
+  await job().opened(at(midRun()))
+  await job().finished(at(complete()), END)
+  const [pull, ...others] = await github.pulls()
+  assert.equal(others.length, 0)
+  assert.equal(pull?.title, 'auth: Customers sign in to the shop')
+  assert.match(pull?.body ?? '', /^<!-- ralph:pull:auth -->\n[\s\S]*- \[x\] \*\*US-006\*\*[\s\S]*-->$/)
+  assert.equal(pull?.draft, false)
+})
+
+test("a person edited what Ralph opened, or opened it: title and words stay, Ralph's part follows", async () => {
+  for (const isAdopted of [false, true]) {
+    await using there = await place()
+    const { github, job, at } = there
+    const mine = 'Über uns.\r\n\r\n- [ ] `one`'
+    if (isAdopted) await github.openPull('alice', { head: BRANCH, title: 'Mine', body: mine })
+    const ids = await job().opened(at(midRun()))
+    const pull = github.issue(ids.pull ?? 0)
+    if (!isAdopted) Object.assign(pull, { title: 'Mine', body: `${mine}${pull.body}` })
+    for (let times = 0; times < 2; times++) await job().finished({ ...at(complete()), github: ids }, END)
+    assert.equal(pull.title, 'Mine')
+    assert.ok(
+      pull.body?.startsWith(`${mine}${isAdopted ? '\n\n' : ''}<!-- ralph:pull:auth -->\n`),
+      pull.body ?? '',
+    )
+    assert.equal(pull.body?.match(/- \[x\] \*\*US-006\*\*/g)?.length, 1)
+    const updates = github.requests.filter(
+      ({ method, path }) => method === 'PATCH' && /\/pulls\/\d+$/.test(path),
+    )
+    assert.equal(updates.length, 1, 'what is up to date is not written again')
+  }
+})
