@@ -373,10 +373,13 @@ export function waitedLine(ms: number, look: Look): string {
   return line('ralph', `waited ${humanMs(ms)}`, look, ['dim'])
 }
 
-/** What stands below the live header while it waits: `  1h 05m left, until 14:05 UTC`. */
+/** What stands below the live header while it waits: `  1:05:09 left, until 14:05 UTC`. */
 export function countdown(leftMs: number, until: number, voice: Voice, look: Look): string {
   const out = voice === 'cli' ? '; Ctrl+C saves and ends' : ''
-  return fit(`  ${humanMs(leftMs)} left, until ${utc(until)}${out}`, Math.max(20, look.width))
+  const seconds = Math.max(0, Math.ceil(leftMs / 1000))
+  const two = (count: number) => String(count % 60).padStart(2, '0')
+  const left = `${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60))}:${two(seconds)}`
+  return fit(`  ${left} left, until ${utc(until)}${out}`, Math.max(20, look.width))
 }
 
 /** The last lines of somebody's output, behind a bar, so that none begins a line of its own. */
