@@ -435,6 +435,7 @@ export function newJob(startedAt: number, deadline: number, gatedTags: readonly 
     published: false,
     more: false,
     dispatched: false,
+    dispatchAfter: null,
     nextRunId: null,
     reported: false,
   }

@@ -11,6 +11,7 @@ import type { State } from '../loop/state.ts'
 import {
   elsewhereReply,
   helpReply,
+  limitedReply,
   mistakeReply,
   noRunReply,
   statusMarker,
@@ -90,7 +91,11 @@ export async function answerComment(context: ActionContext): Promise<string> {
       // A job that is being stopped moves the generation on, or is killed before: only a kick-off fits both.
       const generation = lives ? null : state.generation
       const next = await dispatchRun(api, place, context.workflow, { feature: state.feature, generation })
-      return `dispatched${next === null ? '' : ` run ${next}`}`
+      if (next.kind === 'limited') {
+        await conversation.reply(issue, comment.id, limitedReply(next.until))
+        return `GitHub's rate limit refuses a job until ${new Date(next.until).toISOString()}`
+      }
+      return `dispatched${next.runId === null ? '' : ` run ${next.runId}`}`
     }
   }
 

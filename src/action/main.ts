@@ -2,6 +2,7 @@
 import * as core from '@actions/core'
 import { LeaseLost } from '../loop/ports.ts'
 import { outputsOf } from '../report/outputs.ts'
+import { heldBack, nextMove, spoken } from '../report/words.ts'
 import { hostEnvironment } from '../settings.ts'
 import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
 import { createRedactor } from '../system/redact.ts'
@@ -59,6 +60,8 @@ async function main(): Promise<void> {
   const line = `${conclusion.outcome}: ${conclusion.reason}`
   if (FAILING.has(conclusion.outcome))
     fail(state.job.error === null ? line : `${line}\n${state.job.error.fix}`, redactor.redact)
+  else if (heldBack(state) !== null)
+    core.warning(redactor.redact(`${line}\n${spoken(nextMove(state, conclusion.outcome))}`))
   else log.screen.write(`${line}\n`)
   // The runner calls a job that it cancelled cancelled; a signal from anybody else must not end green.
   if (conclusion.outcome === 'interrupted' && stop.signal.aborted) process.exitCode = 1

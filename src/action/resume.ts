@@ -1,6 +1,6 @@
 // `resume-lost`, on a schedule: starts chains again whose job was lost. Idempotent: a dispatch carries the generation.
 import * as core from '@actions/core'
-import { createClient, saidByGitHub } from '../github/client.ts'
+import { createClient, saidByGitHub, statusOf } from '../github/client.ts'
 import { dispatchRun } from '../github/dispatch.ts'
 import { type HolderRun, whyLost } from '../loop/lost.ts'
 import type { State } from '../loop/state.ts'
@@ -42,6 +42,7 @@ export async function resumeLost(context: ActionContext): Promise<string> {
   const features = [...states.values()].map((state) => state.feature)
   const resumed: string[] = []
   const held: string[] = []
+  const limited: string[] = []
   let waiting: WaitingRun[] | null = null
   for (const state of states.values()) {
     const why = whyLost(state, await holderOf(state), Date.now())
@@ -54,11 +55,18 @@ export async function resumeLost(context: ActionContext): Promise<string> {
       held.push(feature)
       continue
     }
-    await dispatchRun(api, place, workflow, { feature, generation })
+    const answer = await dispatchRun(api, place, workflow, { feature, generation })
+    if (answer.kind === 'limited') {
+      // The next one would be refused, too.
+      limited.push(feature)
+      break
+    }
     resumed.push(`${feature} (${why})`)
   }
   const said = [
     resumed.length > 0 && `resumed: ${resumed.join(', ')}`,
+    limited.length > 0 &&
+      `GitHub's rate limit refuses the next job, looking again later: ${limited.join(', ')}`,
     held.length > 0 && `a job waits already, looking again later: ${held.join(', ')}`,
   ].filter((part) => part !== false)
   return said.length === 0 ? 'no chain is lost' : said.join('; ')
@@ -86,6 +94,8 @@ export async function resumeLost(context: ActionContext): Promise<string> {
       const { data } = await api.rest.actions.getWorkflowRun({ owner, repo, run_id: id })
       return { status: data.status ?? '', conclusion: data.conclusion, at: Date.parse(data.updated_at) }
     } catch (error) {
+      // People delete runs.
+      if (statusOf(error) === 404) return { status: 'completed', conclusion: null, at: Date.now() }
       core.warning(`run ${id} could not be looked up: ${saidByGitHub(error)}`)
       return null
     }

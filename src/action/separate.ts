@@ -121,6 +121,9 @@ export async function handOver(
   return { neutral: `handed over: ${what} (${settings.agent})` }
 }
 
+/** The land job of examples/ralph-separate.yml has 30 minutes: a wait to start the next run must end before. */
+const LANDING_MS = 25 * 60_000
+
 /** What is to be landed, or why there is nothing. Whatever did not come, or does not fit, counts as lost. */
 export async function takeHandover(
   context: ActionContext,
@@ -131,7 +134,7 @@ export async function takeHandover(
   const found = await held(workshop, claim, context)
   if (found === null) return { neutral: 'this iteration is landed already, or another run has taken over' }
   const now = Date.now()
-  const job = { ...found.job, startedAt: now, deadline: now + settings.jobDeadlineMs }
+  const job = { ...found.job, startedAt: now, deadline: now + Math.min(settings.jobDeadlineMs, LANDING_MS) }
   const state = { ...found, job }
   const { limits } = await chosenFor(context, workshop, settings, state)
   const wanted = landingOf(nextStep(state, limits, now))
@@ -214,7 +217,7 @@ async function doPart(
     workshop,
     reporter: part === 'gate' ? heardOf(live, { agent: FROM_THERE.work, judge: FROM_THERE.work }) : live,
     queue: { read: async () => [], waiting: async () => false, arrived: async () => false },
-    dispatch: { dispatch: async () => null },
+    dispatch: { dispatch: async () => ({ kind: 'dispatched', runId: null }) },
     signal,
     as: null,
     mark,

@@ -61,7 +61,7 @@ export async function run(context: Context): Promise<Answer> {
       workshop: local.workshop,
       reporter: live,
       queue: inboxQueue(local.workshop.clone),
-      dispatch: { dispatch: async () => null },
+      dispatch: { dispatch: async () => ({ kind: 'dispatched', runId: null }) },
       signal: stop.signal,
       as,
       onAgent: live.agent,

@@ -46,7 +46,7 @@ export async function verify(context: Context): Promise<Answer> {
       workshop: local.workshop,
       reporter: live,
       queue: { read: async () => [], waiting: async () => false, arrived: async () => false },
-      dispatch: { dispatch: async () => null },
+      dispatch: { dispatch: async () => ({ kind: 'dispatched', runId: null }) },
       signal: stop.signal,
       as,
       onAgent: live.agent,

@@ -1,40 +1,46 @@
 // Starts the next job: a workflow_dispatch on the default branch, with feature and generation. Implements DispatchPort.
-import type { DispatchPort } from '../loop/ports.ts'
-import { type Api, saidByGitHub, statusOf } from './client.ts'
+import type { Dispatched, DispatchPort } from '../loop/ports.ts'
+import { type Api, limitedUntil, saidByGitHub, statusOf } from './client.ts'
 import type { Place } from './place.ts'
 
-/** Dispatches `workflow` (a file name); without a generation it counts as a kick-off. Gives the run's id where the server tells it. Throws with the mend. */
+/** Dispatches `workflow` (a file name); without a generation it counts as a kick-off. Throws with the mend. */
 export async function dispatchRun(
   api: Api,
   place: Place,
   workflow: string,
   inputs: { feature: string; generation: number | null },
-): Promise<number | null> {
+): Promise<Dispatched> {
   const { owner, repo } = place
-  const body = {
+  const request = {
+    owner,
+    repo,
+    workflow_id: workflow,
     ref: place.defaultBranch,
     inputs: { feature: inputs.feature, generation: String(inputs.generation ?? '') },
   }
   const route = 'POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches'
   try {
-    const answer = await api.request(route, {
-      owner,
-      repo,
-      workflow_id: workflow,
-      ...body,
-      return_run_details: true,
-    })
-    return runId(answer.data)
+    const answer = await api
+      .request(route, { ...request, return_run_details: true })
+      // An older GitHub Enterprise Server does not know return_run_details (facts 3.1).
+      .catch((error: unknown) => {
+        if (!isUnknownKey(error)) throw error
+        return api.request(route, request)
+      })
+    return { kind: 'dispatched', runId: runId(answer.data) }
   } catch (error) {
-    const status = statusOf(error)
-    const old =
-      (status === 400 || status === 422) &&
-      /return_run_details|Invalid (request|input)|not a permitted key/i.test(saidByGitHub(error))
-    if (!old) throw new Error(mend(status, workflow, saidByGitHub(error)))
+    const until = limitedUntil(error, Date.now())
+    if (until !== null) return { kind: 'limited', until }
+    throw new Error(mend(statusOf(error), workflow, saidByGitHub(error)))
   }
-  // An older GitHub Enterprise Server does not know return_run_details (facts 3.1).
-  await api.request(route, { owner, repo, workflow_id: workflow, ...body })
-  return null
+}
+
+function isUnknownKey(error: unknown): boolean {
+  const status = statusOf(error)
+  return (
+    (status === 400 || status === 422) &&
+    /return_run_details|Invalid (request|input)|not a permitted key/i.test(saidByGitHub(error))
+  )
 }
 
 export function createDispatch(api: Api, place: Place, workflow: string): DispatchPort {

@@ -33,7 +33,8 @@ export async function loop(
     await ports.reporter.step(step, state)
     const event = await perform(step, state, limits, ports)
     state = reduce(state, event, limits)
-    if (durable(event)) await ports.store.save(state)
+    // Once it is published the lease is free, and the state belongs to whoever claims it.
+    if (durable(event) && !state.job.published) await ports.store.save(state)
     await ports.reporter.event(event, state)
   }
 }

@@ -18,7 +18,7 @@ import type { Attempt, Conclusion, Outcome, State, Step } from './state.ts'
 /** The next step as data. Every reachable state leads to `stop` in a bounded number of steps (test/unit/loop). */
 export function nextStep(state: State, limits: Limits, now: number): Step {
   const { job, attempt } = state
-  if (job.conclusion !== null) return wrapUp(state, job.conclusion, limits)
+  if (job.conclusion !== null) return wrapUp(state, job.conclusion, limits, now)
   if (attempt !== null) return carryOn(attempt)
   if (job.error !== null) return conclude('error', job.error.summary)
   if (job.interrupted) return conclude('interrupted', 'cancelled; the state is saved')
@@ -73,11 +73,16 @@ function carryOn(attempt: Attempt): Step {
 }
 
 /** Publish, then dispatch, then report: the work is safe before anybody is told. */
-function wrapUp(state: State, conclusion: Conclusion, limits: Limits): Step {
+function wrapUp(state: State, conclusion: Conclusion, limits: Limits, now: number): Step {
   const { job } = state
   if (!job.published) return { kind: 'publish', conclusion }
   const goesOn = job.more || (conclusion.outcome === 'continued' && limits.redispatch)
-  if (goesOn && !job.dispatched) return { kind: 'dispatch' }
+  if (goesOn && !job.dispatched) {
+    const until = job.dispatchAfter ?? 0
+    return until > now
+      ? { kind: 'wait', until, reason: "GitHub's rate limit refuses the next job" }
+      : { kind: 'dispatch' }
+  }
   if (!job.reported) return { kind: 'report', conclusion }
   return { kind: 'stop', conclusion }
 }

@@ -18,7 +18,7 @@ export async function perform(
   ports: Ports,
 ): Promise<Event> {
   const begun = ports.clock.now()
-  const late = timer(endOfWork(state.job) - begun)
+  const late = timer((state.job.conclusion === null ? endOfWork(state.job) : state.job.deadline) - begun)
   const signal = AbortSignal.any([ports.signal, late])
   const isOver = () => signal.aborted && !settles(state, step)
   // What is over before it begins is not begun; a command that was heard is obeyed.
@@ -45,6 +45,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** Steps whose event stands although we were cancelled: they put things in order, were heard, or say what was spent. */
 function settles(state: State, step: Step): boolean {
+  if (step.kind === 'wait') return false
   return (
     state.job.conclusion !== null ||
     state.job.interrupted ||
@@ -135,7 +136,8 @@ async function act(
       return publish(state, limits, ports)
     case 'dispatch':
       try {
-        return { kind: 'dispatched', runId: await ports.dispatch.dispatch(state) }
+        const answer = await ports.dispatch.dispatch(state)
+        return answer.kind === 'limited' ? { ...answer, kind: 'dispatch-limited' } : answer
       } catch (error) {
         return { kind: 'dispatch-failed', summary: error instanceof Error ? error.message : String(error) }
       }

@@ -113,9 +113,12 @@ export type QueuePort = {
   arrived(state: State): Promise<boolean>
 }
 
+/** `runId` is null where it is not known; `until`: when a rate limit lets it be tried again, epoch milliseconds. */
+export type Dispatched = { kind: 'dispatched'; runId: number | null } | { kind: 'limited'; until: number }
+
 export type DispatchPort = {
-  /** Starts the next job; null where the run id is not known. Throws when it was refused. */
-  dispatch(state: State): Promise<number | null>
+  /** Starts the next job. Throws when it was refused. */
+  dispatch(state: State): Promise<Dispatched>
 }
 
 /** Tells people. Never fails a run: its own errors are warnings. */

@@ -13,6 +13,8 @@ import { endOfWork, estimate, idle, isGated, type Limits, MAX_IDLE_JOBS, withCal
 import type { Attempt, Event, Failure, GateResult, Kept, State, StoryRecord, TimelineEntry } from './state.ts'
 
 const TIMELINE = 200
+/** Between two tries to start the next job, milliseconds. */
+const LEAST_PAUSE_MS = 60_000
 const MEND_AGENT = 'mend the agent, then run again'
 /** Joins with people's pushes in one job. */
 const MAX_JOINS = 5
@@ -131,17 +133,23 @@ function reduced(state: State, event: Event, limits: Limits): State {
     case 'dispatched':
       return withJob(
         { ...state, control: { ...state.control, continuePending: false } },
-        { dispatched: true, nextRunId: event.runId },
+        { dispatched: true, dispatchAfter: null, nextRunId: event.runId },
       )
     case 'dispatch-failed': {
       const conclusion = { outcome: 'error' as const, reason: event.summary, until: null }
       return withJob(state, { dispatched: true, conclusion })
     }
+    case 'dispatch-limited': {
+      // One who keeps asking may be shut out for good (facts 3.5).
+      const waiting = withJob(state, { dispatchAfter: Math.max(event.until, event.at + LEAST_PAUSE_MS) })
+      return (waiting.job.dispatchAfter ?? 0) < state.job.deadline ? waiting : holdBack(waiting)
+    }
     case 'reported':
       return withJob({ ...state, github: event.github }, { reported: true })
     case 'interrupted':
     case 'out-of-time': {
-      if (state.job.conclusion !== null) return state
+      if (state.job.conclusion !== null)
+        return event.kind === 'interrupted' ? chainEnded(state) : holdBack(state)
       const paid = event.usage === null ? state : spend(state, state.attempt?.storyId ?? null, event.usage)
       if (event.kind === 'interrupted')
         return withJob(giveBack(paid, 'interrupted', 'cancelled'), { interrupted: true })
@@ -150,6 +158,27 @@ function reduced(state: State, event: Event, limits: Limits): State {
     case 'failed':
       return failed(state, event.summary, event.fix)
   }
+}
+
+/** The job ends before a rate limit lets it start the next one: whoever looks for lost chains does that. */
+function holdBack(state: State): State {
+  const { conclusion, dispatchAfter, dispatched } = state.job
+  if (conclusion === null || dispatchAfter === null || dispatched) return state
+  const until = new Date(dispatchAfter).toISOString()
+  const reason = `${conclusion.reason}; GitHub's rate limit refuses the next job until ${until}`
+  return withJob(state, { dispatched: true, conclusion: { ...conclusion, reason } })
+}
+
+/** A person cancelled the job while it waited to start the next one. */
+function chainEnded(state: State): State {
+  const { conclusion, dispatchAfter, dispatched } = state.job
+  if (conclusion === null || dispatchAfter === null || dispatched) return state
+  const reason = 'cancelled before the next job was started; the state is saved'
+  return withJob(state, {
+    dispatched: true,
+    conclusion:
+      conclusion.outcome === 'continued' ? { outcome: 'interrupted', reason, until: null } : conclusion,
+  })
 }
 
 function synced(state: State, event: Extract<Event, { kind: 'synced' }>, limits: Limits): State {
@@ -237,6 +266,7 @@ export function released(state: State, limits: Limits): State {
     control: {
       ...state.control,
       continuePending: goesOn,
+      mendedRun: goesOn ? (state.lease?.runId ?? null) : state.control.mendedRun,
       idleJobs,
       notBefore: conclusion?.until ?? null,
     },

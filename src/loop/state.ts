@@ -155,7 +155,7 @@ export type Control = {
   jobsBefore: number
   /** The next job was promised by this push; whoever finds it dispatches again. */
   continuePending: boolean
-  /** The run whose post step gave the lease back: its conclusion tells whether a person had stopped it. */
+  /** The run that left the chain to go on by itself: it may still wait to start the next job, or a person stopped it. */
   mendedRun: number | null
   /** Inputs that the person chose at kick-off. */
   chosen: Record<string, string>
@@ -223,6 +223,8 @@ export type Job = {
   /** Commands came in after the lease was released: somebody must look at them. */
   more: boolean
   dispatched: boolean
+  /** Until then the platform's rate limit refuses the dispatch, epoch milliseconds; null where none does. */
+  dispatchAfter: number | null
   nextRunId: number | null
   reported: boolean
 }
@@ -336,6 +338,7 @@ export type Event = { at: number } & (
   | { kind: 'diverged'; theirs: string }
   | { kind: 'dispatched'; runId: number | null }
   | { kind: 'dispatch-failed'; summary: string }
+  | { kind: 'dispatch-limited'; until: number }
   | { kind: 'reported'; github: GithubIds }
   | { kind: 'waited' }
   | { kind: 'interrupted'; usage: Usage | null }

@@ -23,6 +23,7 @@ import {
   attemptsOf,
   costWords,
   headline,
+  heldBack,
   humanMs,
   many,
   outcomeNow,
@@ -117,7 +118,8 @@ export function storyCheck(state: State, storyId: string, facts: Facts): Check {
 /** The outcome that ended the chain; null while it goes on. */
 function endOf(state: State, facts: Facts): Outcome | null {
   const outcome = outcomeNow(state)
-  return outcome === 'continued' && (facts.limits.redispatch || state.job.dispatched) ? null : outcome
+  const goesOn = (facts.limits.redispatch || state.job.dispatched) && heldBack(state) === null
+  return outcome === 'continued' && goesOn ? null : outcome
 }
 
 type Stand = { conclusion: Check['conclusion']; word: string; detail?: string }

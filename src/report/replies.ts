@@ -59,6 +59,11 @@ function atWork(state: State, { working, now }: StatusFacts): string {
   return `${job} works on ${code(story, 64)} now, attempt ${state.attempt.number}, since ${since}.`
 }
 
+/** The reply to a command that is kept, while GitHub lets no job start that would hear it; `until` in epoch milliseconds. */
+export function limitedReply(until: number): string {
+  return `⏳ GitHub's rate limit lets no job start until ${utc(until)}. The next job does this first: comment ${code('/ralph run')} then, or press *Run workflow*.\n`
+}
+
 /** The reply to `/ralph status` before a run of the feature. */
 export function noRunReply(): string {
   return 'There is no run of this feature yet: start it with *Run workflow* on the Actions page.\n'

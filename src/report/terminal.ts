@@ -216,6 +216,10 @@ export function eventLines(event: Event, state: State, facts: LineFacts, look: L
       return [
         line('ralph', `started the next job${event.runId === null ? '' : ` (run ${event.runId})`}`, look),
       ]
+    case 'dispatch-limited':
+      return [
+        line('ralph', `GitHub's rate limit refuses the next job until ${utc(event.until)}`, look, ['yellow']),
+      ]
     case 'dispatch-failed':
       return [line('ralph', `the next job could not be started: ${event.summary}`, look, ['red'])]
     case 'interrupted':

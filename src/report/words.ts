@@ -154,7 +154,7 @@ function stand(state: State, outcome: Outcome | null): { sign: string; text: str
     case 'continued':
       return {
         sign: '🔁',
-        text: `${stands} · ${goesOn(state) ? 'the next job goes on' : 'the batch is over'}`,
+        text: `${stands} · ${howItGoesOn(state)}`,
       }
     case 'complete':
       return { sign: '✅', text: `Complete: ${stands}` }
@@ -216,8 +216,19 @@ export function whyBlocked(state: State, story: Story): string {
   return state.records[story.id]?.failure?.summary || story.notes
 }
 
+function howItGoesOn(state: State): string {
+  const held = heldBack(state)
+  if (held !== null) return `GitHub's rate limit refuses the next job until ${utc(held)}`
+  return goesOn(state) ? 'the next job goes on' : 'the batch is over'
+}
+
 function goesOn(state: State): boolean {
-  return state.job.dispatched || state.control.continuePending
+  return heldBack(state) === null && (state.job.dispatched || state.control.continuePending)
+}
+
+/** Until when a rate limit refuses the next job, which this one did not start any more; epoch milliseconds, or null. */
+export function heldBack({ job }: State): number | null {
+  return job.dispatched && job.nextRunId === null ? (job.dispatchAfter ?? null) : null
 }
 
 /** When a paused run may go on, epoch milliseconds; null where it waits for a person. */
@@ -244,6 +255,8 @@ export function nextMove(
       return whileWorking(state, voice, say)
     case 'continued':
       if (goesOn(state)) return 'Nothing to do: the next job was started.'
+      if (heldBack(state) !== null)
+        return `Where the hourly ${code('resume-lost')} workflow is set up it starts the next job; else go on then with ${say('run')}.`
       return voice === 'comment' ? `Go on with ${say('run')}.` : `Run ${say('run')} again to go on.`
     case 'complete':
       return whenComplete(state, voice)

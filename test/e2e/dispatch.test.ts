@@ -253,6 +253,26 @@ test('GitHub refuses the dispatch for good: the job says so and fails, its work 
   assert.equal((await site.sessions()).length, 3)
 })
 
+test('a rate limit that lasts longer than the job refuses the dispatch: not red, said as what it is, and the schedule goes on', async () => {
+  await using site = await withResume({ inputs: { 'job-deadline': '14m', 'iteration-timeout': '1m' } })
+  const reset = Math.floor(Date.now() / 1000) + 3600
+  const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) }
+  const body = { message: 'API rate limit exceeded for installation ID 1.' }
+  site.github.fault({ method: 'POST', path: DISPATCHES }, { status: 403, headers, body })
+  const run = await site.go()
+  assert.equal(run.conclusion, 'success', site.log())
+  assert.equal(outputsOf(run).outcome, 'continued')
+  assert.deepEqual(annotationsOf(run, 'error'), [])
+  const warned = annotationsOf(run, 'warning').join('\n')
+  assert.match(warned, /^continued: .*rate limit refuses the next job until .*\n.*resume-lost/m)
+  assert.doesNotMatch(site.log(), /permissions: actions/)
+  const [comment] = site.github.comments((await site.pull()).number)
+  assert.match(comment?.body ?? '', /1 of 3 stories passes · GitHub's rate limit refuses the next job until/)
+  assert.deepEqual(openChecks(site), [])
+  assert.deepEqual(await schedule(site), ['resumed: sample (the next job was promised and never started)'])
+  await oneChain(site)
+})
+
 test('the schedule fires twice at once: one dispatch takes effect', async () => {
   await using site = await withResume()
   dropDispatch(site)

@@ -132,6 +132,7 @@ const arbitraryEvent: fc.Arbitrary<Event> = fc.oneof(
       { at: NOW, kind: 'failed', summary: 's', fix: 'f' },
       { at: NOW, kind: 'dispatched', runId: null },
       { at: NOW, kind: 'dispatch-failed', summary: 's' },
+      { at: NOW, kind: 'dispatch-limited', until: NOW + 1 },
       { at: NOW, kind: 'concluded', conclusion: { outcome: 'paused', reason: 'r', until: null } },
       { at: NOW, kind: 'reported', github: { pull: null, pullUrl: null, comment: null, head: null } },
     ),

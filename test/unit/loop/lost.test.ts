@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { newJob } from '../../../src/claim.ts'
 import { whyLost } from '../../../src/loop/lost.ts'
+import { released } from '../../../src/loop/reduce.ts'
 import type { Lease, State } from '../../../src/loop/state.ts'
 import { emptyControl } from '../../../src/loop/stored.ts'
 import { emptyRun } from '../../../src/prd/schema.ts'
+import { limitsWith } from './samples.ts'
 
 const NOW = 1_800_000_000_000
 const lease: Lease = {
@@ -81,6 +83,15 @@ test('a job that a person cancelled before our deadline is not resumed; one that
   assert.equal(whyLost(held, ran('cancelled'), NOW), null)
   assert.equal(whyLost(held, ran('cancelled'), NOW + 4_000_000), null, 'also when it is looked at late')
   assert.match(whyLost(held, ran('cancelled', NOW + 4_000_000), NOW + 4_000_000) ?? '', /was lost/)
+})
+
+test('a job that has promised the next one and still waits to start it is left in peace', () => {
+  const limits = limitsWith({ iterationsPerJob: 1 })
+  const conclusion = { outcome: 'continued' as const, reason: 'the batch is done', until: null }
+  const left = released({ ...held, job: { ...held.job, conclusion } }, limits)
+  assert.equal(whyLost(left, { status: 'in_progress', conclusion: null, at: NOW }, NOW), null)
+  assert.match(whyLost(left, ran('success'), NOW) ?? '', /promised/)
+  assert.equal(whyLost(left, ran('cancelled'), NOW), null, 'a person cancelled the wait')
 })
 
 test('a job whose post step gave the lease back is resumed, unless a person had cancelled it', () => {

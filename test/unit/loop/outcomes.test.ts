@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import { outcomeOf } from '../../../src/loop/next-step.ts'
 import { reduce, released } from '../../../src/loop/reduce.ts'
 import type { Command, State } from '../../../src/loop/state.ts'
+import { heldBack } from '../../../src/report/words.ts'
 import {
   anotherJob,
   gate,
@@ -376,6 +377,58 @@ describe('continued', () => {
     const ran = runJob(stateOf(stories('US-001', 'US-002')), limitsWith({ iterationsPerJob: 1 }), refused)
     assert.deepEqual([ran.outcome, ran.conclusion.reason], ['error', 'actions: write is missing'])
     assert.equal(ran.state.control.continuePending, true)
+  })
+
+  describe('a rate limit refuses the dispatch', () => {
+    const limits = limitsWith({ iterationsPerJob: 1 })
+    const start = () => stateOf(stories('US-001', 'US-002'))
+    /** So often, each time for so long. */
+    const limited = (times: number, ms: number): Script => {
+      let left = times
+      return (step, _state, now) =>
+        step.kind === 'dispatch' && left-- > 0 ? { kind: 'dispatch-limited', until: now + ms } : null
+    }
+
+    test('it is waited for, and then the next job is started', () => {
+      const ran = runJob(start(), limits, limited(2, 40 * MINUTE))
+      assert.deepEqual(ran.steps.slice(-6), ['dispatch', 'wait', 'dispatch', 'wait', 'dispatch', 'report'])
+      assert.deepEqual([ran.outcome, ran.state.job.nextRunId], ['continued', 7])
+      assert.ok(ran.now >= NOW + 80 * MINUTE)
+      assert.equal(heldBack(ran.state), null)
+    })
+
+    test('one that lasts longer than the job is left to whoever looks for lost chains: no error', () => {
+      const ran = runJob(start(), limits, limited(9, 6 * HOUR))
+      assert.deepEqual(ran.steps.slice(-2), ['dispatch', 'report'])
+      assert.deepEqual([ran.outcome, ran.state.job.nextRunId], ['continued', null])
+      assert.match(ran.conclusion.reason, /rate limit refuses the next job until 2026-01-10T20:/)
+      assert.ok((heldBack(ran.state) ?? 0) > NOW + 6 * HOUR)
+      assert.equal(ran.state.control.continuePending, true)
+    })
+
+    test('a server that always says "in a moment" is asked once a minute at most, until the job is over', () => {
+      const ran = runJob(start(), limits, limited(1e6, 0))
+      const asked = ran.steps.filter((step) => step === 'dispatch').length
+      assert.ok(asked > 250 && asked <= 300, `${asked}`)
+      assert.equal(ran.outcome, 'continued')
+      assert.notEqual(heldBack(ran.state), null)
+    })
+
+    test('a person who cancels the wait ends the chain', () => {
+      const cancelled: Script = (step, state, now) =>
+        step.kind === 'wait' ? { kind: 'interrupted', usage: null } : limited(9, HOUR)(step, state, now)
+      const ran = runJob(start(), limits, cancelled)
+      assert.deepEqual(ran.steps.slice(-3), ['dispatch', 'wait', 'report'])
+      assert.equal(ran.outcome, 'interrupted')
+    })
+
+    test('the end of the job ends the wait', () => {
+      const late: Script = (step, state, now) =>
+        step.kind === 'wait' ? { kind: 'out-of-time', usage: null } : limited(9, HOUR)(step, state, now)
+      const ran = runJob(start(), limits, late)
+      assert.deepEqual([ran.outcome, ran.steps.at(-1)], ['continued', 'report'])
+      assert.notEqual(heldBack(ran.state), null)
+    })
   })
 
   test('a comment that came in after the last look starts another job, whatever the outcome', () => {

@@ -6,6 +6,7 @@ import { newStory, type Outcome, type Story } from '../../../src/prd/schema.ts'
 import {
   anotherJob,
   gate,
+  HOUR,
   limitsWith,
   MINUTE,
   type Ran,
@@ -229,6 +230,13 @@ const cases: Case[] = [
     script: (step) => (step.kind === 'dispatch' ? { kind: 'dispatch-failed', summary: '403' } : null),
     limits: { iterationsPerJob: 1 },
     outcome: 'error',
+  },
+  {
+    name: 'a rate limit refuses every dispatch',
+    script: (step, _state, now) =>
+      step.kind === 'dispatch' ? { kind: 'dispatch-limited', until: now + HOUR } : null,
+    limits: { iterationsPerJob: 1 },
+    outcome: 'complete',
   },
 ]
 

@@ -164,6 +164,7 @@ export class World {
         return { kind: 'published', green, withBranch, more: weather.people && tape.chance(5) }
       }
       case 'dispatch':
+        if (tape.chance(5)) return { kind: 'dispatch-limited', until: this.now + tape.draw(400) * MINUTE }
         return tape.chance(5) ? { kind: 'dispatch-failed', summary: '403' } : fine
       default:
         return fine
@@ -411,6 +412,7 @@ function pushedBy(state: State, event: Happening, next: State, limits: Limits): 
       }
     }
     default:
+      if (state.job.published) return null
       return durable(event.kind === 'synced' ? { ...event, at: 0 } : { ...event, at: 0 }) ? next : null
   }
 }

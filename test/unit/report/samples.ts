@@ -139,6 +139,7 @@ const job = (changes: Partial<Job> = {}): Job => ({
   published: false,
   more: false,
   dispatched: false,
+  dispatchAfter: null,
   nextRunId: null,
   reported: false,
   ...changes,

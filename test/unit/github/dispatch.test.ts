@@ -1,0 +1,64 @@
+// The dispatch of the next job: what a refusal means, and what is to be done about it.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createClient } from '../../../src/github/client.ts'
+import { dispatchRun } from '../../../src/github/dispatch.ts'
+import { type FaultAnswer, type GitHub, startGitHub } from '../../standin/github.ts'
+
+const WORKFLOW =
+  'on:\n  workflow_dispatch:\n    inputs:\n      feature: { type: string }\n      generation: { type: string }\njobs: { work: { runs-on: ubuntu-24.04, steps: [{ run: true }] } }\n'
+
+async function start(): Promise<GitHub> {
+  return startGitHub({ files: { '.github/workflows/ralph.yml': WORKFLOW } })
+}
+
+function dispatch(github: GitHub) {
+  const { owner, repo, url } = github
+  const api = createClient({ token: github.mintJobToken({ actions: 'write' }), url, warn() {} })
+  const place = { owner, repo, server: url, api: url, defaultBranch: 'main' }
+  return dispatchRun(api, place, 'ralph.yml', { feature: 'auth', generation: 3 })
+}
+
+const inAnHour = Math.floor(Date.now() / 1000) + 3600
+
+for (const [name, answer] of Object.entries({
+  primary: {
+    status: 403,
+    headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(inAnHour) },
+    body: { message: 'API rate limit exceeded for installation.' },
+  },
+  secondary: {
+    status: 403,
+    headers: { 'retry-after': '3600' },
+    body: { message: 'You have exceeded a secondary rate limit.' },
+  },
+  '429': { status: 429, headers: { 'retry-after': '3600' }, body: { message: 'Too Many Requests' } },
+} satisfies Record<string, FaultAnswer>)) {
+  test(`a ${name} rate limit is none of a permission: it says when to try again`, async () => {
+    await using github = await start()
+    github.fault({ method: 'POST', path: /dispatches$/ }, answer)
+    const answered = await dispatch(github)
+    assert.ok(answered.kind === 'limited')
+    assert.ok(Math.abs(answered.until / 1000 - inAnHour) < 60, String(answered.until))
+  })
+}
+
+for (const [status, message, mend] of [
+  [403, 'Resource not accessible by integration', /permissions: actions: write/],
+  [404, 'Not Found', /must stand on the default branch/],
+  [422, "Workflow does not have 'workflow_dispatch' trigger", /declare the inputs/],
+] as const) {
+  test(`${status} is refused with its mend`, async () => {
+    await using github = await start()
+    github.fault({ method: 'POST', path: /dispatches$/ }, { status, body: { message } })
+    await assert.rejects(dispatch(github), mend)
+  })
+}
+
+test('a server that does not know return_run_details is asked without', async () => {
+  await using github = await start()
+  const body = { message: 'Invalid request.\n\n"return_run_details" is not a permitted key.' }
+  github.fault({ method: 'POST', path: /dispatches$/ }, { status: 422, body })
+  assert.equal((await dispatch(github)).kind, 'dispatched')
+  assert.equal(github.world.runs.length, 1)
+})
