@@ -134,7 +134,7 @@ async function usageLimit(cli: Cli): Promise<void> {
   if (cli.limit === null) return
   const reset = Math.ceil(Date.now() / 60_000) * 60 + 7200
   const script = working([DONE], { failure: cli.limit(reset) })
-  const flags = cli.givesUp ? [] : ['--iteration-timeout', cli.slow ? '24s' : '15s']
+  const flags = ['--no-wait', ...(cli.givesUp ? [] : ['--iteration-timeout', cli.slow ? '24s' : '15s'])]
   await play(
     { cli, story: STORY, script, flags },
     (_bench, outcome) => {
