@@ -1,8 +1,9 @@
 // The user's clone: its branch, HEAD, index, refs, hooks and configuration are Ralph's to keep, whatever an agent did.
-import { copyFile, lstat, readdir, readFile, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { copyFile, lstat, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { addMoves, type MovedRef } from '../loop/moved-refs.ts'
-import { readRegular, removeOdd, replaceFile } from '../system/files.ts'
+import { UserError } from '../system/errors.ts'
+import { isFolder, readRegular, removeOdd, replaceFile } from '../system/files.ts'
 import { type Git, removeStaleLock } from './git.ts'
 
 /**
@@ -35,8 +36,11 @@ const FILES = [
 const OWN_FILES = ['commondir', 'gitdir', 'config.worktree']
 
 export async function takeSnapshot(git: Git, whole: boolean, namespace = 'refs/ralph'): Promise<Snapshot> {
-  const { commonDir, gitDir } = git.clone
+  const { commonDir, gitDir, workTree } = git.clone
   const files = new Map<string, Buffer | null>()
+  // A linked work tree has a file there, which says where its repository is.
+  const link = await readRegular(join(workTree, '.git'))
+  if (link !== null) files.set(join(workTree, '.git'), link)
   // First of all: until they are gone, git looks elsewhere.
   for (const name of OWN_FILES) files.set(join(gitDir, name), await readRegular(join(gitDir, name)))
   for (const name of FILES) files.set(join(commonDir, name), await readRegular(join(commonDir, name)))
@@ -64,19 +68,44 @@ export async function shareShallow(git: Git, snapshot: Snapshot): Promise<void> 
 
 /**
  * Undoes what an agent did to the clone beside the work tree, and gives people's refs that have moved since we last
- * looked. Cheap when nothing was done.
+ * looked. Cheap when nothing was done. Throws UserError where the repository itself is gone.
  */
 export async function putBack(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
-  const { gitDir } = git.clone
-  await putFilesBack(git, snapshot)
-  const head = await readRegular(join(gitDir, 'HEAD'))
-  if (head === null || !head.equals(snapshot.head)) await replaceFile(join(gitDir, 'HEAD'), snapshot.head)
-  return putRefsBack(git, snapshot)
+  const head = join(git.clone.gitDir, 'HEAD')
+  try {
+    await putFilesBack(git, snapshot)
+    const now = await readRegular(head)
+    if (now === null || !now.equals(snapshot.head)) await replaceFile(head, snapshot.head)
+    return await putRefsBack(git, snapshot)
+  } catch (error) {
+    throw (await hasCommits(git, snapshot)) ? error : repositoryGone(git, snapshot)
+  }
+}
+
+/** Whether the clone still holds what it held when the run began, and what the run has made. */
+async function hasCommits(git: Git, snapshot: Snapshot): Promise<boolean> {
+  const wanted = [git.clone.head ?? '', ...snapshot.refs.values()].filter((at) => !at.startsWith(SYMBOLIC))
+  const input = wanted.map((oid) => `${oid}\n`).join('')
+  const found = await git.onClone(['cat-file', '--batch-check'], { input }).catch(() => null)
+  return found !== null && !/ missing$/m.test(found.stdout)
+}
+
+function repositoryGone({ clone }: Git, { whole }: Snapshot): UserError {
+  const remote = [...clone.config.keys()].map((key) => /^remote\.(.+)\.url$/.exec(key)?.[1]).find(Boolean)
+  const from = remote === undefined ? 'a backup' : `a backup, or what ${remote} has (git clone)`
+  const fix = whole
+    ? 'run again: branch and state are on the remote, as of the last checkpoint'
+    : `lost are the commits that were pushed nowhere, and the state of the run, which was in .git alone. What remains are the files in ${clone.workTree}, as they were left. Get the repository from ${from}, copy into it what you need of them, and run again there. isolation: other-user, or a sandbox as agent-wrapper, keeps an agent out of .git`
+  const found = 'no repository with its commits any more: an agent or a gate removed it'
+  return new UserError([{ path: clone.commonDir, found, expected: 'the clone that the run began in', fix }])
 }
 
 /** What git reads before it looks at a ref: configuration, hooks, locks, and whatever stands in their place. */
 async function putFilesBack(git: Git, snapshot: Snapshot): Promise<void> {
-  const { commonDir } = git.clone
+  const { commonDir, gitDir } = git.clone
+  // Without them it would be no repository; where there are no objects it is none.
+  if (await isFolder(join(commonDir, 'objects')))
+    for (const folder of [gitDir, join(commonDir, 'refs')]) await mkdir(folder, { recursive: true })
   for (const folder of ['refs', 'ralph']) await removeOdd(join(commonDir, folder))
   for (const name of ['packed-refs', 'index']) await removeOddFile(join(commonDir, name))
   // On a laptop a lock may be that of a git which is at work.
@@ -84,7 +113,10 @@ async function putFilesBack(git: Git, snapshot: Snapshot): Promise<void> {
   for (const [file, bytes] of snapshot.files) {
     const now = await readRegular(file)
     if (bytes === null) await removeAny(file)
-    else if (now === null || !now.equals(bytes)) await replaceFile(file, bytes)
+    else if (now === null || !now.equals(bytes)) {
+      await mkdir(dirname(file), { recursive: true })
+      await replaceFile(file, bytes)
+    }
   }
   const hooks = join(commonDir, 'hooks')
   for (const name of await readdir(hooks).catch(() => [])) {

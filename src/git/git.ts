@@ -193,9 +193,6 @@ export class Git {
 
   static async open(clone: Clone, env: Readonly<Record<string, string | undefined>>): Promise<Git> {
     const git = new Git(clone, env)
-    await mkdir(git.own, { recursive: true })
-    await mkdir(join(git.shared, 'refs'), { recursive: true })
-    await mkdir(join(git.shared, 'info'), { recursive: true })
     const rules = clone.config.get('core.excludesfile') ?? join(configHome(env), 'git', 'ignore')
     git.#ignored = await readFile(rules.replace(/^~(?=\/)/, env.HOME ?? '~')).catch(() => Buffer.alloc(0))
     await git.writeConfig()
@@ -206,6 +203,8 @@ export class Git {
   /** Writes our directory's configuration anew: what anybody wrote there before is gone. */
   async writeConfig(): Promise<void> {
     const { clone, own, shared } = this
+    for (const folder of [own, join(shared, 'refs'), join(shared, 'info')])
+      await mkdir(folder, { recursive: true })
     const ignored = join(shared, 'info', 'ignored')
     const lines = [
       '[core]',

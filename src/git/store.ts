@@ -106,9 +106,11 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
       accept: [1],
     })
     if (made.code === 0) return made.stdout.trim()
-    if ((await localRef(ref)) !== known.commit) {
+    const now = await localRef(ref)
+    if (now !== known.commit) {
       // Where there is a remote, its ref is the truth, and the push will tell: ours was moved by somebody in the clone.
-      if (remote === null || isSecond) throw new LeaseLost(`${ref} has moved`)
+      // Whoever takes over moves it, and never takes it away.
+      if ((remote === null && now !== null) || isSecond) throw new LeaseLost(`${ref} has moved`)
       await takeBack(ref, known.commit)
       return write(given, true)
     }

@@ -510,3 +510,56 @@ test('a run in which nobody moves a ref tells of none', async () => {
   const ended = await at.run([...GOOD, '--json'])
   assert.deepEqual(JSON.parse(ended.out).movedRefs, [], ended.err)
 })
+
+for (const [what, shell] of [
+  ['removes the repository', 'rm -rf .git'],
+  ['removes its objects', 'rm -rf .git/objects'],
+  ['puts another in its place', 'rm -rf .git; git init -q'],
+] as const)
+  test(`an agent ${what}: what is lost is said, what remains, and how to go on`, async () => {
+    await using at = await place(['US-001'], { 'US-001': [{ ...good('US-001'), shell }] })
+    at.git('remote', 'add', 'upstream', 'https://ann:hunter2@example.com/x.git')
+    const ended = await at.run([...GOOD, '--json'])
+    assert.equal(ended.code, 64, ended.err)
+    const [error] = JSON.parse(ended.out).errors
+    assert.equal(error.path, join(at.repository, '.git'))
+    assert.match(error.found, /removed it/)
+    assert.match(error.fix, /lost are the commits .* and the state of the run/)
+    assert.ok(
+      error.fix.includes(`files in ${at.repository}`) && error.fix.includes('what upstream has'),
+      error.fix,
+    )
+    assert.doesNotMatch(ended.err + ended.out, /is saved|hunter2/)
+    assert.equal(readFileSync(join(at.repository, 'src/US-001.txt'), 'utf8'), 'good US-001\n')
+  })
+
+for (const [what, shell] of [
+  ["Ralph's own folder", 'rm -rf .git/ralph'],
+  ['refs, HEAD and configuration', 'rm -rf .git/refs .git/packed-refs .git/HEAD .git/config .git/info'],
+] as const)
+  test(`an agent removes ${what}: the run goes on, and what is people's is told`, async () => {
+    await using at = await place(['US-001', 'US-002'], {
+      'US-001': [{ ...good('US-001'), shell }],
+      'US-002': [good('US-002')],
+    })
+    const main = at.git('rev-parse', 'main')
+    const ended = await at.run([...GOOD, '--json'])
+    assert.equal(ended.code, 0, ended.err)
+    const lost = JSON.parse(ended.out).movedRefs
+    assert.deepEqual(lost, shell.includes('refs') ? [{ ref: 'refs/heads/main', from: main, to: null }] : [])
+    assert.ok(at.state().prd.userStories.every((story) => story.passes))
+    assert.equal(at.git('status', '--porcelain'), '')
+  })
+
+test('an agent removes the link of a linked work tree, or its folder: both are put back', async () => {
+  await using at = await place(['US-001', 'US-002'], {
+    'US-001': [{ ...good('US-001'), shell: 'rm .git' }],
+    'US-002': [{ ...good('US-002'), shell: 'rm -rf "$(git rev-parse --git-dir)"' }],
+  })
+  const linked = join(at.folder, 'linked')
+  at.git('worktree', 'add', '-q', '-b', 'there', linked)
+  const ended = await at.run(GOOD, linked)
+  assert.equal(ended.code, 0, ended.err)
+  assert.equal(at.git('-C', linked, 'status', '--porcelain'), '')
+  assert.equal(at.git('-C', linked, 'branch', '--show-current'), 'ralph/sample')
+})
