@@ -51,6 +51,7 @@ class CustomParser implements StreamParser {
   #ending(exit: Exit) {
     if (exit.kind !== 'exit') return ourEnding(exit) ?? silentEnding(exit, this.#stderr.text())
     if (exit.code === 0) return { status: 'finished' as const, message: 'the session finished' }
+    if (exit.code === 126 || exit.code === 127) return silentEnding(exit, this.#stderr.text())
     const message = withWords(`the agent command ended with exit code ${exit.code}`, this.#stderr.text())
     return { status: 'failed' as const, message }
   }

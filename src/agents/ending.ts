@@ -52,6 +52,11 @@ export function silentEnding(exit: Exit, stderr: string): Ending {
     return { status: 'failed', message: 'the agent ended with exit code 0 but without a final answer' }
   }
   const said = stderr === '' ? '' : `: ${stderr}`
+  // The shell's word for a program that is not there or cannot be run, the agent's or the wrapper's: nothing was asked.
+  if (code === 126 || code === 127) {
+    const message = `the agent could not be started (exit code ${code})${said}`
+    return { status: 'not-started', message }
+  }
   // A program that catches a signal reports 128 + its number (claude: 143 after SIGTERM).
   if (code === 129 || code === 130 || code === 137 || code === 143) {
     return {

@@ -145,7 +145,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
       const prompt = verifyPrompt(template, state, stories, await facts(state, null, [], null))
       const result = await session('verify', state, prompt, bounds, signal)
       return {
-        verdict: verdictOf(result, stories, options.redactor.redact, oneLine),
+        verdict: verdictOf(result, stories, options, oneLine),
         usage: settled(result, options.prices, options.models.verify, bounds.reserved),
       }
     },
@@ -171,7 +171,7 @@ function statusOf(result: SessionResult): Session['status'] {
 function verdictOf(
   result: SessionResult,
   stories: readonly string[],
-  redact: (text: string) => string,
+  { vendor, redactor }: SessionsOptions,
   oneLine: (text: string) => string,
 ): Verdict {
   if (result.status === 'limit' || result.status === 'overloaded') {
@@ -180,8 +180,12 @@ function verdictOf(
   if (result.status === 'auth' || result.status === 'not-started')
     return { kind: 'refused', message: oneLine(result.message) }
   if (result.status !== 'finished') return { kind: 'none', message: oneLine(result.message) }
-  const { verdict } = readSignals(redact(result.finalText))
-  if (verdict === null) return { kind: 'none', message: 'the judge said neither VERIFIED nor RESET' }
+  const { verdict } = readSignals(redactor.redact(result.finalText))
+  if (verdict === null) {
+    const hint = vendor.name === 'custom' ? ', which the agent must print (docs/custom-agent.md)' : ''
+    const lines = '<ralph>VERIFIED</ralph> or <ralph>RESET:ids</ralph>'
+    return { kind: 'none', message: `no line ${lines} in the judge's answer${hint}` }
+  }
   if (verdict.kind === 'verified') return verdict
   const ids = verdict.ids.filter((id) => stories.includes(id))
   if (ids.length === 0) return { kind: 'none', message: 'the judge reset stories that do not exist' }

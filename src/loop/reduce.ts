@@ -402,7 +402,12 @@ function judged(state: State, event: Extract<Event, { kind: 'judged' }>, limits:
     case 'refused':
       return failed(giveBack(paid, 'limit', event.verdict.message), event.verdict.message, MEND_AGENT)
     case 'none':
-      return fail(paid, 'empty-diff', `nothing was changed, and nobody confirmed that nothing had to be`, '')
+      return fail(
+        paid,
+        'empty-diff',
+        `nothing was changed, and nobody confirmed that nothing had to be: ${event.verdict.message}`,
+        '',
+      )
   }
 }
 

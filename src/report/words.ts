@@ -186,10 +186,16 @@ function doing(state: State): string {
     const again = attempt.number > 1 ? ` (attempt ${attempt.number})` : ''
     parts.push(`${plainText(attempt.storyId, 64)} is in work${again}`)
   } else if (state.prd.userStories.length > 0 && remaining(state.prd).length === 0)
-    parts.push('final verification')
+    parts.push(`final verification${withoutVerdict(state)}`)
   else if (state.prd.run.iterations === 0) parts.push('getting ready')
   if (blocked.length > 0) parts.push(areBlocked(blocked))
   return parts.join(' · ')
+}
+
+/** Why the verifications so far have ended nothing: each costs a session, and a person can mend that before the last. */
+function withoutVerdict({ verification: { sessions, message } }: State): string {
+  if (sessions === 0) return ''
+  return ` (${many(sessions, 'session')} without a verdict: ${plainText(message, 300)})`
 }
 
 function whyStuck(state: State, reason: string): string {

@@ -136,6 +136,14 @@ test('headlines', () => {
     [midRun(), '🔁 3 of 6 stories pass · US-005 is in work'],
     [working(midRun(), 'US-003'), '🔁 3 of 6 stories pass · US-003 is in work (attempt 2)'],
     [{ ...complete(), job: justStarted().job }, '🔁 6 of 6 stories pass · final verification'],
+    [
+      {
+        ...complete(),
+        job: justStarted().job,
+        verification: { approved: false, sessions: 1, message: 'no line VERIFIED' },
+      },
+      '🔁 6 of 6 stories pass · final verification (1 session without a verdict: no line VERIFIED)',
+    ],
     [complete(), '✅ Complete: 6 of 6 stories pass'],
     [skipped(complete(), 'US-006'), '✅ Complete: 5 of 6 stories pass, 1 skipped'],
     [stuck(), '🛑 Stuck: US-003 is blocked · 4 of 6 stories pass'],
