@@ -2,16 +2,19 @@
 import type { Story } from '../prd/schema.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { ranked } from './learnings.ts'
+import { peopleNotes } from './notes.ts'
 import type { State } from './state.ts'
 
 /** UTF-8 bytes that each part may take; together under 8 KB beside the story's own text and context.md (design 9). */
 const BOUNDS = {
   instructions: 1000,
+  about: 300,
   gates: 700,
-  learnings: 1300,
-  progress: 700,
+  learnings: 1200,
+  progress: 500,
   failure: 1500,
   guidance: 500,
+  notes: 300,
   context: 6000,
 } as const
 
@@ -43,15 +46,15 @@ yourself, note the assumption, and finish. This is a fresh session; everything y
 - When the story is done, end with a line of its own: <ralph>DONE</ralph>
 - When it cannot be done, end with a line of its own instead: <stuck>the reason, and what a person must do</stuck>
 
-{{instructions}}{{context}}{{learnings}}{{progress}}# The story
-**{{storyId}}: {{storyTitle}}** (attempt {{attempt}})
+{{instructions}}{{about}}{{context}}{{learnings}}{{progress}}# The story
+**{{storyId}}: {{storyTitle}}** (attempt {{attempt}}{{epic}})
 
 {{storyDescription}}
 
 Acceptance criteria:
 {{acceptanceCriteria}}
 
-{{guidance}}{{kept}}{{failure}}Implement {{storyId}} now.
+{{notes}}{{guidance}}{{kept}}{{failure}}Implement {{storyId}} now.
 `
 
 const VERIFY = `You are an independent reviewer of the feature "{{feature}}". Nobody answers questions. Change no file: whatever you
@@ -62,7 +65,7 @@ write is thrown away. All of these gates have just passed on the code as it stan
 Judge every acceptance criterion of every story below against the code and its tests. Look at the code; do not believe summaries.
 Ask: is the criterion met? Is it tested? Is anything missing, stubbed or only pretended?
 
-{{instructions}}{{context}}# The stories
+{{instructions}}{{about}}{{context}}# The stories
 {{stories}}
 
 # Your answer
@@ -88,6 +91,8 @@ export function runPrompt(template: string | null, state: State, story: Story, f
     storyDescription: story.description,
     acceptanceCriteria: bullets(story.acceptanceCriteria),
     attempt: String(story.retries + 1),
+    epic: story.epicId === null ? '' : `, epic ${first(oneLine(story.epicId), 60)}`,
+    notes: section('Notes on the story', linesOf(peopleNotes(story, record), BOUNDS.notes)),
     learnings: section(
       'What earlier sessions learned',
       learned(state.prd.run.learnings, story, BOUNDS.learnings),
@@ -129,9 +134,16 @@ function common(state: State, facts: PromptFacts): Record<string, string> {
     gates: head(gates, BOUNDS.gates),
     verifyCommands: head(gates, BOUNDS.gates),
     instructions: section('Instructions of the maintainers', head(facts.instructions, BOUNDS.instructions)),
+    about: section('The feature', linesOf(state.prd.description, BOUNDS.about)),
     context: section('Project context', head(facts.context, BOUNDS.context)),
     doneMarker: '<ralph>DONE</ralph>',
   }
+}
+
+/** A text of several lines as a list; the first that fit. */
+function linesOf(text: string, bound: number): string {
+  const lines = text.split(/[\n\r\u0085\u2028\u2029]+/).filter((line) => line.trim() !== '')
+  return fitting(lines, bound).join('\n')
 }
 
 function keptNote(kept: boolean, facts: PromptFacts): string {

@@ -10,6 +10,7 @@ import { closedBreaker, struck, tried } from './breaker.ts'
 import { applyCommand, notApproved } from './commands.ts'
 import { withLearnings } from './learnings.ts'
 import { endOfWork, estimate, idle, isGated, type Limits, MAX_IDLE_JOBS, withCall } from './limits.ts'
+import { notesWith, peopleNotes } from './notes.ts'
 import type { Attempt, Event, Failure, GateResult, Kept, State, StoryRecord, TimelineEntry } from './state.ts'
 
 const TIMELINE = 200
@@ -439,6 +440,7 @@ function accepted(state: State, commit: string, at: number): State {
       interruptions: 0,
       breaker: closedBreaker(),
       commit,
+      note: '',
     })),
   )
 }
@@ -459,7 +461,7 @@ export function passStory(state: State, attempt: Attempt): State {
       iteration: attempt.iteration,
       attempts: attempt.number,
     },
-    notes: '',
+    notes: peopleNotes(story, state.records[story.id]),
   }))
   const { [attempt.storyId]: _heard, ...guidance } = state.control.guidance
   const run = { ...prd.run, iterations: attempt.iteration, currentStoryId: null }
@@ -502,11 +504,9 @@ function rests(state: State, storyId: string): State {
   if (breaker?.position !== 'open' || breaker.until === null) return state
   const until = new Date(breaker.until).toISOString()
   const why = breaker.history.at(-1)?.why ?? ''
-  const notes = `rests until ${until}: ${why}. Give a hint with /ralph retry ${storyId} -- <hint>`
-  return {
-    ...state,
-    prd: mapStory(state.prd, storyId, (story) => (story.blocked ? story : { ...story, notes })),
-  }
+  if (state.prd.userStories.some((story) => story.id === storyId && story.blocked)) return state
+  const note = `rests until ${until}: ${why}. Give a hint with /ralph retry ${storyId} -- <hint>`
+  return withNote(state, storyId, note)
 }
 
 function returned(state: State, kept: Kept | null, limits: Limits, at: number): State {
@@ -528,11 +528,9 @@ function returned(state: State, kept: Kept | null, limits: Limits, at: number): 
   const interruptions = record.interruptions + 1
   const counted = withRecord(freed, attempt.storyId, (old) => ({ ...old, interruptions }))
   if (interruptions < limits.maxInterruptions) return counted
-  const notes = `interrupted ${interruptions} times in a row without a finished gate run; look at it, then /ralph retry ${attempt.storyId}`
-  return {
-    ...counted,
-    prd: mapStory(counted.prd, attempt.storyId, (story) => ({ ...story, blocked: true, notes })),
-  }
+  const note = `interrupted ${interruptions} times in a row without a finished gate run; look at it, then /ralph retry ${attempt.storyId}`
+  const prd = mapStory(counted.prd, attempt.storyId, (story) => ({ ...story, blocked: true }))
+  return withNote({ ...counted, prd }, attempt.storyId, note)
 }
 
 /** What is kept for a story now: an attempt that left nothing takes back what an earlier one had left. */
@@ -607,21 +605,37 @@ function takeBack(state: State, id: string, failure: Failure, at: number, limits
     at,
     job: state.prd.run.jobs,
   }
-  const struck = timed(strike({ ...state, prd }, id, failure.summary, limits), entry)
+  const told = progressEntry({
+    iteration: entry.iteration,
+    storyId: id,
+    title: story.title,
+    status: 'RESET',
+    completedAt: new Date(at).toISOString(),
+    learning: '',
+    next: failure.summary,
+  })
+  const struck = logged(timed(strike({ ...state, prd }, id, failure.summary, limits), entry), told)
   return withRecord(struck, id, (record) => ({ ...record, failure, commit: null }))
 }
 
 /** One failed attempt more; the last one blocks the story with a note that a person can act on. */
 function strike(state: State, storyId: string, summary: string, limits: Limits): State {
-  const prd = mapStory(state.prd, storyId, (story) => {
-    const retries = story.retries + 1
-    const blocked = retries >= limits.maxAttempts
-    const notes = blocked
-      ? `blocked after ${retries} failed attempts: ${summary}. Give a hint with /ralph retry ${storyId} -- <hint>`
-      : summary
-    return { ...story, retries, blocked, notes }
-  })
-  return { ...state, prd }
+  const story = state.prd.userStories.find((one) => one.id === storyId)
+  if (story === undefined) return state
+  const retries = story.retries + 1
+  const blocked = retries >= limits.maxAttempts
+  const note = blocked
+    ? `blocked after ${retries} failed attempts: ${summary}. Give a hint with /ralph retry ${storyId} -- <hint>`
+    : summary
+  const prd = mapStory(state.prd, storyId, (one) => ({ ...one, retries, blocked }))
+  return withNote({ ...state, prd }, storyId, note)
+}
+
+/** Ralph's word on a story, behind what people wrote there. */
+function withNote(state: State, storyId: string, note: string): State {
+  const record = state.records[storyId]
+  const prd = mapStory(state.prd, storyId, (story) => ({ ...story, notes: notesWith(story, record, note) }))
+  return withRecord({ ...state, prd }, storyId, (old) => ({ ...old, note }))
 }
 
 function charge(

@@ -114,6 +114,8 @@ export type StoryRecord = {
   ms: number
   /** The green commit of its last pass. */
   commit: string | null
+  /** Ralph's own word in its notes; a state of before has none. */
+  note?: string
 }
 
 /** Who works on a feature now. Dead when that job has completed or `expiresAt` passed. */

@@ -74,9 +74,15 @@ function mergedStory(before: Story, wanted: Story, written: Story, changes: Peop
 
 const reopenedNote = 'Its acceptance criteria were changed after it passed: it is worked on again.'
 
+/** The notes without what a merge has put there. */
+export function withoutReopened(notes: string): string {
+  const lines = notes.split('\n').filter((line) => line !== reopenedNote)
+  return lines.join('\n')
+}
+
 function reopened(story: Story): Story {
-  const lines = story.notes === '' ? [] : story.notes.split('\n').filter((line) => line !== reopenedNote)
-  const notes = [...lines, reopenedNote].join('\n')
+  const before = withoutReopened(story.notes)
+  const notes = before === '' ? reopenedNote : `${before}\n${reopenedNote}`
   return { ...story, passes: false, retries: 0, blocked: false, lastResult: null, notes }
 }
 

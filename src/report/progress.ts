@@ -6,7 +6,7 @@ export type ProgressEntry = {
   iteration: number
   storyId: string
   title: string
-  status: 'PASSED' | 'FAILED' | 'SKIPPED' | 'RETURNED'
+  status: 'PASSED' | 'FAILED' | 'SKIPPED' | 'RETURNED' | 'RESET'
   completedAt: string
   learning: string
   next: string

@@ -262,11 +262,16 @@ function iterationLines(state: State, facts: LineFacts, look: Look): string[] {
   const { attempt } = state
   if (attempt === null) return []
   const story = state.prd.userStories.find((one) => one.id === attempt.storyId)
-  const again = attempt.number > 1 ? ` (attempt ${attempt.number} of ${facts.limits.maxAttempts})` : ''
+  const again = attempt.number > 1 ? ` (${whichAttempt(attempt.number, facts)})` : ''
   const named = `Iteration ${attempt.iteration}: ${attempt.storyId} - ${story?.title ?? ''}`
   const room = look.plain ? 2000 : Math.max(20, look.width) - 8 - again.length
   const shown = look.plain ? terminalText(named) : fit(terminalText(named), room)
   return ['', heading(shown + again, look), line(facts.agent, `working on ${attempt.storyId}`, look, ['dim'])]
+}
+
+/** A story may have had more than the limit already: in the file that it came from, or before the limit was lowered. */
+function whichAttempt(number: number, { limits: { maxAttempts } }: LineFacts): string {
+  return number > maxAttempts ? `attempt ${number}` : `attempt ${number} of ${maxAttempts}`
 }
 
 function sessionLine(
@@ -330,7 +335,7 @@ function rejectedLines(state: State, facts: LineFacts, look: Look): string[] {
   const story = state.prd.userStories.find((one) => one.id === entry?.storyId)
   if (entry === undefined || story === undefined) return []
   const failure = state.records[story.id]?.failure ?? null
-  const attempt = `attempt ${entry.attempt} of ${facts.limits.maxAttempts}`
+  const attempt = whichAttempt(entry.attempt, facts)
   const lines = [
     line('ralph', `${sign('✘', look)}${story.id} rejected (${attempt}): ${entry.summary}`, look, ['red']),
   ]

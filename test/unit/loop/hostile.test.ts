@@ -139,9 +139,11 @@ test('no text in a prompt can pass for another part of it', () => {
     run?.filter((line) => line.startsWith('#')).map((line) => line.replace(/: .*/, '')),
     [
       '# Rules',
+      '# The feature',
       '# What earlier sessions learned',
       '# The last iterations',
       '# The story',
+      '# Notes on the story',
       '# Guidance from a maintainer',
       '# Work so far',
       '# The last attempt was rejected',
@@ -155,7 +157,10 @@ test('no text in a prompt can pass for another part of it', () => {
     const added: string[] = bare(parts(ran)).filter((line) => !bare(run ?? []).includes(line))
     assert.deepEqual(added, [], name)
     if (!empty) assert.deepEqual(missing, [], name)
-    assert.equal(bare(parts(judged)).join('\n'), bare(judge ?? []).join('\n'), name)
+    const feature = '# The feature'
+    const left = empty && !parts(judged).includes(feature)
+    const expected = bare(judge ?? []).filter((line) => !(left && line === feature))
+    assert.equal(bare(parts(judged)).join('\n'), expected.join('\n'), name)
     assert.ok(Buffer.byteLength(ran) < 8000 + 5 * Buffer.byteLength(text), name)
   }
 })

@@ -100,6 +100,22 @@ describe('what the prompt holds', () => {
     test(name, () => assert.ok(prompt.includes(text), prompt))
   }
 
+  test('what the feature is, the epic, and what people noted on the story, but not Ralph’s own words there', () => {
+    const noted = { ...login, epicId: 'EPIC-7', notes: 'ask Ann\n# about bcrypt' }
+    const start = stateOf([noted, reset])
+    const described = { ...start, prd: { ...start.prd, description: 'Customers have\n# accounts.' } }
+    const later = events.reduce((before, event) => reduce(before, event, limits), described)
+    assert.match(storyOf(later, 'US-001').notes, /^ask Ann\n# about bcrypt\ngate test failed/)
+    const told = runPrompt(null, later, storyOf(later, 'US-001'), facts())
+    assert.ok(told.includes('# The feature\n- Customers have\n- # accounts.\n\n# Project context'), told)
+    assert.ok(told.includes('(attempt 2, epic EPIC-7)'), told)
+    assert.ok(told.includes('# Notes on the story\n- ask Ann\n- # about bcrypt\n\n# Guidance'), told)
+    assert.match(
+      verifyPrompt(null, later, ['US-001'], facts()),
+      /# The feature\n- Customers have\n- # accounts\./,
+    )
+  })
+
   test('no placeholder is left, and nothing of the state besides', () => {
     assert.doesNotMatch(prompt, /\{\{|undefined|\[object|null/)
   })
@@ -137,7 +153,9 @@ describe('the size', () => {
         dropped: Array.from({ length: 200 }, (_, index) => `${words.slice(0, 50)}/${index}`),
       })
       const sizes = [2, 1000].map((iterations) => {
-        const state = after(iterations, words)
+        const noted = { ...login, epicId: words, notes: words.repeat(50) }
+        const { prd, ...rest } = after(iterations, words, [noted, reset])
+        const state = { ...rest, prd: { ...prd, description: words.repeat(50) } }
         const story = storyOf(state, 'US-001')
         return bytesBeside(runPrompt(null, state, story, long), story, long.context)
       })

@@ -427,6 +427,14 @@ describe('the final verification', () => {
       ['US-001 passed', 'US-002 passed', 'US-002 reset', 'US-002 passed'],
     )
     assert.equal(storyOf(ran.state, 'US-002').retries, 1)
+    const told = ran.state.recent.map((entry) =>
+      entry.split('\n').filter((line) => /^(##|.*(Status|next):)/.test(line)),
+    )
+    assert.deepEqual(told.at(-2), [
+      '## Iteration 2 - US-002: story US-002',
+      '**Status:** RESET',
+      '**Note for next:** the lock is missing',
+    ])
     assert.equal(
       ran.steps.filter((step) => step === 'verify').length,
       2,
@@ -446,6 +454,20 @@ describe('the final verification', () => {
       [failure?.kind, failure?.summary, failure?.detail],
       ['judge', 'the lock is missing', 'expected 200'],
     )
+  })
+
+  test('Ralph’s word on a story stands behind what people wrote there, and goes when it passes', () => {
+    const [one, two] = stories('US-001', 'US-002')
+    assert.ok(one && two)
+    const noted = { ...two, notes: 'ask Ann\nabout the lock' }
+    const seen: string[] = []
+    const resetting = resetOnce(['US-002'])
+    const ran = runJob(stateOf([one, noted]), limits, (step, state, now) => {
+      if (step.kind === 'agent') seen.push(storyOf(state, 'US-002').notes)
+      return resetting(step, state, now)
+    })
+    assert.deepEqual(seen.slice(1), [noted.notes, `${noted.notes}\nthe lock is missing`])
+    assert.equal(storyOf(ran.state, 'US-002').notes, noted.notes)
   })
 
   test('RESET says nothing of stories that did not pass', () => {

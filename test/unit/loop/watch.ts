@@ -23,6 +23,8 @@ type Ledger = {
   granted: { iterations: number; costUsd: number }
   cursor: number
   charged: number
+  /** Passes that were taken back, by a verdict or by what people pushed. */
+  reset: number
   /** Entries of progress.txt that a commit holds. */
   written: number
   generation: number
@@ -35,6 +37,7 @@ export class Watch {
     granted: { iterations: 0, costUsd: 0 },
     cursor: 0,
     charged: 0,
+    reset: 0,
     written: 0,
     generation: 0,
     evidence: null,
@@ -52,8 +55,8 @@ export class Watch {
     this.#saved = this.#now
     assert.equal(
       saved.progress.length + this.#now.written,
-      this.#now.charged,
-      'progress.txt gets exactly one entry for each charged iteration, and none is lost',
+      this.#now.charged + this.#now.reset,
+      'progress.txt gets exactly one entry for each charged iteration and each RESET, and none is lost',
     )
   }
 
@@ -134,6 +137,8 @@ export class Watch {
     this.#cursor(before, event, after)
     this.#counts(before, event, after)
     retriesBlock(after, limits)
+    const resets = after.timeline.filter((one) => one.result === 'reset' && !before.timeline.includes(one))
+    this.#now = { ...this.#now, reset: this.#now.reset + resets.length }
     if (event.kind === 'accepted' && settled) this.#write(before.progress.length + 1)
     if (event.kind === 'opened' && before.published === null) this.#write(before.progress.length)
     if (event.kind === 'published' && event.green !== before.green) this.#write(before.progress.length)

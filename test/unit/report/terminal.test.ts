@@ -120,6 +120,18 @@ Next: Say what is missing: ralph retry US-003 -- <hint>, or leave it out: ralph 
   )
 })
 
+test('more attempts than the limit, as a file brought them: no “attempt 5 of 3”', () => {
+  const state = working(justStarted(), 'US-001')
+  assert.ok(state.attempt !== null)
+  const attempt = { ...state.attempt, number: limits.maxAttempts + 2 }
+  const begun = stepLines({ kind: 'agent', attempt }, { ...state, attempt }, facts, pipe)
+  assert.match(begun.join('\n'), /\(attempt 5\) ===/)
+  const rejected = reject(justStarted(), 'US-001')
+  const timeline = rejected.timeline.map((entry) => ({ ...entry, attempt: 5 }))
+  const lines = said({ kind: 'rejected', kept: null }, { ...rejected, timeline })
+  assert.match(lines.join('\n'), /US-001 rejected \(attempt 5\): /)
+})
+
 test('an iteration that passes', () => {
   const state = working(justStarted(), 'US-001')
   const { attempt } = state

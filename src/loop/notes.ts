@@ -1,0 +1,19 @@
+// A story's notes are people's; Ralph's own word on it stands behind theirs. Pure.
+import { withoutReopened } from '../prd/merge.ts'
+import type { Story } from '../prd/schema.ts'
+import type { StoryRecord } from './state.ts'
+
+type Noted = Pick<StoryRecord, 'note'> | undefined
+
+/** What people wrote there. */
+export function peopleNotes(story: Story, record: Noted): string {
+  const note = record?.note ?? ''
+  const at = note === '' ? -1 : story.notes.lastIndexOf(note)
+  const theirs = at < 0 ? story.notes : story.notes.slice(0, at) + story.notes.slice(at + note.length)
+  return withoutReopened(theirs).trim()
+}
+
+/** The notes with Ralph's newest word in the place of its last one. */
+export function notesWith(story: Story, record: Noted, note: string): string {
+  return [peopleNotes(story, record), note].filter((text) => text !== '').join('\n')
+}
