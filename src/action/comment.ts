@@ -20,7 +20,7 @@ import {
 import { mapTexts } from '../report/texts.ts'
 import { createRedactor } from '../system/redact.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
-import { type ActionContext, namesByApi, tokenOf } from './context.ts'
+import { type ActionContext, namesByApi, settleWorkflow, tokenOf } from './context.ts'
 import { peekStates } from './peek.ts'
 
 /** What was done, in one line for the log. Never throws for what the comment says. */
@@ -83,6 +83,7 @@ export async function answerComment(context: ActionContext): Promise<string> {
       if (state === null) return 'there is no run of this feature yet: start it with Run workflow'
       const lives = working(state) && (await holderLives(api, context, state))
       if (lives && parsed.command.kind !== 'stop') return 'the working job hears it before its next iteration'
+      await settleWorkflow(context, api)
       if (lives && state.lease?.runId != null) {
         await api.rest.actions
           .cancelWorkflowRun({ owner, repo, run_id: state.lease.runId })

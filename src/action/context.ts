@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import * as core from '@actions/core'
 import { type Api, statusOf } from '../github/client.ts'
+import { findWorkflow } from '../github/dispatch.ts'
 import { gitAuth, type Place, runUrl } from '../github/place.ts'
 import {
   actionInputs,
@@ -21,7 +22,7 @@ export type ActionContext = {
   /** The job's name in the workflow file. */
   job: string
   ref: string
-  /** The workflow's file name, for dispatches: the input's, or this one's; another where the configuration names it. */
+  /** The workflow's file name, for dispatches: the input's, or this one's; another where the configuration names it; empty where the runner does not say. */
   workflow: string
   event: RunEvent
   inputs: Record<string, string>
@@ -133,6 +134,26 @@ export async function settingsOfBase<Tree extends { read(path: string): Promise<
 /** From here on dispatches go to the workflow that the settings name. */
 export function useWorkflow(context: ActionContext, settings: Pick<Settings, 'workflow'>): void {
   context.workflow = settings.workflow ?? context.workflow
+}
+
+/** From here on there is a workflow to dispatch. Throws UserError where nothing tells which. */
+export async function settleWorkflow(context: ActionContext, api: Api): Promise<void> {
+  if (context.workflow !== '') return
+  const name = context.env.GITHUB_WORKFLOW ?? ''
+  const found = await findWorkflow(api, context.place, name)
+  if (found === null) throw noWorkflow(`no file of a workflow called "${name}", and no ralph.yml`)
+  context.workflow = found
+}
+
+export function noWorkflow(found: string): UserError {
+  return new UserError([
+    {
+      path: 'input workflow',
+      found,
+      expected: 'the file name of the workflow that works',
+      fix: 'write workflow: ralph.yml (the name of your file in .github/workflows on the default branch)',
+    },
+  ])
 }
 
 /** Where runs keep their things, without a checkout. A configuration that is broken is left to the jobs that work. */

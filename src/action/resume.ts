@@ -4,8 +4,7 @@ import { createClient, saidByGitHub, statusOf } from '../github/client.ts'
 import { dispatchRun } from '../github/dispatch.ts'
 import { type HolderRun, whyLost } from '../loop/lost.ts'
 import type { State } from '../loop/state.ts'
-import { UserError } from '../system/errors.ts'
-import { type ActionContext, namesByApi, tokenOf } from './context.ts'
+import { type ActionContext, namesByApi, noWorkflow, tokenOf } from './context.ts'
 import { peekStates } from './peek.ts'
 
 /** A run of the working workflow that has not begun: its title, and since when it waits (epoch ms). */
@@ -37,7 +36,8 @@ export async function resumeLost(context: ActionContext): Promise<string> {
   const { place } = context
   const api = createClient({ token: tokenOf(context), url: place.api, warn: (text) => core.warning(text) })
   const names = await namesByApi(context, api)
-  const workflow = names.workflow ?? noWorkflow()
+  const { workflow } = names
+  if (workflow === null) throw noWorkflow('nothing; the workflow of this run only resumes')
   const states = await peekStates(context, names.stateNamespace)
   const features = [...states.values()].map((state) => state.feature)
   const resumed: string[] = []
@@ -47,7 +47,7 @@ export async function resumeLost(context: ActionContext): Promise<string> {
   for (const state of states.values()) {
     const why = whyLost(state, await holderOf(state), Date.now())
     if (why === null) continue
-    waiting ??= await waitingRuns()
+    waiting ??= await waitingRuns(workflow)
     const { feature, generation, job } = state
     const chain = { feature, startedAt: job.startedAt }
     // The next look will tell.
@@ -71,13 +71,13 @@ export async function resumeLost(context: ActionContext): Promise<string> {
   ].filter((part) => part !== false)
   return said.length === 0 ? 'no chain is lost' : said.join('; ')
 
-  async function waitingRuns(): Promise<WaitingRun[]> {
+  async function waitingRuns(file: string): Promise<WaitingRun[]> {
     const { owner, repo } = place
     const route = api.rest.actions.listWorkflowRuns
     const { data } = await route({
       owner,
       repo,
-      workflow_id: workflow,
+      workflow_id: file,
       event: 'workflow_dispatch',
       per_page: 100,
     })
@@ -100,15 +100,4 @@ export async function resumeLost(context: ActionContext): Promise<string> {
       return null
     }
   }
-}
-
-function noWorkflow(): never {
-  throw new UserError([
-    {
-      path: 'input workflow',
-      found: 'nothing',
-      expected: 'the file name of the workflow that works',
-      fix: 'write workflow: ralph.yml; this workflow only resumes',
-    },
-  ])
 }

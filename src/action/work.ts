@@ -33,7 +33,7 @@ import {
   type Workshop,
 } from '../wire.ts'
 import { withCredentialsAside } from './aside.ts'
-import { type ActionContext, actionSettings, tokenOf } from './context.ts'
+import { type ActionContext, actionSettings, settleWorkflow, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
 import { openFor, pick, pickLimits, settleFiles, trusted } from './open.ts'
 import { giveOutputs, remember } from './runner.ts'
@@ -113,6 +113,7 @@ async function prepareAndWork(
     pick(event.inputs, CHOICES),
   )
   const api = createClient({ token, url: place.api, warn })
+  if (settings.redispatch) await settleWorkflow(context, api)
   const publishApi =
     settings.publishToken === null
       ? api

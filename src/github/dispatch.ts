@@ -43,6 +43,29 @@ function isUnknownKey(error: unknown): boolean {
   )
 }
 
+const FOLDER = '.github/workflows/'
+
+/**
+ * The file of the workflow that the runner calls `name`, where it does not say the file itself (act, other forges); else
+ * ralph.yml where the default branch has it; else null.
+ */
+export async function findWorkflow(api: Api, place: Place, name: string): Promise<string | null> {
+  const { owner, repo, defaultBranch: ref } = place
+  // One that has no name is called by its path.
+  if (/\.ya?ml$/.test(name)) return name.replace(/^.*\//, '')
+  const named = await api.rest.actions
+    .listRepoWorkflows({ owner, repo, per_page: 100 })
+    .then(({ data }) => data.workflows.filter((one) => one.name === name && one.path.startsWith(FOLDER)))
+    .catch(() => [])
+  const [only, ...others] = named
+  if (only !== undefined && others.length === 0) return only.path.slice(FOLDER.length)
+  const usual = 'ralph.yml'
+  return api.rest.repos.getContent({ owner, repo, ref, path: `${FOLDER}${usual}` }).then(
+    () => usual,
+    () => null,
+  )
+}
+
 export function createDispatch(api: Api, place: Place, workflow: string): DispatchPort {
   return {
     dispatch: (state) =>

@@ -13,6 +13,7 @@ import {
   type Site,
   type SiteOptions,
   story,
+  workflow,
 } from './site.ts'
 
 const STORIES = [
@@ -193,6 +194,51 @@ test('a second kick-off waits in the group while the chain works: it goes on or 
   await middle.release()
   await site.runner.settled()
   await oneChain(site)
+})
+
+test('without concurrency.queue and GITHUB_WORKFLOW_REF, as act and older servers have them, a chain is the same', async () => {
+  await using site = await quick({
+    runner: { lacks: ['GITHUB_WORKFLOW_REF'] },
+    workflow: (text) => {
+      const line = /\n +# Leave this line out [^\n]*\n +queue: max [^\n]*/
+      assert.match(text, line)
+      return text.replace(line, '')
+    },
+  })
+  const middle = site.hold('middle')
+  await site.setScript({ ...SCRIPT, 'US-001': [{ ...goodTurn('one', 1), shell: middle.shell }] })
+  await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  await middle.reached()
+  // Each newer waiting run cancels the older one, also the chain's own next job.
+  for (const actor of ['bob', 'alice', 'bob'])
+    await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor })
+  await middle.release()
+  await site.runner.settled()
+  const { runs } = site.runner
+  assert.equal(runs.filter((run) => run.conclusion === 'cancelled').length, 3, site.log())
+  const sessions = (await site.sessions()).map((one) => one.story)
+  assert.deepEqual(sessions, ['US-001', 'US-002', 'US-003'], site.log())
+  assert.equal((await site.state()).prd.run.outcome, 'complete', site.log())
+  assert.deepEqual(openChecks(site), [])
+})
+
+test('nothing tells which workflow to dispatch: said before anything is made', async () => {
+  await using site = await quick({
+    runner: { lacks: ['GITHUB_WORKFLOW_REF', 'GITHUB_WORKFLOW'] },
+    files: {
+      '.github/workflows/build.yml': await workflow(QUICK),
+      '.github/workflows/ralph.yml': 'on: push\njobs: {}\n',
+    },
+  })
+  await site.github.commit('main', { '.github/workflows/ralph.yml': null }, 'renamed')
+  const run = await site.runner.dispatch('build.yml', { feature: 'sample' }, { actor: 'alice' })
+  await site.runner.settled()
+  assert.match(
+    annotationsOf(run, 'error').join('\n'),
+    /^input workflow: found .*\n.*fix: write workflow: ralph\.yml/,
+  )
+  assert.equal(await site.github.head('ralph/sample'), null)
+  assert.deepEqual(await site.github.pulls(), [])
 })
 
 test('comments rain on a working job: each is answered once, none starts a second chain', async () => {

@@ -31,6 +31,8 @@ export interface RunnerOptions {
   action?: ActionSource | ActionSource[]
   /** More environment for every process of every job. */
   env?: Record<string, string>
+  /** Names of variables that this runner does not set, as nektos/act and other forges leave some out. */
+  lacks?: string[]
   /** Folders put in front of PATH. */
   path?: string[]
   secrets?: Record<string, string>
@@ -256,6 +258,7 @@ class ActionsRunner implements Runner {
       groups: this.#groups,
       actions: action === undefined ? [] : [action].flat(),
       env: options.env ?? {},
+      lacks: options.lacks ?? [],
       path: options.path ?? [],
       secrets: options.secrets ?? {},
       vars: options.vars ?? {},

@@ -123,14 +123,18 @@ function runsOf(call: Call, all: Run[]): ReturnType<typeof paged> {
     workflow_runs: page.map((run) => renderRun(world, run)),
   }))
 }
-function renderWorkflow(world: World, path: string): Json {
+async function renderWorkflow(world: World, path: string): Promise<Json> {
   const id = workflowId(path)
   const born = `${world.born.toISOString().slice(0, 19)}Z`
   const isOff = world.settings.disabledWorkflows.some((file) => path.endsWith(`/${file}`))
   return {
     id,
     node_id: nodeId('Workflow', id),
-    name: path,
+    // A file that is no workflow is called by its path.
+    name: await parse(world, `refs/heads/${world.settings.defaultBranch}`, path).then(
+      (workflow) => workflow.name,
+      () => path,
+    ),
     path,
     state: isOff ? 'disabled_manually' : 'active',
     created_at: born,
@@ -153,15 +157,13 @@ export const actions: Endpoints = {
     needs: ['actions:read'],
     answer: async (call) => {
       const paths = await workflowPaths(call.world, `refs/heads/${call.world.settings.defaultBranch}`)
-      return paged(call, paths, (page) => ({
-        total_count: paths.length,
-        workflows: page.map((path) => renderWorkflow(call.world, path)),
-      }))
+      const all = await Promise.all(paths.map((path) => renderWorkflow(call.world, path)))
+      return paged(call, all, (workflows) => ({ total_count: all.length, workflows }))
     },
   },
   'actions/get-workflow': {
     needs: ['actions:read'],
-    answer: async (call) => ok(renderWorkflow(call.world, await workflowOf(call))),
+    answer: async (call) => ok(await renderWorkflow(call.world, await workflowOf(call))),
   },
   'actions/create-workflow-dispatch': {
     needs: ['actions:write'],

@@ -45,6 +45,7 @@ export interface JobSetup {
   /** The `node24` that actions run with. */
   node: string
   env: Record<string, string>
+  lacks: string[]
   path: string[]
   changed: () => void
 }
@@ -481,6 +482,7 @@ export class JobExecution {
       ...runnerEnvironment(folders, this.#trackingId),
       ...files,
     }
+    for (const name of this.#setup.lacks) delete all[name]
     all.PATH = [...this.#paths.toReversed(), ...path, all.PATH].join(':')
     return all
   }

@@ -17,6 +17,7 @@ export interface RunSetup {
   groups: Groups
   actions: ActionSource[]
   env: Record<string, string>
+  lacks: string[]
   path: string[]
   secrets: Record<string, string>
   vars: Record<string, string>

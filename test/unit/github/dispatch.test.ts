@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createClient } from '../../../src/github/client.ts'
-import { dispatchRun } from '../../../src/github/dispatch.ts'
+import { dispatchRun, findWorkflow } from '../../../src/github/dispatch.ts'
 import { type FaultAnswer, type GitHub, startGitHub } from '../../standin/github.ts'
 
 const WORKFLOW =
@@ -61,4 +61,29 @@ test('a server that does not know return_run_details is asked without', async ()
   github.fault({ method: 'POST', path: /dispatches$/ }, { status: 422, body })
   assert.equal((await dispatch(github)).kind, 'dispatched')
   assert.equal(github.world.runs.length, 1)
+})
+
+test('the workflow of a run whose runner does not name the file is found by its name, else ralph.yml is taken', async () => {
+  const other = WORKFLOW.replace('on:', 'name: Other\non:')
+  const named = WORKFLOW.replace('on:', 'name: "Ralph: the builder"\non:')
+  const find = async (
+    files: Record<string, string>,
+    name: string,
+    permissions: object = { actions: 'read', contents: 'read' },
+  ) => {
+    await using github = await startGitHub({ files: { 'a.txt': 'a', ...files } })
+    const { owner, repo, url } = github
+    const api = createClient({ token: github.mintJobToken(permissions), url, warn() {} })
+    return await findWorkflow(api, { owner, repo, server: url, api: url, defaultBranch: 'main' }, name)
+  }
+  const all = { '.github/workflows/other.yml': other, '.github/workflows/build-stories.yaml': named }
+  assert.equal(await find(all, 'Ralph: the builder'), 'build-stories.yaml')
+  assert.equal(await find(all, '.github/workflows/other.yml'), 'other.yml')
+  assert.equal(await find(all, 'other.yml'), 'other.yml')
+  assert.equal(await find(all, 'Nobody'), null)
+  const usual = { ...all, '.github/workflows/ralph.yml': WORKFLOW }
+  assert.equal(await find(usual, 'Nobody'), 'ralph.yml')
+  assert.equal(await find(usual, 'Ralph: the builder', { contents: 'read' }), 'ralph.yml')
+  const twice = { ...usual, '.github/workflows/second.yml': other }
+  assert.equal(await find(twice, 'Other'), 'ralph.yml', 'a name that two files have names none of them')
 })
