@@ -50,6 +50,9 @@ export type RepositoryOptions = {
   warn(message: string): void
 }
 
+/** git goes on without it. */
+const CLOSED_FOLDER = /^warning: (could not open directory .*)$/m
+
 const LOCKFILES = new Set([
   'package-lock.json',
   'npm-shrinkwrap.json',
@@ -70,10 +73,14 @@ const LOCKFILES = new Set([
 /** So many refs that moved are told by name when it is seen. */
 const TOLD_REFS = 10
 
+export type Dirt = { path: string; isUntracked: boolean }
+
 /** What the command line needs beside the loop's port. */
 export type Repository = RepositoryPort & {
-  /** Paths that differ from a commit, untracked ones too; ignored files are left out. */
-  dirt(commit: string): Promise<string[]>
+  /** What differs from a commit, untracked files too; ignored ones are left out. Nothing is written into the clone. */
+  dirt(commit: string): Promise<Dirt[]>
+  /** Untracked files as `dirt` saw them, folders (ending in `/`) in the place of what is in them alone. */
+  untracked(): Promise<string[]>
   /** True when a lockfile differs between the two commits. */
   lockfileChanged(from: string, to: string): Promise<boolean>
   /** From now on the tree is Ralph's own: of what is ignored, `renew` leaves only what is there now. */
@@ -148,7 +155,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     try {
       const { stderr } = await git.run(['add', '-A', '--', '.'])
       // git goes on without it, and the gates may open it again.
-      closed = /^warning: (could not open directory .*)$/m.exec(stderr)?.[1]
+      closed = CLOSED_FOLDER.exec(stderr)?.[1]
     } catch (error) {
       if (error instanceof GitError) return { unreadable: options.redact(error.stderr).trim() }
       throw error
@@ -194,7 +201,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     if (now?.isFile() !== true || change.oldMode === GITLINK) return false
     if (now.size !== (await objects.info(change.oldOid))?.size) return false
     const bytes = await objects.contents(change.oldOid)
-    return bytes !== null && (await readFile(file)).equals(bytes)
+    return bytes !== null && (await readFile(file).catch(() => null))?.equals(bytes) === true
   }
 
   /** Gives paths in the index back the entry that they have in the commit. */
@@ -462,6 +469,41 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     ])
   }
 
+  async function dirt(commit: string): Promise<Dirt[]> {
+    const strays = await refuseForeign()
+    await git.unlock()
+    indexTree = null
+    await git.run(['read-tree', '-m', commit])
+    if (!(await sameFiles(await treeOf(commit), await git.treeOfIndex())))
+      throw new Error(`the clone is damaged: ${commit} holds other files`)
+    await git.run(['update-index', '-q', '--refresh'], { accept: [1] })
+    const [changed, loose] = await Promise.all([
+      git.run([
+        'diff-index',
+        '--raw',
+        '-z',
+        '--no-renames',
+        '--no-abbrev',
+        '--ignore-submodules=dirty',
+        commit,
+        '--',
+      ]),
+      git.run(['ls-files', '-z', '--others', '--exclude-standard']),
+    ])
+    const closed = CLOSED_FOLDER.exec(loose.stderr)?.[1]
+    if (closed !== undefined) return [{ path: options.redact(closed), isUntracked: false }]
+    const tracked = [...strays]
+    for (const change of parseRaw(changed.stdout)) if (!(await isUntouched(change))) tracked.push(change.path)
+    // A repository of its own is one entry.
+    const untracked = loose.stdout
+      .split('\0')
+      .flatMap((path) => (path === '' ? [] : [path.replace(/\/$/, '')]))
+    return [
+      ...tracked.map((path) => ({ path, isUntracked: false })),
+      ...untracked.map((path) => ({ path, isUntracked: true })),
+    ]
+  }
+
   async function inspect(state: State, attempt: Attempt): Promise<Inspection> {
     const { changed: inside, removed } = await options.submodules.changed()
     inside.push(...(await removeStrays(git, options.submodules.paths)))
@@ -635,14 +677,12 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       return { ...plain, green: commit, code: true }
     },
 
-    dirt: (commit) =>
-      onIndex(commit, async () => {
-        const strays = await refuseForeign()
-        const staged = await stage(commit)
-        if ('unreadable' in staged) return [staged.unreadable]
-        await dropGitlinks(staged.changes)
-        return [...strays, ...staged.changes.map((change) => change.path)]
-      }),
+    dirt: (commit) => onIndex(commit, () => dirt(commit)),
+
+    async untracked() {
+      const args = ['ls-files', '-z', '--others', '--exclude-standard', '--directory', '--no-empty-directory']
+      return (await git.run(args)).stdout.split('\0').filter((path) => path !== '')
+    },
 
     adopt: (commit, paths, message) =>
       onIndex(commit, async () => {

@@ -6,12 +6,14 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { checkDirt } from '../../../src/claim.ts'
 import { CatFile } from '../../../src/git/cat-file.ts'
 import { moveClone, takeSnapshot } from '../../../src/git/clone.ts'
 import { Git, openClone } from '../../../src/git/git.ts'
 import { createRepository } from '../../../src/git/repository.ts'
 import { findSubmodules } from '../../../src/git/submodules.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
+import { UserError } from '../../../src/system/errors.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
 import { createExamine } from '../../../src/verify/examine.ts'
 import { isRalphs } from '../../../src/verify/guard.ts'
@@ -111,6 +113,10 @@ async function place({ base = '', late = '', whole = true, start = true }: Odd =
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+async function dirtOf(at: Awaited<ReturnType<typeof place>>, commit = at.head): Promise<string[]> {
+  return (await at.repository.dirt(commit)).map(({ path }) => path)
 }
 
 test('no program of a repository that the agent left is run, by any add of ours', async () => {
@@ -328,13 +334,13 @@ test('files in the folder of a submodule that is not checked out are refused and
 
 test('a submodule that is not checked out is no uncommitted change, files in its folder are', async () => {
   await using at = await place({ base: ENTRY, whole: false, start: false })
-  assert.deepEqual(await at.repository.dirt(at.head), [])
+  assert.deepEqual(await dirtOf(at), [])
   at.shell('echo x >src/new.js')
-  assert.deepEqual(await at.repository.dirt(at.head), ['src/new.js'])
+  assert.deepEqual(await dirtOf(at), ['src/new.js'])
   const adopted = await at.repository.adopt(at.head, ['src/new.js'], 'mine')
   assert.equal(at.shell(`git diff --raw --name-only ${at.head} ${adopted}`), 'src/new.js\n')
   at.shell('echo x >lib/vendor/impl.sh')
-  assert.deepEqual(await at.repository.dirt(at.head), ['lib/vendor/impl.sh', 'src/new.js'])
+  assert.deepEqual(await dirtOf(at), ['lib/vendor/impl.sh', 'src/new.js'])
   assert.ok(at.has('lib/vendor/impl.sh'))
 })
 
@@ -376,6 +382,40 @@ test('files of earlier steps in the folder of a submodule are named, too', async
 
 test('a repository that nobody committed is an uncommitted change, however often it is looked at, and is not run', async () => {
   await using at = await place({ whole: false, start: false, late: 'nested x' })
-  for (let times = 0; times < 3; times++) assert.deepEqual(await at.repository.dirt(at.head), ['x'])
+  for (let times = 0; times < 3; times++) assert.deepEqual(await dirtOf(at), ['x'])
   assert.ok(!at.ran() && at.has('x/.git'))
+})
+
+test('to look for uncommitted changes writes nothing into the clone, whatever branch it is held against', async () => {
+  const late = `printf 'a\\r\\n' >crlf; mkdir -p web/src; echo x >web/src/b.js; git add crlf web; git commit -q -m crlf; git checkout -q -b other; echo x >there; git add there
+git commit -q -m other; git checkout -q main; echo new >src/a.js; rm src/d.js; echo '* text=auto' >.gitattributes
+mkdir -p web/node_modules/a; for i in $(seq 300); do echo $RANDOM >web/node_modules/a/$i; done`
+  await using at = await place({ whole: false, start: false, late })
+  const stored = () => at.shell('find .git/objects -type f | sort')
+  const before = stored()
+  const first = await dirtOf(at)
+  assert.deepEqual(first.slice(0, 2), ['src/a.js', 'src/d.js'])
+  assert.deepEqual(
+    first.slice(2).filter((path) => !path.startsWith('web/node_modules/')),
+    ['.gitattributes'],
+  )
+  assert.equal(first.length, 303)
+  const other = at.shell('git rev-parse other').trim()
+  assert.deepEqual((await dirtOf(at, other)).slice(0, 3), ['src/a.js', 'src/d.js', 'there'])
+  assert.deepEqual(await dirtOf(at), first)
+  assert.equal(stored(), before)
+  await assert.rejects(
+    checkDirt(at.repository, at.head, () => false),
+    (error: unknown) => {
+      assert.ok(error instanceof UserError)
+      const [mistake] = error.mistakes
+      assert.match(
+        mistake?.found ?? '',
+        /^303 uncommitted changes, of which 301 .* web\/node_modules\/ \(300\)/,
+      )
+      assert.match(mistake?.fix ?? '', /\.gitignore .*\(such as web\/node_modules\/\)/)
+      return true
+    },
+  )
+  assert.equal(stored(), before)
 })
