@@ -162,7 +162,9 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
 
     async event(event, state) {
       // One look an iteration: when a story is taken up. Its result is told with the next one, or at the end.
-      if (event.kind !== 'reserved' || headSha === null) return
+      // A verification without a verdict is held again: why is told before the next one costs as much.
+      const isTold = event.kind === 'reserved' || (event.kind === 'verified' && event.verdict.kind === 'none')
+      if (!isTold || headSha === null) return
       await rollup(state, headSha)
       await stick(state)
     },

@@ -135,3 +135,24 @@ test("a person edited what Ralph opened, or opened it: title and words stay, Ral
     assert.equal(updates.length, 1, 'what is up to date is not written again')
   }
 })
+
+test('a verification without a verdict is told before the next one', async () => {
+  await using there = await place()
+  const { github, job, at } = there
+  const reporter = job()
+  const ids = await reporter.opened(at(midRun()))
+  const message = "no line <ralph>VERIFIED</ralph> or <ralph>RESET:ids</ralph> in the judge's answer"
+  const state = {
+    ...at(complete()),
+    github: ids,
+    job: midRun().job,
+    verification: { approved: false, sessions: 1, message },
+  }
+  const { usage } = state.prd.run
+  await reporter.event(
+    { kind: 'verified', at: 0, gates: [], verdict: { kind: 'none', message }, usage },
+    state,
+  )
+  const [comment] = github.comments(ids.pull ?? 0)
+  assert.match(comment?.body ?? '', /1 session without a verdict: no line .{0,30}VERIFIED/)
+})
