@@ -473,7 +473,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     const strays = await refuseForeign()
     await git.unlock()
     indexTree = null
-    await git.run(['read-tree', '-m', commit])
+    await git.run(['read-tree', '-i', '-m', commit])
     if (!(await sameFiles(await treeOf(commit), await git.treeOfIndex())))
       throw new Error(`the clone is damaged: ${commit} holds other files`)
     await git.run(['update-index', '-q', '--refresh'], { accept: [1] })

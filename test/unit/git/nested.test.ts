@@ -387,7 +387,7 @@ test('a repository that nobody committed is an uncommitted change, however often
 })
 
 test('to look for uncommitted changes writes nothing into the clone, whatever branch it is held against', async () => {
-  const late = `printf 'a\\r\\n' >crlf; mkdir -p web/src; echo x >web/src/b.js; git add crlf web; git commit -q -m crlf; git checkout -q -b other; echo x >there; git add there
+  const late = `printf 'a\\r\\n' >crlf; mkdir -p web/src; echo x >web/src/b.js; git add crlf web; git commit -q -m crlf; git checkout -q -b other; echo x >there; git add there; echo other >src/a.js; git add src
 git commit -q -m other; git checkout -q main; echo new >src/a.js; rm src/d.js; echo '* text=auto' >.gitattributes
 mkdir -p web/node_modules/a; for i in $(seq 300); do echo $RANDOM >web/node_modules/a/$i; done`
   await using at = await place({ whole: false, start: false, late })
