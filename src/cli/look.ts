@@ -1,33 +1,39 @@
 // `ralph status`, `next` and `validate`: look, say, change nothing. Exit 0 when fine, 1 when not, 64 on bad input.
+import { sayHolder } from '../loop/lease.ts'
 import { outcomeOf } from '../loop/next-step.ts'
+import { type Situation, situationOf } from '../loop/situation.ts'
 import type { State } from '../loop/state.ts'
 import { counts, pickStory, remaining } from '../prd/select.ts'
 import { terminalText } from '../report/escape.ts'
+import { nextMove } from '../report/next-move.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { plainBanner, statusLine } from '../report/terminal.ts'
-import { many, nextMove, spoken, standings } from '../report/words.ts'
+import { many, spoken, standings } from '../report/words.ts'
 import type { Settings } from '../settings.ts'
 import { UserError } from '../system/errors.ts'
 import { limitsOf, UNGATED_WARNING } from '../wire.ts'
 import { type Answer, type Context, refusal, settingsOf, settingsRead, tell } from './context.ts'
 import { type LocalRun, openLocal } from './local.ts'
+import { stepInJson } from './run.ts'
 
 export async function status(context: Context): Promise<Answer> {
   using local = await openQuiet(context)
   const state = await local.look()
-  const { outcome } = state.prd.run
+  const limits = limitsOf(local.settings)
+  const lives = state.lease !== null && (await local.alive(state.lease))
+  const situation = situationOf(state, limits, Date.now(), lives)
+  const outcome = situation.kind === 'ended' ? situation.conclusion.outcome : null
   const say = speaker(context)
-  say(plainBanner(state, limitsOf(local.settings)))
-  const standing = standings(state)
+  say(plainBanner(state, limits))
+  const standing = standings(situation.kind === 'working' ? state : { ...state, attempt: null })
   for (const story of state.prd.userStories) {
-    const notes = story.notes === '' ? '' : `  (${terminalText(story.notes, 120)})`
+    const notes = story.notes === '' ? '' : `  (${terminalText(asTyped(story.notes), 120)})`
     say(
       `  ${SIGNS[standing.get(story.id) ?? 'open'] ?? ' '} ${story.id}  ${terminalText(story.title)}${notes}`,
     )
   }
-  say(
-    `${statusLine(state, PLAIN)}\nNext: ${spoken(nextMove(state, outcome, 'cli', limitsOf(local.settings)))}`,
-  )
+  say(statusLine(state, situation, PLAIN))
+  say(`Next: ${spoken(nextMove(state, situation, 'cli', limits))}`)
   const stories = state.prd.userStories.map(({ id, title, passes, blocked, skipped, retries, notes }) => ({
     id,
     title,
@@ -38,7 +44,19 @@ export async function status(context: Context): Promise<Answer> {
     notes,
   }))
   const fine = counts(state.prd).blocked === 0 && outcome !== 'stuck' && outcome !== 'error'
-  return { code: fine ? 0 : 1, outputs: outputsOf(state, outcome, null), more: { stories } }
+  const more = { stories, ...inJson(situation) }
+  return { code: fine ? 0 : 1, outputs: outputsOf(state, outcome, null), more }
+}
+
+/** Who works, or what comes next, where that is so. */
+function inJson(situation: Situation): Record<string, unknown> {
+  if (situation.kind === 'working' && situation.lease !== null) return { holder: sayHolder(situation.lease) }
+  return situation.kind === 'ready' && situation.step !== null ? { next: stepInJson(situation.step) } : {}
+}
+
+/** Notes in prd.json name commands as comments have them. */
+function asTyped(notes: string): string {
+  return notes.replaceAll('/ralph ', 'ralph ')
 }
 
 export async function next(context: Context): Promise<Answer> {

@@ -5,9 +5,11 @@ import { refuseFiltered } from '../git/filters.ts'
 import { triedAgain } from '../loop/agent-limits.ts'
 import type { Limits } from '../loop/limits.ts'
 import { loop } from '../loop/loop.ts'
+
 import { byWeight, type MovedRef, sayMoved, undoMove } from '../loop/moved-refs.ts'
-import { nextStep } from '../loop/next-step.ts'
+
 import type { Ports } from '../loop/ports.ts'
+import { decision } from '../loop/situation.ts'
 import type { State, Step } from '../loop/state.ts'
 import { terminalText } from '../report/escape.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
@@ -168,18 +170,12 @@ function limitsFor(context: Context, settings: Settings): Limits {
 /** Prints the decision and touches nothing. */
 async function dryRun(local: LocalRun, limits: Limits, live: Live): Promise<Answer> {
   const state = await local.look(live.warn)
-  const step = nextStep(ready(unpaused(state)), limits, Date.now())
+  const step = decision(unpaused(state), limits, Date.now())
   live.say(`Next: ${sayStep(step, state)}`)
-  return { code: 0, outputs: outputsOf(state, null, null), more: { next: describe(step) } }
+  return { code: 0, outputs: outputsOf(state, null, null), more: { next: stepInJson(step) } }
 }
 
-/** As the state would be when the job has been set up. */
-function ready(state: State): State {
-  const job = { ...newJob(Date.now(), Number.MAX_SAFE_INTEGER), synced: true, prepared: true, opened: true }
-  return { ...state, attempt: null, baseline: 'green', job }
-}
-
-function describe(step: Step): Record<string, unknown> {
+export function stepInJson(step: Step): Record<string, unknown> {
   if (step.kind === 'reserve') return { step: 'work', storyId: step.storyId }
   if (step.kind === 'conclude')
     return { step: 'stop', outcome: step.conclusion.outcome, reason: step.conclusion.reason }

@@ -70,6 +70,14 @@ function reduced(state: State, event: Event, limits: Limits): State {
     case 'baselined': {
       const red = event.gates.find((gate) => !gate.ok && !gate.advisory)
       if (red === undefined) return { ...state, baseline: 'green' }
+      // bash(1): a command that was found and cannot be run, and one that was not found.
+      if (/^exit 12[67]$/.test(red.ended)) {
+        return failed(
+          state,
+          `gate ${red.name} cannot be run (${red.ended}): a program that it calls is missing`,
+          `install what gate ${red.name} calls, or mend its command; its output:\n${excerpt(red.output, 4000)}`,
+        )
+      }
       return failed(
         state,
         `the base is red: gate ${red.name} fails before Ralph changed anything (${red.ended})`,

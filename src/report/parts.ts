@@ -1,9 +1,11 @@
 // The blocks that comment, summary, pull request and checks are made of. Pure: state and facts -> markdown.
 import { iterationsLeft, type Limits } from '../loop/limits.ts'
+import { ownSituation } from '../loop/situation.ts'
 import type { GateResult, Outcome, State, StoryRecord, TimelineEntry } from '../loop/state.ts'
 import type { Story } from '../prd/schema.ts'
 import { counts } from '../prd/select.ts'
 import { bold, code, codeBlock, markdownText } from './escape.ts'
+import { nextMove } from './next-move.ts'
 import {
   attemptsOf,
   blockedIds,
@@ -11,7 +13,6 @@ import {
   headline,
   humanMs,
   many,
-  nextMove,
   outcomeNow,
   passedUnchanged,
   passedUngated,
@@ -137,7 +138,7 @@ const ALERTS: Readonly<Record<Outcome, string | null>> = {
 /** What to do next; in a frame where a person is waited for. */
 export function nextBlock(state: State, facts: Facts): string {
   const outcome = outcomeNow(state)
-  const sentence = `**Next:** ${nextMove(state, outcome, 'comment', facts.limits)}`
+  const sentence = `**Next:** ${nextMove(state, ownSituation(state), 'comment', facts.limits)}`
   const alert = outcome === null || sentence.startsWith('**Next:** Nothing to do') ? null : ALERTS[outcome]
   return alert === null ? sentence : `> [!${alert}]\n> ${sentence}`
 }

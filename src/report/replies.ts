@@ -1,9 +1,11 @@
 // What people can type after `/ralph`, and the short replies to it.
 import { commandsOn } from '../loop/command-table.ts'
+import { ownSituation, type Situation } from '../loop/situation.ts'
 import type { State } from '../loop/state.ts'
 import { code, markdownText } from './escape.ts'
+import { nextMove } from './next-move.ts'
 import { blockedList, headingOf, link, progressBar, stacked } from './parts.ts'
-import { humanMs, nextMove, outcomeNow, storyInWork, utc } from './words.ts'
+import { humanMs, outcomeNow, storyInWork, utc } from './words.ts'
 
 /** The commands as a table. */
 export function commandTable(): string {
@@ -39,11 +41,12 @@ export function statusReply(state: State, facts: StatusFacts): string {
     comment === null ? null : `${facts.repositoryUrl}/pull/${facts.pull}#issuecomment-${comment}`
   // A job that is gone has left no outcome.
   const isLost = facts.working === null && outcomeNow(state) === null
+  const situation: Situation = isLost ? { kind: 'ready', step: null } : ownSituation(state)
   return stacked([
     `${statusMarker(state.feature)}\n${headingOf(state, 4)}`,
     progressBar(state),
     atWork(state, facts),
-    `**Next:** ${isLost ? `Go on with ${code('/ralph run')}.` : nextMove(state, outcomeNow(state))}`,
+    `**Next:** ${nextMove(state, situation, 'comment')}`,
     blockedList(state),
     `<sub>As of ${utc(facts.now)}.${summary === null ? '' : ` Everything else stands in the ${link('summary', summary)}.`}</sub>`,
   ])

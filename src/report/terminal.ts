@@ -1,31 +1,31 @@
 // What a terminal and a job log show: the live header, a line for each thing that happens, and the final box.
+import { type Surface, typedOn } from '../loop/command-table.ts'
 import { isUngated, iterationsLeft, type Limits } from '../loop/limits.ts'
+import type { Situation } from '../loop/situation.ts'
 import type { Conclusion, Event, GateResult, Outcome, State, Step } from '../loop/state.ts'
 import type { Story, Usage } from '../prd/schema.ts'
 import { counts } from '../prd/select.ts'
 import { tellingLine } from '../system/excerpt.ts'
 import { plainLines, terminalText } from './escape.ts'
+import { nextMove } from './next-move.ts'
 import { fit, pad, textWidth, wrap } from './width.ts'
 import {
   attemptsOf,
   bar,
   costWords,
-  headline,
   humanMs,
   many,
-  nextMove,
-  outcomeNow,
   passedUnchanged,
   type Standing,
   spoken,
   standings,
+  standingWords,
   storyInWork,
   tally,
   tokenWords,
   UNCHANGED,
   usd,
   utc,
-  type Voice,
   whyBlocked,
 } from './words.ts'
 
@@ -33,7 +33,7 @@ import {
 export type Look = { width: number; colour: boolean; plain: boolean }
 
 /** What lines need beside the state. `agent` is the agent's name (`claude`). */
-export type LineFacts = { limits: Limits; agent: string; voice: Voice }
+export type LineFacts = { limits: Limits; agent: string; voice: Surface }
 
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan: 36 } as const
 type Colour = keyof typeof CODES
@@ -347,7 +347,7 @@ function rejectedLines(state: State, facts: LineFacts, look: Look): string[] {
 
 /** `US-003 is blocked: ...` with what a person can type. */
 export function blockedLine(storyId: string, facts: LineFacts, look: Look): string {
-  const command = `${facts.voice === 'comment' ? '/' : ''}ralph retry ${storyId} -- <hint>`
+  const command = typedOn(facts.voice, `retry ${storyId} -- <hint>`)
   return line('ralph', `${sign('■', look)}${storyId} is blocked: ${command}`, look, ['red', 'bold'])
 }
 
@@ -383,7 +383,7 @@ export function waitedLine(ms: number, look: Look): string {
 }
 
 /** What stands below the live header while it waits: `  1:05:09 left, until 14:05 UTC`. */
-export function countdown(leftMs: number, until: number, voice: Voice, look: Look): string {
+export function countdown(leftMs: number, until: number, voice: Surface, look: Look): string {
   const out = voice === 'cli' ? '; Ctrl+C saves and ends' : ''
   const seconds = Math.max(0, Math.ceil(leftMs / 1000))
   const two = (count: number) => String(count % 60).padStart(2, '0')
@@ -454,7 +454,7 @@ export function outcomeSummary(
     ['Cost', `${costOf(state, facts.limits)}, ${tokenWords(run.usage, ' tokens')}`],
     ['Agent time', humanMs(run.usage.agentSeconds * 1000)],
     ...whereToLook(state, places),
-    ['Next', spoken(nextMove(state, conclusion.outcome, facts.voice, facts.limits))],
+    ['Next', spoken(nextMove(state, { kind: 'ended', conclusion }, facts.voice, facts.limits))],
   ]
   const title = `${look.plain ? '' : `${end.sign} `}${end.title}`
   const why = terminalText(conclusion.reason)
@@ -488,9 +488,9 @@ function whereToLook(state: State, places: readonly (readonly [string, string])[
   return [...known, ...places.map(([name, value]): [string, string] => [terminalText(name, 10), value])]
 }
 
-/** How the run stands, in one line: for titles and for `status`. */
-export function statusLine(state: State, look: Look): string {
-  const text = terminalText(headline(state, outcomeNow(state)).text)
+/** How the run stands, in one line. */
+export function statusLine(state: State, situation: Situation, look: Look): string {
+  const text = terminalText(standingWords(state, situation))
   return paint(look.plain ? text : fit(text, Math.max(20, look.width)), ['bold'], look.colour)
 }
 

@@ -1,9 +1,10 @@
-// The words and figures that every report shares: times, money, the bar, how things stand and what to do next.
-import { isUngated, iterationsLeft, type Limits, spent } from '../loop/limits.ts'
-import type { Outcome, State } from '../loop/state.ts'
+// The words and figures that every report shares: times, money, the bar and how things stand.
+import { isUngated, iterationsLeft, type Limits } from '../loop/limits.ts'
+import type { Situation } from '../loop/situation.ts'
+import type { Outcome, State, Step } from '../loop/state.ts'
 import type { Story, Usage } from '../prd/schema.ts'
 import { counts, remaining } from '../prd/select.ts'
-import { code, markdownText, plainText, terminalText } from './escape.ts'
+import { plainText, terminalText } from './escape.ts'
 
 /** `0.4s`, `38s`, `2m 04s`, `1h 05m` for milliseconds; tenths below ten seconds. */
 export function humanMs(ms: number): string {
@@ -178,6 +179,28 @@ function stand(state: State, outcome: Outcome | null): { sign: string; text: str
   }
 }
 
+/** How a feature stands for somebody who asks from outside a job, in one line of plain text (not escaped). */
+export function standingWords(state: State, situation: Situation): string {
+  const conclusion = situation.kind === 'ended' ? situation.conclusion : null
+  const seen = { ...state, job: { ...state.job, conclusion } }
+  if (situation.kind !== 'ready') return headline(seen, conclusion?.outcome ?? null).text
+  const begun = state.nonce === '' ? 'not begun' : ''
+  return [tally(state), begun, comes(situation.step)].filter((part) => part !== '').join(' · ')
+}
+
+function comes(step: Step | null): string {
+  switch (step?.kind) {
+    case 'reserve':
+      return `${plainText(step.storyId, 64)} is next`
+    case 'verify':
+      return 'the final verification is next'
+    case 'wait':
+      return `waiting until ${utc(step.until)}`
+    default:
+      return ''
+  }
+}
+
 function doing(state: State): string {
   const { attempt } = state
   const blocked = blockedIds(state)
@@ -228,7 +251,8 @@ function howItGoesOn(state: State): string {
   return goesOn(state) ? 'the next job goes on' : 'the batch is over'
 }
 
-function goesOn(state: State): boolean {
+/** Whether the next job was started, or promised. */
+export function goesOn(state: State): boolean {
   return heldBack(state) === null && (state.job.dispatched || state.control.continuePending)
 }
 
@@ -240,127 +264,6 @@ export function heldBack({ job }: State): number | null {
 /** When a paused run may go on, epoch milliseconds; null where it waits for a person. */
 function waitsUntil(state: State): number | null {
   return state.control.paused === null ? (state.job.conclusion?.until ?? null) : null
-}
-
-/** How the reader can answer: by a comment on GitHub, or with the CLI. */
-export type Voice = 'comment' | 'cli'
-
-/**
- * What to do next, in one sentence of markdown; commands stand in backticks. `limits` tells which limit was reached,
- * where there are several. For a terminal: `spoken(nextMove(state, outcome, 'cli'))`.
- */
-export function nextMove(
-  state: State,
-  outcome: Outcome | null,
-  voice: Voice = 'comment',
-  limits: Limits | null = null,
-): string {
-  const say = (command: string) => code(`${voice === 'comment' ? '/' : ''}ralph ${command}`)
-  switch (outcome) {
-    case null:
-      return whileWorking(state, voice, say)
-    case 'continued':
-      if (goesOn(state)) return 'Nothing to do: the next job was started.'
-      if (heldBack(state) !== null)
-        return `Where the hourly ${code('resume-lost')} workflow is set up it starts the next job; else go on then with ${say('run')}.`
-      return voice === 'comment' ? `Go on with ${say('run')}.` : `Run ${say('run')} again to go on.`
-    case 'complete':
-      return whenComplete(state, voice)
-    case 'stuck':
-      return whenStuck(state, say)
-    case 'max-iterations':
-      if (limits !== null && limits.maxIterations > 0 && iterationsLeft(state, limits) > 0) {
-        return `Raise ${code('max-jobs')}, then go on with ${say('run')}.`
-      }
-      return `Allow more with ${say(`limit iterations +${moreIterations(state)}`)}; what was done so far is kept.`
-    case 'budget':
-      return whenSpent(state, limits, say)
-    case 'paused': {
-      const until = waitsUntil(state)
-      if (until !== null) return whileWaiting(state, until, voice, say)
-      if (state.control.paused?.by === 'ralph')
-        return `Mend what the reason names, then go on with ${say('run')}.`
-      return `Go on with ${say('run')}.`
-    }
-    case 'error':
-      return whenWrong(state, voice === 'comment' && state.github.pull === null ? 'Run workflow' : say('run'))
-    case 'interrupted':
-      return `Go on with ${say('run')}: it begins where this job ended.`
-  }
-}
-
-function whileWorking(state: State, voice: Voice, say: (command: string) => string): string {
-  if (voice === 'cli') return 'Nothing to do: Ralph is at work. Ctrl+C ends it, and loses nothing.'
-  const story = storyInWork(state) ?? blockedIds(state)[0]
-  const hint = story === undefined ? '' : `, ${say(`note ${story} -- <hint>`)} reaches the next prompt`
-  return `Nothing to do: Ralph is at work. ${say('pause')} holds it after this iteration${hint}.`
-}
-
-/** Stories that rest are waked by a hint, our own limit is raised, and a vendor's is tried again. */
-function whileWaiting(state: State, until: number, voice: Voice, say: (command: string) => string): string {
-  const byItself =
-    voice === 'cli'
-      ? `${say('run')} waits until then and goes on`
-      : `Nothing to do: work goes on by itself where the hourly ${code('resume-lost')} workflow is set up`
-  const resting = state.prd.userStories
-    .map((story) => story.id)
-    .filter((id) => state.records[id]?.breaker.until === until)
-  const [first] = resting
-  if (first !== undefined) {
-    const hint = say(`retry ${first} -- <hint>`)
-    return voice === 'cli' ? `${byItself}; after ${hint} at once.` : `${byItself}; ${hint} goes on at once.`
-  }
-  if (!Object.values(state.control.agentLimits).includes(until))
-    return `${byItself}; to go on at once raise ${code('calls-per-hour')}, then ${say('run')}.`
-  return voice === 'cli'
-    ? `${say('run')} tries again at once, and waits where the limit still holds.`
-    : `${byItself}; ${say('run')} tries again at once.`
-}
-
-function whenComplete(state: State, voice: Voice): string {
-  if (voice === 'comment') return 'Review this pull request like any other, and merge it.'
-  const url = state.github.pullUrl
-  if (url !== null) return `Review and merge ${url}`
-  return `Review it with ${code(`git diff ${state.base.branch}...${state.branch}`, 300)}, then merge the branch.`
-}
-
-function whenStuck(state: State, say: (command: string) => string): string {
-  const [first, ...others] = blockedIds(state)
-  if (first === undefined) return `Have it judged again with ${say('verify')}.`
-  const all = others.length === 0 ? '' : ` (all of them: ${say('retry all')})`
-  return `Say what is missing: ${say(`retry ${first} -- <hint>`)}${all}, or leave it out: ${say(`skip ${first}`)}.`
-}
-
-function whenSpent(state: State, limits: Limits | null, say: (command: string) => string): string {
-  const only = (changes: Partial<Limits>) =>
-    limits !== null &&
-    spent(state, { ...limits, maxCostUsd: null, maxTokens: null, maxAgentTimeMs: null, ...changes }) !== null
-  const others: [string, boolean][] = [
-    ['max-tokens', only({ maxTokens: limits?.maxTokens ?? null })],
-    ['max-agent-time', only({ maxAgentTimeMs: limits?.maxAgentTimeMs ?? null })],
-  ]
-  const reached = others.filter(([, isReached]) => isReached).map(([name]) => code(name))
-  if (reached.length > 0) return `Raise ${reached.join(' and ')}, then go on with ${say('run')}.`
-  return `Allow more with ${say(`limit cost +${moreCost(state)}`)}; what was done so far is kept.`
-}
-
-function whenWrong(state: State, again: string): string {
-  const fix = state.job.error?.fix.split('\n', 1)[0]?.trim().replace(/[.:]$/, '') ?? ''
-  if (fix === '') return `See the log of the job, mend what it names, then go on with ${again}.`
-  const sentence = `${fix.charAt(0).toUpperCase()}${fix.slice(1)}`
-  const told = markdownText(sentence)
-  return /\b(?:run|go on)\b/.test(fix) ? `${told}.` : `${told}; then go on with ${again}.`
-}
-
-/** Two iterations for each story that is left, in fives. */
-function moreIterations(state: State): number {
-  return Math.max(5, Math.ceil((remaining(state.prd).length * 2) / 5) * 5)
-}
-
-/** What the stories that are left will cost at the price of those that passed, in whole dollars. */
-function moreCost(state: State): number {
-  const each = state.prd.run.usage.costUsd / Math.max(1, counts(state.prd).passed)
-  return Math.max(1, Math.ceil(each * remaining(state.prd).length))
 }
 
 /** A sentence of ours in markdown (code spans and entities, nothing else) as a terminal shows it. */

@@ -212,6 +212,6 @@ function everythingSaid(text: string, look: Look): string[] {
     look.plain ? plainBanner(working, limits) : banner(working, limits, look.width, look.colour),
     outcomeSummary(ended, { outcome: 'stuck', reason: text, until: null }, [[text, text]], named, look),
     ...storyLines(ended, look),
-    statusLine(ended, look),
+    statusLine(ended, { kind: 'ended', conclusion: { outcome: 'stuck', reason: text, until: null } }, look),
   ]
 }

@@ -1,6 +1,7 @@
 // The live header, the lines of a run and the final box.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ownSituation } from '../../../src/loop/situation.ts'
 import type { Conclusion, Event, Outcome, State } from '../../../src/loop/state.ts'
 import {
   agentLine,
@@ -116,7 +117,7 @@ Agent time: 21m 26s
 Branch: ralph/auth
 Look at: https://github.com/acme/shop/pull/12
 Report: /x/report.html
-Next: Say what is missing: ralph retry US-003 -- <hint>, or leave it out: ralph skip US-003.`,
+Next: Say what is missing: ralph retry US-003 -- <hint>, or leave it out: ralph skip US-003, then go on with ralph run.`,
   )
 })
 
@@ -268,7 +269,10 @@ test('stories on a line each, blocked ones with the reason', () => {
     '  │ gate test failed (exit 1)',
   ])
   assert.equal(storyLines(midRun(), pipe)[5], 'waiting  US-006 An administrator sees and ends sessions')
-  assert.equal(statusLine(stuck(), pipe), 'Stuck: US-003 is blocked · 4 of 6 stories pass')
+  assert.equal(
+    statusLine(stuck(), ownSituation(stuck()), pipe),
+    'Stuck: US-003 is blocked · 4 of 6 stories pass',
+  )
 })
 
 /** The state right after the third rejection of US-003. */

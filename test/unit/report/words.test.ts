@@ -1,14 +1,12 @@
-// Times, money, bars, headlines and what to do next.
+// Times, money, bars and headlines.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Outcome, State } from '../../../src/loop/state.ts'
+import type { State } from '../../../src/loop/state.ts'
 import {
   bar,
   costWords,
   headline,
   humanMs,
-  nextMove,
-  spoken,
   standings,
   tally,
   tokens,
@@ -17,18 +15,7 @@ import {
   utc,
   worstCase,
 } from '../../../src/report/words.ts'
-import {
-  complete,
-  concluded,
-  justStarted,
-  large,
-  limits,
-  midRun,
-  NOW,
-  pass,
-  stuck,
-  working,
-} from './samples.ts'
+import { complete, concluded, justStarted, limits, midRun, NOW, pass, stuck, working } from './samples.ts'
 
 test('humanMs', () => {
   for (const [ms, shown] of [
@@ -183,116 +170,6 @@ test('many blocked stories are counted, not listed', () => {
   const userStories = state.prd.userStories.map((story) => ({ ...story, passes: false, blocked: true }))
   const all = { ...state, prd: { ...state.prd, userStories } }
   assert.match(headline(all, 'stuck').text, /^Stuck: US-001 and 5 others are blocked/)
-  assert.match(nextMove(all, 'stuck'), /`\/ralph retry all`/)
-})
-
-test('what to do next, in a comment', () => {
-  const moves: [State, string][] = [
-    [justStarted(), 'Nothing to do: Ralph is at work. `/ralph pause` holds it after this iteration.'],
-    [
-      midRun(),
-      'Nothing to do: Ralph is at work. `/ralph pause` holds it after this iteration, `/ralph note US-005 -- <hint>` reaches the next prompt.',
-    ],
-    [complete(), 'Review this pull request like any other, and merge it.'],
-    [stuck(), 'Say what is missing: `/ralph retry US-003 -- <hint>`, or leave it out: `/ralph skip US-003`.'],
-    [concluded(complete(), 'stuck', 'no verdict'), 'Have it judged again with `/ralph verify`.'],
-    [
-      concluded(midRun(), 'max-iterations', 'x'),
-      'Allow more with `/ralph limit iterations +10`; what was done so far is kept.',
-    ],
-    [
-      concluded(midRun(), 'budget', 'x'),
-      'Allow more with `/ralph limit cost +3`; what was done so far is kept.',
-    ],
-    [byAnn(midRun()), 'Go on with `/ralph run`.'],
-    [
-      limitedAgent(),
-      'Nothing to do: work goes on by itself where the hourly `resume-lost` workflow is set up; `/ralph run` tries again at once.',
-    ],
-    [
-      concluded(midRun(), 'paused', 'x', NOW),
-      'Nothing to do: work goes on by itself where the hourly `resume-lost` workflow is set up; to go on at once raise `calls-per-hour`, then `/ralph run`.',
-    ],
-    [
-      restingStory(),
-      'Nothing to do: work goes on by itself where the hourly `resume-lost` workflow is set up; `/ralph retry US-003 -- <hint>` goes on at once.',
-    ],
-    [concluded(midRun(), 'continued', 'x'), 'Go on with `/ralph run`.'],
-    [dispatched(midRun()), 'Nothing to do: the next job was started.'],
-    [
-      concluded(midRun(), 'error', 'x'),
-      'See the log of the job, mend what it names, then go on with `/ralph run`.',
-    ],
-    [
-      failing('mend main first, or set baseline: off'),
-      'Mend main first, or set baseline: off; then go on with `/ralph run`.',
-    ],
-    [failing('mend the agent, then run again'), 'Mend the agent, then run again.'],
-    [concluded(midRun(), 'interrupted', 'x'), 'Go on with `/ralph run`: it begins where this job ended.'],
-  ]
-  for (const [state, said] of moves)
-    assert.equal(nextMove(state, state.job.conclusion?.outcome ?? null), said)
-})
-
-test('what to do next, on a terminal: the same commands without a slash, and where to review', () => {
-  const say = (state: State) => spoken(nextMove(state, state.job.conclusion?.outcome ?? null, 'cli'))
-  assert.equal(
-    say(stuck()),
-    'Say what is missing: ralph retry US-003 -- <hint>, or leave it out: ralph skip US-003.',
-  )
-  assert.equal(say(complete()), 'Review and merge https://github.com/acme/shop/pull/12')
-  const local = { ...complete(), github: { pull: null, pullUrl: null, comment: null, head: null } }
-  assert.equal(say(local), 'Review it with git diff main...ralph/auth, then merge the branch.')
-  assert.equal(say(midRun()), 'Nothing to do: Ralph is at work. Ctrl+C ends it, and loses nothing.')
-  assert.equal(say(concluded(midRun(), 'continued', 'x')), 'Run ralph run again to go on.')
-  assert.equal(say(limitedAgent()), 'ralph run tries again at once, and waits where the limit still holds.')
-  assert.equal(
-    say(concluded(midRun(), 'paused', 'x', NOW)),
-    'ralph run waits until then and goes on; to go on at once raise calls-per-hour, then ralph run.',
-  )
-  assert.equal(
-    say(restingStory()),
-    'ralph run waits until then and goes on; after ralph retry US-003 -- <hint> at once.',
-  )
-})
-
-test('the limit that was reached is the one that is named', () => {
-  const state = midRun()
-  const budget = (changes: Partial<typeof limits>) =>
-    nextMove(state, 'budget', 'comment', { ...limits, ...changes })
-  assert.match(budget({ maxCostUsd: 2 }), /limit cost/)
-  assert.match(budget({ maxTokens: 10 }), /^Raise `max-tokens`, /)
-  assert.match(budget({ maxAgentTimeMs: 10 }), /^Raise `max-agent-time`, /)
-  assert.match(
-    nextMove(state, 'max-iterations', 'comment', { ...limits, maxIterations: 4 }),
-    /limit iterations/,
-  )
-  assert.match(nextMove(state, 'max-iterations', 'comment', limits), /^Raise `max-jobs`, /)
-})
-
-test('every outcome has a next move of one line that names no command in vain', () => {
-  const outcomes: (Outcome | null)[] = [
-    null,
-    'complete',
-    'stuck',
-    'max-iterations',
-    'budget',
-    'paused',
-    'continued',
-    'error',
-    'interrupted',
-  ]
-  for (const outcome of outcomes) {
-    for (const state of [justStarted(), midRun(), stuck(), complete(), large(60)]) {
-      for (const voice of ['comment', 'cli'] as const) {
-        const said = nextMove(state, outcome, voice)
-        assert.match(said, /^[A-Z][^\n]{10,}$/)
-        for (const [, command] of said.matchAll(/`\/?ralph (\w+)/g)) {
-          assert.match(command ?? '', /^(?:run|pause|note|retry|skip|verify|limit)$/)
-        }
-      }
-    }
-  }
 })
 
 test('the worst case never exceeds what limits allow', () => {
@@ -315,19 +192,6 @@ test('the worst case never exceeds what limits allow', () => {
   assert.equal(worstCase(complete(), limits), null)
 })
 
-function limitedAgent(): State {
-  const state = concluded(midRun(), 'paused', 'x', NOW)
-  return { ...state, control: { ...state.control, agentLimits: { claude: NOW } } }
-}
-
-function restingStory(): State {
-  const state = concluded(midRun(), 'paused', 'x', NOW)
-  const record = state.records['US-003']
-  assert.ok(record !== undefined)
-  const breaker = { ...record.breaker, position: 'open' as const, until: NOW }
-  return { ...state, records: { ...state.records, 'US-003': { ...record, breaker } } }
-}
-
 function skipped(state: State, id: string): State {
   const userStories = state.prd.userStories.map((story) =>
     story.id === id ? { ...story, passes: false, skipped: true } : story,
@@ -343,9 +207,4 @@ function byAnn(state: State): State {
 function dispatched(state: State): State {
   const ended = concluded(state, 'continued', 'the batch of 5 iterations is done')
   return { ...ended, job: { ...ended.job, dispatched: true } }
-}
-
-function failing(fix: string): State {
-  const ended = concluded(midRun(), 'error', 'x')
-  return { ...ended, job: { ...ended.job, error: { summary: 'x', fix } } }
 }

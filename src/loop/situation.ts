@@ -1,0 +1,64 @@
+// How a feature stands when somebody asks: at work, ended, or ready to go on. Read from the decision itself. Pure.
+import type { Limits } from './limits.ts'
+import { nextStep } from './next-step.ts'
+import type { Conclusion, Lease, State, Step } from './state.ts'
+
+export type Situation =
+  /** `lease`: the holder that lives; null where it is the one who asks. */
+  | { kind: 'working'; lease: Lease | null }
+  /** Nobody works, and this is why. */
+  | { kind: 'ended'; conclusion: Conclusion }
+  /** Nobody works, and a run would go on with this step; null where nobody asked for it. */
+  | { kind: 'ready'; step: Step | null }
+
+/** As the job that holds the feature sees it. */
+export function ownSituation({ job }: State): Situation {
+  return job.conclusion === null
+    ? { kind: 'working', lease: null }
+    : { kind: 'ended', conclusion: job.conclusion }
+}
+
+/** As anybody else sees it. `lives`: the lease's holder is known to be at work. */
+export function situationOf(state: State, limits: Limits, now: number, lives: boolean): Situation {
+  const { lease, job, prd } = state
+  if (lives && lease !== null) return { kind: 'working', lease }
+  const step = decision(state, limits, now)
+  if (step.kind === 'conclude') {
+    // It is complete as soon as a run has said and published it.
+    const isToBeSaid = step.conclusion.outcome === 'complete' && prd.run.outcome !== 'complete'
+    return isToBeSaid ? { kind: 'ready', step } : { kind: 'ended', conclusion: step.conclusion }
+  }
+  // There is work; what the last job ended of stands where nothing has mended it since.
+  const last = job.conclusion
+  const stands = last !== null && ['error', 'interrupted', 'continued'].includes(last.outcome)
+  return stands ? { kind: 'ended', conclusion: last } : { kind: 'ready', step }
+}
+
+/** What the next job does once it is set up, and finds the base green and the branch where it was left. */
+export function decision(state: State, limits: Limits, now: number): Step {
+  const { run } = state.prd
+  const job = {
+    ...state.job,
+    startedAt: now,
+    deadline: Number.MAX_SAFE_INTEGER,
+    iterations: 0,
+    begun: 0,
+    synced: true,
+    prepared: true,
+    opened: true,
+    theirs: null,
+    joins: 0,
+    landing: null,
+    branchGone: null,
+    branchRefused: false,
+    interrupted: false,
+    error: null,
+    conclusion: null,
+  }
+  const prd = { ...state.prd, run: { ...run, jobs: run.jobs + 1 } }
+  return nextStep(
+    { ...state, prd, job, attempt: null, baseline: 'green', published: state.green },
+    limits,
+    now,
+  )
+}
