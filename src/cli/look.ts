@@ -1,7 +1,7 @@
 // `ralph status`, `next` and `validate`: look, say, change nothing. Exit 0 when fine, 1 when not, 64 on bad input.
 import { sayHolder } from '../loop/lease.ts'
 import { outcomeOf } from '../loop/next-step.ts'
-import { type Situation, situationOf } from '../loop/situation.ts'
+import { outcomeIn, type Situation, situationOf } from '../loop/situation.ts'
 import type { State } from '../loop/state.ts'
 import { counts, pickStory, remaining } from '../prd/select.ts'
 import { terminalText } from '../report/escape.ts'
@@ -22,7 +22,7 @@ export async function status(context: Context): Promise<Answer> {
   const limits = limitsOf(local.settings)
   const lives = state.lease !== null && (await local.alive(state.lease))
   const situation = situationOf(state, limits, Date.now(), lives)
-  const outcome = situation.kind === 'ended' ? situation.conclusion.outcome : null
+  const outcome = outcomeIn(situation)
   const say = speaker(context)
   say(plainBanner(state, limits))
   const standing = standings(situation.kind === 'working' ? state : { ...state, attempt: null })

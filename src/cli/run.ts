@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { claim, Held, newJob } from '../claim.ts'
 import { refuseFiltered } from '../git/filters.ts'
-import { triedAgain } from '../loop/agent-limits.ts'
+import { applyCommand } from '../loop/commands.ts'
 import type { Limits } from '../loop/limits.ts'
 import { loop } from '../loop/loop.ts'
 
@@ -29,7 +29,7 @@ import {
   UNGATED_WARNING,
 } from '../wire.ts'
 import { type Answer, type Context, settingsOf } from './context.ts'
-import { inboxQueue } from './inbox.ts'
+import { inboxQueue, post } from './inbox.ts'
 import { createLive, type Live } from './live.ts'
 import { adoptSettle, type LocalRun, openLocal } from './local.ts'
 
@@ -99,7 +99,9 @@ export async function run(context: Context): Promise<Answer> {
       throw error instanceof Held ? taken(error) : error
     })
     for (const note of claimed.notes) live.warn(note)
-    const { state, conclusion } = await loop(unpaused(claimed.state), limits, ports)
+    // It is heard behind what was typed before, such as a pause that no run was left to hear.
+    await post(local.workshop.clone, claimed.state.feature, '/ralph run')
+    const { state, conclusion } = await loop(claimed.state, limits, ports)
     live.close()
     const logs = join(local.workshop.clone.gitDir, 'ralph', 'logs')
     live.say(
@@ -122,12 +124,6 @@ export async function run(context: Context): Promise<Answer> {
   }
 }
 
-/** A person who types `ralph run` goes on, as by the comment: it ends a pause and a vendor's limit, and takes the branch as people left it. */
-function unpaused(state: State): State {
-  const control = { ...triedAgain(state.control), paused: null }
-  return { ...state, control, job: { ...state.job, takesBranch: true } }
-}
-
 /** The ports, or null where the person has cancelled while an agent was installed. */
 export async function cancellable(signal: AbortSignal, options: PortOptions): Promise<Ports | null> {
   try {
@@ -138,8 +134,8 @@ export async function cancellable(signal: AbortSignal, options: PortOptions): Pr
   }
 }
 
-function taken({ lease, message }: Held): UserError {
-  const fix = `wait until it has ended, or end it (kill ${lease.pid})`
+function taken({ message }: Held): UserError {
+  const fix = 'wait until it has ended, or end it with `ralph stop`'
   return new UserError([{ path: 'feature', found: message, expected: 'nobody at work on it', fix }])
 }
 
@@ -170,7 +166,7 @@ function limitsFor(context: Context, settings: Settings): Limits {
 /** Prints the decision and touches nothing. */
 async function dryRun(local: LocalRun, limits: Limits, live: Live): Promise<Answer> {
   const state = await local.look(live.warn)
-  const step = decision(unpaused(state), limits, Date.now())
+  const step = decision(applyCommand(state, { kind: 'run', id: 0, by: 'you' }), limits, Date.now())
   live.say(`Next: ${sayStep(step, state)}`)
   return { code: 0, outputs: outputsOf(state, null, null), more: { next: stepInJson(step) } }
 }

@@ -6,10 +6,14 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Given, understand } from '../loop/command-table.ts'
 import { applyCommand } from '../loop/commands.ts'
+import { outcomeIn, situationOf } from '../loop/situation.ts'
 import type { Lease } from '../loop/state.ts'
+import { nextMove } from '../report/next-move.ts'
 import { outputsOf } from '../report/outputs.ts'
+import { spoken } from '../report/words.ts'
 import { UserError } from '../system/errors.ts'
 import { MARK_NAME } from '../system/survivors.ts'
+import { limitsOf } from '../wire.ts'
 import { type Answer, type Context, settingsOf, tell } from './context.ts'
 import { post } from './inbox.ts'
 import { type LocalRun, openLocal } from './local.ts'
@@ -55,8 +59,10 @@ export async function steer(context: Context): Promise<Answer> {
     const steered = applyCommand(loaded.state, { ...understood.command, id: 0, by: 'you' })
     // Nobody has looked at the branch: the state alone moves, not the clone.
     await local.workshop.store.save({ ...steered, lease: null, job: { ...steered.job, opened: false } })
-    say(`done: ${[name, ...given.words].join(' ')}. Go on with: ralph run ${state.feature}`)
-    return { code: 0, outputs: outputsOf(steered, steered.prd.run.outcome, null) }
+    const situation = situationOf(steered, limitsOf(settings), Date.now(), false)
+    say(`done: ${[name, ...given.words].join(' ')}`)
+    say(`Next: ${spoken(nextMove(steered, situation, 'cli', limitsOf(settings)))}`)
+    return { code: 0, outputs: outputsOf(steered, outcomeIn(situation), null) }
   }
 }
 

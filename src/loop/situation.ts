@@ -1,7 +1,7 @@
 // How a feature stands when somebody asks: at work, ended, or ready to go on. Read from the decision itself. Pure.
 import type { Limits } from './limits.ts'
 import { nextStep } from './next-step.ts'
-import type { Conclusion, Lease, State, Step } from './state.ts'
+import type { Conclusion, Lease, Outcome, State, Step } from './state.ts'
 
 export type Situation =
   /** `lease`: the holder that lives; null where it is the one who asks. */
@@ -32,6 +32,11 @@ export function situationOf(state: State, limits: Limits, now: number, lives: bo
   const last = job.conclusion
   const stands = last !== null && ['error', 'interrupted', 'continued'].includes(last.outcome)
   return stands ? { kind: 'ended', conclusion: last } : { kind: 'ready', step }
+}
+
+/** The outcome as it stands now; null while there is work that nobody was kept from. */
+export function outcomeIn(situation: Situation): Outcome | null {
+  return situation.kind === 'ended' ? situation.conclusion.outcome : null
 }
 
 /** What the next job does once it is set up, and finds the base green and the branch where it was left. */
