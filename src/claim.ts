@@ -103,10 +103,14 @@ async function prdPathsIn(workTree: string): Promise<string[]> {
   return [...ELSEWHERE, ...folders.map((folder) => `.ralph/${folder}/prd.json`).filter(isPrdPath)]
 }
 
-/** The feature that is meant: the named one, or the only unfinished one. Throws UserError with the list otherwise. */
+/**
+ * The feature that is meant: the named one, or the only unfinished one. Throws UserError with the list otherwise, each as
+ * `typed` says it is named there.
+ */
 export function chooseFeature(
   wanted: string | null,
   candidates: ReadonlyMap<string, 'unfinished' | 'finished'>,
+  typed: (name: string) => string = (name) => name,
 ): string {
   const names = [...candidates.keys()].sort()
   if (wanted !== null) {
@@ -115,7 +119,7 @@ export function chooseFeature(
     const fix =
       names.length === 0
         ? `write .ralph/<yyyy-mm-dd>-${wanted}/prd.json and commit it`
-        : `use one of: ${names.join(', ')}${near === null ? '' : ` (did you mean ${near}?)`}`
+        : `use one of: ${names.map(typed).join(', ')}${near === null ? '' : ` (did you mean ${near}?)`}`
     throw new UserError([{ path: 'feature', found: wanted, expected: 'a feature with a prd.json', fix }])
   }
   const open = names.filter((name) => candidates.get(name) === 'unfinished')
@@ -126,12 +130,16 @@ export function chooseFeature(
       ? 'no prd.json'
       : `${open.length === 0 ? names.length : open.length} features: ${(open.length === 0 ? names : open).join(', ')}`
   const fix =
-    names.length === 0 ? 'write .ralph/<yyyy-mm-dd>-<feature>/prd.json and commit it' : 'name one of them'
+    names.length === 0
+      ? 'write .ralph/<yyyy-mm-dd>-<feature>/prd.json and commit it'
+      : `name one of them: ${(open.length === 0 ? names : open).map(typed).join(', ')}`
   throw new UserError([{ path: 'feature', found, expected: 'the name of one feature', fix }])
 }
 
 export type ClaimRequest = {
   feature: string | null
+  /** How a feature is named by the person who has to, in a command line or an input. */
+  typed?: (name: string) => string
   branchPrefix: string
   /** `defaultBranch`: no feature's own either; left out where it is not known. */
   base: { branch: string; sha: string; defaultBranch?: string }
@@ -190,7 +198,7 @@ export async function claim(
       mistake.path.includes(`-${request.feature}/`),
   )
   if (broken.length > 0) throw new UserError(broken)
-  const name = chooseFeature(request.feature, candidates)
+  const name = chooseFeature(request.feature, candidates, request.typed)
   const file = seen.features.find((feature) => feature.name === name) ?? null
 
   const folders = [...states.keys()].filter((folder) => featureOfFolder(folder) === name).sort()
@@ -200,22 +208,40 @@ export async function claim(
   if (found !== null) return resume(found, request, store, repository, file)
   if (file === null)
     throw new UserError([{ path: 'feature', found: name, expected: 'a prd.json', fix: 'commit one' }])
-  const branch = file.prd.branchName === '' ? `${request.branchPrefix}${name}` : file.prd.branchName
-  refuseShared(branch, `${file.path}: branchName`, request.base)
-  const head = await store.head(branch)
-  const isOurs =
-    head === null ||
-    branch === `${request.branchPrefix}${name}` ||
-    (newest !== null && (await store.load(newest))?.state.branch === branch) ||
-    (await madeByRun(branch, head, file, git, objects, store, request))
-  if (!isOurs) throw foreignBranch(branch, file, request)
+  const before = newest === null ? null : ((await store.load(newest))?.state.branch ?? null)
+  const { branch, head } = await branchToTake(file, before, git, objects, store, request)
   return begin(file, branch, head, request, store, repository)
 }
 
 type Base = ClaimRequest['base']
 
+/**
+ * The branch of a feature that has no state, and its head where it is there. `before`: that of an older run of it. Throws
+ * UserError where it is not Ralph's to take.
+ */
+export async function branchToTake(
+  file: Feature,
+  before: string | null,
+  git: Git,
+  objects: CatFile,
+  store: Store,
+  request: Pick<ClaimRequest, 'base' | 'branchPrefix'>,
+): Promise<{ branch: string; head: string | null }> {
+  const usual = `${request.branchPrefix}${file.name}`
+  const branch = file.prd.branchName === '' ? usual : file.prd.branchName
+  refuseShared(branch, `${file.path}: branchName`, request.base)
+  const head = await store.head(branch)
+  const isOurs =
+    head === null ||
+    branch === usual ||
+    branch === before ||
+    (await madeByRun(branch, head, file, git, objects, store, request))
+  if (!isOurs) throw foreignBranch(branch, file, request)
+  return { branch, head }
+}
+
 /** The base and the default branch are people's. Throws UserError. */
-function refuseShared(branch: string, path: string, base: Base): void {
+export function refuseShared(branch: string, path: string, base: Base): void {
   if (branch !== base.branch && branch !== base.defaultBranch) return
   const fix =
     branch === base.branch
@@ -235,7 +261,7 @@ async function madeByRun(
   git: Git,
   objects: CatFile,
   store: Store,
-  { base, branchPrefix }: ClaimRequest,
+  { base, branchPrefix }: Pick<ClaimRequest, 'base' | 'branchPrefix'>,
 ): Promise<boolean> {
   await store.fetch([head], 'tip')
   const { features } = await findFeatures(git, objects, { commit: head, workTree: null }, branchPrefix)
@@ -248,7 +274,11 @@ async function madeByRun(
   return (await git.line(args)) !== ''
 }
 
-function foreignBranch(branch: string, file: Feature, { branchPrefix }: ClaimRequest): UserError {
+function foreignBranch(
+  branch: string,
+  file: Feature,
+  { branchPrefix }: Pick<ClaimRequest, 'branchPrefix'>,
+): UserError {
   return new UserError([
     {
       path: `${file.path}: branchName`,

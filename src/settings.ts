@@ -15,7 +15,13 @@ import {
 } from './settings/table.ts'
 import type { Mistake } from './system/errors.ts'
 
-export { describeSettings, type FlagRow, flagTable, settingsMarkdown } from './settings/describe.ts'
+export {
+  describeGates,
+  describeSettings,
+  type FlagRow,
+  flagTable,
+  settingsMarkdown,
+} from './settings/describe.ts'
 export type { Gate } from './settings/gates.ts'
 export type {
   Breaker,

@@ -7,7 +7,7 @@ import { withFallback } from './agents/fallback.ts'
 import { homeFor } from './agents/home.ts'
 import { agentCaches, installAgent } from './agents/install.ts'
 import { findAgent } from './agents/registry.ts'
-import { available } from './agents/run.ts'
+import { available, missingProgram, type Unready } from './agents/run.ts'
 import { createSessions } from './agents/sessions.ts'
 import { CatFile } from './git/cat-file.ts'
 import { type Snapshot, takeSnapshot } from './git/clone.ts'
@@ -30,7 +30,7 @@ import type {
 import type { GateResult, Lease } from './loop/state.ts'
 import { standardCommits } from './settings/structures.ts'
 import { maxJobs, type Settings } from './settings.ts'
-import { UserError } from './system/errors.ts'
+import { type Mistake, UserError } from './system/errors.ts'
 import { type OtherUser, openOtherUser } from './system/other-user.ts'
 import { newMark } from './system/process.ts'
 import { processStart } from './system/process-table.ts'
@@ -257,14 +257,7 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
   if (choice.name !== 'custom') {
     const found = await available(vendor, seen.env, { as: options.as, signal: options.signal })
     if (!found.ok) {
-      throw new UserError([
-        {
-          path: 'agent',
-          found: found.reason,
-          expected: `the program ${vendor.program}, ready to work`,
-          fix: found.fix,
-        },
-      ])
+      throw new UserError([notReady(vendor, 'agent', found)])
     }
   }
   const sayGates = (tags: readonly string[] | null) =>
@@ -290,6 +283,23 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
     mark: options.mark,
     as: options.as,
     onEvent: options.onAgent,
+  })
+}
+
+function notReady(vendor: AgentVendor, path: string, { reason, fix }: Unready): Mistake {
+  return { path, found: reason, expected: `the program ${vendor.program}, ready to work`, fix }
+}
+
+/** Agents whose program is nowhere on the PATH: what can be said of them without starting one. */
+export function missingAgents(settings: Settings, env: Environment): Mistake[] {
+  // Another user has a PATH of its own, and what Ralph installs is not there yet.
+  if (settings.isolation === 'other-user') return []
+  const installed = settings.agentVersion === null ? [['agent', settings.agent] as const] : []
+  const chosen = [...installed, ['fallback-agent', settings.fallbackAgent] as const]
+  return chosen.flatMap(([path, name]) => {
+    const vendor = name === null || name === 'custom' ? null : findAgent(name)
+    const missing = vendor === null ? null : missingProgram(vendor, env.PATH ?? '')
+    return vendor === null || missing === null ? [] : [notReady(vendor, path, missing)]
   })
 }
 

@@ -1,8 +1,9 @@
 // The action: goes by the event, ends with the outcome's job result. Cancellation ends the session and saves.
 import * as core from '@actions/core'
 import { LeaseLost } from '../loop/ports.ts'
+import { nextMove } from '../report/next-move.ts'
 import { outputsOf } from '../report/outputs.ts'
-import { heldBack, nextMove, spoken } from '../report/words.ts'
+import { heldBack, spoken } from '../report/words.ts'
 import { hostEnvironment } from '../settings.ts'
 import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
 import { createRedactor } from '../system/redact.ts'
@@ -61,7 +62,9 @@ async function main(): Promise<void> {
   if (FAILING.has(conclusion.outcome))
     fail(state.job.error === null ? line : `${line}\n${state.job.error.fix}`, redactor.redact)
   else if (heldBack(state) !== null)
-    core.warning(redactor.redact(`${line}\n${spoken(nextMove(state, conclusion.outcome))}`))
+    core.warning(
+      redactor.redact(`${line}\n${spoken(nextMove(state, { kind: 'ended', conclusion }, 'comment'))}`),
+    )
   else log.screen.write(`${line}\n`)
   // The runner calls a job that it cancelled cancelled; a signal from anybody else must not end green.
   if (conclusion.outcome === 'interrupted' && stop.signal.aborted) process.exitCode = 1

@@ -51,7 +51,10 @@ export type AgentRequest = {
 export type Availability =
   | { ok: true; version: string }
   /** `isSlow`: it is there, and nothing is known against it. */
-  | { ok: false; reason: string; fix: string; isSlow: boolean }
+  | ({ ok: false; isSlow: boolean } & Unready)
+
+/** Why an agent cannot work, and what to do. */
+export type Unready = { reason: string; fix: string }
 
 const TRANSCRIPT_LIMIT = 64 * 1024 * 1024
 /** A program of a megabyte of JavaScript takes its time on a busy machine. */
@@ -146,12 +149,10 @@ export async function available(
   const missing = (reason: string): Availability => ({
     ok: false,
     isSlow: false,
-    reason: oneLine(reason),
-    fix:
-      vendor.npm === null ? vendor.install : `set agent-version, and Ralph installs it; or ${vendor.install}`,
+    ...unready(vendor, reason),
   })
   const file = findProgram(vendor.program, env.PATH ?? '')
-  if (file === null) return missing(`${vendor.program} is not on the PATH`)
+  if (file === null) return missing(notFound(vendor))
   const run = await runUntrusted({
     file,
     args: ['--version'],
@@ -172,6 +173,18 @@ export async function available(
     return { ok: false, isSlow: true, reason, fix: 'run again when the machine is less busy' }
   }
   return missing(`${vendor.program} --version ${sayExit(run.exit)}${said === '' ? '' : `: ${said}`}`)
+}
+
+/** Why the agent's program cannot be started, as far as can be said without starting it; null where it is there. */
+export function missingProgram(vendor: AgentVendor, path: string): Unready | null {
+  return findProgram(vendor.program, path) === null ? unready(vendor, notFound(vendor)) : null
+}
+
+const notFound = ({ program }: AgentVendor) => `${program} is not on the PATH`
+
+function unready({ npm, install }: AgentVendor, reason: string): Unready {
+  const fix = npm === null ? install : `set agent-version, and Ralph installs it; or ${install}`
+  return { reason: oneLine(reason), fix }
 }
 
 function wrapped(

@@ -25,8 +25,8 @@ export type Context = {
   /** The command's name. */
   command: CommandName
   flags: Flags
-  /** What stands behind the name of a command that takes words, and behind ` -- `. */
-  given: { words: readonly string[]; text: string }
+  /** What stands behind the name of a command that takes words, and behind ` -- `; null for other commands. */
+  given: { words: readonly string[]; text: string } | null
   feature: string | null
   json: boolean
   directory: string
@@ -37,7 +37,7 @@ export function contextOf(
   command: CommandName,
   flags: Flags,
   feature: string | undefined,
-  given: Context['given'] = { words: [], text: '' },
+  given: Context['given'] = null,
 ): Context {
   const env = hostEnvironment()
   const directory = typeof flags.directory === 'string' ? resolve(flags.directory) : process.cwd()
@@ -62,8 +62,10 @@ export async function settingsRead(context: Context, extra: Flags = {}): Promise
   const flags = Object.fromEntries(Object.entries(context.flags).filter(([key]) => SETTINGS.has(key)))
   const chosen = { ...flags, ...(context.flags.once === true ? { iterationsPerJob: '1' } : {}), ...extra }
   if (context.feature !== null) Object.assign(chosen, { feature: context.feature })
-  const { file, missing } = await configFile(topOf(context.directory), wantedConfigFile({ flags: chosen }))
-  const result = readSettings({ flags: chosen, file, env: context.env, surface: 'cli' })
+  const wanted = wantedConfigFile({ flags: chosen })
+  const { file, missing, notes } = await configFile(topOf(context.directory), wanted)
+  const read = readSettings({ flags: chosen, file, env: context.env, surface: 'cli' })
+  const result = { ...read, notes: [...notes, ...read.notes] }
   const mistakes = [...missing, ...(result.ok ? [] : result.mistakes)]
   return mistakes.length === 0 ? result : { ...result, ok: false, mistakes }
 }
@@ -76,16 +78,22 @@ function topOf(directory: string): string {
   }
 }
 
-type ConfigFile = { file: { path: string; text: string } | null; missing: Mistake[] }
+type ConfigFile = { file: { path: string; text: string } | null; missing: Mistake[]; notes: string[] }
 
 async function configFile(directory: string, wanted: string | null): Promise<ConfigFile> {
-  for (const path of wanted === null ? configFileNames : [wanted]) {
-    const text = await readFile(join(directory, path), 'utf8').catch(() => null)
-    if (text !== null) return { file: { path, text }, missing: [] }
-  }
-  if (wanted === null) return { file: null, missing: [] }
+  const names = wanted === null ? configFileNames : [wanted]
+  const texts = await Promise.all(
+    names.map((path) => readFile(join(directory, path), 'utf8').catch(() => null)),
+  )
+  const found = names.flatMap((path, at) => {
+    const text = texts[at] ?? null
+    return text === null ? [] : [{ path, text }]
+  })
+  const [file = null, ...others] = found
+  const notes = others.map(({ path }) => `${path} is not read: ${file?.path} counts`)
+  if (file !== null || wanted === null) return { file, missing: [], notes }
   const expected = 'a file that can be read'
-  return { file: null, missing: [{ path: '--config-file', found: wanted, expected, fix: 'check the path' }] }
+  return { file, missing: [{ path: '--config-file', found: wanted, expected, fix: 'check the path' }], notes }
 }
 
 /** Writes lines that a terminal and a job log only show: in another CI, or in a step of a workflow, this is its output. */

@@ -2,7 +2,15 @@
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { type ClaimRequest, checkDirt, chooseFeature, findFeatures, newJob } from '../claim.ts'
+import {
+  branchToTake,
+  type ClaimRequest,
+  checkDirt,
+  chooseFeature,
+  findFeatures,
+  newJob,
+  refuseShared,
+} from '../claim.ts'
 import { featureOfFolder } from '../git/features.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { ownFiles, recordMessage } from '../loop/files.ts'
@@ -25,6 +33,8 @@ export type LocalRun = {
   settings: Settings
   workshop: Workshop
   base: ClaimRequest['base']
+  /** The command line that names a feature. */
+  typed(feature: string): string
   alive(lease: Lease): Promise<boolean>
   /** Ends what a dead holder on this machine has left running. */
   bury(lease: Lease): Promise<void>
@@ -33,6 +43,8 @@ export type LocalRun = {
    * prd.json where no run has begun. Hears what reading that changed.
    */
   look(hear?: (note: string) => void): Promise<State>
+  /** Throws UserError where the feature's branch is not Ralph's to take. */
+  refuseBranch(state: State): Promise<void>
   [Symbol.dispose](): void
 }
 
@@ -61,11 +73,14 @@ export async function openLocal(
       },
     ])
   }
-  const base = await baseOf(workshop, settings, clone.branch, clone.head ?? '')
+  const start = await baseOf(workshop, settings, clone.branch, clone.head ?? '')
+  const base = { ...start, ...(await defaultBranchOf(workshop)) }
+  const typed = (name: string) => namedIn(context, name)
   return {
     settings,
     workshop,
-    base: { ...base, ...(await defaultBranchOf(workshop)) },
+    base,
+    typed,
     // A process on this machine can be asked; of one elsewhere only its time is known.
     alive: async (lease) =>
       lease.host === hostname() ? processLives(lease.pid, lease.startTime) : !expired(lease, Date.now()),
@@ -75,12 +90,36 @@ export async function openLocal(
       if (ended > 0) voice.warn(`${ended} processes of the run before were still there: ended`)
     },
     look: async (hear = () => {}) => {
-      const { state, notes } = await look(workshop, settings, base)
+      const { state, notes } = await look(workshop, settings, base, typed)
       for (const note of notes) hear(note)
       return (await inboxQueue(clone).read(state)).reduce(applyCommand, state)
     },
+    async refuseBranch(state) {
+      if (state.nonce !== '') {
+        if (state.branch === base.defaultBranch)
+          refuseShared(state.branch, `the branch of ${state.feature}`, base)
+        return
+      }
+      const { git, objects, store } = workshop
+      const path = prdPathOf(state)
+      const name = state.feature
+      const folder = state.importedFrom === null ? state.folder : null
+      const file = { name, folder, path, prd: state.prd, digest: state.storiesDigest, notes: [] }
+      await branchToTake(file, null, git, objects, store, { base, branchPrefix: settings.branchPrefix })
+    },
     [Symbol.dispose]: () => workshop[Symbol.dispose](),
   }
+}
+
+/** Where the stories stand now. */
+export function prdPathOf({ importedFrom, published, folder }: State): string {
+  return published === null && importedFrom !== null ? importedFrom : `${folder}/prd.json`
+}
+
+/** The same command for one feature by its name. */
+function namedIn({ command, given }: Context, feature: string): string {
+  const takesWords = given !== null
+  return takesWords ? `ralph ${command} --feature ${feature} ...` : `ralph ${command} ${feature}`
 }
 
 /** On a laptop a run starts from where HEAD is, unless `--base-branch` names another branch. */
@@ -111,6 +150,7 @@ async function look(
   workshop: Workshop,
   settings: Settings,
   base: { branch: string; sha: string },
+  typed: (name: string) => string,
 ): Promise<{ state: State; notes: readonly string[] }> {
   const { store, git, objects, clone } = workshop
   const states = await store.list()
@@ -132,7 +172,7 @@ async function look(
       mistake.path.includes(`-${settings.feature}/`),
   )
   if (broken.length > 0) throw new UserError(broken)
-  const name = chooseFeature(settings.feature, candidates)
+  const name = chooseFeature(settings.feature, candidates, typed)
   const folder = [...states.keys()]
     .filter((one) => featureOfFolder(one) === name)
     .sort()
@@ -177,16 +217,24 @@ async function look(
 /** Refuses a dirty tree, takes up what people changed in the feature's own folder; keeps the dirt of an open attempt. */
 export async function adoptSettle(local: LocalRun, state: State): Promise<State> {
   const { repository, clone } = local.workshop
-  const onBranch = clone.branch === state.branch
-  if (state.attempt !== null && onBranch) return state
-  // Killed between the state and the clone's branch, or its HEAD: the tree is ours already.
-  if (state.published !== null && (await repository.dirt(state.green)).length === 0) return state
+  const edits = await editsOf(local, state)
+  if (edits === null) return state
   const fresh = state.published === null
   const head = clone.head ?? state.green
-  const edits = await checkDirt(repository, head, (path) => (fresh || onBranch) && isOwn(state, path))
   const settled = edits.length === 0 ? state : await adopt(local, state, fresh ? state.green : head, edits)
   if (settled.published !== null) await repository.checkOut(settled.green, null)
   return settled
+}
+
+/** What people have not committed and may be taken up; null where the tree is Ralph's own. Throws UserError for other dirt. */
+export async function editsOf(local: LocalRun, state: State): Promise<string[] | null> {
+  const { repository, clone } = local.workshop
+  const onBranch = clone.branch === state.branch
+  if (state.attempt !== null && onBranch) return null
+  // Killed between the state and the clone's branch, or its HEAD: the tree is ours already.
+  if (state.published !== null && (await repository.dirt(state.green)).length === 0) return null
+  const mayHoldEdits = state.published === null || onBranch
+  return checkDirt(repository, clone.head ?? state.green, (path) => mayHoldEdits && isOwn(state, path))
 }
 
 /** Stories that a person has not committed, and what the first commit writes beside them, in case it was cut short. */

@@ -1,20 +1,21 @@
 // `ralph status`, `next` and `validate`: look, say, change nothing. Exit 0 when fine, 1 when not, 64 on bad input.
+import { applyCommand } from '../loop/commands.ts'
 import { sayHolder } from '../loop/lease.ts'
-import { outcomeOf } from '../loop/next-step.ts'
-import { outcomeIn, type Situation, situationOf } from '../loop/situation.ts'
+import { decision, outcomeIn, type Situation, situationOf } from '../loop/situation.ts'
 import type { State } from '../loop/state.ts'
-import { counts, pickStory, remaining } from '../prd/select.ts'
+import { counts } from '../prd/select.ts'
 import { terminalText } from '../report/escape.ts'
 import { nextMove } from '../report/next-move.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { plainBanner, statusLine } from '../report/terminal.ts'
 import { many, spoken, standings } from '../report/words.ts'
-import type { Settings } from '../settings.ts'
-import { UserError } from '../system/errors.ts'
+import { describeGates, type Settings } from '../settings.ts'
+import { type Mistake, UserError } from '../system/errors.ts'
 import { limitsOf, UNGATED_WARNING } from '../wire.ts'
 import { type Answer, type Context, refusal, settingsOf, settingsRead, tell } from './context.ts'
-import { type LocalRun, openLocal } from './local.ts'
-import { stepInJson } from './run.ts'
+import { type LocalRun, openLocal, prdPathOf } from './local.ts'
+import { preflight } from './preflight.ts'
+import { sayStep, stepInJson } from './run.ts'
 
 export async function status(context: Context): Promise<Answer> {
   using local = await openQuiet(context)
@@ -62,30 +63,26 @@ function asTyped(notes: string): string {
 export async function next(context: Context): Promise<Answer> {
   using local = await openQuiet(context)
   const state = await local.look()
-  const story = pickStory(state.prd)
+  refuse(await preflight(context, local, state))
+  const step = decision(applyCommand(state, RUN), limitsOf(local.settings), Date.now())
+  const id = step.kind === 'reserve' ? step.storyId : null
+  const story = state.prd.userStories.find((one) => one.id === id)
   const say = speaker(context)
-  const open = remaining(state.prd).length
-  if (story !== null) say(`${story.id}  ${terminalText(story.title)}`)
-  else
-    say(
-      open === 0
-        ? 'nothing: every story passed or was skipped'
-        : `nothing: ${open} stories are left, and all are blocked or wait for blocked ones`,
-    )
-  const over = outcomeOf(
-    { ...state, job: { ...state.job, startedAt: 0 } },
-    limitsOf(local.settings),
-    Date.now(),
-  )
+  say(story === undefined ? `nothing: ${sayStep(step, state)}` : `${story.id}  ${terminalText(story.title)}`)
+  const conclusion = step.kind === 'conclude' ? step.conclusion : null
   const more = {
-    next: story === null ? null : { id: story.id, title: story.title, attempt: story.retries + 1 },
-    reason: over?.reason ?? null,
+    next: story === undefined ? null : { id: story.id, title: story.title, attempt: story.retries + 1 },
+    reason: conclusion?.reason ?? null,
   }
-  return {
-    code: story === null && open > 0 ? 1 : 0,
-    outputs: outputsOf(state, state.prd.run.outcome, null),
-    more,
-  }
+  const isFine = conclusion === null || conclusion.outcome === 'complete'
+  return { code: isFine ? 0 : 1, outputs: outputsOf(state, conclusion?.outcome ?? null, null), more }
+}
+
+/** A person's `ralph run`, as the state hears it. */
+const RUN = { kind: 'run', id: 0, by: 'you' } as const
+
+function refuse(mistakes: readonly Mistake[]): void {
+  if (mistakes.length > 0) throw new UserError(mistakes)
 }
 
 /** What is wrong with the configuration and with prd.json, and what means something else here: all of it at once. */
@@ -94,23 +91,28 @@ export async function validate(context: Context): Promise<Answer> {
   const read = await settingsRead(context)
   const mistakes = read.ok ? [] : [...read.mistakes]
   const warnings = [...read.notes]
-  const state = await stories(context, read.settings, (note) => warnings.push(note)).catch(
+  const looked = await stories(context, read.settings, (note) => warnings.push(note)).catch(
     (error: unknown) => {
       if (!(error instanceof UserError)) throw error
       mistakes.push(...error.mistakes)
       return null
     },
   )
+  // Of settings that could not be read, nothing is said beside that.
+  if (read.ok) mistakes.push(...(looked?.mistakes ?? []))
+  const state = looked?.state ?? null
   if (state !== null && read.ok) warnings.push(...warningsOf(state, read.settings))
   for (const text of warnings) say(`warning: ${text}`)
   if (state === null || mistakes.length > 0) return refusal(context, new UserError(mistakes), { warnings })
-  say(`${state.folder}/prd.json: ${many(state.prd.userStories.length, 'story', 'stories')}, fine`)
+  say(`gates: ${describeGates(read.settings)}`)
+  say(`${prdPathOf(state)}: ${many(state.prd.userStories.length, 'story', 'stories')}, fine`)
   return { code: 0, outputs: outputsOf(state, state.prd.run.outcome, null), more: { warnings } }
 }
 
-async function stories(context: Context, settings: Settings, hear: (note: string) => void): Promise<State> {
+async function stories(context: Context, settings: Settings, hear: (note: string) => void) {
   using local = await openLocal(context, settings, { warn: hear })
-  return await local.look(hear)
+  const state = await local.look(hear)
+  return { state, mistakes: await preflight(context, local, state) }
 }
 
 /** Things that are allowed and seldom meant. */

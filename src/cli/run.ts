@@ -1,7 +1,6 @@
 // `ralph run`: works on a feature on this machine until an outcome.
 import { join } from 'node:path'
 import { claim, Held, newJob } from '../claim.ts'
-import { refuseFiltered } from '../git/filters.ts'
 import { applyCommand } from '../loop/commands.ts'
 import type { Limits } from '../loop/limits.ts'
 import { loop } from '../loop/loop.ts'
@@ -25,13 +24,13 @@ import {
   limitsOf,
   openIsolation,
   type PortOptions,
-  refuseUngated,
   UNGATED_WARNING,
 } from '../wire.ts'
 import { type Answer, type Context, settingsOf } from './context.ts'
 import { inboxQueue, post } from './inbox.ts'
 import { createLive, type Live } from './live.ts'
-import { adoptSettle, type LocalRun, openLocal } from './local.ts'
+import { adoptSettle, editsOf, type LocalRun, openLocal } from './local.ts'
+import { preflight } from './preflight.ts'
 
 /** Works until the outcome. Ctrl+C ends the session in work, saves, and gives 130; a second one ends at once. */
 export async function run(context: Context): Promise<Answer> {
@@ -44,11 +43,13 @@ export async function run(context: Context): Promise<Answer> {
     context.env.NO_COLOR !== undefined,
   )
   for (const note of notes) live.warn(note)
-  refuseUngated(settings)
   if (settings.ungated) live.warn(UNGATED_WARNING)
   using local = await openLocal(context, settings, live)
-  if (context.flags.dryRun === true) return await dryRun(local, limits, live)
-  await refuseFiltered(local.workshop.git, local.workshop.objects)
+  const isDry = context.flags.dryRun === true
+  const found = await local.look(isDry ? live.warn : undefined)
+  const mistakes = await preflight(context, local, found)
+  if (mistakes.length > 0) throw new UserError(mistakes)
+  if (isDry) return await dryRun(local, found, limits, live)
   const stop = new AbortController()
   const release = onSignals(stop, live)
   let as: OtherUser | null = null
@@ -78,6 +79,7 @@ export async function run(context: Context): Promise<Answer> {
       local.workshop.repository,
       {
         feature: settings.feature,
+        typed: local.typed,
         branchPrefix: settings.branchPrefix,
         base: local.base,
         workTree: local.workshop.clone.workTree,
@@ -164,8 +166,10 @@ function limitsFor(context: Context, settings: Settings): Limits {
 }
 
 /** Prints the decision and touches nothing. */
-async function dryRun(local: LocalRun, limits: Limits, live: Live): Promise<Answer> {
-  const state = await local.look(live.warn)
+async function dryRun(local: LocalRun, state: State, limits: Limits, live: Live): Promise<Answer> {
+  const { lease, feature } = state
+  if (lease !== null && (await local.alive(lease))) throw taken(new Held(lease, feature))
+  await editsOf(local, state)
   const step = decision(applyCommand(state, { kind: 'run', id: 0, by: 'you' }), limits, Date.now())
   live.say(`Next: ${sayStep(step, state)}`)
   return { code: 0, outputs: outputsOf(state, null, null), more: { next: stepInJson(step) } }

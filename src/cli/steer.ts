@@ -84,7 +84,8 @@ async function ended(local: LocalRun, holder: Lease, say: (text: string) => void
 }
 
 /** The words and the text; for a new story also the lines that would stand below a comment. */
-async function givenOf({ given, flags, directory }: Context): Promise<Given> {
+async function givenOf({ given: typed, flags, directory }: Context): Promise<Given> {
+  const given = typed ?? { words: [], text: '' }
   const { criterion, description, bodyFile } = flags
   const criteria = Array.isArray(criterion) ? criterion : []
   const title = given.text.replace(/\s+/g, ' ').trim()

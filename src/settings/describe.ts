@@ -25,13 +25,18 @@ export function describeSettings(settings: Settings): string {
 }
 
 function sayValue(row: SettingRow, value: unknown, settings: Settings): string {
-  if (row.kind === 'gates') return settings.gates.map(sayGate).join(', ') || 'none'
+  if (row.kind === 'gates') return describeGates(settings)
   if (value === null) return 'not set'
   if (row.hidden) return 'set'
   if (row.kind === 'duration' && typeof value === 'number') return say(value)
   if (row.field === 'model') return sayModel(settings)
   if (Array.isArray(value)) return oneLine(value.join(', '), 200)
   return oneLine(typeof value === 'object' ? JSON.stringify(value) : String(value), 200)
+}
+
+/** The names of the gates with what is special about them; their command lines may hold a secret. */
+export function describeGates({ gates }: Settings): string {
+  return gates.map(sayGate).join(', ') || 'none'
 }
 
 function sayGate(gate: Settings['gates'][number]): string {

@@ -62,7 +62,8 @@ function oneLine(text: string, what: string): Record<string, unknown> {
   return JSON.parse(text)
 }
 
-const GATE = ['--gate', 'ok=true']
+/** What a run needs beside its stories. */
+const NEEDS = ['--gate', 'ok=true', '--agent', 'custom', '--agent-command', 'touch x']
 
 const usable = hostileStrings.filter(({ text }) => text.trim() !== '' && text.length <= 500)
 const stories = usable.map(({ text }, at) => ({
@@ -90,21 +91,25 @@ test('status, next, validate and the dry run are lines of ours', () => {
   assertLines(status.out, 'status')
   assertLines(status.err, 'status')
   assert.equal(lines(status.out), stories.length + 3)
-  for (const args of [['next'], ['run', '--dry-run', ...GATE], ['validate']]) {
+  for (const args of [
+    ['next', ...NEEDS],
+    ['run', '--dry-run', ...NEEDS],
+    ['validate', ...NEEDS],
+  ]) {
     const ran = ralph(hostile, ...args)
     assert.equal(ran.code, 0, ran.err)
     assertLines(ran.out, args.join(' '))
     assertLines(ran.err, args.join(' '))
-    assert.equal(lines(ran.out), { next: 1, run: 1, validate: stories.length + 1 }[args[0] ?? ''], ran.out)
+    assert.equal(lines(ran.out), { next: 1, run: 1, validate: stories.length + 2 }[args[0] ?? ''], ran.out)
   }
 })
 
 test('the first story’s title is on the line that names it', () => {
   const title = 'x\n\u001b[31my\u2028##[error]z'
   const first = repository('first', { userStories: [{ id: 'US-001', title, acceptanceCriteria: ['a'] }] })
-  assert.equal(ralph(first, 'next').out, 'US-001  x y ## [error]z\n')
+  assert.equal(ralph(first, 'next', ...NEEDS).out, 'US-001  x y ## [error]z\n')
   assert.match(
-    ralph(first, 'run', '--dry-run', ...GATE).out,
+    ralph(first, 'run', '--dry-run', ...NEEDS).out,
     /^Next: work on US-001 \(x y ## \[error\]z\), attempt 1\n$/m,
   )
 })
@@ -116,9 +121,12 @@ test('the answer to --json is one line, and says what the file says', () => {
     status.stories.map(({ title }: { title: string }) => title),
     stories.map(({ title }) => title),
   )
-  const next = oneLine(ralph(hostile, 'next', '--json').out, 'next')
+  const next = oneLine(ralph(hostile, 'next', ...NEEDS, '--json').out, 'next')
   assert.deepEqual(next.next, { id: 'US-1', title: '::error::x', attempt: 1 })
-  for (const args of [['validate'], ['run', '--dry-run', ...GATE]])
+  for (const args of [
+    ['validate', ...NEEDS],
+    ['run', '--dry-run', ...NEEDS],
+  ])
     oneLine(ralph(hostile, ...args, '--json').out, args[0] ?? '')
 })
 
@@ -174,7 +182,7 @@ test('a feature’s name that no branch can have is refused as a mistake, and ke
     mkdirSync(join(bad, `.ralph/2026-01-31-${name}`), { recursive: true })
     writeFileSync(join(bad, `.ralph/2026-01-31-${name}`, 'prd.json'), JSON.stringify(prd))
   }
-  for (const args of [['validate'], ['run', '--agent', 'custom', '--agent-command', 'touch x', ...GATE]]) {
+  for (const args of [['validate'], ['run', ...NEEDS]]) {
     const ran = ralph(bad, ...args, '--json')
     assert.equal(ran.code, 64, ran.err)
     const { errors } = oneLine(ran.out, args.join(' '))
@@ -186,7 +194,7 @@ test('a feature’s name that no branch can have is refused as a mistake, and ke
   }
   mkdirSync(join(bad, FOLDER))
   writeFileSync(join(bad, FOLDER, 'prd.json'), JSON.stringify(prd))
-  assert.equal(ralph(bad, 'validate', 'sample').code, 0)
+  assert.equal(ralph(bad, 'validate', 'sample', ...NEEDS).code, 0)
 })
 
 test('a mistake and a line of JSON with any text in it', () => {

@@ -25,6 +25,7 @@ export type Ended = { code: number; out: string; err: string }
 export type Place = AsyncDisposable & {
   folder: string
   repository: string
+  env: Record<string, string>
   /** Flags that make the scripted agent the agent. */
   agent: string[]
   git(...args: string[]): string
@@ -48,13 +49,14 @@ export async function openPlace(
   const folder = await mkdtemp(join(tmpdir(), 'ralph-place-'))
   const repository = join(folder, 'clone')
   const script = join(folder, 'script.json')
-  const env = { PATH: process.env.PATH ?? '', HOME: folder }
+  const env: Record<string, string> = { PATH: process.env.PATH ?? '', HOME: folder }
   const started: ChildProcess[] = []
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: repository, env, encoding: 'utf8', stdio: 'pipe' }).trim()
   const place: Place = {
     folder,
     repository,
+    env,
     agent: ['--agent', 'custom', '--agent-command', `"${process.execPath}" "${AGENT}" "${script}"`],
     git,
     async write(texts) {

@@ -89,6 +89,8 @@ test('what reading prd.json changed, or does not read, is a warning; so are sett
     'services: [{ name: a, ready: "http://x.example" }]',
     'browser: { enabled: true }',
     'gates: { test: "true" }',
+    'agent: custom',
+    'agentCommand: ./agent.sh',
   ]
   const files = { [PRD]: JSON.stringify(prd), 'ralph.config.yml': config.join('\n') }
   const { code, out } = ralph('notes', files, 'validate')

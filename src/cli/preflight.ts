@@ -1,0 +1,40 @@
+// What `ralph run` would refuse, found without beginning: said by `validate`, `next` and `run --dry-run` alike.
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { refuseFiltered } from '../git/filters.ts'
+import type { State } from '../loop/state.ts'
+import { type Mistake, UserError } from '../system/errors.ts'
+import { missingAgents, refuseUngated } from '../wire.ts'
+import type { Context } from './context.ts'
+import type { LocalRun } from './local.ts'
+
+/** Everything that keeps a run from beginning, apart from who is at work now; empty where nothing does. */
+export async function preflight(context: Context, local: LocalRun, state: State): Promise<Mistake[]> {
+  const { settings, workshop } = local
+  const checks: (() => void | Promise<void>)[] = [
+    () => refuseUngated(settings),
+    () => local.refuseBranch(state),
+    () => refuseFiltered(workshop.git, workshop.objects),
+  ]
+  const mistakes = [...missingAgents(settings, context.env), ...(await missingFolder(local, state))]
+  for (const check of checks) {
+    try {
+      await check()
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error
+      mistakes.push(...error.mistakes)
+    }
+  }
+  return mistakes
+}
+
+/** Agent and gates start there: on disk now, or on the branch that the run goes on from. */
+async function missingFolder({ settings, workshop }: LocalRun, state: State): Promise<Mistake[]> {
+  const { workingDirectory: folder } = settings
+  const found = await stat(resolve(workshop.clone.workTree, folder)).catch(() => null)
+  if (found?.isDirectory() === true) return []
+  const tree = await workshop.objects.info(`${state.green}:${folder.replace(/^\.\/|\/+$/g, '')}`)
+  if (tree?.type === 'tree') return []
+  const fix = 'name a folder of this repository, from its root'
+  return [{ path: 'working-directory', found: folder, expected: 'a folder that is there', fix }]
+}

@@ -1,0 +1,128 @@
+// `validate`, `next` and `run --dry-run` refuse what `run` refuses, in the same words, and touch nothing.
+import assert from 'node:assert/strict'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { FOLDER, GATE, openPlace, type Place } from './place.ts'
+
+const STORY = { id: 'US-001', title: 'one', acceptanceCriteria: ['it works'] }
+const ASKED = [['run'], ['run', '--dry-run'], ['next'], ['validate']]
+
+type Case = { files?: Record<string, string>; flags?: (place: Place) => string[]; says: RegExp }
+
+const named = (branchName: string) => ({
+  [`${FOLDER}/prd.json`]: JSON.stringify({ schemaVersion: 2, branchName, userStories: [STORY] }),
+})
+
+const CASES: Record<string, Case> = {
+  'signed commits': {
+    files: { 'ralph.config.yml': 'signCommits: true\n' },
+    says: /ralph\.config\.yml: signCommits: found true.*\n {2}fix: leave it out/,
+  },
+  'the base as branchName': {
+    files: named('main'),
+    says: /sample\/prd\.json: branchName: found main, expected a branch of its own/,
+  },
+  "somebody else's branch as branchName": {
+    files: named('feature/old'),
+    says: /branchName: found feature\/old, which is there already/,
+  },
+  'an agent whose program is missing': {
+    flags: () => [...GATE, '--agent', 'amp'],
+    says: /agent: found amp is not on the PATH, expected the program amp, ready to work\n {2}fix: /,
+  },
+  'a fallback agent whose program is missing': {
+    flags: (place) => [...place.agent, ...GATE, '--fallback-agent', 'amp'],
+    says: /fallback-agent: found amp is not on the PATH/,
+  },
+  'a working directory that is not there': {
+    flags: (place) => [...place.agent, ...GATE, '--working-directory', 'packages/app'],
+    says: /working-directory: found packages\/app, expected a folder that is there/,
+  },
+  'a file as working directory': {
+    flags: (place) => [...place.agent, ...GATE, '--working-directory', 'src/base.txt'],
+    says: /working-directory: found src\/base\.txt/,
+  },
+  'no gate': {
+    flags: (place) => [...place.agent],
+    says: /gates: found no gate/,
+  },
+  'two features': {
+    files: { '.ralph/2026-02-01-other/prd.json': JSON.stringify({ userStories: [STORY] }) },
+    says: /fix: name one of them: ralph (run|next|validate) other, ralph \1 sample\n/,
+  },
+}
+
+for (const [name, { files, flags, says }] of Object.entries(CASES)) {
+  test(name, async () => {
+    await using place = await openPlace([STORY], files)
+    place.git('branch', 'feature/old')
+    const before = place.refs()
+    const given = flags === undefined ? [...place.agent, ...GATE] : flags(place)
+    for (const asked of ASKED) {
+      const { code, err } = await place.ralph(...asked, ...given)
+      assert.equal(code, 64, `${asked.join(' ')}: ${err}`)
+      assert.match(err, says, asked.join(' '))
+    }
+    assert.equal(place.refs(), before)
+    assert.equal(place.git('status', '--porcelain'), '')
+  })
+}
+
+test('every mistake at once', async () => {
+  await using place = await openPlace([STORY], named('main'))
+  const { errors } = await place.json('validate', '--agent', 'amp', '--working-directory', 'nowhere')
+  assert.ok(Array.isArray(errors))
+  assert.deepEqual(
+    errors.map(({ path }: { path: string }) => path),
+    ['agent', 'working-directory', 'gates', `${FOLDER}/prd.json: branchName`],
+  )
+})
+
+test('the dry run refuses a dirty tree and a feature that is in work', async () => {
+  await using place = await openPlace([STORY])
+  await place.write({ 'src/base.txt': 'mine\n' })
+  for (const dry of [[], ['--dry-run']]) {
+    const { code, err } = await place.ralph('run', ...dry, ...place.agent, ...GATE)
+    assert.deepEqual([code, /uncommitted changes: src\/base\.txt/.test(err)], [64, true], err)
+  }
+  place.git('checkout', '-q', '.')
+  await place.setScript({ 'US-001': [{ hang: true }] })
+  const run = place.start(['run', ...place.agent, ...GATE])
+  await new Promise<void>((resolve) => {
+    run.stdout?.on('data', (text: string) => text.includes('hanging') && resolve())
+  })
+  const { code, err } = await place.ralph('run', '--dry-run', ...place.agent, ...GATE)
+  assert.equal(code, 64)
+  assert.match(
+    err,
+    /process \d+ on .* works on sample.*\n {2}fix: wait until it has ended, or end it with `ralph stop`/,
+  )
+})
+
+test('validate shows the gates, the file as it is called, and which configuration counts', async () => {
+  await using place = await openPlace([], {
+    'ralph.config.yml': 'gates:\n  test: npm test\n  e2e: { run: npm run e2e, when: ui, advisory: true }\n',
+    'ralph.config.json': '{}',
+  })
+  place.git('rm', '-rq', '.ralph')
+  await place.write({ 'prd.json': JSON.stringify({ branchName: 'ralph/shop', userStories: [STORY] }) })
+  place.git('add', '-A')
+  place.git('commit', '-qm', 'a prd.json at the top')
+  const { code, out, err } = await place.ralph('validate', ...place.agent)
+  assert.equal(code, 0, err)
+  assert.match(out, /^gates: test, e2e \(when ui, advisory\)$/m)
+  assert.match(out, /^prd\.json: 1 story, fine$/m)
+  assert.match(out, /^warning: ralph\.config\.json is not read: ralph\.config\.yml counts$/m)
+})
+
+test('an agent that can be found is refused by none of them', async () => {
+  await using place = await openPlace([STORY])
+  const bin = join(place.folder, 'bin')
+  await mkdir(bin)
+  await writeFile(join(bin, 'amp'), '#!/bin/sh\necho 1.0.0\n')
+  await chmod(join(bin, 'amp'), 0o755)
+  place.env.PATH = `${bin}:${place.env.PATH}`
+  for (const asked of [['validate'], ['next'], ['run', '--dry-run']])
+    assert.equal((await place.ralph(...asked, '--agent', 'amp', ...GATE)).code, 0, asked.join(' '))
+})
