@@ -1,31 +1,39 @@
 // Markdown check lists (the progress files of plan/build Ralph, fix plans) as user stories.
 import type { Mistake } from '../system/errors.ts'
 import type { Raw } from './fields.ts'
+import { headingOf, indentOf, linesOf, pointOf, withId } from './markdown-lines.ts'
 import { type Draft, many } from './migrate.ts'
 import { type ParsedPrd, readDraft } from './read.ts'
+import { hasStoryHeadings, headingsOverIds, readStoryHeadings, urgencyOf } from './story-headings.ts'
 
-// A bullet or number, and for check lists the box: [ ] open, [x] done, anything else (as [~]) open.
-const bullet = /^([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(.*)$/
-const box = /^\[([ xX~/-])\](?:[ \t]+(.*))?$/
-const leadingId = /^\*{0,2}([A-Z][A-Z0-9]{0,15}-\d{1,6})\*{0,2}[ \t]*[:.\u2013-][ \t]*\*{0,2}[ \t]*(.+)$/
-
-/** Whether the text holds at least one check box of a markdown list. */
+/** Whether the text holds at least one check box of a markdown list, or a heading of a story. */
 export function isChecklist(text: string): boolean {
-  return /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX~/-]\]/m.test(text)
+  return /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX~/-]\]/m.test(text) || hasStoryHeadings(text)
 }
 
 /**
  * A check list as a feature: each outer box is a story, what is indented below it its criteria (bullets) and
  * description (text), bullets under "Notes" or "Learnings" become learnings. A line RALPH_DONE is not believed.
+ * Where headings with an id are the stories, boxes are their criteria.
  */
 export function parseChecklist(text: string, source: string): ParsedPrd {
+  const sections = headingsOverIds(text)
+  if (sections === null && hasStoryHeadings(text))
+    return readDraft(readStoryHeadings(text, source), [], new Set())
   const sheet = readLines(text)
   if (sheet.items.length === 0) {
     const fix = 'write a story as "- [ ] what it brings"'
     const mistake: Mistake = { path: source, found: 'no check box', expected: 'a check list', fix }
     return { ok: false, mistakes: [mistake] }
   }
-  return readDraft(asDraft(sheet, source), [], new Set())
+  const draft = asDraft(sheet, source)
+  if (sections !== null && sections.length > 0) {
+    const [were, stories] = sections.length === 1 ? ['was', 'a story'] : ['were', 'stories']
+    draft.notes.push(
+      `${sections.slice(0, 10).join(', ')} ${were} not read as ${stories}: boxes of this file have ids of their own.`,
+    )
+  }
+  return readDraft(draft, [], new Set())
 }
 
 type Item = {
@@ -44,85 +52,49 @@ function readLines(text: string): Sheet {
   const sheet: Sheet = { project: '', items: [], learnings: [], saidDone: false }
   let heading = ''
   let item: Item | null = null
-  for (const [index, line] of visibleLines(text)) {
-    if (line.trim() === '') continue
-    const title = /^#{1,6}[ \t]+(.*)$/.exec(line)?.[1]
+  for (const { number, text: line, isCode } of linesOf(text)) {
+    if (isCode || line.trim() === '') continue
+    const title = headingOf(line)?.text
     if (title !== undefined) {
       if (sheet.project === '' && heading === '')
         sheet.project = title.replace(/^progress:?[ \t]*/i, '').trim()
       heading = title
       item = null
     } else if (item !== null && indentOf(line) > item.indent) addDetail(item, line)
-    else item = addOuterLine(sheet, line, heading, index + 1)
+    else item = addOuterLine(sheet, line, heading, number)
   }
   return sheet
 }
 
-/** The lines with their index, without fenced code, HTML comments and the byte order mark: boxes in examples are no stories. */
-function visibleLines(text: string): Array<[number, string]> {
-  let fence: string | null = null
-  let comment = false
-  return text
-    .replace(/^\ufeff/, '')
-    .split(/\r\n|\n|\r/)
-    .map((line, index): [number, string] => {
-      const mark: string | undefined = /^[ \t]*(```|~~~)/.exec(line)?.[1]
-      if (fence !== null) {
-        if (mark === fence) fence = null
-        return [index, '']
-      }
-      if (!comment && mark !== undefined) {
-        fence = mark
-        return [index, '']
-      }
-      const wasComment = comment
-      const opens = line.lastIndexOf('<!--')
-      const closes = line.lastIndexOf('-->')
-      if (opens >= 0 || closes >= 0) comment = opens > closes
-      return [index, wasComment || opens >= 0 ? '' : line]
-    })
-}
-
-function indentOf(line: string): number {
-  const white = /^[ \t]*/.exec(line)?.[0] ?? ''
-  return white.replaceAll('\t', '    ').length
-}
-
 function addDetail(item: Item, line: string): void {
-  const point = bullet.exec(line)?.[2]
-  if (point === undefined) item.description.push(line.trim())
-  else item.criteria.push((box.exec(point)?.[2] ?? point).trim())
+  const point = pointOf(line)
+  if (point === null) item.description.push(line.trim())
+  else item.criteria.push(point.text)
 }
 
 /** The story that begins on this line, or null. */
 function addOuterLine(sheet: Sheet, line: string, heading: string, number: number): Item | null {
-  const point = bullet.exec(line)?.[2]
-  if (point === undefined) {
+  const point = pointOf(line)
+  if (point === null) {
     if (line.trim() === 'RALPH_DONE') sheet.saidDone = true
     return null
   }
-  const checked = box.exec(point)
-  if (checked === null) {
-    if (/^(notes|learnings|discoveries)\b/i.test(heading)) sheet.learnings.push(point.trim())
+  if (point.done === null) {
+    if (/^(notes|learnings|discoveries)\b/i.test(heading)) sheet.learnings.push(point.text)
     return null
   }
   const item: Item = {
     line: number,
-    indent: indentOf(line),
-    title: (checked[2] ?? '').trim(),
-    done: checked[1]?.toLowerCase() === 'x',
+    indent: point.indent,
+    title: point.text,
+    done: point.done,
+    // Fix plans sort their lists under "High Priority", "Medium Priority", "Low Priority".
     urgency: urgencyOf(heading),
     criteria: [],
     description: [],
   }
   sheet.items.push(item)
   return item
-}
-
-/** Fix plans sort their lists under "High Priority", "Medium Priority", "Low Priority". */
-function urgencyOf(heading: string): number {
-  if (/^(critical|high|urgent)\b/i.test(heading)) return 0
-  return /^low\b/i.test(heading) ? 2 : 1
 }
 
 function asDraft(sheet: Sheet, source: string): Draft {
@@ -147,10 +119,10 @@ function asDraft(sheet: Sheet, source: string): Draft {
 }
 
 function asStory(item: Item, priority: number): Raw {
-  const [, id, title] = leadingId.exec(item.title) ?? []
+  const named = withId(item.title)
   return {
-    id,
-    title: title ?? item.title,
+    id: named?.id,
+    title: named?.title ?? item.title,
     description: item.description.join('\n'),
     acceptanceCriteria: item.criteria.filter((criterion) => criterion !== ''),
     priority,

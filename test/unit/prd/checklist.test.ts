@@ -1,6 +1,7 @@
 // Check lists as stories: boxes count, words do not.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { parseChecklist } from '../../../src/prd/checklist.ts'
 import { fixture, mistakesIn, parsed } from './samples.ts'
 
@@ -30,6 +31,164 @@ test('a fix plan: urgency by heading, examples left out, RALPH_DONE not believed
     ],
   )
   assert.match(notes.join('\n'), /RALPH_DONE is not believed: the boxes count, and 2 of 3 are open/)
+})
+
+test('a heading for each story: its boxes are its acceptance criteria', () => {
+  const { prd, notes } = parsed(fixture('prd-headings.md'), 'prd.md')
+  assert.deepEqual([prd.project, prd.description], ['Accounts', 'Customers get accounts of their own.'])
+  const [one, two, three] = prd.userStories
+  assert.deepEqual(
+    prd.userStories.map(({ id, title, passes, priority, dependsOn }) => [
+      id,
+      title,
+      passes,
+      priority,
+      dependsOn,
+    ]),
+    [
+      ['US-001', 'Sign in', true, 1, []],
+      ['US-002', 'Lock after five wrong passwords', false, 5, ['US-001']],
+      ['US-003', 'Reset a password', false, 3, []],
+    ],
+  )
+  assert.equal(one?.lastResult?.imported, true)
+  assert.equal(one?.description, 'As a customer, I want to sign in so that I see my orders.')
+  assert.deepEqual(one?.acceptanceCriteria, ['A right password makes a session', 'Typecheck passes'])
+  assert.deepEqual(two?.acceptanceCriteria, [
+    'The sixth try answers 429: also with the right password; and says when to try again',
+    'Typecheck passes',
+  ])
+  assert.equal(
+    two?.description,
+    'As a customer, I want nobody to guess my password.\n\n```json\n{ "error": "locked" }\n- [ ] no box\n```\n\nTechnical notes\n\n- Counters live in Redis',
+  )
+  assert.deepEqual(three?.acceptanceCriteria, [
+    'A mail with a link is sent',
+    'The link works once, for one hour',
+  ])
+  assert.equal(three?.description, 'Tasks\n\n- write the mail')
+  for (const note of [
+    /^3 headings with an id read as user stories, the boxes below them as acceptance criteria\./,
+    /US-002: 2 of 3 boxes are ticked: it is open\./,
+    /US-003: 1 box beside its acceptance criteria was read as description\./,
+    /2 boxes outside of the stories were left out \(lines 54, 58\)\./,
+  ])
+    assert.match(notes.join('\n'), new RegExp(note, 'm'))
+})
+
+test('stories of epics, with criteria in words', () => {
+  const { prd, notes } = parsed(fixture('epics.md'), 'epics.md')
+  assert.equal(prd.project, 'Shop - Epic Breakdown')
+  assert.deepEqual(
+    prd.userStories.map(({ id, epicId, title, passes, dependsOn }) => [id, epicId, title, passes, dependsOn]),
+    [
+      ['1.1', 'Epic 1', 'Sign in', false, []],
+      ['1.2', 'Epic 1', 'Sign out', false, ['1.1']],
+      ['2.1', 'Epic 2', 'List orders', true, []],
+    ],
+  )
+  const [one, two, three] = prd.userStories
+  assert.deepEqual(one?.acceptanceCriteria, [
+    '**Given** a right password **When** I sign in **Then** a session is made',
+  ])
+  assert.equal(one?.description, 'As a customer,\nI want to sign in.')
+  assert.deepEqual(two?.acceptanceCriteria, ['As a customer, I want to sign out.'])
+  assert.deepEqual(three?.acceptanceCriteria, ['the newest comes first'])
+  assert.match(notes.join('\n'), /1 story had no acceptance criteria/)
+})
+
+test('which headings are stories, and which are not', () => {
+  const heading = (line: string) => {
+    const { prd } = parsed(`${line}\n\n- [ ] a\n- [ ] b`, 'prd.md')
+    return prd.userStories.map(({ id, title }) => `${id}|${title}`)
+  }
+  for (const line of [
+    '## US-1: x',
+    '### US-1 x',
+    '#### US-1 – x',
+    '### [US-1] x ###',
+    '## Story US-1: x',
+    '### **US-1:** x',
+  ])
+    assert.deepEqual(heading(line), ['US-1|x'], line)
+  assert.deepEqual(heading('### User Story 3: x'), ['3|x'])
+  for (const line of [
+    '# US-1: x',
+    '##### US-1: x',
+    '### Phase-1: x',
+    '### 1.2 x',
+    '### FR-1: x',
+    '### Story time',
+    '### US-1x',
+  ])
+    assert.deepEqual(heading(line), ['US-001|a', 'US-002|b'], line)
+})
+
+test('boxes with ids of their own are the stories, whatever their headings are called; that is said', () => {
+  const { prd, notes } = parsed('## US-100: Accounts\n- [ ] US-1: a\n- [x] US-2: b\n  - c', 'prd.md')
+  assert.deepEqual(
+    prd.userStories.map(({ id, passes }) => [id, passes]),
+    [
+      ['US-1', false],
+      ['US-2', true],
+    ],
+  )
+  assert.match(
+    notes.join('\n'),
+    /US-100 \(line 1\) was not read as a story: boxes of this file have ids of their own\./,
+  )
+  const plain = parsed('## US-100: Accounts\n- [ ] AC-1: a\n- [x] AC-2: b', 'prd.md').prd
+  assert.deepEqual(plain.userStories[0]?.acceptanceCriteria, ['AC-1: a', 'AC-2: b'])
+})
+
+test('a box is a criterion whatever its words; what is indented belongs to it, not across a heading', () => {
+  const story = (lines: string[]) =>
+    parsed(['## US-1: x', ...lines].join('\r\n'), 'prd.md').prd.userStories[0]
+  assert.deepEqual(
+    story(['- [ ] Priority: High comes first', '- [x] Depends on: nothing'])?.acceptanceCriteria,
+    ['Priority: High comes first', 'Depends on: nothing'],
+  )
+  const headed = story(['- [ ] a', '\tgoes on', '', '\t- b', '', '### Notes', '', '  - c'])
+  assert.deepEqual([headed?.acceptanceCriteria, headed?.description], [['a goes on: b'], 'Notes\n\n- c'])
+  const same = story(['- d', '', '## Acceptance Criteria', '', '1. a', '2. b'])
+  assert.deepEqual([same?.acceptanceCriteria, same?.description], [['a', 'b'], '- d'])
+})
+
+test('any lines are read, or refused with the line', () => {
+  const line = fc.constantFrom(
+    '## US-1: x',
+    '### Story 1.2',
+    '## Epic 1',
+    '#### Acceptance Criteria',
+    '**Acceptance Criteria:** a',
+    '**Notes**',
+    '- [ ] a',
+    '  - [x] b',
+    '\t- c',
+    '- d',
+    'Priority: high',
+    'Depends on: US-1, 1.2',
+    'words',
+    '  words',
+    '```',
+    '<!--',
+    '-->',
+    '',
+  )
+  const property = fc.property(fc.array(fc.oneof(line, fc.string()), { maxLength: 30 }), (lines) => {
+    const result = parseChecklist(lines.join('\n'), 'prd.md')
+    if (result.ok) for (const story of result.prd.userStories) assert.ok(story.acceptanceCriteria.length > 0)
+    else for (const { path } of result.mistakes) assert.match(path, /^prd\.md(: |$)/)
+  })
+  fc.assert(property, { numRuns: 1000 })
+})
+
+test('mistakes of headings name the line', () => {
+  const text = '# x\n\n### US-1: a\n- [ ] b\n\n### US-1: c\nDepends on: US-7\n- [ ] d\n### US-2\n- [ ] e'
+  assert.deepEqual(
+    mistakesIn(text, 'prd.md').map(({ path }) => path),
+    ['prd.md: line 9 (title)', 'prd.md: line 6 (id)', 'prd.md: line 6 (dependsOn)[0]'],
+  )
 })
 
 test('mistakes name the line', () => {
