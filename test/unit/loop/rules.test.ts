@@ -199,6 +199,8 @@ describe('what is charged', () => {
     assert.equal(reserved.attempt?.reservedCostUsd, 1, 'as much as the dearest session so far')
     const taken = await claimNext(reserved, NOW + HOUR)
     assert.equal(taken.prd.run.usage.costUsd, first.state.prd.run.usage.costUsd + 1)
+    const { inputTokens, outputTokens, estimatedTokens } = taken.prd.run.usage
+    assert.deepEqual([inputTokens + outputTokens, estimatedTokens], [2200, 1100], 'tokens likewise')
     const twice = await claimNext(taken, NOW + 2 * HOUR)
     assert.equal(twice.prd.run.usage.costUsd, taken.prd.run.usage.costUsd)
     const ran = runJob(twice, limits, undefined, NOW + 2 * HOUR)
