@@ -1,9 +1,11 @@
 // The breaker of a story: attempts that get nowhere are stopped before they use up its money (seed 5). Pure.
+import { excerpt } from '../system/excerpt.ts'
 import type { Breaker as Thresholds } from './limits.ts'
 import type { Attempt, Breaker, Failure, Kept, StoryRecord } from './state.ts'
 
 const HISTORY = 10
-const FINGERPRINT = 300
+/** How much of the failure's summary, and of its detail. */
+const FINGERPRINT = 600
 
 export function closedBreaker(): Breaker {
   return {
@@ -71,12 +73,16 @@ function reason(before: Breaker, now: Breaker, limits: Thresholds): string | nul
 
 /** A failure without what differs from run to run: numbers, times, ids. */
 function fingerprint({ kind, summary, detail }: Failure): string {
-  const text = `${kind} ${summary} ${detail.slice(-1000)}`
+  const told = excerpt(steady(detail), FINGERPRINT)
+  return `${kind} ${steady(summary.slice(0, FINGERPRINT))} ${told}`.replace(/\d+/g, '#').replace(/\s+/g, ' ')
+}
+
+/** Every figure but zero is the same, and as long: else a slower run would leave out other lines. */
+function steady(text: string): string {
   return text
-    .replace(/[0-9a-f]{7,}/gi, '#')
-    .replace(/\d+/g, '#')
-    .replace(/\s+/g, ' ')
-    .slice(0, FINGERPRINT)
+    .replace(/[0-9a-f]{7,}/gi, '9')
+    .replace(/\d+\.\d+/g, '9')
+    .replace(/\d*[1-9]\d*/g, '9')
 }
 
 function moved(breaker: Breaker, to: Breaker['position'], why: string, at: number): Breaker {

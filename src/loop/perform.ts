@@ -1,5 +1,6 @@
 // Turns a step into an event by asking the ports: the only place of the loop where effects happen.
 import type { Usage } from '../prd/schema.ts'
+import { excerpt } from '../system/excerpt.ts'
 import { budgetLeft, endOfWork, estimate, goesOnByItself, type Limits, sessionMs } from './limits.ts'
 import type { Ports, SessionBounds, StorePort } from './ports.ts'
 import { released } from './reduce.ts'
@@ -76,7 +77,7 @@ async function act(
       return {
         kind: 'failed',
         summary: `prepare failed (${result.ended})`,
-        fix: `see its output:\n${result.output}`,
+        fix: `see its output:\n${excerpt(result.output, 4000)}`,
       }
     }
     case 'baseline': {

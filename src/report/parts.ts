@@ -4,6 +4,7 @@ import { ownSituation } from '../loop/situation.ts'
 import type { GateResult, Outcome, State, StoryRecord, TimelineEntry } from '../loop/state.ts'
 import type { Story } from '../prd/schema.ts'
 import { counts } from '../prd/select.ts'
+import { excerpt } from '../system/excerpt.ts'
 import { bold, code, codeBlock, markdownText } from './escape.ts'
 import { nextMove } from './next-move.ts'
 import {
@@ -354,7 +355,9 @@ export function gateTable(gates: readonly GateResult[]): string {
 export function failureBlock(record: StoryRecord, maxChars: number): string {
   const red = record.gates.find((gate) => !gate.ok && !gate.advisory)
   const output = (red?.output.trim() ? red.output : record.failure?.detail) ?? ''
-  const parts = [gateTable(record.gates), output.trim() === '' ? '' : codeBlock(output, maxChars)]
+  // Less than the block, which marks what it cuts itself.
+  const shown = excerpt(output.trim(), Math.max(0, maxChars - 100))
+  const parts = [gateTable(record.gates), shown === '' ? '' : codeBlock(shown, maxChars)]
   return parts.filter((part) => part !== '').join('\n\n')
 }
 

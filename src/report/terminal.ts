@@ -5,7 +5,7 @@ import type { Situation } from '../loop/situation.ts'
 import type { Conclusion, Event, GateResult, Outcome, State, Step } from '../loop/state.ts'
 import type { Story, Usage } from '../prd/schema.ts'
 import { counts } from '../prd/select.ts'
-import { tellingLine } from '../system/excerpt.ts'
+import { telling } from '../system/excerpt.ts'
 import { plainLines, terminalText } from './escape.ts'
 import { nextMove } from './next-move.ts'
 import { fit, pad, textWidth, wrap } from './width.ts'
@@ -38,8 +38,8 @@ export type LineFacts = { limits: Limits; agent: string; voice: Surface }
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan: 36 } as const
 type Colour = keyof typeof CODES
 
-/** Lines of a failing gate's output that are shown at once; the rest is in the log. */
-const OUTPUT_LINES = 8
+/** Rows that a failing gate's output takes at once; the rest is in the log. */
+const OUTPUT_ROWS = 9
 
 function paint(text: string, colours: readonly Colour[], on: boolean): string {
   if (!on || text === '' || colours.length === 0) return text
@@ -391,27 +391,24 @@ export function countdown(leftMs: number, until: number, voice: Surface, look: L
   return fit(`  ${left} left, until ${utc(until)}${out}`, Math.max(20, look.width))
 }
 
-/** The last lines of somebody's output, behind a bar, so that none begins a line of its own. */
+/** The telling lines of somebody's output, behind a bar, so that none begins a line of its own. */
 function quoted(output: string, look: Look): string[] {
   const all = plainLines(output.slice(-20_000))
     .split('\n')
     .map((text) => text.replaceAll('\t', '  ').trimEnd())
     .filter((text) => text !== '')
-  const telling = tellingLine(all)
-  const last = Math.max(0, all.length - OUTPUT_LINES)
-  const start = telling < 0 ? last : Math.min(last, Math.max(0, telling - 1))
-  const shown = all.slice(start, start + OUTPUT_LINES)
-  const left = all.length - start - shown.length
+  const shown = all.length < OUTPUT_ROWS ? all : telling(all, OUTPUT_ROWS, () => 1, 1)
   const mark = look.plain ? '  | ' : '  │ '
   const room = look.plain ? 500 : Math.max(20, look.width) - 4
-  const lines = shown.map((text) => {
+  return shown.map((text, at) => {
+    if (typeof text === 'number') {
+      const where = at === 0 ? ' before' : at === shown.length - 1 ? ' more' : ''
+      return paint(`${mark}... ${many(text, 'line')}${where}`, ['dim'], look.colour)
+    }
     const indent = /^ */.exec(text)?.[0].slice(0, 16) ?? ''
     const said = indent + terminalText(text, 2000)
     return paint(mark + (look.plain ? said.slice(0, room) : fit(said, room)), ['dim'], look.colour)
   })
-  const note = (count: number, where: string) =>
-    count > 0 ? [paint(`${mark}... ${many(count, 'line')} ${where}`, ['dim'], look.colour)] : []
-  return [...note(start, 'before'), ...lines, ...note(left, 'more')]
 }
 
 function sign(mark: string, look: Look): string {

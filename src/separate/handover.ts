@@ -2,6 +2,7 @@
 // job that ran the agent or its code is read field by field; whatever does not fit is as if nothing had come. Pure.
 import type { GateResult, Session, Verdict } from '../loop/state.ts'
 import { optionalUsageKeys, type Usage } from '../prd/schema.ts'
+import { excerpt } from '../system/excerpt.ts'
 
 /** From the job that holds the lease, which runs nothing that is not trusted. */
 export type FromClaim = { folder: string; nonce: string; base: string }
@@ -32,14 +33,10 @@ export function writeHandover(value: FromClaim | FromWork | FromGate): string {
 /** Gate output is cut, the longest first, until everything fits into one variable. */
 export function fitGates(value: FromGate, limitBytes = LIMIT_BYTES): FromGate {
   for (let most = 16 * 1024; ; most = Math.floor(most / 2)) {
-    const gates = value.gates.map((gate) => ({ ...gate, output: tail(gate.output, most) }))
+    const gates = value.gates.map((gate) => ({ ...gate, output: excerpt(gate.output, most) }))
     const fitted = { ...value, gates }
     if (most < 64 || Buffer.byteLength(writeHandover(fitted)) <= limitBytes) return fitted
   }
-}
-
-function tail(text: string, most: number): string {
-  return text.length <= most ? text : `...\n${text.slice(-most).replace(/^[\uDC00-\uDFFF]/, '')}`
 }
 
 export function readFromClaim(text: string | undefined): FromClaim | null {

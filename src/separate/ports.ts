@@ -4,6 +4,7 @@ import type { Git } from '../git/git.ts'
 import type { AgentPort, GatesPort, RepositoryPort } from '../loop/ports.ts'
 import type { GateResult, Session, Verdict } from '../loop/state.ts'
 import type { Usage } from '../prd/schema.ts'
+import { settledLines } from '../system/excerpt.ts'
 import { withoutControls } from '../system/voice.ts'
 import type { Gate } from '../verify/gates.ts'
 import type { FromGate, FromWork } from './handover.ts'
@@ -124,7 +125,7 @@ export function answered(
 ): GatesPort {
   let commit = ''
   const clean = cleaner(redact)
-  const shown = (text: string) => redact(text.split('\n').map(withoutControls).join('\n'))
+  const shown = (text: string) => redact(settledLines(text).join('\n'))
   return {
     async prepare(candidate) {
       commit = candidate

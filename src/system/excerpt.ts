@@ -1,29 +1,228 @@
-// The telling part of a long output: from where it first speaks of a failure, and how it ends. Pure.
+// The telling part of a long output: what failed, where, and how it ended. Knows kinds of lines, no tool's language. Pure.
+import { withoutControls } from './voice.ts'
 
-const TELLING =
-  /\bnot ok\b|✖|✗|✕|×|\bFAIL(ED|URE|ING)?\b|\bfail(ed|ure|ing|s)?\b|\berror\b|Error:|\bassert|\bexpected\b|\bpanic(ked)?\b|Traceback|\bException\b/i
-/** Closing figures of test runners speak of failures too, and tell nothing. */
-const FIGURES =
-  /^\s*(?:#|ℹ)?\s*(?:tests?|suites?|pass(?:ed)?|fail(?:ed|ures)?|cancelled|skipped|todo|errors?)\b[:\s]*\d+\s*$/i
+/** Of a longer output only the first and the last half of so many UTF-16 units are looked at. */
+const MOST_LOOKED_AT = 1024 * 1024
+/** A longer line is cut before anything is said of it, UTF-16 units. */
+const LONGEST = 1000
+const MARK = '[...]'
+/** It passed, was counted, or was on its way: shown only where nothing else is. */
+const NOISE = 0
+/** So much draws what is beside it along. */
+const TELLING = 3
+/** The last line says how it ended. */
+const LAST = 6
+/** What is worth less is not missed. */
+const LEAST = 0.3
 
-/** The first line that tells of a failure, or -1. */
-export function tellingLine(lines: readonly string[]): number {
-  return lines.findIndex((line) => TELLING.test(line) && !FIGURES.test(line))
+/** What a line is worth to somebody who has to mend the failure: the first row that fits says it. */
+const KINDS: readonly (readonly [worth: number, pattern: RegExp])[] = [
+  // What passed, whatever its name speaks of.
+  [
+    NOISE,
+    /^\s*(?:[✓✔√]|ok\s+\S|PASS\b|--- (?:PASS|SKIP)|=== [A-Z]+\s|# Subtest:|not ok\b.*# (?:TODO|SKIP)\b)/,
+  ],
+  [NOISE, /(?:\.\.\. ok|\bPASSED(?:\s+\[\s*\d+%\])?)$/],
+  // Tables of coverage, rules, progress.
+  [NOISE, /(?:\|(?:\s*[\d.]+%?\s*|\s{3,})(?=\||$)){2}|\|\s*(?:% |line %)|\s\d+\s+\d+\s+\d+%(?:\s|$)/],
+  [NOISE, /^[\sℹ#[\]A-Z]*[-=+⎯─━_*.|]{8,}$|^\[[A-Z]+\]$/],
+  [NOISE, /\d%\s?[|[]|[█▓▒░━⠀-⣿]{3,}|\[[=#]{3,}[>\s.-]*\]|^(?:\S+\s+)?[.sxFE]{5,}\s*(?:\[\s*\d+%\])?$/],
+  // Frames of code that nobody here wrote, and the advice that stands under every failure.
+  [
+    NOISE,
+    /^\s*(?:at |File "|❯ |\/).*(?:node_modules\/|node:|site-packages\/|<frozen|\/rustc\/|\/usr\/(?:lib|local)\/|java\.base\/|org\.junit\.)|\((?:node_modules\/|node:)\S+\)$/,
+  ],
+  [
+    NOISE,
+    /\[Help \d\]|\bre-run Maven\b|^\[ERROR\] For more information|^npm (?:ERR!|error) (?:code|path|command|A complete log)/i,
+  ],
+  // What failed.
+  [
+    10,
+    /^\s*(?:not ok\b|[✖✗✕✘×●]\s(?!\d+ problems?\b)|(?:--- )?FAIL(?:ED|URES?)?\b|E\s{2,}\S|(?:error|ERROR)(?:\[\w+\])?:|\[ERROR\]\s+\S|panic:|fatal(?: error)?:)/,
+  ],
+  [
+    7,
+    /\b(?:[A-Z]\w*)?(?:Error|Exception|Failure)\b(?: \[\w+\])?(?::|$)|\berror [A-Z]+\d+:|^\s*\d+:\d+\s+error\s|:\d+:\s*(?:fatal )?error\b|\bpanicked at\b|\.\.\. (?:FAILED|FAIL|ERROR)\b/,
+  ],
+  // How it differs from what it should be.
+  [
+    8,
+    /^\s*(?:[+-]\s*\S|(?:expect(?:ed\b|\()|(?:actual|received|left|right|got|want(?:ed)?)\b).*(?:[:=]|\b(?:got|but|to)\b))|:\d+: .*\b(?:expected|got|should|want(?:ed)?)\b/i,
+  ],
+  // Where.
+  [
+    4,
+    /\w\.[A-Za-z]\w{0,5}(?::\d+|\(\d+,\d+\))|^\s*File ".*", line \d+|^\s*>\s*\d+\s*\||^[\s|]*[~^]+(?:\s|$)/,
+  ],
+  // How many; none of something tells nothing.
+  [
+    4,
+    /\b[1-9]\d* (?:errors?|fail(?:ed|ures?|ing)?)\b|\b(?:errors?|fail(?:ed|ures?)?)\s{0,3}[:=]?\s{0,3}[1-9]/i,
+  ],
+  [
+    NOISE,
+    /\b(?:0|no) (?:errors?|fail(?:ed|ures?|ing)?)\b|\b(?:errors?|fail(?:ed|ures?)?)\s{0,3}[:=]?\s{0,3}0\b/i,
+  ],
+  [
+    2,
+    /\b(?:errors?|fail(?:ed|ures?|s|ing)?|exception|assert\w*|timed? ?out|cannot|undefined|refused|denied|not found)\b/i,
+  ],
+]
+
+/** Erases the line, or goes back to its first column. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const OVERWRITES = /\u001b\[(?:2K|[01]?G)/g
+
+/** The lines as a terminal leaves them, without colours; of what was overwritten only what tells of a failure. */
+export function settledLines(output: string): string[] {
+  return output.split('\n').flatMap((line) => {
+    const parts = line.replace(OVERWRITES, '\r').split('\r').map(withoutControls)
+    const last = parts.findLastIndex((part) => part.trim() !== '')
+    const tells = (part: string) => worthOf(kindOf(part.slice(0, LONGEST).trimEnd())) >= TELLING
+    return last < 0 ? [''] : parts.filter((part, at) => at === last || tells(part))
+  })
 }
 
 /**
- * At most `bound` characters of `output`: two lines before the first telling line, what follows it, and the end.
- * Without a telling line: the end. What was left out is said.
+ * At most `bound` bytes (UTF-8) of `output`: the lines that tell most and what stands beside them, in their order.
+ * Long lines are cut first; `[...]` stands for what was left out.
  */
 export function excerpt(output: string, bound: number): string {
-  const text = output.trim()
-  if (text.length <= bound) return text
-  const lines = text.split('\n')
-  const first = tellingLine(lines)
-  if (first < 0) return `[...]\n${text.slice(-bound)}`
-  const start = lines.slice(0, Math.max(0, first - 2)).join('\n').length
-  const rest = text.slice(start).trimStart()
-  if (rest.length <= bound) return `[...]\n${rest}`
-  const head = Math.floor(bound * 0.7)
-  return `[...]\n${rest.slice(0, head)}\n[...]\n${rest.slice(-(bound - head))}`
+  const lines = settledLines(looked(output)).map((line) => line.trimEnd())
+  const whole = lines.join('\n')
+  if (bytes(whole) <= bound) return whole
+  if (bound < MARK.length) return ''
+  const most = Math.min(LONGEST, Math.max(40, Math.floor(bound / 6)))
+  const cut = whole
+    .trim()
+    .split('\n')
+    .map((line) => shortened(line, most))
+  return telling(cut, bound, (line) => bytes(line) + 1, MARK.length + 1)
+    .map((shown) => (typeof shown === 'number' ? MARK : shown))
+    .join('\n')
+}
+
+/**
+ * The lines that tell most, in their order, and a number for so many that were left out there: all together cost at most
+ * `budget`, where a number costs `gap`.
+ */
+export function telling(
+  lines: readonly string[],
+  budget: number,
+  cost: (line: string) => number,
+  gap: number,
+): (string | number)[] {
+  const kinds = lines.map(kindOf)
+  const values = valued(lines, kinds)
+  const kept = new Array<boolean>(lines.length).fill(false)
+  let left = budget - gap
+  const keep = (at: number): void => {
+    const gaps = 1 - Number(at === 0 || kept[at - 1]) - Number(at === lines.length - 1 || kept[at + 1])
+    const price = cost(lines[at] as string) + gap * gaps
+    if (kept[at] || price > left) return
+    kept[at] = true
+    left -= price
+  }
+  const best = [...values.keys()].filter((at) => (values[at] as number) >= LEAST)
+  for (const at of best.sort((one, other) => (values[other] as number) - (values[one] as number))) keep(at)
+  // Nothing speaks of a failure: then the end does, as far as it fits.
+  if (!kinds.some((kind) => worthOf(kind) >= TELLING)) {
+    const all = kinds.every((kind) => worthOf(kind) === NOISE)
+    for (let at = lines.length - 1; at >= 0; at -= 1) if (all || worthOf(kinds[at] ?? -1) !== NOISE) keep(at)
+  }
+  const shown: (string | number)[] = []
+  for (const [at, line] of lines.entries()) {
+    const before = shown.at(-1)
+    if (kept[at] && (line !== '' || (kept[at - 1] && kept[at + 1]))) shown.push(line)
+    else if (typeof before === 'number') shown[shown.length - 1] = before + 1
+    else shown.push(1)
+  }
+  return shown
+}
+
+/** The row of KINDS, or -1. */
+function kindOf(line: string): number {
+  return line === '' ? -1 : KINDS.findIndex(([, pattern]) => pattern.test(line))
+}
+
+/** Undefined kinds are worth a little: they are neither noise nor telling. */
+function worthOf(kind: number): number {
+  return KINDS[kind]?.[0] ?? LEAST / 2
+}
+
+/** What each line is worth where it stands: the tenth of a kind less than the first, what is beside a telling one more. */
+function valued(lines: readonly string[], kinds: readonly number[]): number[] {
+  const values = lines.map(() => 0)
+  for (const [kind, places] of byKind(lines, kinds)) {
+    places.forEach((at, rank) => {
+      values[at] = worthOf(kind) / (1 + Math.min(rank, 2 * (places.length - 1 - rank)) / 8)
+    })
+  }
+  const isNoise = (at: number) => worthOf(kinds[at] ?? -1) === NOISE
+  const last = lines.findLastIndex((line, at) => line !== '' && !isNoise(at))
+  if (last >= 0) values[last] = Math.max(LAST, values[last] ?? 0)
+  for (const [at, heading] of headings(lines).entries())
+    if (heading >= 0) values[heading] = Math.max(0.7 * (values[at] ?? 0), values[heading] ?? 0)
+  const [below, above] = [faded(values, 0.8), faded(values.toReversed(), 0.6).reverse()]
+  return values.map((value, at) => (isNoise(at) ? 0 : value + (below[at] ?? 0) + (above[at] ?? 0)))
+}
+
+/** What comes to each from those before it, less with every step. */
+function faded(values: readonly number[], share: number): number[] {
+  let carried = 0
+  return values.map((value) => {
+    const come = carried
+    carried = share * Math.max(value < TELLING ? 0 : value, carried)
+    return come
+  })
+}
+
+/** Where the lines of each kind stand; of what is said twice the last, which has most beside it. */
+function byKind(lines: readonly string[], kinds: readonly number[]): Map<number, number[]> {
+  const found = new Map<number, number[]>()
+  const said = new Set<string>()
+  for (let at = lines.length - 1; at >= 0; at -= 1) {
+    const kind = kinds[at] ?? -1
+    const text = (lines[at] as string).trim()
+    if (kind < 0 || worthOf(kind) === NOISE || said.has(text)) continue
+    said.add(text)
+    const places = found.get(kind)
+    if (places === undefined) found.set(kind, [at])
+    else places.push(at)
+  }
+  for (const places of found.values()) places.reverse()
+  return found
+}
+
+/** For each line the last one before it that stands further left, or -1: the file of a message, the test of a difference. */
+function headings(lines: readonly string[]): number[] {
+  const above: { at: number; indent: number }[] = []
+  return lines.map((line, at) => {
+    if (line === '') return -1
+    const indent = line.search(/\S/)
+    while ((above.at(-1)?.indent ?? -1) >= indent) above.pop()
+    const heading = above.at(-1)?.at ?? -1
+    above.push({ at, indent })
+    return heading
+  })
+}
+
+function looked(output: string): string {
+  if (output.length <= MOST_LOOKED_AT) return output
+  return `${output.slice(0, MOST_LOOKED_AT / 2)}\n${MARK}\n${output.slice(-MOST_LOOKED_AT / 2)}`
+}
+
+/** A long line begins with what it is, and ends with what it came to. */
+function shortened(line: string, most: number): string {
+  if (line.length <= most) return line
+  const head = Math.floor(most * 0.7)
+  const tail = most - head - MARK.length - 2
+  return `${line.slice(0, head)} ${MARK} ${line.slice(-tail)}`.replace(HALVES, '')
+}
+const HALVES = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
+
+const encoder = new TextEncoder()
+function bytes(text: string): number {
+  return encoder.encode(text).length
 }

@@ -3,12 +3,12 @@ import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { GatesPort } from '../loop/ports.ts'
 import type { GateResult } from '../loop/state.ts'
+import { excerpt, settledLines } from '../system/excerpt.ts'
 import { clearWay } from '../system/files.ts'
 import type { OtherUser } from '../system/other-user.ts'
 import { cutAgain } from '../system/output.ts'
 import { type Exit, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
-import { withoutControls } from '../system/voice.ts'
 
 /** A named command that must exit 0. `when` null: for every story; else for stories with one of these tags. */
 export type Gate = { name: string; run: string; timeoutMs: number; when: string[] | null; advisory: boolean }
@@ -34,6 +34,8 @@ export type GatesOptions = {
 
 /** What a prompt, a check and the state keep of a gate's output. */
 const OUTPUT_BYTES = 16 * 1024
+/** What is looked through for it, and kept on this machine: half from the start and half from the end. */
+const LOG_BYTES = 1024 * 1024
 /** More is looked at on both sides of the cut, so that no half of a secret stands beside it: the longest private key. */
 const MARGIN_BYTES = 20 * 1024
 const SHELL = ['--noprofile', '--norc', '-c']
@@ -58,17 +60,18 @@ export function createGates(options: GatesOptions): GatesPort {
       env: options.env,
       timeoutMs: gate.timeoutMs,
       signal,
-      captureBytes: OUTPUT_BYTES + 2 * MARGIN_BYTES,
+      captureBytes: LOG_BYTES + 2 * MARGIN_BYTES,
       ...(options.mark === undefined ? {} : { mark: options.mark }),
       as: options.as ?? null,
     })
     const ok = ran.exit.kind === 'exit' && ran.exit.code === 0
     // A control sequence in the middle of a key would hide it from the redactor.
-    const plain = ran.output.split('\n').map(withoutControls).join('\n')
-    const output = cutAgain(options.redactor.redact(plain), OUTPUT_BYTES)
+    const plain = settledLines(ran.output).join('\n')
+    const whole = cutAgain(options.redactor.redact(plain), LOG_BYTES)
+    const output = excerpt(whole, OUTPUT_BYTES)
     const ended = sayExit(ran.exit, gate.timeoutMs)
     const result = { name: gate.name, ok, advisory: gate.advisory, ended, ms: ran.ms, output }
-    if (options.logs !== null) await log(join(options.logs, `${gate.name}.log`), output)
+    if (options.logs !== null) await log(join(options.logs, `${gate.name}.log`), whole)
     options.onEnd(result)
     return result
   }

@@ -11,12 +11,16 @@ const limits = limitsWith({
   maxAttempts: 50,
   breaker: { noProgress: 3, sameError: 5, outputDecline: 70, coolDownMs: 30 * MINUTE },
 })
-type Try = { tree: string; summary?: string; output?: number }
+type Try = { tree: string; summary?: string; detail?: string; output?: number }
 
 /** One rejected attempt that leaves a tree and fails with some words. */
-function rejected(state: State, { tree, summary = 'gate test failed', output = 100 }: Try, at = NOW): State {
+function rejected(
+  state: State,
+  { tree, summary = 'gate test failed', detail = '', output = 100 }: Try,
+  at = NOW,
+): State {
   const usage = { ...used(0), outputTokens: output }
-  const failure = { kind: 'guard' as const, summary, detail: '' }
+  const failure = { kind: 'guard' as const, summary, detail }
   const kept = { base: 'green', tree, dropped: [] }
   const events = [
     { at, kind: 'reserved', storyId: 'US-001' },
@@ -52,6 +56,22 @@ describe('the breaker opens', () => {
     const same = words(5).map((one, index) => ({ ...one, summary: `expected ${index}, line ${index * 7}` }))
     assert.equal(breakerOf(after(same.slice(0, 4)))?.position, 'closed')
     assert.equal(breakerOf(after(same))?.position, 'open')
+  })
+
+  test('by what failed, not by the table below it or the time it took', () => {
+    const table = Array.from({ length: 60 }, (_, at) => `part-${at}.js |  50 |  25 | 100 |  50 |`).join('\n')
+    const noise = (ms: number) =>
+      Array.from({ length: 60 }, (_, at) => `ran step ${at} in ${ms * at} ms`).join('\n')
+    const failing = (what: string, ms: number) =>
+      `${noise(ms)}\nnot ok 7 - ${what} # time=${ms}ms\n  at src/cart.js:${ms}:5\n${noise(ms)}\n${table}`
+    const tries = words(5).map(({ tree }, at) => ({ tree, detail: failing('the tax', 10 ** at) }))
+    assert.equal(breakerOf(after(tries))?.position, 'open')
+    const [last, ...others] = tries
+    if (last === undefined) throw new Error('one is needed')
+    assert.equal(
+      breakerOf(after([...others, { ...last, detail: failing('the discount', 7) }]))?.position,
+      'closed',
+    )
   })
 
   test('when an attempt changed nothing and said much less', () => {

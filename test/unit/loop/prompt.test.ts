@@ -1,5 +1,6 @@
 // The prompts: what they hold, how large they are, and that no text in them can pass for another part.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { type PromptFacts, runPrompt, TEMPLATES, verifyPrompt } from '../../../src/loop/prompt.ts'
@@ -208,6 +209,18 @@ describe('the size', () => {
       facts(),
     )
     assert.match(told, /the last line/)
+  })
+
+  test('why a gate failed is in it, whatever the gate printed around it', () => {
+    const output = readFileSync(new URL('../../fixtures/gates/lint-then-test.txt', import.meta.url), 'utf8')
+    const failure = { kind: 'gates' as const, summary: 'gate test failed (exit 1)', detail: output }
+    const records = { 'US-001': { ...emptyRecord(), failure } }
+    const told = runPrompt(null, { ...stateOf([login]), records }, login, facts())
+    assert.match(
+      told,
+      /TypeError: Cannot read properties of undefined \(reading 'value'\)\n.*src\/cart\.js:9:35/,
+    )
+    assert.doesNotMatch(told, /53 problems|abcdefghij|part-20\.js/)
   })
 })
 

@@ -195,11 +195,22 @@ test('an iteration that is rejected for the last time', () => {
     ...said({ kind: 'rejected', kept: null }, stuckNow()),
   ]
   assert.equal(lines[0], '[test] FAILED (exit 1, 14s)')
-  assert.equal(lines[1], '  | ... 23 lines before')
-  assert.equal(lines[9], '  | expected 200, got 429')
-  assert.deepEqual(lines.slice(10), [
+  assert.equal(lines[1], '  | ... 24 lines before')
+  assert.equal(lines[8], '  | expected 200, got 429')
+  assert.deepEqual(lines.slice(9), [
     '[ralph] US-003 rejected (attempt 3 of 3): gate test failed (exit 1)',
     '[ralph] US-003 is blocked: ralph retry US-003 -- <hint>',
+  ])
+})
+
+test('of a failed gate the lines that tell of the failure', () => {
+  const table = Array.from({ length: 40 }, (_, at) => `part-${at}.js | 50 | 25 | 100 | 50 | 3-4`).join('\n')
+  const output = `✖ 53 problems (0 errors, 53 warnings)\n${'x'.repeat(20_000)}\nTypeError: no rate\n  at src/cart.js:9:35\n${table}\n`
+  const lines = said({ kind: 'gated', candidate: 'x', gates: [failedGate('test', output)] }, midRun())
+  assert.deepEqual(lines.slice(-3), [
+    '  | TypeError: no rate',
+    '  |   at src/cart.js:9:35',
+    '  | ... 40 lines more',
   ])
 })
 

@@ -1,7 +1,9 @@
 // Gates with real processes: what is kept of their output.
 
 import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { createRedactor } from '../../../src/system/redact.ts'
 import { createGates, type GatesOptions } from '../../../src/verify/gates.ts'
@@ -22,12 +24,26 @@ const PLAIN: GatesOptions = {
   onEnd: () => {},
 }
 
-async function outputOf(script: string): Promise<string> {
-  const gates = createGates({ ...PLAIN, gates: [{ ...GATE, run: script }] })
+async function outputOf(script: string, logs: string | null = null): Promise<string> {
+  const gates = createGates({ ...PLAIN, logs, gates: [{ ...GATE, run: script }] })
   const [result] = await gates.run(null, new AbortController().signal)
   assert.equal(result?.ok, true)
   return result?.output ?? ''
 }
+
+/** The whole output, as it is kept on this machine, and what the state keeps of it. */
+async function keptOf(script: string): Promise<{ log: string; output: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-gates-'))
+  try {
+    const logs = join(folder, '.ralph', 'logs')
+    const output = await outputOf(script, logs)
+    return { log: await readFile(join(logs, 'test.log'), 'utf8'), output }
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+const MEGABYTE = 1024 * 1024
 
 test('a gate may write to /dev/stderr, and its lines stay in their order', async () => {
   const script = `for i in 1 2 3; do echo "out $i"; echo "err $i" >&2; done; echo last | tee /dev/stderr >/dev/null; echo "$0 $#"`
@@ -49,32 +65,54 @@ test('a short output is kept as it is, without secrets', async () => {
 })
 
 test('no part of a secret stands beside the cut, wherever the cut is', async () => {
-  // The kept parts are 8 KB each: the value lies over the end of the first one, and over the beginning of the last.
+  // Half of a megabyte is kept of each end: the value lies over the end of the first one, and over the beginning of the last.
   for (const shift of [1, 9, 17, 25, 32]) {
-    const before = 8 * 1024 - shift
-    const output = await outputOf(
-      `head -c ${before} /dev/zero | tr '\\0' .; echo -n ${SECRET}; head -c 200000 /dev/zero | tr '\\0' ,; echo -n ${SECRET}; head -c ${before} /dev/zero | tr '\\0' .`,
+    const before = MEGABYTE / 2 - shift
+    const { log, output } = await keptOf(
+      `head -c ${before} /dev/zero | tr '\\0' .; echo -n ${SECRET}; head -c 400000 /dev/zero | tr '\\0' ,; echo -n ${SECRET}; head -c ${before} /dev/zero | tr '\\0' .`,
     )
-    assert.doesNotMatch(output, /a-k|known|value|nobody|may|see/)
-    assert.ok(Buffer.byteLength(output) < 17_000)
+    assert.doesNotMatch(log + output, /a-k|known|value|nobody|may|see/)
+    assert.ok(Buffer.byteLength(log) < MEGABYTE + 100)
+    assert.ok(Buffer.byteLength(output) <= 16 * 1024)
   }
 })
 
 test('of a private key that lies over the cut no line is left', async () => {
   const lines = `for i in $(seq 150); do echo '${LINE}'; done`
   const key = `echo '-----BEGIN RSA PRIVATE KEY-----'; ${lines}; echo '-----END RSA PRIVATE KEY-----'`
-  const fill = `head -c 100000 /dev/zero | tr '\\0' '.'`
-  const output = await outputOf(`echo first; ${fill}; echo; ${key}; echo last`)
-  assert.ok(!output.includes('MIIE'))
-  assert.match(output, /^first\n/)
-  assert.match(output, /last\n$/)
+  const fill = (bytes: number) => `head -c ${bytes} /dev/zero | tr '\\0' '.'; echo`
+  for (const place of [MEGABYTE / 2 - 5000, 2 * MEGABYTE]) {
+    const { log, output } = await keptOf(
+      `echo first; ${fill(place)}; ${key}; ${fill(MEGABYTE / 2 - 5000)}; echo last`,
+    )
+    assert.ok(!(log + output).includes('MIIE'))
+    assert.match(log, /^first\n[\s\S]*last\n$/)
+    assert.match(output, /^first\n[\s\S]*last$/)
+  }
 })
 
 test('what is left out is counted', async () => {
-  const output = await outputOf(`head -c 1000000 /dev/zero | tr '\\0' '.'`)
-  const [, bytes = ''] = /\n\.\.\. (\d+) bytes left out \.\.\.\n/.exec(output) ?? []
-  assert.equal(Number(bytes), 1_000_000 - 16 * 1024)
-  assert.equal(output.match(/left out/g)?.length, 1)
+  const { log } = await keptOf(`head -c 3000000 /dev/zero | tr '\\0' '.'`)
+  const [, bytes = ''] = /\n\.\.\. (\d+) bytes left out \.\.\.\n/.exec(log) ?? []
+  assert.equal(Number(bytes), 3_000_000 - MEGABYTE)
+  assert.equal(log.match(/left out/g)?.length, 1)
+})
+
+test('the state keeps what failed, wherever it stood, and the machine everything', async () => {
+  const noise = (name: string) =>
+    `for i in $(seq 3000); do echo "✔ ${name} $i adds up without an error"; done`
+  const { log, output } = await keptOf(
+    `${noise('one')}; echo 'TypeError: no'; echo '  at a.js:1:2'; ${noise('two')}`,
+  )
+  assert.match(output, /TypeError: no\n {2}at a\.js:1:2/)
+  assert.match(log, /one 2999 [\s\S]*TypeError: no[\s\S]*two 3000 /)
+})
+
+test('a progress bar leaves only what it ended with', async () => {
+  assert.equal(
+    await outputOf(`for i in $(seq 9); do printf '\\rloading %s of 9' $i; done; echo; echo ok`),
+    'loading 9 of 9\nok\n',
+  )
 })
 
 test('prepare runs once for the same lockfiles, and once more after what it made was given up', async () => {
