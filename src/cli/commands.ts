@@ -112,7 +112,10 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
   },
   pause: { ...steering(), act: steer },
   stop: { ...steering(), act: steer },
-  retry: { ...steering(), act: steer },
+  retry: {
+    ...steering([{ flags: '--fresh', description: 'throw away what its rejected attempts left' }]),
+    act: steer,
+  },
   redo: { ...steering(), act: steer },
   skip: { ...steering(), act: steer },
   note: { ...steering(), act: steer },

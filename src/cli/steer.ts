@@ -86,14 +86,15 @@ async function ended(local: LocalRun, holder: Lease, say: (text: string) => void
 /** The words and the text; for a new story also the lines that would stand below a comment. */
 async function givenOf({ given: typed, flags, directory }: Context): Promise<Given> {
   const given = typed ?? { words: [], text: '' }
-  const { criterion, description, bodyFile } = flags
+  const { criterion, description, bodyFile, fresh } = flags
   const criteria = Array.isArray(criterion) ? criterion : []
   const title = given.text.replace(/\s+/g, ' ').trim()
   const lines = typeof bodyFile === 'string' ? await bodyOf(bodyFile, directory) : ''
   const told = typeof description === 'string' ? description : ''
   const below = [told, lines].flatMap((part) => part.split(/\r\n?|\n/))
   return {
-    ...given,
+    // As it stands in a comment.
+    words: fresh === true ? [...given.words, '--fresh'] : given.words,
     text: title,
     below: [...below, ...criteria.map((one) => `- ${one.replace(/\s+/g, ' ')}`)],
   }

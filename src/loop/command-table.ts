@@ -93,11 +93,11 @@ const ROWS = {
   },
   retry: {
     on: both(
-      '<story...> [-- <guidance>]',
-      'unblock it and try again; several ids or `all`; the guidance goes into the next prompt',
+      '<story...> [--fresh] [-- <guidance>]',
+      'unblock it and try again; several ids or `all`; the guidance goes into the next prompt; `--fresh` throws away what its rejected attempts left',
       'US-002 -- use the existing mailer',
     ),
-    read: (asked: Asked) => storiesAndText('retry', asked),
+    read: retry,
   },
   redo: {
     on: both(
@@ -194,6 +194,17 @@ export function understand(
   const row = TABLE.get(word) ?? [...TABLE.values()].find(({ also }) => also === word)
   if (row?.on[surface] !== undefined && row.read !== null) return row.read({ ...given, surface, storyIds })
   return mistake(surface, `there is no command ${readable(word)}`, nearest(word, names) ?? 'help')
+}
+
+/** With one dash of a keyboard that makes one of two. */
+const FRESH = /^(?:--|[\u2013\u2014])fresh$/i
+
+function retry(asked: Asked): Understood {
+  const words = asked.words.filter((word) => !FRESH.test(word))
+  const understood = storiesAndText('retry', { ...asked, words })
+  if (words.length === asked.words.length) return understood
+  if (understood.kind !== 'command' || understood.command.kind !== 'retry') return understood
+  return { kind: 'command', command: { ...understood.command, fresh: true } }
 }
 
 function storiesAndText(kind: 'retry' | 'redo' | 'skip' | 'note', asked: Asked): Understood {

@@ -26,19 +26,15 @@ function effect(state: State, command: Command): State {
       }
       return { ...state, control: { ...state.control, paused } }
     }
-    case 'retry':
-      return goOn(
-        each(
-          state,
-          chosen(state, command.stories, (story) => story.blocked),
-          command.guidance,
-          (story) => ({
-            ...story,
-            blocked: false,
-            retries: story.passes ? story.retries : 0,
-          }),
-        ),
-      )
+    case 'retry': {
+      const ids = chosen(state, command.stories, (story) => story.blocked)
+      const retried = each(state, ids, command.guidance, (story) => ({
+        ...story,
+        blocked: false,
+        retries: story.passes ? story.retries : 0,
+      }))
+      return goOn(command.fresh === true ? withoutWork(retried, ids) : retried)
+    }
     case 'redo':
       return goOn(
         each(
@@ -99,6 +95,12 @@ function goOn(state: State): State {
       jobsBefore: Math.max(0, state.prd.run.jobs - 1),
     },
   }
+}
+
+/** Their next attempts begin at the green commit. */
+function withoutWork(state: State, ids: readonly string[]): State {
+  const kept = Object.entries(state.kept).filter(([id]) => !ids.includes(id))
+  return { ...state, kept: Object.fromEntries(kept) }
 }
 
 function chosen(state: State, ids: string[] | 'all', all: (story: Story) => boolean): string[] {

@@ -280,7 +280,8 @@ export type Command = { id: number; by: string } & (
   | { kind: 'run' }
   | { kind: 'pause' }
   | { kind: 'stop' }
-  | { kind: 'retry'; stories: string[] | 'all'; guidance: string }
+  /** `fresh`: the work of the attempts before is thrown away. */
+  | { kind: 'retry'; stories: string[] | 'all'; guidance: string; fresh?: true }
   | { kind: 'redo'; stories: string[] | 'all'; guidance: string }
   | { kind: 'skip'; stories: string[]; guidance: string }
   | { kind: 'note'; stories: string[]; guidance: string }

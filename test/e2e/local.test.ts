@@ -563,3 +563,25 @@ test('an agent removes the link of a linked work tree, or its folder: both are p
   assert.equal(at.git('-C', linked, 'status', '--porcelain'), '')
   assert.equal(at.git('-C', linked, 'branch', '--show-current'), 'ralph/sample')
 })
+
+test('`retry --fresh` begins anew; without it the story goes on from what was left', async () => {
+  await using at = await place(['US-001'], { 'US-001': [{ files: { 'src/bad.txt': 'bad' } }] })
+  const once = [...GOOD, '--max-attempts', '1']
+  const steer = (...args: string[]) =>
+    execFileSync(process.execPath, [CLI, 'retry', ...args], { cwd: at.repository, encoding: 'utf8' })
+  assert.equal((await at.run(once)).code, 1)
+  await at.setScript({
+    'US-001': [{ files: { 'src/seen.txt': 'bad' }, shell: 'cp src/bad.txt src/again.txt' }],
+  })
+  steer('US-001', '--', 'again')
+  assert.equal((await at.run(once)).code, 1)
+  assert.ok(
+    at
+      .git('ls-tree', '-r', '--name-only', `${STATE_REF}:.ralph-state/kept/US-001/work`)
+      .includes('src/again.txt'),
+  )
+  await at.setScript({ 'US-001': [{ shell: 'ls src >src/listed.txt' }] })
+  steer('US-001', '--fresh', '--', 'from the beginning')
+  assert.equal((await at.run(once)).code, 0)
+  assert.deepEqual(at.git('show', 'ralph/sample:src/listed.txt').split('\n'), ['base.txt', 'listed.txt'])
+})
