@@ -209,7 +209,12 @@ async function look(
     timeline: [],
     lease: null,
     github: { pull: null, pullUrl: null, comment: null, head: null },
-    job: newJob(Date.now(), Number.MAX_SAFE_INTEGER, gatedTagsOf(settings)),
+    // That there are none has to be said outright: a command that was given none knows nothing of them.
+    job: newJob(
+      Date.now(),
+      Number.MAX_SAFE_INTEGER,
+      settings.gates.length === 0 && !settings.ungated ? null : gatedTagsOf(settings),
+    ),
   }
   return { state: begun, notes }
 }

@@ -15,7 +15,7 @@ import { UserError } from '../system/errors.ts'
 import { MARK_NAME } from '../system/survivors.ts'
 import { limitsOf } from '../wire.ts'
 import { type Answer, type Context, settingsOf, tell } from './context.ts'
-import { post } from './inbox.ts'
+import { inboxQueue, post } from './inbox.ts'
 import { type LocalRun, openLocal } from './local.ts'
 
 /** Story ids and, behind `--`, a text. Gives 0 when it was taken. */
@@ -56,7 +56,10 @@ export async function steer(context: Context): Promise<Answer> {
     if (held !== null && (await local.alive(held))) continue // a run has begun just now
     // The lease is what its orphans are found by, and it goes.
     if (held !== null) await local.bury(held)
-    const steered = applyCommand(loaded.state, { ...understood.command, id: 0, by: 'you' })
+    // What was typed before, and no run was left to hear, comes first.
+    const before = await inboxQueue(local.workshop.clone).read(loaded.state)
+    const heard = before.reduce(applyCommand, loaded.state)
+    const steered = applyCommand(heard, { ...understood.command, id: 0, by: 'you' })
     // Nobody has looked at the branch: the state alone moves, not the clone.
     await local.workshop.store.save({ ...steered, lease: null, job: { ...steered.job, opened: false } })
     const situation = situationOf(steered, limitsOf(settings), Date.now(), false)

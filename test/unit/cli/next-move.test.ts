@@ -1,0 +1,228 @@
+// What `ralph status` says is so, and what it tells people to do next works: in a real repository, state by state.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { bad, type Ended, GATE, good, openPlace, type Place, type Turn } from './place.ts'
+
+const TWO = [{ id: 'US-001' }, { id: 'US-002', dependsOn: ['US-001'] }]
+const run = (place: Place, ...flags: string[]) => place.ralph('run', ...place.agent, ...GATE, ...flags)
+
+/** The last two lines of `ralph status`: how it stands, and what to do next. */
+async function stands(place: Place, ...flags: string[]): Promise<string[]> {
+  const { out, err } = await place.ralph('status', ...flags)
+  assert.equal(err, '')
+  return out.trimEnd().split('\n').slice(-2)
+}
+
+/** Runs the commands that a `Next:` names, one after the other; of alternatives the first. */
+async function follow(place: Place, next: string, ...flags: string[]): Promise<Ended[]> {
+  const named = [...next.matchAll(/ralph (run|retry US-\d+|limit \w+ \+\d+)\b( -- <hint>)?/g)]
+  assert.ok(named.length > 0, next)
+  const ended: Ended[] = []
+  for (const [, line = '', hint] of named) {
+    const words = line.split(' ')
+    const text = hint === undefined ? [] : ['--', 'write', 'good']
+    ended.push(words[0] === 'run' ? await run(place, ...flags) : await place.ralph(...words, ...text))
+  }
+  return ended
+}
+
+const assertDone = (ended: readonly Ended[]) => {
+  assert.deepEqual(
+    ended.map(({ code }) => code),
+    ended.map(() => 0),
+    ended.map(({ err }) => err).join(),
+  )
+}
+
+test('never run, then complete', async () => {
+  await using place = await openPlace(TWO)
+  await place.setScript({ 'US-001': [good('US-001')], 'US-002': [good('US-002')] })
+  const [stood, next = ''] = await stands(place)
+  assert.deepEqual(
+    [stood, next],
+    ['0 of 2 stories pass · not begun · US-001 is next', 'Next: Start with ralph run: US-001 is next.'],
+  )
+  assertDone(await follow(place, next))
+  assert.deepEqual(await stands(place), [
+    'Complete: 2 of 2 stories pass',
+    'Next: Review it with git diff main...ralph/sample, then merge the branch.',
+  ])
+  assert.match(place.git('diff', '--stat', 'main...ralph/sample'), /US-002\.txt/)
+})
+
+test('stuck, then a retry, a skip, a redo: status and the dry run say the same', async () => {
+  await using place = await openPlace(TWO)
+  await place.setScript({ 'US-001': [bad('US-001')], 'US-002': [good('US-002')] })
+  assert.equal((await run(place, '--max-attempts', '1')).code, 1)
+  const [stood, next = ''] = await stands(place)
+  assert.equal(stood, 'Stuck: US-001 is blocked · 0 of 2 stories pass')
+  assert.equal(
+    next,
+    'Next: Say what is missing: ralph retry US-001 -- <hint>, or leave it out: ralph skip US-001, then go on with ralph run.',
+  )
+  assert.match((await place.ralph('status')).out, /ralph retry US-001 -- <hint>/)
+  assert.doesNotMatch((await place.ralph('status')).out, /\/ralph/)
+  const dry = async () => (await run(place, '--dry-run')).out
+  assert.match(await dry(), /^Next: stop: stuck \(blocked: US-001\)$/m)
+  assert.equal((await place.json('status')).outcome, 'stuck')
+  const retried = await place.ralph('retry', 'US-001', '--', 'write good')
+  assert.match(retried.out, /^done: retry US-001\nNext: Go on with ralph run: US-001 is next\.$/m)
+  const status = await place.json('status')
+  assert.deepEqual([status.outcome, status.next], [null, { step: 'work', storyId: 'US-001' }])
+  assert.match(await dry(), /^Next: work on US-001 /m)
+  await place.ralph('skip', 'US-001')
+  assert.equal((await stands(place))[0], '0 of 2 stories pass, 1 skipped · US-002 is next')
+  assert.match(await dry(), /^Next: work on US-002 /m)
+  assert.equal((await run(place)).code, 0)
+  await place.ralph('redo', 'US-002')
+  const again = await place.json('status')
+  assert.deepEqual([again.outcome, again.next], [null, { step: 'work', storyId: 'US-002' }])
+  assert.match(await dry(), /^Next: work on US-002 /m)
+})
+
+test('what a stuck run names leads to its end', async () => {
+  await using place = await openPlace(TWO)
+  await place.setScript({ 'US-001': [bad('US-001')], 'US-002': [good('US-002')] })
+  const ended = await run(place, '--max-attempts', '1')
+  const next = /^Next: .*$/m.exec(ended.out)?.[0] ?? ''
+  await place.setScript({ 'US-001': [good('US-001')], 'US-002': [good('US-002')] })
+  assertDone(await follow(place, next))
+})
+
+test('running elsewhere: who and where, and what reaches it', async () => {
+  await using place = await openPlace(TWO)
+  await place.setScript({ 'US-001': [{ hang: true }] })
+  const working = place.start(['run', ...place.agent, ...GATE])
+  await said(working, 'hanging')
+  const [stood, next = ''] = await stands(place)
+  assert.equal(stood, '0 of 2 stories pass · US-001 is in work')
+  const who = `process ${working.pid} on `
+  assert.ok(next.startsWith(`Next: Nothing to do: Ralph is at work (${who}`), next)
+  assert.ok(String((await place.json('status')).holder).startsWith(who))
+  assert.match((await place.ralph('note', 'US-001', '--', 'x')).out, /the run in work hears it/)
+  assert.match((await place.ralph('pause')).out, /the run in work hears it/)
+  assert.equal((await place.ralph('stop')).code, 0)
+  assert.equal((await working.ended).code, 130)
+  assert.deepEqual(await stands(place), [
+    'Paused: stopped by you · 0 of 2 stories pass',
+    'Next: Go on with ralph run.',
+  ])
+  await place.setScript({ 'US-001': [good('US-001')], 'US-002': [good('US-002')] })
+  assert.equal((await run(place)).code, 0, 'a pause that nobody heard ends by a later run')
+})
+
+test('killed: nobody is at work, and it goes on', async () => {
+  await using place = await openPlace(TWO)
+  await place.setScript({ 'US-001': [{ hang: true }], 'US-002': [good('US-002')] })
+  const working = place.start(['run', ...place.agent, ...GATE])
+  await said(working, 'hanging')
+  working.kill('SIGKILL')
+  await working.ended
+  const [stood, next = ''] = await stands(place)
+  assert.deepEqual(
+    [stood, next],
+    ['0 of 2 stories pass · US-001 is next', 'Next: Go on with ralph run: US-001 is next.'],
+  )
+  await place.setScript({ 'US-001': [good('US-001')], 'US-002': [good('US-002')] })
+  assertDone(await follow(place, next))
+})
+
+test('a pause before the first run, and interrupted', async () => {
+  await using place = await openPlace(TWO)
+  await place.setScript({ 'US-001': [{ hang: true }] })
+  assert.match((await place.ralph('pause')).out, /the first run hears it/)
+  assert.deepEqual(await stands(place), [
+    'Paused: paused by you · 0 of 2 stories pass',
+    'Next: Go on with ralph run.',
+  ])
+  const working = place.start(['run', ...place.agent, ...GATE])
+  await said(working, 'hanging')
+  working.kill('SIGINT')
+  assert.equal((await working.ended).code, 130)
+  const [stood, next = ''] = await stands(place)
+  assert.deepEqual(
+    [stood, next],
+    [
+      'Cancelled, nothing is lost · 0 of 2 stories pass',
+      'Next: Go on with ralph run: it begins where the last one ended.',
+    ],
+  )
+  await place.setScript({ 'US-001': [good('US-001')], 'US-002': [good('US-002')] })
+  assertDone(await follow(place, next))
+})
+
+test('the limit of iterations, and the batch', async () => {
+  await using place = await openPlace(TWO)
+  await place.setScript({ 'US-001': [good('US-001')], 'US-002': [good('US-002')] })
+  assert.equal((await run(place, '--once')).code, 5)
+  assert.deepEqual(await stands(place), [
+    '1 of 2 stories passes · the batch is over',
+    'Next: Go on with ralph run.',
+  ])
+  const limit = ['--max-iterations', '1']
+  const ended = await run(place, ...limit)
+  assert.equal(ended.code, 2)
+  const [stood, next = ''] = await stands(place, ...limit)
+  assert.deepEqual(
+    [stood, next],
+    [
+      'Stopped: the limit of 1 iterations is reached · 1 of 2 stories passes',
+      'Next: What was done so far is kept. Allow more with ralph limit iterations +5, then go on with ralph run.',
+    ],
+  )
+  assert.ok(ended.out.includes(next))
+  assertDone(await follow(place, next, ...limit))
+})
+
+test('the limit of cost', async () => {
+  await using place = await openPlace(TWO)
+  await place.setScript({ 'US-001': [good('US-001')], 'US-002': [good('US-002')] })
+  const limit = ['--max-cost-usd', '0.01']
+  assert.equal((await run(place, ...limit)).code, 3)
+  const [, next = ''] = await stands(place, ...limit)
+  assert.equal(
+    next,
+    'Next: What was done so far is kept. Allow more with ralph limit cost +1, then go on with ralph run.',
+  )
+  assertDone(await follow(place, next, ...limit))
+})
+
+test('the final verification gives no verdict', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  const mute: Turn = { say: 'hm' }
+  await place.setScript({ 'US-001': [good('US-001')], verify: [mute, mute, mute] })
+  assert.equal((await run(place, '--max-attempts', '1')).code, 1)
+  const [, next = ''] = await stands(place, '--max-attempts', '1')
+  assert.equal(next, 'Next: Have it judged again with ralph run.')
+  await place.setScript({ 'US-001': [good('US-001')] })
+  assertDone(await follow(place, next))
+})
+
+test('a red base, and a gate whose program is missing', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  await place.setScript({ 'US-001': [good('US-001')] })
+  const red = await place.ralph('run', ...place.agent, '--gate', 'red=test -e src/mended.txt')
+  assert.equal(red.code, 64)
+  const [stood, next = ''] = await stands(place)
+  assert.deepEqual(
+    [stood, next],
+    [
+      'Error: the base is red: gate red fails before Ralph changed anything (exit 1)',
+      'Next: Mend main first, or set baseline: off for a project that does not exist yet; then go on with ralph run.',
+    ],
+  )
+  assert.ok(red.out.includes(next), red.out)
+  const missing = await place.ralph('run', ...place.agent, '--gate', 'lint=eslimt .')
+  assert.equal(missing.code, 64)
+  assert.deepEqual(await stands(place), [
+    'Error: gate lint cannot be run (exit 127): a program that it calls is missing',
+    'Next: Install what gate lint calls, or mend its command; then go on with ralph run.',
+  ])
+  assert.equal((await run(place)).code, 0)
+})
+
+async function said(child: ReturnType<Place['start']>, word: string): Promise<void> {
+  await new Promise<void>((resolve) => {
+    child.stdout?.on('data', (text: string) => text.includes(word) && resolve())
+  })
+}
