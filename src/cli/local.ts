@@ -15,6 +15,7 @@ import { featureOfFolder } from '../git/features.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { ownFiles, recordMessage } from '../loop/files.ts'
 import { expired } from '../loop/lease.ts'
+import { isNoted } from '../loop/notes.ts'
 import type { Lease, State } from '../loop/state.ts'
 import { emptyControl } from '../loop/stored.ts'
 import { mergePeople } from '../prd/merge.ts'
@@ -181,7 +182,10 @@ async function look(
   const feature = found.features.find((one) => one.name === name)
   const notes = feature?.notes ?? []
   if (state !== null) {
-    const prd = feature === undefined ? state.prd : mergePeople(state.prd, feature.prd).prd
+    const prd =
+      feature === undefined
+        ? state.prd
+        : mergePeople(state.prd, feature.prd, null, (id) => isNoted(state, id)).prd
     return { state: { ...state, prd }, notes }
   }
   if (feature === undefined) throw new Error(`no prd.json of ${name}`)
@@ -264,7 +268,12 @@ async function adopt(local: LocalRun, state: State, onto: string, edits: readonl
   const ids = new Set(state.prd.userStories.map((story) => story.id))
   const parsed = text === null ? null : parsePrd(text, path, ids)
   if (parsed !== null && !parsed.ok) throw new UserError(parsed.mistakes)
-  return { ...state, green, prd: parsed === null ? state.prd : mergePeople(state.prd, parsed.prd).prd }
+  return {
+    ...state,
+    green,
+    prd:
+      parsed === null ? state.prd : mergePeople(state.prd, parsed.prd, null, (id) => isNoted(state, id)).prd,
+  }
 }
 
 /** Whether Ralph has ever worked in this clone; reading commands look no further where it has not. */

@@ -1,7 +1,7 @@
 // A story's notes are people's; Ralph's own word on it stands behind theirs. Pure.
 import { withoutReopened } from '../prd/merge.ts'
 import type { Story } from '../prd/schema.ts'
-import type { StoryRecord } from './state.ts'
+import type { State, StoryRecord } from './state.ts'
 
 type Noted = Pick<StoryRecord, 'note'> | undefined
 
@@ -11,6 +11,11 @@ export function peopleNotes(story: Story, record: Noted): string {
   const at = note === '' ? -1 : story.notes.lastIndexOf(note)
   const theirs = at < 0 ? story.notes : story.notes.slice(0, at) + story.notes.slice(at + note.length)
   return withoutReopened(theirs).trim()
+}
+
+/** Whether Ralph has put something there. */
+export function isNoted({ records }: Pick<State, 'records'>, storyId: string): boolean {
+  return (records[storyId]?.note ?? '') !== ''
 }
 
 /** The notes with Ralph's newest word in the place of its last one. */

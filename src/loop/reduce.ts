@@ -10,7 +10,7 @@ import { closedBreaker, struck, tried } from './breaker.ts'
 import { applyCommand, notApproved } from './commands.ts'
 import { withLearnings } from './learnings.ts'
 import { endOfWork, estimate, idle, isGated, type Limits, MAX_IDLE_JOBS, withCall } from './limits.ts'
-import { notesWith, peopleNotes } from './notes.ts'
+import { isNoted, notesWith, peopleNotes } from './notes.ts'
 import type { Attempt, Event, Failure, GateResult, Kept, State, StoryRecord, TimelineEntry } from './state.ts'
 
 const TIMELINE = 200
@@ -203,7 +203,10 @@ function synced(state: State, event: Extract<Event, { kind: 'synced' }>, limits:
 /** People's commits are ours now. Nothing passes that their branch does not hold. */
 function joined(state: State, event: Extract<Event, { kind: 'joined' }>, limits: Limits): State {
   const { people, takenBack, entries } = event
-  const prd = people === null ? state.prd : mergePeople(state.prd, people.prd, new Set(people.seen)).prd
+  const prd =
+    people === null
+      ? state.prd
+      : mergePeople(state.prd, people.prd, new Set(people.seen), (id) => isNoted(state, id)).prd
   const moved = {
     ...state,
     prd,

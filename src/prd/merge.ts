@@ -14,11 +14,13 @@ export type PeopleChange = {
  * through a merge, and merging the same file again changes nothing. `changes` are for telling: unknown fields
  * and the order are taken over without a word. `seen`: the ids in the file that people edited; a story of ours that
  * was not in it is newer, and stays. Without it every story that theirs lacks was removed.
+ * `isNoted`: whether Ralph's own word stands in the notes of a story; where it does not, they are people's.
  */
 export function mergePeople(
   ours: Prd,
   theirs: Prd,
   seen: ReadonlySet<string> | null = null,
+  isNoted: (id: string) => boolean = () => true,
 ): { prd: Prd; changes: PeopleChange[] } {
   const changes: PeopleChange[] = []
   const known = new Map(ours.userStories.map((story) => [story.id, story]))
@@ -28,7 +30,9 @@ export function mergePeople(
   const merged = theirs.userStories.map((story) => {
     const wanted = withoutGone(story, present)
     const before = known.get(story.id)
-    return before === undefined ? addedStory(wanted, changes) : mergedStory(before, wanted, story, changes)
+    return before === undefined
+      ? addedStory(wanted, changes)
+      : mergedStory(before, wanted, story, changes, isNoted(story.id))
   })
   const userStories = [...merged, ...newer.map((story) => withoutGone(story, present))]
   for (const { id } of ours.userStories) {
@@ -63,9 +67,15 @@ function addedStory(wanted: Story, changes: PeopleChange[]): Story {
   return { ...wanted, passes: false, retries: 0, blocked: false, skipped: false, lastResult: null }
 }
 
-function mergedStory(before: Story, wanted: Story, written: Story, changes: PeopleChange[]): Story {
+function mergedStory(
+  before: Story,
+  wanted: Story,
+  written: Story,
+  changes: PeopleChange[],
+  isNoted: boolean,
+): Story {
   const { passes, retries, blocked, skipped, lastResult } = before
-  const notes = before.notes === '' ? wanted.notes : before.notes
+  const notes = isNoted && before.notes !== '' ? before.notes : wanted.notes
   const merged: Story = { ...wanted, passes, retries, blocked, skipped, lastResult, notes }
   const isReopened = passes && !saysTheSame(before.acceptanceCriteria, wanted.acceptanceCriteria)
   changes.push(...changesOf(before, wanted, written, isReopened))

@@ -50,6 +50,12 @@ describe('whose field it is', () => {
   })
 
   test('notes are people’s where Ralph has none', () => {
+    const noted = (isNoted: boolean) => {
+      const before = feature({ ...open, dependsOn: [] })
+      const theirs = feature({ ...open, dependsOn: [], notes: 'edited' })
+      return mergePeople(before, theirs, null, () => isNoted).prd.userStories[0]?.notes
+    }
+    assert.deepEqual([noted(true), noted(false)], ['gate failed', 'edited'])
     assert.equal(merged({ ...passed, notes: 'look here' }, open).find('A')?.notes, 'look here')
   })
 
