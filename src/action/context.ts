@@ -160,7 +160,7 @@ export function noWorkflow(found: string): UserError {
 export async function namesByApi(
   context: ActionContext,
   api: Api,
-): Promise<Pick<Settings, 'branchPrefix' | 'stateNamespace' | 'workflow'>> {
+): Promise<Pick<Settings, 'branchPrefix' | 'stateNamespace' | 'workflow' | 'reportAs'>> {
   const { owner, repo } = context.place
   const read = async (ref: string, path: string): Promise<string | null> => {
     try {
@@ -181,6 +181,7 @@ export async function namesByApi(
       branchPrefix: context.inputs['branch-prefix']?.trim() || 'ralph/',
       stateNamespace: 'refs/ralph',
       workflow: context.inputs.workflow?.trim() || null,
+      reportAs: 'checks' as const,
     }
     core.warning(
       `the configuration could not be read, so branches are looked for at ${plain.branchPrefix} and the state at ${plain.stateNamespace}: ${messageOf(error)}`,

@@ -1,13 +1,15 @@
-// Releases what a main that was ended by force still holds: its processes, its lease, its open check.
+// Releases what a main that was ended by force still holds: its processes, its lease, its open checks.
 import * as core from '@actions/core'
 import { openClone } from '../git/git.ts'
 import { createChecks } from '../github/checks.ts'
 import { createClient } from '../github/client.ts'
+import { closeLeft } from '../github/left-open.ts'
 import { messageOf } from '../system/errors.ts'
 import { endOtherUser } from '../system/other-user.ts'
 import { endSurvivors } from '../system/process.ts'
 import { openWorkshop, otherUserOptions } from '../wire.ts'
 import { actionContext, actionSettings, remoteOf, tokenOf } from './context.ts'
+import { peekStates } from './peek.ts'
 
 /** What was done, in one line. */
 export async function mend(folder: string): Promise<string> {
@@ -43,11 +45,13 @@ export async function mend(folder: string): Promise<string> {
   const isHeld = lease?.nonce === core.getState('nonce') && lease.runId === context.run.id
   const ours = isHeld || (lease?.runId === context.run.id && lease.runAttempt === context.run.attempt)
   if (found === null) return `nothing is held (${ended} processes ended)`
+  // Another job works already: its checks are its own.
+  if (!ours && lease !== null) return `no lease is held (${ended} processes ended)`
+  let { github } = found.state
   if (found.state.published !== null) {
     const api = createClient({ token, url: context.place.api, warn })
     const checks = createChecks(api, context.place, settings.reportAs, found.state.feature, warn)
-    const head = found.state.github.head ?? found.state.published
-    await checks.close(head, 'ralph', 'The job was ended; run the workflow to go on')
+    github = { ...github, unclosed: await closeLeft(checks, found.state, warn) }
   }
   if (!ours) return `no lease is held (${ended} processes ended)`
   // The attempt stays as it is: the next job charges and gives back what is not settled. A chain that nobody stopped is
@@ -57,6 +61,25 @@ export async function mend(folder: string): Promise<string> {
   // A person's cancel is no sign of a chain that gets nothing done.
   const idleJobs = before.idleJobs + (wasStopped || job.iterations > 0 ? 0 : 1)
   const control = { ...before, continuePending: !wasStopped, idleJobs, mendedRun: context.run.id }
-  await workshop.store.save({ ...found.state, lease: null, control, job: { ...job, opened: false } })
+  await workshop.store.save({ ...found.state, github, lease: null, control, job: { ...job, opened: false } })
   return `the lease was released (${ended} processes ended)`
+}
+
+/** Ends the checks that the last report of a job could not, which has ended its work. Says what was done, in one line. */
+export async function endChecks(folder: string): Promise<string> {
+  const context = await actionContext()
+  const warn = (message: string) => core.warning(message)
+  const { settings } = await actionSettings(context, async () => '{}', {})
+  const states = await peekStates(context, core.getState('namespace') || settings.stateNamespace)
+  const state = states.get(folder.replace(/^\.ralph\//, '')) ?? null
+  if (state === null || state.lease !== null) return 'another job gives the report'
+  const api = createClient({ token: tokenOf(context), url: context.place.api, warn })
+  const left = await closeLeft(
+    createChecks(api, context.place, settings.reportAs, state.feature, warn),
+    state,
+    warn,
+  )
+  return left.length === 0
+    ? 'the checks are ended'
+    : 'checks are still open: resume-lost or the next job ends them'
 }

@@ -4,9 +4,11 @@ import { messageOf } from '../system/errors.ts'
 import { leave } from '../system/leave.ts'
 
 async function post(): Promise<void> {
-  if (core.getState('finished') === 'true' || core.getState('folder') === '') return
-  const { mend } = await import('./mend.ts')
-  core.notice(await mend(core.getState('folder')))
+  const folder = core.getState('folder')
+  const isFinished = core.getState('finished') === 'true'
+  if (folder === '' || (isFinished && core.getState('untold') !== 'true')) return
+  const { endChecks, mend } = await import('./mend.ts')
+  core.notice(await (isFinished ? endChecks(folder) : mend(folder)))
 }
 
 await post().catch((error: unknown) =>

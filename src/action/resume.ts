@@ -1,7 +1,10 @@
-// `resume-lost`, on a schedule: starts chains again whose job was lost. Idempotent: a dispatch carries the generation.
+// `resume-lost`, on a schedule: starts chains again whose job was lost, and ends checks that one left open. Idempotent: a
+// dispatch carries the generation.
 import * as core from '@actions/core'
+import { createChecks } from '../github/checks.ts'
 import { createClient, saidByGitHub, statusOf } from '../github/client.ts'
 import { dispatchRun } from '../github/dispatch.ts'
+import { closeLeft } from '../github/left-open.ts'
 import { type HolderRun, whyLost } from '../loop/lost.ts'
 import type { State } from '../loop/state.ts'
 import { type ActionContext, namesByApi, noWorkflow, tokenOf } from './context.ts'
@@ -13,6 +16,8 @@ type WaitingRun = { title: string; since: number }
 /** GitHub ends a job that no runner takes within a day; what waits longer waits for a person. */
 const QUEUE_MS = 24 * 3_600_000
 const CLOCKS_MS = 5 * 60_000
+/** GitHub itself calls a check stale that is open for longer (facts 4.1). */
+const STALE_MS = 14 * 24 * 3_600_000
 
 /**
  * Whether a waiting run may be the chain's next job. `startedAt`: when the chain's last job began. The title tells where
@@ -43,10 +48,15 @@ export async function resumeLost(context: ActionContext): Promise<string> {
   const resumed: string[] = []
   const held: string[] = []
   const limited: string[] = []
+  const resting: State[] = []
   let waiting: WaitingRun[] | null = null
   for (const state of states.values()) {
-    const why = whyLost(state, await holderOf(state), Date.now())
-    if (why === null) continue
+    const holder = await holderOf(state)
+    const why = whyLost(state, holder, Date.now())
+    if (why === null) {
+      if (rests(state, holder)) resting.push(state)
+      continue
+    }
     waiting ??= await waitingRuns(workflow)
     const { feature, generation, job } = state
     const chain = { feature, startedAt: job.startedAt }
@@ -63,6 +73,7 @@ export async function resumeLost(context: ActionContext): Promise<string> {
     }
     resumed.push(`${feature} (${why})`)
   }
+  for (const state of resting) await endChecks(state)
   const said = [
     resumed.length > 0 && `resumed: ${resumed.join(', ')}`,
     limited.length > 0 &&
@@ -70,6 +81,12 @@ export async function resumeLost(context: ActionContext): Promise<string> {
     held.length > 0 && `a job waits already, looking again later: ${held.join(', ')}`,
   ].filter((part) => part !== false)
   return said.length === 0 ? 'no chain is lost' : said.join('; ')
+
+  /** What the last job could not end, nobody else would. */
+  async function endChecks(state: State): Promise<void> {
+    const warn = (text: string) => core.warning(text)
+    await closeLeft(createChecks(api, place, names.reportAs, state.feature, warn), state, warn)
+  }
 
   async function waitingRuns(file: string): Promise<WaitingRun[]> {
     const { owner, repo } = place
@@ -100,4 +117,10 @@ export async function resumeLost(context: ActionContext): Promise<string> {
       return null
     }
   }
+}
+
+/** Whether nobody works on the feature, and has done so not long ago. */
+function rests({ lease, published, job }: State, holder: HolderRun): boolean {
+  const isOver = lease === null || holder?.status === 'completed'
+  return published !== null && isOver && job.startedAt > Date.now() - STALE_MS
 }

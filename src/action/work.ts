@@ -245,6 +245,7 @@ async function workOn(
   const ended = await loop(start, limits, ports, how.ours).finally(() => settleFiles(workshop))
   if ('step' in ended) return handOver(ended, ports, settings, parts.base.sha)
   const { state, conclusion } = ended
+  if (!reporter.told()) remember({ untold: 'true' })
   const { redact } = workshop.redactor
   const summary = redact(jobSummary(mapTexts(state, redact), reporter.facts()))
   const reportPath = join(context.env.RUNNER_TEMP ?? workshop.clone.gitDir, `ralph-${state.feature}.md`)

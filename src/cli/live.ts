@@ -115,7 +115,7 @@ export function createLive(
       tick(false)
       print(eventLines(withoutGates(event), now, facts, look))
     },
-    async beforePublish() {},
+    beforePublish: async (state) => state.github,
     async opened(now) {
       return now.github
     },

@@ -1,8 +1,7 @@
 // Posts check runs (or commit statuses) on a commit: one of each name, found again by our external id.
-import type { Check } from '../report/checks.ts'
+import type { Check, LastWord } from '../report/checks.ts'
 import { statusOf as commitStatus } from '../report/checks.ts'
-import { code } from '../report/escape.ts'
-import { type Api, isForbidden, isUnknown, ONCE, statusOf } from './client.ts'
+import { type Api, isForbidden, isUnknown, ONCE, saidByGitHub, statusOf } from './client.ts'
 import type { Place } from './place.ts'
 
 export type ReportAs = 'checks' | 'statuses' | 'none'
@@ -16,14 +15,9 @@ export type Checks = {
    * others back, until two in a row have failed; throws the first error then, or at the end.
    */
   post(sha: string, checks: readonly Check[]): Promise<void>
-  /** Ends one of ours that is still open since its job was killed. */
-  close(sha: string, name: string, title: string): Promise<void>
-  /** Ends all of ours that are open on a commit that is the head no longer. */
-  closeAll(sha: string, title: string): Promise<void>
+  /** Ends all of ours that are open on a commit, those named in `but` left out. Throws what left one open. */
+  closeAll(sha: string, word: (name: string) => LastWord, but?: readonly string[]): Promise<void>
 }
-
-const MOVED_ON = 'Look at the newest commit of the branch.'
-const KILLED = `The job was ended before it could say how it stands; every finished iteration is saved. Go on with ${code('/ralph run')} or *Run workflow*. A job that nobody stopped goes on by itself where the hourly ${code('resume-lost')} workflow is set up.`
 
 /** Failures in a row after which GitHub is taken to be away: each costs all the retries. */
 const MOST_FAILURES = 2
@@ -105,12 +99,11 @@ export function createChecks(
     }
   }
 
-  /** Posts one, as a check or as a status. Throws what is no missing permission. */
-  async function postOne(sha: string, check: Check): Promise<void> {
+  /** Acts by checks or by statuses. Throws what is no missing permission. */
+  async function byMode(asCheck: () => Promise<void>, asStatus: () => Promise<void>): Promise<void> {
     if (mode === 'checks') {
       try {
-        await postCheck(sha, check)
-        works = true
+        await asCheck()
         return
       } catch (error) {
         if (works || !isForbidden(error)) throw error
@@ -118,8 +111,9 @@ export function createChecks(
         mode = 'statuses'
       }
     }
+    if (mode === 'none') return
     try {
-      await postStatus(sha, check)
+      await asStatus()
     } catch (error) {
       if (!isForbidden(error)) throw error
       warn(
@@ -131,32 +125,64 @@ export function createChecks(
     }
   }
 
-  /** As `cancelled`: a `neutral` one would satisfy who requires it, where the commit is or becomes the head after all. */
-  async function end(one: { id: number; open: boolean }, title: string, summary: string): Promise<void> {
-    const done = { status: 'completed' as const, conclusion: 'cancelled' as const }
-    await api.rest.checks.update({ owner, repo, check_run_id: one.id, ...done, output: { title, summary } })
-    one.open = false
-  }
-
   async function postStatus(sha: string, check: Check): Promise<void> {
     await api.rest.repos.createCommitStatus({ owner, repo, sha, ...commitStatus(check) })
   }
 
+  /** Statuses bear no mark of ours but their names. */
+  async function closeStatuses(
+    sha: string,
+    word: (name: string) => LastWord,
+    but: readonly string[],
+  ): Promise<void> {
+    const listed = await api.paginate(api.rest.repos.listCommitStatusesForRef, {
+      owner,
+      repo,
+      ref: sha,
+      per_page: 100,
+    })
+    const newest = new Map(listed.reverse().map(({ context, state }) => [context, state]))
+    const open = [...newest].filter(([name, state]) => state === 'pending' && /^ralph(?: \/ |$)/.test(name))
+    await each(open, async ([name]) => {
+      if (but.includes(name)) return
+      await postStatus(sha, { ...word(name), name, status: 'completed', text: '', annotations: [] })
+    })
+  }
+
   return {
     async post(sha, checks) {
-      await each(checks, async (check) => {
-        if (mode !== 'none') await postOne(sha, check)
+      const asCheck = async (check: Check) => {
+        await postCheck(sha, check)
+        works = true
+      }
+      await each(checks, (check) =>
+        byMode(
+          () => asCheck(check),
+          () => postStatus(sha, check),
+        ),
+      )
+    },
+    async closeAll(sha, word, but = []) {
+      const asChecks = async () => {
+        const all = await listed(sha)
+        const open = [...all].filter(([name, one]) => one.open && !but.includes(name))
+        await each(open, async ([name, one]) => {
+          const { conclusion, ...output } = word(name)
+          const done = { status: 'completed' as const, conclusion, output }
+          await api.rest.checks.update({ owner, repo, check_run_id: one.id, ...done })
+          works = true
+          one.open = false
+        })
+        // A job that might post none has posted statuses there.
+        if (all.size > 0) return
+        await closeStatuses(sha, word, but).catch((error: unknown) => {
+          if (!isForbidden(error)) throw error
+        })
+      }
+      await byMode(asChecks, () => closeStatuses(sha, word, but)).catch((error: unknown) => {
+        // People rewrote the branch, and GitHub has thrown the commit away.
+        if (statusOf(error) !== 422 || !/no commit found/i.test(saidByGitHub(error))) throw error
       })
-    },
-    async close(sha, name, title) {
-      if (mode !== 'checks') return
-      const before = (await listed(sha)).get(name)
-      if (before?.open === true) await end(before, title, KILLED)
-    },
-    async closeAll(sha, title) {
-      if (mode !== 'checks') return
-      const open = [...(await listed(sha)).values()].filter((one) => one.open)
-      await each(open, (one) => end(one, title, MOVED_ON))
     },
   }
 }

@@ -2,7 +2,7 @@
 import type { Limits } from '../loop/limits.ts'
 import type { ReporterPort } from '../loop/ports.ts'
 import type { GithubIds, State } from '../loop/state.ts'
-import { rollupCheck, storyCheck } from '../report/checks.ts'
+import { lastWordOf, rollupCheck, storyCheck } from '../report/checks.ts'
 import { stickyComment, stickyMarker } from '../report/markdown.ts'
 import type { Facts, Note } from '../report/parts.ts'
 import { pullRequestBody, pullRequestTitle } from '../report/pull-request.ts'
@@ -10,6 +10,7 @@ import { mapTexts } from '../report/texts.ts'
 import type { Checks } from './checks.ts'
 import { type Api, saidByGitHub } from './client.ts'
 import type { Conversation } from './conversation.ts'
+import { closeSuperseded } from './left-open.ts'
 import { compareUrl, type Place, pullUrl, repositoryUrl } from './place.ts'
 import { findPull, makeReady, type Opened, openPull, type Pull, updatePull } from './pull.ts'
 import { type Own, updated, whole } from './pull-text.ts'
@@ -32,7 +33,11 @@ export type ReporterOptions = {
 const ALL_CHECKS = 20
 const MOST_CHECKS = 50
 
-export type GitHubReporter = ReporterPort & { facts(): Facts }
+export type GitHubReporter = ReporterPort & {
+  facts(): Facts
+  /** Whether GitHub took the last report, so that no check is left open. */
+  told(): boolean
+}
 
 export function createReporter(options: ReporterOptions): GitHubReporter {
   const { place, conversation, checks, warn } = options
@@ -41,6 +46,7 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
   let pull: Pull | null = null
   let headSha: string | null = null
   let compare: string | null = null
+  let isTold = true
 
   /** Redacted before it is rendered: escaping would split a secret, and hide it from the redaction behind. */
   const clean = (state: State): State => mapTexts(state, options.redact)
@@ -156,6 +162,7 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
 
   return {
     facts,
+    told: () => isTold,
     warn,
 
     async step() {},
@@ -193,11 +200,10 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
     async beforePublish(state, head) {
       // A job that ends before it opens anything still has the check of the job before to close.
       const old = headSha ?? state.github.head ?? state.published
-      if (old === null || old === head) return
-      await attempt('the old checks could not be closed', () =>
-        checks.closeAll(old, 'The branch has moved on'),
-      )
-      headSha = null
+      if (old !== head) headSha = null
+      const { unclosed = [] } = state.github
+      const left = (old === null ? unclosed : [...unclosed, old]).filter((sha) => sha !== head)
+      return { ...state.github, unclosed: await closeSuperseded(checks, left, warn) }
     },
 
     async finished(state, conclusion) {
@@ -213,14 +219,16 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
         const shown = clean(told)
         // A story's check belongs on a commit that holds its code.
         const stories = state.green === sha ? toPost(state, conclusion.outcome === 'continued') : []
-        await attempt('the checks could not be posted', () =>
-          checks.post(
-            sha,
-            [rollupCheck(shown, facts()), ...stories.map((id) => storyCheck(shown, id, facts()))].map(
-              redacted,
-            ),
-          ),
-        )
+        const rollup = rollupCheck(shown, facts())
+        const posted = [rollup, ...stories.map((id) => storyCheck(shown, id, facts()))].map(redacted)
+        isTold = rollup.conclusion === null
+        await attempt('the checks could not be posted', async () => {
+          await checks.post(sha, posted)
+          // When the chain has ended, none of an earlier job is left open either.
+          const names = posted.map(({ name }) => name)
+          if (rollup.conclusion !== null) await checks.closeAll(sha, (name) => lastWordOf(state, name), names)
+          isTold = true
+        })
       }
       if (conclusion.outcome === 'complete') await complete(told)
       return stick(told)

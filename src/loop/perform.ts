@@ -125,10 +125,10 @@ async function act(
     case 'verify':
       return verify(state, limits, ports, now)
     case 'push': {
-      await ports.reporter.beforePublish(state, state.green)
-      const result = await store.publish(onHead(state), true)
+      const github = await ports.reporter.beforePublish(state, state.green)
+      const result = await store.publish(onHead({ ...state, github }), true)
       if (result.kind !== 'published') return turnedDown(result)
-      const pushed = onHead({ ...state, published: state.green })
+      const pushed = onHead({ ...state, github, published: state.green })
       return { kind: 'pushed', github: await ports.reporter.opened(pushed) }
     }
     case 'conclude':
@@ -200,10 +200,10 @@ async function open(state: State, ports: Ports): Promise<Happening> {
     green = first ?? green
   }
   await repository.checkOut(green, null)
-  if (state.published !== null) await ports.reporter.beforePublish(state, green)
-  const result = await store.publish(onHead({ ...state, green }), true)
+  const github = state.published === null ? state.github : await ports.reporter.beforePublish(state, green)
+  const result = await store.publish(onHead({ ...state, github, green }), true)
   if (result.kind !== 'published') return turnedDown(result)
-  const opened = onHead({ ...state, green, published: green })
+  const opened = onHead({ ...state, github, green, published: green })
   return { kind: 'opened', green, github: await ports.reporter.opened(opened) }
 }
 
@@ -294,8 +294,8 @@ async function publish(state: State, limits: Limits, ports: Ports): Promise<Happ
       : null
   const green = recorded ?? state.green
   if (withBranch) await repository.checkOut(green, null)
-  await ports.reporter.beforePublish(state, green)
-  const saved = { ...leaving, green, progress: recorded === null ? leaving.progress : [] }
+  const github = await ports.reporter.beforePublish(state, green)
+  const saved = { ...leaving, github, green, progress: recorded === null ? leaving.progress : [] }
   const result = await store.publish(withBranch ? onHead(saved) : saved, withBranch)
   if (result.kind !== 'published') return turnedDown(result)
   // A command that came in after our last look, while we still held the lease, was dispatched by nobody (but `stop`).

@@ -125,8 +125,8 @@ export type DispatchPort = {
 export type ReporterPort = {
   step(step: Step, state: State): Promise<void>
   event(event: Event, state: State): Promise<void>
-  /** The branch is about to move away from the head that checks stand on. */
-  beforePublish(state: State, head: string): Promise<void>
+  /** The branch is about to move away from the head that checks stand on. What is left to do there is in the answer. */
+  beforePublish(state: State, head: string): Promise<State['github']>
   opened(state: State): Promise<State['github']>
   finished(state: State, conclusion: Conclusion): Promise<State['github']>
   /** Whether people merged the pull request. */

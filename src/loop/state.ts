@@ -238,6 +238,8 @@ export type GithubIds = {
   comment: number | null
   /** The commit on which checks may still be open. */
   head: string | null
+  /** Commits that the branch has left and whose checks could not be ended yet; the newest last. */
+  unclosed?: string[]
 }
 
 export type State = {

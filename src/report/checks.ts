@@ -1,6 +1,7 @@
 // Check runs: the roll-up `ralph` and one for each story. Pure: who posts them is not known here.
 import type { Outcome, State } from '../loop/state.ts'
 import type { Story } from '../prd/schema.ts'
+import { counts } from '../prd/select.ts'
 import { bold, code, cut, markdownText, plainLines, plainText, titleText } from './escape.ts'
 import { fitted, utf8Bytes } from './markdown.ts'
 import {
@@ -89,6 +90,34 @@ const ROLLUP: Readonly<Record<Outcome, NonNullable<Check['conclusion']>>> = {
   // Only where nothing was dispatched: the chain waits for somebody to run it again.
   continued: 'action_required',
   interrupted: 'cancelled',
+}
+
+/** How a check ends that no report will end any more. */
+export type LastWord = Pick<Check, 'title' | 'summary'> & { conclusion: NonNullable<Check['conclusion']> }
+
+/** On a commit that is the head no longer. As `cancelled`: `neutral` would satisfy who requires it, were it the head again. */
+export const MOVED_ON: LastWord = {
+  conclusion: 'cancelled',
+  title: 'The branch has moved on',
+  summary: 'Look at the newest commit of the branch.',
+}
+
+/** On the head, where the job was ended before its report, or GitHub did not take that. No words of an agent are in it. */
+export function lastWordOf(state: State, name: string): LastWord {
+  const outcome = outcomeNow(state)
+  if (outcome === null || outcome === 'continued') {
+    return {
+      conclusion: 'cancelled',
+      title: 'The job was ended; run the workflow to go on',
+      summary: `The job was ended before it could say how it stands; every finished iteration is saved. Go on with ${code('/ralph run')} or *Run workflow*. A job that nobody stopped goes on by itself where the hourly ${code('resume-lost')} workflow is set up.`,
+    }
+  }
+  const { passed, total } = counts(state.prd)
+  return {
+    conclusion: name === 'ralph' ? ROLLUP[outcome] : 'cancelled',
+    title: `${outcome}: ${passed} of ${total} stories pass`,
+    summary: 'The job could not give its last report here. The stories are in prd.json on the branch.',
+  }
 }
 
 /** The check of one story. A failed attempt that will be followed by another is in progress while the chain goes on. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
+import type { SeenRequest } from '../standin/github.ts'
 import {
   annotationsOf,
   goodTurn,
@@ -438,4 +439,43 @@ test('a chain that waits for its limit is left alone', async () => {
   assert.deepEqual(outcomes(site), ['paused'], site.log())
   assert.deepEqual(await schedule(site), ['no chain is lost'])
   assert.equal((await site.sessions()).length, 1)
+})
+
+/** GitHub takes no change of a check from these runs. */
+function checksAway(site: Site, of: (runId: number) => boolean) {
+  const where = ({ job }: SeenRequest) => job !== null && of(job.runId)
+  const body = { message: 'Bad credentials' }
+  return site.github.fault(
+    { method: 'PATCH', path: /\/check-runs\/\d+$/, where },
+    { status: 401, body },
+    { times: 1000 },
+  )
+}
+
+test('a check that a job could not close on the head it left is closed by the next job', async () => {
+  await using site = await quick()
+  const fault = checksAway(site, (id) => id === site.runner.runs[0]?.id)
+  await site.go()
+  assert.ok(fault.hits > 1)
+  assert.match(
+    annotationsOf(site.runner.runs[0] ?? site.last(), 'warning').join(),
+    /the next job tries again/,
+  )
+  await oneChain(site)
+  assert.deepEqual((await site.state()).github.unclosed, [])
+})
+
+test('a check that neither the job nor its post step could close is closed by the schedule, where the chain rests', async () => {
+  await using site = await withResume({ runner: { times: { interrupt: 1, terminate: 1 } } })
+  const middle = site.hold('middle')
+  await site.setScript({ ...SCRIPT, 'US-001': [{ shell: middle.shell }] })
+  const run = await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  checksAway(site, (id) => id === run.id)
+  await middle.reached()
+  site.runner.cancel(run.id)
+  await site.runner.settled()
+  assert.deepEqual(openChecks(site), ['ralph'], site.log())
+  assert.deepEqual(await schedule(site), ['no chain is lost'])
+  assert.deepEqual(openChecks(site), [])
+  assert.equal((await site.checks()).get('ralph')?.conclusion, 'cancelled')
 })

@@ -3,12 +3,13 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createChecks, type ReportAs } from '../../../src/github/checks.ts'
 import { createClient } from '../../../src/github/client.ts'
-import { rollupCheck, storyCheck } from '../../../src/report/checks.ts'
+import { lastWordOf, MOVED_ON, rollupCheck, storyCheck } from '../../../src/report/checks.ts'
 import { type GitHub, startGitHub } from '../../standin/github.ts'
 import { limits, midRun, NOW } from '../report/samples.ts'
 
 const facts = { repositoryUrl: 'https://github.com/acme/shop', runUrl: null, limits, now: NOW, notes: [] }
 const open = ['US-003', 'US-005'].map((id) => storyCheck(midRun(), id, facts))
+const first = <T>(all: readonly T[]): T => all[0] ?? assert.fail('there is none')
 const rollup = rollupCheck(midRun(), facts)
 
 async function place(how: ReportAs, permissions: Parameters<GitHub['mintJobToken']>[0]) {
@@ -24,6 +25,7 @@ async function place(how: ReportAs, permissions: Parameters<GitHub['mintJobToken
     sha,
     warnings,
     checks: createChecks(api, where, how, 'auth', warn),
+    nextJob: async () => createChecks(api, where, how, 'auth', warn),
     async [Symbol.asyncDispose]() {
       await github[Symbol.asyncDispose]()
     },
@@ -34,7 +36,7 @@ test('checks of a commit that is no head any more are ended, and satisfy nobody 
   await using there = await place('checks', { checks: 'write' })
   const { github, checks, sha } = there
   await checks.post(sha, [rollup, ...open])
-  await checks.closeAll(sha, 'The branch has moved on')
+  await checks.closeAll(sha, () => MOVED_ON)
   const all = github.checksOf(sha)
   assert.equal(all.length, 3)
   for (const { name, conclusion, title, summary } of all) {
@@ -44,16 +46,38 @@ test('checks of a commit that is no head any more are ended, and satisfy nobody 
   assert.deepEqual(github.violations, [])
 })
 
-test('the check of a job that was killed says so, and not that the branch has moved on', async () => {
+test('the checks of a job that was killed say so, and not that the branch has moved on', async () => {
   await using there = await place('checks', { checks: 'write' })
   const { github, checks, sha } = there
   await checks.post(sha, [rollup, ...open])
-  await checks.close(sha, 'ralph', 'The job was ended; run the workflow to go on')
-  const [ended, ...others] = github.checksOf(sha).sort((one, other) => one.name.localeCompare(other.name))
-  assert.deepEqual([ended?.name, ended?.conclusion], ['ralph', 'cancelled'])
-  assert.match(ended?.summary ?? '', /`\/ralph run`/)
-  assert.doesNotMatch(`${ended?.title} ${ended?.summary}`, /moved on/)
-  assert.ok(others.every(({ conclusion }) => conclusion === null))
+  await checks.closeAll(sha, (name) => lastWordOf(midRun(), name))
+  const all = github.checksOf(sha)
+  assert.equal(all.length, 3)
+  for (const { name, conclusion, title, summary } of all) {
+    assert.equal(conclusion, 'cancelled', name)
+    assert.match(summary ?? '', /`\/ralph run`/)
+    assert.doesNotMatch(`${title} ${summary}`, /moved on/)
+  }
+})
+
+test('statuses that are pending on a commit that is no head any more are ended, too', async () => {
+  for (const [how, permissions] of [
+    ['statuses', { statuses: 'write' }],
+    // Checks may be read, but not written: statuses were posted in their place.
+    ['checks', { statuses: 'write', checks: 'read' }],
+  ] as const) {
+    await using there = await place(how, permissions)
+    const { github, checks, sha } = there
+    await checks.post(sha, [rollup, ...open])
+    github.world.statuses.push({ ...first(github.statusesOf(sha)), context: 'ci / build', state: 'pending' })
+    await (await there.nextJob()).closeAll(sha, () => MOVED_ON)
+    const newest = new Map(github.statusesOf(sha).map((one) => [one.context, one]))
+    assert.equal(newest.size, 4)
+    for (const [name, { state, description }] of newest) {
+      if (name === 'ci / build') assert.equal(state, 'pending')
+      else assert.deepEqual([state, description], ['error', MOVED_ON.title], name)
+    }
+  }
 })
 
 test('what is refused names the permission that is missing', async () => {

@@ -4,11 +4,12 @@ import test from 'node:test'
 import { createChecks } from '../../../src/github/checks.ts'
 import { createClient } from '../../../src/github/client.ts'
 import { createConversation } from '../../../src/github/conversation.ts'
+import { closeLeft } from '../../../src/github/left-open.ts'
 import { createReporter } from '../../../src/github/reporter.ts'
 import type { State } from '../../../src/loop/state.ts'
 import { rollupCheck } from '../../../src/report/checks.ts'
 import { jobSummary, stickyComment } from '../../../src/report/markdown.ts'
-import { startGitHub } from '../../standin/github.ts'
+import { type GitHub, startGitHub } from '../../standin/github.ts'
 import { complete, concluded, limits, midRun } from '../report/samples.ts'
 
 const BRANCH = 'ralph/auth'
@@ -19,22 +20,26 @@ async function place(settings: Parameters<typeof startGitHub>[0] = {}) {
   const sha = await github.commit(BRANCH, { 'a.txt': 'a' }, 'start', 'alice')
   const warnings: string[] = []
   const warn = (message: string) => warnings.push(message)
-  const job = () => {
+  const client = () => {
     const token = github.mintJobToken({
       contents: 'write',
       pull_requests: 'write',
       issues: 'write',
       checks: 'write',
     })
-    const api = createClient({ token, url: github.url, warn })
-    const { owner, repo, url } = github
-    const where = { owner, repo, server: url, api: url, defaultBranch: 'main' }
+    return createClient({ token, url: github.url, warn })
+  }
+  const { owner, repo, url } = github
+  const where = { owner, repo, server: url, api: url, defaultBranch: 'main' }
+  const checks = () => createChecks(client(), where, 'checks', 'auth', warn)
+  const job = () => {
+    const api = client()
     return createReporter({
       api,
       publishApi: api,
       place: where,
       conversation: createConversation(api, where, warn),
-      checks: createChecks(api, where, 'checks', 'auth', warn),
+      checks: checks(),
       pullRequest: 'draft',
       limits,
       runUrl: null,
@@ -46,6 +51,7 @@ async function place(settings: Parameters<typeof startGitHub>[0] = {}) {
     github,
     sha,
     warnings,
+    checks,
     job,
     /** The state with its branch where it is now. */
     at: (state: State, head = sha): State => ({
@@ -155,4 +161,86 @@ test('a verification without a verdict is told before the next one', async () =>
   )
   const [comment] = github.comments(ids.pull ?? 0)
   assert.match(comment?.body ?? '', /1 session without a verdict: no line .{0,30}VERIFIED/)
+})
+
+/** As final as an answer can be: nothing is tried again. */
+const AWAY = { status: 401, body: { message: 'Bad credentials' } }
+const CONTINUED = { outcome: 'continued', reason: 'the batch is done', until: null } as const
+const open = (github: GitHub, sha: string) =>
+  github.checksOf(sha).filter(({ conclusion }) => conclusion === null).length
+
+test('a check that could not be closed before the branch moved on is remembered, and closed by the next job', async () => {
+  await using there = await place()
+  const { github, job, at, sha, warnings } = there
+  const one = job()
+  const ids = await one.opened(at(midRun()))
+  assert.equal(open(github, sha), 1)
+  // GitHub is away for the rest of this job.
+  const path = /\/check-runs/
+  let isAway = true
+  github.fault({ path, where: () => isAway }, AWAY, { times: 1000 })
+  const next = await github.commit(BRANCH, { 'b.txt': 'b' }, 'more', 'alice')
+  const left = await one.beforePublish({ ...at(midRun()), github: ids }, next)
+  assert.deepEqual(left.unclosed, [sha])
+  assert.match(warnings.join(), /could not be closed/)
+  await one.finished({ ...at(concluded(midRun(), 'continued', ''), next), github: left }, CONTINUED)
+  isAway = false
+  const two = job()
+  const state = { ...at(midRun(), next), github: { ...left, head: next } }
+  assert.deepEqual((await two.beforePublish(state, next)).unclosed, [])
+  assert.equal(open(github, sha), 0)
+})
+
+test('what cannot be closed for long is bounded, and asked for once a job', async () => {
+  await using there = await place()
+  const { github, job, at, sha } = there
+  const many = Array.from({ length: 30 }, (_, index) => `${index + 10}`.repeat(20))
+  const fault = github.fault({ path: /\/check-runs/ }, AWAY, { times: 1000 })
+  const state = at(midRun())
+  const left = await job().beforePublish({ ...state, github: { ...state.github, unclosed: many } }, sha)
+  assert.deepEqual(left.unclosed, many.slice(-20))
+  assert.ok(fault.hits <= 2, String(fault.hits))
+})
+
+test('a commit that GitHub has thrown away holds nothing up', async () => {
+  await using there = await place()
+  const { github, job, at, sha } = there
+  const ids = await job().opened(at(midRun()))
+  const next = await github.commit(BRANCH, { 'b.txt': 'b' }, 'more', 'alice')
+  const unclosed = ['b'.repeat(40), sha]
+  const left = await job().beforePublish({ ...at(midRun(), next), github: { ...ids, unclosed } }, next)
+  assert.deepEqual(left.unclosed, [])
+  assert.equal(open(github, sha), 0)
+})
+
+test('at the end of a chain no check of an earlier job is left open on the head', async () => {
+  await using there = await place()
+  const { github, job, at, sha } = there
+  await job().opened(at(midRun()))
+  await job().finished(at(concluded(midRun(), 'continued', '')), CONTINUED)
+  assert.ok(open(github, sha) > 1, 'rejected stories that are to be tried again')
+  // Its commit could not be published.
+  const paused = { ...at(concluded(midRun(), 'paused', 'the branch was rewritten')), green: 'c'.repeat(40) }
+  const last = job()
+  await last.finished(paused, { ...CONTINUED, outcome: 'paused' })
+  assert.equal(open(github, sha), 0)
+  assert.ok(last.told())
+})
+
+test('a last report that GitHub did not take: what it left open is ended with the true outcome', async () => {
+  await using there = await place()
+  const { github, job, at, sha, warnings } = there
+  await job().opened(at(midRun()))
+  const state = at(complete())
+  const fault = github.fault({ path: /\/check-runs/ }, AWAY)
+  const last = job()
+  await last.finished(state, END)
+  await fault.hit
+  assert.ok(!last.told())
+  assert.equal(open(github, sha), 1)
+  const left = await closeLeft(there.checks(), state, (message) => warnings.push(message))
+  assert.deepEqual(left, [])
+  const [rollup] = github.checksOf(sha).filter(({ name }) => name === 'ralph')
+  assert.deepEqual([rollup?.conclusion, rollup?.title], ['success', 'complete: 6 of 6 stories pass'])
+  assert.equal(open(github, sha), 0)
 })
