@@ -1,6 +1,7 @@
 // Starts a fresh session for a story or a judgement and hears what it says. Implements AgentPort.
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { attemptName } from '../loop/files.ts'
 import type { AgentPort, SessionBounds } from '../loop/ports.ts'
 import { type PromptFacts, runPrompt, verifyPrompt } from '../loop/prompt.ts'
 import type { Session, State, Verdict } from '../loop/state.ts'
@@ -56,10 +57,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
     const { attempt } = state
     const prompt = options.redactor.redact(text)
     const promptFile = join(options.directory, 'prompt.md')
-    const name =
-      mode === 'run'
-        ? `${attempt?.storyId ?? 'story'}-${state.records[attempt?.storyId ?? '']?.attempts ?? 0}`
-        : `verify-${Date.now()}`
+    const name = mode === 'run' && attempt !== null ? attemptName(state, attempt) : `verify-${Date.now()}`
     const transcript = join(options.directory, 'transcripts', `${name}.log`)
     await clearWay(dirname(options.directory), promptFile)
     await clearWay(dirname(options.directory), transcript)

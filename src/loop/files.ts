@@ -3,7 +3,7 @@ import { serializePrd } from '../prd/serialize.ts'
 import { subjectText } from '../report/escape.ts'
 import { progressHeader } from '../report/progress.ts'
 import { mapTexts } from '../report/texts.ts'
-import type { State } from './state.ts'
+import type { Attempt, State } from './state.ts'
 
 /** Paths of Ralph's own files, relative to the top of the work tree. */
 export function ownFiles(state: State): { prd: string; progress: string; context: string } {
@@ -12,6 +12,11 @@ export function ownFiles(state: State): { prd: string; progress: string; context
     progress: `${state.folder}/progress.txt`,
     context: `${state.folder}/context.md`,
   }
+}
+
+/** What an attempt's transcript and the logs of its gates are called: the story, and how often it was worked on in all. */
+export function attemptName(state: State, { storyId }: Pick<Attempt, 'storyId'>): string {
+  return `${storyId}-${state.records[storyId]?.attempts ?? 0}`
 }
 
 type Change = (text: string) => string

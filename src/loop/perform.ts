@@ -1,6 +1,7 @@
 // Turns a step into an event by asking the ports: the only place of the loop where effects happen.
 import type { Usage } from '../prd/schema.ts'
 import { excerpt } from '../system/excerpt.ts'
+import { attemptName } from './files.ts'
 import { budgetLeft, endOfWork, estimate, goesOnByItself, type Limits, sessionMs } from './limits.ts'
 import type { Ports, SessionBounds, StorePort } from './ports.ts'
 import { released } from './reduce.ts'
@@ -83,7 +84,7 @@ async function act(
     case 'baseline': {
       await repository.checkOut(state.green, null)
       // A gate with `when` is for the stories that ask for it, and for the whole at the end.
-      return { kind: 'baselined', gates: await gatesOn(state.green, [], ports) }
+      return { kind: 'baselined', gates: await gatesOn(state.green, [], 'baseline', ports) }
     }
     case 'open':
       return open(state, ports)
@@ -172,15 +173,24 @@ function boundsOf(state: State, limits: Limits, now: number): SessionBounds {
 async function gate(state: State, attempt: Attempt, ports: Ports): Promise<Happening> {
   const candidate = attempt.candidate ?? ''
   const story = state.prd.userStories.find((one) => one.id === attempt.storyId)
-  return { kind: 'gated', candidate, gates: await gatesOn(candidate, story?.tags ?? [], ports) }
+  return {
+    kind: 'gated',
+    candidate,
+    gates: await gatesOn(candidate, story?.tags ?? [], attemptName(state, attempt), ports),
+  }
 }
 
 /** The dependencies of a commit that is checked out, then its gates for these tags, or all (null); what they wrote is thrown away. */
-async function gatesOn(commit: string, tags: readonly string[] | null, ports: Ports): Promise<GateResult[]> {
+async function gatesOn(
+  commit: string,
+  tags: readonly string[] | null,
+  what: string,
+  ports: Ports,
+): Promise<GateResult[]> {
   const { repository, gates, signal } = ports
-  const prepared = await gates.prepare(commit, signal)
+  const prepared = await gates.prepare(commit, signal, what)
   const results = prepared === null ? [] : [prepared]
-  if (prepared?.ok !== false) results.push(...(await gates.run(tags, signal)))
+  if (prepared?.ok !== false) results.push(...(await gates.run(tags, signal, what)))
   await repository.restore(commit)
   return results
 }
@@ -223,7 +233,7 @@ async function join(state: State, theirs: string, ports: Ports): Promise<Happeni
     await repository.checkOut(joined.green, null)
     const passed = state.prd.userStories.filter((story) => story.passes)
     const asked = passed.flatMap((story) => story.tags)
-    const results = await gatesOn(joined.green, asked, ports)
+    const results = await gatesOn(joined.green, asked, `join-${theirs.slice(0, 7)}`, ports)
     const red = results.find((result) => !result.ok && !result.advisory)
     if (red !== undefined) {
       const summary = `gate ${red.name} fails on ${theirs.slice(0, 7)}, which people pushed: mend the branch, then run again`
@@ -253,7 +263,8 @@ export async function verifyWhole(
   now: number,
 ): Promise<{ gates: GateResult[]; verdict: Verdict; usage: Usage }> {
   const { repository, agent, signal } = ports
-  const gates = await gatesOn(state.green, null, ports)
+  const what = `verify-${state.prd.run.iterations}-${state.verification.sessions + 1}`
+  const gates = await gatesOn(state.green, null, what, ports)
   const red = gates.find((result) => !result.ok && !result.advisory)
   if (red !== undefined) {
     const reason = `gate ${red.name} fails on the whole (${red.ended})`

@@ -47,11 +47,12 @@ export type AgentPort = {
   ): Promise<{ verdict: Verdict; usage: Usage }>
 }
 
+/** `what` they run for is in the names of the logs: `US-002-1-test.log`. */
 export type GatesPort = {
   /** The gates for these tags (and those for every story) in order, or all (`null`); stops at the first blocking failure. */
-  run(tags: readonly string[] | null, signal: AbortSignal): Promise<GateResult[]>
+  run(tags: readonly string[] | null, signal: AbortSignal, what?: string): Promise<GateResult[]>
   /** Runs the `prepare` command where the commit's lockfiles are not those that it last ran for; null when it need not. */
-  prepare(commit: string, signal: AbortSignal): Promise<GateResult | null>
+  prepare(commit: string, signal: AbortSignal, what?: string): Promise<GateResult | null>
   /** Forgets what programs left outside the tree: the next `prepare` runs in any case, as far as possible in a new home. */
   renew(): Promise<void>
 }

@@ -101,14 +101,14 @@ export type Results = { code: string | null; gates: GateResult[] }
 export function recorded(gates: GatesPort, git: Git, objects: CatFile, results: Results): GatesPort {
   return {
     renew: () => gates.renew(),
-    async prepare(commit, signal) {
+    async prepare(commit, signal, what) {
       results.code = await codeOf(git, objects, commit)
-      const prepared = await gates.prepare(commit, signal)
+      const prepared = await gates.prepare(commit, signal, what)
       results.gates = prepared === null ? [] : [prepared]
       return prepared
     },
-    async run(tags, signal) {
-      const ran = await gates.run(tags, signal)
+    async run(tags, signal, what) {
+      const ran = await gates.run(tags, signal, what)
       results.gates.push(...ran)
       return ran
     },

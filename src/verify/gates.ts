@@ -51,7 +51,7 @@ export function createGates(options: GatesOptions): GatesPort {
   /** The commit whose lockfiles the dependencies that are there belong to. */
   let preparedFor: string | null = null
 
-  async function command(gate: Gate, signal: AbortSignal): Promise<GateResult> {
+  async function command(gate: Gate, signal: AbortSignal, what = ''): Promise<GateResult> {
     options.onStart(gate.name)
     const ran = await runUntrusted({
       file: 'bash',
@@ -71,30 +71,31 @@ export function createGates(options: GatesOptions): GatesPort {
     const output = excerpt(whole, OUTPUT_BYTES)
     const ended = sayExit(ran.exit, gate.timeoutMs)
     const result = { name: gate.name, ok, advisory: gate.advisory, ended, ms: ran.ms, output }
-    if (options.logs !== null) await log(join(options.logs, `${gate.name}.log`), whole)
+    if (options.logs !== null)
+      await log(join(options.logs, `${[what, gate.name].filter(Boolean).join('-')}.log`), whole)
     options.onEnd(result)
     return result
   }
 
   return {
-    async run(tags, signal) {
+    async run(tags, signal, what) {
       const results: GateResult[] = []
       for (const gate of options.gates) {
         if (tags !== null && gate.when !== null && !gate.when.some((tag) => tags.includes(tag))) continue
-        const result = await command(gate, signal)
+        const result = await command(gate, signal, what)
         results.push(result)
         if ((!result.ok && !gate.advisory) || signal.aborted) break
       }
       return results
     },
-    async prepare(commit, signal) {
+    async prepare(commit, signal, what) {
       const { prepare: run } = options
       if (run === null) return null
       const before = preparedFor
       preparedFor = commit
       if (before !== null && !(await options.lockfileChanged(before, commit))) return null
       const gate = { name: 'prepare', run, timeoutMs: PREPARE_TIMEOUT_MS, when: null, advisory: false }
-      const result = await command(gate, signal)
+      const result = await command(gate, signal, what)
       if (!result.ok) preparedFor = null
       return result
     },

@@ -585,3 +585,30 @@ test('`retry --fresh` begins anew; without it the story goes on from what was le
   assert.equal((await at.run(once)).code, 0)
   assert.deepEqual(at.git('show', 'ralph/sample:src/listed.txt').split('\n'), ['base.txt', 'listed.txt'])
 })
+
+test('the log of a gate is kept for every attempt, beside its transcript', async () => {
+  await using at = await place(['US-001'], {
+    'US-001': [{ files: { 'src/a.txt': 'bad' } }, { files: { 'src/a.txt': 'good' } }],
+  })
+  const ended = await at.run([
+    '--gate',
+    'good=cat src/a.txt src/base.txt; ! grep -rq bad src',
+    '--prepare',
+    'true',
+  ])
+  assert.equal(ended.code, 0, ended.err)
+  const there = (folder: string) => readdirSync(join(at.repository, '.git/ralph', folder)).sort()
+  assert.deepEqual(there('logs'), [
+    'US-001-1-good.log',
+    'US-001-2-good.log',
+    'baseline-good.log',
+    'prepare.log',
+    'verify-2-1-good.log',
+    'verify-2-1-prepare.log',
+  ])
+  assert.deepEqual(there('transcripts').slice(0, 2), ['US-001-1.log', 'US-001-2.log'])
+  const [first, second] = ['1', '2'].map((number) =>
+    readFileSync(join(at.repository, `.git/ralph/logs/US-001-${number}-good.log`), 'utf8'),
+  )
+  assert.ok(first?.startsWith('bad') && second?.startsWith('good'), `${first} ${second}`)
+})

@@ -76,12 +76,12 @@ export const stating = {
       '{"id":1,"by":"alice","kind":"skip","stories":["RED"],"guidance":""}\n',
     ),
   'state.transcript-link': (tools) => trap(tools, join(ralph(tools.top), 'transcripts', 'SAY-1.log')),
-  'state.log-link': (tools) => trap(tools, join(ralph(tools.top), 'logs', 'test.log')),
+  'state.log-link': (tools) => trap(tools, join(ralph(tools.top), 'logs', 'SAY-1-test.log')),
   'state.prompt-link': (tools) => trap(tools, join(ralph(tools.top), 'prompt.md')),
   'state.fresh-link': (tools) => trap(tools, join(ownGit(tools.top), 'fresh')),
   'state.prd-link': (tools) => trap(tools, join(folderOf(tools.top), 'prd.json')),
   'state.transcript-pipe': (tools) => block(tools, join(ralph(tools.top), 'transcripts', 'ECHO-1.log')),
-  'state.log-pipe': (tools) => block(tools, join(ralph(tools.top), 'logs', 'saw.log')),
+  'state.log-pipe': (tools) => block(tools, join(ralph(tools.top), 'logs', 'ECHO-1-saw.log')),
   'state.folder'({ top }) {
     rmSync(join(ralph(top), 'transcripts'), { recursive: true, force: true })
     writeFileSync(join(ralph(top), 'transcripts'), 'no folder')
