@@ -6,6 +6,7 @@ import type { AgentEvent, AgentVendor } from './agents/agent.ts'
 import { withFallback } from './agents/fallback.ts'
 import { homeFor } from './agents/home.ts'
 import { agentCaches, installAgent } from './agents/install.ts'
+import { mayBeLoggedIn, missingKey } from './agents/login.ts'
 import { findAgent } from './agents/registry.ts'
 import { available, missingProgram, type Unready } from './agents/run.ts'
 import { createSessions } from './agents/sessions.ts'
@@ -260,6 +261,7 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
       throw new UserError([notReady(vendor, 'agent', found)])
     }
   }
+  await refuseWithoutKey(options, choice, vendor, seen.env, cwd)
   const sayGates = (tags: readonly string[] | null) =>
     settings.gates
       .filter((gate) => tags === null || gate.when === null || gate.when.some((tag) => tags.includes(tag)))
@@ -301,6 +303,51 @@ export function missingAgents(settings: Settings, env: Environment): Mistake[] {
     const missing = vendor === null ? null : missingProgram(vendor, env.PATH ?? '')
     return vendor === null || missing === null ? [] : [notReady(vendor, path, missing)]
   })
+}
+
+/** A key that is missing is told before branch and pull request exist. Throws UserError. */
+async function refuseWithoutKey(
+  { settings, env: own, as }: PortOptions,
+  { name, version }: Choice,
+  { login }: AgentVendor,
+  env: Readonly<Record<string, string>>,
+  cwd: string,
+): Promise<void> {
+  const isWrapped = settings.agentWrapper !== null || settings.agentArgs.length > 0
+  const how = { platform: process.platform, isInstalledByUs: version !== null, isWrapped }
+  if (login === null || mayBeLoggedIn(own, how)) return
+  // The other user's home is new.
+  const known = as === null ? login : { ...login, files: [] }
+  const why = await missingKey({ login: known, env, extraEnv: settings.agentEnv, cwd })
+  if (why === null) return
+  const key = login.keys[0] ?? ''
+  throw new UserError([
+    {
+      path: 'agent',
+      found: `${name}, and ${why}`,
+      expected: `a key for its model in ${login.keys.join(' or ')}`,
+      fix: `add it to the repository's secrets (Settings, Secrets and variables, Actions), and to this step: env: { ${key}: \${{ secrets.${key} }} }`,
+    },
+  ])
+}
+
+/** Throws UserError where the commit that is worked on has no such folder: neither agent nor gates could start. */
+export async function refuseNoFolder(
+  { objects }: Workshop,
+  settings: Settings,
+  green: string,
+): Promise<void> {
+  const { workingDirectory: folder } = settings
+  if (folder === '.' || (await objects.info(`${green}:${folder.replace(/^\.\/|\/$/g, '')}`))?.type === 'tree')
+    return
+  throw new UserError([
+    {
+      path: 'working-directory',
+      found: folder,
+      expected: 'a folder of the repository',
+      fix: 'name a folder of the repository as it is at the base, or leave it out for the root; make a new one in a first commit',
+    },
+  ])
 }
 
 /** The environment for the agent: that of `agent-version` first on the PATH, and a HOME that it can use. */

@@ -1,8 +1,12 @@
 // The action: goes by the event, ends with the outcome's job result. Cancellation ends the session and saves.
 import * as core from '@actions/core'
+import { isUnknownToken } from '../git/git.ts'
+import { statusOf } from '../github/client.ts'
 import { LeaseLost } from '../loop/ports.ts'
+import { errorSummary } from '../report/markdown.ts'
 import { nextMove } from '../report/next-move.ts'
 import { outputsOf } from '../report/outputs.ts'
+import { mapTexts } from '../report/texts.ts'
 import { heldBack, spoken } from '../report/words.ts'
 import { hostEnvironment } from '../settings.ts'
 import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
@@ -58,7 +62,9 @@ async function main(): Promise<void> {
   if ('neutral' in worked) return neutral(worked.neutral)
   remember({ finished: 'true' })
   const { conclusion, state } = worked
-  const line = `${conclusion.outcome}: ${conclusion.reason}`
+  // The runner writes `Error:` before it.
+  const line =
+    conclusion.outcome === 'error' ? conclusion.reason : `${conclusion.outcome}: ${conclusion.reason}`
   if (FAILING.has(conclusion.outcome))
     fail(state.job.error === null ? line : `${line}\n${state.job.error.fix}`, redactor.redact)
   else if (heldBack(state) !== null)
@@ -80,18 +86,34 @@ function fail(message: string, redact: (text: string) => string): void {
   core.setFailed(redact(message))
 }
 
-function bad(error: unknown): void {
+/** What a person can mend; empty where it is a surprise. */
+function mistakesOf(error: unknown): readonly Mistake[] {
+  if (error instanceof UserError) return error.mistakes
+  if (!isUnknownToken(error) && statusOf(error) !== 401) return []
+  return [
+    {
+      path: 'input token',
+      found: 'a token that GitHub does not know (any more)',
+      expected: 'a valid token',
+      fix: 'leave the input out (the job token is its default), or give one that is valid: not expired, not revoked, of this server',
+    },
+  ]
+}
+
+async function bad(error: unknown): Promise<void> {
   // Somebody else has the feature: this job has moved nothing since, and has nothing to say.
   if (error instanceof LeaseLost) {
     neutral(error.message)
     return
   }
-  const mistakes: Mistake[] = error instanceof UserError ? [...error.mistakes] : []
+  const mistakes = mistakesOf(error)
   // What a person has to mend is not tried again by itself.
   if (mistakes.length > 0) remember({ stopped: 'true' })
   const { redact } = createRedactor(secretsIn(hostEnvironment()))
   core.setFailed(redact(mistakes.length > 0 ? mistakes.map(sayMistake).join('\n') : messageOf(error)))
   giveOutputs(outputsOf(null, 'error', null))
+  const clean = mistakes.map((mistake) => mapTexts(mistake, redact))
+  await core.summary.addRaw(redact(errorSummary(clean, redact(messageOf(error)))), true).write()
 }
 
 /** Never throws. `visible`: why the action's environment could not be hidden, or null. */

@@ -28,6 +28,7 @@ import {
   leaseFor,
   limitsOf,
   openIsolation,
+  refuseNoFolder,
   refuseUngated,
   UNGATED_WARNING,
   type Workshop,
@@ -210,6 +211,7 @@ async function workOn(
     (path) => workshop.repository.read(start.base.sha, path),
     start.control.chosen,
   )
+  await refuseNoFolder(workshop, settings, start.green)
   const limits = limitsOf({ ...settings, ...pickLimits(chosen.settings) })
   const conversation = createConversation(api, place, warn)
   const reporter = createReporter({

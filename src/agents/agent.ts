@@ -2,6 +2,7 @@
 
 import type { Exit } from '../system/process.ts'
 import type { Seen } from './cost.ts'
+import type { Login } from './login.ts'
 
 /** What happens while a session runs: for the live display, the transcript and the budget. */
 export type AgentEvent =
@@ -108,6 +109,8 @@ export interface AgentVendor {
   writesHome: boolean
   /** The vendor's variables that the agent may see, keys included. */
   env: readonly string[]
+  /** How it is logged in; null where it may work without a key that we know. */
+  login: Login | null
   command(options: CommandOptions): Command
   /** For a program that says what it used in a file alone: the arguments that name the file, and what stands in it. */
   usageFile?: {

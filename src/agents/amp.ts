@@ -10,6 +10,12 @@ export const amp: AgentVendor = {
   npm: '@sourcegraph/amp',
   writesHome: true,
   env: ['AMP_API_KEY', 'AMP_URL', 'AMP_SETTINGS_FILE', 'AMP_TOOLBOX'],
+  login: {
+    keys: ['AMP_API_KEY'],
+    others: ['AMP_URL', 'AMP_SETTINGS_FILE'],
+    files: ['.local/share/amp/secrets.json', '.config/amp/settings.json'],
+    project: ['.amp/settings.json'],
+  },
   command: (options) => ({
     args: [
       '--dangerously-allow-all',

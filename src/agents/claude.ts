@@ -34,6 +34,20 @@ export const claude: AgentVendor = {
     'BASH_DEFAULT_TIMEOUT_MS',
     'BASH_MAX_TIMEOUT_MS',
   ],
+  login: {
+    keys: ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_AUTH_TOKEN'],
+    others: [
+      'CLAUDE_CODE_USE_BEDROCK',
+      'CLAUDE_CODE_USE_VERTEX',
+      'CLAUDE_CODE_USE_FOUNDRY',
+      'AWS_BEARER_TOKEN_BEDROCK',
+      'ANTHROPIC_BASE_URL',
+      'ANTHROPIC_CUSTOM_HEADERS',
+      'CLAUDE_CONFIG_DIR',
+    ],
+    files: ['.claude/.credentials.json', '.claude/settings.json', '.claude.json'],
+    project: ['.claude/settings.json', '.claude/settings.local.json'],
+  },
   command(options: CommandOptions): Command {
     const model = options.model === undefined ? [] : ['--model', options.model]
     return {

@@ -30,6 +30,12 @@ export const codex: AgentVendor = {
   npm: '@openai/codex',
   writesHome: true,
   env: ['CODEX_API_KEY', 'OPENAI_API_KEY', 'CODEX_ACCESS_TOKEN', 'AZURE_OPENAI_API_KEY', 'CODEX_HOME'],
+  login: {
+    keys: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
+    others: ['CODEX_ACCESS_TOKEN', 'AZURE_OPENAI_API_KEY', 'CODEX_HOME'],
+    files: ['.codex/auth.json', '.codex/config.toml'],
+    project: ['.codex/config.toml'],
+  },
   command(options: CommandOptions): Command {
     const { env } = options
     return {

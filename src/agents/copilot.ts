@@ -50,6 +50,18 @@ export const copilot: AgentVendor = {
     'COPILOT_OFFLINE',
     'COPILOT_HOME',
   ],
+  login: {
+    keys: ['COPILOT_GITHUB_TOKEN'],
+    others: [
+      'COPILOT_PROVIDER_API_KEY',
+      'COPILOT_PROVIDER_BEARER_TOKEN',
+      'COPILOT_PROVIDER_BASE_URL',
+      'COPILOT_OFFLINE',
+      'COPILOT_HOME',
+    ],
+    files: ['.copilot', '.config/github-copilot', '.config/gh/hosts.yml'],
+    project: [],
+  },
   command(options: CommandOptions): Command {
     const model = options.model === undefined ? [] : ['--model', options.model]
     return {

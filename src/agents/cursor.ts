@@ -10,6 +10,12 @@ export const cursor: AgentVendor = {
   npm: null,
   writesHome: true,
   env: ['CURSOR_API_KEY', 'CURSOR_CONFIG_DIR'],
+  login: {
+    keys: ['CURSOR_API_KEY'],
+    others: ['CURSOR_CONFIG_DIR'],
+    files: ['.cursor', '.config/cursor'],
+    project: [],
+  },
   command: (options) => ({
     args: [
       '--print',

@@ -14,6 +14,7 @@ export const custom: AgentVendor = {
   npm: null,
   writesHome: false,
   env: [],
+  login: null,
   command: (options) => ({
     // agent-args are the command's own: `agent-command: ./agent.sh "$@"`.
     // --norc: on a socket as stdin, which is what Node gives it, bash would read ~/.bashrc.

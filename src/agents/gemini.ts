@@ -39,6 +39,24 @@ export const gemini: AgentVendor = {
     'GOOGLE_CLOUD_LOCATION',
     'GEMINI_CLI_SYSTEM_SETTINGS_PATH',
   ],
+  login: {
+    keys: ['GEMINI_API_KEY'],
+    others: [
+      'GOOGLE_API_KEY',
+      'GOOGLE_GENAI_USE_VERTEXAI',
+      'GOOGLE_CLOUD_PROJECT',
+      'GOOGLE_GEMINI_BASE_URL',
+      'GEMINI_CLI_SYSTEM_SETTINGS_PATH',
+    ],
+    files: [
+      '.gemini/oauth_creds.json',
+      '.gemini/settings.json',
+      '.gemini/.env',
+      '.env',
+      '.config/gcloud/application_default_credentials.json',
+    ],
+    project: ['.env', '.gemini/.env', '.gemini/settings.json'],
+  },
   command(options: CommandOptions): Command {
     const model = options.model === undefined ? [] : ['-m', options.model]
     return {

@@ -49,6 +49,8 @@ export const opencode: AgentVendor = {
     'AWS_REGION',
     'AWS_BEARER_TOKEN_BEDROCK',
   ],
+  // It has models that need no key.
+  login: null,
   command(options: CommandOptions): Command {
     const model = options.model === undefined ? [] : ['--model', options.model]
     return {

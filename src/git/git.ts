@@ -29,6 +29,15 @@ export class GitError extends Error {
   }
 }
 
+/** How git's end shows that the remote does not know the token. */
+export const UNKNOWN_TOKEN =
+  /(returned error:|HTTP) 401|could not read username|authentication failed|invalid username or/i
+
+/** Whether a git of ours ended because the remote does not know the token. */
+export function isUnknownToken(error: unknown): boolean {
+  return error instanceof GitError && UNKNOWN_TOKEN.test(error.stderr)
+}
+
 /** Where to push and fetch, and with what; `env` carries the authentication to git processes only, never in argv. */
 export type Remote = { url: string; env: Readonly<Record<string, string>> }
 
@@ -109,7 +118,11 @@ export async function openClone(
     [128],
   )
   if (found.code !== 0)
-    throw notHere(directory, 'no git repository', 'run `git init`, commit once, and run again')
+    throw notHere(
+      directory,
+      'no git repository',
+      'run `git init`, commit once, and run again (in a workflow: put actions/checkout before this step)',
+    )
   const [bare = '', gitDir = '', commonDir = '', workTree = ''] = found.stdout.split('\n')
   if (bare === 'true' || workTree === '') throw notHere(directory, 'a bare repository', 'run in a checkout')
   const [head, branch, listed] = await Promise.all([

@@ -7,7 +7,7 @@ import { stateFrom } from '../loop/stored.ts'
 import { UserError } from '../system/errors.ts'
 import type { CatFile } from './cat-file.ts'
 import { moveClone, type Snapshot, shareShallow } from './clone.ts'
-import { type Git, GitError, type Remote } from './git.ts'
+import { type Git, GitError, type Remote, UNKNOWN_TOKEN } from './git.ts'
 
 export type StoreOptions = {
   /** `refs/ralph`: outside refs/heads, so that a push of it starts no workflow. */
@@ -37,9 +37,6 @@ export type Store = StorePort & {
 
 /** Pauses before a way to the remote is tried again, seconds: a minute in all (facts 3.5). */
 const PAUSES_S = [0.25, 1, 3, 8, 16, 32]
-/** The remote does not know this token (any more). */
-const UNKNOWN =
-  /(returned error:|HTTP) 401|could not read username|authentication failed|invalid username or/i
 /** The remote knows this token and says no: asking again changes nothing. */
 const REFUSED =
   /(returned error:|HTTP) 40[34]|permission to .* denied|write access to repository not granted|repository .*not found/i
@@ -142,7 +139,7 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
       const result = await git.onRemote(target, args, { accept: FAILED })
       if (result.code === 0) return { kind: 'pushed' }
       said = `${result.stdout}\n${result.stderr}`.trim()
-      if (UNKNOWN.test(result.stderr)) return { kind: 'unknown-token', said }
+      if (UNKNOWN_TOKEN.test(result.stderr)) return { kind: 'unknown-token', said }
       if (REFUSED.test(result.stderr)) return { kind: 'rejected', said }
       // The answer may be lost although the push was done: the remote itself is asked before anything is said.
       const now = await remoteRefs(
@@ -166,7 +163,7 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
     for (let tries = 1; ; tries++) {
       const result = await git.onRemote(target, args, { accept: FAILED })
       if (result.code === 0) return result
-      const isFinal = UNKNOWN.test(result.stderr) || REFUSED.test(result.stderr)
+      const isFinal = UNKNOWN_TOKEN.test(result.stderr) || REFUSED.test(result.stderr)
       if (isFinal || tries > PAUSES_S.length) throw new GitError(args, result.code, result.stderr)
       await pause(tries)
     }
@@ -335,7 +332,7 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
     const ref = refOf(state.folder)
     const now = remote === null ? null : await remoteRefs(remote, [ref]).catch(() => null)
     if (now !== null && (now.get(ref) ?? null) !== before) return new LeaseLost(`${ref} moved`)
-    if (REFUSED.test(said) || UNKNOWN.test(said)) {
+    if (REFUSED.test(said) || UNKNOWN_TOKEN.test(said)) {
       const fix = 'give the job permissions: contents: write (and do not protect refs/ralph/*)'
       return new UserError([
         { path: 'input token', found: refusal(said, ref), expected: 'a token that may push', fix },

@@ -1,6 +1,7 @@
 // The sticky comment and the job summary: how it stands, what to do next, and the rest for those who ask.
 import type { State } from '../loop/state.ts'
-import { codeBlock } from './escape.ts'
+import type { Mistake } from '../system/errors.ts'
+import { bold, codeBlock, markdownText } from './escape.ts'
 import { dependencyGraph } from './graph.ts'
 import {
   blockedList,
@@ -84,6 +85,20 @@ export function jobSummary(state: State, facts: Facts): string {
     MOST_SUMMARY_BYTES,
     utf8Bytes,
   )
+}
+
+/** The summary of a job that could not begin: each mistake with its mend, or what went wrong. */
+export function errorSummary(mistakes: readonly Mistake[], message: string): string {
+  const told = mistakes
+    .slice(0, 50)
+    .map(
+      ({ path, found, expected, fix }) =>
+        `- ${bold(markdownText(path, 300))}: found ${markdownText(found, 2000)}, expected ${markdownText(expected, 1000)}\n  - **Fix:** ${markdownText(fix, 2000)}`,
+    )
+  return stacked([
+    '## ❌ Error: Ralph could not work',
+    told.length > 0 ? told.join('\n') : codeBlock(message, 6000),
+  ])
 }
 
 /** A graph that can be taken in at a glance stands open, as long as something is still to come. */

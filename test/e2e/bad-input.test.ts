@@ -1,6 +1,6 @@
 // What people get wrong at the start of a run: one clear message with the mend, a red job, and nothing made.
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
@@ -16,6 +16,12 @@ type Case = Partial<SiteOptions> & {
   /** What the one message must hold: what is wrong, and what to do. */
   says: RegExp[]
 }
+
+/** A program that is called like claude, and says a version. */
+const BIN = await mkdtemp(join(tmpdir(), 'ralph-bin-'))
+await writeFile(join(BIN, 'claude'), '#!/bin/sh\necho 2.1.329\n', { mode: 0o755 })
+await chmod(BIN, 0o755)
+test.after(() => rm(BIN, { recursive: true, force: true }))
 
 const WORK_PERMISSIONS = `      contents: write # the branch and the state`
 
@@ -94,6 +100,33 @@ const CASES: Case[] = [
     name: 'a configuration file that does not exist',
     inputs: { 'config-file': 'config/ralph.yml' },
     says: [/input config-file: found config\/ralph\.yml/, /fix: commit it to the base branch/],
+  },
+  {
+    name: 'a token that GitHub does not know',
+    inputs: { token: 'ghp_0123456789abcdefghij0123456789abcdef' },
+    says: [
+      /input token: found .*GitHub does not know/,
+      /fix: leave the input out.*or give one that is valid/,
+    ],
+  },
+  {
+    name: 'a working directory that does not exist',
+    inputs: { 'working-directory': 'packages/shop' },
+    says: [/working-directory: found packages\/shop/, /fix: .*a folder of the repository/],
+  },
+  {
+    name: 'no checkout',
+    workflow: (text) => text.replace(/ {6}- uses: actions\/checkout.*?(?= {6}- uses: ralph)/s, ''),
+    says: [/no git repository/, /fix: .*actions\/checkout/],
+  },
+  {
+    name: 'no key for the agent’s model',
+    inputs: { agent: 'claude', 'agent-command': '' },
+    runner: { env: { PATH: `${BIN}:${process.env.PATH}` } },
+    says: [
+      /agent: found claude.*ANTHROPIC_API_KEY.*CLAUDE_CODE_OAUTH_TOKEN/,
+      /fix: .*secrets\.ANTHROPIC_API_KEY/,
+    ],
   },
   {
     name: 'no command for the custom agent',
@@ -319,7 +352,12 @@ function saysOnce(site: Site, run: Run, says: RegExp[]): void {
   const errors = annotationsOf(run, 'error')
   assert.equal(errors.length, 1, errors.join('\n---\n'))
   for (const expected of says) assert.match(errors[0] ?? '', expected)
-  assert.doesNotMatch(errors[0] ?? '', /dist\/action/)
+  assert.doesNotMatch(errors[0] ?? '', /dist\/action|^error:/)
+  // What the annotation says stands on the page of the run, too.
+  const summary = run.jobs.flatMap((job) => job.steps.map((step) => step.summary)).join('')
+  const plain = (text: string) => text.replace(/&#\d+;|[^\p{L}\p{N}]/gu, '')
+  assert.match(summary, /^#+ ❌ Error: /m)
+  assert.ok(plain(summary).includes(plain((errors[0] ?? '').slice(0, 40))), `${errors[0]}\n---\n${summary}`)
 }
 
 async function nothingMade(site: Site): Promise<void> {

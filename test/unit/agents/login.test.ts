@@ -1,0 +1,90 @@
+// A key that is missing: said by the name of its variable, and only where the agent certainly cannot work.
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import test from 'node:test'
+import { mayBeLoggedIn, missingKey } from '../../../src/agents/login.ts'
+import { agentNames, findAgent } from '../../../src/agents/registry.ts'
+import { isModelKey } from '../../../src/system/untrusted-env.ts'
+
+async function place() {
+  const root = await mkdtemp(join(tmpdir(), 'ralph-login-'))
+  const ask = (agent: string, env: Record<string, string> = {}, extraEnv: string[] = []) => {
+    const login = findAgent(agent)?.login
+    assert.ok(login, agent)
+    return missingKey({ login, env: { HOME: join(root, 'home'), ...env }, extraEnv, cwd: join(root, 'shop') })
+  }
+  return {
+    ask,
+    async write(path: string, text = '{}') {
+      await mkdir(dirname(join(root, path)), { recursive: true })
+      await writeFile(join(root, path), text)
+    },
+    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
+  }
+}
+
+test('no variable and no login: the variables are named', async () => {
+  await using there = await place()
+  for (const [agent, names] of [
+    ['claude', /ANTHROPIC_API_KEY.*CLAUDE_CODE_OAUTH_TOKEN/],
+    ['codex', /OPENAI_API_KEY/],
+    ['gemini', /GEMINI_API_KEY/],
+    ['copilot', /COPILOT_GITHUB_TOKEN/],
+    ['amp', /AMP_API_KEY/],
+    ['cursor', /CURSOR_API_KEY/],
+  ] as const)
+    assert.match((await there.ask(agent)) ?? '', names)
+})
+
+test('a secret that does not exist is an empty variable: that one is named', async () => {
+  await using there = await place()
+  const why = await there.ask('claude', { ANTHROPIC_API_KEY: '' })
+  assert.match(why ?? '', /^ANTHROPIC_API_KEY is empty: the secret is not there/)
+})
+
+test('every known way to log in counts: keys, other providers, files, project settings, variables of the user', async () => {
+  for (const agent of agentNames) {
+    const login = findAgent(agent)?.login ?? null
+    if (login === null) continue
+    for (const name of [...login.keys, ...login.others]) {
+      await using there = await place()
+      assert.equal(await there.ask(agent, { [name]: 'x' }), null, `${agent} ${name}`)
+    }
+    for (const path of login.files) {
+      await using there = await place()
+      await there.write(`home/${path}`)
+      assert.equal(await there.ask(agent), null, `${agent} ${path}`)
+    }
+  }
+  await using there = await place()
+  assert.equal(await there.ask('codex', { COMPANY_LLM: 'x' }, ['COMPANY_LLM']), null)
+  await there.write('shop/.claude/settings.json', '{"permissions":{}}')
+  assert.notEqual(await there.ask('claude'), null)
+  await there.write('shop/.claude/settings.json', '{"apiKeyHelper":"./key.sh"}')
+  assert.equal(await there.ask('claude'), null)
+})
+
+test('what the agent must be told to set reaches it, and is hidden from the gates', () => {
+  for (const agent of agentNames) {
+    const vendor = findAgent(agent)
+    for (const name of vendor?.login?.keys ?? []) {
+      assert.ok(vendor?.env.includes(name), `${agent} ${name}`)
+      assert.ok(isModelKey(name), name)
+    }
+  }
+})
+
+test('a person’s machine, a keychain, a program of one’s own or a wrapper may know more than we do', () => {
+  const plain = { platform: 'linux', isInstalledByUs: true, isWrapped: false }
+  const hosted = { CI: 'true', RUNNER_ENVIRONMENT: 'github-hosted' }
+  const own = { CI: 'true', RUNNER_ENVIRONMENT: 'self-hosted' }
+  assert.equal(mayBeLoggedIn(hosted, { ...plain, isInstalledByUs: false }), false)
+  assert.equal(mayBeLoggedIn(hosted, { ...plain, platform: 'darwin' }), false)
+  assert.equal(mayBeLoggedIn(own, plain), false)
+  assert.equal(mayBeLoggedIn(own, { ...plain, platform: 'darwin' }), true)
+  assert.equal(mayBeLoggedIn(own, { ...plain, isInstalledByUs: false }), true)
+  assert.equal(mayBeLoggedIn({}, plain), true)
+  assert.equal(mayBeLoggedIn(hosted, { ...plain, isWrapped: true }), true)
+})
