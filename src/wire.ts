@@ -6,7 +6,7 @@ import type { AgentEvent, AgentVendor } from './agents/agent.ts'
 import { withFallback } from './agents/fallback.ts'
 import { homeFor } from './agents/home.ts'
 import { agentCaches, installAgent } from './agents/install.ts'
-import { mayBeLoggedIn, missingKey } from './agents/login.ts'
+import { keyTrouble, mayBeLoggedIn } from './agents/login.ts'
 import { findAgent } from './agents/registry.ts'
 import { available, missingProgram, type Unready } from './agents/run.ts'
 import { createSessions } from './agents/sessions.ts'
@@ -305,7 +305,7 @@ export function missingAgents(settings: Settings, env: Environment): Mistake[] {
   })
 }
 
-/** A key that is missing is told before branch and pull request exist. Throws UserError. */
+/** A key that is missing or refused is told before branch and pull request exist. Throws UserError. */
 async function refuseWithoutKey(
   { settings, env: own, as }: PortOptions,
   { name, version }: Choice,
@@ -318,7 +318,7 @@ async function refuseWithoutKey(
   if (login === null || mayBeLoggedIn(own, how)) return
   // The other user's home is new.
   const known = as === null ? login : { ...login, files: [] }
-  const why = await missingKey({ login: known, env, extraEnv: settings.agentEnv, cwd })
+  const why = await keyTrouble({ login: known, env, extraEnv: settings.agentEnv, cwd })
   if (why === null) return
   const key = login.keys[0] ?? ''
   throw new UserError([
@@ -326,7 +326,7 @@ async function refuseWithoutKey(
       path: 'agent',
       found: `${name}, and ${why}`,
       expected: `a key for its model in ${login.keys.join(' or ')}`,
-      fix: `add it to the repository's secrets (Settings, Secrets and variables, Actions), and to this step: env: { ${key}: \${{ secrets.${key} }} }`,
+      fix: `add a valid one to the repository's secrets (Settings, Secrets and variables, Actions), and to this step: env: { ${key}: \${{ secrets.${key} }} }`,
     },
   ])
 }

@@ -15,6 +15,7 @@ export const amp: AgentVendor = {
     others: ['AMP_URL', 'AMP_SETTINGS_FILE'],
     files: ['.local/share/amp/secrets.json', '.config/amp/settings.json'],
     project: ['.amp/settings.json'],
+    check: null,
   },
   command: (options) => ({
     args: [

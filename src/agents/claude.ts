@@ -47,6 +47,15 @@ export const claude: AgentVendor = {
     ],
     files: ['.claude/.credentials.json', '.claude/settings.json', '.claude.json'],
     project: ['.claude/settings.json', '.claude/settings.local.json'],
+    // A subscription's token is answered nothing but messages.
+    check: ({ ANTHROPIC_API_KEY: key = '', ANTHROPIC_AUTH_TOKEN: token = '' }) =>
+      key === '' || token !== ''
+        ? null
+        : {
+            key: 'ANTHROPIC_API_KEY',
+            url: 'https://api.anthropic.com/v1/models?limit=1',
+            headers: { 'x-api-key': key, 'anthropic-version': '2023-06-01' },
+          },
   },
   command(options: CommandOptions): Command {
     const model = options.model === undefined ? [] : ['--model', options.model]

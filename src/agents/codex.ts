@@ -35,6 +35,11 @@ export const codex: AgentVendor = {
     others: ['CODEX_ACCESS_TOKEN', 'AZURE_OPENAI_API_KEY', 'CODEX_HOME'],
     files: ['.codex/auth.json', '.codex/config.toml'],
     project: ['.codex/config.toml'],
+    check(env) {
+      const name = (env.CODEX_API_KEY ?? '') === '' ? 'OPENAI_API_KEY' : 'CODEX_API_KEY'
+      const headers = { authorization: `Bearer ${env[name]}` }
+      return { key: name, url: 'https://api.openai.com/v1/models', headers }
+    },
   },
   command(options: CommandOptions): Command {
     const { env } = options

@@ -61,6 +61,7 @@ export const copilot: AgentVendor = {
     ],
     files: ['.copilot', '.config/github-copilot', '.config/gh/hosts.yml'],
     project: [],
+    check: null,
   },
   command(options: CommandOptions): Command {
     const model = options.model === undefined ? [] : ['--model', options.model]

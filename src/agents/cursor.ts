@@ -15,6 +15,7 @@ export const cursor: AgentVendor = {
     others: ['CURSOR_CONFIG_DIR'],
     files: ['.cursor', '.config/cursor'],
     project: [],
+    check: null,
   },
   command: (options) => ({
     args: [

@@ -56,6 +56,11 @@ export const gemini: AgentVendor = {
       '.config/gcloud/application_default_credentials.json',
     ],
     project: ['.env', '.gemini/.env', '.gemini/settings.json'],
+    check: ({ GEMINI_API_KEY: key = '' }) => ({
+      key: 'GEMINI_API_KEY',
+      url: 'https://generativelanguage.googleapis.com/v1beta/models?pageSize=1',
+      headers: { 'x-goog-api-key': key },
+    }),
   },
   command(options: CommandOptions): Command {
     const model = options.model === undefined ? [] : ['-m', options.model]

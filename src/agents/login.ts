@@ -12,7 +12,12 @@ export type Login = {
   files: readonly string[]
   /** Files of the project that may name a key, or a program that gives one. */
   project: readonly string[]
+  /** A question to the vendor that costs nothing and that only a valid key is answered; null where it has none. */
+  check: ((env: Readonly<Record<string, string>>) => KeyCheck | null) | null
 }
+
+/** `key`: the variable that is tried. */
+export type KeyCheck = { key: string; url: string; headers: Record<string, string> }
 
 export type LoginQuestion = {
   login: Login
@@ -23,21 +28,44 @@ export type LoginQuestion = {
   cwd: string
 }
 
-/** Why the agent certainly has no key, in words that name the variable and go on from `claude: `; null where it may have one. */
-export async function missingKey({ login, env, extraEnv, cwd }: LoginQuestion): Promise<string | null> {
+/** Why the agent certainly has no valid key, in words that name the variable; null where it may have one. */
+export async function keyTrouble(
+  { login, env, extraEnv, cwd }: LoginQuestion,
+  ask: typeof fetch = fetch,
+): Promise<string | null> {
   const isSet = (name: string): boolean => (env[name] ?? '').trim() !== ''
-  if ([...login.keys, ...login.others, ...extraEnv].some(isSet)) return null
+  if ([...login.others, ...extraEnv].some(isSet)) return null
   const home = env.HOME ?? ''
   const found = await Promise.all([
     ...login.files.map((path) => isThere(join(home, path))),
     ...login.project.map((path) => namesKey(join(cwd, path))),
   ])
   if (found.includes(true)) return null
+  if (login.keys.some(isSet)) return refusedKey(login.check?.(env) ?? null, ask)
   // `${{ secrets.NAME }}` of a secret that does not exist is an empty text.
   const empty = login.keys.filter((name) => env[name] !== undefined)
   if (empty.length > 0) return `${empty.join(' and ')} is empty: the secret is not there, or has another name`
   return `no key: none of ${login.keys.join(', ')} is set`
 }
+
+/** Only a clear no counts: without an answer, or with any other, the agent itself finds out. */
+async function refusedKey(check: KeyCheck | null, ask: typeof fetch): Promise<string | null> {
+  if (check === null) return null
+  try {
+    const answer = await ask(check.url, {
+      headers: check.headers,
+      redirect: 'error',
+      signal: AbortSignal.timeout(CHECK_MS),
+    })
+    const isInvalid = answer.status === 400 && (await answer.text()).includes('API_KEY_INVALID')
+    if (answer.status !== 401 && !isInvalid) return null
+    return `${check.key} is refused by ${new URL(check.url).host} (HTTP ${answer.status}): it is wrong or was revoked`
+  } catch {
+    return null
+  }
+}
+
+const CHECK_MS = 5000
 
 /** What cannot be looked at may be there. */
 function isThere(path: string): Promise<boolean> {

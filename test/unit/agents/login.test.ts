@@ -4,16 +4,24 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
-import { mayBeLoggedIn, missingKey } from '../../../src/agents/login.ts'
+import { keyTrouble, mayBeLoggedIn } from '../../../src/agents/login.ts'
 import { agentNames, findAgent } from '../../../src/agents/registry.ts'
 import { isModelKey } from '../../../src/system/untrusted-env.ts'
 
 async function place() {
   const root = await mkdtemp(join(tmpdir(), 'ralph-login-'))
-  const ask = (agent: string, env: Record<string, string> = {}, extraEnv: string[] = []) => {
+  const ask = (
+    agent: string,
+    env: Record<string, string> = {},
+    extraEnv: string[] = [],
+    answer: typeof fetch = async () => new Response('{}', { status: 503 }),
+  ) => {
     const login = findAgent(agent)?.login
     assert.ok(login, agent)
-    return missingKey({ login, env: { HOME: join(root, 'home'), ...env }, extraEnv, cwd: join(root, 'shop') })
+    return keyTrouble(
+      { login, env: { HOME: join(root, 'home'), ...env }, extraEnv, cwd: join(root, 'shop') },
+      answer,
+    )
   }
   return {
     ask,
@@ -87,4 +95,38 @@ test('a person’s machine, a keychain, a program of one’s own or a wrapper ma
   assert.equal(mayBeLoggedIn(own, { ...plain, isInstalledByUs: false }), true)
   assert.equal(mayBeLoggedIn({}, plain), true)
   assert.equal(mayBeLoggedIn(hosted, { ...plain, isWrapped: true }), true)
+})
+
+test('a key that its vendor refuses is named; any other answer, and none, leaves it to the agent', async () => {
+  await using there = await place()
+  const asked: string[] = []
+  const answers =
+    (status: number, text = '{}'): typeof fetch =>
+    async (url, init) => {
+      asked.push(`${url} ${JSON.stringify(init?.headers)}`)
+      return new Response(text, { status })
+    }
+  const invalid = '{"error":{"details":[{"reason":"API_KEY_INVALID"}]}}'
+  for (const [agent, name, refusal] of [
+    ['claude', 'ANTHROPIC_API_KEY', answers(401)],
+    ['codex', 'OPENAI_API_KEY', answers(401)],
+    ['codex', 'CODEX_API_KEY', answers(401)],
+    ['gemini', 'GEMINI_API_KEY', answers(400, invalid)],
+  ] as const) {
+    const env = { [name]: 'the-key-of-all' }
+    const why = (await there.ask(agent, env, [], refusal)) ?? ''
+    assert.match(why, new RegExp(`^${name} is refused by [a-z.]+ \\(HTTP 40[01]\\)`))
+    assert.doesNotMatch(why, /the-key-of-all/)
+    assert.match(asked.at(-1) ?? '', /^https:.*the-key-of-all/)
+    for (const status of [200, 400, 403, 404, 429, 500])
+      assert.equal(await there.ask(agent, env, [], answers(status)), null, `${agent} ${status}`)
+    assert.equal(await there.ask(agent, env, [], () => Promise.reject(new Error('offline'))), null)
+  }
+  const before = asked.length
+  for (const env of [
+    { CLAUDE_CODE_OAUTH_TOKEN: 'x' },
+    { ANTHROPIC_API_KEY: 'x', ANTHROPIC_BASE_URL: 'https://gate.example' },
+  ])
+    assert.equal(await there.ask('claude', env, [], answers(401)), null)
+  assert.equal(asked.length, before, 'a subscription and a gateway of one’s own are not asked')
 })
