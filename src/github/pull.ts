@@ -45,7 +45,13 @@ function pullOf(found: {
 }
 
 /** Opens the pull request. `refused` says why, where Actions may not (facts 3.3) or there is nothing to compare. */
-export async function openPull(api: Api, place: Place, wanted: PullRequest, isLast = false): Promise<Opened> {
+export async function openPull(
+  api: Api,
+  place: Place,
+  wanted: PullRequest,
+  warn: (message: string) => void,
+  isLast = false,
+): Promise<Opened> {
   const { owner, repo } = place
   const { branch: head, base, title, body } = wanted
   try {
@@ -61,13 +67,17 @@ export async function openPull(api: Api, place: Place, wanted: PullRequest, isLa
     })
     return { kind: 'open', pull: pullOf(data) }
   } catch (error) {
-    // The answer may be lost although it was opened; and a repository may know no drafts.
-    const there = await findPull(api, place, head)
+    // The answer may be lost although it was opened; and a repository may know no drafts. GitHub takes no second one, so
+    // where it cannot be looked up either, asking again does no harm.
+    const there = await findPull(api, place, head).catch((lost: unknown) => {
+      warn(`the pull requests could not be looked up: ${saidByGitHub(lost)}`)
+      return null
+    })
     if (there !== null) return { kind: 'open', pull: there }
     if (statusOf(error) === 422 && wanted.draft && /draft/i.test(saidByGitHub(error))) {
-      return openPull(api, place, { ...wanted, draft: false }, isLast)
+      return openPull(api, place, { ...wanted, draft: false }, warn, isLast)
     }
-    if (isUnknown(error) && !isLast) return openPull(api, place, wanted, true)
+    if (isUnknown(error) && !isLast) return openPull(api, place, wanted, warn, true)
     return { kind: 'refused', reason: saidByGitHub(error), forbidden: isForbidden(error) }
   }
 }

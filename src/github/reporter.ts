@@ -118,12 +118,17 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
     }
     if (pull === null) {
       const draft = options.pullRequest === 'draft'
-      const opened = await openPull(options.publishApi, place, {
-        branch: state.branch,
-        base: state.base.branch,
-        ...whole(wording(state)),
-        draft,
-      })
+      const opened = await openPull(
+        options.publishApi,
+        place,
+        {
+          branch: state.branch,
+          base: state.base.branch,
+          ...whole(wording(state)),
+          draft,
+        },
+        warn,
+      )
       if (opened.kind === 'refused') {
         refused(state, opened)
         return state.github
