@@ -1,7 +1,7 @@
 // Reads objects through one long-lived `git cat-file`, so that looking at fifty files does not start fifty processes.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { type Git, gitProgram } from './git.ts'
+import { objectId } from './objects.ts'
 
 export type ObjectInfo = { oid: string; type: string; size: number }
 
@@ -126,7 +126,7 @@ export class CatFile {
     const bytes = await this.#bytes(header.size + 1)
     const content = bytes.subarray(0, header.size)
     // git does not look: an agent that writes into .git/objects could show us another file.
-    if (hashOf(header, content) !== header.oid)
+    if (objectId(header.type, content, header.oid.length) !== header.oid)
       throw new Error(`the clone is damaged: the object ${header.oid} holds other bytes`)
     return { ...header, content }
   }
@@ -229,16 +229,6 @@ export class CatFile {
 function there<T>(found: T | null, oid: string): T {
   if (found === null) throw new Error(`the clone is damaged: there is no object ${oid}`)
   return found
-}
-
-/** What git calls a file of these bytes; ids are as long as `length`. */
-export function blobId(bytes: Buffer, length: number): string {
-  return hashOf({ oid: '0'.repeat(length), type: 'blob', size: bytes.length }, bytes)
-}
-
-function hashOf({ oid, type, size }: ObjectInfo, content: Buffer): string {
-  const hash = createHash(oid.length === 64 ? 'sha256' : 'sha1')
-  return hash.update(`${type} ${size}\0`).update(content).digest('hex')
 }
 
 function parseHeader(line: string): ObjectInfo | null {

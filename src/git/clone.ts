@@ -5,6 +5,7 @@ import { addMoves, type MovedRef } from '../loop/moved-refs.ts'
 import { UserError } from '../system/errors.ts'
 import { isFolder, readRegular, removeOdd, replaceFile } from '../system/files.ts'
 import { type Git, removeStaleLock } from './git.ts'
+import { moveRef, readRefs } from './refs.ts'
 
 /**
  * The clone as it was before any agent ran: path to bytes, ref to where it points. `refs` holds what is Ralph's (the
@@ -74,6 +75,7 @@ export async function putBack(git: Git, snapshot: Snapshot): Promise<MovedRef[]>
   const head = join(git.clone.gitDir, 'HEAD')
   try {
     await putFilesBack(git, snapshot)
+    if (!(await isFolder(join(git.clone.commonDir, 'objects')))) throw new Error('there are no objects')
     const now = await readRegular(head)
     if (now === null || !now.equals(snapshot.head)) await replaceFile(head, snapshot.head)
     return await putRefsBack(git, snapshot)
@@ -167,11 +169,11 @@ export async function moveClone(
   await putFilesBack(git, snapshot)
   const ref = `refs/heads/${branch}`
   const wanted: [string, string][] = [[ref, commit], ...mirrors]
-  const lines = wanted
-    .filter(([name, oid]) => snapshot.refs.get(name) !== oid)
-    .map(([name, oid]) => `update ${name} ${oid}`)
   for (const [name] of wanted) await removeStaleLock(join(git.clone.commonDir, `${name}.lock`))
-  await updateRefs(git, lines)
+  await moveRefs(
+    git,
+    wanted.filter(([name, oid]) => snapshot.refs.get(name) !== oid),
+  )
   for (const [name, oid] of wanted) snapshot.refs.set(name, oid)
   const head = Buffer.from(`ref: ${ref}\n`)
   snapshot.head = head
@@ -212,6 +214,7 @@ const SYMBOLIC = 'ref: '
 
 /** Every ref: its object id, or `ref: <name>`. */
 async function refsOf(git: Git): Promise<Map<string, string>> {
+  if (git.hasRefFiles) return readRefs(git.clone.commonDir)
   const listed = await git.onClone(['for-each-ref', '--format=%(objectname) %(refname) %(symref)'])
   const refs = new Map<string, string>()
   for (const line of listed.stdout.split('\n')) {
@@ -224,4 +227,16 @@ async function refsOf(git: Git): Promise<Map<string, string>> {
 async function updateRefs(git: Git, lines: readonly string[]): Promise<void> {
   if (lines.length === 0) return
   await git.onClone(['update-ref', '--stdin', '--no-deref'], { input: `${lines.join('\n')}\n` })
+}
+
+/** To ids, wherever they were. */
+async function moveRefs(git: Git, wanted: readonly [string, string][]): Promise<void> {
+  const left: string[] = []
+  for (const [ref, oid] of wanted) {
+    const moved =
+      git.hasRefFiles && (await moveRef(git.clone.commonDir, ref, undefined, oid).catch(() => false))
+    if (!moved) left.push(`update ${ref} ${oid}`)
+  }
+  // A folder in its place, a lock that somebody holds: git mends it, or says why not.
+  await updateRefs(git, left)
 }

@@ -7,6 +7,7 @@ import { UserError } from '../system/errors.ts'
 import { readRegular, replaceFile } from '../system/files.ts'
 import { findProgram } from '../system/program.ts'
 import type { OldIndex } from './index-file.ts'
+import { ObjectWriter } from './objects.ts'
 
 /** By PATH. Found before any agent runs, and kept: a folder that comes first may be the agent's to write. */
 const programs = new Map<string, string>()
@@ -305,6 +306,16 @@ export class Git {
     return (await this.run(args, options)).stdout.trim()
   }
 
+  /** New objects for the clone; their ids are as long as that of a commit there. */
+  writer(commit: string): ObjectWriter {
+    return new ObjectWriter(join(this.clone.commonDir, 'objects'), commit.length)
+  }
+
+  /** Whether the clone keeps its refs in files, as nearly every one does. */
+  get hasRefFiles(): boolean {
+    return (this.clone.config.get('extensions.refstorage') ?? 'files') === 'files'
+  }
+
   /** A git command with arguments and environment of our own directory, to be spawned by the caller. */
   environment(): Readonly<Record<string, string>> {
     return this.#env
@@ -342,13 +353,12 @@ export class Git {
   }
 
   /** Where somebody wrote our index since then, it is made `tree` anew; every file is then read again. */
-  async openIndex(tree: string, holdSame: (one: string, other: string) => Promise<boolean>): Promise<void> {
+  async openIndex(tree: string, holds: (tree: string) => Promise<boolean>): Promise<void> {
     if (this.#sealed !== undefined && (await this.#indexDigest()) === this.#sealed) return
     await this.unlock()
     await rm(join(this.own, 'index'), { force: true, recursive: true })
     await this.run(['read-tree', tree])
-    const [wanted, made] = [await this.line(['rev-parse', `${tree}^{tree}`]), await this.treeOfIndex()]
-    if (!(await holdSame(wanted, made))) throw new Error(`the clone is damaged: ${wanted} holds other files`)
+    if (!(await holds(tree))) throw new Error(`the clone is damaged: ${tree} holds other files`)
     // Before any agent ran: from then on, whatever was written to since is read.
     if (this.#sealed === undefined) await this.run(['update-index', '-q', '--refresh'], { accept: [1] })
   }
@@ -356,14 +366,6 @@ export class Git {
   /** The bytes of our index. */
   readIndex(): Promise<Buffer | null> {
     return readRegular(join(this.own, 'index'))
-  }
-
-  /**
-   * The tree that our index holds, by its entries alone: what it remembers of folders came from objects that git
-   * reads without a look at their hash.
-   */
-  treeOfIndex(): Promise<string> {
-    return this.line(['write-tree', '--ignore-cache-tree', '--missing-ok'])
   }
 
   /** Of all its bytes: git does not check the sum at its end. */

@@ -1,7 +1,7 @@
 // Reads git's index, for what git itself does not tell: which files somebody wrote to since, to the nanosecond.
 import { type BigIntStats, lstatSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { blobId } from './cat-file.ts'
+import { objectId } from './objects.ts'
 
 /** Where an entry stands: from `start` on what git remembers of the file, its id up to `flags`, its name up to `end`. */
 type Entry = { start: number; flags: number; name: number; end: number }
@@ -31,6 +31,56 @@ function* entriesOf(bytes: Buffer, idLength: number): Generator<Entry, void> {
   }
 }
 
+/** A folder of an index as a tree object; `path` ends in `/`, and is empty for the top (latin1). */
+export type IndexTree = { path: string; oid: string; bytes: Buffer; inside: readonly IndexTree[] }
+
+/**
+ * The trees that an index stands for, by its entries alone: what it remembers of folders came from objects that git reads
+ * without a look at their hash. Throws where a merge has not been ended, or where git would not have written it for us.
+ */
+export function treesOf(bytes: Buffer | null, idLength: number): IndexTree {
+  if (bytes === null || !isIndex(bytes)) throw notOurs()
+  const entries = entriesOf(bytes, idLength)
+  let at = entries.next()
+  const make = (path: string, from: number): IndexTree => {
+    const parts: Buffer[] = []
+    const inside: IndexTree[] = []
+    const prefix = Buffer.from(path, 'latin1')
+    while (!at.done) {
+      const { start, flags, name, end } = at.value
+      if (bytes.compare(prefix, 0, from, name, Math.min(name + from, end)) !== 0) break
+      if ((bytes.readUInt16BE(flags) & 0x3000) !== 0) throw notOurs()
+      const slash = bytes.indexOf(0x2f, name + from)
+      if (slash >= 0 && slash < end) {
+        const folder = make(bytes.toString('latin1', name, slash + 1), slash + 1 - name)
+        inside.push(folder)
+        parts.push(FOLDER, bytes.subarray(name + from, slash), ZERO, Buffer.from(folder.oid, 'hex'))
+      } else {
+        const mode = bytes.readUInt32BE(start + 24).toString(8)
+        parts.push(
+          Buffer.from(`${mode} `),
+          bytes.subarray(name + from, end),
+          ZERO,
+          bytes.subarray(start + STAT, flags),
+        )
+        at = entries.next()
+      }
+    }
+    const tree = Buffer.concat(parts)
+    return { path, oid: objectId('tree', tree, 2 * idLength), bytes: tree, inside }
+  }
+  const top = make('', 0)
+  if (!at.done) throw notOurs()
+  return top
+}
+
+const FOLDER = Buffer.from('40000 ')
+const ZERO = Buffer.from([0])
+
+function notOurs(): Error {
+  return new Error('the index of Ralph is gone, or of a version that git does not write for us')
+}
+
 /**
  * The files that git calls unchanged, though their bytes are not those that it stores: line ends, `$Id$`, encodings.
  * Looks at those alone that somebody may have written to since `old`, without `changed`; `now` is the index after
@@ -43,8 +93,7 @@ export async function bentFiles(
   changed: readonly string[],
   idLength: number,
 ): Promise<Buffer[]> {
-  if (now === null || !isIndex(now))
-    throw new Error('the index of Ralph is gone, or of a version that git does not write for us')
+  if (now === null || !isIndex(now)) throw notOurs()
   const known = new Set(changed.map((path) => Buffer.from(path).toString('latin1')))
   const bent: Buffer[] = []
   for (const { entry, isNoted } of writtenTo(old, now, idLength)) {
@@ -56,7 +105,7 @@ export async function bentFiles(
     if (found?.isFile() !== true || (!isNoted && isSame(now, entry.start, found))) continue
     const oid = now.toString('hex', entry.start + STAT, entry.flags)
     const bytes = await readFile(file).catch(() => null)
-    if (bytes !== null && blobId(bytes, oid.length) !== oid) bent.push(Buffer.from(name))
+    if (bytes !== null && objectId('blob', bytes, oid.length) !== oid) bent.push(Buffer.from(name))
   }
   return bent
 }

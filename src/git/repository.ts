@@ -10,25 +10,28 @@ import type { Attempt, Failure, Joined, Kept, People, State, TakenBack } from '.
 import { parsePrd } from '../prd/parse.ts'
 import { UserError } from '../system/errors.ts'
 import { insideTree, openUp } from '../system/files.ts'
-import { blobId, type CatFile, GITLINK } from './cat-file.ts'
+import { type CatFile, GITLINK } from './cat-file.ts'
 import { putBack, type Snapshot } from './clone.ts'
 import { type Git, GitError } from './git.ts'
 import { bentFiles, type OldIndex } from './index-file.ts'
+import { commitBytes, type Identity, objectId } from './objects.ts'
+import { foldersOf, indexHolds, treeOfIndex } from './own-index.ts'
 import { type Change, parseRaw } from './raw-diff.ts'
 import { findStrays, removeStrays } from './strays.ts'
 import type { Submodules } from './submodules.ts'
-import { changesBetween, holdSame } from './tree-walk.ts'
+import { changesBetween } from './tree-walk.ts'
 import {
   attributesIn,
+  type Folders,
   ignoredPaths,
   leftovers,
   nestedGits,
   newlyIgnored,
   removeIgnored,
   storedOtherwise,
+  trackedFolders,
+  untrackedFolders,
 } from './unseen.ts'
-
-export type Identity = { name: string; email: string }
 
 /** What the guard and the watchers say of a change set. `dropped` may not be kept for a later attempt. */
 export type Examination = { failure: Failure | null; dropped: string[]; remarks: string[] }
@@ -52,6 +55,12 @@ export type RepositoryOptions = {
 
 /** git goes on without it. */
 const CLOSED_FOLDER = /^warning: (could not open directory .*)$/m
+
+/** The work tree in our index: what differs from a commit, and the tree that it is then, where that is known. */
+type Staged = { changes: Change[]; tree: string | null; folders: Folders }
+
+/** So long nobody looks again at a tree that was just put back, milliseconds: between two iterations only we work. */
+const REST_MS = 1000
 
 const LOCKFILES = new Set([
   'package-lock.json',
@@ -92,12 +101,6 @@ export type Repository = RepositoryPort & {
 export function createRepository(git: Git, objects: CatFile, options: RepositoryOptions): Repository {
   const top = git.clone.workTree
   const isRalphs = (change: Change) => options.isRalphs(change.path)
-  const who = {
-    GIT_AUTHOR_NAME: options.identity.name,
-    GIT_AUTHOR_EMAIL: options.identity.email,
-    GIT_COMMITTER_NAME: options.identity.name,
-    GIT_COMMITTER_EMAIL: options.identity.email,
-  }
 
   /** Before anything of ours runs in it. What people may have done themselves is only told. */
   async function putCloneBack(): Promise<void> {
@@ -112,26 +115,31 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   let indexTree: string | null = null
   /** Paths of the last candidate, so that its lockfiles are known without another diff. */
   let gated: { green: string; commit: string; paths: readonly string[] } | null = null
+  /** The tree that was put back a moment ago, after the last program that is not trusted, and when. */
+  let rest: { tree: string; at: number } | null = null
   /** `.git` entries below the top that were there before any agent ran. */
   let nestedBefore: Set<string> | null = null
   /** Ignored files and folders that were there before anything ran; null where the tree is not ours to clean. */
   let ignoredBefore: readonly string[] | null = null
 
-  const sameFiles = (one: string, other: string) => holdSame(objects, one, other)
-
   /** Works on our index as we left it; `tree` is what it holds where that is not known. */
   async function onIndex<T>(tree: string, act: () => Promise<T>): Promise<T> {
-    await git.openIndex(indexTree ?? tree, sameFiles)
+    await git.openIndex(indexTree ?? tree, (wanted) => indexHolds(git, objects, wanted))
     try {
       return await act()
     } finally {
+      rest = null
       await git.sealIndex()
     }
   }
 
   async function commitTree(tree: string, parents: readonly string[], message: string): Promise<string> {
-    const args = ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-']
-    return git.line(args, { input: message, env: who })
+    const writer = git.writer(tree)
+    const oid = writer.add('commit', commitBytes(tree, parents, options.identity, new Date(), message))
+    await writer.flush()
+    // git looks into packs first: what it has under this id must be what was written.
+    if ((await objects.root(oid)) !== tree) throw new Error(`the clone is damaged: ${oid} is no commit`)
+    return oid
   }
 
   async function treeOf(commit: string): Promise<string> {
@@ -144,14 +152,13 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
    * Puts the whole work tree into our index, and says what differs from a commit. `tree` is what the index holds then.
    * Files that somebody wrote to, and that git calls unchanged, are `straight`ened: they hold what a checkout gives.
    */
-  async function stage(
-    against: string,
-    straight = false,
-  ): Promise<{ changes: Change[]; tree: string | null } | { unreadable: string }> {
+  async function stage(against: string, straight = false): Promise<Staged | { unreadable: string }> {
     await git.unlock()
     indexTree = null
     const before = straight ? await git.sealedIndex() : null
     let closed: string | undefined
+    // By the index as it is or as it becomes: both show what git stores nothing of.
+    const looking = Promise.allSettled([untrackedFolders(git)])
     try {
       const { stderr } = await git.run(['add', '-A', '--', '.'])
       // git goes on without it, and the gates may open it again.
@@ -159,8 +166,14 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     } catch (error) {
       if (error instanceof GitError) return { unreadable: options.redact(error.stderr).trim() }
       throw error
+    } finally {
+      await looking
     }
-    const tree = await git.treeOfIndex()
+    const [looked] = await looking
+    if (looked.status === 'rejected') throw looked.reason
+    const made = await treeOfIndex(git, objects, against)
+    const tree = made.oid
+    const folders = { tracked: foldersOf(made), untracked: looked.value }
     const changes = await changesBetween(objects, against, tree)
     const untouched: Change[] = []
     for (const change of changes) if (await isUntouched(change)) untouched.push(change)
@@ -169,7 +182,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     if (closed !== undefined && straight) await openUp(top)
     if (before !== null) await straighten(before, left, tree.length / 2)
     if (closed !== undefined) return { unreadable: options.redact(closed) }
-    return { changes: left, tree: untouched.length === 0 ? tree : null }
+    return { changes: left, tree: untouched.length === 0 ? tree : null, folders }
   }
 
   /** From now on the index calls them clean: nobody would look at them again. */
@@ -227,7 +240,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     for (const [path, text] of own) {
       const change = changes.find((one) => one.path === path)
       const oid = change?.newOid ?? (await objects.info(`${green}:${path}`))?.oid ?? ''
-      if (oid === blobId(Buffer.from(text), oid.length)) continue
+      if (oid === objectId('blob', Buffer.from(text), oid.length)) continue
       lines.push(`100644 ${await git.line(['hash-object', '-w', '--stdin'], { input: text })}\t${path}\0`)
     }
     if (lines.length === 0) return false
@@ -275,9 +288,9 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   }
 
   /** The `.git` entries that came since the job began; they are removed, for no commit can hold them. */
-  async function removeNested(against: string, changes: readonly Change[]): Promise<string[]> {
+  async function removeNested(folders: Folders, changes: readonly Change[]): Promise<string[]> {
     const { paths } = options.submodules
-    const all = await nestedGits(git, `${against}^{tree}`, changes, paths)
+    const all = await nestedGits(git, folders, changes, paths)
     const fresh = all.filter((path) => nestedBefore?.has(path) !== true)
     for (const path of fresh) await removeAt(path)
     await dropGitlinks(changes)
@@ -287,7 +300,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   /** The same, for gates: git checks out whatever stands in the place of a tree. */
   async function toTreeChecked(tree: string): Promise<void> {
     await toTree(tree)
-    if (!(await sameFiles(tree, await git.treeOfIndex())))
+    if (!(await indexHolds(git, objects, tree)))
       throw new Error(`the clone is damaged: a checkout of ${tree} gives other files`)
   }
 
@@ -316,6 +329,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
   async function settle(commit: string): Promise<boolean> {
     const wanted = await treeOf(commit)
+    if (rest?.tree === wanted && indexTree === wanted && performance.now() - rest.at < REST_MS) return false
     await removeStrays(git, options.submodules.paths)
     if ((await stagedTree()) === wanted && !(await touched())) {
       await options.submodules.reset()
@@ -418,7 +432,8 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     if (nestedBefore === null) {
       const strays = await refuseForeign()
       const spared = options.snapshot.whole ? await spareRepositories(strays) : []
-      const nested = await nestedGits(git, `${commit}^{tree}`, [], options.submodules.paths)
+      const [tracked, untracked] = await Promise.all([trackedFolders(git, commit), untrackedFolders(git)])
+      const nested = await nestedGits(git, { tracked, untracked }, [], options.submodules.paths)
       nestedBefore = new Set([...nested, ...spared.map((folder) => `${folder}/.git`)])
     }
     const green = await treeOf(commit)
@@ -474,7 +489,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     await git.unlock()
     indexTree = null
     await git.run(['read-tree', '-i', '-m', commit])
-    if (!(await sameFiles(await treeOf(commit), await git.treeOfIndex())))
+    if (!(await indexHolds(git, objects, commit)))
       throw new Error(`the clone is damaged: ${commit} holds other files`)
     await git.run(['update-index', '-q', '--refresh'], { accept: [1] })
     const [changed, loose] = await Promise.all([
@@ -529,7 +544,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     const foreign = mine.filter((change) => !own.has(change.path))
     await reset(foreign)
     const bent = await keepBytes(state.green, own, mine)
-    const nested = await removeNested(state.green, theirs)
+    const nested = await removeNested(staged.folders, theirs)
     if (nested.length > 0) return { kind: 'refused', failure: nestedFailure(nested.map(options.redact)) }
     const seen = await options.examine(theirs, objects, state.green)
     if (seen.failure !== null) return { kind: 'refused', failure: seen.failure }
@@ -560,7 +575,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     }
     const own = staged.changes.filter(isRalphs)
     const work = staged.changes.filter((change) => !isRalphs(change))
-    await removeNested(state.green, work)
+    await removeNested(staged.folders, work)
     const { dropped } = await options.examine(work, objects, state.green)
     await reset([...own, ...work.filter((change) => dropped.includes(change.path))])
     if (work.length === dropped.length) return null
@@ -596,7 +611,9 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     async restore(commit) {
       // First: our git is not run while a gate's code may have written its configuration.
       await putCloneBack()
-      return onIndex(commit, () => settle(commit))
+      const changed = await onIndex(commit, () => settle(commit))
+      rest = { tree: await treeOf(commit), at: performance.now() }
+      return changed
     },
 
     async keep(state) {

@@ -5,9 +5,11 @@ import { LeaseLost } from '../loop/ports.ts'
 import type { State } from '../loop/state.ts'
 import { stateFrom } from '../loop/stored.ts'
 import { UserError } from '../system/errors.ts'
-import type { CatFile } from './cat-file.ts'
+import { type CatFile, TREE } from './cat-file.ts'
 import { moveClone, type Snapshot, shareShallow } from './clone.ts'
 import { type Git, GitError, type Remote, UNKNOWN_TOKEN } from './git.ts'
+import { commitBytes, type NewEntry, treeBytes } from './objects.ts'
+import { moveRef, readRef } from './refs.ts'
 
 export type StoreOptions = {
   /** `refs/ralph`: outside refs/heads, so that a push of it starts no workflow. */
@@ -43,6 +45,7 @@ const REFUSED =
 /** How git ends when the way to a remote fails, or takes too long. */
 const FAILED = [1, 124, 128]
 const FOLDER = '.ralph-state'
+const RALPH = { name: 'Ralph', email: 'ralph@localhost' }
 /** Where the state stands in its commit. */
 export const STATE_FILE = `${FOLDER}/state.json`
 
@@ -73,45 +76,41 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
     const parents = [known.green === state.green ? null : state.green, known.commit].filter(
       (oid) => oid !== null,
     )
-    const tree = await objects.info(`${state.green}^{tree}`)
+    const tree = await objects.root(state.green)
     if (tree === null) throw new Error(`the green commit ${state.green} is not in this clone`)
-    const text = Buffer.from(`${JSON.stringify(state)}\n`)
-    const about = state.attempt === null ? 'checkpoint' : `${state.attempt.storyId} in work`
-    const message = Buffer.from(`ralph: iteration ${state.prd.run.iterations}, ${about}\n`)
-    const seconds = Math.floor(Date.now() / 1000)
-    const lines: (string | Buffer)[] = [
-      `commit ${ref}\nmark :1\ncommitter Ralph <ralph@localhost> ${seconds} +0000\ndata ${message.length}\n`,
-      message,
-      ...parents.map((oid, index) => `${index === 0 ? 'from' : 'merge'} ${oid}\n`),
-      // The green tree lies below the state, so that against its parent the commit only adds: one without
-      // `.github/workflows` would read as their deletion, which GitHub refuses from an App's token (facts 3.4).
-      `deleteall\nM 040000 ${tree.oid} \n`,
-      `M 100644 inline ${FOLDER}/state.json\n`,
-      `data ${text.length}\n`,
-      text,
-      '\n',
-      ...Object.entries(state.kept).map(
-        ([id, kept]) =>
-          `M 040000 ${kept.base} ${FOLDER}/kept/${id}/base\nM 040000 ${kept.tree} ${FOLDER}/kept/${id}/work\n`,
-      ),
-      'get-mark :1\n',
-    ]
-    const input = Buffer.concat(lines.map((line) => (typeof line === 'string' ? Buffer.from(line) : line)))
-    // fast-import moves the ref only forward from `known`: the local compare-and-swap.
-    const made = await git.run(['fast-import', '--quiet', '--done', '--date-format=raw'], {
-      input: Buffer.concat([input, Buffer.from('done\n')]),
-      accept: [1],
+    const writer = git.writer(tree)
+    const folder = (entries: NewEntry[]): string => writer.add('tree', treeBytes(entries))
+    const kept = Object.entries(state.kept).map(([id, { base, tree: work }]) => {
+      const both = [
+        { name: 'base', mode: TREE, oid: base },
+        { name: 'work', mode: TREE, oid: work },
+      ]
+      return { name: id, mode: TREE, oid: folder(both) }
     })
-    if (made.code === 0) return made.stdout.trim()
-    const now = await localRef(ref)
-    if (now !== known.commit) {
-      // Where there is a remote, its ref is the truth, and the push will tell: ours was moved by somebody in the clone.
-      // Whoever takes over moves it, and never takes it away.
-      if ((remote === null && now !== null) || isSecond) throw new LeaseLost(`${ref} has moved`)
-      await takeBack(ref, known.commit)
-      return write(given, true)
-    }
-    throw new Error(`the state could not be written to ${ref}: ${made.stderr.trim()}`)
+    const text = writer.add('blob', Buffer.from(`${JSON.stringify(state)}\n`))
+    const own = [{ name: 'state.json', mode: '100644', oid: text }]
+    if (kept.length > 0) own.push({ name: 'kept', mode: TREE, oid: folder(kept) })
+    const [green] = await objects.trees([tree])
+    const beside = [...(green ?? [])]
+      .map(([name, entry]) => ({ name, ...entry }))
+      .filter(({ name }) => name !== FOLDER)
+    // The green tree lies below the state, so that against its parent the commit only adds: one without
+    // `.github/workflows` would read as their deletion, which GitHub refuses from an App's token (facts 3.4).
+    const root = folder([...beside, { name: FOLDER, mode: TREE, oid: folder(own) }])
+    const about = state.attempt === null ? 'checkpoint' : `${state.attempt.storyId} in work`
+    const message = `ralph: iteration ${state.prd.run.iterations}, ${about}\n`
+    const made = writer.add('commit', commitBytes(root, parents, RALPH, new Date(), message))
+    await writer.flush()
+    // git looks into packs first: what it has under these ids must be what was written.
+    for (const oid of [text, made]) await objects.contents(oid)
+    // Forward from `known` only: the local compare-and-swap.
+    if (await moveRef(git.shared, ref, known.commit, made)) return made
+    // Where there is a remote, its ref is the truth, and the push will tell: ours was moved by somebody in the clone.
+    // Whoever takes over moves it, and never takes it away.
+    const isMoved = readRef(git.shared, ref) !== null
+    if ((remote === null && isMoved) || isSecond) throw new LeaseLost(`${ref} has moved`)
+    await takeBack(ref, known.commit)
+    return write(given, true)
   }
 
   async function moveLocal(state: State, commit: string, withBranch: boolean): Promise<void> {
@@ -184,11 +183,6 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
     await git.run(before === null ? ['update-ref', '-d', ref] : ['update-ref', ref, before])
   }
 
-  async function localRef(ref: string): Promise<string | null> {
-    const found = await git.run(['rev-parse', '--verify', '-q', ref], { accept: [1, 128] })
-    return found.code === 0 ? found.stdout.trim() : null
-  }
-
   /** The clone holds the states that were published once more: what our own directory lost is taken from there. */
   async function recoverRefs(): Promise<void> {
     const form = '--format=%(refname) %(objectname)'
@@ -229,7 +223,7 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
         await store.fetch([at], 'tip')
         await git.run(['update-ref', ref, at])
       }
-      const commit = await localRef(ref)
+      const commit = readRef(git.shared, ref)
       if (commit === null) return null
       const text = await objects.text(`${commit}:${STATE_FILE}`)
       if (text === null) throw new Error(`${ref} holds no ${STATE_FILE}`)

@@ -5,8 +5,8 @@ import { clearWay, insideTree, isFolder, readRegular, replaceFile } from '../sys
 import { CatFile } from './cat-file.ts'
 import { putBack, type Snapshot, shareIndex, takeSnapshot } from './clone.ts'
 import { type Clone, Git, openClone } from './git.ts'
+import { indexHolds } from './own-index.ts'
 import { removeStrays } from './strays.ts'
-import { holdSame } from './tree-walk.ts'
 import { ignoredPaths, isToolOutput, removeIgnored } from './unseen.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -152,9 +152,9 @@ async function differences({
   inner,
 }: Submodule): Promise<{ changed: string[]; added: string[] }> {
   await git.unlock()
-  await git.openIndex(commit, async (one, other) => {
+  await git.openIndex(commit, async (tree) => {
     using objects = new CatFile(git)
-    return await holdSame(objects, one, other)
+    return await indexHolds(git, objects, tree)
   })
   const strays = await removeStrays(git, inner)
   await git.run(['add', '-A', '--', '.'])

@@ -3,25 +3,35 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { insideTree, openUp } from '../system/files.ts'
-import { blobId, type CatFile, GITLINK } from './cat-file.ts'
+import { type CatFile, GITLINK } from './cat-file.ts'
 import type { Git } from './git.ts'
+import { objectId } from './objects.ts'
 import type { Change } from './raw-diff.ts'
 
-/** The entries named `.git` below the top, but for those of submodules that are checked out, after everything was staged. */
+/** Where a `.git` may stand that git shows nobody: the folders of a tree, and those that git calls untracked. */
+export type Folders = { tracked: readonly string[]; untracked: readonly string[] }
+
+/** Those that our index does not know, as git lists them. */
+export async function untrackedFolders(git: Git): Promise<string[]> {
+  const listed = await git.run(['ls-files', '-z', '--others', '--directory', '--exclude-standard'])
+  return listed.stdout.split('\0').flatMap((name) => (name.endsWith('/') ? [name.slice(0, -1)] : []))
+}
+
+/** Those of a tree. */
+export async function trackedFolders(git: Git, tree: string): Promise<string[]> {
+  const listed = await git.run(['ls-tree', '-r', '-d', '-z', tree])
+  const entries = listed.stdout.split('\0').filter((entry) => entry.startsWith('040000 '))
+  return entries.map((entry) => entry.slice(entry.indexOf('\t') + 1))
+}
+
+/** The entries named `.git` below the top, but for those of submodules that are checked out. */
 export async function nestedGits(
   git: Git,
-  tree: string,
+  { tracked, untracked }: Folders,
   changes: readonly Change[],
   submodules: ReadonlySet<string>,
 ): Promise<string[]> {
-  const [listed, empty] = await Promise.all([
-    git.run(['ls-tree', '-r', '-d', '-z', tree]),
-    git.run(['ls-files', '-z', '--others', '--directory', '--exclude-standard']),
-  ])
-  const folders = new Set<string>()
-  for (const entry of listed.stdout.split('\0')) {
-    if (entry.startsWith('040000 ')) folders.add(entry.slice(entry.indexOf('\t') + 1))
-  }
+  const folders = new Set(tracked)
   for (const { path, newMode } of changes) {
     if (newMode === GITLINK && !submodules.has(path)) folders.add(path)
     for (let at = dirname(path); at !== '.' && !folders.has(at); at = dirname(at)) folders.add(at)
@@ -33,14 +43,14 @@ export async function nestedGits(
     if (place !== null && (await lstat(place).catch(() => null)) !== null) found.push(`${folder}/.git`)
   }
   await Promise.all([...folders].map(look))
-  // What git calls untracked now has nothing that it can store: an empty folder, or one with `.git` alone.
+  // Some of them have nothing that git can store: an empty folder, or one with `.git` alone.
   const walk = async (folder: string): Promise<void> => {
     await look(folder)
     const inside = await readdir(join(git.clone.workTree, folder), { withFileTypes: true }).catch(() => [])
     for (const one of inside)
       if (one.isDirectory() && one.name !== '.git') await walk(`${folder}/${one.name}`)
   }
-  for (const name of empty.stdout.split('\0')) if (name.endsWith('/')) await walk(name.slice(0, -1))
+  for (const folder of untracked) await walk(folder)
   return [...new Set(found)].sort()
 }
 
@@ -139,7 +149,7 @@ export async function storedOtherwise(git: Git, changes: readonly Change[]): Pro
   for (const { path, newMode, newOid } of changes) {
     if (newMode !== '100644' && newMode !== '100755') continue
     const bytes = await readFile(join(git.clone.workTree, path))
-    if (blobId(bytes, newOid.length) !== newOid) found.push(path)
+    if (objectId('blob', bytes, newOid.length) !== newOid) found.push(path)
   }
   return found
 }

@@ -1,21 +1,25 @@
 // Files in places that are not ours alone: an agent may have put a pipe, a link or a folder where a file is expected.
-import { constants } from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
 import { chmod, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 
 /** A file's bytes, or null for anything else: a pipe would be read for ever, a link leads elsewhere. */
 export async function readRegular(file: string): Promise<Buffer | null> {
-  const found = await lstat(file).catch(() => null)
-  if (found?.isFile() !== true) return null
-  // Whatever has taken its place meanwhile: nobody waits for it.
-  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
-    () => null,
-  )
-  if (handle === null) return null
+  return readRegularNow(file)
+}
+
+/** The same at once: for small files a turn through the thread pool costs ten times what the system takes. */
+export function readRegularNow(file: string): Buffer | null {
+  let handle: number | null = null
   try {
-    return (await handle.stat()).isFile() ? await handle.readFile() : null
+    if (lstatSync(file, { throwIfNoEntry: false })?.isFile() !== true) return null
+    // Whatever has taken its place meanwhile: nobody waits for it.
+    handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    return fstatSync(handle).isFile() ? readFileSync(handle) : null
+  } catch {
+    return null
   } finally {
-    await handle.close()
+    if (handle !== null) closeSync(handle)
   }
 }
 

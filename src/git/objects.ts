@@ -1,0 +1,113 @@
+// Writes objects in process: hashed, deflated, synced together, moved to their places. What stood at an object's path
+// is never believed: an agent that guessed the id could have put other bytes there.
+import { createHash } from 'node:crypto'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { deflateSync } from 'node:zlib'
+
+export type ObjectType = 'blob' | 'tree' | 'commit'
+
+/** What git calls an object of these bytes; ids are as long as `length`. */
+export function objectId(type: string, content: Buffer, length: number): string {
+  const hash = createHash(length === 64 ? 'sha256' : 'sha1')
+  return hash.update(`${type} ${content.length}\0`).update(content).digest('hex')
+}
+
+/** Objects of a clone that are not on the disk yet. */
+export class ObjectWriter {
+  readonly #folder: string
+  readonly #idLength: number
+  readonly #waiting = new Map<string, Buffer>()
+
+  /** `folder` is the clone's `objects`; ids are as long as `idLength`. */
+  constructor(folder: string, idLength: number) {
+    this.#folder = folder
+    this.#idLength = idLength
+  }
+
+  /** The id of an object that `flush` will write. */
+  add(type: ObjectType, content: Buffer): string {
+    const oid = objectId(type, content, this.#idLength)
+    if (!this.#waiting.has(oid))
+      this.#waiting.set(oid, Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content]))
+    return oid
+  }
+
+  /** Everything that was added is on the disk when this ends: whatever names it may be written then. */
+  async flush(): Promise<void> {
+    const all = [...this.#waiting]
+    this.#waiting.clear()
+    // Together, so that the file system writes its journal once.
+    await Promise.all(all.map(([oid, bytes]) => this.#write(oid, bytes)))
+  }
+
+  async #write(oid: string, bytes: Buffer): Promise<void> {
+    const folder = join(this.#folder, oid.slice(0, 2))
+    const file = join(folder, oid.slice(2))
+    const fresh = join(this.#folder, `tmp_obj_ralph_${oid}`)
+    await rm(fresh, { force: true, recursive: true })
+    const handle = await open(fresh, 'wx', 0o444)
+    try {
+      await handle.writeFile(deflateSync(bytes, { level: 1 }))
+      await handle.datasync()
+    } finally {
+      await handle.close()
+    }
+    await rename(fresh, file).catch(async () => {
+      // The folder is new, or somebody has put something else in its place, or in the file's.
+      await mkdir(folder).catch(() => {})
+      await rename(fresh, file).catch(async () => {
+        await rm(file, { force: true, recursive: true }).catch(() =>
+          rm(folder, { force: true, recursive: true }),
+        )
+        await mkdir(folder, { recursive: true })
+        await rename(fresh, file)
+      })
+    })
+  }
+}
+
+/** Who made a commit. */
+export type Identity = { name: string; email: string }
+
+/** A commit's bytes, as `git commit-tree` writes them; `at` is epoch milliseconds. */
+export function commitBytes(
+  tree: string,
+  parents: readonly string[],
+  who: Identity,
+  at: Date,
+  message: string,
+): Buffer {
+  const offset = -at.getTimezoneOffset()
+  const pad = (count: number) => String(count).padStart(2, '0')
+  const size = Math.abs(offset)
+  const zone = `${offset < 0 ? '-' : '+'}${pad(Math.floor(size / 60))}${pad(size % 60)}`
+  const signed = `${plain(who.name)} <${plain(who.email)}> ${Math.floor(at.getTime() / 1000)} ${zone}`
+  const lines = [
+    `tree ${tree}`,
+    ...parents.map((oid) => `parent ${oid}`),
+    `author ${signed}`,
+    `committer ${signed}`,
+  ]
+  return Buffer.from(`${lines.join('\n')}\n\n${message.replaceAll('\0', '')}`)
+}
+
+/** Without what would end a field of the header, or git would take off its ends. */
+function plain(text: string): string {
+  return text.replace(/[\0\n<>]/g, '').replace(/^[\0-\x20.,:;"\\']+|[\0-\x20.,:;"\\']+$/g, '') || 'Ralph'
+}
+
+/** An entry of a tree; `name` in latin1, the mode as git shows it. */
+export type NewEntry = { name: string; mode: string; oid: string }
+
+/** A tree's bytes; the entries may come in any order. */
+export function treeBytes(entries: readonly NewEntry[]): Buffer {
+  const key = ({ name, mode }: NewEntry) => Buffer.from(mode === '040000' ? `${name}/` : name, 'latin1')
+  const sorted = entries.map((entry) => ({ entry, key: key(entry) })).sort((a, b) => a.key.compare(b.key))
+  return Buffer.concat(
+    sorted.flatMap(({ entry: { name, mode, oid } }) => [
+      Buffer.from(`${mode.replace(/^0/, '')} ${name}\0`, 'latin1'),
+      Buffer.from(oid, 'hex'),
+    ]),
+  )
+}

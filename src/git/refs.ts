@@ -1,0 +1,119 @@
+// Refs read and moved in process, as git's files backend does it (git help gitrepository-layout): one move of a file
+// instead of a program. What is out of the ordinary is left to git.
+import { constants, lstatSync, readdirSync } from 'node:fs'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { readRegularNow } from '../system/files.ts'
+
+/** How long another program may hold a ref's lock, milliseconds. */
+const LOCK_MS = 1000
+const OID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
+/** What `git check-ref-format` refuses; a line feed would begin a command for `git update-ref --stdin`. */
+const BAD_NAME = /[\0-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\.|\.lock(?:\/|$)|[./]$|\/\//
+
+/** The object id of a ref in a git directory, or null; of a symbolic one that of its target. */
+export function readRef(folder: string, ref: string): string | null {
+  return resolved(folder, ref, packedRefs(folder))
+}
+
+/** Every ref below `refs/`: its object id, or `ref: <name>`. Broken ones are left out, as `git for-each-ref` does. */
+export function readRefs(folder: string): Map<string, string> {
+  const packed = packedRefs(folder)
+  const found = new Map(packed)
+  const left = ['refs']
+  for (let at = left.pop(); at !== undefined; at = left.pop()) {
+    for (const entry of entriesIn(join(folder, at))) {
+      const name = `${at}/${entry.name}`
+      if (entry.isDirectory()) left.push(name)
+      else if (!BAD_NAME.test(name) && resolved(folder, name, packed) !== null)
+        found.set(name, looseText(folder, name) ?? packed.get(name) ?? '')
+    }
+  }
+  return found
+}
+
+/**
+ * Moves a ref (not what a symbolic one points to) from where it is thought to be; `from` undefined: from anywhere. False
+ * where it is elsewhere. Throws where it cannot be done in process: git is to be asked.
+ */
+export async function moveRef(
+  folder: string,
+  ref: string,
+  from: string | null | undefined,
+  to: string,
+): Promise<boolean> {
+  const file = join(folder, ref)
+  const lock = `${file}.lock`
+  await mkdir(dirname(file), { recursive: true })
+  const handle = await locked(lock)
+  try {
+    if (from !== undefined && readRef(folder, ref) !== from) {
+      await rm(lock, { force: true })
+      return false
+    }
+    await handle.writeFile(`${to}\n`)
+    await handle.datasync()
+    await rename(lock, file)
+    return true
+  } catch (error) {
+    await rm(lock, { force: true })
+    throw error
+  } finally {
+    await handle.close()
+  }
+}
+
+async function locked(lock: string) {
+  const began = performance.now()
+  for (;;) {
+    const handle = await open(lock, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o644).catch(
+      (error: unknown) => {
+        const isHeld = error instanceof Error && 'code' in error && error.code === 'EEXIST'
+        if (!isHeld || performance.now() - began > LOCK_MS) throw error
+        return null
+      },
+    )
+    if (handle !== null) return handle
+    await delay(10)
+  }
+}
+
+function resolved(
+  folder: string,
+  ref: string,
+  packed: ReadonlyMap<string, string>,
+  depth = 5,
+): string | null {
+  const text = looseText(folder, ref) ?? packed.get(ref) ?? null
+  if (text?.startsWith(SYMBOLIC) !== true) return text
+  return depth === 0 ? null : resolved(folder, text.slice(SYMBOLIC.length), packed, depth - 1)
+}
+
+const SYMBOLIC = 'ref: '
+
+/** An object id, or `ref: <name>`. */
+function looseText(folder: string, ref: string): string | null {
+  const text = readRegularNow(join(folder, ref))?.toString('latin1').trim() ?? ''
+  if (OID.test(text)) return text
+  const target = /^ref:\s*(refs\/\S+)$/.exec(text)?.[1]
+  return target === undefined || BAD_NAME.test(target) ? null : `${SYMBOLIC}${target}`
+}
+
+function packedRefs(folder: string): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const line of readRegularNow(join(folder, 'packed-refs'))?.toString('utf8').split('\n') ?? []) {
+    const at = line.indexOf(' ')
+    const [oid, ref] = [line.slice(0, at), line.slice(at + 1)]
+    if (OID.test(oid) && ref.startsWith('refs/') && !BAD_NAME.test(ref)) found.set(ref, oid)
+  }
+  return found
+}
+
+function entriesIn(folder: string) {
+  try {
+    return lstatSync(folder).isDirectory() ? readdirSync(folder, { withFileTypes: true }) : []
+  } catch {
+    return []
+  }
+}
