@@ -1,8 +1,18 @@
 // Writes objects in process: hashed, deflated, synced together, moved to their places. What stood at an object's path
 // is never believed: an agent that guessed the id could have put other bytes there.
 import { createHash } from 'node:crypto'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import {
+  closeSync,
+  fdatasync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { deflateSync } from 'node:zlib'
 
 export type ObjectType = 'blob' | 'tree' | 'commit'
@@ -37,35 +47,47 @@ export class ObjectWriter {
   async flush(): Promise<void> {
     const all = [...this.#waiting]
     this.#waiting.clear()
-    // Together, so that the file system writes its journal once.
-    await Promise.all(all.map(([oid, bytes]) => this.#write(oid, bytes)))
+    for (let at = 0; at < all.length; at += AT_ONCE) await this.#write(all.slice(at, at + AT_ONCE))
   }
 
-  async #write(oid: string, bytes: Buffer): Promise<void> {
+  async #write(some: readonly [string, Buffer][]): Promise<void> {
+    const fresh = (oid: string) => join(this.#folder, `tmp_obj_ralph_${oid}`)
+    const open = some.map(([oid, bytes]) => {
+      rmSync(fresh(oid), { force: true, recursive: true })
+      const file = openSync(fresh(oid), 'wx', 0o444)
+      writeFileSync(file, deflateSync(bytes, { level: 1 }))
+      return file
+    })
+    try {
+      // Together, so that the file system writes its journal once.
+      await Promise.all(open.map((file) => sync(file)))
+    } finally {
+      for (const file of open) closeSync(file)
+    }
+    for (const [oid] of some) this.#move(fresh(oid), oid)
+  }
+
+  #move(fresh: string, oid: string): void {
     const folder = join(this.#folder, oid.slice(0, 2))
     const file = join(folder, oid.slice(2))
-    const fresh = join(this.#folder, `tmp_obj_ralph_${oid}`)
-    await rm(fresh, { force: true, recursive: true })
-    const handle = await open(fresh, 'wx', 0o444)
+    const move = () => renameSync(fresh, file)
     try {
-      await handle.writeFile(deflateSync(bytes, { level: 1 }))
-      await handle.datasync()
-    } finally {
-      await handle.close()
+      mkdirSync(folder, { recursive: true })
+      move()
+    } catch {
+      // Somebody has put something else there.
+      if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === true)
+        rmSync(file, { recursive: true })
+      else rmSync(folder, { force: true, recursive: true })
+      mkdirSync(folder, { recursive: true })
+      move()
     }
-    await rename(fresh, file).catch(async () => {
-      // The folder is new, or somebody has put something else in its place, or in the file's.
-      await mkdir(folder).catch(() => {})
-      await rename(fresh, file).catch(async () => {
-        await rm(file, { force: true, recursive: true }).catch(() =>
-          rm(folder, { force: true, recursive: true }),
-        )
-        await mkdir(folder, { recursive: true })
-        await rename(fresh, file)
-      })
-    })
   }
 }
+
+/** Files that are open at the same time. */
+const AT_ONCE = 100
+const sync = promisify(fdatasync)
 
 /** Who made a commit. */
 export type Identity = { name: string; email: string }
