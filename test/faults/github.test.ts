@@ -131,11 +131,10 @@ async function chain(order: (site: Site) => Ordered[]): Promise<{ site: Site; or
 
 /** Why the conclusion of a run may be red: its own work was refused, and it says so. */
 function mayFail(run: Run, ordered: readonly Ordered[]): boolean {
-  const hits = ordered
-    .filter((one) => one.hit?.job?.runId === run.id && !/primary|secondary/.test(one.kind))
-    .map((one) => one.call)
+  const hits = ordered.filter((one) => one.hit?.job?.runId === run.id)
   if (run.event === 'issue_comment') return hits.length > 0
-  return hits.some((call) => call.endsWith('/dispatches'))
+  // A rate limit is none of a permission: it is waited for, or left to resume-lost.
+  return hits.some((one) => one.call.endsWith('/dispatches') && !/primary|secondary/.test(one.kind))
 }
 
 /** Nothing is lost, nothing is doubled, and no report has decided anything. */
