@@ -352,9 +352,9 @@ function interpreterStep(tool: string, args: string[], inner: string[]): Partial
           .join(' '),
       ],
     }
-  // What stands behind `--test` is what is tested, and `-e` has no file.
-  if (args.some((it) => /^(?:--test|-e|--eval|-c)$/.test(it)) || (tool === 'deno' && args[0] === 'test'))
-    return {}
+  // What stands behind `--test` or `--check` is what is looked at, and `-e` has no file.
+  if (args.some((it) => /^(?:--test|--check|-e|--eval|-c)$/.test(it))) return {}
+  if (tool === 'deno' && /^(?:test|check|lint|fmt)$/.test(args[0] ?? '')) return {}
   const words = /^deno$/.test(tool) ? args.filter((it) => it !== 'run') : args
   const file = words.find((it, at) => !it.startsWith('-') && !LOADING.test(words[at - 1] ?? ''))
   return { files: file === undefined ? [] : [plainPath(file)] }

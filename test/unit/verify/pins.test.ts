@@ -146,6 +146,8 @@ test('files that the command runs are pinned; what is tested by a runner is not'
     pinned(
       [changed('test/a.test.js', 'a', 'b')],
       'node --test test/a.test.js',
+      'node --check test/a.test.js',
+      'deno check test/a.test.js',
       'pytest test/a.test.js',
       'npx vitest test/a.test.js',
     ),
