@@ -1,9 +1,10 @@
 // The user's clone: its branch, HEAD, index, refs, hooks and configuration are Ralph's to keep, whatever an agent did.
-import { copyFile, lstat, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { lstatSync } from 'node:fs'
+import { copyFile, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { addMoves, type MovedRef } from '../loop/moved-refs.ts'
 import { UserError } from '../system/errors.ts'
-import { isFolder, readRegular, removeOdd, replaceFile } from '../system/files.ts'
+import { isFolder, readRegular, removeNow, removeOdd, replaceFile } from '../system/files.ts'
 import { type Git, removeStaleLock } from './git.ts'
 import { moveRef, readRefs } from './refs.ts'
 
@@ -108,13 +109,15 @@ async function putFilesBack(git: Git, snapshot: Snapshot): Promise<void> {
   // Without them it would be no repository; where there are no objects it is none.
   if (await isFolder(join(commonDir, 'objects')))
     for (const folder of [gitDir, join(commonDir, 'refs')]) await mkdir(folder, { recursive: true })
-  for (const folder of ['refs', 'ralph']) await removeOdd(join(commonDir, folder))
-  for (const name of ['packed-refs', 'index']) await removeOddFile(join(commonDir, name))
+  for (const folder of ['refs', 'ralph/git']) removeOdd(join(commonDir, folder), true)
+  // What lies deeper there is ours to write, and grows with every attempt.
+  removeOdd(join(commonDir, 'ralph'), false)
+  for (const name of ['packed-refs', 'index']) removeOddFile(join(commonDir, name))
   // On a laptop a lock may be that of a git which is at work.
   if (snapshot.whole) for (const folder of [commonDir, git.shared]) await removeLocks(folder)
   for (const [file, bytes] of snapshot.files) {
     const now = await readRegular(file)
-    if (bytes === null) await removeAny(file)
+    if (bytes === null) removeNow(file)
     else if (now === null || !now.equals(bytes)) {
       await mkdir(dirname(file), { recursive: true })
       await replaceFile(file, bytes)
@@ -199,14 +202,9 @@ async function removeLocks(folder: string): Promise<void> {
     await rm(join(folder, name), { force: true, recursive: true })
 }
 
-async function removeAny(file: string): Promise<void> {
-  if ((await lstat(file).catch(() => null)) !== null) await rm(file, { force: true, recursive: true })
-}
-
 /** Whatever stands there and is no file: git would open it and wait. */
-async function removeOddFile(file: string): Promise<void> {
-  const found = await lstat(file).catch(() => null)
-  if (found !== null && !found.isFile()) await rm(file, { force: true, recursive: true })
+function removeOddFile(file: string): void {
+  if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false) removeNow(file)
 }
 
 /** Before the name of the ref that a symbolic one points to. */

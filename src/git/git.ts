@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { lstat, mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { UserError } from '../system/errors.ts'
-import { readRegular, replaceFile } from '../system/files.ts'
+import { readRegular, removeNow, replaceFile } from '../system/files.ts'
 import { findProgram } from '../system/program.ts'
 import type { OldIndex } from './index-file.ts'
 import { ObjectWriter } from './objects.ts'
@@ -271,12 +271,10 @@ export class Git {
     // What would lead our git elsewhere, or bend its history.
     const foreign = [join(shared, 'info', 'grafts'), join(own, 'config.worktree')]
     if (own === shared) foreign.push(join(own, 'commondir'))
-    for (const file of foreign) await rm(file, { force: true, recursive: true })
+    for (const file of foreign) removeNow(file)
     // By the file, not by the environment: git looks for refs where the file says.
     if (own !== shared) files.push([join(own, 'commondir'), `${shared}\n`])
-    else await rm(join(own, 'commondir'), { recursive: true, force: true })
-    for (const name of ['grafts', 'sparse-checkout'])
-      await rm(join(shared, 'info', name), { recursive: true, force: true })
+    removeNow(join(shared, 'info', 'sparse-checkout'))
     for (const [file, text] of files) await writeOwn(file, text)
     const boundary = async (dir: string) =>
       ((await readRegular(join(dir, 'shallow')))?.toString('utf8') ?? '').split('\n').filter(Boolean)

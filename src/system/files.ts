@@ -1,5 +1,14 @@
 // Files in places that are not ours alone: an agent may have put a pipe, a link or a folder where a file is expected.
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
 import { chmod, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 
@@ -21,6 +30,11 @@ export function readRegularNow(file: string): Buffer | null {
   } finally {
     if (handle !== null) closeSync(handle)
   }
+}
+
+/** Removes whatever stands there, also a folder; most often nothing does. */
+export function removeNow(file: string): void {
+  if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) rmSync(file, { force: true, recursive: true })
 }
 
 /** Puts a file in its place in one move: whoever dies here leaves the old one or the new one, whole. */
@@ -88,11 +102,11 @@ export async function openUp(folder: string): Promise<void> {
 }
 
 /** Removes pipes, sockets and devices below a folder: whoever opens one may wait for ever. */
-export async function removeOdd(folder: string): Promise<void> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
-  for (const entry of entries) {
+export function removeOdd(folder: string, recursive: boolean): void {
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return
+  for (const entry of readdirSync(folder, { recursive, withFileTypes: true })) {
     if (entry.isFile() || entry.isDirectory() || entry.isSymbolicLink()) continue
-    await rm(join(entry.parentPath, entry.name), { force: true })
+    removeNow(join(entry.parentPath, entry.name))
   }
 }
 

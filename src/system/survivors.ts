@@ -1,7 +1,7 @@
 // Finds and ends the processes that a program leaves behind, by a marker variable in their environment.
 
 import { randomBytes } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ps, threadsLeft } from './process-table.ts'
@@ -23,7 +23,8 @@ export function newMark(): string {
  * Ends every process whose environment has exactly this mark and returns how many there were. On Linux by
  * /proc/<pid>/environ (own user only, or all as root), elsewhere as well as `ps` can tell. Not found are programs
  * that wiped their environment and left the process group, and those that another user runs. `since` (clock ticks
- * after boot, as in /proc/<pid>/stat) is when the first of them was started, if that is known.
+ * after boot, as in /proc/<pid>/stat) is when the first of them was started, if that is known: then they are ours, and
+ * who is older than we are is none of them.
  */
 export async function endSurvivors(mark: string, since = 0): Promise<number> {
   const look = process.platform === 'linux' ? hunter(mark, since) : () => endByPs(mark)
@@ -98,11 +99,16 @@ type Look = { ended: number[]; unsure: boolean }
 function hunter(mark: string, since: number): () => Look {
   const wanted = Buffer.from(`${MARK_NAME}=${mark}\0`)
   const others = new Set([process.pid])
-  const ourGroup = statOf(process.pid)?.group
+  const { group: ourGroup, startedAt = 0 } = statOf(process.pid) ?? {}
+  const oldest = since > 0 ? startedAt : 0
   return () => {
     const look: Look = { ended: [], unsure: false }
     for (const pid of numbersInProc().sort((a, b) => b - a)) {
       if (others.has(pid)) continue
+      if (oldest > 0 && (statOf(pid)?.startedAt ?? oldest) < oldest) {
+        others.add(pid)
+        continue
+      }
       const environment = environmentOf(pid)
       const at = environment?.indexOf(wanted) ?? -1
       if (at === 0 || (at > 0 && environment?.[at - 1] === 0)) {
@@ -148,19 +154,35 @@ function mayComeBack(pid: number, since: number): boolean {
 const PF_KTHREAD = 0x0020_0000
 
 /** What /proc/<pid>/stat says (proc_pid_stat(5)); `startedAt` in clock ticks after boot. Null when it is gone. */
-function statOf(pid: number): { group: number; dead: boolean; ofKernel: boolean; startedAt: number } | null {
+function statOf(pid: number): Stat | null {
+  const line = shortText(`/proc/${pid}/stat`)
+  if (line === null) return null
+  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ') // the name before it may have anything in it
+  const [state, , group, , , , flags] = fields
+  return {
+    group: Number(group),
+    get dead() {
+      return (state === 'Z' || state === 'X') && threadsLeft(pid).length === 0
+    },
+    ofKernel: (Number(flags) & PF_KTHREAD) !== 0,
+    startedAt: Number(fields[19]),
+  }
+}
+
+type Stat = { group: number; readonly dead: boolean; ofKernel: boolean; startedAt: number }
+
+const READ = Buffer.alloc(4096)
+
+/** What the kernel says in one reading; there are as many of these as there are processes. */
+function shortText(file: string): string | null {
+  let handle: number | null = null
   try {
-    const line = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    const fields = line.slice(line.lastIndexOf(')') + 2).split(' ') // the name before it may have anything in it
-    const [state, , group, , , , flags] = fields
-    return {
-      group: Number(group),
-      dead: (state === 'Z' || state === 'X') && threadsLeft(pid).length === 0,
-      ofKernel: (Number(flags) & PF_KTHREAD) !== 0,
-      startedAt: Number(fields[19]),
-    }
+    handle = openSync(file, 'r')
+    return READ.toString('latin1', 0, readSync(handle, READ))
   } catch {
     return null
+  } finally {
+    if (handle !== null) closeSync(handle)
   }
 }
 
