@@ -1,15 +1,21 @@
-// `npm test`: lint, types, the bundle rebuilt and compared, then every test. Stops at the first thing that is wrong.
+// `npm test`: lint, types, the bundle rebuilt and compared, every unit test, and of the rest what test/quick.json names.
+// `npm run test:full`: the bundle and every test; `-- --shard 2/6`: that part of the files. Stops at the first thing that is wrong.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const { full, shard } = parseArgs({
+  options: { full: { type: 'boolean', default: false }, shard: { type: 'string' } },
+}).values
+if (shard !== undefined && !full) throw new Error('--shard is for npm run test:full')
 
-function step(name, command, args) {
+function step(name, command, args, env = {}) {
   const began = Date.now()
   process.stdout.write(`\n== ${name}\n`)
-  const result = spawnSync(command, args, { cwd: root, stdio: 'inherit', shell: false })
+  const result = spawnSync(command, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } })
   if (result.status !== 0) {
     process.stdout.write(
       `== ${name}: FAILED (exit ${result.status ?? result.signal ?? result.error?.message})\n`,
@@ -19,9 +25,15 @@ function step(name, command, args) {
   process.stdout.write(`== ${name}: ok, ${((Date.now() - began) / 1000).toFixed(1)} s\n`)
 }
 
+function testData(name) {
+  return JSON.parse(readFileSync(join(root, 'test', name), 'utf8'))
+}
+
 process.stdout.write(`node ${process.version}\n`)
-step('lint', 'biome', ['check', '--error-on-warnings', '.'])
-step('types', 'tsc', ['--noEmit', '-p', 'tsconfig.json'])
+if (!full) {
+  step('lint', 'biome', ['check', '--error-on-warnings', '.'])
+  step('types', 'tsc', ['--noEmit', '-p', 'tsconfig.json'])
+}
 step('build', process.execPath, ['scripts/build.mjs'])
 const changed = execFileSync('git', ['status', '--porcelain', '--', 'dist'], { cwd: root, encoding: 'utf8' })
 if (changed !== '') {
@@ -29,18 +41,28 @@ if (changed !== '') {
   process.exit(1)
 }
 // Tests that show a known defect are named with it, said loudly, and left out until it is mended.
-const known = JSON.parse(readFileSync(join(root, 'test', 'known-defects.json'), 'utf8'))
+const known = testData('known-defects.json')
 for (const [name, why] of Object.entries(known)) {
   process.stdout.write(`SKIPPED for a known defect: ${name} (${why})\n`)
 }
 const skips = Object.keys(known).map((name) => `--test-skip-pattern=${name}`)
-const tests = (...more) => ['--test', '--test-reporter=spec', ...skips, ...more]
-step(
-  'tests',
-  process.execPath,
-  tests('--test-concurrency=2', 'test/unit/**/*.test.ts', 'test/e2e/**/*.test.ts'),
-)
-// The kill matrices and the soak, in their small size; each of them works on two things at a time by itself.
-step('faults', process.execPath, tests('--test-concurrency=1', 'test/faults/**/*.test.ts'))
-// The real agent CLIs, installed by the test itself; one that cannot be installed is named and skipped there.
-step('real agents', process.execPath, tests('test/agents-real/**/*.test.ts'))
+function tests(name, files, { more = [], env = {} } = {}) {
+  step(name, process.execPath, ['--test', '--test-reporter=spec', ...skips, ...more, ...files], env)
+}
+
+if (full) {
+  const part = shard === undefined ? [] : [`--test-shard=${shard}`]
+  const [two, one] = [2, 1].map((files) => [`--test-concurrency=${files}`, ...part])
+  tests('tests', ['test/unit/**/*.test.ts', 'test/e2e/**/*.test.ts'], { more: two })
+  // The kill matrices and the soak in their small size, and the real agent CLIs, installed by the test itself (one that
+  // cannot be installed is named and skipped there). Each of them works on several things at a time by itself.
+  tests('faults and real agents', ['test/faults/**/*.test.ts', 'test/agents-real/**/*.test.ts'], {
+    more: one,
+  })
+} else {
+  tests('unit tests', ['test/unit/**/*.test.ts'], { more: ['--test-concurrency=2'] })
+  const { env, tests: chosen } = testData('quick.json')
+  const names = Object.values(chosen).flat()
+  const only = names.map((name) => `--test-name-pattern=^${RegExp.escape(name)}$`)
+  tests('one of each promise', Object.keys(chosen), { more: ['--test-concurrency=2', ...only], env })
+}

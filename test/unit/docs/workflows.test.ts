@@ -91,8 +91,9 @@ test("the project's own CI has a token that only reads, actions by their SHA, an
     const text = await readFile(join(folder, name), 'utf8')
     const { permissions, jobs } = parse(text)
     assert.deepEqual(permissions, { contents: 'read' }, name)
+    // The only expression is a value of the matrix, which no script holds.
     assert.doesNotMatch(
-      text,
+      text.replaceAll(/^ {6}[A-Z]+: \$\{\{ matrix\.[a-z]+ \}\}$/gm, ''),
       /\bsecrets\.|\$\{\{|pull_request_target|permissions:(?!\n {2}contents: read\njobs:)/,
       name,
     )

@@ -1,0 +1,45 @@
+// No protection is lost between the tiers of docs/tests.md: every file has its promise, and every name its test.
+import assert from 'node:assert/strict'
+import { glob, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { ROOT } from '../../e2e/site.ts'
+
+const text = await readFile(join(ROOT, 'docs', 'tests.md'), 'utf8')
+const quick: { tests: Record<string, string[]> } = JSON.parse(
+  await readFile(join(ROOT, 'test', 'quick.json'), 'utf8'),
+)
+
+test('every file of end-to-end tests stands at its promise, and every one that is named exists', async () => {
+  const named = [...text.matchAll(/`((?:e2e|faults|agents-real)\/[\w-]+)`/g)].map(([, name]) => name)
+  const files: string[] = []
+  for await (const file of glob('{e2e,faults,agents-real}/*.test.ts', { cwd: join(ROOT, 'test') }))
+    files.push(file)
+  assert.deepEqual([...new Set(named)].sort(), files.map((file) => file.replace('.test.ts', '')).sort())
+})
+
+test('what `npm test` takes is there under the names that test/quick.json has', async () => {
+  for (const [file, names] of Object.entries(quick.tests)) {
+    const source = await readFile(join(ROOT, file), 'utf8')
+    assert.notEqual(names.length, 0, file)
+    for (const name of names) {
+      const quotes = ["'", '"', '`'].map((quote) => `${quote}${name}${quote}`)
+      assert.ok(
+        quotes.some((quoted) => source.includes(quoted)),
+        `${file} has no test of this name: ${name}`,
+      )
+    }
+  }
+})
+
+test('the shards that ci.yml and .ci/run take are the whole', async () => {
+  const workflow = await readFile(join(ROOT, '.github', 'workflows', 'ci.yml'), 'utf8')
+  const [, list = ''] = /shard: \[([\d, ]+)\]/.exec(workflow) ?? []
+  const shards = list.split(',').map(Number)
+  assert.deepEqual(
+    shards,
+    shards.map((_, index) => index + 1),
+  )
+  assert.match(workflow, new RegExp(`--shard "\\$SHARD/${shards.length}"`))
+  assert.match(await readFile(join(ROOT, '.ci', 'run'), 'utf8'), new RegExp(`^shards=${shards.length}$`, 'm'))
+})
