@@ -1,0 +1,100 @@
+// Draws the pictures of the README from real output: docs/demo.png and docs/comment.png. Needs tmux, chromium and a font
+// with emoji, which nothing else of the project does. Run: npm run build && node scripts/pictures.mjs
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { marked } from 'marked'
+import { stickyComment } from '../src/report/markdown.ts'
+import { limits, midRun, NOW } from '../test/unit/report/samples.ts'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const folder = mkdtempSync(join(tmpdir(), 'pictures-'))
+
+/** The screen of a terminal after a program has ended in it, with its colours. */
+function screenOf(command, columns, rows) {
+  const tmux = (...args) =>
+    execFileSync('tmux', ['-L', 'pictures', '-f', '/dev/null', ...args], { encoding: 'utf8' })
+  tmux(
+    'new-session',
+    '-d',
+    '-x',
+    String(columns),
+    '-y',
+    String(rows),
+    `${command}; tmux -L pictures wait-for -S done; cat`,
+  )
+  tmux('wait-for', 'done')
+  const text = tmux('capture-pane', '-e', '-p')
+  tmux('kill-server')
+  return text
+}
+
+const COLOURS = { 31: '#ff7b72', 32: '#3fb950', 33: '#d29922', 34: '#79c0ff', 36: '#56d4dd' }
+
+function htmlOf(ansi) {
+  let style = ''
+  const escaped = ansi.replace(/[&<>]/g, (mark) => `&#${mark.charCodeAt(0)};`)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what is looked for
+  const coloured = escaped.replace(/\x1b\[([0-9;]*)m([^\x1b]*)/g, (_all, codes, text) => {
+    for (const code of codes.split(';').map(Number)) {
+      if (code === 0 || code === 39) style = ''
+      else if (code === 1) style += 'font-weight:bold;'
+      else if (code === 2) style += 'opacity:.62;'
+      else if (COLOURS[code] !== undefined) style += `color:${COLOURS[code]};`
+    }
+    return `<span style="${style}">${text}</span>`
+  })
+  return `<pre>${coloured.trimEnd()}</pre>`
+}
+
+function picture(name, width, height, css, body) {
+  const page = join(folder, `${name}.html`)
+  writeFileSync(page, `<!doctype html><meta charset="utf-8"><style>body{margin:0}${css}</style>${body}`)
+  const args = [
+    '--headless',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--hide-scrollbars',
+    '--force-device-scale-factor=1',
+  ]
+  const file = join(root, 'docs', `${name}.png`)
+  execFileSync(
+    'chromium',
+    [...args, `--window-size=${width},${height}`, `--screenshot=${file}`, `file://${page}`],
+    {
+      stdio: 'ignore',
+    },
+  )
+}
+
+const screen = screenOf(`"${process.execPath}" "${join(root, 'dist/cli/main.js')}" demo`, 100, 95)
+const lines = screen.split('\n')
+const shown = lines.slice(
+  lines.findIndex((line) => line.includes('baseline')),
+  lines.findIndex((line) => line.includes('Look at it')),
+)
+const PAPER =
+  'body{background:#0d1117;color:#e6edf3}pre{margin:20px 24px;font:13px/17px "DejaVu Sans Mono",monospace}'
+const text = shown.join('\n').trim()
+picture('demo', 850, text.split('\n').length * 17 + 40, PAPER, htmlOf(text))
+
+const facts = {
+  repositoryUrl: 'https://github.com/acme/shop',
+  runUrl: 'https://github.com/acme/shop/actions/runs/1',
+}
+const comment = stickyComment(midRun(), { ...facts, limits, now: NOW, notes: [] })
+const GITHUB = `
+body{font:14px/1.5 -apple-system,"Segoe UI","Noto Sans",Helvetica,Arial,sans-serif;color:#1f2328;background:#fff}
+main{margin:20px;border:1px solid #d1d9e0;border-radius:6px} header{background:#f6f8fa;padding:8px 16px;border-bottom:1px solid #d1d9e0;color:#59636e;border-radius:6px 6px 0 0}
+article{padding:16px} h3{margin-top:0} table{border-collapse:collapse;margin:12px 0} th,td{border:1px solid #d1d9e0;padding:6px 13px}
+code{background:#818b981f;padding:.2em .4em;border-radius:6px;font:12px "DejaVu Sans Mono",monospace} a{color:#0969da;text-decoration:none} sub{color:#59636e} blockquote{border-left:4px solid #d1d9e0;margin:0;padding:0 16px;color:#59636e}`
+picture(
+  'comment',
+  900,
+  730,
+  GITHUB,
+  `<main><header><b>github-actions</b> commented</header><article>${marked.parse(comment.replaceAll('<details open>', '<details>'))}</article></main>`,
+)
+rmSync(folder, { recursive: true, force: true })
