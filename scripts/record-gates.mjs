@@ -199,6 +199,20 @@ ${times(80, (at) => `test('adds ${at} more', () => assert.equal(total([{ price: 
     },
     run: 'node --test',
   },
+  'node-syntax': {
+    tool: 'node',
+    files: {
+      'package.json': '{ "name": "shop", "version": "1.0.0", "type": "module" }',
+      'src/math.js': 'export const sub = (a, b) => a + b\n\nexport const sub = (a, b) => a - b\n',
+      ...Object.fromEntries(
+        ['math', 'sub'].map((name) => [
+          `test/${name}.test.js`,
+          `${DOM}import { sub } from '../src/math.js'\ntest('${name}', () => assert.equal(sub(3, 1), 2))\n`,
+        ]),
+      ),
+    },
+    run: 'node --test',
+  },
   'node-timeout': {
     tool: 'node',
     files: {

@@ -36,6 +36,10 @@ const KINDS: readonly (readonly [worth: number, pattern: RegExp])[] = [
     NOISE,
     /\[Help \d\]|\bre-run Maven\b|^\[ERROR\] For more information|^npm (?:ERR!|error) (?:code|path|command|A complete log)/i,
   ],
+  // What stands above or below every failure alike.
+  [NOISE, /^\s*(?:✖ failing tests:|'test failed')$/],
+  // An error that nothing caught, where it begins.
+  [10, /^(?:Uncaught )?[A-Z]\w*(?:Error|Exception)(?: \[\w+\])?: \S/],
   // What failed.
   [
     10,

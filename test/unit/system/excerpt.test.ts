@@ -44,6 +44,10 @@ const SAMPLES: Record<string, Sample> = {
     ],
     leavesOut: ['✔ a1 number 20'],
   },
+  'node-syntax': {
+    shows: ["SyntaxError: Identifier 'sub' has already been declared", 'src/math.js:3', 'test/sub.test.js'],
+    leavesOut: ['loader:506'],
+  },
   'node-timeout': {
     shows: ['test at test/checkout.test.js:94:3', '✖ waits for the payment', 'test timed out after 200ms'],
     leavesOut: ['✔ step 40', 'ℹ fail 0'],
@@ -366,6 +370,14 @@ test('counts lines as well as bytes, and says how many were left out where', () 
     telling(lines, 5, () => 1, 1),
     [2, 'not ok 3', 3, '# fail 1'],
   )
+})
+
+test('eight rows of a test file that could not be loaded say why', () => {
+  const output = readFileSync(new URL('node-syntax.txt', FIXTURES), 'utf8')
+  const lines = settledLines(output).filter((line) => line.trim() !== '')
+  const rows = telling(lines, 8, () => 1, 1)
+  assert.ok(rows.includes("SyntaxError: Identifier 'sub' has already been declared"), rows.join('\n'))
+  assert.ok(!rows.includes("  'test failed'"), rows.join('\n'))
 })
 
 const hostile = fc.oneof(
