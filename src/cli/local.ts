@@ -185,7 +185,9 @@ async function look(
     const prd =
       feature === undefined
         ? state.prd
-        : mergePeople(state.prd, feature.prd, null, (id) => isNoted(state, id)).prd
+        : mergePeople(state.prd, feature.prd, await idsSeen(workshop, state, clone.head), (id) =>
+            isNoted(state, id),
+          ).prd
     return { state: { ...state, prd }, notes }
   }
   if (feature === undefined) throw new Error(`no prd.json of ${name}`)
@@ -268,12 +270,25 @@ async function adopt(local: LocalRun, state: State, onto: string, edits: readonl
   const ids = new Set(state.prd.userStories.map((story) => story.id))
   const parsed = text === null ? null : parsePrd(text, path, ids)
   if (parsed !== null && !parsed.ok) throw new UserError(parsed.mistakes)
-  return {
-    ...state,
-    green,
-    prd:
-      parsed === null ? state.prd : mergePeople(state.prd, parsed.prd, null, (id) => isNoted(state, id)).prd,
-  }
+  if (parsed === null) return { ...state, green }
+  const seen = await idsSeen(local.workshop, state, onto)
+  return { ...state, green, prd: mergePeople(state.prd, parsed.prd, seen, (id) => isNoted(state, id)).prd }
+}
+
+/** The stories in the file that people had before them: a story of ours that is not there was added since, not removed. */
+async function idsSeen(
+  { repository, clone }: Workshop,
+  state: State,
+  head: string | null,
+): Promise<Set<string>> {
+  const { prd: path } = ownFiles(state)
+  const commits = [head, clone.branch === state.branch ? state.published : null]
+  const ids = commits.map(async (commit) => {
+    const text = commit === null ? null : await repository.read(commit, path)
+    const parsed = text === null ? null : parsePrd(text, path)
+    return parsed?.ok ? parsed.prd.userStories.map((story) => story.id) : []
+  })
+  return new Set((await Promise.all(ids)).flat())
 }
 
 /** Whether Ralph has ever worked in this clone; reading commands look no further where it has not. */

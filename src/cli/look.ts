@@ -1,6 +1,7 @@
 // `ralph status`, `next` and `validate`: look, say, change nothing. Exit 0 when fine, 1 when not, 64 on bad input.
 import { applyCommand } from '../loop/commands.ts'
 import { sayHolder } from '../loop/lease.ts'
+import { TRY_AGAIN } from '../loop/notes.ts'
 import { decision, outcomeIn, type Situation, situationOf } from '../loop/situation.ts'
 import type { State } from '../loop/state.ts'
 import { counts } from '../prd/select.ts'
@@ -55,9 +56,9 @@ function inJson(situation: Situation): Record<string, unknown> {
   return situation.kind === 'ready' && situation.step !== null ? { next: stepInJson(situation.step) } : {}
 }
 
-/** Notes in prd.json name commands as comments have them. */
+/** Notes in prd.json name no surface's command. */
 function asTyped(notes: string): string {
-  return notes.replaceAll('/ralph ', 'ralph ')
+  return notes.replaceAll(TRY_AGAIN, 'ralph retry')
 }
 
 export async function next(context: Context): Promise<Answer> {

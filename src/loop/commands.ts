@@ -2,7 +2,8 @@
 import { newStory, type Story } from '../prd/schema.ts'
 import { triedAgain } from './agent-limits.ts'
 import { closedBreaker } from './breaker.ts'
-import type { Command, State, Verification } from './state.ts'
+import { isNoted, notesWith } from './notes.ts'
+import type { Command, State, StoryRecord, Verification } from './state.ts'
 
 const GUIDANCE = 10
 
@@ -33,32 +34,30 @@ function effect(state: State, command: Command): State {
         blocked: false,
         retries: story.passes ? story.retries : 0,
       }))
-      return goOn(command.fresh === true ? withoutWork(retried, ids) : retried)
+      const told = saidAgain(retried, ids, whyAgain)
+      return goOn(command.fresh === true ? withoutWork(told, ids) : told)
     }
-    case 'redo':
-      return goOn(
-        each(
-          state,
-          chosen(state, command.stories, (story) => story.passes),
-          command.guidance,
-          (story) => ({
-            ...story,
-            passes: false,
-            skipped: false,
-            blocked: false,
-            retries: 0,
-            lastResult: null,
-          }),
-        ),
-      )
-    case 'skip':
-      return goOn(
-        each(state, command.stories, command.guidance, (story) => ({
-          ...story,
-          skipped: !story.passes,
-          blocked: false,
-        })),
-      )
+    case 'redo': {
+      const ids = chosen(state, command.stories, (story) => story.passes)
+      const again = each(state, ids, command.guidance, (story) => ({
+        ...story,
+        passes: false,
+        skipped: false,
+        blocked: false,
+        retries: 0,
+        lastResult: null,
+      }))
+      return goOn(saidAgain(again, ids, whyAgain))
+    }
+    case 'skip': {
+      const skipped = each(state, command.stories, command.guidance, (story) => ({
+        ...story,
+        skipped: !story.passes,
+        blocked: false,
+      }))
+      const why = command.guidance === '' ? '' : `: ${command.guidance}`
+      return goOn(saidAgain(skipped, command.stories, () => `skipped${why}`))
+    }
     case 'note':
       return each(state, command.stories, command.guidance, (story) => story, false)
     case 'add':
@@ -95,6 +94,24 @@ function goOn(state: State): State {
       jobsBefore: Math.max(0, state.prd.run.jobs - 1),
     },
   }
+}
+
+/** Ralph's word on them is of before: it gives place to what is so now, and never to none, which would be people's. */
+function saidAgain(state: State, ids: readonly string[], word: (record: StoryRecord) => string): State {
+  const known = ids.filter((id) => isNoted(state, id))
+  const records = { ...state.records }
+  const userStories = state.prd.userStories.map((story) => {
+    const record = records[story.id]
+    if (record === undefined || !known.includes(story.id) || story.passes) return story
+    const note = word(record)
+    records[story.id] = { ...record, note }
+    return { ...story, notes: notesWith(story, record, note) }
+  })
+  return { ...state, records, prd: { ...state.prd, userStories } }
+}
+
+function whyAgain({ failure }: StoryRecord): string {
+  return failure?.summary || 'to be tried again'
 }
 
 /** Their next attempts begin at the green commit. */

@@ -22,3 +22,6 @@ export function isNoted({ records }: Pick<State, 'records'>, storyId: string): b
 export function notesWith(story: Story, record: Noted, note: string): string {
   return [peopleNotes(story, record), note].filter((text) => text !== '').join('\n')
 }
+
+/** How Ralph's word on a story names the command, whose prefix differs where notes are read. */
+export const TRY_AGAIN = 'The command retry'

@@ -10,7 +10,7 @@ import { closedBreaker, struck, tried } from './breaker.ts'
 import { applyCommand, notApproved } from './commands.ts'
 import { withLearnings } from './learnings.ts'
 import { endOfWork, estimate, idle, isGated, type Limits, MAX_IDLE_JOBS, withCall } from './limits.ts'
-import { isNoted, notesWith, peopleNotes } from './notes.ts'
+import { isNoted, notesWith, peopleNotes, TRY_AGAIN } from './notes.ts'
 import type { Attempt, Event, Failure, GateResult, Kept, State, StoryRecord, TimelineEntry } from './state.ts'
 
 const TIMELINE = 200
@@ -516,7 +516,7 @@ function rests(state: State, storyId: string): State {
   const until = new Date(breaker.until).toISOString()
   const why = breaker.history.at(-1)?.why ?? ''
   if (state.prd.userStories.some((story) => story.id === storyId && story.blocked)) return state
-  const note = `rests until ${until}: ${why}. Give a hint with /ralph retry ${storyId} -- <hint>`
+  const note = `rests until ${until}: ${why}. ${goesOnBy(storyId)} at once`
   return withNote(state, storyId, note)
 }
 
@@ -539,7 +539,7 @@ function returned(state: State, kept: Kept | null, limits: Limits, at: number): 
   const interruptions = record.interruptions + 1
   const counted = withRecord(freed, attempt.storyId, (old) => ({ ...old, interruptions }))
   if (interruptions < limits.maxInterruptions) return counted
-  const note = `interrupted ${interruptions} times in a row without a finished gate run; look at it, then /ralph retry ${attempt.storyId}`
+  const note = `interrupted ${interruptions} times in a row without a finished gate run; look at it: ${goesOnBy(attempt.storyId)}`
   const prd = mapStory(counted.prd, attempt.storyId, (story) => ({ ...story, blocked: true }))
   return withNote({ ...counted, prd }, attempt.storyId, note)
 }
@@ -636,10 +636,15 @@ function strike(state: State, storyId: string, summary: string, limits: Limits):
   const retries = story.retries + 1
   const blocked = retries >= limits.maxAttempts
   const note = blocked
-    ? `blocked after ${retries} failed attempts: ${summary}. Give a hint with /ralph retry ${storyId} -- <hint>`
+    ? `blocked after ${retries} failed attempts: ${summary}. ${goesOnBy(storyId)}`
     : summary
   const prd = mapStory(state.prd, storyId, (one) => ({ ...one, retries, blocked }))
   return withNote({ ...state, prd }, storyId, note)
+}
+
+/** For the notes, which are read beside a pull request and on a command line. */
+function goesOnBy(storyId: string): string {
+  return `${TRY_AGAIN} ${storyId} -- <hint> tries it again`
 }
 
 /** Ralph's word on a story, behind what people wrote there. */

@@ -1,7 +1,8 @@
 // What `ralph status` says is so, and what it tells people to do next works: in a real repository, state by state.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { bad, type Ended, GATE, good, openPlace, type Place, type Turn } from './place.ts'
+import { bad, type Ended, FOLDER, GATE, good, openPlace, type Place, type Turn } from './place.ts'
 
 const TWO = [{ id: 'US-001' }, { id: 'US-002', dependsOn: ['US-001'] }]
 const run = (place: Place, ...flags: string[]) => place.ralph('run', ...place.agent, ...GATE, ...flags)
@@ -226,3 +227,33 @@ async function said(child: ReturnType<Place['start']>, word: string): Promise<vo
     child.stdout?.on('data', (text: string) => text.includes(word) && resolve())
   })
 }
+
+test('what was typed between two runs is so at once: a new story, a skip, a retry', async () => {
+  await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
+  await place.setScript({ 'US-001': [bad('US-001')], 'US-002': [bad('US-002')], 'US-003': [good('US-003')] })
+  assert.equal((await run(place, '--max-attempts', '1')).code, 1)
+  const shown = async () => (await place.ralph('status')).out
+  assert.match(await shown(), /\[!\] US-001 .*\(blocked after 1 failed .* ralph retry US-001 -- <hint>/)
+  for (const words of [
+    ['retry', 'US-001'],
+    ['skip', 'US-002', '--', 'later'],
+    ['add', '--', 'part three'],
+  ])
+    assert.equal((await place.ralph(...words)).code, 0, words.join(' '))
+  assert.match(
+    await shown(),
+    /^ralph\/sample: 0\/3 .*\n {2}\[ \] US-001 {2}part US-001 {2}\(gate good failed.*\n {2}\[-\] US-002 {2}part US-002 {2}\(skipped: later\)\n {2}\[ \] US-003 {2}part three$/m,
+  )
+  assert.equal((await place.ralph('note', 'US-003', '--', 'see src')).code, 0)
+  place.git('switch', '-q', 'main')
+  assert.match(await shown(), /US-003 {2}part three/)
+  place.git('switch', '-q', 'ralph/sample')
+  // A person takes one story out, and knows nothing of the new one.
+  const path = `${place.repository}/${FOLDER}/prd.json`
+  const prd = JSON.parse(readFileSync(path, 'utf8'))
+  prd.userStories = prd.userStories.filter(({ id }: { id: string }) => id !== 'US-001')
+  await place.write({ [`${FOLDER}/prd.json`]: JSON.stringify(prd) })
+  assert.doesNotMatch(await shown(), /US-001/)
+  assert.equal((await run(place)).code, 0)
+  assert.match(await shown(), /\[-\] US-002 .*\n {2}\[x\] US-003 {2}part three/)
+})

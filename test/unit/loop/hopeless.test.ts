@@ -48,7 +48,7 @@ describe('the breaker opens', () => {
     assert.equal(breakerOf(open)?.position, 'open')
     assert.match(
       open.prd.userStories[0]?.notes ?? '',
-      /^rests until .*changed nothing.*\/ralph retry US-001 -- <hint>$/,
+      /^rests until .*changed nothing.*\. The command retry US-001 -- <hint> tries it again at once$/,
     )
   })
 

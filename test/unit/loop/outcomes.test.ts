@@ -138,7 +138,7 @@ describe('stuck', () => {
     )
     assert.match(
       storyOf(ran.state, 'US-001').notes,
-      /blocked after 2 failed attempts: gate test failed.*\/ralph retry US-001 -- /,
+      /blocked after 2 failed attempts: gate test failed.*The command retry US-001 -- /,
     )
   })
 

@@ -218,7 +218,7 @@ describe('what is charged', () => {
     assert.equal(ran.state.prd.run.iterations, 0)
     const story = storyOf(ran.state, 'US-001')
     assert.deepEqual([story.blocked, story.retries], [true, 0])
-    assert.match(story.notes, /interrupted 2 times in a row.*\/ralph retry US-001/)
+    assert.match(story.notes, /interrupted 2 times in a row.*The command retry US-001/)
   })
 
   test('a gate run in between ends the row', () => {

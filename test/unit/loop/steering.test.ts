@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { applyCommand } from '../../../src/loop/commands.ts'
 import { prdFile } from '../../../src/loop/files.ts'
+import { emptyRecord } from '../../../src/loop/reduce.ts'
 import { parseSlash } from '../../../src/loop/slash-commands.ts'
 import type { Command, State } from '../../../src/loop/state.ts'
 import { parsePrd } from '../../../src/prd/parse.ts'
@@ -275,4 +276,29 @@ describe('what `add` writes can be read back', () => {
       readsBack(state)
     })
   }
+})
+
+describe("Ralph's word in a story's notes is of now", () => {
+  const noted = (): State => {
+    const state = midway()
+    const note = 'blocked after 3 failed attempts: the mail is missing'
+    const failure = { kind: 'gates' as const, summary: 'the mail is missing', detail: '' }
+    const record = { ...emptyRecord(), note, failure }
+    const userStories = state.prd.userStories.map((story) =>
+      story.id === 'US-002' ? { ...story, notes: `ask Ann\n${note}` } : story,
+    )
+    return { ...state, prd: { ...state.prd, userStories }, records: { 'US-002': record } }
+  }
+  const notesAfter = (command: Parameters<typeof applyCommand>[1]): string =>
+    storyOf(applyCommand(noted(), command), 'US-002').notes
+
+  test('after a retry it is blocked no more', () => {
+    const retried = notesAfter({ ...by, kind: 'retry', stories: 'all', guidance: '' })
+    assert.equal(retried, 'ask Ann\nthe mail is missing')
+  })
+
+  test('a skipped story says so, and why', () => {
+    const why = (guidance: string) => notesAfter({ ...by, kind: 'skip', stories: ['US-002'], guidance })
+    assert.deepEqual([why(''), why('later')], ['ask Ann\nskipped', 'ask Ann\nskipped: later'])
+  })
 })

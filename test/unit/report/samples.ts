@@ -275,7 +275,7 @@ export function reject(state: State, id: string, blocked = false): State {
                 retries: attempts,
                 blocked,
                 notes: blocked
-                  ? `blocked after ${attempts} failed attempts: ${summary}. Give a hint with /ralph retry ${id} -- <hint>`
+                  ? `blocked after ${attempts} failed attempts: ${summary}. The command retry ${id} -- <hint> tries it again`
                   : summary,
               }
             : story,
