@@ -62,8 +62,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'the clone is not put back',
     stories: 'REFS,RED',
     file: 'src/git/clone.ts',
-    from: '  await putRefsBack(git, snapshot)\n}',
-    to: '}',
+    from: 'return await putRefsBack(git, snapshot)',
+    to: 'return []',
   },
   {
     name: "the clone's files are not put back",
@@ -83,8 +83,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "Ralph's git directory is not written anew",
     stories: 'PLANT',
     file: 'src/git/clone.ts',
-    from: '  await git.writeConfig()\n}\n\n/** A person',
-    to: '}\n\n/** A person',
+    from: '  await git.writeConfig()\n}\n\n/**\n * A person',
+    to: '}\n\n/**\n * A person',
   },
   {
     name: "a commondir in Ralph's git directory stays",
@@ -122,8 +122,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'objects are believed',
     file: 'src/git/cat-file.ts',
-    from: 'if (hashOf(header, content) !== header.oid)',
-    to: "if (hashOf(header, content) === '')",
+    from: 'if (objectId(header.type, content, header.oid.length) !== header.oid)',
+    to: "if (header.oid === '')",
     batch: 2,
   },
   {
@@ -220,7 +220,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'numbers are believed',
     stories: 'NEGATIVE,HUGE,HUGER',
-    file: 'src/agents/sessions.ts',
+    file: 'src/agents/cost.ts',
     from: 'return Math.min(Math.max(said, 0), 1e12) || 0',
     to: 'return said',
   },
