@@ -1,5 +1,5 @@
 // `npm test`: lint, types, the bundle rebuilt and compared, every unit test, and of the rest what test/quick.json names.
-// `npm run test:full`: the bundle and every test; `-- --shard 2/6`: that part of the files. Stops at the first thing that is wrong.
+// `npm run test:full`: the bundle and every test; `-- --shard 2/5`: that part of the files. Stops at the first thing that is wrong.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
