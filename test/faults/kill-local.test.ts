@@ -109,13 +109,13 @@ function ralph(site: Site, at: string): Promise<Ended> {
   })
 }
 
-/** Files of the clone beside objects and the transcripts, which are named by time. */
+/** Files of the clone beside objects, and what is kept of each session: one that is repeated has its own. */
 async function filesOf(repository: string): Promise<string[]> {
   const all = await readdir(join(repository, '.git'), { recursive: true, withFileTypes: true })
   return all
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(repository.length + 1))
-    .filter((path) => !path.startsWith('.git/objects/') && !path.includes('/transcripts/'))
+    .filter((path) => !/^\.git\/(?:objects|ralph\/logs|ralph\/transcripts)\//.test(path))
     .sort()
 }
 
