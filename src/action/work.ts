@@ -37,6 +37,7 @@ import { withCredentialsAside } from './aside.ts'
 import { type ActionContext, actionSettings, settleWorkflow, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
 import { openFor, pick, pickLimits, settleFiles, trusted } from './open.ts'
+import { failedPlaces } from './places.ts'
 import { giveOutputs, remember } from './runner.ts'
 import {
   CLAIM,
@@ -224,6 +225,7 @@ async function workOn(
     limits,
     runUrl: context.run.url,
     redact: workshop.redactor.redact,
+    places: (state) => failedPlaces(workshop.git, state),
     warn,
   })
   const mark = start.lease?.mark ?? ''

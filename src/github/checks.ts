@@ -34,12 +34,12 @@ export function createChecks(
   /** A token that has posted one check may post checks: a later 403 is no missing permission. */
   let works = false
   /** Ids of our checks by commit and name; filled by one listing a commit. */
-  const known = new Map<string, Map<string, { id: number; open: boolean }>>()
+  const known = new Map<string, Map<string, Posted>>()
 
-  async function listed(sha: string): Promise<Map<string, { id: number; open: boolean }>> {
+  async function listed(sha: string): Promise<Map<string, Posted>> {
     const before = known.get(sha)
     if (before !== undefined) return before
-    const found = new Map<string, { id: number; open: boolean }>()
+    const found = new Map<string, Posted>()
     const runs = await api.paginate(api.rest.checks.listForRef, {
       owner,
       repo,
@@ -49,7 +49,11 @@ export function createChecks(
     })
     for (const run of runs) {
       if (run.external_id?.startsWith(`ralph:${key}:`) === true)
-        found.set(run.name, { id: Number(run.id), open: run.status !== 'completed' })
+        found.set(run.name, {
+          id: Number(run.id),
+          open: run.status !== 'completed',
+          isAnnotated: run.output.annotations_count > 0,
+        })
     }
     known.set(sha, found)
     return found
@@ -62,8 +66,9 @@ export function createChecks(
       check.conclusion === null
         ? { status: 'in_progress' as const }
         : { status: 'completed' as const, conclusion: check.conclusion }
-    const annotations = check.annotations.slice(0, ANNOTATIONS)
     const before = all.get(check.name)
+    // An update adds to those that are there.
+    const annotations = before?.isAnnotated === true ? [] : check.annotations.slice(0, ANNOTATIONS)
     // Also a completed one: `status: in_progress` opens it again and clears its conclusion (facts 4.1).
     const shown: Shown = { ...state, output: { ...output, annotations } }
     if (before !== undefined) {
@@ -76,6 +81,7 @@ export function createChecks(
       )
       if (!isGone) {
         before.open = check.conclusion === null
+        before.isAnnotated ||= annotations.length > 0
         return
       }
     }
@@ -88,7 +94,11 @@ export function createChecks(
       try {
         const wanted = { owner, repo, name, head_sha: sha, external_id: `ralph:${key}:${name}`, ...shown }
         const made = await api.rest.checks.create({ ...wanted, ...ONCE })
-        known.get(sha)?.set(name, { id: Number(made.data.id), open: shown.status !== 'completed' })
+        known.get(sha)?.set(name, {
+          id: Number(made.data.id),
+          open: shown.status !== 'completed',
+          isAnnotated: shown.output.annotations.length > 0,
+        })
         return
       } catch (error) {
         if (!isUnknown(error)) throw error
@@ -186,6 +196,8 @@ export function createChecks(
     },
   }
 }
+
+type Posted = { id: number; open: boolean; isAnnotated: boolean }
 
 type Shown = (
   | { status: 'in_progress' }

@@ -26,6 +26,8 @@ export type ReporterOptions = {
   limits: Limits
   runUrl: string | null
   redact(text: string): string
+  /** Places in files that failing gates named, by story id. */
+  places(state: State): Promise<NonNullable<Facts['annotations']>>
   warn(message: string): void
 }
 
@@ -225,7 +227,12 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
         // A story's check belongs on a commit that holds its code.
         const stories = state.green === sha ? toPost(state, conclusion.outcome === 'continued') : []
         const rollup = rollupCheck(shown, facts())
-        const posted = [rollup, ...stories.map((id) => storyCheck(shown, id, facts()))].map(redacted)
+        let annotations: NonNullable<Facts['annotations']> = {}
+        await attempt('no places could be found for the checks', async () => {
+          annotations = await options.places(shown)
+        })
+        const ofStories = stories.map((id) => storyCheck(shown, id, { ...facts(), annotations }))
+        const posted = [rollup, ...ofStories].map(redacted)
         isTold = rollup.conclusion === null
         await attempt('the checks could not be posted', async () => {
           await checks.post(sha, posted)

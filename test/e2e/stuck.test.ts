@@ -52,6 +52,11 @@ test('a chain gets stuck, and `/ralph retry` with a hint brings it to its end', 
     assert.equal(blocked?.conclusion, 'failure')
     assert.match(blocked?.title ?? '', /^Blocked after 2 attempts: \/ralph retry US-002/)
     assert.match(blocked?.text ?? '', /43 !== 42/)
+    const [place, ...more] = blocked?.annotations ?? []
+    assert.deepEqual([place?.path, place?.annotation_level], ['test/two.test.mjs', 'failure'])
+    assert.match(place?.message ?? '', /two/)
+    assert.ok((place?.start_line ?? 0) > 0)
+    assert.equal(new Set([place, ...more].map((one) => JSON.stringify(one))).size, 1 + more.length)
     assert.equal(checks.get('ralph')?.conclusion, 'failure')
     assert.equal(checks.get('ralph / US-001')?.conclusion, 'success')
     assert.equal(checks.get('ralph / US-003')?.conclusion, 'success')

@@ -44,6 +44,7 @@ async function place(settings: Parameters<typeof startGitHub>[0] = {}) {
       limits,
       runUrl: null,
       redact: (text) => text,
+      places: async () => ({}),
       warn,
     })
   }
