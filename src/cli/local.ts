@@ -88,7 +88,10 @@ export async function openLocal(
     bury: async (lease) => {
       if (lease.host !== hostname()) return
       const ended = await endSurvivors(lease.mark)
-      if (ended > 0) voice.warn(`${ended} processes of the run before were still there: ended`)
+      if (ended === 0) return
+      const were =
+        ended === 1 ? '1 process of the run before was' : `${ended} processes of the run before were`
+      voice.warn(`${were} still there: ended`)
     },
     look: async (hear = () => {}) => {
       const { state, notes } = await look(workshop, settings, base, typed)

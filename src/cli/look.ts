@@ -26,8 +26,10 @@ export async function status(context: Context): Promise<Answer> {
   const situation = situationOf(state, limits, Date.now(), lives)
   const outcome = outcomeIn(situation)
   const say = speaker(context)
-  say(plainBanner(state, limits))
-  const standing = standings(situation.kind === 'working' ? state : { ...state, attempt: null })
+  // An attempt that a dead process has left is nobody's work.
+  const shown = situation.kind === 'working' ? state : { ...state, attempt: null }
+  say(plainBanner(shown, limits))
+  const standing = standings(shown)
   for (const story of state.prd.userStories) {
     const notes = story.notes === '' ? '' : `  (${terminalText(asTyped(story.notes), 120)})`
     say(

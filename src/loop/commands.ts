@@ -117,7 +117,10 @@ function whyAgain({ failure }: StoryRecord): string {
 /** Their next attempts begin at the green commit. */
 function withoutWork(state: State, ids: readonly string[]): State {
   const kept = Object.entries(state.kept).filter(([id]) => !ids.includes(id))
-  return { ...state, kept: Object.fromEntries(kept) }
+  const { attempt } = state
+  const isOpen = attempt !== null && ids.includes(attempt.storyId)
+  const open = isOpen ? { ...attempt, unwanted: true as const } : attempt
+  return { ...state, kept: Object.fromEntries(kept), attempt: open }
 }
 
 function chosen(state: State, ids: string[] | 'all', all: (story: Story) => boolean): string[] {

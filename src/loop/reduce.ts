@@ -495,7 +495,7 @@ function rejected(state: State, kept: Kept | null, limits: Limits, at: number): 
   if (attempt === null || attempt.phase !== 'failed') return state
   const failure = attempt.failure ?? { kind: 'session' as const, summary: 'failed', detail: '' }
   const retried = strike(state, attempt.storyId, failure.summary, limits)
-  const saved = withKept(state.kept, attempt.storyId, kept)
+  const saved = withKept(state.kept, attempt, kept)
   const counted = charge({ ...retried, kept: saved, attempt: null }, attempt, 'rejected', failure.summary, at)
   const entry = entryOf(state, attempt, 'FAILED', failure.summary, at)
   const told = withRecord(logged(counted, entry), attempt.storyId, (record) => ({
@@ -524,7 +524,7 @@ function returned(state: State, kept: Kept | null, limits: Limits, at: number): 
   const { attempt } = state
   if (attempt === null || attempt.phase !== 'returned') return state
   const why = attempt.returned ?? { reason: 'interrupted' as const, message: 'interrupted' }
-  const saved = kept === null ? state.kept : withKept(state.kept, attempt.storyId, kept)
+  const saved = kept === null ? state.kept : withKept(state.kept, attempt, kept)
   const run = { ...state.prd.run, currentStoryId: null }
   const freed = noteTime(
     { ...state, kept: saved, attempt: null, prd: { ...state.prd, run } },
@@ -545,9 +545,9 @@ function returned(state: State, kept: Kept | null, limits: Limits, at: number): 
 }
 
 /** What is kept for a story now: an attempt that left nothing takes back what an earlier one had left. */
-function withKept(all: State['kept'], storyId: string, kept: Kept | null): State['kept'] {
+function withKept(all: State['kept'], { storyId, unwanted }: Attempt, kept: Kept | null): State['kept'] {
   const { [storyId]: _before, ...others } = all
-  return kept === null ? others : { ...others, [storyId]: kept }
+  return kept === null || unwanted === true ? others : { ...others, [storyId]: kept }
 }
 
 function verified(state: State, event: Extract<Event, { kind: 'verified' }>, limits: Limits): State {

@@ -65,6 +65,8 @@ export type Attempt = {
   gates: GateResult[]
   failure: Failure | null
   returned: { reason: ReturnReason; message: string } | null
+  /** A person wants to begin anew: what it leaves, which grew from what was kept, is thrown away with that. */
+  unwanted?: true
 }
 
 /** The work of a story's rejected attempts: a tree, and the green commit it grew from. */

@@ -1,6 +1,6 @@
 // What `ralph status` says is so, and what it tells people to do next works: in a real repository, state by state.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { bad, type Ended, FOLDER, GATE, good, openPlace, type Place, type Turn } from './place.ts'
 
@@ -256,4 +256,21 @@ test('what was typed between two runs is so at once: a new story, a skip, a retr
   assert.doesNotMatch(await shown(), /US-001/)
   assert.equal((await run(place)).code, 0)
   assert.match(await shown(), /\[-\] US-002 .*\n {2}\[x\] US-003 {2}part three/)
+})
+
+test('a story begun anew after its run was killed: nothing of what lay in the tree is left', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  await place.setScript({ 'US-001': [{ ...bad('US-001'), hang: true }] })
+  const first = place.start(['run', ...place.agent, ...GATE])
+  while (!existsSync(`${place.repository}/src/US-001.txt`)) await new Promise(setImmediate)
+  first.kill('SIGKILL')
+  await first.ended
+  const killed = await place.ralph('status')
+  assert.doesNotMatch(killed.out, /working on/, 'nobody is')
+  const retried = await place.ralph('retry', 'US-001', '--fresh')
+  assert.equal(retried.code, 0, retried.err)
+  await place.setScript({ 'US-001': [{ files: { 'src/other.txt': 'good\n' } }] })
+  const { code, out, err } = await run(place)
+  assert.equal(code, 0, out + err)
+  assert.equal(existsSync(`${place.repository}/src/US-001.txt`), false)
 })
