@@ -63,7 +63,8 @@ export function createLive(
   }
 
   function erase(): string {
-    const text = shown === 0 ? '' : `\u001b[${shown}A\u001b[0J`
+    // What a person typed, such as ^C, stands on the cursor's line and has moved it to the right.
+    const text = shown === 0 ? '' : `\u001b[${shown}F\u001b[0J`
     shown = 0
     return text
   }

@@ -94,6 +94,10 @@ function sayExit([code, meaning]: CliCommand['exits'][number]): string {
   return `  ${String(code).padStart(3)}  ${meaning}`
 }
 
+function isNamed(command: Command, name: string): boolean {
+  return command.name() === name || command.aliases().includes(name) || name === 'help'
+}
+
 /** Commander's camelCase names are the settings' keys; only what was given counts. */
 function flagsOf(command: Command): Flags {
   const flags: Record<string, string | boolean | readonly string[] | undefined> = {}
@@ -113,7 +117,10 @@ function VERSION(): string {
 }
 
 try {
-  await program.parseAsync(process.argv)
+  const [first, second] = argv
+  if (first === 'help' && second !== undefined && program.commands.every((one) => !isNamed(one, second)))
+    program.error(`error: unknown command '${second}'`, { code: 'commander.unknownCommand' })
+  await program.parseAsync(argv.length === 0 ? [...process.argv, '--help'] : process.argv)
 } catch (error) {
   process.exitCode = await failed(error)
 }

@@ -36,7 +36,7 @@ export async function steer(context: Context): Promise<Answer> {
   const understood = understand(name, given, ids, 'cli')
   if (understood.kind === 'mistake') {
     const { problem: found, fix } = understood
-    throw new UserError([{ path: `ralph ${name}`, found, expected: 'something that it can do', fix }])
+    throw new UserError([{ path: `ralph ${name}`, found, expected: '', fix }])
   }
   if (understood.kind !== 'command') throw new Error(`${name} asks nothing of a run`)
   for (;;) {
@@ -63,7 +63,9 @@ export async function steer(context: Context): Promise<Answer> {
     // Nobody has looked at the branch: the state alone moves, not the clone.
     await local.workshop.store.save({ ...steered, lease: null, job: { ...steered.job, opened: false } })
     const situation = situationOf(steered, limitsOf(settings), Date.now(), false)
-    say(`done: ${[name, ...given.words].join(' ')}`)
+    // A new story is called by its id from now on.
+    const added = understood.command.kind === 'add' ? (steered.prd.userStories.at(-1)?.id ?? '') : ''
+    say(`done: ${[name, added, ...given.words].filter(Boolean).join(' ')}`)
     say(`Next: ${spoken(nextMove(steered, situation, 'cli', limitsOf(settings)))}`)
     return { code: 0, outputs: outputsOf(steered, outcomeIn(situation), null) }
   }

@@ -1,6 +1,7 @@
 // Runs git with a directory, index and configuration of Ralph's own, so that nothing an agent wrote can steer it.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { lstat, mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { UserError } from '../system/errors.ts'
@@ -108,6 +109,7 @@ export async function openClone(
   directory: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Clone> {
+  if (!existsSync(directory)) throw notHere(directory, 'no such folder', 'check the path')
   const run = (args: string[], accept: number[] = []) =>
     execute(['-c', 'safe.directory=*', ...args], {
       cwd: directory,

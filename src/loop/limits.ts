@@ -108,7 +108,8 @@ export function budgetLeft(state: State, limits: Limits): { costUsd: number | nu
 export function batchOver(state: State, limits: Limits, now: number, done: boolean): string | null {
   const { job } = state
   if (!done && limits.iterationsPerJob > 0 && job.iterations >= limits.iterationsPerJob) {
-    return `the batch of ${limits.iterationsPerJob} iterations is done`
+    const { iterationsPerJob: size } = limits
+    return `the batch of ${size} ${size === 1 ? 'iteration' : 'iterations'} is done`
   }
   // Attempts that are given back again and again must not hold a job for ever.
   if (limits.iterationsPerJob > 0 && job.begun >= 2 * limits.iterationsPerJob + 1) return 'the batch is done'

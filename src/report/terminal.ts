@@ -77,7 +77,7 @@ export function plainBanner(state: State, limits: Limits): string {
     `${passed}/${total} stories`,
     blocked > 0 ? `${blocked} blocked` : '',
     `iteration ${iterationOf(state, limits)}`,
-    costOf(state, limits),
+    costSaid(state, limits),
     work === null ? '' : `working on ${work}`,
   ]
   return terminalText(`${state.branch}: ${parts.filter((part) => part !== '').join(', ')}`)
@@ -90,9 +90,17 @@ function iterationOf(state: State, limits: Limits): string {
   return Number.isFinite(left) ? `${now}/${iterations + left}` : String(now)
 }
 
+/** Where no row names it. */
+function costSaid(state: State, limits: Limits): string {
+  const cost = costOf(state, limits)
+  return cost.startsWith(UNTOLD) ? `cost ${cost}` : cost
+}
+
+const UNTOLD = 'not reported'
+
 function costOf(state: State, limits: Limits): string {
   const { usage } = state.prd.run
-  const cost = usage.costUsd === 0 && usage.calls > 0 ? 'not reported' : costWords(usage)
+  const cost = usage.costUsd === 0 && usage.calls > 0 ? UNTOLD : costWords(usage)
   const most = limits.maxCostUsd === null ? null : limits.maxCostUsd + state.control.granted.costUsd
   return most === null ? cost : `${cost} of ${usd(most)}`
 }

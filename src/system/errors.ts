@@ -2,7 +2,10 @@
 
 import { withoutControls } from './voice.ts'
 
-/** One mistake in something a person wrote. `path` says where (`prd.json: userStories[2].dependsOn[0]`). */
+/**
+ * One mistake in something a person wrote; `found` is a whole sentence where `expected` is empty. `path` says where
+ * (`prd.json: userStories[2].dependsOn[0]`).
+ */
 export type Mistake = { path: string; found: string; expected: string; fix: string }
 
 /** Bad input: every mistake at once; ends as outcome `error`, exit 64, with nothing changed. */
@@ -20,7 +23,8 @@ export function sayMistake(mistake: Mistake): string {
   const [path, found, expected, fix] = [mistake.path, mistake.found, mistake.expected, mistake.fix].map(
     withoutControls,
   )
-  return `${path}: found ${found}, expected ${expected}\n  fix: ${fix}`
+  const problem = expected === '' ? found : `found ${found}, expected ${expected}`
+  return `${path}: ${problem}\n  fix: ${fix}`
 }
 
 /** The message of anything thrown. */

@@ -66,6 +66,40 @@ test('a command that does not exist lists those that do', async () => {
   assert.match(err, /ralph run <feature>/)
 })
 
+test('without a command the list of them is printed; help of what is none is a mistake', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  const bare = await place.ralph()
+  assert.deepEqual([bare.code, bare.err], [0, ''])
+  assert.match(bare.out, /^Usage: ralph /)
+  const wrong = await place.ralph('help', 'rnu')
+  assert.deepEqual([wrong.code, wrong.out], [64, ''])
+  assert.match(wrong.err, /unknown command 'rnu'\n {2}use one of: demo, run/)
+  assert.match((await place.ralph('help', 'resume')).out, /^Usage: ralph run\|resume /)
+})
+
+test('a folder that does not exist is said so', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  const { code, err } = await place.ralph('status', '-C', '/nowhere/at/all')
+  assert.equal(code, 64)
+  assert.equal(
+    err,
+    'error: /nowhere/at/all: found no such folder, expected a checkout with at least one commit\n  fix: check the path\n',
+  )
+})
+
+test('a mistake is one sentence, and a new story is told by its id', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  await place.setScript({ 'US-001': [bad('US-001')] })
+  await place.ralph('run', ...place.agent, ...GATE, '--once')
+  const wrong = await place.ralph('retry', 'US-009')
+  assert.equal(wrong.err, 'error: ralph retry: there is no story US-009\n  fix: ralph retry US-001\n')
+  assert.match((await place.ralph('add', '--', 'part two')).out, /^done: add US-002$/m)
+  assert.match(
+    (await place.ralph('run', ...place.agent, ...GATE, '--once')).out,
+    /the batch of 1 iteration is done/,
+  )
+})
+
 test('a new story with its criteria: by flags, by lines, by standard input', async () => {
   await using place = await openPlace([{ id: 'US-001', passes: true }])
   const flags = [

@@ -59,7 +59,7 @@ test('prepare is said when it begins, and not where there is none', async () => 
 
 /** Colours, the cursor to the start of the header, and what is below it taken away. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: our own
-const OURS = /\x1b\[(?:[\d;]*m|(\d+)A|0J)/g
+const OURS = /\x1b\[(?:[\d;]*m|(\d+)F|0J)/g
 
 test('a terminal gets the sequences of ours and no others, whatever an agent says, writes or calls its files', async () => {
   for (const { name, text } of hostileStrings) {
@@ -148,6 +148,8 @@ test('a wait on a terminal: how long it still takes, below the header', async ()
   clock.now += 3_600_000
   await live.step(untilThen, state)
   const later = take()
+  // A ^C that the terminal has echoed has moved the cursor to the right.
+  assert.ok(/^\[\d+F/.test(later.slice(1)), JSON.stringify(later.slice(0, 10)))
   assert.match(later, /\n {2}1:00:00 left, until /)
   assert.doesNotMatch(later, /waiting until/)
   live.close()

@@ -95,6 +95,14 @@ test('colours are put on only where they are wanted, and always taken off again'
   assert.equal(painted.split('\u001b[0m').length - 1, starts)
 })
 
+test('a cost that nobody told is named as such where no row says what it is', () => {
+  const state = midRun()
+  const usage = { ...state.prd.run.usage, costUsd: 0, estimatedCostUsd: 0 }
+  const untold = { ...state, prd: { ...state.prd, run: { ...state.prd.run, usage } } }
+  assert.match(plainBanner(untold, { ...limits, maxCostUsd: null }), /, cost not reported\b/)
+  assert.match(banner(untold, limits, 100, false), /Cost: not reported/)
+})
+
 test('a pipe gets plain lines: no box, one line for the header', () => {
   assert.equal(
     plainBanner(midRun(), limits),
