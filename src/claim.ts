@@ -161,7 +161,7 @@ export type ClaimRequest = {
   firstComment(branch: string): Promise<number>
 }
 
-export type Claimed = { state: State; resumed: boolean; notes: string[]; lost: Lease | null }
+export type Claimed = { state: State; resumed: boolean; notes: string[] }
 
 /** Takes the lease with one durable push. Throws Held, Superseded or UserError; nothing has changed then. */
 export async function claim(
@@ -318,7 +318,7 @@ async function resume(
   const taken = takeOver({ ...state, prd, base, green, baseline, storiesDigest })
   const claimed = started(await request.settle(taken, fresh), request, request.job)
   await store.save(claimed)
-  return { state: claimed, resumed: true, notes: said, lost: state.attempt === null ? null : lease }
+  return { state: claimed, resumed: true, notes: said }
 }
 
 /** Stories count from the branch once a run has begun: what people change at the base is told, not merged. */
@@ -424,7 +424,7 @@ async function begin(
     head === null
       ? [...file.notes]
       : [...file.notes, `the state of ${file.name} was lost; it goes on from ${branch} as it stands`]
-  return { state: claimed, resumed: head !== null, notes: said, lost: null }
+  return { state: claimed, resumed: head !== null, notes: said }
 }
 
 /** The branch is there but our state is not: what passed is what its commits say, and the gates see it again. */

@@ -12,8 +12,6 @@ export type Signals = {
   notDone: boolean
   learnings: string[]
   verdict: Verdict | null
-  /** 0 to 100, how sure the words sound that it is done (seed 5); a hint only. */
-  confidence: number
 }
 
 const LEARNINGS = 10
@@ -49,7 +47,6 @@ export function readSignals(finalText: string): Signals {
     notDone,
     learnings: [...new Set(texts('learning').filter((text) => text !== ''))].slice(0, LEARNINGS),
     verdict: verdictOf(markers, texts('reason').join(' ')),
-    confidence: done ? 100 : notDone || stuck !== null ? 0 : soundOf(lines),
   }
 }
 
@@ -165,23 +162,6 @@ function statusBlock(lines: readonly string[]): { done: boolean; notDone: boolea
     notDone: failing || blocked || is('STATUS', 'IN_PROGRESS') || is('EXIT_SIGNAL', 'FALSE'),
     stuck: blocked ? plain(advice === '' ? 'the agent reports BLOCKED' : advice, REASON_LIMIT) : null,
   }
-}
-
-/** Seed 5's plain words, 25 for each kind, in the last lines only; never 100, which takes a marker. */
-function soundOf(lines: readonly string[]): number {
-  const words = lines
-    .filter((line) => line !== '')
-    .slice(-10)
-    .join('\n')
-    .toLowerCase()
-  const kinds = [
-    /\ball (?:tasks|criteria|acceptance criteria|tests) (?:are )?(?:now )?(?:complete|completed|done|met|pass|passing)\b/,
-    /\b(?:done|complete|completed|finished)\b/,
-    /\b(?:nothing (?:left )?to do|no changes (?:are )?needed|already implemented)\b/,
-  ]
-  const doubts =
-    /\b(?:not (?:yet |fully )?(?:done|complete|completed|finished)|unable to|cannot|failed|failing)\b/
-  return doubts.test(words) ? 0 : kinds.filter((kind) => kind.test(words)).length * 25
 }
 
 /** One printable line of at most `limit` UTF-16 units. */

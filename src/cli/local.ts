@@ -1,7 +1,5 @@
 // A feature on this machine: the checkout, its state, and what may be done with the work tree before a run.
-import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
 import {
   branchToTake,
   type ClaimRequest,
@@ -292,9 +290,4 @@ async function idsSeen(
     return parsed?.ok ? parsed.prd.userStories.map((story) => story.id) : []
   })
   return new Set((await Promise.all(ids)).flat())
-}
-
-/** Whether Ralph has ever worked in this clone; reading commands look no further where it has not. */
-export function hasState(gitDir: string): boolean {
-  return existsSync(join(gitDir, 'ralph', 'git'))
 }
