@@ -120,8 +120,9 @@ export function prdPathOf({ importedFrom, published, folder }: State): string {
 
 /** The same command for one feature by its name. */
 function namedIn({ command, given }: Context, feature: string): string {
-  const takesWords = given !== null
-  return takesWords ? `ralph ${command} --feature ${feature} ...` : `ralph ${command} ${feature}`
+  if (given === null) return `ralph ${command} ${feature}`
+  const more = given.words.length > 0 || given.text !== '' ? ' ...' : ''
+  return `ralph ${command} --feature ${feature}${more}`
 }
 
 /** On a laptop a run starts from where HEAD is, unless `--base-branch` names another branch. */

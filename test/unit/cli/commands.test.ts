@@ -226,3 +226,13 @@ test('verify leaves the tree of a run in work alone', async () => {
   assert.match(err, /works on sample.*\n.*ralph stop/)
   assert.equal(await readFile(join(place.repository, 'src/US-001.txt'), 'utf8'), 'bad US-001\n')
 })
+
+test('with two features every command says how one is named, as it can be typed', async () => {
+  const other = JSON.stringify({ userStories: [{ id: 'US-001', title: 'a', acceptanceCriteria: ['b'] }] })
+  await using place = await openPlace([{ id: 'US-001' }], { '.ralph/2026-01-31-other/prd.json': other })
+  const fix = async (...words: string[]) =>
+    / {2}fix: name one of them: (.*)$/m.exec((await place.ralph(...words)).err)?.[1]
+  assert.equal(await fix('pause'), 'ralph pause --feature other, ralph pause --feature sample')
+  assert.equal(await fix('skip', 'US-001'), 'ralph skip --feature other ..., ralph skip --feature sample ...')
+  assert.equal((await place.ralph('pause', '--feature', 'other')).code, 0)
+})
