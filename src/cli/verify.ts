@@ -62,9 +62,10 @@ export async function verify(context: Context): Promise<Answer> {
       job: newJob(now, Number.MAX_SAFE_INTEGER, gatedTagsOf(settings)),
     }
     await live.step({ kind: 'verify' }, state)
-    const { gates, verdict, usage } = await verifyWhole(state, limits, guarded(local, ports), now)
+    const { gates, verdict: given, usage } = await verifyWhole(state, limits, guarded(local, ports), now)
     live.close()
     if (stop.signal.aborted) return interrupted(found)
+    const verdict = found.prd.userStories.some((story) => story.passes) ? given : NOTHING_JUDGED
     const red = gates.find((gate) => !gate.ok && !gate.advisory)
     const isFine = red === undefined && verdict.kind === 'verified'
     for (const line of [...said(found, verdict, red?.name ?? null), unchanged(found, usage.costUsd)])
@@ -122,6 +123,12 @@ function guarded(local: LocalRun, ports: Ports): Ports {
   return { ...ports, repository: { ...ports.repository, restore } }
 }
 
+/** Green gates alone are no verdict: a script that goes by the exit code must not go on. */
+const NOTHING_JUDGED: Verdict = {
+  kind: 'none',
+  message: 'the gates are green, but no story has passed yet, so there was nothing to judge',
+}
+
 function said(state: State, verdict: Verdict, red: string | null): string[] {
   if (red !== null) return [`NOT VERIFIED: gate ${red} fails, so nothing was judged`]
   const open = remaining(state.prd).length
@@ -129,13 +136,11 @@ function said(state: State, verdict: Verdict, red: string | null): string[] {
   const passed = state.prd.userStories.filter((story) => story.passes).length
   switch (verdict.kind) {
     case 'verified':
-      if (passed === 0)
-        return ['the gates are green; no story has passed yet, so there was nothing to judge', ...left]
       return [`VERIFIED: every criterion of ${many(passed, 'story', 'stories')} is met`, ...left]
     case 'reset':
       return [`NOT VERIFIED: ${terminalText(`${verdict.stories.join(', ')}: ${verdict.reason}`)}`, ...left]
     default:
-      return [`NOT VERIFIED: no verdict: ${terminalText(verdict.message)}`]
+      return [`NOT VERIFIED: no verdict: ${terminalText(verdict.message)}`, ...left]
   }
 }
 

@@ -214,6 +214,15 @@ test('verify runs the gates and a judge on the checkout, and changes nothing', a
   assert.match(place.refs().replace(/^refs\/heads\/.*\n?/gm, ''), /^refs\/ralph\/2026-01-31-sample \w+$/)
 })
 
+test('verify of a feature none of whose stories has passed is no yes', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  await place.setScript({ 'US-001': [bad('US-001')] })
+  await place.ralph('run', ...place.agent, ...GATE, '--once')
+  const { code, out } = await place.ralph('verify', ...place.agent, ...GATE, '--json')
+  const told = JSON.parse(out)
+  assert.deepEqual([code, told.verified, told.verdict.kind], [1, false, 'none'])
+})
+
 test('verify leaves the tree of a run in work alone', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   await place.setScript({ 'US-001': [{ ...bad('US-001'), hang: true }] })
