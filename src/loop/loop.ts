@@ -4,7 +4,7 @@ import { nextStep } from './next-step.ts'
 import { perform } from './perform.ts'
 import type { Ports } from './ports.ts'
 import { durable, reduce } from './reduce.ts'
-import type { Conclusion, Event, State, Step } from './state.ts'
+import type { Conclusion, State, Step } from './state.ts'
 
 /** The job's outcome, or the step that another job has to do. */
 export type Ended = { conclusion: Conclusion; state: State }
@@ -26,22 +26,36 @@ export async function loop(
   ours: (step: Step) => boolean = () => true,
 ): Promise<Ended | HandedOver> {
   let state = start
-  /** What happened since the state was last made durable, and is told afterwards. */
-  const news: [Event, State][] = []
+  /** What is told when the state is durable. */
+  const news: (() => Promise<void>)[] = []
+  const checkpoint = async () => {
+    if (news.length === 0) return
+    await ports.store.save(state)
+    for (const one of news.splice(0)) await one()
+  }
+  const tell = async (one: () => Promise<void>) => {
+    if (news.length > 0) news.push(one)
+    else await one()
+  }
   for (;;) {
     const step = nextStep(state, limits, ports.clock.now())
-    // The end of an iteration and the next reservation are one checkpoint: nothing is done between them.
-    if (news.length > 0 && !(step.kind === 'reserve' && ours(step))) {
-      await ports.store.save(state)
-      for (const [event, after] of news.splice(0)) await ports.reporter.event(event, after)
-    }
+    if (!BETWEEN.includes(step.kind) || !ours(step)) await checkpoint()
     if (step.kind === 'stop') return { conclusion: step.conclusion, state }
     if (!ours(step)) return { step, state }
-    await ports.reporter.step(step, state)
-    const event = await perform(step, state, limits, ports)
-    state = reduce(state, event, limits)
+    const before = state
+    await tell(() => ports.reporter.step(step, before))
+    const event = await perform(step, before, limits, ports).catch(async (error: unknown) => {
+      await checkpoint()
+      throw error
+    })
+    const after = reduce(before, event, limits)
+    state = after
+    const told = () => ports.reporter.event(event, after)
     // Once it is published the lease is free, and the state belongs to whoever claims it.
-    if (news.length > 0 || (durable(event) && !state.job.published)) news.push([event, state])
-    else await ports.reporter.event(event, state)
+    if (durable(event) && !after.job.published) news.push(told)
+    else await tell(told)
   }
 }
+
+/** The end of an iteration and the next reservation are one checkpoint: only people are heard between them. */
+const BETWEEN = ['sync', 'reserve']

@@ -1,0 +1,198 @@
+// What is durable when it is told: the loop itself, with ports that remember what was saved.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Limits } from '../../../src/loop/limits.ts'
+import { loop } from '../../../src/loop/loop.ts'
+import { LeaseLost, type Ports } from '../../../src/loop/ports.ts'
+import { durable } from '../../../src/loop/reduce.ts'
+import type { State, Step } from '../../../src/loop/state.ts'
+import { gate, limitsWith, NOW, session, stateOf, stories } from './samples.ts'
+
+type How = {
+  limits?: Partial<Limits>
+  /** Gates fail in these runs of them, counted from 1. */
+  red?: readonly number[]
+  /** From this save on nothing can be saved. */
+  failing?: { from: number; with: Error }
+  /** Cancelled by this save. */
+  cancelled?: number
+  /** Nobody is heard from this time on. */
+  deaf?: number
+  ours?: (step: Step) => boolean
+}
+
+/** How far a run has come: nothing of it may be told that is not saved. */
+function reached({ prd, timeline, control }: State) {
+  const passed = prd.userStories.filter((story) => story.passes).map((story) => story.id)
+  return { passed, entries: timeline.length, cursor: control.lastComment }
+}
+
+function world(how: How = {}) {
+  const log: string[] = []
+  let saved = stateOf(stories('US-001', 'US-002'), { published: 'base' })
+  let [now, saves, gates, commits, heard] = [NOW, 0, 0, 0, 0]
+  const cancel = new AbortController()
+  const isSaved = (what: string, state: State) => {
+    const [told, kept] = [reached(state), reached(saved)]
+    for (const id of told.passed)
+      assert.ok(kept.passed.includes(id), `${what} tells of ${id}, which is not saved`)
+    assert.ok(kept.entries >= told.entries, `${what} tells of an iteration that is not saved`)
+  }
+  const ports: Ports = {
+    clock: {
+      now: () => {
+        now += 1
+        return now
+      },
+      sleep: async () => {},
+    },
+    signal: cancel.signal,
+    agent: {
+      work: async () => session({}),
+      judge: async () => assert.fail('nothing is judged'),
+    },
+    gates: {
+      prepare: async () => null,
+      renew: async () => {},
+      run: async () => {
+        gates += 1
+        return [gate(how.red?.includes(gates) !== true)]
+      },
+    },
+    repository: {
+      checkOut: async () => ({ conflict: null }),
+      renew: async () => {},
+      inspect: async () => {
+        commits += 1
+        return { kind: 'candidate', commit: `c${commits}`, empty: false, remarks: [] }
+      },
+      restore: async () => false,
+      keep: async () => ({ base: 'b', tree: 't', dropped: [] }),
+      record: async () => null,
+      join: async () => assert.fail('nobody pushed'),
+      read: async () => null,
+    },
+    store: {
+      async save(state) {
+        saves += 1
+        if (how.failing !== undefined && saves >= how.failing.from) throw how.failing.with
+        saved = structuredClone(state)
+        log.push('save')
+        if (saves === how.cancelled) cancel.abort()
+      },
+      async publish(state) {
+        saved = structuredClone(state)
+        log.push('publish')
+        return { kind: 'published' }
+      },
+      theirs: async () => null,
+      restore: async () => ({ kind: 'published' }),
+    },
+    queue: {
+      read: async () => {
+        heard += 1
+        if (how.deaf !== undefined && heard >= how.deaf) throw new Error('nobody answers')
+        return []
+      },
+      waiting: async () => false,
+      arrived: async () => false,
+    },
+    dispatch: { dispatch: async () => ({ kind: 'dispatched', runId: null }) },
+    reporter: {
+      async step(step, state) {
+        isSaved(`the step ${step.kind}`, state)
+        if (step.kind !== 'stop') log.push(`> ${step.kind}`)
+      },
+      async event(event, state) {
+        isSaved(event.kind, state)
+        const isKept = saved.attempt?.storyId === state.attempt?.storyId
+        if (event.kind === 'reserved') assert.ok(isKept, 'a reservation is told that is not saved')
+        if (durable(event)) log.push(event.kind)
+      },
+      beforePublish: async (state) => state.github,
+      opened: async (state) => state.github,
+      finished: async (state) => state.github,
+      merged: async () => false,
+      warn: () => {},
+    },
+  }
+  const run = () => loop(saved, limitsWith(how.limits), ports, how.ours ?? (() => true))
+  return { log, run, saved: () => saved }
+}
+
+/** From the first reservation to the end of the last iteration, without the steps of an iteration. */
+function checkpoints(log: readonly string[]): string {
+  const quiet = ['> agent', '> guard', '> gates', '> accept', '> reject']
+  const shown = log.filter((line) => !quiet.includes(line))
+  const begin = shown.indexOf('> reserve')
+  return shown.slice(begin, shown.indexOf('> conclude')).join(' ')
+}
+
+test('the end of an iteration and the next reservation are one checkpoint, told in their order', async () => {
+  const { log, run, saved } = world()
+  await run()
+  const between = 'accepted > sync > reserve reserved'
+  assert.equal(checkpoints(log), `> reserve save reserved save ${between} save accepted > sync`)
+  assert.deepEqual(reached(saved()).passed, ['US-001', 'US-002'])
+})
+
+test('so are a rejection and the next reservation; what was rejected is kept with it', async () => {
+  const { log, run, saved } = world({ red: [1], limits: { maxIterations: 2 } })
+  const { state } = (await run()) as { state: State }
+  const between = 'rejected > sync > reserve reserved'
+  assert.equal(checkpoints(log), `> reserve save reserved save ${between} save accepted > sync`)
+  assert.deepEqual(
+    saved().timeline.map(({ storyId, result }) => [storyId, result]),
+    state.timeline.map(({ storyId, result }) => [storyId, result]),
+  )
+  assert.equal(saved().timeline.length, 2)
+})
+
+test('what is pushed, or left to another job, is saved and told before', async () => {
+  const each = world({ limits: { publishEach: true } })
+  await each.run()
+  const push = '> sync > push publish'
+  assert.equal(
+    checkpoints(each.log),
+    `> reserve save reserved save accepted ${push} > reserve save reserved save accepted > sync`,
+  )
+  const ours = (step: Step) => step.kind !== 'reserve' || step.storyId === 'US-001'
+  const handed = world({ ours })
+  const ended = await handed.run()
+  assert.ok('step' in ended && ended.step.kind === 'reserve')
+  assert.equal(handed.log.slice(-2).join(' '), 'save accepted')
+})
+
+test('a limit after an iteration: it is saved and told before the run concludes', async () => {
+  const { log, run } = world({ limits: { maxIterations: 1 } })
+  await run()
+  assert.equal(checkpoints(log), '> reserve save reserved save accepted > sync')
+})
+
+for (const error of [new Error('the disk is full'), new LeaseLost('taken')]) {
+  test(`where nothing can be saved any more nothing more is told (${error.message})`, async () => {
+    for (let from = 1; from <= 3; from++) {
+      const { log, run, saved } = world({ failing: { from, with: error } })
+      await assert.rejects(run(), error)
+      const told = log.filter((line) => line === 'accepted')
+      assert.equal(told.length, reached(saved()).passed.length, `at save ${from}`)
+      assert.equal(log.filter((line) => line === 'save').length, from - 1)
+      assert.ok(!log.slice(log.indexOf('> reserve')).includes('publish'))
+    }
+  })
+}
+
+test('a run that is cancelled at a joined checkpoint gives the reservation back', async () => {
+  const { log, run, saved } = world({ cancelled: 2 })
+  await run()
+  assert.match(log.join(' '), /save accepted > sync > reserve reserved .*save returned/)
+  assert.equal(saved().attempt, null)
+  assert.deepEqual(reached(saved()).passed, ['US-001'])
+  assert.equal(saved().prd.run.iterations, 1)
+})
+
+test('where people cannot be heard the iteration before is saved all the same', async () => {
+  const { run, saved } = world({ deaf: 2 })
+  await assert.rejects(run(), /nobody answers/)
+  assert.deepEqual(reached(saved()).passed, ['US-001'])
+})
