@@ -6,7 +6,7 @@ import { addMoves, type MovedRef } from '../loop/moved-refs.ts'
 import { UserError } from '../system/errors.ts'
 import { isFolder, readRegular, removeNow, removeOdd, replaceFile } from '../system/files.ts'
 import { type Git, removeStaleLock } from './git.ts'
-import { moveRef, readRefs } from './refs.ts'
+import { freeWay, moveRef, readRefs } from './refs.ts'
 
 /**
  * The clone as it was before any agent ran: path to bytes, ref to where it points. `refs` holds what is Ralph's (the
@@ -109,7 +109,9 @@ async function putFilesBack(git: Git, snapshot: Snapshot): Promise<void> {
   // Without them it would be no repository; where there are no objects it is none.
   if (await isFolder(join(commonDir, 'objects')))
     for (const folder of [gitDir, join(commonDir, 'refs')]) await mkdir(folder, { recursive: true })
-  for (const folder of ['refs', 'ralph/git']) removeOdd(join(commonDir, folder), true)
+  // On a laptop people may have links there: only those in the way of our own refs go.
+  removeOdd(join(commonDir, 'refs'), true, snapshot.whole)
+  removeOdd(join(commonDir, 'ralph/git'), true)
   // What lies deeper there is ours to write, and grows with every attempt.
   removeOdd(join(commonDir, 'ralph'), false)
   for (const name of ['packed-refs', 'index']) removeOddFile(join(commonDir, name))
@@ -147,6 +149,7 @@ async function putRefsBack(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
     .map(([ref, at]) => `update ${ref} ${at}`)
     .concat(fresh.map((ref) => `delete ${ref}`))
   await rm(join(git.clone.gitDir, 'index.lock'), { force: true })
+  if (git.hasRefFiles) for (const [ref] of away) await freeWay(git.clone.commonDir, ref)
   await updateRefs(git, lines)
   for (const [ref, at] of away)
     if (at.startsWith(SYMBOLIC)) await git.onClone(['symbolic-ref', ref, at.slice(SYMBOLIC.length)])

@@ -43,8 +43,13 @@ export async function moveRef(
   from: string | null | undefined,
   to: string,
 ): Promise<boolean> {
+  if (!ref.startsWith('refs/') || BAD_NAME.test(ref)) throw new Error(`no name of a ref: ${ref}`)
   const file = join(folder, ref)
   const lock = `${file}.lock`
+  // A packed ref has no file that would stand in the way.
+  for (const other of packedRefs(folder).keys())
+    if (other.startsWith(`${ref}/`) || ref.startsWith(`${other}/`)) throw new Error(`${other} is in its way`)
+  await freeWay(folder, ref)
   await mkdir(dirname(file), { recursive: true })
   const handle = await locked(lock)
   try {
@@ -61,6 +66,15 @@ export async function moveRef(
     throw error
   } finally {
     await handle.close()
+  }
+}
+
+/** Removes links in the place of folders on the way to a ref of ours: git would write through them, elsewhere. */
+export async function freeWay(folder: string, ref: string): Promise<void> {
+  const parts = ref.split('/').slice(0, -1)
+  for (let depth = 2; depth <= parts.length; depth++) {
+    const at = join(folder, ...parts.slice(0, depth))
+    if (lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink() === true) await rm(at)
   }
 }
 
@@ -94,8 +108,10 @@ const SYMBOLIC = 'ref: '
 
 /** An object id, or `ref: <name>`. */
 function looseText(folder: string, ref: string): string | null {
-  const text = readRegularNow(join(folder, ref))?.toString('latin1').trim() ?? ''
-  if (OID.test(text)) return text
+  const text = readRegularNow(join(folder, ref))?.toString('utf8').trim() ?? ''
+  // Whatever follows it: git reads no further.
+  const oid = /^\S+/.exec(text)?.[0].toLowerCase() ?? ''
+  if (OID.test(oid)) return oid
   const target = /^ref:\s*(refs\/\S+)$/.exec(text)?.[1]
   return target === undefined || BAD_NAME.test(target) ? null : `${SYMBOLIC}${target}`
 }

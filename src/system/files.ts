@@ -101,11 +101,11 @@ export async function openUp(folder: string): Promise<void> {
   for (const one of inside) if (one.isDirectory() && one.name !== '.git') await openUp(join(folder, one.name))
 }
 
-/** Removes pipes, sockets and devices below a folder: whoever opens one may wait for ever. */
-export function removeOdd(folder: string, recursive: boolean): void {
+/** Removes pipes, sockets and devices (and links) below a folder: whoever opens one may wait for ever. */
+export function removeOdd(folder: string, recursive: boolean, andLinks = false): void {
   if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return
   for (const entry of readdirSync(folder, { recursive, withFileTypes: true })) {
-    if (entry.isFile() || entry.isDirectory() || entry.isSymbolicLink()) continue
+    if (entry.isFile() || entry.isDirectory() || (entry.isSymbolicLink() && !andLinks)) continue
     removeNow(join(entry.parentPath, entry.name))
   }
 }
