@@ -86,6 +86,12 @@ export class CatFile {
     return all
   }
 
+  /** Rejects where an object that was just written reads otherwise: git looks into packs first. */
+  async prove(oids: readonly string[]): Promise<void> {
+    const read = await this.#objects(oids)
+    for (const [index, oid] of oids.entries()) there(read[index] ?? null, oid)
+  }
+
   async text(name: string): Promise<string | null> {
     return (await this.contents(name))?.toString('utf8') ?? null
   }

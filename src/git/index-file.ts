@@ -25,6 +25,7 @@ function* entriesOf(bytes: Buffer, idLength: number): Generator<Entry, void> {
     const isExtended = (bytes.readUInt16BE(flags) & 0x4000) !== 0
     const name = flags + (isExtended ? 4 : 2)
     const end = bytes.indexOf(0, name)
+    if (end < 0) throw notOurs()
     yield { start, flags, name, end }
     // Filled up to eight bytes, with one zero at least.
     start += (end - start + 8) & ~7

@@ -1,8 +1,9 @@
 // Writes objects in process: hashed, deflated, synced together, moved to their places. What stood at an object's path
 // is never believed: an agent that guessed the id could have put other bytes there.
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import {
   closeSync,
+  existsSync,
   fdatasync,
   lstatSync,
   mkdirSync,
@@ -43,46 +44,56 @@ export class ObjectWriter {
     return oid
   }
 
-  /** Everything that was added is on the disk when this ends: whatever names it may be written then. */
-  async flush(): Promise<void> {
+  /** Everything that was added is on the disk when this ends: whatever names it may be written then. Gives its ids. */
+  async flush(): Promise<string[]> {
     const all = [...this.#waiting]
     this.#waiting.clear()
     for (let at = 0; at < all.length; at += AT_ONCE) await this.#write(all.slice(at, at + AT_ONCE))
+    return all.map(([oid]) => oid)
   }
 
   async #write(some: readonly [string, Buffer][]): Promise<void> {
-    const fresh = (oid: string) => join(this.#folder, `tmp_obj_ralph_${oid}`)
-    const open = some.map(([oid, bytes]) => {
-      rmSync(fresh(oid), { force: true, recursive: true })
-      const file = openSync(fresh(oid), 'wx', 0o444)
-      writeFileSync(file, deflateSync(bytes, { level: 1 }))
-      return file
-    })
+    // A name of its own each time: another run in this clone may be writing the same object. `git gc` knows its begin.
+    const fresh = some.map(() => join(this.#folder, `tmp_obj_${randomUUID()}`))
+    const open: number[] = []
     try {
+      for (const [index, [, bytes]] of some.entries()) {
+        const file = openSync(fresh[index] ?? '', 'wx', 0o444)
+        open.push(file)
+        writeFileSync(file, deflateSync(bytes, { level: 1 }))
+      }
       // Together, so that the file system writes its journal once.
       await Promise.all(open.map((file) => sync(file)))
+      for (const [index, [oid]] of some.entries()) this.#move(fresh[index] ?? '', oid)
+    } catch (error) {
+      for (const file of fresh) rmSync(file, { force: true })
+      throw error
     } finally {
       for (const file of open) closeSync(file)
     }
-    for (const [oid] of some) this.#move(fresh(oid), oid)
   }
 
   #move(fresh: string, oid: string): void {
     const folder = join(this.#folder, oid.slice(0, 2))
     const file = join(folder, oid.slice(2))
-    const move = () => renameSync(fresh, file)
+    const move = () => {
+      mkdirSync(folder, { recursive: true })
+      renameSync(fresh, file)
+    }
     try {
-      mkdirSync(folder, { recursive: true })
       move()
-    } catch {
-      // Somebody has put something else there.
-      if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === true)
-        rmSync(file, { recursive: true })
-      else rmSync(folder, { force: true, recursive: true })
-      mkdirSync(folder, { recursive: true })
+    } catch (error) {
+      // Somebody has put something else there. A link to a folder is followed, as git does: it may hold objects.
+      const isFolder = isFolderNow(folder) || existsSync(`${folder}/.`)
+      if (isFolder && !isFolderNow(file)) throw error
+      rmSync(isFolder ? file : folder, { force: true, recursive: true })
       move()
     }
   }
+}
+
+function isFolderNow(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 /** Files that are open at the same time. */

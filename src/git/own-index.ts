@@ -20,7 +20,8 @@ export async function treeOfIndex(git: Git, objects: CatFile, base: string): Pro
       folder.inside.map((one) => ({ folder: one, old: folderIn(trees.get(old ?? ''), one, folder) })),
     )
   }
-  await writer.flush()
+  // Read back: git looks into packs first.
+  await objects.trees(await writer.flush())
   return top
 }
 

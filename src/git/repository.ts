@@ -136,10 +136,13 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   async function commitTree(tree: string, parents: readonly string[], message: string): Promise<string> {
     const writer = git.writer(tree)
     const oid = writer.add('commit', commitBytes(tree, parents, options.identity, new Date(), message))
-    await writer.flush()
-    // git looks into packs first: what it has under this id must be what was written.
-    if ((await objects.root(oid)) !== tree) throw new Error(`the clone is damaged: ${oid} is no commit`)
+    await objects.prove(await writer.flush())
     return oid
+  }
+
+  /** What our index holds, as a tree; what `base` does not have of it is written. */
+  async function ownTree(base: string): Promise<string> {
+    return (await treeOfIndex(git, objects, base)).oid
   }
 
   async function treeOf(commit: string): Promise<string> {
@@ -550,7 +553,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     if (seen.failure !== null) return { kind: 'refused', failure: seen.failure }
     const hidden = await newlyIgnored(git, objects, state.green, theirs)
     if (hidden.length > 0) return { kind: 'refused', failure: hiddenFailure(hidden.map(options.redact)) }
-    const tree = (foreign.length === 0 && !bent ? staged.tree : null) ?? (await git.line(['write-tree']))
+    const tree = (foreign.length === 0 && !bent ? staged.tree : null) ?? (await ownTree(state.green))
     indexTree = tree
     const commit = await commitTree(
       tree,
@@ -580,13 +583,14 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     await reset([...own, ...work.filter((change) => dropped.includes(change.path))])
     if (work.length === dropped.length) return null
     const shown = dropped.map(options.redact)
-    return { base: await treeOf(state.green), tree: await git.line(['write-tree']), dropped: shown }
+    return { base: await treeOf(state.green), tree: await ownTree(state.green), dropped: shown }
   }
 
   return {
     checkOut: (commit, kept) => onIndex(commit, () => checkOut(commit, kept)),
 
     async renew(commit) {
+      rest = null
       await putCloneBack()
       await onIndex(commit, async () => {
         await checkOut(commit, null)
@@ -609,6 +613,8 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     },
 
     async restore(commit) {
+      // What ran since the last time may have written anything, however short it was.
+      rest = null
       // First: our git is not run while a gate's code may have written its configuration.
       await putCloneBack()
       const changed = await onIndex(commit, () => settle(commit))
@@ -707,7 +713,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
         const staged = await stage(commit)
         if ('unreadable' in staged) throw new Error(staged.unreadable)
         await reset(staged.changes.filter((change) => !paths.includes(change.path)))
-        return commitTree(await git.line(['write-tree']), [commit], message)
+        return commitTree(await ownTree(commit), [commit], message)
       }),
 
     read: (commit, path) => objects.text(`${commit}:${path}`),

@@ -1,10 +1,12 @@
 // State in git: one ref a feature, compare-and-swap locally and on the remote. Implements StorePort.
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { StorePort } from '../loop/ports.ts'
 import { LeaseLost } from '../loop/ports.ts'
 import type { State } from '../loop/state.ts'
 import { stateFrom } from '../loop/stored.ts'
 import { UserError } from '../system/errors.ts'
+import { clearWay } from '../system/files.ts'
 import { type CatFile, TREE } from './cat-file.ts'
 import { moveClone, type Snapshot, shareShallow } from './clone.ts'
 import { type Git, GitError, type Remote, UNKNOWN_TOKEN } from './git.ts'
@@ -100,17 +102,24 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
     const about = state.attempt === null ? 'checkpoint' : `${state.attempt.storyId} in work`
     const message = `ralph: iteration ${state.prd.run.iterations}, ${about}\n`
     const made = writer.add('commit', commitBytes(root, parents, RALPH, new Date(), message))
-    await writer.flush()
-    // git looks into packs first: what it has under these ids must be what was written.
-    for (const oid of [text, made]) await objects.contents(oid)
+    await objects.prove(await writer.flush())
     // Forward from `known` only: the local compare-and-swap.
-    if (await moveRef(git.shared, ref, known.commit, made)) return made
+    if (await forward(ref, known.commit, made)) return made
     // Where there is a remote, its ref is the truth, and the push will tell: ours was moved by somebody in the clone.
     // Whoever takes over moves it, and never takes it away.
     const isMoved = readRef(git.shared, ref) !== null
     if ((remote === null && isMoved) || isSecond) throw new LeaseLost(`${ref} has moved`)
     await takeBack(ref, known.commit)
     return write(given, true)
+  }
+
+  /** In our own directory: whatever stands in the place of the ref, or of a folder above it, was put there. */
+  async function forward(ref: string, from: string | null, to: string): Promise<boolean> {
+    const move = () => moveRef(git.shared, ref, from, to)
+    return move().catch(async () => {
+      await clearWay(join(git.shared, 'refs'), join(git.shared, ref))
+      return move()
+    })
   }
 
   async function moveLocal(state: State, commit: string, withBranch: boolean): Promise<void> {
