@@ -1,4 +1,5 @@
 // State in git: one ref a feature, compare-and-swap locally and on the remote. Implements StorePort.
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { StorePort } from '../loop/ports.ts'
@@ -189,6 +190,10 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
 
   /** The remote said no: the local ref goes back to what the remote has. */
   async function takeBack(ref: string, before: string | null): Promise<void> {
+    const file = join(git.shared, ref)
+    await clearWay(join(git.shared, 'refs'), file)
+    // git replaces nothing that is no ref.
+    if (readRef(git.shared, ref) === null) await rm(file, { force: true })
     await git.run(before === null ? ['update-ref', '-d', ref] : ['update-ref', ref, before])
   }
 

@@ -356,3 +356,15 @@ test('what a gate bent, and git calls clean, is straight for the final verificat
   assert.equal(at.bytes('id.js'), before)
   assert.equal(at.bytes('a.txt'), 'a\nb\n')
 })
+
+test('what a judge wrote right after the gates is put back, however short it ran', async () => {
+  await using at = await place()
+  assert.equal(await at.repository.restore(at.state.green), false)
+  at.shell('echo judge >src/a.js; echo left >new.txt')
+  assert.equal(await at.repository.restore(at.state.green), true)
+  at.shell('[ "$(cat src/a.js)" = a ]; [ ! -e new.txt ]')
+  assert.equal(await at.repository.restore(at.state.green), false)
+  at.shell('echo judge >src/a.js')
+  await at.repository.renew(at.state.green)
+  assert.equal(at.bytes('src/a.js'), 'a\n')
+})

@@ -160,7 +160,7 @@ test('what is pushed, or left to another job, is saved and told before', async (
   const handed = world({ ours })
   const ended = await handed.run()
   assert.ok('step' in ended && ended.step.kind === 'reserve')
-  assert.equal(handed.log.slice(-2).join(' '), 'save accepted')
+  assert.equal(handed.log.slice(-3).join(' '), 'save accepted > sync')
 })
 
 test('a limit after an iteration: it is saved and told before the run concludes', async () => {
