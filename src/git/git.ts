@@ -9,6 +9,7 @@ import { readRegular, removeNow, replaceFile } from '../system/files.ts'
 import { findProgram } from '../system/program.ts'
 import type { OldIndex } from './index-file.ts'
 import { ObjectWriter } from './objects.ts'
+import { STALE_MS } from './refs.ts'
 
 /** By PATH. Found before any agent runs, and kept: a folder that comes first may be the agent's to write. */
 const programs = new Map<string, string>()
@@ -168,8 +169,6 @@ function notHere(directory: string, found: string, fix: string): UserError {
 
 /** A way to a remote that takes longer is tried anew, milliseconds. */
 const REMOTE_MS = 10 * 60_000
-/** A lock file that is older belongs to a git that is gone, milliseconds. */
-const STALE_MS = 10_000
 
 /**
  * git, seen through Ralph's own directory `.git/ralph/git`; the objects are shared with the clone. Each linked work

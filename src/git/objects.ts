@@ -1,6 +1,6 @@
 // Writes objects in process: hashed, deflated, synced together, moved to their places. What stood at an object's path
 // is never believed: an agent that guessed the id could have put other bytes there.
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import {
   closeSync,
   existsSync,
@@ -54,7 +54,7 @@ export class ObjectWriter {
 
   async #write(some: readonly [string, Buffer][]): Promise<void> {
     // A name of its own each time: another run in this clone may be writing the same object. `git gc` knows its begin.
-    const fresh = some.map(() => join(this.#folder, `tmp_obj_${randomUUID()}`))
+    const fresh = some.map(() => join(this.#folder, `tmp_obj_${randomBytes(16).toString('hex')}`))
     const open: number[] = []
     try {
       for (const [index, [, bytes]] of some.entries()) {

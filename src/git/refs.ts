@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readRegularNow } from '../system/files.ts'
 
-/** How long another program may hold a ref's lock, milliseconds. */
-const LOCK_MS = 1000
+/** A lock that is older belongs to a program that is gone, milliseconds. */
+export const STALE_MS = 10_000
 const OID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 /** What `git check-ref-format` refuses; a line feed would begin a command for `git update-ref --stdin`. */
 const BAD_NAME = /[\0-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\.|\.lock(?:\/|$)|[./]$|\/\//
@@ -78,18 +78,20 @@ export async function freeWay(folder: string, ref: string): Promise<void> {
   }
 }
 
+/** Waits for whoever holds it; a program that was killed holds it no more. */
 async function locked(lock: string) {
-  const began = performance.now()
   for (;;) {
     const handle = await open(lock, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o644).catch(
       (error: unknown) => {
-        const isHeld = error instanceof Error && 'code' in error && error.code === 'EEXIST'
-        if (!isHeld || performance.now() - began > LOCK_MS) throw error
-        return null
+        if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return null
+        throw error
       },
     )
     if (handle !== null) return handle
-    await delay(10)
+    const found = lstatSync(lock, { throwIfNoEntry: false })
+    if (found !== undefined && Math.abs(Date.now() - found.mtimeMs) > STALE_MS)
+      await rm(lock, { force: true, recursive: true })
+    else await delay(10)
   }
 }
 

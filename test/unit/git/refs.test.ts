@@ -1,9 +1,10 @@
 // Refs read and moved in process, held against real git.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { moveClone, putBack, takeSnapshot } from '../../../src/git/clone.ts'
 import { Git, openClone } from '../../../src/git/git.ts'
@@ -156,15 +157,21 @@ test('no name leads out of the refs', async () => {
   assert.match(readFileSync(join(at.top, '.git/config'), 'utf8'), /\[core\]/)
 })
 
-test('a lock that another program holds is waited for, and then respected', async () => {
+test('a lock that another program holds is waited for, and one that a killed program left is taken', async () => {
   using at = await place()
   const lock = join(folder(at), 'refs/heads/a.lock')
   writeFileSync(lock, '')
-  await assert.rejects(moveRef(folder(at), 'refs/heads/a', undefined, at.base), { code: 'EEXIST' })
-  assert.equal(readFileSync(lock, 'utf8'), '', 'it is still theirs')
   const moving = moveRef(folder(at), 'refs/heads/a', null, at.base)
+  await delay(300)
+  assert.equal(readRef(folder(at), 'refs/heads/a'), null)
+  assert.equal(readFileSync(lock, 'utf8'), '', 'it is still theirs')
   rmSync(lock)
   assert.equal(await moving, true)
+  writeFileSync(lock, 'torn')
+  const old = new Date(Date.now() - 60_000)
+  utimesSync(lock, old, old)
+  assert.equal(await moveRef(folder(at), 'refs/heads/a', at.base, at.base), true)
+  assert.equal(existsSync(lock), false)
 })
 
 test('of two that move a ref from the same place one does', async () => {
