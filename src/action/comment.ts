@@ -83,17 +83,21 @@ export async function answerComment(context: ActionContext): Promise<string> {
       if (state === null) return 'there is no run of this feature yet: start it with Run workflow'
       const lives = working(state) && (await holderLives(api, context, state))
       if (lives && parsed.command.kind !== 'stop') return 'the working job hears it before its next iteration'
-      await settleWorkflow(context, api)
       if (lives && state.lease?.runId != null) {
         await api.rest.actions
           .cancelWorkflowRun({ owner, repo, run_id: state.lease.runId })
           .catch((error: unknown) => core.warning(saidByGitHub(error)))
       }
+      await settleWorkflow(context, api)
       // A job that is being stopped moves the generation on, or is killed before: only a kick-off fits both.
       const generation = lives ? null : state.generation
       const next = await dispatchRun(api, place, context.workflow, { feature: state.feature, generation })
       if (next.kind === 'limited') {
-        await conversation.reply(issue, comment.id, limitedReply(next.until))
+        await conversation.reply(
+          issue,
+          comment.id,
+          limitedReply(next.until, ['pause', 'stop'].includes(parsed.command.kind)),
+        )
         return `GitHub's rate limit refuses a job until ${new Date(next.until).toISOString()}`
       }
       return `dispatched${next.runId === null ? '' : ` run ${next.runId}`}`
@@ -124,7 +128,8 @@ async function holderLives(
   state: State,
 ): Promise<boolean> {
   const { owner, repo } = context.place
-  if (state.lease?.runId == null) return false
+  // On somebody's machine: only the lease's own time is known.
+  if (state.lease?.runId == null) return true
   const run = await api.rest.actions
     .getWorkflowRun({ owner, repo, run_id: state.lease.runId })
     .catch((error: unknown) => {

@@ -120,7 +120,9 @@ export async function resumeLost(context: ActionContext): Promise<string> {
 }
 
 /** Whether nobody works on the feature, and has done so not long ago. */
-function rests({ lease, published, job }: State, holder: HolderRun): boolean {
-  const isOver = lease === null || holder?.status === 'completed'
+function rests({ lease, published, job, control }: State, holder: HolderRun): boolean {
+  // A job that has released its lease may still wait to dispatch the next one.
+  const isOver =
+    holder === null ? lease === null && control.mendedRun === null : holder.status === 'completed'
   return published !== null && isOver && job.startedAt > Date.now() - STALE_MS
 }

@@ -150,7 +150,8 @@ class CopilotParser implements StreamParser {
     // Tokens stand only in the usage file: a session that was ended has none.
     const usage = { ...noUsage(), turns: this.#turns === 0 ? null : this.#turns }
     const refused = this.#refusal.ending(exit)
-    if (refused !== null) return classified(refused, usage, '')
+    // What was said before a session that then came to its end was no refusal of it.
+    if (refused !== null && this.#finalText === '') return classified(refused, usage, '')
     const ours = endedByUs(exit, this.#retrying)
     if (ours !== null) return classified(ours, usage, '')
     const error = this.#error

@@ -108,7 +108,8 @@ class GeminiParser implements StreamParser {
 
   end(exit: Exit): Classified {
     const refused = this.#refusal.ending(exit)
-    if (refused !== null) return classified(refused, this.#usage, '')
+    // What was said before a session that then came to its end was no refusal of it.
+    if (refused !== null && this.#result?.status !== 'success') return classified(refused, this.#usage, '')
     const ours = endedByUs(exit, this.#retrying)
     if (ours !== null) return classified(ours, this.#usage, '')
     const failure = this.#failure(exit)

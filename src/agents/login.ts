@@ -57,8 +57,10 @@ async function refusedKey(check: KeyCheck | null, ask: typeof fetch): Promise<st
       redirect: 'error',
       signal: AbortSignal.timeout(CHECK_MS),
     })
-    const isInvalid = answer.status === 400 && (await answer.text()).includes('API_KEY_INVALID')
-    if (answer.status !== 401 && !isInvalid) return null
+    const said = [400, 401].includes(answer.status) ? await answer.text() : ''
+    // A key of few rights is valid: OpenAI says 401 where it may not list the models.
+    const isUnknown = answer.status === 401 && !/missing scopes|insufficient permissions/i.test(said)
+    if (!isUnknown && !(answer.status === 400 && said.includes('API_KEY_INVALID'))) return null
     return `${check.key} is refused by ${new URL(check.url).host} (HTTP ${answer.status}): it is wrong or was revoked`
   } catch {
     return null

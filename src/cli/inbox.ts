@@ -25,6 +25,7 @@ export function inboxQueue(clone: Clone): QueuePort {
     return entries.filter((entry) => entry.feature === state.feature && entry.id > state.control.lastComment)
   }
   return {
+    isLocal: true,
     async read(state) {
       const ids = state.prd.userStories.map((story) => story.id)
       return (await fresh(state)).map((entry): Command => {

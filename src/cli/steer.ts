@@ -56,6 +56,13 @@ export async function steer(context: Context): Promise<Answer> {
     if (held !== null && (await local.alive(held))) continue // a run has begun just now
     // The lease is what its orphans are found by, and it goes.
     if (held !== null) await local.bury(held)
+    const known = new Set(loaded.state.prd.userStories.map((story) => story.id))
+    if (ids.some((id) => !known.has(id))) {
+      // People have written stories that the state does not know yet: the next run takes them up first.
+      await post(local.workshop.clone, state.feature, asComment(name, given))
+      say('noted: the next run hears it, when it has read the new stories')
+      return { code: 0, outputs: outputsOf(state, state.prd.run.outcome, null) }
+    }
     // What was typed before, and no run was left to hear, comes first.
     const before = await inboxQueue(local.workshop.clone).read(loaded.state)
     const heard = before.reduce(applyCommand, loaded.state)
@@ -78,7 +85,15 @@ const SAVING_MS = 60_000
 async function ended(local: LocalRun, holder: Lease, say: (text: string) => void): Promise<boolean> {
   if (holder.host !== hostname()) return false
   say(`ending process ${holder.pid}: what is in work is given back and not charged`)
-  process.kill(holder.pid, 'SIGTERM')
+  try {
+    process.kill(holder.pid, 'SIGTERM')
+  } catch (error) {
+    // It has just ended by itself.
+    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return true
+    const found = `process ${holder.pid}, which is another user's`
+    const fix = `end it as that user (sudo kill ${holder.pid}), then stop again`
+    throw new UserError([{ path: 'ralph stop', found, expected: 'a run of yours', fix }])
+  }
   for (const until = Date.now() + SAVING_MS; await local.alive(holder); await delay(100)) {
     if (Date.now() < until) continue
     const found = `process ${holder.pid}, which does not end`

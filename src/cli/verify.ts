@@ -4,6 +4,7 @@ import { sayHolder } from '../loop/lease.ts'
 import { verifyWhole } from '../loop/perform.ts'
 import type { Ports } from '../loop/ports.ts'
 import type { State, Verdict } from '../loop/state.ts'
+import { emptyUsage } from '../prd/schema.ts'
 import { remaining } from '../prd/select.ts'
 import { terminalText } from '../report/escape.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
@@ -57,6 +58,8 @@ export async function verify(context: Context): Promise<Answer> {
     const now = Date.now()
     const state = {
       ...found,
+      // It is not charged to the run: the limits hold for this session alone.
+      prd: { ...found.prd, run: { ...found.prd.run, usage: emptyUsage() } },
       green: head,
       attempt: null,
       job: newJob(now, Number.MAX_SAFE_INTEGER, gatedTagsOf(settings)),

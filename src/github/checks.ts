@@ -154,7 +154,8 @@ export function createChecks(
     const newest = new Map(listed.reverse().map(({ context, state }) => [context, state]))
     const open = [...newest].filter(([name, state]) => state === 'pending' && /^ralph(?: \/ |$)/.test(name))
     await each(open, async ([name]) => {
-      if (but.includes(name)) return
+      // One that waits for a person is `pending` for that: there is nothing to end.
+      if (but.includes(name) || word(name).conclusion === 'action_required') return
       await postStatus(sha, { ...word(name), name, status: 'completed', text: '', annotations: [] })
     })
   }
@@ -179,7 +180,12 @@ export function createChecks(
         await each(open, async ([name, one]) => {
           const { conclusion, ...output } = word(name)
           const done = { status: 'completed' as const, conclusion, output }
-          await api.rest.checks.update({ owner, repo, check_run_id: one.id, ...done })
+          await api.rest.checks
+            .update({ owner, repo, check_run_id: one.id, ...done })
+            .catch((error: unknown) => {
+              // Another App's: seen, and not ours to end. That is no missing permission, and is remembered.
+              throw isForbidden(error) ? new Error(saidByGitHub(error)) : error
+            })
           works = true
           one.open = false
         })

@@ -242,7 +242,7 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
           isTold = true
         })
       }
-      if (conclusion.outcome === 'complete') await complete(told)
+      if (conclusion.outcome === 'complete' && options.pullRequest !== 'none') await complete(told)
       return stick(told)
     },
   }

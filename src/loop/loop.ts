@@ -26,7 +26,10 @@ export async function loop(
   ours: (step: Step) => boolean = () => true,
 ): Promise<Ended | HandedOver> {
   let state = start
-  /** What is told when the state is durable. */
+  /**
+   * What is told when the state is durable. The end of an iteration and the next reservation are one checkpoint, where
+   * nothing between them waits for a network.
+   */
   const news: (() => Promise<void>)[] = []
   const checkpoint = async () => {
     if (news.length === 0) return
@@ -39,7 +42,8 @@ export async function loop(
   }
   for (;;) {
     const step = nextStep(state, limits, ports.clock.now())
-    if (!BETWEEN.includes(step.kind) || !ours(step)) await checkpoint()
+    const isBetween = step.kind === 'reserve' || (step.kind === 'sync' && ports.queue.isLocal === true)
+    if (!isBetween || !ours(step)) await checkpoint()
     if (step.kind === 'stop') return { conclusion: step.conclusion, state }
     if (!ours(step)) return { step, state }
     const before = state
@@ -56,6 +60,3 @@ export async function loop(
     else await tell(told)
   }
 }
-
-/** The end of an iteration and the next reservation are one checkpoint: only people are heard between them. */
-const BETWEEN = ['sync', 'reserve']

@@ -1,5 +1,6 @@
 // What to do next: a pure, total decision from state, limits and time. The whole policy of a run stands here.
-import { pickStory, remaining } from '../prd/select.ts'
+import { counts, pickStory, remaining } from '../prd/select.ts'
+import { passedUngated } from '../report/words.ts'
 import { agentsRestUntil } from './agent-limits.ts'
 import { openUntil } from './breaker.ts'
 import {
@@ -109,10 +110,7 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   const finished = done && (verification.approved || !verifies)
   if (state.job.branchGone !== null) return afterTheBranch(state, state.job.branchGone, finished)
   if (finished) {
-    return end(
-      'complete',
-      isUngated(state.job) ? 'every story passed, without gates' : 'every story passed its gates',
-    )
+    return end('complete', howComplete(state))
   }
   if (control.paused !== null) return end('paused', control.paused.reason)
   if (!done && (pickStory(prd) === null || (limits.stopOnBlocked && open.some((story) => story.blocked)))) {
@@ -136,6 +134,19 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   }
   const over = batchOver(state, limits, now, done)
   return over === null ? null : orIdle(state, end('continued', over))
+}
+
+/** Nothing claims a gate that did not run. */
+function howComplete({ prd, job }: State): string {
+  if (isUngated(job)) return 'every story passed, without gates'
+  const { skipped } = counts(prd)
+  const gated = prd.userStories.every(
+    (story) => story.skipped || (story.lastResult?.imported !== true && !passedUngated(story)),
+  )
+  const passed = gated
+    ? 'every story passed its gates'
+    : 'every story passed, not all of them by a gate of this run'
+  return skipped === 0 ? passed : `${passed}; ${skipped} skipped by a person`
 }
 
 /** The branch is not there any more: what was complete stays complete, anything else waits for a person. */

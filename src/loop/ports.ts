@@ -106,6 +106,8 @@ export type StorePort = {
 
 /** Commands of people, in order, after `state.control.lastComment`. */
 export type QueuePort = {
+  /** Whether reading asks nobody over a network. */
+  isLocal?: true
   /** Reads and acknowledges them. */
   read(state: State): Promise<Command[]>
   /** Whether there is one that wants work; touches nothing. */

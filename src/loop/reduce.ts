@@ -407,7 +407,7 @@ function judged(state: State, event: Extract<Event, { kind: 'judged' }>, limits:
       return fail(paid, 'judge', `nothing was changed, and the judge disagrees: ${event.verdict.reason}`, '')
     case 'limit':
       return giveBack(
-        judgeLimited(paid, event.verdict.notBefore, limits, event.at),
+        judgeLimited(paid, event.verdict.notBefore, limits, event),
         'limit',
         event.verdict.message,
       )
@@ -424,8 +424,14 @@ function judged(state: State, event: Extract<Event, { kind: 'judged' }>, limits:
 }
 
 /** The limit of the agent that judged; the other one judges next. */
-function judgeLimited(state: State, resetsAt: number | null, limits: Limits, at: number): State {
-  return withLimit(state, agentFor(state, limits, at), limits, resetsAt, at)
+function judgeLimited(
+  state: State,
+  resetsAt: number | null,
+  limits: Limits,
+  { at, usage }: { at: number; usage: Usage },
+): State {
+  // Who judges was decided when the session began.
+  return withLimit(state, agentFor(state, limits, at - usage.agentSeconds * 1000), limits, resetsAt, at)
 }
 
 function accepted(state: State, commit: string, at: number): State {
@@ -564,7 +570,7 @@ function verified(state: State, event: Extract<Event, { kind: 'verified' }>, lim
         verification: { approved: true, sessions: 0, message: 'every criterion was judged to be met' },
       }
     case 'limit':
-      return judgeLimited(paid, verdict.notBefore, limits, event.at)
+      return judgeLimited(paid, verdict.notBefore, limits, event)
     case 'refused':
       return failed(paid, verdict.message, MEND_AGENT)
     case 'none': {

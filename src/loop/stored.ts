@@ -26,5 +26,18 @@ type Older = { firstNotBefore?: unknown; fallbackNotBefore?: unknown }
 export function stateFrom(text: string): State {
   const state: Omit<State, 'control'> & { control: Partial<Control> & Older } = JSON.parse(text)
   const { firstNotBefore: _first, fallbackNotBefore: _fallback, ...control } = state.control
-  return { ...state, control: { ...emptyControl(), ...control } }
+  return { ...state, records: withNotes(state), control: { ...emptyControl(), ...control } }
+}
+
+/** Notes that Ralph wrote before it kept its own word apart from people's. */
+const OURS = /^(?:blocked after|interrupted) \d+ |^rests until /
+
+function withNotes({ records, prd }: Pick<State, 'records' | 'prd'>): State['records'] {
+  const known = { ...records }
+  for (const { id, notes } of prd.userStories) {
+    const record = known[id]
+    if (record === undefined || record.note !== undefined || notes === '') continue
+    if (OURS.test(notes) || notes === record.failure?.summary) known[id] = { ...record, note: notes }
+  }
+  return known
 }

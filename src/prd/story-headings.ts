@@ -4,7 +4,8 @@ import { headingOf, indentOf, type Line, linesOf, type Point, pointOf, withId } 
 import { type Draft, many } from './migrate.ts'
 
 // What documents number beside stories.
-const notStories = /^(?:EPIC|FR|NFR|AC|ADR|RFC|TC)-/
+const notStories =
+  /^(?:EPIC|FR|NFR|AC|ADR|RFC|TC|UTF|SHA|MD|AES|RSA|ISO|ECMA|HTTP|CVE|WCAG|PHASE|STEP|SPRINT|MILESTONE|WEEK|DAY|PART|MVP)-/
 
 // `US-001: x`, `US-001 - x`, `[US-001] x`, `Story US-001: x`; a number alone is an id only behind the word Story.
 const named = /^(?:(?:[Uu]ser[ \t]+)?[Ss]tory[ \t]+)?\[?([A-Z][A-Z0-9]{0,15}-\d{1,6})(?![\w-])\]?(.*)$/

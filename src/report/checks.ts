@@ -114,7 +114,7 @@ export function lastWordOf(state: State, name: string): LastWord {
   }
   const { passed, total } = counts(state.prd)
   return {
-    conclusion: name === 'ralph' ? ROLLUP[outcome] : 'cancelled',
+    conclusion: name === 'ralph' || outcome === 'paused' ? ROLLUP[outcome] : 'cancelled',
     title: `${outcome}: ${passed} of ${total} stories pass`,
     summary: 'The job could not give its last report here. The stories are in prd.json on the branch.',
   }

@@ -39,11 +39,11 @@ export function statusReply(state: State, facts: StatusFacts): string {
   const { comment } = state.github
   const summary =
     comment === null ? null : `${facts.repositoryUrl}/pull/${facts.pull}#issuecomment-${comment}`
-  // A job that is gone has left no outcome.
-  const isLost = facts.working === null && outcomeNow(state) === null
+  // A job that is gone has left no outcome; what became of one that was promised is not in the state either.
+  const isLost = facts.working === null && [null, 'continued'].includes(outcomeNow(state))
   const situation: Situation = isLost ? { kind: 'ready', step: null } : ownSituation(state)
   return stacked([
-    `${statusMarker(state.feature)}\n${headingOf(state, 4)}`,
+    `${statusMarker(state.feature)}\n${headingOf(isLost ? { ...state, job: { ...state.job, conclusion: null } } : state, 4)}`,
     progressBar(state),
     atWork(state, facts),
     `**Next:** ${nextMove(state, situation, 'comment')}`,
@@ -63,8 +63,12 @@ function atWork(state: State, { working, now }: StatusFacts): string {
 }
 
 /** The reply to a command that is kept, while GitHub lets no job start that would hear it; `until` in epoch milliseconds. */
-export function limitedReply(until: number): string {
-  return `⏳ GitHub's rate limit lets no job start until ${utc(until)}. The next job does this first: comment ${code('/ralph run')} then, or press *Run workflow*.\n`
+export function limitedReply(until: number, holds: boolean): string {
+  // `run` would end the pause that was asked for.
+  const how = holds
+    ? 'Nothing more is to be done: whichever job comes next reads it first.'
+    : `The next job does this first: comment ${code('/ralph run')} then, or press *Run workflow*.`
+  return `⏳ GitHub's rate limit lets no job start until ${utc(until)}. ${how}\n`
 }
 
 /** The reply to `/ralph status` before a run of the feature. */

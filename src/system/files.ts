@@ -34,7 +34,12 @@ export function readRegularNow(file: string): Buffer | null {
 
 /** Removes whatever stands there, also a folder; most often nothing does. */
 export function removeNow(file: string): void {
-  if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) rmSync(file, { force: true, recursive: true })
+  try {
+    if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return
+  } catch {
+    return // what is above it is no folder, or closed: nothing of it can be read either
+  }
+  rmSync(file, { force: true, recursive: true })
 }
 
 /** Puts a file in its place in one move: whoever dies here leaves the old one or the new one, whole. */
@@ -103,10 +108,19 @@ export async function openUp(folder: string): Promise<void> {
 
 /** Removes pipes, sockets and devices (and links) below a folder: whoever opens one may wait for ever. */
 export function removeOdd(folder: string, recursive: boolean, andLinks = false): void {
-  if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return
-  for (const entry of readdirSync(folder, { recursive, withFileTypes: true })) {
+  for (const entry of entriesNow(folder)) {
+    if (entry.isDirectory() && recursive) removeOdd(join(folder, entry.name), true, andLinks)
     if (entry.isFile() || entry.isDirectory() || (entry.isSymbolicLink() && !andLinks)) continue
-    removeNow(join(entry.parentPath, entry.name))
+    removeNow(join(folder, entry.name))
+  }
+}
+
+/** None of a folder that is closed, or gone meanwhile. */
+function entriesNow(folder: string) {
+  try {
+    return lstatSync(folder).isDirectory() ? readdirSync(folder, { withFileTypes: true }) : []
+  } catch {
+    return []
   }
 }
 

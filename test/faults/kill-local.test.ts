@@ -25,7 +25,7 @@ import {
 } from './points.ts'
 
 const SOAK = process.env.RALPH_SOAK === '1'
-const TRIALS = Number(process.env.RALPH_TRIALS ?? 30)
+const TRIALS = Number(process.env.RALPH_TRIALS ?? 45)
 const NEEDS = { 'US-001': [], 'US-002': ['US-001'], 'US-003': ['US-001'], 'US-004': ['US-002', 'US-003'] }
 const AGENT = agentScript('[ "$RALPH_STORY_ID/$RALPH_ATTEMPT" = US-002/1 ]')
 

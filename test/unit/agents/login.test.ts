@@ -107,6 +107,9 @@ test('a key that its vendor refuses is named; any other answer, and none, leaves
       return new Response(text, { status })
     }
   const invalid = '{"error":{"details":[{"reason":"API_KEY_INVALID"}]}}'
+  // A key that may not list the models may do the work.
+  const few = '{"error":{"message":"You have insufficient permissions. Missing scopes: api.model.read"}}'
+  assert.equal(await there.ask('codex', { OPENAI_API_KEY: 'restricted' }, [], answers(401, few)), null)
   for (const [agent, name, refusal] of [
     ['claude', 'ANTHROPIC_API_KEY', answers(401)],
     ['codex', 'OPENAI_API_KEY', answers(401)],

@@ -19,6 +19,8 @@ type How = {
   /** Nobody is heard from this time on. */
   deaf?: number
   ours?: (step: Step) => boolean
+  /** People are heard over a network. */
+  network?: boolean
 }
 
 /** How far a run has come: nothing of it may be told that is not saved. */
@@ -89,6 +91,7 @@ function world(how: How = {}) {
       restore: async () => ({ kind: 'published' }),
     },
     queue: {
+      ...(how.network === true ? {} : { isLocal: true }),
       read: async () => {
         heard += 1
         if (how.deaf !== undefined && heard >= how.deaf) throw new Error('nobody answers')
@@ -146,6 +149,13 @@ test('so are a rejection and the next reservation; what was rejected is kept wit
     state.timeline.map(({ storyId, result }) => [storyId, result]),
   )
   assert.equal(saved().timeline.length, 2)
+})
+
+test('where people are heard over a network, the iteration is saved before they are asked', async () => {
+  const { log, run } = world({ network: true })
+  await run()
+  const each = '> reserve save reserved save accepted > sync'
+  assert.equal(checkpoints(log), `${each} ${each}`)
 })
 
 test('what is pushed, or left to another job, is saved and told before', async () => {
