@@ -158,7 +158,9 @@ export function survivors(folder: string): string[] {
       const environment = readFileSync(`/proc/${pid}/environ`, 'utf8')
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
       const there = environment.includes(folder) || readlinkSync(`/proc/${pid}/cwd`).startsWith(folder)
-      return there && command !== '' && !/^(?:\/\S*\/)?git cat-file /.test(command) ? [`${pid} ${command}`] : []
+      return there && command !== '' && !/^(?:\/\S*\/)?git cat-file /.test(command)
+        ? [`${pid} ${command}`]
+        : []
     } catch {
       return [] // gone meanwhile
     }
