@@ -1,1 +1,72 @@
-export const id=715;export const ids=[715];export const modules={6423:(t,e,n)=>{n.d(e,{LI:()=>c,RI:()=>s,yl:()=>i});const s="units";const r=`/** Converts metres to feet. */\nexport function metresToFeet(metres) {\n  return metres / 0.3048\n}\n`;const o=`import assert from 'node:assert/strict'\nimport test from 'node:test'\nimport { metresToFeet } from '../src/convert.mjs'\n\ntest('a foot is 0.3048 metres', () => {\n  assert.equal(metresToFeet(0.3048), 1)\n})\n`;const a=[{id:"US-001",title:"Convert kilograms to pounds",description:"As a cook, I want pounds, so that I can read old recipes.",acceptanceCriteria:["kilogramsToPounds(0.45359237) is 1","a test shows it"],priority:1},{id:"US-002",title:"Convert Celsius to Fahrenheit",description:"As a traveller, I want Fahrenheit, so that I know what to wear.",acceptanceCriteria:["celsiusToFahrenheit(100) is 212","celsiusToFahrenheit(0) is 32","a test shows both"],priority:2},{id:"US-003",title:"One function for all units",description:"As a developer, I want convert(value, from, to), so that I need not know the names.",acceptanceCriteria:['convert(100, "C", "F") is 212',"an unknown pair throws a RangeError","a test shows both"],priority:3,dependsOn:["US-001","US-002"]}];const i={"package.json":`${JSON.stringify({name:"units",version:"1.0.0",type:"module",private:true},null,2)}\n`,"README.md":"# units\nA small converter.\n","src/convert.mjs":r,"test/convert.test.mjs":o,[`.ralph/2026-01-31-${s}/prd.json`]:`${JSON.stringify({schemaVersion:2,project:"Units",description:"Converts units.",userStories:a},null,2)}\n`};function c(t,e){switch(t){case"US-001":return{says:["Reading src/convert.mjs","Adding kilogramsToPounds and its test"],edits:[{path:"src/convert.mjs",append:m},{path:"test/pounds.test.mjs",text:d}],learning:"Converters live in src/convert.mjs, a test file for each unit in test/"};case"US-002":{const t=e>1;return{says:[t?"The gate says 100 C must be 212 F: the factor was upside down":"Adding celsiusToFahrenheit and its test"],edits:t?[{path:"src/convert.mjs",text:`${r}${m}${p("9) / 5")}`}]:[{path:"src/convert.mjs",append:p("5) / 9")},{path:"test/fahrenheit.test.mjs",text:l}],learning:null}}default:return{says:["Adding convert(value, from, to) on top of the converters"],edits:[{path:"src/convert.mjs",append:u},{path:"test/all.test.mjs",text:h}],learning:null}}}const m=`\n/** Converts kilograms to pounds. */\nexport function kilogramsToPounds(kilograms) {\n  return kilograms / 0.45359237\n}\n`;const d=`import assert from 'node:assert/strict'\nimport test from 'node:test'\nimport { kilogramsToPounds } from '../src/convert.mjs'\n\ntest('a pound is 0.45359237 kilograms', () => {\n  assert.equal(kilogramsToPounds(0.45359237), 1)\n})\n`;function p(t){return`\n/** Converts degrees Celsius to degrees Fahrenheit. */\nexport function celsiusToFahrenheit(celsius) {\n  return (celsius * ${t} + 32\n}\n`}const l=`import assert from 'node:assert/strict'\nimport test from 'node:test'\nimport { celsiusToFahrenheit } from '../src/convert.mjs'\n\ntest('water boils at 212 F', () => {\n  assert.equal(celsiusToFahrenheit(100), 212)\n})\n\ntest('water freezes at 32 F', () => {\n  assert.equal(celsiusToFahrenheit(0), 32)\n})\n`;const u=`\nconst CONVERTERS = new Map([\n  ['m ft', metresToFeet],\n  ['kg lb', kilogramsToPounds],\n  ['C F', celsiusToFahrenheit],\n])\n\n/** Converts a value between two units. Throws a RangeError for a pair that is not known. */\nexport function convert(value, from, to) {\n  const converter = CONVERTERS.get(\`\${from} \${to}\`)\n  if (converter === undefined) throw new RangeError(\`no way from \${from} to \${to}\`)\n  return converter(value)\n}\n`;const h=`import assert from 'node:assert/strict'\nimport test from 'node:test'\nimport { convert } from '../src/convert.mjs'\n\ntest('converts a known pair', () => {\n  assert.equal(convert(100, 'C', 'F'), 212)\n})\n\ntest('refuses an unknown pair', () => {\n  assert.throws(() => convert(1, 'kg', 'F'), RangeError)\n})\n`},6715:(t,e,n)=>{n.r(e);n.d(e,{demo:()=>d});var s=n(1421);var r=n(1455);var o=n(8161);var a=n(6760);var i=n(7975);var c=n(6423);var m=n(623);async function d(t){const e=await(0,r.mkdtemp)((0,a.join)((0,o.tmpdir)(),"ralph-demo-"));for(const[t,n]of Object.entries(c.yl)){await(0,r.mkdir)((0,a.dirname)((0,a.join)(e,t)),{recursive:true});await(0,r.writeFile)((0,a.join)(e,t),n)}const n=(...n)=>(0,i.promisify)(s.execFile)("git",n,{cwd:e,env:{...t.env,...p}});await n("init","-q","-b","main");await n("add","-A");await n("commit","-q","-m","feat: a converter that knows one unit");const d=t.json?process.stderr:process.stdout;d.write(`A sample project was made in ${e}\nIts stories: .ralph/2026-01-31-${c.RI}/prd.json. Its gates: node --check, node --test.\n\n`);const l=`"${process.execPath}" "${process.argv[1]??""}" demo-agent`;const u={...t.flags,agent:"custom",agentCommand:l,gate:["syntax=node --check src/convert.mjs","test=node --test"],maxAttempts:"3"};const h={...t.env,...p};const v=await(0,m.run)({...t,flags:u,feature:c.RI,directory:e,env:h});d.write(["","Look at it:",`  cd ${e}`,...[["git log --stat","one commit a story, each with green gates"],[`cat .ralph/2026-01-31-${c.RI}/progress.txt`,"what happened, the rejected attempt too"],["less .git/ralph/transcripts/*","what the agent said"]].map(([t="",e])=>`  ${t.padEnd(48)}${e}`),""].join("\n"));return{...v,more:{...v.more,directory:e}}}const p={GIT_AUTHOR_NAME:"Ralph demo",GIT_AUTHOR_EMAIL:"demo@localhost",GIT_COMMITTER_NAME:"Ralph demo",GIT_COMMITTER_EMAIL:"demo@localhost"}}};
+const R=715,j=[715],C={6423:((_,d,t)=>{t.d(d,{LI:()=>n,RI:()=>l,yl:()=>v});const l="units",o=`/** Converts metres to feet. */
+export function metresToFeet(metres) {
+  return metres / 0.3048
+}
+`,h=`import assert from 'node:assert/strict'
+import test from 'node:test'
+import { metresToFeet } from '../src/convert.mjs'
+
+test('a foot is 0.3048 metres', () => {
+  assert.equal(metresToFeet(0.3048), 1)
+})
+`,r=[{id:"US-001",title:"Convert kilograms to pounds",description:"As a cook, I want pounds, so that I can read old recipes.",acceptanceCriteria:["kilogramsToPounds(0.45359237) is 1","a test shows it"],priority:1},{id:"US-002",title:"Convert Celsius to Fahrenheit",description:"As a traveller, I want Fahrenheit, so that I know what to wear.",acceptanceCriteria:["celsiusToFahrenheit(100) is 212","celsiusToFahrenheit(0) is 32","a test shows both"],priority:2},{id:"US-003",title:"One function for all units",description:"As a developer, I want convert(value, from, to), so that I need not know the names.",acceptanceCriteria:['convert(100, "C", "F") is 212',"an unknown pair throws a RangeError","a test shows both"],priority:3,dependsOn:["US-001","US-002"]}],v={"package.json":`${JSON.stringify({name:"units",version:"1.0.0",type:"module",private:!0},null,2)}
+`,"README.md":`# units
+A small converter.
+`,"src/convert.mjs":o,"test/convert.test.mjs":h,[`.ralph/2026-01-31-${l}/prd.json`]:`${JSON.stringify({schemaVersion:2,project:"Units",description:"Converts units.",userStories:r},null,2)}
+`};function n(a,T){switch(a){case"US-001":return{says:["Reading src/convert.mjs","Adding kilogramsToPounds and its test"],edits:[{path:"src/convert.mjs",append:p},{path:"test/pounds.test.mjs",text:f}],learning:"Converters live in src/convert.mjs, a test file for each unit in test/"};case"US-002":{const u=T>1;return{says:[u?"The gate says 100 C must be 212 F: the factor was upside down":"Adding celsiusToFahrenheit and its test"],edits:u?[{path:"src/convert.mjs",text:`${o}${p}${c("9) / 5")}`}]:[{path:"src/convert.mjs",append:c("5) / 9")},{path:"test/fahrenheit.test.mjs",text:s}],learning:null}}default:return{says:["Adding convert(value, from, to) on top of the converters"],edits:[{path:"src/convert.mjs",append:e},{path:"test/all.test.mjs",text:m}],learning:null}}}const p=`
+/** Converts kilograms to pounds. */
+export function kilogramsToPounds(kilograms) {
+  return kilograms / 0.45359237
+}
+`,f=`import assert from 'node:assert/strict'
+import test from 'node:test'
+import { kilogramsToPounds } from '../src/convert.mjs'
+
+test('a pound is 0.45359237 kilograms', () => {
+  assert.equal(kilogramsToPounds(0.45359237), 1)
+})
+`;function c(a){return`
+/** Converts degrees Celsius to degrees Fahrenheit. */
+export function celsiusToFahrenheit(celsius) {
+  return (celsius * ${a} + 32
+}
+`}const s=`import assert from 'node:assert/strict'
+import test from 'node:test'
+import { celsiusToFahrenheit } from '../src/convert.mjs'
+
+test('water boils at 212 F', () => {
+  assert.equal(celsiusToFahrenheit(100), 212)
+})
+
+test('water freezes at 32 F', () => {
+  assert.equal(celsiusToFahrenheit(0), 32)
+})
+`,e=`
+const CONVERTERS = new Map([
+  ['m ft', metresToFeet],
+  ['kg lb', kilogramsToPounds],
+  ['C F', celsiusToFahrenheit],
+])
+
+/** Converts a value between two units. Throws a RangeError for a pair that is not known. */
+export function convert(value, from, to) {
+  const converter = CONVERTERS.get(\`\${from} \${to}\`)
+  if (converter === undefined) throw new RangeError(\`no way from \${from} to \${to}\`)
+  return converter(value)
+}
+`,m=`import assert from 'node:assert/strict'
+import test from 'node:test'
+import { convert } from '../src/convert.mjs'
+
+test('converts a known pair', () => {
+  assert.equal(convert(100, 'C', 'F'), 212)
+})
+
+test('refuses an unknown pair', () => {
+  assert.throws(() => convert(1, 'kg', 'F'), RangeError)
+})
+`}),6715:((_,d,t)=>{t.r(d),t.d(d,{demo:()=>f});var l=t(1421),o=t(1455),h=t(8161),r=t(6760),v=t(7975),n=t(6423),p=t(623);async function f(s){const e=await(0,o.mkdtemp)((0,r.join)((0,h.tmpdir)(),"ralph-demo-"));for(const[i,g]of Object.entries(n.yl))await(0,o.mkdir)((0,r.dirname)((0,r.join)(e,i)),{recursive:!0}),await(0,o.writeFile)((0,r.join)(e,i),g);const m=(...i)=>(0,v.promisify)(l.execFile)("git",i,{cwd:e,env:{...s.env,...c}});await m("init","-q","-b","main"),await m("add","-A"),await m("commit","-q","-m","feat: a converter that knows one unit");const a=s.json?process.stderr:process.stdout;a.write(`A sample project was made in ${e}
+Its stories: .ralph/2026-01-31-${n.RI}/prd.json. Its gates: node --check, node --test.
+
+`);const T=`"${process.execPath}" "${process.argv[1]??""}" demo-agent`,u={...s.flags,agent:"custom",agentCommand:T,gate:["syntax=node --check src/convert.mjs","test=node --test"],maxAttempts:"3"},w={...s.env,...c},E=await(0,p.run)({...s,flags:u,feature:n.RI,directory:e,env:w});return a.write(["","Look at it:",`  cd ${e}`,...[["git log --stat","one commit a story, each with green gates"],[`cat .ralph/2026-01-31-${n.RI}/progress.txt`,"what happened, the rejected attempt too"],["less .git/ralph/transcripts/*","what the agent said"]].map(([i="",g])=>`  ${i.padEnd(48)}${g}`),""].join(`
+`)),{...E,more:{...E.more,directory:e}}}const c={GIT_AUTHOR_NAME:"Ralph demo",GIT_AUTHOR_EMAIL:"demo@localhost",GIT_COMMITTER_NAME:"Ralph demo",GIT_COMMITTER_EMAIL:"demo@localhost"}})};export{R as id,j as ids,C as modules};

@@ -1,1 +1,75 @@
-export const id=919;export const ids=[919];export const modules={8300:(t,e,n)=>{n.r(e);n.d(e,{demoAgent:()=>a});var s=n(1455);var r=n(6760);var o=n(6423);async function a(t){for await(const t of process.stdin){}if(t.RALPH_MODE==="verify"){process.stdout.write("Every criterion has a test, and every test passes.\n<ralph>VERIFIED</ralph>\n");return i(900,60)}const{says:e,edits:n,learning:a}=(0,o.LI)(t.RALPH_STORY_ID??"",Number(t.RALPH_ATTEMPT??"1"));for(const t of e)process.stdout.write(`${t}\n`);for(const t of n){await(0,s.mkdir)((0,r.dirname)(t.path),{recursive:true});if("append"in t)await(0,s.appendFile)(t.path,t.append);else await(0,s.writeFile)(t.path,t.text);process.stdout.write(`Edit ${t.path}\n`)}if(a!==null)process.stdout.write(`<ralph>LEARNING:${a}</ralph>\n`);process.stdout.write("<ralph>DONE</ralph>\n");return i(1200,340)}function i(t,e){const n=(t*3+e*15)/1e6;process.stdout.write(`${JSON.stringify({usage:{inputTokens:t,outputTokens:e,costUsd:n}})}\n`);return 0}},6423:(t,e,n)=>{n.d(e,{LI:()=>c,RI:()=>s,yl:()=>i});const s="units";const r=`/** Converts metres to feet. */\nexport function metresToFeet(metres) {\n  return metres / 0.3048\n}\n`;const o=`import assert from 'node:assert/strict'\nimport test from 'node:test'\nimport { metresToFeet } from '../src/convert.mjs'\n\ntest('a foot is 0.3048 metres', () => {\n  assert.equal(metresToFeet(0.3048), 1)\n})\n`;const a=[{id:"US-001",title:"Convert kilograms to pounds",description:"As a cook, I want pounds, so that I can read old recipes.",acceptanceCriteria:["kilogramsToPounds(0.45359237) is 1","a test shows it"],priority:1},{id:"US-002",title:"Convert Celsius to Fahrenheit",description:"As a traveller, I want Fahrenheit, so that I know what to wear.",acceptanceCriteria:["celsiusToFahrenheit(100) is 212","celsiusToFahrenheit(0) is 32","a test shows both"],priority:2},{id:"US-003",title:"One function for all units",description:"As a developer, I want convert(value, from, to), so that I need not know the names.",acceptanceCriteria:['convert(100, "C", "F") is 212',"an unknown pair throws a RangeError","a test shows both"],priority:3,dependsOn:["US-001","US-002"]}];const i={"package.json":`${JSON.stringify({name:"units",version:"1.0.0",type:"module",private:true},null,2)}\n`,"README.md":"# units\nA small converter.\n","src/convert.mjs":r,"test/convert.test.mjs":o,[`.ralph/2026-01-31-${s}/prd.json`]:`${JSON.stringify({schemaVersion:2,project:"Units",description:"Converts units.",userStories:a},null,2)}\n`};function c(t,e){switch(t){case"US-001":return{says:["Reading src/convert.mjs","Adding kilogramsToPounds and its test"],edits:[{path:"src/convert.mjs",append:p},{path:"test/pounds.test.mjs",text:u}],learning:"Converters live in src/convert.mjs, a test file for each unit in test/"};case"US-002":{const t=e>1;return{says:[t?"The gate says 100 C must be 212 F: the factor was upside down":"Adding celsiusToFahrenheit and its test"],edits:t?[{path:"src/convert.mjs",text:`${r}${p}${d("9) / 5")}`}]:[{path:"src/convert.mjs",append:d("5) / 9")},{path:"test/fahrenheit.test.mjs",text:l}],learning:null}}default:return{says:["Adding convert(value, from, to) on top of the converters"],edits:[{path:"src/convert.mjs",append:m},{path:"test/all.test.mjs",text:h}],learning:null}}}const p=`\n/** Converts kilograms to pounds. */\nexport function kilogramsToPounds(kilograms) {\n  return kilograms / 0.45359237\n}\n`;const u=`import assert from 'node:assert/strict'\nimport test from 'node:test'\nimport { kilogramsToPounds } from '../src/convert.mjs'\n\ntest('a pound is 0.45359237 kilograms', () => {\n  assert.equal(kilogramsToPounds(0.45359237), 1)\n})\n`;function d(t){return`\n/** Converts degrees Celsius to degrees Fahrenheit. */\nexport function celsiusToFahrenheit(celsius) {\n  return (celsius * ${t} + 32\n}\n`}const l=`import assert from 'node:assert/strict'\nimport test from 'node:test'\nimport { celsiusToFahrenheit } from '../src/convert.mjs'\n\ntest('water boils at 212 F', () => {\n  assert.equal(celsiusToFahrenheit(100), 212)\n})\n\ntest('water freezes at 32 F', () => {\n  assert.equal(celsiusToFahrenheit(0), 32)\n})\n`;const m=`\nconst CONVERTERS = new Map([\n  ['m ft', metresToFeet],\n  ['kg lb', kilogramsToPounds],\n  ['C F', celsiusToFahrenheit],\n])\n\n/** Converts a value between two units. Throws a RangeError for a pair that is not known. */\nexport function convert(value, from, to) {\n  const converter = CONVERTERS.get(\`\${from} \${to}\`)\n  if (converter === undefined) throw new RangeError(\`no way from \${from} to \${to}\`)\n  return converter(value)\n}\n`;const h=`import assert from 'node:assert/strict'\nimport test from 'node:test'\nimport { convert } from '../src/convert.mjs'\n\ntest('converts a known pair', () => {\n  assert.equal(convert(100, 'C', 'F'), 212)\n})\n\ntest('refuses an unknown pair', () => {\n  assert.throws(() => convert(1, 'kg', 'F'), RangeError)\n})\n`}};
+const g=919,w=[919],E={5919:((h,i,s)=>{s.r(i),s.d(i,{demoAgent:()=>u});var o=s(1455),c=s(6760),p=s(6423);async function u(e){for await(const t of process.stdin);if(e.RALPH_MODE==="verify")return process.stdout.write(`Every criterion has a test, and every test passes.
+<ralph>VERIFIED</ralph>
+`),d(900,60);const{says:r,edits:n,learning:a}=(0,p.LI)(e.RALPH_STORY_ID??"",Number(e.RALPH_ATTEMPT??"1"));for(const t of r)process.stdout.write(`${t}
+`);for(const t of n)await(0,o.mkdir)((0,c.dirname)(t.path),{recursive:!0}),"append"in t?await(0,o.appendFile)(t.path,t.append):await(0,o.writeFile)(t.path,t.text),process.stdout.write(`Edit ${t.path}
+`);return a!==null&&process.stdout.write(`<ralph>LEARNING:${a}</ralph>
+`),process.stdout.write(`<ralph>DONE</ralph>
+`),d(1200,340)}function d(e,r){const n=(e*3+r*15)/1e6;return process.stdout.write(`${JSON.stringify({usage:{inputTokens:e,outputTokens:r,costUsd:n}})}
+`),0}}),6423:((h,i,s)=>{s.d(i,{LI:()=>e,RI:()=>o,yl:()=>d});const o="units",c=`/** Converts metres to feet. */
+export function metresToFeet(metres) {
+  return metres / 0.3048
+}
+`,p=`import assert from 'node:assert/strict'
+import test from 'node:test'
+import { metresToFeet } from '../src/convert.mjs'
+
+test('a foot is 0.3048 metres', () => {
+  assert.equal(metresToFeet(0.3048), 1)
+})
+`,u=[{id:"US-001",title:"Convert kilograms to pounds",description:"As a cook, I want pounds, so that I can read old recipes.",acceptanceCriteria:["kilogramsToPounds(0.45359237) is 1","a test shows it"],priority:1},{id:"US-002",title:"Convert Celsius to Fahrenheit",description:"As a traveller, I want Fahrenheit, so that I know what to wear.",acceptanceCriteria:["celsiusToFahrenheit(100) is 212","celsiusToFahrenheit(0) is 32","a test shows both"],priority:2},{id:"US-003",title:"One function for all units",description:"As a developer, I want convert(value, from, to), so that I need not know the names.",acceptanceCriteria:['convert(100, "C", "F") is 212',"an unknown pair throws a RangeError","a test shows both"],priority:3,dependsOn:["US-001","US-002"]}],d={"package.json":`${JSON.stringify({name:"units",version:"1.0.0",type:"module",private:!0},null,2)}
+`,"README.md":`# units
+A small converter.
+`,"src/convert.mjs":c,"test/convert.test.mjs":p,[`.ralph/2026-01-31-${o}/prd.json`]:`${JSON.stringify({schemaVersion:2,project:"Units",description:"Converts units.",userStories:u},null,2)}
+`};function e(m,T){switch(m){case"US-001":return{says:["Reading src/convert.mjs","Adding kilogramsToPounds and its test"],edits:[{path:"src/convert.mjs",append:r},{path:"test/pounds.test.mjs",text:n}],learning:"Converters live in src/convert.mjs, a test file for each unit in test/"};case"US-002":{const l=T>1;return{says:[l?"The gate says 100 C must be 212 F: the factor was upside down":"Adding celsiusToFahrenheit and its test"],edits:l?[{path:"src/convert.mjs",text:`${c}${r}${a("9) / 5")}`}]:[{path:"src/convert.mjs",append:a("5) / 9")},{path:"test/fahrenheit.test.mjs",text:t}],learning:null}}default:return{says:["Adding convert(value, from, to) on top of the converters"],edits:[{path:"src/convert.mjs",append:f},{path:"test/all.test.mjs",text:v}],learning:null}}}const r=`
+/** Converts kilograms to pounds. */
+export function kilogramsToPounds(kilograms) {
+  return kilograms / 0.45359237
+}
+`,n=`import assert from 'node:assert/strict'
+import test from 'node:test'
+import { kilogramsToPounds } from '../src/convert.mjs'
+
+test('a pound is 0.45359237 kilograms', () => {
+  assert.equal(kilogramsToPounds(0.45359237), 1)
+})
+`;function a(m){return`
+/** Converts degrees Celsius to degrees Fahrenheit. */
+export function celsiusToFahrenheit(celsius) {
+  return (celsius * ${m} + 32
+}
+`}const t=`import assert from 'node:assert/strict'
+import test from 'node:test'
+import { celsiusToFahrenheit } from '../src/convert.mjs'
+
+test('water boils at 212 F', () => {
+  assert.equal(celsiusToFahrenheit(100), 212)
+})
+
+test('water freezes at 32 F', () => {
+  assert.equal(celsiusToFahrenheit(0), 32)
+})
+`,f=`
+const CONVERTERS = new Map([
+  ['m ft', metresToFeet],
+  ['kg lb', kilogramsToPounds],
+  ['C F', celsiusToFahrenheit],
+])
+
+/** Converts a value between two units. Throws a RangeError for a pair that is not known. */
+export function convert(value, from, to) {
+  const converter = CONVERTERS.get(\`\${from} \${to}\`)
+  if (converter === undefined) throw new RangeError(\`no way from \${from} to \${to}\`)
+  return converter(value)
+}
+`,v=`import assert from 'node:assert/strict'
+import test from 'node:test'
+import { convert } from '../src/convert.mjs'
+
+test('converts a known pair', () => {
+  assert.equal(convert(100, 'C', 'F'), 212)
+})
+
+test('refuses an unknown pair', () => {
+  assert.throws(() => convert(1, 'kg', 'F'), RangeError)
+})
+`})};export{g as id,w as ids,E as modules};
