@@ -38,7 +38,12 @@ for (const [path, { source }] of chunks.filter(([name]) => name !== 'package.jso
 
 /** Names, white space and syntax, for the oldest Node that runs it: 20. */
 async function minified(source) {
-  const { code } = await transform(source, { format: 'esm', minify: true, target: 'node20', legalComments: 'none' })
+  const { code } = await transform(source, {
+    format: 'esm',
+    minify: true,
+    target: 'node20',
+    legalComments: 'none',
+  })
   return code
 }
 

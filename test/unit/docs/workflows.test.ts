@@ -110,7 +110,9 @@ test("the project's own CI has a token that only reads, actions by their SHA, an
   }
   const { packages } = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8'))
   const withScripts = Object.keys(packages).filter((path) => packages[path].hasInstallScript === true)
-  assert.deepEqual(withScripts, ['node_modules/node'])
+  assert.deepEqual(withScripts, ['node_modules/esbuild', 'node_modules/node'])
+  const { allowScripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+  assert.deepEqual(allowScripts, { esbuild: false, node: true }, 'one is allowed: it fetches node itself')
 })
 
 test("the README's tables name every input with its default", () => {
