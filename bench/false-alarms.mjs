@@ -14,8 +14,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
-import { changedGateDefinitions, isReadForPins } from '../src/verify/pins.ts'
-import { mayHoldTests, weakenedTests } from '../src/verify/weakened.ts'
+import { changedGateDefinitions, isReadForPins } from '../src/review/pins.ts'
+import { mayHoldTests, weakenedTests } from '../src/review/weakened.ts'
 
 const PACKAGES = {
   javascript: {

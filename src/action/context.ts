@@ -11,7 +11,7 @@ import {
   readSettings,
   type Settings,
   wantedConfigFile,
-} from '../settings.ts'
+} from '../settings/index.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { defaultBranchOf, type RunEvent, readEvent } from './event.ts'
 

@@ -1,5 +1,5 @@
 // The job's log: every line is made harmless, so that nothing untrusted can speak to the runner.
-import { muted, withoutControls } from '../system/voice.ts'
+import { muted, withoutControls } from '../system/workflow-commands.ts'
 
 export type Log = {
   /** For the plain renderer. */

@@ -1,5 +1,6 @@
 // Releases what a main that was ended by force still holds: its processes, its lease, its open checks.
 import * as core from '@actions/core'
+import { openWorkshop, otherUserOptions } from '../app/wire.ts'
 import { openClone } from '../git/git.ts'
 import { createChecks } from '../github/checks.ts'
 import { createClient } from '../github/client.ts'
@@ -7,7 +8,6 @@ import { closeLeft } from '../github/left-open.ts'
 import { messageOf } from '../system/errors.ts'
 import { endOtherUser } from '../system/other-user.ts'
 import { endSurvivors } from '../system/process.ts'
-import { openWorkshop, otherUserOptions } from '../wire.ts'
 import { actionContext, actionSettings, remoteOf, tokenOf } from './context.ts'
 import { peekStates } from './peek.ts'
 

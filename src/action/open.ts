@@ -1,10 +1,10 @@
 // Opens the checkout of a job, and reads the settings of the trusted side: inputs, and the base branch's file.
 import { join } from 'node:path'
 import * as core from '@actions/core'
-import type { Settings } from '../settings.ts'
+import { openWorkshop, type Workshop } from '../app/wire.ts'
+import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { redactFiles } from '../system/files.ts'
-import { openWorkshop, type Workshop } from '../wire.ts'
 import { type ActionContext, actionSettings, remoteOf, settingsOfBase, useWorkflow } from './context.ts'
 import { reclaimFiles } from './runner.ts'
 

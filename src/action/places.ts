@@ -1,8 +1,9 @@
 // Where in the code the gates of rejected stories failed, for the checks that GitHub shows beside it.
+
+import { annotationsFrom } from '../gates/annotations.ts'
 import type { Git } from '../git/git.ts'
 import type { State } from '../loop/state.ts'
 import type { Facts } from '../report/parts.ts'
-import { annotationsFrom } from '../verify/annotations.ts'
 
 /** By story id, in files that the story's rejected work holds, or the branch where none is kept. */
 export async function failedPlaces(git: Git, state: State): Promise<NonNullable<Facts['annotations']>> {

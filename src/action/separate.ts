@@ -3,16 +3,10 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as core from '@actions/core'
-import { takeOver } from '../claim.ts'
-import { createLive, type Live } from '../cli/live.ts'
+import { takeOver } from '../app/claim.ts'
+import { createPorts, limitsOf, refuseUngated, type Workshop } from '../app/wire.ts'
 import { moveClone } from '../git/clone.ts'
 import { refuseFiltered } from '../git/filters.ts'
-import type { Limits } from '../loop/limits.ts'
-import { type HandedOver, loop } from '../loop/loop.ts'
-import { nextStep } from '../loop/next-step.ts'
-import type { AgentPort, GatesPort, Ports, StorePort } from '../loop/ports.ts'
-import { giveBack, spend } from '../loop/reduce.ts'
-import type { Failure, Landing, Session, State, Step } from '../loop/state.ts'
 import {
   type FromClaim,
   type FromGate,
@@ -22,8 +16,8 @@ import {
   readFromGate,
   readFromWork,
   writeHandover,
-} from '../separate/handover.ts'
-import { readPack, writePack } from '../separate/pack.ts'
+} from '../jobs/handover.ts'
+import { readPack, writePack } from '../jobs/pack.ts'
 import {
   answered,
   cleaner,
@@ -33,11 +27,17 @@ import {
   type Results,
   recorded,
   replayed,
-} from '../separate/ports.ts'
-import { describeSettings, type Settings } from '../settings.ts'
+} from '../jobs/ports.ts'
+import type { Limits } from '../loop/limits.ts'
+import { type HandedOver, loop } from '../loop/loop.ts'
+import { nextStep } from '../loop/next-step.ts'
+import type { AgentPort, GatesPort, Ports, StorePort } from '../loop/ports.ts'
+import { giveBack, spend } from '../loop/reduce.ts'
+import type { Failure, Landing, Session, State, Step } from '../loop/state.ts'
+import { describeSettings, type Settings } from '../settings/index.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
-import { createPorts, limitsOf, refuseUngated, type Workshop } from '../wire.ts'
+import { createLive, type Live } from '../terminal/live.ts'
 import { withCredentialsAside } from './aside.ts'
 import { type ActionContext, actionSettings, tokenOf } from './context.ts'
 import type { Log } from './log.ts'

@@ -2,8 +2,18 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as core from '@actions/core'
-import { claim, Held, newJob, Superseded } from '../claim.ts'
-import { createLive } from '../cli/live.ts'
+import { claim, Held, newJob, Superseded } from '../app/claim.ts'
+import {
+  createPorts,
+  gatedTagsOf,
+  leaseFor,
+  limitsOf,
+  openIsolation,
+  refuseNoFolder,
+  refuseUngated,
+  UNGATED_WARNING,
+  type Workshop,
+} from '../app/wire.ts'
 import { refuseFiltered } from '../git/filters.ts'
 import { createChecks } from '../github/checks.ts'
 import { type Api, createClient } from '../github/client.ts'
@@ -18,21 +28,11 @@ import type { Conclusion, Lease, State } from '../loop/state.ts'
 import { jobSummary } from '../report/markdown.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { mapTexts } from '../report/texts.ts'
-import { describeSettings, type Settings } from '../settings.ts'
+import { describeSettings, type Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { replaceFile } from '../system/files.ts'
 import type { OtherUser } from '../system/other-user.ts'
-import {
-  createPorts,
-  gatedTagsOf,
-  leaseFor,
-  limitsOf,
-  openIsolation,
-  refuseNoFolder,
-  refuseUngated,
-  UNGATED_WARNING,
-  type Workshop,
-} from '../wire.ts'
+import { createLive } from '../terminal/live.ts'
 import { withCredentialsAside } from './aside.ts'
 import { type ActionContext, actionSettings, settleWorkflow, tokenOf } from './context.ts'
 import type { Log } from './log.ts'

@@ -1,7 +1,7 @@
 // What the CLI does for each command of the table: the flags that it takes, its exit codes, and what runs. Imported when called.
 import type { CommandName } from '../loop/command-table.ts'
 import { EXIT_CODES } from '../report/outputs.ts'
-import type { FlagRow } from '../settings.ts'
+import type { FlagRow } from '../settings/index.ts'
 import type { Answer, Context } from './context.ts'
 
 /** An option of one command that is no setting. */

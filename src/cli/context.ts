@@ -12,9 +12,9 @@ import {
   type Settings,
   type SettingsResult,
   wantedConfigFile,
-} from '../settings.ts'
+} from '../settings/index.ts'
 import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
-import { muted, mutedJson } from '../system/voice.ts'
+import { muted, mutedJson } from '../system/workflow-commands.ts'
 
 export type Flags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>
 

@@ -8,7 +8,8 @@ import {
   findFeatures,
   newJob,
   refuseShared,
-} from '../claim.ts'
+} from '../app/claim.ts'
+import { gatedTagsOf, openWorkshop, type Workshop } from '../app/wire.ts'
 import { featureOfFolder } from '../git/features.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { ownFiles, recordMessage } from '../loop/files.ts'
@@ -20,11 +21,10 @@ import { mergePeople } from '../prd/merge.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { asImported } from '../prd/schema.ts'
 import { remaining } from '../prd/select.ts'
-import type { Settings } from '../settings.ts'
+import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { endSurvivors } from '../system/process.ts'
 import { processLives } from '../system/process-table.ts'
-import { gatedTagsOf, openWorkshop, type Workshop } from '../wire.ts'
 import type { Context } from './context.ts'
 import { inboxQueue } from './inbox.ts'
 

@@ -1,4 +1,6 @@
 // `ralph status`, `next` and `validate`: look, say, change nothing. Exit 0 when fine, 1 when not, 64 on bad input.
+
+import { limitsOf, UNGATED_WARNING } from '../app/wire.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { sayHolder } from '../loop/lease.ts'
 import { TRY_AGAIN } from '../loop/notes.ts'
@@ -10,9 +12,8 @@ import { nextMove } from '../report/next-move.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { plainBanner, statusLine } from '../report/terminal.ts'
 import { many, spoken, standings } from '../report/words.ts'
-import { describeGates, type Settings } from '../settings.ts'
+import { describeGates, type Settings } from '../settings/index.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
-import { limitsOf, UNGATED_WARNING } from '../wire.ts'
 import { type Answer, type Context, refusal, settingsOf, settingsRead, tell } from './context.ts'
 import { type LocalRun, openLocal, prdPathOf } from './local.ts'
 import { preflight } from './preflight.ts'

@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { type CommandName, commandsOn, type Listed } from '../loop/command-table.ts'
 import { spoken } from '../report/words.ts'
-import { type FlagRow, flagTable, hostEnvironment } from '../settings.ts'
+import { type FlagRow, flagTable, hostEnvironment } from '../settings/index.ts'
 // `ralph`: the command table on a command line. Each command is imported when it is called.
 import { leave } from '../system/leave.ts'
 import { CLI_COMMANDS, type CliCommand, isTold } from './commands.ts'
@@ -141,7 +141,7 @@ async function failed(error: unknown): Promise<number> {
   if (argv.includes('--json')) {
     const { outputsOf } = await import('../report/outputs.ts')
     const errors = [{ path: 'command line', found: message, expected: 'a command of `ralph help`', fix }]
-    const { mutedJson } = await import('../system/voice.ts')
+    const { mutedJson } = await import('../system/workflow-commands.ts')
     process.stdout.write(`${mutedJson({ ...outputsOf(null, 'error', null), errors })}\n`)
   }
   return 64

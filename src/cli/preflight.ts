@@ -1,10 +1,10 @@
 // What `ralph run` would refuse, found without beginning: said by `validate`, `next` and `run --dry-run` alike.
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { missingAgents, refuseUngated } from '../app/wire.ts'
 import { refuseFiltered } from '../git/filters.ts'
 import type { State } from '../loop/state.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
-import { missingAgents, refuseUngated } from '../wire.ts'
 import type { Context } from './context.ts'
 import type { LocalRun } from './local.ts'
 

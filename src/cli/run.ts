@@ -1,22 +1,6 @@
 // `ralph run`: works on a feature on this machine until an outcome.
 import { join } from 'node:path'
-import { claim, Held, newJob } from '../claim.ts'
-import { applyCommand } from '../loop/commands.ts'
-import type { Limits } from '../loop/limits.ts'
-import { loop } from '../loop/loop.ts'
-
-import { byWeight, type MovedRef, sayMoved, undoMove } from '../loop/moved-refs.ts'
-
-import type { Ports } from '../loop/ports.ts'
-import { decision } from '../loop/situation.ts'
-import type { State, Step } from '../loop/state.ts'
-import { terminalText } from '../report/escape.ts'
-import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
-import { outcomeSummary } from '../report/terminal.ts'
-import { utc } from '../report/words.ts'
-import type { Settings } from '../settings.ts'
-import { UserError } from '../system/errors.ts'
-import type { OtherUser } from '../system/other-user.ts'
+import { claim, Held, newJob } from '../app/claim.ts'
 import {
   createPorts,
   gatedTagsOf,
@@ -25,10 +9,24 @@ import {
   openIsolation,
   type PortOptions,
   UNGATED_WARNING,
-} from '../wire.ts'
+} from '../app/wire.ts'
+import { applyCommand } from '../loop/commands.ts'
+import type { Limits } from '../loop/limits.ts'
+import { loop } from '../loop/loop.ts'
+import { byWeight, type MovedRef, sayMoved, undoMove } from '../loop/moved-refs.ts'
+import type { Ports } from '../loop/ports.ts'
+import { decision } from '../loop/situation.ts'
+import type { State, Step } from '../loop/state.ts'
+import { terminalText } from '../report/escape.ts'
+import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
+import { outcomeSummary } from '../report/terminal.ts'
+import { utc } from '../report/words.ts'
+import type { Settings } from '../settings/index.ts'
+import { UserError } from '../system/errors.ts'
+import type { OtherUser } from '../system/other-user.ts'
+import { createLive, type Live } from '../terminal/live.ts'
 import { type Answer, type Context, settingsOf } from './context.ts'
 import { inboxQueue, post } from './inbox.ts'
-import { createLive, type Live } from './live.ts'
 import { adoptSettle, editsOf, type LocalRun, openLocal } from './local.ts'
 import { preflight } from './preflight.ts'
 

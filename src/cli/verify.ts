@@ -1,5 +1,6 @@
 // `ralph verify`: every gate and a judge on the checkout as it is, now. Says what they find, and changes nothing of the run.
-import { checkDirt, newJob } from '../claim.ts'
+import { checkDirt, newJob } from '../app/claim.ts'
+import { gatedTagsOf, limitsOf, openIsolation, refuseUngated, UNGATED_WARNING } from '../app/wire.ts'
 import { sayHolder } from '../loop/lease.ts'
 import { verifyWhole } from '../loop/perform.ts'
 import type { Ports } from '../loop/ports.ts'
@@ -12,9 +13,8 @@ import { many, usd } from '../report/words.ts'
 import { UserError } from '../system/errors.ts'
 import type { OtherUser } from '../system/other-user.ts'
 import { newMark } from '../system/process.ts'
-import { gatedTagsOf, limitsOf, openIsolation, refuseUngated, UNGATED_WARNING } from '../wire.ts'
+import { createLive } from '../terminal/live.ts'
 import { type Answer, type Context, settingsOf } from './context.ts'
-import { createLive } from './live.ts'
 import { type LocalRun, openLocal } from './local.ts'
 import { cancellable, onSignals } from './run.ts'
 

@@ -12,14 +12,8 @@ import { UserError } from '../system/errors.ts'
 import { insideTree, openUp } from '../system/files.ts'
 import { type CatFile, GITLINK } from './cat-file.ts'
 import { putBack, type Snapshot } from './clone.ts'
+import { findStrays, removeStrays } from './foreign-repositories.ts'
 import { type Git, GitError } from './git.ts'
-import { bentFiles, type OldIndex } from './index-file.ts'
-import { commitBytes, type Identity, objectId } from './objects.ts'
-import { foldersOf, indexHolds, treeOfIndex } from './own-index.ts'
-import { type Change, parseRaw } from './raw-diff.ts'
-import { findStrays, removeStrays } from './strays.ts'
-import type { Submodules } from './submodules.ts'
-import { changesBetween } from './tree-walk.ts'
 import {
   attributesIn,
   type Folders,
@@ -31,7 +25,13 @@ import {
   storedOtherwise,
   trackedFolders,
   untrackedFolders,
-} from './unseen.ts'
+} from './hidden-changes.ts'
+import { bentFiles, type OldIndex } from './index-file.ts'
+import { commitBytes, type Identity, objectId } from './objects.ts'
+import { foldersOf, indexHolds, treeOfIndex } from './own-index.ts'
+import { type Change, parseRaw } from './raw-diff.ts'
+import type { Submodules } from './submodules.ts'
+import { changesBetween } from './tree-walk.ts'
 
 /** What the guard and the watchers say of a change set. `dropped` may not be kept for a later attempt. */
 export type Examination = { failure: Failure | null; dropped: string[]; remarks: string[] }

@@ -4,10 +4,10 @@ import { join, resolve, sep } from 'node:path'
 import { clearWay, insideTree, isFolder, readRegular, replaceFile } from '../system/files.ts'
 import { CatFile } from './cat-file.ts'
 import { putBack, type Snapshot, shareIndex, takeSnapshot } from './clone.ts'
+import { removeStrays } from './foreign-repositories.ts'
 import { type Clone, Git, openClone } from './git.ts'
+import { ignoredPaths, isToolOutput, removeIgnored } from './hidden-changes.ts'
 import { indexHolds } from './own-index.ts'
-import { removeStrays } from './strays.ts'
-import { ignoredPaths, isToolOutput, removeIgnored } from './unseen.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 /** `link`: its `.git`, a file which names the directory. `inner`: those right below it that are checked out, too. */

@@ -1,6 +1,6 @@
 // What went wrong, said so that the reader can mend it: mistakes are collected, exceptions are for surprises.
 
-import { withoutControls } from './voice.ts'
+import { withoutControls } from './workflow-commands.ts'
 
 /**
  * One mistake in something a person wrote; `found` is a whole sentence where `expected` is empty. `path` says where

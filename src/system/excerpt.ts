@@ -1,5 +1,5 @@
 // The telling part of a long output: what failed, where, and how it ended. Knows kinds of lines, no tool's language. Pure.
-import { withoutControls } from './voice.ts'
+import { withoutControls } from './workflow-commands.ts'
 
 /** Of a longer output only the first and the last half of so many UTF-16 units are looked at. */
 const MOST_LOOKED_AT = 1024 * 1024

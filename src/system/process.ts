@@ -5,8 +5,6 @@ import { existsSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from './errors.ts'
-import { type OtherUser, STARTER_ENV } from './other-user.ts'
-import { capture, lineSplitter } from './output.ts'
 import {
   endSurvivors,
   endSurvivorsNow,
@@ -15,7 +13,9 @@ import {
   newMark,
   signalGroup,
   startOf,
-} from './survivors.ts'
+} from './orphans.ts'
+import { type OtherUser, STARTER_ENV } from './other-user.ts'
+import { capture, lineSplitter } from './output.ts'
 
 export { endSurvivors, MARK_NAME, newMark }
 

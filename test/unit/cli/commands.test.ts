@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { CLI_COMMANDS } from '../../../src/cli/commands.ts'
 import { commandsOn, understand } from '../../../src/loop/command-table.ts'
 import { parseSlash } from '../../../src/loop/slash-commands.ts'
-import { flagTable } from '../../../src/settings.ts'
+import { flagTable } from '../../../src/settings/index.ts'
 import { bad, FOLDER, GATE, good, openPlace } from './place.ts'
 
 const IDS = ['US-001', 'US-002']

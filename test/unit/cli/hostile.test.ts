@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { sayMistake } from '../../../src/system/errors.ts'
-import { mutedJson } from '../../../src/system/voice.ts'
+import { mutedJson } from '../../../src/system/workflow-commands.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { heard } from '../heard.ts'
 

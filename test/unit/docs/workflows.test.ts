@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
-import { settingsMarkdown } from '../../../src/settings.ts'
+import { settingsMarkdown } from '../../../src/settings/index.ts'
 import { ROOT } from '../../e2e/site.ts'
 
 const starter = await readFile(join(ROOT, 'examples', 'ralph.yml'), 'utf8')

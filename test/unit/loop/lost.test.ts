@@ -1,7 +1,7 @@
 // resume-lost: which chains are started again, and which are left in peace.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { newJob } from '../../../src/claim.ts'
+import { newJob } from '../../../src/app/claim.ts'
 import { whyLost } from '../../../src/loop/lost.ts'
 import { released } from '../../../src/loop/reduce.ts'
 import type { Lease, State } from '../../../src/loop/state.ts'

@@ -1,5 +1,5 @@
 // What the loop's tests share: states, limits, sessions and gates to begin with, and a job driven by a script.
-import { newJob } from '../../../src/claim.ts'
+import { newJob } from '../../../src/app/claim.ts'
 import type { Limits } from '../../../src/loop/limits.ts'
 import { nextStep } from '../../../src/loop/next-step.ts'
 import { reduce } from '../../../src/loop/reduce.ts'

@@ -1,6 +1,6 @@
 // A random but honest world around the loop: it answers every step as the ports may, cancels, dies and jumps in time.
 import fc from 'fast-check'
-import { claim, newJob } from '../../../src/claim.ts'
+import { claim, newJob } from '../../../src/app/claim.ts'
 import type { CatFile } from '../../../src/git/cat-file.ts'
 import type { Git } from '../../../src/git/git.ts'
 import type { Repository } from '../../../src/git/repository.ts'

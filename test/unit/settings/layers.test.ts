@@ -8,7 +8,7 @@ import {
   maxJobs,
   readSettings,
   wantedConfigFile,
-} from '../../../src/settings.ts'
+} from '../../../src/settings/index.ts'
 import { onlyWrong, paths, right, wrong, yml } from './reading.ts'
 
 const minute = 60_000

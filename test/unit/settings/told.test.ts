@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parse } from 'yaml'
+import { describeSettings, flagTable, readSettings, settingsMarkdown } from '../../../src/settings/index.ts'
 import { commandNames, settingRows } from '../../../src/settings/table.ts'
-import { describeSettings, flagTable, readSettings, settingsMarkdown } from '../../../src/settings.ts'
 import { json, onlyWrong, right, yml } from './reading.ts'
 
 const contract = `

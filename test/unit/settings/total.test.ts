@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { parse, stringify } from 'yaml'
+import { describeSettings, maxJobs, readSettings, type Settings } from '../../../src/settings/index.ts'
 import { parseJson } from '../../../src/settings/json-text.ts'
 import { settingRows } from '../../../src/settings/table.ts'
-import { describeSettings, maxJobs, readSettings, type Settings } from '../../../src/settings.ts'
 
 const rows = settingRows.filter((row) => row.group !== 'file only')
 const surface = fc.constantFrom('action' as const, 'cli' as const)

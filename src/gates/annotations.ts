@@ -1,6 +1,6 @@
 // Finds places in files in what gates print, so that a check can show each message where it belongs.
 
-import { withoutControls } from '../system/voice.ts'
+import { withoutControls } from '../system/workflow-commands.ts'
 
 /** `level` is what the checks API calls `annotation_level`. `message` is one to three lines, not trusted. */
 export type Annotation = {

@@ -5,8 +5,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { createGates, type GatesOptions } from '../../../src/gates/gates.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
-import { createGates, type GatesOptions } from '../../../src/verify/gates.ts'
 
 const SECRET = 'a-known-value-that-nobody-may-see'
 const LINE = 'MIIEow+/'.repeat(8)

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createExamine } from '../../../src/review/examine.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
-import { createExamine } from '../../../src/verify/examine.ts'
 
 type Sides = { before: string | null; after: string | null }
 

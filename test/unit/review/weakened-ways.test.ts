@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Weakening, weakenedTests } from '../../../src/verify/weakened.ts'
+import { type Weakening, weakenedTests } from '../../../src/review/weakened.ts'
 
 type Way = (text: string) => string
 type Language = { path: string; base: string } & Record<Exclude<Weakening['kind'], 'unread'>, Way[]>
@@ -632,7 +632,7 @@ const MOVES: Change[] = [
   moved(null, 'src/a/tests.rs', 'src/a/tests/more.rs', RUST),
   moved(null, 'test/a.test.ts', 'test/shared/a.ts', JS, [
     {},
-    { 'test/b.test.ts': "import './shared/a.ts'\n" },
+    { 'test/b.test.ts': "import '../verify/shared/a.ts'\n" },
   ]),
   moved(null, 'tests/test_a.py', 'tests/shared.py', PYTEST, [
     {},

@@ -1,6 +1,5 @@
 // Looks at an attempt's diff before the gates: the guard refuses, the watchers remark.
-import type { Failure } from '../loop/state.ts'
-import type { Redactor } from '../system/redact.ts'
+
 import {
   type Change as GuardChange,
   judgeChanges,
@@ -9,7 +8,9 @@ import {
   type Refusal,
   SUBMODULE,
   sayRefusals,
-} from './guard.ts'
+} from '../gates/guard.ts'
+import type { Failure } from '../loop/state.ts'
+import type { Redactor } from '../system/redact.ts'
 import { changedGateDefinitions, isReadForPins, namedElsewhere } from './pins.ts'
 import { type FileChange, mayHoldTests, unread, type Weakening, weakenedTests } from './weakened.ts'
 

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { agentNames } from '../../../src/agents/registry.ts'
-import { createRedactor } from '../../../src/system/redact.ts'
 import {
   type Change,
   type GuardRules,
@@ -14,7 +13,8 @@ import {
   needsContent,
   type Refusal,
   sayRefusals,
-} from '../../../src/verify/guard.ts'
+} from '../../../src/gates/guard.ts'
+import { createRedactor } from '../../../src/system/redact.ts'
 
 const SECRET = ['known', 'secret', 'value'].join('-')
 const GITHUB = `ghp_${'a1B2'.repeat(9)}`

@@ -10,7 +10,7 @@ import {
   readFromGate,
   readFromWork,
   writeHandover,
-} from '../../../src/separate/handover.ts'
+} from '../../../src/jobs/handover.ts'
 
 const usage = {
   calls: 1,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { annotationsFrom } from '../../../src/verify/annotations.ts'
+import { annotationsFrom } from '../../../src/gates/annotations.ts'
 
 const KNOWN = new Set([
   'src/a.ts',

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLive, sayAgent } from '../../../src/cli/live.ts'
+import { createLive, sayAgent } from '../../../src/terminal/live.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { poisoned } from '../report/poison.ts'
 import { justStarted, limits, midRun } from '../report/samples.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createMutedWriter, muted } from '../../../src/system/voice.ts'
+import { createMutedWriter, muted } from '../../../src/system/workflow-commands.ts'
 
 const REGISTERED = new Set(
   'error warning notice debug group endgroup add-mask add-matcher remove-matcher echo stop-commands set-output save-state set-env add-path'.split(

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { CatFile } from './git/cat-file.ts'
+import type { CatFile } from '../git/cat-file.ts'
 import {
   ELSEWHERE,
   type Feature,
@@ -11,24 +11,24 @@ import {
   isPrdPath,
   nameOf,
   newestOfEach,
-} from './git/features.ts'
-import type { Git } from './git/git.ts'
-import type { Repository } from './git/repository.ts'
-import type { Found, Store } from './git/store.ts'
-import { triedAgain } from './loop/agent-limits.ts'
-import { ownFiles } from './loop/files.ts'
-import { sayHolder } from './loop/lease.ts'
-import { giveBack, reservedUsage, spend } from './loop/reduce.ts'
-import type { Control, Job, Lease, State } from './loop/state.ts'
-import { emptyControl } from './loop/stored.ts'
-import { mergePeople } from './prd/merge.ts'
-import { branchNameFault } from './prd/names.ts'
-import { parsePrd } from './prd/parse.ts'
-import { asImported, type Prd } from './prd/schema.ts'
-import { remaining } from './prd/select.ts'
-import { shown } from './prd/shown.ts'
-import { type Mistake, UserError } from './system/errors.ts'
-import { nearest } from './system/nearest.ts'
+} from '../git/features.ts'
+import type { Git } from '../git/git.ts'
+import type { Repository } from '../git/repository.ts'
+import type { Found, Store } from '../git/store.ts'
+import { triedAgain } from '../loop/agent-limits.ts'
+import { ownFiles } from '../loop/files.ts'
+import { sayHolder } from '../loop/lease.ts'
+import { giveBack, reservedUsage, spend } from '../loop/reduce.ts'
+import type { Control, Job, Lease, State } from '../loop/state.ts'
+import { emptyControl } from '../loop/stored.ts'
+import { mergePeople } from '../prd/merge.ts'
+import { branchNameFault } from '../prd/names.ts'
+import { parsePrd } from '../prd/parse.ts'
+import { asImported, type Prd } from '../prd/schema.ts'
+import { remaining } from '../prd/select.ts'
+import { shown } from '../prd/shown.ts'
+import { type Mistake, UserError } from '../system/errors.ts'
+import { nearest } from '../system/nearest.ts'
 
 /** Somebody else works on the feature: leave at once, change nothing. */
 export class Held extends Error {

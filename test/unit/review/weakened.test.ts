@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type FileChange, isTestFile, mayHoldTests, weakenedTests } from '../../../src/verify/weakened.ts'
+import { type FileChange, isTestFile, mayHoldTests, weakenedTests } from '../../../src/review/weakened.ts'
 
 type Pair = { name: string; files: FileChange[]; expected: string | undefined }
 

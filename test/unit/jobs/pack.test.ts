@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { CatFile } from '../../../src/git/cat-file.ts'
 import { Git, openClone } from '../../../src/git/git.ts'
-import { codeOf, packFile, readPack, writePack } from '../../../src/separate/pack.ts'
+import { codeOf, packFile, readPack, writePack } from '../../../src/jobs/pack.ts'
 
 type Side = { git: Git; objects: CatFile; run(args: string[], input?: string | Buffer): string; tree: string }
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { commandsIn } from '../../../src/verify/gate-commands.ts'
-import { changedGateDefinitions, type PinnedFile } from '../../../src/verify/pins.ts'
+import { commandsIn } from '../../../src/review/gate-commands.ts'
+import { changedGateDefinitions, type PinnedFile } from '../../../src/review/pins.ts'
 
 const changed = (path: string, before: string | null, after: string | null): PinnedFile => ({
   path,

@@ -1,10 +1,11 @@
 // Settings: inputs, flags and configuration file become one typed value, or all mistakes at once.
 
-import { type Gate, NO_GATES, withGateFlags } from './settings/gates.ts'
-import { fileLayer, flagLayer, inputLayer, type Layer } from './settings/layers.ts'
-import { note, type Place, type Report } from './settings/place.ts'
-import { shaped } from './settings/readers.ts'
-import { settle } from './settings/settle.ts'
+import type { Mistake } from '../system/errors.ts'
+import { type Gate, NO_GATES, withGateFlags } from './gates.ts'
+import { fileLayer, flagLayer, inputLayer, type Layer } from './layers.ts'
+import { note, type Place, type Report } from './place.ts'
+import { shaped } from './readers.ts'
+import { settle } from './settle.ts'
 import {
   type SettingField,
   type SettingRow,
@@ -12,8 +13,7 @@ import {
   type Surface,
   settingRows,
   table,
-} from './settings/table.ts'
-import type { Mistake } from './system/errors.ts'
+} from './table.ts'
 
 export {
   describeGates,
@@ -21,8 +21,8 @@ export {
   type FlagRow,
   flagTable,
   settingsMarkdown,
-} from './settings/describe.ts'
-export type { Gate } from './settings/gates.ts'
+} from './describe.ts'
+export type { Gate } from './gates.ts'
 export type {
   Breaker,
   Browser,
@@ -33,8 +33,8 @@ export type {
   Price,
   Service,
   Step,
-} from './settings/structures.ts'
-export { type AgentName, agentNames, type Settings, type Surface } from './settings/table.ts'
+} from './structures.ts'
+export { type AgentName, agentNames, type Settings, type Surface } from './table.ts'
 
 /** Where settings come from. A flag wins over an input, an input over the file, the file over the default. */
 export type Sources = {
