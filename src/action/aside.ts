@@ -14,7 +14,7 @@ export async function withCredentialsAside<T>(
   try {
     return await act(credentials.secrets)
   } finally {
-    for (const file of await credentials.putBack())
+    for (const file of await credentials.restore())
       core.warning(
         `${file}: somebody has replaced its folder, so checkout's credentials are not put back there`,
       )

@@ -1,20 +1,20 @@
 // Releases what a main that was ended by force still holds: its processes, its lease, its open checks.
 import * as core from '@actions/core'
-import { openWorkshop, otherUserOptions } from '../app/wire.ts'
+import { openWorkspace, otherUserOptions } from '../app/wire.ts'
 import { openClone } from '../git/git.ts'
 import { createChecks } from '../github/checks.ts'
 import { createClient } from '../github/client.ts'
 import { closeLeft } from '../github/left-open.ts'
 import { messageOf } from '../system/errors.ts'
 import { endOtherUser } from '../system/other-user.ts'
-import { endSurvivors } from '../system/process.ts'
+import { endOrphans } from '../system/process.ts'
 import { actionContext, actionSettings, remoteOf, tokenOf } from './context.ts'
 import { peekStates } from './peek.ts'
 
 /** What was done, in one line. */
 export async function mend(folder: string): Promise<string> {
   const mark = core.getState('mark')
-  let ended = mark === '' ? 0 : await endSurvivors(mark)
+  let ended = mark === '' ? 0 : await endOrphans(mark)
   const context = await actionContext()
   const warn = (message: string) => core.warning(message)
   // Before anything else is run in a tree that is the other user's to write.
@@ -31,7 +31,7 @@ export async function mend(folder: string): Promise<string> {
   const token = tokenOf(context)
   const { settings } = await actionSettings(context, async () => '{}', {})
   const stateNamespace = core.getState('namespace') || settings.stateNamespace
-  using workshop = await openWorkshop({
+  using workspace = await openWorkspace({
     settings: { ...settings, stateNamespace },
     env: context.env,
     directory: context.workspace,
@@ -40,7 +40,7 @@ export async function mend(folder: string): Promise<string> {
     submodules: false,
     warn,
   })
-  const found = await workshop.store.load(folder.replace(/^\.ralph\//, ''))
+  const found = await workspace.store.load(folder.replace(/^\.ralph\//, ''))
   const lease = found?.state.lease ?? null
   const isHeld = lease?.nonce === core.getState('nonce') && lease.runId === context.run.id
   const ours = isHeld || (lease?.runId === context.run.id && lease.runAttempt === context.run.attempt)
@@ -61,7 +61,7 @@ export async function mend(folder: string): Promise<string> {
   // A person's cancel is no sign of a chain that gets nothing done.
   const idleJobs = before.idleJobs + (wasStopped || job.iterations > 0 ? 0 : 1)
   const control = { ...before, continuePending: !wasStopped, idleJobs, mendedRun: context.run.id }
-  await workshop.store.save({ ...found.state, github, lease: null, control, job: { ...job, opened: false } })
+  await workspace.store.save({ ...found.state, github, lease: null, control, job: { ...job, opened: false } })
   return `the lease was released (${ended} processes ended)`
 }
 

@@ -1,7 +1,7 @@
 // Opens the checkout of a job, and reads the settings of the trusted side: inputs, and the base branch's file.
 import { join } from 'node:path'
 import * as core from '@actions/core'
-import { openWorkshop, type Workshop } from '../app/wire.ts'
+import { openWorkspace, type Workspace } from '../app/wire.ts'
 import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { redactFiles } from '../system/files.ts'
@@ -42,8 +42,8 @@ export function openFor(
   settings: Settings,
   token: string,
   secrets: readonly string[] = [],
-): Promise<Workshop> {
-  return openWorkshop({
+): Promise<Workspace> {
+  return openWorkspace({
     settings,
     secrets,
     env: context.env,
@@ -101,7 +101,7 @@ export function pickLimits(settings: Settings) {
 }
 
 /** After the last program that is not trusted: what it may have written where we, the runner and people read. */
-export async function settleFiles({ clone, redactor }: Workshop): Promise<void> {
+export async function settleFiles({ clone, redactor }: Workspace): Promise<void> {
   reclaimFiles()
   // What is uploaded lies where an agent can write, too.
   for (const name of ['transcripts', 'logs'])

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as core from '@actions/core'
 import { takeOver } from '../app/claim.ts'
-import { createPorts, limitsOf, refuseUngated, type Workshop } from '../app/wire.ts'
+import { createPorts, limitsOf, refuseUngated, type Workspace } from '../app/wire.ts'
 import { moveClone } from '../git/clone.ts'
 import { refuseFiltered } from '../git/filters.ts'
 import {
@@ -22,17 +22,17 @@ import {
   answered,
   cleaner,
   type Heard,
-  nobody,
-  overheard,
   type Results,
   recorded,
+  recording,
   replayed,
+  unavailable,
 } from '../jobs/ports.ts'
 import type { Limits } from '../loop/limits.ts'
 import { type HandedOver, loop } from '../loop/loop.ts'
 import { nextStep } from '../loop/next-step.ts'
 import type { AgentPort, GatesPort, Ports, StorePort } from '../loop/ports.ts'
-import { giveBack, spend } from '../loop/reduce.ts'
+import { refund, spend } from '../loop/reduce.ts'
 import type { Failure, Landing, Session, State, Step } from '../loop/state.ts'
 import { describeSettings, type Settings } from '../settings/index.ts'
 import { messageOf, UserError } from '../system/errors.ts'
@@ -64,7 +64,7 @@ const LAND: How['done'] = {
 }
 /** Everything that needs neither the agent nor code of the repository. */
 export const CLAIM: How = {
-  ports: nobody,
+  ports: unavailable,
   ours: (step) => !['agent', 'gates', 'judge', 'baseline', 'join', 'verify'].includes(step.kind),
   done: {},
 }
@@ -127,34 +127,34 @@ const LANDING_MS = 25 * 60_000
 /** What is to be landed, or why there is nothing. Whatever did not come, or does not fit, counts as lost. */
 export async function takeHandover(
   context: ActionContext,
-  workshop: Workshop,
+  workspace: Workspace,
   settings: Settings,
 ): Promise<{ state: State; how: How } | { neutral: string }> {
   const claim = claimOf(context)
-  const found = await held(workshop, claim, context)
+  const found = await held(workspace, claim, context)
   if (found === null) return { neutral: 'this iteration is landed already, or another run has taken over' }
   const now = Date.now()
   const job = { ...found.job, startedAt: now, deadline: now + Math.min(settings.jobDeadlineMs, LANDING_MS) }
   const state = { ...found, job }
-  const { limits } = await chosenFor(context, workshop, settings, state)
+  const { limits } = await chosenFor(context, workspace, settings, state)
   const wanted = landingOf(nextStep(state, limits, now))
   const work = match(readFromWork(context.env[FROM_WORK]), claim)
   const gate = match(readFromGate(context.env[FROM_GATE]), claim)
-  await bringHistory(workshop.store, state)
+  await bringHistory(workspace.store, state)
   if (work?.mistake != null) {
-    const summary = cleaner(workshop.redactor.redact)(work.mistake)
-    return { state: mistaken(state, summary), how: { ...WHOLE, ports: nobody } }
+    const summary = cleaner(workspace.redactor.redact)(work.mistake)
+    return { state: mistaken(state, summary), how: { ...WHOLE, ports: unavailable } }
   }
   const cancelled = context.env[CANCELLED] === 'true'
-  const why = cancelled ? 'the run was cancelled' : await missing(workshop, wanted, work, gate)
+  const why = cancelled ? 'the run was cancelled' : await missing(workspace, wanted, work, gate)
   if (why !== null) {
     core.warning(`the iteration is lost: ${why}`)
-    return { state: lost(state, work, cancelled), how: { ...WHOLE, ports: nobody } }
+    return { state: lost(state, work, cancelled), how: { ...WHOLE, ports: unavailable } }
   }
-  const { git, objects, repository, redactor } = workshop
+  const { git, objects, repository, redactor } = workspace
   const ports = {
-    agent: work === null ? nobody.agent : replayed(work, repository, objects, redactor.redact),
-    gates: gate === null ? nobody.gates : answered(gate, settings.gates, git, objects, redactor.redact),
+    agent: work === null ? unavailable.agent : replayed(work, repository, objects, redactor.redact),
+    gates: gate === null ? unavailable.gates : answered(gate, settings.gates, git, objects, redactor.redact),
   }
   return { state: { ...state, job: { ...job, landing: wanted } }, how: { ...WHOLE, ports, done: LAND } }
 }
@@ -193,17 +193,17 @@ async function doPart(
   for (const note of notes) core.notice(note)
   refuseUngated(settings)
   log.group('Settings', describeSettings(settings).split('\n'))
-  using workshop = await openFor(context, settings, token, secrets)
-  const { git, objects, repository, store, snapshot, redactor, clone } = workshop
+  using workspace = await openFor(context, settings, token, secrets)
+  const { git, objects, repository, store, snapshot, redactor, clone } = workspace
   await refuseFiltered(git, objects)
-  const found = await held(workshop, claim, context)
+  const found = await held(workspace, claim, context)
   if (found === null) return { neutral: 'another run has gone on with this feature: there is nothing to do' }
   const now = Date.now()
   const state = { ...found, job: { ...found.job, startedAt: now, deadline: now + settings.jobDeadlineMs } }
   await bringHistory(store, state)
   for (const name of ['transcripts', 'logs'])
     await rm(join(clone.gitDir, 'ralph', name), { recursive: true, force: true })
-  const { chosen, limits } = await chosenFor(context, workshop, settings, state)
+  const { chosen, limits } = await chosenFor(context, workspace, settings, state)
   const live = createLive(log.screen, { limits, agent: settings.agent, voice: 'comment' }, true)
   const mark = newMark()
   const work = part === 'gate' ? match(readFromWork(context.env[FROM_WORK]), claim) : null
@@ -214,7 +214,7 @@ async function doPart(
   const ports = await createPorts({
     settings: { ...settings, model: chosen.model, instructions: chosen.instructions },
     env: context.env,
-    workshop,
+    workspace,
     reporter: part === 'gate' ? heardOf(live, { agent: FROM_THERE.work, judge: FROM_THERE.work }) : live,
     queue: { read: async () => [], waiting: async () => false, arrived: async () => false },
     dispatch: { dispatch: async () => ({ kind: 'dispatched', runId: null }) },
@@ -225,26 +225,26 @@ async function doPart(
     onGateStart: live.starts,
     onGateEnd: live.gate,
     ...(work === null ? {} : { agent: replayed(work, repository, objects, redactor.redact) }),
-    ...(part === 'gate' && work === null ? { agent: nobody.agent } : {}),
+    ...(part === 'gate' && work === null ? { agent: unavailable.agent } : {}),
   })
   remember({ mark, finished: 'true' })
   await repository.checkOut(state.green, null)
   await moveClone(git, snapshot, state.branch, state.green, [])
   const local = { ...ports, store: silent(store) }
   return part === 'work'
-    ? runWork(state, limits, local, workshop, claim)
-    : runGate(state, limits, local, workshop, claim)
+    ? runWork(state, limits, local, workspace, claim)
+    : runGate(state, limits, local, workspace, claim)
 }
 
 /** With what a person chose at kick-off: one and the same in all jobs of a run. */
-async function chosenFor(context: ActionContext, workshop: Workshop, settings: Settings, state: State) {
-  const read = (path: string) => workshop.repository.read(state.base.sha, path)
+async function chosenFor(context: ActionContext, workspace: Workspace, settings: Settings, state: State) {
+  const read = (path: string) => workspace.repository.read(state.base.sha, path)
   const { settings: chosen } = await actionSettings(context, read, state.control.chosen)
   return { chosen, limits: limitsOf({ ...settings, ...pickLimits(chosen) }) }
 }
 
-async function runWork(state: State, limits: Limits, ports: Ports, workshop: Workshop, claim: FromClaim) {
-  const { git, repository } = workshop
+async function runWork(state: State, limits: Limits, ports: Ports, workspace: Workspace, claim: FromClaim) {
+  const { git, repository } = workspace
   const prepared = await ports.gates.prepare(state.green, ports.signal)
   if (prepared?.ok === false) {
     const fix = 'see its output in the log of the work job'
@@ -256,9 +256,9 @@ async function runWork(state: State, limits: Limits, ports: Ports, workshop: Wor
   const ended = await loop(
     state,
     limits,
-    { ...ports, agent: overheard(ports.agent, heard), gates },
+    { ...ports, agent: recording(ports.agent, heard), gates },
     ours,
-  ).finally(() => settleFiles(workshop))
+  ).finally(() => settleFiles(workspace))
   const { attempt } = ended.state
   // Here alone the keys of the agent are known: what the guard refuses by them is not handed on.
   const kept = heard.session === null ? null : await repository.keep(ended.state)
@@ -277,26 +277,26 @@ function refusedSession(session: Session | null, failure: Failure): Session | nu
   return session === null ? null : { ...session, status: 'failed', message: failure.summary }
 }
 
-function commitOf(git: Workshop['git'], tree: string, parent: string): Promise<string> {
+function commitOf(git: Workspace['git'], tree: string, parent: string): Promise<string> {
   const who = { GIT_AUTHOR_NAME: 'Ralph', GIT_AUTHOR_EMAIL: 'ralph@localhost' }
   const env = { ...who, GIT_COMMITTER_NAME: 'Ralph', GIT_COMMITTER_EMAIL: 'ralph@localhost' }
   return git.line(['commit-tree', tree, '-p', parent, '-m', 'work'], { env })
 }
 
-async function runGate(state: State, limits: Limits, ports: Ports, workshop: Workshop, claim: FromClaim) {
+async function runGate(state: State, limits: Limits, ports: Ports, workspace: Workspace, claim: FromClaim) {
   const results: Results = { code: null, gates: [] }
-  const gates = recorded(ports.gates, workshop.git, workshop.objects, results)
+  const gates = recorded(ports.gates, workspace.git, workspace.objects, results)
   const ours = (step: Step) =>
     ['agent', 'guard', 'gates', 'judge', 'baseline', 'join', 'verify'].includes(step.kind)
-  await loop(state, limits, { ...ports, gates }, ours).finally(() => settleFiles(workshop))
+  await loop(state, limits, { ...ports, gates }, ours).finally(() => settleFiles(workspace))
   core.setOutput('handover', writeHandover(fitGates({ nonce: claim.nonce, ...results })))
   const red = results.gates.filter((gate) => !gate.ok && !gate.advisory).map((gate) => gate.name)
   return { neutral: red.length === 0 ? 'every gate is green' : `red: ${red.join(', ')}` }
 }
 
 /** The state that the claim job of this run left, where its lease still holds. */
-async function held(workshop: Workshop, claim: FromClaim, context: ActionContext): Promise<State | null> {
-  const found = await workshop.store.load(claim.folder.replace(/^\.ralph\//, ''))
+async function held(workspace: Workspace, claim: FromClaim, context: ActionContext): Promise<State | null> {
+  const found = await workspace.store.load(claim.folder.replace(/^\.ralph\//, ''))
   const lease = found?.state.lease ?? null
   const ours = lease?.nonce === claim.nonce && lease.runId === context.run.id
   return ours ? (found?.state ?? null) : null
@@ -325,7 +325,7 @@ function landingOf(step: Step): Landing {
 
 /** Why the iteration cannot be landed, or null. */
 async function missing(
-  { git }: Workshop,
+  { git }: Workspace,
   wanted: Landing,
   work: FromWork | null,
   gate: FromGate | null,
@@ -342,7 +342,7 @@ async function missing(
 function mistaken(state: State, summary: string): State {
   const error = { summary, fix: 'mend it, then run again' }
   const job = { ...state.job, landing: 'lost' as const, error }
-  return { ...(state.attempt === null ? state : giveBack(state, 'limit', summary)), job }
+  return { ...(state.attempt === null ? state : refund(state, 'limit', summary)), job }
 }
 
 /** The attempt is given back; what its session and a judge used is charged, or estimated where nobody knows. */
@@ -355,13 +355,13 @@ function lost(state: State, work: FromWork | null, cancelled: boolean): State {
   if (usage === undefined) return { ...takeOver(judged), job }
   const paid = spend(judged, attempt.storyId, usage)
   return {
-    ...giveBack(paid, cancelled ? 'interrupted' : 'lost', 'the iteration did not come to its end'),
+    ...refund(paid, cancelled ? 'interrupted' : 'lost', 'the iteration did not come to its end'),
     job,
   }
 }
 
 /** What is behind the commits that this job has to look at. */
-async function bringHistory(store: Workshop['store'], state: State): Promise<void> {
+async function bringHistory(store: Workspace['store'], state: State): Promise<void> {
   await store.fetch([state.green], 'tip')
   if (state.job.theirs !== null) await store.fetch([state.job.theirs, state.green], 'whole')
 }

@@ -12,7 +12,7 @@ import {
   refuseNoFolder,
   refuseUngated,
   UNGATED_WARNING,
-  type Workshop,
+  type Workspace,
 } from '../app/wire.ts'
 import { refuseFiltered } from '../git/filters.ts'
 import { createChecks } from '../github/checks.ts'
@@ -106,12 +106,12 @@ async function prepareAndWork(
   refuseUngated(settings)
   if (settings.ungated) core.warning(UNGATED_WARNING)
   log.group('Settings', describeSettings(settings).split('\n'))
-  using workshop = await openFor(context, settings, token, secrets)
-  await refuseFiltered(workshop.git, workshop.objects)
+  using workspace = await openFor(context, settings, token, secrets)
+  await refuseFiltered(workspace.git, workspace.objects)
   // What a person chose is read before it is kept.
   await actionSettings(
     context,
-    (path) => workshop.repository.read(base.sha, path),
+    (path) => workspace.repository.read(base.sha, path),
     pick(event.inputs, CHOICES),
   )
   const api = createClient({ token, url: place.api, warn })
@@ -120,10 +120,10 @@ async function prepareAndWork(
     settings.publishToken === null
       ? api
       : createClient({ token: settings.publishToken, url: place.api, warn })
-  const as = await openIsolation({ settings, env: context.env, clone: workshop.clone, say: core.notice })
+  const as = await openIsolation({ settings, env: context.env, clone: workspace.clone, say: core.notice })
   if (as !== null) remember({ otherUser: as.before })
   try {
-    const parts = { context, workshop, settings, api, publishApi, log, signal, as }
+    const parts = { context, workspace, settings, api, publishApi, log, signal, as }
     return part === 'land' ? await landAndGoOn(parts, base) : await claimAndWork(parts, base, part)
   } finally {
     await as?.close()
@@ -135,14 +135,14 @@ async function claimAndWork(
   base: { branch: string; sha: string },
   part: Part,
 ): Promise<Worked> {
-  const { context, workshop, settings, api } = parts
+  const { context, workspace, settings, api } = parts
   const { place, event } = context
   if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
   const warn = (message: string) => core.warning(message)
   const now = Date.now()
   let claimed: Awaited<ReturnType<typeof claim>>
   try {
-    claimed = await claim(workshop.git, workshop.objects, workshop.store, workshop.repository, {
+    claimed = await claim(workspace.git, workspace.objects, workspace.store, workspace.repository, {
       feature: settings.feature ?? event.feature,
       branchPrefix: settings.branchPrefix,
       base,
@@ -153,10 +153,10 @@ async function claimAndWork(
       job: newJob(now, now + settings.jobDeadlineMs, gatedTagsOf(settings)),
       chosen: pick(event.inputs, CHOICES),
       // Its machine is gone, or its post step has done it.
-      bury: async () => {},
+      endOrphansOf: async () => {},
       settle: async (state) => {
-        await workshop.repository.checkOut(state.green, null)
-        await workshop.repository.rememberIgnored()
+        await workspace.repository.checkOut(state.green, null)
+        await workspace.repository.rememberIgnored()
         return state
       },
       today: new Date(now).toISOString().slice(0, 10),
@@ -172,7 +172,7 @@ async function claimAndWork(
   for (const note of claimed.notes) core.notice(note)
   // What is uploaded after this job is this job's: a runner of one's own keeps the folder.
   for (const name of ['transcripts', 'logs'])
-    await rm(join(workshop.clone.gitDir, 'ralph', name), { recursive: true, force: true })
+    await rm(join(workspace.clone.gitDir, 'ralph', name), { recursive: true, force: true })
   const { folder } = claimed.state
   remember({ folder, namespace: settings.stateNamespace })
   return await workOn(claimed.state, { ...parts, base }, part === 'claim' ? CLAIM : WHOLE)
@@ -180,8 +180,8 @@ async function claimAndWork(
 
 /** Brings in what the work and the gate job handed over, and ends the iteration that the claim job began. */
 async function landAndGoOn(parts: Parts, base: { branch: string; sha: string }): Promise<Worked> {
-  const { context, workshop, settings } = parts
-  const taken = await takeHandover(context, workshop, settings)
+  const { context, workspace, settings } = parts
+  const taken = await takeHandover(context, workspace, settings)
   if ('neutral' in taken) return taken
   const { folder } = taken.state
   remember({ folder, namespace: settings.stateNamespace })
@@ -190,7 +190,7 @@ async function landAndGoOn(parts: Parts, base: { branch: string; sha: string }):
 
 type Parts = {
   context: ActionContext
-  workshop: Workshop
+  workspace: Workspace
   settings: Settings
   api: Api
   publishApi: Api
@@ -204,15 +204,15 @@ async function workOn(
   parts: Parts & { base: { branch: string; sha: string } },
   how: How,
 ): Promise<Worked> {
-  const { context, workshop, settings, api, publishApi, log, signal, as } = parts
+  const { context, workspace, settings, api, publishApi, log, signal, as } = parts
   const { place } = context
-  const warn = (message: string) => core.warning(workshop.redactor.redact(message))
+  const warn = (message: string) => core.warning(workspace.redactor.redact(message))
   const chosen = await actionSettings(
     context,
-    (path) => workshop.repository.read(start.base.sha, path),
+    (path) => workspace.repository.read(start.base.sha, path),
     start.control.chosen,
   )
-  await refuseNoFolder(workshop, settings, start.green)
+  await refuseNoFolder(workspace, settings, start.green)
   const limits = limitsOf({ ...settings, ...pickLimits(chosen.settings) })
   const conversation = createConversation(api, place, warn)
   const reporter = createReporter({
@@ -224,8 +224,8 @@ async function workOn(
     pullRequest: settings.pullRequest,
     limits,
     runUrl: context.run.url,
-    redact: workshop.redactor.redact,
-    places: (state) => failedPlaces(workshop.git, state),
+    redact: workspace.redactor.redact,
+    places: (state) => failedPlaces(workspace.git, state),
     warn,
   })
   const mark = start.lease?.mark ?? ''
@@ -234,7 +234,7 @@ async function workOn(
   const ports = await createPorts({
     settings: { ...settings, model: chosen.settings.model, instructions: chosen.settings.instructions },
     env: context.env,
-    workshop,
+    workspace,
     reporter: both(heardOf(live, how.done), reporter),
     queue: conversation,
     dispatch: createDispatch(api, place, context.workflow),
@@ -246,13 +246,13 @@ async function workOn(
     onGateEnd: live.gate,
     ...how.ports,
   })
-  const ended = await loop(start, limits, ports, how.ours).finally(() => settleFiles(workshop))
+  const ended = await loop(start, limits, ports, how.ours).finally(() => settleFiles(workspace))
   if ('step' in ended) return handOver(ended, ports, settings, parts.base.sha)
   const { state, conclusion } = ended
   if (!reporter.told()) remember({ untold: 'true' })
-  const { redact } = workshop.redactor
+  const { redact } = workspace.redactor
   const summary = redact(jobSummary(mapTexts(state, redact), reporter.facts()))
-  const reportPath = join(context.env.RUNNER_TEMP ?? workshop.clone.gitDir, `ralph-${state.feature}.md`)
+  const reportPath = join(context.env.RUNNER_TEMP ?? workspace.clone.gitDir, `ralph-${state.feature}.md`)
   await replaceFile(reportPath, summary)
   await core.summary.addRaw(summary, true).write()
   giveOutputs(outputsOf(state, conclusion.outcome, reportPath))

@@ -18,7 +18,7 @@ import type { Found, Store } from '../git/store.ts'
 import { triedAgain } from '../loop/agent-limits.ts'
 import { ownFiles } from '../loop/files.ts'
 import { sayHolder } from '../loop/lease.ts'
-import { giveBack, reservedUsage, spend } from '../loop/reduce.ts'
+import { refund, reservedUsage, spend } from '../loop/reduce.ts'
 import type { Control, Job, Lease, State } from '../loop/state.ts'
 import { emptyControl } from '../loop/stored.ts'
 import { mergePeople } from '../prd/merge.ts'
@@ -151,7 +151,7 @@ export type ClaimRequest = {
   /** Whether the holder still has the feature: it lives, as far as can be asked, and its time has not passed. */
   alive(lease: Lease): Promise<boolean>
   /** Ends what a holder that is gone has left running, before anything is touched. */
-  bury(lease: Lease): Promise<void>
+  endOrphansOf(lease: Lease): Promise<void>
   job: Job
   chosen: Readonly<Record<string, string>>
   today: string
@@ -305,7 +305,7 @@ async function resume(
   if (request.generation !== null && request.generation !== state.generation) {
     throw new Superseded(request.generation, state.generation)
   }
-  if (lease !== null) await request.bury(lease)
+  if (lease !== null) await request.endOrphansOf(lease)
   const fresh = state.published === null
   const said = file === null ? [] : fresh ? [...file.notes] : await editedAtBase(state, file, repository)
   // Nothing was opened yet: the fork point is where the base is now.
@@ -344,7 +344,7 @@ export function takeOver(state: State): State {
   const { attempt } = state
   if (attempt === null || attempt.phase === 'failed' || attempt.phase === 'returned') return state
   const charged = attempt.session === null ? spend(state, attempt.storyId, reservedUsage(attempt)) : state
-  return giveBack(charged, 'lost', 'the job was lost')
+  return refund(charged, 'lost', 'the job was lost')
 }
 
 function started(state: State, request: ClaimRequest, job: Job): State {

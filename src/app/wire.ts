@@ -43,7 +43,7 @@ import { createRedactor, type Redactor } from '../system/redact.ts'
 import { agentEnv, type Environment, gateEnv, secretsIn } from '../system/untrusted-env.ts'
 
 /** The repository and everything that reads and writes it. Ends its helper processes when disposed. */
-export type Workshop = {
+export type Workspace = {
   clone: Clone
   git: Git
   objects: CatFile
@@ -54,7 +54,7 @@ export type Workshop = {
   [Symbol.dispose](): void
 }
 
-export type WorkshopOptions = {
+export type WorkspaceOptions = {
   settings: Settings
   env: Environment
   directory: string
@@ -70,7 +70,7 @@ export type WorkshopOptions = {
 }
 
 /** Opens the checkout. Throws UserError where it is none that Ralph can work in. */
-export async function openWorkshop(options: WorkshopOptions): Promise<Workshop> {
+export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const { settings, env } = options
   const clone = await openClone(options.directory, env)
   if (clone.head === null) {
@@ -151,7 +151,7 @@ function gateExample({ surface }: Settings): string {
 
 /** The user as whom agent and gates run, tried out; null for `same-user`. Throws UserError where it cannot be had. */
 export async function openIsolation(
-  options: Pick<WorkshopOptions, 'settings' | 'env'> & { clone: Clone; say(text: string): void },
+  options: Pick<WorkspaceOptions, 'settings' | 'env'> & { clone: Clone; say(text: string): void },
 ): Promise<OtherUser | null> {
   if (options.settings.isolation !== 'other-user') return null
   return openOtherUser(otherUserOptions(options))
@@ -166,7 +166,7 @@ export function otherUserOptions(options: { env: Environment; clone: Clone; say(
 export type PortOptions = {
   settings: Settings
   env: Environment
-  workshop: Workshop
+  workspace: Workspace
   reporter: ReporterPort
   queue: QueuePort
   dispatch: DispatchPort
@@ -190,8 +190,8 @@ const systemClock: Clock = {
 
 /** The ports of the loop. Throws UserError when the agent cannot be started. */
 export async function createPorts(options: PortOptions): Promise<Ports> {
-  const { settings, workshop } = options
-  const { clone, repository, redactor, store } = workshop
+  const { settings, workspace } = options
+  const { clone, repository, redactor, store } = workspace
   const agent = options.agent ?? (await agentsOf(options))
   const gates =
     options.gates ??
@@ -239,8 +239,8 @@ type Choice = { name: string; version: string | null; model: Settings['model'] }
 
 /** One agent, installed where a version is asked for, and asked whether it can be started. */
 async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPort> {
-  const { settings, workshop } = options
-  const { clone, repository, redactor } = workshop
+  const { settings, workspace } = options
+  const { clone, repository, redactor } = workspace
   const vendor = findAgent(choice.name)
   if (vendor === null) {
     throw new UserError([
@@ -334,7 +334,7 @@ async function refuseWithoutKey(
 
 /** Throws UserError where the commit that is worked on has no such folder: neither agent nor gates could start. */
 export async function refuseNoFolder(
-  { objects }: Workshop,
+  { objects }: Workspace,
   settings: Settings,
   green: string,
 ): Promise<void> {

@@ -9,7 +9,7 @@ import {
   newJob,
   refuseShared,
 } from '../app/claim.ts'
-import { gatedTagsOf, openWorkshop, type Workshop } from '../app/wire.ts'
+import { gatedTagsOf, openWorkspace, type Workspace } from '../app/wire.ts'
 import { featureOfFolder } from '../git/features.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { ownFiles, recordMessage } from '../loop/files.ts'
@@ -23,20 +23,20 @@ import { asImported } from '../prd/schema.ts'
 import { remaining } from '../prd/select.ts'
 import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
-import { endSurvivors } from '../system/process.ts'
+import { endOrphans } from '../system/process.ts'
 import { processLives } from '../system/process-table.ts'
 import type { Context } from './context.ts'
 import { inboxQueue } from './inbox.ts'
 
 export type LocalRun = {
   settings: Settings
-  workshop: Workshop
+  workspace: Workspace
   base: ClaimRequest['base']
   /** The command line that names a feature. */
   typed(feature: string): string
   alive(lease: Lease): Promise<boolean>
   /** Ends what a dead holder on this machine has left running. */
-  bury(lease: Lease): Promise<void>
+  endOrphansOf(lease: Lease): Promise<void>
   /**
    * The state as the next job will find it, without taking anything: with the commands that wait for it, and made from
    * prd.json where no run has begun. Hears what reading that changed.
@@ -52,7 +52,7 @@ export async function openLocal(
   settings: Settings,
   voice: { warn(message: string): void },
 ): Promise<LocalRun> {
-  const workshop = await openWorkshop({
+  const workspace = await openWorkspace({
     settings,
     env: context.env,
     directory: context.directory,
@@ -60,9 +60,9 @@ export async function openLocal(
     identity: null,
     warn: voice.warn,
   })
-  const { clone } = workshop
+  const { clone } = workspace
   if (clone.branch === null) {
-    workshop[Symbol.dispose]()
+    workspace[Symbol.dispose]()
     throw new UserError([
       {
         path: 'HEAD',
@@ -72,27 +72,27 @@ export async function openLocal(
       },
     ])
   }
-  const start = await baseOf(workshop, settings, clone.branch, clone.head ?? '')
-  const base = { ...start, ...(await defaultBranchOf(workshop)) }
+  const start = await baseOf(workspace, settings, clone.branch, clone.head ?? '')
+  const base = { ...start, ...(await defaultBranchOf(workspace)) }
   const typed = (name: string) => namedIn(context, name)
   return {
     settings,
-    workshop,
+    workspace,
     base,
     typed,
     // A process on this machine can be asked; of one elsewhere only its time is known.
     alive: async (lease) =>
       lease.host === hostname() ? processLives(lease.pid, lease.startTime) : !expired(lease, Date.now()),
-    bury: async (lease) => {
+    endOrphansOf: async (lease) => {
       if (lease.host !== hostname()) return
-      const ended = await endSurvivors(lease.mark)
+      const ended = await endOrphans(lease.mark)
       if (ended === 0) return
       const were =
         ended === 1 ? '1 process of the run before was' : `${ended} processes of the run before were`
       voice.warn(`${were} still there: ended`)
     },
     look: async (hear = () => {}) => {
-      const { state, notes } = await look(workshop, settings, base, typed)
+      const { state, notes } = await look(workspace, settings, base, typed)
       for (const note of notes) hear(note)
       return (await inboxQueue(clone).read(state)).reduce(applyCommand, state)
     },
@@ -102,14 +102,14 @@ export async function openLocal(
           refuseShared(state.branch, `the branch of ${state.feature}`, base)
         return
       }
-      const { git, objects, store } = workshop
+      const { git, objects, store } = workspace
       const path = prdPathOf(state)
       const name = state.feature
       const folder = state.importedFrom === null ? state.folder : null
       const file = { name, folder, path, prd: state.prd, digest: state.storiesDigest, notes: [] }
       await branchToTake(file, null, git, objects, store, { base, branchPrefix: settings.branchPrefix })
     },
-    [Symbol.dispose]: () => workshop[Symbol.dispose](),
+    [Symbol.dispose]: () => workspace[Symbol.dispose](),
   }
 }
 
@@ -126,9 +126,9 @@ function namedIn({ command, given }: Context, feature: string): string {
 }
 
 /** On a laptop a run starts from where HEAD is, unless `--base-branch` names another branch. */
-async function baseOf(workshop: Workshop, settings: Settings, branch: string, head: string) {
+async function baseOf(workspace: Workspace, settings: Settings, branch: string, head: string) {
   if (settings.baseBranch === null) return { branch, sha: head }
-  const sha = await workshop.store.head(settings.baseBranch)
+  const sha = await workspace.store.head(settings.baseBranch)
   if (sha !== null) return { branch: settings.baseBranch, sha }
   throw new UserError([
     {
@@ -141,7 +141,7 @@ async function baseOf(workshop: Workshop, settings: Settings, branch: string, he
 }
 
 /** As far as a clone tells: by its remote, else by the usual names. */
-async function defaultBranchOf({ git, store }: Workshop): Promise<{ defaultBranch?: string }> {
+async function defaultBranchOf({ git, store }: Workspace): Promise<{ defaultBranch?: string }> {
   const remote = ['symbolic-ref', '-q', '--short', 'refs/remotes/origin/HEAD']
   const { code, stdout } = await git.onClone(remote, { accept: [1, 128] })
   if (code === 0) return { defaultBranch: stdout.trim().replace(/^origin\//, '') }
@@ -150,12 +150,12 @@ async function defaultBranchOf({ git, store }: Workshop): Promise<{ defaultBranc
 }
 
 async function look(
-  workshop: Workshop,
+  workspace: Workspace,
   settings: Settings,
   base: { branch: string; sha: string },
   typed: (name: string) => string,
 ): Promise<{ state: State; notes: readonly string[] }> {
-  const { store, git, objects, clone } = workshop
+  const { store, git, objects, clone } = workspace
   const states = await store.list()
   const place = { commit: clone.head ?? base.sha, workTree: clone.workTree }
   const found = await findFeatures(git, objects, place, settings.branchPrefix)
@@ -187,7 +187,7 @@ async function look(
     const prd =
       feature === undefined
         ? state.prd
-        : mergePeople(state.prd, feature.prd, await idsSeen(workshop, state, clone.head), (id) =>
+        : mergePeople(state.prd, feature.prd, await idsSeen(workspace, state, clone.head), (id) =>
             isNoted(state, id),
           ).prd
     return { state: { ...state, prd }, notes }
@@ -229,7 +229,7 @@ async function look(
 
 /** Refuses a dirty tree, takes up what people changed in the feature's own folder; keeps the dirt of an open attempt. */
 export async function adoptSettle(local: LocalRun, state: State): Promise<State> {
-  const { repository, clone } = local.workshop
+  const { repository, clone } = local.workspace
   const edits = await editsOf(local, state)
   if (edits === null) return state
   const fresh = state.published === null
@@ -241,7 +241,7 @@ export async function adoptSettle(local: LocalRun, state: State): Promise<State>
 
 /** What people have not committed and may be taken up; null where the tree is Ralph's own. Throws UserError for other dirt. */
 export async function editsOf(local: LocalRun, state: State): Promise<string[] | null> {
-  const { repository, clone } = local.workshop
+  const { repository, clone } = local.workspace
   const onBranch = clone.branch === state.branch
   if (state.attempt !== null && onBranch) return null
   // Killed between the state and the clone's branch, or its HEAD: the tree is ours already.
@@ -263,7 +263,7 @@ function isOwn(state: State, path: string): boolean {
 }
 
 async function adopt(local: LocalRun, state: State, onto: string, edits: readonly string[]): Promise<State> {
-  const { repository } = local.workshop
+  const { repository } = local.workspace
   const subject = `docs(ralph): stories of ${state.feature}`
   const green = await repository.adopt(onto, edits, recordMessage(state, subject))
   if (state.published === null) return { ...state, green }
@@ -273,13 +273,13 @@ async function adopt(local: LocalRun, state: State, onto: string, edits: readonl
   const parsed = text === null ? null : parsePrd(text, path, ids)
   if (parsed !== null && !parsed.ok) throw new UserError(parsed.mistakes)
   if (parsed === null) return { ...state, green }
-  const seen = await idsSeen(local.workshop, state, onto)
+  const seen = await idsSeen(local.workspace, state, onto)
   return { ...state, green, prd: mergePeople(state.prd, parsed.prd, seen, (id) => isNoted(state, id)).prd }
 }
 
 /** The stories in the file that people had before them: a story of ours that is not there was added since, not removed. */
 async function idsSeen(
-  { repository, clone }: Workshop,
+  { repository, clone }: Workspace,
   state: State,
   head: string | null,
 ): Promise<Set<string>> {

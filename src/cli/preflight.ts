@@ -10,11 +10,11 @@ import type { LocalRun } from './local.ts'
 
 /** Everything that keeps a run from beginning, apart from who is at work now; empty where nothing does. */
 export async function preflight(context: Context, local: LocalRun, state: State): Promise<Mistake[]> {
-  const { settings, workshop } = local
+  const { settings, workspace } = local
   const checks: (() => void | Promise<void>)[] = [
     () => refuseUngated(settings),
     () => local.refuseBranch(state),
-    () => refuseFiltered(workshop.git, workshop.objects),
+    () => refuseFiltered(workspace.git, workspace.objects),
   ]
   const mistakes = [...missingAgents(settings, context.env), ...(await missingFolder(local, state))]
   for (const check of checks) {
@@ -29,11 +29,11 @@ export async function preflight(context: Context, local: LocalRun, state: State)
 }
 
 /** Agent and gates start there: on disk now, or on the branch that the run goes on from. */
-async function missingFolder({ settings, workshop }: LocalRun, state: State): Promise<Mistake[]> {
+async function missingFolder({ settings, workspace }: LocalRun, state: State): Promise<Mistake[]> {
   const { workingDirectory: folder } = settings
-  const found = await stat(resolve(workshop.clone.workTree, folder)).catch(() => null)
+  const found = await stat(resolve(workspace.clone.workTree, folder)).catch(() => null)
   if (found?.isDirectory() === true) return []
-  const tree = await workshop.objects.info(`${state.green}:${folder.replace(/^\.\/|\/+$/g, '')}`)
+  const tree = await workspace.objects.info(`${state.green}:${folder.replace(/^\.\/|\/+$/g, '')}`)
   if (tree?.type === 'tree') return []
   const fix = 'name a folder of this repository, from its root'
   return [{ path: 'working-directory', found: folder, expected: 'a folder that is there', fix }]

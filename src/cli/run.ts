@@ -52,16 +52,16 @@ export async function run(context: Context): Promise<Answer> {
   const release = onSignals(stop, live)
   let as: OtherUser | null = null
   try {
-    as = await openIsolation({ settings, env: context.env, clone: local.workshop.clone, say: live.warn })
+    as = await openIsolation({ settings, env: context.env, clone: local.workspace.clone, say: live.warn })
     const now = Date.now()
     const lease = await leaseFor(settings, now, null)
     const ports = await cancellable(stop.signal, {
       settings,
       mark: lease.mark,
       env: context.env,
-      workshop: local.workshop,
+      workspace: local.workspace,
       reporter: live,
-      queue: inboxQueue(local.workshop.clone),
+      queue: inboxQueue(local.workspace.clone),
       dispatch: { dispatch: async () => ({ kind: 'dispatched', runId: null }) },
       signal: stop.signal,
       as,
@@ -71,20 +71,20 @@ export async function run(context: Context): Promise<Answer> {
     })
     if (ports === null) return { code: EXIT_CODES.interrupted, outputs: outputsOf(null, 'interrupted', null) }
     const claimed = await claim(
-      local.workshop.git,
-      local.workshop.objects,
-      local.workshop.store,
-      local.workshop.repository,
+      local.workspace.git,
+      local.workspace.objects,
+      local.workspace.store,
+      local.workspace.repository,
       {
         feature: settings.feature,
         typed: local.typed,
         branchPrefix: settings.branchPrefix,
         base: local.base,
-        workTree: local.workshop.clone.workTree,
+        workTree: local.workspace.clone.workTree,
         generation: null,
         lease,
         alive: local.alive,
-        bury: local.bury,
+        endOrphansOf: local.endOrphansOf,
         job: newJob(
           now,
           context.flags.jobDeadline === undefined ? Number.MAX_SAFE_INTEGER : now + settings.jobDeadlineMs,
@@ -100,10 +100,10 @@ export async function run(context: Context): Promise<Answer> {
     })
     for (const note of claimed.notes) live.warn(note)
     // It is heard behind what was typed before, such as a pause that no run was left to hear.
-    await post(local.workshop.clone, claimed.state.feature, '/ralph run')
+    await post(local.workspace.clone, claimed.state.feature, '/ralph run')
     const { state, conclusion } = await loop(claimed.state, limits, ports)
     live.close()
-    const logs = join(local.workshop.clone.gitDir, 'ralph', 'logs')
+    const logs = join(local.workspace.clone.gitDir, 'ralph', 'logs')
     live.say(
       outcomeSummary(
         state,
@@ -113,7 +113,7 @@ export async function run(context: Context): Promise<Answer> {
         live.look,
       ),
     )
-    const movedRefs = byWeight(local.workshop.snapshot.moved)
+    const movedRefs = byWeight(local.workspace.snapshot.moved)
     for (const line of movedRefLines(movedRefs)) live.warn(line)
     const more = { movedRefs, ...(state.job.error === null ? {} : { errors: [errorOf(state)] }) }
     return { code: EXIT_CODES[conclusion.outcome], outputs: outputsOf(state, conclusion.outcome, null), more }

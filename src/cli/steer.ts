@@ -44,31 +44,31 @@ export async function steer(context: Context): Promise<Answer> {
     const holder = lease !== null && (await local.alive(lease)) ? lease : null
     if (holder !== null && name === 'stop' && (await ended(local, holder, say))) continue
     if (holder !== null || state.nonce === '') {
-      await post(local.workshop.clone, state.feature, asComment(name, given))
+      await post(local.workspace.clone, state.feature, asComment(name, given))
       const who =
         holder === null ? 'the first run hears it' : 'the run in work hears it before its next iteration'
       say(`noted: ${who}`)
       return { code: 0, outputs: outputsOf(state, state.prd.run.outcome, null) }
     }
-    const loaded = await local.workshop.store.load(state.folder.replace(/^\.ralph\//, ''))
+    const loaded = await local.workspace.store.load(state.folder.replace(/^\.ralph\//, ''))
     if (loaded === null) throw new Error(`the state of ${state.feature} is gone`)
     const held = loaded.state.lease
     if (held !== null && (await local.alive(held))) continue // a run has begun just now
     // The lease is what its orphans are found by, and it goes.
-    if (held !== null) await local.bury(held)
+    if (held !== null) await local.endOrphansOf(held)
     const known = new Set(loaded.state.prd.userStories.map((story) => story.id))
     if (ids.some((id) => !known.has(id))) {
       // People have written stories that the state does not know yet: the next run takes them up first.
-      await post(local.workshop.clone, state.feature, asComment(name, given))
+      await post(local.workspace.clone, state.feature, asComment(name, given))
       say('noted: the next run hears it, when it has read the new stories')
       return { code: 0, outputs: outputsOf(state, state.prd.run.outcome, null) }
     }
     // What was typed before, and no run was left to hear, comes first.
-    const before = await inboxQueue(local.workshop.clone).read(loaded.state)
+    const before = await inboxQueue(local.workspace.clone).read(loaded.state)
     const heard = before.reduce(applyCommand, loaded.state)
     const steered = applyCommand(heard, { ...understood.command, id: 0, by: 'you' })
     // Nobody has looked at the branch: the state alone moves, not the clone.
-    await local.workshop.store.save({ ...steered, lease: null, job: { ...steered.job, opened: false } })
+    await local.workspace.store.save({ ...steered, lease: null, job: { ...steered.job, opened: false } })
     const situation = situationOf(steered, limitsOf(settings), Date.now(), false)
     // A new story is called by its id from now on.
     const added = understood.command.kind === 'add' ? (steered.prd.userStories.at(-1)?.id ?? '') : ''

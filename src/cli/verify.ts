@@ -29,7 +29,7 @@ export async function verify(context: Context): Promise<Answer> {
   refuseUngated(settings)
   if (settings.ungated) live.warn(UNGATED_WARNING)
   using local = await openLocal(context, settings, live)
-  const { clone, repository } = local.workshop
+  const { clone, repository } = local.workspace
   const found = await local.look()
   const head = clone.head ?? found.green
   await refuseAtWork(local)
@@ -44,7 +44,7 @@ export async function verify(context: Context): Promise<Answer> {
       settings,
       mark: newMark(),
       env: context.env,
-      workshop: local.workshop,
+      workspace: local.workspace,
       reporter: live,
       queue: { read: async () => [], waiting: async () => false, arrived: async () => false },
       dispatch: { dispatch: async () => ({ kind: 'dispatched', runId: null }) },

@@ -187,10 +187,10 @@ export class CatFile {
       const held = this.#take(this.#held)
       const end = held.indexOf(10)
       if (end >= 0) {
-        this.#giveBack(held.subarray(end + 1))
+        this.#unshift(held.subarray(end + 1))
         return held.subarray(0, end).toString('utf8')
       }
-      this.#giveBack(held)
+      this.#unshift(held)
       await this.#more()
     }
   }
@@ -206,11 +206,11 @@ export class CatFile {
     const all = held ?? Buffer.alloc(0)
     this.#chunks = []
     this.#held = 0
-    this.#giveBack(all.subarray(count))
+    this.#unshift(all.subarray(count))
     return all.subarray(0, count)
   }
 
-  #giveBack(rest: Buffer): void {
+  #unshift(rest: Buffer): void {
     if (rest.length === 0) return
     this.#chunks.unshift(rest)
     this.#held += rest.length

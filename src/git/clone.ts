@@ -72,7 +72,7 @@ export async function shareShallow(git: Git, snapshot: Snapshot): Promise<void> 
  * Undoes what an agent did to the clone beside the work tree, and gives people's refs that have moved since we last
  * looked. Cheap when nothing was done. Throws UserError where the repository itself is gone.
  */
-export async function putBack(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
+export async function restoreClone(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
   const head = join(git.clone.gitDir, 'HEAD')
   try {
     await putFilesBack(git, snapshot)

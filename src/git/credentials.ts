@@ -13,7 +13,7 @@ export type SetAside = {
   /** Where credentials remain that are not ours to move. */
   remaining: string[]
   /** Gives the files whose folder is no longer the one that it was: credentials go to no place that an agent chose. */
-  putBack(): Promise<string[]>
+  restore(): Promise<string[]>
 }
 
 const HEADER = /^http\.(?:.*\.)?extraheader$/
@@ -66,7 +66,7 @@ export async function setCredentialsAside(directory: string, env: Environment): 
   return {
     secrets: [...new Set(secrets)],
     remaining: [...remaining].map((file) => file.replace(homedir(), '~')),
-    async putBack() {
+    async restore() {
       const left: string[] = []
       for (const { file, place, bytes, mode } of kept) {
         if ((await placeOf(file)) !== place) {

@@ -8,15 +8,15 @@ import type { Git } from './git.ts'
 const GITLINK = Buffer.from([0, 0, 0xe0, 0])
 
 /** `folder` is that of the submodule; null for a link above it, at which git gives up. */
-type Stray = { path: string; folder: string | null }
+type ForeignRepository = { path: string; folder: string | null }
 
 /** What is there, at the submodules of our index; but for the files of those that are checked out (`known`). */
-export async function findStrays(git: Git, known: ReadonlySet<string>): Promise<string[]> {
+export async function findForeignRepositories(git: Git, known: ReadonlySet<string>): Promise<string[]> {
   return (await find(git, known)).map(({ path }) => path)
 }
 
 /** Removes it. To be called before every `git add`: it would run what a repository there names. */
-export async function removeStrays(git: Git, known: ReadonlySet<string>): Promise<string[]> {
+export async function removeForeignRepositories(git: Git, known: ReadonlySet<string>): Promise<string[]> {
   const top = git.clone.workTree
   const found = await find(git, known)
   for (const { path, folder } of found) if (folder === null) await rm(join(top, path), { force: true })
@@ -29,12 +29,12 @@ export async function removeStrays(git: Git, known: ReadonlySet<string>): Promis
   return found.map(({ path }) => path)
 }
 
-async function find(git: Git, known: ReadonlySet<string>): Promise<Stray[]> {
+async function find(git: Git, known: ReadonlySet<string>): Promise<ForeignRepository[]> {
   // Most indexes hold none: git is not asked.
   if ((await readRegular(join(git.own, 'index')))?.includes(GITLINK) !== true) return []
   const top = git.clone.workTree
   const listed = await git.run(['ls-files', '-z', '--stage'])
-  const found = new Map<string, Stray>()
+  const found = new Map<string, ForeignRepository>()
   for (const entry of listed.stdout.split('\0')) {
     if (!entry.startsWith('160000 ')) continue
     const path = entry.slice(entry.indexOf('\t') + 1)

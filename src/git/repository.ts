@@ -11,8 +11,8 @@ import { parsePrd } from '../prd/parse.ts'
 import { UserError } from '../system/errors.ts'
 import { insideTree, openUp } from '../system/files.ts'
 import { type CatFile, GITLINK } from './cat-file.ts'
-import { putBack, type Snapshot } from './clone.ts'
-import { findStrays, removeStrays } from './foreign-repositories.ts'
+import { restoreClone, type Snapshot } from './clone.ts'
+import { findForeignRepositories, removeForeignRepositories } from './foreign-repositories.ts'
 import { type Git, GitError } from './git.ts'
 import {
   attributesIn,
@@ -104,7 +104,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
   /** Before anything of ours runs in it. What people may have done themselves is only told. */
   async function putCloneBack(): Promise<void> {
-    const moved = byWeight(await putBack(git, options.snapshot))
+    const moved = byWeight(await restoreClone(git, options.snapshot))
     for (const one of moved.slice(0, TOLD_REFS))
       options.warn(`${sayMoved(one)} while agents or gates ran. Was it not you? ${undoMove(one)}`)
     if (moved.length > TOLD_REFS)
@@ -253,7 +253,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
   async function toTree(tree: string): Promise<void> {
     await git.unlock()
-    await removeStrays(git, options.submodules.paths)
+    await removeForeignRepositories(git, options.submodules.paths)
     indexTree = null
     try {
       await checkOutTree(tree)
@@ -263,7 +263,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       await openUp(top)
       await checkOutTree(tree)
     }
-    await removeStrays(git, options.submodules.paths)
+    await removeForeignRepositories(git, options.submodules.paths)
     await options.submodules.reset()
     indexTree = tree
   }
@@ -333,7 +333,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   async function settle(commit: string): Promise<boolean> {
     const wanted = await treeOf(commit)
     if (rest?.tree === wanted && indexTree === wanted && performance.now() - rest.at < REST_MS) return false
-    await removeStrays(git, options.submodules.paths)
+    await removeForeignRepositories(git, options.submodules.paths)
     if ((await stagedTree()) === wanted && !(await touched())) {
       await options.submodules.reset()
       return false
@@ -474,7 +474,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   /** Before any agent ran: a repository in the place of a submodule is somebody's, but git would run what it says. */
   async function refuseForeign(): Promise<string[]> {
     const { foreign, paths } = options.submodules
-    const strays = await findStrays(git, paths)
+    const strays = await findForeignRepositories(git, paths)
     const first = foreign[0] ?? strays.find((path) => path.endsWith('/.git'))?.slice(0, -'/.git'.length)
     if (first === undefined) return strays
     throw new UserError([
@@ -524,7 +524,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
   async function inspect(state: State, attempt: Attempt): Promise<Inspection> {
     const { changed: inside, removed } = await options.submodules.changed()
-    inside.push(...(await removeStrays(git, options.submodules.paths)))
+    inside.push(...(await removeForeignRepositories(git, options.submodules.paths)))
     if (inside.length > 0) return { kind: 'refused', failure: submoduleFailure(inside.map(options.redact)) }
     const files = ownFiles(state)
     const passing = passStory(
@@ -570,7 +570,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
   async function keep(state: State): Promise<Kept | null> {
     await options.submodules.reset()
-    await removeStrays(git, options.submodules.paths)
+    await removeForeignRepositories(git, options.submodules.paths)
     const staged = await stage(state.green, true)
     if ('unreadable' in staged) {
       options.warn(`the rejected work could not be kept: ${staged.unreadable}`)

@@ -110,7 +110,7 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
     // Whoever takes over moves it, and never takes it away.
     const isMoved = readRef(git.shared, ref) !== null
     if ((remote === null && isMoved) || isSecond) throw new LeaseLost(`${ref} has moved`)
-    await takeBack(ref, known.commit)
+    await revertRef(ref, known.commit)
     return write(given, true)
   }
 
@@ -189,7 +189,7 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
   }
 
   /** The remote said no: the local ref goes back to what the remote has. */
-  async function takeBack(ref: string, before: string | null): Promise<void> {
+  async function revertRef(ref: string, before: string | null): Promise<void> {
     const file = join(git.shared, ref)
     await clearWay(join(git.shared, 'refs'), file)
     // git replaces nothing that is no ref.
@@ -282,7 +282,7 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
         { ref, from: before, to: commit },
       ])
       if (result.kind !== 'pushed') {
-        await takeBack(ref, before)
+        await revertRef(ref, before)
         if (result.kind === 'unknown-token' && options.publishRemote !== null) {
           return {
             kind: 'expired',
@@ -329,7 +329,7 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
     if (remote !== null) {
       const result = await push(remote, [{ ref: refOf(state.folder), from: before, to: commit }])
       if (result.kind !== 'pushed') {
-        await takeBack(refOf(state.folder), before)
+        await revertRef(refOf(state.folder), before)
         throw await whyRejected(state, before, result.said)
       }
     }

@@ -3,8 +3,8 @@ import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
 import { clearWay, insideTree, isFolder, readRegular, replaceFile } from '../system/files.ts'
 import { CatFile } from './cat-file.ts'
-import { putBack, type Snapshot, shareIndex, takeSnapshot } from './clone.ts'
-import { removeStrays } from './foreign-repositories.ts'
+import { restoreClone, type Snapshot, shareIndex, takeSnapshot } from './clone.ts'
+import { removeForeignRepositories } from './foreign-repositories.ts'
 import { type Clone, Git, openClone } from './git.ts'
 import { ignoredPaths, isToolOutput, removeIgnored } from './hidden-changes.ts'
 import { indexHolds } from './own-index.ts'
@@ -66,7 +66,7 @@ export async function findSubmodules(git: Git, head: string, env: Environment): 
           continue
         }
         await putLink(one)
-        await putBack(one.git, one.snapshot)
+        await restoreClone(one.git, one.snapshot)
         const found = await differences(one)
         const built = found.added.filter(isToolOutput)
         const others = [...found.changed, ...found.added.filter((path) => !built.includes(path))]
@@ -81,7 +81,7 @@ export async function findSubmodules(git: Git, head: string, env: Environment): 
         const { git: inside, snapshot } = one
         await clearWay(top, join(inside.clone.workTree, '.git'))
         await putLink(one)
-        await putBack(inside, snapshot)
+        await restoreClone(inside, snapshot)
         const { changed, added } = await differences(one)
         if (changed.length + added.length > 0) await checkOutAnew(one)
         await shareIndex(inside)
@@ -156,13 +156,13 @@ async function differences({
     using objects = new CatFile(git)
     return await indexHolds(git, objects, tree)
   })
-  const strays = await removeStrays(git, inner)
+  const foreign = await removeForeignRepositories(git, inner)
   await git.run(['add', '-A', '--', '.'])
   await git.sealIndex()
   const args = ['diff-index', '--cached', '--name-only', '-z', '--no-renames']
   const names = async (filter: string) =>
     (await git.run([...args, `--diff-filter=${filter}`, commit, '--'])).stdout.split('\0').filter(Boolean)
-  return { changed: [...strays, ...(await names('a'))], added: await names('A') }
+  return { changed: [...foreign, ...(await names('a'))], added: await names('A') }
 }
 
 async function putLink({ git, link }: Submodule): Promise<void> {

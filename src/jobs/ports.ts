@@ -14,7 +14,7 @@ import { codeOf } from './pack.ts'
 const NO_USAGE = { calls: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0, agentSeconds: 0 }
 
 /** The job that lands or claims runs no agent and no code of the repository: being asked is our own mistake. */
-export const nobody: { agent: AgentPort; gates: GatesPort } = {
+export const unavailable: { agent: AgentPort; gates: GatesPort } = {
   agent: {
     work: () => Promise.reject(new Error('no agent runs in this job')),
     judge: () => Promise.reject(new Error('no agent runs in this job')),
@@ -30,7 +30,7 @@ export const nobody: { agent: AgentPort; gates: GatesPort } = {
 export type Heard = { session: Session | null; judged: { verdict: Verdict; usage: Usage } | null }
 
 /** The agent, with everything it said written down. */
-export function overheard(agent: AgentPort, heard: Heard): AgentPort {
+export function recording(agent: AgentPort, heard: Heard): AgentPort {
   return {
     async work(...asked) {
       heard.session = await agent.work(...asked)

@@ -161,8 +161,8 @@ function reduced(state: State, event: Event, limits: Limits): State {
         return event.kind === 'interrupted' ? chainEnded(state) : holdBack(state)
       const paid = event.usage === null ? state : spend(state, state.attempt?.storyId ?? null, event.usage)
       if (event.kind === 'interrupted')
-        return withJob(giveBack(paid, 'interrupted', 'cancelled'), { interrupted: true })
-      return withJob(giveBack(paid, 'interrupted', 'the job deadline came first'), { theirs: null })
+        return withJob(refund(paid, 'interrupted', 'cancelled'), { interrupted: true })
+      return withJob(refund(paid, 'interrupted', 'the job deadline came first'), { theirs: null })
     }
     case 'failed':
       return failed(state, event.summary, event.fix)
@@ -221,7 +221,7 @@ function joined(state: State, event: Extract<Event, { kind: 'joined' }>, limits:
   let after = withJob(unverified(moved), { theirs: null, joins, takesBranch: false, synced: false })
   for (const { storyId, kept, failure } of takenBack) {
     if (kept !== null) after = { ...after, kept: { ...after.kept, [storyId]: kept } }
-    after = takeBack(after, storyId, failure, event.at, limits)
+    after = revert(after, storyId, failure, event.at, limits)
   }
   return after
 }
@@ -310,7 +310,7 @@ export function emptyRecord(): StoryRecord {
 }
 
 /** Gives the attempt in work back uncharged (cancelled, limited, lost). */
-export function giveBack(
+export function refund(
   state: State,
   reason: NonNullable<Attempt['returned']>['reason'],
   message: string,
@@ -372,16 +372,16 @@ function worked(state: State, session: NonNullable<Attempt['session']>, at: numb
       return fail(next, 'session', session.message, '')
     case 'limit':
     case 'overloaded':
-      return giveBack(
+      return refund(
         withLimit(next, state.attempt.agent, limits, session.resetsAt, at),
         session.status,
         session.message,
       )
     case 'interrupted':
-      return giveBack(next, 'interrupted', session.message)
+      return refund(next, 'interrupted', session.message)
     case 'auth':
     case 'not-started':
-      return failed(giveBack(next, 'limit', session.message), session.message, MEND_AGENT)
+      return failed(refund(next, 'limit', session.message), session.message, MEND_AGENT)
   }
 }
 
@@ -406,13 +406,13 @@ function judged(state: State, event: Extract<Event, { kind: 'judged' }>, limits:
     case 'reset':
       return fail(paid, 'judge', `nothing was changed, and the judge disagrees: ${event.verdict.reason}`, '')
     case 'limit':
-      return giveBack(
+      return refund(
         judgeLimited(paid, event.verdict.notBefore, limits, event),
         'limit',
         event.verdict.message,
       )
     case 'refused':
-      return failed(giveBack(paid, 'limit', event.verdict.message), event.verdict.message, MEND_AGENT)
+      return failed(refund(paid, 'limit', event.verdict.message), event.verdict.message, MEND_AGENT)
     case 'none':
       return fail(
         paid,
@@ -602,11 +602,11 @@ function resetStories(
 ): State {
   const red = event.gates.find((gate) => !gate.ok && !gate.advisory)
   const failure: Failure = { kind: 'judge', summary: reason, detail: red?.output ?? '' }
-  return ids.reduce((after, id) => takeBack(after, id, failure, event.at, limits), unverified(state))
+  return ids.reduce((after, id) => revert(after, id, failure, event.at, limits), unverified(state))
 }
 
 /** A story that had passed is to be worked again: one strike, and the reason for its next prompt. */
-function takeBack(state: State, id: string, failure: Failure, at: number, limits: Limits): State {
+function revert(state: State, id: string, failure: Failure, at: number, limits: Limits): State {
   const story = state.prd.userStories.find((candidate) => candidate.id === id)
   if (story === undefined || !story.passes) return state
   const prd = mapStory(state.prd, id, (old) => ({ ...old, passes: false, lastResult: null }))

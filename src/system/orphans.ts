@@ -26,7 +26,7 @@ export function newMark(): string {
  * after boot, as in /proc/<pid>/stat) is when the first of them was started, if that is known: then they are ours, and
  * who is older than we are is none of them.
  */
-export async function endSurvivors(mark: string, since = 0): Promise<number> {
+export async function endOrphans(mark: string, since = 0): Promise<number> {
   const look = process.platform === 'linux' ? hunter(mark, since) : () => endByPs(mark)
   const found = new Set<number>()
   const began = performance.now()
@@ -40,7 +40,7 @@ export async function endSurvivors(mark: string, since = 0): Promise<number> {
 }
 
 /** The same for the moment in which we exit ourselves: synchronous, on Linux only. */
-export function endSurvivorsNow(mark: string, since: number): void {
+export function endOrphansNow(mark: string, since: number): void {
   if (process.platform !== 'linux') return
   const look = hunter(mark, since)
   const began = performance.now()

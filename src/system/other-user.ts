@@ -11,7 +11,7 @@ import { threadsLeft } from './process-table.ts'
 
 type Command = { file: string; args: string[] }
 
-/** The unprivileged user and what is done on its behalf. Between `lend` and `takeBack` the work tree is its to write. */
+/** The unprivileged user and what is done on its behalf. Between `grant` and `revoke` the work tree is its to write. */
 export type OtherUser = {
   readonly name: string
   readonly uid: number
@@ -23,8 +23,8 @@ export type OtherUser = {
   preamble(env: Readonly<Record<string, string>>): Buffer
   /** The environment without what points into our own home, and with the user's own. */
   env(env: Readonly<Record<string, string>>): Record<string, string>
-  lend(): Promise<void>
-  takeBack(): Promise<void>
+  grant(): Promise<void>
+  revoke(): Promise<void>
   /** Its home as it was at first: empty. */
   renewHome(): Promise<void>
   /** Reaches every process of that user, whatever group, session or environment it has; those that fork, too. */
@@ -129,7 +129,7 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
   const user = createOtherUser(options, root, account, await canNarrow(options, root), installed)
   const modes: Mode[] = []
   const close = async () => {
-    await endAndGiveBack(options, root, account, user, modes)
+    await endAndRestore(options, root, account, user, modes)
   }
   try {
     if (temp !== undefined && tempMode !== null) {
@@ -141,10 +141,10 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
     await user.renewHome()
     await openTheWay(options, root, modes)
     await openTop(options, root, account, modes)
-    await user.lend()
+    await user.grant()
     const faults = await probe(options, user)
     if (faults.length === 0) Object.assign(installed, await readableOf(options, user))
-    await user.takeBack()
+    await user.revoke()
     if (faults.length > 0) throw refused(faults)
     return { ...user, close, before: JSON.stringify(modes) }
   } catch (error) {
@@ -211,8 +211,8 @@ function createOtherUser(
       }
     },
     isNarrow,
-    lend: () => lend(workTree, root, uid),
-    takeBack: () => takeBack(workTree, root, uid),
+    grant: () => grant(workTree, root, uid),
+    revoke: () => revoke(workTree, root, uid),
     renewHome: () => freshHome(root, account),
     signal: (signal) => {
       const name = signal.slice(3)
@@ -267,7 +267,7 @@ function canNarrow({ workTree }: OtherUserOptions, root: Root): Promise<boolean>
  * Everything but `.git` becomes the user's, so that it may change modes and times, too. A file with several names may be
  * somebody's cache: it stays as it is.
  */
-async function lend(workTree: string, root: Root, uid: number): Promise<void> {
+async function grant(workTree: string, root: Root, uid: number): Promise<void> {
   await everywhere((exec) =>
     root(
       ...['find', workTree, '-xdev', '-mindepth', '1', ...withoutGit(workTree), '!', '-uid', String(uid)],
@@ -280,7 +280,7 @@ async function lend(workTree: string, root: Root, uid: number): Promise<void> {
  * Folders, what stands at the top, and what we could not read become ours. Other files stay the user's: a new owner is a
  * new inode time, for which git reads a file again, and we replace files and never write into them.
  */
-async function takeBack(workTree: string, root: Root, uid: number): Promise<void> {
+async function revoke(workTree: string, root: Root, uid: number): Promise<void> {
   const forUs = ['-perm', '-044', '-o', '-gid', String(ourGroup()), '-perm', '-040']
   const readable = ['(', '-type', 'l', '-o', ...forUs, ')', '!', '-perm', '/6000']
   const inside = ['-path', join(pattern(workTree), '*', '*')]
@@ -337,14 +337,14 @@ export async function endOtherUser(options: OtherUserOptions): Promise<number> {
   const root = await rootCommand()
   if (account !== null) {
     const user = createOtherUser(options, root, account, await canNarrow(options, root))
-    return endAndGiveBack(options, root, account, user, modes)
+    return endAndRestore(options, root, account, user, modes)
   }
-  await giveBackModes(root, modes)
+  await restoreModes(root, modes)
   return 0
 }
 
 /** What root does by path, it does when none of them is left who could lead it elsewhere. */
-async function endAndGiveBack(
+async function endAndRestore(
   options: OtherUserOptions,
   root: Root,
   account: Account,
@@ -353,14 +353,14 @@ async function endAndGiveBack(
 ): Promise<number> {
   const ended = await user.end()
   await eachPart([
-    () => giveBack(options, root, account),
-    () => giveBackModes(root, modes),
+    () => refund(options, root, account),
+    () => restoreModes(root, modes),
     () => removeAccount(root, account.name),
   ])
   return ended
 }
 
-async function giveBackModes(root: Root, modes: readonly Mode[]): Promise<void> {
+async function restoreModes(root: Root, modes: readonly Mode[]): Promise<void> {
   for (const [path, mode] of modes) await run(root('chmod', mode.toString(8), path))
 }
 
@@ -394,7 +394,7 @@ async function openTop(
 }
 
 /** Its numbers may be somebody else's one day. */
-async function giveBack({ workTree }: OtherUserOptions, root: Root, { uid, gid }: Account): Promise<void> {
+async function refund({ workTree }: OtherUserOptions, root: Root, { uid, gid }: Account): Promise<void> {
   await everywhere((exec) =>
     root(
       ...['find', workTree, '-xdev', ...withoutGit(workTree)],

@@ -5,19 +5,11 @@ import { existsSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from './errors.ts'
-import {
-  endSurvivors,
-  endSurvivorsNow,
-  groupLives,
-  MARK_NAME,
-  newMark,
-  signalGroup,
-  startOf,
-} from './orphans.ts'
+import { endOrphans, endOrphansNow, groupLives, MARK_NAME, newMark, signalGroup, startOf } from './orphans.ts'
 import { type OtherUser, STARTER_ENV } from './other-user.ts'
 import { capture, lineSplitter } from './output.ts'
 
-export { endSurvivors, MARK_NAME, newMark }
+export { endOrphans, MARK_NAME, newMark }
 
 /** How a program ended. `timeout` is the wall clock, `idle` no output for too long, `aborted` our own cancellation. */
 export type Exit =
@@ -73,10 +65,10 @@ export async function runUntrusted(request: RunRequest): Promise<RunResult> {
 
   const mark = request.mark ?? newMark()
   const as = request.as ?? null
-  await as?.lend()
+  await as?.grant()
   const child = await start(request, mark)
   if (!(child instanceof Started)) {
-    await as?.takeBack()
+    await as?.revoke()
     return ended({ kind: 'not-started', reason: child.reason })
   }
 
@@ -93,7 +85,7 @@ export async function runUntrusted(request: RunRequest): Promise<RunResult> {
       await endGroup(child, as)
     }
     signalGroup(child.pid, 'SIGKILL')
-    await endSurvivors(mark, life.since)
+    await endOrphans(mark, life.since)
     await as?.end()
     isOver = true
     await within(STREAM_GRACE_MS, child.drained)
@@ -104,7 +96,7 @@ export async function runUntrusted(request: RunRequest): Promise<RunResult> {
     living.delete(life)
     if (living.size === 0) process.off('exit', endLiving)
     // Root's work goes by path: while one of them lives, it could lead elsewhere.
-    if (isOver) await as?.takeBack()
+    if (isOver) await as?.revoke()
     else child.close()
   }
 }
@@ -117,7 +109,7 @@ function endLiving(): void {
   for (const { pid, mark, since, as } of living) {
     as?.signal('SIGKILL')
     signalGroup(pid, 'SIGKILL')
-    endSurvivorsNow(mark, since)
+    endOrphansNow(mark, since)
   }
 }
 

@@ -267,14 +267,14 @@ export class RunExecution {
       this.#refresh()
     }
     const turn = place === null ? 'run' : await place.turn
-    const giveBack = turn === 'run' ? await this.#setup.takeMachine() : () => {}
+    const refund = turn === 'run' ? await this.#setup.takeMachine() : () => {}
     // A job that still waited when the run was cancelled runs only if its condition holds nevertheless.
     const goesOn = () =>
       condition(leg.spec.if, this.#scope(workflow, leg.contexts, job, { ...leg.standing, cancelled: true }))
     if (turn === 'cancelled' || (this.#cancelled && !goesOn()) || isGivenUp() || this.#abandoned) {
       this.#endJob(job, 'cancelled')
       place?.leave()
-      giveBack()
+      refund()
       return job
     }
     job.permissions = permissionsOf(
@@ -303,7 +303,7 @@ export class RunExecution {
     world.tokens.delete(job.token)
     this.#endJob(job, conclusion)
     place?.leave()
-    giveBack()
+    refund()
     return job
   }
 

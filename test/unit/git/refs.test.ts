@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
-import { moveClone, putBack, takeSnapshot } from '../../../src/git/clone.ts'
+import { moveClone, restoreClone, takeSnapshot } from '../../../src/git/clone.ts'
 import { Git, openClone } from '../../../src/git/git.ts'
 import { moveRef, readRef, readRefs } from '../../../src/git/refs.ts'
 import { place } from './place.ts'
@@ -203,11 +203,11 @@ for (const [what, script] of HOSTILE) {
     using at = await place()
     const snapshot = await takeSnapshot(at.git, true)
     at.shell(script)
-    await putBack(at.git, snapshot)
+    await restoreClone(at.git, snapshot)
     await moveClone(at.git, snapshot, 'ralph/x', at.base, [])
     assert.equal(at.shell('git rev-parse refs/heads/ralph/x').trim(), at.base)
     assert.equal(at.shell('cat ../outside ../out/x 2>/dev/null || true').replace('keep\n', ''), '')
-    await putBack(at.git, snapshot)
+    await restoreClone(at.git, snapshot)
     assert.equal(at.shell('git rev-parse refs/heads/ralph/x').trim(), at.base)
     assert.equal(lstatSync(join(at.top, '.git/refs/heads/ralph')).isDirectory(), true)
   })
@@ -224,7 +224,7 @@ for (const whole of [true, false]) {
     at.shell(
       'mkdir ../out/refs; mv .git/refs/heads/other ../out/refs; ln -s ../../../../out/refs/other .git/refs/heads/other',
     )
-    await putBack(at.git, snapshot)
+    await restoreClone(at.git, snapshot)
     assert.equal(at.shell('cat ../out/x'), 'keep\n')
     assert.equal(at.shell('git rev-parse refs/heads/ralph/x other/one'), `${at.base}\n${at.base}\n`)
     assert.equal(lstatSync(join(at.top, '.git/refs/heads/other')).isSymbolicLink(), !whole)

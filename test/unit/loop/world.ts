@@ -456,7 +456,7 @@ export async function claimNext(
       mark: 'mark',
     },
     alive: async () => false,
-    bury: async () => {},
+    endOrphansOf: async () => {},
     job: newJob(now, waits ? Number.MAX_SAFE_INTEGER : now + 5 * HOUR),
     chosen: {},
     today: '2026-01-10',

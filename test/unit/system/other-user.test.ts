@@ -322,7 +322,7 @@ test('what is installed in our home for all is read there, unless its place is s
 
 test('a job that was killed: what still runs is ended, and the tree is taken back', options, async () => {
   await using place = await openPlace()
-  await place.user.lend()
+  await place.user.grant()
   const { file, args } = place.user.command('bash', ['-c', 'echo x >left; sleep 600 & echo started; wait'])
   const child = spawn(file, args, { cwd: place.tree, stdio: ['pipe', 'pipe', 'inherit'] })
   child.stdin.end(place.user.preamble({ PATH: process.env.PATH ?? '' }))

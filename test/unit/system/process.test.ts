@@ -9,13 +9,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { OtherUser } from '../../../src/system/other-user.ts'
-import {
-  endSurvivors,
-  MARK_NAME,
-  newMark,
-  type RunRequest,
-  runUntrusted,
-} from '../../../src/system/process.ts'
+import { endOrphans, MARK_NAME, newMark, type RunRequest, runUntrusted } from '../../../src/system/process.ts'
 import { HEADLESS, hasPython, PYTHON } from './headless.ts'
 
 const linux = { skip: process.platform !== 'linux', timeout: 20_000 }
@@ -243,13 +237,13 @@ test('other processes are left alone, also one whose mark only begins the same',
   })
   const mine = spawn('sleep', ['300'], { env: { PATH: process.env.PATH, [MARK_NAME]: mark } })
   const ended = new Promise((resolve) => mine.once('exit', (_, signal) => resolve(signal)))
-  assert.equal(await endSurvivors(mark), 1)
+  assert.equal(await endOrphans(mark), 1)
   assert.equal(await ended, 'SIGKILL')
   for (const other of others) {
     assert.equal(other.exitCode ?? other.signalCode, null)
     other.kill('SIGKILL')
   }
-  assert.equal(await endSurvivors(mark), 0)
+  assert.equal(await endOrphans(mark), 0)
 })
 
 test('processes that are just being started are found, too', linux, async () => {
@@ -293,7 +287,7 @@ test(
     while (readFileSync(`/proc/${spare.pid}/comm`, 'latin1') !== 'sleep\n') await new Promise(setImmediate)
     const took = async (since: number): Promise<number> => {
       const began = performance.now()
-      assert.equal(await endSurvivors(newMark(), since), 0)
+      assert.equal(await endOrphans(newMark(), since), 0)
       return performance.now() - began
     }
     try {
@@ -368,8 +362,8 @@ test('where processes of another user cannot be ended, nothing is done by path a
     command: (file, args) => ({ file, args: [...args] }),
     preamble: () => Buffer.alloc(0),
     env: (env) => ({ ...env }),
-    lend: async () => void done.push('lend'),
-    takeBack: async () => void done.push('take back'),
+    grant: async () => void done.push('grant'),
+    revoke: async () => void done.push('take back'),
     renewHome: async () => {},
     signal: () => {},
     lives: () => true,
@@ -380,7 +374,7 @@ test('where processes of another user cannot be ended, nothing is done by path a
     before: '[]',
   }
   await assert.rejects(run('true', { as }), /one of them lives/)
-  assert.deepEqual(done, ['lend'])
+  assert.deepEqual(done, ['grant'])
 })
 
 test('many at once do not end each other', async () => {
