@@ -1,6 +1,6 @@
 // Releases what a main that was ended by force still holds: its processes, its lease, its open checks.
 import * as core from '@actions/core'
-import { openWorkspace, otherUserOptions } from '../app/wire.ts'
+import { openWorkspace, otherUserOptions } from '../app/workspace.ts'
 import { openClone } from '../git/git.ts'
 import { createChecks } from '../github/checks.ts'
 import { createClient } from '../github/client.ts'

@@ -1,7 +1,7 @@
 // Opens the checkout of a job, and reads the settings of the trusted side: inputs, and the base branch's file.
 import { join } from 'node:path'
 import * as core from '@actions/core'
-import { openWorkspace, type Workspace } from '../app/wire.ts'
+import { openWorkspace, type Workspace } from '../app/workspace.ts'
 import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { redactFiles } from '../system/files.ts'

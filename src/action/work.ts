@@ -3,17 +3,9 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as core from '@actions/core'
 import { claim, Held, newJob, Superseded } from '../app/claim.ts'
-import {
-  createPorts,
-  gatedTagsOf,
-  leaseFor,
-  limitsOf,
-  openIsolation,
-  refuseNoFolder,
-  refuseUngated,
-  UNGATED_WARNING,
-  type Workspace,
-} from '../app/wire.ts'
+import { gatedTagsOf, leaseFor, limitsOf, refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
+import { createPorts } from '../app/ports.ts'
+import { openIsolation, refuseNoFolder, type Workspace } from '../app/workspace.ts'
 import { refuseFiltered } from '../git/filters.ts'
 import { createChecks } from '../github/checks.ts'
 import { type Api, createClient } from '../github/client.ts'

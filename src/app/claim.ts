@@ -1,17 +1,7 @@
 // Takes a feature for this job: finds its stories and its state, checks the lease, and makes the state to start from.
-import { createHash, randomUUID } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { randomUUID } from 'node:crypto'
 import type { CatFile } from '../git/cat-file.ts'
-import {
-  ELSEWHERE,
-  type Feature,
-  featureOfFolder,
-  folderOf,
-  isPrdPath,
-  nameOf,
-  newestOfEach,
-} from '../git/features.ts'
+import { type Feature, featureOfFolder } from '../git/features.ts'
 import type { Git } from '../git/git.ts'
 import type { Repository } from '../git/repository.ts'
 import type { Found, Store } from '../git/store.ts'
@@ -22,13 +12,12 @@ import { refund, reservedUsage, spend } from '../loop/reduce.ts'
 import type { Control, Job, Lease, State } from '../loop/state.ts'
 import { emptyControl } from '../loop/stored.ts'
 import { mergePeople } from '../prd/merge.ts'
-import { branchNameFault } from '../prd/names.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { asImported, type Prd } from '../prd/schema.ts'
 import { remaining } from '../prd/select.ts'
-import { shown } from '../prd/shown.ts'
-import { type Mistake, UserError } from '../system/errors.ts'
-import { nearest } from '../system/nearest.ts'
+import { UserError } from '../system/errors.ts'
+import { branchToTake, refuseShared } from './branch.ts'
+import { chooseFeature, digestOf, findFeatures } from './features.ts'
 
 /** Somebody else works on the feature: leave at once, change nothing. */
 export class Held extends Error {
@@ -50,90 +39,6 @@ export class Superseded extends Error {
     )
     this.name = 'Superseded'
   }
-}
-
-/** Where stories were looked for: a commit, and on a laptop the work tree above it. */
-export type Place = { commit: string; workTree: string | null }
-
-/** Every feature that the place holds, the newest folder of each name. Broken files are collected, not thrown. */
-export async function findFeatures(git: Git, objects: CatFile, place: Place, branchPrefix: string) {
-  const listed = await git.run([
-    'ls-tree',
-    '-r',
-    '-z',
-    '--name-only',
-    place.commit,
-    '--',
-    '.ralph/',
-    'ralph/',
-    'scripts/ralph/',
-    'prd.json',
-  ])
-  const paths = new Set(listed.stdout.split('\0').filter(isPrdPath))
-  if (place.workTree !== null) for (const path of await prdPathsIn(place.workTree)) paths.add(path)
-  const features: Feature[] = []
-  const mistakes: Mistake[] = []
-  for (const path of paths) {
-    const onDisk =
-      place.workTree === null ? null : await readFile(join(place.workTree, path), 'utf8').catch(() => null)
-    const text = onDisk ?? (place.workTree === null ? await objects.text(`${place.commit}:${path}`) : null)
-    if (text === null) continue
-    const folder = folderOf(path)
-    const parsed = parsePrd(text, path)
-    const name =
-      (folder === null ? null : featureOfFolder(folder)) ??
-      (parsed.ok ? nameOf(parsed.prd, branchPrefix) : 'feature')
-    // The name stands in refs, and in the stream that writes them, where a line feed would begin a command.
-    const fault = branchNameFault(name)
-    if (fault !== null) {
-      const fix = 'rename the folder, such as .ralph/2026-01-31-auth'
-      mistakes.push({ path, found: shown(name), expected: `a feature's name with ${fault}`, fix })
-    } else if (!parsed.ok) mistakes.push(...parsed.mistakes)
-    else {
-      const notes = parsed.notes.map((note) => `${path}: ${note}`)
-      features.push({ name, folder, path, prd: parsed.prd, digest: digestOf(text), notes })
-    }
-  }
-  return { features: newestOfEach(features), mistakes }
-}
-
-/** Stories that stand in the work tree, committed or not. */
-async function prdPathsIn(workTree: string): Promise<string[]> {
-  const folders = await readdir(join(workTree, '.ralph')).catch(() => [])
-  return [...ELSEWHERE, ...folders.map((folder) => `.ralph/${folder}/prd.json`).filter(isPrdPath)]
-}
-
-/**
- * The feature that is meant: the named one, or the only unfinished one. Throws UserError with the list otherwise, each as
- * `typed` says it is named there.
- */
-export function chooseFeature(
-  wanted: string | null,
-  candidates: ReadonlyMap<string, 'unfinished' | 'finished'>,
-  typed: (name: string) => string = (name) => name,
-): string {
-  const names = [...candidates.keys()].sort()
-  if (wanted !== null) {
-    if (candidates.has(wanted)) return wanted
-    const near = nearest(wanted, names)
-    const fix =
-      names.length === 0
-        ? `write .ralph/<yyyy-mm-dd>-${wanted}/prd.json and commit it`
-        : `use one of: ${names.map(typed).join(', ')}${near === null ? '' : ` (did you mean ${near}?)`}`
-    throw new UserError([{ path: 'feature', found: wanted, expected: 'a feature with a prd.json', fix }])
-  }
-  const open = names.filter((name) => candidates.get(name) === 'unfinished')
-  if (open.length === 1 && open[0] !== undefined) return open[0]
-  if (open.length === 0 && names.length === 1 && names[0] !== undefined) return names[0]
-  const found =
-    names.length === 0
-      ? 'no prd.json'
-      : `${open.length === 0 ? names.length : open.length} features: ${(open.length === 0 ? names : open).join(', ')}`
-  const fix =
-    names.length === 0
-      ? 'write .ralph/<yyyy-mm-dd>-<feature>/prd.json and commit it'
-      : `name one of them: ${(open.length === 0 ? names : open).map(typed).join(', ')}`
-  throw new UserError([{ path: 'feature', found, expected: 'the name of one feature', fix }])
 }
 
 export type ClaimRequest = {
@@ -213,82 +118,6 @@ export async function claim(
   return begin(file, branch, head, request, store, repository)
 }
 
-type Base = ClaimRequest['base']
-
-/**
- * The branch of a feature that has no state, and its head where it is there. `before`: that of an older run of it. Throws
- * UserError where it is not Ralph's to take.
- */
-export async function branchToTake(
-  file: Feature,
-  before: string | null,
-  git: Git,
-  objects: CatFile,
-  store: Store,
-  request: Pick<ClaimRequest, 'base' | 'branchPrefix'>,
-): Promise<{ branch: string; head: string | null }> {
-  const usual = `${request.branchPrefix}${file.name}`
-  const branch = file.prd.branchName === '' ? usual : file.prd.branchName
-  refuseShared(branch, `${file.path}: branchName`, request.base)
-  const head = await store.head(branch)
-  const isOurs =
-    head === null ||
-    branch === usual ||
-    branch === before ||
-    (await madeByRun(branch, head, file, git, objects, store, request))
-  if (!isOurs) throw foreignBranch(branch, file, request)
-  return { branch, head }
-}
-
-/** The base and the default branch are people's. Throws UserError. */
-export function refuseShared(branch: string, path: string, base: Base): void {
-  if (branch !== base.branch && branch !== base.defaultBranch) return
-  const fix =
-    branch === base.branch
-      ? 'go to the branch that the run starts from (git switch …), or give the feature a branch of its own: Ralph never commits to the base'
-      : 'leave branchName out, or name a branch of its own: Ralph never commits to the default branch'
-  throw new UserError([{ path, found: branch, expected: 'a branch of its own', fix }])
-}
-
-/**
- * Whether a branch whose state is lost plainly is a run's of this feature: its prd.json names the branch and the run, and
- * a commit beyond the base is that run's. The prd.json alone may have come with what people merged.
- */
-async function madeByRun(
-  branch: string,
-  head: string,
-  { name }: Feature,
-  git: Git,
-  objects: CatFile,
-  store: Store,
-  { base, branchPrefix }: Pick<ClaimRequest, 'base' | 'branchPrefix'>,
-): Promise<boolean> {
-  await store.fetch([head], 'tip')
-  const { features } = await findFeatures(git, objects, { commit: head, workTree: null }, branchPrefix)
-  const prd = features.find((feature) => feature.name === name)?.prd
-  const nonce = prd?.run.control.nonce
-  if (prd?.branchName !== branch || typeof nonce !== 'string' || !/^[0-9a-f-]{36}$/.test(nonce)) return false
-  await store.fetch([head, base.sha], 'whole')
-  const range = `${base.sha}..${head}`
-  const args = ['rev-list', '-n', '1', '--fixed-strings', `--grep=Ralph-Run: ${nonce}`, range, '--']
-  return (await git.line(args)) !== ''
-}
-
-function foreignBranch(
-  branch: string,
-  file: Feature,
-  { branchPrefix }: Pick<ClaimRequest, 'branchPrefix'>,
-): UserError {
-  return new UserError([
-    {
-      path: `${file.path}: branchName`,
-      found: `${branch}, which is there already and was not made by a run of ${file.name}`,
-      expected: "a branch of Ralph's own, or one that is not there yet",
-      fix: `leave branchName out (then it is ${branchPrefix}${file.name}), or name another branch`,
-    },
-  ])
-}
-
 async function resume(
   found: Found,
   request: ClaimRequest,
@@ -335,10 +164,6 @@ function startOf({ base }: ClaimRequest): State['base'] {
   return { branch: base.branch, sha: base.sha }
 }
 
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 16)
-}
-
 /** The attempt of a job that was lost is given back; what it reserved is charged as an estimate. */
 export function takeOver(state: State): State {
   const { attempt } = state
@@ -376,7 +201,7 @@ function started(state: State, request: ClaimRequest, job: Job): State {
   }
 }
 
-async function begin(
+export async function begin(
   file: Feature,
   branch: string,
   head: string | null,
@@ -469,39 +294,4 @@ export function newJob(startedAt: number, deadline: number, gatedTags: readonly 
     nextRunId: null,
     reported: false,
   }
-}
-
-/** Refuses dirt outside `allowed`; gives the paths that may be taken up. Throws UserError with the list. */
-export async function checkDirt(
-  repository: Repository,
-  checkedOut: string,
-  allowed: (path: string) => boolean,
-): Promise<string[]> {
-  const dirt = await repository.dirt(checkedOut)
-  const foreign = dirt.filter(({ path }) => !allowed(path))
-  if (foreign.length === 0) return dirt.map(({ path }) => path)
-  const names = foreign.map(({ path }) => path)
-  const loose = foreign.filter(({ isUntracked }) => isUntracked).map(({ path }) => path)
-  const mistake = { path: 'work tree', expected: 'a clean tree' }
-  if (loose.length <= MANY) {
-    const found = `uncommitted changes: ${someOf(names)}`
-    throw new UserError([{ ...mistake, found, fix: 'commit or stash them, then run again' }])
-  }
-  const folders = (await repository.untracked())
-    .filter((path) => path.endsWith('/'))
-    .map((folder) => ({ folder, count: loose.filter((path) => path.startsWith(folder)).length }))
-    .filter(({ count }) => count > 0)
-    .sort((one, other) => other.count - one.count)
-  const where =
-    folders.length === 0 ? '' : `, in ${someOf(folders.map(({ folder, count }) => `${folder} (${count})`))}`
-  const found = `${names.length} uncommitted changes, of which ${loose.length} are files that git neither has nor ignores${where}`
-  const fix = `name in .gitignore what tools have made${folders[0] === undefined ? '' : ` (such as ${folders[0].folder})`}, commit or stash the rest, then run again`
-  throw new UserError([{ ...mistake, found, fix }])
-}
-
-/** So many untracked files are no forgotten work: nobody has told git what to ignore. */
-const MANY = 100
-
-function someOf(names: readonly string[]): string {
-  return names.slice(0, 5).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '')
 }

@@ -1,15 +1,11 @@
 // A feature on this machine: the checkout, its state, and what may be done with the work tree before a run.
 import { hostname } from 'node:os'
-import {
-  branchToTake,
-  type ClaimRequest,
-  checkDirt,
-  chooseFeature,
-  findFeatures,
-  newJob,
-  refuseShared,
-} from '../app/claim.ts'
-import { gatedTagsOf, openWorkspace, type Workspace } from '../app/wire.ts'
+import { branchToTake, refuseShared } from '../app/branch.ts'
+import { type ClaimRequest, newJob } from '../app/claim.ts'
+import { checkDirt } from '../app/dirt.ts'
+import { chooseFeature, findFeatures } from '../app/features.ts'
+import { gatedTagsOf } from '../app/limits.ts'
+import { openWorkspace, type Workspace } from '../app/workspace.ts'
 import { featureOfFolder } from '../git/features.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { ownFiles, recordMessage } from '../loop/files.ts'

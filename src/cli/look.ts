@@ -1,6 +1,6 @@
 // `ralph status`, `next` and `validate`: look, say, change nothing. Exit 0 when fine, 1 when not, 64 on bad input.
 
-import { limitsOf, UNGATED_WARNING } from '../app/wire.ts'
+import { limitsOf, UNGATED_WARNING } from '../app/limits.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { sayHolder } from '../loop/lease.ts'
 import { TRY_AGAIN } from '../loop/notes.ts'

@@ -1,7 +1,8 @@
 // What `ralph run` would refuse, found without beginning: said by `validate`, `next` and `run --dry-run` alike.
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { missingAgents, refuseUngated } from '../app/wire.ts'
+import { missingAgents } from '../app/agents.ts'
+import { refuseUngated } from '../app/limits.ts'
 import { refuseFiltered } from '../git/filters.ts'
 import type { State } from '../loop/state.ts'
 import { type Mistake, UserError } from '../system/errors.ts'

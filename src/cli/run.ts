@@ -1,15 +1,9 @@
 // `ralph run`: works on a feature on this machine until an outcome.
 import { join } from 'node:path'
 import { claim, Held, newJob } from '../app/claim.ts'
-import {
-  createPorts,
-  gatedTagsOf,
-  leaseFor,
-  limitsOf,
-  openIsolation,
-  type PortOptions,
-  UNGATED_WARNING,
-} from '../app/wire.ts'
+import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/limits.ts'
+import { createPorts, type PortOptions } from '../app/ports.ts'
+import { openIsolation } from '../app/workspace.ts'
 import { applyCommand } from '../loop/commands.ts'
 import type { Limits } from '../loop/limits.ts'
 import { loop } from '../loop/loop.ts'

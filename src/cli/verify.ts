@@ -1,6 +1,9 @@
 // `ralph verify`: every gate and a judge on the checkout as it is, now. Says what they find, and changes nothing of the run.
-import { checkDirt, newJob } from '../app/claim.ts'
-import { gatedTagsOf, limitsOf, openIsolation, refuseUngated, UNGATED_WARNING } from '../app/wire.ts'
+
+import { newJob } from '../app/claim.ts'
+import { checkDirt } from '../app/dirt.ts'
+import { gatedTagsOf, limitsOf, refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
+import { openIsolation } from '../app/workspace.ts'
 import { sayHolder } from '../loop/lease.ts'
 import { verifyWhole } from '../loop/perform.ts'
 import type { Ports } from '../loop/ports.ts'

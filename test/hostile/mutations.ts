@@ -24,7 +24,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'gates get the keys of models',
     stories: 'LOOK',
-    file: 'src/app/wire.ts',
+    file: 'src/app/ports.ts',
     from: 'env: gateEnv(options.env, { extra: settings.gateEnv }).env,',
     to: 'env: agentEnv(options.env, { extra: settings.agentEnv, vendor: [], set: {} }).env,',
   },

@@ -1,0 +1,151 @@
+import { delimiter, join, resolve } from 'node:path'
+import type { AgentVendor } from '../agents/agent.ts'
+import { withFallback } from '../agents/fallback.ts'
+import { homeFor } from '../agents/home.ts'
+import { agentCaches, installAgent } from '../agents/install.ts'
+import { keyTrouble, mayBeLoggedIn } from '../agents/login.ts'
+import { findAgent } from '../agents/registry.ts'
+import { available, missingProgram, type Unready } from '../agents/run.ts'
+import { createSessions } from '../agents/sessions.ts'
+import { agentFor } from '../loop/agent-limits.ts'
+import type { AgentPort } from '../loop/ports.ts'
+import type { Settings } from '../settings/index.ts'
+import { type Mistake, UserError } from '../system/errors.ts'
+import { agentEnv, type Environment, gateEnv } from '../system/untrusted-env.ts'
+import { limitsOf } from './limits.ts'
+import type { PortOptions } from './ports.ts'
+
+/** The agent, with the one that stands in for it. */
+export async function agentsOf(options: PortOptions): Promise<AgentPort> {
+  const { agent, agentVersion, model, fallbackAgent } = options.settings
+  const first = await agentPort(options, { name: agent, version: agentVersion, model })
+  const fallback = {
+    name: fallbackAgent ?? '',
+    version: null,
+    model: { plan: null, run: null, setup: null, verify: null },
+  }
+  const second = fallbackAgent === null ? null : await agentPort(options, fallback)
+  const limits = limitsOf(options.settings)
+  return withFallback(first, second, (state) => agentFor(state, limits, Date.now()))
+}
+
+type Choice = { name: string; version: string | null; model: Settings['model'] }
+
+/** One agent, installed where a version is asked for, and asked whether it can be started. */
+async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPort> {
+  const { settings, workspace } = options
+  const { clone, repository, redactor } = workspace
+  const vendor = findAgent(choice.name)
+  if (vendor === null) {
+    throw new UserError([
+      {
+        path: 'agent',
+        found: choice.name,
+        expected: 'an agent of this version',
+        fix: 'use claude or custom',
+      },
+    ])
+  }
+  const cwd = resolve(clone.workTree, settings.workingDirectory)
+  const directory = join(clone.gitDir, 'ralph')
+  const env = await forAgent(options, vendor, choice.version, directory)
+  const seen = agentEnv(env, { extra: settings.agentEnv, vendor: vendor.env, set: {} })
+  if (choice.name !== 'custom') {
+    const found = await available(vendor, seen.env, { as: options.as, signal: options.signal })
+    if (!found.ok) {
+      throw new UserError([notReady(vendor, 'agent', found)])
+    }
+  }
+  await refuseWithoutKey(options, choice, vendor, seen.env, cwd)
+  const sayGates = (tags: readonly string[] | null) =>
+    settings.gates
+      .filter((gate) => tags === null || gate.when === null || gate.when.some((tag) => tags.includes(tag)))
+      .map((gate) => `${gate.name}: ${gate.run}${gate.advisory ? ' (advisory)' : ''}`)
+  return createSessions({
+    vendor,
+    commandLine: settings.agentCommand,
+    wrapper: settings.agentWrapper,
+    args: settings.agentArgs,
+    models: choice.model,
+    prices: settings.prices,
+    extraEnv: settings.agentEnv,
+    env,
+    cwd,
+    idleTimeoutMs: settings.idleTimeoutMs,
+    gates: sayGates,
+    instructions: settings.instructions ?? '',
+    read: repository.read,
+    directory,
+    redactor,
+    mark: options.mark,
+    as: options.as,
+    onEvent: options.onAgent,
+  })
+}
+
+function notReady(vendor: AgentVendor, path: string, { reason, fix }: Unready): Mistake {
+  return { path, found: reason, expected: `the program ${vendor.program}, ready to work`, fix }
+}
+
+/** Agents whose program is nowhere on the PATH: what can be said of them without starting one. */
+export function missingAgents(settings: Settings, env: Environment): Mistake[] {
+  // Another user has a PATH of its own, and what Ralph installs is not there yet.
+  if (settings.isolation === 'other-user') return []
+  const installed = settings.agentVersion === null ? [['agent', settings.agent] as const] : []
+  const chosen = [...installed, ['fallback-agent', settings.fallbackAgent] as const]
+  return chosen.flatMap(([path, name]) => {
+    const vendor = name === null || name === 'custom' ? null : findAgent(name)
+    const missing = vendor === null ? null : missingProgram(vendor, env.PATH ?? '')
+    return vendor === null || missing === null ? [] : [notReady(vendor, path, missing)]
+  })
+}
+
+/** A key that is missing or refused is told before branch and pull request exist. Throws UserError. */
+async function refuseWithoutKey(
+  { settings, env: own, as }: PortOptions,
+  { name, version }: Choice,
+  { login }: AgentVendor,
+  env: Readonly<Record<string, string>>,
+  cwd: string,
+): Promise<void> {
+  const isWrapped = settings.agentWrapper !== null || settings.agentArgs.length > 0
+  const how = { platform: process.platform, isInstalledByUs: version !== null, isWrapped }
+  if (login === null || mayBeLoggedIn(own, how)) return
+  // The other user's home is new.
+  const known = as === null ? login : { ...login, files: [] }
+  const why = await keyTrouble({ login: known, env, extraEnv: settings.agentEnv, cwd })
+  if (why === null) return
+  const key = login.keys[0] ?? ''
+  throw new UserError([
+    {
+      path: 'agent',
+      found: `${name}, and ${why}`,
+      expected: `a key for its model in ${login.keys.join(' or ')}`,
+      fix: `add a valid one to the repository's secrets (Settings, Secrets and variables, Actions), and to this step: env: { ${key}: \${{ secrets.${key} }} }`,
+    },
+  ])
+}
+
+/** The environment for the agent: that of `agent-version` first on the PATH, and a HOME that it can use. */
+async function forAgent(
+  options: PortOptions,
+  vendor: AgentVendor,
+  version: string | null,
+  directory: string,
+): Promise<Environment> {
+  const { env, signal } = options
+  const say = (text: string) => options.onAgent({ kind: 'text', text })
+  const HOME = options.as?.home ?? (await homeFor(vendor, env.HOME, join(directory, 'home')))
+  if (HOME !== env.HOME && options.as === null)
+    say(`HOME is ${env.HOME === undefined ? 'not set' : 'not to be written'}: it gets ${HOME}`)
+  if (version === null) return { ...env, HOME }
+  const { bin } = await installAgent({
+    vendor,
+    version,
+    env: { ...gateEnv(env, { extra: [] }).env, ...(options.as === null ? { HOME } : {}) },
+    caches: agentCaches(env, join(directory, 'agents')),
+    signal,
+    say,
+  })
+  return { ...env, HOME, PATH: env.PATH === undefined ? bin : `${bin}${delimiter}${env.PATH}` }
+}

@@ -1,0 +1,37 @@
+import type { Repository } from '../git/repository.ts'
+import { UserError } from '../system/errors.ts'
+
+/** Refuses dirt outside `allowed`; gives the paths that may be taken up. Throws UserError with the list. */
+export async function checkDirt(
+  repository: Repository,
+  checkedOut: string,
+  allowed: (path: string) => boolean,
+): Promise<string[]> {
+  const dirt = await repository.dirt(checkedOut)
+  const foreign = dirt.filter(({ path }) => !allowed(path))
+  if (foreign.length === 0) return dirt.map(({ path }) => path)
+  const names = foreign.map(({ path }) => path)
+  const loose = foreign.filter(({ isUntracked }) => isUntracked).map(({ path }) => path)
+  const mistake = { path: 'work tree', expected: 'a clean tree' }
+  if (loose.length <= MANY) {
+    const found = `uncommitted changes: ${someOf(names)}`
+    throw new UserError([{ ...mistake, found, fix: 'commit or stash them, then run again' }])
+  }
+  const folders = (await repository.untracked())
+    .filter((path) => path.endsWith('/'))
+    .map((folder) => ({ folder, count: loose.filter((path) => path.startsWith(folder)).length }))
+    .filter(({ count }) => count > 0)
+    .sort((one, other) => other.count - one.count)
+  const where =
+    folders.length === 0 ? '' : `, in ${someOf(folders.map(({ folder, count }) => `${folder} (${count})`))}`
+  const found = `${names.length} uncommitted changes, of which ${loose.length} are files that git neither has nor ignores${where}`
+  const fix = `name in .gitignore what tools have made${folders[0] === undefined ? '' : ` (such as ${folders[0].folder})`}, commit or stash the rest, then run again`
+  throw new UserError([{ ...mistake, found, fix }])
+}
+
+/** So many untracked files are no forgotten work: nobody has told git what to ignore. */
+const MANY = 100
+
+function someOf(names: readonly string[]): string {
+  return names.slice(0, 5).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '')
+}

@@ -1,0 +1,108 @@
+// Which features the repository holds, and which one is meant.
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { CatFile } from '../git/cat-file.ts'
+import {
+  ELSEWHERE,
+  type Feature,
+  featureOfFolder,
+  folderOf,
+  isPrdPath,
+  nameOf,
+  newestOfEach,
+} from '../git/features.ts'
+import type { Git } from '../git/git.ts'
+import { branchNameFault } from '../prd/names.ts'
+import { parsePrd } from '../prd/parse.ts'
+import { shown } from '../prd/shown.ts'
+import { type Mistake, UserError } from '../system/errors.ts'
+import { nearest } from '../system/nearest.ts'
+
+/** Where stories were looked for: a commit, and on a laptop the work tree above it. */
+export type Place = { commit: string; workTree: string | null }
+
+/** Every feature that the place holds, the newest folder of each name. Broken files are collected, not thrown. */
+export async function findFeatures(git: Git, objects: CatFile, place: Place, branchPrefix: string) {
+  const listed = await git.run([
+    'ls-tree',
+    '-r',
+    '-z',
+    '--name-only',
+    place.commit,
+    '--',
+    '.ralph/',
+    'ralph/',
+    'scripts/ralph/',
+    'prd.json',
+  ])
+  const paths = new Set(listed.stdout.split('\0').filter(isPrdPath))
+  if (place.workTree !== null) for (const path of await prdPathsIn(place.workTree)) paths.add(path)
+  const features: Feature[] = []
+  const mistakes: Mistake[] = []
+  for (const path of paths) {
+    const onDisk =
+      place.workTree === null ? null : await readFile(join(place.workTree, path), 'utf8').catch(() => null)
+    const text = onDisk ?? (place.workTree === null ? await objects.text(`${place.commit}:${path}`) : null)
+    if (text === null) continue
+    const folder = folderOf(path)
+    const parsed = parsePrd(text, path)
+    const name =
+      (folder === null ? null : featureOfFolder(folder)) ??
+      (parsed.ok ? nameOf(parsed.prd, branchPrefix) : 'feature')
+    // The name stands in refs, and in the stream that writes them, where a line feed would begin a command.
+    const fault = branchNameFault(name)
+    if (fault !== null) {
+      const fix = 'rename the folder, such as .ralph/2026-01-31-auth'
+      mistakes.push({ path, found: shown(name), expected: `a feature's name with ${fault}`, fix })
+    } else if (!parsed.ok) mistakes.push(...parsed.mistakes)
+    else {
+      const notes = parsed.notes.map((note) => `${path}: ${note}`)
+      features.push({ name, folder, path, prd: parsed.prd, digest: digestOf(text), notes })
+    }
+  }
+  return { features: newestOfEach(features), mistakes }
+}
+
+/** Stories that stand in the work tree, committed or not. */
+async function prdPathsIn(workTree: string): Promise<string[]> {
+  const folders = await readdir(join(workTree, '.ralph')).catch(() => [])
+  return [...ELSEWHERE, ...folders.map((folder) => `.ralph/${folder}/prd.json`).filter(isPrdPath)]
+}
+
+/**
+ * The feature that is meant: the named one, or the only unfinished one. Throws UserError with the list otherwise, each as
+ * `typed` says it is named there.
+ */
+export function chooseFeature(
+  wanted: string | null,
+  candidates: ReadonlyMap<string, 'unfinished' | 'finished'>,
+  typed: (name: string) => string = (name) => name,
+): string {
+  const names = [...candidates.keys()].sort()
+  if (wanted !== null) {
+    if (candidates.has(wanted)) return wanted
+    const near = nearest(wanted, names)
+    const fix =
+      names.length === 0
+        ? `write .ralph/<yyyy-mm-dd>-${wanted}/prd.json and commit it`
+        : `use one of: ${names.map(typed).join(', ')}${near === null ? '' : ` (did you mean ${near}?)`}`
+    throw new UserError([{ path: 'feature', found: wanted, expected: 'a feature with a prd.json', fix }])
+  }
+  const open = names.filter((name) => candidates.get(name) === 'unfinished')
+  if (open.length === 1 && open[0] !== undefined) return open[0]
+  if (open.length === 0 && names.length === 1 && names[0] !== undefined) return names[0]
+  const found =
+    names.length === 0
+      ? 'no prd.json'
+      : `${open.length === 0 ? names.length : open.length} features: ${(open.length === 0 ? names : open).join(', ')}`
+  const fix =
+    names.length === 0
+      ? 'write .ralph/<yyyy-mm-dd>-<feature>/prd.json and commit it'
+      : `name one of them: ${(open.length === 0 ? names : open).map(typed).join(', ')}`
+  throw new UserError([{ path: 'feature', found, expected: 'the name of one feature', fix }])
+}
+
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16)
+}

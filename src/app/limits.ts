@@ -1,0 +1,102 @@
+// Settings as the loop counts them: limits, leases, and what gates there are.
+import { hostname } from 'node:os'
+import { PREPARE_TIMEOUT_MS } from '../gates/gates.ts'
+import { leaseMs } from '../loop/lease.ts'
+import type { Limits } from '../loop/limits.ts'
+import type { Lease } from '../loop/state.ts'
+import { maxJobs, type Settings } from '../settings/index.ts'
+import { UserError } from '../system/errors.ts'
+import { newMark } from '../system/process.ts'
+import { processStart } from '../system/process-table.ts'
+
+/** Without a gate that blocks every change would pass: that has to be said outright. Throws UserError. */
+export function refuseUngated(settings: Settings): void {
+  if (settings.ungated || settings.gates.some((gate) => !gate.advisory)) return
+  const none = settings.surface === 'cli' ? '--gates none' : 'gates: none'
+  throw new UserError([
+    {
+      path: 'gates',
+      found: settings.gates.length === 0 ? 'no gate' : 'advisory gates only',
+      expected: 'at least one command that must exit 0 before a story passes',
+      fix: `${gateExample(settings)}; or say outright that nothing is checked: ${none}`,
+    },
+  ])
+}
+
+/** For `gates: none`, on every surface that can warn. */
+export const UNGATED_WARNING =
+  'gates: none: no command checks what the agent makes; every change that it makes passes'
+
+function gateExample({ surface }: Settings): string {
+  return surface === 'cli'
+    ? 'name one, such as --gate test="npm test", or gates: in ralph.config.yml'
+    : "name one in the workflow, such as gates: 'test: npm test'"
+}
+
+/** The bounds of the run, as the loop counts them. */
+export function limitsOf(settings: Settings): Limits {
+  // Four jobs do one iteration.
+  const iterationsPerJob = settings.isolation === 'separate-job' ? 1 : settings.iterationsPerJob
+  return {
+    iterationsPerJob,
+    maxIterations: settings.maxIterations,
+    maxJobs: maxJobs({ ...settings, iterationsPerJob }),
+    maxAttempts: settings.maxAttempts,
+    maxInterruptions: settings.maxInterruptions,
+    iterationTimeoutMs: settings.iterationTimeoutMs,
+    gatesMs: gatesMsOf(settings),
+    maxCostUsd: settings.maxCostUsd,
+    maxTokens: settings.maxTokens,
+    maxAgentTimeMs: settings.maxAgentTimeMs,
+    callsPerHour: settings.callsPerHour,
+    breaker: settings.breaker,
+    baseline: settings.baseline === 'require' && !settings.ungated,
+    finalVerification: settings.finalVerification,
+    stopOnBlocked: settings.stopOnBlocked,
+    agent: settings.agent,
+    fallback: settings.fallbackAgent,
+    waits: false,
+    redispatch: settings.surface === 'action' && settings.redispatch,
+    publishEach: settings.publish === 'story',
+  }
+}
+
+/** What `Job.gatedTags` says of these gates. */
+export function gatedTagsOf({ gates }: Settings): string[] | null {
+  const blocking = gates.filter((gate) => !gate.advisory)
+  if (blocking.some((gate) => gate.when === null)) return null
+  return [...new Set(blocking.flatMap((gate) => gate.when ?? []))]
+}
+
+function gatesMsOf(settings: Settings): number {
+  return settings.gates.reduce((sum, gate) => sum + gate.timeoutMs, 0)
+}
+
+/** How long the work, gate and land jobs of one run may wait for a machine, in all, milliseconds. */
+const QUEUE_MS = 2 * 3_600_000
+
+export function leaseMsOf(settings: Settings): number {
+  const prepareMs = settings.prepare === null ? 0 : PREPARE_TIMEOUT_MS
+  // The lease holds while jobs wait for their machines.
+  const queuedMs = settings.isolation === 'separate-job' ? QUEUE_MS : 0
+  return queuedMs + leaseMs(settings.iterationTimeoutMs, gatesMsOf(settings) + prepareMs)
+}
+
+/** A lease for this process. */
+export async function leaseFor(
+  settings: Settings,
+  now: number,
+  run: { id: number; attempt: number; url: string } | null,
+): Promise<Omit<Lease, 'nonce'>> {
+  return {
+    holder: run === null ? `${hostname()}:${process.pid}` : `run ${run.id}.${run.attempt}`,
+    expiresAt: now + leaseMsOf(settings),
+    runId: run?.id ?? null,
+    runAttempt: run?.attempt ?? null,
+    url: run?.url ?? null,
+    host: hostname(),
+    pid: process.pid,
+    startTime: (await processStart(process.pid)) ?? '',
+    mark: newMark(),
+  }
+}

@@ -1,0 +1,77 @@
+import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { AgentEvent } from '../agents/agent.ts'
+import { createGates } from '../gates/gates.ts'
+import type {
+  AgentPort,
+  Clock,
+  DispatchPort,
+  GatesPort,
+  Ports,
+  QueuePort,
+  ReporterPort,
+} from '../loop/ports.ts'
+import type { GateResult } from '../loop/state.ts'
+import type { Settings } from '../settings/index.ts'
+import type { OtherUser } from '../system/other-user.ts'
+import { type Environment, gateEnv } from '../system/untrusted-env.ts'
+import { agentsOf } from './agents.ts'
+import type { Workspace } from './workspace.ts'
+
+export type PortOptions = {
+  settings: Settings
+  env: Environment
+  workspace: Workspace
+  reporter: ReporterPort
+  queue: QueuePort
+  dispatch: DispatchPort
+  signal: AbortSignal
+  /** As whom agent and gates run; null for our own user. */
+  as: OtherUser | null
+  /** Of the lease: marks every process that is not trusted, so that those which outlive us can be ended. */
+  mark: string
+  onAgent(event: AgentEvent): void
+  onGateStart(name: string): void
+  onGateEnd(result: GateResult): void
+  /** In the place of an agent, or of gates, of this job. */
+  agent?: AgentPort
+  gates?: GatesPort
+}
+
+const systemClock: Clock = {
+  now: Date.now,
+  sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
+}
+
+/** The ports of the loop. Throws UserError when the agent cannot be started. */
+export async function createPorts(options: PortOptions): Promise<Ports> {
+  const { settings, workspace } = options
+  const { clone, repository, redactor, store } = workspace
+  const agent = options.agent ?? (await agentsOf(options))
+  const gates =
+    options.gates ??
+    createGates({
+      gates: settings.gates,
+      prepare: settings.prepare,
+      lockfileChanged: repository.lockfileChanged,
+      cwd: resolve(clone.workTree, settings.workingDirectory),
+      env: gateEnv(options.env, { extra: settings.gateEnv }).env,
+      redactor,
+      logs: join(clone.gitDir, 'ralph', 'logs'),
+      mark: options.mark,
+      as: options.as,
+      onStart: options.onGateStart,
+      onEnd: options.onGateEnd,
+    })
+  return {
+    clock: systemClock,
+    agent,
+    gates,
+    repository,
+    store,
+    queue: options.queue,
+    dispatch: options.dispatch,
+    reporter: options.reporter,
+    signal: options.signal,
+  }
+}

@@ -1,0 +1,145 @@
+// The repository, and everything that reads and writes it.
+import { hostname } from 'node:os'
+import { isRalphs } from '../gates/guard.ts'
+import { CatFile } from '../git/cat-file.ts'
+import { type Snapshot, takeSnapshot } from '../git/clone.ts'
+import { type Clone, Git, openClone, type Remote } from '../git/git.ts'
+import type { Identity } from '../git/objects.ts'
+import { createRepository, type Repository } from '../git/repository.ts'
+import { createStore, type Store } from '../git/store.ts'
+import { findSubmodules, NO_SUBMODULES } from '../git/submodules.ts'
+import { createExamine } from '../review/examine.ts'
+import type { Settings } from '../settings/index.ts'
+import { standardCommits } from '../settings/structures.ts'
+import { UserError } from '../system/errors.ts'
+import { type OtherUser, openOtherUser } from '../system/other-user.ts'
+import { createRedactor, type Redactor } from '../system/redact.ts'
+import { type Environment, secretsIn } from '../system/untrusted-env.ts'
+import { leaseMsOf } from './limits.ts'
+
+/** The repository and everything that reads and writes it. Ends its helper processes when disposed. */
+export type Workspace = {
+  clone: Clone
+  git: Git
+  objects: CatFile
+  snapshot: Snapshot
+  store: Store
+  repository: Repository
+  redactor: Redactor
+  [Symbol.dispose](): void
+}
+
+export type WorkspaceOptions = {
+  settings: Settings
+  env: Environment
+  directory: string
+  remote: Remote | null
+  /** Pushes the branch, where it is not the same; null for `remote`. */
+  publishRemote?: Remote | null
+  identity: Identity | null
+  /** Beside those that settings and environment hold. */
+  secrets?: readonly string[]
+  /** False where an agent was in the tree already, and nobody works in it any more: nothing is run in them. */
+  submodules?: false
+  warn(message: string): void
+}
+
+/** Opens the checkout. Throws UserError where it is none that Ralph can work in. */
+export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
+  const { settings, env } = options
+  const clone = await openClone(options.directory, env)
+  if (clone.head === null) {
+    throw new UserError([
+      {
+        path: clone.workTree,
+        found: 'a repository without a commit',
+        expected: 'at least one commit',
+        fix: 'commit something first: a branch needs a point to start from',
+      },
+    ])
+  }
+  const git = await Git.open(clone, env)
+  const objects = new CatFile(git)
+  const snapshot = await takeSnapshot(git, options.remote !== null, settings.stateNamespace)
+  const redactor = createRedactor(secretsOf(settings, env, options.secrets ?? []))
+  const looksInside = options.submodules !== false
+  const submodules = looksInside ? await findSubmodules(git, clone.head, env) : NO_SUBMODULES
+  const repository = createRepository(git, objects, {
+    submodules,
+    identity: options.identity ?? identityOf(clone),
+    snapshot,
+    warn: options.warn,
+    isRalphs,
+    redact: redactor.redact,
+    stateCommits: settings.commits.prdChanges,
+    stateSubject: settings.commits.message === standardCommits().message ? null : settings.commits.message,
+    examine: createExamine({
+      protectedPaths: [...settings.protectedPaths],
+      configFile: settings.configFile,
+      weakenedTests: settings.weakenedTests,
+      gateCommands: settings.gates.map((gate) => gate.run),
+      redactor,
+    }),
+  })
+  const store = createStore(git, objects, {
+    namespace: settings.stateNamespace,
+    remote: options.remote,
+    publishRemote: options.publishRemote ?? null,
+    snapshot,
+    leaseMs: leaseMsOf(settings),
+  })
+  return {
+    clone,
+    git,
+    objects,
+    snapshot,
+    store,
+    repository,
+    redactor,
+    [Symbol.dispose]: () => objects[Symbol.dispose](),
+  }
+}
+
+/** The user as whom agent and gates run, tried out; null for `same-user`. Throws UserError where it cannot be had. */
+export async function openIsolation(
+  options: Pick<WorkspaceOptions, 'settings' | 'env'> & { clone: Clone; say(text: string): void },
+): Promise<OtherUser | null> {
+  if (options.settings.isolation !== 'other-user') return null
+  return openOtherUser(otherUserOptions(options))
+}
+
+export function otherUserOptions(options: { env: Environment; clone: Clone; say(text: string): void }) {
+  const { env, clone, say } = options
+  const key = `${env.RUNNER_NAME ?? hostname()} ${clone.commonDir}`
+  return { env, workTree: clone.workTree, gitDir: clone.commonDir, key, say }
+}
+
+/** Throws UserError where the commit that is worked on has no such folder: neither agent nor gates could start. */
+export async function refuseNoFolder(
+  { objects }: Workspace,
+  settings: Settings,
+  green: string,
+): Promise<void> {
+  const { workingDirectory: folder } = settings
+  if (folder === '.' || (await objects.info(`${green}:${folder.replace(/^\.\/|\/$/g, '')}`))?.type === 'tree')
+    return
+  throw new UserError([
+    {
+      path: 'working-directory',
+      found: folder,
+      expected: 'a folder of the repository',
+      fix: 'name a folder of the repository as it is at the base, or leave it out for the root; make a new one in a first commit',
+    },
+  ])
+}
+
+function secretsOf(settings: Settings, env: Environment, more: readonly string[]): string[] {
+  return [...secretsIn(env), settings.token, settings.publishToken, ...more].filter((value) => value !== null)
+}
+
+function identityOf(clone: Clone): Identity {
+  return {
+    name: clone.config.get('user.name') ?? 'Ralph',
+    email: clone.config.get('user.email') ?? 'ralph@localhost',
+  }
+}
