@@ -89,14 +89,12 @@ export async function actionSettings(
     }
   }
   if (file === null && wanted !== null) {
-    throw new UserError([
-      {
-        path: 'input config-file',
-        found: wanted,
-        expected: 'a file of the base branch',
-        fix: 'commit it to the base branch, or check the path',
-      },
-    ])
+    throw new UserError({
+      path: 'input config-file',
+      found: wanted,
+      expected: 'a file of the base branch',
+      fix: 'commit it to the base branch, or check the path',
+    })
   }
   const unused = pushes(context) ? [] : KEYS
   const result = readSettings({ inputs, file, unused, env: context.env, surface: 'action' })
@@ -146,14 +144,12 @@ export async function settleWorkflow(context: ActionContext, api: Api): Promise<
 }
 
 export function noWorkflow(found: string): UserError {
-  return new UserError([
-    {
-      path: 'input workflow',
-      found,
-      expected: 'the file name of the workflow that works',
-      fix: 'write workflow: ralph.yml (the name of your file in .github/workflows on the default branch)',
-    },
-  ])
+  return new UserError({
+    path: 'input workflow',
+    found,
+    expected: 'the file name of the workflow that works',
+    fix: 'write workflow: ralph.yml (the name of your file in .github/workflows on the default branch)',
+  })
 }
 
 /** Where runs keep their things, without a checkout. A configuration that is broken is left to the jobs that work. */
@@ -198,14 +194,12 @@ function nonEmpty(inputs: Readonly<Record<string, string>>): Record<string, stri
 export function tokenOf(context: ActionContext): string {
   const token = context.inputs.token?.trim() ?? ''
   if (token !== '') return token
-  throw new UserError([
-    {
-      path: 'input token',
-      found: 'nothing',
-      expected: 'a token',
-      fix: 'leave the input out: the job token is its default',
-    },
-  ])
+  throw new UserError({
+    path: 'input token',
+    found: 'nothing',
+    expected: 'a token',
+    fix: 'leave the input out: the job token is its default',
+  })
 }
 
 /** The git remote of the repository, authenticated by the token, in the environment only. */

@@ -43,14 +43,12 @@ async function main(): Promise<void> {
   }
   const part = command === 'claim' || command === 'land' ? command : 'whole'
   if (!['auto', 'run', 'claim', 'work', 'gate', 'land'].includes(command)) {
-    throw new UserError([
-      {
-        path: 'input command',
-        found: command,
-        expected: 'auto, run, resume-lost, or claim, work, gate and land',
-        fix: 'the other commands are not part of this version',
-      },
-    ])
+    throw new UserError({
+      path: 'input command',
+      found: command,
+      expected: 'auto, run, resume-lost, or claim, work, gate and land',
+      fix: 'the other commands are not part of this version',
+    })
   }
   if (event.kind === 'schedule') return neutral('a schedule resumes lost chains only')
   if (command === 'work' || command === 'gate') {

@@ -73,16 +73,12 @@ export async function trusted(context: ActionContext, token: string, at: string 
 
 function noBase(context: ActionContext, branch: string): UserError {
   const isInput = context.inputs['base-branch']?.trim() === branch
-  return new UserError([
-    {
-      path: isInput
-        ? 'input base-branch'
-        : `baseBranch in the configuration on ${context.place.defaultBranch}`,
-      found: branch,
-      expected: 'a branch of this repository',
-      fix: 'create it, or name another',
-    },
-  ])
+  return new UserError({
+    path: isInput ? 'input base-branch' : `baseBranch in the configuration on ${context.place.defaultBranch}`,
+    found: branch,
+    expected: 'a branch of this repository',
+    fix: 'create it, or name another',
+  })
 }
 
 export function pick(

@@ -95,14 +95,12 @@ const EXAMPLE = 'examples/ralph-separate.yml'
 /** The four jobs are one thing: neither the command nor the level of isolation comes alone. */
 export function refuseWrongPart(settings: Settings, isPart: boolean): void {
   if ((settings.isolation === 'separate-job') === isPart) return
-  throw new UserError([
-    {
-      path: isPart ? 'isolation' : 'input command',
-      found: isPart ? settings.isolation : (settings.command ?? 'auto'),
-      expected: isPart ? 'separate-job' : 'claim, work, gate or land',
-      fix: `copy ${EXAMPLE}: separate-job takes four jobs, each with a command of its own`,
-    },
-  ])
+  throw new UserError({
+    path: isPart ? 'isolation' : 'input command',
+    found: isPart ? settings.isolation : (settings.command ?? 'auto'),
+    expected: isPart ? 'separate-job' : 'claim, work, gate or land',
+    fix: `copy ${EXAMPLE}: separate-job takes four jobs, each with a command of its own`,
+  })
 }
 
 /** The end of the claim job: the lease stays, and the next job is told what it is for. */
@@ -250,7 +248,7 @@ async function runWork(state: State, limits: Limits, ports: Ports, workspace: Wo
   const prepared = await ports.gates.prepare(state.green, ports.signal)
   if (prepared?.ok === false) {
     const fix = 'see its output in the log of the work job'
-    throw new UserError([{ path: 'prepare', found: prepared.ended, expected: 'exit 0', fix }])
+    throw new UserError({ path: 'prepare', found: prepared.ended, expected: 'exit 0', fix })
   }
   const heard: Heard = { session: null, judged: null }
   const gates = { ...ports.gates, run: async () => [] }
@@ -307,14 +305,12 @@ async function held(workspace: Workspace, claim: FromClaim, context: ActionConte
 export function claimOf(context: ActionContext): FromClaim {
   const claim = readFromClaim(context.env[FROM_CLAIM])
   if (claim !== null) return claim
-  throw new UserError([
-    {
-      path: `env ${FROM_CLAIM}`,
-      found: context.env[FROM_CLAIM]?.slice(0, 100) ?? 'nothing',
-      expected: 'the output `handover` of the claim job',
-      fix: `copy ${EXAMPLE}`,
-    },
-  ])
+  throw new UserError({
+    path: `env ${FROM_CLAIM}`,
+    found: context.env[FROM_CLAIM]?.slice(0, 100) ?? 'nothing',
+    expected: 'the output `handover` of the claim job',
+    fix: `copy ${EXAMPLE}`,
+  })
 }
 
 function match<T extends FromWork | FromGate>(given: T | null, claim: FromClaim): T | null {

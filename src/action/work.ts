@@ -273,14 +273,12 @@ function both(log: ReporterPort, github: ReporterPort): ReporterPort {
 /** On a `ralph/*` ref the workflow file would be the agent's copy, with the secrets of the real one. */
 function refuseFeatureRef(context: ActionContext, prefix: string): void {
   if (!context.ref.startsWith(`refs/heads/${prefix}`)) return
-  throw new UserError([
-    {
-      path: 'ref',
-      found: context.ref,
-      expected: 'the default branch',
-      fix: `run the workflow on ${context.place.defaultBranch}: on ${prefix}* the workflow file may be the agent's`,
-    },
-  ])
+  throw new UserError({
+    path: 'ref',
+    found: context.ref,
+    expected: 'the default branch',
+    fix: `run the workflow on ${context.place.defaultBranch}: on ${prefix}* the workflow file may be the agent's`,
+  })
 }
 
 /** A holder lives while its run has not completed; when GitHub does not say, the lease's own time counts. */

@@ -243,5 +243,5 @@ function fixOf(output: string): string {
 }
 
 function mistake(found: string, expected: string, fix: string): UserError {
-  return new UserError([{ path: 'agent-version', found, expected, fix }])
+  return new UserError({ path: 'agent-version', found, expected, fix })
 }

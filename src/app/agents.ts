@@ -37,14 +37,12 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
   const { clone, repository, redactor } = workspace
   const vendor = findAgent(choice.name)
   if (vendor === null) {
-    throw new UserError([
-      {
-        path: 'agent',
-        found: choice.name,
-        expected: 'an agent of this version',
-        fix: 'use claude or custom',
-      },
-    ])
+    throw new UserError({
+      path: 'agent',
+      found: choice.name,
+      expected: 'an agent of this version',
+      fix: 'use claude or custom',
+    })
   }
   const cwd = resolve(clone.workTree, settings.workingDirectory)
   const directory = join(clone.gitDir, 'ralph')
@@ -116,14 +114,12 @@ async function refuseWithoutKey(
   const why = await keyTrouble({ login: known, env, extraEnv: settings.agentEnv, cwd })
   if (why === null) return
   const key = login.keys[0] ?? ''
-  throw new UserError([
-    {
-      path: 'agent',
-      found: `${name}, and ${why}`,
-      expected: `a key for its model in ${login.keys.join(' or ')}`,
-      fix: `add a valid one to the repository's secrets (Settings, Secrets and variables, Actions), and to this step: env: { ${key}: \${{ secrets.${key} }} }`,
-    },
-  ])
+  throw new UserError({
+    path: 'agent',
+    found: `${name}, and ${why}`,
+    expected: `a key for its model in ${login.keys.join(' or ')}`,
+    fix: `add a valid one to the repository's secrets (Settings, Secrets and variables, Actions), and to this step: env: { ${key}: \${{ secrets.${key} }} }`,
+  })
 }
 
 /** The environment for the agent: that of `agent-version` first on the PATH, and a HOME that it can use. */

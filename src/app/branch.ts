@@ -40,7 +40,7 @@ export function refuseShared(branch: string, path: string, base: Base): void {
     branch === base.branch
       ? 'go to the branch that the run starts from (git switch …), or give the feature a branch of its own: Ralph never commits to the base'
       : 'leave branchName out, or name a branch of its own: Ralph never commits to the default branch'
-  throw new UserError([{ path, found: branch, expected: 'a branch of its own', fix }])
+  throw new UserError({ path, found: branch, expected: 'a branch of its own', fix })
 }
 
 /**
@@ -72,12 +72,10 @@ function foreignBranch(
   file: Feature,
   { branchPrefix }: Pick<ClaimRequest, 'branchPrefix'>,
 ): UserError {
-  return new UserError([
-    {
-      path: `${file.path}: branchName`,
-      found: `${branch}, which is there already and was not made by a run of ${file.name}`,
-      expected: "a branch of Ralph's own, or one that is not there yet",
-      fix: `leave branchName out (then it is ${branchPrefix}${file.name}), or name another branch`,
-    },
-  ])
+  return new UserError({
+    path: `${file.path}: branchName`,
+    found: `${branch}, which is there already and was not made by a run of ${file.name}`,
+    expected: "a branch of Ralph's own, or one that is not there yet",
+    fix: `leave branchName out (then it is ${branchPrefix}${file.name}), or name another branch`,
+  })
 }

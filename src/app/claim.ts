@@ -112,7 +112,7 @@ export async function claim(
   const found = newest === null || replaced ? null : await store.load(newest)
   if (found !== null) return resume(found, request, store, repository, file)
   if (file === null)
-    throw new UserError([{ path: 'feature', found: name, expected: 'a prd.json', fix: 'commit one' }])
+    throw new UserError({ path: 'feature', found: name, expected: 'a prd.json', fix: 'commit one' })
   const before = newest === null ? null : ((await store.load(newest))?.state.branch ?? null)
   const { branch, head } = await branchToTake(file, before, git, objects, store, request)
   return begin(file, branch, head, request, store, repository)

@@ -15,7 +15,7 @@ export async function checkDirt(
   const mistake = { path: 'work tree', expected: 'a clean tree' }
   if (loose.length <= MANY) {
     const found = `uncommitted changes: ${someOf(names)}`
-    throw new UserError([{ ...mistake, found, fix: 'commit or stash them, then run again' }])
+    throw new UserError({ ...mistake, found, fix: 'commit or stash them, then run again' })
   }
   const folders = (await repository.untracked())
     .filter((path) => path.endsWith('/'))
@@ -26,7 +26,7 @@ export async function checkDirt(
     folders.length === 0 ? '' : `, in ${someOf(folders.map(({ folder, count }) => `${folder} (${count})`))}`
   const found = `${names.length} uncommitted changes, of which ${loose.length} are files that git neither has nor ignores${where}`
   const fix = `name in .gitignore what tools have made${folders[0] === undefined ? '' : ` (such as ${folders[0].folder})`}, commit or stash the rest, then run again`
-  throw new UserError([{ ...mistake, found, fix }])
+  throw new UserError({ ...mistake, found, fix })
 }
 
 /** So many untracked files are no forgotten work: nobody has told git what to ignore. */

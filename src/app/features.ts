@@ -87,7 +87,7 @@ export function chooseFeature(
       names.length === 0
         ? `write .ralph/<yyyy-mm-dd>-${wanted}/prd.json and commit it`
         : `use one of: ${names.map(typed).join(', ')}${near === null ? '' : ` (did you mean ${near}?)`}`
-    throw new UserError([{ path: 'feature', found: wanted, expected: 'a feature with a prd.json', fix }])
+    throw new UserError({ path: 'feature', found: wanted, expected: 'a feature with a prd.json', fix })
   }
   const open = names.filter((name) => candidates.get(name) === 'unfinished')
   if (open.length === 1 && open[0] !== undefined) return open[0]
@@ -100,7 +100,7 @@ export function chooseFeature(
     names.length === 0
       ? 'write .ralph/<yyyy-mm-dd>-<feature>/prd.json and commit it'
       : `name one of them: ${(open.length === 0 ? names : open).map(typed).join(', ')}`
-  throw new UserError([{ path: 'feature', found, expected: 'the name of one feature', fix }])
+  throw new UserError({ path: 'feature', found, expected: 'the name of one feature', fix })
 }
 
 export function digestOf(text: string): string {

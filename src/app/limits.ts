@@ -13,14 +13,12 @@ import { processStart } from '../system/process-table.ts'
 export function refuseUngated(settings: Settings): void {
   if (settings.ungated || settings.gates.some((gate) => !gate.advisory)) return
   const none = settings.surface === 'cli' ? '--gates none' : 'gates: none'
-  throw new UserError([
-    {
-      path: 'gates',
-      found: settings.gates.length === 0 ? 'no gate' : 'advisory gates only',
-      expected: 'at least one command that must exit 0 before a story passes',
-      fix: `${gateExample(settings)}; or say outright that nothing is checked: ${none}`,
-    },
-  ])
+  throw new UserError({
+    path: 'gates',
+    found: settings.gates.length === 0 ? 'no gate' : 'advisory gates only',
+    expected: 'at least one command that must exit 0 before a story passes',
+    fix: `${gateExample(settings)}; or say outright that nothing is checked: ${none}`,
+  })
 }
 
 /** For `gates: none`, on every surface that can warn. */

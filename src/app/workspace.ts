@@ -49,14 +49,12 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const { settings, env } = options
   const clone = await openClone(options.directory, env)
   if (clone.head === null) {
-    throw new UserError([
-      {
-        path: clone.workTree,
-        found: 'a repository without a commit',
-        expected: 'at least one commit',
-        fix: 'commit something first: a branch needs a point to start from',
-      },
-    ])
+    throw new UserError({
+      path: clone.workTree,
+      found: 'a repository without a commit',
+      expected: 'at least one commit',
+      fix: 'commit something first: a branch needs a point to start from',
+    })
   }
   const git = await Git.open(clone, env)
   const objects = new CatFile(git)
@@ -123,14 +121,12 @@ export async function refuseNoFolder(
   const { workingDirectory: folder } = settings
   if (folder === '.' || (await objects.info(`${green}:${folder.replace(/^\.\/|\/$/g, '')}`))?.type === 'tree')
     return
-  throw new UserError([
-    {
-      path: 'working-directory',
-      found: folder,
-      expected: 'a folder of the repository',
-      fix: 'name a folder of the repository as it is at the base, or leave it out for the root; make a new one in a first commit',
-    },
-  ])
+  throw new UserError({
+    path: 'working-directory',
+    found: folder,
+    expected: 'a folder of the repository',
+    fix: 'name a folder of the repository as it is at the base, or leave it out for the root; make a new one in a first commit',
+  })
 }
 
 function secretsOf(settings: Settings, env: Environment, more: readonly string[]): string[] {

@@ -59,14 +59,12 @@ export async function openLocal(
   const { clone } = workspace
   if (clone.branch === null) {
     workspace[Symbol.dispose]()
-    throw new UserError([
-      {
-        path: 'HEAD',
-        found: 'a detached HEAD',
-        expected: 'a branch',
-        fix: 'run `git switch <branch>` first: the run starts from it',
-      },
-    ])
+    throw new UserError({
+      path: 'HEAD',
+      found: 'a detached HEAD',
+      expected: 'a branch',
+      fix: 'run `git switch <branch>` first: the run starts from it',
+    })
   }
   const start = await baseOf(workspace, settings, clone.branch, clone.head ?? '')
   const base = { ...start, ...(await defaultBranchOf(workspace)) }
@@ -126,14 +124,12 @@ async function baseOf(workspace: Workspace, settings: Settings, branch: string, 
   if (settings.baseBranch === null) return { branch, sha: head }
   const sha = await workspace.store.head(settings.baseBranch)
   if (sha !== null) return { branch: settings.baseBranch, sha }
-  throw new UserError([
-    {
-      path: '--base-branch',
-      found: settings.baseBranch,
-      expected: 'a branch of this repository',
-      fix: 'create it, or name another',
-    },
-  ])
+  throw new UserError({
+    path: '--base-branch',
+    found: settings.baseBranch,
+    expected: 'a branch of this repository',
+    fix: 'create it, or name another',
+  })
 }
 
 /** As far as a clone tells: by its remote, else by the usual names. */

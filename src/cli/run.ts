@@ -130,7 +130,7 @@ export async function cancellable(signal: AbortSignal, options: PortOptions): Pr
 
 function taken({ message }: Held): UserError {
   const fix = 'wait until it has ended, or end it with `ralph stop`'
-  return new UserError([{ path: 'feature', found: message, expected: 'nobody at work on it', fix }])
+  return new UserError({ path: 'feature', found: message, expected: 'nobody at work on it', fix })
 }
 
 /** So many refs are told by name at the end. */

@@ -23,7 +23,7 @@ export async function steer(context: Context): Promise<Answer> {
   const { command: name } = context
   if (context.env[MARK_NAME] !== undefined) {
     const found = 'a command typed by an agent or a gate'
-    throw new UserError([{ path: `ralph ${name}`, found, expected: 'a person', fix: 'leave it to people' }])
+    throw new UserError({ path: `ralph ${name}`, found, expected: 'a person', fix: 'leave it to people' })
   }
   const given = await givenOf(context)
   const { settings } = await settingsOf(context)
@@ -36,7 +36,7 @@ export async function steer(context: Context): Promise<Answer> {
   const understood = understand(name, given, ids, 'cli')
   if (understood.kind === 'mistake') {
     const { problem: found, fix } = understood
-    throw new UserError([{ path: `ralph ${name}`, found, expected: '', fix }])
+    throw new UserError({ path: `ralph ${name}`, found, expected: '', fix })
   }
   if (understood.kind !== 'command') throw new Error(`${name} asks nothing of a run`)
   for (;;) {
@@ -92,13 +92,13 @@ async function ended(local: LocalRun, holder: Lease, say: (text: string) => void
     if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return true
     const found = `process ${holder.pid}, which is another user's`
     const fix = `end it as that user (sudo kill ${holder.pid}), then stop again`
-    throw new UserError([{ path: 'ralph stop', found, expected: 'a run of yours', fix }])
+    throw new UserError({ path: 'ralph stop', found, expected: 'a run of yours', fix })
   }
   for (const until = Date.now() + SAVING_MS; await local.alive(holder); await delay(100)) {
     if (Date.now() < until) continue
     const found = `process ${holder.pid}, which does not end`
     const fix = `kill -9 ${holder.pid}, then stop again`
-    throw new UserError([{ path: 'ralph stop', found, expected: 'a run that saves and ends', fix }])
+    throw new UserError({ path: 'ralph stop', found, expected: 'a run that saves and ends', fix })
   }
   return true
 }
@@ -125,7 +125,7 @@ async function bodyOf(file: string, directory: string): Promise<string> {
     return file === '-' ? await text(process.stdin) : await readFile(resolve(directory, file), 'utf8')
   } catch {
     const fix = 'check the path, or write - for standard input'
-    throw new UserError([{ path: '--body-file', found: file, expected: 'a file that can be read', fix }])
+    throw new UserError({ path: '--body-file', found: file, expected: 'a file that can be read', fix })
   }
 }
 

@@ -98,26 +98,22 @@ function interrupted(state: State): Answer {
 async function refuseAtWork(local: LocalRun): Promise<void> {
   const { lease, feature } = await local.look()
   if (lease === null || !(await local.alive(lease))) return
-  throw new UserError([
-    {
-      path: 'feature',
-      found: `${sayHolder(lease)} works on ${feature}`,
-      expected: 'nobody at work on it',
-      fix: 'wait until it has ended, or end it with `ralph stop`',
-    },
-  ])
+  throw new UserError({
+    path: 'feature',
+    found: `${sayHolder(lease)} works on ${feature}`,
+    expected: 'nobody at work on it',
+    fix: 'wait until it has ended, or end it with `ralph stop`',
+  })
 }
 
 function refuseElsewhere(state: State, branch: string | null): void {
   if (state.published === null || branch === state.branch) return
-  throw new UserError([
-    {
-      path: 'HEAD',
-      found: branch ?? 'a detached HEAD',
-      expected: `${state.branch}, where the work is`,
-      fix: `git switch ${state.branch}`,
-    },
-  ])
+  throw new UserError({
+    path: 'HEAD',
+    found: branch ?? 'a detached HEAD',
+    expected: `${state.branch}, where the work is`,
+    fix: `git switch ${state.branch}`,
+  })
 }
 
 /** What gates wrote is put back, but never over the tree of a run that has begun meanwhile. */

@@ -100,7 +100,7 @@ function repositoryGone({ clone }: Git, { whole }: Snapshot): UserError {
     ? 'run again: branch and state are on the remote, as of the last checkpoint'
     : `lost are the commits that were pushed nowhere, and the state of the run, which was in .git alone. What remains are the files in ${clone.workTree}, as they were left. Get the repository from ${from}, copy into it what you need of them, and run again there. isolation: other-user, or a sandbox as agent-wrapper, keeps an agent out of .git`
   const found = 'no repository with its commits any more: an agent or a gate removed it'
-  return new UserError([{ path: clone.commonDir, found, expected: 'the clone that the run began in', fix }])
+  return new UserError({ path: clone.commonDir, found, expected: 'the clone that the run began in', fix })
 }
 
 /** What git reads before it looks at a ref: configuration, hooks, locks, and whatever stands in their place. */

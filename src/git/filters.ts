@@ -21,14 +21,12 @@ export async function refuseFiltered(git: Git, objects: CatFile): Promise<void> 
         await objects.info(`${head}:${path}`),
       ]
       if (file?.isFile() !== true || blob === null || file.size === blob.size) continue
-      throw new UserError([
-        {
-          path,
-          found: `a file that the filter ${name} has rewritten`,
-          expected: 'files as they are committed: Ralph runs no filters of the repository',
-          fix: 'check out without it (actions/checkout: lfs: false; here: git lfs uninstall --local, then git checkout .)',
-        },
-      ])
+      throw new UserError({
+        path,
+        found: `a file that the filter ${name} has rewritten`,
+        expected: 'files as they are committed: Ralph runs no filters of the repository',
+        fix: 'check out without it (actions/checkout: lfs: false; here: git lfs uninstall --local, then git checkout .)',
+      })
     }
   }
 }

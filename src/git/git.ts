@@ -164,7 +164,7 @@ export async function openClone(
 }
 
 function notHere(directory: string, found: string, fix: string): UserError {
-  return new UserError([{ path: directory, found, expected: 'a checkout with at least one commit', fix }])
+  return new UserError({ path: directory, found, expected: 'a checkout with at least one commit', fix })
 }
 
 /** A way to a remote that takes longer is tried anew, milliseconds. */

@@ -477,14 +477,12 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     const strays = await findForeignRepositories(git, paths)
     const first = foreign[0] ?? strays.find((path) => path.endsWith('/.git'))?.slice(0, -'/.git'.length)
     if (first === undefined) return strays
-    throw new UserError([
-      {
-        path: first,
-        found: 'a repository or files that this clone knows nothing of, in the place of a submodule',
-        expected: 'a submodule that git has checked out, or an empty folder',
-        fix: 'run `git submodule absorbgitdirs` (in a workflow: submodules: true of actions/checkout), or move them away',
-      },
-    ])
+    throw new UserError({
+      path: first,
+      found: 'a repository or files that this clone knows nothing of, in the place of a submodule',
+      expected: 'a submodule that git has checked out, or an empty folder',
+      fix: 'run `git submodule absorbgitdirs` (in a workflow: submodules: true of actions/checkout), or move them away',
+    })
   }
 
   async function dirt(commit: string): Promise<Dirt[]> {

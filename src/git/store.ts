@@ -342,9 +342,12 @@ export function createStore(git: Git, objects: CatFile, options: StoreOptions): 
     if (now !== null && (now.get(ref) ?? null) !== before) return new LeaseLost(`${ref} moved`)
     if (REFUSED.test(said) || UNKNOWN_TOKEN.test(said)) {
       const fix = 'give the job permissions: contents: write (and do not protect refs/ralph/*)'
-      return new UserError([
-        { path: 'input token', found: refusal(said, ref), expected: 'a token that may push', fix },
-      ])
+      return new UserError({
+        path: 'input token',
+        found: refusal(said, ref),
+        expected: 'a token that may push',
+        fix,
+      })
     }
     return new Error(`the state could not be pushed to ${ref}: ${refusal(said, ref)}`)
   }

@@ -11,7 +11,8 @@ export type Mistake = { path: string; found: string; expected: string; fix: stri
 /** Bad input: every mistake at once; ends as outcome `error`, exit 64, with nothing changed. */
 export class UserError extends Error {
   readonly mistakes: readonly Mistake[]
-  constructor(mistakes: readonly Mistake[]) {
+  constructor(what: Mistake | readonly Mistake[]) {
+    const mistakes = 'path' in what ? [what] : what
     super(mistakes.map(sayMistake).join('\n'))
     this.name = 'UserError'
     this.mistakes = mistakes
