@@ -7,7 +7,7 @@ import { dispatchRun } from '../github/dispatch.ts'
 import { repositoryUrl } from '../github/place.ts'
 import { expired } from '../loop/lease.ts'
 import { parseSlash } from '../loop/slash-commands.ts'
-import type { State } from '../loop/state.ts'
+import type { State } from '../model/state.ts'
 import {
   elsewhereReply,
   helpReply,

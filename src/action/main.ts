@@ -2,7 +2,7 @@
 import * as core from '@actions/core'
 import { isUnknownToken } from '../git/git.ts'
 import { statusOf } from '../github/client.ts'
-import { LeaseLost } from '../loop/ports.ts'
+import { LeaseLost } from '../model/ports.ts'
 import { errorSummary } from '../report/markdown.ts'
 import { nextMove } from '../report/next-move.ts'
 import { outputsOf } from '../report/outputs.ts'

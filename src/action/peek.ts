@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runPlain } from '../git/git.ts'
 import { STATE_FILE } from '../git/store.ts'
-import type { State } from '../loop/state.ts'
 import { stateFrom } from '../loop/stored.ts'
+import type { State } from '../model/state.ts'
 import { type ActionContext, remoteOf, tokenOf } from './context.ts'
 
 /** Every feature's state by folder name. Fetches one commit a feature, into a folder that is removed again. */

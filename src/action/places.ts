@@ -2,7 +2,7 @@
 
 import { annotationsFrom } from '../gates/annotations.ts'
 import type { Git } from '../git/git.ts'
-import type { State } from '../loop/state.ts'
+import type { State } from '../model/state.ts'
 import type { Facts } from '../report/parts.ts'
 
 /** By story id, in files that the story's rejected work holds, or the branch where none is kept. */
@@ -12,15 +12,7 @@ export async function failedPlaces(git: Git, state: State): Promise<NonNullable<
     const output = gates.flatMap((gate) => (gate.ok || gate.advisory ? [] : [gate.output])).join('\n')
     if (output === '') continue
     const listed = await git.run(['ls-tree', '-r', '-z', '--name-only', state.kept[id]?.tree ?? state.green])
-    found[id] = annotationsFrom(output, new Set(listed.stdout.split('\0').filter(Boolean))).map(
-      ({ path, line, message, level }) => ({
-        path,
-        start_line: line,
-        end_line: line,
-        annotation_level: level,
-        message,
-      }),
-    )
+    found[id] = annotationsFrom(output, new Set(listed.stdout.split('\0').filter(Boolean)))
   }
   return found
 }

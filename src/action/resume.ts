@@ -6,7 +6,7 @@ import { createClient, saidByGitHub, statusOf } from '../github/client.ts'
 import { dispatchRun } from '../github/dispatch.ts'
 import { closeLeft } from '../github/left-open.ts'
 import { type HolderRun, whyLost } from '../loop/lost.ts'
-import type { State } from '../loop/state.ts'
+import type { State } from '../model/state.ts'
 import { type ActionContext, namesByApi, noWorkflow, tokenOf } from './context.ts'
 import { peekStates } from './peek.ts'
 

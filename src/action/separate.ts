@@ -30,12 +30,13 @@ import {
   replayed,
   unavailable,
 } from '../jobs/ports.ts'
-import type { Limits } from '../loop/limits.ts'
 import { type HandedOver, loop } from '../loop/loop.ts'
 import { nextStep } from '../loop/next-step.ts'
-import type { AgentPort, GatesPort, Ports, StorePort } from '../loop/ports.ts'
 import { refund, spend } from '../loop/reduce.ts'
-import type { Failure, Landing, Session, State, Step } from '../loop/state.ts'
+import type { Limits } from '../model/limits.ts'
+import type { AgentPort, GatesPort, Ports, StorePort } from '../model/ports.ts'
+import type { Failure, Landing, Session, State } from '../model/state.ts'
+import type { Step } from '../model/step.ts'
 import { describeSettings, type Settings } from '../settings/index.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'

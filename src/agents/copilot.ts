@@ -1,16 +1,16 @@
 // GitHub Copilot CLI: `copilot --output-format json`. Facts: facts/agents.md, "Command lines", "Streams", "The others".
 
 import type { Exit } from '../system/process.ts'
-import type {
-  AgentEvent,
-  AgentVendor,
-  Classified,
-  Command,
-  CommandOptions,
-  SessionStatus,
-  StreamParser,
+import {
+  type AgentEvent,
+  type AgentVendor,
+  type Classified,
+  type Command,
+  type CommandOptions,
+  noUsage,
+  type SessionStatus,
+  type StreamParser,
 } from './agent.ts'
-import { noUsage } from './agent.ts'
 import {
   classified,
   endedByUs,

@@ -1,11 +1,9 @@
 // What a session used where its vendor does not say: by what its stream showed, the user's prices, or what was reserved
 // for it; marked as estimated. Pure.
 
-import type * as prd from '../prd/schema.ts'
+import type * as model from '../model/usage.ts'
+import type { Price } from '../model/usage.ts'
 import type { AgentEvent, SessionResult, Usage } from './agent.ts'
-
-/** US dollars for a million tokens. `cached` null: cached input costs as much as other input. */
-export type Price = { input: number; output: number; cached: number | null }
 
 /** What a session is taken to use where nobody says; null where the run has no such limit and no figure. */
 export type Reservation = { costUsd: number | null; tokens: number | null }
@@ -75,7 +73,7 @@ export function settled(
   prices: Readonly<Record<string, Price>>,
   model: string | null,
   reserved: Reservation,
-): prd.Usage {
+): model.Usage {
   const { usage } = result
   const isFree = usage.calls === 0 || (result.seen.answers === 0 && REFUSED.has(result.status))
   const isCounted = reserved.costUsd !== null || reserved.tokens !== null

@@ -1,6 +1,6 @@
 // Two agents in the place of one: an attempt says which of them it is for.
-import type { AgentPort } from '../loop/ports.ts'
-import type { Attempt, State } from '../loop/state.ts'
+import type { AgentPort } from '../model/ports.ts'
+import type { Attempt, State } from '../model/state.ts'
 
 /** `second` works on attempts that were reserved for it; `judge` says which of them judges. */
 export function withFallback(

@@ -1,17 +1,17 @@
 // opencode: `opencode run --format json`. Facts: facts/agents.md, "Command lines", "Streams", "The others".
 
 import type { Exit } from '../system/process.ts'
-import type {
-  AgentEvent,
-  AgentVendor,
-  Classified,
-  Command,
-  CommandOptions,
-  SessionStatus,
-  StreamParser,
-  Usage,
+import {
+  type AgentEvent,
+  type AgentVendor,
+  type Classified,
+  type Command,
+  type CommandOptions,
+  noUsage,
+  type SessionStatus,
+  type StreamParser,
+  type Usage,
 } from './agent.ts'
-import { noUsage } from './agent.ts'
 import {
   classified,
   endedByUs,

@@ -1,5 +1,6 @@
 // Which agents there are: one line each.
 
+import type { AgentName } from '../model/agents.ts'
 import type { AgentVendor } from './agent.ts'
 import { amp } from './amp.ts'
 import { claude } from './claude.ts'
@@ -10,12 +11,18 @@ import { custom } from './custom.ts'
 import { gemini } from './gemini.ts'
 import { opencode } from './opencode.ts'
 
-const VENDORS: readonly AgentVendor[] = [claude, codex, amp, opencode, gemini, copilot, cursor, custom]
-
-/** Names that the input `agent` takes. */
-export const agentNames: readonly string[] = VENDORS.map((vendor) => vendor.name)
+const VENDORS = {
+  claude,
+  codex,
+  amp,
+  opencode,
+  gemini,
+  copilot,
+  cursor,
+  custom,
+} satisfies Record<AgentName, AgentVendor>
 
 /** The agent of this name, or null. */
 export function findAgent(name: string): AgentVendor | null {
-  return VENDORS.find((vendor) => vendor.name === name) ?? null
+  return Object.values(VENDORS).find((vendor) => vendor.name === name) ?? null
 }

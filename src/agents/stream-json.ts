@@ -1,8 +1,14 @@
 // The stream-json of Claude Code, which amp and cursor print too: facts/agents.md, "Streams" and "claude, in detail".
 
 import type { Exit } from '../system/process.ts'
-import type { AgentEvent, Classified, SessionStatus, StreamParser, Usage } from './agent.ts'
-import { noUsage } from './agent.ts'
+import {
+  type AgentEvent,
+  type Classified,
+  noUsage,
+  type SessionStatus,
+  type StreamParser,
+  type Usage,
+} from './agent.ts'
 import { classified, endedByUs, ourEnding, sayStatus, silentEnding, stderrLine, withWords } from './ending.ts'
 import { amount, type Json, jsonEvent, number, object, objects, string, toolTarget } from './json.ts'
 import { readRefusal, startRefusal, statusOfRefusal } from './refusal.ts'

@@ -13,9 +13,9 @@ import {
   newestOfEach,
 } from '../git/features.ts'
 import type { Git } from '../git/git.ts'
+import { shown } from '../model/text.ts'
 import { branchNameFault } from '../prd/names.ts'
 import { parsePrd } from '../prd/parse.ts'
-import { shown } from '../prd/shown.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
 

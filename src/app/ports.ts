@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AgentEvent } from '../agents/agent.ts'
 import { createGates } from '../gates/gates.ts'
+import type { GateResult } from '../model/gate.ts'
 import type {
   AgentPort,
   Clock,
@@ -10,8 +11,7 @@ import type {
   Ports,
   QueuePort,
   ReporterPort,
-} from '../loop/ports.ts'
-import type { GateResult } from '../loop/state.ts'
+} from '../model/ports.ts'
 import type { Settings } from '../settings/index.ts'
 import type { OtherUser } from '../system/other-user.ts'
 import { type Environment, gateEnv } from '../system/untrusted-env.ts'

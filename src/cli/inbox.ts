@@ -2,9 +2,10 @@
 import { appendFile, mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Clone } from '../git/git.ts'
-import type { QueuePort } from '../loop/ports.ts'
 import { parseSlash } from '../loop/slash-commands.ts'
-import type { Command, State } from '../loop/state.ts'
+import type { Command } from '../model/event.ts'
+import type { QueuePort } from '../model/ports.ts'
+import type { State } from '../model/state.ts'
 
 type Entry = { id: number; feature: string; text: string }
 

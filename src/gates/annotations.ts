@@ -1,14 +1,7 @@
 // Finds places in files in what gates print, so that a check can show each message where it belongs.
 
+import type { Annotation } from '../model/gate.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
-
-/** `level` is what the checks API calls `annotation_level`. `message` is one to three lines, not trusted. */
-export type Annotation = {
-  path: string
-  line: number
-  message: string
-  level: 'failure' | 'warning' | 'notice'
-}
 
 const MAX_ANNOTATIONS = 50
 const MAX_MESSAGE = 600

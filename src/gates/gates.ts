@@ -1,17 +1,14 @@
 // Runs the gates and the prepare command: in order, bounded in time and output, without keys. Implements GatesPort.
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { GatesPort } from '../loop/ports.ts'
-import type { GateResult } from '../loop/state.ts'
+import type { Gate, GateResult } from '../model/gate.ts'
+import type { GatesPort } from '../model/ports.ts'
 import { excerpt, settledLines } from '../system/excerpt.ts'
 import { clearWay } from '../system/files.ts'
 import type { OtherUser } from '../system/other-user.ts'
 import { cutAgain } from '../system/output.ts'
 import { type Exit, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
-
-/** A named command that must exit 0. `when` null: for every story; else for stories with one of these tags. */
-export type Gate = { name: string; run: string; timeoutMs: number; when: string[] | null; advisory: boolean }
 
 export type GatesOptions = {
   gates: readonly Gate[]

@@ -1,5 +1,5 @@
 // Finds the features of a repository: which prd.json belongs to which name. Pure.
-import type { Prd } from '../prd/schema.ts'
+import type { Prd } from '../model/feature.ts'
 
 /** A prd.json that was found, and what it is called. `digest`: of its text. `notes`: what reading it changed, or left out. */
 export type Feature = {

@@ -1,6 +1,6 @@
 // Posts check runs (or commit statuses) on a commit: one of each name, found again by our external id.
-import type { Check, LastWord } from '../report/checks.ts'
-import { statusOf as commitStatus } from '../report/checks.ts'
+import type { Annotation } from '../model/gate.ts'
+import { type Check, statusOf as commitStatus, type LastWord } from '../report/checks.ts'
 import { type Api, isForbidden, isUnknown, ONCE, saidByGitHub, statusOf } from './client.ts'
 import type { Place } from './place.ts'
 
@@ -68,7 +68,7 @@ export function createChecks(
         : { status: 'completed' as const, conclusion: check.conclusion }
     const before = all.get(check.name)
     // An update adds to those that are there.
-    const annotations = before?.isAnnotated === true ? [] : check.annotations.slice(0, ANNOTATIONS)
+    const annotations = before?.isAnnotated === true ? [] : check.annotations.slice(0, ANNOTATIONS).map(asApi)
     // Also a completed one: `status: in_progress` opens it again and clears its conclusion (facts 4.1).
     const shown: Shown = { ...state, output: { ...output, annotations } }
     if (before !== undefined) {
@@ -208,7 +208,11 @@ type Posted = { id: number; open: boolean; isAnnotated: boolean }
 type Shown = (
   | { status: 'in_progress' }
   | { status: 'completed'; conclusion: NonNullable<Check['conclusion']> }
-) & { output: Pick<Check, 'title' | 'summary' | 'text' | 'annotations'> }
+) & { output: Pick<Check, 'title' | 'summary' | 'text'> & { annotations: ReturnType<typeof asApi>[] } }
+
+function asApi({ path, line, message, level }: Annotation) {
+  return { path, start_line: line, end_line: line, annotation_level: level, message }
+}
 
 /** Acts on each, also after a failure, until too many in a row have failed. Throws the first error at the end. */
 async function each<T>(all: readonly T[], act: (one: T) => Promise<void>): Promise<void> {

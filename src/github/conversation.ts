@@ -1,7 +1,9 @@
 // The pull request's conversation: one sticky comment, commands as a queue, acknowledgements. Text of others is hostile.
-import type { QueuePort } from '../loop/ports.ts'
+
 import { parseSlash } from '../loop/slash-commands.ts'
-import type { Command, State } from '../loop/state.ts'
+import type { Command } from '../model/event.ts'
+import type { QueuePort } from '../model/ports.ts'
+import type { State } from '../model/state.ts'
 import { mistakeReply } from '../report/replies.ts'
 import { type Api, isUnknown, ONCE, saidByGitHub, statusOf } from './client.ts'
 import type { Place } from './place.ts'

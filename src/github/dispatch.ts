@@ -1,5 +1,5 @@
 // Starts the next job: a workflow_dispatch on the default branch, with feature and generation. Implements DispatchPort.
-import type { Dispatched, DispatchPort } from '../loop/ports.ts'
+import type { Dispatched, DispatchPort } from '../model/ports.ts'
 import { type Api, limitedUntil, saidByGitHub, statusOf } from './client.ts'
 import type { Place } from './place.ts'
 

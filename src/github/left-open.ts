@@ -1,5 +1,5 @@
 // Checks that stand open on commits that nobody works on any more: ended by whichever job comes by next.
-import type { State } from '../loop/state.ts'
+import type { State } from '../model/state.ts'
 import { type LastWord, lastWordOf, MOVED_ON } from '../report/checks.ts'
 import type { Checks } from './checks.ts'
 import { saidByGitHub } from './client.ts'

@@ -1,7 +1,7 @@
 // Tells people on GitHub: checks, the sticky comment, the pull request. Implements ReporterPort; never fails a run.
-import type { Limits } from '../loop/limits.ts'
-import type { ReporterPort } from '../loop/ports.ts'
-import type { GithubIds, State } from '../loop/state.ts'
+import type { Limits } from '../model/limits.ts'
+import type { ReporterPort } from '../model/ports.ts'
+import type { GithubIds, State } from '../model/state.ts'
 import { lastWordOf, rollupCheck, storyCheck } from '../report/checks.ts'
 import { stickyComment, stickyMarker } from '../report/markdown.ts'
 import type { Facts, Note } from '../report/parts.ts'

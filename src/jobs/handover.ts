@@ -1,7 +1,10 @@
 // What the four jobs of `isolation: separate-job` tell each other, as job outputs: one line of JSON each. What comes from a
 // job that ran the agent or its code is read field by field; whatever does not fit is as if nothing had come. Pure.
-import type { GateResult, Session, Verdict } from '../loop/state.ts'
-import { optionalUsageKeys, type Usage } from '../prd/schema.ts'
+
+import type { Verdict } from '../model/event.ts'
+import type { GateResult } from '../model/gate.ts'
+import type { Session } from '../model/state.ts'
+import { optionalUsageKeys, type Usage } from '../model/usage.ts'
 import { excerpt } from '../system/excerpt.ts'
 
 /** From the job that holds the lease, which runs nothing that is not trusted. */

@@ -1,11 +1,12 @@
 // Ports for a job that does a part of an iteration: what other jobs have done is answered from what they handed over.
 
-import type { Gate } from '../gates/gates.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import type { Git } from '../git/git.ts'
-import type { AgentPort, GatesPort, RepositoryPort } from '../loop/ports.ts'
-import type { GateResult, Session, Verdict } from '../loop/state.ts'
-import type { Usage } from '../prd/schema.ts'
+import type { Verdict } from '../model/event.ts'
+import type { Gate, GateResult } from '../model/gate.ts'
+import type { AgentPort, GatesPort, RepositoryPort } from '../model/ports.ts'
+import type { Session } from '../model/state.ts'
+import type { Usage } from '../model/usage.ts'
 import { settledLines } from '../system/excerpt.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
 import type { FromGate, FromWork } from './handover.ts'

@@ -1,6 +1,6 @@
 // Vendors' limits: each belongs to the agent that met it, by its name, and holds nobody else up. Pure.
-import type { Limits } from './limits.ts'
-import type { Attempt, Control, State } from './state.ts'
+import type { Limits } from '../model/limits.ts'
+import type { Attempt, Control, State } from '../model/state.ts'
 
 /** A vendor that says more than a week is asked again after one, milliseconds. */
 const LONGEST_RESET_MS = 7 * 24 * 3_600_000

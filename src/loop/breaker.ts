@@ -1,7 +1,8 @@
 // The breaker of a story: attempts that get nowhere are stopped before they use up its money (seed 5). Pure.
+
+import type { BreakerLimits as Thresholds } from '../model/limits.ts'
+import type { Attempt, Breaker, Failure, Kept, StoryRecord } from '../model/state.ts'
 import { excerpt } from '../system/excerpt.ts'
-import type { Breaker as Thresholds } from './limits.ts'
-import type { Attempt, Breaker, Failure, Kept, StoryRecord } from './state.ts'
 
 const HISTORY = 10
 /** How much of the failure's summary, and of its detail. */

@@ -1,6 +1,7 @@
 // Every command that people can type, once: its name, arguments, meaning and surfaces. Parser, help, replies and CLI read it. Pure.
+
+import type { Command } from '../model/event.ts'
 import { nearest } from '../system/nearest.ts'
-import type { Command } from './state.ts'
 
 /** Where a command is typed: `/ralph retry US-002` in a comment, `ralph retry US-002` on a command line. */
 export type Surface = 'comment' | 'cli'

@@ -1,9 +1,12 @@
 // What people's commands do to the state. Pure; each is idempotent by its comment id.
-import { newStory, type Story } from '../prd/schema.ts'
+
+import type { Command } from '../model/event.ts'
+import type { Story } from '../model/feature.ts'
+import type { State, StoryRecord, Verification } from '../model/state.ts'
+import { newStory } from '../prd/schema.ts'
 import { triedAgain } from './agent-limits.ts'
 import { closedBreaker } from './breaker.ts'
 import { isNoted, notesWith } from './notes.ts'
-import type { Command, State, StoryRecord, Verification } from './state.ts'
 
 const GUIDANCE = 10
 

@@ -1,5 +1,5 @@
 // Who may work on a feature now. Pure; whether a holder lives is asked by the adapters.
-import type { Lease } from './state.ts'
+import type { Lease } from '../model/state.ts'
 
 /** A lease is over when its time has passed; before that only the platform or the process table can say. */
 export function expired(lease: Lease, now: number): boolean {

@@ -1,37 +1,6 @@
 // What a run may spend: iterations, jobs, money, tokens, time, calls. Pure.
-import type { Conclusion, Job, State } from './state.ts'
-
-/** After how many attempts without progress, or with the same failure, a story rests, and for how long. */
-export type Breaker = { noProgress: number; sameError: number; outputDecline: number; coolDownMs: number }
-
-/** The bounds of a run; 0 or null means without end. Times in milliseconds, money in USD. */
-export type Limits = {
-  iterationsPerJob: number
-  maxIterations: number
-  maxJobs: number
-  maxAttempts: number
-  maxInterruptions: number
-  iterationTimeoutMs: number
-  /** All gates of an iteration together, at most. */
-  gatesMs: number
-  maxCostUsd: number | null
-  maxTokens: number | null
-  maxAgentTimeMs: number | null
-  callsPerHour: number | null
-  breaker: Breaker
-  baseline: boolean
-  finalVerification: boolean
-  stopOnBlocked: boolean
-  /** The agent's name. */
-  agent: string
-  /** The agent that stands in while the first is limited, and after two failed attempts on a story. */
-  fallback: string | null
-  /** Long waits are waited out, as on a laptop: they cost nothing there. */
-  waits: boolean
-  redispatch: boolean
-  /** `publish: story`: the branch moves with every story, not once a job. */
-  publishEach: boolean
-}
+import type { Limits } from '../model/limits.ts'
+import type { Conclusion, Job, State } from '../model/state.ts'
 
 /** Whether a blocking gate runs for a story with these tags. */
 export function isGated({ gatedTags }: Pick<Job, 'gatedTags'>, tags: readonly string[]): boolean {

@@ -1,10 +1,11 @@
 // The loop: decide, perform, reduce, make durable. The whole product turns here.
-import type { Limits } from './limits.ts'
+import type { Limits } from '../model/limits.ts'
+import type { Ports } from '../model/ports.ts'
+import type { Conclusion, State } from '../model/state.ts'
+import type { Step } from '../model/step.ts'
 import { nextStep } from './next-step.ts'
 import { perform } from './perform.ts'
-import type { Ports } from './ports.ts'
 import { durable, reduce } from './reduce.ts'
-import type { Conclusion, State, Step } from './state.ts'
 
 /** The job's outcome, or the step that another job has to do. */
 export type Ended = { conclusion: Conclusion; state: State }

@@ -1,7 +1,8 @@
 // Whether a chain has stopped although it should go on: asked by `resume-lost`. Pure.
+
+import type { State } from '../model/state.ts'
 import { expired } from './lease.ts'
 import { MAX_IDLE_JOBS } from './limits.ts'
-import type { State } from './state.ts'
 
 /** How the run that holds the lease stands on the platform (`at`: since when, epoch ms); null where it could not be asked. */
 export type HolderRun = { status: string; conclusion: string | null; at: number } | null

@@ -1,6 +1,10 @@
 // What to do next: a pure, total decision from state, limits and time. The whole policy of a run stands here.
+
+import type { Outcome } from '../model/feature.ts'
+import type { Limits } from '../model/limits.ts'
+import type { Attempt, Conclusion, State } from '../model/state.ts'
+import type { Step } from '../model/step.ts'
 import { counts, pickStory, remaining } from '../prd/select.ts'
-import { passedUngated } from '../report/words.ts'
 import { agentsRestUntil } from './agent-limits.ts'
 import { openUntil } from './breaker.ts'
 import {
@@ -10,11 +14,10 @@ import {
   isUngated,
   isWaitedOut,
   iterationsLeft,
-  type Limits,
   MAX_IDLE_JOBS,
   spent,
 } from './limits.ts'
-import type { Attempt, Conclusion, Outcome, State, Step } from './state.ts'
+import { passedUngated } from './passed.ts'
 
 /** The next step as data. Every reachable state leads to `stop` in a bounded number of steps (test/unit/loop). */
 export function nextStep(state: State, limits: Limits, now: number): Step {

@@ -1,7 +1,8 @@
 // A story's notes are people's; Ralph's own word on it stands behind theirs. Pure.
+
+import type { Story } from '../model/feature.ts'
+import type { State, StoryRecord } from '../model/state.ts'
 import { withoutReopened } from '../prd/merge.ts'
-import type { Story } from '../prd/schema.ts'
-import type { State, StoryRecord } from './state.ts'
 
 type Noted = Pick<StoryRecord, 'note'> | undefined
 

@@ -1,11 +1,16 @@
 // Turns a step into an event by asking the ports: the only place of the loop where effects happen.
-import type { Usage } from '../prd/schema.ts'
+
+import type { Event, Verdict } from '../model/event.ts'
+import type { GateResult } from '../model/gate.ts'
+import type { Limits } from '../model/limits.ts'
+import { attemptName } from '../model/paths.ts'
+import type { Ports, SessionBounds, StorePort } from '../model/ports.ts'
+import type { Attempt, State } from '../model/state.ts'
+import type { Step } from '../model/step.ts'
+import type { Usage } from '../model/usage.ts'
 import { excerpt } from '../system/excerpt.ts'
-import { attemptName } from './files.ts'
-import { budgetLeft, endOfWork, estimate, goesOnByItself, type Limits, sessionMs } from './limits.ts'
-import type { Ports, SessionBounds, StorePort } from './ports.ts'
+import { budgetLeft, endOfWork, estimate, goesOnByItself, sessionMs } from './limits.ts'
 import { released } from './reduce.ts'
-import type { Attempt, Event, GateResult, State, Step, Verdict } from './state.ts'
 
 type Happening = Event extends infer E ? (E extends { at: number } ? Omit<E, 'at'> : never) : never
 

@@ -1,9 +1,9 @@
 // The prompts: bounded, the stable part first so that vendors can cache it. Pure.
-import type { Story } from '../prd/schema.ts'
+import type { Story } from '../model/feature.ts'
+import type { State } from '../model/state.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { ranked } from './learnings.ts'
 import { peopleNotes } from './notes.ts'
-import type { State } from './state.ts'
 
 /** UTF-8 bytes that each part may take; together under 8 KB beside the story's own text and context.md (design 9). */
 const BOUNDS = {

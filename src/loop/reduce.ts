@@ -1,17 +1,22 @@
 // How events change the state. Pure: the only place that passes, blocks, charges or counts anything.
+
+import type { Event } from '../model/event.ts'
+import type { Prd, Story } from '../model/feature.ts'
+import type { GateResult } from '../model/gate.ts'
+import type { Limits } from '../model/limits.ts'
+import type { Attempt, Failure, Kept, State, StoryRecord, TimelineEntry } from '../model/state.ts'
+import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
 import { mergePeople } from '../prd/merge.ts'
-import { addUsage, emptyUsage, type Prd, type Story, type Usage } from '../prd/schema.ts'
 import { pickStory } from '../prd/select.ts'
-import { progressEntry } from '../report/progress.ts'
-import { UNCHANGED, UNGATED } from '../report/words.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { agentFor, withLimit } from './agent-limits.ts'
 import { closedBreaker, struck, tried } from './breaker.ts'
 import { applyCommand, notApproved } from './commands.ts'
 import { withLearnings } from './learnings.ts'
-import { endOfWork, estimate, idle, isGated, type Limits, MAX_IDLE_JOBS, withCall } from './limits.ts'
+import { endOfWork, estimate, idle, isGated, MAX_IDLE_JOBS, withCall } from './limits.ts'
 import { isNoted, notesWith, peopleNotes, TRY_AGAIN } from './notes.ts'
-import type { Attempt, Event, Failure, GateResult, Kept, State, StoryRecord, TimelineEntry } from './state.ts'
+import { UNCHANGED, UNGATED } from './passed.ts'
+import { progressEntry } from './progress.ts'
 
 const TIMELINE = 200
 /** Between two tries to start the next job, milliseconds. */

@@ -1,7 +1,10 @@
 // How a feature stands when somebody asks: at work, ended, or ready to go on. Read from the decision itself. Pure.
-import type { Limits } from './limits.ts'
+
+import type { Outcome } from '../model/feature.ts'
+import type { Limits } from '../model/limits.ts'
+import type { Conclusion, Lease, State } from '../model/state.ts'
+import type { Step } from '../model/step.ts'
 import { nextStep } from './next-step.ts'
-import type { Conclusion, Lease, Outcome, State, Step } from './state.ts'
 
 export type Situation =
   /** `lease`: the holder that lives; null where it is the one who asks. */

@@ -1,5 +1,5 @@
 // States as git holds them: what a new one begins with, and those that an older version wrote. Pure.
-import type { Control, State } from './state.ts'
+import type { Control, State } from '../model/state.ts'
 
 export function emptyControl(): Control {
   return {

@@ -1,7 +1,8 @@
 // Reading one field of untrusted JSON: its value, or the default and a mistake that says how to mend it.
+
+import type { Extra } from '../model/feature.ts'
+import { shown } from '../model/text.ts'
 import type { Mistake } from '../system/errors.ts'
-import type { Extra } from './schema.ts'
-import { shown } from './shown.ts'
 
 /** A JSON object whose fields nobody has checked yet. */
 export type Raw = { [key: string]: unknown }

@@ -1,8 +1,9 @@
 // What stories say about each other: ids used once, dependencies that exist, no cycles.
+
+import type { Story } from '../model/feature.ts'
+import { shown } from '../model/text.ts'
 import type { Mistake } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
-import type { Story } from './schema.ts'
-import { shown } from './shown.ts'
 
 type Path = (index: number, key?: string) => string
 

@@ -1,5 +1,5 @@
 // Where a text stops being JSON, and what a person most likely meant: JSON.parse says neither reliably.
-import { shown } from './shown.ts'
+import { shown } from '../model/text.ts'
 
 /** The first fault. `offset` is in UTF-16 units from the start of the text. */
 export type JsonFault = { offset: number; found: string; expected: string; fix: string }

@@ -1,5 +1,5 @@
 // What people changed in prd.json while Ralph works: theirs are the words and the plan, Ralph's is what passed.
-import type { Prd, Story } from './schema.ts'
+import type { Prd, Story } from '../model/feature.ts'
 
 /** One thing people did, to be told to them. `text` is a plain sentence. */
 export type PeopleChange = {

@@ -1,9 +1,9 @@
 // The migration ladder: every known prd.json becomes version 2, still unchecked. Nothing unknown is lost.
 
+import { shown } from '../model/text.ts'
 import type { Mistake } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
 import { isGiven, isRaw, type Raw } from './fields.ts'
-import { shown } from './shown.ts'
 
 /** Version 2 in shape, its values unchecked, with the names under which people know its fields. */
 export type Draft = {

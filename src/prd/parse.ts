@@ -1,11 +1,12 @@
 // The door for every prd.json, and for the check lists that people bring instead: text in, a Prd or all mistakes out.
+
+import { shown } from '../model/text.ts'
 import type { Mistake } from '../system/errors.ts'
 import { isChecklist, parseChecklist } from './checklist.ts'
 import { isRaw } from './fields.ts'
 import { jsonFault, lineAndColumn } from './json-fault.ts'
 import { migrate } from './migrate.ts'
 import { type ParsedPrd, readDraft } from './read.ts'
-import { shown } from './shown.ts'
 
 export type { ParsedPrd } from './read.ts'
 

@@ -1,4 +1,8 @@
 // Version 2, checked field by field: a draft in, a Prd or every mistake at once out.
+
+import { type LastResult, outcomes, type Prd, type RunRecord, type Story } from '../model/feature.ts'
+import { shown } from '../model/text.ts'
+import { emptyUsage, optionalUsageKeys, type Usage } from '../model/usage.ts'
 import type { Mistake } from '../system/errors.ts'
 import {
   amount,
@@ -19,23 +23,14 @@ import { type Draft, many } from './migrate.ts'
 import { branchNameFault, idFault } from './names.ts'
 import {
   emptyRun,
-  emptyUsage,
-  type LastResult,
   lastResultKeys,
   markImported,
   newStory,
-  optionalUsageKeys,
-  outcomes,
-  type Prd,
   prdKeys,
-  type RunRecord,
   runKeys,
-  type Story,
   storyKeys,
-  type Usage,
   usageKeys,
 } from './schema.ts'
-import { shown } from './shown.ts'
 
 // For what Ralph itself writes: its own state must never be refused for its size.
 const unlimited = Number.POSITIVE_INFINITY

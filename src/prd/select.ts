@@ -1,5 +1,5 @@
 // Which story is next, and how far the feature has come.
-import type { Prd, Story } from './schema.ts'
+import type { Prd, Story } from '../model/feature.ts'
 
 /**
  * The story to work on now, or null when there is none: not passed, not blocked, not skipped, everything it

@@ -1,14 +1,6 @@
 // A Prd as the text of prd.json, always in the same order, so that a diff shows only what changed.
-import {
-  type Extra,
-  lastResultKeys,
-  type Prd,
-  prdKeys,
-  runKeys,
-  type Story,
-  storyKeys,
-  usageKeys,
-} from './schema.ts'
+import type { Extra, Prd, Story } from '../model/feature.ts'
+import { lastResultKeys, prdKeys, runKeys, storyKeys, usageKeys } from './schema.ts'
 
 /** The file's text: known fields in the contract's order, then unknown ones in theirs; two spaces, a newline at the end. */
 export function serializePrd(prd: Prd): string {

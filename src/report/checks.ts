@@ -1,11 +1,14 @@
 // Check runs: the roll-up `ralph` and one for each story. Pure: who posts them is not known here.
-import type { Outcome, State } from '../loop/state.ts'
-import type { Story } from '../prd/schema.ts'
+
+import { passedUnchanged, passedUngated, UNCHANGED, UNGATED } from '../loop/passed.ts'
+import type { Outcome, Story } from '../model/feature.ts'
+import type { Annotation } from '../model/gate.ts'
+import type { State } from '../model/state.ts'
+import { cut, oneLine, plainLines } from '../model/text.ts'
 import { counts } from '../prd/select.ts'
-import { bold, code, cut, markdownText, plainLines, plainText, titleText } from './escape.ts'
+import { bold, code, markdownText, titleText } from './escape.ts'
 import { fitted, utf8Bytes } from './markdown.ts'
 import {
-  type Annotation,
   blockedList,
   commitLink,
   type Facts,
@@ -28,12 +31,8 @@ import {
   humanMs,
   many,
   outcomeNow,
-  passedUnchanged,
-  passedUngated,
   storyInWork,
   tally,
-  UNCHANGED,
-  UNGATED,
   whyBlocked,
 } from './words.ts'
 
@@ -122,7 +121,7 @@ export function lastWordOf(state: State, name: string): LastWord {
 
 /** The check of one story. A failed attempt that will be followed by another is in progress while the chain goes on. */
 export function storyCheck(state: State, storyId: string, facts: Facts): Check {
-  const name = `ralph / ${plainText(storyId, 64)}`
+  const name = `ralph / ${oneLine(storyId, 64)}`
   const story = state.prd.userStories.find((one) => one.id === storyId)
   if (story === undefined) {
     return check(name, 'neutral', 'This story is not in prd.json any more', {
@@ -241,14 +240,10 @@ function check(
 }
 
 /** GitHub refuses the whole request for one bad annotation. */
-function isFit({ path, start_line, end_line, message }: Annotation): boolean {
-  const lines =
-    Number.isSafeInteger(start_line) &&
-    Number.isSafeInteger(end_line) &&
-    start_line >= 1 &&
-    end_line >= start_line
+function isFit({ path, line, message }: Annotation): boolean {
   return (
-    lines &&
+    Number.isSafeInteger(line) &&
+    line >= 1 &&
     message.trim() !== '' &&
     path.length <= 1000 &&
     /^(?!\/|\.\.?\/)[^\p{Cc}\\]+$/u.test(path) &&

@@ -1,55 +1,8 @@
 // Hostile text made fit for markdown, mermaid and terminals. Everything people or agents wrote passes through here.
-
-// Escape sequences with all that belongs to them. An unfinished string sequence loses its opening only, so that it
-// cannot swallow what comes after it.
-const ESCAPES =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]*[0-~]/g
-
-// Controls, bidirectional and zero-width marks, line separators, halves of pairs. Joiners inside of a word or an emoji
-// and the emoji selector are writing, and stay; everything else that cannot be seen hides something.
-const UNSEEN =
-  /(?<=[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200c\u200d](?=[\p{L}\p{Extended_Pictographic}])|(?<=\p{Emoji})[\ufe0e\ufe0f]|([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])/gu
-
-// More marks on one letter than any script needs only paint over the neighbouring lines.
-const HEAPED = /(\p{M}{5})\p{M}+/gu
+import { cut, oneLine, plainLines } from '../model/text.ts'
 
 /** Zero width: parts what GitHub would act on (`@name`, `#1`, `http://`, `:tada:`) and is not seen. */
 const BREAK = '\u200b'
-
-/** The text without escape sequences, controls and invisible marks; line feeds and tabs stay, `\r` is a line feed. */
-export function plainLines(text: string): string {
-  return text
-    .replace(ESCAPES, '')
-    .replace(/\r\n?/g, '\n')
-    .replace(UNSEEN, (match, unseen: string | undefined) =>
-      unseen === undefined || unseen === '\n' || unseen === '\t'
-        ? match
-        : unseen >= '\ud800' && unseen <= '\udfff'
-          ? '\ufffd'
-          : '',
-    )
-    .replace(HEAPED, '$1')
-}
-
-/** The text on one line, in at most `max` UTF-16 units, cut with `…`. Nothing is escaped. */
-export function plainText(text: string, max = 300): string {
-  // Cut first: a hostile megabyte must not be cleaned before it is thrown away.
-  const head = text.length > max * 16 ? text.slice(0, max * 16) : text
-  const line = plainLines(head.replace(/[\u2028\u2029\v\f\u0085]/g, ' '))
-    .replace(/\s+/g, ' ')
-    .trim()
-  return cut(line, max)
-}
-
-/** At most `max` UTF-16 units, `…` included; pairs and joined characters are not cut in two. */
-export function cut(text: string, max: number): string {
-  if (text.length <= max) return text
-  return `${text
-    .slice(0, Math.max(0, max - 1))
-    .replace(/[\ud800-\udbff]$/, '')
-    .replace(/[\u200b-\u200d\s]+$/, '')}…`
-}
 
 /**
  * One line that shows the text and does nothing, in a paragraph, a table cell, a list item, a heading or inside of
@@ -57,7 +10,7 @@ export function cut(text: string, max: number): string {
  */
 export function markdownText(text: string, max = 300): string {
   return (
-    quiet(plainText(text, max))
+    quiet(oneLine(text, max))
       .replace(/[&<>|`*[\]~$\\"]/g, (mark) => `&#${mark.charCodeAt(0)};`)
       // Inside of a word it does nothing, and left alone a token such as `ghp_...` is still found by the redaction.
       .replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '&#95;')
@@ -68,7 +21,7 @@ export function markdownText(text: string, max = 300): string {
 
 /** One line for a place that shows no markdown, such as the title of a pull request or a check. Nobody is notified. */
 export function titleText(text: string, max = 255): string {
-  return cut(quiet(plainText(text, max)), max)
+  return cut(quiet(oneLine(text, max)), max)
 }
 
 /** One line for the subject of a commit: as a title, and without the words in brackets that keep CI from running. */
@@ -102,7 +55,7 @@ export function bold(text: string): string {
 
 /** A code span for a word of ours or a command; what would end the span or the table cell is replaced. */
 export function code(text: string, max = 120): string {
-  const inner = unmarked(plainText(text, max)).replaceAll('`', "'").replaceAll('|', '/')
+  const inner = unmarked(oneLine(text, max)).replaceAll('`', "'").replaceAll('|', '/')
   return inner === '' ? '' : `\`${inner}\``
 }
 
@@ -139,7 +92,7 @@ export function bounded(text: string, max: number, share: number): string {
 /** Fit for a quoted node label: letters, digits and plain punctuation stay, the rest becomes mermaid's `#code;`. */
 export function mermaidText(text: string, max = 60): string {
   // Dots and leading dashes could make a markdown list of the label; the ligature begins mermaid's own inner code.
-  return plainText(text, max)
+  return oneLine(text, max)
     .replace(/[\ufe0e\ufe0f\u200c\u200d]/g, '')
     .replaceAll('ﬂ', 'fl')
     .replace(/[^\p{L}\p{N}\p{M}\p{Emoji_Presentation} ,!?'%…–-]|^-/gu, (mark) => `#${mark.codePointAt(0)};`)
@@ -152,5 +105,5 @@ export function mermaidId(index: number): string {
 
 /** One line that a terminal and a job log only show: no sequences, and no workflow command at its start or inside. */
 export function terminalText(text: string, max = 500): string {
-  return plainText(text, max).replaceAll('##[', '## [').replace(/^::/, ': :')
+  return oneLine(text, max).replaceAll('##[', '## [').replace(/^::/, ': :')
 }

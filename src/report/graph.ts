@@ -1,5 +1,5 @@
 // The graph of what depends on what, as a mermaid diagram coloured by how the stories stand.
-import type { State } from '../loop/state.ts'
+import type { State } from '../model/state.ts'
 import { mermaidId, mermaidText } from './escape.ts'
 import { SIGNS } from './parts.ts'
 import { type Standing, standings } from './words.ts'

@@ -1,5 +1,5 @@
 // The sticky comment and the job summary: how it stands, what to do next, and the rest for those who ask.
-import type { State } from '../loop/state.ts'
+import type { State } from '../model/state.ts'
 import type { Mistake } from '../system/errors.ts'
 import { bold, codeBlock, markdownText } from './escape.ts'
 import { dependencyGraph } from './graph.ts'

@@ -1,9 +1,11 @@
 // What a person can do next, in one sentence: derived from how the feature stands, in commands of the reader's surface.
 import { type Surface, typedOn } from '../loop/command-table.ts'
 import { sayHolder } from '../loop/lease.ts'
-import { iterationsLeft, type Limits, spent } from '../loop/limits.ts'
+import { iterationsLeft, spent } from '../loop/limits.ts'
 import type { Situation } from '../loop/situation.ts'
-import type { Conclusion, State, Step } from '../loop/state.ts'
+import type { Limits } from '../model/limits.ts'
+import type { Conclusion, State } from '../model/state.ts'
+import type { Step } from '../model/step.ts'
 import { counts, remaining } from '../prd/select.ts'
 import { code, markdownText } from './escape.ts'
 import { blockedIds, goesOn, heldBack, storyInWork } from './words.ts'

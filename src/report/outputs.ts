@@ -1,5 +1,6 @@
 // A job's results for machines: the action's outputs, the CLI's JSON line, the exit codes. Pure (contract, design 2 and 4).
-import type { Outcome, State } from '../loop/state.ts'
+import type { Outcome } from '../model/feature.ts'
+import type { State } from '../model/state.ts'
 import { counts } from '../prd/select.ts'
 
 export const EXIT_CODES: Readonly<Record<Outcome, number>> = {

@@ -1,8 +1,11 @@
 // The blocks that comment, summary, pull request and checks are made of. Pure: state and facts -> markdown.
-import { iterationsLeft, type Limits } from '../loop/limits.ts'
+import { iterationsLeft } from '../loop/limits.ts'
+import { passedUnchanged, passedUngated, UNCHANGED, UNGATED } from '../loop/passed.ts'
 import { ownSituation } from '../loop/situation.ts'
-import type { GateResult, Outcome, State, StoryRecord, TimelineEntry } from '../loop/state.ts'
-import type { Story } from '../prd/schema.ts'
+import type { Outcome, Story } from '../model/feature.ts'
+import type { Annotation, GateResult } from '../model/gate.ts'
+import type { Limits } from '../model/limits.ts'
+import type { State, StoryRecord, TimelineEntry } from '../model/state.ts'
 import { counts } from '../prd/select.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { bold, code, codeBlock, markdownText } from './escape.ts'
@@ -15,14 +18,10 @@ import {
   humanMs,
   many,
   outcomeNow,
-  passedUnchanged,
-  passedUngated,
   type Standing,
   standings,
   tokens,
   tokenWords,
-  UNCHANGED,
-  UNGATED,
   usd,
   utc,
   whyBlocked,
@@ -47,15 +46,6 @@ export type Facts = {
 
 /** Plain text; an address in it would be put out of action, so where a person goes on stands in `link`. */
 export type Note = string | { text: string; link: { name: string; url: string } }
-
-/** An annotation of a check run, as GitHub's API takes it. Lines count from 1. */
-export type Annotation = {
-  path: string
-  start_line: number
-  end_line: number
-  annotation_level: 'notice' | 'warning' | 'failure'
-  message: string
-}
 
 /** A sign for how a story stands. */
 export const SIGNS: Readonly<Record<Standing, string>> = {

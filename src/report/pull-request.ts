@@ -1,12 +1,14 @@
 // The pull request of a feature: its title and its text. What is live stands in the sticky comment, not here.
 import { isUngated } from '../loop/limits.ts'
-import type { State } from '../loop/state.ts'
-import type { Story } from '../prd/schema.ts'
+import { passedUnchanged, passedUngated, UNCHANGED, UNGATED } from '../loop/passed.ts'
+import type { Story } from '../model/feature.ts'
+import type { State } from '../model/state.ts'
+import { oneLine } from '../model/text.ts'
 import { counts } from '../prd/select.ts'
-import { bold, code, markdownText, plainText, subjectText, titleText } from './escape.ts'
+import { bold, code, markdownText, subjectText, titleText } from './escape.ts'
 import { fitted, MOST_CHARACTERS } from './markdown.ts'
 import { type Facts, link, stacked } from './parts.ts'
-import { many, outcomeNow, passedUnchanged, passedUngated, UNCHANGED, UNGATED } from './words.ts'
+import { many, outcomeNow } from './words.ts'
 
 /** The first line of Ralph's part of the pull request's text. */
 export function pullMarker(feature: string): string {
@@ -137,6 +139,6 @@ function steering(state: State, facts: Facts): string {
 }
 
 function treeLink(state: State, facts: Facts): string {
-  const path = plainText(`${state.branch}/${state.folder}`, 2000).split('/').map(encodeURIComponent).join('/')
+  const path = oneLine(`${state.branch}/${state.folder}`, 2000).split('/').map(encodeURIComponent).join('/')
   return `${facts.repositoryUrl}/tree/${path}`
 }

@@ -1,7 +1,7 @@
 // What people can type after `/ralph`, and the short replies to it.
 import { commandsOn } from '../loop/command-table.ts'
 import { ownSituation, type Situation } from '../loop/situation.ts'
-import type { State } from '../loop/state.ts'
+import type { State } from '../model/state.ts'
 import { code, markdownText } from './escape.ts'
 import { nextMove } from './next-move.ts'
 import { blockedList, headingOf, link, progressBar, stacked } from './parts.ts'

@@ -1,12 +1,19 @@
 // What a terminal and a job log show: the live header, a line for each thing that happens, and the final box.
 import { type Surface, typedOn } from '../loop/command-table.ts'
-import { isUngated, iterationsLeft, type Limits } from '../loop/limits.ts'
+import { isUngated, iterationsLeft } from '../loop/limits.ts'
+import { passedUnchanged, UNCHANGED } from '../loop/passed.ts'
 import type { Situation } from '../loop/situation.ts'
-import type { Conclusion, Event, GateResult, Outcome, State, Step } from '../loop/state.ts'
-import type { Story, Usage } from '../prd/schema.ts'
+import type { Event } from '../model/event.ts'
+import type { Outcome, Story } from '../model/feature.ts'
+import type { GateResult } from '../model/gate.ts'
+import type { Limits } from '../model/limits.ts'
+import type { Conclusion, State } from '../model/state.ts'
+import type { Step } from '../model/step.ts'
+import { plainLines } from '../model/text.ts'
+import type { Usage } from '../model/usage.ts'
 import { counts } from '../prd/select.ts'
 import { telling } from '../system/excerpt.ts'
-import { plainLines, terminalText } from './escape.ts'
+import { terminalText } from './escape.ts'
 import { nextMove } from './next-move.ts'
 import { fit, pad, textWidth, wrap } from './width.ts'
 import {
@@ -15,7 +22,6 @@ import {
   costWords,
   humanMs,
   many,
-  passedUnchanged,
   type Standing,
   spoken,
   standings,
@@ -23,7 +29,6 @@ import {
   storyInWork,
   tally,
   tokenWords,
-  UNCHANGED,
   usd,
   utc,
   whyBlocked,

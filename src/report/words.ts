@@ -1,10 +1,14 @@
 // The words and figures that every report shares: times, money, the bar and how things stand.
-import { isUngated, iterationsLeft, type Limits } from '../loop/limits.ts'
+import { isUngated, iterationsLeft } from '../loop/limits.ts'
 import type { Situation } from '../loop/situation.ts'
-import type { Outcome, State, Step } from '../loop/state.ts'
-import type { Story, Usage } from '../prd/schema.ts'
+import type { Outcome, Story } from '../model/feature.ts'
+import type { Limits } from '../model/limits.ts'
+import type { State } from '../model/state.ts'
+import type { Step } from '../model/step.ts'
+import { oneLine } from '../model/text.ts'
+import type { Usage } from '../model/usage.ts'
 import { counts, remaining } from '../prd/select.ts'
-import { plainText, terminalText } from './escape.ts'
+import { terminalText } from './escape.ts'
 
 /** `0.4s`, `38s`, `2m 04s`, `1h 05m` for milliseconds; tenths below ten seconds. */
 export function humanMs(ms: number): string {
@@ -104,23 +108,6 @@ export function storyInWork(state: State): string | null {
   return outcomeNow(state) === null ? (state.attempt?.storyId ?? null) : null
 }
 
-/** How a story passed whose session had nothing to change, as prd.json keeps it and reports say it. */
-export const UNCHANGED = "without a change, by a judge's word"
-
-/** How a story passed that no blocking gate runs for. */
-export const UNGATED = 'without a gate'
-
-/** Whether no gate saw the change that the story passed with. */
-export function passedUngated({ passes, lastResult }: Story): boolean {
-  return passes && lastResult?.imported !== true && lastResult?.summary === UNGATED
-}
-
-/** Whether a judge's word, and no change that gates could see, passed the story in this run. */
-export function passedUnchanged(story: Story): boolean {
-  const { passes, lastResult } = story
-  return passes && lastResult?.imported !== true && lastResult?.summary === UNCHANGED
-}
-
 /** Attempts that a story has had: those that were charged, and the one that passed or is in work. */
 export function attemptsOf(state: State, story: Story): number {
   const record = state.records[story.id]
@@ -147,7 +134,7 @@ export function headline(state: State, outcome: Outcome | null): { sign: string;
 const NO_GATES_RUN = 'No gates, no command checks the work'
 
 function stand(state: State, outcome: Outcome | null): { sign: string; text: string } {
-  const reason = plainText(state.job.conclusion?.reason ?? '', 240)
+  const reason = oneLine(state.job.conclusion?.reason ?? '', 240)
   const stands = tally(state)
   switch (outcome) {
     case null:
@@ -191,7 +178,7 @@ export function standingWords(state: State, situation: Situation): string {
 function comes(step: Step | null): string {
   switch (step?.kind) {
     case 'reserve':
-      return `${plainText(step.storyId, 64)} is next`
+      return `${oneLine(step.storyId, 64)} is next`
     case 'verify':
       return 'the final verification is next'
     case 'wait':
@@ -207,7 +194,7 @@ function doing(state: State): string {
   const parts: string[] = []
   if (attempt !== null) {
     const again = attempt.number > 1 ? ` (attempt ${attempt.number})` : ''
-    parts.push(`${plainText(attempt.storyId, 64)} is in work${again}`)
+    parts.push(`${oneLine(attempt.storyId, 64)} is in work${again}`)
   } else if (state.prd.userStories.length > 0 && remaining(state.prd).length === 0)
     parts.push(`final verification${withoutVerdict(state)}`)
   else if (state.prd.run.iterations === 0) parts.push('getting ready')
@@ -218,7 +205,7 @@ function doing(state: State): string {
 /** Why the verifications so far have ended nothing: each costs a session, and a person can mend that before the last. */
 function withoutVerdict({ verification: { sessions, message } }: State): string {
   if (sessions === 0) return ''
-  return ` (${many(sessions, 'session')} without a verdict: ${plainText(message, 300)})`
+  return ` (${many(sessions, 'session')} without a verdict: ${oneLine(message, 300)})`
 }
 
 function whyStuck(state: State, reason: string): string {
@@ -227,7 +214,7 @@ function whyStuck(state: State, reason: string): string {
 }
 
 function areBlocked(ids: readonly string[]): string {
-  const [first, second] = ids.map((id) => plainText(id, 64))
+  const [first, second] = ids.map((id) => oneLine(id, 64))
   if (ids.length === 1) return `${first} is blocked`
   if (ids.length === 2) return `${first} and ${second} are blocked`
   return `${first} and ${ids.length - 1} others are blocked`

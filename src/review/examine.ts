@@ -9,7 +9,7 @@ import {
   SUBMODULE,
   sayRefusals,
 } from '../gates/guard.ts'
-import type { Failure } from '../loop/state.ts'
+import type { Failure } from '../model/state.ts'
 import type { Redactor } from '../system/redact.ts'
 import { changedGateDefinitions, isReadForPins, namedElsewhere } from './pins.ts'
 import { type FileChange, mayHoldTests, unread, type Weakening, weakenedTests } from './weakened.ts'

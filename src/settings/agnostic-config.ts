@@ -1,8 +1,9 @@
 // Seed 4's ralph.config.json: `provider`, `verify` and `maxRetries` read as the settings that they are here.
+
+import { agentNames } from '../model/agents.ts'
 import { shellWord } from '../system/shell-word.ts'
 import { below, isUnset, mistakeSaid, note, type Place } from './place.ts'
 import { duration, listOf, optional, required, structure, text } from './readers.ts'
-import { agentNames } from './table.ts'
 import { isMap, type Tree, type TreeMap } from './tree.ts'
 
 /** A value and where it was written. */

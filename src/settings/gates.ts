@@ -1,12 +1,10 @@
 // Gates: named commands that must exit 0; from the workflow's YAML, the file's map or `--gate NAME=COMMAND`.
+import type { Gate } from '../model/gate.ts'
 import { gateNameFault } from './names.ts'
 import { below, isUnset, mistake, mistakeSaid, type Place } from './place.ts'
 import { boolean, duration, list, optional, type Read, required, structure, text } from './readers.ts'
 import { oneLine } from './show.ts'
 import { isMap, type Tree } from './tree.ts'
-
-/** A gate runs by `bash -c`. `when` null: for every story; else only for stories with one of these tags, exactly. */
-export type Gate = { name: string; run: string; timeoutMs: number; when: string[] | null; advisory: boolean }
 
 const standardTimeoutMs = 15 * 60_000
 

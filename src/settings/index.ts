@@ -1,7 +1,8 @@
 // Settings: inputs, flags and configuration file become one typed value, or all mistakes at once.
 
+import type { Gate } from '../model/gate.ts'
 import type { Mistake } from '../system/errors.ts'
-import { type Gate, NO_GATES, withGateFlags } from './gates.ts'
+import { NO_GATES, withGateFlags } from './gates.ts'
 import { fileLayer, flagLayer, inputLayer, type Layer } from './layers.ts'
 import { note, type Place, type Report } from './place.ts'
 import { shaped } from './readers.ts'
@@ -15,6 +16,10 @@ import {
   table,
 } from './table.ts'
 
+export { type AgentName, agentNames } from '../model/agents.ts'
+export type { Gate } from '../model/gate.ts'
+export type { BreakerLimits } from '../model/limits.ts'
+export type { Price } from '../model/usage.ts'
 export {
   describeGates,
   describeSettings,
@@ -22,19 +27,8 @@ export {
   flagTable,
   settingsMarkdown,
 } from './describe.ts'
-export type { Gate } from './gates.ts'
-export type {
-  Breaker,
-  Browser,
-  Commits,
-  Json,
-  ModelByMode,
-  Notify,
-  Price,
-  Service,
-  Step,
-} from './structures.ts'
-export { type AgentName, agentNames, type Settings, type Surface } from './table.ts'
+export type { Browser, Commits, Json, ModelByMode, Notify, Service, Step } from './structures.ts'
+export type { Settings, Surface } from './table.ts'
 
 /** Where settings come from. A flag wins over an input, an input over the file, the file over the default. */
 export type Sources = {

@@ -1,7 +1,9 @@
 // What settings say together: contradictions are mistakes, and one setting can follow from another.
+
+import type { AgentName } from '../model/agents.ts'
 import { mistakeSaid, note, type Place } from './place.ts'
 import { anyOf, oneLine } from './show.ts'
-import type { AgentName, SettingField, Settings } from './table.ts'
+import type { SettingField, Settings } from './table.ts'
 
 /** Where a field's value came from. `rank` 0: it is the default; then `at` is where it could be set. */
 export type Origin = { at: Place; rank: number }

@@ -1,4 +1,6 @@
 // The structured settings: steps (seed 2), services and browser (seed 4), breaker (seed 5), prices, notify and so on.
+import type { BreakerLimits } from '../model/limits.ts'
+import type { Price } from '../model/usage.ts'
 import { lineKey } from './names.ts'
 import { below, isUnset, mistake, type Place, textAt } from './place.ts'
 import {
@@ -122,9 +124,6 @@ export const browser: Read<Browser> = structure({
   screenshotDir: optional<string | null>(line, () => null),
 })
 
-/** US dollars for a million tokens. `cached` null: cached input costs as much as other input. */
-export type Price = { input: number; output: number; cached: number | null }
-
 export const prices: Read<Record<string, Price>> = mapOf<Price>(
   structure({
     input: required(money),
@@ -134,14 +133,11 @@ export const prices: Read<Record<string, Price>> = mapOf<Price>(
   lineKey,
 )
 
-/** Seed 5's thresholds: turns without a change, turns with the same error, output shrinking by so many percent. */
-export type Breaker = { noProgress: number; sameError: number; outputDecline: number; coolDownMs: number }
-
-export function standardBreaker(): Breaker {
+export function standardBreaker(): BreakerLimits {
   return { noProgress: 3, sameError: 5, outputDecline: 70, coolDownMs: 30 * 60_000 }
 }
 
-export const breaker: Read<Breaker> = structure({
+export const breaker: Read<BreakerLimits> = structure({
   noProgress: optional(integer(), () => standardBreaker().noProgress),
   sameError: optional(integer(), () => standardBreaker().sameError),
   outputDecline: optional(integer({ most: 100 }), () => standardBreaker().outputDecline),

@@ -1,5 +1,8 @@
 // The table of all settings: an entry here is one input, configuration key and flag, with its meaning and default.
-import { type Gate, gates, type NO_GATES } from './gates.ts'
+import { agentNames } from '../model/agents.ts'
+import type { Gate } from '../model/gate.ts'
+import type { Price } from '../model/usage.ts'
+import { gates, type NO_GATES } from './gates.ts'
 import {
   agentVariables,
   branchName,
@@ -35,7 +38,6 @@ import {
   model,
   nobodyToNotify,
   notify,
-  type Price,
   prices,
   type Service,
   type Step,
@@ -51,19 +53,6 @@ export type Surface = 'action' | 'cli'
 export type Kind = 'text' | 'boolean' | 'integer' | 'money' | 'duration' | 'list' | 'choice' | 'map' | 'gates'
 
 export type Group = 'what' | 'agent' | 'gates' | 'limits' | 'pull request' | 'trust, scale' | 'file only'
-
-/** The agents that Ralph knows by name, and `custom` for any other command. */
-export const agentNames = [
-  'claude',
-  'codex',
-  'amp',
-  'opencode',
-  'gemini',
-  'copilot',
-  'cursor',
-  'custom',
-] as const
-export type AgentName = (typeof agentNames)[number]
 
 export const commandNames = [
   'auto',

@@ -1,7 +1,10 @@
 // Shows a run on a terminal: a live header over scrolling lines; plain lines in a pipe. Implements ReporterPort.
 import type { AgentEvent } from '../agents/agent.ts'
-import type { ReporterPort } from '../loop/ports.ts'
-import type { Event, GateResult, State, Step } from '../loop/state.ts'
+import type { Event } from '../model/event.ts'
+import type { GateResult } from '../model/gate.ts'
+import type { ReporterPort } from '../model/ports.ts'
+import type { State } from '../model/state.ts'
+import type { Step } from '../model/step.ts'
 import {
   agentLine,
   banner,

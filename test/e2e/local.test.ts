@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
-import type { State } from '../../src/loop/state.ts'
+import type { State } from '../../src/model/state.ts'
 import { ROOT, type Script, story } from './site.ts'
 
 const CLI = join(ROOT, 'dist', 'cli', 'main.js')

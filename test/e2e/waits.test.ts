@@ -6,7 +6,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import type { State } from '../../src/loop/state.ts'
+import type { State } from '../../src/model/state.ts'
 import { ROOT, story } from './site.ts'
 
 const CLI = join(ROOT, 'dist', 'cli', 'main.js')

@@ -1,7 +1,7 @@
 // What must hold of a feature's branch and state whatever happened to the run: at every moment, and at its end.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import type { State } from '../../src/loop/state.ts'
+import type { State } from '../../src/model/state.ts'
 import { outputsOf, type Site } from '../e2e/site.ts'
 import { grouped } from './points.ts'
 

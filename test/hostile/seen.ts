@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { State } from '../../src/loop/state.ts'
+import type { State } from '../../src/model/state.ts'
 import { openSite, ROOT, type Site, story } from '../e2e/site.ts'
 import type { Run, Step } from '../standin/runner.ts'
 

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
 import { keyTrouble, mayBeLoggedIn } from '../../../src/agents/login.ts'
-import { agentNames, findAgent } from '../../../src/agents/registry.ts'
+import { findAgent } from '../../../src/agents/registry.ts'
+import { agentNames } from '../../../src/model/agents.ts'
 import { isModelKey } from '../../../src/system/untrusted-env.ts'
 
 async function place() {

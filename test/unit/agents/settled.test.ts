@@ -1,11 +1,11 @@
 // What a session counts as whose vendor did not tell what it used: a limit of the run holds all the same.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { SessionResult } from '../../../src/agents/agent.ts'
-import { noUsage } from '../../../src/agents/agent.ts'
+import { noUsage, type SessionResult } from '../../../src/agents/agent.ts'
 import { type Reservation, settled, streamMeter } from '../../../src/agents/cost.ts'
 import { findAgent } from '../../../src/agents/registry.ts'
-import { estimate, type Limits } from '../../../src/loop/limits.ts'
+import { estimate } from '../../../src/loop/limits.ts'
+import type { Limits } from '../../../src/model/limits.ts'
 import type { Exit } from '../../../src/system/process.ts'
 import { limitsWith, runJob, session, stateOf, stories } from '../loop/samples.ts'
 

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CommandOptions } from '../../../src/agents/agent.ts'
-import { agentNames, findAgent } from '../../../src/agents/registry.ts'
+import { findAgent } from '../../../src/agents/registry.ts'
+import { agentNames } from '../../../src/model/agents.ts'
 import type { Exit } from '../../../src/system/process.ts'
 import { isForbidden, isModelKey } from '../../../src/system/untrusted-env.ts'
 

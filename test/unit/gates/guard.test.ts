@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { agentNames } from '../../../src/agents/registry.ts'
 import {
   type Change,
   type GuardRules,
@@ -14,6 +13,7 @@ import {
   type Refusal,
   sayRefusals,
 } from '../../../src/gates/guard.ts'
+import { agentNames } from '../../../src/model/agents.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
 
 const SECRET = ['known', 'secret', 'value'].join('-')

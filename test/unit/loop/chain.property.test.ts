@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { type Limits, MOST_LIMITED } from '../../../src/loop/limits.ts'
-import { outcomes } from '../../../src/prd/schema.ts'
+import { MOST_LIMITED } from '../../../src/loop/limits.ts'
+import { outcomes } from '../../../src/model/feature.ts'
+import type { Limits } from '../../../src/model/limits.ts'
 import { Watch } from './watch.ts'
 import { arbitraryLimits, arbitraryStart, arbitraryTape, chain, MOST_DEATHS, Tape, World } from './world.ts'
 

@@ -1,11 +1,12 @@
 // What is durable when it is told: the loop itself, with ports that remember what was saved.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Limits } from '../../../src/loop/limits.ts'
 import { loop } from '../../../src/loop/loop.ts'
-import { LeaseLost, type Ports } from '../../../src/loop/ports.ts'
 import { durable } from '../../../src/loop/reduce.ts'
-import type { State, Step } from '../../../src/loop/state.ts'
+import type { Limits } from '../../../src/model/limits.ts'
+import { LeaseLost, type Ports } from '../../../src/model/ports.ts'
+import type { State } from '../../../src/model/state.ts'
+import type { Step } from '../../../src/model/step.ts'
 import { gate, limitsWith, NOW, session, stateOf, stories } from './samples.ts'
 
 type How = {

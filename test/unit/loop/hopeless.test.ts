@@ -4,7 +4,8 @@ import { describe, test } from 'node:test'
 import { agentFor, agentsRestUntil } from '../../../src/loop/agent-limits.ts'
 import { nextStep, outcomeOf } from '../../../src/loop/next-step.ts'
 import { reduce, released } from '../../../src/loop/reduce.ts'
-import type { Event, State } from '../../../src/loop/state.ts'
+import type { Event } from '../../../src/model/event.ts'
+import type { State } from '../../../src/model/state.ts'
 import { limitsWith, MINUTE, NOW, session, stateOf, stories, used } from './samples.ts'
 
 const limits = limitsWith({

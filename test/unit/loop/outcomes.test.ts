@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { outcomeOf } from '../../../src/loop/next-step.ts'
 import { reduce, released } from '../../../src/loop/reduce.ts'
-import type { Command, State } from '../../../src/loop/state.ts'
+import type { Command } from '../../../src/model/event.ts'
+import type { State } from '../../../src/model/state.ts'
 import { heldBack } from '../../../src/report/words.ts'
 import {
   anotherJob,

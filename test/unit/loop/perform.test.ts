@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { perform } from '../../../src/loop/perform.ts'
-import type { Ports } from '../../../src/loop/ports.ts'
-import type { State } from '../../../src/loop/state.ts'
+import type { Ports } from '../../../src/model/ports.ts'
+import type { State } from '../../../src/model/state.ts'
 import { limitsWith, stateOf, stories } from './samples.ts'
 
 const sleep = (ms: number, signal: AbortSignal) =>

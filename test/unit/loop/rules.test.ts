@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { LONGEST_WAIT_MS } from '../../../src/loop/limits.ts'
 import { nextStep } from '../../../src/loop/next-step.ts'
+import { UNCHANGED } from '../../../src/loop/passed.ts'
 import { durable, reduce } from '../../../src/loop/reduce.ts'
-import type { Event, Session, State, Step } from '../../../src/loop/state.ts'
-import { UNCHANGED } from '../../../src/report/words.ts'
+import type { Event } from '../../../src/model/event.ts'
+import type { Session, State } from '../../../src/model/state.ts'
+import type { Step } from '../../../src/model/step.ts'
 import {
   anotherJob,
   gate,

@@ -1,20 +1,16 @@
 // What the loop's tests share: states, limits, sessions and gates to begin with, and a job driven by a script.
 import { newJob } from '../../../src/app/claim.ts'
-import type { Limits } from '../../../src/loop/limits.ts'
 import { nextStep } from '../../../src/loop/next-step.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
-import type {
-  Command,
-  Conclusion,
-  Event,
-  GateResult,
-  Outcome,
-  Session,
-  State,
-  Step,
-} from '../../../src/loop/state.ts'
 import { emptyControl } from '../../../src/loop/stored.ts'
-import { emptyRun, emptyUsage, newStory, type Story, type Usage } from '../../../src/prd/schema.ts'
+import type { Command, Event } from '../../../src/model/event.ts'
+import type { Outcome, Story } from '../../../src/model/feature.ts'
+import type { GateResult } from '../../../src/model/gate.ts'
+import type { Limits } from '../../../src/model/limits.ts'
+import type { Conclusion, Session, State } from '../../../src/model/state.ts'
+import type { Step } from '../../../src/model/step.ts'
+import { emptyUsage, type Usage } from '../../../src/model/usage.ts'
+import { emptyRun, newStory } from '../../../src/prd/schema.ts'
 
 /** 2026-01-10 14:05 UTC. */
 export const NOW = Date.UTC(2026, 0, 10, 14, 5)

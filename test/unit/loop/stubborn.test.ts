@@ -1,8 +1,9 @@
 // A world that gives the same answer for ever: each job still ends, and so does the chain.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Limits } from '../../../src/loop/limits.ts'
-import { newStory, type Outcome, type Story } from '../../../src/prd/schema.ts'
+import type { Outcome, Story } from '../../../src/model/feature.ts'
+import type { Limits } from '../../../src/model/limits.ts'
+import { newStory } from '../../../src/prd/schema.ts'
 import {
   anotherJob,
   gate,

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { perform } from '../../../src/loop/perform.ts'
-import type { Ports } from '../../../src/loop/ports.ts'
 import { durable } from '../../../src/loop/reduce.ts'
+import type { Ports } from '../../../src/model/ports.ts'
 import { HOUR, limitsWith, MINUTE, NOW, stateOf, stories } from './samples.ts'
 
 type World = {

@@ -1,10 +1,11 @@
 // Waiting: a limit belongs to the agent that met it, a person's word tries again, and a laptop waits where a job of CI ends.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type Limits, MOST_LIMITED } from '../../../src/loop/limits.ts'
+import { MOST_LIMITED } from '../../../src/loop/limits.ts'
 import { nextStep } from '../../../src/loop/next-step.ts'
-import type { State } from '../../../src/loop/state.ts'
 import { emptyControl, stateFrom } from '../../../src/loop/stored.ts'
+import type { Limits } from '../../../src/model/limits.ts'
+import type { State } from '../../../src/model/state.ts'
 import {
   anotherJob,
   HOUR,

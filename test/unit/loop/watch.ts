@@ -1,10 +1,13 @@
 // Watches every decision and every change of a run, and fails at the first that breaks a promise of design 5.
 import assert from 'node:assert/strict'
-import type { Limits } from '../../../src/loop/limits.ts'
 import { nextStep } from '../../../src/loop/next-step.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
-import type { Event, State, Step } from '../../../src/loop/state.ts'
-import { addUsage, emptyUsage, outcomes, type Story, type Usage } from '../../../src/prd/schema.ts'
+import type { Event } from '../../../src/model/event.ts'
+import { outcomes, type Story } from '../../../src/model/feature.ts'
+import type { Limits } from '../../../src/model/limits.ts'
+import type { State } from '../../../src/model/state.ts'
+import type { Step } from '../../../src/model/step.ts'
+import { addUsage, emptyUsage, type Usage } from '../../../src/model/usage.ts'
 
 /** What the events alone say of the attempt in work. */
 type Evidence = {

@@ -5,19 +5,16 @@ import type { CatFile } from '../../../src/git/cat-file.ts'
 import type { Git } from '../../../src/git/git.ts'
 import type { Repository } from '../../../src/git/repository.ts'
 import type { Store } from '../../../src/git/store.ts'
-import { goesOnByItself, type Limits } from '../../../src/loop/limits.ts'
+import { goesOnByItself } from '../../../src/loop/limits.ts'
 import { nextStep } from '../../../src/loop/next-step.ts'
 import { durable, reduce, released } from '../../../src/loop/reduce.ts'
-import type {
-  Command,
-  Conclusion,
-  GateResult,
-  Session,
-  State,
-  Step,
-  Verdict,
-} from '../../../src/loop/state.ts'
-import { newStory, type Prd, type Story } from '../../../src/prd/schema.ts'
+import type { Command, Verdict } from '../../../src/model/event.ts'
+import type { Prd, Story } from '../../../src/model/feature.ts'
+import type { GateResult } from '../../../src/model/gate.ts'
+import type { Limits } from '../../../src/model/limits.ts'
+import type { Conclusion, Session, State } from '../../../src/model/state.ts'
+import type { Step } from '../../../src/model/step.ts'
+import { newStory } from '../../../src/prd/schema.ts'
 import {
   frozen,
   gate,

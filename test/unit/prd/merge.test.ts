@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import type { LastResult, Story } from '../../../src/model/feature.ts'
 import { mergePeople } from '../../../src/prd/merge.ts'
-import { emptyRun, type LastResult, type Story } from '../../../src/prd/schema.ts'
+import { emptyRun } from '../../../src/prd/schema.ts'
 import { arbitraryPrd, feature, story } from './samples.ts'
 
 const result: LastResult = { completedAt: 'then', commit: 'abc1234', summary: 's' }

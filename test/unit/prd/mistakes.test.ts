@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { shown } from '../../../src/model/text.ts'
 import { jsonFault } from '../../../src/prd/json-fault.ts'
 import { branchNameFault, idFault } from '../../../src/prd/names.ts'
 import { parsePrd } from '../../../src/prd/parse.ts'
-import { shown } from '../../../src/prd/shown.ts'
 import { growth } from '../growth.ts'
 import { mistakesIn } from './samples.ts'
 

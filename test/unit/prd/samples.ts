@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
+import type { Extra, Prd, Story } from '../../../src/model/feature.ts'
 import { parsePrd } from '../../../src/prd/parse.ts'
-import { type Extra, emptyRun, newStory, type Prd, type Story } from '../../../src/prd/schema.ts'
+import { emptyRun, newStory } from '../../../src/prd/schema.ts'
 import type { Mistake } from '../../../src/system/errors.ts'
 
 export function fixture(name: string): string {

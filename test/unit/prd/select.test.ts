@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { addUsage, emptyUsage } from '../../../src/prd/schema.ts'
+import { addUsage, emptyUsage } from '../../../src/model/usage.ts'
 import { counts, pickStory, remaining } from '../../../src/prd/select.ts'
 import { arbitraryPrd, feature, story } from './samples.ts'
 

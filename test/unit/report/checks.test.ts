@@ -1,9 +1,11 @@
 // Check runs: what each outcome makes of the roll-up and of every story, and GitHub's limits.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Outcome, State } from '../../../src/loop/state.ts'
+import type { Outcome } from '../../../src/model/feature.ts'
+import type { Annotation } from '../../../src/model/gate.ts'
+import type { State } from '../../../src/model/state.ts'
 import { type Check, rollupCheck, statusOf, storyCheck } from '../../../src/report/checks.ts'
-import type { Annotation, Facts } from '../../../src/report/parts.ts'
+import type { Facts } from '../../../src/report/parts.ts'
 import {
   complete,
   concluded,
@@ -190,9 +192,8 @@ test('remarks and criteria are shown to who reviews', () => {
 test('only annotations that GitHub takes are passed on, at most 50', () => {
   const good: Annotation = {
     path: 'src/a.ts',
-    start_line: 3,
-    end_line: 3,
-    annotation_level: 'failure',
+    line: 3,
+    level: 'failure',
     message: 'no\nway',
   }
   const bad: Partial<Annotation>[] = [
@@ -201,9 +202,8 @@ test('only annotations that GitHub takes are passed on, at most 50', () => {
     { path: 'a/../../x' },
     { path: '' },
     { path: 'a\nb' },
-    { start_line: 0 },
-    { end_line: 2 },
-    { start_line: 1.5, end_line: 2.5 },
+    { line: 0 },
+    { line: 1.5 },
     { message: '' },
     { message: '\u200b' },
   ]

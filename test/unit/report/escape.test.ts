@@ -1,15 +1,13 @@
 // Hostile text comes out as text: never as markup, a mention, a marker, a graph or a terminal sequence.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { cut, oneLine, plainLines } from '../../../src/model/text.ts'
 import {
   bounded,
   code,
   codeBlock,
-  cut,
   markdownText,
   mermaidText,
-  plainLines,
-  plainText,
   terminalText,
   titleText,
 } from '../../../src/report/escape.ts'
@@ -45,7 +43,7 @@ test('markdownText shows every character that is not hidden', () => {
     text
       .replace(/&#(\d+);/g, (_all, digits: string) => String.fromCharCode(Number(digits)))
       .replaceAll('\u200b', '')
-  for (const text of hostile) assert.equal(entities(markdownText(text)), plainText(text))
+  for (const text of hostile) assert.equal(entities(markdownText(text)), oneLine(text))
 })
 
 test('markdownText, by hand', () => {
@@ -79,26 +77,26 @@ test('codes of emoji are shown, not drawn; a line number stays as it is, and so 
 
 test('plainText is one bounded line without anything hidden', () => {
   for (const text of hostile) {
-    const line = plainText(text, 50)
+    const line = oneLine(text, 50)
     assertVisible(line, JSON.stringify(text.slice(0, 60)))
     assert.ok(line.length <= 50 && !line.includes('\n') && line === line.trim(), JSON.stringify(line))
   }
 })
 
 test('escape sequences go with their payload, an unfinished one takes nothing with it', () => {
-  assert.equal(plainText('\u001b[31mred\u001b[0m'), 'red')
-  assert.equal(plainText('\u001b]8;;https://evil.test\u0007link\u001b]8;;\u0007'), 'link')
-  assert.equal(plainText('\u001b]0;title\u001b\\x'), 'x')
-  assert.equal(plainText('\u009b2Jx'), 'x')
-  assert.equal(plainText('\u001b]unfinished and the rest'), 'unfinished and the rest')
+  assert.equal(oneLine('\u001b[31mred\u001b[0m'), 'red')
+  assert.equal(oneLine('\u001b]8;;https://evil.test\u0007link\u001b]8;;\u0007'), 'link')
+  assert.equal(oneLine('\u001b]0;title\u001b\\x'), 'x')
+  assert.equal(oneLine('\u009b2Jx'), 'x')
+  assert.equal(oneLine('\u001b]unfinished and the rest'), 'unfinished and the rest')
 })
 
 test('writing keeps what it needs', () => {
   for (const text of ['👨‍👩‍👧', '❤️', '1️⃣', '🇩🇪', 'می‌خواهم', 'é', '日本語', 'שלום'])
-    assert.equal(plainText(text), text)
-  assert.equal(plainText('a\u200d b\ufe0f'), 'a b')
-  assert.equal(plainText('\ud800x'), '\ufffdx')
-  assert.equal(plainText(`e${'\u0301'.repeat(50)}x`), `e${'\u0301'.repeat(5)}x`)
+    assert.equal(oneLine(text), text)
+  assert.equal(oneLine('a\u200d b\ufe0f'), 'a b')
+  assert.equal(oneLine('\ud800x'), '\ufffdx')
+  assert.equal(oneLine(`e${'\u0301'.repeat(50)}x`), `e${'\u0301'.repeat(5)}x`)
 })
 
 test('cut never halves a pair and counts its ellipsis', () => {
@@ -167,7 +165,7 @@ test('terminalText is a line that neither a terminal nor a runner obeys', () => 
 
 test('every end of a line is one', () => {
   assert.equal(plainLines('a\rb\r\nc\nd'), 'a\nb\nc\nd')
-  assert.equal(plainText('a\u2028b\u2029c\vd\fe\u0085f\rg\nh'), 'a b c d e f g h')
+  assert.equal(oneLine('a\u2028b\u2029c\vd\fe\u0085f\rg\nh'), 'a b c d e f g h')
 })
 
 test('a cut in the middle leaves no half of a pair and no joiner without its neighbour', () => {

@@ -1,10 +1,11 @@
 // Every report with hostile text in every field: same blocks as with plain text, nothing hidden, nothing active.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Event, State } from '../../../src/loop/state.ts'
+import { progressEntry, progressHeader } from '../../../src/loop/progress.ts'
+import type { Event } from '../../../src/model/event.ts'
+import type { State } from '../../../src/model/state.ts'
 import { type Check, rollupCheck, statusOf, storyCheck } from '../../../src/report/checks.ts'
 import { jobSummary, MOST_CHARACTERS, stickyComment, stickyMarker } from '../../../src/report/markdown.ts'
-import { progressEntry, progressHeader } from '../../../src/report/progress.ts'
 import { pullMarker, pullRequestBody, pullRequestTitle } from '../../../src/report/pull-request.ts'
 import { helpReply, mistakeReply, statusMarker, statusReply } from '../../../src/report/replies.ts'
 import {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { commandsOn } from '../../../src/loop/command-table.ts'
-import type { Outcome, State } from '../../../src/loop/state.ts'
+import type { Outcome } from '../../../src/model/feature.ts'
+import type { State } from '../../../src/model/state.ts'
 import { newStory } from '../../../src/prd/schema.ts'
 import { dependencyGraph } from '../../../src/report/graph.ts'
 import {

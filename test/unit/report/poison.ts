@@ -1,5 +1,6 @@
 // A run with a text in every field that people, agents or gates fill.
-import type { GateResult, State } from '../../../src/loop/state.ts'
+import type { GateResult } from '../../../src/model/gate.ts'
+import type { State } from '../../../src/model/state.ts'
 import type { Facts } from '../../../src/report/parts.ts'
 import { complete, concluded, limits, midRun, NOW, stuck } from './samples.ts'
 
@@ -17,9 +18,8 @@ export const facts = (text: string): Facts => ({
   annotations: {
     'US-003': [text, 'src/a.ts'].map((path) => ({
       path,
-      start_line: 1,
-      end_line: 2,
-      annotation_level: 'failure',
+      line: 1,
+      level: 'failure',
       message: text,
     })),
   },

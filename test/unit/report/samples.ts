@@ -1,17 +1,12 @@
 // Runs to render: at their start, in work, stuck, complete, with 60 stories; and the limits they ran under.
 import { closedBreaker } from '../../../src/loop/breaker.ts'
-import type { Limits } from '../../../src/loop/limits.ts'
-import type {
-  Attempt,
-  GateResult,
-  Job,
-  Outcome,
-  State,
-  StoryRecord,
-  TimelineEntry,
-} from '../../../src/loop/state.ts'
-import { emptyRun, emptyUsage, newStory, type Story, type Usage } from '../../../src/prd/schema.ts'
-import { UNCHANGED } from '../../../src/report/words.ts'
+import { UNCHANGED } from '../../../src/loop/passed.ts'
+import type { Outcome, Story } from '../../../src/model/feature.ts'
+import type { GateResult } from '../../../src/model/gate.ts'
+import type { Limits } from '../../../src/model/limits.ts'
+import type { Attempt, Job, State, StoryRecord, TimelineEntry } from '../../../src/model/state.ts'
+import { emptyUsage, type Usage } from '../../../src/model/usage.ts'
+import { emptyRun, newStory } from '../../../src/prd/schema.ts'
 
 /** 2026-01-10 14:05 UTC. */
 export const NOW = Date.UTC(2026, 0, 10, 14, 5)

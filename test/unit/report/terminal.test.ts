@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ownSituation } from '../../../src/loop/situation.ts'
-import type { Conclusion, Event, Outcome, State } from '../../../src/loop/state.ts'
+import type { Event } from '../../../src/model/event.ts'
+import type { Outcome } from '../../../src/model/feature.ts'
+import type { Conclusion, State } from '../../../src/model/state.ts'
 import {
   agentLine,
   banner,

@@ -1,7 +1,7 @@
 // Times, money, bars and headlines.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { State } from '../../../src/loop/state.ts'
+import type { State } from '../../../src/model/state.ts'
 import {
   bar,
   costWords,

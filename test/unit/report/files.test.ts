@@ -2,14 +2,16 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { ownFiles, prdFile, progressFile, recordMessage, storyMessage } from '../../../src/loop/files.ts'
 import { expired, leaseMs, sayHolder } from '../../../src/loop/lease.ts'
 import { passedEntry, passStory, reduce } from '../../../src/loop/reduce.ts'
-import type { Event, State } from '../../../src/loop/state.ts'
+import type { Event } from '../../../src/model/event.ts'
+import { ownFiles } from '../../../src/model/paths.ts'
+import type { State } from '../../../src/model/state.ts'
 import { parsePrd } from '../../../src/prd/parse.ts'
 import { newStory } from '../../../src/prd/schema.ts'
+import { prdFile, progressFile, recordMessage, storyMessage } from '../../../src/report/files.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
-import { gate, limitsWith, MINUTE, NOW, session, stateOf, stories } from './samples.ts'
+import { gate, limitsWith, MINUTE, NOW, session, stateOf, stories } from '../loop/samples.ts'
 
 const limits = limitsWith()
 const same = (text: string) => text

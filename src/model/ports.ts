@@ -1,19 +1,9 @@
 // What the loop needs from the world. Adapters implement these; the loop knows nothing else.
-import type { Usage } from '../prd/schema.ts'
-import type {
-  Attempt,
-  Command,
-  Conclusion,
-  Event,
-  Failure,
-  GateResult,
-  Joined,
-  Kept,
-  Session,
-  State,
-  Step,
-  Verdict,
-} from './state.ts'
+import type { Command, Event, Joined, Verdict } from './event.ts'
+import type { GateResult } from './gate.ts'
+import type { Attempt, Conclusion, Failure, Kept, Session, State } from './state.ts'
+import type { Step } from './step.ts'
+import type { Usage } from './usage.ts'
 
 export type Clock = {
   /** Epoch milliseconds. */

@@ -1,5 +1,5 @@
 // progress.txt: the append-only log of a feature, in the format of BMAD Ralph.
-import { plainText } from './escape.ts'
+import { oneLine } from '../model/text.ts'
 
 /** One iteration as progress.txt tells it. `completedAt` is ISO 8601. */
 export type ProgressEntry = {
@@ -37,5 +37,5 @@ export function progressEntry(entry: ProgressEntry): string {
 }
 
 function value(text: string, max = 300): string {
-  return plainText(text, max) || '-'
+  return oneLine(text, max) || '-'
 }

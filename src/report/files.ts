@@ -1,23 +1,10 @@
 // What Ralph writes into the feature's folder: prd.json and progress.txt, rendered from the state. Pure.
+
+import { progressHeader } from '../loop/progress.ts'
+import type { State } from '../model/state.ts'
 import { serializePrd } from '../prd/serialize.ts'
-import { subjectText } from '../report/escape.ts'
-import { progressHeader } from '../report/progress.ts'
-import { mapTexts } from '../report/texts.ts'
-import type { Attempt, State } from './state.ts'
-
-/** Paths of Ralph's own files, relative to the top of the work tree. */
-export function ownFiles(state: State): { prd: string; progress: string; context: string } {
-  return {
-    prd: `${state.folder}/prd.json`,
-    progress: `${state.folder}/progress.txt`,
-    context: `${state.folder}/context.md`,
-  }
-}
-
-/** What an attempt's transcript and the logs of its gates are called: the story, and how often it was worked on in all. */
-export function attemptName(state: State, { storyId }: Pick<Attempt, 'storyId'>): string {
-  return `${storyId}-${state.records[storyId]?.attempts ?? 0}`
-}
+import { subjectText } from './escape.ts'
+import { mapTexts } from './texts.ts'
 
 type Change = (text: string) => string
 

@@ -1,8 +1,8 @@
 // progress.txt, letter by letter.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { progressEntry, progressHeader } from '../../../src/report/progress.ts'
-import { justStarted } from './samples.ts'
+import { progressEntry, progressHeader } from '../../../src/loop/progress.ts'
+import { justStarted } from '../report/samples.ts'
 
 test('header and entries make the file of BMAD Ralph', () => {
   const entry = {

@@ -1,21 +1,10 @@
-// The durable state of a feature, and the events that change it: types only, no behaviour.
-import type { Outcome, Prd, Usage } from '../prd/schema.ts'
-
-export type { Outcome } from '../prd/schema.ts'
+// The durable state of a feature. Types only.
+import type { Outcome, Prd } from './feature.ts'
+import type { GateResult } from './gate.ts'
+import type { Usage } from './usage.ts'
 
 /** How and why a job ends; `until` is when work may go on after a wait, epoch milliseconds. */
 export type Conclusion = { outcome: Outcome; reason: string; until: number | null }
-
-/** One gate's run. `output` is bounded and redacted; `ms` is wall time. */
-export type GateResult = {
-  name: string
-  ok: boolean
-  advisory: boolean
-  /** Plain words: `exit 1`, `timed out after 15m`. */
-  ended: string
-  ms: number
-  output: string
-}
 
 /** Why an attempt was rejected, in words for people (`summary`, one line) and for the next prompt (`detail`, bounded). */
 export type Failure = {
@@ -71,22 +60,6 @@ export type Attempt = {
 
 /** The work of a story's rejected attempts: a tree, and the green commit it grew from. */
 export type Kept = { base: string; tree: string; dropped: string[] }
-
-/** prd.json as people left it on the branch, and the ids in the one that they edited. */
-export type People = { prd: Prd; seen: string[] }
-
-/** A story that had passed and whose code is not in the branch that people left; `kept` is its work, to be built on. */
-export type TakenBack = { storyId: string; kept: Kept | null; failure: Failure }
-
-/** The branch of people and ours in one. `code`: it is not what our gates have seen. */
-export type Joined = {
-  green: string
-  people: People | null
-  code: boolean
-  takenBack: TakenBack[]
-  /** Entries of progress.txt that the new head does not hold. */
-  entries: string[]
-}
 
 /** `until`: when an open one lets a trial through, epoch milliseconds. The rest is of the last attempt, to compare with. */
 export type Breaker = {
@@ -278,88 +251,3 @@ export type State = {
   github: GithubIds
   job: Job
 }
-
-/** What people can ask of a run, by comment or by CLI; `id` is the comment's, `by` the login. */
-export type Command = { id: number; by: string } & (
-  | { kind: 'run' }
-  | { kind: 'pause' }
-  | { kind: 'stop' }
-  /** `fresh`: the work of the attempts before is thrown away. */
-  | { kind: 'retry'; stories: string[] | 'all'; guidance: string; fresh?: true }
-  | { kind: 'redo'; stories: string[] | 'all'; guidance: string }
-  | { kind: 'skip'; stories: string[]; guidance: string }
-  | { kind: 'note'; stories: string[]; guidance: string }
-  | { kind: 'add'; title: string; description: string; criteria: string[] }
-  | { kind: 'verify' }
-  | { kind: 'limit'; what: 'iterations' | 'cost'; amount: number }
-  | { kind: 'refused' }
-)
-
-/** The next thing to do, as data (design 5). */
-export type Step =
-  | { kind: 'sync' }
-  | { kind: 'join'; theirs: string }
-  | { kind: 'restore' }
-  | { kind: 'prepare' }
-  | { kind: 'baseline' }
-  | { kind: 'open' }
-  | { kind: 'reserve'; storyId: string }
-  | { kind: 'agent'; attempt: Attempt }
-  | { kind: 'guard'; attempt: Attempt }
-  | { kind: 'gates'; attempt: Attempt }
-  | { kind: 'judge'; attempt: Attempt }
-  | { kind: 'accept'; attempt: Attempt }
-  | { kind: 'reject'; attempt: Attempt }
-  | { kind: 'return'; attempt: Attempt }
-  | { kind: 'wait'; until: number; reason: string }
-  | { kind: 'verify' }
-  | { kind: 'push' }
-  | { kind: 'conclude'; conclusion: Conclusion }
-  | { kind: 'publish'; conclusion: Conclusion }
-  | { kind: 'dispatch' }
-  | { kind: 'report'; conclusion: Conclusion }
-  | { kind: 'stop'; conclusion: Conclusion }
-
-/** What happened; `at` is epoch milliseconds. `reduce` is the only place that turns it into state. */
-export type Event = { at: number } & (
-  | { kind: 'synced'; commands: Command[]; theirs: { head: string } | 'merged' | 'deleted' | null }
-  | ({ kind: 'joined'; theirs: string } & Omit<Joined, 'code'>)
-  | { kind: 'restored' }
-  | { kind: 'join-failed'; summary: string }
-  | { kind: 'prepared' }
-  | { kind: 'baselined'; gates: GateResult[] }
-  | { kind: 'opened'; green: string; github: GithubIds }
-  | { kind: 'reserved'; storyId: string }
-  | { kind: 'worked'; session: Session }
-  | { kind: 'guarded'; candidate: string; empty: boolean; remarks: string[] }
-  | { kind: 'refused'; failure: Failure }
-  | { kind: 'gated'; candidate: string; gates: GateResult[] }
-  | { kind: 'judged'; verdict: Verdict; usage: Usage }
-  | { kind: 'accepted'; commit: string }
-  | { kind: 'rejected'; kept: Kept | null }
-  | { kind: 'returned'; kept: Kept | null }
-  | { kind: 'verified'; gates: GateResult[]; verdict: Verdict; usage: Usage }
-  | { kind: 'concluded'; conclusion: Conclusion }
-  | { kind: 'pushed'; github: GithubIds }
-  | { kind: 'published'; green: string; withBranch: boolean; more: boolean }
-  | { kind: 'diverged'; theirs: string }
-  | { kind: 'dispatched'; runId: number | null }
-  | { kind: 'dispatch-failed'; summary: string }
-  | { kind: 'dispatch-limited'; until: number }
-  | { kind: 'reported'; github: GithubIds }
-  | { kind: 'waited' }
-  | { kind: 'interrupted'; usage: Usage | null }
-  | { kind: 'push-refused'; summary: string }
-  | { kind: 'push-expired'; summary: string }
-  | { kind: 'out-of-time'; usage: Usage | null }
-  | { kind: 'failed'; summary: string; fix: string }
-)
-
-/** What the judge said of the finished work. `none`: it erred or said neither, so it has not approved. */
-export type Verdict =
-  | { kind: 'verified' }
-  | { kind: 'reset'; stories: string[]; reason: string }
-  | { kind: 'limit'; notBefore: number | null; message: string }
-  /** The agent cannot work at all: a person must act. */
-  | { kind: 'refused'; message: string }
-  | { kind: 'none'; message: string }

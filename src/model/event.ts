@@ -1,0 +1,81 @@
+// What can happen, and what people can say. `reduce` turns it into state.
+import type { Prd } from './feature.ts'
+import type { GateResult } from './gate.ts'
+import type { Conclusion, Failure, GithubIds, Kept, Session } from './state.ts'
+import type { Usage } from './usage.ts'
+
+/** What people can ask of a run, by comment or by CLI; `id` is the comment's, `by` the login. */
+export type Command = { id: number; by: string } & (
+  | { kind: 'run' }
+  | { kind: 'pause' }
+  | { kind: 'stop' }
+  /** `fresh`: the work of the attempts before is thrown away. */
+  | { kind: 'retry'; stories: string[] | 'all'; guidance: string; fresh?: true }
+  | { kind: 'redo'; stories: string[] | 'all'; guidance: string }
+  | { kind: 'skip'; stories: string[]; guidance: string }
+  | { kind: 'note'; stories: string[]; guidance: string }
+  | { kind: 'add'; title: string; description: string; criteria: string[] }
+  | { kind: 'verify' }
+  | { kind: 'limit'; what: 'iterations' | 'cost'; amount: number }
+  | { kind: 'refused' }
+)
+
+/** prd.json as people left it on the branch, and the ids in the one that they edited. */
+export type People = { prd: Prd; seen: string[] }
+
+/** A story that had passed and whose code is not in the branch that people left; `kept` is its work, to be built on. */
+export type TakenBack = { storyId: string; kept: Kept | null; failure: Failure }
+
+/** The branch of people and ours in one. `code`: it is not what our gates have seen. */
+export type Joined = {
+  green: string
+  people: People | null
+  code: boolean
+  takenBack: TakenBack[]
+  /** Entries of progress.txt that the new head does not hold. */
+  entries: string[]
+}
+
+/** What happened; `at` is epoch milliseconds. `reduce` is the only place that turns it into state. */
+export type Event = { at: number } & (
+  | { kind: 'synced'; commands: Command[]; theirs: { head: string } | 'merged' | 'deleted' | null }
+  | ({ kind: 'joined'; theirs: string } & Omit<Joined, 'code'>)
+  | { kind: 'restored' }
+  | { kind: 'join-failed'; summary: string }
+  | { kind: 'prepared' }
+  | { kind: 'baselined'; gates: GateResult[] }
+  | { kind: 'opened'; green: string; github: GithubIds }
+  | { kind: 'reserved'; storyId: string }
+  | { kind: 'worked'; session: Session }
+  | { kind: 'guarded'; candidate: string; empty: boolean; remarks: string[] }
+  | { kind: 'refused'; failure: Failure }
+  | { kind: 'gated'; candidate: string; gates: GateResult[] }
+  | { kind: 'judged'; verdict: Verdict; usage: Usage }
+  | { kind: 'accepted'; commit: string }
+  | { kind: 'rejected'; kept: Kept | null }
+  | { kind: 'returned'; kept: Kept | null }
+  | { kind: 'verified'; gates: GateResult[]; verdict: Verdict; usage: Usage }
+  | { kind: 'concluded'; conclusion: Conclusion }
+  | { kind: 'pushed'; github: GithubIds }
+  | { kind: 'published'; green: string; withBranch: boolean; more: boolean }
+  | { kind: 'diverged'; theirs: string }
+  | { kind: 'dispatched'; runId: number | null }
+  | { kind: 'dispatch-failed'; summary: string }
+  | { kind: 'dispatch-limited'; until: number }
+  | { kind: 'reported'; github: GithubIds }
+  | { kind: 'waited' }
+  | { kind: 'interrupted'; usage: Usage | null }
+  | { kind: 'push-refused'; summary: string }
+  | { kind: 'push-expired'; summary: string }
+  | { kind: 'out-of-time'; usage: Usage | null }
+  | { kind: 'failed'; summary: string; fix: string }
+)
+
+/** What the judge said of the finished work. `none`: it erred or said neither, so it has not approved. */
+export type Verdict =
+  | { kind: 'verified' }
+  | { kind: 'reset'; stories: string[]; reason: string }
+  | { kind: 'limit'; notBefore: number | null; message: string }
+  /** The agent cannot work at all: a person must act. */
+  | { kind: 'refused'; message: string }
+  | { kind: 'none'; message: string }

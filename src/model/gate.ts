@@ -1,0 +1,23 @@
+// Gates, what they said, and where in the code they said it. Types only.
+
+/** A gate runs by `bash -c`. `when` null: for every story; else only for stories with one of these tags, exactly. */
+export type Gate = { name: string; run: string; timeoutMs: number; when: string[] | null; advisory: boolean }
+
+/** One gate's run. `output` is bounded and redacted; `ms` is wall time. */
+export type GateResult = {
+  name: string
+  ok: boolean
+  advisory: boolean
+  /** Plain words: `exit 1`, `timed out after 15m`. */
+  ended: string
+  ms: number
+  output: string
+}
+
+/** A place in a file that a gate named. `message` is one to three lines, not trusted. */
+export type Annotation = {
+  path: string
+  line: number
+  message: string
+  level: 'failure' | 'warning' | 'notice'
+}

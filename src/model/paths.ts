@@ -1,0 +1,16 @@
+// Where Ralph's own files lie, and what they are called.
+import type { Attempt, State } from './state.ts'
+
+/** Paths of Ralph's own files, relative to the top of the work tree. */
+export function ownFiles(state: State): { prd: string; progress: string; context: string } {
+  return {
+    prd: `${state.folder}/prd.json`,
+    progress: `${state.folder}/progress.txt`,
+    context: `${state.folder}/context.md`,
+  }
+}
+
+/** What an attempt's transcript and the logs of its gates are called: the story, and how often it was worked on in all. */
+export function attemptName(state: State, { storyId }: Pick<Attempt, 'storyId'>): string {
+  return `${storyId}-${state.records[storyId]?.attempts ?? 0}`
+}

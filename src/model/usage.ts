@@ -1,0 +1,47 @@
+// What agents use, and what it costs.
+import type { Extra } from './feature.ts'
+
+/** What agents have used. Tokens and calls are counts, `costUsd` is dollars, `agentSeconds` is seconds. */
+export type Usage = {
+  calls: number
+  inputTokens: number
+  outputTokens: number
+  cachedTokens: number
+  costUsd: number
+  agentSeconds: number
+  /** The parts that Ralph estimated, since the agent did not report them. */
+  estimatedCostUsd?: number
+  estimatedTokens?: number
+  /** The agents' own count, where they give one. */
+  turns?: number
+  extra?: Extra
+}
+
+/** US dollars for a million tokens. `cached` null: cached input costs as much as other input. */
+export type Price = { input: number; output: number; cached: number | null }
+
+/** Written only where there is something to say. */
+export const optionalUsageKeys = ['estimatedCostUsd', 'estimatedTokens', 'turns'] as const
+
+/** Nothing used yet. */
+export function emptyUsage(): Usage {
+  return { calls: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0, agentSeconds: 0 }
+}
+
+/** Both together; unknown fields of `a` win over those of `b`. */
+export function addUsage(a: Usage, b: Usage): Usage {
+  const sum: Usage = {
+    calls: a.calls + b.calls,
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    cachedTokens: a.cachedTokens + b.cachedTokens,
+    costUsd: a.costUsd + b.costUsd,
+    agentSeconds: a.agentSeconds + b.agentSeconds,
+  }
+  for (const key of optionalUsageKeys) {
+    const total = (a[key] ?? 0) + (b[key] ?? 0)
+    if (total > 0) sum[key] = total
+  }
+  if (a.extra || b.extra) sum.extra = { ...b.extra, ...a.extra }
+  return sum
+}
