@@ -36,7 +36,7 @@ import { refund, spend } from '../loop/reduce.ts'
 import type { Limits } from '../model/limits.ts'
 import type { AgentPort, GatesPort, Ports, StorePort } from '../model/ports.ts'
 import type { Failure, Landing, Session, State } from '../model/state.ts'
-import type { Step } from '../model/step.ts'
+import { type Part, STEPS, type Step, stepsOf } from '../model/step.ts'
 import { describeSettings, type Settings } from '../settings/index.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
@@ -47,41 +47,25 @@ import type { Log } from './log.ts'
 import { openFor, pickLimits, settleFiles, trusted } from './open.ts'
 import { remember } from './runner.ts'
 
-/** How a job goes through the loop: what stands in the place of agent and gates, and which steps are its own. */
-export type How = {
-  ports: { agent?: AgentPort; gates?: GatesPort }
-  ours(step: Step): boolean
-  /** What the log says of a step that another job has done. */
-  done: Partial<Record<Step['kind'], string>>
-}
+/** How a job goes through the loop: what stands in the place of agent and gates, and which part of it all it is. */
+export type How = { ports: { agent?: AgentPort; gates?: GatesPort }; part: Part | null }
 
-export const WHOLE: How = { ports: {}, ours: () => true, done: {} }
-const FROM_THERE = { work: 'taken from the work job', gate: 'results of the gate job' }
-const LAND: How['done'] = {
-  agent: FROM_THERE.work,
-  judge: FROM_THERE.work,
-  gates: FROM_THERE.gate,
-  baseline: FROM_THERE.gate,
-  join: FROM_THERE.gate,
-  verify: FROM_THERE.gate,
-}
+export const WHOLE: How = { ports: {}, part: null }
 /** Everything that needs neither the agent nor code of the repository. */
-export const CLAIM: How = {
-  ports: unavailable,
-  ours: (step) => !['agent', 'gates', 'judge', 'baseline', 'join', 'verify'].includes(step.kind),
-  done: {},
-}
+export const CLAIM: How = { ports: unavailable, part: 'claim' }
+
+const FROM_THERE = { work: 'taken from the work job', gate: 'results of the gate job' }
 
 /** The log of a job that does not do every step itself. */
-export function heardOf(live: Live, done: How['done']): Live {
+export function heardOf(live: Live, part: Part | null): Live {
   return {
     ...live,
     async step(step, state) {
-      const said = done[step.kind]
-      if (said === undefined) return live.step(step, state)
+      const { by } = STEPS[step.kind]
+      if (part === null || by === null || by === part) return live.step(step, state)
       const what =
         'attempt' in step ? `${step.attempt.storyId}, iteration ${step.attempt.iteration}` : step.kind
-      live.say(`[${step.kind}] ${what}: ${said}`)
+      live.say(`[${step.kind}] ${what}: ${FROM_THERE[by]}`)
     },
   }
 }
@@ -157,7 +141,7 @@ export async function takeHandover(
     agent: work === null ? unavailable.agent : replayed(work, repository, objects, redactor.redact),
     gates: gate === null ? unavailable.gates : answered(gate, settings.gates, git, objects, redactor.redact),
   }
-  return { state: { ...state, job: { ...job, landing: wanted } }, how: { ...WHOLE, ports, done: LAND } }
+  return { state: { ...state, job: { ...job, landing: wanted } }, how: { ports, part: 'land' } }
 }
 
 /** Runs the agent, or the gates, of the iteration that the claim job began. Writes nothing but what is handed over. */
@@ -216,7 +200,7 @@ async function doPart(
     settings: { ...settings, model: chosen.model, instructions: chosen.instructions },
     env: context.env,
     workspace,
-    reporter: part === 'gate' ? heardOf(live, { agent: FROM_THERE.work, judge: FROM_THERE.work }) : live,
+    reporter: heardOf(live, part),
     queue: { read: async () => [], waiting: async () => false, arrived: async () => false },
     dispatch: { dispatch: async () => ({ kind: 'dispatched', runId: null }) },
     signal,
@@ -253,12 +237,11 @@ async function runWork(state: State, limits: Limits, ports: Ports, workspace: Wo
   }
   const heard: Heard = { session: null, judged: null }
   const gates = { ...ports.gates, run: async () => [] }
-  const ours = (step: Step) => ['agent', 'guard', 'verify'].includes(step.kind)
   const ended = await loop(
     state,
     limits,
     { ...ports, agent: recording(ports.agent, heard), gates },
-    ours,
+    stepsOf('work'),
   ).finally(() => settleFiles(workspace))
   const { attempt } = ended.state
   // Here alone the keys of the agent are known: what the guard refuses by them is not handed on.
@@ -287,9 +270,7 @@ function commitOf(git: Workspace['git'], tree: string, parent: string): Promise<
 async function runGate(state: State, limits: Limits, ports: Ports, workspace: Workspace, claim: FromClaim) {
   const results: Results = { code: null, gates: [] }
   const gates = recorded(ports.gates, workspace.git, workspace.objects, results)
-  const ours = (step: Step) =>
-    ['agent', 'guard', 'gates', 'judge', 'baseline', 'join', 'verify'].includes(step.kind)
-  await loop(state, limits, { ...ports, gates }, ours).finally(() => settleFiles(workspace))
+  await loop(state, limits, { ...ports, gates }, stepsOf('gate')).finally(() => settleFiles(workspace))
   core.setOutput('handover', writeHandover(fitGates({ nonce: claim.nonce, ...results })))
   const red = results.gates.filter((gate) => !gate.ok && !gate.advisory).map((gate) => gate.name)
   return { neutral: red.length === 0 ? 'every gate is green' : `red: ${red.join(', ')}` }

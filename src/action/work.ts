@@ -17,6 +17,7 @@ import { expired } from '../loop/lease.ts'
 import { loop } from '../loop/loop.ts'
 import type { ReporterPort } from '../model/ports.ts'
 import type { Conclusion, Lease, State } from '../model/state.ts'
+import { stepsOf } from '../model/step.ts'
 import { jobSummary } from '../report/markdown.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { mapTexts } from '../report/texts.ts'
@@ -227,7 +228,7 @@ async function workOn(
     settings: { ...settings, model: chosen.settings.model, instructions: chosen.settings.instructions },
     env: context.env,
     workspace,
-    reporter: both(heardOf(live, how.done), reporter),
+    reporter: both(heardOf(live, how.part), reporter),
     queue: conversation,
     dispatch: createDispatch(api, place, context.workflow),
     signal,
@@ -238,7 +239,7 @@ async function workOn(
     onGateEnd: live.gate,
     ...how.ports,
   })
-  const ended = await loop(start, limits, ports, how.ours).finally(() => settleFiles(workspace))
+  const ended = await loop(start, limits, ports, stepsOf(how.part)).finally(() => settleFiles(workspace))
   if ('step' in ended) return handOver(ended, ports, settings, parts.base.sha)
   const { state, conclusion } = ended
   if (!reporter.told()) remember({ untold: 'true' })

@@ -1,11 +1,12 @@
 // The loop: decide, perform, reduce, make durable. The whole product turns here.
+import { EVENTS } from '../model/event.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Ports } from '../model/ports.ts'
 import type { Conclusion, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { nextStep } from './next-step.ts'
 import { perform } from './perform.ts'
-import { durable, reduce } from './reduce.ts'
+import { reduce } from './reduce.ts'
 
 /** The job's outcome, or the step that another job has to do. */
 export type Ended = { conclusion: Conclusion; state: State }
@@ -57,7 +58,7 @@ export async function loop(
     state = after
     const told = () => ports.reporter.event(event, after)
     // Once it is published the lease is free, and the state belongs to whoever claims it.
-    if (durable(event) && !after.job.published) news.push(told)
+    if (EVENTS[event.kind].durable && !after.job.published) news.push(told)
     else await tell(told)
   }
 }

@@ -6,7 +6,7 @@ import type { Limits } from '../model/limits.ts'
 import { attemptName } from '../model/paths.ts'
 import type { Ports, SessionBounds, StorePort } from '../model/ports.ts'
 import type { Attempt, State } from '../model/state.ts'
-import type { Step } from '../model/step.ts'
+import { STEPS, type Step } from '../model/step.ts'
 import type { Usage } from '../model/usage.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { budgetLeft, endOfWork, estimate, goesOnByItself, sessionMs } from './limits.ts'
@@ -50,14 +50,9 @@ function timer(ms: number): AbortSignal {
 /** What a timer of Node can hold, milliseconds. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** Steps whose event stands although we were cancelled: they put things in order, were heard, or say what was spent. */
-function settles(state: State, step: Step): boolean {
-  if (step.kind === 'wait') return false
-  return (
-    state.job.conclusion !== null ||
-    state.job.interrupted ||
-    ['sync', 'restore', 'agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind)
-  )
+/** Whether the event of a step stands although we were cancelled. */
+function settles({ job }: State, { kind }: Step): boolean {
+  return kind !== 'wait' && (job.conclusion !== null || job.interrupted || STEPS[kind].settles)
 }
 
 async function act(

@@ -1,6 +1,6 @@
 // How events change the state. Pure: the only place that passes, blocks, charges or counts anything.
 
-import type { Event } from '../model/event.ts'
+import { EVENTS, type Event } from '../model/event.ts'
 import type { Prd, Story } from '../model/feature.ts'
 import type { GateResult } from '../model/gate.ts'
 import type { Limits } from '../model/limits.ts'
@@ -28,8 +28,9 @@ const MAX_JOINS = 5
 /** The state after an event. Total: an event that does not fit the state changes nothing. */
 export function reduce(state: State, event: Event, limits: Limits): State {
   const after = reduced(state, event, limits)
-  const isLanded = ['joined', 'join-failed', 'baselined', 'verified'].includes(event.kind)
-  return isLanded && after.job.landing !== null ? withJob(after, { landing: 'nothing' }) : after
+  return EVENTS[event.kind].landed && after.job.landing !== null
+    ? withJob(after, { landing: 'nothing' })
+    : after
 }
 
 function reduced(state: State, event: Event, limits: Limits): State {
@@ -260,13 +261,6 @@ function pausedByRalph(state: State, reason: string): State {
 /** The branch moves whenever we look: the state is saved, and a person decides. */
 function keepsMoving(state: State, at: number, limits: Limits): State {
   return reduce(state, { at, kind: 'join-failed', summary: 'people keep pushing to the branch' }, limits)
-}
-
-/** Whether an event must be durable before the loop goes on. The rest is lost with the iteration in flight at most. */
-export function durable(event: Event): boolean {
-  return ['reserved', 'accepted', 'rejected', 'returned', 'verified', 'waited', 'join-failed'].includes(
-    event.kind,
-  )
 }
 
 /** The state as the job leaves it: lease free, generation moved on, so that a doubled dispatch cannot fork the chain. */

@@ -71,6 +71,50 @@ export type Event = { at: number } & (
   | { kind: 'failed'; summary: string; fix: string }
 )
 
+type Row = {
+  /** It is saved before the loop goes on; the rest is lost with the iteration in flight at most. */
+  durable: boolean
+  /** What other jobs have done, and one that only lands was there for, is landed with it. */
+  landed: boolean
+}
+
+const PASSING: Row = { durable: false, landed: false }
+const DURABLE: Row = { durable: true, landed: false }
+
+export const EVENTS = {
+  synced: PASSING,
+  joined: { durable: false, landed: true },
+  restored: PASSING,
+  'join-failed': { durable: true, landed: true },
+  prepared: PASSING,
+  baselined: { durable: false, landed: true },
+  opened: PASSING,
+  reserved: DURABLE,
+  worked: PASSING,
+  guarded: PASSING,
+  refused: PASSING,
+  gated: PASSING,
+  judged: PASSING,
+  accepted: DURABLE,
+  rejected: DURABLE,
+  returned: DURABLE,
+  verified: { durable: true, landed: true },
+  concluded: PASSING,
+  pushed: PASSING,
+  published: PASSING,
+  diverged: PASSING,
+  dispatched: PASSING,
+  'dispatch-failed': PASSING,
+  'dispatch-limited': PASSING,
+  reported: PASSING,
+  waited: DURABLE,
+  interrupted: PASSING,
+  'push-refused': PASSING,
+  'push-expired': PASSING,
+  'out-of-time': PASSING,
+  failed: PASSING,
+} satisfies Record<Event['kind'], Row>
+
 /** What the judge said of the finished work. `none`: it erred or said neither, so it has not approved. */
 export type Verdict =
   | { kind: 'verified' }

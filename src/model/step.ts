@@ -1,7 +1,7 @@
 // What a job can do next, as data.
 import type { Attempt, Conclusion } from './state.ts'
 
-/** The next thing to do, as data (design 5). */
+/** The next thing to do, as data. */
 export type Step =
   | { kind: 'sync' }
   | { kind: 'join'; theirs: string }
@@ -25,3 +25,50 @@ export type Step =
   | { kind: 'dispatch' }
   | { kind: 'report'; conclusion: Conclusion }
   | { kind: 'stop'; conclusion: Conclusion }
+
+/** The jobs of `isolation: separate-job`. `claim` and `land` hold the write token, `work` and `gate` run what is not trusted. */
+export type Part = 'claim' | 'work' | 'gate' | 'land'
+
+type Row = {
+  /** Whose step it is; a job that does it all may do every one. */
+  parts: readonly Part[]
+  /** Who runs what is not trusted for it: the other parts take that job's answer, and say so. */
+  by: 'work' | 'gate' | null
+  /** Its event stands although the job was cancelled: it puts things in order, was heard, or says what was spent. */
+  settles: boolean
+}
+
+const HOLDERS = ['claim', 'land'] as const
+const FROM_GATE = ['gate', 'land'] as const
+const FROM_WORK = ['work', 'gate', 'land'] as const
+
+export const STEPS = {
+  sync: { parts: HOLDERS, by: null, settles: true },
+  join: { parts: FROM_GATE, by: 'gate', settles: false },
+  restore: { parts: HOLDERS, by: null, settles: true },
+  prepare: { parts: HOLDERS, by: null, settles: false },
+  baseline: { parts: FROM_GATE, by: 'gate', settles: false },
+  open: { parts: HOLDERS, by: null, settles: false },
+  reserve: { parts: HOLDERS, by: null, settles: false },
+  agent: { parts: FROM_WORK, by: 'work', settles: true },
+  guard: { parts: FROM_WORK, by: null, settles: false },
+  gates: { parts: FROM_GATE, by: 'gate', settles: false },
+  judge: { parts: FROM_GATE, by: 'work', settles: false },
+  accept: { parts: HOLDERS, by: null, settles: true },
+  reject: { parts: HOLDERS, by: null, settles: true },
+  return: { parts: HOLDERS, by: null, settles: true },
+  wait: { parts: HOLDERS, by: null, settles: false },
+  verify: { parts: FROM_WORK, by: 'gate', settles: false },
+  push: { parts: HOLDERS, by: null, settles: false },
+  conclude: { parts: HOLDERS, by: null, settles: true },
+  publish: { parts: HOLDERS, by: null, settles: true },
+  dispatch: { parts: HOLDERS, by: null, settles: true },
+  report: { parts: HOLDERS, by: null, settles: true },
+  stop: { parts: HOLDERS, by: null, settles: true },
+} satisfies Record<Step['kind'], Row>
+
+/** Tells the steps of this part of a job; null is the job that does it all. */
+export function stepsOf(part: Part | null): (step: Step) => boolean {
+  const rows: Record<Step['kind'], Row> = STEPS
+  return ({ kind }) => part === null || rows[kind].parts.includes(part)
+}

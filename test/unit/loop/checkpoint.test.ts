@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loop } from '../../../src/loop/loop.ts'
-import { durable } from '../../../src/loop/reduce.ts'
+import { EVENTS } from '../../../src/model/event.ts'
 import type { Limits } from '../../../src/model/limits.ts'
 import { LeaseLost, type Ports } from '../../../src/model/ports.ts'
 import type { State } from '../../../src/model/state.ts'
@@ -111,7 +111,7 @@ function world(how: How = {}) {
         isSaved(event.kind, state)
         const isKept = saved.attempt?.storyId === state.attempt?.storyId
         if (event.kind === 'reserved') assert.ok(isKept, 'a reservation is told that is not saved')
-        if (durable(event)) log.push(event.kind)
+        if (EVENTS[event.kind].durable) log.push(event.kind)
       },
       beforePublish: async (state) => state.github,
       opened: async (state) => state.github,

@@ -4,8 +4,8 @@ import { describe, test } from 'node:test'
 import { LONGEST_WAIT_MS } from '../../../src/loop/limits.ts'
 import { nextStep } from '../../../src/loop/next-step.ts'
 import { UNCHANGED } from '../../../src/loop/passed.ts'
-import { durable, reduce } from '../../../src/loop/reduce.ts'
-import type { Event } from '../../../src/model/event.ts'
+import { reduce } from '../../../src/loop/reduce.ts'
+import { EVENTS, type Event } from '../../../src/model/event.ts'
 import type { Session, State } from '../../../src/model/state.ts'
 import type { Step } from '../../../src/model/step.ts'
 import {
@@ -197,7 +197,7 @@ describe('what is charged', () => {
     const limits = limitsWith({ iterationsPerJob: 1 })
     const first = runJob(stateOf(stories('US-001', 'US-002')), limits)
     const reserved = reduce(anotherJob(first.state), { at: NOW, kind: 'reserved', storyId: 'US-002' }, limits)
-    assert.equal(durable({ at: NOW, kind: 'reserved', storyId: 'US-002' }), true)
+    assert.equal(EVENTS.reserved.durable, true)
     assert.equal(reserved.attempt?.reservedCostUsd, 1, 'as much as the dearest session so far')
     const taken = await claimNext(reserved, NOW + HOUR)
     assert.equal(taken.prd.run.usage.costUsd, first.state.prd.run.usage.costUsd + 1)
@@ -590,7 +590,7 @@ test('what must be durable before the loop goes on', () => {
     ['reserved', 'accepted', 'rejected', 'returned', 'verified', 'worked', 'gated', 'synced'] as const
   ).filter(
     // Only the kind is looked at.
-    (kind) => durable({ at: NOW, kind } as unknown as Event),
+    (kind) => EVENTS[kind].durable,
   )
   assert.deepEqual(kinds, ['reserved', 'accepted', 'rejected', 'returned', 'verified'])
 })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { perform } from '../../../src/loop/perform.ts'
-import { durable } from '../../../src/loop/reduce.ts'
+import { EVENTS } from '../../../src/model/event.ts'
 import type { Ports } from '../../../src/model/ports.ts'
 import { HOUR, limitsWith, MINUTE, NOW, stateOf, stories } from './samples.ts'
 
@@ -50,7 +50,7 @@ test('a machine that was asleep meanwhile goes on when it wakes', async () => {
 
 test('a long wait saves the state now and then, which renews the lease', async () => {
   const { event, took } = await waited(NOW + 9 * HOUR)
-  assert.ok(durable(event))
+  assert.ok(EVENTS[event.kind].durable)
   assert.equal(took, 5 * MINUTE)
 })
 

@@ -7,8 +7,8 @@ import type { Repository } from '../../../src/git/repository.ts'
 import type { Store } from '../../../src/git/store.ts'
 import { goesOnByItself } from '../../../src/loop/limits.ts'
 import { nextStep } from '../../../src/loop/next-step.ts'
-import { durable, reduce, released } from '../../../src/loop/reduce.ts'
-import type { Command, Verdict } from '../../../src/model/event.ts'
+import { reduce, released } from '../../../src/loop/reduce.ts'
+import { type Command, EVENTS, type Verdict } from '../../../src/model/event.ts'
 import type { Prd, Story } from '../../../src/model/feature.ts'
 import type { GateResult } from '../../../src/model/gate.ts'
 import type { Limits } from '../../../src/model/limits.ts'
@@ -410,7 +410,7 @@ function pushedBy(state: State, event: Happening, next: State, limits: Limits): 
     }
     default:
       if (state.job.published) return null
-      return durable(event.kind === 'synced' ? { ...event, at: 0 } : { ...event, at: 0 }) ? next : null
+      return EVENTS[event.kind].durable ? next : null
   }
 }
 
