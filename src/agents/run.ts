@@ -235,26 +235,6 @@ async function openUsageFile(vendor: AgentVendor, as: OtherUser | null) {
   }
 }
 
-/** What two streams say, in whole lines and without secrets; a secret of one may have lines of the other in it. */
-function redactedLines(redactor: Redactor, give: (text: string) => void) {
-  const streams = { stdout: redactor.stream(), stderr: redactor.stream() }
-  const held = { stdout: '', stderr: '' }
-  return {
-    line(name: 'stdout' | 'stderr', text: string): void {
-      held[name] += streams[name].write(`${text}\n`)
-      const end = held[name].lastIndexOf('\n') + 1
-      if (end > 0) give(held[name].slice(0, end))
-      held[name] = held[name].slice(end)
-    },
-    end(): void {
-      for (const name of ['stdout', 'stderr'] as const) {
-        const rest = held[name] + streams[name].end()
-        if (rest !== '') give(rest.endsWith('\n') ? rest : `${rest}\n`)
-      }
-    },
-  }
-}
-
 type Transcript = { write(stream: 'stdout' | 'stderr', line: string): void; close(): void }
 
 /** So many UTF-16 units are written at once. */
@@ -288,17 +268,18 @@ function openTranscript(
     if (open !== null && text !== '') orTell(() => writeFileSync(open, text))
   }
   const put = (text: string): void => {
-    if (file === null || left <= 0) return
     left -= Buffer.byteLength(text)
     if (waiting === '') setImmediate(flush)
     waiting += left > 0 ? text : '... the transcript is cut here ...\n'
     if (waiting.length > PORTION) flush()
   }
-  const hidden = redactedLines(redactor, put)
+  // A secret of one stream may have lines of the other in it.
+  const shown = { stdout: redactor.lines(), stderr: redactor.lines() }
   return {
-    write: hidden.line,
+    write(stream, line) {
+      if (file !== null && left > 0) put(`${shown[stream](line)}\n`)
+    },
     close() {
-      hidden.end()
       flush()
       const open = file
       file = null
