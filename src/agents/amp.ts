@@ -1,7 +1,7 @@
 // Amp: its stream-json is Claude Code's (ampcode.com, streaming JSON). Its happy path was never recorded by us.
 
 import type { AgentVendor } from './agent.ts'
-import { streamJsonParser } from './stream-json.ts'
+import { StreamJsonReader } from './stream-json.ts'
 
 export const amp: AgentVendor = {
   name: 'amp',
@@ -30,7 +30,7 @@ export const amp: AgentVendor = {
     promptChannel: 'stdin',
   }),
   parser: () =>
-    streamJsonParser({
+    new StreamJsonReader({
       finalText: 'result',
       streamed: false,
       cacheCounted: true,

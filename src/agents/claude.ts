@@ -1,7 +1,7 @@
 // Claude Code: `claude -p` with stream-json. Facts: facts/agents.md, "Command lines", "Streams", "claude, in detail".
 
 import type { AgentVendor, Command, CommandOptions } from './agent.ts'
-import { streamJsonParser } from './stream-json.ts'
+import { StreamJsonReader } from './stream-json.ts'
 
 export const claude: AgentVendor = {
   name: 'claude',
@@ -82,5 +82,6 @@ export const claude: AgentVendor = {
       promptChannel: 'stdin',
     }
   },
-  parser: () => streamJsonParser({ finalText: 'result', streamed: true, cacheCounted: false, refusals: [] }),
+  parser: () =>
+    new StreamJsonReader({ finalText: 'result', streamed: true, cacheCounted: false, refusals: [] }),
 }

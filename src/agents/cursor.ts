@@ -1,7 +1,7 @@
 // Cursor's agent: stream-json close to Claude Code's (docs.cursor.com, CLI output format). Never recorded by us.
 
 import type { AgentVendor } from './agent.ts'
-import { streamJsonParser } from './stream-json.ts'
+import { StreamJsonReader } from './stream-json.ts'
 
 export const cursor: AgentVendor = {
   name: 'cursor',
@@ -31,7 +31,7 @@ export const cursor: AgentVendor = {
   }),
   // A failure has no result event: exit code and stderr tell.
   parser: () =>
-    streamJsonParser({
+    new StreamJsonReader({
       finalText: 'last-message',
       streamed: false,
       cacheCounted: false,
