@@ -1,6 +1,6 @@
 // Amp: its stream-json is Claude Code's (ampcode.com, streaming JSON). Its happy path was never recorded by us.
 
-import type { AgentVendor } from './agent.ts'
+import { type AgentVendor, flag } from './agent.ts'
 import { StreamJsonReader } from './stream-json.ts'
 
 export const amp: AgentVendor = {
@@ -9,7 +9,7 @@ export const amp: AgentVendor = {
   install: 'npm install -g @sourcegraph/amp',
   npm: '@sourcegraph/amp',
   writesHome: true,
-  env: ['AMP_API_KEY', 'AMP_URL', 'AMP_SETTINGS_FILE', 'AMP_TOOLBOX'],
+  env: ['AMP_TOOLBOX'],
   login: {
     keys: ['AMP_API_KEY'],
     others: ['AMP_URL', 'AMP_SETTINGS_FILE'],
@@ -17,17 +17,18 @@ export const amp: AgentVendor = {
     project: ['.amp/settings.json'],
     check: null,
   },
+  settings: ['.amp', '.agents'],
+  reports: 'tokens',
   command: (options) => ({
     args: [
       '--dangerously-allow-all',
       // Amp chooses models by mode.
-      ...(options.model === undefined ? [] : ['--mode', options.model]),
+      ...flag('--mode', options.model),
       ...options.extraArgs,
       '--execute',
       '--stream-json',
     ],
     env: {},
-    promptChannel: 'stdin',
   }),
   parser: () =>
     new StreamJsonReader({

@@ -1,11 +1,25 @@
-// Codex CLI: `codex exec --json`. Facts: facts/agents.md, "Command lines", "Streams", "codex, in detail".
+// Codex CLI: `codex exec --json` (developers.openai.com/codex/noninteractive).
 
 import type { Exit } from '../system/process.ts'
-import type { AgentEvent, AgentVendor, Command, CommandOptions, SessionStatus } from './agent.ts'
+import {
+  type AgentEvent,
+  type AgentVendor,
+  type Command,
+  type CommandOptions,
+  flag,
+  type SessionStatus,
+} from './agent.ts'
 import { type Ending, failed } from './ending.ts'
 import { EventReader } from './events.ts'
 import { amount, type Json, object, objects, string, toolTarget } from './json.ts'
 import { readRefusal, statusOfRefusal } from './refusal.ts'
+
+const QUIET = [
+  'analytics.enabled=false',
+  'check_for_update_on_startup=false',
+  'features.plugins=false',
+  'features.apps=false',
+]
 
 export const codex: AgentVendor = {
   name: 'codex',
@@ -13,7 +27,7 @@ export const codex: AgentVendor = {
   install: 'npm install -g @openai/codex',
   npm: '@openai/codex',
   writesHome: true,
-  env: ['CODEX_API_KEY', 'OPENAI_API_KEY', 'CODEX_ACCESS_TOKEN', 'AZURE_OPENAI_API_KEY', 'CODEX_HOME'],
+  env: [],
   login: {
     keys: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
     others: ['CODEX_ACCESS_TOKEN', 'AZURE_OPENAI_API_KEY', 'CODEX_HOME'],
@@ -25,6 +39,9 @@ export const codex: AgentVendor = {
       return { key: name, url: 'https://api.openai.com/v1/models', headers }
     },
   },
+  // AGENTS.override.md is read in the place of AGENTS.md.
+  settings: ['.codex', '.agents', 'agents.override.md'],
+  reports: 'tokens',
   command(options: CommandOptions): Command {
     const { env } = options
     return {
@@ -34,12 +51,8 @@ export const codex: AgentVendor = {
         '--dangerously-bypass-approvals-and-sandbox',
         '--skip-git-repo-check',
         '--ephemeral',
-        ...['analytics.enabled=false', 'check_for_update_on_startup=false'].flatMap((setting) => [
-          '-c',
-          setting,
-        ]),
-        ...['features.plugins=false', 'features.apps=false'].flatMap((setting) => ['-c', setting]),
-        ...(options.model === undefined ? [] : ['-m', options.model]),
+        ...QUIET.flatMap((setting) => ['-c', setting]),
+        ...flag('-m', options.model),
         ...options.extraArgs,
         '-',
       ],
@@ -48,7 +61,6 @@ export const codex: AgentVendor = {
         env.OPENAI_API_KEY !== undefined && env.CODEX_API_KEY === undefined
           ? { CODEX_API_KEY: env.OPENAI_API_KEY }
           : {},
-      promptChannel: 'stdin',
     }
   },
   parser: (now) => new CodexReader(now),

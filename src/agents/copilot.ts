@@ -1,7 +1,14 @@
-// GitHub Copilot CLI: `copilot --output-format json`. Facts: facts/agents.md, "Command lines", "Streams", "The others".
+// GitHub Copilot CLI: `copilot --output-format json` (docs.github.com/copilot/reference/copilot-cli-reference).
 
 import type { Exit } from '../system/process.ts'
-import type { AgentEvent, AgentVendor, Command, CommandOptions, SessionStatus } from './agent.ts'
+import {
+  type AgentEvent,
+  type AgentVendor,
+  type Command,
+  type CommandOptions,
+  flag,
+  type SessionStatus,
+} from './agent.ts'
 import { type Ending, failed, notAllowed } from './ending.ts'
 import { EventReader, says, toolUse } from './events.ts'
 import { amount, type Json, jsonObject, number, object, objects, string } from './json.ts'
@@ -14,16 +21,7 @@ export const copilot: AgentVendor = {
   npm: '@github/copilot',
   writesHome: true,
   // Its GITHUB_TOKEN and GH_TOKEN are the job's and stay out: COPILOT_GITHUB_TOKEN is the one to set.
-  env: [
-    'COPILOT_GITHUB_TOKEN',
-    'COPILOT_PROVIDER_API_KEY',
-    'COPILOT_PROVIDER_BEARER_TOKEN',
-    'COPILOT_PROVIDER_BASE_URL',
-    'COPILOT_PROVIDER_TYPE',
-    'COPILOT_MODEL',
-    'COPILOT_OFFLINE',
-    'COPILOT_HOME',
-  ],
+  env: ['COPILOT_PROVIDER_TYPE', 'COPILOT_MODEL'],
   login: {
     keys: ['COPILOT_GITHUB_TOKEN'],
     others: [
@@ -37,16 +35,21 @@ export const copilot: AgentVendor = {
     project: [],
     check: null,
   },
+  settings: [
+    ...['.copilot', '.mcp.json', '.agents', '.claude'],
+    ...['extensions', 'copilot', 'agents', 'skills', 'hooks', 'mcp.json', 'lsp.json'].map(
+      (name) => `.github/${name}`,
+    ),
+  ],
+  reports: 'tokens',
   command(options: CommandOptions): Command {
-    const model = options.model === undefined ? [] : ['--model', options.model]
     return {
       args: [
         ...['--allow-all', '--no-ask-user', '--no-color', '--output-format', 'json', '--log-level', 'none'],
-        ...model,
+        ...flag('--model', options.model),
         ...options.extraArgs,
       ],
       env: { COPILOT_AUTO_UPDATE: 'false' },
-      promptChannel: 'stdin',
     }
   },
   usageFile: {

@@ -1,4 +1,4 @@
-// Any command line of the user's as an agent: prompt on stdin, exit 0 is a finished session (design, section 4).
+// Any command line of the user's as an agent: prompt on stdin, exit 0 is a finished session.
 
 import type { Exit } from '../system/process.ts'
 import type { AgentEvent, AgentVendor, Classified, StreamParser, Usage } from './agent.ts'
@@ -16,12 +16,14 @@ export const custom: AgentVendor = {
   writesHome: false,
   env: [],
   login: null,
+  // What a command of the user's reads is known to the user: `protected-paths`.
+  settings: [],
+  reports: 'cost',
   command: (options) => ({
     // agent-args are the command's own: `agent-command: ./agent.sh "$@"`.
     // --norc: on a socket as stdin, which is what Node gives it, bash would read ~/.bashrc.
     args: ['--norc', '-c', options.commandLine ?? 'exit 64', 'agent-command', ...options.extraArgs],
     env: {},
-    promptChannel: 'stdin',
   }),
   parser: () => new CustomReader(),
 }

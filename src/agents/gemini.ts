@@ -1,7 +1,14 @@
-// Gemini CLI: `gemini --yolo -o stream-json`. Facts: facts/agents.md, "Command lines", "Streams", "The others".
+// Gemini CLI: `gemini --yolo -o stream-json` (geminicli.com/docs/cli/headless).
 
 import type { Exit } from '../system/process.ts'
-import type { AgentEvent, AgentVendor, Command, CommandOptions, SessionStatus } from './agent.ts'
+import {
+  type AgentEvent,
+  type AgentVendor,
+  type Command,
+  type CommandOptions,
+  flag,
+  type SessionStatus,
+} from './agent.ts'
 import { type Ending, failed, withWords } from './ending.ts'
 import { appended, EventReader, says, toolUse } from './events.ts'
 import { amount, type Json, object, string } from './json.ts'
@@ -13,16 +20,7 @@ export const gemini: AgentVendor = {
   install: 'npm install -g @google/gemini-cli',
   npm: '@google/gemini-cli',
   writesHome: true,
-  env: [
-    'GEMINI_API_KEY',
-    'GOOGLE_API_KEY',
-    'GOOGLE_GEMINI_BASE_URL',
-    'GEMINI_MODEL',
-    'GOOGLE_GENAI_USE_VERTEXAI',
-    'GOOGLE_CLOUD_PROJECT',
-    'GOOGLE_CLOUD_LOCATION',
-    'GEMINI_CLI_SYSTEM_SETTINGS_PATH',
-  ],
+  env: ['GEMINI_MODEL', 'GOOGLE_CLOUD_LOCATION'],
   login: {
     keys: ['GEMINI_API_KEY'],
     others: [
@@ -46,16 +44,16 @@ export const gemini: AgentVendor = {
       headers: { 'x-goog-api-key': key },
     }),
   },
+  settings: ['.gemini'],
+  reports: 'tokens',
   command(options: CommandOptions): Command {
-    const model = options.model === undefined ? [] : ['-m', options.model]
     return {
-      args: ['--yolo', '-o', 'stream-json', ...model, ...options.extraArgs],
+      args: ['--yolo', '-o', 'stream-json', ...flag('-m', options.model), ...options.extraArgs],
       env: {
         GEMINI_CLI_TRUST_WORKSPACE: 'true',
         // Else the program that we signal is only the parent of the one that works.
         GEMINI_CLI_NO_RELAUNCH: 'true',
       },
-      promptChannel: 'stdin',
     }
   },
   parser: () => new GeminiReader(),

@@ -1,7 +1,14 @@
-// opencode: `opencode run --format json`. Facts: facts/agents.md, "Command lines", "Streams", "The others".
+// opencode: `opencode run --format json` (opencode.ai/docs/cli).
 
 import type { Exit } from '../system/process.ts'
-import type { AgentEvent, AgentVendor, Command, CommandOptions, SessionStatus } from './agent.ts'
+import {
+  type AgentEvent,
+  type AgentVendor,
+  type Command,
+  type CommandOptions,
+  flag,
+  type SessionStatus,
+} from './agent.ts'
 import { type Ending, failed, notAllowed } from './ending.ts'
 import { appended, EventReader, toolUse } from './events.ts'
 import { amount, type Json, jsonObject, number, object, string } from './json.ts'
@@ -29,18 +36,20 @@ export const opencode: AgentVendor = {
     'XAI_API_KEY',
     'ZAI_API_KEY',
     'MOONSHOT_API_KEY',
+    'DASHSCOPE_API_KEY',
     'AWS_REGION',
     'AWS_BEARER_TOKEN_BEDROCK',
   ],
   // It has models that need no key.
   login: null,
+  settings: ['.opencode', 'opencode.json', 'opencode.jsonc', '.agents', '.claude'],
+  reports: 'cost',
   command(options: CommandOptions): Command {
-    const model = options.model === undefined ? [] : ['--model', options.model]
     return {
       // It asks its server again for hours without an event: its error log is the only word of that.
       args: [
         ...['run', '--format', 'json', '--print-logs', '--log-level', 'ERROR'],
-        ...model,
+        ...flag('--model', options.model),
         ...options.extraArgs,
       ],
       env: {
@@ -48,7 +57,6 @@ export const opencode: AgentVendor = {
         OPENCODE_DISABLE_AUTOUPDATE: '1',
         OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
       },
-      promptChannel: 'stdin',
     }
   },
   parser: () => new OpencodeReader(),

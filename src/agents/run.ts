@@ -72,9 +72,8 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
     ...(request.commandLine === undefined ? {} : { commandLine: request.commandLine }),
     ...(request.model === undefined ? {} : { model: request.model }),
   })
-  const onStdin = command.promptChannel === 'stdin'
   await using used = await openUsageFile(vendor, request.as ?? null)
-  const args = [...command.args, ...used.args, ...(onStdin ? [] : [request.prompt])]
+  const args = [...command.args, ...used.args]
   const parser = vendor.parser(Date.now)
   // A private key comes line by line, and what is cut ends within a secret: each hides what another line may complete.
   const [told, errors] = [request.redactor.lines(), request.redactor.lines()]
@@ -90,7 +89,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
     env: { ...request.env, ...command.env },
     timeoutMs: request.timeoutMs,
     captureBytes: request.captureBytes,
-    ...(onStdin ? { stdin: request.prompt } : {}),
+    stdin: request.prompt,
     ...(request.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: request.idleTimeoutMs }),
     signal: request.signal === undefined ? spent.signal : AbortSignal.any([request.signal, spent.signal]),
     ...(request.mark === undefined ? {} : { mark: request.mark }),

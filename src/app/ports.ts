@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AgentEvent } from '../agents/agent.ts'
+import { isModelKey } from '../agents/registry.ts'
 import { createGates } from '../gates/gates.ts'
 import type { GateResult } from '../model/gate.ts'
 import type {
@@ -55,7 +56,7 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
       prepare: settings.prepare,
       lockfileChanged: repository.lockfileChanged,
       cwd: resolve(clone.workTree, settings.workingDirectory),
-      env: gateEnv(options.env, { extra: settings.gateEnv }).env,
+      env: gateEnv(options.env, { extra: settings.gateEnv, isModelKey }).env,
       redactor,
       logs: join(clone.gitDir, 'ralph', 'logs'),
       mark: options.mark,

@@ -1,5 +1,6 @@
 // The repository, and everything that reads and writes it.
 import { hostname } from 'node:os'
+import { agentSettings } from '../agents/registry.ts'
 import { isRalphs } from '../gates/guard.ts'
 import { CatFile } from '../git/cat-file.ts'
 import { type Snapshot, takeSnapshot } from '../git/clone.ts'
@@ -74,6 +75,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     examine: createExamine({
       protectedPaths: [...settings.protectedPaths],
       configFile: settings.configFile,
+      agentSettings,
       weakenedTests: settings.weakenedTests,
       gateCommands: settings.gates.map((gate) => gate.run),
       redactor,
