@@ -8,13 +8,13 @@ import { repositoryUrl } from '../github/place.ts'
 import { expired } from '../loop/lease.ts'
 import { parseSlash } from '../loop/slash-commands.ts'
 import type { State } from '../model/state.ts'
+import { marker } from '../report/parts.ts'
 import {
   elsewhereReply,
   helpReply,
   limitedReply,
   mistakeReply,
   noRunReply,
-  statusMarker,
   statusReply,
 } from '../report/replies.ts'
 import { mapTexts } from '../report/texts.ts'
@@ -108,13 +108,16 @@ export async function answerComment(context: ActionContext): Promise<string> {
   async function tellStatus(known: State): Promise<void> {
     const lives = working(known) && (await holderLives(api, context, known))
     const { redact } = createRedactor(secretsIn(context.env))
-    const body = statusReply(mapTexts(known, redact), {
+    const facts = {
       repositoryUrl: repositoryUrl(place),
-      pull: issue,
-      working: lives ? (known.lease?.url ?? true) : null,
+      runUrl: null,
+      limits: null,
+      notes: [],
       now: Date.now(),
-    })
-    await conversation.stickAlone(issue, statusMarker(known.feature), redact(body))
+    }
+    const holder = lives ? (known.lease?.url ?? true) : null
+    const body = statusReply(mapTexts(known, redact), facts, holder)
+    await conversation.stickAlone(issue, marker('status', known.feature), redact(body))
   }
 }
 

@@ -3,11 +3,12 @@ import * as core from '@actions/core'
 import { isUnknownToken } from '../git/git.ts'
 import { statusOf } from '../github/client.ts'
 import { LeaseLost } from '../model/ports.ts'
+import { heldBack } from '../report/headline.ts'
 import { errorSummary } from '../report/markdown.ts'
 import { nextMove } from '../report/next-move.ts'
 import { outputsOf } from '../report/outputs.ts'
+import { inPlain } from '../report/sentence.ts'
 import { mapTexts } from '../report/texts.ts'
-import { heldBack, spoken } from '../report/words.ts'
 import { hostEnvironment } from '../settings/index.ts'
 import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
 import { createRedactor } from '../system/redact.ts'
@@ -67,7 +68,7 @@ async function main(): Promise<void> {
     fail(state.job.error === null ? line : `${line}\n${state.job.error.fix}`, redactor.redact)
   else if (heldBack(state) !== null)
     core.warning(
-      redactor.redact(`${line}\n${spoken(nextMove(state, { kind: 'ended', conclusion }, 'comment'))}`),
+      redactor.redact(`${line}\n${inPlain(nextMove(state, { kind: 'ended', conclusion }, 'comment'))}`),
     )
   else log.screen.write(`${line}\n`)
   // The runner calls a job that it cancelled cancelled; a signal from anybody else must not end green.

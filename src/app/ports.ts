@@ -9,9 +9,10 @@ import type {
   Clock,
   DispatchPort,
   GatesPort,
+  Observer,
   Ports,
+  PullRequestPort,
   QueuePort,
-  ReporterPort,
 } from '../model/ports.ts'
 import type { Settings } from '../settings/index.ts'
 import type { OtherUser } from '../system/other-user.ts'
@@ -23,9 +24,13 @@ export type PortOptions = {
   settings: Settings
   env: Environment
   workspace: Workspace
-  reporter: ReporterPort
+  /** What a new one hears of the run is one line here, such as a notifier of the settings. */
+  observers: readonly Observer[]
+  /** Left out where there is none. */
+  pullRequest?: PullRequestPort
   queue: QueuePort
   dispatch: DispatchPort
+  warn(message: string): void
   signal: AbortSignal
   /** As whom agent and gates run; null for our own user. */
   as: OtherUser | null
@@ -42,6 +47,13 @@ export type PortOptions = {
 const systemClock: Clock = {
   now: Date.now,
   sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
+}
+
+const NO_PULL_REQUEST: PullRequestPort = {
+  beforePublish: async ({ github }) => github,
+  opened: async ({ github }) => github,
+  finished: async ({ github }) => github,
+  merged: async () => false,
 }
 
 /** The ports of the loop. Throws UserError when the agent cannot be started. */
@@ -72,7 +84,9 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
     store,
     queue: options.queue,
     dispatch: options.dispatch,
-    reporter: options.reporter,
+    observers: options.observers,
+    pullRequest: options.pullRequest ?? NO_PULL_REQUEST,
+    warn: options.warn,
     signal: options.signal,
   }
 }

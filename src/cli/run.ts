@@ -14,12 +14,11 @@ import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { terminalText } from '../report/escape.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
-import { outcomeSummary } from '../report/terminal.ts'
 import { utc } from '../report/words.ts'
 import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import type { OtherUser } from '../system/other-user.ts'
-import { createLive, type Live } from '../terminal/live.ts'
+import { Live } from '../terminal/live.ts'
 import { type Answer, type Context, settingsOf } from './context.ts'
 import { inboxQueue, post } from './inbox.ts'
 import { adoptSettle, editsOf, type LocalRun, openLocal } from './local.ts'
@@ -65,11 +64,7 @@ export async function run(context: Context): Promise<Answer> {
     // It is heard behind what was typed before, such as a pause that no run was left to hear.
     await post(clone, claimed.state.feature, '/ralph run')
     const { state, conclusion } = await loop(claimed.state, limits, ports)
-    live.close()
-    const facts = { limits, agent: settings.agent, voice: 'cli' as const }
-    live.say(
-      outcomeSummary(state, conclusion, [['Logs', join(clone.gitDir, 'ralph', 'logs')]], facts, live.look),
-    )
+    live.end(state, conclusion, [['Logs', join(clone.gitDir, 'ralph', 'logs')]])
     const movedRefs = byWeight(local.workspace.snapshot.moved)
     for (const line of movedRefLines(movedRefs)) live.warn(line)
     const more = { movedRefs, ...(state.job.error === null ? {} : { errors: [errorOf(state)] }) }
@@ -99,7 +94,8 @@ export async function withPorts<T>(
       settings,
       env,
       workspace,
-      reporter: live,
+      observers: [live],
+      warn: live.warn,
       dispatch: { dispatch: async () => ({ kind: 'dispatched', runId: null }) },
       signal: stop.signal,
       as,
@@ -151,8 +147,8 @@ function limitsFor(context: Context, settings: Settings): Limits {
 /** The terminal, where settings that mean less than they seem to are warned of first. */
 export function liveOf(context: Context, settings: Settings, limits: Limits, notes: readonly string[]): Live {
   const screen = context.json ? process.stderr : process.stdout
-  const facts = { limits, agent: settings.agent, voice: 'cli' as const }
-  const live = createLive(screen, facts, context.env.NO_COLOR !== undefined)
+  const facts = { limits, agent: settings.agent, surface: 'cli' as const }
+  const live = new Live(screen, facts, context.env.NO_COLOR !== undefined)
   for (const note of notes) live.warn(note)
   if (settings.ungated) live.warn(UNGATED_WARNING)
   return live
