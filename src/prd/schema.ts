@@ -64,7 +64,6 @@ const number = z
 const amount = number.check(z.minimum(0, mend('0 or more', 'write 0 or more, or leave it out')))
 const count = or(amount, () => 0)
 const truth = z.boolean(mend('true or false', 'write true or false, without quotes'))
-const flag = or(truth, () => false)
 const time = or(text(500), nothing)
 
 type Shape<T> = { [K in Exclude<keyof T, 'extra'>]-?: z.ZodMiniType<T[K]> }
@@ -86,6 +85,11 @@ function open<T extends { extra?: Extra }>(shape: Shape<T>, wrong: Wrong): z.Zod
   return schema as z.ZodMiniType<T>
 }
 
+/** Where a story stands. */
+const flag = described(
+  or(truth, () => false),
+  'Ralph writes it.',
+)
 const ours = mend('an object or null', 'remove it: Ralph writes it')
 
 export const usageShape: Shape<Usage> = {
