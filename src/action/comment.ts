@@ -1,5 +1,6 @@
 // The run that a comment started: acknowledges, answers what needs no work, and dispatches if nobody works.
 import * as core from '@actions/core'
+import { redactorFor } from '../app/redactor.ts'
 import { featureOfFolder } from '../git/features.ts'
 import { createClient, saidByGitHub } from '../github/client.ts'
 import { createConversation, isPerson } from '../github/conversation.ts'
@@ -18,7 +19,6 @@ import {
   statusReply,
 } from '../report/replies.ts'
 import { mapTexts } from '../report/texts.ts'
-import { createRedactor } from '../system/redact.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
 import { type ActionContext, namesByApi, settleWorkflow, tokenOf } from './context.ts'
 import { peekStates } from './peek.ts'
@@ -107,7 +107,7 @@ export async function answerComment(context: ActionContext): Promise<string> {
   /** In one reply, which is edited the next time. */
   async function tellStatus(known: State): Promise<void> {
     const lives = working(known) && (await holderLives(api, context, known))
-    const { redact } = createRedactor(secretsIn(context.env))
+    const { redact } = redactorFor(secretsIn(context.env))
     const facts = {
       repositoryUrl: repositoryUrl(place),
       runUrl: null,

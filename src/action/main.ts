@@ -1,5 +1,6 @@
 // The action: goes by the event, ends with the outcome's job result. Cancellation ends the session and saves.
 import * as core from '@actions/core'
+import { redactorFor } from '../app/redactor.ts'
 import { isUnknownToken } from '../git/git.ts'
 import { statusOf } from '../github/client.ts'
 import { LeaseLost } from '../model/ports.ts'
@@ -11,7 +12,6 @@ import { inPlain } from '../report/sentence.ts'
 import { mapTexts } from '../report/texts.ts'
 import { hostEnvironment } from '../settings/index.ts'
 import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
-import { createRedactor } from '../system/redact.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
 import { actionContext } from './context.ts'
 import { createLog } from './log.ts'
@@ -29,7 +29,7 @@ async function main(): Promise<void> {
     })
   }
   const context = await actionContext()
-  const redactor = createRedactor(secretsIn(context.env))
+  const redactor = redactorFor(secretsIn(context.env))
   const log = createLog((text) => process.stdout.write(text), redactor.redact)
   const command = context.inputs.command?.trim() || 'auto'
   const { event } = context
@@ -108,7 +108,7 @@ async function bad(error: unknown): Promise<void> {
   const mistakes = mistakesOf(error)
   // What a person has to mend is not tried again by itself.
   if (mistakes.length > 0) remember({ stopped: 'true' })
-  const { redact } = createRedactor(secretsIn(hostEnvironment()))
+  const { redact } = redactorFor(secretsIn(hostEnvironment()))
   core.setFailed(redact(mistakes.length > 0 ? mistakes.map(sayMistake).join('\n') : messageOf(error)))
   giveOutputs(outputsOf(null, 'error', null))
   const clean = mistakes.map((mistake) => mapTexts(mistake, redact))

@@ -1,6 +1,7 @@
 // What a coding agent is to us: a program with a command line, a stream of events and an end that is told apart.
 
 import type { Exit } from '../system/process.ts'
+import type { KeyShape } from '../system/redact.ts'
 import type { Seen } from './cost.ts'
 import type { Login } from './login.ts'
 
@@ -106,6 +107,8 @@ export interface AgentVendor {
   login: Login | null
   /** The vendor's variables that the agent may see, beside those of its login. */
   env: readonly string[]
+  /** What its keys look like, beside the shapes of well-known services. */
+  keyShapes: readonly KeyShape[]
   /**
    * Files and folders that steer it wherever they stand in the repository: changed by people only. Lower case. What is
    * documents of the project to it (CLAUDE.md, AGENTS.md) is none of them.

@@ -17,6 +17,15 @@ export const amp: AgentVendor = {
     project: ['.amp/settings.json'],
     check: null,
   },
+  keyShapes: [
+    {
+      // `sgamp_user_`, 26 of a ULID, `_`, 64 of hex.
+      what: 'an Amp key',
+      starts: ['sgamp_'],
+      key: /(?<![A-Za-z0-9])sgamp_[a-z]+_[A-Za-z0-9_-]{26,}/y,
+      also: /\d/,
+    },
+  ],
   settings: ['.amp', '.agents'],
   reports: 'tokens',
   command: (options) => ({

@@ -48,6 +48,7 @@ export const claude: AgentVendor = {
             headers: { 'x-api-key': key, 'anthropic-version': '2023-06-01' },
           },
   },
+  keyShapes: [{ what: 'an Anthropic key', starts: ['sk-ant-'], key: /sk-ant-[A-Za-z0-9_-]{16,}/y }],
   settings: ['.claude', '.claude.json', '.mcp.json'],
   reports: 'cost',
   command(options: CommandOptions): Command {

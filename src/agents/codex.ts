@@ -39,6 +39,7 @@ export const codex: AgentVendor = {
       return { key: name, url: 'https://api.openai.com/v1/models', headers }
     },
   },
+  keyShapes: [],
   // AGENTS.override.md is read in the place of AGENTS.md.
   settings: ['.codex', '.agents', 'agents.override.md'],
   reports: 'tokens',

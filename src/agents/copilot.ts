@@ -35,6 +35,7 @@ export const copilot: AgentVendor = {
     project: [],
     check: null,
   },
+  keyShapes: [],
   settings: [
     ...['.copilot', '.mcp.json', '.agents', '.claude'],
     ...['extensions', 'copilot', 'agents', 'skills', 'hooks', 'mcp.json', 'lsp.json'].map(

@@ -17,6 +17,9 @@ export const cursor: AgentVendor = {
     project: [],
     check: null,
   },
+  keyShapes: [
+    { what: 'a Cursor key', starts: ['crsr_'], key: /(?<![A-Za-z0-9_])crsr_[A-Za-z0-9]{32,}/y, also: /\d/ },
+  ],
   settings: ['.cursor', '.cursorrules', '.claude'],
   reports: 'nothing',
   command: (options) => ({

@@ -16,6 +16,7 @@ export const custom: AgentVendor = {
   writesHome: false,
   env: [],
   login: null,
+  keyShapes: [],
   // What a command of the user's reads is known to the user: `protected-paths`.
   settings: [],
   reports: 'cost',

@@ -44,6 +44,7 @@ export const gemini: AgentVendor = {
       headers: { 'x-goog-api-key': key },
     }),
   },
+  keyShapes: [],
   settings: ['.gemini'],
   reports: 'tokens',
   command(options: CommandOptions): Command {

@@ -42,6 +42,11 @@ export const opencode: AgentVendor = {
   ],
   // It has models that need no key.
   login: null,
+  // Of providers that no other agent here takes keys of; 80 characters, and 52.
+  keyShapes: [
+    { what: 'an xAI key', starts: ['xai-'], key: /(?<![A-Za-z0-9_])xai-[A-Za-z0-9_]{60,}/y, also: /\d/ },
+    { what: 'a Groq key', starts: ['gsk_'], key: /(?<![A-Za-z0-9_])gsk_[A-Za-z0-9]{40,}/y, also: /\d/ },
+  ],
   settings: ['.opencode', 'opencode.json', 'opencode.jsonc', '.agents', '.claude'],
   reports: 'cost',
   command(options: CommandOptions): Command {

@@ -1,5 +1,6 @@
 // Which agents there are: one line each. What others have to know of all of them is derived here.
 
+import type { KeyShape } from '../system/redact.ts'
 import { type AgentVendor, variablesOf } from './agent.ts'
 import { amp } from './amp.ts'
 import { claude } from './claude.ts'
@@ -38,6 +39,8 @@ export function agentOfProgram(program: string): string | null {
 
 /** What no agent may change of its own or another's settings, in any folder. */
 export const agentSettings: readonly string[] = [...new Set(VENDORS.flatMap((vendor) => vendor.settings))]
+
+export const keyShapes: readonly KeyShape[] = VENDORS.flatMap((vendor) => vendor.keyShapes)
 
 /** Keys that pay for a model: the agent's, never the gates'. */
 const MODEL_KEYS = new Set(['FACTORY_API_KEY', ...VENDORS.flatMap(variablesOf).filter(isKeyName)])

@@ -1,12 +1,14 @@
 // Keeps secrets out of what leaves the process: known values, also encoded (see createRedactor), and well-known key shapes.
 import { buildMatcher, type Matcher } from './redact/matcher.ts'
 import { PRIVATE_KEY, privateKeyLines, privateKeysIn } from './redact/private-keys.ts'
-import { keyFinder, STARTS } from './redact/shapes.ts'
+import { type KeyShape, type KeyStarts, keyFinder, keyStarts } from './redact/shapes.ts'
 import { formsOf } from './redact/values.ts'
 import { Views } from './redact/views.ts'
 
 /** What stands in the place of a secret. Secrets that touch each other become one. */
 export const REDACTED = '***'
+
+export type { KeyShape }
 
 /** A place where a secret was found. Says its kind, never the value; `line` counts from 1. */
 export type Finding = { what: string; line: number }
@@ -34,13 +36,17 @@ type Secret = { what: string; from: number; to: number }
 
 /**
  * A redactor for these values (tokens, keys, passwords; each line of a value of several lines counts by itself too,
- * as the runner does it) and for well-known key shapes. Values are also found as base64 of their UTF-8 or UTF-16LE in
+ * as the runner does it) and for well-known key shapes beside `shapes`. Values are also found as base64 of their UTF-8 or UTF-16LE in
  * any of its three alignments and both alphabets, as hex in one piece or parted (`7333 6372`, `73:33`, `0x73, 0x33`),
  * when line breaks cut them, and behind escapes of any mixture: URL, HTML, JSON and other program text, quoted-printable.
  */
-export function createRedactor(values: string[]): Redactor {
-  const matcher = buildMatcher(formsOf(values), STARTS)
-  const secretsIn = wholeFinder(matcher)
+export function createRedactor(values: string[], shapes: readonly KeyShape[] = []): Redactor {
+  const starts = keyStarts(shapes)
+  const matcher = buildMatcher(
+    formsOf(values),
+    starts.map(({ text }) => text),
+  )
+  const secretsIn = wholeFinder(matcher, starts)
   const findings = (content: string | Uint8Array): Finding[] =>
     readings(content)
       .flatMap((text) => withLines(text, secretsIn(text)))
@@ -48,7 +54,7 @@ export function createRedactor(values: string[]): Redactor {
   return {
     redact: (text) => hidden(text, secretsIn(text)),
     lines: () => {
-      const line = lineRedactor(matcher)
+      const line = lineRedactor(matcher, starts)
       return (text) => (text.includes('\n') ? text.split('\n').map(line).join('\n') : line(text))
     },
     finds: (content) => readings(content).some((text) => secretsIn(text).length > 0),
@@ -57,14 +63,14 @@ export function createRedactor(values: string[]): Redactor {
 }
 
 /** Finds what no private key is, in texts that follow each other; `base` is where the text begins in all of them. */
-function createFinder(matcher: Matcher) {
+function createFinder(matcher: Matcher, starts: KeyStarts) {
   let found: Secret[] = []
   let text = ''
   let base = 0
-  let keyAt = keyFinder()
+  let keyAt = keyFinder(starts)
   const views = new Views(matcher, ({ length, start, from, to }) => {
     if (length > 0) add(found, { what: KNOWN, from: Math.max(0, from - base), to: to - base })
-    const at = to - base - (STARTS[start - 1]?.length ?? 0)
+    const at = to - base - (starts[start - 1]?.text.length ?? 0)
     const key = start > 0 && at >= 0 ? keyAt(text, start, at) : null
     if (key !== null) add(found, key)
   })
@@ -74,7 +80,7 @@ function createFinder(matcher: Matcher) {
       text = next
       base = at
       found = []
-      keyAt = keyFinder()
+      keyAt = keyFinder(starts)
       views.read(next, at)
       return found
     },
@@ -82,8 +88,8 @@ function createFinder(matcher: Matcher) {
 }
 
 /** Finds the secrets of a whole text, in their order; none overlaps another. */
-function wholeFinder(matcher: Matcher): (text: string) => Secret[] {
-  const finder = createFinder(matcher)
+function wholeFinder(matcher: Matcher, starts: KeyStarts): (text: string) => Secret[] {
+  const finder = createFinder(matcher, starts)
   return (text) => {
     finder.views.reset()
     const found = finder.find(text, 0)
@@ -95,8 +101,8 @@ function wholeFinder(matcher: Matcher): (text: string) => Secret[] {
   }
 }
 
-function lineRedactor(matcher: Matcher): RedactLines {
-  const finder = createFinder(matcher)
+function lineRedactor(matcher: Matcher, starts: KeyStarts): RedactLines {
+  const finder = createFinder(matcher, starts)
   const privateKeys = privateKeyLines()
   let base = 0
   return (line) => {

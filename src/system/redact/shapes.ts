@@ -4,26 +4,25 @@
  * `key` is tried where one of the `starts` was seen. It is one start and greedy classes, so it cannot backtrack over more
  * than one run; what a group of it takes is the secret part. `also` has to hold of what was found.
  */
-type Shape = { what: string; starts: readonly string[]; key: RegExp; also?: RegExp }
+export type KeyShape = { what: string; starts: readonly string[]; key: RegExp; also?: RegExp }
 
 /** Whose it is, which one, and a secret that is more than one character again and again. */
 const SLACK_HOOK =
   /\/(?:services|workflows|triggers)\\?\/([TE][A-Z0-9]{6,}\\?\/(?:(?:[AB][A-Z0-9]{6,}|\d{6,})\\?\/){1,2}(?!(.)\2*(?!\w))[A-Za-z0-9]{16,}(?!\w))/y
 const DISCORD_HOOK = /\/webhooks\\?\/(\d{15,21}\\?\/(?!(.)\2*(?![\w-]))[\w-]{50,})/y
 
-const SHAPES: readonly Shape[] = [
+const SHAPES: readonly KeyShape[] = [
   {
     what: 'a GitHub token',
     starts: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'],
     key: /gh[pousr]_[A-Za-z0-9]{20,}/y,
   },
   { what: 'a GitHub token', starts: ['github_pat_'], key: /github_pat_[A-Za-z0-9_]{20,}/y },
-  { what: 'an Anthropic key', starts: ['sk-ant-'], key: /sk-ant-[A-Za-z0-9_-]{16,}/y },
   {
     // `sk-` alone also begins CSS classes and ends words: only with a long unbroken piece, and not within a word.
     what: 'an API key (sk-...)',
     starts: ['sk-'],
-    key: /(?<![A-Za-z0-9])sk-(?!ant-)[A-Za-z0-9_-]{20,}/y,
+    key: /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{20,}/y,
     also: /[A-Za-z0-9]{16}/,
   },
   {
@@ -68,17 +67,6 @@ const SHAPES: readonly Shape[] = [
     key: /(?<![A-Za-z0-9])shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}/y,
   },
   { what: 'a Vault token', starts: ['hvs.'], key: /(?<![A-Za-z0-9.])hvs\.[A-Za-z0-9_-]{24,}/y, also: /\d/ },
-  {
-    // `sgamp_user_`, 26 of a ULID, `_`, 64 of hex.
-    what: 'an Amp key',
-    starts: ['sgamp_'],
-    key: /(?<![A-Za-z0-9])sgamp_[a-z]+_[A-Za-z0-9_-]{26,}/y,
-    also: /\d/,
-  },
-  { what: 'a Cursor key', starts: ['crsr_'], key: /(?<![A-Za-z0-9_])crsr_[A-Za-z0-9]{32,}/y, also: /\d/ },
-  // 80 characters, and 52.
-  { what: 'an xAI key', starts: ['xai-'], key: /(?<![A-Za-z0-9_])xai-[A-Za-z0-9_]{60,}/y, also: /\d/ },
-  { what: 'a Groq key', starts: ['gsk_'], key: /(?<![A-Za-z0-9_])gsk_[A-Za-z0-9]{40,}/y, also: /\d/ },
   { what: 'an age key', starts: ['AGE-SECRET-KEY-1'], key: /AGE-SECRET-KEY-1[A-Z0-9]{58}/y },
   {
     what: 'a JSON web token',
@@ -88,10 +76,12 @@ const SHAPES: readonly Shape[] = [
   },
 ]
 
-const BY_START = SHAPES.flatMap((shape, index) => shape.starts.map((text) => ({ text, shape, index })))
-
-/** How keys begin. */
-export const STARTS: readonly string[] = BY_START.map(({ text }) => text)
+/** How keys begin: those of well-known services, and `more`. */
+export function keyStarts(more: readonly KeyShape[]) {
+  const shapes = [...SHAPES, ...more]
+  return shapes.flatMap((shape, index) => shape.starts.map((text) => ({ text, shape, index })))
+}
+export type KeyStarts = ReturnType<typeof keyStarts>
 
 /** The key that begins in the text at `at` with the start of that number (from 1), or null. */
 export type KeyAt = (
@@ -101,10 +91,10 @@ export type KeyAt = (
 ) => { what: string; from: number; to: number } | null
 
 /** For one text, gone through from its begin: a run that was tried once in vain is not tried again. */
-export function keyFinder(): KeyAt {
+export function keyFinder(starts: KeyStarts): KeyAt {
   const tried = new Map<number, number>()
   return (text, start, at) => {
-    const found = BY_START[start - 1]
+    const found = starts[start - 1]
     if (found === undefined || at < (tried.get(found.index) ?? 0)) return null
     const { what, key, also } = found.shape
     key.lastIndex = at

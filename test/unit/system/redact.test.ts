@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { keyShapes } from '../../../src/agents/registry.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
 
 // Put together at run time, so that no scanner takes this file for a leak.
@@ -13,8 +14,8 @@ const KEY_LINES = [64, 64, 10].map((length) => 'MIIEow+/'.repeat(8).slice(0, len
 const pem = (name: string): string =>
   `-----BEGIN ${name}PRIVATE KEY-----\n${KEY_LINES}\n-----END ${name}PRIVATE KEY-----`
 
-const one = createRedactor([SECRET])
-const none = createRedactor([])
+const one = createRedactor([SECRET], keyShapes)
+const none = createRedactor([], keyShapes)
 
 test('a known value is replaced wherever it stands', () => {
   assert.equal(one.redact(`a ${SECRET} b ${SECRET}`), 'a *** b ***')
