@@ -33,7 +33,11 @@ export type AgentRequest = Omit<RunRequest, 'file' | 'args' | 'stdin' | 'onLine'
   }
 
 /** A file that a tool wrote stands in an event of one line. */
-const LINE_LIMIT = 32 * 1024 * 1024
+const LINE_LIMIT = 8 * 1024 * 1024
+/** So many UTF-16 units of a session are shown: more than anybody reads. The transcript goes on. */
+const SHOWN_LIMIT = 4 * 1024 * 1024
+/** What an event counts for, however short it is. */
+const EVENT_SIZE = 100
 /** UTF-16 units of an event's text that people are shown; twice as many are looked through for secrets. */
 const TEXT_LIMIT = 4096
 
@@ -45,7 +49,15 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   const parser = vendor.parser(Date.now)
   // A private key comes line by line, and what is cut ends within a secret: each hides what another line may complete.
   const [hideEvent, hideError] = [redactor.lines(), redactor.lines()]
-  const emit = (event: AgentEvent): void => request.onEvent?.(shown(event, request.cwd, hideEvent))
+  let left = SHOWN_LIMIT
+  const emit = (event: AgentEvent): void => {
+    const isTalk = event.kind === 'text' || event.kind === 'tool'
+    if (isTalk && left <= 0) return
+    request.onEvent?.(shown(event, request.cwd, hideEvent))
+    if (!isTalk) return
+    left -= EVENT_SIZE + (event.kind === 'text' ? Math.min(event.text.length, TEXT_LIMIT) : 0)
+    if (left <= 0) request.onEvent?.({ kind: 'text', text: '... the rest is not shown ...' })
+  }
   const transcript =
     request.transcriptPath === undefined
       ? null
@@ -64,11 +76,9 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
     signal: signal === undefined ? overspent.signal : AbortSignal.any([signal, overspent.signal]),
     lineLimit: LINE_LIMIT,
     onLine: (stream, line) => {
-      // A control sequence in the middle of a key would hide it from the redactor.
-      const plain = withoutControls(line)
-      transcript?.write(stream, plain)
+      transcript?.write(stream, line)
       // stdout is parsed as it is: in a line of JSON a secret may cover more than one field.
-      const events = parser.line(stream, stream === 'stderr' ? hideError(plain) : line)
+      const events = parser.line(stream, stream === 'stderr' ? hideError(withoutControls(line)) : line)
       meter.line(stream === 'stdout' ? line.length : 0, events)
       for (const event of events) {
         if (event.kind === 'usage' && isBeyond(request, event.usage)) overspent.abort()

@@ -4,19 +4,24 @@ import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { messageOf } from '../system/errors.ts'
 import type { Redactor } from '../system/redact.ts'
+import { withoutControls } from '../system/workflow-commands.ts'
 
 /** Bytes. */
 const LIMIT = 64 * 1024 * 1024
 /** So many UTF-16 units are written at once. */
 const PORTION = 64 * 1024
 
+type Stream = 'stdout' | 'stderr'
+
 export class Transcript {
   readonly #onError: (message: string) => void
   /** A secret of one stream may have lines of the other in it. */
-  readonly #hide: Record<'stdout' | 'stderr', (line: string) => string>
+  readonly #hide: Record<Stream, (lines: string) => string>
   #file: number | null = null
   #left = LIMIT
+  /** Lines of one stream. */
   #waiting = ''
+  #from: Stream = 'stdout'
 
   /** A file that cannot be written is only reported. */
   constructor(path: string, redactor: Redactor, onError: (message: string) => void) {
@@ -28,13 +33,14 @@ export class Transcript {
     })
   }
 
-  write(stream: 'stdout' | 'stderr', line: string): void {
+  /** Lines wait for each other, for a flood has millions: they are redacted and written together. */
+  write(stream: Stream, line: string): void {
     if (this.#file === null || this.#left <= 0) return
-    const text = `${this.#hide[stream](line)}\n`
-    this.#left -= Buffer.byteLength(text)
+    if (stream !== this.#from || this.#waiting.length > PORTION) this.#flush()
+    this.#from = stream
     if (this.#waiting === '') setImmediate(() => this.#flush())
-    this.#waiting += this.#left > 0 ? text : '... the transcript is cut here ...\n'
-    if (this.#waiting.length > PORTION) this.#flush()
+    // A control sequence in the middle of a key would hide it from the redactor.
+    this.#waiting += `${withoutControls(line)}\n`
   }
 
   close(): void {
@@ -44,11 +50,13 @@ export class Transcript {
     if (file !== null) this.#try(() => closeSync(file))
   }
 
-  /** At once, and not by a stream: what waits there takes a hundred times its size where lines are short. */
   #flush(): void {
-    const [file, text] = [this.#file, this.#waiting]
+    const [file, lines] = [this.#file, this.#waiting]
     this.#waiting = ''
-    if (file !== null && text !== '') this.#try(() => writeFileSync(file, text))
+    if (file === null || lines === '') return
+    const text = `${this.#hide[this.#from](lines.slice(0, -1))}\n`
+    this.#left -= Buffer.byteLength(text)
+    this.#try(() => writeFileSync(file, this.#left > 0 ? text : '... the transcript is cut here ...\n'))
   }
 
   #try(act: () => void): void {

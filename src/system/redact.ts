@@ -1,7 +1,7 @@
 // Keeps secrets out of what leaves the process: known values, also encoded (see createRedactor), and well-known key shapes.
 import { buildMatcher, type Matcher } from './redact/matcher.ts'
 import { PRIVATE_KEY, privateKeyLines, privateKeysIn } from './redact/private-keys.ts'
-import { type KeyShape, type KeyStarts, keyFinder, keyStarts } from './redact/shapes.ts'
+import { KeyFinder, type KeyShape, type KeyStarts, keyStarts } from './redact/shapes.ts'
 import { formsOf } from './redact/values.ts'
 import { Views } from './redact/views.ts'
 
@@ -13,13 +13,13 @@ export type { KeyShape }
 /** A place where a secret was found. Says its kind, never the value; `line` counts from 1. */
 export type Finding = { what: string; line: number }
 
-/** Takes text line by line and gives each one back at once: what a later line may turn into a secret is hidden early. */
+/** Takes whole lines, one or more, and gives them back at once: what a later one may turn into a secret is hidden early. */
 export type RedactLines = (text: string) => string
 
 export type Redactor = {
   /** The text with every secret replaced by `***`. Linear in the text. */
   redact(text: string): string
-  /** For what comes line by line; a text of several lines is taken as so many, and never becomes fewer. */
+  /** For what comes line by line: lines never become fewer. */
   lines(): RedactLines
   /** Whether there is a secret in it. Bytes are read as UTF-8, and as UTF-16 when they have zero bytes. */
   finds(content: string | Uint8Array): boolean
@@ -53,10 +53,7 @@ export function createRedactor(values: string[], shapes: readonly KeyShape[] = [
       .slice(0, MAX_FINDINGS)
   return {
     redact: (text) => hidden(text, secretsIn(text)),
-    lines: () => {
-      const line = lineRedactor(matcher, starts)
-      return (text) => (text.includes('\n') ? text.split('\n').map(line).join('\n') : line(text))
-    },
+    lines: () => lineRedactor(matcher, starts),
     finds: (content) => readings(content).some((text) => secretsIn(text).length > 0),
     findings,
   }
@@ -65,23 +62,21 @@ export function createRedactor(values: string[], shapes: readonly KeyShape[] = [
 /** Finds what no private key is, in texts that follow each other; `base` is where the text begins in all of them. */
 function createFinder(matcher: Matcher, starts: KeyStarts) {
   let found: Secret[] = []
-  let text = ''
   let base = 0
-  let keyAt = keyFinder(starts)
+  let keys = new KeyFinder(starts, '')
   const views = new Views(matcher, ({ length, start, from, to }) => {
     if (length > 0) add(found, { what: KNOWN, from: Math.max(0, from - base), to: to - base })
     const at = to - base - (starts[start - 1]?.text.length ?? 0)
-    const key = start > 0 && at >= 0 ? keyAt(text, start, at) : null
+    const key = start > 0 && at >= 0 ? keys.keyAt(start, at) : null
     if (key !== null) add(found, key)
   })
   return {
     views,
-    find(next: string, at: number): Secret[] {
-      text = next
+    find(text: string, at: number): Secret[] {
       base = at
       found = []
-      keyAt = keyFinder(starts)
-      views.read(next, at)
+      keys = new KeyFinder(starts, text)
+      views.read(text, at)
       return found
     },
   }
@@ -105,13 +100,13 @@ function lineRedactor(matcher: Matcher, starts: KeyStarts): RedactLines {
   const finder = createFinder(matcher, starts)
   const privateKeys = privateKeyLines()
   let base = 0
-  return (line) => {
-    const found = finder.find(`${line}\n`, base)
+  return (text) => {
+    const found = finder.find(`${text}\n`, base)
     for (const from of finder.views.beginnings(BEGINNING))
-      add(found, { what: KNOWN, from: Math.max(0, from - base), to: line.length })
-    for (const key of privateKeys(line)) found.push({ what: PRIVATE_KEY, ...key })
-    base += line.length + 1
-    return hidden(line, found)
+      add(found, { what: KNOWN, from: Math.max(0, from - base), to: text.length })
+    for (const key of privateKeys(text)) found.push({ what: PRIVATE_KEY, ...key })
+    base += text.length + 1
+    return hidden(text, found, (secret) => secret.replace(/[^\n]+/g, REDACTED))
   }
 }
 
@@ -127,13 +122,23 @@ function add(secrets: Secret[], secret: Secret): void {
   secrets.push({ what, from, to })
 }
 
-function hidden(text: string, secrets: readonly Secret[]): string {
+function hidden(
+  text: string,
+  secrets: readonly Secret[],
+  mask: (secret: string) => string = () => REDACTED,
+): string {
   if (secrets.length === 0) return text
   let shown = ''
-  let done = -1
-  for (const { from, to } of secrets.toSorted((a, b) => a.from - b.from)) {
-    if (from > done) shown += text.slice(Math.max(0, done), from) + REDACTED
-    done = Math.max(done, to)
+  let done = 0
+  const [first, ...others] = secrets.toSorted((a, b) => a.from - b.from)
+  let { from, to } = first as Secret
+  for (const next of [...others, { from: Number.POSITIVE_INFINITY, to }]) {
+    if (next.from > to) {
+      shown += text.slice(done, from) + mask(text.slice(from, to))
+      done = to
+      from = next.from
+    }
+    to = Math.max(to, next.to)
   }
   return shown + text.slice(done)
 }

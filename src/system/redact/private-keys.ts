@@ -37,34 +37,39 @@ export function privateKeysIn(text: string): Span[] {
   return keys
 }
 
-/** The same for a text that comes line by line: what is hidden of each line. */
-export function privateKeyLines(): (line: string) => Span[] {
+/** The same for what comes in whole lines: what is hidden of them. */
+export function privateKeyLines(): (text: string) => Span[] {
   let left = 0 // units in which the key may go on
   let inBody = false // the last line was the key's
-  return (line) => {
-    const hidden: Span[] = []
+  const inLine = (line: string): Span[] => {
+    const found: Span[] = []
     let from = 0
-    let isHeader = false
+    const wasOpen = left > 0
     for (const match of line.matchAll(BORDER)) {
       const span = spanOf(match, 0)
-      if (match[1] === undefined) {
-        if (!beginsKey(line, span.to)) continue
-        hidden.push(span)
+      if (match[1] === undefined && beginsKey(line, span.to)) {
         if (left <= 0) from = span.from
         left = WINDOW
-        isHeader = true
-      } else if (left > 0) {
-        hidden.push({ from, to: span.to })
+        found.push(span)
+      } else if (match[1] !== undefined && left > 0) {
         left = 0
-        isHeader = false
+        found.push({ from, to: span.to })
       }
     }
-    inBody = left > 0 && (isHeader || (inBody && /^\s*$|^\s*[\w-]+: |^[\s>|]*[A-Za-z0-9+/=]+\s*$/.test(line)))
-    if (inBody && !isHeader && /^[\s>|]*[A-Za-z0-9+/=]+\s*$/.test(line))
-      hidden.push({ from: 0, to: line.length })
-    if (left > 0) hidden.push(...keyLines(line, 0, line.length))
+    const isBody = wasOpen && inBody && /^[\s>|]*[A-Za-z0-9+/=]+\s*$/.test(line)
+    inBody = left > 0 && (isBody || found.length > 0 || (inBody && /^\s*$|^\s*[\w-]+: /.test(line)))
+    if (left > 0) found.push(...(isBody ? [{ from: 0, to: line.length }] : keyLines(line, 0, line.length)))
     left -= line.length + 1
-    return hidden
+    return found
+  }
+  return (text) => {
+    if (left <= 0 && !text.includes('-----')) return []
+    let base = 0
+    return text.split('\n').flatMap((line) => {
+      const at = base
+      base += line.length + 1
+      return inLine(line).map(({ from, to }) => ({ from: at + from, to: at + to }))
+    })
   }
 }
 

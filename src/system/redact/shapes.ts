@@ -83,25 +83,28 @@ export function keyStarts(more: readonly KeyShape[]) {
 }
 export type KeyStarts = ReturnType<typeof keyStarts>
 
-/** The key that begins in the text at `at` with the start of that number (from 1), or null. */
-export type KeyAt = (
-  text: string,
-  start: number,
-  at: number,
-) => { what: string; from: number; to: number } | null
+/** The keys of one text, which is gone through from its begin: a run that was tried in vain is not tried again. */
+export class KeyFinder {
+  readonly #starts: KeyStarts
+  readonly #text: string
+  #tried: number[] | undefined
 
-/** For one text, gone through from its begin: a run that was tried once in vain is not tried again. */
-export function keyFinder(starts: KeyStarts): KeyAt {
-  const tried = new Map<number, number>()
-  return (text, start, at) => {
-    const found = starts[start - 1]
-    if (found === undefined || at < (tried.get(found.index) ?? 0)) return null
+  constructor(starts: KeyStarts, text: string) {
+    this.#starts = starts
+    this.#text = text
+  }
+
+  /** The key that begins at `at` with the start of that number (from 1), or null. */
+  keyAt(start: number, at: number): { what: string; from: number; to: number } | null {
+    const found = this.#starts[start - 1]
+    if (found === undefined || at < (this.#tried?.[found.index] ?? 0)) return null
     const { what, key, also } = found.shape
     key.lastIndex = at
-    const match = key.exec(text)
+    const match = key.exec(this.#text)
     if (match === null) return null
     const to = at + match[0].length
-    tried.set(found.index, to)
+    this.#tried ??= []
+    this.#tried[found.index] = to
     if (also?.test(match[0].slice(3)) === false) return null
     return { what, from: to - (match[1] ?? match[0]).length, to }
   }
