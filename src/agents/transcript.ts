@@ -19,8 +19,9 @@ export class Transcript {
   readonly #hide: Record<Stream, (lines: string) => string>
   #file: number | null = null
   #left = LIMIT
-  /** Lines of one stream. */
-  #waiting = ''
+  /** Lines of one stream, and how many UTF-16 units they are. */
+  #waiting: string[] = []
+  #size = 0
   #from: Stream = 'stdout'
 
   /** A file that cannot be written is only reported. */
@@ -36,11 +37,12 @@ export class Transcript {
   /** Lines wait for each other, for a flood has millions: they are redacted and written together. */
   write(stream: Stream, line: string): void {
     if (this.#file === null || this.#left <= 0) return
-    if (stream !== this.#from || this.#waiting.length > PORTION) this.#flush()
+    if (stream !== this.#from || this.#size > PORTION) this.#flush()
     this.#from = stream
-    if (this.#waiting === '') setImmediate(() => this.#flush())
+    if (this.#waiting.length === 0) setImmediate(() => this.#flush())
     // A control sequence in the middle of a key would hide it from the redactor.
-    this.#waiting += `${withoutControls(line)}\n`
+    this.#waiting.push(withoutControls(line))
+    this.#size += line.length + 1
   }
 
   close(): void {
@@ -52,9 +54,10 @@ export class Transcript {
 
   #flush(): void {
     const [file, lines] = [this.#file, this.#waiting]
-    this.#waiting = ''
-    if (file === null || lines === '') return
-    const text = `${this.#hide[this.#from](lines.slice(0, -1))}\n`
+    this.#waiting = []
+    this.#size = 0
+    if (file === null || lines.length === 0) return
+    const text = `${this.#hide[this.#from](lines.join('\n'))}\n`
     this.#left -= Buffer.byteLength(text)
     this.#try(() => writeFileSync(file, this.#left > 0 ? text : '... the transcript is cut here ...\n'))
   }
