@@ -12,7 +12,6 @@ import {
   story,
 } from './site.ts'
 
-const PRD = '.ralph/2026-01-31-sample/prd.json'
 const BRANCH = 'ralph/sample'
 const STORIES = [story('US-001', 'one'), story('US-002', 'two', { priority: 2 })]
 const SCRIPT = { 'US-001': [goodTurn('one', 1)], 'US-002': [goodTurn('two', 2)] }
