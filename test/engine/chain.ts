@@ -11,7 +11,7 @@ import { loop } from '../../src/loop/loop.ts'
 import { parseSlash } from '../../src/loop/slash-commands.ts'
 import type { Event } from '../../src/model/event.ts'
 import type { Prd } from '../../src/model/feature.ts'
-import type { AgentPort, QueuePort, ReporterPort } from '../../src/model/ports.ts'
+import type { AgentPort, QueuePort } from '../../src/model/ports.ts'
 import type { Conclusion, Session, State } from '../../src/model/state.ts'
 import { emptyUsage } from '../../src/model/usage.ts'
 import { readSettings, type Settings } from '../../src/settings/index.ts'
@@ -216,7 +216,8 @@ export class Chain {
       settings,
       env,
       workspace,
-      reporter: this.#reporter(note),
+      observers: [{ event: async (event) => void this.events.push(event) }],
+      warn: note,
       queue: this.#queue(),
       dispatch: {
         async dispatch(state) {
@@ -293,18 +294,6 @@ export class Chain {
       },
       waiting: async (state) => fresh(state).length > 0,
       arrived: async (state) => fresh(state).length > 0,
-    }
-  }
-
-  #reporter(note: (text: string) => void): ReporterPort {
-    return {
-      step: async () => {},
-      event: async (event) => void this.events.push(event),
-      beforePublish: async (state) => state.github,
-      opened: async (state) => state.github,
-      finished: async (state) => state.github,
-      merged: async () => false,
-      warn: note,
     }
   }
 
