@@ -8,7 +8,9 @@ import { limitsOf, refuseUngated } from '../app/limits.ts'
 import { createPorts } from '../app/ports.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { moveClone } from '../git/clone.ts'
+import { writeCommit } from '../git/commits.ts'
 import { refuseFiltered } from '../git/filters.ts'
+import { RALPH } from '../git/state-commit.ts'
 import {
   type FromClaim,
   type FromGate,
@@ -34,13 +36,13 @@ import { type HandedOver, loop } from '../loop/loop.ts'
 import { nextStep } from '../loop/next-step.ts'
 import { refund, spend } from '../loop/reduce.ts'
 import type { Limits } from '../model/limits.ts'
-import type { AgentPort, GatesPort, Observer, Ports, StorePort } from '../model/ports.ts'
+import type { AgentPort, GatesPort, Ports, StorePort } from '../model/ports.ts'
 import type { Failure, Landing, Session, State } from '../model/state.ts'
 import { type Part, STEPS, type Step, stepsOf } from '../model/step.ts'
 import { describeSettings, type Settings } from '../settings/index.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
-import { Live } from '../terminal/live.ts'
+import { createLive, type Live } from '../terminal/live.ts'
 import { withCredentialsAside } from './aside.ts'
 import { type ActionContext, actionSettings, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
@@ -57,9 +59,9 @@ export const CLAIM: How = { ports: unavailable, part: 'claim' }
 const FROM_THERE = { work: 'taken from the work job', gate: 'results of the gate job' }
 
 /** The log of a job that does not do every step itself. */
-export function logOf(live: Live, part: Part | null): Observer {
+export function heardOf(live: Live, part: Part | null): Live {
   return {
-    event: (event, state) => live.event(event, state),
+    ...live,
     async step(step, state) {
       const { by } = STEPS[step.kind]
       if (part === null || by === null || by === part) return live.step(step, state)
@@ -189,7 +191,7 @@ async function doPart(
   for (const name of ['transcripts', 'logs'])
     await rm(join(clone.gitDir, 'ralph', name), { recursive: true, force: true })
   const { chosen, limits } = await chosenFor(context, workspace, settings, state)
-  const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment' }, true)
+  const live = createLive(log.screen, { limits, agent: settings.agent, voice: 'comment' }, true)
   const mark = newMark()
   const work = part === 'gate' ? match(readFromWork(context.env[FROM_WORK]), claim) : null
   if (work?.sha256 != null) {
@@ -200,8 +202,7 @@ async function doPart(
     settings: { ...settings, model: chosen.model, instructions: chosen.instructions },
     env: context.env,
     workspace,
-    observers: [logOf(live, part)],
-    warn: live.warn,
+    reporter: heardOf(live, part),
     queue: { read: async () => [], waiting: async () => false, arrived: async () => false },
     dispatch: { dispatch: async () => ({ kind: 'dispatched', runId: null }) },
     signal,
@@ -249,7 +250,7 @@ async function runWork(state: State, limits: Limits, ports: Ports, workspace: Wo
   const kept = heard.session === null ? null : await repository.keep(ended.state)
   const session =
     attempt?.failure?.kind === 'guard' ? refusedSession(heard.session, attempt.failure) : heard.session
-  const commit = kept === null ? null : await commitOf(git, kept.tree, state.green)
+  const commit = kept === null ? null : await commitOf(workspace, kept.tree, state.green)
   const sha256 = commit === null ? null : await writePack(git, commit, state.green)
   core.setOutput(
     'handover',
@@ -262,10 +263,8 @@ function refusedSession(session: Session | null, failure: Failure): Session | nu
   return session === null ? null : { ...session, status: 'failed', message: failure.summary }
 }
 
-function commitOf(git: Workspace['git'], tree: string, parent: string): Promise<string> {
-  const who = { GIT_AUTHOR_NAME: 'Ralph', GIT_AUTHOR_EMAIL: 'ralph@localhost' }
-  const env = { ...who, GIT_COMMITTER_NAME: 'Ralph', GIT_COMMITTER_EMAIL: 'ralph@localhost' }
-  return git.line(['commit-tree', tree, '-p', parent, '-m', 'work'], { env })
+function commitOf({ git, objects }: Workspace, tree: string, parent: string): Promise<string> {
+  return writeCommit({ git, objects }, RALPH, tree, [parent], 'work')
 }
 
 async function runGate(state: State, limits: Limits, ports: Ports, workspace: Workspace, claim: FromClaim) {

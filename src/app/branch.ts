@@ -57,14 +57,12 @@ async function madeByRun(
   { base, branchPrefix }: Pick<ClaimRequest, 'base' | 'branchPrefix'>,
 ): Promise<boolean> {
   await store.fetch([head], 'tip')
-  const { features } = await findFeatures(git, objects, { commit: head, workTree: null }, branchPrefix)
+  const { features } = await findFeatures(objects, { commit: head, workTree: null }, branchPrefix)
   const prd = features.find((feature) => feature.name === name)?.prd
   const nonce = prd?.run.control.nonce
   if (prd?.branchName !== branch || typeof nonce !== 'string' || !/^[0-9a-f-]{36}$/.test(nonce)) return false
   await store.fetch([head, base.sha], 'whole')
-  const range = `${base.sha}..${head}`
-  const args = ['rev-list', '-n', '1', '--fixed-strings', `--grep=Ralph-Run: ${nonce}`, range, '--']
-  return (await git.line(args)) !== ''
+  return git.isSaid(`Ralph-Run: ${nonce}`, `${base.sha}..${head}`)
 }
 
 function foreignBranch(

@@ -12,12 +12,10 @@ import {
   nameOf,
   newestOfEach,
 } from '../git/features.ts'
-import type { Git } from '../git/git.ts'
-import type { Found, Store } from '../git/store.ts'
+import { pathsIn } from '../git/tree-walk.ts'
 import { shown } from '../model/text.ts'
 import { branchNameFault } from '../prd/names.ts'
 import { parsePrd } from '../prd/parse.ts'
-import { remaining } from '../prd/select.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
 
@@ -25,20 +23,9 @@ import { nearest } from '../system/nearest.ts'
 export type Place = { commit: string; workTree: string | null }
 
 /** Every feature that the place holds, the newest folder of each name. Broken files are collected, not thrown. */
-export async function findFeatures(git: Git, objects: CatFile, place: Place, branchPrefix: string) {
-  const listed = await git.run([
-    'ls-tree',
-    '-r',
-    '-z',
-    '--name-only',
-    place.commit,
-    '--',
-    '.ralph/',
-    'ralph/',
-    'scripts/ralph/',
-    'prd.json',
-  ])
-  const paths = new Set(listed.stdout.split('\0').filter(isPrdPath))
+export async function findFeatures(objects: CatFile, place: Place, branchPrefix: string) {
+  const dated = (await pathsIn(objects, place.commit, '.ralph/')).filter(isPrdPath)
+  const paths = new Set([...ELSEWHERE, ...dated])
   if (place.workTree !== null) for (const path of await prdPathsIn(place.workTree)) paths.add(path)
   const features: Feature[] = []
   const mistakes: Mistake[] = []
@@ -64,40 +51,6 @@ export async function findFeatures(git: Git, objects: CatFile, place: Place, bra
     }
   }
   return { features: newestOfEach(features), mistakes }
-}
-
-/**
- * The feature that is meant, its file at the place, and its state. `before` is the state of an older run of it, where the
- * file's folder is newer. Throws UserError where none is meant, or what is wrong with the file that is.
- */
-export async function meantFeature(
-  { git, objects, store }: { git: Git; objects: CatFile; store: Store },
-  place: Place,
-  wanted: { feature: string | null; branchPrefix: string; typed?: ((name: string) => string) | undefined },
-): Promise<{ name: string; file: Feature | null; found: Found | null; before: Found | null }> {
-  const states = [...(await store.list()).keys()].sort()
-  const { features, mistakes } = await findFeatures(git, objects, place, wanted.branchPrefix)
-  const candidates = new Map<string, 'unfinished' | 'finished'>()
-  for (const { name, prd } of features)
-    candidates.set(name, remaining(prd).length > 0 ? 'unfinished' : 'finished')
-  for (const folder of states) {
-    const name = featureOfFolder(folder)
-    if (name === null || (wanted.feature !== null && candidates.has(name))) continue
-    const isComplete =
-      wanted.feature === null && (await store.load(folder))?.state.prd.run.outcome === 'complete'
-    candidates.set(name, isComplete ? 'finished' : 'unfinished')
-  }
-  const broken = mistakes.filter(
-    ({ path }) =>
-      wanted.feature === null || !candidates.has(wanted.feature) || path.includes(`-${wanted.feature}/`),
-  )
-  if (broken.length > 0) throw new UserError(broken)
-  const name = chooseFeature(wanted.feature, candidates, wanted.typed)
-  const file = features.find((feature) => feature.name === name) ?? null
-  const newest = states.filter((folder) => featureOfFolder(folder) === name).at(-1) ?? null
-  const last = newest === null ? null : await store.load(newest)
-  const isReplaced = newest !== null && file?.folder != null && file.folder > `.ralph/${newest}`
-  return { name, file, found: isReplaced ? null : last, before: isReplaced ? last : null }
 }
 
 /** Stories that stand in the work tree, committed or not. */

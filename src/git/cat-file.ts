@@ -1,7 +1,8 @@
 // Reads objects through one long-lived `git cat-file`, so that looking at fifty files does not start fifty processes.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { type Git, gitProgram } from './git.ts'
+import type { Git } from './git.ts'
 import { objectId } from './objects.ts'
+import { gitProgram } from './process.ts'
 
 export type ObjectInfo = { oid: string; type: string; size: number }
 
@@ -69,8 +70,17 @@ export class CatFile {
     return /^tree ([0-9a-f]+)$/m.exec(found.content.toString('latin1'))?.[1] ?? null
   }
 
-  /** Trees by their ids, in the order asked. Rejects where one is missing or holds other bytes. */
-  async trees(oids: readonly string[]): Promise<Tree[]> {
+  /** The id of a folder of a commit or tree, or null where there is none. */
+  async folder(name: string, path: string): Promise<string | null> {
+    const entry = await this.#entry(name, path)
+    return entry?.mode === TREE ? entry.oid : null
+  }
+
+  /**
+   * Trees by their ids, in the order asked. Rejects where one is missing or holds other bytes. Those that are asked for
+   * `once`, a whole tree, are not remembered: they would push out what is asked again.
+   */
+  async trees(oids: readonly string[], how: 'again' | 'once' = 'again'): Promise<Tree[]> {
     const all: Tree[] = []
     for (let at = 0; at < oids.length; at += TREES) {
       const some = oids.slice(at, at + TREES)
@@ -79,7 +89,7 @@ export class CatFile {
       for (const [index, oid] of some.entries()) {
         const tree = known[index] ?? parseTree(oid, read.shift() ?? null)
         if (this.#trees.size >= TREES) this.#trees.clear()
-        this.#trees.set(oid, tree)
+        if (how === 'again') this.#trees.set(oid, tree)
         all.push(tree)
       }
     }
@@ -105,15 +115,19 @@ export class CatFile {
   async #find(name: string): Promise<string | null> {
     const [, commit, path] = /^([0-9a-f]{40,64})(?::(.+)|\^\{tree\})$/s.exec(name) ?? []
     if (commit === undefined) return name
-    let at = await this.root(commit)
-    let mode = TREE
-    for (const part of path === undefined ? [] : Buffer.from(path).toString('latin1').split('/')) {
-      if (at === null || mode !== TREE) return null
-      const entry: TreeEntry | undefined = (await this.trees([at]))[0]?.get(part)
-      at = entry?.oid ?? null
-      mode = entry?.mode ?? ''
+    if (path === undefined) return this.root(commit)
+    const entry = await this.#entry(commit, path)
+    return entry === null || entry.mode === GITLINK ? null : entry.oid
+  }
+
+  async #entry(commit: string, path: string): Promise<TreeEntry | null> {
+    const root = await this.root(commit)
+    let at: TreeEntry | null = root === null ? null : { mode: TREE, oid: root }
+    for (const part of Buffer.from(path).toString('latin1').split('/')) {
+      if (at?.mode !== TREE) return null
+      at = (await this.trees([at.oid]))[0]?.get(part) ?? null
     }
-    return mode === GITLINK ? null : at
+    return at
   }
 
   /** All asked at once: nobody waits for each answer. */

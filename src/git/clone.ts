@@ -5,8 +5,9 @@ import { dirname, join } from 'node:path'
 import { addMoves, type MovedRef } from '../loop/moved-refs.ts'
 import { UserError } from '../system/errors.ts'
 import { isFolder, readRegular, removeNow, removeOdd, replaceFile } from '../system/files.ts'
-import { type Git, removeStaleLock } from './git.ts'
-import { freeWay, moveRef, readRefs } from './refs.ts'
+import type { Git } from './git.ts'
+import { removeStaleLock } from './own-directory.ts'
+import { freeWay, moveRef, SYMBOLIC } from './refs.ts'
 
 /**
  * The clone as it was before any agent ran: path to bytes, ref to where it points. `refs` holds what is Ralph's (the
@@ -54,7 +55,7 @@ export async function takeSnapshot(git: Git, whole: boolean, namespace = 'refs/r
     if (bytes !== null) hooks.set(name, bytes)
   }
   const head = await readFile(join(git.clone.gitDir, 'HEAD'))
-  const refs = await refsOf(git)
+  const refs = await git.cloneRefs()
   const none = new Map<string, string>()
   const told = whole ? { refs, others: none } : { refs: none, others: refs }
   return { whole, head, files, hooks, ...told, moved: [], states: `${namespace}/` }
@@ -88,9 +89,7 @@ export async function restoreClone(git: Git, snapshot: Snapshot): Promise<MovedR
 /** Whether the clone still holds what it held when the run began, and what the run has made. */
 async function hasCommits(git: Git, snapshot: Snapshot): Promise<boolean> {
   const wanted = [git.clone.head ?? '', ...snapshot.refs.values()].filter((at) => !at.startsWith(SYMBOLIC))
-  const input = wanted.map((oid) => `${oid}\n`).join('')
-  const found = await git.onClone(['cat-file', '--batch-check'], { input }).catch(() => null)
-  return found !== null && !/ missing$/m.test(found.stdout)
+  return git.cloneHas(wanted)
 }
 
 function repositoryGone({ clone }: Git, { whole }: Snapshot): UserError {
@@ -141,7 +140,7 @@ async function putFilesBack(git: Git, snapshot: Snapshot): Promise<void> {
  */
 async function putRefsBack(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
   const { whole, refs, others, states } = snapshot
-  const now = await refsOf(git)
+  const now = await git.cloneRefs()
   const away = [...refs].filter(([ref, at]) => now.get(ref) !== at)
   const fresh = whole ? [...now.keys()].filter((ref) => !refs.has(ref)) : []
   const lines = away
@@ -150,7 +149,7 @@ async function putRefsBack(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
     .concat(fresh.map((ref) => `delete ${ref}`))
   await rm(join(git.clone.gitDir, 'index.lock'), { force: true })
   if (git.hasRefFiles) for (const [ref] of away) await freeWay(git.clone.commonDir, ref)
-  await updateRefs(git, lines)
+  await git.updateCloneRefs(lines)
   for (const [ref, at] of away)
     if (at.startsWith(SYMBOLIC)) await git.onClone(['symbolic-ref', ref, at.slice(SYMBOLIC.length)])
   if (whole) return []
@@ -210,26 +209,6 @@ function removeOddFile(file: string): void {
   if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false) removeNow(file)
 }
 
-/** Before the name of the ref that a symbolic one points to. */
-const SYMBOLIC = 'ref: '
-
-/** Every ref: its object id, or `ref: <name>`. */
-async function refsOf(git: Git): Promise<Map<string, string>> {
-  if (git.hasRefFiles) return readRefs(git.clone.commonDir)
-  const listed = await git.onClone(['for-each-ref', '--format=%(objectname) %(refname) %(symref)'])
-  const refs = new Map<string, string>()
-  for (const line of listed.stdout.split('\n')) {
-    const [oid = '', ref = '', target = ''] = line.split(' ')
-    if (ref !== '') refs.set(ref, target === '' ? oid : `${SYMBOLIC}${target}`)
-  }
-  return refs
-}
-
-async function updateRefs(git: Git, lines: readonly string[]): Promise<void> {
-  if (lines.length === 0) return
-  await git.onClone(['update-ref', '--stdin', '--no-deref'], { input: `${lines.join('\n')}\n` })
-}
-
 /** To ids, wherever they were. */
 async function moveRefs(git: Git, wanted: readonly [string, string][]): Promise<void> {
   const left: string[] = []
@@ -239,5 +218,5 @@ async function moveRefs(git: Git, wanted: readonly [string, string][]): Promise<
     if (!moved) left.push(`update ${ref} ${oid}`)
   }
   // A folder in its place, a lock that somebody holds: git mends it, or says why not.
-  await updateRefs(git, left)
+  await git.updateCloneRefs(left)
 }

@@ -3,9 +3,7 @@ import { chmod, lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join, resolve, sep } from 'node:path'
 import { readRegular, replaceFile } from '../system/files.ts'
-import { runPlain } from './git.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
+import { type Environment, runPlain } from './process.ts'
 
 export type SetAside = {
   /** What stood there, to be redacted. */

@@ -1,179 +1,32 @@
-// Runs git with a directory, index and configuration of Ralph's own, so that nothing an agent wrote can steer it.
-import { spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { lstat, mkdir, readdir, readFile, rm } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import { UserError } from '../system/errors.ts'
-import { readRegular, removeNow, replaceFile } from '../system/files.ts'
-import { findProgram } from '../system/program.ts'
-import type { OldIndex } from './index-file.ts'
+// git, with a directory, index and configuration of Ralph's own, so that nothing an agent wrote can steer it: one
+// method a command.
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readRegular } from '../system/files.ts'
 import { ObjectWriter } from './objects.ts'
-import { STALE_MS } from './refs.ts'
+import { type Clone, NO_FETCH } from './open-clone.ts'
+import { removeStaleLocks, UNBELIEVED, writeDirectory } from './own-directory.ts'
+import { type Environment, execute, type GitResult, NO_CONFIG, plainEnv, type RunOptions } from './process.ts'
+import { readRefs, SYMBOLIC } from './refs.ts'
 
-/** By PATH. Found before any agent runs, and kept: a folder that comes first may be the agent's to write. */
-const programs = new Map<string, string>()
-
-/** The file of git, as it was found first. */
-export function gitProgram(path = ''): string {
-  const known = programs.get(path) ?? findProgram('git', path) ?? 'git'
-  programs.set(path, known)
-  return known
-}
-
-export class GitError extends Error {
-  readonly code: number
-  readonly stderr: string
-  constructor(args: readonly string[], code: number, stderr: string) {
-    super(`git ${args.find((arg) => !arg.startsWith('-')) ?? ''} failed (exit ${code}): ${stderr.trim()}`)
-    this.name = 'GitError'
-    this.code = code
-    this.stderr = stderr
-  }
-}
-
-/** How git's end shows that the remote does not know the token. */
-export const UNKNOWN_TOKEN =
-  /(returned error:|HTTP) 401|could not read username|authentication failed|invalid username or/i
-
-/** Whether a git of ours ended because the remote does not know the token. */
-export function isUnknownToken(error: unknown): boolean {
-  return error instanceof GitError && UNKNOWN_TOKEN.test(error.stderr)
-}
+export { type Clone, openClone } from './open-clone.ts'
 
 /** Where to push and fetch, and with what; `env` carries the authentication to git processes only, never in argv. */
 export type Remote = { url: string; env: Readonly<Record<string, string>> }
 
-export type RunOptions = {
-  input?: string | Uint8Array
-  env?: Readonly<Record<string, string>>
-  /** Where it runs; the top of the work tree unless it is given. */
-  directory?: string
-  /** Exit codes that are answers, not errors; 0 always is. */
-  accept?: readonly number[]
-  /** The process is ended after so long, and its exit code is 124. */
-  timeoutMs?: number
-}
+/** Paths as git lists them. `closed`: git goes on without a folder that it may not open, and says so. */
+export type Listing = { paths: string[]; closed: string | null }
 
-export type GitResult = { code: number; stdout: string; stderr: string }
-
-/** What was found of the user's clone when the job began, before any agent ran. */
-export type Clone = {
-  workTree: string
-  gitDir: string
-  commonDir: string
-  /** The branch that is checked out, or null (detached). */
-  branch: string | null
-  /** HEAD's commit, or null in an empty repository. */
-  head: string | null
-  config: ReadonlyMap<string, string>
-}
-
-/** Settings of the clone that change what `git add` and `git checkout` do with bytes and names. */
-const KEPT_CONFIG =
-  /^(core\.(autocrlf|eol|safecrlf|ignorecase|filemode|symlinks|precomposeunicode|protecthfs|protectntfs|longpaths|bigfilethreshold)|user\.(name|email)|extensions\.objectformat)$/
-
-/** Files beside the objects that say what commits and packs hold: whoever writes into .git could say otherwise. */
-const UNBELIEVED = ['commitGraph', 'multiPackIndex']
-
-/** Environment of every git process: nothing of the runner's, no prompts, plain English. */
-function plainEnv(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const kept: Record<string, string> = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' }
-  for (const name of [
-    'PATH',
-    'HOME',
-    'USER',
-    'LOGNAME',
-    'TMPDIR',
-    'TEMP',
-    'SYSTEMROOT',
-    'SSH_AUTH_SOCK',
-    'XDG_CONFIG_HOME',
-  ]) {
-    const value = env[name]
-    if (value !== undefined) kept[name] = value
-  }
-  for (const [name, value] of Object.entries(env)) {
-    if (/^(https?|all|no)_proxy$|^SSL_CERT_|^GIT_SSL_/i.test(name) && value !== undefined) kept[name] = value
-  }
-  return kept
-}
-
-/** For git on the clone's own configuration: a promisor that somebody wrote there would be run for a missing object. */
-const NO_FETCH = { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' }
-
-/** Settings of a clone that lacks objects. */
-const PROMISED = /^(?:extensions\.partialclone|remote\..+\.promisor)$/s
-
-/** Reads what the clone is. Throws UserError where it is no repository that Ralph can work in. */
-export async function openClone(
-  directory: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<Clone> {
-  if (!existsSync(directory)) throw notHere(directory, 'no such folder', 'check the path')
-  const run = (args: string[], accept: number[] = []) =>
-    execute(['-c', 'safe.directory=*', ...args], {
-      cwd: directory,
-      env: { ...plainEnv(env), ...NO_FETCH },
-      accept,
-    })
-  const found = await run(
-    ['rev-parse', '--is-bare-repository', '--absolute-git-dir', '--git-common-dir', '--show-toplevel'],
-    [128],
-  )
-  if (found.code !== 0)
-    throw notHere(
-      directory,
-      'no git repository',
-      'run `git init`, commit once, and run again (in a workflow: put actions/checkout before this step)',
-    )
-  const [bare = '', gitDir = '', commonDir = '', workTree = ''] = found.stdout.split('\n')
-  if (bare === 'true' || workTree === '') throw notHere(directory, 'a bare repository', 'run in a checkout')
-  const [head, branch, listed] = await Promise.all([
-    run(['rev-parse', '--verify', '-q', 'HEAD^{commit}'], [1, 128]),
-    run(['symbolic-ref', '-q', '--short', 'HEAD'], [1, 128]),
-    run(['config', '--list', '-z', '--includes'], [1]),
-  ])
-  const config = new Map<string, string>()
-  for (const entry of listed.stdout.split('\0')) {
-    const at = entry.indexOf('\n')
-    if (at > 0) config.set(entry.slice(0, at).toLowerCase(), entry.slice(at + 1))
-  }
-  if (config.get('core.sparsecheckout') === 'true') {
-    throw notHere(
-      directory,
-      'a sparse checkout',
-      'run `git sparse-checkout disable`: gates need the whole tree',
-    )
-  }
-  if ([...config].some(([key, value]) => PROMISED.test(key) && value !== 'false')) {
-    throw notHere(
-      directory,
-      'a partial clone',
-      'leave `filter` out of actions/checkout (here: `git fetch --refetch`, then `git config --unset` remote.<name>.promisor and remote.<name>.partialclonefilter): Ralph fetches nothing file by file',
-    )
-  }
-  return {
-    workTree,
-    gitDir,
-    commonDir: resolve(directory, commonDir),
-    branch: branch.code === 0 ? branch.stdout.trim() : null,
-    head: head.code === 0 ? head.stdout.trim() : null,
-    config,
-  }
-}
-
-function notHere(directory: string, found: string, fix: string): UserError {
-  return new UserError({ path: directory, found, expected: 'a checkout with at least one commit', fix })
-}
+export type RefMove = { ref: string; from: string | null; to: string }
 
 /** A way to a remote that takes longer is tried anew, milliseconds. */
 const REMOTE_MS = 10 * 60_000
+/** How git ends when the way to a remote fails, or takes too long. */
+const FAILED = [1, 124, 128]
 
 /**
- * git, seen through Ralph's own directory `.git/ralph/git`; the objects are shared with the clone. Each linked work
- * tree has an index of its own (`own`); refs and configuration are one for all of them (`shared`), so that two runs
- * of one feature see each other.
+ * Its directory is `.git/ralph/git`; the objects are shared with the clone. Each linked work tree has an index of its
+ * own (`own`); refs and configuration are one for all of them (`shared`), so that two runs of one feature see each other.
  */
 export class Git {
   readonly clone: Clone
@@ -181,34 +34,30 @@ export class Git {
   readonly shared: string
   readonly #env: Record<string, string>
   readonly #plain: Record<string, string>
-  /** Of our index as we left it; undefined before that. */
-  #sealed: string | null | undefined
-  /** When that was, milliseconds. */
-  #sealedAt = 0
   /** The person's own ignore rules as they were when the job began. */
   #ignored: Buffer = Buffer.alloc(0)
 
-  private constructor(clone: Clone, env: Readonly<Record<string, string | undefined>>) {
+  private constructor(clone: Clone, env: Environment) {
     this.clone = clone
     this.own = join(clone.gitDir, 'ralph', 'git')
     this.shared = join(clone.commonDir, 'ralph', 'git')
     this.#plain = plainEnv(env)
     this.#env = {
       ...this.#plain,
+      ...NO_CONFIG,
       GIT_DIR: this.own,
       GIT_WORK_TREE: clone.workTree,
       GIT_OBJECT_DIRECTORY: join(clone.commonDir, 'objects'),
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: '/dev/null',
       GIT_ATTR_NOSYSTEM: '1',
       GIT_NO_REPLACE_OBJECTS: '1',
       GIT_LITERAL_PATHSPECS: '1',
     }
   }
 
-  static async open(clone: Clone, env: Readonly<Record<string, string | undefined>>): Promise<Git> {
+  static async open(clone: Clone, env: Environment): Promise<Git> {
     const git = new Git(clone, env)
-    const rules = clone.config.get('core.excludesfile') ?? join(configHome(env), 'git', 'ignore')
+    const home = env.XDG_CONFIG_HOME ?? join(env.HOME ?? '/', '.config')
+    const rules = clone.config.get('core.excludesfile') ?? join(home, 'git', 'ignore')
     git.#ignored = await readFile(rules.replace(/^~(?=\/)/, env.HOME ?? '~')).catch(() => Buffer.alloc(0))
     await git.writeConfig()
     await removeStaleLocks(git.shared)
@@ -216,71 +65,8 @@ export class Git {
   }
 
   /** Writes our directory's configuration anew: what anybody wrote there before is gone. */
-  async writeConfig(): Promise<void> {
-    const { clone, own, shared } = this
-    for (const folder of [own, join(shared, 'refs'), join(shared, 'info')])
-      await mkdir(folder, { recursive: true })
-    const ignored = join(shared, 'info', 'ignored')
-    const lines = [
-      '[core]',
-      '\trepositoryformatversion = 1',
-      '\tbare = false',
-      '\thooksPath = /dev/null',
-      '\tfsmonitor = false',
-      `\texcludesFile = ${quoted(ignored)}`,
-    ]
-    lines.push(
-      '\tfsync = loose-object,reference',
-      '\tattributesFile = /dev/null',
-      ...UNBELIEVED.map((name) => `\t${name} = false`),
-      '[gc]',
-      '\tauto = 0',
-      '[maintenance]',
-      '\tauto = false',
-    )
-    lines.push(
-      '[protocol "ext"]',
-      '\tallow = never',
-      '[protocol "file"]',
-      '\tallow = user',
-      '[advice]',
-      '\tdetachedHead = false',
-    )
-    lines.push(
-      '[fetch]',
-      '\trecurseSubmodules = false',
-      '[submodule]',
-      '\trecurse = false',
-      '[commit]',
-      '\tgpgSign = false',
-    )
-    for (const [key, value] of clone.config) {
-      if (!KEPT_CONFIG.test(key)) continue
-      const [group = '', name = ''] = key.split('.')
-      lines.push(`[${group}]`, `\t${name} = ${quoted(value)}`)
-    }
-    // A way to a remote that has gone silent is given up, and tried again by the caller.
-    lines.push('[http]', '\tlowSpeedLimit = 1', '\tlowSpeedTime = 60')
-    const exclude = await readRegular(join(clone.commonDir, 'info', 'exclude'))
-    const files: [string, string | Buffer][] = [
-      [join(shared, 'config'), `${lines.join('\n')}\n`],
-      [join(own, 'HEAD'), 'ref: refs/heads/ralph-unborn\n'],
-      [join(shared, 'info', 'exclude'), exclude ?? ''],
-      [ignored, this.#ignored],
-      [join(shared, 'info', 'attributes'), ''],
-    ]
-    // What would lead our git elsewhere, or bend its history.
-    const foreign = [join(shared, 'info', 'grafts'), join(own, 'config.worktree')]
-    if (own === shared) foreign.push(join(own, 'commondir'))
-    for (const file of foreign) removeNow(file)
-    // By the file, not by the environment: git looks for refs where the file says.
-    if (own !== shared) files.push([join(own, 'commondir'), `${shared}\n`])
-    removeNow(join(shared, 'info', 'sparse-checkout'))
-    for (const [file, text] of files) await writeOwn(file, text)
-    const boundary = async (dir: string) =>
-      ((await readRegular(join(dir, 'shallow')))?.toString('utf8') ?? '').split('\n').filter(Boolean)
-    const shallow = new Set([...(await boundary(clone.commonDir)), ...(await boundary(shared))])
-    if (shallow.size > 0) await writeOwn(join(shared, 'shallow'), `${[...shallow].join('\n')}\n`)
+  writeConfig(): Promise<void> {
+    return writeDirectory(this.clone, this, this.#ignored)
   }
 
   /** Folders that are from now on what ignored ones are: nothing of them is added or removed. */
@@ -291,18 +77,24 @@ export class Git {
     await this.writeConfig()
   }
 
-  /** Runs git on our own directory. Throws GitError on an exit code that was not accepted. */
-  run(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
-    return execute(args, {
-      cwd: options.directory ?? this.clone.workTree,
-      env: { ...this.#env, ...options.env },
-      ...pick(options),
-    })
+  /** Ignore rules beside those of the work tree. */
+  async ownRules(): Promise<string> {
+    const exclude = await readFile(join(this.shared, 'info', 'exclude'))
+    return `${exclude.toString('utf8')}\n${this.#ignored.toString('utf8')}`
   }
 
-  /** The trimmed output of a command that must succeed. */
-  async line(args: readonly string[], options: RunOptions = {}): Promise<string> {
-    return (await this.run(args, options)).stdout.trim()
+  /** Runs git on our own directory. Throws GitError on an exit code that was not accepted. */
+  run(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
+    const { directory = this.clone.workTree, env } = options
+    return execute(args, { ...options, directory, env: { ...this.#env, ...env } })
+  }
+
+  /** Runs git on the user's clone, for its refs only; hooks and configuration of the clone cannot run anything. */
+  onClone(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
+    const env = { ...this.#plain, ...NO_FETCH, GIT_DIR: this.clone.gitDir, ...NO_CONFIG, ...options.env }
+    const hard = ['hooksPath=/dev/null', 'fsmonitor=false', ...UNBELIEVED.map((name) => `${name}=false`)]
+    const settings = hard.flatMap((setting) => ['-c', `core.${setting}`])
+    return execute([...settings, ...args], { ...options, directory: this.clone.workTree, env })
   }
 
   /** New objects for the clone; their ids are as long as that of a commit there. */
@@ -315,171 +107,234 @@ export class Git {
     return (this.clone.config.get('extensions.refstorage') ?? 'files') === 'files'
   }
 
-  /** A git command with arguments and environment of our own directory, to be spawned by the caller. */
+  /** The environment of our own directory, for a git that the caller spawns. */
   environment(): Readonly<Record<string, string>> {
     return this.#env
   }
 
-  /** Runs git on the user's clone, for its refs only; hooks and configuration of the clone cannot run anything. */
-  onClone(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
-    const env = {
-      ...this.#plain,
-      ...NO_FETCH,
-      GIT_DIR: this.clone.gitDir,
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: '/dev/null',
-      ...options.env,
-    }
-    const hard = ['hooksPath=/dev/null', 'fsmonitor=false', ...UNBELIEVED.map((name) => `${name}=false`)]
-    return execute([...hard.flatMap((setting) => ['-c', `core.${setting}`]), ...args], {
-      cwd: this.clone.workTree,
-      env,
-      ...pick(options),
-    })
-  }
-
-  /** Runs a fetch or push against a remote, with its authentication in the environment, for ten minutes at most. */
-  async onRemote(remote: Remote, args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
-    // What a gate or a hook of `prepare` wrote there must not lead the authentication elsewhere.
-    await this.writeConfig()
-    return this.run(args, { timeoutMs: REMOTE_MS, ...options, env: { ...remote.env, ...options.env } })
-  }
-
-  /** Remembers our index, before control goes to somebody who may write it: flags and forged entries hide changes. */
-  async sealIndex(): Promise<void> {
-    this.#sealed = await this.#indexDigest()
-    this.#sealedAt = Date.now()
-  }
-
-  /** Where somebody wrote our index since then, it is made `tree` anew; every file is then read again. */
-  async openIndex(tree: string, holds: (tree: string) => Promise<boolean>): Promise<void> {
-    if (this.#sealed !== undefined && (await this.#indexDigest()) === this.#sealed) return
-    await this.unlock()
-    await rm(join(this.own, 'index'), { force: true, recursive: true })
-    await this.run(['read-tree', tree])
-    if (!(await holds(tree))) throw new Error(`the clone is damaged: ${tree} holds other files`)
-    // Before any agent ran: from then on, whatever was written to since is read.
-    if (this.#sealed === undefined) await this.run(['update-index', '-q', '--refresh'], { accept: [1] })
-  }
-
-  /** The bytes of our index. */
-  readIndex(): Promise<Buffer | null> {
-    return readRegular(join(this.own, 'index'))
-  }
-
-  /** Of all its bytes: git does not check the sum at its end. */
-  async #indexDigest(): Promise<string | null> {
-    const bytes = await this.readIndex()
-    return bytes === null ? null : createHash('sha256').update(bytes).digest('hex')
-  }
-
-  /** Our index, and when control was last given to somebody else. */
-  async sealedIndex(): Promise<OldIndex> {
-    return { bytes: await this.readIndex(), at: this.#sealedAt }
-  }
-
   /** Removes the lock files that a killed git of ours left. */
   async unlock(): Promise<void> {
-    await Promise.all(
-      ['index.lock', 'HEAD.lock', 'config.lock', 'shallow.lock'].map((name) =>
-        rm(join(this.own, name), { force: true }),
-      ),
+    const locks = ['index.lock', 'HEAD.lock', 'config.lock', 'shallow.lock']
+    await Promise.all(locks.map((name) => rm(join(this.own, name), { force: true })))
+  }
+
+  // The work tree and our index
+
+  /** Gives why a folder could not be looked into, or null. */
+  async addAll(): Promise<string | null> {
+    return closedFolder(await this.run(['add', '-A', '--', '.']))
+  }
+
+  /** What is neither tracked nor ignored. `folders`: one that holds nothing else stands for its files, and ends in `/`. */
+  async untracked(
+    how: 'files' | 'folders' | 'filled folders' = 'files',
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<Listing> {
+    const folders = how === 'files' ? [] : ['--directory']
+    if (how === 'filled folders') folders.push('--no-empty-directory')
+    const result = await this.run(['ls-files', '-z', '--others', ...folders, '--exclude-standard'], { env })
+    return { paths: fields(result), closed: closedFolder(result) }
+  }
+
+  /** Ignored files, and folders (ending in `/`) that hold nothing else. */
+  async ignored(): Promise<string[]> {
+    const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory']
+    return fields(await this.run(args))
+  }
+
+  /** Those that are ignored, of paths below `directory` or the work tree. */
+  async checkIgnore(paths: readonly string[], directory = this.clone.workTree): Promise<Set<string>> {
+    const checked = await this.run(['check-ignore', '--no-index', '-z', '--stdin'], {
+      // A path here is one, whatever it begins with; the command knows no other way to say so.
+      env: { GIT_WORK_TREE: directory, GIT_LITERAL_PATHSPECS: '0' },
+      directory,
+      input: paths.map((path) => `./${path}\0`).join(''),
+      accept: [1],
+    })
+    return new Set(fields(checked).map((path) => path.slice('./'.length)))
+  }
+
+  /** Attributes that nobody has committed. */
+  async looseAttributes(): Promise<string[]> {
+    const args = ['ls-files', '-z', '--others', '--exclude-standard', '--', ':(glob)**/.gitattributes']
+    return fields(await this.run(args, { env: { GIT_LITERAL_PATHSPECS: '0' } }))
+  }
+
+  /** Whether anything in the work tree differs from our index. */
+  async isTouched(): Promise<boolean> {
+    const args = ['ls-files', '-z', '--modified', '--deleted', '--others', '--exclude-standard']
+    return (await this.run(args)).stdout !== ''
+  }
+
+  async refreshIndex(): Promise<void> {
+    await this.run(['update-index', '-q', '--refresh'], { accept: [1] })
+  }
+
+  /** Lines as `git update-index --index-info` reads them. */
+  async updateIndex(lines: readonly string[]): Promise<void> {
+    const input = lines.map((line) => `${line}\0`).join('')
+    await this.run(['update-index', '-z', '--index-info'], { input })
+  }
+
+  /** Our index becomes a tree's, and the files with it where asked. */
+  async readTree(tree: string, how: 'index' | 'index and files'): Promise<void> {
+    await this.run(how === 'index' ? ['read-tree', tree] : ['read-tree', '--reset', '-u', tree])
+  }
+
+  /** Our index becomes a commit's; what it remembers of files stays. */
+  async mergeIndex(commit: string): Promise<void> {
+    await this.run(['read-tree', '-i', '-m', commit])
+  }
+
+  /** Removes what is neither tracked nor ignored. */
+  async clean(): Promise<void> {
+    await this.run(['clean', '-ffdq', '--', '.'])
+  }
+
+  /** Files as our index has them, written whatever git thinks of those that are there. */
+  async checkOutFiles(paths: readonly Buffer[]): Promise<void> {
+    const input = Buffer.concat(paths.flatMap((path) => [path, Buffer.from([0])]))
+    await this.run(['checkout-index', '-f', '-u', '-z', '--stdin'], { input })
+  }
+
+  /** Paths in which our index differs from a tree; `filter` as of `git diff`. */
+  async indexDiff(tree: string, filter = ''): Promise<string[]> {
+    const args = ['diff-index', '--cached', '--name-only', '-z', '--no-renames', `--diff-filter=${filter}`]
+    return fields(await this.run([...args.filter((arg) => arg !== '--diff-filter='), tree, '--']))
+  }
+
+  /** How the tracked files differ from a commit, as `git diff --raw -z` says it. */
+  async rawDiff(commit: string): Promise<string> {
+    const args = ['diff-index', '--raw', '-z', '--no-renames', '--no-abbrev', '--ignore-submodules=dirty']
+    return (await this.run([...args, commit, '--'])).stdout
+  }
+
+  // History
+
+  async isAncestor(old: string, young: string): Promise<boolean> {
+    return (await this.run(['merge-base', '--is-ancestor', old, young], { accept: [1] })).code === 0
+  }
+
+  /** The tree of both, with marks where they conflict. */
+  async mergeTree(left: string, right: string): Promise<{ tree: string; conflicts: string[] }> {
+    const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages']
+    const merged = await this.run([...args, '--allow-unrelated-histories', left, right], { accept: [1] })
+    const [tree = '', ...names] = merged.stdout.split('\0')
+    return { tree, conflicts: names.filter((name) => name !== '') }
+  }
+
+  /** Commits and their messages, the newest first. */
+  async messages(range: string): Promise<{ commit: string; message: string }[]> {
+    const entries = fields(await this.run(['log', '-z', '--format=%H%n%B', range, '--']))
+    return entries.map((entry) => {
+      const end = entry.indexOf('\n')
+      return { commit: entry.slice(0, end), message: entry.slice(end + 1) }
+    })
+  }
+
+  /** Whether a message of the range holds a text. */
+  async isSaid(text: string, range: string): Promise<boolean> {
+    const args = ['rev-list', '-n', '1', '--fixed-strings', `--grep=${text}`, range, '--']
+    return (await this.run(args)).stdout.trim() !== ''
+  }
+
+  // Refs and remotes
+
+  async isShallow(): Promise<boolean> {
+    return (await this.run(['rev-parse', '--is-shallow-repository'])).stdout.trim() === 'true'
+  }
+
+  /** Every ref of the clone whose name begins so: its object id, or `ref: <name>`. */
+  async cloneRefs(prefix = 'refs/'): Promise<Map<string, string>> {
+    if (this.hasRefFiles) {
+      const refs = [...readRefs(this.clone.commonDir)]
+      return new Map(refs.filter(([ref]) => ref.startsWith(prefix)))
+    }
+    const listed = await this.onClone(['for-each-ref', '--format=%(objectname) %(refname) %(symref)', prefix])
+    const lines = listed.stdout.split('\n').filter(Boolean)
+    return new Map(
+      lines.map((line): [string, string] => {
+        const [oid = '', ref = '', target = ''] = line.split(' ')
+        return [ref, target === '' ? oid : `${SYMBOLIC}${target}`]
+      }),
     )
   }
-}
 
-/** Writes a file of ours where it does not stand already. */
-async function writeOwn(file: string, text: string | Buffer): Promise<void> {
-  const wanted = Buffer.from(text)
-  if ((await readRegular(file))?.equals(wanted) === true) return
-  await replaceFile(file, wanted)
-}
+  /** Moves refs of the clone, as `git update-ref --stdin` reads it; symbolic ones are not followed. */
+  async updateCloneRefs(lines: readonly string[]): Promise<void> {
+    if (lines.length === 0) return
+    await this.onClone(['update-ref', '--stdin', '--no-deref'], { input: `${lines.join('\n')}\n` })
+  }
 
-function configHome(env: Readonly<Record<string, string | undefined>>): string {
-  return env.XDG_CONFIG_HOME ?? join(env.HOME ?? '/', '.config')
-}
+  /** Where a symbolic ref of the clone leads, or null. */
+  async symbolicRef(ref: string): Promise<string | null> {
+    if (this.hasRefFiles) {
+      const text = (await readRegular(join(this.clone.commonDir, ref)))?.toString('utf8') ?? ''
+      return /^ref: (\S+)\n$/.exec(text)?.[1] ?? null
+    }
+    const { code, stdout } = await this.onClone(['symbolic-ref', '-q', ref], { accept: [1, 128] })
+    return code === 0 ? stdout.trim() : null
+  }
 
-/** Removes the locks on refs that a git left which is gone (a power cut): nobody else would ever do it. */
-async function removeStaleLocks(directory: string): Promise<void> {
-  const entries = await readdir(join(directory, 'refs'), { recursive: true }).catch(() => [])
-  const locks = entries.filter((name) => name.endsWith('.lock')).map((name) => join('refs', name))
-  for (const name of [...locks, 'packed-refs.lock']) await removeStaleLock(join(directory, name))
-}
+  /** Whether the clone has all of these objects. */
+  async cloneHas(oids: readonly string[]): Promise<boolean> {
+    const input = oids.map((oid) => `${oid}\n`).join('')
+    const found = await this.onClone(['cat-file', '--batch-check'], { input }).catch(() => null)
+    return found !== null && !/ missing$/m.test(found.stdout)
+  }
 
-export async function removeStaleLock(file: string): Promise<void> {
-  const found = await lstat(file).catch(() => null)
-  if (found !== null && found.mtimeMs < Date.now() - STALE_MS) await rm(file, { force: true })
-}
+  /** Our own ref, wherever it was; null removes it. */
+  async setRef(ref: string, to: string | null): Promise<void> {
+    await this.run(to === null ? ['update-ref', '-d', ref] : ['update-ref', ref, to])
+  }
 
-/** Runs git in a folder that is nobody's clone, with a remote's authentication. Gives its output. */
-export async function runPlain(
-  args: readonly string[],
-  directory: string,
-  env: Readonly<Record<string, string | undefined>>,
-  extra: Readonly<Record<string, string>>,
-): Promise<string> {
-  const hard = { ...plainEnv(env), GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', ...extra }
-  return (await execute(args, { cwd: directory, env: hard })).stdout
-}
+  async push(remote: Remote, moves: readonly RefMove[]): Promise<GitResult> {
+    const args = ['push', '--porcelain', '--no-verify', '--no-follow-tags', '--recurse-submodules=no']
+    if (moves.length > 1) args.push('--atomic')
+    for (const { ref, from } of moves) args.push(`--force-with-lease=${ref}:${from ?? ''}`)
+    return this.#onRemote(remote, [...args, remote.url, ...moves.map(({ ref, to }) => `${to}:${ref}`)])
+  }
 
-function pick(options: RunOptions): Pick<Execution, 'input' | 'accept' | 'timeoutMs'> {
-  return {
-    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
-    ...(options.input === undefined ? {} : { input: options.input }),
-    ...(options.accept === undefined ? {} : { accept: options.accept }),
+  async lsRemote(remote: Remote, patterns: readonly string[]): Promise<GitResult> {
+    return this.#onRemote(remote, ['ls-remote', '--refs', remote.url, ...patterns])
+  }
+
+  /** `depth` as options of `git fetch`. */
+  async fetch(remote: Remote, wanted: readonly string[], depth: readonly string[]): Promise<GitResult> {
+    const args = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', ...depth, remote.url, ...wanted]
+    return this.#onRemote(remote, args)
+  }
+
+  /** With the authentication in the environment, for ten minutes at most. */
+  async #onRemote(remote: Remote, args: readonly string[]): Promise<GitResult> {
+    // What a gate or a hook of `prepare` wrote there must not lead the authentication elsewhere.
+    await this.writeConfig()
+    return this.run(args, { timeoutMs: REMOTE_MS, accept: FAILED, env: remote.env })
+  }
+
+  // Packs
+
+  /** Packs what `commit` has and `base` has not into files that begin with `start`. Gives the pack's name. */
+  async packBetween(commit: string, base: string, start: string): Promise<string> {
+    const input = `${commit}\n^${base}\n`
+    return (await this.run(['pack-objects', '--revs', '--quiet', start], { input })).stdout.trim()
+  }
+
+  /** Takes a pack in, every object of it checked. */
+  takePack(bytes: Uint8Array): Promise<GitResult> {
+    return this.run(['index-pack', '--strict', '--fsck-objects', '--stdin'], {
+      input: bytes,
+      accept: [1, 128],
+    })
   }
 }
 
-function quoted(value: string): string {
-  return `"${value.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`
+const CLOSED_FOLDER = /^warning: (could not open directory .*)$/m
+
+function closedFolder({ stderr }: GitResult): string | null {
+  return CLOSED_FOLDER.exec(stderr)?.[1] ?? null
 }
 
-/** A git of ours that takes longer waits for something that never comes, milliseconds. */
-const LOCAL_MS = 15 * 60_000
-
-type Execution = {
-  cwd: string
-  env: Record<string, string>
-  input?: string | Uint8Array
-  accept?: readonly number[]
-  timeoutMs?: number
-}
-
-function execute(args: readonly string[], options: Execution): Promise<GitResult> {
-  return new Promise((done, fail) => {
-    // A group of its own: Ctrl+C on a terminal must not end a git that is writing our state.
-    const child = spawn(gitProgram(options.env.PATH), args, {
-      cwd: options.cwd,
-      env: options.env,
-      stdio: ['pipe', 'pipe', 'pipe'],
-      detached: true,
-    })
-    const out: Buffer[] = []
-    const err: Buffer[] = []
-    child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
-    child.stderr.on('data', (chunk: Buffer) => err.push(chunk))
-    child.stdin.on('error', () => {}) // a git that ends early closes its input: the exit code tells
-    let late = false
-    const timer = setTimeout(() => {
-      late = true
-      try {
-        if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-      } catch {
-        // It has ended just now.
-      }
-    }, options.timeoutMs ?? LOCAL_MS)
-    child.on('error', (error) => {
-      clearTimeout(timer)
-      fail(new GitError(args, 127, error.message))
-    })
-    child.on('close', (code, signal) => {
-      clearTimeout(timer)
-      const why = late ? `no end in time` : `ended by ${signal}`
-      const stderr = Buffer.concat(err).toString('utf8') + (signal === null ? '' : why)
-      const result = { code: late ? 124 : (code ?? 128), stdout: Buffer.concat(out).toString('utf8'), stderr }
-      if (result.code === 0 || options.accept?.includes(result.code)) done(result)
-      else fail(new GitError(args, result.code, result.stderr))
-    })
-    child.stdin.end(options.input)
-  })
+function fields({ stdout }: GitResult): string[] {
+  return stdout.split('\0').filter(Boolean)
 }

@@ -7,21 +7,15 @@ import { type CatFile, GITLINK } from './cat-file.ts'
 import type { Git } from './git.ts'
 import { objectId } from './objects.ts'
 import type { Change } from './raw-diff.ts'
+import { pathsIn } from './tree-walk.ts'
 
 /** Where a `.git` may stand that git shows nobody: the folders of a tree, and those that git calls untracked. */
 export type Folders = { tracked: readonly string[]; untracked: readonly string[] }
 
-/** Those that our index does not know, as git lists them. */
+/** Folders that hold nothing that our index knows, as git lists them. */
 export async function untrackedFolders(git: Git): Promise<string[]> {
-  const listed = await git.run(['ls-files', '-z', '--others', '--directory', '--exclude-standard'])
-  return listed.stdout.split('\0').flatMap((name) => (name.endsWith('/') ? [name.slice(0, -1)] : []))
-}
-
-/** Those of a tree. */
-export async function trackedFolders(git: Git, tree: string): Promise<string[]> {
-  const listed = await git.run(['ls-tree', '-r', '-d', '-z', tree])
-  const entries = listed.stdout.split('\0').filter((entry) => entry.startsWith('040000 '))
-  return entries.map((entry) => entry.slice(entry.indexOf('\t') + 1))
+  const { paths } = await git.untracked('folders')
+  return paths.flatMap((name) => (name.endsWith('/') ? [name.slice(0, -1)] : []))
 }
 
 /** The entries named `.git` below the top, but for those of submodules that are checked out. */
@@ -56,10 +50,9 @@ export async function nestedGits(
 
 /** What nobody has committed of what was checked out: the repositories in it, and all that is none, as git lists it. */
 export async function leftovers(git: Git): Promise<{ repositories: string[]; others: string[] }> {
-  const args = ['ls-files', '-z', '--others', '--directory', '--no-empty-directory', '--exclude-standard']
   // The clone's own index: ours may be that of another branch.
-  const listed = await git.run(args, { env: { GIT_INDEX_FILE: join(git.clone.gitDir, 'index') } })
-  const names = listed.stdout.split('\0').filter((name) => name !== '')
+  const index = { GIT_INDEX_FILE: join(git.clone.gitDir, 'index') }
+  const { paths: names } = await git.untracked('filled folders', index)
   const repositories: string[] = []
   const walk = async (folder: string): Promise<void> => {
     const inside = await readdir(join(git.clone.workTree, folder), { withFileTypes: true }).catch(() => [])
@@ -70,16 +63,10 @@ export async function leftovers(git: Git): Promise<{ repositories: string[]; oth
   return { repositories, others: names.filter((name) => !repositories.includes(name.slice(0, -1))) }
 }
 
-/** Ignored files, and folders (ending in `/`) that hold nothing else. */
-export async function ignoredPaths(git: Git): Promise<string[]> {
-  const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory']
-  return (await git.run(args)).stdout.split('\0').filter((path) => path !== '')
-}
-
-/** Removes what is ignored but for `before`, which `ignoredPaths` gave. */
+/** Removes what is ignored but for `before`, which `git.ignored` gave. */
 export async function removeIgnored(git: Git, before: readonly string[]): Promise<void> {
   const holds = (folder: string, path: string) => folder.endsWith('/') && path.startsWith(folder)
-  for (const path of await ignoredPaths(git)) {
+  for (const path of await git.ignored()) {
     if (before.some((one) => one === path || holds(one, path) || holds(path, one))) continue
     const there = await insideTree(git.clone.workTree, path)
     if (there === null) continue
@@ -99,24 +86,16 @@ export async function newlyIgnored(
   changes: readonly Change[],
 ): Promise<string[]> {
   if (!changes.some(({ path }) => isRules(path))) return []
-  const paths = (await ignoredPaths(git)).filter((path) => !isToolOutput(path))
+  const paths = (await git.ignored()).filter((path) => !isToolOutput(path))
   if (paths.length === 0) return []
   const before = await mkdtemp(join(tmpdir(), 'ralph-rules-'))
   try {
-    const listed = await git.run(['ls-tree', '-r', '-z', '--name-only', green])
-    for (const path of listed.stdout.split('\0').filter(isRules)) {
+    for (const path of (await pathsIn(objects, green)).filter(isRules)) {
       await mkdir(join(before, dirname(path)), { recursive: true })
       await writeFile(join(before, path), (await objects.contents(`${green}:${path}`)) ?? '')
     }
-    const known = await git.run(['check-ignore', '--no-index', '-z', '--stdin'], {
-      // A path here is one, whatever it begins with; the command knows no other way to say so.
-      env: { GIT_WORK_TREE: before, GIT_LITERAL_PATHSPECS: '0' },
-      directory: before,
-      input: paths.map((path) => `./${path}\0`).join(''),
-      accept: [1],
-    })
-    const old = new Set(known.stdout.split('\0'))
-    return paths.filter((path) => !old.has(`./${path}`))
+    const old = await git.checkIgnore(paths, before)
+    return paths.filter((path) => !old.has(path))
   } finally {
     await rm(before, { recursive: true, force: true })
   }

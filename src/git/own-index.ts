@@ -1,14 +1,190 @@
-// The tree that Ralph's own index stands for, made in process: git would believe the objects that stand in its way.
+// Ralph's own index: held in memory, where nobody else writes to it. The file is what git is shown of it.
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readRegular } from '../system/files.ts'
 import { type CatFile, TREE, type Tree } from './cat-file.ts'
 import type { Git } from './git.ts'
-import { type IndexTree, treesOf } from './index-file.ts'
-import { holdSame } from './tree-walk.ts'
+import {
+  byBytes,
+  IndexTable,
+  type IndexTree,
+  indexBytes,
+  indexEntry,
+  type OldIndex,
+  treesOf,
+} from './index-file.ts'
+import { type Rules, rulesOf } from './rules.ts'
+import { type Differences, scan } from './scan.ts'
+import { editTree } from './tree-edit.ts'
+import { filesOf, holdSame } from './tree-walk.ts'
+
+export class OwnIndex {
+  readonly #git: Git
+  readonly #objects: CatFile
+  #table: IndexTable | null = null
+  #tree: string | null = null
+  /** When control was last given to somebody else, milliseconds. */
+  #sealedAt = 0
+  /** What was written to before was looked at since: epoch seconds. */
+  #youngSince = 0
+  #rules: Rules | null = null
+  #ignored = new Set<string>()
+
+  constructor(git: Git, objects: CatFile) {
+    this.#git = git
+    this.#objects = objects
+  }
+
+  get table(): IndexTable {
+    if (this.#table === null) throw new Error('the index of Ralph is not open')
+    return this.#table
+  }
+
+  /** The tree that it holds; what `base` does not have of it is written. */
+  async tree(base: string): Promise<string> {
+    this.#tree ??= (await treeOfIndex(this.#git, this.#objects, base, this.table.bytes)).oid
+    return this.#tree
+  }
+
+  get knownTree(): string | null {
+    return this.#tree
+  }
+
+  /** As it was when control was last given to somebody else. */
+  get sealed(): OldIndex {
+    return { bytes: this.table.bytes, at: this.#sealedAt }
+  }
+
+  /** Works on it; before the first time it is made from `tree`. */
+  async during<T>(tree: string, act: () => Promise<T>): Promise<T> {
+    await this.#open(tree)
+    try {
+      return await act()
+    } finally {
+      await this.reload()
+      this.#sealedAt = Date.now()
+    }
+  }
+
+  /** Takes up what a git of ours has written. `tree` is what it holds then, where that is known. */
+  async reload(tree: string | null = null): Promise<void> {
+    const bytes = await readRegular(join(this.#git.own, 'index'))
+    if (tree !== null) this.#tree = tree
+    if (bytes === null || this.#table?.bytes.equals(bytes) === true) return
+    this.#table = new IndexTable(bytes, this.#idLength)
+    this.#tree = tree
+  }
+
+  /** It holds a commit's files from now on, and remembers those that it held before. */
+  async fill(commit: string): Promise<void> {
+    const old = this.#table
+    const files = await filesOf(this.#objects, commit)
+    files.sort((one, other) => byBytes(one.path, other.path))
+    const entries = files.map(({ path, mode, oid }) => {
+      const known = old?.entry(path)
+      const isSame = known?.oid === oid && known.mode === mode
+      return (isSame ? old?.entryBytes(path) : null) ?? indexEntry(path, mode, oid, null)
+    })
+    await this.#write(indexBytes(entries, entries.length, this.#idLength))
+    this.#tree = null
+    await this.tree(commit)
+  }
+
+  /** How the work tree differs; null where only git can tell. */
+  async differences(): Promise<Differences | null> {
+    const rules = await this.#currentRules()
+    if (rules === null) return null
+    const began = Math.floor(Date.now() / 1000)
+    const found = await scan({
+      top: this.#git.clone.workTree,
+      table: this.table,
+      rules,
+      youngSince: this.#youngSince,
+      idLength: this.#idLength,
+      ignored: this.#ignored,
+      ask: (paths) => this.#git.checkIgnore(paths),
+    })
+    if (found === null) return null
+    // Clocks of file systems are coarse.
+    this.#youngSince = began - 2
+    if (found.refreshed.size > 0) await this.#write(this.table.with(found.refreshed))
+    return found
+  }
+
+  /** Takes the differences in, as `git add -A` does. Gives the tree that it holds then; `base` is like it. */
+  async add({ changed }: Differences, base: string): Promise<string> {
+    const before = await this.tree(base)
+    if (changed.size === 0) return before
+    const writer = this.#git.writer(before)
+    const edits = new Map(
+      [...changed].map(([path, found]) => {
+        if (found !== null) writer.add('blob', found.bytes)
+        return [path, found === null ? null : { mode: found.mode, oid: found.oid }]
+      }),
+    )
+    const tree = await editTree(this.#objects, writer, before, edits)
+    await this.#objects.prove(await writer.flush())
+    await this.#write(
+      this.table.with(new Map([...changed].map(([path, found]) => [path, found?.entry ?? null]))),
+    )
+    this.#tree = tree
+    return tree
+  }
+
+  async #open(tree: string): Promise<void> {
+    const there = await readRegular(join(this.#git.own, 'index'))
+    if (this.#table !== null && there?.equals(this.#table.bytes) === true) return
+    await this.#git.unlock()
+    if (this.#table !== null) {
+      // Somebody wrote to it: flags and forged entries hide changes. Every file is read again.
+      await this.#write(this.#table.forgetful())
+      return
+    }
+    this.#idLength = tree.length / 2
+    await this.fill(tree)
+    if ((await this.#currentRules()) !== null) return
+    // Before any agent ran: from now on, whatever was written to since is read.
+    await this.#git.refreshIndex()
+    await this.reload(this.#tree)
+  }
+
+  #idLength = 20
+
+  async #currentRules(): Promise<Rules | null> {
+    if (!this.table.isPlain) return null
+    const rules = await rulesOf(this.#git, this.#objects, this.table, this.#rules)
+    if (rules?.key !== this.#rules?.key) this.#ignored = new Set()
+    this.#rules = rules
+    return rules
+  }
+
+  async #write(bytes: Buffer): Promise<void> {
+    await placeFile(this.#git, bytes, join(this.#git.own, 'index'))
+    this.#table = new IndexTable(bytes, this.#idLength)
+  }
+}
+
+/** Puts a file in its place in one move, whatever stands there; throws where that is another file system. */
+export async function placeFile(git: Git, bytes: string | Buffer, file: string): Promise<void> {
+  const fresh = join(git.own, 'fresh')
+  await rm(fresh, { recursive: true, force: true })
+  await writeFile(fresh, bytes, { flag: 'wx' })
+  await rename(fresh, file).catch(async () => {
+    await rm(file, { recursive: true, force: true })
+    await rename(fresh, file)
+  })
+}
 
 /** The trees of our index. Those that `base`, a commit or a tree, does not have are written. */
-export async function treeOfIndex(git: Git, objects: CatFile, base: string): Promise<IndexTree> {
+export async function treeOfIndex(
+  git: Git,
+  objects: CatFile,
+  base: string,
+  bytes: Buffer | null = null,
+): Promise<IndexTree> {
   const root = await objects.root(base)
   if (root === null) throw new Error(`the clone is damaged: there is no commit ${base} in it`)
-  const top = treesOf(await git.readIndex(), root.length / 2)
+  const top = treesOf(bytes ?? (await readRegular(join(git.own, 'index'))), root.length / 2)
   const writer = git.writer(root)
   let level: { folder: IndexTree; old: string | null }[] = [{ folder: top, old: root }]
   while (level.length > 0) {

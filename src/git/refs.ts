@@ -33,6 +33,13 @@ export function readRefs(folder: string): Map<string, string> {
   return found
 }
 
+/** The refs whose names begin so, with what they come to. */
+export function refsBelow(folder: string, prefix: string): Map<string, string> {
+  const packed = packedRefs(folder)
+  const names = [...readRefs(folder).keys()].filter((ref) => ref.startsWith(prefix))
+  return new Map(names.map((ref) => [ref, resolved(folder, ref, packed) ?? '']))
+}
+
 /**
  * Moves a ref (not what a symbolic one points to) from where it is thought to be; `from` undefined: from anywhere. False
  * where it is elsewhere. Throws where it cannot be done in process: git is to be asked.
@@ -106,7 +113,8 @@ function resolved(
   return depth === 0 ? null : resolved(folder, text.slice(SYMBOLIC.length), packed, depth - 1)
 }
 
-const SYMBOLIC = 'ref: '
+/** Before the name of the ref that a symbolic one points to. */
+export const SYMBOLIC = 'ref: '
 
 /** An object id, or `ref: <name>`. */
 function looseText(folder: string, ref: string): string | null {

@@ -2,18 +2,21 @@
 import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
 import { clearWay, insideTree, isFolder, readRegular, replaceFile } from '../system/files.ts'
-import { CatFile } from './cat-file.ts'
+import { CatFile, GITLINK } from './cat-file.ts'
 import { restoreClone, type Snapshot, shareIndex, takeSnapshot } from './clone.ts'
 import { removeForeignRepositories } from './foreign-repositories.ts'
 import { type Clone, Git, openClone } from './git.ts'
-import { ignoredPaths, isToolOutput, removeIgnored } from './hidden-changes.ts'
-import { indexHolds } from './own-index.ts'
+import { isToolOutput, removeIgnored } from './hidden-changes.ts'
+import { OwnIndex } from './own-index.ts'
+import type { Environment } from './process.ts'
+import { filesOf } from './tree-walk.ts'
 
-type Environment = Readonly<Record<string, string | undefined>>
 /** `link`: its `.git`, a file which names the directory. `inner`: those right below it that are checked out, too. */
 type Submodule = {
   path: string
   git: Git
+  objects: CatFile
+  index: OwnIndex
   snapshot: Snapshot
   commit: string
   link: Buffer
@@ -88,7 +91,7 @@ export async function findSubmodules(git: Git, head: string, env: Environment): 
       }
     },
     async rememberIgnored() {
-      for (const one of all) ignored.set(one, await ignoredPaths(one.git))
+      for (const one of all) ignored.set(one, await one.git.ignored())
     },
     async removeIgnored() {
       for (const [one, before] of ignored) await removeIgnored(one.git, before)
@@ -104,9 +107,9 @@ async function collect(git: Git, head: string, within: Within) {
   const all: Submodule[] = []
   const paths = new Set<string>()
   if ((await lstat(join(workTree, '.gitmodules')).catch(() => null)) === null) return { all, paths }
-  const listed = await git.run(['ls-tree', '-r', '-z', head])
-  for (const entry of listed.stdout.split('\0').filter((one) => one.startsWith('160000 '))) {
-    const path = entry.slice(entry.indexOf('\t') + 1)
+  using objects = new CatFile(git)
+  for (const file of (await filesOf(objects, head)).filter(({ mode }) => mode === GITLINK)) {
+    const path = Buffer.from(file.path, 'latin1').toString('utf8')
     const place = await insideTree(workTree, path)
     if (place === null || !(await isFolder(place))) continue
     const shown = above === '' ? path : `${above}/${path}`
@@ -124,7 +127,10 @@ async function collect(git: Git, head: string, within: Within) {
     const inside = await Git.open(clone, env)
     const snapshot = await takeSnapshot(inside, true)
     const deeper = await collect(inside, clone.head, { ...within, above: shown })
-    all.push({ path: shown, git: inside, snapshot, commit: clone.head, link, inner: deeper.paths })
+    const own = new CatFile(inside)
+    const index = new OwnIndex(inside, own)
+    const rest = { snapshot, commit: clone.head, link, inner: deeper.paths }
+    all.push({ path: shown, git: inside, objects: own, index, ...rest })
     all.push(...deeper.all)
     paths.add(path)
   }
@@ -140,29 +146,28 @@ async function isOurs(link: Buffer, place: string, { gitDir, commonDir }: Clone)
   return (await Promise.all(homes)).some((home) => home !== null && found.startsWith(home + sep))
 }
 
-async function checkOutAnew({ git, commit }: Submodule): Promise<void> {
-  await git.run(['read-tree', '--reset', '-u', commit])
-  await git.run(['clean', '-ffdq', '--', '.'])
-  await git.sealIndex()
+async function checkOutAnew({ git, index, commit }: Submodule): Promise<void> {
+  await index.during(commit, async () => {
+    await git.readTree(commit, 'index and files')
+    await git.clean()
+  })
 }
 
-async function differences({
-  git,
-  commit,
-  inner,
-}: Submodule): Promise<{ changed: string[]; added: string[] }> {
+type Differing = { changed: string[]; added: string[] }
+
+async function differences({ git, objects, index, commit, inner }: Submodule): Promise<Differing> {
   await git.unlock()
-  await git.openIndex(commit, async (tree) => {
-    using objects = new CatFile(git)
-    return await indexHolds(git, objects, tree)
+  const found = await index.during(commit, async () => {
+    const { gitlinks } = index.table
+    const foreign = await removeForeignRepositories({ top: git.clone.workTree, gitlinks, known: inner })
+    await git.addAll()
+    return {
+      changed: [...foreign, ...(await git.indexDiff(commit, 'a'))],
+      added: await git.indexDiff(commit, 'A'),
+    }
   })
-  const foreign = await removeForeignRepositories(git, inner)
-  await git.run(['add', '-A', '--', '.'])
-  await git.sealIndex()
-  const args = ['diff-index', '--cached', '--name-only', '-z', '--no-renames']
-  const names = async (filter: string) =>
-    (await git.run([...args, `--diff-filter=${filter}`, commit, '--'])).stdout.split('\0').filter(Boolean)
-  return { changed: [...foreign, ...(await names('a'))], added: await names('A') }
+  objects[Symbol.dispose]()
+  return found
 }
 
 async function putLink({ git, link }: Submodule): Promise<void> {

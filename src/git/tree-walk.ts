@@ -37,6 +37,62 @@ export async function changesBetween(objects: CatFile, from: string, to: string)
   return found.map(({ change }) => change)
 }
 
+/** A file, a link or a submodule of a tree, its path in latin1. */
+export type TreeFile = TreeEntry & { path: string }
+
+/** All files of a commit or tree, or of a folder in it (which ends in `/`); nothing where there is no such folder. */
+export async function filesOf(objects: CatFile, name: string, folder = ''): Promise<TreeFile[]> {
+  const files: TreeFile[] = []
+  await walkTree(objects, name, folder, (path, entry) => {
+    if (entry.mode !== TREE) files.push({ ...entry, path })
+  })
+  return files
+}
+
+/** The paths of all folders of a commit or tree. */
+export async function foldersIn(objects: CatFile, name: string): Promise<string[]> {
+  const folders: string[] = []
+  await walkTree(objects, name, '', (path, entry) => {
+    if (entry.mode === TREE) folders.push(shownPath(path))
+  })
+  return folders
+}
+
+/** The paths of all files of a commit or tree, or of a folder in it (which ends in `/`). */
+export async function pathsIn(objects: CatFile, name: string, folder = ''): Promise<string[]> {
+  return (await filesOf(objects, name, folder)).map(({ path }) => shownPath(path))
+}
+
+/** Of a path as it stands in a tree, the text. */
+function shownPath(path: string): string {
+  return Buffer.from(path, 'latin1').toString('utf8')
+}
+
+async function walkTree(
+  objects: CatFile,
+  name: string,
+  folder: string,
+  visit: (path: string, entry: TreeEntry) => void,
+): Promise<void> {
+  const root = folder === '' ? await objects.root(name) : await objects.folder(name, folder.slice(0, -1))
+  if (root === null && folder === '')
+    throw new Error(`the clone is damaged: there is no commit ${name} in it`)
+  let level = root === null ? [] : [{ path: folder, oid: root }]
+  while (level.length > 0) {
+    const trees = await objects.trees(
+      level.map(({ oid }) => oid),
+      'once',
+    )
+    const next: typeof level = []
+    for (const [at, { path }] of level.entries())
+      for (const [part, entry] of trees[at] ?? []) {
+        visit(`${path}${part}`, entry)
+        if (entry.mode === TREE) next.push({ path: `${path}${part}/`, oid: entry.oid })
+      }
+    level = next
+  }
+}
+
 /**
  * Whether two trees hold the same files. Their ids may differ all the same: git reads modes that old versions and
  * importers wrote, and writes its own.

@@ -19,8 +19,7 @@ export async function writePack(git: Git, commit: string, base: string): Promise
   await rm(dirname(file), { recursive: true, force: true })
   await mkdir(dirname(file), { recursive: true })
   const start = join(dirname(file), 'pack')
-  const input = `${commit}\n^${base}\n`
-  const name = await git.line(['pack-objects', '--revs', '--quiet', start], { input })
+  const name = await git.packBetween(commit, base, start)
   await rename(`${start}-${name}.pack`, file)
   for (const kind of ['idx', 'rev']) await rm(`${start}-${name}.${kind}`, { force: true })
   return digestOf(await readFile(file))
@@ -34,10 +33,7 @@ export async function readPack(git: Git, sha256: string): Promise<string | null>
   if (found.size > MOST_BYTES) return `the pack has ${Math.round(found.size / 1024 / 1024)} MB`
   const bytes = await readFile(file)
   if (digestOf(bytes) !== sha256) return 'the pack is not the one that the work job wrote'
-  const taken = await git.run(['index-pack', '--strict', '--fsck-objects', '--stdin'], {
-    input: bytes,
-    accept: [1, 128],
-  })
+  const taken = await git.takePack(bytes)
   return taken.code === 0 ? null : `the pack was refused: ${taken.stderr.trim().split('\n')[0] ?? ''}`
 }
 

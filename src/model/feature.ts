@@ -69,7 +69,6 @@ export type RunRecord = {
 
 /** A feature: prd.json after reading, every known field present. */
 export type Prd = {
-  $schema?: string
   schemaVersion: 2
   project: string
   /** Empty when the file names none: then it is `branch-prefix` + feature. */

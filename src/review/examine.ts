@@ -33,8 +33,6 @@ type Objects = {
 export type ExamineOptions = {
   protectedPaths: string[]
   configFile: string | null
-  /** See GuardRules. */
-  agentSettings: readonly string[]
   weakenedTests: 'warn' | 'fail' | 'off'
   gateCommands: string[]
   redactor: Redactor
@@ -79,7 +77,6 @@ async function guard(
   const rules = {
     protectedPaths: options.protectedPaths,
     configFile: options.configFile,
-    agentSettings: options.agentSettings,
     secrets: options.redactor,
     maxFileBytes: MAX_FILE_BYTES,
   }

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { homeFor } from '../../../src/agents/home.ts'
-import { agentNames, findAgent } from '../../../src/agents/registry.ts'
+import { findAgent } from '../../../src/agents/registry.ts'
+import { agentNames } from '../../../src/model/agents.ts'
 
 let folder = ''
 before(() => {

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { agentSettings } from '../../../src/agents/registry.ts'
 import { createExamine } from '../../../src/review/examine.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
 
@@ -47,7 +46,6 @@ async function remarksOn(
   const examine = createExamine({
     protectedPaths: [],
     configFile: null,
-    agentSettings,
     weakenedTests,
     gateCommands,
     redactor: createRedactor([]),

@@ -1,0 +1,153 @@
+// The candidate: what an agent left, looked at and made a commit, so that gates see exactly what would be committed.
+import { passedEntry, passStory } from '../loop/reduce.ts'
+import { ownFiles } from '../model/paths.ts'
+import type { Inspection } from '../model/ports.ts'
+import type { Attempt, Failure, Kept, State } from '../model/state.ts'
+import { prdFile, progressFile, storyMessage } from '../report/files.ts'
+import type { CatFile } from './cat-file.ts'
+import type { Commits } from './commits.ts'
+import { newlyIgnored } from './hidden-changes.ts'
+import { objectId } from './objects.ts'
+import type { Change } from './raw-diff.ts'
+import type { WorkTree } from './work-tree.ts'
+
+/** What the guard and the watchers say of a change set. `dropped` may not be kept for a later attempt. */
+export type Examination = { failure: Failure | null; dropped: string[]; remarks: string[] }
+
+export type CandidateTools = {
+  tree: WorkTree
+  commits: Commits
+  isRalphs(path: string): boolean
+  redact(text: string): string
+  examine(changes: readonly Change[], objects: CatFile, base: string): Promise<Examination>
+  warn(message: string): void
+}
+
+/** `paths`: what the candidate changes beside Ralph's own files. */
+export type Inspected = { inspection: Inspection; paths: readonly string[] }
+
+/** Checks what the agent left, restores what is Ralph's, and builds the candidate commit. */
+export async function inspect(tools: CandidateTools, state: State, attempt: Attempt): Promise<Inspected> {
+  const { tree, commits, redact } = tools
+  const { git, objects, index } = tree
+  const { changed: inside, removed } = await tree.submodules.changed()
+  inside.push(...(await tree.removeForeign()))
+  if (inside.length > 0) return refused(submoduleFailure(inside.map(redact)))
+  const own = await ownTexts(tools, state, attempt)
+  for (const [path, text] of own) await tree.writeOwn(path, text)
+  const staged = await tree.stage(state.green, true)
+  if ('unreadable' in staged) {
+    const summary = 'the work tree holds something that git cannot read'
+    return refused({ kind: 'guard', summary, detail: redact(staged.unreadable) })
+  }
+  const mine = staged.changes.filter(({ path }) => tools.isRalphs(path))
+  const theirs = staged.changes.filter(({ path }) => !tools.isRalphs(path))
+  const foreign = mine.filter((change) => !own.has(change.path))
+  await tree.reset(foreign)
+  await storeBytes(tree, state.green, own, mine)
+  const nested = await tree.removeNested(staged.folders, theirs)
+  if (nested.length > 0) return refused(nestedFailure(nested.map(redact)))
+  const seen = await tools.examine(theirs, objects, state.green)
+  if (seen.failure !== null) return refused(seen.failure)
+  const hidden = await newlyIgnored(git, objects, state.green, theirs)
+  if (hidden.length > 0) return refused(hiddenFailure(hidden.map(redact)))
+  const made = await index.tree(state.green)
+  const message = storyMessage(state, attempt.storyId, attempt.iteration, redact)
+  const commit = await commits.commit(made, [state.green], message)
+  // The gates must run on the candidate's bytes: what was reset in the index is restored in the work tree too.
+  if (foreign.length > 0) await tree.toTreeChecked(made)
+  // What was read in process is what is stored.
+  if (staged.folders !== null) await tree.asStored(made, theirs)
+  const remarks = [...seen.remarks, ...removedRemark(removed.map(redact))]
+  const inspection: Inspection = { kind: 'candidate', commit, empty: theirs.length === 0, remarks }
+  return { inspection, paths: theirs.map(({ path }) => path) }
+}
+
+function refused(failure: Failure): Inspected {
+  return { inspection: { kind: 'refused', failure }, paths: [] }
+}
+
+/** Ralph's own files as they stand when the story has passed. */
+async function ownTexts(
+  { tree, redact }: CandidateTools,
+  state: State,
+  attempt: Attempt,
+): Promise<Map<string, string>> {
+  const files = ownFiles(state)
+  const progress = [...state.progress, passedEntry(state, attempt)]
+  const passing = passStory({ ...state, progress }, attempt)
+  const before = await tree.objects.text(`${state.green}:${files.progress}`)
+  return new Map([
+    [files.prd, prdFile(passing, redact)],
+    [files.progress, redact(progressFile(passing, before))],
+  ])
+}
+
+/** Attributes may turn our own files into something else on their way into the index: there they stand as they were written. */
+async function storeBytes(
+  { git, objects, index }: WorkTree,
+  green: string,
+  own: ReadonlyMap<string, string>,
+  changes: readonly Change[],
+): Promise<void> {
+  const writer = git.writer(green)
+  const lines: string[] = []
+  for (const [path, text] of own) {
+    const change = changes.find((one) => one.path === path)
+    const oid = change?.newOid ?? (await objects.info(`${green}:${path}`))?.oid ?? ''
+    if (oid === objectId('blob', Buffer.from(text), green.length)) continue
+    lines.push(`100644 ${writer.add('blob', Buffer.from(text))}\t${path}`)
+  }
+  if (lines.length === 0) return
+  await objects.prove(await writer.flush())
+  await git.updateIndex(lines)
+  await index.reload()
+}
+
+/** The work as it stands beside `.ralph/`, for a later attempt, after the guard's filter. */
+export async function saveWork(tools: CandidateTools, state: State): Promise<Kept | null> {
+  const { tree, redact } = tools
+  await tree.submodules.reset()
+  await tree.removeForeign()
+  const staged = await tree.stage(state.green, true)
+  if ('unreadable' in staged) {
+    tools.warn(`the rejected work could not be kept: ${redact(staged.unreadable)}`)
+    return state.kept[state.attempt?.storyId ?? ''] ?? null
+  }
+  const own = staged.changes.filter(({ path }) => tools.isRalphs(path))
+  const work = staged.changes.filter(({ path }) => !tools.isRalphs(path))
+  await tree.removeNested(staged.folders, work)
+  const { dropped } = await tools.examine(work, tree.objects, state.green)
+  await tree.reset([...own, ...work.filter((change) => dropped.includes(change.path))])
+  if (work.length === dropped.length) return null
+  const base = await tree.treeOf(state.green)
+  return { base, tree: await tree.index.tree(state.green), dropped: dropped.map(redact) }
+}
+
+function submoduleFailure(files: readonly string[]): Failure {
+  const detail = `A submodule is another repository: what is changed there cannot be committed here.\n${files.slice(0, 50).join('\n')}`
+  return { kind: 'guard', summary: `files of a submodule were changed (${files.length})`, detail }
+}
+
+/** It is no fault of the story, and no part of it either. */
+function removedRemark(files: readonly string[]): string[] {
+  if (files.length === 0) return []
+  const more = files.length > 1 ? ` and ${files.length - 1} more` : ''
+  return [`what a build left in a submodule was removed before the gates: ${files[0]}${more}`]
+}
+
+function nestedFailure(paths: readonly string[]): Failure {
+  const detail = `No commit can hold what is in a folder named \`.git\`, so nothing may depend on it; it was removed:\n${listed(paths)}`
+  return { kind: 'guard', summary: `a \`.git\` was left in ${paths[0] ?? ''}`, detail }
+}
+
+function hiddenFailure(paths: readonly string[]): Failure {
+  const detail = `A rule that was added to .gitignore keeps these out of the commit, but the gates would see them. Take the rule back, or delete them:\n${listed(paths)}`
+  return { kind: 'guard', summary: `a new rule of .gitignore hides ${paths[0] ?? ''}`, detail }
+}
+
+function listed(paths: readonly string[]): string {
+  const lines = paths.slice(0, 50).map((path) => `- ${JSON.stringify(path.slice(0, 160))}`)
+  if (paths.length > lines.length) lines.push(`- and ${paths.length - lines.length} more`)
+  return lines.join('\n')
+}

@@ -1,0 +1,128 @@
+// The commits that Ralph makes beside the stories' own: its files as the state says.
+import { ownFiles } from '../model/paths.ts'
+import type { State } from '../model/state.ts'
+import { parsePrd } from '../prd/parse.ts'
+import { prdFile, progressFile, recordMessage } from '../report/files.ts'
+import { type CatFile, TREE, type TreeEntry } from './cat-file.ts'
+import type { Git } from './git.ts'
+import { commitBytes, type Identity } from './objects.ts'
+import { editTree } from './tree-edit.ts'
+
+export type CommitOptions = {
+  /** The last door before a commit: no secret leaves in Ralph's own files either. */
+  redact(text: string): string
+  identity: Identity
+  /** Whether state commits beside the first are made at all (`commits.prdChanges`). */
+  stateCommits: boolean
+  /** The subject of state commits (`commits.message`); null for the loop's own words. */
+  stateSubject: string | null
+}
+
+export class Commits {
+  readonly #git: Git
+  readonly #objects: CatFile
+  readonly #options: CommitOptions
+
+  constructor(git: Git, objects: CatFile, options: CommitOptions) {
+    this.#git = git
+    this.#objects = objects
+    this.#options = options
+  }
+
+  commit(tree: string, parents: readonly string[], message: string): Promise<string> {
+    const where = { git: this.#git, objects: this.#objects }
+    return writeCommit(where, this.#options.identity, tree, parents, message)
+  }
+
+  /** A tree with some files replaced (or removed: null), and some folders moved. */
+  async withFiles(
+    base: string,
+    files: ReadonlyMap<string, string | null>,
+    moves: readonly [string, string][] = [],
+  ): Promise<string> {
+    const writer = this.#git.writer(base)
+    const edits = new Map<string, TreeEntry | null>()
+    for (const [path, text] of files) {
+      const oid = text === null ? null : writer.add('blob', Buffer.from(text))
+      edits.set(bytesOf(path), oid === null ? null : { mode: '100644', oid })
+    }
+    for (const [from, to] of moves) {
+      const oid = await this.#objects.folder(base, from)
+      if (oid === null) continue
+      edits.set(bytesOf(from), null)
+      edits.set(bytesOf(to), { mode: TREE, oid })
+    }
+    const tree = await editTree(this.#objects, writer, base, edits)
+    await this.#objects.prove(await writer.flush())
+    return tree
+  }
+
+  /** A commit on top of `state.green` that holds prd.json and progress.txt as the state says, or null if nothing changed. */
+  async record(state: State, subject: string): Promise<string | null> {
+    const { redact, stateCommits, stateSubject } = this.#options
+    const files = ownFiles(state)
+    const before = await this.#objects.text(`${state.green}:${files.prd}`)
+    const text = prdFile(state, redact)
+    const isFirst = state.published === null
+    if (!isFirst && !stateCommits) return null
+    const isSame = before !== null && significant(before) === significant(text)
+    if (isSame && !isFirst && state.progress.length === 0) return null
+    const progress = await this.#objects.text(`${state.green}:${files.progress}`)
+    const changed = new Map<string, string | null>([
+      [files.prd, text],
+      [files.progress, redact(progressFile(state, progress))],
+    ])
+    if (isFirst) {
+      changed.set('.ralph/.gitattributes', '* linguist-generated=true\n')
+      if (state.importedFrom !== null) changed.set(state.importedFrom, null)
+    }
+    const moves = isFirst ? await this.#replacedRuns(state) : []
+    const green = await this.#objects.root(state.green)
+    if (green === null) throw new Error(`the clone is damaged: there is no commit ${state.green} in it`)
+    const tree = await this.withFiles(green, changed, moves)
+    if (tree === green) return null
+    // The first commit carries what people had not committed yet, so it stands on the fork point itself.
+    const parent = isFirst ? state.base.sha : state.green
+    return this.commit(tree, [parent], recordMessage(state, stateSubject ?? subject))
+  }
+
+  /** Folders of earlier runs of the same feature, to be moved into the archive. */
+  async #replacedRuns({ green, folder, feature }: State): Promise<[string, string][]> {
+    const there = await this.#objects.folder(green, '.ralph')
+    const [entries] = await this.#objects.trees(there === null ? [] : [there])
+    return [...(entries ?? [])].flatMap(([bytes, { mode }]): [string, string][] => {
+      const name = Buffer.from(bytes, 'latin1').toString('utf8')
+      const isOlder = mode === TREE && /^\d{4}-\d{2}-\d{2}-(.+)$/.exec(name)?.[1] === feature
+      return isOlder && `.ralph/${name}` !== folder ? [[`.ralph/${name}`, `.ralph/archive/${name}`]] : []
+    })
+  }
+}
+
+export async function writeCommit(
+  { git, objects }: { git: Git; objects: CatFile },
+  who: Identity,
+  tree: string,
+  parents: readonly string[],
+  message: string,
+): Promise<string> {
+  const writer = git.writer(tree)
+  const oid = writer.add('commit', commitBytes(tree, parents, who, new Date(), message))
+  await objects.prove(await writer.flush())
+  return oid
+}
+
+function bytesOf(path: string): string {
+  return Buffer.from(path).toString('latin1')
+}
+
+/** prd.json without what changes in every job: whether a state commit is worth making. */
+function significant(text: string): string {
+  const parsed = parsePrd(text, 'prd.json')
+  if (!parsed.ok) return text
+  const { run, ...rest } = parsed.prd
+  const stories = rest.userStories.map((story) => ({
+    ...story,
+    lastResult: story.lastResult === null ? null : 'passed',
+  }))
+  return JSON.stringify({ ...rest, userStories: stories, outcome: run.outcome, learnings: run.learnings })
+}

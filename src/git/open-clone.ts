@@ -1,0 +1,94 @@
+// Reads what the user's clone is, before any agent runs.
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { UserError } from '../system/errors.ts'
+import { readRegular } from '../system/files.ts'
+import { type Environment, execute, plainEnv } from './process.ts'
+import { readRef } from './refs.ts'
+
+/** What was found of the user's clone when the job began, before any agent ran. */
+export type Clone = {
+  workTree: string
+  gitDir: string
+  commonDir: string
+  /** The branch that is checked out, or null (detached). */
+  branch: string | null
+  /** HEAD's commit, or null in an empty repository. */
+  head: string | null
+  config: ReadonlyMap<string, string>
+}
+
+/** For git on the clone's own configuration: a promisor that somebody wrote there would be run for a missing object. */
+export const NO_FETCH = { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' }
+
+/** Settings of a clone that lacks objects. */
+const PROMISED = /^(?:extensions\.partialclone|remote\..+\.promisor)$/s
+
+/** Throws UserError where it is no repository that Ralph can work in. */
+export async function openClone(directory: string, env: Environment): Promise<Clone> {
+  if (!existsSync(directory)) throw notHere(directory, 'no such folder', 'check the path')
+  const run = (args: string[], accept: number[] = []) =>
+    execute(['-c', 'safe.directory=*', ...args], {
+      directory,
+      env: { ...plainEnv(env), ...NO_FETCH },
+      accept,
+    })
+  const [found, listed] = await Promise.all([
+    run(
+      ['rev-parse', '--is-bare-repository', '--absolute-git-dir', '--git-common-dir', '--show-toplevel'],
+      [128],
+    ),
+    run(['config', '--list', '-z', '--includes'], [1]),
+  ])
+  if (found.code !== 0) {
+    const fix =
+      'run `git init`, commit once, and run again (in a workflow: put actions/checkout before this step)'
+    throw notHere(directory, 'no git repository', fix)
+  }
+  const [bare = '', gitDir = '', common = '', workTree = ''] = found.stdout.split('\n')
+  if (bare === 'true' || workTree === '') throw notHere(directory, 'a bare repository', 'run in a checkout')
+  const config = new Map<string, string>()
+  for (const entry of listed.stdout.split('\0')) {
+    const at = entry.indexOf('\n')
+    if (at > 0) config.set(entry.slice(0, at).toLowerCase(), entry.slice(at + 1))
+  }
+  refuseIncomplete(directory, config)
+  const commonDir = resolve(directory, common)
+  return { workTree, gitDir, commonDir, ...(await headOf(gitDir, commonDir, run)), config }
+}
+
+function refuseIncomplete(directory: string, config: ReadonlyMap<string, string>): void {
+  if (config.get('core.sparsecheckout') === 'true') {
+    const fix = 'run `git sparse-checkout disable`: gates need the whole tree'
+    throw notHere(directory, 'a sparse checkout', fix)
+  }
+  if ([...config].some(([key, value]) => PROMISED.test(key) && value !== 'false')) {
+    const fix =
+      'leave `filter` out of actions/checkout (here: `git fetch --refetch`, then `git config --unset` remote.<name>.promisor and remote.<name>.partialclonefilter): Ralph fetches nothing file by file'
+    throw notHere(directory, 'a partial clone', fix)
+  }
+}
+
+/** By HEAD itself, and where that is out of the ordinary (reftable, a tag, nothing yet), by asking git. */
+async function headOf(
+  gitDir: string,
+  commonDir: string,
+  run: (args: string[], accept: number[]) => Promise<{ code: number; stdout: string }>,
+): Promise<Pick<Clone, 'branch' | 'head'>> {
+  const text = (await readRegular(join(gitDir, 'HEAD')))?.toString('utf8') ?? ''
+  const name = /^ref: (refs\/heads\/\S+)\n$/.exec(text)?.[1]
+  const at = name === undefined ? null : readRef(commonDir, name)
+  if (name !== undefined && at !== null) return { branch: name.slice('refs/heads/'.length), head: at }
+  const [head, branch] = await Promise.all([
+    run(['rev-parse', '--verify', '-q', 'HEAD^{commit}'], [1, 128]),
+    run(['symbolic-ref', '-q', '--short', 'HEAD'], [1, 128]),
+  ])
+  return {
+    branch: branch.code === 0 ? branch.stdout.trim() : null,
+    head: head.code === 0 ? head.stdout.trim() : null,
+  }
+}
+
+function notHere(directory: string, found: string, fix: string): UserError {
+  return new UserError({ path: directory, found, expected: 'a checkout with at least one commit', fix })
+}

@@ -1,0 +1,109 @@
+// Writes Ralph's own git directory, `.git/ralph/git`: its configuration, ignore rules and boundaries.
+import { lstat, mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readRegular, removeNow, replaceFile } from '../system/files.ts'
+import type { Clone } from './open-clone.ts'
+import { STALE_MS } from './refs.ts'
+
+/** Settings of the clone that change what `git add` and `git checkout` do with bytes and names. */
+const ADOPTED =
+  /^(core\.(autocrlf|eol|safecrlf|ignorecase|filemode|symlinks|precomposeunicode|protecthfs|protectntfs|longpaths|bigfilethreshold)|user\.(name|email)|extensions\.objectformat)$/
+
+/** Files beside the objects that say what commits and packs hold: whoever writes into .git could say otherwise. */
+export const UNBELIEVED = ['commitGraph', 'multiPackIndex']
+
+const FIXED = `[gc]
+	auto = 0
+[maintenance]
+	auto = false
+[protocol "ext"]
+	allow = never
+[protocol "file"]
+	allow = user
+[advice]
+	detachedHead = false
+[fetch]
+	recurseSubmodules = false
+[submodule]
+	recurse = false
+[commit]
+	gpgSign = false
+[http]
+	lowSpeedLimit = 1
+	lowSpeedTime = 60
+`
+
+/** `own` has the index of one work tree; `shared` refs and configuration, one for all of them. */
+export type Directories = { own: string; shared: string }
+
+/** Writes it anew: what anybody wrote there before is gone. `ignored`: the person's own ignore rules. */
+export async function writeDirectory(
+  clone: Clone,
+  { own, shared }: Directories,
+  ignored: Buffer,
+): Promise<void> {
+  for (const folder of [own, join(shared, 'refs'), join(shared, 'info')])
+    await mkdir(folder, { recursive: true })
+  const rules = join(shared, 'info', 'ignored')
+  const files: [string, string | Buffer][] = [
+    [join(shared, 'config'), configOf(clone, rules)],
+    [join(own, 'HEAD'), 'ref: refs/heads/ralph-unborn\n'],
+    [join(shared, 'info', 'exclude'), (await readRegular(join(clone.commonDir, 'info', 'exclude'))) ?? ''],
+    [rules, ignored],
+    [join(shared, 'info', 'attributes'), ''],
+  ]
+  // What would lead our git elsewhere, or bend its history.
+  const foreign = [join(shared, 'info', 'grafts'), join(own, 'config.worktree')]
+  foreign.push(join(shared, 'info', 'sparse-checkout'))
+  // By the file, not by the environment: git looks for refs where the file says.
+  if (own === shared) foreign.push(join(own, 'commondir'))
+  else files.push([join(own, 'commondir'), `${shared}\n`])
+  for (const file of foreign) removeNow(file)
+  const shallow = new Set([...(await boundary(clone.commonDir)), ...(await boundary(shared))])
+  if (shallow.size > 0) files.push([join(shared, 'shallow'), `${[...shallow].join('\n')}\n`])
+  for (const [file, text] of files) await writeOwn(file, text)
+}
+
+function configOf({ config }: Clone, ignored: string): string {
+  const core = ['repositoryformatversion = 1', 'bare = false', 'hooksPath = /dev/null', 'fsmonitor = false']
+  core.push(
+    `excludesFile = ${quoted(ignored)}`,
+    'fsync = loose-object,reference',
+    'attributesFile = /dev/null',
+  )
+  core.push(...UNBELIEVED.map((name) => `${name} = false`))
+  const adopted = [...config].filter(([key]) => ADOPTED.test(key))
+  const lines = adopted.map(([key, value]) => {
+    const [group = '', name = ''] = key.split('.')
+    return `[${group}]\n\t${name} = ${quoted(value)}\n`
+  })
+  return `[core]\n${core.map((line) => `\t${line}\n`).join('')}${FIXED}${lines.join('')}`
+}
+
+function quoted(value: string): string {
+  return `"${value.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`
+}
+
+async function boundary(directory: string): Promise<string[]> {
+  const text = (await readRegular(join(directory, 'shallow')))?.toString('utf8') ?? ''
+  return text.split('\n').filter(Boolean)
+}
+
+/** Writes a file of ours where it does not stand already. */
+async function writeOwn(file: string, text: string | Buffer): Promise<void> {
+  const wanted = Buffer.from(text)
+  if ((await readRegular(file))?.equals(wanted) === true) return
+  await replaceFile(file, wanted)
+}
+
+/** Removes the locks on refs that a git left which is gone (a power cut): nobody else would ever do it. */
+export async function removeStaleLocks(directory: string): Promise<void> {
+  const entries = await readdir(join(directory, 'refs'), { recursive: true }).catch(() => [])
+  const locks = entries.filter((name) => name.endsWith('.lock')).map((name) => join('refs', name))
+  for (const name of [...locks, 'packed-refs.lock']) await removeStaleLock(join(directory, name))
+}
+
+export async function removeStaleLock(file: string): Promise<void> {
+  const found = await lstat(file).catch(() => null)
+  if (found !== null && found.mtimeMs < Date.now() - STALE_MS) await rm(file, { force: true })
+}

@@ -1,0 +1,129 @@
+// Starts git: by one program, with an environment of Ralph's own.
+import { spawn } from 'node:child_process'
+import { findProgram } from '../system/program.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** By PATH. Found before any agent runs, and kept: a folder that comes first may be the agent's to write. */
+const programs = new Map<string, string>()
+
+/** The file of git, as it was found first. */
+export function gitProgram(path = ''): string {
+  const known = programs.get(path) ?? findProgram('git', path) ?? 'git'
+  programs.set(path, known)
+  return known
+}
+
+export class GitError extends Error {
+  readonly code: number
+  readonly stderr: string
+  constructor(args: readonly string[], code: number, stderr: string) {
+    super(`git ${args.find((arg) => !arg.startsWith('-')) ?? ''} failed (exit ${code}): ${stderr.trim()}`)
+    this.name = 'GitError'
+    this.code = code
+    this.stderr = stderr
+  }
+}
+
+/** How git's end shows that the remote does not know the token. */
+export const UNKNOWN_TOKEN =
+  /(returned error:|HTTP) 401|could not read username|authentication failed|invalid username or/i
+
+/** Whether a git of ours ended because the remote does not know the token. */
+export function isUnknownToken(error: unknown): boolean {
+  return error instanceof GitError && UNKNOWN_TOKEN.test(error.stderr)
+}
+
+export type RunOptions = {
+  input?: string | Uint8Array
+  env?: Readonly<Record<string, string>>
+  /** Where it runs; the top of the work tree unless it is given. */
+  directory?: string
+  /** Exit codes that are answers, not errors; 0 always is. */
+  accept?: readonly number[]
+  /** The process is ended after so long, and its exit code is 124. */
+  timeoutMs?: number
+}
+
+export type GitResult = { code: number; stdout: string; stderr: string }
+
+const PASSED_ON = [
+  'PATH',
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'TMPDIR',
+  'TEMP',
+  'SYSTEMROOT',
+  'SSH_AUTH_SOCK',
+  'XDG_CONFIG_HOME',
+]
+
+/** Environment of every git process: nothing of the runner's, no prompts, plain English. */
+export function plainEnv(env: Environment): Record<string, string> {
+  const plain: Record<string, string> = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' }
+  for (const [name, value] of Object.entries(env)) {
+    const isNetwork = /^(https?|all|no)_proxy$|^SSL_CERT_|^GIT_SSL_/i.test(name)
+    if (value !== undefined && (isNetwork || PASSED_ON.includes(name))) plain[name] = value
+  }
+  return plain
+}
+
+/** Neither the system's nor the person's configuration. */
+export const NO_CONFIG = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }
+
+/** Runs git in a folder that is nobody's clone, with a remote's authentication. Gives its output. */
+export async function runPlain(
+  args: readonly string[],
+  directory: string,
+  env: Environment,
+  extra: Readonly<Record<string, string>>,
+): Promise<string> {
+  const { stdout } = await execute(args, { directory, env: { ...plainEnv(env), ...NO_CONFIG, ...extra } })
+  return stdout
+}
+
+/** A git of ours that takes longer waits for something that never comes, milliseconds. */
+const LOCAL_MS = 15 * 60_000
+
+type Execution = RunOptions & { directory: string; env: Readonly<Record<string, string>> }
+
+/** Throws GitError on an exit code that was not accepted. */
+export function execute(args: readonly string[], options: Execution): Promise<GitResult> {
+  return new Promise((done, fail) => {
+    // A group of its own: Ctrl+C on a terminal must not end a git that is writing our state.
+    const child = spawn(gitProgram(options.env.PATH), args, {
+      cwd: options.directory,
+      env: options.env,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+    })
+    const out: Buffer[] = []
+    const err: Buffer[] = []
+    child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
+    child.stderr.on('data', (chunk: Buffer) => err.push(chunk))
+    child.stdin.on('error', () => {}) // a git that ends early closes its input: the exit code tells
+    let late = false
+    const timer = setTimeout(() => {
+      late = true
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+      } catch {
+        // It has ended just now.
+      }
+    }, options.timeoutMs ?? LOCAL_MS)
+    child.on('error', (error) => {
+      clearTimeout(timer)
+      fail(new GitError(args, 127, error.message))
+    })
+    child.on('close', (code, signal) => {
+      clearTimeout(timer)
+      const why = late ? `no end in time` : `ended by ${signal}`
+      const stderr = Buffer.concat(err).toString('utf8') + (signal === null ? '' : why)
+      const result = { code: late ? 124 : (code ?? 128), stdout: Buffer.concat(out).toString('utf8'), stderr }
+      if (result.code === 0 || options.accept?.includes(result.code)) done(result)
+      else fail(new GitError(args, result.code, result.stderr))
+    })
+    child.stdin.end(options.input)
+  })
+}

@@ -1,0 +1,73 @@
+// The way to the remote: pushes with leases and questions, tried again for a minute when the way fails.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Git, RefMove, Remote } from './git.ts'
+import { GitError, type GitResult, UNKNOWN_TOKEN } from './process.ts'
+
+/** Pauses before a way to the remote is tried again, seconds: a minute in all. */
+const PAUSES_S = [0.25, 1, 3, 8, 16, 32]
+/** The remote knows this token and says no: asking again changes nothing. */
+export const REFUSED =
+  /(returned error:|HTTP) 40[34]|permission to .* denied|write access to repository not granted|repository .*not found/i
+
+export type Pushed = { kind: 'pushed' } | { kind: 'rejected' | 'unknown-token'; answer: string }
+
+export async function push(git: Git, remote: Remote, moves: readonly RefMove[]): Promise<Pushed> {
+  let answer = ''
+  for (let tries = 0; tries <= PAUSES_S.length; tries++) {
+    if (tries > 0) await pause(tries)
+    const result = await git.push(remote, moves)
+    if (result.code === 0) return { kind: 'pushed' }
+    answer = `${result.stdout}\n${result.stderr}`.trim()
+    if (UNKNOWN_TOKEN.test(result.stderr)) return { kind: 'unknown-token', answer }
+    if (REFUSED.test(result.stderr)) return { kind: 'rejected', answer }
+    // The answer may be lost although the push was done: the remote itself is asked before anything is said.
+    const refs = moves.map(({ ref }) => ref)
+    const now = await remoteRefs(git, remote, refs).catch(() => null)
+    if (now === null) return { kind: 'rejected', answer } // a minute has been given to the question
+    const left = moves.filter(({ ref, to }) => now.get(ref) !== to)
+    if (left.length === 0) return { kind: 'pushed' }
+    const isAsItWas = ({ ref, from }: RefMove) => (now.get(ref) ?? null) === from
+    // A server that died between the refs has moved some: the rest is pushed alone.
+    if (left.length < moves.length && left.every(isAsItWas)) return push(git, remote, left)
+    if (!moves.every(isAsItWas) || /^!/m.test(result.stdout)) return { kind: 'rejected', answer }
+  }
+  return { kind: 'rejected', answer }
+}
+
+/** Ref to object id. Throws GitError where the remote cannot be asked. */
+export async function remoteRefs(
+  git: Git,
+  remote: Remote,
+  patterns: readonly string[],
+): Promise<Map<string, string>> {
+  const { stdout } = await ask('ls-remote', () => git.lsRemote(remote, patterns))
+  const lines = stdout.split('\n').filter(Boolean)
+  return new Map(
+    lines.map((line) => [line.slice(line.indexOf('\t') + 1), line.slice(0, line.indexOf('\t'))] as const),
+  )
+}
+
+/** A question to the remote, repeated when the way to it fails. */
+export async function ask(command: string, question: () => Promise<GitResult>): Promise<GitResult> {
+  for (let tries = 1; ; tries++) {
+    const result = await question()
+    if (result.code === 0) return result
+    const isFinal = UNKNOWN_TOKEN.test(result.stderr) || REFUSED.test(result.stderr)
+    if (isFinal || tries > PAUSES_S.length) throw new GitError([command], result.code, result.stderr)
+    await pause(tries)
+  }
+}
+
+/** What the remote answered, in one line; hints and progress left out. */
+export function refusal(answer: string, what: string): string {
+  const lines = answer.split('\n').map((line) => line.replace(/^remote:\s*/, '').trim())
+  const telling = lines.find((line) =>
+    /refus|denied|protect|permission|error:|fatal:|declined|403|401/i.test(line),
+  )
+  return `${what} was not accepted: ${telling ?? lines.find((line) => line !== '') ?? 'no reason was given'}`
+}
+
+/** Before the given try; the first is 0. */
+function pause(tries: number): Promise<void> {
+  return delay((PAUSES_S[tries - 1] ?? 0) * 1000)
+}
