@@ -1,4 +1,4 @@
-// `npm test`: lint, types, the bundle rebuilt and compared, every unit test, and of the rest what test/quick.json names.
+// `npm test`: lint, types, the bundle rebuilt and compared, every test of units and of the engine, and of the rest what test/quick.json names.
 // `npm run test:full`: the bundle and every test; `-- --shard 2/5`: that part of the files. Stops at the first thing that is wrong.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -53,14 +53,18 @@ function tests(name, files, { more = [], env = {} } = {}) {
 if (full) {
   const part = shard === undefined ? [] : [`--test-shard=${shard}`]
   const [two, one] = [2, 1].map((files) => [`--test-concurrency=${files}`, ...part])
-  tests('tests', ['test/unit/**/*.test.ts', 'test/e2e/**/*.test.ts'], { more: two })
+  tests('tests', ['test/unit/**/*.test.ts', 'test/engine/**/*.test.ts', 'test/e2e/**/*.test.ts'], {
+    more: two,
+  })
   // The kill matrices and the soak in their small size, and the real agent CLIs, installed by the test itself (one that
   // cannot be installed is named and skipped there). Each of them works on several things at a time by itself.
   tests('faults and real agents', ['test/faults/**/*.test.ts', 'test/agents-real/**/*.test.ts'], {
     more: one,
   })
 } else {
-  tests('unit tests', ['test/unit/**/*.test.ts'], { more: ['--test-concurrency=2'] })
+  tests('unit tests, and the engine with real git', ['test/unit/**/*.test.ts', 'test/engine/**/*.test.ts'], {
+    more: ['--test-concurrency=2'],
+  })
   const { env, tests: chosen } = testData('quick.json')
   const names = Object.values(chosen).flat()
   const only = names.map((name) => `--test-name-pattern=^${RegExp.escape(name)}$`)

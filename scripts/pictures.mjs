@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { marked } from 'marked'
-import { stickyComment } from '../src/report/markdown.ts'
+import { stickyComment } from '../test/unit/report/rendered.ts'
 import { limits, midRun, NOW } from '../test/unit/report/samples.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))

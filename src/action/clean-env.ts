@@ -43,6 +43,9 @@ export function hideEnvironment(): string | null {
 
 /** What gates get, and how Node is to find the way out; the runner's own variables come with the rest. */
 function visibleEnv(): Record<string, string> {
-  const { env } = gateEnv(process.env, { extra: ['NODE_USE_ENV_PROXY', 'NODE_USE_SYSTEM_CA'] })
+  const { env } = gateEnv(process.env, {
+    extra: ['NODE_USE_ENV_PROXY', 'NODE_USE_SYSTEM_CA'],
+    isModelKey: () => false,
+  })
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GITHUB_')))
 }

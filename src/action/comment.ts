@@ -1,5 +1,6 @@
 // The run that a comment started: acknowledges, answers what needs no work, and dispatches if nobody works.
 import * as core from '@actions/core'
+import { redactorFor } from '../app/redactor.ts'
 import { featureOfFolder } from '../git/features.ts'
 import { createClient, saidByGitHub } from '../github/client.ts'
 import { createConversation, isPerson } from '../github/conversation.ts'
@@ -8,17 +9,16 @@ import { repositoryUrl } from '../github/place.ts'
 import { expired } from '../loop/lease.ts'
 import { parseSlash } from '../loop/slash-commands.ts'
 import type { State } from '../model/state.ts'
+import { marker } from '../report/parts.ts'
 import {
   elsewhereReply,
   helpReply,
   limitedReply,
   mistakeReply,
   noRunReply,
-  statusMarker,
   statusReply,
 } from '../report/replies.ts'
 import { mapTexts } from '../report/texts.ts'
-import { createRedactor } from '../system/redact.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
 import { type ActionContext, namesByApi, settleWorkflow, tokenOf } from './context.ts'
 import { peekStates } from './peek.ts'
@@ -107,14 +107,17 @@ export async function answerComment(context: ActionContext): Promise<string> {
   /** In one reply, which is edited the next time. */
   async function tellStatus(known: State): Promise<void> {
     const lives = working(known) && (await holderLives(api, context, known))
-    const { redact } = createRedactor(secretsIn(context.env))
-    const body = statusReply(mapTexts(known, redact), {
+    const { redact } = redactorFor(secretsIn(context.env))
+    const facts = {
       repositoryUrl: repositoryUrl(place),
-      pull: issue,
-      working: lives ? (known.lease?.url ?? true) : null,
+      runUrl: null,
+      limits: null,
+      notes: [],
       now: Date.now(),
-    })
-    await conversation.stickAlone(issue, statusMarker(known.feature), redact(body))
+    }
+    const holder = lives ? (known.lease?.url ?? true) : null
+    const body = statusReply(mapTexts(known, redact), facts, holder)
+    await conversation.stickAlone(issue, marker('status', known.feature), redact(body))
   }
 }
 

@@ -1,16 +1,17 @@
 // The action: goes by the event, ends with the outcome's job result. Cancellation ends the session and saves.
 import * as core from '@actions/core'
+import { redactorFor } from '../app/redactor.ts'
 import { isUnknownToken } from '../git/process.ts'
 import { statusOf } from '../github/client.ts'
 import { LeaseLost } from '../model/ports.ts'
+import { heldBack } from '../report/headline.ts'
 import { errorSummary } from '../report/markdown.ts'
 import { nextMove } from '../report/next-move.ts'
 import { outputsOf } from '../report/outputs.ts'
+import { inPlain } from '../report/sentence.ts'
 import { mapTexts } from '../report/texts.ts'
-import { heldBack, spoken } from '../report/words.ts'
 import { hostEnvironment } from '../settings/index.ts'
 import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
-import { createRedactor } from '../system/redact.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
 import { actionContext } from './context.ts'
 import { createLog } from './log.ts'
@@ -28,7 +29,7 @@ async function main(): Promise<void> {
     })
   }
   const context = await actionContext()
-  const redactor = createRedactor(secretsIn(context.env))
+  const redactor = redactorFor(secretsIn(context.env))
   const log = createLog((text) => process.stdout.write(text), redactor.redact)
   const command = context.inputs.command?.trim() || 'auto'
   const { event } = context
@@ -67,7 +68,7 @@ async function main(): Promise<void> {
     fail(state.job.error === null ? line : `${line}\n${state.job.error.fix}`, redactor.redact)
   else if (heldBack(state) !== null)
     core.warning(
-      redactor.redact(`${line}\n${spoken(nextMove(state, { kind: 'ended', conclusion }, 'comment'))}`),
+      redactor.redact(`${line}\n${inPlain(nextMove(state, { kind: 'ended', conclusion }, 'comment'))}`),
     )
   else log.screen.write(`${line}\n`)
   // The runner calls a job that it cancelled cancelled; a signal from anybody else must not end green.
@@ -107,7 +108,7 @@ async function bad(error: unknown): Promise<void> {
   const mistakes = mistakesOf(error)
   // What a person has to mend is not tried again by itself.
   if (mistakes.length > 0) remember({ stopped: 'true' })
-  const { redact } = createRedactor(secretsIn(hostEnvironment()))
+  const { redact } = redactorFor(secretsIn(hostEnvironment()))
   core.setFailed(redact(mistakes.length > 0 ? mistakes.map(sayMistake).join('\n') : messageOf(error)))
   giveOutputs(outputsOf(null, 'error', null))
   const clean = mistakes.map((mistake) => mapTexts(mistake, redact))

@@ -3,7 +3,7 @@
 import { annotationsFrom } from '../gates/annotations.ts'
 import type { Git } from '../git/git.ts'
 import type { State } from '../model/state.ts'
-import type { Facts } from '../report/parts.ts'
+import type { Facts } from '../report/view.ts'
 
 /** By story id, in files that the story's rejected work holds, or the branch where none is kept. */
 export async function failedPlaces(git: Git, state: State): Promise<NonNullable<Facts['annotations']>> {

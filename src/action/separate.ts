@@ -36,13 +36,13 @@ import { type HandedOver, loop } from '../loop/loop.ts'
 import { nextStep } from '../loop/next-step.ts'
 import { refund, spend } from '../loop/reduce.ts'
 import type { Limits } from '../model/limits.ts'
-import type { AgentPort, GatesPort, Ports, StorePort } from '../model/ports.ts'
+import type { AgentPort, GatesPort, Observer, Ports, StorePort } from '../model/ports.ts'
 import type { Failure, Landing, Session, State } from '../model/state.ts'
 import { type Part, STEPS, type Step, stepsOf } from '../model/step.ts'
 import { describeSettings, type Settings } from '../settings/index.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
-import { createLive, type Live } from '../terminal/live.ts'
+import { Live } from '../terminal/live.ts'
 import { withCredentialsAside } from './aside.ts'
 import { type ActionContext, actionSettings, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
@@ -59,9 +59,9 @@ export const CLAIM: How = { ports: unavailable, part: 'claim' }
 const FROM_THERE = { work: 'taken from the work job', gate: 'results of the gate job' }
 
 /** The log of a job that does not do every step itself. */
-export function heardOf(live: Live, part: Part | null): Live {
+export function logOf(live: Live, part: Part | null): Observer {
   return {
-    ...live,
+    event: (event, state) => live.event(event, state),
     async step(step, state) {
       const { by } = STEPS[step.kind]
       if (part === null || by === null || by === part) return live.step(step, state)
@@ -191,7 +191,7 @@ async function doPart(
   for (const name of ['transcripts', 'logs'])
     await rm(join(clone.gitDir, 'ralph', name), { recursive: true, force: true })
   const { chosen, limits } = await chosenFor(context, workspace, settings, state)
-  const live = createLive(log.screen, { limits, agent: settings.agent, voice: 'comment' }, true)
+  const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment' }, true)
   const mark = newMark()
   const work = part === 'gate' ? match(readFromWork(context.env[FROM_WORK]), claim) : null
   if (work?.sha256 != null) {
@@ -202,7 +202,8 @@ async function doPart(
     settings: { ...settings, model: chosen.model, instructions: chosen.instructions },
     env: context.env,
     workspace,
-    reporter: heardOf(live, part),
+    observers: [logOf(live, part)],
+    warn: live.warn,
     queue: { read: async () => [], waiting: async () => false, arrived: async () => false },
     dispatch: { dispatch: async () => ({ kind: 'dispatched', runId: null }) },
     signal,

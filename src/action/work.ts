@@ -12,20 +12,18 @@ import { type Api, createClient } from '../github/client.ts'
 import { createConversation } from '../github/conversation.ts'
 import { createDispatch } from '../github/dispatch.ts'
 import { findPull } from '../github/pull.ts'
-import { createReporter } from '../github/reporter.ts'
+import { GitHubReporter } from '../github/reporter.ts'
 import { expired } from '../loop/lease.ts'
 import { loop } from '../loop/loop.ts'
-import type { ReporterPort } from '../model/ports.ts'
 import type { Conclusion, Lease, State } from '../model/state.ts'
 import { stepsOf } from '../model/step.ts'
 import { jobSummary } from '../report/markdown.ts'
 import { outputsOf } from '../report/outputs.ts'
-import { mapTexts } from '../report/texts.ts'
 import { describeSettings, type Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { replaceFile } from '../system/files.ts'
 import type { OtherUser } from '../system/other-user.ts'
-import { createLive } from '../terminal/live.ts'
+import { Live } from '../terminal/live.ts'
 import { withCredentialsAside } from './aside.ts'
 import { type ActionContext, actionSettings, settleWorkflow, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
@@ -37,7 +35,7 @@ import {
   claimOf,
   type How,
   handOver,
-  heardOf,
+  logOf,
   refuseWrongPart,
   takeHandover,
   WHOLE,
@@ -208,7 +206,7 @@ async function workOn(
   await refuseNoFolder(workspace, settings, start.green)
   const limits = limitsOf({ ...settings, ...pickLimits(chosen.settings) })
   const conversation = createConversation(api, place, warn)
-  const reporter = createReporter({
+  const reporter = new GitHubReporter({
     api,
     publishApi,
     place,
@@ -223,12 +221,14 @@ async function workOn(
   })
   const mark = start.lease?.mark ?? ''
   remember({ mark })
-  const live = createLive(log.screen, { limits, agent: settings.agent, voice: 'comment' }, true)
+  const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment' }, true)
   const ports = await createPorts({
     settings: { ...settings, model: chosen.settings.model, instructions: chosen.settings.instructions },
     env: context.env,
     workspace,
-    reporter: both(heardOf(live, how.part), reporter),
+    observers: [logOf(live, how.part), reporter],
+    pullRequest: reporter,
+    warn,
     queue: conversation,
     dispatch: createDispatch(api, place, context.workflow),
     signal,
@@ -242,33 +242,13 @@ async function workOn(
   const ended = await loop(start, limits, ports, stepsOf(how.part)).finally(() => settleFiles(workspace))
   if ('step' in ended) return handOver(ended, ports, settings, parts.base.sha)
   const { state, conclusion } = ended
-  if (!reporter.told()) remember({ untold: 'true' })
-  const { redact } = workspace.redactor
-  const summary = redact(jobSummary(mapTexts(state, redact), reporter.facts()))
+  if (!reporter.isReported()) remember({ untold: 'true' })
+  const summary = workspace.redactor.redact(jobSummary(reporter.view(state)))
   const reportPath = join(context.env.RUNNER_TEMP ?? workspace.clone.gitDir, `ralph-${state.feature}.md`)
   await replaceFile(reportPath, summary)
   await core.summary.addRaw(summary, true).write()
   giveOutputs(outputsOf(state, conclusion.outcome, reportPath))
   return { state, conclusion }
-}
-
-/** The log hears everything; GitHub hears it too. What GitHub learns (ids) is what counts. */
-function both(log: ReporterPort, github: ReporterPort): ReporterPort {
-  return {
-    warn: github.warn,
-    async step(step, state) {
-      await log.step(step, state)
-      await github.step(step, state)
-    },
-    async event(event, state) {
-      await log.event(event, state)
-      await github.event(event, state)
-    },
-    beforePublish: github.beforePublish,
-    merged: github.merged,
-    opened: github.opened,
-    finished: github.finished,
-  }
 }
 
 /** On a `ralph/*` ref the workflow file would be the agent's copy, with the secrets of the real one. */

@@ -1,6 +1,7 @@
 // What a coding agent is to us: a program with a command line, a stream of events and an end that is told apart.
 
 import type { Exit } from '../system/process.ts'
+import type { KeyShape } from '../system/redact.ts'
 import type { Seen } from './cost.ts'
 import type { Login } from './login.ts'
 
@@ -88,15 +89,10 @@ export type CommandOptions = {
   root: boolean
 }
 
-export type Command = {
-  args: string[]
-  /** Set for the agent on top of what it may see. */
-  env: Record<string, string>
-  /** `argument`: the prompt is the last argument (for programs that read no stdin). */
-  promptChannel: 'stdin' | 'argument'
-}
+/** The prompt comes on stdin. `env` is set for the agent on top of what it may see. */
+export type Command = { args: string[]; env: Record<string, string> }
 
-/** One kind of agent: a file of its own and one line in registry.ts. */
+/** One kind of agent: a file of its own and one line in registry.ts; nothing else of Ralph names it. */
 export interface AgentVendor {
   name: string
   /** Looked up in PATH. */
@@ -107,16 +103,25 @@ export interface AgentVendor {
   npm: string | null
   /** Whether it does not work where HOME cannot be written. */
   writesHome: boolean
-  /** The vendor's variables that the agent may see, keys included. */
-  env: readonly string[]
   /** How it is logged in; null where it may work without a key that we know. */
   login: Login | null
-  command(options: CommandOptions): Command
+  /** The vendor's variables that the agent may see, beside those of its login. */
+  env: readonly string[]
+  /** What its keys look like, beside the shapes of well-known services. */
+  keyShapes: readonly KeyShape[]
+  /**
+   * Files and folders that steer it wherever they stand in the repository: changed by people only. Lower case. What is
+   * documents of the project to it (CLAUDE.md, AGENTS.md) is none of them.
+   */
+  settings: readonly string[]
+  /** What it reports of a session: a limit of cost or tokens holds only where that is known. */
+  reports: 'cost' | 'tokens' | 'nothing'
   /** For a program that says what it used in a file alone: the arguments that name the file, and what stands in it. */
   usageFile?: {
     args(path: string): string[]
     read(text: string): Pick<Usage, 'inputTokens' | 'outputTokens' | 'cachedTokens'> | null
   }
+  command(options: CommandOptions): Command
   /** `now`: epoch milliseconds, for a vendor that says times of day only. */
   parser(now: () => number): StreamParser
 }
@@ -139,4 +144,14 @@ export function noUsage(): Usage {
     turns: null,
     costSource: 'none',
   }
+}
+
+/** An option and its value, where there is one. */
+export function flag(name: string, value: string | undefined): string[] {
+  return value === undefined ? [] : [name, value]
+}
+
+/** All of the vendor's variables that the agent may see, keys included. */
+export function variablesOf({ login, env }: AgentVendor): string[] {
+  return [...(login?.keys ?? []), ...(login?.others ?? []), ...env]
 }

@@ -1,7 +1,7 @@
 // Amp: its stream-json is Claude Code's (ampcode.com, streaming JSON). Its happy path was never recorded by us.
 
-import type { AgentVendor } from './agent.ts'
-import { streamJsonParser } from './stream-json.ts'
+import { type AgentVendor, flag } from './agent.ts'
+import { StreamJsonReader } from './stream-json.ts'
 
 export const amp: AgentVendor = {
   name: 'amp',
@@ -9,7 +9,7 @@ export const amp: AgentVendor = {
   install: 'npm install -g @sourcegraph/amp',
   npm: '@sourcegraph/amp',
   writesHome: true,
-  env: ['AMP_API_KEY', 'AMP_URL', 'AMP_SETTINGS_FILE', 'AMP_TOOLBOX'],
+  env: ['AMP_TOOLBOX'],
   login: {
     keys: ['AMP_API_KEY'],
     others: ['AMP_URL', 'AMP_SETTINGS_FILE'],
@@ -17,20 +17,30 @@ export const amp: AgentVendor = {
     project: ['.amp/settings.json'],
     check: null,
   },
+  keyShapes: [
+    {
+      // `sgamp_user_`, 26 of a ULID, `_`, 64 of hex.
+      what: 'an Amp key',
+      starts: ['sgamp_'],
+      key: /(?<![A-Za-z0-9])sgamp_[a-z]+_[A-Za-z0-9_-]{26,}/y,
+      also: /\d/,
+    },
+  ],
+  settings: ['.amp', '.agents'],
+  reports: 'tokens',
   command: (options) => ({
     args: [
       '--dangerously-allow-all',
       // Amp chooses models by mode.
-      ...(options.model === undefined ? [] : ['--mode', options.model]),
+      ...flag('--mode', options.model),
       ...options.extraArgs,
       '--execute',
       '--stream-json',
     ],
     env: {},
-    promptChannel: 'stdin',
   }),
   parser: () =>
-    streamJsonParser({
+    new StreamJsonReader({
       finalText: 'result',
       streamed: false,
       cacheCounted: true,

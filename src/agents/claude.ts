@@ -1,7 +1,7 @@
-// Claude Code: `claude -p` with stream-json. Facts: facts/agents.md, "Command lines", "Streams", "claude, in detail".
+// Claude Code: `claude -p` with stream-json (code.claude.com/docs/en/headless).
 
-import type { AgentVendor, Command, CommandOptions } from './agent.ts'
-import { streamJsonParser } from './stream-json.ts'
+import { type AgentVendor, type Command, type CommandOptions, flag } from './agent.ts'
+import { StreamJsonReader } from './stream-json.ts'
 
 export const claude: AgentVendor = {
   name: 'claude',
@@ -10,11 +10,6 @@ export const claude: AgentVendor = {
   npm: '@anthropic-ai/claude-code',
   writesHome: false,
   env: [
-    'ANTHROPIC_API_KEY',
-    'ANTHROPIC_AUTH_TOKEN',
-    'CLAUDE_CODE_OAUTH_TOKEN',
-    'ANTHROPIC_BASE_URL',
-    'ANTHROPIC_CUSTOM_HEADERS',
     'ANTHROPIC_MODEL',
     'ANTHROPIC_SMALL_FAST_MODEL',
     'ANTHROPIC_DEFAULT_OPUS_MODEL',
@@ -22,11 +17,7 @@ export const claude: AgentVendor = {
     'ANTHROPIC_DEFAULT_HAIKU_MODEL',
     'ANTHROPIC_VERTEX_PROJECT_ID',
     'CLOUD_ML_REGION',
-    'CLAUDE_CODE_USE_VERTEX',
-    'CLAUDE_CODE_USE_BEDROCK',
     'AWS_REGION',
-    'AWS_BEARER_TOKEN_BEDROCK',
-    'CLAUDE_CONFIG_DIR',
     'CLAUDE_CODE_MAX_RETRIES',
     'CLAUDE_CODE_MAX_OUTPUT_TOKENS',
     'MAX_THINKING_TOKENS',
@@ -57,8 +48,10 @@ export const claude: AgentVendor = {
             headers: { 'x-api-key': key, 'anthropic-version': '2023-06-01' },
           },
   },
+  keyShapes: [{ what: 'an Anthropic key', starts: ['sk-ant-'], key: /sk-ant-[A-Za-z0-9_-]{16,}/y }],
+  settings: ['.claude', '.claude.json', '.mcp.json'],
+  reports: 'cost',
   command(options: CommandOptions): Command {
-    const model = options.model === undefined ? [] : ['--model', options.model]
     return {
       args: [
         '-p',
@@ -66,7 +59,7 @@ export const claude: AgentVendor = {
         '--output-format',
         'stream-json',
         '--verbose',
-        ...model,
+        ...flag('--model', options.model),
         ...options.extraArgs,
       ],
       env: {
@@ -79,8 +72,8 @@ export const claude: AgentVendor = {
         // As root it refuses to skip permissions unless it is told that it runs in a sandbox.
         ...(options.root ? { IS_SANDBOX: '1' } : {}),
       },
-      promptChannel: 'stdin',
     }
   },
-  parser: () => streamJsonParser({ finalText: 'result', streamed: true, cacheCounted: false, refusals: [] }),
+  parser: () =>
+    new StreamJsonReader({ finalText: 'result', streamed: true, cacheCounted: false, refusals: [] }),
 }

@@ -1,27 +1,25 @@
-// Codex CLI: `codex exec --json`. Facts: facts/agents.md, "Command lines", "Streams", "codex, in detail".
+// Codex CLI: `codex exec --json` (developers.openai.com/codex/noninteractive).
 
 import type { Exit } from '../system/process.ts'
 import {
   type AgentEvent,
   type AgentVendor,
-  type Classified,
   type Command,
   type CommandOptions,
-  noUsage,
+  flag,
   type SessionStatus,
-  type StreamParser,
 } from './agent.ts'
-import {
-  classified,
-  endedByUs,
-  type Retrying,
-  sayStatus,
-  silentEnding,
-  stderrLine,
-  withWords,
-} from './ending.ts'
-import { amount, type Json, jsonEvent, object, objects, string, toolTarget } from './json.ts'
+import { type Ending, failed } from './ending.ts'
+import { EventReader } from './events.ts'
+import { amount, type Json, object, objects, string, toolTarget } from './json.ts'
 import { readRefusal, statusOfRefusal } from './refusal.ts'
+
+const QUIET = [
+  'analytics.enabled=false',
+  'check_for_update_on_startup=false',
+  'features.plugins=false',
+  'features.apps=false',
+]
 
 export const codex: AgentVendor = {
   name: 'codex',
@@ -29,7 +27,7 @@ export const codex: AgentVendor = {
   install: 'npm install -g @openai/codex',
   npm: '@openai/codex',
   writesHome: true,
-  env: ['CODEX_API_KEY', 'OPENAI_API_KEY', 'CODEX_ACCESS_TOKEN', 'AZURE_OPENAI_API_KEY', 'CODEX_HOME'],
+  env: [],
   login: {
     keys: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
     others: ['CODEX_ACCESS_TOKEN', 'AZURE_OPENAI_API_KEY', 'CODEX_HOME'],
@@ -41,6 +39,10 @@ export const codex: AgentVendor = {
       return { key: name, url: 'https://api.openai.com/v1/models', headers }
     },
   },
+  keyShapes: [],
+  // AGENTS.override.md is read in the place of AGENTS.md.
+  settings: ['.codex', '.agents', 'agents.override.md'],
+  reports: 'tokens',
   command(options: CommandOptions): Command {
     const { env } = options
     return {
@@ -50,12 +52,8 @@ export const codex: AgentVendor = {
         '--dangerously-bypass-approvals-and-sandbox',
         '--skip-git-repo-check',
         '--ephemeral',
-        ...['analytics.enabled=false', 'check_for_update_on_startup=false'].flatMap((setting) => [
-          '-c',
-          setting,
-        ]),
-        ...['features.plugins=false', 'features.apps=false'].flatMap((setting) => ['-c', setting]),
-        ...(options.model === undefined ? [] : ['-m', options.model]),
+        ...QUIET.flatMap((setting) => ['-c', setting]),
+        ...flag('-m', options.model),
         ...options.extraArgs,
         '-',
       ],
@@ -64,94 +62,68 @@ export const codex: AgentVendor = {
         env.OPENAI_API_KEY !== undefined && env.CODEX_API_KEY === undefined
           ? { CODEX_API_KEY: env.OPENAI_API_KEY }
           : {},
-      promptChannel: 'stdin',
     }
   },
-  parser: (now) => new CodexParser(now),
+  parser: (now) => new CodexReader(now),
 }
 
-class CodexParser implements StreamParser {
-  #finalText = ''
+class CodexReader extends EventReader {
+  readonly #now: () => number
   #completed = false
-  #failure: string | null = null
+  #refusal: string | null = null
   #turnStarted = false
-  #retrying: Retrying = null
   #attempt = 0
   #inputRefused = false
-  #turns = 0
-  readonly #stderr = stderrLine()
-  readonly #usage = noUsage()
-  readonly #now: () => number
+
+  protected readonly handlers = {
+    'turn.started': () => this.#onStarted(),
+    'item.started': (event: Json) => this.#onItem(false, object(event.item)),
+    'item.completed': (event: Json) => this.#onItem(true, object(event.item)),
+    'turn.completed': (event: Json) => this.#onCompleted(object(event.usage)),
+    'turn.failed': (event: Json) => this.#onFailed(string(object(event.error)?.message) ?? ''),
+    error: (event: Json) => this.#onError(string(event.message) ?? ''),
+  }
 
   constructor(now: () => number) {
+    super()
     this.#now = now
   }
 
-  line(stream: 'stdout' | 'stderr', line: string): AgentEvent[] {
-    if (stream === 'stderr') {
-      this.#stderr.push(line)
-      if (/^Error: turn\/start: .*"input_error_code":"input_too_large"/.test(line)) this.#inputRefused = true
-      return []
-    }
-    const event = jsonEvent(line)
-    switch (string(event?.type)) {
-      case 'turn.started':
-        this.#turnStarted = true
-        this.#completed = false
-        return []
-      case 'item.started':
-      case 'item.completed':
-        return this.#onItem(event?.type === 'item.completed', object(event?.item))
-      case 'turn.completed':
-        return this.#onCompleted(object(event?.usage))
-      case 'turn.failed':
-        return this.#onFailed(string(object(event?.error)?.message) ?? '')
-      case 'error':
-        return this.#onError(string(event?.message) ?? '')
-      default:
-        return []
-    }
+  protected isComplete(): boolean {
+    return this.#completed
   }
 
-  end(exit: Exit): Classified {
-    const usage = { ...this.#usage, turns: this.#turns === 0 ? null : this.#turns }
-    const ours = endedByUs(exit, this.#retrying)
-    if (ours !== null) return classified(ours, usage, '')
-    if (this.#failure !== null) {
-      const status = statusOfFailure(this.#failure)
-      return classified(
-        { status, message: withWords(sayStatus(status), refusalOf(this.#failure).message) },
-        usage,
-        this.#finalText,
-        resetOf(this.#failure, this.#now()),
-      )
+  protected override onStderr(line: string): AgentEvent[] {
+    if (/^Error: turn\/start: .*"input_error_code":"input_too_large"/.test(line)) this.#inputRefused = true
+    return super.onStderr(line)
+  }
+
+  protected override failure(exit: Exit): Ending | null {
+    if (this.#refusal !== null) {
+      const status = statusOfFailure(this.#refusal)
+      return failed(status, refusalOf(this.#refusal).message, resetOf(this.#refusal, this.#now()))
     }
-    if (this.#inputRefused && !this.#turnStarted) {
-      return classified(
-        { status: 'context', message: withWords(sayStatus('context'), this.#stderr.text()) },
-        usage,
-        '',
-      )
-    }
-    if (this.#completed && exit.kind === 'exit' && exit.code === 0) {
-      return classified({ status: 'finished', message: 'the session finished' }, usage, this.#finalText)
-    }
-    return classified(silentEnding(exit, this.#stderr.text()), usage, this.#finalText)
+    if (this.#inputRefused && !this.#turnStarted) return failed('context', this.stderr.text())
+    return super.failure(exit)
+  }
+
+  #onStarted(): AgentEvent[] {
+    this.#turnStarted = true
+    this.#completed = false
+    return []
   }
 
   #onItem(completed: boolean, item: Json | null): AgentEvent[] {
-    this.#retrying = null
-    switch (string(item?.type)) {
-      case 'agent_message': {
-        const text = string(item?.text) ?? ''
+    this.retrying = null
+    switch (item?.type) {
+      case 'agent_message':
         if (!completed) return []
-        this.#finalText = text
-        return [{ kind: 'text', text }]
-      }
+        this.text = string(item.text) ?? ''
+        return [{ kind: 'text', text: this.text }]
       case 'command_execution':
-        return completed ? [] : [{ kind: 'tool', name: 'command', target: commandOf(string(item?.command)) }]
+        return completed ? [] : [{ kind: 'tool', name: 'command', target: commandOf(string(item.command)) }]
       case 'file_change': {
-        const paths = objects(item?.changes).flatMap((change) => string(change.path) ?? [])
+        const paths = objects(item.changes).flatMap((change) => string(change.path) ?? [])
         return completed ? [] : [{ kind: 'tool', name: 'edit', target: paths.join(', ').slice(0, 200) }]
       }
       default:
@@ -161,19 +133,19 @@ class CodexParser implements StreamParser {
 
   #onCompleted(usage: Json | null): AgentEvent[] {
     this.#completed = true
-    this.#retrying = null
-    this.#turns += 1
-    this.#usage.inputTokens += amount(usage?.input_tokens)
-    this.#usage.cachedTokens += amount(usage?.cached_input_tokens)
-    this.#usage.outputTokens += amount(usage?.output_tokens)
-    return [{ kind: 'usage', usage: { ...this.#usage, turns: this.#turns } }]
+    this.retrying = null
+    this.usage.turns = (this.usage.turns ?? 0) + 1
+    this.usage.inputTokens += amount(usage?.input_tokens)
+    this.usage.cachedTokens += amount(usage?.cached_input_tokens)
+    this.usage.outputTokens += amount(usage?.output_tokens)
+    return this.used()
   }
 
   #onFailed(message: string): AgentEvent[] {
-    this.#failure = message
-    const told: AgentEvent = { kind: 'error', message }
-    if (statusOfFailure(message) !== 'limit') return [told]
-    return [{ kind: 'limit', resetsAt: resetOf(message, this.#now()) }, told]
+    this.#refusal = message
+    const error: AgentEvent = { kind: 'error', message }
+    if (statusOfFailure(message) !== 'limit') return [error]
+    return [{ kind: 'limit', resetsAt: resetOf(message, this.#now()) }, error]
   }
 
   /** "Reconnecting... 2/5 (reason)" is a retry; the last `error` only repeats what `turn.failed` says. */
@@ -181,10 +153,8 @@ class CodexParser implements StreamParser {
     const [, count, reason] =
       /^Reconnecting\.\.\. (?:(\d+)\/\d+ |waiting for network )?\((.*)\)$/s.exec(message) ?? []
     if (reason === undefined) return []
-    const status = httpOf(reason)
     this.#attempt = count === undefined ? this.#attempt + 1 : Number(count)
-    this.#retrying = { status }
-    return [{ kind: 'retry', status, attempt: this.#attempt }]
+    return this.tried(httpOf(reason), this.#attempt)
   }
 }
 

@@ -1,37 +1,18 @@
-// GitHub Copilot CLI: `copilot --output-format json`. Facts: facts/agents.md, "Command lines", "Streams", "The others".
+// GitHub Copilot CLI: `copilot --output-format json` (docs.github.com/copilot/reference/copilot-cli-reference).
 
 import type { Exit } from '../system/process.ts'
 import {
   type AgentEvent,
   type AgentVendor,
-  type Classified,
   type Command,
   type CommandOptions,
-  noUsage,
+  flag,
   type SessionStatus,
-  type StreamParser,
 } from './agent.ts'
-import {
-  classified,
-  endedByUs,
-  type Retrying,
-  sayStatus,
-  silentEnding,
-  stderrLine,
-  withWords,
-} from './ending.ts'
-import {
-  amount,
-  type Json,
-  jsonEvent,
-  jsonObject,
-  number,
-  object,
-  objects,
-  string,
-  toolTarget,
-} from './json.ts'
-import { type Refusal, readRefusal, startRefusal, statusOfRefusal } from './refusal.ts'
+import { type Ending, failed, notAllowed } from './ending.ts'
+import { EventReader, says, toolUse } from './events.ts'
+import { amount, type Json, jsonObject, number, object, objects, string } from './json.ts'
+import { type Refusal, readRefusal, statusOfRefusal } from './refusal.ts'
 
 export const copilot: AgentVendor = {
   name: 'copilot',
@@ -40,16 +21,7 @@ export const copilot: AgentVendor = {
   npm: '@github/copilot',
   writesHome: true,
   // Its GITHUB_TOKEN and GH_TOKEN are the job's and stay out: COPILOT_GITHUB_TOKEN is the one to set.
-  env: [
-    'COPILOT_GITHUB_TOKEN',
-    'COPILOT_PROVIDER_API_KEY',
-    'COPILOT_PROVIDER_BEARER_TOKEN',
-    'COPILOT_PROVIDER_BASE_URL',
-    'COPILOT_PROVIDER_TYPE',
-    'COPILOT_MODEL',
-    'COPILOT_OFFLINE',
-    'COPILOT_HOME',
-  ],
+  env: ['COPILOT_PROVIDER_TYPE', 'COPILOT_MODEL'],
   login: {
     keys: ['COPILOT_GITHUB_TOKEN'],
     others: [
@@ -63,16 +35,22 @@ export const copilot: AgentVendor = {
     project: [],
     check: null,
   },
+  keyShapes: [],
+  settings: [
+    ...['.copilot', '.mcp.json', '.agents', '.claude'],
+    ...['extensions', 'copilot', 'agents', 'skills', 'hooks', 'mcp.json', 'lsp.json'].map(
+      (name) => `.github/${name}`,
+    ),
+  ],
+  reports: 'tokens',
   command(options: CommandOptions): Command {
-    const model = options.model === undefined ? [] : ['--model', options.model]
     return {
       args: [
         ...['--allow-all', '--no-ask-user', '--no-color', '--output-format', 'json', '--log-level', 'none'],
-        ...model,
+        ...flag('--model', options.model),
         ...options.extraArgs,
       ],
       env: { COPILOT_AUTO_UPDATE: 'false' },
-      promptChannel: 'stdin',
     }
   },
   usageFile: {
@@ -91,121 +69,96 @@ export const copilot: AgentVendor = {
       return used
     },
   },
-  parser: () => new CopilotParser(),
+  parser: () => new CopilotReader(),
 }
 
-class CopilotParser implements StreamParser {
-  #finalText = ''
+class CopilotReader extends EventReader {
   #result: Json | null = null
   #error: Refusal | null = null
-  #retrying: Retrying = null
   #lastFailure: { isTransport: boolean; codes: readonly string[] } | null = null
   #compacting = false
-  #turns = 0
-  #denied = new Set<string>()
-  #tools = new Map<string, string>()
   #worked = false
-  readonly #stderr = stderrLine()
-  readonly #refusal = startRefusal([
-    /^Error: No authentication information found\b/,
-    /^Error: Access denied by policy settings\b/,
-    /^(?:Error: )?Model "[^"]*" from --model flag is not available\b/,
-  ])
+  readonly #denied = new Set<string>()
+  readonly #tools = new Map<string, string>()
 
-  line(stream: 'stdout' | 'stderr', line: string): AgentEvent[] {
-    const event = stream === 'stdout' ? jsonEvent(line) : null
-    if (event === null) {
-      this.#refusal.line(line)
-      if (stream === 'stderr') this.#stderr.push(line)
-      return []
-    }
-    const data = object(event.data) ?? {}
-    switch (string(event.type)) {
-      case 'assistant.message':
-        this.#refusal.started()
-        return this.#onMessage(data)
-      case 'assistant.turn_start':
-        this.#turns += 1
-        return []
-      case 'assistant.turn_retry':
-        this.#compacting = data.reason === 'forced_compaction'
-        return []
-      case 'model.call_failure':
-        return this.#onCallFailure(data)
-      case 'tool.execution_start':
-        return this.#onTool(data)
-      case 'tool.execution_complete':
-        return this.#onToolEnd(data)
-      case 'session.error':
-        return this.#onError(data)
-      case 'result':
-        this.#result = event
-        return []
-      default:
-        return []
-    }
+  protected readonly handlers = {
+    'assistant.message': (event: Json) => this.#onMessage(dataOf(event)),
+    'assistant.turn_start': () => this.#onTurn(),
+    'assistant.turn_retry': (event: Json) => this.#onRetry(dataOf(event)),
+    'model.call_failure': (event: Json) => this.#onCallFailure(dataOf(event)),
+    'tool.execution_start': (event: Json) => this.#onTool(dataOf(event)),
+    'tool.execution_complete': (event: Json) => this.#onToolEnd(dataOf(event)),
+    'session.error': (event: Json) => this.#onError(dataOf(event)),
+    result: (event: Json) => this.#onResult(event),
   }
 
-  end(exit: Exit): Classified {
-    // Tokens stand only in the usage file: a session that was ended has none.
-    const usage = { ...noUsage(), turns: this.#turns === 0 ? null : this.#turns }
-    const refused = this.#refusal.ending(exit)
-    // What was said before a session that then came to its end was no refusal of it.
-    if (refused !== null && this.#finalText === '') return classified(refused, usage, '')
-    const ours = endedByUs(exit, this.#retrying)
-    if (ours !== null) return classified(ours, usage, '')
-    const error = this.#error
-    if (error !== null) {
-      const status = this.#statusOfError(error)
-      return classified(
-        { status, message: withWords(sayStatus(status), error.message) },
-        usage,
-        this.#finalText,
-      )
-    }
-    if (
-      this.#result === null ||
-      exit.kind !== 'exit' ||
-      exit.code !== 0 ||
-      number(this.#result.exitCode) !== 0
-    ) {
-      return classified(silentEnding(exit, this.#stderr.text()), usage, this.#finalText)
-    }
+  constructor() {
+    super([
+      /^Error: No authentication information found\b/,
+      /^Error: Access denied by policy settings\b/,
+      /^(?:Error: )?Model "[^"]*" from --model flag is not available\b/,
+    ])
+  }
+
+  protected isComplete(): boolean {
+    return this.#result !== null && number(this.#result.exitCode) === 0
+  }
+
+  protected override isWork(type: string): boolean {
+    return type === 'assistant.message'
+  }
+
+  protected override hasAnswered(): boolean {
+    return this.text !== ''
+  }
+
+  protected override failure(exit: Exit): Ending | null {
+    if (this.#error !== null) return failed(this.#statusOfError(this.#error), this.#error.message)
+    const ending = super.failure(exit)
     // Without --allow-all everything that changes a file is denied, and still it ends with exit code 0.
-    if (this.#denied.size > 0 && !this.#worked) {
-      const message = `the agent was not allowed to use ${[...this.#denied].join(', ')}`
-      return classified({ status: 'refused-permission', message }, usage, this.#finalText)
-    }
-    return classified({ status: 'finished', message: 'the session finished' }, usage, this.#finalText)
+    return ending === null && this.#denied.size > 0 && !this.#worked ? notAllowed(this.#denied) : ending
+  }
+
+  #onTurn(): AgentEvent[] {
+    this.usage.turns = (this.usage.turns ?? 0) + 1
+    return []
+  }
+
+  #onRetry(data: Json): AgentEvent[] {
+    this.#compacting = data.reason === 'forced_compaction'
+    return []
+  }
+
+  #onResult(event: Json): AgentEvent[] {
+    this.#result = event
+    return []
   }
 
   #onMessage(data: Json): AgentEvent[] {
-    this.#retrying = null
+    this.retrying = null
     this.#lastFailure = null
     this.#error = null
     const text = string(data.content) ?? ''
     // A message with tool requests is on the way; the last one without is the answer.
-    this.#finalText = objects(data.toolRequests).length > 0 ? '' : text
-    return text === '' ? [] : [{ kind: 'text', text }]
+    this.text = objects(data.toolRequests).length > 0 ? '' : text
+    return says(text)
   }
 
   #onCallFailure(data: Json): AgentEvent[] {
-    const http = number(data.statusCode)
-    this.#retrying = { status: http }
-    const named = [data.errorCode, data.errorType].flatMap((code) => string(code) ?? [])
-    const codes = [...named, ...readRefusal(string(data.errorMessage) ?? '').codes]
+    const codes = [...codesOf(data), ...readRefusal(string(data.errorMessage) ?? '').codes]
     this.#lastFailure = { isTransport: data.failureKind === 'transport', codes }
-    return [{ kind: 'retry', status: http, attempt: amount(data.retryAttempt) + 1 }]
+    return this.tried(number(data.statusCode), amount(data.retryAttempt) + 1)
   }
 
   #onTool(data: Json): AgentEvent[] {
-    const name = string(data.toolName) ?? 'tool'
-    this.#tools.set(string(data.toolCallId) ?? '', name)
-    return [{ kind: 'tool', name, target: toolTarget(data.arguments) }]
+    this.#tools.set(string(data.toolCallId) ?? '', string(data.toolName) ?? 'tool')
+    return [toolUse(data.toolName, data.arguments)]
   }
 
   #onToolEnd(data: Json): AgentEvent[] {
-    const name = this.#tools.get(string(data.toolCallId) ?? '') ?? 'tool'
+    const id = string(data.toolCallId) ?? ''
+    const name = this.#tools.get(id) ?? 'tool'
+    this.#tools.delete(id)
     if (data.success === false && object(data.error)?.code === 'denied') this.#denied.add(name)
     if (objects(data.fileEdits).length > 0 && data.success === true) this.#worked = true
     return []
@@ -213,9 +166,8 @@ class CopilotParser implements StreamParser {
 
   #onError(data: Json): AgentEvent[] {
     const message = string(data.message) ?? ''
-    const named = [data.errorCode, data.errorType].flatMap((code) => string(code) ?? [])
     const said = readRefusal(message)
-    const codes = [...named, ...said.codes, ...(this.#lastFailure?.codes ?? [])]
+    const codes = [...codesOf(data), ...said.codes, ...(this.#lastFailure?.codes ?? [])]
     this.#error = { http: number(data.statusCode) ?? said.http, codes, message: said.message }
     return [{ kind: 'error', message }]
   }
@@ -225,4 +177,12 @@ class CopilotParser implements StreamParser {
     const status = statusOfRefusal(error)
     return status === 'failed' && this.#lastFailure?.isTransport === true ? 'overloaded' : status
   }
+}
+
+function dataOf(event: Json): Json {
+  return object(event.data) ?? {}
+}
+
+function codesOf(data: Json): string[] {
+  return [data.errorCode, data.errorType].flatMap((code) => string(code) ?? [])
 }

@@ -1,7 +1,7 @@
 // Cursor's agent: stream-json close to Claude Code's (docs.cursor.com, CLI output format). Never recorded by us.
 
-import type { AgentVendor } from './agent.ts'
-import { streamJsonParser } from './stream-json.ts'
+import { type AgentVendor, flag } from './agent.ts'
+import { StreamJsonReader } from './stream-json.ts'
 
 export const cursor: AgentVendor = {
   name: 'cursor',
@@ -9,7 +9,7 @@ export const cursor: AgentVendor = {
   install: 'curl https://cursor.com/install -fsS | bash',
   npm: null,
   writesHome: true,
-  env: ['CURSOR_API_KEY', 'CURSOR_CONFIG_DIR'],
+  env: [],
   login: {
     keys: ['CURSOR_API_KEY'],
     others: ['CURSOR_CONFIG_DIR'],
@@ -17,21 +17,25 @@ export const cursor: AgentVendor = {
     project: [],
     check: null,
   },
+  keyShapes: [
+    { what: 'a Cursor key', starts: ['crsr_'], key: /(?<![A-Za-z0-9_])crsr_[A-Za-z0-9]{32,}/y, also: /\d/ },
+  ],
+  settings: ['.cursor', '.cursorrules', '.claude'],
+  reports: 'nothing',
   command: (options) => ({
     args: [
       '--print',
       '--force',
       '--output-format',
       'stream-json',
-      ...(options.model === undefined ? [] : ['--model', options.model]),
+      ...flag('--model', options.model),
       ...options.extraArgs,
     ],
     env: {},
-    promptChannel: 'stdin',
   }),
   // A failure has no result event: exit code and stderr tell.
   parser: () =>
-    streamJsonParser({
+    new StreamJsonReader({
       finalText: 'last-message',
       streamed: false,
       cacheCounted: false,

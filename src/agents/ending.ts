@@ -1,74 +1,71 @@
-// What all vendors share when a session's end is told apart: exits, HTTP statuses, one line for people.
+// How a session's end is told apart, for all vendors: exits, HTTP statuses, one line for people.
 
 import type { Exit } from '../system/process.ts'
-import type { Classified, SessionStatus, Usage } from './agent.ts'
+import type { SessionStatus } from './agent.ts'
 
-type Ending = { status: SessionStatus; message: string }
-
-/** The ends that we made ourselves, or that never began; null when the program ended by itself or was killed. */
-export function ourEnding(exit: Exit): Ending | null {
-  switch (exit.kind) {
-    case 'not-started':
-      return { status: 'not-started', message: oneLine(`the agent could not be started: ${exit.reason}`) }
-    case 'timeout':
-      return {
-        status: 'timeout',
-        message: 'the session took longer than iteration-timeout allows and was ended',
-      }
-    case 'idle':
-      return {
-        status: 'idle',
-        message: 'the agent printed nothing for longer than idle-timeout and was ended',
-      }
-    case 'aborted':
-      return { status: 'aborted', message: 'the session was cancelled' }
-    default:
-      return null
-  }
-}
+/** `resetsAt`: epoch milliseconds, of a `limit`. */
+export type Ending = { status: SessionStatus; message: string; resetsAt?: number | null }
 
 /** A failed request that the vendor's program was about to repeat; `status` as in the event of that name. */
 export type Retrying = { status: number | null } | null
 
 /**
- * Ended by us, as `ourEnding`; but in the middle of retries what the server answered is the reason, not the story.
+ * The ends that we made ourselves, or that never began; null when the program ended by itself or was killed. In the
+ * middle of retries what the server answered is the reason, not the story.
  */
 export function endedByUs(exit: Exit, retrying: Retrying): Ending | null {
-  const ours = ourEnding(exit)
-  if (ours === null || retrying === null || (exit.kind !== 'timeout' && exit.kind !== 'idle')) return ours
-  const status = statusOfHttp(retrying.status)
-  if (status !== 'limit' && status !== 'overloaded' && status !== 'auth') return ours
+  switch (exit.kind) {
+    case 'not-started':
+      return { status: 'not-started', message: `the agent could not be started: ${exit.reason}` }
+    case 'aborted':
+      return { status: 'aborted', message: 'the session was cancelled' }
+    case 'timeout':
+      return timedOut(
+        'timeout',
+        'the session took longer than iteration-timeout allows and was ended',
+        retrying,
+      )
+    case 'idle':
+      return timedOut(
+        'idle',
+        'the agent printed nothing for longer than idle-timeout and was ended',
+        retrying,
+      )
+    default:
+      return null
+  }
+}
+
+function timedOut(status: 'timeout' | 'idle', message: string, retrying: Retrying): Ending {
+  const refused = retrying === null ? 'failed' : statusOfHttp(retrying.status)
+  if (retrying === null || refused === 'failed' || refused === 'context') return { status, message }
   const answer = retrying.status === null ? 'a broken connection' : `HTTP ${retrying.status}`
-  return { status, message: `${ours.message}, while it tried again after ${answer}` }
+  return { status: refused, message: `${message}, while it tried again after ${answer}` }
 }
 
 /** A program that ended by itself or was killed, without having said how it went. `stderr` is its last line there. */
 export function silentEnding(exit: Exit, stderr: string): Ending {
-  const ours = ourEnding(exit)
+  const ours = endedByUs(exit, null)
   if (ours !== null) return ours
   if (exit.kind === 'signal') return { status: 'killed', message: `the agent was killed by ${exit.signal}` }
   const code = exit.kind === 'exit' ? exit.code : 1
+  const how = withWords(`(exit code ${code})`, stderr)
   if (code === 0) {
     return { status: 'failed', message: 'the agent ended with exit code 0 but without a final answer' }
   }
-  const said = stderr === '' ? '' : `: ${stderr}`
   // The shell's word for a program that is not there or cannot be run, the agent's or the wrapper's: nothing was asked.
   if (code === 126 || code === 127) {
-    const message = `the agent could not be started (exit code ${code})${said}`
-    return { status: 'not-started', message }
+    return { status: 'not-started', message: `the agent could not be started ${how}` }
   }
-  // A program that catches a signal reports 128 + its number (claude: 143 after SIGTERM).
+  // A program that catches a signal reports 128 + its number (143 after SIGTERM).
   if (code === 129 || code === 130 || code === 137 || code === 143) {
-    return {
-      status: 'killed',
-      message: oneLine(`the agent was ended by a signal (exit code ${code})${said}`),
-    }
+    return { status: 'killed', message: `the agent was ended by a signal ${how}` }
   }
-  return { status: 'crashed', message: oneLine(`the agent ended with exit code ${code}${said}`) }
+  return { status: 'crashed', message: withWords(`the agent ended with exit code ${code}`, stderr) }
 }
 
 /** What an HTTP status from the vendor's server means; null stands for a connection that failed. */
-export function statusOfHttp(http: number | null): SessionStatus {
+export function statusOfHttp(http: number | null): 'overloaded' | 'limit' | 'auth' | 'context' | 'failed' {
   if (http === null || http === 408 || (http >= 500 && http <= 599)) return 'overloaded'
   if (http === 429) return 'limit'
   if (http === 401 || http === 402 || http === 403 || http === 404) return 'auth'
@@ -76,20 +73,23 @@ export function statusOfHttp(http: number | null): SessionStatus {
   return 'failed'
 }
 
-/** A failure in our own words. */
-export function sayStatus(status: SessionStatus): string {
-  switch (status) {
-    case 'auth':
-      return 'the vendor refuses the key, the account or the model'
-    case 'limit':
-      return "the vendor's usage or rate limit is reached"
-    case 'overloaded':
-      return "the vendor's server cannot be reached or is overloaded"
-    case 'context':
-      return 'the prompt or the conversation is too long'
-    default:
-      return 'the session ended in an error'
-  }
+const IN_OUR_WORDS: Partial<Record<SessionStatus, string>> = {
+  auth: 'the vendor refuses the key, the account or the model',
+  limit: "the vendor's usage or rate limit is reached",
+  overloaded: "the vendor's server cannot be reached or is overloaded",
+  context: 'the prompt or the conversation is too long',
+}
+
+/** A failure in our own words, with the vendor's behind them. */
+export function failed(status: SessionStatus, words: string | null, resetsAt: number | null = null): Ending {
+  const ours = IN_OUR_WORDS[status] ?? 'the session ended in an error'
+  return { status, message: withWords(ours, words), resetsAt }
+}
+
+/** The program says at the end that it did less than it wanted to. */
+export function notAllowed(tools: Iterable<string>): Ending {
+  const message = `the agent was not allowed to use ${[...new Set(tools)].join(', ')}`
+  return { status: 'refused-permission', message }
 }
 
 /** The line of stderr that says what went wrong: the last that begins with "error", else the last but warnings. */
@@ -106,25 +106,9 @@ export function stderrLine(): { push(line: string): void; text(): string } {
   }
 }
 
-/** Puts a classification together. `resetsAt` (epoch ms) is kept for `limit` only. */
-export function classified(
-  ending: Ending,
-  usage: Usage,
-  finalText: string,
-  resetsAt: number | null = null,
-): Classified {
-  return {
-    status: ending.status,
-    message: oneLine(ending.message),
-    finalText,
-    usage,
-    resetsAt: ending.status === 'limit' ? resetsAt : null,
-  }
-}
-
 /** A sentence of the vendor's behind one of ours; a missing one leaves no colon behind. */
-export function withWords(ours: string, theirs: string | null | undefined): string {
-  return theirs === null || theirs === undefined || theirs.trim() === '' ? ours : `${ours}: ${theirs}`
+export function withWords(ours: string, theirs: string | null): string {
+  return theirs === null || theirs.trim() === '' ? ours : `${ours}: ${theirs}`
 }
 
 const MESSAGE_LIMIT = 300

@@ -1,27 +1,18 @@
-// Gemini CLI: `gemini --yolo -o stream-json`. Facts: facts/agents.md, "Command lines", "Streams", "The others".
+// Gemini CLI: `gemini --yolo -o stream-json` (geminicli.com/docs/cli/headless).
 
 import type { Exit } from '../system/process.ts'
 import {
   type AgentEvent,
   type AgentVendor,
-  type Classified,
   type Command,
   type CommandOptions,
-  noUsage,
+  flag,
   type SessionStatus,
-  type StreamParser,
 } from './agent.ts'
-import {
-  classified,
-  endedByUs,
-  type Retrying,
-  sayStatus,
-  silentEnding,
-  stderrLine,
-  withWords,
-} from './ending.ts'
-import { amount, type Json, jsonEvent, object, string, toolTarget } from './json.ts'
-import { type Refusal, readRefusal, startRefusal, statusOfRefusal } from './refusal.ts'
+import { type Ending, failed, withWords } from './ending.ts'
+import { appended, EventReader, says, toolUse } from './events.ts'
+import { amount, type Json, object, string } from './json.ts'
+import { type Refusal, readRefusal, statusOfRefusal } from './refusal.ts'
 
 export const gemini: AgentVendor = {
   name: 'gemini',
@@ -29,16 +20,7 @@ export const gemini: AgentVendor = {
   install: 'npm install -g @google/gemini-cli',
   npm: '@google/gemini-cli',
   writesHome: true,
-  env: [
-    'GEMINI_API_KEY',
-    'GOOGLE_API_KEY',
-    'GOOGLE_GEMINI_BASE_URL',
-    'GEMINI_MODEL',
-    'GOOGLE_GENAI_USE_VERTEXAI',
-    'GOOGLE_CLOUD_PROJECT',
-    'GOOGLE_CLOUD_LOCATION',
-    'GEMINI_CLI_SYSTEM_SETTINGS_PATH',
-  ],
+  env: ['GEMINI_MODEL', 'GOOGLE_CLOUD_LOCATION'],
   login: {
     keys: ['GEMINI_API_KEY'],
     others: [
@@ -62,71 +44,60 @@ export const gemini: AgentVendor = {
       headers: { 'x-goog-api-key': key },
     }),
   },
+  keyShapes: [],
+  settings: ['.gemini'],
+  reports: 'tokens',
   command(options: CommandOptions): Command {
-    const model = options.model === undefined ? [] : ['-m', options.model]
     return {
-      args: ['--yolo', '-o', 'stream-json', ...model, ...options.extraArgs],
+      args: ['--yolo', '-o', 'stream-json', ...flag('-m', options.model), ...options.extraArgs],
       env: {
         GEMINI_CLI_TRUST_WORKSPACE: 'true',
         // Else the program that we signal is only the parent of the one that works.
         GEMINI_CLI_NO_RELAUNCH: 'true',
       },
-      promptChannel: 'stdin',
     }
   },
-  parser: () => new GeminiParser(),
+  parser: () => new GeminiReader(),
 }
 
-class GeminiParser implements StreamParser {
-  /** Deltas since the last tool: a marker may be cut in two by them. */
-  #text = ''
+class GeminiReader extends EventReader {
   #result: Json | null = null
-  #retrying: Retrying = null
   /** Status in the error that it prints on stderr when it gives up; set to be read only behind that line. */
   #dumped: number | null = null
   #inDump = false
-  readonly #stderr = stderrLine()
-  readonly #refusal = startRefusal([/^Error authenticating: /, /^Failed to sign in\b/])
-  readonly #usage = noUsage()
 
-  line(stream: 'stdout' | 'stderr', line: string): AgentEvent[] {
-    if (stream === 'stderr') return this.#onStderr(line)
-    const event = jsonEvent(line)
-    const type = string(event?.type)
-    if (event === null || type === null) return []
-    this.#refusal.started()
-    if (type !== 'result') this.#retrying = null
-    if (type === 'message') return this.#onMessage(event)
-    if (type === 'tool_use') {
-      this.#text = ''
-      return [{ kind: 'tool', name: string(event.tool_name) ?? 'tool', target: toolTarget(event.parameters) }]
-    }
-    if (type === 'tool_result') this.#text = ''
-    if (type === 'error') return [{ kind: 'error', message: string(event.message) ?? '' }]
-    return type === 'result' ? this.#onResult(event) : []
+  protected readonly handlers = {
+    init: () => this.#onWork(),
+    message: (event: Json) => this.#onMessage(event),
+    // Deltas before a tool are no part of the answer after it.
+    tool_use: (event: Json) => [...this.#onTool(), toolUse(event.tool_name, event.parameters)],
+    tool_result: () => this.#onTool(),
+    error: (event: Json) => [
+      ...this.#onWork(),
+      { kind: 'error' as const, message: string(event.message) ?? '' },
+    ],
+    result: (event: Json) => this.#onResult(event),
   }
 
-  end(exit: Exit): Classified {
-    const refused = this.#refusal.ending(exit)
-    // What was said before a session that then came to its end was no refusal of it.
-    if (refused !== null && this.#result?.status !== 'success') return classified(refused, this.#usage, '')
-    const ours = endedByUs(exit, this.#retrying)
-    if (ours !== null) return classified(ours, this.#usage, '')
-    const failure = this.#failure(exit)
-    if (failure !== null) return classified(failure, this.#usage, this.#text)
-    return classified({ status: 'finished', message: 'the session finished' }, this.#usage, this.#text)
+  constructor() {
+    super([/^Error authenticating: /, /^Failed to sign in\b/])
+  }
+
+  protected isComplete(): boolean {
+    return this.#result !== null
+  }
+
+  protected override hasAnswered(): boolean {
+    return this.#result?.status === 'success'
   }
 
   /** It reports its retries on stderr only, in lines of its own. */
-  #onStderr(line: string): AgentEvent[] {
-    this.#stderr.push(line)
-    this.#refusal.line(line)
+  protected override onStderr(line: string): AgentEvent[] {
+    super.onStderr(line)
     const retry = /^Attempt (\d+) failed(?: with status (\d{3}))?\. Retrying with backoff\.\.\./.exec(line)
     if (retry !== null) {
-      const status = retry[2] === undefined ? null : Number(retry[2])
-      this.#retrying = { status }
       this.#inDump = false
-      return [{ kind: 'retry', status, attempt: Number(retry[1]) }]
+      return this.tried(retry[2] === undefined ? null : Number(retry[2]), Number(retry[1]))
     }
     if (line.startsWith('Error when talking to Gemini API')) this.#inDump = true
     const status = /^ {2}(?:status|code): (\d{3}),?$/.exec(line)?.[1]
@@ -134,52 +105,68 @@ class GeminiParser implements StreamParser {
     return []
   }
 
+  #onWork(): AgentEvent[] {
+    this.retrying = null
+    return []
+  }
+
+  #onTool(): AgentEvent[] {
+    this.text = ''
+    return this.#onWork()
+  }
+
   #onMessage(event: Json): AgentEvent[] {
+    this.#onWork()
     if (event.role !== 'assistant') return []
     const text = string(event.content) ?? ''
-    this.#text = event.delta === true ? this.#text + text : text
-    return text === '' ? [] : [{ kind: 'text', text }]
+    this.text = event.delta === true ? appended(this.text, text) : text
+    return says(text)
   }
 
   #onResult(event: Json): AgentEvent[] {
     this.#result = event
     const stats = object(event.stats)
-    this.#usage.inputTokens = amount(stats?.input_tokens)
-    this.#usage.outputTokens = amount(stats?.output_tokens)
-    this.#usage.cachedTokens = amount(stats?.cached)
-    return [{ kind: 'usage', usage: { ...this.#usage } }]
+    this.usage.inputTokens = amount(stats?.input_tokens)
+    this.usage.outputTokens = amount(stats?.output_tokens)
+    this.usage.cachedTokens = amount(stats?.cached)
+    return this.used()
   }
 
-  #failure(exit: Exit): { status: SessionStatus; message: string } | null {
+  protected override failure(exit: Exit): Ending | null {
     const result = this.#result
-    const failed = result !== null && result.status !== 'success'
-    const words = failed ? string(object(result.error)?.message) : this.#stderr.text()
+    const isError = result !== null && result.status !== 'success'
+    const words = isError ? string(object(result.error)?.message) : this.stderr.text()
     if (exit.kind === 'exit' && exit.code !== 0) {
       const refusal = refusalOf(words ?? '', httpOfCode(exit.code) ?? this.#dumped)
-      const status = OWN_CODES.get(exit.code) ?? this.#statusOfError(refusal, words)
-      if (status !== null)
-        return { status, message: withWords(REMEDIES.get(exit.code) ?? sayStatus(status), refusal.message) }
+      const own = OWN_CODES.get(exit.code)
+      if (own !== undefined) return { status: own.status, message: withWords(own.words, refusal.message) }
+      if (refusal.http !== null) return failed(statusOfRefusal(refusal), refusal.message)
+      if (BROKEN.test(words ?? '')) return failed('overloaded', refusal.message)
     }
-    if (failed) return { status: 'failed', message: withWords('the session ended in an error', words) }
-    return result !== null && exit.kind === 'exit' && exit.code === 0
-      ? null
-      : silentEnding(exit, this.#stderr.text())
-  }
-
-  #statusOfError(refusal: Refusal, words: string | null): SessionStatus | null {
-    if (refusal.http !== null) return statusOfRefusal(refusal)
-    // The program's own sentences for a broken connection (recordings middrop, refused): `error.type` says "unknown".
-    const broken =
-      words !== null && /^\[API Error: (?:terminated|exception TypeError: fetch failed\b.*)\]$/.test(words)
-    return broken ? 'overloaded' : null
+    return isError ? failed('failed', words) : super.failure(exit)
   }
 }
 
+/** Its own sentences for a broken connection (recordings middrop, refused): `error.type` says "unknown". */
+const BROKEN = /^\[API Error: (?:terminated|exception TypeError: fetch failed\b.*)\]$/
+
 /** Exit codes of its own. */
-const OWN_CODES: ReadonlyMap<number, SessionStatus> = new Map([
-  [41, 'auth'],
-  [53, 'max-turns'],
-  [55, 'refused-permission'],
+const OWN_CODES: ReadonlyMap<number, { status: SessionStatus; words: string }> = new Map([
+  [
+    41,
+    {
+      status: 'auth',
+      words: 'no way to log in: set GEMINI_API_KEY and security.auth.selectedType in ~/.gemini/settings.json',
+    },
+  ],
+  [53, { status: 'max-turns', words: 'the session reached its bound of turns' }],
+  [
+    55,
+    {
+      status: 'refused-permission',
+      words: 'the folder is not trusted: GEMINI_CLI_TRUST_WORKSPACE=true',
+    },
+  ],
 ])
 
 /** Its other exit codes are the HTTP status mod 256 (401 -> 145). */
@@ -195,8 +182,3 @@ function refusalOf(words: string, http: number | null): Refusal {
   const codes = name === undefined ? refusal.codes : [name, ...refusal.codes]
   return { http: http ?? refusal.http, codes, message: refusal.message }
 }
-
-const REMEDIES: ReadonlyMap<number, string> = new Map([
-  [41, 'no way to log in: set GEMINI_API_KEY and security.auth.selectedType in ~/.gemini/settings.json'],
-  [55, 'the folder is not trusted: GEMINI_CLI_TRUST_WORKSPACE=true'],
-])

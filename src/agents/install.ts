@@ -18,8 +18,8 @@ import { messageOf, UserError } from '../system/errors.ts'
 import { runUntrusted } from '../system/process.ts'
 import { findProgram } from '../system/program.ts'
 import type { AgentVendor } from './agent.ts'
+import { available } from './available.ts'
 import { oneLine } from './ending.ts'
-import { available } from './run.ts'
 
 export type InstallRequest = {
   vendor: AgentVendor

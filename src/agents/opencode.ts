@@ -1,27 +1,17 @@
-// opencode: `opencode run --format json`. Facts: facts/agents.md, "Command lines", "Streams", "The others".
+// opencode: `opencode run --format json` (opencode.ai/docs/cli).
 
 import type { Exit } from '../system/process.ts'
 import {
   type AgentEvent,
   type AgentVendor,
-  type Classified,
   type Command,
   type CommandOptions,
-  noUsage,
+  flag,
   type SessionStatus,
-  type StreamParser,
-  type Usage,
 } from './agent.ts'
-import {
-  classified,
-  endedByUs,
-  type Retrying,
-  sayStatus,
-  silentEnding,
-  stderrLine,
-  withWords,
-} from './ending.ts'
-import { amount, type Json, jsonEvent, jsonObject, number, object, string, toolTarget } from './json.ts'
+import { type Ending, failed, notAllowed } from './ending.ts'
+import { appended, EventReader, toolUse } from './events.ts'
+import { amount, type Json, jsonObject, number, object, string } from './json.ts'
 import { type Refusal, readRefusal, statusOfRefusal } from './refusal.ts'
 
 export const opencode: AgentVendor = {
@@ -46,18 +36,25 @@ export const opencode: AgentVendor = {
     'XAI_API_KEY',
     'ZAI_API_KEY',
     'MOONSHOT_API_KEY',
+    'DASHSCOPE_API_KEY',
     'AWS_REGION',
     'AWS_BEARER_TOKEN_BEDROCK',
   ],
   // It has models that need no key.
   login: null,
+  // Of providers that no other agent here takes keys of; 80 characters, and 52.
+  keyShapes: [
+    { what: 'an xAI key', starts: ['xai-'], key: /(?<![A-Za-z0-9_])xai-[A-Za-z0-9_]{60,}/y, also: /\d/ },
+    { what: 'a Groq key', starts: ['gsk_'], key: /(?<![A-Za-z0-9_])gsk_[A-Za-z0-9]{40,}/y, also: /\d/ },
+  ],
+  settings: ['.opencode', 'opencode.json', 'opencode.jsonc', '.agents', '.claude'],
+  reports: 'cost',
   command(options: CommandOptions): Command {
-    const model = options.model === undefined ? [] : ['--model', options.model]
     return {
       // It asks its server again for hours without an event: its error log is the only word of that.
       args: [
         ...['run', '--format', 'json', '--print-logs', '--log-level', 'ERROR'],
-        ...model,
+        ...flag('--model', options.model),
         ...options.extraArgs,
       ],
       env: {
@@ -65,10 +62,9 @@ export const opencode: AgentVendor = {
         OPENCODE_DISABLE_AUTOUPDATE: '1',
         OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
       },
-      promptChannel: 'stdin',
     }
   },
-  parser: () => new OpencodeParser(),
+  parser: () => new OpencodeReader(),
 }
 
 /** The user's configuration with the permissions that a session without a person needs. */
@@ -78,150 +74,120 @@ function configuration(users: string | undefined): string {
   return JSON.stringify({ autoupdate: false, share: 'disabled', ...given, permission })
 }
 
-class OpencodeParser implements StreamParser {
-  /** Text since the last step began: the answer is what the last step says. */
-  #text: string[] = []
+class OpencodeReader extends EventReader {
   #lastReason: string | null = null
-  #error: { status: SessionStatus; message: string; resetsAt: number | null; ref: string | null } | null =
-    null
+  #error: (Ending & { ref: string | null }) | null = null
   /** What its log says of errors that an event only refers to. */
   readonly #causes = new Map<string, { name: string; message: string }>()
   #rejected: string | null = null
-  #retrying: Retrying = null
   #attempt = 0
-  readonly #stderr = stderrLine()
-  readonly #usage = noUsage()
   #cost = 0
-  #steps = 0
 
-  line(stream: 'stdout' | 'stderr', line: string): AgentEvent[] {
-    if (stream === 'stderr') return this.#onLog(line)
-    const event = jsonEvent(line)
-    const part = object(event?.part)
-    if (event !== null) this.#retrying = null
-    switch (string(event?.type)) {
-      case 'step_start':
-        this.#text = []
-        this.#lastReason = null
-        this.#error = null
-        return []
-      case 'text': {
-        const text = string(part?.text) ?? ''
-        this.#text.push(text)
-        return [{ kind: 'text', text }]
-      }
-      case 'tool_use':
-        return this.#onTool(part)
-      case 'step_finish':
-        return this.#onFinish(part)
-      case 'error':
-        return event === null ? [] : this.#onError(event)
-      default:
-        return []
-    }
+  protected readonly handlers = {
+    step_start: () => this.#onStart(),
+    text: (event: Json) => this.#onText(string(object(event.part)?.text) ?? ''),
+    tool_use: (event: Json) => this.#onTool(object(event.part)),
+    step_finish: (event: Json) => this.#onFinish(object(event.part)),
+    error: (event: Json) => this.#onError(event),
   }
 
-  end(exit: Exit): Classified {
-    const usage = this.#total()
-    const text = this.#text.join('\n')
-    const error = this.#error
-    const ours = endedByUs(exit, error === null ? this.#retrying : null)
-    // Ended after its error: it only did not leave.
-    if (ours !== null && (error === null || exit.kind === 'aborted')) return classified(ours, usage, '')
-    if (error !== null) return classified(this.#explained(error), usage, text, error.resetsAt)
-    if (exit.kind !== 'exit' || exit.code !== 0)
-      return classified(silentEnding(exit, this.#stderr.text()), usage, text)
-    if (this.#lastReason === 'stop') {
-      return classified({ status: 'finished', message: 'the session finished' }, usage, text)
-    }
+  protected isComplete(): boolean {
+    return this.#lastReason === 'stop'
+  }
+
+  protected override isOver(): boolean {
+    return this.#error !== null
+  }
+
+  protected override isWork(): boolean {
+    this.retrying = null
+    return true
+  }
+
+  protected override failure(exit: Exit): Ending | null {
+    if (this.#error !== null) return this.#explained(this.#error)
+    const ending = super.failure(exit)
+    if (ending === null || exit.kind !== 'exit' || exit.code !== 0) return ending
     // There is no result event: a rejected permission ends the loop after the tool calls, with exit code 0.
-    if (this.#rejected !== null) {
-      const message = `the agent was not allowed to use ${this.#rejected}`
-      return classified({ status: 'refused-permission', message }, usage, text)
-    }
-    if (this.#lastReason !== null) {
-      const message = `the session ended before its answer (${this.#lastReason})`
-      return classified({ status: 'failed', message }, usage, text)
-    }
-    return classified(silentEnding(exit, this.#stderr.text()), usage, text)
+    if (this.#rejected !== null) return notAllowed([this.#rejected])
+    if (this.#lastReason === null) return ending
+    return { status: 'failed', message: `the session ended before its answer (${this.#lastReason})` }
+  }
+
+  #onStart(): AgentEvent[] {
+    // The answer is what the last step says.
+    this.text = ''
+    this.#lastReason = null
+    this.#error = null
+    return []
+  }
+
+  #onText(text: string): AgentEvent[] {
+    this.text = appended(this.text, this.text === '' ? text : `\n${text}`)
+    return [{ kind: 'text', text }]
   }
 
   /**
    * A request of the session itself that failed (not of the one that makes its title): what is not to be tried again
    * comes as an event of its own. The log line has no HTTP status.
    */
-  #onLog(line: string): AgentEvent[] {
-    if (!/^timestamp=\S+ level=/.test(line)) {
-      this.#stderr.push(line)
-      return []
-    }
-    const cause = /^timestamp=\S+ level=ERROR \S+ message=failed ref=(\w+) error="(\w+): ([^"]*)"/.exec(line)
-    if (cause?.[1] !== undefined && this.#causes.size < MOST_CAUSES)
-      this.#causes.set(cause[1], { name: cause[2] ?? '', message: cause[3] ?? '' })
-    if (
-      !/^timestamp=\S+ level=ERROR \S+ message="stream error" .*\bsmall=false\b.* error\.error="AI_APICallError\b/.test(
-        line,
-      )
-    )
-      return []
+  protected override onStderr(line: string): AgentEvent[] {
+    if (!/^timestamp=\S+ level=/.test(line)) return super.onStderr(line)
+    const [, ref, name = '', message = ''] =
+      /^timestamp=\S+ level=ERROR \S+ message=failed ref=(\w+) error="(\w+): ([^"]*)"/.exec(line) ?? []
+    if (ref !== undefined && this.#causes.size < MOST_CAUSES) this.#causes.set(ref, { name, message })
+    if (!FAILED_REQUEST.test(line)) return []
     this.#attempt += 1
-    this.#retrying = { status: null }
-    return [{ kind: 'retry', status: null, attempt: this.#attempt }]
+    return this.tried(null, this.#attempt)
   }
 
   #onTool(part: Json | null): AgentEvent[] {
     const state = object(part?.state)
-    const name = string(part?.tool) ?? 'tool'
-    // The program's own sentence in a field of its own.
-    if (
-      state?.status === 'error' &&
-      string(state.error)?.startsWith('The user rejected permission') === true
-    ) {
-      this.#rejected = name
-    }
-    return [{ kind: 'tool', name, target: toolTarget(state?.input) }]
+    const isRejected = string(state?.error)?.startsWith('The user rejected permission') === true
+    if (state?.status === 'error' && isRejected) this.#rejected = string(part?.tool) ?? 'tool'
+    return [toolUse(part?.tool, state?.input)]
   }
 
   #onFinish(part: Json | null): AgentEvent[] {
     this.#lastReason = string(part?.reason)
-    this.#steps += 1
     const tokens = object(part?.tokens)
     const cache = object(tokens?.cache)
     const cached = amount(cache?.read)
-    this.#usage.inputTokens += amount(tokens?.input) + cached + amount(cache?.write)
-    this.#usage.cachedTokens += cached
-    this.#usage.outputTokens += amount(tokens?.output) + amount(tokens?.reasoning)
+    this.usage.turns = (this.usage.turns ?? 0) + 1
+    this.usage.inputTokens += amount(tokens?.input) + cached + amount(cache?.write)
+    this.usage.cachedTokens += cached
+    this.usage.outputTokens += amount(tokens?.output) + amount(tokens?.reasoning)
     this.#cost += amount(part?.cost)
-    return [{ kind: 'usage', usage: this.#total() }]
+    // A model without a price costs 0 in its books: then the cost is not known.
+    if (this.#cost > 0) {
+      this.usage.costUsd = this.#cost
+      this.usage.costSource = 'vendor'
+    }
+    return this.used()
   }
 
   #onError(event: Json): AgentEvent[] {
     const error = object(event.error)
     const data = object(error?.data)
-    const words = answerOf(data).message || string(error?.name)
+    const words = answerOf(data).message || (string(error?.name) ?? '')
     const status = statusOfError(string(error?.name), data)
-    const message = withWords(sayStatus(status), words)
-    this.#error = { status, message, resetsAt: resetOf(event, data), ref: string(data?.ref) }
-    const told: AgentEvent[] = [{ kind: 'error', message: words ?? '' }]
-    return status === 'limit' ? [{ kind: 'limit', resetsAt: this.#error.resetsAt }, ...told] : told
+    const resetsAt = resetOf(event, data)
+    this.#error = { ...failed(status, words, resetsAt), ref: string(data?.ref) }
+    const events: AgentEvent[] = [{ kind: 'error', message: words }]
+    return status === 'limit' ? [{ kind: 'limit', resetsAt }, ...events] : events
   }
 
   /** A model that its configuration does not have is an error of its server, whose name stands in the log alone. */
-  #explained<E extends { status: SessionStatus; message: string; ref: string | null }>(error: E): E {
+  #explained(error: Ending & { ref: string | null }): Ending {
     const cause = this.#causes.get(error.ref ?? '')
-    if (cause === undefined) return error
-    const status = statusOfError(cause.name, null)
-    return { ...error, status, message: withWords(sayStatus(status), cause.message) }
-  }
-
-  /** A model without a price costs 0 in its books: then the cost is not known. */
-  #total(): Usage {
-    const turns = this.#steps === 0 ? null : this.#steps
-    return this.#cost > 0
-      ? { ...this.#usage, turns, costUsd: this.#cost, costSource: 'vendor' }
-      : { ...this.#usage, turns }
+    return cause === undefined
+      ? error
+      : failed(statusOfError(cause.name, null), cause.message, error.resetsAt)
   }
 }
+
+const FAILED_REQUEST =
+  /^timestamp=\S+ level=ERROR \S+ message="stream error" .*\bsmall=false\b.* error\.error="AI_APICallError\b/
 
 const MOST_CAUSES = 100
 

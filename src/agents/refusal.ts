@@ -2,9 +2,8 @@
 // sentences in the field for messages. Never by what a model or a tool said. Sources: the recordings in
 // test/fixtures/agents, and the error pages of the vendors (Anthropic, OpenAI, Google, GitHub Copilot's session.error).
 
-import type { Exit } from '../system/process.ts'
 import type { SessionStatus } from './agent.ts'
-import { sayStatus, statusOfHttp, withWords } from './ending.ts'
+import { statusOfHttp } from './ending.ts'
 import { jsonObject, number, object, objects, string } from './json.ts'
 
 export type Refusal = {
@@ -43,29 +42,6 @@ export function readRefusal(text: string, depth = 3): Refusal {
     http: inner.http ?? number(error.code) ?? number(body.status) ?? http,
     codes: [...inner.codes, ...named.flatMap((code) => string(code) ?? [])],
     message: inner.message,
-  }
-}
-
-/**
- * Listens for a program that says in a sentence of its own, on a line of its own and before any event, that it does not
- * start with this key, account or model. Some then wait for a login, and some exit 0.
- */
-export function startRefusal(sentences: readonly RegExp[]) {
-  let said: string | null = null
-  let isOver = false
-  return {
-    line(line: string): void {
-      if (!isOver && said === null && sentences.some((sentence) => sentence.test(line))) said = line.trim()
-    },
-    /** An event came: from now on it works. */
-    started(): void {
-      isOver = true
-    },
-    /** How the session ended by that; null where it did not, or where a person ended it. */
-    ending(exit: Exit): { status: SessionStatus; message: string } | null {
-      if (said === null || exit.kind === 'aborted' || exit.kind === 'not-started') return null
-      return { status: 'auth', message: withWords(sayStatus('auth'), said) }
-    },
   }
 }
 

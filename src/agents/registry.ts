@@ -1,7 +1,7 @@
-// Which agents there are: one line each.
+// Which agents there are: one line each. What others have to know of all of them is derived here.
 
-import type { AgentName } from '../model/agents.ts'
-import type { AgentVendor } from './agent.ts'
+import type { KeyShape } from '../system/redact.ts'
+import { type AgentVendor, variablesOf } from './agent.ts'
 import { amp } from './amp.ts'
 import { claude } from './claude.ts'
 import { codex } from './codex.ts'
@@ -11,7 +11,8 @@ import { custom } from './custom.ts'
 import { gemini } from './gemini.ts'
 import { opencode } from './opencode.ts'
 
-const VENDORS = {
+/** The first one is the default. */
+const VENDORS: readonly [AgentVendor, ...AgentVendor[]] = [
   claude,
   codex,
   amp,
@@ -20,9 +21,36 @@ const VENDORS = {
   copilot,
   cursor,
   custom,
-} satisfies Record<AgentName, AgentVendor>
+]
+
+/** Names that the input `agent` takes. */
+export const agentNames: readonly string[] = VENDORS.map((vendor) => vendor.name)
+export const defaultAgent = VENDORS[0].name
 
 /** The agent of this name, or null. */
 export function findAgent(name: string): AgentVendor | null {
-  return Object.values(VENDORS).find((vendor) => vendor.name === name) ?? null
+  return VENDORS.find((vendor) => vendor.name === name) ?? null
+}
+
+/** The agent whose program this is, or null; bash may run anything. */
+export function agentOfProgram(program: string): string | null {
+  return VENDORS.find((vendor) => vendor !== custom && vendor.program === program)?.name ?? null
+}
+
+/** What no agent may change of its own or another's settings, in any folder. */
+export const agentSettings: readonly string[] = [...new Set(VENDORS.flatMap((vendor) => vendor.settings))]
+
+export const keyShapes: readonly KeyShape[] = VENDORS.flatMap((vendor) => vendor.keyShapes)
+
+/** Keys that pay for a model: the agent's, never the gates'. */
+const MODEL_KEYS = new Set(['FACTORY_API_KEY', ...VENDORS.flatMap(variablesOf).filter(isKeyName)])
+
+/** Whether a variable of this name holds a key that pays for a model. */
+export function isModelKey(name: string): boolean {
+  return MODEL_KEYS.has(name.toUpperCase())
+}
+
+/** `MAX_THINKING_TOKENS` is none. */
+function isKeyName(name: string): boolean {
+  return /KEY|SECRET|TOKEN(?!S)/.test(name)
 }

@@ -12,7 +12,7 @@ import type { OtherUser } from '../system/other-user.ts'
 import type { Redactor } from '../system/redact.ts'
 import { agentEnv, type Environment } from '../system/untrusted-env.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
-import type { AgentEvent, AgentVendor, SessionResult } from './agent.ts'
+import { type AgentEvent, type AgentVendor, type SessionResult, variablesOf } from './agent.ts'
 import { costByPrices, settled } from './cost.ts'
 import { runAgent } from './run.ts'
 import { readSignals } from './signals.ts'
@@ -73,7 +73,11 @@ export function createSessions(options: SessionsOptions): AgentPort {
       set.RALPH_STORY_ID = attempt.storyId
       set.RALPH_ATTEMPT = String(attempt.number)
     }
-    const { env } = agentEnv(options.env, { extra: options.extraEnv, vendor: options.vendor.env, set })
+    const { env } = agentEnv(options.env, {
+      extra: options.extraEnv,
+      vendor: variablesOf(options.vendor),
+      set,
+    })
     const model = options.models[mode]
     return runAgent({
       vendor: options.vendor,

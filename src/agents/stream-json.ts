@@ -1,17 +1,11 @@
-// The stream-json of Claude Code, which amp and cursor print too: facts/agents.md, "Streams" and "claude, in detail".
+// The stream-json of Claude Code (code.claude.com/docs/en/headless), which amp and cursor print too.
 
 import type { Exit } from '../system/process.ts'
-import {
-  type AgentEvent,
-  type Classified,
-  noUsage,
-  type SessionStatus,
-  type StreamParser,
-  type Usage,
-} from './agent.ts'
-import { classified, endedByUs, ourEnding, sayStatus, silentEnding, stderrLine, withWords } from './ending.ts'
-import { amount, type Json, jsonEvent, number, object, objects, string, toolTarget } from './json.ts'
-import { readRefusal, startRefusal, statusOfRefusal } from './refusal.ts'
+import type { AgentEvent } from './agent.ts'
+import { type Ending, failed, notAllowed, withWords } from './ending.ts'
+import { EventReader, toolUse } from './events.ts'
+import { amount, type Json, number, object, objects, string } from './json.ts'
+import { readRefusal, statusOfRefusal } from './refusal.ts'
 
 /** Where the programs that print this format differ. */
 export type Dialect = {
@@ -21,119 +15,88 @@ export type Dialect = {
   streamed: boolean
   /** `input_tokens` includes what was read from the cache or written to it. */
   cacheCounted: boolean
-  /** See startRefusal. */
+  /** See EventReader. */
   refusals: readonly RegExp[]
 }
 
-/** A parser of one session's stream-json. */
-export function streamJsonParser(dialect: Dialect): StreamParser {
-  return new StreamJsonParser(dialect)
-}
+type Tokens = { input: number; cached: number; output: number }
 
-class StreamJsonParser implements StreamParser {
+export class StreamJsonReader extends EventReader {
   readonly #dialect: Dialect
   #result: Json | null = null
   /** The last event was a `result`: nothing was begun after it. */
   #atRest = false
-  /** The last event was a request that failed and is tried again. */
-  #retrying: { status: number | null } | null = null
   #permissionMode: string | null = null
   /** `error` of an assistant message that the program itself made up for a failed request. */
   #apiError: string | null = null
   #brokenStream = false
   #resetsAt: number | null = null
-  readonly #stderr = stderrLine()
-  #turns = 0
   #lastMessage = ''
-  readonly #messages = new Map<string, Tokens>()
-  readonly #refusal: ReturnType<typeof startRefusal>
+  /** By message: it arrives in parts with the same id and usage, and counts once. */
+  readonly #counted = new Map<string, Tokens>()
+
+  protected readonly handlers = {
+    system: (event: Json) => this.#onSystem(event),
+    assistant: (event: Json) => this.#onAssistant(event),
+    user: () => this.#onWork(),
+    tool_call: (event: Json) => this.#onToolCall(event),
+    rate_limit_event: (event: Json) => this.#onRateLimit(object(event.rate_limit_info)),
+    result: (event: Json) => this.#onResult(event),
+  }
 
   constructor(dialect: Dialect) {
+    super(dialect.refusals)
     this.#dialect = dialect
-    this.#refusal = startRefusal(dialect.refusals)
   }
 
-  line(stream: 'stdout' | 'stderr', line: string): AgentEvent[] {
-    const event = stream === 'stdout' ? jsonEvent(line) : null
-    if (event === null) {
-      this.#refusal.line(line)
-      if (stream === 'stderr') this.#stderr.push(line)
-      return []
-    }
-    this.#refusal.started()
-    const type = string(event.type)
-    if (type === 'result') return this.#onResult(event)
-    if (type === 'rate_limit_event') return this.#onRateLimit(object(event.rate_limit_info))
-    if (type === 'system') return this.#onSystem(event)
-    if (type === 'assistant' || type === 'user' || type === 'tool_call') {
-      this.#atRest = false
-      this.#retrying = null
-    }
-    if (type === 'tool_call') return this.#onToolCall(event)
-    return type === 'assistant' ? this.#onAssistant(event) : []
+  protected isComplete(): boolean {
+    return this.#result !== null
   }
 
-  end(exit: Exit): Classified {
-    const usage = this.#usage()
-    const result = this.#result
-    const answer = this.#dialect.finalText === 'result' ? string(result?.result) : this.#lastMessage
-    const text = answer ?? ''
-    const refused = this.#refusal.ending(exit)
-    if (refused !== null && result === null) return classified(refused, usage, '')
-    const ours = ourEnding(exit)
-    // Ended by us while it only waited for its background tasks: the answer was complete.
-    const waited = this.#atRest && (exit.kind === 'timeout' || exit.kind === 'idle')
-    if (ours !== null && !waited)
-      return classified(endedByUs(exit, this.#retrying) ?? ours, usage, '', this.#resetsAt)
-    if (result === null) return classified(silentEnding(exit, this.#stderr.text()), usage, '')
-    const failure = this.#failure(result)
-    // The text of an error is the program's, not the agent's.
-    if (failure !== null)
-      return classified(failure, usage, result.is_error === true ? '' : text, this.#resetsAt)
-    if (!waited && !(exit.kind === 'exit' && exit.code === 0)) {
-      return classified(silentEnding(exit, this.#stderr.text()), usage, text)
-    }
-    if (!this.#atRest) {
-      return classified(
-        { status: 'failed', message: 'the agent began another turn and did not end it' },
-        usage,
-        text,
-      )
-    }
-    return classified({ status: 'finished', message: this.#finishedMessage(result, waited) }, usage, text)
+  protected override isOver(): boolean {
+    return this.#atRest
+  }
+
+  protected override resetsAt(): number | null {
+    return this.#resetsAt
+  }
+
+  #onWork(): AgentEvent[] {
+    this.#atRest = false
+    this.retrying = null
+    return []
   }
 
   #onSystem(event: Json): AgentEvent[] {
     const subtype = string(event.subtype)
-    if (subtype === 'init') {
-      this.#atRest = false
-      this.#permissionMode = string(event.permissionMode)
-    }
-    if (subtype !== 'api_retry') return []
+    if (subtype !== 'init' && subtype !== 'api_retry') return []
     this.#atRest = false
-    const status = number(event.error_status)
-    this.#retrying = { status }
-    return [{ kind: 'retry', status, attempt: amount(event.attempt) }]
+    if (subtype === 'api_retry') return this.tried(number(event.error_status), amount(event.attempt))
+    this.#permissionMode = string(event.permissionMode)
+    return []
   }
 
   #onRateLimit(info: Json | null): AgentEvent[] {
-    if (string(info?.status) !== 'rejected') return []
-    const seconds = number(info?.resetsAt)
-    this.#resetsAt = seconds === null || seconds <= 0 ? null : seconds * 1000
+    if (info?.status !== 'rejected') return []
+    const seconds = amount(info.resetsAt)
+    this.#resetsAt = seconds === 0 ? null : seconds * 1000
     return [{ kind: 'limit', resetsAt: this.#resetsAt }]
   }
 
   #onAssistant(event: Json): AgentEvent[] {
+    this.#onWork()
     const message = object(event.message)
     if (message === null) return []
-    const error = string(event.error)
     this.#count(message)
+    // A subagent's words are not the agent's.
     if (string(event.parent_tool_use_id) !== null) return []
+    const error = string(event.error)
     this.#apiError = error
     // Streamed messages arrive without a stop reason; one that has it came whole, because the stream broke off and
     // was asked again. Its text may be a part only (recordings miderror, middrop, midhang).
-    if (this.#dialect.streamed && error === null && string(message.stop_reason) !== null)
+    if (this.#dialect.streamed && error === null && string(message.stop_reason) !== null) {
       this.#brokenStream = true
+    }
     const events: AgentEvent[] = []
     for (const part of objects(message.content)) {
       const text = string(part.text)
@@ -141,38 +104,42 @@ class StreamJsonParser implements StreamParser {
         this.#lastMessage = error === null ? text : ''
         events.push(error === null ? { kind: 'text', text } : { kind: 'error', message: text })
       }
-      if (part.type === 'tool_use') {
-        events.push({ kind: 'tool', name: string(part.name) ?? 'tool', target: toolTarget(part.input) })
-      }
+      if (part.type === 'tool_use') events.push(toolUse(part.name, part.input))
     }
-    events.push({ kind: 'usage', usage: this.#usage() })
-    return events
+    return [...events, ...this.used()]
   }
 
   /** cursor: `tool_call: { readToolCall: { args: { path } } }`. */
   #onToolCall(event: Json): AgentEvent[] {
+    this.#onWork()
     this.#lastMessage = ''
     if (event.subtype !== 'started') return []
     const [key, call] = Object.entries(object(event.tool_call) ?? {})[0] ?? []
-    const name = (key ?? 'tool').replace(/ToolCall$/, '')
-    return [{ kind: 'tool', name, target: toolTarget(object(call)?.args) }]
+    return [toolUse(key?.replace(/ToolCall$/, ''), object(call)?.args)]
   }
 
+  /** A background task that ends brings a second init and a second result: the last one counts. */
   #onResult(event: Json): AgentEvent[] {
-    // A background task that ends brings a second init and a second result: the last one counts.
+    this.#onWork()
     this.#result = event
     this.#atRest = true
-    this.#retrying = null
-    this.#turns += amount(event.num_turns)
-    return [{ kind: 'usage', usage: this.#usage() }]
+    const answer = this.#dialect.finalText === 'result' ? string(event.result) : this.#lastMessage
+    // The text of an error is the program's, not the agent's.
+    this.text = event.is_error === true ? '' : (answer ?? '')
+    this.#countResult(event)
+    return this.used()
   }
 
-  /** A message arrives in parts with the same id and usage; the value is the one at its start. */
   #count(message: Json): void {
     const usage = object(message.usage)
-    if (usage === null) return
-    const id = string(message.id) ?? `message ${this.#messages.size}`
-    this.#messages.set(id, this.#tokens(usage))
+    if (usage === null || this.#result !== null) return
+    const tokens = this.#tokens(usage)
+    const id = string(message.id)
+    const before = id === null ? undefined : this.#counted.get(id)
+    if (id !== null) this.#counted.set(id, tokens)
+    this.usage.inputTokens += tokens.input - (before?.input ?? 0)
+    this.usage.cachedTokens += tokens.cached - (before?.cached ?? 0)
+    this.usage.outputTokens += tokens.output - (before?.output ?? 0)
   }
 
   #tokens(usage: Json): Tokens {
@@ -182,58 +149,40 @@ class StreamJsonParser implements StreamParser {
   }
 
   /** `usage` leaves subagents out; `modelUsage` and the cost are cumulative over results, turns are per result. */
-  #usage(): Usage {
-    const result = this.#result
-    const models = objects(Object.values(object(result?.modelUsage) ?? {}))
-    const total = object(result?.usage)
-    const counted =
-      models.length > 0
-        ? models.map(modelTokens)
-        : total === null
-          ? [...this.#messages.values()]
-          : [this.#tokens(total)]
-    const usage = noUsage()
-    for (const tokens of counted) {
-      usage.inputTokens += tokens.input
-      usage.cachedTokens += tokens.cached
-      usage.outputTokens += tokens.output
+  #countResult(result: Json): void {
+    const models = objects(Object.values(object(result.modelUsage) ?? {}))
+    const total = object(result.usage)
+    if (models.length > 0 || total !== null) {
+      const all = models.length > 0 ? models.map(modelTokens) : [this.#tokens(total ?? {})]
+      this.usage.inputTokens = all.reduce((sum, tokens) => sum + tokens.input, 0)
+      this.usage.cachedTokens = all.reduce((sum, tokens) => sum + tokens.cached, 0)
+      this.usage.outputTokens = all.reduce((sum, tokens) => sum + tokens.output, 0)
     }
-    if (result === null) return usage
-    usage.turns = this.#turns
+    this.usage.turns = (this.usage.turns ?? 0) + amount(result.num_turns)
     const cost = number(result.total_cost_usd)
-    if (cost !== null && cost >= 0) {
-      usage.costUsd = cost
-      usage.costSource = 'vendor'
-    }
-    return usage
+    this.usage.costUsd = cost !== null && cost >= 0 ? cost : null
+    this.usage.costSource = this.usage.costUsd === null ? 'none' : 'vendor'
   }
 
-  /** Why the result is none; null when it is one. Exit codes and `subtype` say too little: both can look well. */
-  #failure(result: Json): { status: SessionStatus; message: string } | null {
+  protected override failure(exit: Exit): Ending | null {
+    const said = this.#result === null ? null : this.#failureSaid(this.#result)
+    const ending = said ?? super.failure(exit)
+    if (ending !== null || this.#atRest) return ending
+    return { status: 'failed', message: 'the agent began another turn and did not end it' }
+  }
+
+  /** Exit codes and `subtype` say too little: both can look well. */
+  #failureSaid(result: Json): Ending | null {
     const subtype = string(result.subtype) ?? 'success'
-    const reason = string(result.terminal_reason)
-    const words = string(result.result) ?? string(result.error) ?? objectsText(result.errors)
+    const words = string(result.result) ?? string(result.error) ?? textOf(result.errors)
     if (subtype === 'error_max_turns' || subtype === 'error_max_budget_usd') {
       return { status: 'max-turns', message: withWords('the session reached its bound', words) }
     }
-    if (result.is_error === true || subtype !== 'success') {
-      if (reason === 'blocking_limit' || reason === 'prompt_too_long') {
-        return { status: 'context', message: withWords('the prompt is too long', words) }
-      }
-      const said = readRefusal(words)
-      const named = [this.#apiError, result.api_error, result.api_error_type]
-      const status = statusOfRefusal({
-        http: number(result.api_error_status) ?? said.http,
-        codes: [...named.flatMap((code) => string(code) ?? []), ...said.codes],
-        message: said.message,
-      })
-      return { status, message: withWords(sayStatus(status), words) }
-    }
+    if (result.is_error === true || subtype !== 'success') return this.#refused(result, words)
     const denials = objects(result.permission_denials)
     // With permissions skipped, what is denied is denied by the user's own rules, and the agent goes around it.
     if (denials.length > 0 && this.#permissionMode !== 'bypassPermissions') {
-      const tools = [...new Set(denials.map((denial) => string(denial.tool_name) ?? 'a tool'))].join(', ')
-      return { status: 'refused-permission', message: `the agent was not allowed to use ${tools}` }
+      return notAllowed(denials.map((denial) => string(denial.tool_name) ?? 'a tool'))
     }
     if (number(result.num_turns) === 0) {
       return { status: 'failed', message: 'the prompt ran as a command of the agent; no model was asked' }
@@ -241,17 +190,29 @@ class StreamJsonParser implements StreamParser {
     return null
   }
 
-  #finishedMessage(result: Json, waited: boolean): string {
+  #refused(result: Json, words: string): Ending {
+    if (result.terminal_reason === 'blocking_limit' || result.terminal_reason === 'prompt_too_long') {
+      return { status: 'context', message: withWords('the prompt is too long', words) }
+    }
+    const said = readRefusal(words)
+    const named = [this.#apiError, result.api_error, result.api_error_type]
+    const status = statusOfRefusal({
+      http: number(result.api_error_status) ?? said.http,
+      codes: [...named.flatMap((code) => string(code) ?? []), ...said.codes],
+      message: said.message,
+    })
+    return failed(status, words, this.#resetsAt)
+  }
+
+  protected override finishedMessage(waited: boolean): string {
     const notes = [
       waited ? 'its background tasks were ended' : '',
       this.#brokenStream ? "an answer's stream broke off, so a text may be partial" : '',
-      objects(result.permission_denials).length > 0 ? 'some tool uses were denied' : '',
+      objects(this.#result?.permission_denials).length > 0 ? 'some tool uses were denied' : '',
     ].filter((note) => note !== '')
     return ['the session finished', ...notes].join('; ')
   }
 }
-
-type Tokens = { input: number; cached: number; output: number }
 
 function modelTokens(model: Json): Tokens {
   const cached = amount(model.cacheReadInputTokens)
@@ -259,6 +220,6 @@ function modelTokens(model: Json): Tokens {
   return { input, cached, output: amount(model.outputTokens) }
 }
 
-function objectsText(errors: unknown): string {
+function textOf(errors: unknown): string {
   return Array.isArray(errors) ? errors.filter((error) => typeof error === 'string').join('; ') : ''
 }

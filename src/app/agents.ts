@@ -1,11 +1,11 @@
 import { delimiter, join, resolve } from 'node:path'
-import type { AgentVendor } from '../agents/agent.ts'
+import { type AgentVendor, variablesOf } from '../agents/agent.ts'
+import { available, missingProgram, type Unready } from '../agents/available.ts'
 import { withFallback } from '../agents/fallback.ts'
 import { homeFor } from '../agents/home.ts'
 import { agentCaches, installAgent } from '../agents/install.ts'
 import { keyTrouble, mayBeLoggedIn } from '../agents/login.ts'
-import { findAgent } from '../agents/registry.ts'
-import { available, missingProgram, type Unready } from '../agents/run.ts'
+import { agentNames, findAgent, isModelKey } from '../agents/registry.ts'
 import { createSessions } from '../agents/sessions.ts'
 import { agentFor } from '../loop/agent-limits.ts'
 import type { AgentPort } from '../model/ports.ts'
@@ -41,13 +41,13 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
       path: 'agent',
       found: choice.name,
       expected: 'an agent of this version',
-      fix: 'use claude or custom',
+      fix: `use one of ${agentNames.join(', ')}`,
     })
   }
   const cwd = resolve(clone.workTree, settings.workingDirectory)
   const directory = join(clone.gitDir, 'ralph')
   const env = await forAgent(options, vendor, choice.version, directory)
-  const seen = agentEnv(env, { extra: settings.agentEnv, vendor: vendor.env, set: {} })
+  const seen = agentEnv(env, { extra: settings.agentEnv, vendor: variablesOf(vendor), set: {} })
   if (choice.name !== 'custom') {
     const found = await available(vendor, seen.env, { as: options.as, signal: options.signal })
     if (!found.ok) {
@@ -138,7 +138,7 @@ async function forAgent(
   const { bin } = await installAgent({
     vendor,
     version,
-    env: { ...gateEnv(env, { extra: [] }).env, ...(options.as === null ? { HOME } : {}) },
+    env: { ...gateEnv(env, { extra: [], isModelKey }).env, ...(options.as === null ? { HOME } : {}) },
     caches: agentCaches(env, join(directory, 'agents')),
     signal,
     say,

@@ -1,7 +1,7 @@
 // Takes a feature for this job: finds its stories and its state, checks the lease, and makes the state to start from.
 import { randomUUID } from 'node:crypto'
 import type { CatFile } from '../git/cat-file.ts'
-import { type Feature, featureOfFolder } from '../git/features.ts'
+import type { Feature } from '../git/features.ts'
 import type { Git } from '../git/git.ts'
 import type { Repository } from '../git/repository.ts'
 import type { Found, Store } from '../git/store.ts'
@@ -11,14 +11,13 @@ import { refund, reservedUsage, spend } from '../loop/reduce.ts'
 import { emptyControl } from '../loop/stored.ts'
 import type { Prd } from '../model/feature.ts'
 import { ownFiles } from '../model/paths.ts'
-import type { Control, Job, Lease, State } from '../model/state.ts'
+import type { Job, Lease, State } from '../model/state.ts'
 import { mergePeople } from '../prd/merge.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { asImported } from '../prd/schema.ts'
-import { remaining } from '../prd/select.ts'
 import { UserError } from '../system/errors.ts'
 import { branchToTake, refuseShared } from './branch.ts'
-import { chooseFeature, digestOf, findFeatures } from './features.ts'
+import { digestOf, meantFeature } from './features.ts'
 
 /** Somebody else works on the feature: leave at once, change nothing. */
 export class Held extends Error {
@@ -77,44 +76,19 @@ export async function claim(
   repository: Repository,
   request: ClaimRequest,
 ): Promise<Claimed> {
-  const states = await store.list()
-  const seen = await findFeatures(
-    objects,
-    { commit: request.base.sha, workTree: request.workTree },
-    request.branchPrefix,
-  )
-  const candidates = new Map<string, 'unfinished' | 'finished'>()
-  for (const { name, prd } of seen.features)
-    candidates.set(name, remaining(prd).length > 0 ? 'unfinished' : 'finished')
-  for (const folder of states.keys()) {
-    const name = featureOfFolder(folder)
-    if (name === null) continue
-    if (request.feature !== null) candidates.set(name, candidates.get(name) ?? 'unfinished')
-    else
-      candidates.set(
-        name,
-        (await store.load(folder))?.state.prd.run.outcome === 'complete' ? 'finished' : 'unfinished',
-      )
-  }
-  const broken = seen.mistakes.filter(
-    (mistake) =>
-      request.feature === null ||
-      !candidates.has(request.feature) ||
-      mistake.path.includes(`-${request.feature}/`),
-  )
-  if (broken.length > 0) throw new UserError(broken)
-  const name = chooseFeature(request.feature, candidates, request.typed)
-  const file = seen.features.find((feature) => feature.name === name) ?? null
-
-  const folders = [...states.keys()].filter((folder) => featureOfFolder(folder) === name).sort()
-  const newest = folders.at(-1) ?? null
-  const replaced = newest !== null && file?.folder != null && file.folder > `.ralph/${newest}`
-  const found = newest === null || replaced ? null : await store.load(newest)
+  const place = { commit: request.base.sha, workTree: request.workTree }
+  const { name, file, found, before } = await meantFeature({ objects, store }, place, request)
   if (found !== null) return resume(found, request, store, repository, file)
   if (file === null)
     throw new UserError({ path: 'feature', found: name, expected: 'a prd.json', fix: 'commit one' })
-  const before = newest === null ? null : ((await store.load(newest))?.state.branch ?? null)
-  const { branch, head } = await branchToTake(file, before, git, objects, store, request)
+  const { branch, head } = await branchToTake(
+    file,
+    before?.state.branch ?? null,
+    git,
+    objects,
+    store,
+    request,
+  )
   return begin(file, branch, head, request, store, repository)
 }
 
@@ -144,8 +118,8 @@ async function resume(
   const moved = request.base.sha !== state.base.sha
   const baseline = fresh && moved ? 'pending' : state.baseline
   const storiesDigest = fresh && file !== null ? file.digest : state.storiesDigest
-  const taken = takeOver({ ...state, prd, base, green, baseline, storiesDigest })
-  const claimed = started(await request.settle(taken, fresh), request, request.job)
+  const free = takeOver({ ...state, prd, base, green, baseline, storiesDigest })
+  const claimed = taken(await request.settle(free, fresh), request, request.job)
   await store.save(claimed)
   return { state: claimed, resumed: true, notes: said }
 }
@@ -172,7 +146,7 @@ export function takeOver(state: State): State {
   return refund(charged, 'lost', 'the job was lost')
 }
 
-function started(state: State, request: ClaimRequest, job: Job): State {
+function taken(state: State, request: ClaimRequest, job: Job): State {
   const { run } = state.prd
   const control = request.generation === null ? triedAgain(state.control) : state.control
   return {
@@ -209,41 +183,12 @@ export async function begin(
   store: Store,
   repository: Repository,
 ): Promise<Claimed> {
-  const folder = file.folder ?? `.ralph/${request.today}-${file.name}`
-  const control: Control = {
-    ...emptyControl(),
-    lastComment: head === null ? 0 : await request.firstComment(branch),
-  }
-  const fresh: State = {
-    version: 1,
-    feature: file.name,
-    importedFrom: file.folder === null ? file.path : null,
-    storiesDigest: file.digest,
-    folder,
-    branch,
-    base: startOf(request),
-    nonce: randomUUID(),
-    generation: 0,
-    // The file cannot bring limits, usage or control of its own: those are Ralph's.
-    prd: asImported(file.prd),
-    green: request.base.sha,
-    published: null,
-    baseline: 'pending',
-    attempt: null,
-    kept: {},
-    records: {},
-    control,
-    verification: { approved: false, sessions: 0, message: '' },
-    progress: [],
-    recent: [],
-    timeline: [],
-    lease: null,
-    github: { pull: null, pullUrl: null, comment: null, head: null },
-    job: request.job,
-  }
+  const begun = newState(file, branch, request)
+  const lastComment = head === null ? 0 : await request.firstComment(branch)
+  const fresh = { ...begun, nonce: randomUUID(), control: { ...begun.control, lastComment } }
   const state = head === null ? fresh : await adoptBranch(fresh, head, store, repository)
   const settled = await request.settle(state, head === null)
-  const claimed = started(settled, request, settled.job)
+  const claimed = taken(settled, request, settled.job)
   await store.save(claimed)
   const said =
     head === null
@@ -264,6 +209,41 @@ async function adoptBranch(fresh: State, head: string, store: Store, repository:
   const written = parsed?.prd.run.control.nonce
   const nonce = typeof written === 'string' && written !== '' ? written : fresh.nonce
   return { ...fresh, nonce, prd, green: head, published: head, baseline: 'green', job }
+}
+
+/** The state before anything was done; a run that begins gives it a nonce. */
+export function newState(
+  file: Feature,
+  branch: string,
+  { base, today, job }: Pick<ClaimRequest, 'base' | 'today' | 'job'>,
+): State {
+  return {
+    version: 1,
+    feature: file.name,
+    importedFrom: file.folder === null ? file.path : null,
+    storiesDigest: file.digest,
+    folder: file.folder ?? `.ralph/${today}-${file.name}`,
+    branch,
+    base: { branch: base.branch, sha: base.sha },
+    nonce: '',
+    generation: 0,
+    // The file cannot bring limits, usage or control of its own: those are Ralph's.
+    prd: asImported(file.prd),
+    green: base.sha,
+    published: null,
+    baseline: 'pending',
+    attempt: null,
+    kept: {},
+    records: {},
+    control: emptyControl(),
+    verification: { approved: false, sessions: 0, message: '' },
+    progress: [],
+    recent: [],
+    timeline: [],
+    lease: null,
+    github: { pull: null, pullUrl: null, comment: null, head: null },
+    job,
+  }
 }
 
 /** The job as it begins. */

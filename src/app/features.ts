@@ -12,10 +12,12 @@ import {
   nameOf,
   newestOfEach,
 } from '../git/features.ts'
+import type { Found, Store } from '../git/store.ts'
 import { pathsIn } from '../git/tree-walk.ts'
 import { shown } from '../model/text.ts'
 import { branchNameFault } from '../prd/names.ts'
 import { parsePrd } from '../prd/parse.ts'
+import { remaining } from '../prd/select.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
 
@@ -51,6 +53,40 @@ export async function findFeatures(objects: CatFile, place: Place, branchPrefix:
     }
   }
   return { features: newestOfEach(features), mistakes }
+}
+
+/**
+ * The feature that is meant, its file at the place, and its state. `before` is the state of an older run of it, where the
+ * file's folder is newer. Throws UserError where none is meant, or what is wrong with the file that is.
+ */
+export async function meantFeature(
+  { objects, store }: { objects: CatFile; store: Store },
+  place: Place,
+  wanted: { feature: string | null; branchPrefix: string; typed?: ((name: string) => string) | undefined },
+): Promise<{ name: string; file: Feature | null; found: Found | null; before: Found | null }> {
+  const states = [...(await store.list()).keys()].sort()
+  const { features, mistakes } = await findFeatures(objects, place, wanted.branchPrefix)
+  const candidates = new Map<string, 'unfinished' | 'finished'>()
+  for (const { name, prd } of features)
+    candidates.set(name, remaining(prd).length > 0 ? 'unfinished' : 'finished')
+  for (const folder of states) {
+    const name = featureOfFolder(folder)
+    if (name === null || (wanted.feature !== null && candidates.has(name))) continue
+    const isComplete =
+      wanted.feature === null && (await store.load(folder))?.state.prd.run.outcome === 'complete'
+    candidates.set(name, isComplete ? 'finished' : 'unfinished')
+  }
+  const broken = mistakes.filter(
+    ({ path }) =>
+      wanted.feature === null || !candidates.has(wanted.feature) || path.includes(`-${wanted.feature}/`),
+  )
+  if (broken.length > 0) throw new UserError(broken)
+  const name = chooseFeature(wanted.feature, candidates, wanted.typed)
+  const file = features.find((feature) => feature.name === name) ?? null
+  const newest = states.filter((folder) => featureOfFolder(folder) === name).at(-1) ?? null
+  const last = newest === null ? null : await store.load(newest)
+  const isReplaced = newest !== null && file?.folder != null && file.folder > `.ralph/${newest}`
+  return { name, file, found: isReplaced ? null : last, before: isReplaced ? last : null }
 }
 
 /** Stories that stand in the work tree, committed or not. */

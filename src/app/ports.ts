@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AgentEvent } from '../agents/agent.ts'
+import { isModelKey } from '../agents/registry.ts'
 import { createGates } from '../gates/gates.ts'
 import type { GateResult } from '../model/gate.ts'
 import type {
@@ -8,9 +9,10 @@ import type {
   Clock,
   DispatchPort,
   GatesPort,
+  Observer,
   Ports,
+  PullRequestPort,
   QueuePort,
-  ReporterPort,
 } from '../model/ports.ts'
 import type { Settings } from '../settings/index.ts'
 import type { OtherUser } from '../system/other-user.ts'
@@ -22,9 +24,13 @@ export type PortOptions = {
   settings: Settings
   env: Environment
   workspace: Workspace
-  reporter: ReporterPort
+  /** What a new one hears of the run is one line here, such as a notifier of the settings. */
+  observers: readonly Observer[]
+  /** Left out where there is none. */
+  pullRequest?: PullRequestPort
   queue: QueuePort
   dispatch: DispatchPort
+  warn(message: string): void
   signal: AbortSignal
   /** As whom agent and gates run; null for our own user. */
   as: OtherUser | null
@@ -43,6 +49,13 @@ const systemClock: Clock = {
   sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
 }
 
+const NO_PULL_REQUEST: PullRequestPort = {
+  beforePublish: async ({ github }) => github,
+  opened: async ({ github }) => github,
+  finished: async ({ github }) => github,
+  merged: async () => false,
+}
+
 /** The ports of the loop. Throws UserError when the agent cannot be started. */
 export async function createPorts(options: PortOptions): Promise<Ports> {
   const { settings, workspace } = options
@@ -55,7 +68,7 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
       prepare: settings.prepare,
       lockfileChanged: repository.lockfileChanged,
       cwd: resolve(clone.workTree, settings.workingDirectory),
-      env: gateEnv(options.env, { extra: settings.gateEnv }).env,
+      env: gateEnv(options.env, { extra: settings.gateEnv, isModelKey }).env,
       redactor,
       logs: join(clone.gitDir, 'ralph', 'logs'),
       mark: options.mark,
@@ -71,7 +84,9 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
     store,
     queue: options.queue,
     dispatch: options.dispatch,
-    reporter: options.reporter,
+    observers: options.observers,
+    pullRequest: options.pullRequest ?? NO_PULL_REQUEST,
+    warn: options.warn,
     signal: options.signal,
   }
 }

@@ -1,5 +1,6 @@
 // The repository, and everything that reads and writes it.
 import { hostname } from 'node:os'
+import { agentSettings } from '../agents/registry.ts'
 import { isRalphs } from '../gates/guard.ts'
 import { CatFile } from '../git/cat-file.ts'
 import { type Snapshot, takeSnapshot } from '../git/clone.ts'
@@ -13,9 +14,10 @@ import type { Settings } from '../settings/index.ts'
 import { standardCommits } from '../settings/structures.ts'
 import { UserError } from '../system/errors.ts'
 import { type OtherUser, openOtherUser } from '../system/other-user.ts'
-import { createRedactor, type Redactor } from '../system/redact.ts'
+import type { Redactor } from '../system/redact.ts'
 import { type Environment, secretsIn } from '../system/untrusted-env.ts'
 import { leaseMsOf } from './limits.ts'
+import { redactorFor } from './redactor.ts'
 
 /** The repository and everything that reads and writes it. Ends its helper processes when disposed. */
 export type Workspace = {
@@ -59,7 +61,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const git = await Git.open(clone, env)
   const objects = new CatFile(git)
   const snapshot = await takeSnapshot(git, options.remote !== null, settings.stateNamespace)
-  const redactor = createRedactor(secretsOf(settings, env, options.secrets ?? []))
+  const redactor = redactorFor(secretsOf(settings, env, options.secrets ?? []))
   const looksInside = options.submodules !== false
   const submodules = looksInside ? await findSubmodules(git, clone.head, env) : NO_SUBMODULES
   const repository = createRepository(git, objects, {
@@ -74,6 +76,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     examine: createExamine({
       protectedPaths: [...settings.protectedPaths],
       configFile: settings.configFile,
+      agentSettings,
       weakenedTests: settings.weakenedTests,
       gateCommands: settings.gates.map((gate) => gate.run),
       redactor,

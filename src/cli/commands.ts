@@ -47,13 +47,21 @@ const judgement = (flag: FlagRow) =>
   ['agent', 'gates'].includes(flag.group) ||
   ['iterationTimeout', 'idleTimeout', 'isolation'].includes(flag.key)
 
-const steering = (options: readonly OwnOption[] = []): Omit<CliCommand, 'act'> => ({
+type Act = CliCommand['act']
+const look = (settings: CliCommand['settings'], act: Act): CliCommand => ({
+  takes: 'feature',
+  settings,
+  options: [],
+  exits: LOOKS,
+  act,
+})
+const steering = (...options: OwnOption[]): CliCommand => ({
   takes: 'words',
   settings: place,
   options,
   exits: HEARD,
+  act: async (context) => (await import('./steer.ts')).steer(context),
 })
-const steer = async (context: Context) => (await import('./steer.ts')).steer(context)
 
 export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliCommand>> = {
   demo: {
@@ -77,27 +85,9 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     exits: OUTCOMES,
     act: async (context) => (await import('./run.ts')).run(context),
   },
-  status: {
-    takes: 'feature',
-    settings: decision,
-    options: [],
-    exits: LOOKS,
-    act: async (context) => (await import('./look.ts')).status(context),
-  },
-  next: {
-    takes: 'feature',
-    settings: all,
-    options: [],
-    exits: LOOKS,
-    act: async (context) => (await import('./look.ts')).next(context),
-  },
-  validate: {
-    takes: 'feature',
-    settings: all,
-    options: [],
-    exits: LOOKS,
-    act: async (context) => (await import('./look.ts')).validate(context),
-  },
+  status: look(decision, async (context) => (await import('./look.ts')).status(context)),
+  next: look(all, async (context) => (await import('./look.ts')).next(context)),
+  validate: look(all, async (context) => (await import('./look.ts')).validate(context)),
   verify: {
     takes: 'feature',
     settings: judgement,
@@ -110,29 +100,23 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     ],
     act: async (context) => (await import('./verify.ts')).verify(context),
   },
-  pause: { ...steering(), act: steer },
-  stop: { ...steering(), act: steer },
-  retry: {
-    ...steering([{ flags: '--fresh', description: 'throw away what its rejected attempts left' }]),
-    act: steer,
-  },
-  redo: { ...steering(), act: steer },
-  skip: { ...steering(), act: steer },
-  note: { ...steering(), act: steer },
-  add: {
-    ...steering([
-      { flags: '--description <text>', description: 'what it is for' },
-      {
-        flags: '--criterion <text>',
-        description: 'an acceptance criterion; may be repeated',
-        repeatable: true,
-      },
-      {
-        flags: '--body-file <file>',
-        description: 'description and criteria (`- ...`) as lines, as in a comment; - is standard input',
-      },
-    ]),
-    act: steer,
-  },
-  limit: { ...steering(), act: steer },
+  pause: steering(),
+  stop: steering(),
+  retry: steering({ flags: '--fresh', description: 'throw away what its rejected attempts left' }),
+  redo: steering(),
+  skip: steering(),
+  note: steering(),
+  add: steering(
+    { flags: '--description <text>', description: 'what it is for' },
+    {
+      flags: '--criterion <text>',
+      description: 'an acceptance criterion; may be repeated',
+      repeatable: true,
+    },
+    {
+      flags: '--body-file <file>',
+      description: 'description and criteria (`- ...`) as lines, as in a comment; - is standard input',
+    },
+  ),
+  limit: steering(),
 }

@@ -57,7 +57,13 @@ export const PROJECT: Readonly<Record<string, string>> = {
   'src/convert.mjs': CONVERT,
   'test/convert.test.mjs': TEST,
   [`.ralph/2026-01-31-${FEATURE}/prd.json`]: `${JSON.stringify(
-    { schemaVersion: 2, project: 'Units', description: 'Converts units.', userStories: STORIES },
+    {
+      $schema: 'https://raw.githubusercontent.com/ralph/action/v1/schemas/prd.schema.json',
+      schemaVersion: 2,
+      project: 'Units',
+      description: 'Converts units.',
+      userStories: STORIES,
+    },
     null,
     2,
   )}\n`,

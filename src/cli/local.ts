@@ -1,23 +1,22 @@
 // A feature on this machine: the checkout, its state, and what may be done with the work tree before a run.
 import { hostname } from 'node:os'
 import { branchToTake, refuseShared } from '../app/branch.ts'
-import { type ClaimRequest, newJob } from '../app/claim.ts'
+import { type ClaimRequest, newJob, newState } from '../app/claim.ts'
 import { checkDirt } from '../app/dirt.ts'
-import { chooseFeature, findFeatures } from '../app/features.ts'
+import { meantFeature } from '../app/features.ts'
 import { gatedTagsOf } from '../app/limits.ts'
 import { openWorkspace, type Workspace } from '../app/workspace.ts'
 import { featureOfFolder } from '../git/features.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { expired } from '../loop/lease.ts'
 import { isNoted } from '../loop/notes.ts'
-import { emptyControl } from '../loop/stored.ts'
+
 import { ownFiles } from '../model/paths.ts'
 import type { Lease, State } from '../model/state.ts'
 import { mergePeople } from '../prd/merge.ts'
 import { parsePrd } from '../prd/parse.ts'
-import { asImported } from '../prd/schema.ts'
-import { remaining } from '../prd/select.ts'
 import { recordMessage } from '../report/files.ts'
+
 import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { endOrphans } from '../system/process.ts'
@@ -147,76 +146,27 @@ async function look(
   base: { branch: string; sha: string },
   typed: (name: string) => string,
 ): Promise<{ state: State; notes: readonly string[] }> {
-  const { store, objects, clone } = workspace
-  const states = await store.list()
+  const { clone } = workspace
   const place = { commit: clone.head ?? base.sha, workTree: clone.workTree }
-  const found = await findFeatures(objects, place, settings.branchPrefix)
-  const candidates = new Map<string, 'unfinished' | 'finished'>()
-  for (const { name, prd } of found.features)
-    candidates.set(name, remaining(prd).length > 0 ? 'unfinished' : 'finished')
-  for (const folder of states.keys()) {
-    const name = featureOfFolder(folder)
-    const loaded = name === null ? null : await store.load(folder)
-    if (name !== null && loaded !== null)
-      candidates.set(name, loaded.state.prd.run.outcome === 'complete' ? 'finished' : 'unfinished')
-  }
-  const broken = found.mistakes.filter(
-    (mistake) =>
-      settings.feature === null ||
-      !candidates.has(settings.feature) ||
-      mistake.path.includes(`-${settings.feature}/`),
-  )
-  if (broken.length > 0) throw new UserError(broken)
-  const name = chooseFeature(settings.feature, candidates, typed)
-  const folder = [...states.keys()]
-    .filter((one) => featureOfFolder(one) === name)
-    .sort()
-    .at(-1)
-  const state = folder === undefined ? null : ((await store.load(folder))?.state ?? null)
-  const feature = found.features.find((one) => one.name === name)
-  const notes = feature?.notes ?? []
-  if (state !== null) {
+  const { feature: wanted, branchPrefix } = settings
+  const { name, file, found } = await meantFeature(workspace, place, { feature: wanted, branchPrefix, typed })
+  const notes = file?.notes ?? []
+  if (found !== null) {
+    const { state } = found
+    const seen = file === null ? null : await idsSeen(workspace, state, clone.head)
     const prd =
-      feature === undefined
+      file === null || seen === null
         ? state.prd
-        : mergePeople(state.prd, feature.prd, await idsSeen(workspace, state, clone.head), (id) =>
-            isNoted(state, id),
-          ).prd
+        : mergePeople(state.prd, file.prd, seen, (id) => isNoted(state, id)).prd
     return { state: { ...state, prd }, notes }
   }
-  if (feature === undefined) throw new Error(`no prd.json of ${name}`)
-  const begun: State = {
-    version: 1,
-    feature: name,
-    importedFrom: feature.folder === null ? feature.path : null,
-    storiesDigest: feature.digest,
-    folder: feature.folder ?? `.ralph/${new Date().toISOString().slice(0, 10)}-${name}`,
-    branch: feature.prd.branchName || `${settings.branchPrefix}${name}`,
-    base,
-    nonce: '',
-    generation: 0,
-    prd: asImported(feature.prd),
-    green: base.sha,
-    published: null,
-    baseline: 'pending',
-    attempt: null,
-    kept: {},
-    records: {},
-    control: emptyControl(),
-    verification: { approved: false, sessions: 0, message: '' },
-    progress: [],
-    recent: [],
-    timeline: [],
-    lease: null,
-    github: { pull: null, pullUrl: null, comment: null, head: null },
-    // That there are none has to be said outright: a command that was given none knows nothing of them.
-    job: newJob(
-      Date.now(),
-      Number.MAX_SAFE_INTEGER,
-      settings.gates.length === 0 && !settings.ungated ? null : gatedTagsOf(settings),
-    ),
-  }
-  return { state: begun, notes }
+  if (file === null) throw new Error(`no prd.json of ${name}`)
+  const today = new Date().toISOString().slice(0, 10)
+  // That there are none has to be said outright: a command that was given none knows nothing of them.
+  const tags = settings.gates.length === 0 && !settings.ungated ? null : gatedTagsOf(settings)
+  const job = newJob(Date.now(), Number.MAX_SAFE_INTEGER, tags)
+  const branch = file.prd.branchName || `${settings.branchPrefix}${name}`
+  return { state: newState(file, branch, { base, today, job }), notes }
 }
 
 /** Refuses a dirty tree, takes up what people changed in the feature's own folder; keeps the dirt of an open attempt. */

@@ -8,12 +8,16 @@ import { decision, outcomeIn, type Situation, situationOf } from '../loop/situat
 import type { State } from '../model/state.ts'
 import { counts } from '../prd/select.ts'
 import { terminalText } from '../report/escape.ts'
+import { standingWords } from '../report/headline.ts'
 import { nextMove } from '../report/next-move.ts'
+import { STANDINGS } from '../report/outcomes.ts'
 import { outputsOf } from '../report/outputs.ts'
-import { plainBanner, statusLine } from '../report/terminal.ts'
-import { many, spoken, standings } from '../report/words.ts'
+import { inPlain } from '../report/sentence.ts'
+import { headerOf, storiesOf } from '../report/view.ts'
+import { many } from '../report/words.ts'
 import { describeGates, type Settings } from '../settings/index.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
+import { plainBanner } from '../terminal/boxes.ts'
 import { type Answer, type Context, refusal, settingsOf, settingsRead, tell } from './context.ts'
 import { type LocalRun, openLocal, prdPathOf } from './local.ts'
 import { preflight } from './preflight.ts'
@@ -29,16 +33,14 @@ export async function status(context: Context): Promise<Answer> {
   const say = speaker(context)
   // An attempt that a dead process has left is nobody's work.
   const shown = situation.kind === 'working' ? state : { ...state, attempt: null }
-  say(plainBanner(shown, limits))
-  const standing = standings(shown)
-  for (const story of state.prd.userStories) {
-    const notes = story.notes === '' ? '' : `  (${terminalText(asTyped(story.notes), 120)})`
-    say(
-      `  ${SIGNS[standing.get(story.id) ?? 'open'] ?? ' '} ${story.id}  ${terminalText(story.title)}${notes}`,
-    )
+  say(plainBanner(headerOf(shown, limits)))
+  const views = storiesOf(shown)
+  for (const [at, { id, title, notes }] of state.prd.userStories.entries()) {
+    const note = notes === '' ? '' : `  (${terminalText(asTyped(notes), 120)})`
+    say(`  ${STANDINGS[views[at]?.standing ?? 'open'].box} ${id}  ${terminalText(title)}${note}`)
   }
-  say(statusLine(state, situation, PLAIN))
-  say(`Next: ${spoken(nextMove(state, situation, 'cli', limits))}`)
+  say(terminalText(standingWords(state, situation)))
+  say(`Next: ${inPlain(nextMove(state, situation, 'cli', limits))}`)
   const stories = state.prd.userStories.map(({ id, title, passes, blocked, skipped, retries, notes }) => ({
     id,
     title,
@@ -140,15 +142,4 @@ async function openQuiet(context: Context): Promise<LocalRun> {
 function speaker(context: Context): (text: string) => void {
   const stream = context.json ? process.stderr : process.stdout
   return (text) => tell(stream, text)
-}
-
-const PLAIN = { width: 100, colour: false, plain: true }
-const SIGNS: Readonly<Record<string, string>> = {
-  passed: '[x]',
-  skipped: '[-]',
-  blocked: '[!]',
-  working: '[>]',
-  rejected: '[~]',
-  waiting: '[.]',
-  open: '[ ]',
 }

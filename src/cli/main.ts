@@ -1,6 +1,5 @@
 import { Command, CommanderError, Option } from 'commander'
 import { type CommandName, commandsOn, type Listed } from '../loop/command-table.ts'
-import { spoken } from '../report/words.ts'
 import { type FlagRow, flagTable, hostEnvironment } from '../settings/index.ts'
 // `ralph`: the command table on a command line. Each command is imported when it is called.
 import { leave } from '../system/leave.ts'
@@ -39,7 +38,7 @@ function isOurs(name: CommandName): name is keyof typeof CLI_COMMANDS {
 }
 
 function add(listed: Listed, { takes, settings, options, exits, act }: CliCommand): void {
-  const command = program.command(listed.name).description(spoken(listed.meaning))
+  const command = program.command(listed.name).description(listed.meaning.replaceAll('`', ''))
   if (listed.also !== null) command.alias(listed.also)
   command.usage(`[options] ${listed.args}`.trim()).optionsGroup('Options:')
   if (takes === 'feature') command.argument('[feature]')

@@ -14,12 +14,11 @@ import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { terminalText } from '../report/escape.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
-import { outcomeSummary } from '../report/terminal.ts'
 import { utc } from '../report/words.ts'
 import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import type { OtherUser } from '../system/other-user.ts'
-import { createLive, type Live } from '../terminal/live.ts'
+import { Live } from '../terminal/live.ts'
 import { type Answer, type Context, settingsOf } from './context.ts'
 import { inboxQueue, post } from './inbox.ts'
 import { adoptSettle, editsOf, type LocalRun, openLocal } from './local.ts'
@@ -29,89 +28,85 @@ import { preflight } from './preflight.ts'
 export async function run(context: Context): Promise<Answer> {
   const { settings, notes } = await settingsOf(context)
   const limits = limitsFor(context, settings)
-  const screen = context.json ? process.stderr : process.stdout
-  const live = createLive(
-    screen,
-    { limits, agent: settings.agent, voice: 'cli' },
-    context.env.NO_COLOR !== undefined,
-  )
-  for (const note of notes) live.warn(note)
-  if (settings.ungated) live.warn(UNGATED_WARNING)
+  const live = liveOf(context, settings, limits, notes)
   using local = await openLocal(context, settings, live)
   const isDry = context.flags.dryRun === true
   const found = await local.look(isDry ? live.warn : undefined)
   const mistakes = await preflight(context, local, found)
   if (mistakes.length > 0) throw new UserError(mistakes)
   if (isDry) return await dryRun(local, found, limits, live)
+  const now = Date.now()
+  const lease = await leaseFor(settings, now, null)
+  const queue = inboxQueue(local.workspace.clone)
+  const answer = await withPorts(context, local, live, { mark: lease.mark, queue }, async (ports) => {
+    const deadline =
+      context.flags.jobDeadline === undefined ? Number.MAX_SAFE_INTEGER : now + settings.jobDeadlineMs
+    const { git, objects, store, repository, clone } = local.workspace
+    const claimed = await claim(git, objects, store, repository, {
+      feature: settings.feature,
+      typed: local.typed,
+      branchPrefix: settings.branchPrefix,
+      base: local.base,
+      workTree: clone.workTree,
+      generation: null,
+      lease,
+      alive: local.alive,
+      endOrphansOf: local.endOrphansOf,
+      job: newJob(now, deadline, gatedTagsOf(settings)),
+      chosen: {},
+      settle: (state) => adoptSettle(local, state),
+      today: new Date(now).toISOString().slice(0, 10),
+      firstComment: async () => 0,
+    }).catch((error: unknown) => {
+      throw error instanceof Held ? atWork(error) : error
+    })
+    for (const note of claimed.notes) live.warn(note)
+    // It is heard behind what was typed before, such as a pause that no run was left to hear.
+    await post(clone, claimed.state.feature, '/ralph run')
+    const { state, conclusion } = await loop(claimed.state, limits, ports)
+    live.end(state, conclusion, [['Logs', join(clone.gitDir, 'ralph', 'logs')]])
+    const movedRefs = byWeight(local.workspace.snapshot.moved)
+    for (const line of movedRefLines(movedRefs)) live.warn(line)
+    const more = { movedRefs, ...(state.job.error === null ? {} : { errors: [errorOf(state)] }) }
+    return { code: EXIT_CODES[conclusion.outcome], outputs: outputsOf(state, conclusion.outcome, null), more }
+  })
+  return answer ?? { code: EXIT_CODES.interrupted, outputs: outputsOf(null, 'interrupted', null) }
+}
+
+/**
+ * Does `act` with the ports of this machine. Ctrl+C ends the session in work; a second one ends at once. Gives null where
+ * the person has cancelled while an agent was installed.
+ */
+export async function withPorts<T>(
+  { env }: Context,
+  { settings, workspace }: LocalRun,
+  live: Live,
+  given: Pick<PortOptions, 'mark' | 'queue'>,
+  act: (ports: Ports) => Promise<T>,
+): Promise<T | null> {
   const stop = new AbortController()
   const release = onSignals(stop, live)
   let as: OtherUser | null = null
   try {
-    as = await openIsolation({ settings, env: context.env, clone: local.workspace.clone, say: live.warn })
-    const now = Date.now()
-    const lease = await leaseFor(settings, now, null)
-    const ports = await cancellable(stop.signal, {
+    as = await openIsolation({ settings, env, clone: workspace.clone, say: live.warn })
+    const ports = await createPorts({
+      ...given,
       settings,
-      mark: lease.mark,
-      env: context.env,
-      workspace: local.workspace,
-      reporter: live,
-      queue: inboxQueue(local.workspace.clone),
+      env,
+      workspace,
+      observers: [live],
+      warn: live.warn,
       dispatch: { dispatch: async () => ({ kind: 'dispatched', runId: null }) },
       signal: stop.signal,
       as,
       onAgent: live.agent,
       onGateStart: live.starts,
       onGateEnd: live.gate,
+    }).catch((error: unknown) => {
+      if (stop.signal.aborted) return null
+      throw error
     })
-    if (ports === null) return { code: EXIT_CODES.interrupted, outputs: outputsOf(null, 'interrupted', null) }
-    const claimed = await claim(
-      local.workspace.git,
-      local.workspace.objects,
-      local.workspace.store,
-      local.workspace.repository,
-      {
-        feature: settings.feature,
-        typed: local.typed,
-        branchPrefix: settings.branchPrefix,
-        base: local.base,
-        workTree: local.workspace.clone.workTree,
-        generation: null,
-        lease,
-        alive: local.alive,
-        endOrphansOf: local.endOrphansOf,
-        job: newJob(
-          now,
-          context.flags.jobDeadline === undefined ? Number.MAX_SAFE_INTEGER : now + settings.jobDeadlineMs,
-          gatedTagsOf(settings),
-        ),
-        chosen: {},
-        settle: (state) => adoptSettle(local, state),
-        today: new Date(now).toISOString().slice(0, 10),
-        firstComment: async () => 0,
-      },
-    ).catch((error: unknown) => {
-      throw error instanceof Held ? taken(error) : error
-    })
-    for (const note of claimed.notes) live.warn(note)
-    // It is heard behind what was typed before, such as a pause that no run was left to hear.
-    await post(local.workspace.clone, claimed.state.feature, '/ralph run')
-    const { state, conclusion } = await loop(claimed.state, limits, ports)
-    live.close()
-    const logs = join(local.workspace.clone.gitDir, 'ralph', 'logs')
-    live.say(
-      outcomeSummary(
-        state,
-        conclusion,
-        [['Logs', logs]],
-        { limits, agent: settings.agent, voice: 'cli' },
-        live.look,
-      ),
-    )
-    const movedRefs = byWeight(local.workspace.snapshot.moved)
-    for (const line of movedRefLines(movedRefs)) live.warn(line)
-    const more = { movedRefs, ...(state.job.error === null ? {} : { errors: [errorOf(state)] }) }
-    return { code: EXIT_CODES[conclusion.outcome], outputs: outputsOf(state, conclusion.outcome, null), more }
+    return ports === null ? null : await act(ports)
   } finally {
     await as?.close()
     release()
@@ -119,17 +114,8 @@ export async function run(context: Context): Promise<Answer> {
   }
 }
 
-/** The ports, or null where the person has cancelled while an agent was installed. */
-export async function cancellable(signal: AbortSignal, options: PortOptions): Promise<Ports | null> {
-  try {
-    return await createPorts(options)
-  } catch (error) {
-    if (signal.aborted) return null
-    throw error
-  }
-}
-
-function taken({ message }: Held): UserError {
+/** A run has the work tree to itself. */
+export function atWork({ message }: { message: string }): UserError {
   const fix = 'wait until it has ended, or end it with `ralph stop`'
   return new UserError({ path: 'feature', found: message, expected: 'nobody at work on it', fix })
 }
@@ -158,10 +144,20 @@ function limitsFor(context: Context, settings: Settings): Limits {
   return { ...limitsOf(settings), waits: context.flags.wait !== false }
 }
 
+/** The terminal, where settings that mean less than they seem to are warned of first. */
+export function liveOf(context: Context, settings: Settings, limits: Limits, notes: readonly string[]): Live {
+  const screen = context.json ? process.stderr : process.stdout
+  const facts = { limits, agent: settings.agent, surface: 'cli' as const }
+  const live = new Live(screen, facts, context.env.NO_COLOR !== undefined)
+  for (const note of notes) live.warn(note)
+  if (settings.ungated) live.warn(UNGATED_WARNING)
+  return live
+}
+
 /** Prints the decision and touches nothing. */
 async function dryRun(local: LocalRun, state: State, limits: Limits, live: Live): Promise<Answer> {
   const { lease, feature } = state
-  if (lease !== null && (await local.alive(lease))) throw taken(new Held(lease, feature))
+  if (lease !== null && (await local.alive(lease))) throw atWork(new Held(lease, feature))
   await editsOf(local, state)
   const step = decision(applyCommand(state, { kind: 'run', id: 0, by: 'you' }), limits, Date.now())
   live.say(`Next: ${sayStep(step, state)}`)
@@ -188,7 +184,7 @@ export function sayStep(step: Step, state: State): string {
   return step.kind
 }
 
-export function onSignals(stop: AbortController, live: Live): () => void {
+function onSignals(stop: AbortController, live: Live): () => void {
   const heard = (signal: NodeJS.Signals) => {
     if (stop.signal.aborted) {
       live.close()

@@ -11,7 +11,7 @@ import { outcomeIn, situationOf } from '../loop/situation.ts'
 import type { Lease } from '../model/state.ts'
 import { nextMove } from '../report/next-move.ts'
 import { outputsOf } from '../report/outputs.ts'
-import { spoken } from '../report/words.ts'
+import { inPlain } from '../report/sentence.ts'
 import { UserError } from '../system/errors.ts'
 import { MARK_NAME } from '../system/orphans.ts'
 import { type Answer, type Context, settingsOf, tell } from './context.ts'
@@ -73,7 +73,7 @@ export async function steer(context: Context): Promise<Answer> {
     // A new story is called by its id from now on.
     const added = understood.command.kind === 'add' ? (steered.prd.userStories.at(-1)?.id ?? '') : ''
     say(`done: ${[name, added, ...given.words].filter(Boolean).join(' ')}`)
-    say(`Next: ${spoken(nextMove(steered, situation, 'cli', limitsOf(settings)))}`)
+    say(`Next: ${inPlain(nextMove(steered, situation, 'cli', limitsOf(settings)))}`)
     return { code: 0, outputs: outputsOf(steered, outcomeIn(situation), null) }
   }
 }

@@ -2,8 +2,7 @@
 
 import { newJob } from '../app/claim.ts'
 import { checkDirt } from '../app/dirt.ts'
-import { gatedTagsOf, limitsOf, refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
-import { openIsolation } from '../app/workspace.ts'
+import { gatedTagsOf, limitsOf, refuseUngated } from '../app/limits.ts'
 import { sayHolder } from '../loop/lease.ts'
 import { verifyWhole } from '../loop/perform.ts'
 import type { Verdict } from '../model/event.ts'
@@ -15,23 +14,17 @@ import { terminalText } from '../report/escape.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { many, usd } from '../report/words.ts'
 import { UserError } from '../system/errors.ts'
-import type { OtherUser } from '../system/other-user.ts'
 import { newMark } from '../system/process.ts'
-import { createLive } from '../terminal/live.ts'
 import { type Answer, type Context, settingsOf } from './context.ts'
 import { type LocalRun, openLocal } from './local.ts'
-import { cancellable, onSignals } from './run.ts'
+import { atWork, liveOf, withPorts } from './run.ts'
 
 /** Gives 0 where every gate is green and the judge agrees, 1 where not, 130 where it was interrupted. */
 export async function verify(context: Context): Promise<Answer> {
   const { settings, notes } = await settingsOf(context)
   const limits = limitsOf(settings)
-  const screen = context.json ? process.stderr : process.stdout
-  const facts = { limits, agent: settings.agent, voice: 'cli' as const }
-  const live = createLive(screen, facts, context.env.NO_COLOR !== undefined)
-  for (const note of notes) live.warn(note)
+  const live = liveOf(context, settings, limits, notes)
   refuseUngated(settings)
-  if (settings.ungated) live.warn(UNGATED_WARNING)
   using local = await openLocal(context, settings, live)
   const { clone, repository } = local.workspace
   const found = await local.look()
@@ -39,26 +32,8 @@ export async function verify(context: Context): Promise<Answer> {
   await refuseAtWork(local)
   refuseElsewhere(found, clone.branch)
   await checkDirt(repository, head, () => false)
-  const stop = new AbortController()
-  const release = onSignals(stop, live)
-  let as: OtherUser | null = null
-  try {
-    as = await openIsolation({ settings, env: context.env, clone, say: live.warn })
-    const ports = await cancellable(stop.signal, {
-      settings,
-      mark: newMark(),
-      env: context.env,
-      workspace: local.workspace,
-      reporter: live,
-      queue: { read: async () => [], waiting: async () => false, arrived: async () => false },
-      dispatch: { dispatch: async () => ({ kind: 'dispatched', runId: null }) },
-      signal: stop.signal,
-      as,
-      onAgent: live.agent,
-      onGateStart: live.starts,
-      onGateEnd: live.gate,
-    })
-    if (ports === null) return interrupted(found)
+  const queue = { read: async () => [], waiting: async () => false, arrived: async () => false }
+  const answer = await withPorts(context, local, live, { mark: newMark(), queue }, async (ports) => {
     const now = Date.now()
     const state = {
       ...found,
@@ -71,7 +46,7 @@ export async function verify(context: Context): Promise<Answer> {
     await live.step({ kind: 'verify' }, state)
     const { gates, verdict: given, usage } = await verifyWhole(state, limits, guarded(local, ports), now)
     live.close()
-    if (stop.signal.aborted) return interrupted(found)
+    if (ports.signal.aborted) return interrupted(found)
     const verdict = found.prd.userStories.some((story) => story.passes) ? given : NOTHING_JUDGED
     const red = gates.find((gate) => !gate.ok && !gate.advisory)
     const isFine = red === undefined && verdict.kind === 'verified'
@@ -84,27 +59,18 @@ export async function verify(context: Context): Promise<Answer> {
       usage,
     }
     return { code: isFine ? 0 : 1, outputs: outputsOf(found, found.prd.run.outcome, null), more }
-  } finally {
-    await as?.close()
-    release()
-    live.close()
-  }
+  })
+  return answer ?? interrupted(found)
 }
 
 function interrupted(state: State): Answer {
   return { code: EXIT_CODES.interrupted, outputs: outputsOf(state, 'interrupted', null) }
 }
 
-/** A run has the work tree to itself. */
 async function refuseAtWork(local: LocalRun): Promise<void> {
   const { lease, feature } = await local.look()
   if (lease === null || !(await local.alive(lease))) return
-  throw new UserError({
-    path: 'feature',
-    found: `${sayHolder(lease)} works on ${feature}`,
-    expected: 'nobody at work on it',
-    fix: 'wait until it has ended, or end it with `ralph stop`',
-  })
+  throw atWork({ message: `${sayHolder(lease)} works on ${feature}` })
 }
 
 function refuseElsewhere(state: State, branch: string | null): void {

@@ -24,6 +24,8 @@ export type GuardRules = {
   protectedPaths: string[]
   /** Where `config-file` says that the configuration stands; null for its usual names, which are reserved anyway. */
   configFile: string | null
+  /** Files and folders, folded, that steer an agent in any folder. */
+  agentSettings: readonly string[]
   secrets: Redactor
   maxFileBytes: number
 }
@@ -74,7 +76,7 @@ export function judgeChanges(changes: Change[], rules: GuardRules): Refusal[] {
     if (hidden && change.status !== 'D') add('secret', 'the name holds a secret')
     const strange = change.status === 'D' ? null : strangeness(change.path, folded)
     if (strange !== null) add('path', strange)
-    const reserved = reservedName(folded, config)
+    const reserved = reservedName(folded, config, rules.agentSettings)
     if (reserved !== null) add(reserved.rule, reserved.reason)
     if (isProtected(change, folded)) add('protected', 'the path is protected by `protected-paths`')
     if (change.newMode === SUBMODULE || change.oldMode === SUBMODULE)
@@ -181,29 +183,27 @@ const RESERVED_ROOTS: { at: string; rule: Rule; reason: string }[] = [
 ]
 
 /**
- * Agents read these in any folder they work in. CLAUDE.md, AGENTS.md, GEMINI.md and the instructions in `.github` are
- * documents of the project: allowed. AGENTS.override.md is none: codex reads it in the place of AGENTS.md.
+ * Agents read `names` in any folder they work in. Something else in the place of a `.github` in a folder, such as a link,
+ * would bring another folder's `mcp.json` in.
  */
-const AGENT_NAMES = new Set([
-  '.mcp.json', // claude, copilot
-  '.agents', // skills of codex, amp, opencode, copilot
-  '.claude', // claude, cursor, opencode, copilot
-  '.claude.json',
-  '.codex',
-  'agents.override.md',
-  '.amp',
-  '.opencode',
-  'opencode.json',
-  'opencode.jsonc',
-  '.gemini',
-  '.copilot',
-  '.cursor',
-  '.cursorrules',
-])
-/** What copilot reads in `.github`, beside documents. */
-const COPILOT = /(?:^|\/)\.github\/(?:extensions|copilot|agents|skills|hooks|mcp\.json|lsp\.json)(?:\/|$)/
+function isAgentSettings(folded: string, names: readonly string[]): boolean {
+  const path = `/${folded}/`
+  return (
+    path.includes('/.aider') ||
+    names.some((name) => path.includes(`/${name}/`) || path.endsWith(`/${folderOf(name)}/`))
+  )
+}
 
-function reservedName(folded: string, config: string | null): { rule: Rule; reason: string } | null {
+/** The folder that a name begins with; itself where it stands in none. */
+function folderOf(name: string): string {
+  return name.split('/')[0] ?? name
+}
+
+function reservedName(
+  folded: string,
+  config: string | null,
+  agentSettings: readonly string[],
+): { rule: Rule; reason: string } | null {
   for (const root of RESERVED_ROOTS) if (isAtOrBelow(folded, root.at)) return root
   // Something else in the place of the folder takes everything in it away, or brings another folder in.
   if (folded === '.github') return { rule: 'workflow', reason: '`.github` has to stay a folder' }
@@ -216,11 +216,7 @@ function reservedName(folded: string, config: string | null): { rule: Rule; reas
   if (/^(?:\.gitmodules|gitmod~\d+|gi7eba~\d+)(?:\/|$)/.test(folded)) {
     return { rule: 'submodule', reason: 'submodules are changed by people only' }
   }
-  for (const name of folded.split('/')) {
-    if (AGENT_NAMES.has(name) || name.startsWith('.aider')) return AGENT_SETTINGS
-  }
-  // A link in the place of a `.github` in a folder would bring another folder's `mcp.json` in.
-  return COPILOT.test(folded) || folded.endsWith('/.github') ? AGENT_SETTINGS : null
+  return isAgentSettings(folded, agentSettings) ? AGENT_SETTINGS : null
 }
 
 /** A path as people write it in a setting, as git writes it. */

@@ -156,7 +156,7 @@ export function createChecks(
     await each(open, async ([name]) => {
       // One that waits for a person is `pending` for that: there is nothing to end.
       if (but.includes(name) || word(name).conclusion === 'action_required') return
-      await postStatus(sha, { ...word(name), name, status: 'completed', text: '', annotations: [] })
+      await postStatus(sha, { ...word(name), name, text: '', annotations: [] })
     })
   }
 

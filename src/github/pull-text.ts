@@ -2,7 +2,7 @@
 // nothing that people wrote is ever rewritten, also after a job that died or a state that was lost.
 import { createHash } from 'node:crypto'
 import { MOST_CHARACTERS } from '../report/markdown.ts'
-import { pullMarker } from '../report/pull-request.ts'
+import { marker } from '../report/parts.ts'
 
 /** What stands on GitHub. */
 export type Worded = { title: string; body: string }
@@ -48,7 +48,7 @@ function sealed(feature: string, title: string | null, text: string): string {
 const PEOPLE = 'people'
 
 function seal(feature: string, title: string, text: string): string {
-  return `${pullMarker(feature).replace('<!-- ', '<!-- /').replace(' -->', '')} title=${title} text=${text} -->`
+  return `${marker('pull', feature).replace('<!-- ', '<!-- /').replace(' -->', '')} title=${title} text=${text} -->`
 }
 
 /** Where Ralph's part stands as Ralph wrote it, the last one, and the digest of the title that came with it. */
@@ -57,10 +57,10 @@ function ownPart(body: string, feature: string): { from: number; to: number; tit
   let searched = 0
   for (const end of body.matchAll(/<!-- \/ralph:pull:\S+ title=(\w+) text=(\w+) -->/g)) {
     const [all, title = '', text = ''] = end
-    const marker = body.slice(searched, end.index).lastIndexOf(pullMarker(feature))
-    const from = searched + marker
+    const begin = body.slice(searched, end.index).lastIndexOf(marker('pull', feature))
+    const from = searched + begin
     searched = end.index + all.length
-    if (marker === -1 || all !== seal(feature, title, text)) continue
+    if (begin === -1 || all !== seal(feature, title, text)) continue
     if (digest(body.slice(from, end.index)) === text) found = { from, to: searched, title }
   }
   return found

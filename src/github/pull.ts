@@ -8,7 +8,8 @@ export type Pull = Worded & { number: number; url: string; nodeId: string; draft
 export type PullRequest = { branch: string; base: string; title: string; body: string; draft: boolean }
 
 /** `forbidden`: this token may not, so a permission or a switch is missing. */
-export type Opened = { kind: 'open'; pull: Pull } | { kind: 'refused'; reason: string; forbidden: boolean }
+export type Refused = { kind: 'refused'; reason: string; forbidden: boolean }
+export type Opened = { kind: 'open'; pull: Pull } | Refused
 
 /** The open pull request from this branch of this repository, or null. */
 export async function findPull(api: Api, place: Place, branch: string): Promise<Pull | null> {

@@ -1,18 +1,20 @@
-// Tells people on GitHub: checks, the sticky comment, the pull request. Implements ReporterPort; never fails a run.
+// Tells people on GitHub how a run stands: checks, the sticky comment, the pull request. Never fails a run.
+import type { Event } from '../model/event.ts'
 import type { Limits } from '../model/limits.ts'
-import type { ReporterPort } from '../model/ports.ts'
-import type { GithubIds, State } from '../model/state.ts'
-import { lastWordOf, rollupCheck, storyCheck } from '../report/checks.ts'
-import { stickyComment, stickyMarker } from '../report/markdown.ts'
-import type { Facts, Note } from '../report/parts.ts'
+import type { Observer, PullRequestPort } from '../model/ports.ts'
+import type { Conclusion, GithubIds, State } from '../model/state.ts'
+import { type Check, lastWordOf, rollupCheck, storyCheck } from '../report/checks.ts'
+import { stickyComment } from '../report/markdown.ts'
+import { marker } from '../report/parts.ts'
 import { pullRequestBody, pullRequestTitle } from '../report/pull-request.ts'
 import { mapTexts } from '../report/texts.ts'
+import { type Facts, type Note, type View, viewOf } from '../report/view.ts'
 import type { Checks } from './checks.ts'
 import { type Api, saidByGitHub } from './client.ts'
 import type { Conversation } from './conversation.ts'
 import { closeSuperseded } from './left-open.ts'
 import { compareUrl, type Place, pullUrl, repositoryUrl } from './place.ts'
-import { findPull, makeReady, type Opened, openPull, type Pull, updatePull } from './pull.ts'
+import { findPull, makeReady, openPull, type Pull, type Refused, updatePull } from './pull.ts'
 import { type Own, updated, whole } from './pull-text.ts'
 
 export type ReporterOptions = {
@@ -31,72 +33,178 @@ export type ReporterOptions = {
   warn(message: string): void
 }
 
-/** More stories than this, and a batch re-posts only its own and the failed ones (design 4). */
+/** More stories than this, and a batch re-posts only its own and the failed ones. */
 const ALL_CHECKS = 20
 const MOST_CHECKS = 50
 
-export type GitHubReporter = ReporterPort & {
-  facts(): Facts
-  /** Whether GitHub took the last report, so that no check is left open. */
-  told(): boolean
-}
-
-export function createReporter(options: ReporterOptions): GitHubReporter {
-  const { place, conversation, checks, warn } = options
+export class GitHubReporter implements Observer, PullRequestPort {
+  readonly #options: ReporterOptions
   /** Why there is no pull request. */
-  let noPull: Exclude<Note, string> | null = null
-  let pull: Pull | null = null
-  let headSha: string | null = null
-  let compare: string | null = null
-  let isTold = true
+  #noPull: Exclude<Note, string> | null = null
+  #pull: Pull | null = null
+  /** The commit on which our checks stand. */
+  #headSha: string | null = null
+  #isReported = true
 
-  /** Redacted before it is rendered: escaping would split a secret, and hide it from the redaction behind. */
-  const clean = (state: State): State => mapTexts(state, options.redact)
+  constructor(options: ReporterOptions) {
+    this.#options = options
+  }
 
-  const facts = (): Facts => ({
-    repositoryUrl: repositoryUrl(place),
-    runUrl: options.runUrl,
-    limits: options.limits,
-    now: Date.now(),
-    compareUrl: compare,
-    notes: noPull === null ? [] : [{ ...noPull, text: options.redact(noPull.text) }],
-  })
+  /** Whether GitHub took the last report, so that no check is left open. */
+  isReported(): boolean {
+    return this.#isReported
+  }
+
+  /** What is reported of a state. It is redacted before it is rendered: escaping would split a secret, and hide it. */
+  view(state: State, annotations: NonNullable<Facts['annotations']> = {}): View {
+    const { place, runUrl, limits, redact } = this.#options
+    const note = this.#noPull
+    return viewOf(mapTexts(state, redact), {
+      repositoryUrl: repositoryUrl(place),
+      runUrl,
+      limits,
+      now: Date.now(),
+      compareUrl: note === null ? null : compareUrl(place, state.base.branch, state.branch),
+      notes: note === null ? [] : [{ ...note, text: redact(note.text) }],
+      annotations,
+    })
+  }
+
+  /** One look an iteration: when a story is taken up. Its result is told with the next one, or at the end. */
+  async event(event: Event, state: State): Promise<void> {
+    // A verification without a verdict is held again: why is told before the next one costs as much.
+    const isTold = event.kind === 'reserved' || (event.kind === 'verified' && event.verdict.kind === 'none')
+    if (isTold && this.#headSha !== null) await this.#show(state)
+  }
+
+  async opened(state: State): Promise<GithubIds> {
+    this.#headSha = state.published
+    return this.#show({ ...state, github: await this.#withPull(state) })
+  }
+
+  async merged(state: State): Promise<boolean> {
+    const { api, place, warn } = this.#options
+    const { pull } = state.github
+    if (pull === null) return false
+    const found = await api.rest.pulls
+      .get({ owner: place.owner, repo: place.repo, pull_number: pull })
+      .catch((error: unknown) => warn(`the pull request could not be looked up: ${saidByGitHub(error)}`))
+    return found?.data.merged === true
+  }
+
+  async beforePublish(state: State, head: string): Promise<GithubIds> {
+    const { checks, warn } = this.#options
+    // A job that ends before it opens anything still has the check of the job before to close.
+    const old = this.#headSha ?? state.github.head ?? state.published
+    if (old !== head) this.#headSha = null
+    const { unclosed = [] } = state.github
+    const left = (old === null ? unclosed : [...unclosed, old]).filter((sha) => sha !== head)
+    return { ...state.github, unclosed: await closeSuperseded(checks, left, warn) }
+  }
+
+  async finished(state: State, conclusion: Conclusion): Promise<GithubIds> {
+    const isMissing = state.published !== null && state.github.pull === null
+    const known = isMissing ? { ...state, github: await this.#withPull(state) } : state
+    if (state.published !== null) await this.#postAll(known, state.published, conclusion)
+    if (conclusion.outcome === 'complete' && this.#options.pullRequest !== 'none') await this.#complete(known)
+    return this.#stick(known, this.view(known))
+  }
 
   /** Whatever goes wrong in telling is told, and changes nothing else. */
-  async function attempt(what: string, act: () => Promise<void>): Promise<void> {
+  async #attempt(what: string, act: () => Promise<void>): Promise<void> {
     try {
       await act()
     } catch (error) {
-      warn(`${what}: ${saidByGitHub(error)}`)
+      this.#options.warn(`${what}: ${saidByGitHub(error)}`)
     }
   }
 
-  async function stick(state: State): Promise<GithubIds> {
+  /** The roll-up and the comment. */
+  async #show(state: State): Promise<GithubIds> {
+    const view = this.view(state)
+    const sha = this.#headSha
+    if (sha !== null)
+      await this.#attempt('the check could not be posted', () =>
+        this.#options.checks.post(sha, [this.#redacted(rollupCheck(view))]),
+      )
+    return this.#stick(state, view)
+  }
+
+  async #stick({ github, feature }: State, view: View): Promise<GithubIds> {
+    const { conversation, redact } = this.#options
+    const { pull } = github
+    if (pull === null) return github
+    let { comment } = github
+    await this.#attempt('the summary comment could not be written', async () => {
+      const body = redact(stickyComment(view))
+      comment = await conversation.stick(pull, comment, marker('sticky', feature), body)
+    })
+    return { ...github, comment }
+  }
+
+  async #postAll(state: State, sha: string, { outcome }: Conclusion): Promise<void> {
+    const { checks, places } = this.#options
+    this.#headSha = sha
+    // A story's check belongs on a commit that holds its code.
+    const stories = state.green === sha ? toPost(state, outcome === 'continued') : []
+    let view = this.view(state)
+    await this.#attempt('no places could be found for the checks', async () => {
+      view = this.view(state, await places(mapTexts(state, this.#options.redact)))
+    })
+    const rollup = rollupCheck(view)
+    const posted = [rollup, ...stories.map((id) => storyCheck(view, id))].map((one) => this.#redacted(one))
+    this.#isReported = rollup.conclusion === null
+    await this.#attempt('the checks could not be posted', async () => {
+      await checks.post(sha, posted)
+      // When the chain has ended, none of an earlier job is left open either.
+      const names = posted.map(({ name }) => name)
+      if (rollup.conclusion !== null) await checks.closeAll(sha, (name) => lastWordOf(state, name), names)
+      this.#isReported = true
+    })
+  }
+
+  #redacted(check: Check): Check {
+    const { redact } = this.#options
+    return { ...check, title: redact(check.title), summary: redact(check.summary), text: redact(check.text) }
+  }
+
+  /** With the pull request, opened or adopted, where there can be one. */
+  async #withPull(state: State): Promise<GithubIds> {
     let github = state.github
-    if (github.pull === null) return github
-    const number = github.pull
-    await attempt('the summary comment could not be written', async () => {
-      const body = options.redact(stickyComment(clean(state), facts()))
-      const comment = await conversation.stick(number, github.comment, stickyMarker(state.feature), body)
-      github = { ...github, comment }
+    await this.#attempt('the pull request could not be opened', async () => {
+      github = await this.#ensurePull(state)
     })
     return github
   }
 
-  async function rollup(state: State, sha: string): Promise<void> {
-    await attempt('the check could not be posted', () =>
-      checks.post(sha, [redacted(rollupCheck(clean(state), facts()))]),
-    )
-  }
-
-  function redacted<C extends { title: string; summary: string; text: string }>(check: C): C {
-    const { redact } = options
-    return { ...check, title: redact(check.title), summary: redact(check.summary), text: redact(check.text) }
+  async #ensurePull(state: State): Promise<GithubIds> {
+    const { api, publishApi, place, pullRequest, warn } = this.#options
+    const { github, branch } = state
+    if (pullRequest === 'none') return github
+    this.#pull = await findPull(api, place, branch)
+    if (this.#pull === null && github.pull !== null) {
+      const text = 'Its pull request is not open any more; Ralph opens no second one.'
+      const url = github.pullUrl ?? pullUrl(place, github.pull)
+      this.#noPull = { text, link: { name: `pull request ${github.pull}`, url } }
+      return github
+    }
+    if (this.#pull === null) {
+      const wanted = { ...whole(this.#own(state)), branch, base: state.base.branch }
+      const opened = await openPull(publishApi, place, { ...wanted, draft: pullRequest === 'draft' }, warn)
+      if (opened.kind === 'refused') {
+        this.#refused(state, opened)
+        return github
+      }
+      this.#pull = opened.pull
+    }
+    this.#noPull = null
+    return { ...github, pull: this.#pull.number, pullUrl: this.#pull.url }
   }
 
   /** Said once, however often it is tried. */
-  function refused(state: State, { reason, forbidden }: Extract<Opened, { kind: 'refused' }>): void {
-    const url = compareUrl(place, state.base.branch, state.branch)
+  #refused({ base, branch }: State, { reason, forbidden }: Refused): void {
+    const { place, warn } = this.#options
+    const url = compareUrl(place, base.branch, branch)
     const mend = !forbidden
       ? ''
       : /not permitted/i.test(reason)
@@ -104,147 +212,37 @@ export function createReporter(options: ReporterOptions): GitHubReporter {
         : ' Give the job permissions: pull-requests: write, or'
     const text = `The pull request could not be opened: ${reason.replace(/\.$/, '')}.${mend}`
     const name = mend === '' ? 'Open it yourself' : 'open it yourself'
-    if (noPull?.text !== text) warn(`${text} ${name}: ${url}`)
-    noPull = { text, link: { name, url } }
-    compare = url
+    if (this.#noPull?.text !== text) warn(`${text} ${name}: ${url}`)
+    this.#noPull = { text, link: { name, url } }
   }
 
-  async function ensurePull(state: State): Promise<GithubIds> {
-    if (options.pullRequest === 'none') return state.github
-    pull = await findPull(options.api, place, state.branch)
-    if (pull === null && state.github.pull !== null) {
-      const text = 'Its pull request is not open any more; Ralph opens no second one.'
-      const url = state.github.pullUrl ?? pullUrl(place, state.github.pull)
-      noPull = { text, link: { name: `pull request ${state.github.pull}`, url } }
-      return state.github
-    }
-    if (pull === null) {
-      const draft = options.pullRequest === 'draft'
-      const opened = await openPull(
-        options.publishApi,
-        place,
-        {
-          branch: state.branch,
-          base: state.base.branch,
-          ...whole(wording(state)),
-          draft,
-        },
-        warn,
-      )
-      if (opened.kind === 'refused') {
-        refused(state, opened)
-        return state.github
-      }
-      pull = opened.pull
-    }
-    noPull = null
-    return { ...state.github, pull: pull.number, pullUrl: pull.url }
-  }
-
-  function wording(state: State): Own {
-    const shown = clean(state)
+  #own(state: State): Own {
+    const { redact } = this.#options
+    const view = this.view(state)
     return {
       feature: state.feature,
-      title: options.redact(pullRequestTitle(shown)),
-      text: (room) => options.redact(pullRequestBody(shown, facts(), room)),
+      title: redact(pullRequestTitle(view)),
+      text: (room) => redact(pullRequestBody(view, room)),
     }
   }
 
-  async function complete(state: State): Promise<void> {
-    await attempt('the pull request could not be updated', async () => {
+  /** Title and text as they are at the end, and no draft any more. */
+  async #complete(state: State): Promise<void> {
+    const { api, publishApi, place, warn } = this.#options
+    await this.#attempt('the pull request could not be updated', async () => {
       // As it is now: people may have edited it since it was opened.
-      pull = await findPull(options.api, place, state.branch)
+      const pull = await findPull(api, place, state.branch)
+      this.#pull = pull
       if (pull === null) return
-      const change = updated(pull, wording(state))
+      const change = updated(pull, this.#own(state))
       if (change === 'full') warn("the pull request's text has no room for Ralph's part")
-      else if (Object.keys(change).length > 0)
-        await updatePull(options.publishApi, place, pull.number, change)
+      else if (Object.keys(change).length > 0) await updatePull(publishApi, place, pull.number, change)
     })
-    const open = pull
-    if (open?.draft !== true || options.pullRequest !== 'draft') return
-    await attempt('the pull request could not be made ready for review', () =>
-      makeReady(options.publishApi, open),
+    const open = this.#pull
+    if (open?.draft !== true || this.#options.pullRequest !== 'draft') return
+    await this.#attempt('the pull request could not be made ready for review', () =>
+      makeReady(publishApi, open),
     )
-  }
-
-  return {
-    facts,
-    told: () => isTold,
-    warn,
-
-    async step() {},
-
-    async event(event, state) {
-      // One look an iteration: when a story is taken up. Its result is told with the next one, or at the end.
-      // A verification without a verdict is held again: why is told before the next one costs as much.
-      const isTold = event.kind === 'reserved' || (event.kind === 'verified' && event.verdict.kind === 'none')
-      if (!isTold || headSha === null) return
-      await rollup(state, headSha)
-      await stick(state)
-    },
-
-    async opened(state) {
-      let github = state.github
-      headSha = state.published
-      await attempt('the pull request could not be opened', async () => {
-        github = await ensurePull(state)
-      })
-      const told = { ...state, github }
-      if (headSha !== null) await rollup(told, headSha)
-      return stick(told)
-    },
-
-    async merged(state) {
-      const { pull: number } = state.github
-      if (number === null) return false
-      const { owner, repo } = place
-      const found = await options.api.rest.pulls
-        .get({ owner, repo, pull_number: number })
-        .catch((error: unknown) => warn(`the pull request could not be looked up: ${saidByGitHub(error)}`))
-      return found?.data.merged === true
-    },
-
-    async beforePublish(state, head) {
-      // A job that ends before it opens anything still has the check of the job before to close.
-      const old = headSha ?? state.github.head ?? state.published
-      if (old !== head) headSha = null
-      const { unclosed = [] } = state.github
-      const left = (old === null ? unclosed : [...unclosed, old]).filter((sha) => sha !== head)
-      return { ...state.github, unclosed: await closeSuperseded(checks, left, warn) }
-    },
-
-    async finished(state, conclusion) {
-      let told = state
-      if (state.published !== null && state.github.pull === null) {
-        await attempt('the pull request could not be opened', async () => {
-          told = { ...state, github: await ensurePull(state) }
-        })
-      }
-      const sha = state.published
-      if (sha !== null) {
-        headSha = sha
-        const shown = clean(told)
-        // A story's check belongs on a commit that holds its code.
-        const stories = state.green === sha ? toPost(state, conclusion.outcome === 'continued') : []
-        const rollup = rollupCheck(shown, facts())
-        let annotations: NonNullable<Facts['annotations']> = {}
-        await attempt('no places could be found for the checks', async () => {
-          annotations = await options.places(shown)
-        })
-        const ofStories = stories.map((id) => storyCheck(shown, id, { ...facts(), annotations }))
-        const posted = [rollup, ...ofStories].map(redacted)
-        isTold = rollup.conclusion === null
-        await attempt('the checks could not be posted', async () => {
-          await checks.post(sha, posted)
-          // When the chain has ended, none of an earlier job is left open either.
-          const names = posted.map(({ name }) => name)
-          if (rollup.conclusion !== null) await checks.closeAll(sha, (name) => lastWordOf(state, name), names)
-          isTold = true
-        })
-      }
-      if (conclusion.outcome === 'complete' && options.pullRequest !== 'none') await complete(told)
-      return stick(told)
-    },
   }
 }
 

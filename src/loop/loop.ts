@@ -5,6 +5,7 @@ import type { Ports } from '../model/ports.ts'
 import type { Conclusion, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { nextStep } from './next-step.ts'
+import { announce } from './observers.ts'
 import { perform } from './perform.ts'
 import { reduce } from './reduce.ts'
 
@@ -49,14 +50,14 @@ export async function loop(
     if (step.kind === 'stop') return { conclusion: step.conclusion, state }
     if (!ours(step)) return { step, state }
     const before = state
-    await tell(() => ports.reporter.step(step, before))
+    await tell(() => announce(ports, (observer) => observer.step?.(step, before)))
     const event = await perform(step, before, limits, ports).catch(async (error: unknown) => {
       await checkpoint()
       throw error
     })
     const after = reduce(before, event, limits)
     state = after
-    const told = () => ports.reporter.event(event, after)
+    const told = () => announce(ports, (observer) => observer.event?.(event, after))
     // Once it is published the lease is free, and the state belongs to whoever claims it.
     if (EVENTS[event.kind].durable && !after.job.published) news.push(told)
     else await tell(told)

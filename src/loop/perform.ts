@@ -126,11 +126,11 @@ async function act(
     case 'verify':
       return verify(state, limits, ports, now)
     case 'push': {
-      const github = await ports.reporter.beforePublish(state, state.green)
+      const github = await ports.pullRequest.beforePublish(state, state.green)
       const result = await store.publish(onHead({ ...state, github }), true)
       if (result.kind !== 'published') return turnedDown(result)
       const pushed = onHead({ ...state, github, published: state.green })
-      return { kind: 'pushed', github: await ports.reporter.opened(pushed) }
+      return { kind: 'pushed', github: await ports.pullRequest.opened(pushed) }
     }
     case 'conclude':
       return { kind: 'concluded', conclusion: step.conclusion }
@@ -144,7 +144,7 @@ async function act(
         return { kind: 'dispatch-failed', summary: error instanceof Error ? error.message : String(error) }
       }
     case 'report':
-      return { kind: 'reported', github: await ports.reporter.finished(state, step.conclusion) }
+      return { kind: 'reported', github: await ports.pullRequest.finished(state, step.conclusion) }
   }
 }
 
@@ -210,18 +210,18 @@ async function open(state: State, ports: Ports): Promise<Happening> {
     green = first ?? green
   }
   await repository.checkOut(green, null)
-  const github = state.published === null ? state.github : await ports.reporter.beforePublish(state, green)
+  const github = state.published === null ? state.github : await ports.pullRequest.beforePublish(state, green)
   const result = await store.publish(onHead({ ...state, github, green }), true)
   if (result.kind !== 'published') return turnedDown(result)
   const opened = onHead({ ...state, github, green, published: green })
-  return { kind: 'opened', green, github: await ports.reporter.opened(opened) }
+  return { kind: 'opened', green, github: await ports.pullRequest.opened(opened) }
 }
 
 async function sync(state: State, ports: Ports): Promise<Happening> {
   const commands = await ports.queue.read(state)
   const theirs = await ports.store.theirs(state)
   if (theirs !== 'gone') return { kind: 'synced', commands, theirs }
-  return { kind: 'synced', commands, theirs: (await ports.reporter.merged(state)) ? 'merged' : 'deleted' }
+  return { kind: 'synced', commands, theirs: (await ports.pullRequest.merged(state)) ? 'merged' : 'deleted' }
 }
 
 async function join(state: State, theirs: string, ports: Ports): Promise<Happening> {
@@ -305,7 +305,7 @@ async function publish(state: State, limits: Limits, ports: Ports): Promise<Happ
       : null
   const green = recorded ?? state.green
   if (withBranch) await repository.checkOut(green, null)
-  const github = await ports.reporter.beforePublish(state, green)
+  const github = await ports.pullRequest.beforePublish(state, green)
   const saved = { ...leaving, github, green, progress: recorded === null ? leaving.progress : [] }
   const result = await store.publish(withBranch ? onHead(saved) : saved, withBranch)
   if (result.kind !== 'published') return turnedDown(result)

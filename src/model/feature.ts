@@ -69,6 +69,7 @@ export type RunRecord = {
 
 /** A feature: prd.json after reading, every known field present. */
 export type Prd = {
+  $schema?: string
   schemaVersion: 2
   project: string
   /** Empty when the file names none: then it is `branch-prefix` + feature. */

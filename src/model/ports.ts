@@ -114,17 +114,22 @@ export type DispatchPort = {
   dispatch(state: State): Promise<Dispatched>
 }
 
-/** Tells people. Never fails a run: its own errors are warnings. */
-export type ReporterPort = {
-  step(step: Step, state: State): Promise<void>
-  event(event: Event, state: State): Promise<void>
+/** Watches a run, such as a terminal or a notifier. What goes wrong in one is a warning, and changes nothing. */
+export type Observer = {
+  /** Before a step is performed; `state` is the one before it. */
+  step?(step: Step, state: State): Promise<void>
+  /** When what happened is durable; `state` is the one after it. */
+  event?(event: Event, state: State): Promise<void>
+}
+
+/** The feature's page for people, and what stands on its commits. Gives what it learns; its own errors are warnings. */
+export type PullRequestPort = {
   /** The branch is about to move away from the head that checks stand on. What is left to do there is in the answer. */
   beforePublish(state: State, head: string): Promise<State['github']>
   opened(state: State): Promise<State['github']>
   finished(state: State, conclusion: Conclusion): Promise<State['github']>
   /** Whether people merged the pull request. */
   merged(state: State): Promise<boolean>
-  warn(message: string): void
 }
 
 export type Ports = {
@@ -135,7 +140,9 @@ export type Ports = {
   store: StorePort
   queue: QueuePort
   dispatch: DispatchPort
-  reporter: ReporterPort
+  observers: readonly Observer[]
+  pullRequest: PullRequestPort
+  warn(message: string): void
   signal: AbortSignal
 }
 

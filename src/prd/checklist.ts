@@ -1,8 +1,7 @@
 // Markdown check lists (the progress files of plan/build Ralph, fix plans) as user stories.
 import type { Mistake } from '../system/errors.ts'
-import type { Raw } from './fields.ts'
 import { headingOf, indentOf, linesOf, pointOf, withId } from './markdown-lines.ts'
-import { type Draft, many } from './migrate.ts'
+import { type Draft, many, type Raw } from './migrate.ts'
 import { type ParsedPrd, readDraft } from './read.ts'
 import { hasStoryHeadings, headingsOverIds, readStoryHeadings, urgencyOf } from './story-headings.ts'
 

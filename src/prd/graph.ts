@@ -1,17 +1,18 @@
 // What stories say about each other: ids used once, dependencies that exist, no cycles.
 
-import type { Story } from '../model/feature.ts'
 import { shown } from '../model/text.ts'
 import type { Mistake } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
 
+/** A story as others see it; '' stands for an id that could not be read. */
+type Edges = { id: string; dependsOn: readonly string[] }
 type Path = (index: number, key?: string) => string
 
 /**
- * Every duplicate id, unknown dependency and cycle; an empty id stands for one that could not be read. A dependency on an id in `gone` is none:
+ * Every duplicate id, unknown dependency and cycle. A dependency on an id in `gone` is none:
  * its story was removed.
  */
-export function graphMistakes(stories: readonly Story[], path: Path, gone: ReadonlySet<string>): Mistake[] {
+export function graphMistakes(stories: readonly Edges[], path: Path, gone: ReadonlySet<string>): Mistake[] {
   const mistakes: Mistake[] = []
   const indexOf = new Map<string, number>()
   for (const [index, { id }] of stories.entries()) {
@@ -38,7 +39,7 @@ const mostCycles = 100
 const mostSuggestions = 20
 
 function unknownDependencies(
-  stories: readonly Story[],
+  stories: readonly Edges[],
   indexOf: ReadonlyMap<string, number>,
   path: Path,
   gone: ReadonlySet<string>,
@@ -46,7 +47,7 @@ function unknownDependencies(
   const mistakes: Mistake[] = []
   for (const [index, story] of stories.entries()) {
     for (const [edge, id] of story.dependsOn.entries()) {
-      if (indexOf.has(id) || gone.has(id)) continue
+      if (id === '' || indexOf.has(id) || gone.has(id)) continue
       const near = mistakes.length < mostSuggestions ? nearest(id, indexOf.keys()) : null
       const fix =
         near === null || near === story.id ? 'remove it, or add that story' : `did you mean ${shown(near)}?`
@@ -58,7 +59,7 @@ function unknownDependencies(
 }
 
 /** Depth first without recursion: a chain of 10,000 stories is legal. Each edge that closes a circle is a mistake. */
-function cycles(stories: readonly Story[], indexOf: ReadonlyMap<string, number>, path: Path): Mistake[] {
+function cycles(stories: readonly Edges[], indexOf: ReadonlyMap<string, number>, path: Path): Mistake[] {
   const mistakes: Mistake[] = []
   const done = new Set<number>()
   const depthOf = new Map<number, number>()

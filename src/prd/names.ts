@@ -1,8 +1,10 @@
 // Which names are safe to use in refs, paths, comments and command lines.
 
+export const idPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
 /** What is wrong with a story's id, or null. Ids end up in branch names, so git's rules for refs hold beside our own. */
 export function idFault(id: string): string | null {
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(id)) {
+  if (!idPattern.test(id)) {
     return 'a letter or digit, then up to 63 letters, digits, dots, dashes or underscores'
   }
   if (/\.\.|\.$|\.lock$/i.test(id))

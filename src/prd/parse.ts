@@ -1,11 +1,9 @@
 // The door for every prd.json, and for the check lists that people bring instead: text in, a Prd or all mistakes out.
-
 import { shown } from '../model/text.ts'
 import type { Mistake } from '../system/errors.ts'
 import { isChecklist, parseChecklist } from './checklist.ts'
-import { isRaw } from './fields.ts'
-import { jsonFault, lineAndColumn } from './json-fault.ts'
-import { migrate } from './migrate.ts'
+import { jsonFault } from './json-fault.ts'
+import { isRaw, migrate } from './migrate.ts'
 import { type ParsedPrd, readDraft } from './read.ts'
 
 export type { ParsedPrd } from './read.ts'
@@ -18,39 +16,38 @@ const deepest = 64
  * a story in the middle of a run; `mergePeople` then drops those dependencies.
  */
 export function parsePrd(text: string, source: string, gone: ReadonlySet<string> = new Set()): ParsedPrd {
-  const json = parseJson(text)
-  if (!json.ok) {
+  let value: unknown
+  try {
+    value = parseJson(text)
+  } catch (thrown) {
     if (!looksLikeJson(text) && isChecklist(text)) return parseChecklist(text, source)
-    return { ok: false, mistakes: [notJson(text, source)] }
+    const { line, column, ...fault } = jsonFault(text, thrown)
+    return refused({ path: `${source}: line ${line} column ${column}`, ...fault })
   }
-  if (!isRaw(json.value)) {
-    const fix = Array.isArray(json.value)
+  if (!isRaw(value)) {
+    const fix = Array.isArray(value)
       ? 'put the list into {"userStories": [...]}'
       : 'write {"userStories": [...]}'
-    return { ok: false, mistakes: [{ path: source, found: shown(json.value), expected: 'an object', fix }] }
+    return refused({ path: source, found: shown(value), expected: 'an object', fix })
   }
-  if (isDeeper(json.value, deepest)) {
+  if (isDeeper(value, deepest)) {
     const found = `brackets nested more than ${deepest} deep`
-    return {
-      ok: false,
-      mistakes: [{ path: source, found, expected: 'a flatter file', fix: 'remove the nesting' }],
-    }
+    return refused({ path: source, found, expected: 'a flatter file', fix: 'remove the nesting' })
   }
   const mistakes: Mistake[] = []
-  const draft = migrate(json.value, source, mistakes)
+  const draft = migrate(value, source, mistakes)
   return draft === null ? { ok: false, mistakes } : readDraft(draft, mistakes, gone)
 }
 
-function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {
-  try {
-    // A field called __proto__ would be obeyed by whoever copies it with an assignment. It may also be
-    // written with escapes, hence the second pattern; the reviver costs time, so only then.
-    const suspicious = text.includes('__proto__') || /\\u00[57]/i.test(text)
-    const value: unknown = suspicious ? JSON.parse(text, withoutProto) : JSON.parse(text)
-    return { ok: true, value }
-  } catch {
-    return { ok: false }
-  }
+function refused(mistake: Mistake): ParsedPrd {
+  return { ok: false, mistakes: [mistake] }
+}
+
+/** Without fields called __proto__, in whatever spelling: whoever copies one with an assignment would obey it. */
+function parseJson(text: string): unknown {
+  // The reviver costs time, so only where the name, or an escape for one of its letters, can be seen.
+  const suspicious = text.includes('__proto__') || /\\u00[57]/i.test(text)
+  return suspicious ? JSON.parse(text, withoutProto) : JSON.parse(text)
 }
 
 function withoutProto(key: string, value: unknown): unknown {
@@ -60,17 +57,6 @@ function withoutProto(key: string, value: unknown): unknown {
 /** A broken JSON file may hold "- [ ]" in a text; a check list does not begin like JSON. */
 function looksLikeJson(text: string): boolean {
   return /^\ufeff?\s*(?:[{"]|\[\s*(?:[{"[\]]|$))/.test(text)
-}
-
-function notJson(text: string, source: string): Mistake {
-  const fault = jsonFault(text)
-  if (fault === null) {
-    const found = 'JSON that is nested too deep to be read'
-    return { path: source, found, expected: 'a flatter file', fix: 'remove the nesting' }
-  }
-  const { line, column } = lineAndColumn(text, fault.offset)
-  const { found, expected, fix } = fault
-  return { path: `${source}: line ${line} column ${column}`, found, expected, fix }
 }
 
 function isDeeper(value: unknown, levels: number): boolean {

@@ -1,63 +1,217 @@
-// The fields of prd.json, version 2, in their order, and what new ones begin with.
-import type { Prd, RunRecord, Story } from '../model/feature.ts'
-import { emptyUsage } from '../model/usage.ts'
+// prd.json, version 2: one definition for its reader, its order and schemas/prd.schema.json; and what new parts begin with.
+import * as z from 'zod/mini'
+import {
+  type Extra,
+  type LastResult,
+  outcomes,
+  type Prd,
+  type RunRecord,
+  type Story,
+} from '../model/feature.ts'
+import { emptyUsage, type Usage } from '../model/usage.ts'
+import { branchNameFault, idFault, idPattern } from './names.ts'
 
-// The order in which fields are written. Reading takes everything else for unknown.
-export const prdKeys = [
-  'schemaVersion',
-  'project',
-  'branchName',
-  'description',
-  'run',
-  'userStories',
-] as const
-export const runKeys = [
-  'startedAt',
-  'completedAt',
-  'currentStoryId',
-  'learnings',
-  'iterations',
-  'jobs',
-  'outcome',
-  'usage',
-  'control',
-] as const
-export const usageKeys = [
-  'calls',
-  'inputTokens',
-  'outputTokens',
-  'cachedTokens',
-  'costUsd',
-  'agentSeconds',
-  'estimatedCostUsd',
-  'estimatedTokens',
-  'turns',
-] as const
-export const storyKeys = [
-  'id',
-  'epicId',
-  'title',
-  'description',
-  'acceptanceCriteria',
-  'tags',
-  'dependsOn',
-  'priority',
-  'passes',
-  'retries',
-  'blocked',
-  'skipped',
-  'lastResult',
-  'notes',
-] as const
-export const lastResultKeys = [
-  'completedAt',
-  'commit',
-  'summary',
-  'iteration',
-  'attempts',
-  'costUsd',
-  'imported',
-] as const
+/** What is said of a value that does not fit. */
+type Wrong = { error: string | ((issue: { input?: unknown }) => string) }
+
+/** Taken apart again by `read.ts`; `found` is in words where the value itself says little. */
+function mend(expected: string, fix: string, ...found: string[]): { error: string } {
+  return { error: [expected, fix, ...found].join('\n') }
+}
+
+/** For those who edit the file with the schema. */
+function described<T extends z.core.$ZodType>(schema: T, description: string, more: object = {}): T {
+  z.globalRegistry.add(schema, { description, ...more })
+  return schema
+}
+
+/** A field that may be left out, null or empty: generated files write null where a person writes nothing. */
+function or<T extends z.core.SomeType, F>(inner: T, fallback: () => F) {
+  return z.pipe(
+    z.nullish(inner),
+    z.transform((value) => (value === '' ? fallback() : (value ?? fallback()))),
+  )
+}
+
+const nothing = () => null
+const none = () => []
+
+const quoted = mend('a text', 'write it in double quotes')
+const anyText = z.string(quoted)
+
+function text(max = 50_000) {
+  const fix = 'shorten it, or move the detail to prd.md or context.md'
+  return anyText.check(z.maxLength(max, mend(`at most ${max} characters`, fix)))
+}
+
+const listed = mend('a list of texts', 'write it as a list: ["..."]')
+
+function texts<T extends z.ZodMiniType<string>>(item: T, wrong: Wrong = listed) {
+  const fix = 'write something there, or remove the entry'
+  return z.array(
+    item.check(z.refine((value) => value.trim() !== '', mend('a text', fix, 'an empty text'))),
+    wrong,
+  )
+}
+
+/** Some tools number their stories. */
+const id = z.pipe(z.union([z.string(), z.int(quoted)], quoted), z.transform(String))
+
+// Adding 0 makes -0 a 0: JSON writes both alike, so only 0 reads back the same.
+const number = z
+  .number(mend('a number', 'write a number without quotes, such as 1'))
+  .check(z.overwrite((value) => value + 0))
+const amount = number.check(z.minimum(0, mend('0 or more', 'write 0 or more, or leave it out')))
+const count = or(amount, () => 0)
+const truth = z.boolean(mend('true or false', 'write true or false, without quotes'))
+const time = or(text(500), nothing)
+
+type Shape<T> = { [K in Exclude<keyof T, 'extra'>]-?: z.ZodMiniType<T[K]> }
+
+/** An object of these fields; those it does not know go to `extra`, and are written back behind them. */
+function open<T extends { extra?: Extra }>(shape: Shape<T>, wrong: Wrong): z.ZodMiniType<T> {
+  const split = (fields: Extra): Extra => {
+    const unknown = Object.keys(fields).filter((key) => !Object.hasOwn(shape, key))
+    if (unknown.length === 0) return fields
+    const extra: Extra = {}
+    for (const key of unknown) {
+      extra[key] = fields[key]
+      delete fields[key]
+    }
+    return { ...fields, extra }
+  }
+  const schema: z.ZodMiniType = z.pipe(z.looseObject<z.core.$ZodLooseShape>(shape, wrong), z.transform(split))
+  // The shape gives every known field its type, which is lost on the way through Object.entries.
+  return schema as z.ZodMiniType<T>
+}
+
+/** Where a story stands. */
+const flag = described(
+  or(truth, () => false),
+  'Ralph writes it.',
+)
+const ours = mend('an object or null', 'remove it: Ralph writes it')
+
+export const usageShape: Shape<Usage> = {
+  calls: count,
+  inputTokens: count,
+  outputTokens: count,
+  cachedTokens: count,
+  costUsd: count,
+  agentSeconds: count,
+  estimatedCostUsd: z.exactOptional(amount),
+  estimatedTokens: z.exactOptional(amount),
+  turns: z.exactOptional(amount),
+}
+
+/** Ralph's own texts have no limit: its state must never be refused for its size. */
+export const runShape: Shape<RunRecord> = {
+  startedAt: time,
+  completedAt: time,
+  currentStoryId: or(id, nothing),
+  // An agent's blank line must not make the state unreadable.
+  learnings: or(
+    z.pipe(
+      z.array(anyText, listed),
+      z.transform((learnings) => learnings.filter((learning) => learning.trim() !== '')),
+    ),
+    none,
+  ),
+  iterations: count,
+  jobs: count,
+  outcome: or(z.enum(outcomes, mend(outcomes.join(', '), 'write null')), nothing),
+  usage: or(open(usageShape, ours), emptyUsage),
+  control: or(z.record(z.string(), z.unknown(), ours), () => ({})),
+}
+
+// It reaches git's command line: anything but hexadecimal digits could be an option.
+const commit = anyText.check(z.regex(/^(?:[0-9a-fA-F]{4,64})?$/, mend('the id of a commit', 'write null')))
+
+export const lastResultShape: Shape<LastResult> = {
+  completedAt: time,
+  commit: or(commit, nothing),
+  summary: or(anyText, () => ''),
+  iteration: z.exactOptional(amount),
+  attempts: z.exactOptional(amount),
+  costUsd: z.exactOptional(amount),
+  imported: z.exactOptional(truth),
+}
+
+const storyId = id.check(
+  z.refine((value) => idFault(value) === null, {
+    error: ({ input }) => `${idFault(String(input))}\nuse an id such as "US-001"`,
+  }),
+)
+
+const titled = mend('a title', 'say in one line what the story brings')
+const title = z.string(titled).check(
+  z.maxLength(500, mend('at most 500 characters', 'move the detail to the description')),
+  z.refine((value) => value.trim() !== '', titled),
+)
+
+const some = mend('at least one criterion', 'say how one can see that it is done, such as "npm test passes"')
+const criteria = texts(text(), { error: ({ input }) => (input == null ? some : listed).error }).check(
+  z.minLength(1, some),
+)
+
+export const storyShape: Shape<Story> = {
+  // An id and a priority that are left out come from the place in the list, before this is asked.
+  id: described(
+    or(storyId, () => ''),
+    'Names the story in branches, comments and commands; US-001 and so on where it is left out.',
+    { pattern: idPattern.source },
+  ),
+  epicId: or(id, nothing),
+  title: described(title, 'What the story brings, in one line.'),
+  description: or(text(), () => ''),
+  acceptanceCriteria: described(criteria, 'How one can see that the story is done.'),
+  tags: described(or(texts(text(100)), none), 'They choose among the gates that have `when`.'),
+  dependsOn: described(or(z.array(id, listed), none), 'Ids of stories that must pass before.'),
+  priority: described(
+    or(number, () => 1),
+    'The lowest number is worked on first; the place in the list where it is left out.',
+  ),
+  passes: flag,
+  retries: count,
+  blocked: flag,
+  skipped: flag,
+  lastResult: or(open(lastResultShape, ours), nothing),
+  notes: described(
+    or(anyText, () => ''),
+    'For the next attempt at this story.',
+  ),
+}
+
+const story = open(
+  storyShape,
+  mend('a user story', 'write {"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}'),
+)
+
+const branchName = text(1_000).check(
+  z.refine((value) => value === '' || branchNameFault(value) === null, {
+    error: ({ input }) =>
+      `a branch name with ${branchNameFault(String(input))}\nuse a name such as "ralph/auth"`,
+  }),
+)
+
+export const prdShape: Shape<Prd> = {
+  $schema: z.exactOptional(anyText),
+  schemaVersion: or(z.literal(2), () => 2 as const),
+  project: or(text(500), () => ''),
+  branchName: described(
+    or(branchName, () => ''),
+    'Where Ralph works; empty means branch-prefix and the name of the feature.',
+  ),
+  description: or(text(), () => ''),
+  run: described(or(open(runShape, ours), emptyRun), 'Where the run stands: Ralph writes it.'),
+  userStories: z.array(story).check(z.minLength(1)),
+}
+
+export const prdSchema = described(
+  open(prdShape, mend('an object', 'write {"userStories": [...]}')),
+  'The user stories of one feature, for Ralph to work on.',
+  { title: 'prd.json' },
+)
 
 /** A run that has not begun. */
 export function emptyRun(): RunRecord {

@@ -1,7 +1,7 @@
 // Markdown with a heading for each user story (the prd.md and epics.md of several tools): what stands below is the story.
-import type { Raw } from './fields.ts'
+
 import { headingOf, indentOf, type Line, linesOf, type Point, pointOf, withId } from './markdown-lines.ts'
-import { type Draft, many } from './migrate.ts'
+import { type Draft, many, type Raw } from './migrate.ts'
 
 // What documents number beside stories.
 const notStories =

@@ -7,22 +7,19 @@ import type { Limits } from '../model/limits.ts'
 import type { Conclusion, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { counts, remaining } from '../prd/select.ts'
-import { code, markdownText } from './escape.ts'
-import { blockedIds, goesOn, heldBack, storyInWork } from './words.ts'
+import { blockedIds, goesOn, heldBack, inWork } from './headline.ts'
+import { type Sentence, says } from './sentence.ts'
 
 /** Who reads, and can type: `limits` tell which one was reached, where there are several. */
 type Reader = { state: State; surface: Surface; limits: Limits | null }
 
-/**
- * One sentence of markdown; commands stand in backticks, each as it can be typed on the surface. For a terminal:
- * `spoken(nextMove(state, situation, 'cli', limits))`.
- */
+/** Commands stand in it as they can be typed on the surface. */
 export function nextMove(
   state: State,
   situation: Situation,
   surface: Surface,
   limits: Limits | null = null,
-): string {
+): Sentence {
   const reader = { state, surface, limits }
   switch (situation.kind) {
     case 'working':
@@ -35,8 +32,8 @@ export function nextMove(
 }
 
 /** A command as the reader types it. */
-function say({ surface }: Reader, command: string): string {
-  return code(typedOn(surface, command))
+function typed({ surface }: Reader, command: string) {
+  return { code: typedOn(surface, command) }
 }
 
 /** Comments are heard on the run's pull request only. */
@@ -45,170 +42,170 @@ function hasNoThread({ state, surface }: Reader): boolean {
 }
 
 /** How work goes on: by a command, or from the page of the workflow where no pull request hears one. */
-function run(reader: Reader): string {
-  return hasNoThread(reader) ? '*Run workflow*' : say(reader, 'run')
+function run(reader: Reader) {
+  return hasNoThread(reader) ? { button: 'Run workflow' } : typed(reader, 'run')
 }
 
 /** A command that gives the run something to do: a comment starts the next job, on a command line a person does. */
-function asking(reader: Reader, sentence: string): string {
-  if (reader.surface === 'cli') return `${sentence}, then go on with ${say(reader, 'run')}.`
-  return hasNoThread(reader) ? `${openOne(reader)} and comment there. ${sentence}.` : `${sentence}.`
+function asking(reader: Reader, sentence: Sentence): Sentence {
+  if (reader.surface === 'cli') return says`${sentence}, then go on with ${run(reader)}.`
+  return hasNoThread(reader) ? says`${openOne(reader)} and comment there. ${sentence}.` : says`${sentence}.`
 }
 
-function openOne({ state }: Reader): string {
-  return `Open a pull request from ${code(state.branch, 200)}`
+function openOne({ state }: Reader): Sentence {
+  return says`Open a pull request from ${{ code: state.branch, most: 200 }}`
 }
 
-function whileWorking(reader: Reader, holder: string | null): string {
+function whileWorking(reader: Reader, holder: string | null): Sentence {
   const { state } = reader
-  const who = holder === null ? '' : ` (${markdownText(holder)})`
-  const begin = `Nothing to do: Ralph is at work${who}.`
+  const who = holder === null ? says`` : says` (${{ text: holder }})`
+  const begin = says`Nothing to do: Ralph is at work${who}.`
   if (hasNoThread(reader)) return begin
-  const story = storyInWork(state) ?? blockedIds(state)[0]
+  const story = inWork(state)?.storyId ?? blockedIds(state)[0]
   const hint =
-    story === undefined ? '' : `, ${say(reader, `note ${story} -- <hint>`)} reaches the next prompt`
+    story === undefined ? says`` : says`, ${typed(reader, `note ${story} -- <hint>`)} reaches the next prompt`
   const stop =
-    reader.surface === 'cli' ? `, ${say(reader, 'stop')} ends the session now and loses nothing` : ''
-  return `${begin} ${say(reader, 'pause')} holds it after this iteration${stop}${hint}.`
+    reader.surface === 'cli'
+      ? says`, ${typed(reader, 'stop')} ends the session now and loses nothing`
+      : says``
+  return says`${begin} ${typed(reader, 'pause')} holds it after this iteration${stop}${hint}.`
 }
 
-function whenReady(reader: Reader, step: Step | null): string {
+function whenReady(reader: Reader, step: Step | null): Sentence {
   const begun = reader.state.nonce !== ''
-  const go = begun ? `Go on with ${run(reader)}` : `Start with ${run(reader)}`
+  const go = begun ? says`Go on with ${run(reader)}` : says`Start with ${run(reader)}`
   switch (step?.kind) {
     case 'reserve':
-      return `${go}: ${code(step.storyId, 64)} is next.`
+      return says`${go}: ${{ code: step.storyId, most: 64 }} is next.`
     case 'verify':
-      return `${go}: the final verification is next.`
+      return says`${go}: the final verification is next.`
     case 'wait':
       return whileWaiting(reader, step.until)
     case 'conclude':
-      return `${go}: nothing is left to be worked on, and it concludes the run.`
+      return says`${go}: nothing is left to be worked on, and it concludes the run.`
     default:
-      return `${go}.`
+      return says`${go}.`
   }
 }
 
-function whenEnded(reader: Reader, conclusion: Conclusion): string {
-  const { state, limits, surface } = reader
+function whenEnded(reader: Reader, conclusion: Conclusion): Sentence {
+  const { state, surface } = reader
+  const goOn = says`Go on with ${run(reader)}.`
   switch (conclusion.outcome) {
     case 'continued':
-      if (goesOn(state)) return 'Nothing to do: the next job was started.'
-      if (heldBack(state) !== null)
-        return `Where the hourly ${code('resume-lost')} workflow is set up it starts the next job; else go on then with ${run(reader)}.`
-      return `Go on with ${run(reader)}.`
+      if (goesOn(state)) return says`Nothing to do: the next job was started.`
+      if (heldBack(state) === null) return goOn
+      return says`Where the hourly ${RESUME_LOST} workflow is set up it starts the next job; else go on then with ${run(reader)}.`
     case 'complete':
       return whenComplete(reader)
     case 'stuck':
       return whenStuck(reader)
     case 'max-iterations':
-      if (limits !== null && limits.maxIterations > 0 && iterationsLeft(state, limits) > 0)
-        return hasNoThread(reader)
-          ? `Raise ${code('max-jobs')}, then go on with ${run(reader)}.`
-          : `Go on with ${run(reader)}: jobs are counted anew from there.`
-      return asking(
-        reader,
-        `What was done so far is kept. Allow more with ${say(reader, `limit iterations +${moreIterations(state)}`)}`,
-      )
+      return whenAtLimit(reader)
     case 'budget':
       return whenSpent(reader)
     case 'paused':
       if (state.control.paused === null && conclusion.until !== null)
         return whileWaiting(reader, conclusion.until)
-      if (state.control.paused?.by === 'ralph')
-        return `Mend what the reason names, then go on with ${run(reader)}.`
-      return `Go on with ${run(reader)}.`
+      if (state.control.paused?.by !== 'ralph') return goOn
+      return says`Mend what the reason names, then go on with ${run(reader)}.`
     case 'error':
       return whenWrong(reader)
     case 'interrupted':
-      return `Go on with ${run(reader)}: it begins where ${surface === 'cli' ? 'the last one' : 'this job'} ended.`
+      return surface === 'cli'
+        ? says`Go on with ${run(reader)}: it begins where the last one ended.`
+        : says`Go on with ${run(reader)}: it begins where this job ended.`
   }
 }
 
+const RESUME_LOST = { code: 'resume-lost' }
+
 /** Stories that rest are waked by a hint, our own limit is raised, and a vendor's is tried again. */
-function whileWaiting(reader: Reader, until: number): string {
+function whileWaiting(reader: Reader, until: number): Sentence {
   const { state, surface } = reader
   const byItself =
     surface === 'cli'
-      ? `${run(reader)} waits until then and goes on`
-      : `Nothing to do: work goes on by itself where the hourly ${code('resume-lost')} workflow is set up`
+      ? says`${run(reader)} waits until then and goes on`
+      : says`Nothing to do: work goes on by itself where the hourly ${RESUME_LOST} workflow is set up`
   const resting = state.prd.userStories.find(({ id }) => state.records[id]?.breaker.until === until)
   if (resting !== undefined) {
-    const hint = say(reader, `retry ${resting.id} -- <hint>`)
-    if (surface === 'cli') return `${byItself}; after ${hint} at once.`
-    return hasNoThread(reader) ? `${byItself}.` : `${byItself}; ${hint} goes on at once.`
+    const hint = typed(reader, `retry ${resting.id} -- <hint>`)
+    if (surface === 'cli') return says`${byItself}; after ${hint} at once.`
+    return hasNoThread(reader) ? says`${byItself}.` : says`${byItself}; ${hint} goes on at once.`
   }
   if (!Object.values(state.control.agentLimits).includes(until))
-    return `${byItself}; to go on at once raise ${code('calls-per-hour')}, then ${run(reader)}.`
+    return says`${byItself}; to go on at once raise ${{ code: 'calls-per-hour' }}, then ${run(reader)}.`
   return surface === 'cli'
-    ? `${run(reader)} tries again at once, and waits where the limit still holds.`
-    : `${byItself}; ${run(reader)} tries again at once.`
+    ? says`${run(reader)} tries again at once, and waits where the limit still holds.`
+    : says`${byItself}; ${run(reader)} tries again at once.`
 }
 
-function whenComplete(reader: Reader): string {
+function whenComplete(reader: Reader): Sentence {
   const { state, surface } = reader
   const { pull, pullUrl } = state.github
   if (surface === 'comment')
     return pull === null
-      ? `${openOne(reader)}, review it like any other, and merge it.`
-      : 'Review this pull request like any other, and merge it.'
-  if (pullUrl !== null) return `Review and merge ${pullUrl}`
-  return `Review it with ${code(`git diff ${state.base.branch}...${state.branch}`, 300)}, then merge the branch.`
+      ? says`${openOne(reader)}, review it like any other, and merge it.`
+      : says`Review this pull request like any other, and merge it.`
+  if (pullUrl !== null) return says`Review and merge ${{ code: pullUrl, most: 2000 }}`
+  const diff = { code: `git diff ${state.base.branch}...${state.branch}`, most: 300 }
+  return says`Review it with ${diff}, then merge the branch.`
 }
 
-function whenStuck(reader: Reader): string {
+function whenStuck(reader: Reader): Sentence {
   const [first, ...others] = blockedIds(reader.state)
-  if (first === undefined)
-    return reader.surface === 'cli'
-      ? `Have it judged again with ${say(reader, 'run')}.`
-      : asking(reader, `Have it judged again with ${say(reader, 'verify')}`)
-  const all = others.length === 0 ? '' : ` (all of them: ${say(reader, 'retry all')})`
-  return asking(
-    reader,
-    `Say what is missing: ${say(reader, `retry ${first} -- <hint>`)}${all}, or leave it out: ${say(reader, `skip ${first}`)}`,
-  )
-}
-
-function whenSpent(reader: Reader): string {
-  const { state, limits } = reader
-  const only = (changes: Partial<Limits>) =>
-    limits !== null &&
-    spent(state, { ...limits, maxCostUsd: null, maxTokens: null, maxAgentTimeMs: null, ...changes }) !== null
-  const others: [string, boolean][] = [
-    ['max-tokens', only({ maxTokens: limits?.maxTokens ?? null })],
-    ['max-agent-time', only({ maxAgentTimeMs: limits?.maxAgentTimeMs ?? null })],
-  ]
-  const reached = others.filter(([, isReached]) => isReached).map(([name]) => code(name))
-  if (reached.length > 0) return `Raise ${reached.join(' and ')}, then go on with ${run(reader)}.`
-  return asking(
-    reader,
-    `What was done so far is kept. Allow more with ${say(reader, `limit cost +${moreCost(state)}`)}`,
-  )
-}
-
-function whenWrong(reader: Reader): string {
-  const fix =
-    reader.state.job.error?.fix
-      .split('\n', 1)[0]
-      ?.trim()
-      .replace(/(?:; its output)?[.:]$/, '') ?? ''
-  if (fix === '') {
-    const mend =
-      reader.surface === 'cli' ? 'Mend what the reason names' : 'See the log of the job, mend what it names'
-    return `${mend}, then go on with ${run(reader)}.`
+  if (first === undefined) {
+    if (reader.surface === 'cli') return says`Have it judged again with ${typed(reader, 'run')}.`
+    return asking(reader, says`Have it judged again with ${typed(reader, 'verify')}`)
   }
-  const sentence = `${fix.charAt(0).toUpperCase()}${fix.slice(1)}`
-  const told = markdownText(sentence)
-  return /\b(?:run|go on)\b/.test(fix) ? `${told}.` : `${told}; then go on with ${run(reader)}.`
+  const all = others.length === 0 ? says`` : says` (all of them: ${typed(reader, 'retry all')})`
+  const retry = typed(reader, `retry ${first} -- <hint>`)
+  const skip = typed(reader, `skip ${first}`)
+  return asking(reader, says`Say what is missing: ${retry}${all}, or leave it out: ${skip}`)
 }
 
-/** Two iterations for each story that is left, in fives. */
-function moreIterations(state: State): number {
-  return Math.max(5, Math.ceil((remaining(state.prd).length * 2) / 5) * 5)
+function whenAtLimit(reader: Reader): Sentence {
+  const { state, limits } = reader
+  if (limits === null || limits.maxIterations === 0 || iterationsLeft(state, limits) <= 0) {
+    // Two iterations for each story that is left, in fives.
+    const more = Math.max(5, Math.ceil((remaining(state.prd).length * 2) / 5) * 5)
+    return allowMore(reader, `limit iterations +${more}`)
+  }
+  return hasNoThread(reader)
+    ? says`Raise ${{ code: 'max-jobs' }}, then go on with ${run(reader)}.`
+    : says`Go on with ${run(reader)}: jobs are counted anew from there.`
 }
 
-/** What the stories that are left will cost at the price of those that passed, in whole dollars. */
-function moreCost(state: State): number {
+function whenSpent(reader: Reader): Sentence {
+  const { state, limits } = reader
+  const none = { maxCostUsd: null, maxTokens: null, maxAgentTimeMs: null }
+  const isSpent = (only: Partial<Limits>) =>
+    limits !== null && spent(state, { ...limits, ...none, ...only }) !== null
+  const tokens = isSpent({ maxTokens: limits?.maxTokens ?? null }) ? [{ code: 'max-tokens' }] : []
+  const time = isSpent({ maxAgentTimeMs: limits?.maxAgentTimeMs ?? null }) ? [{ code: 'max-agent-time' }] : []
+  const [first, second] = [...tokens, ...time]
+  if (first !== undefined) {
+    const both = second === undefined ? says`${first}` : says`${first} and ${second}`
+    return says`Raise ${both}, then go on with ${run(reader)}.`
+  }
+  // What the stories that are left will cost at the price of those that passed, in whole dollars.
   const each = state.prd.run.usage.costUsd / Math.max(1, counts(state.prd).passed)
-  return Math.max(1, Math.ceil(each * remaining(state.prd).length))
+  const more = Math.max(1, Math.ceil(each * remaining(state.prd).length))
+  return allowMore(reader, `limit cost +${more}`)
+}
+
+function allowMore(reader: Reader, command: string): Sentence {
+  return asking(reader, says`What was done so far is kept. Allow more with ${typed(reader, command)}`)
+}
+
+function whenWrong(reader: Reader): Sentence {
+  const line = reader.state.job.error?.fix.split('\n', 1)[0]?.trim() ?? ''
+  const fix = line.replace(/(?:; its output)?[.:]$/, '')
+  if (fix === '') {
+    return reader.surface === 'cli'
+      ? says`Mend what the reason names, then go on with ${run(reader)}.`
+      : says`See the log of the job, mend what it names, then go on with ${run(reader)}.`
+  }
+  const mend = { text: `${fix.charAt(0).toUpperCase()}${fix.slice(1)}` }
+  return /\b(?:run|go on)\b/.test(fix) ? says`${mend}.` : says`${mend}; then go on with ${run(reader)}.`
 }

@@ -1,4 +1,4 @@
-// A job's results for machines: the action's outputs, the CLI's JSON line, the exit codes. Pure (contract, design 2 and 4).
+// A job's results for machines: the action's outputs, the CLI's JSON line, the exit codes. Contract.
 import type { Outcome } from '../model/feature.ts'
 import type { State } from '../model/state.ts'
 import { counts } from '../prd/select.ts'
@@ -31,35 +31,20 @@ export type Outputs = {
 }
 
 export function outputsOf(state: State | null, outcome: Outcome | null, reportPath: string | null): Outputs {
-  if (state === null) return { ...NOTHING, outcome, reportPath }
-  const { total, passed, blocked } = counts(state.prd)
+  const stories = state === null ? null : counts(state.prd)
+  const run = state?.prd.run
   return {
     outcome,
-    feature: state.feature,
-    branch: state.branch,
-    pullRequestNumber: state.github.pull,
-    pullRequestUrl: state.github.pullUrl,
-    iterations: state.prd.run.iterations,
-    storiesTotal: total,
-    storiesPassed: passed,
-    storiesBlocked: blocked,
-    costUsd: Math.round(state.prd.run.usage.costUsd * 1e6) / 1e6,
-    nextRunId: state.job.nextRunId,
+    feature: state?.feature ?? null,
+    branch: state?.branch ?? null,
+    pullRequestNumber: state?.github.pull ?? null,
+    pullRequestUrl: state?.github.pullUrl ?? null,
+    iterations: run?.iterations ?? 0,
+    storiesTotal: stories?.total ?? 0,
+    storiesPassed: stories?.passed ?? 0,
+    storiesBlocked: stories?.blocked ?? 0,
+    costUsd: Math.round((run?.usage.costUsd ?? 0) * 1e6) / 1e6,
+    nextRunId: state?.job.nextRunId ?? null,
     reportPath,
   }
-}
-
-const NOTHING: Outputs = {
-  outcome: null,
-  feature: null,
-  branch: null,
-  pullRequestNumber: null,
-  pullRequestUrl: null,
-  iterations: 0,
-  storiesTotal: 0,
-  storiesPassed: 0,
-  storiesBlocked: 0,
-  costUsd: 0,
-  nextRunId: null,
-  reportPath: null,
 }

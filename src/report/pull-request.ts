@@ -1,19 +1,11 @@
 // The pull request of a feature: its title and its text. What is live stands in the sticky comment, not here.
-import { isUngated } from '../loop/limits.ts'
-import { passedUnchanged, passedUngated, UNCHANGED, UNGATED } from '../loop/passed.ts'
-import type { Story } from '../model/feature.ts'
-import type { State } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
-import { counts } from '../prd/select.ts'
-import { bold, code, markdownText, subjectText, titleText } from './escape.ts'
-import { fitted, MOST_CHARACTERS } from './markdown.ts'
-import { type Facts, link, stacked } from './parts.ts'
-import { many, outcomeNow } from './words.ts'
-
-/** The first line of Ralph's part of the pull request's text. */
-export function pullMarker(feature: string): string {
-  return `<!-- ralph:pull:${feature.replace(/[^\w.+-]/g, '-')} -->`
-}
+import { characters, fitted, link, list, section, stacked } from './blocks.ts'
+import { code, markdownText, subjectText, titleText } from './escape.ts'
+import { MOST_CHARACTERS } from './markdown.ts'
+import { marker, storyId } from './parts.ts'
+import type { StoryView, View } from './view.ts'
+import { many } from './words.ts'
 
 const INTRODUCTION =
   'Ralph builds this feature story by story, each by a fresh session of a coding agent, and commits a story only when its gates pass.'
@@ -22,123 +14,112 @@ const UNGATED_INTRODUCTION =
   '**No gates, no command checks the work.** Ralph builds this feature story by story, each by a fresh session of a coding agent, and the workflow says `gates: none`.'
 
 /** `auth: Customers sign in to the shop`: the feature and the first sentence about it. It does not change with progress. A merge makes it a commit's. */
-export function pullRequestTitle(state: State): string {
-  const first = /^.*?(?=[.!?](?:\s|$)|\n|$)/su.exec(state.prd.description.trim())?.[0] ?? ''
-  const about = titleText(first, 120) || many(state.prd.userStories.length, 'user story', 'user stories')
-  return subjectText(`${state.feature}: ${about}`, 200)
+export function pullRequestTitle({ feature, description, stories }: View): string {
+  const first = /^.*?(?=[.!?](?:\s|$)|\n|$)/su.exec(description.trim())?.[0] ?? ''
+  const about = titleText(first, 120) || many(stories.length, 'user story', 'user stories')
+  return subjectText(`${feature}: ${about}`, 200)
 }
 
 /** What the pull request is, its stories as a check list, how to steer, and what was verified. At most `most` characters. */
-export function pullRequestBody(state: State, facts: Facts, most = MOST_CHARACTERS): string {
-  return fitted(
-    (room) =>
-      stacked([
-        `${pullMarker(state.feature)}\n${isUngated(state.job) ? UNGATED_INTRODUCTION : INTRODUCTION}`,
-        markdownText(state.prd.description, Math.min(1500, Math.floor(room / 5))),
-        `#### Stories\n\n${checkList(state.prd.userStories, Math.floor(room * 0.7))}`,
-        `#### What was verified\n\n${verified(state, facts)}`,
-        `#### How to steer\n\n${steering(state, facts)}`,
-      ]),
-    most,
-    (text) => text.length,
-  )
+export function pullRequestBody(view: View, most = MOST_CHARACTERS): string {
+  const render = (room: number) =>
+    stacked([
+      `${marker('pull', view.feature)}\n${view.isUngated ? UNGATED_INTRODUCTION : INTRODUCTION}`,
+      markdownText(view.description, Math.min(1500, Math.floor(room / 5))),
+      `#### Stories\n\n${checkList(view.stories, Math.floor(room * 0.7))}`,
+      section('What was verified', list(verified(view))),
+      section('How to steer', steering(view)),
+    ])
+  return fitted(render, most, characters)
 }
 
-function checkList(stories: readonly Story[], room: number): string {
+function checkList(stories: readonly StoryView[], room: number): string {
   const lines: string[] = []
-  let used = 0
+  let left = room
   for (const story of stories) {
-    const ticked = story.passes ? 'x' : ' '
-    const skipped = story.skipped && !story.passes ? ' (skipped by a person)' : ''
-    const how = passedUngated(story) ? ` (${UNGATED})` : passedUnchanged(story) ? ` (${UNCHANGED})` : skipped
-    const line = `- [${ticked}] ${bold(markdownText(story.id, 64))} ${markdownText(story.title, 120)}${how}`
-    used += line.length + 1
-    if (used > room) break
+    const line = checkLine(story)
+    left -= line.length + 1
+    if (left < 0) break
     lines.push(line)
   }
-  const left = stories.slice(lines.length)
-  if (left.length > 0) {
-    const passed = left.filter((story) => story.passes).length
-    lines.push(`\n… and ${many(left.length, 'story', 'stories')} more, ${passed} of them passed`)
+  const others = stories.slice(lines.length)
+  if (others.length > 0) {
+    const passed = others.filter(({ standing }) => standing === 'passed').length
+    lines.push(`\n… and ${many(others.length, 'story', 'stories')} more, ${passed} of them passed`)
   }
   return lines.join('\n')
 }
 
-/** Said as it is: what exit codes proved, what a session judged, and what nobody looked at. */
-function verified(state: State, facts: Facts): string {
-  const { userStories } = state.prd
-  const imported = userStories.filter((story) => story.passes && story.lastResult?.imported === true)
-  const earned = counts(state.prd).passed - imported.length
-  const sentences = [gatesSentence(state, earned), finalSentence(state, facts)]
-  if (imported.length > 0) {
-    sentences.push(
-      `${many(imported.length, 'story', 'stories')} had passed before Ralph began; no gate of this run has seen ${imported.length === 1 ? 'it' : 'them'}.`,
-    )
-  }
-  const skipped = counts(state.prd).skipped
-  if (skipped > 0)
-    sentences.push(`${many(skipped, 'story was', 'stories were')} skipped by a person and not worked on.`)
-  const unchanged = userStories.filter(passedUnchanged)
-  if (unchanged.length > 0) {
-    sentences.push(
-      `${someIds(unchanged)} passed without a change: a fresh session, which is a model too, judged that nothing had to be done.`,
-    )
-  }
-  const remarks = userStories.filter(
-    (story) => story.passes && (state.records[story.id]?.remarks.length ?? 0) > 0,
-  )
-  if (remarks.length > 0) {
-    sentences.push(`Look closer at ${someIds(remarks)}: the checks have remarks on how they passed.`)
-  }
-  sentences.push('The code was written by an agent and read by nobody yet: review it as you would any other.')
-  return sentences.map((sentence) => `- ${sentence}`).join('\n')
+function checkLine({ id, title, standing, how, aside }: StoryView): string {
+  const isTold = standing === 'skipped' || how === 'ungated' || how === 'unchanged'
+  return `- [${standing === 'passed' ? 'x' : ' '}] ${storyId(id)} ${markdownText(title, 120)}${isTold ? ` (${aside})` : ''}`
 }
 
-function someIds(stories: readonly Story[]): string {
-  const ids = stories.slice(0, 10).map((story) => markdownText(story.id, 64))
+/** Said as it is: what exit codes proved, what a session judged, and what nobody looked at. */
+function verified(view: View): string[] {
+  const { stories, counts } = view
+  const passed = (how: StoryView['how']) => stories.filter((story) => story.how === how)
+  const imported = passed('imported').length
+  const unchanged = passed('unchanged')
+  const remarked = stories.filter(({ standing, remarks }) => standing === 'passed' && remarks.length > 0)
+  const { skipped } = counts
+  return [
+    gatesSentence(view, counts.passed - imported),
+    finalSentence(view),
+    imported === 0
+      ? ''
+      : `${many(imported, 'story', 'stories')} had passed before Ralph began; no gate of this run has seen ${imported === 1 ? 'it' : 'them'}.`,
+    skipped === 0
+      ? ''
+      : `${many(skipped, 'story was', 'stories were')} skipped by a person and not worked on.`,
+    unchanged.length === 0
+      ? ''
+      : `${someIds(unchanged)} passed without a change: a fresh session, which is a model too, judged that nothing had to be done.`,
+    remarked.length === 0
+      ? ''
+      : `Look closer at ${someIds(remarked)}: the checks have remarks on how they passed.`,
+    'The code was written by an agent and read by nobody yet: review it as you would any other.',
+  ].filter((sentence) => sentence !== '')
+}
+
+function someIds(stories: readonly StoryView[]): string {
+  const ids = stories.slice(0, 10).map(({ id }) => markdownText(id, 64))
   return `${ids.join(', ')}${stories.length > 10 ? ' and others' : ''}`
 }
 
-function gatesSentence(state: State, earned: number): string {
-  if (isUngated(state.job))
-    return 'No gate is configured: a ticked story means no more than that the agent changed something.'
+function gatesSentence({ isUngated, stories }: View, earned: number): string {
+  const meansLittle = 'a ticked story means no more than that the agent changed something.'
+  if (isUngated) return `No gate is configured: ${meansLittle}`
   if (earned === 0) return 'No story has passed in this run yet.'
-  const names = new Set<string>()
-  for (const story of state.prd.userStories) {
-    if (!story.passes) continue
-    for (const gate of state.records[story.id]?.gates ?? [])
-      if (gate.ok && !gate.advisory) names.add(gate.name)
-  }
-  if (names.size === 0)
-    return 'No gate is known to have run: a ticked story means no more than that the agent changed something.'
-  const told = [...names].slice(0, 12).map((name) => code(name, 60))
-  return `A story is ticked when these commands exited 0 on exactly the code that was committed for it: ${told.join(', ')}. The agent’s own word counts for nothing.`
+  const gates = stories.flatMap((story) => (story.standing === 'passed' ? story.gates : []))
+  const names = new Set(gates.flatMap(({ name, ok, advisory }) => (ok && !advisory ? [name] : [])))
+  if (names.size === 0) return `No gate is known to have run: ${meansLittle}`
+  const shown = [...names].slice(0, 12).map((name) => code(name, 60))
+  return `A story is ticked when these commands exited 0 on exactly the code that was committed for it: ${shown.join(', ')}. The agent’s own word counts for nothing.`
 }
 
-function finalSentence(state: State, facts: Facts): string {
-  if (state.verification.approved) {
-    return isUngated(state.job)
-      ? 'The final verification agreed: a fresh session, which is a model too, judged every criterion to be met. No command was run.'
-      : 'The final verification agreed: all gates passed on the whole, and a fresh session, which is a model too, judged every criterion to be met.'
+function finalSentence({ verification, isUngated }: View): string {
+  switch (verification) {
+    case 'agreed':
+      return isUngated
+        ? 'The final verification agreed: a fresh session, which is a model too, judged every criterion to be met. No command was run.'
+        : 'The final verification agreed: all gates passed on the whole, and a fresh session, which is a model too, judged every criterion to be met.'
+    case 'off':
+      return 'The final verification is switched off: nothing has judged the criteria themselves.'
+    case 'not-held':
+      return 'The final verification, where a fresh session judges every criterion on the whole, has not been held yet.'
+    case 'not-agreed':
+      return 'The final verification has not agreed to the code as it stands.'
   }
-  if (!facts.limits.finalVerification && state.verification.asked !== true)
-    return 'The final verification is switched off: nothing has judged the criteria themselves.'
-  return outcomeNow(state) === null || counts(state.prd).open > 0
-    ? 'The final verification, where a fresh session judges every criterion on the whole, has not been held yet.'
-    : 'The final verification has not agreed to the code as it stands.'
 }
 
-function steering(state: State, facts: Facts): string {
+function steering({ branch, folder, links }: View): string {
   const hint = code('/ralph retry US-001 -- use the existing mailer')
-  const folder = link(code(state.folder, 200), treeLink(state, facts))
+  const path = oneLine(`${branch}/${folder}`, 2000).split('/').map(encodeURIComponent).join('/')
+  const there = link(code(folder, 200), `${links.repository}/tree/${path}`)
   return [
     `Comment with write access: ${code('/ralph pause')}, ${code('/ralph run')}, ${hint}, ${code('/ralph help')} for the rest.`,
-    `Push to ${code(state.branch, 200)} as you like: Ralph takes your commits in. The stories are in ${folder}; edit them there.`,
+    `Push to ${code(branch, 200)} as you like: Ralph takes your commits in. The stories are in ${there}; edit them there.`,
     'How it stands now is in the comment below.',
   ].join('\n')
-}
-
-function treeLink(state: State, facts: Facts): string {
-  const path = oneLine(`${state.branch}/${state.folder}`, 2000).split('/').map(encodeURIComponent).join('/')
-  return `${facts.repositoryUrl}/tree/${path}`
 }

@@ -1,16 +1,18 @@
 // What people can type after `/ralph`, and the short replies to it.
 import { commandsOn } from '../loop/command-table.ts'
-import { ownSituation, type Situation } from '../loop/situation.ts'
 import type { State } from '../model/state.ts'
+import { link, stacked, table } from './blocks.ts'
 import { code, markdownText } from './escape.ts'
-import { nextMove } from './next-move.ts'
-import { blockedList, headingOf, link, progressBar, stacked } from './parts.ts'
-import { humanMs, outcomeNow, storyInWork, utc } from './words.ts'
+import { outcomeNow } from './headline.ts'
+import { blockedList, heading, marker, progressBar } from './parts.ts'
+import { inMarkdown } from './sentence.ts'
+import { type Facts, type View, viewOf } from './view.ts'
+import { humanMs, utc } from './words.ts'
 
 /** The commands as a table. */
 export function commandTable(): string {
-  const rows = commandsOn('comment').map(({ example, meaning }) => `| ${code(example)} | ${meaning} |`)
-  return ['| Comment | What it does |', '| :-- | :-- |', ...rows].join('\n')
+  const rows = commandsOn('comment').map(({ example, meaning }) => [code(example), meaning])
+  return table({ Comment: 'left', 'What it does': 'left' }, rows)
 }
 
 /** The reply to `/ralph help`. */
@@ -18,48 +20,35 @@ export function helpReply(): string {
   return `Write one of these as the first line of a comment (people with write access):\n\n${commandTable()}\n`
 }
 
-/** The first line of the reply to `/ralph status`: found again by it and by its author, who must be us. */
-export function statusMarker(feature: string): string {
-  return `<!-- ralph:status:${feature.replace(/[^\w.+-]/g, '-')} -->`
-}
-
-/** What the reply to `/ralph status` tells beside the state; the limits of the run are not known where it is written. */
-export type StatusFacts = {
-  repositoryUrl: string
-  /** The pull request on which the reply stands. */
-  pull: number
-  /** The page of the job that works now, `true` where it has none; null where none works. */
-  working: string | true | null
-  /** Epoch milliseconds. */
-  now: number
-}
-
-/** The reply to `/ralph status`: short, since the summary comment has the rest. `state` is as the last checkpoint left it. */
-export function statusReply(state: State, facts: StatusFacts): string {
-  const { comment } = state.github
-  const summary =
-    comment === null ? null : `${facts.repositoryUrl}/pull/${facts.pull}#issuecomment-${comment}`
+/**
+ * The reply to `/ralph status`: short, since the summary comment has the rest. `state` is as the last checkpoint left it,
+ * `holder` the page of the job that works now, `true` where it has none; null where none works.
+ */
+export function statusReply(state: State, facts: Facts, holder: string | true | null): string {
   // A job that is gone has left no outcome; what became of one that was promised is not in the state either.
-  const isLost = facts.working === null && [null, 'continued'].includes(outcomeNow(state))
-  const situation: Situation = isLost ? { kind: 'ready', step: null } : ownSituation(state)
+  const isLost = holder === null && [null, 'continued'].includes(outcomeNow(state))
+  const view = isLost
+    ? viewOf({ ...state, job: { ...state.job, conclusion: null } }, facts, { kind: 'ready', step: null })
+    : viewOf(state, facts)
+  const { summary } = view.links
+  const rest = summary === null ? '' : ` Everything else stands in the ${link('summary', summary)}.`
   return stacked([
-    `${statusMarker(state.feature)}\n${headingOf(isLost ? { ...state, job: { ...state.job, conclusion: null } } : state, 4)}`,
-    progressBar(state),
-    atWork(state, facts),
-    `**Next:** ${nextMove(state, situation, 'comment')}`,
-    blockedList(state),
-    `<sub>As of ${utc(facts.now)}.${summary === null ? '' : ` Everything else stands in the ${link('summary', summary)}.`}</sub>`,
+    `${marker('status', view.feature)}\n${heading(view, 4)}`,
+    progressBar(view),
+    atWork(view, holder),
+    `**Next:** ${inMarkdown(view.next)}`,
+    blockedList(view),
+    `<sub>As of ${utc(view.now)}.${rest}</sub>`,
   ])
 }
 
 /** Who works, on what and since when. */
-function atWork(state: State, { working, now }: StatusFacts): string {
-  if (working === null) return 'No job works on it now.'
-  const job = working === true ? 'A job' : link('A job', working)
-  const story = storyInWork(state)
-  if (story === null || state.attempt === null) return `${job} works on it now.`
-  const since = humanMs(Math.max(0, now - state.attempt.startedAt))
-  return `${job} works on ${code(story, 64)} now, attempt ${state.attempt.number}, since ${since}.`
+function atWork({ inWork, now }: View, holder: string | true | null): string {
+  if (holder === null) return 'No job works on it now.'
+  const job = holder === true ? 'A job' : link('A job', holder)
+  if (inWork === null) return `${job} works on it now.`
+  const since = humanMs(Math.max(0, now - inWork.startedAt))
+  return `${job} works on ${code(inWork.id, 64)} now, attempt ${inWork.attempt}, since ${since}.`
 }
 
 /** The reply to a command that is kept, while GitHub lets no job start that would hear it; `until` in epoch milliseconds. */
@@ -83,6 +72,6 @@ export function elsewhereReply(pull: number): string {
 
 /** The reply to a command that is for us and cannot be done: what is wrong, and what to write instead. */
 export function mistakeReply(problem: string, fix: string): string {
-  const said = markdownText(problem, 160)
-  return `😕 ${said.charAt(0).toUpperCase()}${said.slice(1)}. Try ${code(fix, 120)}. Nothing was changed.\n`
+  const text = markdownText(problem, 160)
+  return `😕 ${text.charAt(0).toUpperCase()}${text.slice(1)}. Try ${code(fix, 120)}. Nothing was changed.\n`
 }

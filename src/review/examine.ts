@@ -33,6 +33,8 @@ type Objects = {
 export type ExamineOptions = {
   protectedPaths: string[]
   configFile: string | null
+  /** See GuardRules. */
+  agentSettings: readonly string[]
   weakenedTests: 'warn' | 'fail' | 'off'
   gateCommands: string[]
   redactor: Redactor
@@ -77,6 +79,7 @@ async function guard(
   const rules = {
     protectedPaths: options.protectedPaths,
     configFile: options.configFile,
+    agentSettings: options.agentSettings,
     secrets: options.redactor,
     maxFileBytes: MAX_FILE_BYTES,
   }

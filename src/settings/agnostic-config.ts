@@ -1,6 +1,6 @@
 // Seed 4's ralph.config.json: `provider`, `verify` and `maxRetries` read as the settings that they are here.
 
-import { agentNames } from '../model/agents.ts'
+import { agentOfProgram } from '../agents/registry.ts'
 import { shellWord } from '../system/shell-word.ts'
 import { below, isUnset, mistakeSaid, note, type Place } from './place.ts'
 import { duration, listOf, optional, required, structure, text } from './readers.ts'
@@ -76,9 +76,8 @@ function provider(value: Tree, place: Place): [string, Given][] {
   // Variables are already replaced, and must not be replaced (or shown) again.
   const at = { ...place, env: null, shownAs: 'provider' }
   const entries: [string, Given][] = []
-  const name = read.command === 'cursor-agent' ? 'cursor' : read.command
-  const known = agentNames.some((agent) => agent === name && agent !== 'custom')
-  if (known) {
+  const name = agentOfProgram(read.command)
+  if (name !== null) {
     entries.push(['agent', { value: name, at }], ['agentArgs', { value: read.args, at }])
     note(place, `read as agent: ${name}; its args come after those that Ralph itself gives it`)
   } else {

@@ -16,7 +16,6 @@ import {
   table,
 } from './table.ts'
 
-export { type AgentName, agentNames } from '../model/agents.ts'
 export type { Gate } from '../model/gate.ts'
 export type { BreakerLimits } from '../model/limits.ts'
 export type { Price } from '../model/usage.ts'

@@ -1,5 +1,6 @@
 // Names that become branches, refs, files or variables: what is safe, and what to write instead.
-import { isForbidden, isModelKey } from '../system/untrusted-env.ts'
+import { isModelKey } from '../agents/registry.ts'
+import { isForbidden } from '../system/untrusted-env.ts'
 import { mistakeSaid, note, type Place } from './place.ts'
 import { list, type Read, text, textWhere } from './readers.ts'
 import { oneLine } from './show.ts'

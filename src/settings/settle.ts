@@ -1,6 +1,6 @@
 // What settings say together: contradictions are mistakes, and one setting can follow from another.
 
-import type { AgentName } from '../model/agents.ts'
+import { findAgent } from '../agents/registry.ts'
 import { mistakeSaid, note, type Place } from './place.ts'
 import { anyOf, oneLine } from './show.ts'
 import type { SettingField, Settings } from './table.ts'
@@ -24,7 +24,7 @@ export function settle(settings: Settings, origins: Origins): Settings {
 }
 
 /** A command that was given later, or higher up, than the agent means a custom agent. */
-function settleAgent(settings: Settings, origins: Origins): AgentName {
+function settleAgent(settings: Settings, origins: Origins): string {
   const { agent, agentCommand, fallbackAgent } = settings
   if (agentCommand === null || agent === 'custom' || !origins.sound('agent', 'agentCommand')) return agent
   const command = origins.of('agentCommand')
@@ -69,8 +69,7 @@ export function say(ms: number): string {
   return ms % 60_000 === 0 ? `${ms / 60_000}m` : `${ms / 1000}s`
 }
 
-/** A custom agent can report its cost in a line of usage (design 4); the others that are missing here never do. */
-const reportCost: ReadonlySet<AgentName> = new Set<AgentName>(['claude', 'opencode', 'custom'])
+const reportsOf = (name: string) => findAgent(name)?.reports ?? 'nothing'
 
 /** A cost limit can only be held when the cost is known. */
 function checkCost(settings: Settings, origins: Origins): void {
@@ -78,14 +77,15 @@ function checkCost(settings: Settings, origins: Origins): void {
   if (maxCostUsd === null || !origins.sound('agent', 'fallbackAgent', 'maxCostUsd', 'prices', 'model')) return
   const silent = [agent, fallbackAgent]
     .filter((name) => name !== null)
-    .filter((name) => !reportCost.has(name))
+    .filter((name) => reportsOf(name) !== 'cost')
   if (silent.length === 0) return
   const limit = origins.of('maxCostUsd').at
-  if (silent.includes('cursor')) {
+  const blind = silent.find((name) => reportsOf(name) === 'nothing')
+  if (blind !== undefined) {
     const fix = 'limit by max-agent-time or max-iterations instead'
     mistakeSaid(
       limit,
-      'a cost limit with cursor, which reports neither cost nor tokens',
+      `a cost limit with ${blind}, which reports neither cost nor tokens`,
       'another limit',
       fix,
     )
@@ -102,7 +102,7 @@ function checkCost(settings: Settings, origins: Origins): void {
     return
   }
   // The models are the first agent's; a fallback of another vendor uses its own.
-  if (reportCost.has(agent)) return
+  if (reportsOf(agent) === 'cost') return
   const models = new Set(Object.values(settings.model))
   for (const name of models) {
     if (name === null || Object.hasOwn(prices, name)) continue

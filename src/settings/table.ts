@@ -1,5 +1,5 @@
 // The table of all settings: an entry here is one input, configuration key and flag, with its meaning and default.
-import { agentNames } from '../model/agents.ts'
+import { agentNames, defaultAgent } from '../agents/registry.ts'
 import type { Gate } from '../model/gate.ts'
 import type { Price } from '../model/usage.ts'
 import { gates, type NO_GATES } from './gates.ts'
@@ -196,7 +196,7 @@ export const table = {
     standard: 'ralph.config.yml, .yaml or .json',
   }),
 
-  agent: agent.oneOf(agentNames, 'claude', 'The coding agent'),
+  agent: agent.oneOf(agentNames, defaultAgent, 'The coding agent'),
   agentCommand: agent.setting<string | null>('text', {
     read: lines,
     orElse: none,

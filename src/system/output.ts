@@ -78,39 +78,41 @@ export function capture(limitBytes: number): Capture {
   const limit = Math.max(0, Math.floor(limitBytes))
   const headLimit = Math.floor(limit / 2)
   const tailLimit = limit - headLimit
-  const head: Buffer[] = []
-  const tail: Buffer[] = []
+  let head = ''
   let headBytes = 0
+  const tail: { text: string; bytes: number }[] = []
   let tailBytes = 0
   let leftOut = 0
 
   return {
     push(text) {
-      let bytes = Buffer.from(text, 'utf8')
+      let rest = text
       if (headBytes < headLimit) {
-        const part = bytes.subarray(0, headLimit - headBytes)
-        head.push(part)
-        headBytes += part.length
-        bytes = bytes.subarray(part.length)
+        const bytes = Buffer.from(text, 'utf8')
+        const fits = wholeCharacters(bytes.subarray(0, headLimit - headBytes))
+        const part = bytes.toString('utf8', 0, fits)
+        head += part
+        // What is left of a character that does not fit is no room for others.
+        headBytes = fits < bytes.length ? headLimit : headBytes + fits
+        rest = rest.slice(part.length)
       }
-      if (bytes.length === 0) return
-      tail.push(bytes)
-      tailBytes += bytes.length
-      while (tail[0] !== undefined && tailBytes - tail[0].length >= tailLimit) {
-        leftOut += tail[0].length
-        tailBytes -= tail[0].length
+      if (rest === '') return
+      const bytes = Buffer.byteLength(rest)
+      tail.push({ text: rest, bytes })
+      tailBytes += bytes
+      while (tail[0] !== undefined && tailBytes - tail[0].bytes >= tailLimit) {
+        leftOut += tail[0].bytes
+        tailBytes -= tail[0].bytes
         tail.shift()
       }
     },
     text() {
-      const start = Buffer.concat(head)
-      const all = Buffer.concat(tail)
-      const end = all.subarray(Math.max(0, all.length - tailLimit))
-      if (leftOut + all.length - end.length === 0) return Buffer.concat([start, end]).toString('utf8')
-      const first = start.subarray(0, wholeCharacters(start))
-      const last = end.subarray(firstCharacter(end))
-      const missing = leftOut + all.length - last.length + start.length - first.length
-      return `${first.toString('utf8')}${leftOutLine(missing)}${last.toString('utf8')}`
+      const all = Buffer.from(tail.map(({ text }) => text).join(''), 'utf8')
+      const room = limit - Buffer.byteLength(head) // of the head's half, too, as long as nothing is missing
+      if (leftOut === 0 && all.length <= room) return head + all.toString('utf8')
+      const cut = all.subarray(Math.max(0, all.length - tailLimit))
+      const last = cut.subarray(firstCharacter(cut))
+      return `${head}${leftOutLine(leftOut + all.length - last.length)}${last.toString('utf8')}`
     },
   }
 }

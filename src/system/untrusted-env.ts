@@ -58,25 +58,6 @@ const FORBIDDEN: ReadonlySet<string> = new Set(
 
 const FORBIDDEN_PREFIXES = ['INPUT_', 'ACTIONS_', 'STATE_', 'GITHUB_ARTIFACTS', 'GIT_CONFIG']
 
-/** Keys that pay for a model: the agent's, never the gates'. Every vendor's keys stand here. */
-const MODEL_KEYS: ReadonlySet<string> = new Set(
-  `
-  ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN CLAUDE_CODE_OAUTH_TOKEN AWS_BEARER_TOKEN_BEDROCK
-  OPENAI_API_KEY CODEX_API_KEY CODEX_ACCESS_TOKEN AZURE_OPENAI_API_KEY OPENROUTER_API_KEY
-  GEMINI_API_KEY GOOGLE_API_KEY GOOGLE_GENERATIVE_AI_API_KEY
-  AMP_API_KEY CURSOR_API_KEY COPILOT_GITHUB_TOKEN COPILOT_PROVIDER_API_KEY COPILOT_PROVIDER_BEARER_TOKEN
-  OPENCODE_API_KEY GROQ_API_KEY MISTRAL_API_KEY DEEPSEEK_API_KEY XAI_API_KEY ZAI_API_KEY MOONSHOT_API_KEY
-  FACTORY_API_KEY DASHSCOPE_API_KEY
-  `
-    .trim()
-    .split(/\s+/),
-)
-
-/** Whether a variable of this name holds a key that pays for a model. */
-export function isModelKey(name: string): boolean {
-  return MODEL_KEYS.has(name.toUpperCase())
-}
-
 /** Whether no wish can give a variable of this name to agent or gates. */
 export function isForbidden(name: string): boolean {
   const upper = name.toUpperCase()
@@ -95,8 +76,11 @@ export function agentEnv(
 }
 
 /** A gate's environment: the allow-list and those that the user names (`extra`), but no key that pays for a model. */
-export function gateEnv(full: Environment, wishes: { extra: readonly string[] }): Allowed {
-  return allow(full, wishes.extra, {}, (name) => isForbidden(name) || isModelKey(name))
+export function gateEnv(
+  full: Environment,
+  wishes: { extra: readonly string[]; isModelKey: (name: string) => boolean },
+): Allowed {
+  return allow(full, wishes.extra, {}, (name) => isForbidden(name) || wishes.isModelKey(name))
 }
 
 function allow(

@@ -8,7 +8,7 @@ import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { agentCaches, installAgent } from '../../src/agents/install.ts'
-import { findAgent } from '../../src/agents/registry.ts'
+import { findAgent, isModelKey } from '../../src/agents/registry.ts'
 import type { Prd } from '../../src/model/feature.ts'
 import { messageOf } from '../../src/system/errors.ts'
 import { type Exit, runUntrusted } from '../../src/system/process.ts'
@@ -26,7 +26,7 @@ const INSTALL_TIMEOUT_MS = 120_000
 export async function install(cli: Cli): Promise<string | null> {
   const vendor = findAgent(cli.name)
   if (vendor === null) return `there is no agent ${cli.name}`
-  const { env } = gateEnv(process.env, { extra: [] })
+  const { env } = gateEnv(process.env, { extra: [], isModelKey })
   const caches = agentCaches({ RUNNER_TOOL_CACHE: toolCache() }, toolCache())
   const signal = AbortSignal.timeout(INSTALL_TIMEOUT_MS)
   const say = (line: string) => process.stdout.write(`${line}\n`)

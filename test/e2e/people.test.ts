@@ -1,4 +1,4 @@
-// People on the branch while Ralph works: their commits, their edits of prd.json, what they do to branch and pull request.
+// People on the branch and on the pull request while the action works; what needs no GitHub is in test/engine/people.test.ts.
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
@@ -12,26 +12,10 @@ import {
   story,
 } from './site.ts'
 
-const PRD = '.ralph/2026-01-31-sample/prd.json'
 const BRANCH = 'ralph/sample'
 const STORIES = [story('US-001', 'one'), story('US-002', 'two', { priority: 2 })]
 const SCRIPT = { 'US-001': [goodTurn('one', 1)], 'US-002': [goodTurn('two', 2)] }
 const QUICK = { gates: 'test: node --test test/*.test.mjs', 'final-verification': 'false' }
-
-type Edit = { userStories: Record<string, unknown>[] }
-
-/** A person's push that edits prd.json on a branch. */
-async function edit(site: Site, change: (prd: Edit) => void, branch = BRANCH): Promise<string> {
-  const prd: Edit = JSON.parse((await site.github.read(branch, PRD)) ?? '')
-  change(prd)
-  return site.github.commit(branch, { [PRD]: `${JSON.stringify(prd, null, 2)}\n` }, 'edit the plan', 'alice')
-}
-
-function find(prd: Edit, id: string): Record<string, unknown> {
-  const found = prd.userStories.find((one) => one.id === id)
-  assert.ok(found !== undefined, id)
-  return found
-}
 
 /** Starts a chain and stops it in the first session of a story; `meanwhile` is what people do then. */
 async function meanwhile(
@@ -107,140 +91,6 @@ test('people push code while a session works: joined, gated together, nothing is
   assert.equal(outcome(site).iterations, '2')
 })
 
-test('a story is added, one removed, one reworded and put first while another is in work', async () => {
-  const stories = [
-    ...STORIES,
-    story('US-003', 'three', { priority: 3 }),
-    story('US-004', 'four', { priority: 4 }),
-  ]
-  const script = {
-    ...SCRIPT,
-    'US-004': [goodTurn('four', 4)],
-    'US-005': [goodTurn('five', 5)],
-  }
-  await using site = await meanwhile(
-    'US-001',
-    (there) =>
-      edit(there, (prd) => {
-        prd.userStories = prd.userStories.filter((one) => one.id !== 'US-003')
-        Object.assign(find(prd, 'US-004'), { priority: 1, acceptanceCriteria: ['four is quick'] })
-        prd.userStories.push(story('US-005', 'five', { passes: true, priority: 9 }))
-      }),
-    { stories, script },
-  )
-  await completed(site)
-  const sessions = await site.sessions()
-  assert.deepEqual(
-    sessions.map((one) => one.story),
-    ['US-001', 'US-004', 'US-002', 'US-005'],
-    'priorities are people’s, and a claim to have passed is not believed',
-  )
-  assert.match(sessions[1]?.prompt ?? '', /four is quick/)
-  assert.deepEqual(
-    (await site.prd()).userStories.map((one) => one.id),
-    ['US-001', 'US-002', 'US-004', 'US-005'],
-  )
-})
-
-test('new criteria for a story that passed, and for the one in work: both are worked again', async () => {
-  await using site = await meanwhile(
-    'US-002',
-    (there) =>
-      edit(there, (prd) => {
-        find(prd, 'US-001').acceptanceCriteria = ['one is prime']
-        find(prd, 'US-002').acceptanceCriteria = ['two is even']
-      }),
-    {
-      script: {
-        'US-001': [goodTurn('one', 1), goodTurn('uno', 1)],
-        'US-002': [goodTurn('two', 2), goodTurn('due', 2)],
-      },
-      inputs: { publish: 'story' },
-    },
-  )
-  await sound(site)
-  const sessions = await site.sessions()
-  assert.match(sessions.findLast((one) => one.story === 'US-001')?.prompt ?? '', /one is prime/)
-  assert.match(sessions.findLast((one) => one.story === 'US-002')?.prompt ?? '', /two is even/)
-})
-
-test('the story in work is removed: its session ends, the chain goes on with what is left', async () => {
-  await using site = await meanwhile('US-001', (there) =>
-    edit(there, (prd) => {
-      prd.userStories = prd.userStories.filter((one) => one.id !== 'US-001')
-    }),
-  )
-  await completed(site)
-  assert.deepEqual(
-    (await site.prd()).userStories.map((one) => one.id),
-    ['US-002'],
-  )
-})
-
-test('`/ralph add` and a push of people at the same time: the added story is worked, too', async () => {
-  await using site = await meanwhile(
-    'US-001',
-    async ({ github, pull, runner }) => {
-      await github.commit(BRANCH, { 'NOTES.md': 'by hand\n' }, 'notes', 'alice')
-      const { number } = await pull()
-      github.comment('alice', number, '/ralph add -- three\n- three works')
-      await runner.when((run) => run.event === 'issue_comment' && run.status === 'completed')
-    },
-    { script: { ...SCRIPT, 'US-003': [goodTurn('three', 3)] } },
-  )
-  await completed(site)
-  assert.deepEqual(
-    (await site.prd()).userStories.map((one) => one.id),
-    ['US-001', 'US-002', 'US-003'],
-  )
-})
-
-test('prd.json on the branch is broken by hand: said, and Ralph goes on with its own', async () => {
-  await using site = await meanwhile('US-001', ({ github }) =>
-    github.commit(BRANCH, { [PRD]: '{ "userStories": [' }),
-  )
-  await completed(site)
-  assert.match(site.log(), /is broken; Ralph goes on with its own/)
-})
-
-test('people push what conflicts with the story in work: it is worked again, told of the conflict', async () => {
-  let theirs = ''
-  await using site = await meanwhile(
-    'US-001',
-    async ({ github }) => {
-      theirs = await github.commit(BRANCH, { 'src/base.mjs': 'export const base = () => 7\n' })
-    },
-    {
-      script: {
-        'US-001': [
-          { files: { 'src/base.mjs': 'export const base = () => 1\n' } },
-          { files: { 'src/base.mjs': 'export const base = () => 8\n' } },
-        ],
-        'US-002': [goodTurn('two', 2)],
-      },
-    },
-  )
-  await completed(site)
-  await holds(site, theirs)
-  const again = (await site.sessions()).filter((one) => one.story === 'US-001')
-  assert.equal(again.length, 2)
-  assert.match(again[1]?.prompt ?? '', /src\/base\.mjs/)
-  assert.equal(await site.github.read(BRANCH, 'src/base.mjs'), 'export const base = () => 8\n')
-})
-
-test('people push what fails the gates: paused, said, nothing of either side is lost; mended, it goes on', async () => {
-  const broken = { 'test/three.test.mjs': "throw new Error('red')\n" }
-  await using site = await meanwhile('US-001', ({ github }) => github.commit(BRANCH, broken, 'red', 'alice'))
-  await sound(site)
-  assert.equal(outcome(site).outcome, 'paused', site.log())
-  const said = site.github.comments((await site.pull()).number)[0]?.body ?? ''
-  assert.match(said, /gate test fails on [0-9a-f]{7}, which people pushed/)
-  await site.github.commit(BRANCH, { 'test/three.test.mjs': null }, 'green again', 'alice')
-  await site.say('alice', '/ralph run')
-  await completed(site)
-  assert.equal(outcome(site).iterations, '2', 'the story that had passed was not worked again')
-})
-
 test('the branch is deleted: paused, never made again by itself; restored, the chain goes on', async () => {
   let before = ''
   await using site = await meanwhile('US-001', async ({ github }) => {
@@ -260,27 +110,6 @@ test('the branch is deleted: paused, never made again by itself; restored, the c
   await site.go()
   assert.equal(outcome(site).outcome, 'complete', site.log())
   assert.equal(outcome(site).iterations, '2', 'the story that had passed was not worked again')
-})
-
-test('the branch is rewritten: paused, their history stands; put back, the chain goes on', async () => {
-  let before = ''
-  let theirs = ''
-  await using site = await meanwhile('US-001', async ({ github }) => {
-    before = (await github.head(BRANCH)) ?? ''
-    theirs = await rewrite(github)
-  })
-  await sound(site)
-  assert.equal(outcome(site).outcome, 'paused', site.log())
-  assert.equal(await site.github.head(BRANCH), theirs)
-  assert.match((await site.state()).control.paused?.reason ?? '', /rewritten by people/)
-  await site.go()
-  assert.equal(outcome(site).outcome, 'paused', site.log())
-  assert.equal(await site.github.head(BRANCH), theirs)
-
-  await move(site.github, theirs, before)
-  await site.go()
-  await completed(site)
-  assert.equal(outcome(site).iterations, '2')
 })
 
 async function rewrite(github: Site['github']): Promise<string> {
@@ -383,42 +212,6 @@ test('the title and the text that a person gave to the pull request stay theirs'
   assert.match(body ?? '', /- \[x\] \*\*US-002\*\*/)
 })
 
-test('the base moves on, its prd.json too: not merged, and said', async () => {
-  let base = ''
-  await using site = await meanwhile(
-    'US-001',
-    async (there) => {
-      await there.github.commit('main', { 'src/new.mjs': 'export {}\n' }, 'meanwhile', 'bob')
-      base = await edit(there, (prd) => prd.userStories.push(story('US-009', 'nine')), 'main')
-    },
-    { inputs: { 'iterations-per-job': '1' } },
-  )
-  await completed(site)
-  const head = (await site.github.head(BRANCH)) ?? ''
-  assert.ok(!(await site.github.bare.isAncestor(base, head)))
-  assert.deepEqual(
-    (await site.prd()).userStories.map((one) => one.id),
-    ['US-001', 'US-002'],
-  )
-  assert.match(site.log(), /prd\.json was changed on main after the run had begun/)
-})
-
-test('people push during the final verification: joined and verified anew, nothing is lost', async () => {
-  let theirs = ''
-  await using site = await openSite({ stories: STORIES, script: SCRIPT, inputs: { gates: QUICK.gates } })
-  const judging = site.hold('judging')
-  await site.setScript({ ...SCRIPT, verify: [{ shell: judging.shell }, {}] })
-  await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
-  await judging.reached()
-  theirs = await site.github.commit(BRANCH, goodTurn('three', 3).files ?? {}, 'by hand', 'alice')
-  await judging.release()
-  await site.runner.settled()
-  await completed(site)
-  await holds(site, theirs)
-  const verified = (await site.sessions()).filter((one) => one.mode === 'verify')
-  assert.equal(verified.length, 2, 'what was approved is not what stands on the branch')
-})
-
 test('the branch is rewritten and people say `/ralph run`: it is taken as it is, gated, and worked to the end', async () => {
   let theirs = ''
   await using site = await meanwhile('US-002', async ({ github }) => {
@@ -428,15 +221,6 @@ test('the branch is rewritten and people say `/ralph run`: it is taken as it is,
   await site.say('alice', '/ralph run')
   await completed(site)
   await holds(site, theirs)
-})
-
-test('the branch is deleted and people say `/ralph run`: it is made again with all that had passed', async () => {
-  await using site = await meanwhile('US-002', ({ github }) => github.deleteBranch(BRANCH))
-  assert.equal(outcome(site).outcome, 'paused', site.log())
-  await site.say('alice', '/ralph run')
-  await completed(site)
-  assert.equal(outcome(site).iterations, '2', 'nothing that had passed was worked again')
-  for (const name of ['one', 'two']) assert.notEqual(await site.github.read(BRANCH, `src/${name}.mjs`), null)
 })
 
 test('people bring the base in, with a workflow that changed there: joined and pushed, although GitHub guards workflows', async () => {
@@ -465,27 +249,6 @@ async function bringBaseIn(github: Site['github']): Promise<string> {
   return theirs
 }
 
-test('people take the commit of a story back: it is not made again behind their back', async () => {
-  await using site = await meanwhile(
-    'US-002',
-    async ({ github }) => {
-      await github.commit(BRANCH, { 'src/one.mjs': null, 'test/one.test.mjs': null }, 'Revert one', 'alice')
-    },
-    { inputs: { publish: 'story' } },
-  )
-  await completed(site)
-  assert.equal(await site.github.read(BRANCH, 'src/one.mjs'), null)
-  assert.notEqual(await site.github.read(BRANCH, 'src/two.mjs'), null)
-})
-
-test('people remove the folder of the feature from the branch: Ralph goes on with its own, and writes it again', async () => {
-  await using site = await meanwhile('US-001', ({ github }) =>
-    github.commit(BRANCH, { [PRD]: null }, 'tidy up', 'alice'),
-  )
-  await completed(site)
-  assert.equal(outcome(site).iterations, '2')
-})
-
 test('the state is deleted while a job works: that job moves nothing more; the next goes on from the branch', async () => {
   await using site = await meanwhile(
     'US-002',
@@ -503,33 +266,6 @@ test('the state is deleted while a job works: that job moves nothing more; the n
     ['US-001', 'US-002', 'US-002'],
   )
   assert.equal((await site.github.pulls()).length, 1)
-})
-
-test('the state is deleted, and the branch has a name of its own: it is known by what a run wrote there', async () => {
-  const named = { schemaVersion: 2, project: 'Sample', branchName: 'work/sample', userStories: STORIES }
-  const inputs = { ...QUICK, 'iterations-per-job': '1', redispatch: 'false' }
-  await using site = await openSite({
-    stories: STORIES,
-    script: SCRIPT,
-    inputs,
-    files: { [PRD]: JSON.stringify(named) },
-  })
-  assert.equal(outputsOf(await site.go()).outcome, 'continued', site.log())
-  await site.github.bare.run(['update-ref', '-d', 'refs/ralph/2026-01-31-sample'])
-  const before = (await site.github.head('work/sample')) ?? ''
-  assert.equal(outputsOf(await site.go()).outcome, 'complete', site.log())
-  assert.match(site.log(), /the state of sample was lost; it goes on from work\/sample as it stands/)
-  const after = (await site.github.head('work/sample')) ?? ''
-  assert.ok(await site.github.bare.isAncestor(before, after))
-  assert.equal((await site.sessions()).length, 2)
-})
-
-test('people made the branch before the first run, with nothing but stories: it is taken', async () => {
-  await using site = await openSite({ stories: STORIES, script: SCRIPT, inputs: QUICK })
-  await site.github.commit(BRANCH, { 'notes.md': 'mine\n' }, 'Stories', 'alice')
-  await site.go()
-  await completed(site)
-  assert.notEqual(await site.github.read(BRANCH, 'notes.md'), null)
 })
 
 test('people push at once whenever a story is published: every commit of theirs is joined, none of ours is lost', async () => {

@@ -25,7 +25,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'gates get the keys of models',
     stories: 'LOOK',
     file: 'src/app/ports.ts',
-    from: 'env: gateEnv(options.env, { extra: settings.gateEnv }).env,',
+    from: 'env: gateEnv(options.env, { extra: settings.gateEnv, isModelKey }).env,',
     to: 'env: agentEnv(options.env, { extra: settings.agentEnv, vendor: [], set: {} }).env,',
   },
   {

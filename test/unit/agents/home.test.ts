@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { homeFor } from '../../../src/agents/home.ts'
-import { findAgent } from '../../../src/agents/registry.ts'
-import { agentNames } from '../../../src/model/agents.ts'
+import { agentNames, findAgent } from '../../../src/agents/registry.ts'
 
 let folder = ''
 before(() => {

@@ -4,10 +4,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
+import { variablesOf } from '../../../src/agents/agent.ts'
 import { keyTrouble, mayBeLoggedIn } from '../../../src/agents/login.ts'
-import { findAgent } from '../../../src/agents/registry.ts'
-import { agentNames } from '../../../src/model/agents.ts'
-import { isModelKey } from '../../../src/system/untrusted-env.ts'
+import { agentNames, findAgent, isModelKey } from '../../../src/agents/registry.ts'
 
 async function place() {
   const root = await mkdtemp(join(tmpdir(), 'ralph-login-'))
@@ -79,7 +78,7 @@ test('what the agent must be told to set reaches it, and is hidden from the gate
   for (const agent of agentNames) {
     const vendor = findAgent(agent)
     for (const name of vendor?.login?.keys ?? []) {
-      assert.ok(vendor?.env.includes(name), `${agent} ${name}`)
+      assert.ok(vendor !== null && variablesOf(vendor).includes(name), `${agent} ${name}`)
       assert.ok(isModelKey(name), name)
     }
   }

@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { AgentEvent } from '../../../src/agents/agent.ts'
+import { available } from '../../../src/agents/available.ts'
 import { findAgent } from '../../../src/agents/registry.ts'
-import { type AgentRequest, available, runAgent } from '../../../src/agents/run.ts'
+import { type AgentRequest, runAgent } from '../../../src/agents/run.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
 
 let folder = ''
@@ -201,7 +202,10 @@ test('claude: arguments, quiet variables, result, key hidden in the message', as
      echo '{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"result":"bad key secret-value-123"}'; exit 1`,
   )
   const env = { ...request().env, ANTHROPIC_API_KEY: 'secret-value-123' }
-  const result = await runAgent(request({ vendor: vendor('claude'), env, model: 'opus', extraArgs: ['--x'] }))
+  const redactor = createRedactor(['secret-value-123'])
+  const result = await runAgent(
+    request({ vendor: vendor('claude'), env, model: 'opus', extraArgs: ['--x'], redactor }),
+  )
   assert.equal(result.status, 'auth')
   assert.match(result.message, /bad key \*\*\*$/)
   assert.equal(readFileSync(join(folder, 'prompt.txt'), 'utf8'), 'the prompt')

@@ -2,11 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { CommandOptions } from '../../../src/agents/agent.ts'
-import { findAgent } from '../../../src/agents/registry.ts'
-import { agentNames } from '../../../src/model/agents.ts'
+import { type CommandOptions, variablesOf } from '../../../src/agents/agent.ts'
+import { agentNames, findAgent, isModelKey } from '../../../src/agents/registry.ts'
 import type { Exit } from '../../../src/system/process.ts'
-import { isForbidden, isModelKey } from '../../../src/system/untrusted-env.ts'
+import { isForbidden } from '../../../src/system/untrusted-env.ts'
 
 const options: CommandOptions = { env: {}, extraArgs: [], root: false }
 
@@ -31,14 +30,13 @@ test('the registry has the agents of the contract', () => {
   assert.equal(findAgent('nobody'), null)
 })
 
-test('every vendor takes the prompt on stdin, passes arguments on and asks for no variable of the job', () => {
+test('every vendor passes arguments on and asks for no variable of the job', () => {
   for (const name of agentNames) {
-    const { env, install } = vendor(name)
+    const { install } = vendor(name)
     const command = vendor(name).command({ ...options, extraArgs: ['--extra', 'a b'], commandLine: 'x' })
-    assert.equal(command.promptChannel, 'stdin', name)
     assert.ok(command.args.join('\n').includes('--extra\na b'), name)
     assert.ok(install.length > 5, name)
-    for (const variable of env) {
+    for (const variable of variablesOf(vendor(name))) {
       assert.equal(isForbidden(variable), false, variable)
       if (
         /KEY|TOKEN|SECRET/.test(variable) &&

@@ -11,9 +11,9 @@ const quick: { tests: Record<string, string[]> } = JSON.parse(
 )
 
 test('every file of end-to-end tests stands at its promise, and every one that is named exists', async () => {
-  const named = [...text.matchAll(/`((?:e2e|faults|agents-real)\/[\w-]+)`/g)].map(([, name]) => name)
+  const named = [...text.matchAll(/`((?:engine|e2e|faults|agents-real)\/[\w-]+)`/g)].map(([, name]) => name)
   const files: string[] = []
-  for await (const file of glob('{e2e,faults,agents-real}/*.test.ts', { cwd: join(ROOT, 'test') }))
+  for await (const file of glob('{engine,e2e,faults,agents-real}/*.test.ts', { cwd: join(ROOT, 'test') }))
     files.push(file)
   assert.deepEqual([...new Set(named)].sort(), files.map((file) => file.replace('.test.ts', '')).sort())
 })

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { agentNames, agentSettings } from '../../../src/agents/registry.ts'
 import {
   type Change,
   type GuardRules,
@@ -13,7 +14,6 @@ import {
   type Refusal,
   sayRefusals,
 } from '../../../src/gates/guard.ts'
-import { agentNames } from '../../../src/model/agents.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
 
 const SECRET = ['known', 'secret', 'value'].join('-')
@@ -21,6 +21,7 @@ const GITHUB = `ghp_${'a1B2'.repeat(9)}`
 const rules: GuardRules = {
   protectedPaths: ['infra/**', '/deploy.sh', '*.pem', 'vault/', 'lib/Größe/*', '!infra/README.md'],
   configFile: './CI//Ralph-Settings.yml',
+  agentSettings,
   secrets: createRedactor([SECRET]),
   maxFileBytes: MAX_FILE_BYTES,
 }

@@ -16,6 +16,7 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { test } from 'node:test'
+import { agentSettings } from '../../../src/agents/registry.ts'
 import { isRalphs } from '../../../src/gates/guard.ts'
 import { CatFile } from '../../../src/git/cat-file.ts'
 import { takeSnapshot } from '../../../src/git/clone.ts'
@@ -78,6 +79,7 @@ async function place(base = BASE, odd: { asUser?: boolean; index?: string } = {}
     examine: createExamine({
       protectedPaths: [],
       configFile: null,
+      agentSettings,
       weakenedTests: 'off',
       gateCommands: [],
       redactor,

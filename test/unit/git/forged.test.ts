@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { agentSettings } from '../../../src/agents/registry.ts'
 import { isRalphs } from '../../../src/gates/guard.ts'
 import { CatFile } from '../../../src/git/cat-file.ts'
 import { takeSnapshot } from '../../../src/git/clone.ts'
@@ -70,6 +71,7 @@ async function place(base = BASE, settings: { protectedPaths?: string[] } = {}) 
     stateSubject: null,
     examine: createExamine({
       configFile: null,
+      agentSettings,
       protectedPaths,
       weakenedTests: 'fail',
       gateCommands: [],

@@ -6,6 +6,7 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { agentSettings } from '../../../src/agents/registry.ts'
 import { checkDirt } from '../../../src/app/dirt.ts'
 import { isRalphs } from '../../../src/gates/guard.ts'
 import { CatFile } from '../../../src/git/cat-file.ts'
@@ -73,6 +74,7 @@ async function place({ base = '', late = '', whole = true, start = true }: Odd =
     stateSubject: null,
     examine: createExamine({
       configFile: null,
+      agentSettings,
       protectedPaths: [],
       weakenedTests: 'off',
       gateCommands: [],

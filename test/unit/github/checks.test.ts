@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createChecks, type ReportAs } from '../../../src/github/checks.ts'
 import { createClient } from '../../../src/github/client.ts'
-import { lastWordOf, MOVED_ON, rollupCheck, storyCheck } from '../../../src/report/checks.ts'
+import { lastWordOf, MOVED_ON } from '../../../src/report/checks.ts'
 import { type GitHub, startGitHub } from '../../standin/github.ts'
+import { rollupCheck, storyCheck } from '../report/rendered.ts'
 import { limits, midRun, NOW } from '../report/samples.ts'
 
 const facts = { repositoryUrl: 'https://github.com/acme/shop', runUrl: null, limits, now: NOW, notes: [] }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Own, updated, type Worded, whole } from '../../../src/github/pull-text.ts'
-import { pullRequestBody, pullRequestTitle } from '../../../src/report/pull-request.ts'
+import { pullRequestBody, pullRequestTitle } from '../report/rendered.ts'
 import { complete, large, limits, midRun, NOW } from '../report/samples.ts'
 
 const facts = { repositoryUrl: 'https://github.com/acme/shop', runUrl: null, limits, now: NOW, notes: [] }

@@ -5,7 +5,7 @@ import { createChecks } from '../../../src/github/checks.ts'
 import { createClient } from '../../../src/github/client.ts'
 import { createConversation } from '../../../src/github/conversation.ts'
 import { closeLeft } from '../../../src/github/left-open.ts'
-import { createReporter } from '../../../src/github/reporter.ts'
+import { GitHubReporter } from '../../../src/github/reporter.ts'
 import type { State } from '../../../src/model/state.ts'
 import { rollupCheck } from '../../../src/report/checks.ts'
 import { jobSummary, stickyComment } from '../../../src/report/markdown.ts'
@@ -34,7 +34,7 @@ async function place(settings: Parameters<typeof startGitHub>[0] = {}) {
   const checks = () => createChecks(client(), where, 'checks', 'auth', warn)
   const job = () => {
     const api = client()
-    return createReporter({
+    return new GitHubReporter({
       api,
       publishApi: api,
       place: where,
@@ -78,10 +78,10 @@ test('where the pull request may not be opened: one note names the switch, and i
   const github1 = await reporter.opened(at(midRun()))
   const state = { ...at(concluded(midRun(), 'paused', 'a person said so')), github: github1 }
   await reporter.finished(state, { ...END, outcome: 'paused' })
-  const facts = reporter.facts()
+  const view = reporter.view(state)
   const url = `${github.url}/acme/shop/compare/main...ralph/auth?expand=1`
-  const { summary } = rollupCheck(state, facts)
-  for (const text of [jobSummary(state, facts), stickyComment(state, facts), summary]) {
+  const { summary } = rollupCheck(view)
+  for (const text of [jobSummary(view), stickyComment(view), summary]) {
     const notes = text.split('\n').filter((line) => line.includes('could not be opened'))
     assert.equal(notes.length, 1, text)
     assert.ok(notes[0]?.includes(`](${url})`), notes[0])
@@ -105,7 +105,7 @@ test('a pull request that a person opens after the refusal is taken up, and the 
   await github.openPull('alice', { head: BRANCH, title: 'Mine' })
   const told = await reporter.finished({ ...at(complete()), github: ids }, END)
   assert.equal(told.pull, (await github.pulls())[0]?.number)
-  assert.doesNotMatch(jobSummary(at(complete()), reporter.facts()), /could not be opened/)
+  assert.doesNotMatch(jobSummary(reporter.view(at(complete()))), /could not be opened/)
 })
 
 test('nobody edited what Ralph opened: title and text are brought up to date, though the job that opened it died', async () => {
@@ -225,7 +225,7 @@ test('at the end of a chain no check of an earlier job is left open on the head'
   const last = job()
   await last.finished(paused, { ...CONTINUED, outcome: 'paused' })
   assert.equal(open(github, sha), 0)
-  assert.ok(last.told())
+  assert.ok(last.isReported())
 })
 
 test('a last report that GitHub did not take: what it left open is ended with the true outcome', async () => {
@@ -237,7 +237,7 @@ test('a last report that GitHub did not take: what it left open is ended with th
   const last = job()
   await last.finished(state, END)
   await fault.hit
-  assert.ok(!last.told())
+  assert.ok(!last.isReported())
   assert.equal(open(github, sha), 1)
   const left = await closeLeft(there.checks(), state, (message) => warnings.push(message))
   assert.deepEqual(left, [])

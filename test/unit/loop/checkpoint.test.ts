@@ -102,23 +102,27 @@ function world(how: How = {}) {
       arrived: async () => false,
     },
     dispatch: { dispatch: async () => ({ kind: 'dispatched', runId: null }) },
-    reporter: {
-      async step(step, state) {
-        isSaved(`the step ${step.kind}`, state)
-        if (step.kind !== 'stop') log.push(`> ${step.kind}`)
+    observers: [
+      {
+        async step(step, state) {
+          isSaved(`the step ${step.kind}`, state)
+          if (step.kind !== 'stop') log.push(`> ${step.kind}`)
+        },
+        async event(event, state) {
+          isSaved(event.kind, state)
+          const isKept = saved.attempt?.storyId === state.attempt?.storyId
+          if (event.kind === 'reserved') assert.ok(isKept, 'a reservation is told that is not saved')
+          if (EVENTS[event.kind].durable) log.push(event.kind)
+        },
       },
-      async event(event, state) {
-        isSaved(event.kind, state)
-        const isKept = saved.attempt?.storyId === state.attempt?.storyId
-        if (event.kind === 'reserved') assert.ok(isKept, 'a reservation is told that is not saved')
-        if (EVENTS[event.kind].durable) log.push(event.kind)
-      },
+    ],
+    pullRequest: {
       beforePublish: async (state) => state.github,
       opened: async (state) => state.github,
       finished: async (state) => state.github,
       merged: async () => false,
-      warn: () => {},
     },
+    warn: (message) => assert.fail(message),
   }
   const run = () => loop(saved, limitsWith(how.limits), ports, how.ours ?? (() => true))
   return { log, run, saved: () => saved }

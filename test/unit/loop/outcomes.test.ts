@@ -5,7 +5,7 @@ import { outcomeOf } from '../../../src/loop/next-step.ts'
 import { reduce, released } from '../../../src/loop/reduce.ts'
 import type { Command } from '../../../src/model/event.ts'
 import type { State } from '../../../src/model/state.ts'
-import { heldBack } from '../../../src/report/words.ts'
+import { heldBack } from '../../../src/report/headline.ts'
 import {
   anotherJob,
   gate,

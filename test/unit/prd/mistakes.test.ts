@@ -49,13 +49,13 @@ test('all mistakes at once, each at its place', () => {
       ['run.iterations', '"many"'],
       ['run.outcome', '"fine"'],
       ['run.usage.calls', '-1'],
-      ['userStories[2].id', '"US 3"'],
       ['userStories[0].title', '""'],
       ['userStories[0].acceptanceCriteria', 'an empty list'],
       ['userStories[1].acceptanceCriteria[1]', '4'],
       ['userStories[1].acceptanceCriteria[2]', 'an empty text'],
       ['userStories[1].priority', '"high"'],
       ['userStories[1].passes', '"yes"'],
+      ['userStories[2].id', '"US 3"'],
       ['userStories[2].tags', '"ui"'],
       ['userStories[3]', '"story"'],
       ['userStories[4].lastResult.commit', '"--x"'],
@@ -133,6 +133,12 @@ describe('stories', () => {
       dependsOn: ids.slice(0, 200).map((other) => `b${other}`),
     }))
     assert.equal(mistakesIn({ userStories: strange }).length, 200_000)
+  })
+
+  test('a file of nothing but mistakes is refused, not a crash', () => {
+    const wrong = Array.from({ length: 300_000 }, () => 1)
+    assert.ok(mistakesIn({ schemaVersion: 2, userStories: wrong }).length > 0)
+    assert.ok(mistakesIn({ schemaVersion: 2, userStories: [{ ...good, tags: wrong }] }).length > 0)
   })
 
   test('40,000 unknown dependencies take no quadratic time', () => {
@@ -252,7 +258,7 @@ describe('the file', () => {
       ["{'a': 1}", 'line 1 column 2', /single quote/],
       ['{"a": 1\n"b": 2}', 'line 2 column 1', /"b": 2|\\"b/],
       ['{\n<<<<<<< HEAD\n"a": 1}', 'line 2 column 1', /conflict/],
-      ['{"a": "x\n"}', 'line 1 column 7', /line break/],
+      ['{"a": "x\n"}', 'line 1 column 9', /line break/],
       ['{"a": "\t"}', 'line 1 column 8', /\\t/],
       ['{"a": "\\x"}', 'line 1 column 8', /\\\\x/],
       ['{"a": tru}', 'line 1 column 7', /tru/],
@@ -263,9 +269,10 @@ describe('the file', () => {
       ['{"a": [1}', 'line 1 column 9', /\}/],
       ['{"a": 1', 'line 1 column 8', /end of the file/],
       ['{"a": }', 'line 1 column 7', /\}/],
-      ['{,}', 'line 1 column 2', /,/],
+      ['{,}', 'line 1 column 2', /comma/],
       [' \n', 'line 1 column 1', /empty file/],
       ['hello', 'line 1 column 1', /hello/],
+      [`{"${'a'.repeat(99)}": 1, "b": in JSON at position 3}`, 'line 1 column 113', /in JSON/],
     ]
     for (const [text, place, found] of cases) {
       const mistakes = mistakesIn(text)
@@ -275,10 +282,10 @@ describe('the file', () => {
   })
 
   test('a broken prd.json with a check box in a text is broken JSON, not a check list', () => {
-    assert.match(mistakesIn('{"notes": "x\n- [ ] y"}')[0]?.path ?? '', /line 1 column 11/)
+    assert.match(mistakesIn('{"notes": "x\n- [ ] y"}')[0]?.path ?? '', /line 1 column 13/)
   })
 
-  test('a fault is found if and only if JSON.parse refuses', () => {
+  test('whatever JSON.parse refuses has a place in the text', () => {
     const pieces = [
       '{',
       '}',
@@ -306,13 +313,13 @@ describe('the file', () => {
     )
     fc.assert(
       fc.property(text, (arbitrary) => {
-        let sound = true
         try {
           JSON.parse(arbitrary)
-        } catch {
-          sound = false
+        } catch (thrown) {
+          const { line, column, ...words } = jsonFault(arbitrary, thrown)
+          assert.ok(column >= 1 && column <= (arbitrary.split('\n')[line - 1] ?? '').length + 1, arbitrary)
+          for (const said of Object.values(words)) assert.ok(said.length > 0)
         }
-        assert.equal(jsonFault(arbitrary) === null, sound)
       }),
       { numRuns: 5_000 },
     )

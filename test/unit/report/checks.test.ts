@@ -4,8 +4,9 @@ import { test } from 'node:test'
 import type { Outcome } from '../../../src/model/feature.ts'
 import type { Annotation } from '../../../src/model/gate.ts'
 import type { State } from '../../../src/model/state.ts'
-import { type Check, rollupCheck, statusOf, storyCheck } from '../../../src/report/checks.ts'
-import type { Facts } from '../../../src/report/parts.ts'
+import { type Check, statusOf } from '../../../src/report/checks.ts'
+import type { Facts } from '../../../src/report/view.ts'
+import { rollupCheck, storyCheck } from './rendered.ts'
 import {
   complete,
   concluded,
@@ -47,7 +48,6 @@ test('the roll-up is open only while the chain goes on', () => {
     const check = rollupCheck(concluded(midRun(), outcome, 'x'), facts)
     assert.equal(check.name, 'ralph')
     assert.equal(check.conclusion, conclusion, outcome)
-    assert.equal(check.status, conclusion === null ? 'in_progress' : 'completed')
   }
   assert.equal(rollupCheck(midRun(), facts).conclusion, null)
   const alone = { ...facts, limits: { ...limits, redispatch: false } }
@@ -134,7 +134,7 @@ test('when the chain has ended no check is open', () => {
         rollupCheck(state, facts),
         ...state.prd.userStories.map((story) => storyCheck(state, story.id, facts)),
       ]
-      for (const check of checks) assert.equal(check.status, 'completed', `${outcome} ${check.name}`)
+      for (const check of checks) assert.notEqual(check.conclusion, null, `${outcome} ${check.name}`)
     }
   }
 })

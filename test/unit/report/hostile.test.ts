@@ -4,25 +4,32 @@ import { test } from 'node:test'
 import { progressEntry, progressHeader } from '../../../src/loop/progress.ts'
 import type { Event } from '../../../src/model/event.ts'
 import type { State } from '../../../src/model/state.ts'
-import { type Check, rollupCheck, statusOf, storyCheck } from '../../../src/report/checks.ts'
-import { jobSummary, MOST_CHARACTERS, stickyComment, stickyMarker } from '../../../src/report/markdown.ts'
-import { pullMarker, pullRequestBody, pullRequestTitle } from '../../../src/report/pull-request.ts'
-import { helpReply, mistakeReply, statusMarker, statusReply } from '../../../src/report/replies.ts'
+import { type Check, statusOf } from '../../../src/report/checks.ts'
+import { MOST_CHARACTERS } from '../../../src/report/markdown.ts'
+import { nextMove } from '../../../src/report/next-move.ts'
+import { marker } from '../../../src/report/parts.ts'
+import { helpReply, mistakeReply, statusReply } from '../../../src/report/replies.ts'
+import { headerOf } from '../../../src/report/view.ts'
+import { banner, lastBox, plainBanner } from '../../../src/terminal/boxes.ts'
+import { type Look, shown } from '../../../src/terminal/line.ts'
 import {
-  agentLine,
-  banner,
+  agentLines,
   eventLines,
-  type Look,
-  outcomeSummary,
-  plainBanner,
-  statusLine,
+  gateLine,
   stepLines,
-  storyLines,
   waitLine,
   warningLine,
-} from '../../../src/report/terminal.ts'
-import { textWidth } from '../../../src/report/width.ts'
+} from '../../../src/terminal/lines.ts'
+import { textWidth } from '../../../src/terminal/width.ts'
 import { facts, poisoned, poisonedIds, REPOSITORY, states } from './poison.ts'
+import {
+  jobSummary,
+  pullRequestBody,
+  pullRequestTitle,
+  rollupCheck,
+  stickyComment,
+  storyCheck,
+} from './rendered.ts'
 import { limits, midRun, NOW, stuck, usage } from './samples.ts'
 import { assertHarmless, assertVisible, corpus, tripped } from './structure.ts'
 
@@ -54,13 +61,13 @@ for (const [poisoning, poison] of Object.entries(poisonings)) {
         const comment = stickyComment(given, facts(text))
         const body = pullRequestBody(given, facts(text))
         const working = given.lease?.url ?? null
-        const status = statusReply(given, { repositoryUrl: REPOSITORY, pull: 7, working, now: NOW })
+        const status = statusReply(given, facts(text), working)
         assert.ok(comment.length <= MOST_CHARACTERS && body.length <= MOST_CHARACTERS, what)
         assert.ok(comment.startsWith('<!-- ralph:sticky:auth -->\n'), what)
         return [
-          sizes(assertHarmless(comment, stickyMarker('auth'), LINKS, `comment: ${what}`)),
-          sizes(assertHarmless(body, pullMarker('auth'), LINKS, `body: ${what}`)),
-          sizes(assertHarmless(status, statusMarker('auth'), LINKS, `status: ${what}`)),
+          sizes(assertHarmless(comment, marker('sticky', 'auth'), LINKS, `comment: ${what}`)),
+          sizes(assertHarmless(body, marker('pull', 'auth'), LINKS, `body: ${what}`)),
+          sizes(assertHarmless(status, marker('status', 'auth'), LINKS, `status: ${what}`)),
           sizes(assertHarmless(jobSummary(given, facts(text)), null, LINKS, `summary: ${what}`)),
         ]
       }
@@ -91,7 +98,6 @@ function assertCheck(check: Check, what: string): void {
   assert.ok(check.title.length <= 255 && check.title !== '', what)
   assert.ok(statusOf(check).description.length <= 140, what)
   assert.ok(Buffer.byteLength(check.summary) <= 65_535 && Buffer.byteLength(check.text) <= 65_535, what)
-  assert.equal(check.conclusion === null, check.status === 'in_progress')
   for (const { path, message } of check.annotations) {
     assert.ok(!path.startsWith('/') && !path.includes('\n') && message !== '', what)
     assertVisible(message.replaceAll('\t', ''), what)
@@ -110,8 +116,8 @@ test('title and replies', () => {
     )
     assert.ok(title.length <= 200 && title.startsWith('auth: ') && title.length > 'auth: '.length, title)
     assertHarmless(mistakeReply(text, text), null, [], text)
-    assert.match(stickyMarker(text), /^<!-- ralph:sticky:[\w.+-]* -->$/)
-    assert.match(pullMarker(text), /^<!-- ralph:pull:[\w.+-]* -->$/)
+    assert.match(marker('sticky', text), /^<!-- ralph:sticky:[\w.+-]* -->$/)
+    assert.match(marker('pull', text), /^<!-- ralph:pull:[\w.+-]* -->$/)
   }
   assertHarmless(helpReply(), null, [], 'help')
 })
@@ -172,7 +178,7 @@ for (const [name, look] of Object.entries(looks)) {
 }
 
 function everythingSaid(text: string, look: Look): string[] {
-  const named = { limits, agent: text, voice: 'cli' as const }
+  const named = { limits, agent: text, surface: 'cli' as const }
   const working = poisoned(midRun(), text)
   const ended = poisoned(stuck(), text)
   const attempt = working.attempt
@@ -202,17 +208,23 @@ function everythingSaid(text: string, look: Look): string[] {
     { kind: 'dispatch-failed', summary: text },
     { kind: 'failed', summary: text, fix: text },
   ].map((event) => ({ at: NOW, ...event }) as Event)
+  const conclusion = { outcome: 'stuck' as const, reason: text, until: null }
+  const header = headerOf(working, limits)
+  const next = nextMove(ended, { kind: 'ended', conclusion }, 'cli', limits)
+  const lines = [
+    ...events.flatMap((event) => eventLines(event, event.kind === 'rejected' ? ended : working, named)),
+    ...gates.map(gateLine),
+    ...stepLines({ kind: 'agent', attempt }, working, named),
+    ...stepLines({ kind: 'join', theirs: text }, working, named),
+    ...stepLines({ kind: 'baseline' }, working, named),
+    ...agentLines({ kind: 'text', text }, named),
+    ...agentLines({ kind: 'tool', name: text, target: text }, named),
+    warningLine(text),
+    waitLine(NOW, text),
+  ]
   return [
-    ...events.flatMap((event) => eventLines(event, event.kind === 'rejected' ? ended : working, named, look)),
-    ...stepLines({ kind: 'agent', attempt }, working, named, look),
-    ...stepLines({ kind: 'join', theirs: text }, working, named, look),
-    ...stepLines({ kind: 'baseline' }, working, named, look),
-    agentLine(text, named, look),
-    warningLine(text, look),
-    waitLine(NOW, text, look),
-    look.plain ? plainBanner(working, limits) : banner(working, limits, look.width, look.colour),
-    outcomeSummary(ended, { outcome: 'stuck', reason: text, until: null }, [[text, text]], named, look),
-    ...storyLines(ended, look),
-    statusLine(ended, { kind: 'ended', conclusion: { outcome: 'stuck', reason: text, until: null } }, look),
+    ...shown(lines, look),
+    look.plain ? plainBanner(header) : banner(header, look),
+    lastBox(headerOf(ended, limits), conclusion, next, [[text, text]], look),
   ]
 }

@@ -5,19 +5,19 @@ import { commandsOn } from '../../../src/loop/command-table.ts'
 import type { Outcome } from '../../../src/model/feature.ts'
 import type { State } from '../../../src/model/state.ts'
 import { newStory } from '../../../src/prd/schema.ts'
-import { dependencyGraph } from '../../../src/report/graph.ts'
-import {
-  fitted,
-  jobSummary,
-  MOST_CHARACTERS,
-  MOST_SUMMARY_BYTES,
-  stickyComment,
-  stickyMarker,
-  utf8Bytes,
-} from '../../../src/report/markdown.ts'
-import { type Facts, link, progressBar } from '../../../src/report/parts.ts'
-import { pullMarker, pullRequestBody, pullRequestTitle } from '../../../src/report/pull-request.ts'
+import { fitted, link, utf8Bytes } from '../../../src/report/blocks.ts'
+import { MOST_CHARACTERS, MOST_SUMMARY_BYTES } from '../../../src/report/markdown.ts'
+import { marker } from '../../../src/report/parts.ts'
 import { helpReply, mistakeReply } from '../../../src/report/replies.ts'
+import type { Facts } from '../../../src/report/view.ts'
+import {
+  dependencyGraph,
+  jobSummary,
+  progressBar,
+  pullRequestBody,
+  pullRequestTitle,
+  stickyComment,
+} from './rendered.ts'
 import {
   complete,
   concluded,
@@ -197,7 +197,7 @@ test('no text of any size is over the limit of its place', () => {
     const noisy = { ...facts, notes: Array.from({ length: 100 }, () => title) }
     const comment = stickyComment(state, noisy)
     assert.ok(comment.length <= MOST_CHARACTERS, `${count}: ${comment.length}`)
-    assertHarmless(comment, stickyMarker('auth'), [`${REPOSITORY}/`], String(count))
+    assertHarmless(comment, marker('sticky', 'auth'), [`${REPOSITORY}/`], String(count))
     assert.ok(comment.includes('<sub>Updated 2026-01-10'), 'the comment has its end')
     const body = pullRequestBody(state, noisy)
     assert.ok(body.includes('#### How to steer'), 'the pull request has its end')
@@ -205,7 +205,7 @@ test('no text of any size is over the limit of its place', () => {
     const missing = Number(/… and (\d+) stor(?:y|ies) more/.exec(body)?.[1] ?? 0)
     assert.equal(tasks + missing, count)
     assert.ok(body.length <= MOST_CHARACTERS, `${count}: ${body.length}`)
-    assertHarmless(body, pullMarker('auth'), [`${REPOSITORY}/`], String(count))
+    assertHarmless(body, marker('pull', 'auth'), [`${REPOSITORY}/`], String(count))
     const summary = jobSummary(state, noisy)
     assert.ok(utf8Bytes(summary) <= MOST_SUMMARY_BYTES, `${count}: ${utf8Bytes(summary)}`)
     assertHarmless(summary, null, [`${REPOSITORY}/`], String(count))
@@ -270,7 +270,6 @@ test('only addresses of the web become links', () => {
     '//a.test',
     '',
     null,
-    undefined,
     'https://a.test/<b>',
   ]) {
     assert.equal(link('x', url), 'x')
@@ -382,8 +381,8 @@ test('replies', () => {
 })
 
 test('a marker cannot be broken out of', () => {
-  assert.equal(stickyMarker('a --> b\n<'), '<!-- ralph:sticky:a-----b-- -->')
-  assert.equal(stickyMarker('auth.v2_x-1'), '<!-- ralph:sticky:auth.v2_x-1 -->')
+  assert.equal(marker('sticky', 'a --> b\n<'), '<!-- ralph:sticky:a-----b-- -->')
+  assert.equal(marker('sticky', 'auth.v2_x-1'), '<!-- ralph:sticky:auth.v2_x-1 -->')
 })
 
 test('the same state gives the same text', () => {

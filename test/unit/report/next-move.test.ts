@@ -8,8 +8,9 @@ import { parseSlash } from '../../../src/loop/slash-commands.ts'
 import type { Command } from '../../../src/model/event.ts'
 import type { Outcome } from '../../../src/model/feature.ts'
 import type { Conclusion, Lease, State } from '../../../src/model/state.ts'
+import { standingWords } from '../../../src/report/headline.ts'
 import { nextMove } from '../../../src/report/next-move.ts'
-import { spoken, standingWords } from '../../../src/report/words.ts'
+import { inMarkdown, inPlain } from '../../../src/report/sentence.ts'
 import { complete, concluded, justStarted, large, limits, midRun, NOW, pass, stuck } from './samples.ts'
 
 type Row = {
@@ -290,17 +291,17 @@ for (const [name, { state, under, lives, stands, comment, cli }] of Object.entri
     const bounds = { ...limits, ...under }
     const situation = situationOf(state, bounds, NOW, lives === true)
     assert.equal(standingWords(state, situation), stands)
-    assert.equal(nextMove(state, situation, 'comment', bounds), comment)
-    assert.equal(spoken(nextMove(state, situation, 'cli', bounds)), cli)
+    assert.equal(inMarkdown(nextMove(state, situation, 'comment', bounds)), comment)
+    assert.equal(inPlain(nextMove(state, situation, 'cli', bounds)), cli)
     for (const surface of ['comment', 'cli'] as const)
-      assertTyped(nextMove(state, situation, surface, bounds), state, surface)
+      assertTyped(inMarkdown(nextMove(state, situation, surface, bounds)), state, surface)
   })
 }
 
 test('many blocked stories are named by one command', () => {
   const userStories = isStuck.prd.userStories.map((story) => ({ ...story, passes: false, blocked: true }))
   const all = { ...isStuck, prd: { ...isStuck.prd, userStories } }
-  assert.match(nextMove(all, ownSituation(all), 'comment'), /`\/ralph retry all`/)
+  assert.match(inMarkdown(nextMove(all, ownSituation(all), 'comment')), /`\/ralph retry all`/)
 })
 
 test('every outcome of every sample has a next move of one line, in commands that its surface has', () => {
@@ -327,7 +328,7 @@ test('every outcome of every sample has a next move of one line, in commands tha
         const conclusions = outcomes.map((outcome): Conclusion => ({ outcome, reason: 'x', until: null }))
         const ended = conclusions.map((conclusion) => ({ kind: 'ended' as const, conclusion }))
         for (const situation of [...ended, { kind: 'ready' as const, step: null }, ownSituation(state)]) {
-          const said = nextMove(state, situation, surface)
+          const said = inMarkdown(nextMove(state, situation, surface))
           assert.match(said, /^(?:[A-Z]|`ralph run` )[^\n]{10,}$/)
           assertTyped(said, state, surface)
         }

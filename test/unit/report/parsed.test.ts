@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lexer, type Token, type Tokens, walkTokens } from 'marked'
-import { rollupCheck, storyCheck } from '../../../src/report/checks.ts'
-import { jobSummary, stickyComment, stickyMarker } from '../../../src/report/markdown.ts'
-import { link } from '../../../src/report/parts.ts'
-import { pullMarker, pullRequestBody } from '../../../src/report/pull-request.ts'
+import { link } from '../../../src/report/blocks.ts'
+import { marker } from '../../../src/report/parts.ts'
 import { helpReply, mistakeReply } from '../../../src/report/replies.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { facts, poisoned, poisonedIds, REPOSITORY, states } from './poison.ts'
+import { jobSummary, pullRequestBody, rollupCheck, stickyComment, storyCheck } from './rendered.ts'
 import { assertGraph, EMOJI } from './structure.ts'
 
 type Reading = {
@@ -155,8 +154,8 @@ for (const [name, state] of Object.entries({
       const given = poison(state, text)
       const known = facts(text)
       const what = `${name} with ${JSON.stringify(text.slice(0, 60))}`
-      const comment = read(stickyComment(given, known), stickyMarker('auth'), `comment: ${what}`)
-      const body = read(pullRequestBody(given, known), pullMarker('auth'), `body: ${what}`)
+      const comment = read(stickyComment(given, known), marker('sticky', 'auth'), `comment: ${what}`)
+      const body = read(pullRequestBody(given, known), marker('pull', 'auth'), `body: ${what}`)
       const summary = read(jobSummary(given, known), null, `summary: ${what}`)
       for (const check of [
         rollupCheck(given, known),

@@ -1,8 +1,8 @@
 // Secrets are taken out of the state before it is rendered.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { stickyComment } from '../../../src/report/markdown.ts'
 import { mapTexts } from '../../../src/report/texts.ts'
+import { stickyComment } from './rendered.ts'
 import { limits, midRun, NOW } from './samples.ts'
 
 test('every string is changed, nothing else', () => {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { agentSettings } from '../../../src/agents/registry.ts'
 import { createExamine } from '../../../src/review/examine.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
 
@@ -46,6 +47,7 @@ async function remarksOn(
   const examine = createExamine({
     protectedPaths: [],
     configFile: null,
+    agentSettings,
     weakenedTests,
     gateCommands,
     redactor: createRedactor([]),

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { agentEnv, gateEnv, isForbidden, isModelKey, secretsIn } from '../../../src/system/untrusted-env.ts'
+import { isModelKey } from '../../../src/agents/registry.ts'
+import { agentEnv, gateEnv, isForbidden, secretsIn } from '../../../src/system/untrusted-env.ts'
 
 const RUNNER = {
   PATH: '/bin',
@@ -69,7 +70,10 @@ test('the agent gets the allow-list, the variables of its vendor and what is set
 })
 
 test('gates get no key that pays for a model, even when it is asked for', () => {
-  const { env, refused } = gateEnv(RUNNER, { extra: ['ANTHROPIC_API_KEY', 'NPM_TOKEN', 'OPENAI_API_KEY'] })
+  const { env, refused } = gateEnv(RUNNER, {
+    extra: ['ANTHROPIC_API_KEY', 'NPM_TOKEN', 'OPENAI_API_KEY'],
+    isModelKey,
+  })
   assert.equal(env.NPM_TOKEN, 'npm_0123456789')
   assert.equal('ANTHROPIC_API_KEY' in env, false)
   assert.deepEqual(refused, ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY'])
@@ -84,7 +88,10 @@ test('what is forbidden is refused by name, in any case, and by value', () => {
     'GITHUB_ENV',
     'SSH_AUTH_SOCK',
   ]
-  for (const give of [gateEnv(RUNNER, { extra }), agentEnv(RUNNER, { extra, vendor: [], set: {} })]) {
+  for (const give of [
+    gateEnv(RUNNER, { extra, isModelKey }),
+    agentEnv(RUNNER, { extra, vendor: [], set: {} }),
+  ]) {
     assert.deepEqual(give.refused, [...extra].sort())
   }
   const copy = { ...RUNNER, MINE: `x ${RUNNER.GITHUB_TOKEN}`, HOME: RUNNER.ACTIONS_RUNTIME_TOKEN }
@@ -110,7 +117,7 @@ test('no environment and no wish brings a forbidden name or the value of a job t
       fc.dictionary(name, value),
       (env, extra, vendor, set) => {
         const agent = agentEnv(env, { extra, vendor, set })
-        const gate = gateEnv(env, { extra })
+        const gate = gateEnv(env, { extra, isModelKey })
         for (const given of [agent.env, gate.env]) {
           assert.ok(Object.values(given).every((text) => !text.includes('the-token-0123456789')))
           assert.ok(

@@ -13,7 +13,7 @@ import { createGates } from '../../../src/gates/gates.ts'
 import type { GateResult } from '../../../src/model/gate.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
 import { createMutedWriter, muted } from '../../../src/system/workflow-commands.ts'
-import { createLive } from '../../../src/terminal/live.ts'
+import { Live } from '../../../src/terminal/live.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { heard } from '../heard.ts'
 import { limits, midRun } from '../report/samples.ts'
@@ -64,7 +64,7 @@ test('in two writes, wherever it is cut, and in single characters', () => {
 
 /** The log of a job, as the action makes it. */
 function jobLog(): {
-  live: ReturnType<typeof createLive>
+  live: Live
   log: ReturnType<typeof createLog>
   text: () => string
 } {
@@ -76,7 +76,7 @@ function jobLog(): {
     (text) => text,
   )
   return {
-    live: createLive(log.screen, { limits, agent: 'claude', voice: 'comment' }, true),
+    live: new Live(log.screen, { limits, agent: 'claude', surface: 'comment' }, true),
     log,
     text: () => out,
   }

@@ -2,26 +2,27 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLive, sayAgent } from '../../../src/terminal/live.ts'
+import { agentWords } from '../../../src/terminal/lines.ts'
+import { Live } from '../../../src/terminal/live.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { poisoned } from '../report/poison.ts'
 import { justStarted, limits, midRun } from '../report/samples.ts'
 
 test('a tool and its file, words on one line, nothing for numbers', () => {
-  assert.equal(sayAgent({ kind: 'tool', name: 'Write', target: 'src/a.ts' }), 'Write src/a.ts')
-  assert.equal(sayAgent({ kind: 'tool', name: 'TodoRead', target: null }), 'TodoRead')
-  assert.equal(sayAgent({ kind: 'text', text: ' First\n\n  then. ' }), 'First then.')
-  assert.equal(sayAgent({ kind: 'text', text: ' \n ' }), null)
+  assert.equal(agentWords({ kind: 'tool', name: 'Write', target: 'src/a.ts' }), 'Write src/a.ts')
+  assert.equal(agentWords({ kind: 'tool', name: 'TodoRead', target: null }), 'TodoRead')
+  assert.equal(agentWords({ kind: 'text', text: ' First\n\n  then. ' }), 'First then.')
+  assert.equal(agentWords({ kind: 'text', text: ' \n ' }), '')
   const usage = { calls: 1, inputTokens: 1, outputTokens: 1, cachedTokens: 0, agentSeconds: 1 }
   assert.equal(
-    sayAgent({ kind: 'usage', usage: { ...usage, costUsd: null, turns: 1, costSource: 'none' } }),
-    null,
+    agentWords({ kind: 'usage', usage: { ...usage, costUsd: null, turns: 1, costSource: 'none' } }),
+    '',
   )
 })
 
 test('a wall of text is cut, never in the middle of a character', () => {
   for (const text of ['x'.repeat(5000), '🎉'.repeat(5000), `x${'🎉'.repeat(5000)}`]) {
-    const line = sayAgent({ kind: 'text', text }) ?? ''
+    const line = agentWords({ kind: 'text', text })
     assert.ok(line.length <= 300 && line.endsWith('…'))
     assert.doesNotMatch(line, /[\uD800-\uDBFF](?![\uDC00-\uDFFF])/)
   }
@@ -30,16 +31,16 @@ test('a wall of text is cut, never in the middle of a character', () => {
 test('limits and repeated requests say what the vendor said', () => {
   const at = Date.UTC(2026, 10, 21, 11, 17)
   assert.equal(
-    sayAgent({ kind: 'limit', resetsAt: at }),
+    agentWords({ kind: 'limit', resetsAt: at }),
     'the usage limit is reached, until 2026-11-21 11:17 UTC',
   )
-  assert.equal(sayAgent({ kind: 'limit', resetsAt: null }), 'a usage or rate limit is reached')
+  assert.equal(agentWords({ kind: 'limit', resetsAt: null }), 'a usage or rate limit is reached')
   assert.equal(
-    sayAgent({ kind: 'retry', status: 429, attempt: 2 }),
+    agentWords({ kind: 'retry', status: 429, attempt: 2 }),
     'asks its server again after HTTP 429 (attempt 2)',
   )
   assert.equal(
-    sayAgent({ kind: 'retry', status: null, attempt: 1 }),
+    agentWords({ kind: 'retry', status: null, attempt: 1 }),
     'asks its server again after a failed request (attempt 1)',
   )
 })
@@ -47,7 +48,7 @@ test('limits and repeated requests say what the vendor said', () => {
 test('prepare is said when it begins, and not where there is none', async () => {
   let shown = ''
   const screen = { write: (part: string) => (shown += part) }
-  const live = createLive(screen, { limits, agent: 'claude', voice: 'cli' }, false)
+  const live = new Live(screen, { limits, agent: 'claude', surface: 'cli' }, false)
   await live.step({ kind: 'prepare' }, midRun())
   await live.event({ at: 0, kind: 'prepared' }, midRun())
   assert.doesNotMatch(shown, /prepare/)
@@ -71,7 +72,7 @@ test('a terminal gets the sequences of ours and no others, whatever an agent say
         shown += part
       },
     }
-    const live = createLive(screen, { limits, agent: text, voice: 'cli' }, false)
+    const live = new Live(screen, { limits, agent: text, surface: 'cli' }, false)
     const state = poisoned(midRun(), text)
     assert.ok(state.attempt !== null)
     await live.step({ kind: 'agent', attempt: state.attempt }, state)
@@ -108,7 +109,7 @@ function shownOn(isTTY: boolean) {
       shown += part
     },
   }
-  const live = createLive(screen, { limits, agent: 'claude', voice: 'cli' }, true, () => clock.now)
+  const live = new Live(screen, { limits, agent: 'claude', surface: 'cli' }, true, () => clock.now)
   return {
     live,
     clock,

@@ -1,25 +1,17 @@
 // The live header, the lines of a run and the final box.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ownSituation } from '../../../src/loop/situation.ts'
 import type { Event } from '../../../src/model/event.ts'
 import type { Outcome } from '../../../src/model/feature.ts'
+import type { GateResult } from '../../../src/model/gate.ts'
 import type { Conclusion, State } from '../../../src/model/state.ts'
-import {
-  agentLine,
-  banner,
-  blockedLine,
-  eventLines,
-  gateLines,
-  type Look,
-  outcomeSummary,
-  plainBanner,
-  statusLine,
-  stepLines,
-  storyLines,
-  waitLine,
-} from '../../../src/report/terminal.ts'
-import { textWidth } from '../../../src/report/width.ts'
+import type { Step } from '../../../src/model/step.ts'
+import { nextMove } from '../../../src/report/next-move.ts'
+import { headerOf } from '../../../src/report/view.ts'
+import { banner, lastBox, plainBanner } from '../../../src/terminal/boxes.ts'
+import { type Look, shown } from '../../../src/terminal/line.ts'
+import { agentLines, eventLines, gateLine, stepLines, waitLine } from '../../../src/terminal/lines.ts'
+import { textWidth } from '../../../src/terminal/width.ts'
 import {
   complete,
   concluded,
@@ -35,17 +27,29 @@ import {
   unchanged,
   usage,
   working,
-} from './samples.ts'
+} from '../report/samples.ts'
 
 const pipe: Look = { width: 80, colour: false, plain: true }
 const terminal: Look = { width: 80, colour: false, plain: false }
-const facts = { limits, agent: 'claude', voice: 'cli' as const }
+const facts = { limits, agent: 'claude', surface: 'cli' as const }
 const said = (event: object, state: State, look = pipe) =>
-  eventLines({ at: NOW, ...event } as Event, state, facts, look)
+  shown(eventLines({ at: NOW, ...event } as Event, state, facts), look)
+const begun = (step: Step, state: State) => shown(stepLines(step, state, facts), pipe)
+const gates = (results: readonly GateResult[], look = pipe) => shown(results.map(gateLine), look)
+const head = (state: State, look: Look) => banner(headerOf(state, limits), look)
+const last = (
+  state: State,
+  conclusion: Conclusion,
+  places: readonly (readonly [string, string])[],
+  look: Look,
+) => {
+  const next = nextMove(state, { kind: 'ended', conclusion }, 'cli', limits)
+  return lastBox(headerOf(state, limits), conclusion, next, places, look)
+}
 
 test('the banner, letter by letter', () => {
   assert.equal(
-    banner(midRun(), limits, 72, false),
+    head(midRun(), { ...terminal, width: 72 }),
     `╔══════════════════════════════════════════════════════════════════════╗
 ║ Project: Shop                     Branch: ralph/auth                 ║
 ║ Stories: 3/6 complete             Iteration: 5/50                    ║
@@ -60,7 +64,7 @@ test('every line of every box is as wide as the terminal', () => {
   const wide = { ...long, prd: { ...long.prd, project: '🚀 日本語プロジェクト café '.repeat(10) } }
   for (let width = 24; width <= 100; width += 1) {
     for (const state of [justStarted(), midRun(), stuck(), complete(), wide]) {
-      for (const line of banner(state, limits, width, false).split('\n'))
+      for (const line of head(state, { ...terminal, width }).split('\n'))
         assert.equal(textWidth(line), width, line)
     }
     const conclusion: Conclusion = {
@@ -68,24 +72,23 @@ test('every line of every box is as wide as the terminal', () => {
       reason: 'blocked: US-003 and a reason that is long',
       until: null,
     }
-    const box = outcomeSummary(wide, conclusion, [['Report', '/x/report.html']], facts, {
+    const box = last(wide, conclusion, [['Report', '/x/report.html']], {
       ...terminal,
       width,
     })
     for (const line of box.split('\n')) assert.equal(textWidth(line), width, line)
   }
   for (const width of [0, 3, -1, Number.NaN, 1000])
-    assert.ok(banner(midRun(), limits, width, false).length > 0)
+    assert.ok(head(midRun(), { ...terminal, width }).length > 0)
 })
 
 test('colours are put on only where they are wanted, and always taken off again', () => {
   const everything = (look: Look) =>
     [
-      banner(midRun(), limits, look.width, look.colour),
-      ...said({ kind: 'gated', candidate: 'x', gates: [passedGate('a', 1), failedGate()] }, midRun(), look),
+      head(midRun(), look),
+      ...gates([passedGate('a', 1), failedGate()], look),
       ...said({ kind: 'accepted', commit: 'e011c0ffee' }, pass(justStarted(), 'US-001'), look),
-      outcomeSummary(stuck(), { outcome: 'stuck', reason: 'x', until: null }, [], facts, look),
-      ...storyLines(stuck(), look),
+      last(stuck(), { outcome: 'stuck', reason: 'x', until: null }, [], look),
     ].join('\n')
   const bare = everything(terminal)
   assert.ok(!bare.includes('\u001b'))
@@ -101,20 +104,19 @@ test('a cost that nobody told is named as such where no row says what it is', ()
   const state = midRun()
   const usage = { ...state.prd.run.usage, costUsd: 0, estimatedCostUsd: 0 }
   const untold = { ...state, prd: { ...state.prd, run: { ...state.prd.run, usage } } }
-  assert.match(plainBanner(untold, { ...limits, maxCostUsd: null }), /, cost not reported\b/)
-  assert.match(banner(untold, limits, 100, false), /Cost: not reported/)
+  assert.match(plainBanner(headerOf(untold, { ...limits, maxCostUsd: null })), /, cost not reported\b/)
+  assert.match(head(untold, { ...terminal, width: 100 }), /Cost: not reported/)
 })
 
 test('a pipe gets plain lines: no box, one line for the header', () => {
   assert.equal(
-    plainBanner(midRun(), limits),
+    plainBanner(headerOf(midRun(), limits)),
     'ralph/auth: 3/6 stories, iteration 5/50, $2.18 of $20.00, working on US-005',
   )
-  const box = outcomeSummary(
+  const box = last(
     stuck(),
     { outcome: 'stuck', reason: 'blocked: US-003', until: null },
     [['Report', '/x/report.html']],
-    facts,
     pipe,
   )
   assert.equal(
@@ -135,8 +137,8 @@ test('more attempts than the limit, as a file brought them: no “attempt 5 of 3
   const state = working(justStarted(), 'US-001')
   assert.ok(state.attempt !== null)
   const attempt = { ...state.attempt, number: limits.maxAttempts + 2 }
-  const begun = stepLines({ kind: 'agent', attempt }, { ...state, attempt }, facts, pipe)
-  assert.match(begun.join('\n'), /\(attempt 5\) ===/)
+  const started = begun({ kind: 'agent', attempt }, { ...state, attempt })
+  assert.match(started.join('\n'), /\(attempt 5\) ===/)
   const rejected = reject(justStarted(), 'US-001')
   const timeline = rejected.timeline.map((entry) => ({ ...entry, attempt: 5 }))
   const lines = said({ kind: 'rejected', kept: null }, { ...rejected, timeline })
@@ -156,14 +158,11 @@ test('an iteration that passes', () => {
     learnings: [],
   }
   const lines = [
-    ...stepLines({ kind: 'agent', attempt }, state, facts, pipe),
-    agentLine('Edit src/login.ts', facts, pipe),
+    ...begun({ kind: 'agent', attempt }, state),
+    ...shown(agentLines({ kind: 'tool', name: 'Edit', target: 'src/login.ts' }, facts), pipe),
     ...said({ kind: 'worked', session }, state),
     ...said({ kind: 'guarded', candidate: 'x', empty: false, remarks: ['2 tests were skipped'] }, state),
-    ...said(
-      { kind: 'gated', candidate: 'x', gates: [passedGate('typecheck', 2100), passedGate('test', 14_000)] },
-      state,
-    ),
+    ...gates([passedGate('typecheck', 2100), passedGate('test', 14_000)]),
     ...said({ kind: 'accepted', commit: 'e011c0ffee0123' }, pass(justStarted(), 'US-001')),
   ]
   assert.deepEqual(lines, [
@@ -186,22 +185,11 @@ test('a story that passed without a change says so', () => {
     said({ kind: 'accepted', commit: 'e011c0ffee0123' }, state)[1],
     "[ralph] US-001 passes after 2m 34s, without a change, by a judge's word, 1 of 6 stories passes",
   )
-  assert.match(
-    storyLines(state, pipe)[0] ?? '',
-    /e-mail and password \(no change, 1 attempt, \$0\.42, 2m 34s\)$/,
-  )
 })
 
 test('an iteration that is rejected for the last time', () => {
   const lines = [
-    ...said(
-      {
-        kind: 'gated',
-        candidate: 'x',
-        gates: [failedGate('test', `${'noise\n'.repeat(30)}expected 200, got 429\n`)],
-      },
-      midRun(),
-    ),
+    ...gates([failedGate('test', `${'noise\n'.repeat(30)}expected 200, got 429\n`)]),
     ...said({ kind: 'rejected', kept: null }, stuckNow()),
   ]
   assert.equal(lines[0], '[test] FAILED (exit 1, 14s)')
@@ -216,7 +204,7 @@ test('an iteration that is rejected for the last time', () => {
 test('of a failed gate the lines that tell of the failure', () => {
   const table = Array.from({ length: 40 }, (_, at) => `part-${at}.js | 50 | 25 | 100 | 50 | 3-4`).join('\n')
   const output = `✖ 53 problems (0 errors, 53 warnings)\n${'x'.repeat(20_000)}\nTypeError: no rate\n  at src/cart.js:9:35\n${table}\n`
-  const lines = said({ kind: 'gated', candidate: 'x', gates: [failedGate('test', output)] }, midRun())
+  const lines = gates([failedGate('test', output)])
   assert.deepEqual(lines.slice(-3), [
     '  | TypeError: no rate',
     '  |   at src/cart.js:9:35',
@@ -240,17 +228,18 @@ test('what else can happen', () => {
     ['[ralph] prepare failed (exit 1)', '  | see its output:', '  | no lockfile'],
   )
   assert.equal(
-    waitLine(NOW, 'the limit of 5 calls an hour', pipe),
+    shown([waitLine(NOW, 'the limit of 5 calls an hour')], pipe).join(),
     '[ralph] waiting until 2026-01-10 14:05 UTC: the limit of 5 calls an hour',
   )
-  assert.deepEqual(gateLines([{ ...failedGate('lint', ''), advisory: true }], pipe), [
+  assert.deepEqual(gates([{ ...failedGate('lint', ''), advisory: true }]), [
     '[lint] failed, advisory only (exit 1, 14s)',
   ])
+  const inComments = { ...facts, surface: 'comment' as const }
   assert.equal(
-    blockedLine('US-003', { ...facts, voice: 'comment' }, pipe),
+    shown(eventLines({ at: NOW, kind: 'rejected', kept: null }, stuckNow(), inComments), pipe).at(-1),
     '[ralph] US-003 is blocked: /ralph retry US-003 -- <hint>',
   )
-  assert.deepEqual(stepLines({ kind: 'sync' }, midRun(), facts, pipe), [])
+  assert.deepEqual(begun({ kind: 'sync' }, midRun()), [])
   assert.deepEqual(said({ kind: 'waited' }, midRun()), [])
 })
 
@@ -268,7 +257,7 @@ test('the final box says the outcome, where to look and what to do next, for eve
   for (const outcome of outcomes) {
     for (const look of [pipe, terminal]) {
       const state = concluded(midRun(), outcome, 'a reason')
-      const box = outcomeSummary(state, { outcome, reason: 'a reason', until: null }, [], facts, look)
+      const box = last(state, { outcome, reason: 'a reason', until: null }, [], look)
       for (const part of [
         'a reason',
         '3 of 6 stories pass',
@@ -282,18 +271,6 @@ test('the final box says the outcome, where to look and what to do next, for eve
       }
     }
   }
-})
-
-test('stories on a line each, blocked ones with the reason', () => {
-  assert.deepEqual(storyLines(stuck(), terminal).slice(2, 4), [
-    '■ US-003 Five wrong passwords lock the account for… (3 attempts, $1.83, 11m 02s)',
-    '  │ gate test failed (exit 1)',
-  ])
-  assert.equal(storyLines(midRun(), pipe)[5], 'waiting  US-006 An administrator sees and ends sessions')
-  assert.equal(
-    statusLine(stuck(), ownSituation(stuck()), pipe),
-    'Stuck: US-003 is blocked · 4 of 6 stories pass',
-  )
 })
 
 /** The state right after the third rejection of US-003. */

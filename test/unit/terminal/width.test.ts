@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { fit, pad, textWidth, wrap } from '../../../src/report/width.ts'
+import { fit, pad, textWidth, wrap } from '../../../src/terminal/width.ts'
 
 test('columns of a text', () => {
   for (const [text, columns] of [

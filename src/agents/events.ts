@@ -1,0 +1,134 @@
+// Reads a session's events, one JSON object a line: what all vendors share. A vendor adds what its events mean.
+
+import type { Exit } from '../system/process.ts'
+import { type AgentEvent, type Classified, noUsage, type StreamParser, type Usage } from './agent.ts'
+import { type Ending, endedByUs, failed, oneLine, type Retrying, silentEnding, stderrLine } from './ending.ts'
+import { type Json, jsonEvent, string, toolTarget } from './json.ts'
+
+/** What events mean, by their `type`; those that are missing say nothing to us. */
+export type Handlers = Readonly<Record<string, (event: Json) => AgentEvent[]>>
+
+/** UTF-16 units of an answer in pieces that are kept at least: markers stand at its end. */
+const TEXT_LIMIT = 128 * 1024
+
+export abstract class EventReader implements StreamParser {
+  /** The last answer so far. */
+  protected text = ''
+  protected retrying: Retrying = null
+  protected readonly usage: Usage = noUsage()
+  protected readonly stderr = stderrLine()
+  readonly #refusals: readonly RegExp[]
+  #refusal: string | null = null
+  #hasBegun = false
+
+  /**
+   * `refusals`: what the program says, in a line of its own and before any event, when it does not start with this key,
+   * account or model. Some then wait for a login, and some exit 0.
+   */
+  constructor(refusals: readonly RegExp[] = []) {
+    this.#refusals = refusals
+  }
+
+  protected abstract readonly handlers: Handlers
+  /** Whether the stream says that the work is done. */
+  protected abstract isComplete(): boolean
+
+  line(stream: 'stdout' | 'stderr', line: string): AgentEvent[] {
+    const event = stream === 'stdout' ? jsonEvent(line) : null
+    if (event === null) {
+      if (!this.#hasBegun && this.#refusals.some((one) => one.test(line))) this.#refusal ??= line.trim()
+      return stream === 'stderr' ? this.onStderr(line) : []
+    }
+    const type = string(event.type)
+    if (type === null) return []
+    if (this.isWork(type)) this.#hasBegun = true
+    return Object.hasOwn(this.handlers, type) ? (this.handlers[type]?.(event) ?? []) : []
+  }
+
+  end(exit: Exit): Classified {
+    const ending = this.#ending(exit)
+    return {
+      status: ending.status,
+      message: oneLine(ending.message),
+      finalText: ending.isSilent ? '' : this.text,
+      usage: this.usage,
+      resetsAt: ending.status === 'limit' ? (ending.resetsAt ?? null) : null,
+    }
+  }
+
+  #ending(exit: Exit): Ending & { isSilent?: true } {
+    const isByHand = exit.kind === 'aborted' || exit.kind === 'not-started'
+    // What was said before a session that then came to its end was no refusal of it.
+    if (this.#refusal !== null && !isByHand && !this.hasAnswered()) {
+      return { ...failed('auth', this.#refusal), isSilent: true }
+    }
+    // It had come to its end, and only did not leave.
+    const waited = (exit.kind === 'timeout' || exit.kind === 'idle') && this.isOver()
+    const ours = waited ? null : endedByUs(exit, this.retrying)
+    if (ours !== null) return { resetsAt: this.resetsAt(), ...ours, isSilent: true }
+    const own: Exit = waited ? { kind: 'exit', code: 0 } : exit
+    return this.failure(own) ?? { status: 'finished', message: this.finishedMessage(waited) }
+  }
+
+  /** Why the session is not finished; null when it is. */
+  protected failure(exit: Exit): Ending | null {
+    return this.isComplete() && exit.kind === 'exit' && exit.code === 0
+      ? null
+      : silentEnding(exit, this.stderr.text())
+  }
+
+  protected onStderr(line: string): AgentEvent[] {
+    this.stderr.push(line)
+    return []
+  }
+
+  /** Whether an event of this type shows that it was let in. */
+  protected isWork(_type: string): boolean {
+    return true
+  }
+
+  protected hasAnswered(): boolean {
+    return this.isComplete()
+  }
+
+  /** Whether nothing more was to come, although the program still ran. */
+  protected isOver(): boolean {
+    return false
+  }
+
+  protected resetsAt(): number | null {
+    return null
+  }
+
+  protected finishedMessage(_waited: boolean): string {
+    return 'the session finished'
+  }
+
+  /** The usage so far, for who watches. */
+  protected used(): AgentEvent[] {
+    return [{ kind: 'usage', usage: { ...this.usage } }]
+  }
+
+  protected tried(status: number | null, attempt: number): AgentEvent[] {
+    this.retrying = { status }
+    return [{ kind: 'retry', status, attempt }]
+  }
+}
+
+/** The use of a tool, with what it is used on. */
+export function toolUse(name: unknown, input: unknown): AgentEvent {
+  return { kind: 'tool', name: string(name) ?? 'tool', target: toolTarget(input) }
+}
+
+/** What an agent says; nothing where that is nothing. */
+export function says(text: string): AgentEvent[] {
+  return text === '' ? [] : [{ kind: 'text', text }]
+}
+
+/** An answer with more of it; what is cut off at its start are whole lines, which could else look like a marker. */
+export function appended(text: string, more: string): string {
+  const all = text + more
+  if (all.length <= 2 * TEXT_LIMIT) return all
+  const tail = all.slice(-TEXT_LIMIT)
+  return tail.slice(tail.indexOf('\n') + 1)
+}

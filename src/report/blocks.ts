@@ -1,0 +1,94 @@
+// Markdown from data: the few blocks that every report on GitHub is made of. What they take is markdown already.
+import { many } from './words.ts'
+
+type Align = 'left' | 'right' | 'centre'
+const RULES: Readonly<Record<Align, string>> = { left: ':--', right: '--:', centre: ':-:' }
+
+/** The lines of a table's head; a row fits below it. */
+export function tableHead(columns: Readonly<Record<string, Align>>): string {
+  return `${row(Object.keys(columns))}\n${row(Object.values(columns).map((align) => RULES[align]))}`
+}
+
+/** The cells hold no bare `|`. */
+export function row(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`
+}
+
+/** Empty without rows. */
+export function table(
+  columns: Readonly<Record<string, Align>>,
+  rows: readonly (readonly string[])[],
+): string {
+  return rows.length === 0 ? '' : [tableHead(columns), ...rows.map(row)].join('\n')
+}
+
+/** Empty without items. */
+export function list(items: readonly string[]): string {
+  return items.map((item) => `- ${item}`).join('\n')
+}
+
+/** Empty without a body. */
+export function section(title: string, body: string): string {
+  return body === '' ? '' : `#### ${title}\n\n${body}`
+}
+
+/** Empty without a body. */
+export function folded(title: string, body: string, open = false): string {
+  if (body === '') return ''
+  return `<details${open ? ' open' : ''}><summary>${title}</summary>\n\n${body}\n\n</details>`
+}
+
+/** `[text](url)` for an address of http. Anything else is only the text. */
+export function link(text: string, url: string | null): string {
+  if (url === null || !/^https?:\/\/[^\s\p{C}<>"`\\]+$/iu.test(url)) return text
+  return `[${text}](${url.replace(/[()|*_[\]]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)})`
+}
+
+/** A linked short commit id, or nothing where there is none. */
+export function commitLink(commit: string | null, repository: string): string {
+  if (commit === null || !/^[0-9a-f]{7,64}$/.test(commit)) return ''
+  return link(`\`${commit.slice(0, 7)}\``, `${repository}/commit/${commit}`)
+}
+
+/** Those that are not empty, with dots between. */
+export function dotted(parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join(' · ')
+}
+
+/** The blocks one below the other; those that are empty are left out. */
+export function stacked(blocks: readonly string[]): string {
+  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
+}
+
+/** Whole lines from the start, in at most `room` characters, with a last line that says when some are missing. */
+export function firstPart(text: string, room: number): string {
+  if (text.length <= room) return text
+  const end = text.lastIndexOf('\n', Math.max(0, room - 40))
+  const shown = end <= 0 ? '' : text.slice(0, end)
+  return `${shown}\n\n… and ${many(text.slice(shown.length).trim().split('\n').length, 'line')} more`
+}
+
+/** What `render` makes with as much room as fits into `most` by the measure; it gets less until it fits. */
+export function fitted(
+  render: (room: number) => string,
+  most: number,
+  measure: (text: string) => number,
+): string {
+  let room = most
+  for (let turn = 0; turn < 12; turn += 1) {
+    const text = render(room)
+    const size = measure(text)
+    if (size <= most) return text
+    room = Math.floor(Math.min(room * 0.8, room * (most / size)))
+  }
+  // Never reached with texts of ours; a cut report is still better than a refused one.
+  return render(0).slice(0, Math.floor(most / 4))
+}
+
+export function characters(text: string): number {
+  return text.length
+}
+
+export function utf8Bytes(text: string): number {
+  return new TextEncoder().encode(text).length
+}

@@ -1,0 +1,148 @@
+// How a run stands, in one line of plain text (not escaped).
+import { isUngated } from '../loop/limits.ts'
+import type { Situation } from '../loop/situation.ts'
+import type { Outcome } from '../model/feature.ts'
+import type { Attempt, State } from '../model/state.ts'
+import type { Step } from '../model/step.ts'
+import { oneLine } from '../model/text.ts'
+import { counts, remaining } from '../prd/select.ts'
+import { many, utc } from './words.ts'
+
+/** The outcome of the job, or null while it is at work. */
+export function outcomeNow(state: State): Outcome | null {
+  return state.job.conclusion?.outcome ?? null
+}
+
+/** What a session works on now. */
+export function inWork(state: State): Attempt | null {
+  return outcomeNow(state) === null ? state.attempt : null
+}
+
+/** Ids of the stories that a person has to look at. */
+export function blockedIds(state: State): string[] {
+  return state.prd.userStories
+    .filter((story) => story.blocked && !story.passes && !story.skipped)
+    .map((story) => story.id)
+}
+
+/** Whether the next job was started, or promised. */
+export function goesOn(state: State): boolean {
+  return heldBack(state) === null && (state.job.dispatched || state.control.continuePending)
+}
+
+/** Until when a rate limit refuses the next job, which this one did not start any more; epoch milliseconds, or null. */
+export function heldBack({ job }: State): number | null {
+  return job.dispatched && job.nextRunId === null ? (job.dispatchAfter ?? null) : null
+}
+
+/** When a run that has paused goes on by itself, epoch milliseconds; null where it waits for a person. */
+export function restsUntil({ job: { conclusion }, control }: State): number | null {
+  return conclusion?.outcome === 'paused' && control.paused === null ? conclusion.until : null
+}
+
+/** `4 of 6 stories pass`, with those that a person skipped. */
+export function tally({ prd }: Pick<State, 'prd'>): string {
+  const { passed, skipped, total } = counts(prd)
+  if (total === 0) return 'no stories'
+  const pass = `${passed} of ${total} ${total === 1 ? 'story' : 'stories'} ${passed === 1 ? 'passes' : 'pass'}`
+  return skipped === 0 ? pass : `${pass}, ${skipped} skipped`
+}
+
+/** A run without gates says so first. */
+export function headline(state: State): { sign: string; text: string } {
+  const { sign, text } = stand(state)
+  if (!isUngated(state.job)) return { sign, text }
+  return { sign: sign === '✅' ? '⚠️' : sign, text: `No gates, no command checks the work · ${text}` }
+}
+
+function stand(state: State): { sign: string; text: string } {
+  const outcome = outcomeNow(state)
+  const reason = oneLine(state.job.conclusion?.reason ?? '', 240)
+  const stories = tally(state)
+  const rests = restsUntil(state)
+  switch (outcome) {
+    case null:
+      return { sign: '🔁', text: joined(stories, ...doing(state)) }
+    case 'continued':
+      return { sign: '🔁', text: joined(stories, howItGoesOn(state)) }
+    case 'complete':
+      return { sign: '✅', text: `Complete: ${stories}` }
+    case 'stuck':
+      return {
+        sign: '🛑',
+        text: joined(`Stuck: ${areBlocked(state) || reason || 'no story can be worked on'}`, stories),
+      }
+    case 'max-iterations':
+    case 'budget':
+      return { sign: '🛑', text: joined(`Stopped: ${reason || `the ${outcome} limit is reached`}`, stories) }
+    case 'paused':
+      if (rests !== null) return { sign: '⏳', text: joined(`Waiting until ${utc(rests)}`, stories) }
+      return {
+        sign: '⏸️',
+        text: joined(`Paused${reason === '' || reason === 'paused' ? '' : `: ${reason}`}`, stories),
+      }
+    case 'error':
+      return { sign: '❌', text: `Error: ${reason || 'see the log'}` }
+    case 'interrupted':
+      return { sign: '⏹️', text: joined('Cancelled, nothing is lost', stories) }
+  }
+}
+
+/** For somebody who asks from outside a job. */
+export function standingWords(state: State, situation: Situation): string {
+  if (situation.kind === 'ready') {
+    const begun = state.nonce === '' ? 'not begun' : ''
+    return joined(tally(state), begun, comes(situation.step))
+  }
+  const conclusion = situation.kind === 'ended' ? situation.conclusion : null
+  return headline({ ...state, job: { ...state.job, conclusion } }).text
+}
+
+function comes(step: Step | null): string {
+  switch (step?.kind) {
+    case 'reserve':
+      return `${oneLine(step.storyId, 64)} is next`
+    case 'verify':
+      return 'the final verification is next'
+    case 'wait':
+      return `waiting until ${utc(step.until)}`
+    default:
+      return ''
+  }
+}
+
+function doing(state: State): string[] {
+  const { attempt } = state
+  const blocked = areBlocked(state)
+  if (attempt !== null) {
+    const again = attempt.number > 1 ? ` (attempt ${attempt.number})` : ''
+    return [`${oneLine(attempt.storyId, 64)} is in work${again}`, blocked]
+  }
+  if (state.prd.userStories.length > 0 && remaining(state.prd).length === 0)
+    return [`final verification${withoutVerdict(state)}`]
+  return [state.prd.run.iterations === 0 ? 'getting ready' : '', blocked]
+}
+
+/** Why the verifications so far have ended nothing: each costs a session, and a person can mend that before the last. */
+function withoutVerdict({ verification: { sessions, message } }: State): string {
+  if (sessions === 0) return ''
+  return ` (${many(sessions, 'session')} without a verdict: ${oneLine(message, 300)})`
+}
+
+function howItGoesOn(state: State): string {
+  const held = heldBack(state)
+  if (held !== null) return `GitHub's rate limit refuses the next job until ${utc(held)}`
+  return goesOn(state) ? 'the next job goes on' : 'the batch is over'
+}
+
+function areBlocked(state: State): string {
+  const [first, second, ...others] = blockedIds(state).map((id) => oneLine(id, 64))
+  if (first === undefined) return ''
+  if (second === undefined) return `${first} is blocked`
+  if (others.length === 0) return `${first} and ${second} are blocked`
+  return `${first} and ${others.length + 1} others are blocked`
+}
+
+function joined(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join(' · ')
+}

@@ -1,0 +1,99 @@
+// What reports make of each outcome of a job, and of each way in which a story stands: one table each.
+import type { Outcome } from '../model/feature.ts'
+
+export type Colour = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'cyan'
+export type CheckConclusion = 'success' | 'failure' | 'neutral' | 'skipped' | 'cancelled' | 'action_required'
+
+type OutcomeRow = {
+  /** The conclusion of the roll-up check. Of these only `success` lets a pull request be merged where it is required. */
+  check: CheckConclusion
+  /** The frame of GitHub's markdown around what a person has to do. */
+  alert: 'TIP' | 'WARNING' | 'IMPORTANT' | null
+  title: string
+  mark: string
+  colour: Colour
+}
+
+export const OUTCOMES: Readonly<Record<Outcome, OutcomeRow>> = {
+  complete: { check: 'success', alert: 'TIP', title: 'COMPLETE', mark: '✔', colour: 'green' },
+  stuck: { check: 'failure', alert: 'WARNING', title: 'STUCK', mark: '■', colour: 'red' },
+  'max-iterations': {
+    check: 'failure',
+    alert: 'IMPORTANT',
+    title: 'LIMIT REACHED',
+    mark: '■',
+    colour: 'yellow',
+  },
+  budget: { check: 'failure', alert: 'IMPORTANT', title: 'BUDGET SPENT', mark: '■', colour: 'yellow' },
+  paused: { check: 'action_required', alert: 'IMPORTANT', title: 'PAUSED', mark: '‖', colour: 'yellow' },
+  // The check ends so only where nothing was dispatched: the chain waits for somebody to run it again.
+  continued: { check: 'action_required', alert: null, title: 'CONTINUED', mark: '»', colour: 'blue' },
+  error: { check: 'failure', alert: 'WARNING', title: 'ERROR', mark: '✘', colour: 'red' },
+  interrupted: { check: 'cancelled', alert: 'IMPORTANT', title: 'INTERRUPTED', mark: '■', colour: 'yellow' },
+}
+
+/** How a story stands. `rejected`: has failed and is tried again; `waiting`: for a story that it depends on. */
+export type Standing = 'passed' | 'skipped' | 'working' | 'rejected' | 'blocked' | 'waiting' | 'open'
+
+type StandingRow = {
+  sign: string
+  /** In the progress bar; in the order of this table. */
+  cell: string
+  word: string
+  /** In the list of a terminal. */
+  box: string
+  /** In the graph: readable on light and on dark pages, so that each brings its own text colour. */
+  style: string
+}
+
+export const STANDINGS: Readonly<Record<Standing, StandingRow>> = {
+  passed: {
+    sign: '✅',
+    cell: '🟩',
+    word: 'passed',
+    box: '[x]',
+    style: 'fill:#1a7f37,stroke:#116329,color:#ffffff',
+  },
+  skipped: {
+    sign: '⏩',
+    cell: '⬛',
+    word: 'skipped',
+    box: '[-]',
+    style: 'fill:#eaeef2,stroke:#8c959f,color:#57606a,stroke-dasharray:4 3',
+  },
+  working: {
+    sign: '🔨',
+    cell: '🟦',
+    word: 'in work',
+    box: '[>]',
+    style: 'fill:#0969da,stroke:#0550ae,color:#ffffff',
+  },
+  rejected: {
+    sign: '🔁',
+    cell: '🟨',
+    word: 'to be tried again',
+    box: '[~]',
+    style: 'fill:#9a6700,stroke:#7d4e00,color:#ffffff',
+  },
+  blocked: {
+    sign: '⛔',
+    cell: '🟥',
+    word: 'blocked',
+    box: '[!]',
+    style: 'fill:#cf222e,stroke:#a40e26,color:#ffffff',
+  },
+  waiting: {
+    sign: '⏳',
+    cell: '⬜',
+    word: 'waiting',
+    box: '[.]',
+    style: 'fill:#f6f8fa,stroke:#8c959f,color:#57606a',
+  },
+  open: {
+    sign: '⬜',
+    cell: '⬜',
+    word: 'open',
+    box: '[ ]',
+    style: 'fill:#ffffff,stroke:#57606a,color:#24292f',
+  },
+}

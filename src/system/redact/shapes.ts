@@ -1,0 +1,111 @@
+// Keys that are known by their shape: how they begin, and what follows.
+
+/**
+ * `key` is tried where one of the `starts` was seen. It is one start and greedy classes, so it cannot backtrack over more
+ * than one run; what a group of it takes is the secret part. `also` has to hold of what was found.
+ */
+export type KeyShape = { what: string; starts: readonly string[]; key: RegExp; also?: RegExp }
+
+/** Whose it is, which one, and a secret that is more than one character again and again. */
+const SLACK_HOOK =
+  /\/(?:services|workflows|triggers)\\?\/([TE][A-Z0-9]{6,}\\?\/(?:(?:[AB][A-Z0-9]{6,}|\d{6,})\\?\/){1,2}(?!(.)\2*(?!\w))[A-Za-z0-9]{16,}(?!\w))/y
+const DISCORD_HOOK = /\/webhooks\\?\/(\d{15,21}\\?\/(?!(.)\2*(?![\w-]))[\w-]{50,})/y
+
+const SHAPES: readonly KeyShape[] = [
+  {
+    what: 'a GitHub token',
+    starts: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'],
+    key: /gh[pousr]_[A-Za-z0-9]{20,}/y,
+  },
+  { what: 'a GitHub token', starts: ['github_pat_'], key: /github_pat_[A-Za-z0-9_]{20,}/y },
+  {
+    // `sk-` alone also begins CSS classes and ends words: only with a long unbroken piece, and not within a word.
+    what: 'an API key (sk-...)',
+    starts: ['sk-'],
+    key: /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{20,}/y,
+    also: /[A-Za-z0-9]{16}/,
+  },
+  {
+    what: 'an AWS access key id',
+    starts: ['AKIA', 'ASIA'],
+    key: /(?<![A-Za-z0-9])A[KS]IA[A-Z0-9]{16}(?![A-Za-z0-9])/y,
+  },
+  {
+    what: 'a Slack token',
+    starts: ['xoxa-', 'xoxb-', 'xoxe-', 'xoxp-', 'xoxr-', 'xoxs-'],
+    key: /xox[abeprs]-[A-Za-z0-9-]{10,}/y,
+  },
+  { what: 'a Slack token', starts: ['xapp-'], key: /xapp-\d-[A-Za-z0-9-]{20,}/y },
+  { what: 'a Slack webhook', starts: ['/services', '/workflows', '/triggers'], key: SLACK_HOOK, also: /\d/ },
+  { what: 'a Discord webhook', starts: ['/webhooks'], key: DISCORD_HOOK },
+  { what: 'a Google API key', starts: ['AIza'], key: /AIza[A-Za-z0-9_-]{35}/y },
+  { what: 'a Google token', starts: ['ya29.'], key: /ya29\.[A-Za-z0-9_-]{30,}/y },
+  { what: 'a Google client secret', starts: ['GOCSPX-'], key: /GOCSPX-[A-Za-z0-9_-]{28}/y },
+  { what: 'an npm token', starts: ['npm_'], key: /npm_[A-Za-z0-9]{36,}/y },
+  { what: 'a PyPI token', starts: ['pypi-AgE'], key: /pypi-AgE[A-Za-z0-9_-]{50,}/y },
+  { what: 'a GitLab token', starts: ['glpat-'], key: /glpat-[A-Za-z0-9_-]{20,}/y },
+  {
+    what: 'a live Stripe key',
+    starts: ['sk_live_', 'pk_live_', 'rk_live_'],
+    key: /(?<![A-Za-z0-9])[spr]k_live_[A-Za-z0-9]{16,}/y,
+  },
+  {
+    what: 'a SendGrid key',
+    starts: ['SG.'],
+    key: /(?<![A-Za-z0-9])SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}/y,
+  },
+  { what: 'a Docker token', starts: ['dckr_pat_'], key: /dckr_pat_[A-Za-z0-9_-]{27,}/y },
+  {
+    what: 'a Hugging Face token',
+    starts: ['hf_'],
+    key: /(?<![A-Za-z0-9_])hf_[A-Za-z0-9]{34,}/y,
+    also: /\d/,
+  },
+  {
+    what: 'a Shopify token',
+    starts: ['shpat_', 'shpca_', 'shppa_', 'shpss_'],
+    key: /(?<![A-Za-z0-9])shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}/y,
+  },
+  { what: 'a Vault token', starts: ['hvs.'], key: /(?<![A-Za-z0-9.])hvs\.[A-Za-z0-9_-]{24,}/y, also: /\d/ },
+  { what: 'an age key', starts: ['AGE-SECRET-KEY-1'], key: /AGE-SECRET-KEY-1[A-Z0-9]{58}/y },
+  {
+    what: 'a JSON web token',
+    starts: ['eyJ'],
+    key: /eyJ[A-Za-z0-9_-]{9,}(?:\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})?/y,
+    also: /\./,
+  },
+]
+
+/** How keys begin: those of well-known services, and `more`. */
+export function keyStarts(more: readonly KeyShape[]) {
+  const shapes = [...SHAPES, ...more]
+  return shapes.flatMap((shape, index) => shape.starts.map((text) => ({ text, shape, index })))
+}
+export type KeyStarts = ReturnType<typeof keyStarts>
+
+/** The keys of one text, which is gone through from its begin: a run that was tried in vain is not tried again. */
+export class KeyFinder {
+  readonly #starts: KeyStarts
+  readonly #text: string
+  #tried: number[] | undefined
+
+  constructor(starts: KeyStarts, text: string) {
+    this.#starts = starts
+    this.#text = text
+  }
+
+  /** The key that begins at `at` with the start of that number (from 1), or null. */
+  keyAt(start: number, at: number): { what: string; from: number; to: number } | null {
+    const found = this.#starts[start - 1]
+    if (found === undefined || at < (this.#tried?.[found.index] ?? 0)) return null
+    const { what, key, also } = found.shape
+    key.lastIndex = at
+    const match = key.exec(this.#text)
+    if (match === null) return null
+    const to = at + match[0].length
+    this.#tried ??= []
+    this.#tried[found.index] = to
+    if (also?.test(match[0].slice(3)) === false) return null
+    return { what, from: to - (match[1] ?? match[0]).length, to }
+  }
+}

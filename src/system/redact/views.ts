@@ -1,0 +1,153 @@
+// Reads a text in three views through one matcher: without its line breaks, with its escapes undone, and its hex as bytes.
+import { type Matcher, Reader } from './matcher.ts'
+
+/** URL and quoted-printable, program text and shells, HTML; what stands for a line break stands for nothing. */
+const ESCAPE =
+  /[%=]([0-9A-Fa-f]{2})|=\r?\n|\\(?:u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]{1,6})\}|x([0-9A-Fa-f]{2})|([0-3][0-7]{2})|[nr]|([^A-Za-z0-9\r\n]))|&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|(amp|lt|gt|quot|apos));/y
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+/** A word of whole bytes: `73`, `7333`, `0x73`. A word that is no hex ends a value. */
+const HEX_WORD = /\b(?:0?[xX])?((?:[0-9A-Fa-f]{2})+)\b/g
+/** So much may stand between two words of one value: a separator, a line break with its indentation. */
+const HEX_GAP = 24
+
+/** What a view shows may be secret: `length` units of it are a known value, or `start` (from 1) is how a key begins. */
+export type Sight = { length: number; start: number; from: number; to: number }
+
+/** Goes over texts that follow each other: a value may begin in one and end in the next. */
+export class Views {
+  readonly #root: Int32Array
+  readonly #matcher: Matcher
+  readonly #onSight: (sight: Sight) => void
+  readonly #plain: Reader
+  readonly #undone: Reader
+  readonly #hex: Reader
+  /** Where the last escape stood; the view without escapes is followed for as long as a value may hold one. */
+  #escape = -1
+  #hexEnd = Number.NEGATIVE_INFINITY
+
+  constructor(matcher: Matcher, onSight: (sight: Sight) => void) {
+    this.#root = matcher.root
+    this.#matcher = matcher
+    this.#onSight = onSight
+    this.#plain = new Reader(matcher)
+    this.#undone = new Reader(matcher)
+    this.#hex = new Reader(matcher)
+  }
+
+  /** `base` is where the text begins: behind the one before it. */
+  read(text: string, base: number): void {
+    this.#readUnits(text, base)
+    this.#readHex(text, base)
+  }
+
+  reset(): void {
+    for (const reader of this.#readers) reader.reset()
+    this.#escape = -1
+    this.#hexEnd = Number.NEGATIVE_INFINITY
+  }
+
+  /** Where at least `least` units at the end of what was read may begin a value. */
+  beginnings(least: number): number[] {
+    return this.#readers.filter(({ depth }) => depth >= least).map((it) => it.placeOf(it.depth))
+  }
+
+  get #readers(): Reader[] {
+    return [this.#plain, this.#undone, this.#hex]
+  }
+
+  #readUnits(text: string, base: number): void {
+    const root = this.#root
+    const plain = this.#plain
+    let undoneTo = 0 // behind the last escape
+    for (let at = 0; at < text.length; at += 1) {
+      const unit = text.charCodeAt(at)
+      if (at >= undoneTo && isEscapeStart(unit)) undoneTo = this.#readEscape(text, at, base)
+      if (unit === 10 || unit === 13) continue
+      if (plain.state !== 0 || root[unit] !== 0) {
+        plain.take(unit, base + at)
+        if (plain.state !== 0) this.#look(plain, base + at + 1)
+      }
+      if (this.#escape !== -1 && at >= undoneTo) this.#takeUndone(unit, base + at, base + at + 1)
+    }
+  }
+
+  /** Behind the escape at this place, or the place. */
+  #readEscape(text: string, at: number, base: number): number {
+    ESCAPE.lastIndex = at
+    const match = ESCAPE.exec(text)
+    if (match === null) return at
+    if (this.#escape === -1) this.#undone.follow(this.#plain)
+    this.#escape = base + at
+    const units = unescaped(match)
+    for (let index = 0; index < units.length && this.#escape !== -1; index += 1)
+      this.#takeUndone(units.charCodeAt(index), base + at, base + ESCAPE.lastIndex)
+    return ESCAPE.lastIndex
+  }
+
+  #takeUndone(unit: number, from: number, to: number): void {
+    const undone = this.#undone
+    undone.take(unit, from)
+    if (undone.state !== 0) this.#look(undone, to)
+    // Without an escape in it, it is the plain text, which is followed anyway.
+    if (undone.state === 0 || undone.placeOf(undone.depth) > this.#escape) {
+      this.#escape = -1
+      undone.reset()
+    }
+  }
+
+  #readHex(text: string, base: number): void {
+    const hex = this.#hex
+    const bridges = (from: number, to: number): boolean =>
+      base + to - this.#hexEnd <= HEX_GAP && !/\w/.test(text.slice(Math.max(0, from), to))
+    HEX_WORD.lastIndex = 0
+    for (let match = HEX_WORD.exec(text); match !== null; match = HEX_WORD.exec(text)) {
+      const end = HEX_WORD.lastIndex
+      if (hex.state !== 0 && !bridges(this.#hexEnd - base, match.index)) hex.reset()
+      const prefix = match[0].length - (match[1] as string).length
+      const bytes = Buffer.from(match[1] as string, 'hex')
+      for (let index = 0; index < bytes.length; index += 1) {
+        const at = base + match.index + (index === 0 ? 0 : prefix + 2 * index)
+        this.#takeByte(bytes[index] as number, at, base + match.index + prefix + 2 * index + 2)
+      }
+      this.#hexEnd = base + end
+    }
+    if (hex.state !== 0 && !bridges(this.#hexEnd - base, text.length)) hex.reset()
+  }
+
+  /** Line breaks are left out everywhere, and zeros make UTF-16. */
+  #takeByte(byte: number, from: number, to: number): void {
+    if (byte === 0 || byte === 10 || byte === 13) return
+    this.#hex.take(byte, from)
+    if (this.#hex.state !== 0) this.#look(this.#hex, to)
+  }
+
+  #look(reader: Reader, to: number): void {
+    const length = this.#matcher.value[reader.state] as number
+    const start = this.#matcher.start[reader.state] as number
+    if (length === 0 && start === 0) return
+    this.#onSight({ length, start, from: reader.placeOf(length), to })
+  }
+}
+
+function isEscapeStart(unit: number): boolean {
+  return unit === 92 || unit === 37 || unit === 38 || unit === 61 // \ % & =
+}
+
+function unescaped([
+  ,
+  byte,
+  unit,
+  point,
+  hex,
+  octal,
+  plain,
+  decimal,
+  hexPoint,
+  name,
+]: RegExpExecArray): string {
+  if (plain !== undefined) return plain
+  if (name !== undefined) return ENTITIES[name] ?? ''
+  const inHex = byte ?? unit ?? point ?? hex ?? hexPoint
+  const code = Number.parseInt(inHex ?? octal ?? decimal ?? '', inHex !== undefined ? 16 : octal ? 8 : 10)
+  return Number.isNaN(code) || code > 0x10ffff ? '' : String.fromCodePoint(code)
+}

@@ -1,0 +1,83 @@
+// A line of a terminal or a job log as data, and how it is shown there. Its texts may be hostile.
+import { plainLines } from '../model/text.ts'
+import { terminalText } from '../report/escape.ts'
+import type { Colour } from '../report/outcomes.ts'
+import { many } from '../report/words.ts'
+import { telling } from '../system/excerpt.ts'
+import { fit, textWidth } from './width.ts'
+
+/** What the output can show. `plain` (a pipe, a log): no boxes, ASCII signs, nothing cut to `width`. */
+export type Look = { width: number; colour: boolean; plain: boolean }
+
+/** `[tag] text`; `mark` only where it can be shown; of a program's `output` the telling lines stand below. */
+export type Tagged = {
+  tag: string
+  text: string
+  colours?: readonly Colour[]
+  mark?: string
+  output?: string
+}
+/** `=== heading ===`; of what is too long, `end` stays. */
+export type Line = Tagged | { heading: string; end?: string }
+
+const CODES: Readonly<Record<Colour, number>> = {
+  bold: 1,
+  dim: 2,
+  red: 31,
+  green: 32,
+  yellow: 33,
+  blue: 34,
+  cyan: 36,
+}
+
+/** Rows that a failing gate's output takes at once; the rest is in the log. */
+const OUTPUT_ROWS = 9
+/** A line of a log is not cut to a width, and ends somewhere all the same. */
+const LONGEST = 2000
+
+export function paint(text: string, colours: readonly Colour[], { colour }: Look): string {
+  if (!colour || text === '' || colours.length === 0) return text
+  return `\u001b[${colours.map((name) => CODES[name]).join(';')}m${text}\u001b[0m`
+}
+
+export function shown(lines: readonly Line[], look: Look): string[] {
+  return lines.flatMap((line) => ('heading' in line ? headed(line, look) : tagged(line, look)))
+}
+
+function tagged({ tag, text, colours = [], mark, output = '' }: Tagged, look: Look): string[] {
+  const width = Math.max(20, look.width)
+  const short = terminalText(tag, 40).replace(/[[\]]/g, '') || '-'
+  const name = `[${look.plain ? short : fit(short, Math.floor(width / 3))}]`
+  const said = mark === undefined || look.plain ? text : `${mark} ${text}`
+  const line = `${paint(name, ['cyan'], look)} ${paint(fitted(said, width - textWidth(name) - 1, look), colours, look)}`
+  return [line, ...quoted(output, look)]
+}
+
+function headed({ heading, end = '' }: { heading: string; end?: string }, look: Look): string[] {
+  const room = Math.max(20, look.width) - 8 - end.length
+  return ['', paint(`=== ${fitted(heading, room, look)}${end} ===`, ['bold'], look)]
+}
+
+function fitted(text: string, room: number, { plain }: Look): string {
+  return plain ? terminalText(text, LONGEST) : fit(terminalText(text, room * 4), room)
+}
+
+/** The telling lines of somebody's output, behind a bar, so that none begins a line of its own. */
+function quoted(output: string, look: Look): string[] {
+  const all = plainLines(output.slice(-20_000))
+    .split('\n')
+    .map((text) => text.replaceAll('\t', '  ').trimEnd())
+    .filter((text) => text !== '')
+  const rows = all.length < OUTPUT_ROWS ? all : telling(all, OUTPUT_ROWS, () => 1, 1)
+  const mark = look.plain ? '  | ' : '  │ '
+  const room = look.plain ? 500 : Math.max(20, look.width) - 4
+  return rows.map((row, at) => {
+    if (typeof row === 'number') {
+      const where = at === 0 ? ' before' : at === rows.length - 1 ? ' more' : ''
+      return paint(`${mark}... ${many(row, 'line')}${where}`, ['dim'], look)
+    }
+    const indent = /^ */.exec(row)?.[0].slice(0, 16) ?? ''
+    const text = indent + terminalText(row, LONGEST)
+    return paint(mark + (look.plain ? text.slice(0, room) : fit(text, room)), ['dim'], look)
+  })
+}

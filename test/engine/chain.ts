@@ -1,0 +1,303 @@
+// A chain of jobs in this process: real git, a bare remote, the loop as it is; agent, gates' code, people and dispatch are functions.
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { claim, newJob } from '../../src/app/claim.ts'
+import { gatedTagsOf, leaseFor, limitsOf } from '../../src/app/limits.ts'
+import { createPorts } from '../../src/app/ports.ts'
+import { openWorkspace } from '../../src/app/workspace.ts'
+import { loop } from '../../src/loop/loop.ts'
+import { parseSlash } from '../../src/loop/slash-commands.ts'
+import type { Event } from '../../src/model/event.ts'
+import type { Prd } from '../../src/model/feature.ts'
+import type { AgentPort, QueuePort } from '../../src/model/ports.ts'
+import type { Conclusion, Session, State } from '../../src/model/state.ts'
+import { emptyUsage } from '../../src/model/usage.ts'
+import { readSettings, type Settings } from '../../src/settings/index.ts'
+import { UserError } from '../../src/system/errors.ts'
+import { Bare, type Files, git, type Person } from '../standin/bare.ts'
+
+export const BRANCH = 'ralph/sample'
+export const FOLDER = '.ralph/2026-01-31-sample'
+export const PRD = `${FOLDER}/prd.json`
+export const STATE_REF = 'refs/ralph/2026-01-31-sample'
+const PEOPLE: Readonly<Record<string, Person>> = {
+  alice: { name: 'alice', email: 'alice@example.com' },
+  bob: { name: 'bob', email: 'bob@example.com' },
+}
+
+/** What an agent does in one session: files (null removes), then whatever `meanwhile` is; then it says that it is done. */
+export type Turn = {
+  files?: Files
+  meanwhile?: (chain: Chain) => Promise<unknown>
+  session?: Partial<Session>
+}
+export type Script = Readonly<Record<string, readonly Turn[]>>
+export type Asked = { mode: 'run' | 'verify'; story: string; conflict: string | null }
+
+export type ChainOptions = {
+  stories: readonly Record<string, unknown>[]
+  script: Script
+  /** Of the action, by name. */
+  inputs?: Readonly<Record<string, string>>
+  files?: Files
+}
+
+/** A story's file, as a good agent writes it, and as one does whose work is red. */
+export const goodTurn = (name: string): Turn => ({ files: { [`src/${name}`]: `${name}\n` } })
+export const badTurn = (name: string): Turn => ({ files: { [`src/${name}`]: 'RED\n' } })
+
+export function story(
+  id: string,
+  title: string,
+  more: Record<string, unknown> = {},
+): Record<string, unknown> {
+  const about = { description: `As a user, I want ${title}.`, acceptanceCriteria: [`${title} works`] }
+  return { id, title, ...about, priority: 1, passes: false, ...more }
+}
+
+export class Chain {
+  readonly #folder: string
+  readonly bare: Bare
+  readonly script: Script
+  readonly #settings: Settings
+  readonly #comments: { id: number; text: string }[] = []
+  #jobs = 0
+  /** What the agent was asked, a session each. */
+  readonly sessions: Asked[] = []
+  /** What happened, of all jobs. */
+  readonly events: Event[] = []
+  /** What was warned of and noted. */
+  readonly notes: string[] = []
+  /** How each job ended. */
+  readonly conclusions: Conclusion[] = []
+
+  private constructor(folder: string, bare: Bare, script: Script, settings: Settings) {
+    this.#folder = folder
+    this.bare = bare
+    this.script = script
+    this.#settings = settings
+  }
+
+  static async open({ stories, script, inputs = {}, files = {} }: ChainOptions): Promise<Chain> {
+    const folder = await mkdtemp(join(tmpdir(), 'ralph-chain-'))
+    const bare = new Bare(join(folder, 'remote.git'))
+    await bare.create('main')
+    const prd = { schemaVersion: 2, project: 'Sample', branchName: BRANCH, userStories: stories }
+    const first = {
+      'README.md': '# sample\n',
+      'src/base': 'base\n',
+      [PRD]: `${JSON.stringify(prd, null, 2)}\n`,
+      ...files,
+    }
+    await bare.commit('main', first, 'begin', PEOPLE.alice ?? { name: '', email: '' }, null)
+    const read = readSettings({
+      surface: 'action',
+      env: {},
+      inputs: {
+        agent: 'custom',
+        'agent-command': 'true',
+        gates: 'test: "! grep -rqs RED src"',
+        'iterations-per-job': '3',
+        'final-verification': 'false',
+        ...inputs,
+      },
+    })
+    if (!read.ok) throw new UserError(read.mistakes)
+    return new Chain(folder, bare, script, read.settings)
+  }
+
+  /** A person's push on top of a branch; gives the commit. */
+  commit(branch: string, files: Files, message = 'by hand', login = 'alice'): Promise<string> {
+    return this.bare.commit(branch, files, message, PEOPLE[login] ?? { name: login, email: '' }, null)
+  }
+
+  /** A person's push that edits prd.json. */
+  async edit(change: (prd: Prd) => void, branch = BRANCH): Promise<string> {
+    const prd: Prd = JSON.parse((await this.read(branch, PRD)) ?? '')
+    change(prd)
+    return this.commit(branch, { [PRD]: `${JSON.stringify(prd, null, 2)}\n` }, 'edit the plan')
+  }
+
+  /** A person's forced push; null deletes the branch. */
+  async move(after: string | null, branch = BRANCH): Promise<void> {
+    const ref = `refs/heads/${branch}`
+    await this.bare.run(after === null ? ['update-ref', '-d', ref] : ['update-ref', ref, after])
+  }
+
+  /** A person's forced push of the same files without their history; gives the commit. */
+  async rewrite(branch = BRANCH): Promise<string> {
+    const tree = await this.bare.run(['rev-parse', `${branch}^{tree}`])
+    const who = PEOPLE.alice ?? { name: '', email: '' }
+    const parents = [(await this.bare.head('main')) ?? '']
+    const theirs = await this.bare.commitTree(tree, parents, 'squashed by hand', {
+      author: who,
+      committer: who,
+    })
+    await this.move(theirs, branch)
+    return theirs
+  }
+
+  read(at: string, path: string): Promise<string | null> {
+    return this.bare.read(at, path)
+  }
+
+  async head(branch = BRANCH): Promise<string> {
+    return (await this.bare.head(branch)) ?? ''
+  }
+
+  async prd(branch = BRANCH): Promise<Prd> {
+    return JSON.parse((await this.read(branch, PRD)) ?? '')
+  }
+
+  async state(): Promise<State> {
+    return JSON.parse((await this.read(STATE_REF, '.ralph-state/state.json')) ?? '')
+  }
+
+  /** A comment of a person who may write; heard by the next look. */
+  say(text: string): void {
+    this.#comments.push({ id: this.#comments.length + 1, text })
+  }
+
+  /** Kicks the chain off and works jobs until none is dispatched; gives how the last one ended. */
+  async go(): Promise<Conclusion> {
+    let generation: number | null = null
+    for (;;) {
+      const dispatched: number[] = []
+      const conclusion = await this.#job(generation, (next) => dispatched.push(next))
+      this.conclusions.push(conclusion)
+      const [next] = dispatched
+      if (next === undefined) return conclusion
+      generation = next
+    }
+  }
+
+  async #job(generation: number | null, dispatched: (generation: number) => void): Promise<Conclusion> {
+    this.#jobs += 1
+    assert.ok(this.#jobs < 30, 'the chain does not end')
+    const directory = join(this.#folder, `job-${this.#jobs}`)
+    const env = { PATH: process.env.PATH ?? '', HOME: this.#folder }
+    await git(['clone', '--quiet', '--branch=main', '--template=', this.bare.path, directory])
+    const settings = this.#settings
+    const note = (text: string) => void this.notes.push(text)
+    using workspace = await openWorkspace({
+      settings,
+      env,
+      directory,
+      remote: { url: this.bare.path, env: {} },
+      identity: { name: 'Ralph', email: 'ralph@localhost' },
+      warn: note,
+    })
+    const now = Date.now()
+    const lease = await leaseFor(settings, now, null)
+    const { git: own, objects, store, repository } = workspace
+    const claimed = await claim(own, objects, store, repository, {
+      feature: 'sample',
+      branchPrefix: settings.branchPrefix,
+      base: { branch: 'main', sha: await this.head('main'), defaultBranch: 'main' },
+      workTree: null,
+      generation,
+      lease,
+      alive: async () => false,
+      endOrphansOf: async () => {},
+      job: newJob(now, now + settings.jobDeadlineMs, gatedTagsOf(settings)),
+      chosen: {},
+      async settle(state) {
+        await repository.checkOut(state.green, null)
+        return state
+      },
+      today: '2026-01-31',
+      firstComment: async () => 0,
+    })
+    claimed.notes.forEach(note)
+    const limits = limitsOf(settings)
+    const ports = await createPorts({
+      settings,
+      env,
+      workspace,
+      observers: [{ event: async (event) => void this.events.push(event) }],
+      warn: note,
+      queue: this.#queue(),
+      dispatch: {
+        async dispatch(state) {
+          dispatched(state.generation)
+          return { kind: 'dispatched', runId: null }
+        },
+      },
+      signal: new AbortController().signal,
+      as: null,
+      mark: lease.mark,
+      onAgent: () => {},
+      onGateStart: () => {},
+      onGateEnd: () => {},
+      agent: this.#agent(directory),
+    })
+    const { conclusion } = await loop(claimed.state, limits, ports)
+    return conclusion
+  }
+
+  #agent(directory: string): AgentPort {
+    const usage = { ...emptyUsage(), calls: 1, inputTokens: 1000, outputTokens: 100, costUsd: 0.01 }
+    const act = async (key: string, asked: Asked): Promise<Turn> => {
+      const before = this.sessions.filter(
+        ({ mode, story }) => mode === asked.mode && story === asked.story,
+      ).length
+      this.sessions.push(asked)
+      const turns = this.script[key] ?? []
+      const turn = turns[Math.min(before, turns.length - 1)] ?? {}
+      for (const [path, text] of Object.entries(turn.files ?? {})) {
+        const file = join(directory, path)
+        if (text === null) await rm(file, { force: true })
+        else {
+          await mkdir(dirname(file), { recursive: true })
+          await writeFile(file, text)
+        }
+      }
+      await turn.meanwhile?.(this)
+      return turn
+    }
+    return {
+      work: async (_state, attempt, { conflict }) => {
+        const { session } = await act(attempt.storyId, { mode: 'run', story: attempt.storyId, conflict })
+        const hints = { done: true, notDone: false, stuck: null }
+        return {
+          status: 'finished',
+          message: 'done',
+          usage,
+          resetsAt: null,
+          hints,
+          learnings: [],
+          ...session,
+        }
+      },
+      judge: async () => {
+        await act('verify', { mode: 'verify', story: '', conflict: null })
+        return { verdict: { kind: 'verified' }, usage }
+      },
+    }
+  }
+
+  #queue(): QueuePort {
+    const fresh = (state: State) => this.#comments.filter(({ id }) => id > state.control.lastComment)
+    return {
+      async read(state) {
+        const ids = state.prd.userStories.map((one) => one.id)
+        return fresh(state).map(({ id, text }) => {
+          const parsed = parseSlash(text, ids)
+          return {
+            ...(parsed.kind === 'command' ? parsed.command : { kind: 'refused' as const }),
+            id,
+            by: 'alice',
+          }
+        })
+      },
+      waiting: async (state) => fresh(state).length > 0,
+      arrived: async (state) => fresh(state).length > 0,
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,341 @@
+// People on the branch while Ralph works: their commits, their edits of prd.json, what they do to branch and state.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { BRANCH, Chain, type ChainOptions, goodTurn, PRD, type Script, STATE_REF, story } from './chain.ts'
+
+const STORIES = [story('US-001', 'one'), story('US-002', 'two', { priority: 2 })]
+const SCRIPT = { 'US-001': [goodTurn('one')], 'US-002': [goodTurn('two')] }
+
+/** A chain in whose first session of a story people do something. */
+async function meanwhile(
+  id: string,
+  act: (chain: Chain) => Promise<unknown>,
+  options: Partial<ChainOptions> = {},
+): Promise<Chain> {
+  const script: Script = options.script ?? SCRIPT
+  const [first = {}, ...later] = script[id] ?? []
+  const turns = [{ ...first, meanwhile: act }, ...(later.length > 0 ? later : [first])]
+  const chain = await Chain.open({ stories: STORIES, ...options, script: { ...script, [id]: turns } })
+  await chain.go()
+  return chain
+}
+
+/** What holds whatever people did. */
+async function sound(chain: Chain): Promise<void> {
+  const state = await chain.state()
+  assert.equal(state.lease, null)
+  assert.equal(await chain.bare.ask(['fsck', '--no-dangling']), '')
+}
+
+async function completed(chain: Chain): Promise<void> {
+  await sound(chain)
+  assert.deepEqual(chain.conclusions.at(-1)?.outcome, 'complete', chain.notes.join('\n'))
+  for (const one of (await chain.prd()).userStories) assert.ok(one.passes || one.skipped, one.id)
+}
+
+async function holds(chain: Chain, commit: string): Promise<void> {
+  assert.ok(
+    await chain.bare.isAncestor(commit, await chain.head()),
+    `${commit} is not on the branch any more`,
+  )
+}
+
+const worked = (chain: Chain) => chain.sessions.filter((one) => one.mode === 'run').map((one) => one.story)
+
+test('people push code while a session works: joined, gated together, nothing is lost', async () => {
+  let theirs = ''
+  await using chain = await meanwhile('US-001', async (there) => {
+    theirs = await there.commit(BRANCH, { 'src/three': 'three\n' })
+  })
+  await completed(chain)
+  await holds(chain, theirs)
+  for (const name of ['one', 'two', 'three']) assert.notEqual(await chain.read(BRANCH, `src/${name}`), null)
+  assert.deepEqual(worked(chain), ['US-001', 'US-002'])
+})
+
+test('a story is added, one removed, one reworded and put first while another is in work', async () => {
+  const stories = [
+    ...STORIES,
+    story('US-003', 'three', { priority: 3 }),
+    story('US-004', 'four', { priority: 4 }),
+  ]
+  const script = { ...SCRIPT, 'US-004': [goodTurn('four')], 'US-005': [goodTurn('five')] }
+  await using chain = await meanwhile(
+    'US-001',
+    (there) =>
+      there.edit((prd) => {
+        prd.userStories = prd.userStories
+          .filter((one) => one.id !== 'US-003')
+          .map((one) => (one.id === 'US-004' ? { ...one, priority: 1 } : one))
+        Object.assign(prd.userStories, [
+          ...prd.userStories,
+          story('US-005', 'five', { passes: true, priority: 9 }),
+        ])
+      }),
+    { stories, script },
+  )
+  await completed(chain)
+  assert.deepEqual(
+    worked(chain),
+    ['US-001', 'US-004', 'US-002', 'US-005'],
+    'a claim to have passed is not believed',
+  )
+  assert.deepEqual(
+    (await chain.prd()).userStories.map((one) => one.id),
+    ['US-001', 'US-002', 'US-004', 'US-005'],
+  )
+})
+
+test('new criteria for a story that passed, and for the one in work: both are worked again', async () => {
+  await using chain = await meanwhile(
+    'US-002',
+    (there) =>
+      there.edit((prd) => {
+        for (const one of prd.userStories) Object.assign(one, { acceptanceCriteria: ['it is quick, too'] })
+      }),
+    {
+      inputs: { publish: 'story' },
+      script: {
+        'US-001': [goodTurn('one'), goodTurn('fast')],
+        'US-002': [goodTurn('two'), goodTurn('quick')],
+      },
+    },
+  )
+  await completed(chain)
+  assert.deepEqual(worked(chain).toSorted(), ['US-001', 'US-001', 'US-002', 'US-002'])
+})
+
+test('the story in work is removed: its session ends, the chain goes on with what is left', async () => {
+  await using chain = await meanwhile('US-001', (there) =>
+    there.edit((prd) => {
+      prd.userStories = prd.userStories.filter((one) => one.id !== 'US-001')
+    }),
+  )
+  await completed(chain)
+  assert.deepEqual(
+    (await chain.prd()).userStories.map((one) => one.id),
+    ['US-002'],
+  )
+})
+
+test('`/ralph add` and a push of people at the same time: the added story is worked, too', async () => {
+  await using chain = await meanwhile(
+    'US-001',
+    async (there) => {
+      await there.commit(BRANCH, { 'NOTES.md': 'by hand\n' }, 'notes')
+      there.say('/ralph add -- three\n- three works')
+    },
+    { script: { ...SCRIPT, 'US-003': [goodTurn('three')] } },
+  )
+  await completed(chain)
+  assert.deepEqual(worked(chain), ['US-001', 'US-002', 'US-003'])
+})
+
+test('prd.json on the branch is broken by hand: said, and Ralph goes on with its own', async () => {
+  await using chain = await meanwhile('US-001', (there) =>
+    there.commit(BRANCH, { [PRD]: '{ "userStories": [' }),
+  )
+  await completed(chain)
+  assert.match(chain.notes.join('\n'), /is broken; Ralph goes on with its own/)
+})
+
+test('people push what conflicts with the story in work: it is worked again, told of the conflict', async () => {
+  let theirs = ''
+  await using chain = await meanwhile(
+    'US-001',
+    async (there) => {
+      theirs = await there.commit(BRANCH, { 'src/base': 'theirs\n' })
+    },
+    {
+      script: {
+        'US-001': [{ files: { 'src/base': 'ours\n' } }, { files: { 'src/base': 'both\n' } }],
+        'US-002': [goodTurn('two')],
+      },
+    },
+  )
+  await completed(chain)
+  await holds(chain, theirs)
+  assert.equal(await chain.read(BRANCH, 'src/base'), 'both\n')
+  assert.equal(worked(chain).filter((id) => id === 'US-001').length, 2)
+})
+
+test('people push what fails the gates: paused, said, nothing of either side is lost; mended, it goes on', async () => {
+  await using chain = await meanwhile('US-001', (there) =>
+    there.commit(BRANCH, { 'src/three': 'RED\n' }, 'red'),
+  )
+  await sound(chain)
+  assert.equal(chain.conclusions.at(-1)?.outcome, 'paused')
+  assert.match(chain.conclusions.at(-1)?.reason ?? '', /gate test fails on [0-9a-f]{7}, which people pushed/)
+  await chain.commit(BRANCH, { 'src/three': null }, 'green again')
+  chain.say('/ralph run')
+  await chain.go()
+  await completed(chain)
+  assert.equal(
+    worked(chain).filter((id) => id === 'US-001').length,
+    1,
+    'what had passed was not worked again',
+  )
+})
+
+test('the branch is deleted: paused, never made again by itself; restored, the chain goes on', async () => {
+  let before = ''
+  await using chain = await meanwhile('US-001', async (there) => {
+    before = await there.head()
+    await there.move(null)
+  })
+  await sound(chain)
+  assert.match(chain.conclusions.at(-1)?.reason ?? '', /was deleted by people/)
+  assert.equal((await chain.go()).outcome, 'paused', 'a second press of the button changes nothing')
+  assert.equal(await chain.head(), '')
+  await chain.move(before)
+  assert.equal((await chain.go()).outcome, 'complete')
+  assert.deepEqual(worked(chain), ['US-001', 'US-002'], 'what had passed was not worked again')
+})
+
+test('the branch is deleted and people say `/ralph run`: it is made again with all that had passed', async () => {
+  await using chain = await meanwhile('US-002', (there) => there.move(null))
+  assert.equal(chain.conclusions.at(-1)?.outcome, 'paused')
+  chain.say('/ralph run')
+  await chain.go()
+  await completed(chain)
+  assert.deepEqual(worked(chain), ['US-001', 'US-002'], 'what had passed was not worked again')
+  for (const name of ['one', 'two']) assert.notEqual(await chain.read(BRANCH, `src/${name}`), null)
+})
+
+test('the branch is rewritten: paused, their history stands; put back, the chain goes on', async () => {
+  let [before, theirs] = ['', '']
+  await using chain = await meanwhile('US-001', async (there) => {
+    before = await there.head()
+    theirs = await there.rewrite()
+  })
+  await sound(chain)
+  assert.equal(chain.conclusions.at(-1)?.outcome, 'paused')
+  assert.match((await chain.state()).control.paused?.reason ?? '', /rewritten by people/)
+  assert.equal((await chain.go()).outcome, 'paused')
+  assert.equal(await chain.head(), theirs)
+  await chain.move(before)
+  await chain.go()
+  await completed(chain)
+  assert.deepEqual(worked(chain), ['US-001', 'US-002'])
+})
+
+test('the branch is rewritten and people say `/ralph run`: it is taken as it is, gated, and worked to the end', async () => {
+  let theirs = ''
+  await using chain = await meanwhile('US-002', async (there) => {
+    theirs = await there.rewrite()
+  })
+  assert.equal(chain.conclusions.at(-1)?.outcome, 'paused')
+  chain.say('/ralph run')
+  await chain.go()
+  await completed(chain)
+  await holds(chain, theirs)
+})
+
+test('the base moves on, its prd.json too: not merged, and said', async () => {
+  let base = ''
+  await using chain = await meanwhile(
+    'US-001',
+    async (there) => {
+      await there.commit('main', { 'src/new': 'new\n' }, 'meanwhile', 'bob')
+      base = await there.edit(
+        (prd) => Object.assign(prd.userStories, [...prd.userStories, story('US-009', 'nine')]),
+        'main',
+      )
+    },
+    { inputs: { 'iterations-per-job': '1' } },
+  )
+  await completed(chain)
+  assert.ok(!(await chain.bare.isAncestor(base, await chain.head())))
+  assert.deepEqual(worked(chain), ['US-001', 'US-002'])
+  assert.match(chain.notes.join('\n'), /prd\.json was changed on main after the run had begun/)
+})
+
+test('people push during the final verification: joined and verified anew, nothing is lost', async () => {
+  let theirs = ''
+  const judging = async (there: Chain) => {
+    theirs = await there.commit(BRANCH, { 'src/three': 'three\n' })
+  }
+  await using chain = await Chain.open({
+    stories: STORIES,
+    script: { ...SCRIPT, verify: [{ meanwhile: judging }, {}] },
+    inputs: { 'final-verification': 'true' },
+  })
+  await chain.go()
+  await completed(chain)
+  await holds(chain, theirs)
+  const verified = chain.sessions.filter((one) => one.mode === 'verify')
+  assert.equal(verified.length, 2, 'what was approved is not what stands on the branch')
+})
+
+test('people take the commit of a story back: it is not made again behind their back', async () => {
+  await using chain = await meanwhile(
+    'US-002',
+    (there) => there.commit(BRANCH, { 'src/one': null }, 'Revert one'),
+    {
+      inputs: { publish: 'story' },
+    },
+  )
+  await completed(chain)
+  assert.equal(await chain.read(BRANCH, 'src/one'), null)
+  assert.notEqual(await chain.read(BRANCH, 'src/two'), null)
+})
+
+test('people remove the folder of the feature from the branch: Ralph goes on with its own, and writes it again', async () => {
+  await using chain = await meanwhile('US-001', (there) => there.commit(BRANCH, { [PRD]: null }, 'tidy up'))
+  await completed(chain)
+  assert.deepEqual(worked(chain), ['US-001', 'US-002'])
+})
+
+test('the state is deleted while a job works: that job moves nothing more; the next goes on from the branch', async () => {
+  await using chain = await Chain.open({
+    stories: STORIES,
+    script: {
+      'US-001': [goodTurn('one')],
+      'US-002': [
+        { ...goodTurn('two'), meanwhile: (there) => there.bare.run(['update-ref', '-d', STATE_REF]) },
+        goodTurn('two'),
+      ],
+    },
+    inputs: { 'iterations-per-job': '1' },
+  })
+  await assert.rejects(chain.go(), /another run has taken this feature over/)
+  assert.equal(await chain.bare.resolve(STATE_REF), null)
+  const before = await chain.head()
+  await chain.go()
+  await completed(chain)
+  await holds(chain, before)
+  assert.match(
+    chain.notes.join('\n'),
+    /the state of sample was lost; it goes on from ralph\/sample as it stands/,
+  )
+  assert.deepEqual(worked(chain), ['US-001', 'US-002', 'US-002'])
+})
+
+test('the state is deleted, and the branch has a name of its own: it is known by what a run wrote there', async () => {
+  const named = { schemaVersion: 2, project: 'Sample', branchName: 'work/sample', userStories: STORIES }
+  await using chain = await Chain.open({
+    stories: STORIES,
+    script: SCRIPT,
+    inputs: { 'iterations-per-job': '1', redispatch: 'false' },
+    files: { [PRD]: JSON.stringify(named) },
+  })
+  assert.equal((await chain.go()).outcome, 'continued')
+  await chain.bare.run(['update-ref', '-d', STATE_REF])
+  const before = await chain.head('work/sample')
+  assert.equal((await chain.go()).outcome, 'complete')
+  assert.match(
+    chain.notes.join('\n'),
+    /the state of sample was lost; it goes on from work\/sample as it stands/,
+  )
+  assert.ok(await chain.bare.isAncestor(before, await chain.head('work/sample')))
+  assert.deepEqual(worked(chain), ['US-001', 'US-002'])
+})
+
+test('people made the branch before the first run, with nothing but stories: it is taken', async () => {
+  await using chain = await Chain.open({ stories: STORIES, script: SCRIPT })
+  await chain.move(await chain.head('main'))
+  await chain.commit(BRANCH, { 'notes.md': 'mine\n' }, 'Stories')
+  await chain.go()
+  await completed(chain)
+  assert.notEqual(await chain.read(BRANCH, 'notes.md'), null)
+})

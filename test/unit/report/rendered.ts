@@ -1,0 +1,28 @@
+// Every report straight from a state: what a view made of it renders to.
+import type { State } from '../../../src/model/state.ts'
+import * as checks from '../../../src/report/checks.ts'
+import * as graph from '../../../src/report/graph.ts'
+import * as markdown from '../../../src/report/markdown.ts'
+import * as parts from '../../../src/report/parts.ts'
+import * as pull from '../../../src/report/pull-request.ts'
+import { type Facts, storiesOf, viewOf } from '../../../src/report/view.ts'
+import { limits, NOW } from './samples.ts'
+
+const plain: Facts = {
+  repositoryUrl: 'https://github.com/acme/shop',
+  runUrl: null,
+  limits,
+  now: NOW,
+  notes: [],
+}
+
+export const stickyComment = (state: State, facts: Facts) => markdown.stickyComment(viewOf(state, facts))
+export const jobSummary = (state: State, facts: Facts) => markdown.jobSummary(viewOf(state, facts))
+export const pullRequestBody = (state: State, facts: Facts, most?: number) =>
+  pull.pullRequestBody(viewOf(state, facts), most)
+export const pullRequestTitle = (state: State) => pull.pullRequestTitle(viewOf(state, plain))
+export const rollupCheck = (state: State, facts: Facts) => checks.rollupCheck(viewOf(state, facts))
+export const storyCheck = (state: State, id: string, facts: Facts) =>
+  checks.storyCheck(viewOf(state, facts), id)
+export const dependencyGraph = (state: State) => graph.dependencyGraph(storiesOf(state))
+export const progressBar = (state: State) => parts.progressBar(viewOf(state, plain))
