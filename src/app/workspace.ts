@@ -11,7 +11,7 @@ import { createStore, type Store } from '../git/store.ts'
 import { findSubmodules, NO_SUBMODULES } from '../git/submodules.ts'
 import { createExamine } from '../review/examine.ts'
 import type { Settings } from '../settings/index.ts'
-import { standardCommits } from '../settings/structures.ts'
+import { standardMessage } from '../settings/structures.ts'
 import { UserError } from '../system/errors.ts'
 import { type OtherUser, openOtherUser } from '../system/other-user.ts'
 import type { Redactor } from '../system/redact.ts'
@@ -72,7 +72,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     isRalphs,
     redact: redactor.redact,
     stateCommits: settings.commits.prdChanges,
-    stateSubject: settings.commits.message === standardCommits().message ? null : settings.commits.message,
+    stateSubject: settings.commits.message === standardMessage ? null : settings.commits.message,
     examine: createExamine({
       protectedPaths: [...settings.protectedPaths],
       configFile: settings.configFile,

@@ -1,122 +1,94 @@
-// Seed 4's ralph.config.json: `provider`, `verify` and `maxRetries` read as the settings that they are here.
-
-import { agentOfProgram } from '../agents/registry.ts'
+// The ralph.config.json of the agent-agnostic Ralph: `provider`, `verify` and `maxRetries` as the settings that they are here.
 import { shellWord } from '../system/shell-word.ts'
-import { below, isUnset, mistakeSaid, note, type Place } from './place.ts'
-import { duration, listOf, optional, required, structure, text } from './readers.ts'
-import { isMap, type Tree, type TreeMap } from './tree.ts'
+import { below, type Given, mistake, note, type Place, readAs } from './place.ts'
+import { agentNames } from './table.ts'
+import { isMap, lines, listOf, orElse, orNull, seconds, structure, text } from './types.ts'
 
-/** A value and where it was written. */
-export type Given = { value: Tree; at: Place }
+const commands = orElse(listOf(lines), [])
 
-/** The keys that only this shape has. */
+/** The keys that only this shape has, with what stands for each here. */
+export const agnosticShape = {
+  provider: structure({ command: text, args: commands, timeout: orNull(seconds) }),
+  verify: structure({ default: commands, ui: commands }),
+}
 export const agnosticKeys = ['provider', 'verify', 'maxRetries'] as const
 
-const commandLine = text({ lines: true })
-
-const readProvider = structure({
-  command: required(text()),
-  args: optional(listOf(commandLine), () => []),
-  timeoutMs: optional<number | null>(duration({ seconds: true }), () => null),
-})
-
-const readVerify = structure({
-  default: optional(listOf(commandLine), () => []),
-  ui: optional(listOf(commandLine), () => []),
-})
-
-/** The settings that seed 4's keys stand for, by configuration key; notes say what means something else here. */
-export function readAgnosticKeys(file: TreeMap, at: Place): Map<string, Given> {
-  const given = new Map<string, Given>()
-  const take = (
-    key: (typeof agnosticKeys)[number],
-    own: readonly string[],
-    read: (value: Tree, place: Place) => void,
-  ) => {
-    const place = below(at, key)
-    const value = file.get(key) ?? null
-    if (isUnset(place, value)) return
-    const beside = own.find((name) => file.has(name))
-    if (beside === undefined) read(value, place)
-    else
-      mistakeSaid(
-        place,
-        `${key} beside ${beside}`,
-        'one of the two',
-        `remove ${key}, which is the older form`,
-      )
-  }
-  take('maxRetries', ['maxAttempts'], (value, place) => {
-    note(place, 'read as maxAttempts: failed attempts on a story before it is blocked')
-    given.set('maxAttempts', { value, at: place })
-  })
-  take('provider', ['agent', 'agentCommand', 'agentArgs'], (value, place) => {
-    for (const [key, entry] of provider(value, place)) given.set(key, entry)
-  })
-  take('verify', ['gates'], (value, place) => {
-    const gates = verify(value, place)
-    if (gates !== undefined) given.set('gates', { value: gates, at: { ...place, env: null } })
-  })
-  if ((file.has('provider') || file.has('verify')) && !file.has('maxIterations')) {
-    note(at, 'the loop ends after 50 iterations here; maxIterations: 0 gives a loop without end')
-  }
-  const browser = file.get('browser') ?? null
-  if (isMap(browser) && browser.has('screenshotDir')) {
-    note(
-      below(below(at, 'browser'), 'screenshotDir'),
-      'screenshots are never committed here: they become an artifact',
-    )
-  }
-  return given
+const replacedBy: Readonly<Record<string, readonly string[]>> = {
+  provider: ['agent', 'agentCommand', 'agentArgs'],
+  verify: ['gates'],
+  maxRetries: ['maxAttempts'],
 }
 
-function provider(value: Tree, place: Place): [string, Given][] {
-  const read = readProvider(value, place)
+/** Adds the settings that the older keys stand for to those `given`; notes say what means something else here. */
+export function readAgnosticKeys(
+  older: ReadonlyMap<string, Given>,
+  given: Map<string, Given>,
+  at: Place,
+): void {
+  const add = ([key, entry]: [string, Given]) => given.set(key, entry)
+  const entries = [...older].flatMap(([key, one]) => {
+    const beside = replacedBy[key]?.find((name) => given.has(name))
+    if (beside === undefined) return settingsFrom(key, one)
+    const fix = `remove ${key}, which is the older form`
+    mistake(one.at, `${key} beside ${beside}`, 'one of the two', fix)
+    return []
+  })
+  if ((older.has('provider') || older.has('verify')) && !given.has('maxIterations'))
+    note(at, 'the loop ends after 50 iterations here; maxIterations: 0 gives a loop without end')
+  const browser = given.get('browser')?.value
+  if (isMap(browser) && 'screenshotDir' in browser) {
+    const place = below(at, 'browser', 'screenshotDir')
+    note(place, 'screenshots are never committed here: they become an artifact')
+  }
+  entries.forEach(add)
+}
+
+function settingsFrom(key: string, given: Given): [string, Given][] {
+  if (key === 'provider') return provider(given)
+  if (key === 'verify') return verify(given)
+  note(given.at, 'read as maxAttempts: failed attempts on a story before it is blocked')
+  return [['maxAttempts', given]]
+}
+
+function provider(given: Given): [string, Given][] {
+  const { at } = given
+  const read = readAs(agnosticShape.provider, given)
   if (read === undefined) return []
-  // Variables are already replaced, and must not be replaced (or shown) again.
-  const at = { ...place, env: null, shownAs: 'provider' }
+  // What a variable brought in is not replaced again, and not shown.
+  const from = (value: unknown): Given => ({ at, written: undefined, value, shownAs: 'provider' })
+  const name = read.command === 'cursor-agent' ? 'cursor' : read.command
   const entries: [string, Given][] = []
-  const name = agentOfProgram(read.command)
-  if (name !== null) {
-    entries.push(['agent', { value: name, at }], ['agentArgs', { value: read.args, at }])
-    note(place, `read as agent: ${name}; its args come after those that Ralph itself gives it`)
+  if (agentNames.some((agent) => agent === name && agent !== 'custom')) {
+    entries.push(['agent', from(name)], ['agentArgs', from(read.args)])
+    note(at, `read as agent: ${name}; its args come after those that Ralph itself gives it`)
   } else {
     const program = /^[\w.-]+\s/.test(read.command) ? read.command : shellWord(read.command)
     const command = [program, ...read.args.map(shellWord)].join(' ')
-    entries.push(['agent', { value: 'custom', at }], ['agentCommand', { value: command, at }])
-    note(place, 'read as agent: custom with this command as agentCommand')
+    entries.push(['agent', from('custom')], ['agentCommand', from(command)])
+    note(at, 'read as agent: custom with this command as agentCommand')
   }
-  if (read.timeoutMs !== null) {
-    entries.push(['iterationTimeout', { value: `${read.timeoutMs / 1000}s`, at: below(at, 'timeout') }])
-  }
+  if (read.timeout !== null)
+    entries.push(['iterationTimeout', { ...from(`${read.timeout / 1000}s`), at: below(at, 'timeout') }])
   return entries
 }
 
-function verify(value: Tree, place: Place): TreeMap | undefined {
-  const read = readVerify(value, place)
-  if (read === undefined) return undefined
+function verify(given: Given): [string, Given][] {
+  const read = readAs(agnosticShape.verify, given)
+  if (read === undefined) return []
   note(
-    place,
+    given.at,
     'read as gates; those of verify.ui run for stories with the tag ui, and all run at the final verification',
   )
-  const gates = new Map<string, Tree>()
-  for (const run of read.default) gates.set(freeName(run, 'default', gates), run)
-  for (const run of read.ui) {
-    gates.set(
-      freeName(run, 'ui', gates),
-      new Map([
-        ['run', run],
-        ['when', 'ui'],
-      ]),
-    )
-  }
-  return gates
+  const gates: Record<string, unknown> = {}
+  for (const run of read.default) gates[freeName(run, 'default', gates)] = run
+  for (const run of read.ui) gates[freeName(run, 'ui', gates)] = { run, when: 'ui' }
+  return [['gates', { at: given.at, written: undefined, value: gates, shownAs: 'verify' }]]
 }
 
 /** A readable name from the command, made unique; `default-1` where the command gives none. */
-function freeName(command: string, group: string, taken: TreeMap): string {
+function freeName(command: string, group: string, taken: object): string {
   const name = nameFrom(command)
-  const names = new Set([...taken.keys()].map((key) => key.toLowerCase()))
+  const names = new Set(Object.keys(taken).map((key) => key.toLowerCase()))
   if (name !== '' && !names.has(name.toLowerCase())) return name
   const stem = name === '' ? group : name
   for (let count = name === '' ? 1 : 2; ; count += 1) {
@@ -124,31 +96,21 @@ function freeName(command: string, group: string, taken: TreeMap): string {
   }
 }
 
-const runners = new Set(['npm', 'pnpm', 'yarn', 'bun', 'npx', 'bunx', 'deno', 'make', 'just', 'task', 'node'])
-const verbs = new Set(['run', 'run-script', 'exec', 'dlx', 'x', 'task'])
+const unsaying = new Set(
+  'npm pnpm yarn bun npx bunx deno make just task node run run-script exec dlx x'.split(' '),
+)
 
 /** `test-unit` from `CI=1 bun run test:unit --quiet`, `cargo-test` from `cargo test`; '' when nothing is left. */
 function nameFrom(command: string): string {
-  const words = command
-    .slice(0, 200)
-    .trim()
-    .split(/\s+/)
-    .filter((word) => !/^(-|[A-Za-z_]\w*=)/.test(word))
-  const [first = '', ...rest] = words
-  const plain = rest.filter((word) => !verbs.has(word))
-  const second = /^[a-z][\w:-]*$/i.test(plain[0] ?? '') ? plain[0] : undefined
-  const parts = runners.has(first)
-    ? [plain[0] ?? first]
-    : [baseName(first), ...(second === undefined ? [] : [second])]
-  return parts
-    .map(baseName)
+  const words = command.slice(0, 200).trim().split(/\s+/)
+  const names = words
+    .filter((word) => !/^(-|[A-Za-z_]\w*=)/.test(word) && !unsaying.has(word))
+    .map((word) => word.slice(word.lastIndexOf('/') + 1))
+    .filter((word) => /^[A-Za-z]/.test(word))
+  return names
+    .slice(0, 2)
     .join('-')
     .replace(/[^A-Za-z0-9._-]+/g, '-')
-    .replace(/^[^A-Za-z0-9]+/, '')
     .slice(0, 40)
     .replace(/[^A-Za-z0-9]+$/, '')
-}
-
-function baseName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1)
 }

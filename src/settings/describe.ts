@@ -1,14 +1,14 @@
 // The settings told: a listing for the log, the table for the README, the flags for the CLI.
-import { say } from './settle.ts'
-import { oneLine } from './show.ts'
-import { type Group, type Kind, type SettingRow, type Settings, settingRows } from './table.ts'
+import { standardTimeoutMs } from './gates.ts'
+import { type Group, standardOf } from './setting.ts'
+import { durationText, oneLine } from './show.ts'
+import { type SettingRow, type Settings, settingRows } from './table.ts'
 
 /** Listed even at their defaults: what a reader of a log looks for first. */
-const always: ReadonlySet<string> = new Set(
-  'command feature agent model gates iterationsPerJob maxIterations maxAttempts iterationTimeoutMs maxCostUsd isolation'.split(
-    ' ',
-  ),
-)
+const always: ReadonlySet<string> = new Set([
+  ...['command', 'feature', 'agent', 'model', 'gates', 'isolation'],
+  ...['iterationsPerJob', 'maxIterations', 'maxAttempts', 'iterationTimeoutMs', 'maxCostUsd'],
+])
 
 /**
  * A line for each setting that matters: the essential ones and what differs from its default. Values that are
@@ -18,37 +18,37 @@ export function describeSettings(settings: Settings): string {
   const values = new Map<string, unknown>(Object.entries(settings))
   const lines = settingRows.flatMap((row) => {
     const value = values.get(row.field)
-    const changed = JSON.stringify(value) !== JSON.stringify(row.orElse(settings.surface))
-    return changed || always.has(row.field) ? [`${row.input}: ${sayValue(row, value, settings)}`] : []
+    const changed = JSON.stringify(value) !== JSON.stringify(standardOf(row, settings.surface))
+    return changed || always.has(row.field) ? [`${row.input}: ${valueText(row, value, settings)}`] : []
   })
   return lines.join('\n')
 }
 
-function sayValue(row: SettingRow, value: unknown, settings: Settings): string {
+function valueText(row: SettingRow, value: unknown, settings: Settings): string {
   if (row.kind === 'gates') return describeGates(settings)
   if (value === null) return 'not set'
-  if (row.hidden) return 'set'
-  if (row.kind === 'duration' && typeof value === 'number') return say(value)
-  if (row.field === 'model') return sayModel(settings)
+  if (row.isHidden) return 'set'
+  if (row.kind === 'duration' && typeof value === 'number') return durationText(value)
+  if (row.field === 'model') return modelText(settings)
   if (Array.isArray(value)) return oneLine(value.join(', '), 200)
   return oneLine(typeof value === 'object' ? JSON.stringify(value) : String(value), 200)
 }
 
 /** The names of the gates with what is special about them; their command lines may hold a secret. */
 export function describeGates({ gates }: Settings): string {
-  return gates.map(sayGate).join(', ') || 'none'
+  return gates.map(gateText).join(', ') || 'none'
 }
 
-function sayGate(gate: Settings['gates'][number]): string {
+function gateText(gate: Settings['gates'][number]): string {
   const marks = [
-    gate.timeoutMs === 900_000 ? '' : say(gate.timeoutMs),
+    gate.timeoutMs === standardTimeoutMs ? '' : durationText(gate.timeoutMs),
     gate.when === null ? '' : `when ${gate.when.join(' or ')}`,
     gate.advisory ? 'advisory' : '',
   ].filter((mark) => mark !== '')
   return oneLine(marks.length === 0 ? gate.name : `${gate.name} (${marks.join(', ')})`)
 }
 
-function sayModel({ model }: Settings): string {
+function modelText({ model }: Settings): string {
   const names = [...new Set(Object.values(model))]
   const only = names.length === 1 ? names[0] : undefined
   if (only !== undefined) return only === null ? "the agent's own" : oneLine(only)
@@ -62,13 +62,10 @@ export type FlagRow = {
   flag: string
   /** The key in `Sources.flags`. */
   key: string
-  kind: Kind | 'gate'
   /** False for booleans: `--flag`, `--no-flag`, and `--flag false`. */
   takesValue: boolean
   /** May be given several times; the values arrive as a list. */
   repeatable: boolean
-  /** The words of a choice, else empty. */
-  values: readonly string[]
   /** The default in words, empty for none. */
   standard: string
   description: string
@@ -77,16 +74,13 @@ export type FlagRow = {
 
 /** Every flag that is a setting, `--gate` behind `--gates`. */
 export function flagTable(): FlagRow[] {
-  return settingRows.filter(isEverywhere).flatMap((row): FlagRow[] => {
-    const { key, kind, values, standard, description, group } = row
-    const repeatable = kind === 'list'
-    const flag: FlagRow = {
-      flag: `--${row.input}`,
+  return settingRows.filter(isEverywhere).flatMap(({ key, input, kind, standard, description, group }) => {
+    const takesValue = kind !== 'boolean'
+    const flag = {
+      flag: `--${input}`,
       key,
-      kind,
-      takesValue: kind !== 'boolean',
-      repeatable,
-      values,
+      takesValue,
+      repeatable: kind === 'list',
       standard,
       description,
       group,
@@ -98,10 +92,9 @@ export function flagTable(): FlagRow[] {
 const gateFlag = {
   flag: '--gate',
   key: 'gate',
-  kind: 'gate',
   repeatable: true,
   description: 'A gate as NAME=COMMAND; adds to the gates, or replaces the one of that name.',
-} as const
+}
 
 function isEverywhere(row: SettingRow): boolean {
   return row.group !== 'file only'
@@ -125,8 +118,8 @@ export function settingsMarkdown(): string {
   ].join('\n')
 }
 
-function meaning({ description, later }: SettingRow): string {
-  return later ? `${description} *Later.*` : description
+function meaning({ description, isLater }: SettingRow): string {
+  return isLater ? `${description} *Later.*` : description
 }
 
 function defaultCell(row: SettingRow): string {

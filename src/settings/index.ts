@@ -1,24 +1,20 @@
 // Settings: inputs, flags and configuration file become one typed value, or all mistakes at once.
 
-import type { Gate } from '../model/gate.ts'
 import type { Mistake } from '../system/errors.ts'
-import { NO_GATES, withGateFlags } from './gates.ts'
+import { type Gate, NO_GATES, withGateFlags } from './gates.ts'
 import { fileLayer, flagLayer, inputLayer, type Layer } from './layers.ts'
-import { note, type Place, type Report } from './place.ts'
-import { shaped } from './readers.ts'
+import { givenAt, note, type Place, type Report, readAs } from './place.ts'
+import { type Surface, standardOf } from './setting.ts'
 import { settle } from './settle.ts'
 import {
   type SettingField,
   type SettingRow,
   type Settings,
-  type Surface,
   settingRows,
   table,
+  type Values,
 } from './table.ts'
 
-export type { Gate } from '../model/gate.ts'
-export type { BreakerLimits } from '../model/limits.ts'
-export type { Price } from '../model/usage.ts'
 export {
   describeGates,
   describeSettings,
@@ -26,8 +22,9 @@ export {
   flagTable,
   settingsMarkdown,
 } from './describe.ts'
-export type { Browser, Commits, Json, ModelByMode, Notify, Service, Step } from './structures.ts'
-export type { Settings, Surface } from './table.ts'
+export type { Gate } from './gates.ts'
+export type { Surface } from './setting.ts'
+export { type AgentName, agentNames, type Settings } from './table.ts'
 
 /** Where settings come from. A flag wins over an input, an input over the file, the file over the default. */
 export type Sources = {
@@ -60,15 +57,13 @@ export function readSettings(sources: Sources): SettingsResult {
   ]
   const chosen = new Map<string, Chosen>()
   for (const row of settingRows) chosen.set(row.field, choose(row, layers, sources.surface, report))
-  const values = new Map([...chosen].map(([field, { value }]) => [field, value]))
-  const read = shaped(table, values)
+  const of = (field: SettingField): Chosen => chosen.get(field) ?? noSetting(field)
+  // Every field's value came from its own schema: TypeScript cannot follow that through the loop.
+  const read = Object.fromEntries([...chosen].map(([field, { value }]) => [field, value])) as Values
   const gates = gatesOf(read.gates === NO_GATES ? [] : read.gates, sources.flags, report)
   const settings = settle(
     { ...read, surface: sources.surface, gates, ungated: read.gates === NO_GATES && gates.length === 0 },
-    {
-      of: (field) => originOf(chosen, field),
-      sound: (...fields) => fields.every((field) => originOf(chosen, field).sound),
-    },
+    { of, sound: (...fields) => fields.every((field) => of(field).sound) },
   )
   const { mistakes, notes } = report
   return mistakes.length > 0 ? { ok: false, mistakes, settings, notes } : { ok: true, settings, notes }
@@ -79,32 +74,30 @@ type Chosen = { value: unknown; sound: boolean; at: Place; rank: number }
 
 /** Every level is read, so that a mistake shows also where a higher level wins. Layers come highest first. */
 function choose(row: SettingRow, layers: readonly Layer[], surface: Surface, report: Report): Chosen {
-  const standard = unset(row, surface, report)
   let best: Omit<Chosen, 'sound'> | undefined
   let sound = true
   for (const layer of layers) {
     const given = layer.given.get(row.key)
-    const value = given === undefined ? undefined : row.read(given.value, given.at)
+    const hidden = row.isSecret ? { shownAs: '(hidden)' } : {}
+    const value = given === undefined ? undefined : readAs(row.schema, { ...given, ...hidden })
     if (layer.failed.has(row.key) || (given !== undefined && value === undefined)) sound = false
     if (given !== undefined && value !== undefined) best ??= { value, at: given.at, rank: layer.rank }
   }
-  if (best === undefined) return { ...standard, value: row.orElse(surface), sound }
-  const why = row.noEffect(best.value)
-  if (why !== null) note(best.at, `has no effect in this version: ${why}`)
+  if (best === undefined)
+    return { at: unset(row, surface, report), rank: 0, value: standardOf(row, surface), sound }
+  for (const remark of row.remarks(best.value)) note(best.at, remark)
   return { ...best, sound }
 }
 
 /** Where a setting that nobody gave would be given. */
-function unset(row: SettingRow, surface: Surface, report: Report): { at: Place; rank: number } {
+function unset(row: SettingRow, surface: Surface, report: Report): Place {
   const outside = surface === 'action' ? `input ${row.input}` : `--${row.input}`
   const root = row.group === 'file only' ? `ralph.config.yml: ${row.key}` : outside
-  return { at: { root, keys: [], env: null, report }, rank: 0 }
+  return { root, keys: [], env: null, report }
 }
 
-function originOf(chosen: ReadonlyMap<string, Chosen>, field: SettingField): Chosen {
-  const found = chosen.get(field)
-  if (found === undefined) throw new Error(`no setting ${field}`)
-  return found
+function noSetting(field: string): never {
+  throw new Error(`no setting ${field}`)
 }
 
 function gatesOf(base: readonly Gate[], flags: Sources['flags'], report: Report): Gate[] {
@@ -127,7 +120,7 @@ export function maxJobs(settings: Pick<Settings, 'maxJobs' | 'maxIterations' | '
 
 /**
  * The inputs by kebab-case name out of a step's environment. The runner upper-cases a name, keeps hyphens and
- * turns spaces into `_`; it exports unknown `with:` keys too, after a mere warning (facts/github-actions.md 1.3).
+ * turns spaces into `_`; it exports unknown `with:` keys too, after a mere warning.
  */
 export function actionInputs(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const inputs = Object.entries(env).flatMap(([name, value]): [string, string][] => {
@@ -147,7 +140,10 @@ export function wantedConfigFile(sources: Pick<Sources, 'inputs' | 'flags'>): st
   const named =
     typeof flag === 'string' && flag.trim() !== '' ? flag : (sources.inputs?.['config-file'] ?? '')
   if (named.trim() === '') return null
-  return table.configFile.read(named, { root: 'config-file', keys: [], env: null, report }) ?? null
+  return (
+    readAs(table.configFile.schema, givenAt({ root: 'config-file', keys: [], env: null, report }, named)) ??
+    null
+  )
 }
 
 /** A copy of this process's environment. Beside the door of the action (clean-env.ts) nothing else reads `process.env`. */

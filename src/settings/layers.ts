@@ -1,10 +1,11 @@
-// The three places a setting can come from: flags, inputs and the configuration file, each as trees by key.
-import { agnosticKeys, type Given, readAgnosticKeys } from './agnostic-config.ts'
-import { parseText } from './parse-text.ts'
-import { below, isUnset, mistake, mistakeSaid, note, type Place, type Report, unknownKey } from './place.ts'
-import { oneLine } from './show.ts'
-import { kebab, type SettingRow, settingRows } from './table.ts'
-import { isMap, type Tree } from './tree.ts'
+// The three places a setting can come from: flags, inputs and the configuration file, each as values by key.
+import { agnosticKeys, readAgnosticKeys } from './agnostic-config.ts'
+import { below, type Given, givenAt, mistake, note, type Place, type Report, unknownKey } from './place.ts'
+import { kebab } from './setting.ts'
+import { oneLine, shown } from './show.ts'
+import { type SettingRow, settingRows } from './table.ts'
+import { parseText } from './text.ts'
+import { isEmpty, isMap } from './types.ts'
 
 /** What was given at one level, by configuration key. `rank`: the higher wins. */
 export type Layer = { rank: number; given: Map<string, Given>; failed: Set<string> }
@@ -23,7 +24,7 @@ export function inputLayer(inputs: Readonly<Record<string, string>>, report: Rep
     const at: Place = { root: `input ${oneLine(name)}`, keys: [], env: null, report }
     const row = byInput.get(name)
     if (row === undefined) unknown(at, name, [...byInput.keys()], (input) => input)
-    else if (!isUnset(at, value)) giveText(layer, row, value, at)
+    else give(layer, row, value, at)
   }
   return layer
 }
@@ -33,58 +34,44 @@ export function flagLayer(flags: Readonly<Record<string, unknown>>, report: Repo
   const layer: Layer = { rank: 3, given: new Map(), failed: new Set() }
   for (const [key, value] of Object.entries(flags)) {
     if (value === undefined || key === 'gate') continue
-    const flag = `--${kebab(key)}`
-    const at: Place = { root: oneLine(flag), keys: [], env: null, report }
+    const at: Place = { root: oneLine(`--${kebab(key)}`), keys: [], env: null, report }
     const row = byKey.get(key)
-    const tree = row === undefined ? undefined : flagValue(row, value, at)
     if (row === undefined) unknown(at, key, [...byKey.keys(), 'gate'], (name) => `--${kebab(name)}`)
-    else if (tree === undefined) layer.failed.add(row.key)
-    else if (typeof tree === 'string' && !isUnset(at, tree)) giveText(layer, row, tree, at)
-    else if (typeof tree !== 'string') layer.given.set(row.key, { value: tree, at })
+    else give(layer, row, flagValue(row, value, at), at)
   }
   return layer
 }
 
 function unknown(at: Place, name: string, valid: string[], written: (name: string) => string): void {
-  if (fileOnly.has(name)) {
-    const fix = 'write it into ralph.config.yml'
-    mistakeSaid(at, 'a setting of the configuration file only', 'an input or flag', fix)
-  } else {
-    unknownKey(at, name, valid, written)
+  if (!fileOnly.has(name)) unknownKey(at, name, valid, written)
+  else {
+    const found = 'a setting of the configuration file only'
+    mistake(at, found, 'an input or flag', 'write it into ralph.config.yml')
   }
 }
 
-function flagValue(row: SettingRow, value: unknown, at: Place): Tree | undefined {
-  if (typeof value === 'string') return value
-  if (typeof value === 'boolean') {
-    return row.kind === 'boolean'
-      ? value
-      : mistakeSaid(at, String(value), 'a value', 'write one after the flag')
-  }
-  if (!Array.isArray(value)) return mistakeSaid(at, typeof value, 'a text', 'write a text')
-  const items = value.filter((item) => typeof item === 'string')
-  if (row.kind === 'list' || items.length === 0) return items
-  return items.length === 1
-    ? items[0]
-    : mistakeSaid(at, `${items.length} values`, 'one value', 'give the flag once')
+/** Undefined after a mistake. */
+function flagValue(row: SettingRow, value: unknown, at: Place): unknown {
+  if (typeof value === 'string' || (typeof value === 'boolean' && row.kind === 'boolean')) return value
+  if (!Array.isArray(value)) return mistake(at, String(value), 'a value', 'write one after the flag')
+  if (row.kind === 'list' || value.length === 0) return value
+  if (value.length === 1) return value[0]
+  return mistake(at, `${value.length} values`, 'one value', 'give the flag once')
 }
 
-/** Maps and gates are YAML in an input; a model may be a plain name as well as a map. */
-function giveText(layer: Layer, row: SettingRow, value: string, at: Place): void {
-  const structured = row.kind === 'gates' || (row.kind === 'map' && /^\s*\{|:\s|:$|\n/.test(value.trim()))
-  if (!structured) {
-    layer.given.set(row.key, { value, at })
-    return
-  }
-  const tree = parseText(at, 'yaml', value)
-  if (tree === undefined) layer.failed.add(row.key)
-  else if (!isUnset(at, tree)) layer.given.set(row.key, { value: tree, at })
+/** Maps and gates are YAML in a text; a model may be a plain name as well as a map. */
+function give(layer: Layer, row: SettingRow, value: unknown, at: Place): void {
+  const isYaml =
+    typeof value === 'string' &&
+    (row.kind === 'gates' || (row.kind === 'map' && /^\s*\{|:\s|:$|\n/.test(value.trim())))
+  const written = isYaml ? parseText(at, 'yaml', value) : value
+  if (written === undefined) layer.failed.add(row.key)
+  else if (!isEmpty(written)) layer.given.set(row.key, givenAt(at, written))
 }
 
 const fileKeys = settingRows.map((row) => row.key)
-const knownKeys = new Set<string>([...fileKeys, ...agnosticKeys])
 
-/** The configuration file: YAML or JSON by its name's ending, our keys in camelCase or seed 4's. */
+/** The configuration file: YAML or JSON by its name's ending, our keys in camelCase or the older ones. */
 export function fileLayer(
   file: { path: string; text: string },
   env: Place['env'],
@@ -96,27 +83,31 @@ export function fileLayer(
   const tree = parseText(at, /\.json$/i.test(file.path) ? 'json' : 'yaml', file.text)
   if (tree === undefined || tree === null) return layer
   if (!isMap(tree)) {
-    mistake(at, tree, 'a map of settings', 'write `key: value` lines')
+    mistake(at, shown(tree), 'a map of settings', 'write `key: value` lines')
     return layer
   }
-  for (const [key, value] of tree) {
-    // Editors find a schema by this key; it is no setting.
-    if (key === '$schema' || unused.includes(key)) continue
+  // Editors find a schema by `$schema`; it is no setting.
+  const entries = Object.entries(tree).filter(([key]) => key !== '$schema' && !unused.includes(key))
+  const older = new Map<string, Given>()
+  for (const [key, written] of entries) {
+    const isOlder = agnosticKeys.some((name) => name === key)
     const place = below(at, key)
-    if (!knownKeys.has(key)) unknownKey(place, key, [...knownKeys])
-    else if (!agnosticKeys.some((name) => name === key) && !isUnset(place, value)) {
-      layer.given.set(key, { value, at: place })
-      remark(key, value, place)
+    if (!isOlder && !fileKeys.includes(key)) {
+      unknownKey(place, key, [...fileKeys, ...agnosticKeys])
+      continue
     }
+    const given = givenAt(place, written)
+    if (isEmpty(given.value)) continue
+    ;(isOlder ? older : layer.given).set(key, given)
+    if (!isOlder) remark(key, written, place)
   }
-  for (const [key, given] of readAgnosticKeys(tree, at)) layer.given.set(key, given)
+  readAgnosticKeys(older, layer.given, at)
   return layer
 }
 
-function remark(key: string, value: Tree, at: Place): void {
+function remark(key: string, written: unknown, at: Place): void {
   if (key === 'configFile') note(at, 'has no effect inside the configuration file')
-  const secret = key === 'token' || key === 'publishToken'
-  if (secret && typeof value === 'string' && !value.includes('${')) {
+  const isSecret = key === 'token' || key === 'publishToken'
+  if (isSecret && typeof written === 'string' && !written.includes('${'))
     note(at, `a token written into the file can be read by everybody who reads it; write $\{NAME} instead`)
-  }
 }

@@ -1,29 +1,39 @@
 // Where a value was written, and what was wrong there: every mistake is collected with its path.
+import * as z from 'zod/mini'
 import type { Mistake } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
 import { anyOf, oneLine, shown } from './show.ts'
-import type { Tree } from './tree.ts'
+import { isMap, type Schema } from './types.ts'
 
 /** What reading collects. */
 export type Report = { mistakes: Mistake[]; notes: string[] }
 
+type Key = string | number
+
 /** A value's place. `root` is `input gates`, `--gates` or a file's name; `keys` leads on from there. */
 export type Place = {
   root: string
-  keys: readonly (string | number)[]
+  keys: readonly Key[]
   /** The variables for `${NAME}`; null where nothing is replaced (inputs and flags). */
   env: Readonly<Record<string, string | undefined>> | null
-  /** What mistakes show in place of the value, where the value holds what a variable brought in. */
-  shownAs?: string
   report: Report
+}
+
+/** What was given at a place: as it was written, and with its variables replaced. */
+export type Given = {
+  at: Place
+  written: unknown
+  value: unknown
+  /** What mistakes show in place of the value: a secret, or what stands for several values. */
+  shownAs?: string
 }
 
 /** More mistakes than this are counted, not listed. */
 const mostMistakes = 100
 
 /** The place of an item or key below `at`. */
-export function below(at: Place, key: string | number): Place {
-  return { ...at, keys: [...at.keys, key] }
+export function below(at: Place, ...keys: readonly Key[]): Place {
+  return { ...at, keys: [...at.keys, ...keys] }
 }
 
 /** `ralph.config.yml: gates.test.timeout`, `input max-iterations`. */
@@ -35,27 +45,13 @@ export function pathOf(at: Place): string {
   return keys.length === 0 ? at.root : `${at.root}: ${keys.join('')}`
 }
 
-/** Records a mistake and returns undefined, which is what a reader gives for a value that it could not read. */
-export function mistake(at: Place, found: Tree, expected: string, fix: string): undefined {
-  return mistakeSaid(at, shown(at.shownAs ?? found), expected, fix)
-}
-
-/** As `mistake`, with `found` in words. */
-export function mistakeSaid(at: Place, found: string, expected: string, fix: string): undefined {
-  addMistake(at.report, { path: pathOf(at), found, expected, fix })
-}
-
-/** Adds a mistake unless there are too many already; the last one then counts the rest. */
-export function addMistake(report: Report, added: Mistake): void {
-  if (report.mistakes.length < mostMistakes) report.mistakes.push(added)
-  else if (report.mistakes.length === mostMistakes) {
-    const expected = `at most ${mostMistakes} mistakes`
-    report.mistakes.push({
-      path: 'settings',
-      found: 'more mistakes',
-      expected,
-      fix: 'mend those above first',
-    })
+/** Records a mistake, with `found` in words, unless there are too many already; the last one then counts the rest. */
+export function mistake(at: Place, found: string, expected: string, fix: string): undefined {
+  const { mistakes } = at.report
+  if (mistakes.length < mostMistakes) mistakes.push({ path: pathOf(at), found, expected, fix })
+  else if (mistakes.length === mostMistakes) {
+    const most = `at most ${mostMistakes} mistakes`
+    mistakes.push({ path: 'settings', found: 'more mistakes', expected: most, fix: 'mend those above first' })
   }
 }
 
@@ -69,7 +65,7 @@ export function unknownKey(
   const close = nearest(key, valid)
   const fix = close === null ? 'remove it' : `did you mean ${written(close)}?`
   const expected = valid.length > 12 ? 'the name of a setting' : anyOf(valid.map(written))
-  mistakeSaid(at, `unknown ${shown(key)}`, expected, fix)
+  mistake(at, `unknown ${shown(key)}`, expected, fix)
 }
 
 /** Adds a note: not wrong, but worth knowing. */
@@ -95,27 +91,73 @@ export function replaceVariables(raw: string, env: Place['env']): { text: string
   return { text, missing }
 }
 
-/**
- * The text at a place after replacement, or undefined when a variable is missing. Mistakes must go on showing
- * the value as it was written: what stands in a variable may be a secret.
- */
-export function textAt(at: Place, raw: string): string | undefined {
-  const { text, missing } = replaceVariables(raw, at.env)
-  const first = missing[0]
-  if (first === undefined) return text
-  const expected = `the environment variable ${missing.map((name) => oneLine(name)).join(', ')}`
-  return mistake(
-    at,
-    raw,
-    expected,
-    `set ${oneLine(first)}, or write $\${${oneLine(first)}} for the text itself`,
-  )
+/** What is written at a place with its variables replaced, its texts trimmed; a missing variable is a mistake. */
+export function givenAt(at: Place, written: unknown): Given {
+  return { at, written, value: replaced(at, written) }
 }
 
-/** True for what counts as not given: nothing, or a text without visible characters. */
-export function isUnset(at: Place, value: Tree): boolean {
-  if (value === null) return true
-  if (typeof value !== 'string') return false
-  const { text, missing } = replaceVariables(value, at.env)
-  return missing.length === 0 && text.trim() === ''
+function replaced(at: Place, written: unknown): unknown {
+  if (Array.isArray(written)) return written.map((item, index) => replaced(below(at, index), item))
+  if (isMap(written)) {
+    const entries = Object.entries(written).filter(([key]) => key !== '__proto__')
+    if (Object.hasOwn(written, '__proto__'))
+      mistake(below(at, '__proto__'), 'an unsafe name', 'another name', 'rename it')
+    return Object.fromEntries(entries.map(([key, item]) => [key, replaced(below(at, key), item)]))
+  }
+  if (typeof written !== 'string') return written
+  const { text, missing } = replaceVariables(written, at.env)
+  const first = missing[0]
+  if (first === undefined) return text.trim()
+  const expected = `the environment variable ${missing.map((name) => oneLine(name)).join(', ')}`
+  const name = oneLine(first)
+  mistake(at, shown(written), expected, `set ${name}, or write $\${${name}} for the text itself`)
+  return written
+}
+
+/** The value that a schema makes of what was given; undefined after mistakes. */
+export function readAs<T>(schema: Schema<T>, given: Given): T | undefined {
+  const result = z.safeParse(schema, given.value, { reportInput: true })
+  if (result.success) return result.data
+  for (const issue of result.error.issues.flatMap(nearer)) addIssue(given, issue)
+}
+
+/** Of a union that takes nothing, the issues of the one alternative that is of the value's type. */
+function nearer(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union') return [issue]
+  const isOfType = (one: z.core.$ZodIssue) => one.path.length > 0 || !/^invalid_(type|value)$/.test(one.code)
+  const close = issue.errors.find((issues) => issues.every(isOfType))
+  if (close === undefined) return [issue]
+  return close.flatMap(nearer).map((one) => ({ ...one, path: [...issue.path, ...one.path] }))
+}
+
+function addIssue({ at, written, shownAs }: Given, issue: z.core.$ZodIssue): void {
+  const keys: Key[] = []
+  let item = written
+  for (const key of issue.path) {
+    // A list that was written as lines has no items of its own.
+    if (typeof item === 'string' || typeof key === 'symbol') break
+    keys.push(key)
+    item = isMap(item) || Array.isArray(item) ? new Map(Object.entries(item)).get(String(key)) : undefined
+  }
+  const place = below(at, ...keys)
+  if (issue.code === 'unrecognized_keys') {
+    for (const key of issue.keys) unknownKey(below(place, key), key, issue.message.split('\n'))
+    return
+  }
+  const message = issue.code === 'invalid_key' ? issue.issues[0]?.message : issue.message
+  const [expected = '', fix = '', said] = message?.split('\n') ?? []
+  if (issue.code === 'invalid_key') {
+    mistake(place, `the name "${oneLine(String(keys.at(-1)), 60)}"`, expected, fix)
+    return
+  }
+  const { text, missing } = replaceVariables(typeof item === 'string' ? item : '', at.env)
+  if (missing.length > 0) return
+  const isReplaced = typeof item === 'string' && item !== text
+  const isLine = typeof item === 'string' && keys.length < issue.path.length && !isReplaced
+  const found = said ?? shown(shownAs ?? (isLine ? issue.input : item))
+  // What a variable brought in may be a secret: no mend repeats it.
+  if (isReplaced) mistake(place, found, expected, 'give the variable such a value')
+  else if (issue.input === undefined && keys.length > 0)
+    mistake(place, found, expected, `add \`${keys.at(-1)}:\``)
+  else mistake(place, found, expected, fix)
 }

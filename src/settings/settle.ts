@@ -1,9 +1,7 @@
 // What settings say together: contradictions are mistakes, and one setting can follow from another.
-
-import { findAgent } from '../agents/registry.ts'
-import { mistakeSaid, note, type Place } from './place.ts'
-import { anyOf, oneLine } from './show.ts'
-import type { SettingField, Settings } from './table.ts'
+import { mistake, note, type Place } from './place.ts'
+import { anyOf, durationText, oneLine } from './show.ts'
+import type { AgentName, SettingField, Settings } from './table.ts'
 
 /** Where a field's value came from. `rank` 0: it is the default; then `at` is where it could be set. */
 export type Origin = { at: Place; rank: number }
@@ -24,7 +22,7 @@ export function settle(settings: Settings, origins: Origins): Settings {
 }
 
 /** A command that was given later, or higher up, than the agent means a custom agent. */
-function settleAgent(settings: Settings, origins: Origins): string {
+function settleAgent(settings: Settings, origins: Origins): AgentName {
   const { agent, agentCommand, fallbackAgent } = settings
   if (agentCommand === null || agent === 'custom' || !origins.sound('agent', 'agentCommand')) return agent
   const command = origins.of('agentCommand')
@@ -43,11 +41,11 @@ function checkAgents(settings: Settings, origins: Origins): void {
   for (const [field, name] of [['agent', agent] as const, ['fallbackAgent', fallbackAgent] as const]) {
     if (name !== 'custom' || agentCommand !== null) continue
     const fix = 'add agent-command (agentCommand in the file): a command line that takes the prompt on stdin'
-    mistakeSaid(origins.of(field).at, 'custom without a command', 'an agent-command beside it', fix)
+    mistake(origins.of(field).at, 'custom without a command', 'an agent-command beside it', fix)
   }
   if (fallbackAgent === agent) {
     const at = origins.of('fallbackAgent').at
-    mistakeSaid(at, `${agent} as its own fallback`, 'another agent', 'choose another one, or leave it out')
+    mistake(at, `${agent} as its own fallback`, 'another agent', 'choose another one, or leave it out')
   }
 }
 
@@ -58,56 +56,39 @@ function settleTimeout(settings: Settings, origins: Origins): number {
   if (iterationTimeoutMs <= jobDeadlineMs) return iterationTimeoutMs
   const { at, rank } = origins.of('iterationTimeoutMs')
   if (rank === 0) return jobDeadlineMs
-  const found = `${say(iterationTimeoutMs)}, longer than the job-deadline of ${say(jobDeadlineMs)}`
-  mistakeSaid(at, found, `at most ${say(jobDeadlineMs)}`, 'shorten it, or raise job-deadline')
+  const found = `${durationText(iterationTimeoutMs)}, longer than the job-deadline of ${durationText(jobDeadlineMs)}`
+  mistake(at, found, `at most ${durationText(jobDeadlineMs)}`, 'shorten it, or raise job-deadline')
   return iterationTimeoutMs
 }
 
-/** Milliseconds as settings write them. */
-export function say(ms: number): string {
-  if (ms % 3_600_000 === 0) return `${ms / 3_600_000}h`
-  return ms % 60_000 === 0 ? `${ms / 60_000}m` : `${ms / 1000}s`
-}
-
-const reportsOf = (name: string) => findAgent(name)?.reports ?? 'nothing'
+/** A custom agent can report its cost in a line of usage; the others that are missing here never do. */
+const reportCost: ReadonlySet<AgentName> = new Set<AgentName>(['claude', 'opencode', 'custom'])
 
 /** A cost limit can only be held when the cost is known. */
 function checkCost(settings: Settings, origins: Origins): void {
   const { agent, fallbackAgent, maxCostUsd, prices } = settings
   if (maxCostUsd === null || !origins.sound('agent', 'fallbackAgent', 'maxCostUsd', 'prices', 'model')) return
-  const silent = [agent, fallbackAgent]
-    .filter((name) => name !== null)
-    .filter((name) => reportsOf(name) !== 'cost')
+  const silent = [agent, fallbackAgent].filter((name) => name !== null && !reportCost.has(name))
   if (silent.length === 0) return
   const limit = origins.of('maxCostUsd').at
-  const blind = silent.find((name) => reportsOf(name) === 'nothing')
-  if (blind !== undefined) {
-    const fix = 'limit by max-agent-time or max-iterations instead'
-    mistakeSaid(
-      limit,
-      `a cost limit with ${blind}, which reports neither cost nor tokens`,
-      'another limit',
-      fix,
-    )
+  if (silent.includes('cursor')) {
+    const found = 'a cost limit with cursor, which reports neither cost nor tokens'
+    mistake(limit, found, 'another limit', 'limit by max-agent-time or max-iterations instead')
     return
   }
   if (Object.keys(prices).length === 0) {
+    const found = `a cost limit with ${silent.join(' and ')}, reporting no cost`
     const fix = 'add `prices:` to the configuration file, or limit by max-tokens or max-agent-time instead'
-    mistakeSaid(
-      limit,
-      `a cost limit with ${silent.join(' and ')}, reporting no cost`,
-      'prices of the models',
-      fix,
-    )
+    mistake(limit, found, 'prices of the models', fix)
     return
   }
   // The models are the first agent's; a fallback of another vendor uses its own.
-  if (reportsOf(agent) === 'cost') return
+  if (reportCost.has(agent)) return
   const models = new Set(Object.values(settings.model))
   for (const name of models) {
     if (name === null || Object.hasOwn(prices, name)) continue
     const expected = `a model with a price: ${oneLine(anyOf(Object.keys(prices)), 200)}`
-    mistakeSaid(origins.of('model').at, `"${oneLine(name)}" without a price`, expected, 'add it to `prices:`')
+    mistake(origins.of('model').at, `"${oneLine(name)}" without a price`, expected, 'add it to `prices:`')
   }
   if (models.has(null)) note(limit, `name the model: what ${agent} uses by itself may have no price`)
 }

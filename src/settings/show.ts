@@ -1,5 +1,4 @@
 // How text from users is shown in messages and logs: short, on one line, without characters that act.
-import { isList, isMap, type Tree } from './tree.ts'
 
 const shownCharacters = 80
 
@@ -22,16 +21,21 @@ function escapeCharacter(character: string): string {
 }
 
 /** A value as it is named in a mistake's `found`; lists and maps are only named, never printed. */
-export function shown(value: Tree): string {
-  if (value === null) return 'nothing'
-  if (typeof value === 'string') return value === '' ? 'nothing' : `"${oneLine(value, shownCharacters - 2)}"`
-  if (isList(value)) return 'a list'
-  if (isMap(value)) return 'a map'
-  return String(value)
+export function shown(value: unknown): string {
+  if (value === undefined || value === null || value === '') return 'nothing'
+  if (typeof value === 'string') return `"${oneLine(value, shownCharacters - 2)}"`
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' ? 'a map' : String(value)
 }
 
 /** `a, b or c`. */
 export function anyOf(words: readonly string[]): string {
   if (words.length < 2) return words.join('')
   return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+}
+
+/** Milliseconds as settings write them. */
+export function durationText(ms: number): string {
+  if (ms % 3_600_000 === 0) return `${ms / 3_600_000}h`
+  return ms % 60_000 === 0 ? `${ms / 60_000}m` : `${ms / 1000}s`
 }

@@ -42,7 +42,7 @@ test('its own example', () => {
       name: 'dev',
       start: 'bun run dev',
       ready: 'http://localhost:3000',
-      readyTimeoutMs: 30_000,
+      readyTimeout: 30_000,
       restartBeforeVerify: true,
     },
   ])
@@ -107,7 +107,7 @@ test('gate names are readable, unique and safe', () => {
       'default-2',
       'go-vet',
       'Test-3',
-      'playwright',
+      'playwright-test',
       'test-4',
     ],
   )

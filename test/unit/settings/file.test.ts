@@ -33,9 +33,10 @@ test('duplicate keys are mistakes, in both languages, and the rest is still read
   ])
   const file = { path: 'r.json', text: '{\n "agent": "claude",\n "agent": "amp"\n}' }
   assert.equal(onlyWrong({ file }).path, 'r.json: line 3, column 2')
-  assert.match(
-    onlyWrong(yml('prices: { 1: {input: 1, output: 1}, "1": {input: 1, output: 1} }')).found,
-    /twice/,
+  const numbered = onlyWrong(yml('prices: { 1: {input: 1, output: 1}, "1": {input: 1, output: 1} }'))
+  assert.deepEqual(
+    [numbered.path, numbered.expected],
+    ['ralph.config.yml: line 1, column 37', 'every key once in a map'],
   )
 })
 
@@ -47,8 +48,8 @@ test('JSON faults have line and column', () => {
     ['{"agent": "x"', 'line 1, column 14'],
     ['{"agent": "x"} x', 'line 1, column 16'],
     ['{"logs": 01}', 'line 1, column 11'],
-    ['{"agent": "a\nb"}', 'line 1, column 11'],
-    ['{"agent": "\\x"}', 'line 1, column 11'],
+    ['{"agent": "a\nb"}', 'line 1, column 13'],
+    ['{"agent": "\\x"}', 'line 1, column 13'],
     ['// note\n{}', 'line 1, column 1'],
     ['{"a": undefined}', 'line 1, column 7'],
     ['[1 2]', 'line 1, column 4'],
@@ -103,8 +104,9 @@ test('unknown keys at every level, with the nearest', () => {
 
 test('keys that objects have are no settings', () => {
   assert.equal(wrong(yml('__proto__: { agent: amp }\nconstructor: 1\ntoString: 2')).length, 3)
-  const { prices } = right(yml('prices: { __proto__: { input: 1, output: 2 } }')).settings
-  assert.deepEqual(Object.keys(prices), ['__proto__'])
+  assert.equal(onlyWrong(yml('agent: { toString: 2 }')).found, 'a map')
+  for (const inner of ['prices: { __proto__: { input: 1, output: 2 } }', 'breaker: { __proto__: 3 }'])
+    assert.equal(onlyWrong(yml(inner)).found, 'an unsafe name')
 })
 
 test('variables: replaced, escaped, left to the shell, missing', () => {
@@ -183,27 +185,31 @@ test('steps, in both spellings', () => {
       name: 'run-claude',
       type: 'agent',
       enabled: true,
-      timeoutMs: 1_200_000,
+      timeout: 1_200_000,
       maxRetries: 1,
-      retryDelayMs: 30_000,
+      retryDelay: 30_000,
       continueOnError: false,
-      circuitBreaker: { threshold: 3, resetAfterMs: 60_000 },
+      circuitBreaker: { threshold: 3, resetAfter: 60_000 },
       config: { prompt_file: 'LOOP.md', nested: { list: [1, null, 'LOOP.md'] }, empty: '' },
     },
     {
       name: 'c',
       type: 'command',
       enabled: true,
-      timeoutMs: null,
+      timeout: null,
       maxRetries: 0,
-      retryDelayMs: 0,
+      retryDelay: null,
       continueOnError: false,
       circuitBreaker: null,
       config: {},
     },
   ])
   const both = json({ steps: [{ ...step, maxRetries: 2 }] })
-  assert.equal(onlyWrong({ env: { P: '' }, ...both }).path, 'ralph.config.json: steps[0].maxRetries')
+  const twice = onlyWrong({ env: { P: '' }, ...both })
+  assert.deepEqual(
+    [twice.path, twice.fix],
+    ['ralph.config.json: steps[0].max_retries', 'did you mean maxRetries?'],
+  )
   assert.deepEqual(paths(wrong(json({ steps: [{ type: 'agnet' }, 3] }))), [
     'ralph.config.json: steps[0].name',
     'ralph.config.json: steps[0].type',

@@ -33,11 +33,12 @@ test('the same in the file, in YAML and in JSON', () => {
   assert.deepEqual(right(yml(text)).settings.gates, expected)
 })
 
-test('the order is the one written, also for names that are numbers', () => {
+test('the order is the one written; a plain number is no name, since it would lose its place', () => {
   assert.deepEqual(
-    fromInput('b: x\n10: x\n2: x\na: x').map((one) => one.name),
-    ['b', '10', '2', 'a'],
+    fromInput('b: x\n2-c: x\na: x').map((one) => one.name),
+    ['b', '2-c', 'a'],
   )
+  assert.equal(onlyWrong({ inputs: { gates: 'b: x\n10: x' } }).fix, 'write gate-10')
 })
 
 test('scripts of several lines stay as they are', () => {

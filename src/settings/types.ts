@@ -1,0 +1,220 @@
+// What a value may be, as zod schemas. A message has two lines: what is expected, and how to mend it.
+import * as z from 'zod/mini'
+import { nearest } from '../system/nearest.ts'
+import { anyOf, oneLine } from './show.ts'
+
+// A settings file is read once: a parser compiled by `new Function` does not pay, and some hosts forbid it.
+z.config({ jitless: true })
+
+export type Schema<T> = z.core.$ZodType<T>
+
+export type Kind = 'text' | 'boolean' | 'integer' | 'money' | 'duration' | 'list' | 'choice' | 'map' | 'gates'
+
+/** How a schema is written on a command line and in an input; text where nothing else is said. */
+export const kinds = z.registry<{ kind: Kind; values?: readonly string[] }>()
+
+/** The words for a value that a schema does not take; the mend may look at what was written. */
+export function expects(expected: string, fix: string | ((written: string) => string)) {
+  const error = ({ input }: { input?: unknown }) => {
+    const written = typeof input === 'object' ? '' : String(input)
+    return `${expected}\n${typeof fix === 'string' ? fix : fix(written)}`
+  }
+  return { error, abort: true }
+}
+
+/** YAML reads `2.10` as 2.1: only quotes keep what was written. */
+export const aText = expects('a text', (written) =>
+  /^(true|false|-?[\d.]+(e[+-]?\d+)?)$/i.test(written) ? `write it in quotes: "${written}"` : 'write a text',
+)
+
+const filled = z.string(aText).check(
+  z.minLength(1, expects('a text', 'write something, or leave the key out')),
+  z.refine((text) => !text.includes('\0'), expects('a text without NUL characters', 'remove them')),
+)
+
+/** A text on one line. */
+export const text = filled.check(
+  z.refine((written) => !/[\r\n]/.test(written), expects('a text on one line', 'join the lines')),
+)
+
+/** A text of any number of lines. */
+export const lines = filled.check(z.overwrite((written) => written.replaceAll('\r\n', '\n')))
+
+/** A text on one line that passes a test. */
+export function textWhere(
+  test: (text: string) => boolean,
+  expected: string,
+  fix: string | ((written: string) => string),
+) {
+  return text.check(z.refine(test, expects(expected, fix)))
+}
+
+export const url = textWhere(
+  (written) => /^https?:\/\//i.test(written) && URL.canParse(written),
+  'an http or https URL',
+  'write a URL such as http://localhost:3000',
+)
+
+/** One of a few words. */
+export function choice<const T extends readonly string[]>(values: T) {
+  const words = expects(anyOf(values), (written) => {
+    const close = nearest(written, values)
+    return close === null ? 'write one of these' : `did you mean ${close}?`
+  })
+  return z.enum(values, words).register(kinds, { kind: 'choice', values })
+}
+
+/** `true` or `false` in any case, as in YAML 1.2; `yes`, `on` and `1` are refused, as they are there. */
+export const boolean = z
+  .pipe(
+    z.transform((value: unknown) => {
+      const word = typeof value === 'string' ? value.toLowerCase() : value
+      return word === 'true' ? true : word === 'false' ? false : value
+    }),
+    z.boolean(
+      expects('true or false', (written) => {
+        if (/^(yes|y|on|1)$/i.test(written)) return 'write true'
+        return /^(no|n|off|0)$/i.test(written) ? 'write false' : 'write true or false'
+      }),
+    ),
+  )
+  .register(kinds, { kind: 'boolean' })
+
+/** A whole number within bounds. `zero` says what 0 stands for; without it the least is 1. */
+export function integer({ zero, most }: { zero?: string; most?: number } = {}) {
+  const least = zero === undefined ? 1 : 0
+  const range = `a whole number from ${least}${most === undefined ? '' : ` to ${most}`}`
+  const words = expects(zero === undefined ? range : `${range} (0: ${zero})`, 'write such a number')
+  const bounds = most === undefined ? [z.gte(least, words)] : [z.gte(least, words), z.lte(most, words)]
+  return z.pipe(numeric(/^\d+$/), z.int(words).check(...bounds)).register(kinds, { kind: 'integer' })
+}
+
+/** US dollars, as a decimal number of at least 0. */
+const dollars = expects('an amount in US dollars, at least 0', (written) => {
+  const digits = /^\$?\s*(\d+(?:[.,]\d+)?)\s*(?:\$|usd)?$/i.exec(written)?.[1]
+  return digits === undefined ? 'write a number such as 12.50' : `write ${digits.replace(',', '.')}`
+})
+export const money = z
+  .pipe(numeric(/^\d+(\.\d+)?$/), z.number(dollars).check(z.gte(0, dollars)))
+  .register(kinds, { kind: 'money' })
+
+function numeric(pattern: RegExp) {
+  return z.transform((value: unknown) =>
+    typeof value === 'string' && pattern.test(value) ? Number(value) : value,
+  )
+}
+
+const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 }
+/** Node's timers take at most 2^31-1 ms (596 h) and fire at once beyond that. */
+const longestMs = 500 * 3_600_000
+
+function milliseconds(written: string): number {
+  return Number(written.slice(0, -1)) * (unitMs[written.slice(-1)] ?? Number.NaN)
+}
+
+const span = expects('a duration such as 30s, 10m or 2h (more than 0, at most 500h)', (word) => {
+  if (/^0+[smh]?$/.test(word)) return 'write at least 1s, or leave it out'
+  if (/^\d+[smh]$/.test(word)) return 'write at most 500h'
+  if (/^[1-9]\d{0,5}$/.test(word)) return `write ${word}s, ${word}m or ${word}h`
+  const [, count, unit] = /^([1-9]\d{0,5})\s*(s|m|h)[a-z]*$/i.exec(word) ?? []
+  return count === undefined
+    ? 'write an integer followed by s, m or h'
+    : `write ${count}${unit?.toLowerCase()}`
+})
+
+/** Milliseconds of `30s`, `10m` or `5h`; never 0. */
+export const duration = z
+  .pipe(
+    z.string(span).check(
+      z.regex(/^\d+[smh]$/, span),
+      z.refine((written) => milliseconds(written) > 0 && milliseconds(written) <= longestMs, span),
+    ),
+    z.transform(milliseconds),
+  )
+  .register(kinds, { kind: 'duration' })
+
+/** A duration, or a bare number of seconds. */
+export const seconds = z.union(
+  [
+    duration,
+    z.pipe(
+      z.int(span).check(z.gte(1, span), z.lte(longestMs / 1000, span)),
+      z.transform((count) => count * 1000),
+    ),
+  ],
+  span,
+)
+
+/** An array, or a text with an item a line; blank lines are dropped. `comments`: lines with `#` as well. */
+export function list<T>(item: Schema<T>, { comments = false } = {}) {
+  const items = (value: unknown) => {
+    if (typeof value !== 'string') return value
+    const written = value.split('\n').map((line) => line.trim())
+    return written.filter((line) => line !== '' && !(comments && line.startsWith('#')))
+  }
+  const words = expects('a list, or a text with an item a line', 'write a list')
+  return z.pipe(z.transform(items), z.array(item, words)).register(kinds, { kind: 'list' })
+}
+
+/** A list of structures. */
+export function listOf<T>(item: Schema<T>) {
+  return z.array(item, expects('a list', 'write a list')).register(kinds, { kind: 'list' })
+}
+
+/** Values by name. */
+export function mapOf<T>(item: Schema<T>) {
+  const name = z
+    .string()
+    .check(
+      z.refine(
+        (key) => key.trim() !== '' && oneLine(key) === key,
+        expects('a short name without control characters', 'rename it'),
+      ),
+    )
+  const words = expects('a map', 'write `name: value` lines')
+  return z.record(name, item, words).register(kinds, { kind: 'map' })
+}
+
+/** What may be left out, and is `null` then. */
+export function orNull<T>(schema: Schema<T>) {
+  return z._default(z.nullable(schema), null)
+}
+
+/** What may be left out, and is then as if `written` stood there. */
+export function orElse<S extends z.core.SomeType>(schema: S, written: z.core.util.NoUndefined<z.input<S>>) {
+  return z.prefault(schema, written)
+}
+
+/**
+ * A map with known keys; one with nothing behind it counts as left out. `snakeCase` also takes `retry_delay` for
+ * `retryDelay` (the configuration of the Ralph with steps).
+ */
+export function structure<const S extends z.core.$ZodLooseShape>(
+  shape: S,
+  { snakeCase = false, example }: { snakeCase?: boolean; example?: string } = {},
+) {
+  const known = Object.keys(shape)
+  const spelled = (key: string, value: object) => {
+    const camel = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+    return snakeCase && known.includes(camel) && !Object.hasOwn(value, camel) ? camel : key
+  }
+  const given = (value: unknown) => {
+    if (!isMap(value)) return value
+    const entries = Object.entries(value).map(([key, item]) => [spelled(key, value), item] as const)
+    return Object.fromEntries(entries.filter(([key, item]) => !isEmpty(item) || !known.includes(key)))
+  }
+  const words = expects(example ?? `a map with ${anyOf(known)}`, 'write a map')
+  const error = (issue: { code?: string | undefined; input?: unknown }) =>
+    issue.code === 'unrecognized_keys' ? known.join('\n') : words.error(issue)
+  return z.pipe(z.transform(given), z.strictObject(shape, { error })).register(kinds, { kind: 'map' })
+}
+
+/** True for a map of YAML or JSON. */
+export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Nothing, or a text without anything in it: as if it had not been written. */
+export function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
+}
