@@ -1,8 +1,8 @@
-// The settings told: a listing for the log, the table for the README, the flags for the CLI.
+// The settings for people: a listing for the log, the flags of the CLI.
 import { standardTimeoutMs } from './gates.ts'
-import { type Group, standardOf } from './setting.ts'
+import { standardOf } from './setting.ts'
 import { durationText, oneLine } from './show.ts'
-import { type SettingRow, type Settings, settingRows } from './table.ts'
+import { isEverywhere, type SettingRow, type Settings, settingRows } from './table.ts'
 
 /** Listed even at their defaults: what a reader of a log looks for first. */
 const always: ReadonlySet<string> = new Set([
@@ -57,35 +57,25 @@ function modelText({ model }: Settings): string {
 }
 
 /** A flag as a command line takes it. */
-export type FlagRow = {
+export type FlagRow = Pick<SettingRow, 'key' | 'standard' | 'description' | 'group'> & {
   /** `--max-cost-usd`. */
   flag: string
-  /** The key in `Sources.flags`. */
-  key: string
   /** False for booleans: `--flag`, `--no-flag`, and `--flag false`. */
   takesValue: boolean
   /** May be given several times; the values arrive as a list. */
   repeatable: boolean
-  /** The default in words, empty for none. */
-  standard: string
-  description: string
-  group: Group
 }
 
 /** Every flag that is a setting, `--gate` behind `--gates`. */
 export function flagTable(): FlagRow[] {
-  return settingRows.filter(isEverywhere).flatMap(({ key, input, kind, standard, description, group }) => {
-    const takesValue = kind !== 'boolean'
+  return settingRows.filter(isEverywhere).flatMap((row) => {
     const flag = {
-      flag: `--${input}`,
-      key,
-      takesValue,
-      repeatable: kind === 'list',
-      standard,
-      description,
-      group,
+      ...row,
+      flag: `--${row.input}`,
+      takesValue: row.kind !== 'boolean',
+      repeatable: row.kind === 'list',
     }
-    return kind === 'gates' ? [flag, { ...flag, ...gateFlag }] : [flag]
+    return row.kind === 'gates' ? [flag, { ...flag, ...gateFlag }] : [flag]
   })
 }
 
@@ -94,38 +84,4 @@ const gateFlag = {
   key: 'gate',
   repeatable: true,
   description: 'A gate as NAME=COMMAND; adds to the gates, or replaces the one of that name.',
-}
-
-function isEverywhere(row: SettingRow): boolean {
-  return row.group !== 'file only'
-}
-
-/** The tables of the README: the inputs by group, then what only the file can hold. */
-export function settingsMarkdown(): string {
-  const inputs = settingRows.filter(isEverywhere)
-  const fileOnly = settingRows.filter((row) => !isEverywhere(row))
-  return [
-    '| group | input | default | meaning |',
-    '| --- | --- | --- | --- |',
-    ...inputs.map((row) => cells(row.group, `\`${row.input}\``, defaultCell(row), meaning(row))),
-    '',
-    'Only in the configuration file:',
-    '',
-    '| key | default | meaning |',
-    '| --- | --- | --- |',
-    ...fileOnly.map((row) => cells(`\`${row.key}\``, defaultCell(row), meaning(row))),
-    '',
-  ].join('\n')
-}
-
-function meaning({ description, isLater }: SettingRow): string {
-  return isLater ? `${description} *Later.*` : description
-}
-
-function defaultCell(row: SettingRow): string {
-  return row.standard === '' ? '' : `\`${row.standard}\``
-}
-
-function cells(...texts: string[]): string {
-  return `| ${texts.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`
 }

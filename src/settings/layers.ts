@@ -3,18 +3,18 @@ import { agnosticKeys, readAgnosticKeys } from './agnostic-config.ts'
 import { below, type Given, givenAt, mistake, note, type Place, type Report, unknownKey } from './place.ts'
 import { kebab } from './setting.ts'
 import { oneLine, shown } from './show.ts'
-import { type SettingRow, settingRows } from './table.ts'
+import { isEverywhere, type SettingRow, settingRows } from './table.ts'
 import { parseText } from './text.ts'
 import { isEmpty, isMap } from './types.ts'
 
 /** What was given at one level, by configuration key. `rank`: the higher wins. */
 export type Layer = { rank: number; given: Map<string, Given>; failed: Set<string> }
 
-const everywhere = settingRows.filter((row) => row.group !== 'file only')
+const everywhere = settingRows.filter(isEverywhere)
 const byInput = new Map(everywhere.map((row) => [row.input, row]))
 const byKey = new Map(everywhere.map((row) => [row.key, row]))
 const fileOnly = new Set(
-  settingRows.flatMap((row) => (row.group === 'file only' ? [row.key, row.input] : [])),
+  settingRows.flatMap((row) => (isEverywhere(row) ? [] : [row.key, row.input])),
 )
 
 /** The action's inputs by kebab-case name; an empty one is not given. */

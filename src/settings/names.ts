@@ -1,7 +1,7 @@
 // Names that become branches, refs, files or variables: what is safe, and what to write instead.
 import * as z from 'zod/mini'
 import { oneLine } from './show.ts'
-import { expects, list, textWhere } from './types.ts'
+import { list, textWhere } from './types.ts'
 
 /** A feature: the end of a folder's and of a branch's name. */
 export const featureName = textWhere(
@@ -55,14 +55,10 @@ export const stateNamespace = textWhere(
 )
 
 /** A gate's name, which is also a log file's and part of a check's. A plain number would lose its place in a map. */
-export const gateName = z.string().check(
-  z.refine(
-    (name) => /^(?!\d+$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name),
-    expects(
-      'a name of letters, digits, `.`, `_` and `-`, starting with a letter or digit, no plain number, at most 64 characters',
-      (name) => (/^\d+$/.test(name) ? `write gate-${name}` : instead(name)),
-    ),
-  ),
+export const gateName = textWhere(
+  (name) => /^(?!\d+$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name),
+  'a name of letters, digits, `.`, `_` and `-`, starting with a letter or digit, no plain number, at most 64 characters',
+  (name) => (/^\d+$/.test(name) ? `write gate-${name}` : instead(name)),
 )
 
 /** A workflow's file name; a path below .github/workflows is cut to it, since that is where it must lie. */

@@ -1,5 +1,4 @@
 // The table of all settings: an entry here is one input, configuration key and flag, with its meaning and default.
-import * as z from 'zod/mini'
 import { isForbidden, isModelKey } from '../system/untrusted-env.ts'
 import { type Gate, gates } from './gates.ts'
 import {
@@ -26,7 +25,7 @@ import {
   standardMessage,
   steps,
 } from './structures.ts'
-import { boolean, choice, duration, expects, integer, lines, list, money, text } from './types.ts'
+import { boolean, choice, duration, expects, integer, lines, list, money, passes, text } from './types.ts'
 
 /** The agents that Ralph knows by name, and `custom` for any other command. */
 export const agentNames = [
@@ -41,18 +40,10 @@ export const agentNames = [
 ] as const
 export type AgentName = (typeof agentNames)[number]
 
+/** What a run may do, and from claim on the four jobs of `isolation: separate-job`. */
 export const commandNames = [
-  'auto',
-  'run',
-  'plan',
-  'verify',
-  'status',
-  'resume-lost',
-  // The four jobs of `isolation: separate-job`.
-  'claim',
-  'work',
-  'gate',
-  'land',
+  ...(['auto', 'run', 'plan', 'verify', 'status', 'resume-lost'] as const),
+  ...(['claim', 'work', 'gate', 'land'] as const),
 ] as const
 
 const what = groupOf('what')
@@ -215,7 +206,7 @@ export const table = {
   // What would weaken a promise where it is asked for and does not happen is refused until it can be had.
   signCommits: pull(
     boolean.check(
-      z.refine(
+      passes(
         (isAsked) => !isAsked,
         expects('something that this version can do', 'leave it out: commits are not signed yet'),
       ),
@@ -307,3 +298,6 @@ export const settingRows: readonly SettingRow[] = Object.entries(table).map(([fi
   const key = field.replace(/Ms$/, '')
   return { ...setting, field, key, input: kebab(key) }
 })
+
+/** Whether it is an input and a flag, too. */
+export const isEverywhere = (row: SettingRow): boolean => row.group !== 'file only'
