@@ -1,8 +1,9 @@
 // The door for every prd.json, and for the check lists that people bring instead: text in, a Prd or all mistakes out.
+
+import { jsonFault } from '../model/json-fault.ts'
 import { shown } from '../model/text.ts'
 import type { Mistake } from '../system/errors.ts'
 import { isChecklist, parseChecklist } from './checklist.ts'
-import { jsonFault } from './json-fault.ts'
 import { isRaw, migrate } from './migrate.ts'
 import { type ParsedPrd, readDraft } from './read.ts'
 

@@ -1,7 +1,7 @@
 // The ralph.config.json of the agent-agnostic Ralph: `provider`, `verify` and `maxRetries` as the settings that they are here.
+import { agentOfProgram } from '../agents/registry.ts'
 import { shellWord } from '../system/shell-word.ts'
 import { below, type Given, mistake, note, type Place, readAs } from './place.ts'
-import { agentNames } from './table.ts'
 import { isMap, lines, listOf, orElse, orNull, seconds, structure, text } from './types.ts'
 
 const commands = orElse(listOf(lines), [])
@@ -56,9 +56,9 @@ function provider(given: Given): [string, Given][] {
   if (read === undefined) return []
   // What a variable brought in is not replaced again, and not shown.
   const from = (value: unknown): Given => ({ at, written: undefined, value, shownAs: 'provider' })
-  const name = read.command === 'cursor-agent' ? 'cursor' : read.command
+  const name = agentOfProgram(read.command)
   const entries: [string, Given][] = []
-  if (agentNames.some((agent) => agent === name && agent !== 'custom')) {
+  if (name !== null) {
     entries.push(['agent', from(name)], ['agentArgs', from(read.args)])
     note(at, `read as agent: ${name}; its args come after those that Ralph itself gives it`)
   } else {

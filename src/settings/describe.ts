@@ -1,7 +1,9 @@
 // The settings for people: a listing for the log, the flags of the CLI.
+
+import { oneLine } from '../model/text.ts'
 import { standardTimeoutMs } from './gates.ts'
 import { standardOf } from './setting.ts'
-import { durationText, oneLine } from './show.ts'
+import { durationText } from './show.ts'
 import { isEverywhere, type SettingRow, type Settings, settingRows } from './table.ts'
 
 /** Listed even at their defaults: what a reader of a log looks for first. */

@@ -1,12 +1,10 @@
 // Gates: named commands that must exit 0; from the workflow's YAML, the file's map or `--gate NAME=COMMAND`.
 import * as z from 'zod/mini'
+import type { Gate } from '../model/gate.ts'
 import { gateName } from './names.ts'
 import { givenAt, mistake, type Place, readAs } from './place.ts'
 import { shown } from './show.ts'
 import { boolean, duration, expects, kinds, lines, list, orElse, orNull, structure, text } from './types.ts'
-
-/** A gate runs by `bash -c`. `when` null: for every story; else only for stories with one of these tags, exactly. */
-export type Gate = { name: string; run: string; timeoutMs: number; when: string[] | null; advisory: boolean }
 
 /** Said outright: this run has no gate, and nothing of it claims to have passed one. */
 export const NO_GATES = 'none'

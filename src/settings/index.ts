@@ -1,7 +1,8 @@
 // Settings: inputs, flags and configuration file become one typed value, or all mistakes at once.
 
+import type { Gate } from '../model/gate.ts'
 import type { Mistake } from '../system/errors.ts'
-import { type Gate, NO_GATES, withGateFlags } from './gates.ts'
+import { NO_GATES, withGateFlags } from './gates.ts'
 import { fileLayer, flagLayer, inputLayer, type Layer } from './layers.ts'
 import { givenAt, note, type Place, type Report, readAs } from './place.ts'
 import { type Surface, standardOf } from './setting.ts'
@@ -20,11 +21,9 @@ export {
   describeSettings,
   type FlagRow,
   flagTable,
-  settingsMarkdown,
 } from './describe.ts'
-export type { Gate } from './gates.ts'
 export type { Surface } from './setting.ts'
-export { type AgentName, agentNames, type Settings } from './table.ts'
+export type { Settings } from './table.ts'
 
 /** Where settings come from. A flag wins over an input, an input over the file, the file over the default. */
 export type Sources = {

@@ -1,8 +1,10 @@
 // The three places a setting can come from: flags, inputs and the configuration file, each as values by key.
+
+import { oneLine } from '../model/text.ts'
 import { agnosticKeys, readAgnosticKeys } from './agnostic-config.ts'
 import { below, type Given, givenAt, mistake, note, type Place, type Report, unknownKey } from './place.ts'
 import { kebab } from './setting.ts'
-import { oneLine, shown } from './show.ts'
+import { shown } from './show.ts'
 import { isEverywhere, type SettingRow, settingRows } from './table.ts'
 import { parseText } from './text.ts'
 import { isEmpty, isMap } from './types.ts'
@@ -13,15 +15,13 @@ export type Layer = { rank: number; given: Map<string, Given>; failed: Set<strin
 const everywhere = settingRows.filter(isEverywhere)
 const byInput = new Map(everywhere.map((row) => [row.input, row]))
 const byKey = new Map(everywhere.map((row) => [row.key, row]))
-const fileOnly = new Set(
-  settingRows.flatMap((row) => (isEverywhere(row) ? [] : [row.key, row.input])),
-)
+const fileOnly = new Set(settingRows.flatMap((row) => (isEverywhere(row) ? [] : [row.key, row.input])))
 
 /** The action's inputs by kebab-case name; an empty one is not given. */
 export function inputLayer(inputs: Readonly<Record<string, string>>, report: Report): Layer {
   const layer: Layer = { rank: 2, given: new Map(), failed: new Set() }
   for (const [name, value] of Object.entries(inputs)) {
-    const at: Place = { root: `input ${oneLine(name)}`, keys: [], env: null, report }
+    const at: Place = { root: `input ${oneLine(name, 80)}`, keys: [], env: null, report }
     const row = byInput.get(name)
     if (row === undefined) unknown(at, name, [...byInput.keys()], (input) => input)
     else give(layer, row, value, at)
@@ -34,7 +34,7 @@ export function flagLayer(flags: Readonly<Record<string, unknown>>, report: Repo
   const layer: Layer = { rank: 3, given: new Map(), failed: new Set() }
   for (const [key, value] of Object.entries(flags)) {
     if (value === undefined || key === 'gate') continue
-    const at: Place = { root: oneLine(`--${kebab(key)}`), keys: [], env: null, report }
+    const at: Place = { root: oneLine(`--${kebab(key)}`, 80), keys: [], env: null, report }
     const row = byKey.get(key)
     if (row === undefined) unknown(at, key, [...byKey.keys(), 'gate'], (name) => `--${kebab(name)}`)
     else give(layer, row, flagValue(row, value, at), at)
@@ -79,7 +79,7 @@ export function fileLayer(
   report: Report,
 ): Layer {
   const layer: Layer = { rank: 1, given: new Map(), failed: new Set() }
-  const at: Place = { root: oneLine(file.path), keys: [], env, report }
+  const at: Place = { root: oneLine(file.path, 80), keys: [], env, report }
   const tree = parseText(at, /\.json$/i.test(file.path) ? 'json' : 'yaml', file.text)
   if (tree === undefined || tree === null) return layer
   if (!isMap(tree)) {

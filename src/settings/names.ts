@@ -1,6 +1,6 @@
 // Names that become branches, refs, files or variables: what is safe, and what to write instead.
 import * as z from 'zod/mini'
-import { oneLine } from './show.ts'
+import { oneLine } from '../model/text.ts'
 import { list, textWhere } from './types.ts'
 
 /** A feature: the end of a folder's and of a branch's name. */
@@ -41,7 +41,7 @@ export const branchPrefix = textWhere(
 export const branchName = textWhere(
   (name) => isRef(name) && !/^refs\/heads\/|[/.]$|^@$/.test(name),
   `a branch name without \`refs/heads/\`: ${refRules}, no \`/\` or \`.\` at the end`,
-  (name) => `write ${/^refs\/heads\/(.+)$/.exec(oneLine(name))?.[1] ?? 'a name such as main'}`,
+  (name) => `write ${/^refs\/heads\/(.+)$/.exec(oneLine(name, 80))?.[1] ?? 'a name such as main'}`,
 )
 
 /** Where the state refs live: below `refs/`, but not where tags, remotes and pull requests are. */
@@ -104,7 +104,7 @@ export const variableNames = list(
     (name) => {
       const before = /^([A-Za-z_][A-Za-z0-9_]*)\s*[=:]/.exec(name)?.[1]
       if (before === undefined) return 'write one name a line'
-      return `write ${oneLine(before)}; the value comes from the environment`
+      return `write ${oneLine(before, 80)}; the value comes from the environment`
     },
   ),
 )

@@ -1,8 +1,9 @@
 // Where a value was written, and what was wrong there: every mistake is collected with its path.
 import * as z from 'zod/mini'
+import { oneLine } from '../model/text.ts'
 import type { Mistake } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
-import { anyOf, oneLine, shown } from './show.ts'
+import { anyOf, shown } from './show.ts'
 import { isMap, type Schema } from './types.ts'
 
 /** What reading collects. */
@@ -40,7 +41,7 @@ export function below(at: Place, ...keys: readonly Key[]): Place {
 export function pathOf(at: Place): string {
   const keys = at.keys.map((key, index) => {
     if (typeof key === 'number') return `[${key}]`
-    return `${index === 0 ? '' : '.'}${oneLine(key)}`
+    return `${index === 0 ? '' : '.'}${oneLine(key, 80)}`
   })
   return keys.length === 0 ? at.root : `${at.root}: ${keys.join('')}`
 }
@@ -108,8 +109,8 @@ function replaced(at: Place, written: unknown): unknown {
   const { text, missing } = replaceVariables(written, at.env)
   const first = missing[0]
   if (first === undefined) return text.trim()
-  const expected = `the environment variable ${missing.map((name) => oneLine(name)).join(', ')}`
-  const name = oneLine(first)
+  const expected = `the environment variable ${missing.map((name) => oneLine(name, 80)).join(', ')}`
+  const name = oneLine(first, 80)
   mistake(at, shown(written), expected, `set ${name}, or write $\${${name}} for the text itself`)
   return written
 }

@@ -1,7 +1,9 @@
 // What settings say together: contradictions are mistakes, and one setting can follow from another.
+import { findAgent } from '../agents/registry.ts'
+import { oneLine } from '../model/text.ts'
 import { mistake, note, type Place } from './place.ts'
-import { anyOf, durationText, oneLine } from './show.ts'
-import type { AgentName, SettingField, Settings } from './table.ts'
+import { anyOf, durationText } from './show.ts'
+import type { SettingField, Settings } from './table.ts'
 
 /** Where a field's value came from. `rank` 0: it is the default; then `at` is where it could be set. */
 export type Origin = { at: Place; rank: number }
@@ -22,7 +24,7 @@ export function settle(settings: Settings, origins: Origins): Settings {
 }
 
 /** A command that was given later, or higher up, than the agent means a custom agent. */
-function settleAgent(settings: Settings, origins: Origins): AgentName {
+function settleAgent(settings: Settings, origins: Origins): string {
   const { agent, agentCommand, fallbackAgent } = settings
   if (agentCommand === null || agent === 'custom' || !origins.sound('agent', 'agentCommand')) return agent
   const command = origins.of('agentCommand')
@@ -61,18 +63,18 @@ function settleTimeout(settings: Settings, origins: Origins): number {
   return iterationTimeoutMs
 }
 
-/** A custom agent can report its cost in a line of usage; the others that are missing here never do. */
-const reportCost: ReadonlySet<AgentName> = new Set<AgentName>(['claude', 'opencode', 'custom'])
+const reportsOf = (name: string) => findAgent(name)?.reports ?? 'nothing'
 
 /** A cost limit can only be held when the cost is known. */
 function checkCost(settings: Settings, origins: Origins): void {
   const { agent, fallbackAgent, maxCostUsd, prices } = settings
   if (maxCostUsd === null || !origins.sound('agent', 'fallbackAgent', 'maxCostUsd', 'prices', 'model')) return
-  const silent = [agent, fallbackAgent].filter((name) => name !== null && !reportCost.has(name))
+  const silent = [agent, fallbackAgent].filter((name) => name !== null && reportsOf(name) !== 'cost')
   if (silent.length === 0) return
   const limit = origins.of('maxCostUsd').at
-  if (silent.includes('cursor')) {
-    const found = 'a cost limit with cursor, which reports neither cost nor tokens'
+  const blind = silent.find((name) => name !== null && reportsOf(name) === 'nothing')
+  if (blind !== undefined) {
+    const found = `a cost limit with ${blind}, which reports neither cost nor tokens`
     mistake(limit, found, 'another limit', 'limit by max-agent-time or max-iterations instead')
     return
   }
@@ -83,7 +85,7 @@ function checkCost(settings: Settings, origins: Origins): void {
     return
   }
   // The models are the first agent's; a fallback of another vendor uses its own.
-  if (reportCost.has(agent)) return
+  if (reportsOf(agent) === 'cost') return
   const models = new Set(Object.values(settings.model))
   for (const name of models) {
     if (name === null || Object.hasOwn(prices, name)) continue

@@ -1,6 +1,8 @@
 // The table of all settings: an entry here is one input, configuration key and flag, with its meaning and default.
-import { isForbidden, isModelKey } from '../system/untrusted-env.ts'
-import { type Gate, gates } from './gates.ts'
+import { agentNames, defaultAgent, isModelKey } from '../agents/registry.ts'
+import type { Gate } from '../model/gate.ts'
+import { isForbidden } from '../system/untrusted-env.ts'
+import { gates } from './gates.ts'
 import {
   branchName,
   branchPrefix,
@@ -26,19 +28,6 @@ import {
   steps,
 } from './structures.ts'
 import { boolean, choice, duration, expects, integer, lines, list, money, passes, text } from './types.ts'
-
-/** The agents that Ralph knows by name, and `custom` for any other command. */
-export const agentNames = [
-  'claude',
-  'codex',
-  'amp',
-  'opencode',
-  'gemini',
-  'copilot',
-  'cursor',
-  'custom',
-] as const
-export type AgentName = (typeof agentNames)[number]
 
 /** What a run may do, and from claim on the four jobs of `isolation: separate-job`. */
 export const commandNames = [
@@ -93,7 +82,7 @@ export const table = {
     standard: 'ralph.config.yml, .yaml or .json',
   }),
 
-  agent: agent(choice(agentNames), 'claude', 'The coding agent'),
+  agent: agent(choice(agentNames), defaultAgent, 'The coding agent'),
   agentCommand: agent(
     lines,
     null,

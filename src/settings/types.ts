@@ -1,7 +1,8 @@
 // What a value may be, as zod schemas. A message has two lines: what is expected, and how to mend it.
 import * as z from 'zod/mini'
+import { oneLine } from '../model/text.ts'
 import { nearest } from '../system/nearest.ts'
-import { anyOf, oneLine } from './show.ts'
+import { anyOf } from './show.ts'
 
 // A settings file is read once: a parser compiled by `new Function` does not pay, and some hosts forbid it.
 z.config({ jitless: true })

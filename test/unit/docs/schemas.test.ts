@@ -1,12 +1,16 @@
 // The JSON Schemas that editors read: what the definitions say, and what the files that people copy obey.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` is what the settings replace.
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { Ajv } from 'ajv'
+import { parse } from 'yaml'
 import { FEATURE, PROJECT } from '../../../src/cli/demo-project.ts'
 import { parsePrd } from '../../../src/prd/parse.ts'
 import { serializePrd } from '../../../src/prd/serialize.ts'
+import { readSettings } from '../../../src/settings/index.ts'
+import { settingRows } from '../../../src/settings/table.ts'
 import { ROOT } from '../../e2e/site.ts'
 import { fixture } from '../prd/samples.ts'
 
@@ -16,6 +20,12 @@ const { schemas }: { schemas: Array<[string, string]> } = await import(
 const prdSchema = JSON.parse(await readFile(join(ROOT, 'schemas', 'prd.schema.json'), 'utf8'))
 const isPrd = new Ajv({ strictTypes: false }).compile(prdSchema)
 const example = await readFile(join(ROOT, 'examples', 'prd.json'), 'utf8')
+const configSchema = JSON.parse(await readFile(join(ROOT, 'schemas', 'ralph.config.schema.json'), 'utf8'))
+const isConfig = new Ajv({ strictTypes: false }).compile(configSchema)
+const config = await readFile(join(ROOT, 'examples', 'ralph.config.yaml'), 'utf8')
+
+const readConfig = (text: string, path = 'ralph.config.json') =>
+  readSettings({ file: { path, text }, env: { KEY: '3' }, surface: 'action' })
 
 test('the files in schemas/ are what the definitions give (node scripts/schemas.mjs)', async () => {
   assert.deepEqual((await readdir(join(ROOT, 'schemas'))).sort(), schemas.map(([name]) => name).sort())
@@ -57,4 +67,56 @@ test('a file names its schema, in its first line, also after Ralph has written i
   assert.ok(result.ok)
   assert.equal(result.prd.$schema, prdSchema.$id)
   assert.match(serializePrd(result.prd), /^\{\n {2}"\$schema": /)
+})
+
+test('the configuration: what the schema takes the reader takes, the example among it', () => {
+  assert.ok(isConfig(parse(config)), JSON.stringify(isConfig.errors))
+  assert.ok(readConfig(config, 'ralph.config.yaml').ok)
+  assert.ok(config.startsWith(`# yaml-language-server: $schema=${configSchema.$id}\n`))
+  for (const right of [
+    {},
+    { $schema: configSchema.$id, gates: 'none' },
+    { agent: 'codex', model: 'm', maxAttempts: '${KEY}', protectedPaths: 'a\nb', agentArgs: ['--x'] },
+    {
+      provider: { command: 'amp', args: ['--x'], timeout: 1800 },
+      services: [{ name: 'dev', ready: 'http://x.example', readyTimeout: 30 }],
+      verify: { default: ['bun test'], ui: [] },
+      browser: { enabled: true, screenshotDir: 'shots' },
+      maxRetries: 4,
+    },
+    { steps: [{ name: 'a', type: 'agent', timeout: '20m', config: { any: [1, null] } }] },
+  ]) {
+    assert.ok(isConfig(right), JSON.stringify([right, isConfig.errors]))
+    const read = readConfig(JSON.stringify(right))
+    assert.ok(read.ok, JSON.stringify(read))
+  }
+})
+
+test('the configuration: the schema refuses what the reader refuses', () => {
+  for (const wrong of [
+    { agent: 'cluade' },
+    { agnet: 'claude' },
+    { maxAttempts: 0 },
+    { maxAttempts: '3 times' },
+    { iterationTimeout: '10 min' },
+    { iterationTimeout: 10 },
+    { redispatch: 'yes' },
+    { gates: { test: { timeout: '1m' } } },
+    { gates: { test: { run: 'x', whn: 'ui' } } },
+    { gates: 'npm test' },
+    { model: { plans: 'x' } },
+    { prices: { m: { input: 1 } } },
+    { breaker: { outputDecline: 101 } },
+    { services: [{ name: 'a' }] },
+    { provider: { args: [] } },
+    { maxRetries: 0 },
+  ]) {
+    assert.equal(isConfig(wrong), false, JSON.stringify(wrong))
+    assert.equal(readConfig(JSON.stringify(wrong)).ok, false, JSON.stringify(wrong))
+  }
+})
+
+test('every setting is a key of the schema, with what it is for', () => {
+  for (const { key, description } of settingRows)
+    assert.equal(configSchema.properties[key]?.description, description, key)
 })

@@ -6,8 +6,11 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
-import { settingsMarkdown } from '../../../src/settings/index.ts'
 import { ROOT } from '../../e2e/site.ts'
+
+const { settingsMarkdown }: { settingsMarkdown: () => string } = await import(
+  new URL('../../../scripts/settings-table.mjs', import.meta.url).href
+)
 
 const starter = await readFile(join(ROOT, 'examples', 'ralph.yml'), 'utf8')
 const readme = await readFile(join(ROOT, 'README.md'), 'utf8')

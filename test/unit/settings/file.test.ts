@@ -42,14 +42,14 @@ test('duplicate keys are mistakes, in both languages, and the rest is still read
 
 test('JSON faults have line and column', () => {
   for (const [text, where] of [
-    ['{\n  "agent": "claude",\n}', 'line 3, column 1'],
+    ['{\n  "agent": "claude",\n}', 'line 2, column 20'],
     ["{'agent': 1}", 'line 1, column 2'],
     ['{"agent" "x"}', 'line 1, column 10'],
     ['{"agent": "x"', 'line 1, column 14'],
     ['{"agent": "x"} x', 'line 1, column 16'],
     ['{"logs": 01}', 'line 1, column 11'],
     ['{"agent": "a\nb"}', 'line 1, column 13'],
-    ['{"agent": "\\x"}', 'line 1, column 13'],
+    ['{"agent": "\\x"}', 'line 1, column 12'],
     ['// note\n{}', 'line 1, column 1'],
     ['{"a": undefined}', 'line 1, column 7'],
     ['[1 2]', 'line 1, column 4'],

@@ -2,7 +2,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` is what the settings replace.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Gate, readSettings } from '../../../src/settings/index.ts'
+import type { Gate } from '../../../src/model/gate.ts'
+import { readSettings } from '../../../src/settings/index.ts'
 import { json, onlyWrong, paths, right, wrong, yml } from './reading.ts'
 
 const gate = (name: string, run: string, more: Partial<Gate> = {}): Gate => {

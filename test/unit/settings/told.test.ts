@@ -4,9 +4,13 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parse } from 'yaml'
-import { describeSettings, flagTable, readSettings, settingsMarkdown } from '../../../src/settings/index.ts'
+import { describeSettings, flagTable, readSettings } from '../../../src/settings/index.ts'
 import { commandNames, settingRows } from '../../../src/settings/table.ts'
 import { json, onlyWrong, right, yml } from './reading.ts'
+
+const { settingsMarkdown }: { settingsMarkdown: () => string } = await import(
+  new URL('../../../scripts/settings-table.mjs', import.meta.url).href
+)
 
 const contract = `
 command feature token publish-token base-branch branch-prefix working-directory config-file

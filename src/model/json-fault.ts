@@ -1,6 +1,7 @@
 // Where a text stops being JSON, as JSON.parse has it, and what a person most likely meant.
-import { shown } from '../model/text.ts'
+
 import { messageOf } from '../system/errors.ts'
+import { shown } from './text.ts'
 
 /** The first fault; line and column count from 1, as editors do. */
 export type JsonFault = { line: number; column: number; found: string; expected: string; fix: string }
