@@ -3,7 +3,7 @@ import * as core from '@actions/core'
 import { redactorFor } from '../app/redactor.ts'
 import { featureOfFolder } from '../git/features.ts'
 import { createClient, saidByGitHub } from '../github/client.ts'
-import { createConversation, isPerson } from '../github/conversation.ts'
+import { Conversation, isPerson } from '../github/conversation.ts'
 import { dispatchRun } from '../github/dispatch.ts'
 import { repositoryUrl } from '../github/place.ts'
 import { expired } from '../loop/lease.ts'
@@ -36,7 +36,7 @@ export async function answerComment(context: ActionContext): Promise<string> {
     url: place.api,
     warn: (message) => core.warning(message),
   })
-  const conversation = createConversation(api, place, (message) => core.warning(message))
+  const conversation = new Conversation(api, place, (message) => core.warning(message))
   const { owner, repo } = place
   const { data: pull } = await api.rest.pulls.get({ owner, repo, pull_number: issue })
   const ours = pull.head.repo?.full_name === `${owner}/${repo}`

@@ -2,7 +2,7 @@
 import * as core from '@actions/core'
 import { openWorkspace, otherUserOptions } from '../app/workspace.ts'
 import { openClone } from '../git/git.ts'
-import { createChecks } from '../github/checks.ts'
+import { Checks } from '../github/checks.ts'
 import { createClient } from '../github/client.ts'
 import { closeLeft } from '../github/left-open.ts'
 import { messageOf } from '../system/errors.ts'
@@ -50,7 +50,7 @@ export async function mend(folder: string): Promise<string> {
   let { github } = found.state
   if (found.state.published !== null) {
     const api = createClient({ token, url: context.place.api, warn })
-    const checks = createChecks(api, context.place, settings.reportAs, found.state.feature, warn)
+    const checks = new Checks(api, context.place, settings.reportAs, found.state.feature, warn)
     github = { ...github, unclosed: await closeLeft(checks, found.state, warn) }
   }
   if (!ours) return `no lease is held (${ended} processes ended)`
@@ -75,7 +75,7 @@ export async function endChecks(folder: string): Promise<string> {
   if (state === null || state.lease !== null) return 'another job gives the report'
   const api = createClient({ token: tokenOf(context), url: context.place.api, warn })
   const left = await closeLeft(
-    createChecks(api, context.place, settings.reportAs, state.feature, warn),
+    new Checks(api, context.place, settings.reportAs, state.feature, warn),
     state,
     warn,
   )

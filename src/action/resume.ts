@@ -1,7 +1,7 @@
 // `resume-lost`, on a schedule: starts chains again whose job was lost, and ends checks that one left open. Idempotent: a
 // dispatch carries the generation.
 import * as core from '@actions/core'
-import { createChecks } from '../github/checks.ts'
+import { Checks } from '../github/checks.ts'
 import { createClient, saidByGitHub, statusOf } from '../github/client.ts'
 import { dispatchRun } from '../github/dispatch.ts'
 import { closeLeft } from '../github/left-open.ts'
@@ -85,7 +85,7 @@ export async function resumeLost(context: ActionContext): Promise<string> {
   /** What the last job could not end, nobody else would. */
   async function endChecks(state: State): Promise<void> {
     const warn = (text: string) => core.warning(text)
-    await closeLeft(createChecks(api, place, names.reportAs, state.feature, warn), state, warn)
+    await closeLeft(new Checks(api, place, names.reportAs, state.feature, warn), state, warn)
   }
 
   async function waitingRuns(file: string): Promise<WaitingRun[]> {

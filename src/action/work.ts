@@ -7,9 +7,9 @@ import { gatedTagsOf, leaseFor, limitsOf, refuseUngated, UNGATED_WARNING } from 
 import { createPorts } from '../app/ports.ts'
 import { openIsolation, refuseNoFolder, type Workspace } from '../app/workspace.ts'
 import { refuseFiltered } from '../git/filters.ts'
-import { createChecks } from '../github/checks.ts'
+import { Checks } from '../github/checks.ts'
 import { type Api, createClient } from '../github/client.ts'
-import { createConversation } from '../github/conversation.ts'
+import { Conversation } from '../github/conversation.ts'
 import { createDispatch } from '../github/dispatch.ts'
 import { findPull } from '../github/pull.ts'
 import { GitHubReporter } from '../github/reporter.ts'
@@ -153,7 +153,7 @@ async function claimAndWork(
       today: new Date(now).toISOString().slice(0, 10),
       firstComment: async (branch) => {
         const pull = await findPull(api, place, branch)
-        return pull === null ? 0 : createConversation(api, place, warn).newestComment(pull.number)
+        return pull === null ? 0 : new Conversation(api, place, warn).newestComment(pull.number)
       },
     })
   } catch (error) {
@@ -205,13 +205,13 @@ async function workOn(
   )
   await refuseNoFolder(workspace, settings, start.green)
   const limits = limitsOf({ ...settings, ...pickLimits(chosen.settings) })
-  const conversation = createConversation(api, place, warn)
+  const conversation = new Conversation(api, place, warn)
   const reporter = new GitHubReporter({
     api,
     publishApi,
     place,
     conversation,
-    checks: createChecks(api, place, settings.reportAs, start.feature, warn),
+    checks: new Checks(api, place, settings.reportAs, start.feature, warn),
     pullRequest: settings.pullRequest,
     limits,
     runUrl: context.run.url,

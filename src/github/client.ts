@@ -111,8 +111,22 @@ export function limitedUntil(error: unknown, now: number): number | null {
   return isLimit ? now + waitSeconds(headers, now) * 1000 : null
 }
 
-/** For requests that create something: an unknown answer is looked up by its key, never sent again unseen. */
+/** For requests that create something: octokit does not repeat them. */
 export const ONCE = { request: { retries: 0 } } as const
+
+/** Creates something, by a request with ONCE: after an unknown answer it is looked up before it is asked for once more. */
+export async function createOnce<T>(create: () => Promise<T>, find: () => Promise<T | null>): Promise<T> {
+  for (let isLast = false; ; isLast = true) {
+    try {
+      return await create()
+    } catch (error) {
+      if (!isUnknown(error)) throw error
+      const there = await find()
+      if (there !== null) return there
+      if (isLast) throw error
+    }
+  }
+}
 
 /** The HTTP status of a refused request; null for anything else. */
 export function statusOf(error: unknown): number | null {

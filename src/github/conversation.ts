@@ -1,119 +1,178 @@
 // The pull request's conversation: one sticky comment, commands as a queue, acknowledgements. Text of others is hostile.
-
 import { parseSlash } from '../loop/slash-commands.ts'
 import type { Command } from '../model/event.ts'
 import type { QueuePort } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { mistakeReply } from '../report/replies.ts'
-import { type Api, isUnknown, ONCE, saidByGitHub, statusOf } from './client.ts'
+import { type Api, createOnce, ONCE, saidByGitHub, statusOf } from './client.ts'
 import type { Place } from './place.ts'
 
 /** A comment as we need it. */
 export type Comment = { id: number; body: string; login: string; type: string; edited: boolean }
 
-export type Conversation = QueuePort & {
-  /** Writes the sticky comment; gives its id. */
-  stick(pull: number, known: number | null, marker: string, body: string): Promise<number>
-  /** The same for a comment that several runs may write at once: of two the older one stays. */
-  stickAlone(pull: number, marker: string, body: string): Promise<void>
-  react(comment: number, content: 'eyes' | 'rocket' | 'confused'): Promise<void>
-  /** Answers a comment, once: where an answer of ours stands already, nothing is said. */
-  reply(pull: number, comment: number, body: string): Promise<void>
-  /** Write permission, looked up; anything but a clear yes is a no (facts 5.2). Throws where GitHub gives no answer. */
-  mayWrite(login: string): Promise<boolean>
-  newestComment(pull: number): Promise<number>
-}
+/** The job's own token speaks as this. */
+const JOB_LOGIN = 'github-actions[bot]'
 
-export function createConversation(api: Api, place: Place, warn: (message: string) => void): Conversation {
-  const { owner, repo } = place
+export class Conversation implements QueuePort {
+  readonly #api: Api
+  readonly #repository: { owner: string; repo: string }
+  readonly #warn: (message: string) => void
   /** For one reading of the comments: a permission may be taken away while a job works for hours. */
-  const permissions = new Map<string, boolean>()
-  let etag: string | null = null
-  let self: string | null = null
+  readonly #permissions = new Map<string, boolean>()
+  /** Of the comments as they were read last; null where there may be some that are still to be handled. */
+  #etag: string | null = null
+  #self: string | null = null
 
-  /** Whose token this is: an App's or a person's may speak in the place of the job's own. */
-  async function login(): Promise<string> {
-    self ??= await api.graphql<{ viewer: { login: string } }>('{ viewer { login } }').then(
-      ({ viewer }) => viewer.login,
-      () => 'github-actions[bot]', // the job's own token
-    )
-    return self
+  constructor(api: Api, place: Place, warn: (message: string) => void) {
+    this.#api = api
+    this.#repository = { owner: place.owner, repo: place.repo }
+    this.#warn = warn
   }
 
-  /** Our own comment that begins with a marker; in anybody else's a marker means nothing. */
-  async function own(pull: number, marker: string): Promise<number | null> {
-    const listing = api.paginate.iterator(api.rest.issues.listComments, {
-      owner,
-      repo,
-      issue_number: pull,
-      per_page: 100,
+  async read(state: State): Promise<Command[]> {
+    const commands: Command[] = []
+    await this.#readFresh(state, async (comment, pull) => {
+      const command = await this.#understand(comment, state, pull)
+      if (command !== null) commands.push(command)
+      return false
     })
-    for await (const { data } of listing) {
-      const marked = data.filter((one) => (one.body ?? '').startsWith(marker))
-      const me = marked.length === 0 ? null : await login()
-      const mine = marked.find((one) => one.user?.login === me)
-      if (mine !== undefined) return Number(mine.id)
-    }
-    return null
+    return commands
   }
 
-  /** Posts a comment; after an unknown answer it is looked up by its marker before it is posted once more. */
-  async function say(pull: number, marker: string, body: string): Promise<number> {
-    for (let isLast = false; ; isLast = true) {
-      try {
-        const made = await api.rest.issues.createComment({ owner, repo, issue_number: pull, body, ...ONCE })
-        return Number(made.data.id)
-      } catch (error) {
-        if (!isUnknown(error)) throw error
-        const there = await own(pull, marker)
-        if (there !== null) return there
-        if (isLast) throw error
-      }
+  async waiting(state: State): Promise<boolean> {
+    const ids = state.prd.userStories.map((story) => story.id)
+    const found = await this.#readFresh(state, async (comment) => {
+      const parsed = parseSlash(comment.body, ids)
+      const wantsWork = parsed.kind === 'command' && parsed.command.kind !== 'stop'
+      return wantsWork && isPerson(comment) && (await this.mayWrite(comment.login))
+    })
+    // They are still to be handled.
+    this.#etag = null
+    return found
+  }
+
+  /** A job waits for minutes at most: what is said meanwhile is heard then. */
+  async arrived(): Promise<boolean> {
+    return false
+  }
+
+  /** Writes the sticky comment; gives its id. */
+  async stick(pull: number, known: number | null, marker: string, body: string): Promise<number> {
+    try {
+      if (known !== null) return await this.#update(known, body)
+    } catch (error) {
+      if (statusOf(error) !== 404) throw error
     }
+    const there = await this.#own(pull, marker)
+    return there === null ? this.#post(pull, marker, body) : this.#update(there, body)
+  }
+
+  /** The same for a comment that several runs may write at once: of two the older one stays. */
+  async stickAlone(pull: number, marker: string, body: string): Promise<void> {
+    const written = await this.stick(pull, null, marker, body)
+    const oldest = await this.#own(pull, marker)
+    if (oldest === null || oldest === written) return
+    await this.#api.rest.issues.deleteComment({ ...this.#repository, comment_id: written })
+    await this.#update(oldest, body)
+  }
+
+  async react(comment: number, content: 'eyes' | 'rocket' | 'confused'): Promise<void> {
+    await this.#api.rest.reactions
+      .createForIssueComment({ ...this.#repository, comment_id: comment, content })
+      .catch((error: unknown) => this.#warn(`the reaction could not be set: ${saidByGitHub(error)}`))
+  }
+
+  /** Answers a comment, once: the run that it started answers where nobody works, and the next job reads it all the same. */
+  async reply(pull: number, comment: number, body: string): Promise<void> {
+    const marker = `<!-- ralph:reply:${comment} -->`
+    if ((await this.#own(pull, marker)) === null) await this.#post(pull, marker, `${marker}\n${body}`)
+  }
+
+  /** Write permission, looked up; anything but a clear yes is a no. Throws where GitHub gives no answer. */
+  async mayWrite(login: string): Promise<boolean> {
+    const before = this.#permissions.get(login)
+    if (before !== undefined) return before
+    const may = await this.#api.rest.repos
+      .getCollaboratorPermissionLevel({ ...this.#repository, username: login })
+      .then(({ data }) => data.permission === 'admin' || data.permission === 'write')
+      .catch((error: unknown) => {
+        // Nobody of this repository. Anything else is no answer: a command must not be lost because GitHub was away.
+        if (statusOf(error) === 404) return false
+        throw error
+      })
+    this.#permissions.set(login, may)
+    return may
+  }
+
+  async newestComment(pull: number): Promise<number> {
+    const comments = await this.#fresh(pull, 0)
+    this.#etag = null
+    return comments.at(-1)?.id ?? 0
+  }
+
+  /** Whether `look` found in one of the comments not handled yet what it looks for. */
+  async #readFresh(
+    { github: { pull }, control }: State,
+    look: (comment: Comment, pull: number) => Promise<boolean>,
+  ): Promise<boolean> {
+    if (pull === null) return false
+    this.#permissions.clear()
+    try {
+      for (const comment of await this.#fresh(pull, control.lastComment))
+        if (await look(comment, pull)) return true
+    } catch (error) {
+      // What was not understood is asked for again.
+      this.#etag = null
+      this.#warn(`comments could not be read: ${saidByGitHub(error)}`)
+    }
+    return false
   }
 
   /** Comments after the last one handled, or none when GitHub says that nothing changed. */
-  async function fresh(pull: number, after: number): Promise<Comment[]> {
-    const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments'
+  async #fresh(pull: number, after: number): Promise<Comment[]> {
     const comments: Comment[] = []
     for (let page = 1; ; page++) {
-      try {
-        const answer = await api.request(route, {
-          owner,
-          repo,
-          issue_number: pull,
-          per_page: 100,
-          page,
-          headers: etag === null || page > 1 ? {} : { 'if-none-match': etag },
+      const answer = await this.#page(pull, page)
+      if (answer === null) return []
+      for (const { id, body, user, created_at, updated_at } of answer)
+        comments.push({
+          id: Number(id),
+          body: body ?? '',
+          login: user?.login ?? 'ghost',
+          type: user?.type ?? '',
+          edited: updated_at !== created_at,
         })
-        // With more than a page, the first one stays as it is when a comment is added behind it.
-        const isWhole = page === 1 && answer.data.length < 100
-        etag = isWhole ? (answer.headers.etag ?? null) : null
-        for (const one of answer.data) {
-          comments.push({
-            id: Number(one.id),
-            body: one.body ?? '',
-            login: one.user?.login ?? 'ghost',
-            type: one.user?.type ?? '',
-            edited: one.updated_at !== one.created_at,
-          })
-        }
-        if (answer.data.length < 100) break
-      } catch (error) {
-        if (statusOf(error) === 304) return []
-        throw error
-      }
+      if (answer.length < 100) break
     }
     return comments.filter((comment) => comment.id > after).sort((one, other) => one.id - other.id)
   }
 
-  async function understand(comment: Comment, state: State, pull: number): Promise<Command | null> {
+  /** Null where nothing changed since the last reading. */
+  async #page(pull: number, page: number) {
+    try {
+      const { data, headers } = await this.#api.rest.issues.listComments({
+        ...this.#repository,
+        issue_number: pull,
+        per_page: 100,
+        page,
+        headers: this.#etag === null || page > 1 ? {} : { 'if-none-match': this.#etag },
+      })
+      // With more than a page, the first one stays as it is when a comment is added behind it.
+      this.#etag = page === 1 && data.length < 100 ? (headers.etag ?? null) : null
+      return data
+    } catch (error) {
+      if (statusOf(error) === 304) return null
+      throw error
+    }
+  }
+
+  async #understand(comment: Comment, state: State, pull: number): Promise<Command | null> {
     const ids = state.prd.userStories.map((story) => story.id)
     const parsed = parseSlash(comment.body, ids)
     if (parsed.kind === 'none' || !isPerson(comment)) return null
     const refused: Command = { kind: 'refused', id: comment.id, by: comment.login }
-    if (!(await conversation.mayWrite(comment.login))) {
-      await conversation.react(comment.id, 'confused')
+    if (!(await this.mayWrite(comment.login))) {
+      await this.react(comment.id, 'confused')
       return refused
     }
     switch (parsed.kind) {
@@ -121,116 +180,58 @@ export function createConversation(api: Api, place: Place, warn: (message: strin
       case 'status':
         return refused // answered by the run that the comment itself started
       case 'mistake':
-        await conversation.react(comment.id, 'confused')
+        await this.react(comment.id, 'confused')
         // An answer that GitHub does not take must not hold up the comments behind.
-        await conversation
-          .reply(pull, comment.id, mistakeReply(parsed.problem, parsed.fix))
-          .catch((error: unknown) => warn(`a comment could not be answered: ${saidByGitHub(error)}`))
+        await this.reply(pull, comment.id, mistakeReply(parsed.problem, parsed.fix)).catch((error: unknown) =>
+          this.#warn(`a comment could not be answered: ${saidByGitHub(error)}`),
+        )
         return refused
       case 'command':
-        await conversation.react(comment.id, 'rocket')
+        await this.react(comment.id, 'rocket')
         return { ...parsed.command, id: comment.id, by: comment.login }
     }
   }
 
-  const conversation: Conversation = {
-    async read(state) {
-      const { pull } = state.github
-      if (pull === null) return []
-      const commands: Command[] = []
-      permissions.clear()
-      try {
-        for (const comment of await fresh(pull, state.control.lastComment)) {
-          const command = await understand(comment, state, pull)
-          if (command !== null) commands.push(command)
-        }
-      } catch (error) {
-        etag = null // what was not understood is asked for again
-        warn(`comments could not be read: ${error instanceof Error ? error.message : String(error)}`)
-      }
-      return commands
-    },
-
-    async waiting(state) {
-      const { pull } = state.github
-      if (pull === null) return false
-      const ids = state.prd.userStories.map((story) => story.id)
-      permissions.clear()
-      try {
-        for (const comment of await fresh(pull, state.control.lastComment)) {
-          const parsed = parseSlash(comment.body, ids)
-          const wantsWork = parsed.kind === 'command' && parsed.command.kind !== 'stop'
-          if (wantsWork && isPerson(comment) && (await conversation.mayWrite(comment.login))) return true
-        }
-      } catch (error) {
-        warn(`comments could not be read: ${error instanceof Error ? error.message : String(error)}`)
-      }
-      etag = null // they are still to be handled
-      return false
-    },
-
-    // A job waits for minutes at most: what is said meanwhile is heard then.
-    arrived: async () => false,
-
-    async stick(pull, known, marker, body) {
-      if (known !== null) {
-        try {
-          await api.rest.issues.updateComment({ owner, repo, comment_id: known, body })
-          return known
-        } catch (error) {
-          if (statusOf(error) !== 404) throw error
-        }
-      }
-      const there = await own(pull, marker)
-      if (there === null) return say(pull, marker, body)
-      await api.rest.issues.updateComment({ owner, repo, comment_id: there, body })
-      return there
-    },
-
-    async stickAlone(pull, marker, body) {
-      const written = await conversation.stick(pull, null, marker, body)
-      const oldest = await own(pull, marker)
-      if (oldest === null || oldest === written) return
-      await api.rest.issues.deleteComment({ owner, repo, comment_id: written })
-      await api.rest.issues.updateComment({ owner, repo, comment_id: oldest, body })
-    },
-
-    async react(comment, content) {
-      try {
-        await api.rest.reactions.createForIssueComment({ owner, repo, comment_id: comment, content })
-      } catch (error) {
-        warn(`the reaction could not be set: ${error instanceof Error ? error.message : String(error)}`)
-      }
-    },
-
-    async reply(pull, comment, body) {
-      const marker = `<!-- ralph:reply:${comment} -->`
-      // The run that the comment started answers where nobody works, and the next job reads the comment all the same.
-      if ((await own(pull, marker)) === null) await say(pull, marker, `${marker}\n${body}`)
-    },
-
-    async mayWrite(login) {
-      const before = permissions.get(login)
-      if (before !== undefined) return before
-      const may = await api.rest.repos
-        .getCollaboratorPermissionLevel({ owner, repo, username: login })
-        .then(({ data }) => data.permission === 'admin' || data.permission === 'write')
-        .catch((error: unknown) => {
-          // Nobody of this repository. Anything else is no answer: a command must not be lost because GitHub was away.
-          if (statusOf(error) === 404) return false
-          throw error
-        })
-      permissions.set(login, may)
-      return may
-    },
-
-    async newestComment(pull) {
-      const comments = await fresh(pull, 0)
-      etag = null
-      return comments.at(-1)?.id ?? 0
-    },
+  /** Our own comment that begins with a marker; in anybody else's a marker means nothing. */
+  async #own(pull: number, marker: string): Promise<number | null> {
+    const listing = this.#api.paginate.iterator(this.#api.rest.issues.listComments, {
+      ...this.#repository,
+      issue_number: pull,
+      per_page: 100,
+    })
+    for await (const { data } of listing) {
+      const marked = data.filter(({ body }) => (body ?? '').startsWith(marker))
+      const me = marked.length === 0 ? null : await this.#login()
+      const mine = marked.find(({ user }) => user?.login === me)
+      if (mine !== undefined) return Number(mine.id)
+    }
+    return null
   }
-  return conversation
+
+  /** Whose token this is: an App's or a person's may speak in the place of the job's own. */
+  async #login(): Promise<string> {
+    this.#self ??= await this.#api.graphql<{ viewer: { login: string } }>('{ viewer { login } }').then(
+      ({ viewer }) => viewer.login,
+      () => JOB_LOGIN,
+    )
+    return this.#self
+  }
+
+  #post(pull: number, marker: string, body: string): Promise<number> {
+    return createOnce(
+      async () => {
+        const comment = { ...this.#repository, issue_number: pull, body }
+        const made = await this.#api.rest.issues.createComment({ ...comment, ...ONCE })
+        return Number(made.data.id)
+      },
+      () => this.#own(pull, marker),
+    )
+  }
+
+  async #update(comment: number, body: string): Promise<number> {
+    await this.#api.rest.issues.updateComment({ ...this.#repository, comment_id: comment, body })
+    return comment
+  }
 }
 
 /** A human, whose words have not changed since. */

@@ -1,7 +1,7 @@
 // Checks and statuses as they are posted: what is said of those that are ended from outside, and which permission is missing.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createChecks, type ReportAs } from '../../../src/github/checks.ts'
+import { Checks, type ReportAs } from '../../../src/github/checks.ts'
 import { createClient } from '../../../src/github/client.ts'
 import { lastWordOf, MOVED_ON } from '../../../src/report/checks.ts'
 import { type GitHub, startGitHub } from '../../standin/github.ts'
@@ -25,8 +25,8 @@ async function place(how: ReportAs, permissions: Parameters<GitHub['mintJobToken
     github,
     sha,
     warnings,
-    checks: createChecks(api, where, how, 'auth', warn),
-    nextJob: async () => createChecks(api, where, how, 'auth', warn),
+    checks: new Checks(api, where, how, 'auth', warn),
+    nextJob: async () => new Checks(api, where, how, 'auth', warn),
     async [Symbol.asyncDispose]() {
       await github[Symbol.asyncDispose]()
     },

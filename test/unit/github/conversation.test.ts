@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createClient } from '../../../src/github/client.ts'
-import { type Conversation, createConversation } from '../../../src/github/conversation.ts'
+import { Conversation } from '../../../src/github/conversation.ts'
 import { parseSlash } from '../../../src/loop/slash-commands.ts'
 import type { State } from '../../../src/model/state.ts'
 import { mistakeReply } from '../../../src/report/replies.ts'
@@ -47,7 +47,7 @@ async function place(): Promise<Place> {
   const state = midRun()
   return {
     github,
-    conversation: createConversation(api, where, warn),
+    conversation: new Conversation(api, where, warn),
     state: { ...state, github: { ...state.github, pull: number } },
     pull: number,
     warnings,

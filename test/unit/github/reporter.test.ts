@@ -1,9 +1,9 @@
 // What GitHub is told over a chain: the pull request that is Ralph's or people's, and where none may be opened.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createChecks } from '../../../src/github/checks.ts'
+import { Checks } from '../../../src/github/checks.ts'
 import { createClient } from '../../../src/github/client.ts'
-import { createConversation } from '../../../src/github/conversation.ts'
+import { Conversation } from '../../../src/github/conversation.ts'
 import { closeLeft } from '../../../src/github/left-open.ts'
 import { GitHubReporter } from '../../../src/github/reporter.ts'
 import type { State } from '../../../src/model/state.ts'
@@ -31,14 +31,14 @@ async function place(settings: Parameters<typeof startGitHub>[0] = {}) {
   }
   const { owner, repo, url } = github
   const where = { owner, repo, server: url, api: url, defaultBranch: 'main' }
-  const checks = () => createChecks(client(), where, 'checks', 'auth', warn)
+  const checks = () => new Checks(client(), where, 'checks', 'auth', warn)
   const job = () => {
     const api = client()
     return new GitHubReporter({
       api,
       publishApi: api,
       place: where,
-      conversation: createConversation(api, where, warn),
+      conversation: new Conversation(api, where, warn),
       checks: checks(),
       pullRequest: 'draft',
       limits,
