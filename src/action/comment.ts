@@ -2,7 +2,7 @@
 import * as core from '@actions/core'
 import { redactorFor } from '../app/redactor.ts'
 import { featureOfFolder } from '../git/features.ts'
-import { createClient, saidByGitHub } from '../github/client.ts'
+import { connect, type GitHub, saidByGitHub } from '../github/client.ts'
 import { Conversation, isPerson } from '../github/conversation.ts'
 import { dispatchRun } from '../github/dispatch.ts'
 import { repositoryUrl } from '../github/place.ts'
@@ -31,16 +31,12 @@ export async function answerComment(context: ActionContext): Promise<string> {
   if (parseSlash(comment.body, []).kind === 'none') return 'the comment is not for Ralph'
   if (!isPerson(comment)) return 'commands count from people only'
   if (!event.onPull) return 'commands count on a pull request only'
-  const api = createClient({
-    token: tokenOf(context),
-    url: place.api,
-    warn: (message) => core.warning(message),
-  })
-  const conversation = new Conversation(api, place, (message) => core.warning(message))
-  const { owner, repo } = place
-  const { data: pull } = await api.rest.pulls.get({ owner, repo, pull_number: issue })
-  const ours = pull.head.repo?.full_name === `${owner}/${repo}`
-  const { branchPrefix: prefix, stateNamespace } = await namesByApi(context, api)
+  const github = connect(place, tokenOf(context), core.warning)
+  const conversation = new Conversation(github)
+  const { api, at } = github
+  const { data: pull } = await api.rest.pulls.get({ ...at, pull_number: issue })
+  const ours = pull.head.repo?.full_name === `${at.owner}/${at.repo}`
+  const { branchPrefix: prefix, stateNamespace } = await namesByApi(context, github)
   const states = ours ? await peekStates(context, stateNamespace) : new Map<string, State>()
   const state =
     [...states]
@@ -81,17 +77,17 @@ export async function answerComment(context: ActionContext): Promise<string> {
     case 'command': {
       await conversation.react(comment.id, 'eyes')
       if (state === null) return 'there is no run of this feature yet: start it with Run workflow'
-      const lives = working(state) && (await holderLives(api, context, state))
+      const lives = working(state) && (await holderLives(github, state))
       if (lives && parsed.command.kind !== 'stop') return 'the working job hears it before its next iteration'
       if (lives && state.lease?.runId != null) {
         await api.rest.actions
-          .cancelWorkflowRun({ owner, repo, run_id: state.lease.runId })
+          .cancelWorkflowRun({ ...at, run_id: state.lease.runId })
           .catch((error: unknown) => core.warning(saidByGitHub(error)))
       }
-      await settleWorkflow(context, api)
+      await settleWorkflow(context, github)
       // A job that is being stopped moves the generation on, or is killed before: only a kick-off fits both.
       const generation = lives ? null : state.generation
-      const next = await dispatchRun(api, place, context.workflow, { feature: state.feature, generation })
+      const next = await dispatchRun(github, context.workflow, { feature: state.feature, generation })
       if (next.kind === 'limited') {
         await conversation.reply(
           issue,
@@ -106,7 +102,7 @@ export async function answerComment(context: ActionContext): Promise<string> {
 
   /** In one reply, which is edited the next time. */
   async function tellStatus(known: State): Promise<void> {
-    const lives = working(known) && (await holderLives(api, context, known))
+    const lives = working(known) && (await holderLives(github, known))
     const { redact } = redactorFor(secretsIn(context.env))
     const facts = {
       repositoryUrl: repositoryUrl(place),
@@ -125,16 +121,11 @@ function working(state: State | null): boolean {
   return state?.lease != null && !expired(state.lease, Date.now())
 }
 
-async function holderLives(
-  api: ReturnType<typeof createClient>,
-  context: ActionContext,
-  state: State,
-): Promise<boolean> {
-  const { owner, repo } = context.place
+async function holderLives({ api, at }: GitHub, state: State): Promise<boolean> {
   // On somebody's machine: only the lease's own time is known.
   if (state.lease?.runId == null) return true
   const run = await api.rest.actions
-    .getWorkflowRun({ owner, repo, run_id: state.lease.runId })
+    .getWorkflowRun({ ...at, run_id: state.lease.runId })
     .catch((error: unknown) => {
       core.warning(`run ${state.lease?.runId} could not be looked up: ${saidByGitHub(error)}`)
       return null

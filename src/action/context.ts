@@ -1,7 +1,7 @@
 // What an action run knows from the runner: the place, the run, the event, the settings. Throws UserError on bad input.
 import { readFile } from 'node:fs/promises'
 import * as core from '@actions/core'
-import { type Api, statusOf } from '../github/client.ts'
+import { type GitHub, statusOf } from '../github/client.ts'
 import { findWorkflow } from '../github/dispatch.ts'
 import { gitAuth, type Place, runUrl } from '../github/place.ts'
 import {
@@ -135,10 +135,10 @@ export function useWorkflow(context: ActionContext, settings: Pick<Settings, 'wo
 }
 
 /** From here on there is a workflow to dispatch. Throws UserError where nothing tells which. */
-export async function settleWorkflow(context: ActionContext, api: Api): Promise<void> {
+export async function settleWorkflow(context: ActionContext, github: GitHub): Promise<void> {
   if (context.workflow !== '') return
   const name = context.env.GITHUB_WORKFLOW ?? ''
-  const found = await findWorkflow(api, context.place, name)
+  const found = await findWorkflow(github, name)
   if (found === null) throw noWorkflow(`no file of a workflow called "${name}", and no ralph.yml`)
   context.workflow = found
 }
@@ -155,12 +155,11 @@ export function noWorkflow(found: string): UserError {
 /** Where runs keep their things, without a checkout. A configuration that is broken is left to the jobs that work. */
 export async function namesByApi(
   context: ActionContext,
-  api: Api,
+  { api, at }: GitHub,
 ): Promise<Pick<Settings, 'branchPrefix' | 'stateNamespace' | 'workflow' | 'reportAs'>> {
-  const { owner, repo } = context.place
   const read = async (ref: string, path: string): Promise<string | null> => {
     try {
-      const { data } = await api.rest.repos.getContent({ owner, repo, path, ref })
+      const { data } = await api.rest.repos.getContent({ ...at, path, ref })
       return 'content' in data ? Buffer.from(data.content, 'base64').toString('utf8') : null
     } catch (error) {
       if (statusOf(error) === 404) return null

@@ -3,7 +3,7 @@ import * as core from '@actions/core'
 import { openWorkspace, otherUserOptions } from '../app/workspace.ts'
 import { openClone } from '../git/git.ts'
 import { Checks } from '../github/checks.ts'
-import { createClient } from '../github/client.ts'
+import { connect } from '../github/client.ts'
 import { closeLeft } from '../github/left-open.ts'
 import { messageOf } from '../system/errors.ts'
 import { endOtherUser } from '../system/other-user.ts'
@@ -49,8 +49,7 @@ export async function mend(folder: string): Promise<string> {
   if (!ours && lease !== null) return `no lease is held (${ended} processes ended)`
   let { github } = found.state
   if (found.state.published !== null) {
-    const api = createClient({ token, url: context.place.api, warn })
-    const checks = new Checks(api, context.place, settings.reportAs, found.state.feature, warn)
+    const checks = new Checks(connect(context.place, token, warn), settings.reportAs, found.state.feature)
     github = { ...github, unclosed: await closeLeft(checks, found.state, warn) }
   }
   if (!ours) return `no lease is held (${ended} processes ended)`
@@ -73,12 +72,8 @@ export async function endChecks(folder: string): Promise<string> {
   const states = await peekStates(context, core.getState('namespace') || settings.stateNamespace)
   const state = states.get(folder.replace(/^\.ralph\//, '')) ?? null
   if (state === null || state.lease !== null) return 'another job gives the report'
-  const api = createClient({ token: tokenOf(context), url: context.place.api, warn })
-  const left = await closeLeft(
-    new Checks(api, context.place, settings.reportAs, state.feature, warn),
-    state,
-    warn,
-  )
+  const ours = connect(context.place, tokenOf(context), warn)
+  const left = await closeLeft(new Checks(ours, settings.reportAs, state.feature), state, warn)
   return left.length === 0
     ? 'the checks are ended'
     : 'checks are still open: resume-lost or the next job ends them'

@@ -2,7 +2,7 @@
 // dispatch carries the generation.
 import * as core from '@actions/core'
 import { Checks } from '../github/checks.ts'
-import { createClient, saidByGitHub, statusOf } from '../github/client.ts'
+import { connect, saidByGitHub, statusOf } from '../github/client.ts'
 import { dispatchRun } from '../github/dispatch.ts'
 import { closeLeft } from '../github/left-open.ts'
 import { type HolderRun, whyLost } from '../loop/lost.ts'
@@ -38,9 +38,9 @@ export function mayBeNext(
 
 /** Looks at every feature once; gives what was done, in one line. */
 export async function resumeLost(context: ActionContext): Promise<string> {
-  const { place } = context
-  const api = createClient({ token: tokenOf(context), url: place.api, warn: (text) => core.warning(text) })
-  const names = await namesByApi(context, api)
+  const github = connect(context.place, tokenOf(context), (text) => core.warning(text))
+  const { api, at } = github
+  const names = await namesByApi(context, github)
   const { workflow } = names
   if (workflow === null) throw noWorkflow('nothing; the workflow of this run only resumes')
   const states = await peekStates(context, names.stateNamespace)
@@ -65,7 +65,7 @@ export async function resumeLost(context: ActionContext): Promise<string> {
       held.push(feature)
       continue
     }
-    const answer = await dispatchRun(api, place, workflow, { feature, generation })
+    const answer = await dispatchRun(github, workflow, { feature, generation })
     if (answer.kind === 'limited') {
       // The next one would be refused, too.
       limited.push(feature)
@@ -84,16 +84,13 @@ export async function resumeLost(context: ActionContext): Promise<string> {
 
   /** What the last job could not end, nobody else would. */
   async function endChecks(state: State): Promise<void> {
-    const warn = (text: string) => core.warning(text)
-    await closeLeft(new Checks(api, place, names.reportAs, state.feature, warn), state, warn)
+    await closeLeft(new Checks(github, names.reportAs, state.feature), state, github.warn)
   }
 
   async function waitingRuns(file: string): Promise<WaitingRun[]> {
-    const { owner, repo } = place
     const route = api.rest.actions.listWorkflowRuns
     const { data } = await route({
-      owner,
-      repo,
+      ...at,
       workflow_id: file,
       event: 'workflow_dispatch',
       per_page: 100,
@@ -106,9 +103,8 @@ export async function resumeLost(context: ActionContext): Promise<string> {
   async function holderOf(state: State): Promise<HolderRun> {
     const id = state.lease?.runId ?? state.control.mendedRun
     if (id === null) return null
-    const { owner, repo } = place
     try {
-      const { data } = await api.rest.actions.getWorkflowRun({ owner, repo, run_id: id })
+      const { data } = await api.rest.actions.getWorkflowRun({ ...at, run_id: id })
       return { status: data.status ?? '', conclusion: data.conclusion, at: Date.parse(data.updated_at) }
     } catch (error) {
       // People delete runs.

@@ -8,7 +8,7 @@ import { createPorts } from '../app/ports.ts'
 import { openIsolation, refuseNoFolder, type Workspace } from '../app/workspace.ts'
 import { refuseFiltered } from '../git/filters.ts'
 import { Checks } from '../github/checks.ts'
-import { type Api, createClient } from '../github/client.ts'
+import { connect, type GitHub } from '../github/client.ts'
 import { Conversation } from '../github/conversation.ts'
 import { createDispatch } from '../github/dispatch.ts'
 import { findPull } from '../github/pull.ts'
@@ -88,7 +88,6 @@ async function prepareAndWork(
 ): Promise<Worked> {
   const { place, event } = context
   if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
-  const warn = (message: string) => core.warning(message)
   const at = part === 'land' ? claimOf(context).base : null
   const { settings, base, notes } = await trusted(context, token, at)
   refuseFeatureRef(context, settings.branchPrefix)
@@ -105,16 +104,14 @@ async function prepareAndWork(
     (path) => workspace.repository.read(base.sha, path),
     pick(event.inputs, CHOICES),
   )
-  const api = createClient({ token, url: place.api, warn })
-  if (settings.redispatch) await settleWorkflow(context, api)
-  const publishApi =
-    settings.publishToken === null
-      ? api
-      : createClient({ token: settings.publishToken, url: place.api, warn })
+  const warn = (message: string) => core.warning(workspace.redactor.redact(message))
+  const github = connect(place, token, warn)
+  if (settings.redispatch) await settleWorkflow(context, github)
+  const publisher = settings.publishToken === null ? github : connect(place, settings.publishToken, warn)
   const as = await openIsolation({ settings, env: context.env, clone: workspace.clone, say: core.notice })
   if (as !== null) remember({ otherUser: as.before })
   try {
-    const parts = { context, workspace, settings, api, publishApi, log, signal, as }
+    const parts = { context, workspace, settings, github, publisher, log, signal, as }
     return part === 'land' ? await landAndGoOn(parts, base) : await claimAndWork(parts, base, part)
   } finally {
     await as?.close()
@@ -126,10 +123,9 @@ async function claimAndWork(
   base: { branch: string; sha: string },
   part: Part,
 ): Promise<Worked> {
-  const { context, workspace, settings, api } = parts
-  const { place, event } = context
+  const { context, workspace, settings, github } = parts
+  const { event } = context
   if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
-  const warn = (message: string) => core.warning(message)
   const now = Date.now()
   let claimed: Awaited<ReturnType<typeof claim>>
   try {
@@ -140,7 +136,7 @@ async function claimAndWork(
       workTree: null,
       generation: event.generation,
       lease: await leaseFor(settings, now, context.run),
-      alive: async (lease) => !expired(lease, Date.now()) && (await runLives(api, context, lease)),
+      alive: async (lease) => !expired(lease, Date.now()) && (await runLives(github, context, lease)),
       job: newJob(now, now + settings.jobDeadlineMs, gatedTagsOf(settings)),
       chosen: pick(event.inputs, CHOICES),
       // Its machine is gone, or its post step has done it.
@@ -152,8 +148,8 @@ async function claimAndWork(
       },
       today: new Date(now).toISOString().slice(0, 10),
       firstComment: async (branch) => {
-        const pull = await findPull(api, place, branch)
-        return pull === null ? 0 : new Conversation(api, place, warn).newestComment(pull.number)
+        const pull = await findPull(github, branch)
+        return pull === null ? 0 : new Conversation(github).newestComment(pull.number)
       },
     })
   } catch (error) {
@@ -183,8 +179,8 @@ type Parts = {
   context: ActionContext
   workspace: Workspace
   settings: Settings
-  api: Api
-  publishApi: Api
+  github: GitHub
+  publisher: GitHub
   log: Log
   signal: AbortSignal
   as: OtherUser | null
@@ -195,9 +191,7 @@ async function workOn(
   parts: Parts & { base: { branch: string; sha: string } },
   how: How,
 ): Promise<Worked> {
-  const { context, workspace, settings, api, publishApi, log, signal, as } = parts
-  const { place } = context
-  const warn = (message: string) => core.warning(workspace.redactor.redact(message))
+  const { context, workspace, settings, github, publisher, log, signal, as } = parts
   const chosen = await actionSettings(
     context,
     (path) => workspace.repository.read(start.base.sha, path),
@@ -205,19 +199,17 @@ async function workOn(
   )
   await refuseNoFolder(workspace, settings, start.green)
   const limits = limitsOf({ ...settings, ...pickLimits(chosen.settings) })
-  const conversation = new Conversation(api, place, warn)
+  const conversation = new Conversation(github)
   const reporter = new GitHubReporter({
-    api,
-    publishApi,
-    place,
+    github,
+    publisher,
     conversation,
-    checks: new Checks(api, place, settings.reportAs, start.feature, warn),
+    checks: new Checks(github, settings.reportAs, start.feature),
     pullRequest: settings.pullRequest,
     limits,
     runUrl: context.run.url,
     redact: workspace.redactor.redact,
     places: (state) => failedPlaces(workspace.git, state),
-    warn,
   })
   const mark = start.lease?.mark ?? ''
   remember({ mark })
@@ -228,9 +220,9 @@ async function workOn(
     workspace,
     observers: [logOf(live, how.part), reporter],
     pullRequest: reporter,
-    warn,
+    warn: github.warn,
     queue: conversation,
-    dispatch: createDispatch(api, place, context.workflow),
+    dispatch: createDispatch(github, context.workflow),
     signal,
     as,
     mark,
@@ -263,13 +255,12 @@ function refuseFeatureRef(context: ActionContext, prefix: string): void {
 }
 
 /** A holder lives while its run has not completed; when GitHub does not say, the lease's own time counts. */
-async function runLives(api: Api, context: ActionContext, lease: Lease): Promise<boolean> {
+async function runLives({ api, at }: GitHub, context: ActionContext, lease: Lease): Promise<boolean> {
   if (lease.runId === null) return true
   // A re-run from the UI has the same run id: an earlier attempt of our own run is over.
   if (lease.runId === context.run.id && lease.runAttempt !== context.run.attempt) return false
-  const { owner, repo } = context.place
   try {
-    const { data } = await api.rest.actions.getWorkflowRun({ owner, repo, run_id: lease.runId })
+    const { data } = await api.rest.actions.getWorkflowRun({ ...at, run_id: lease.runId })
     return data.status !== 'completed'
   } catch {
     return true

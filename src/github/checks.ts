@@ -1,8 +1,7 @@
 // Posts check runs (or commit statuses) on a commit: one of each name, found again by our external id.
 import type { Annotation } from '../model/gate.ts'
 import { type Check, statusOf as commitStatus, type LastWord } from '../report/checks.ts'
-import { type Api, createOnce, isForbidden, ONCE, saidByGitHub, statusOf } from './client.ts'
-import type { Place } from './place.ts'
+import { createOnce, type GitHub, isForbidden, ONCE, saidByGitHub, statusOf } from './client.ts'
 
 export type ReportAs = 'checks' | 'statuses' | 'none'
 
@@ -12,10 +11,8 @@ const MOST_FAILURES = 2
 type Posted = { id: number; isOpen: boolean; isAnnotated: boolean }
 
 export class Checks {
-  readonly #api: Api
-  readonly #repository: { owner: string; repo: string }
+  readonly #github: GitHub
   readonly #key: string
-  readonly #warn: (message: string) => void
   readonly #wanted: ReportAs
   /** What GitHub lets us do of it. */
   #mode: ReportAs
@@ -25,13 +22,11 @@ export class Checks {
   readonly #known = new Map<string, Map<string, Posted>>()
 
   /** `key`: the feature, which tells our checks from another's. */
-  constructor(api: Api, place: Place, mode: ReportAs, key: string, warn: (message: string) => void) {
-    this.#api = api
-    this.#repository = { owner: place.owner, repo: place.repo }
+  constructor(github: GitHub, mode: ReportAs, key: string) {
+    this.#github = github
     this.#wanted = mode
     this.#mode = mode
     this.#key = key
-    this.#warn = warn
   }
 
   /**
@@ -68,7 +63,9 @@ export class Checks {
         return
       } catch (error) {
         if (this.#works || !isForbidden(error)) throw error
-        this.#warn('checks are refused (permissions: checks: write is missing): statuses are tried instead')
+        this.#github.warn(
+          'checks are refused (permissions: checks: write is missing): statuses are tried instead',
+        )
         this.#mode = 'statuses'
       }
     }
@@ -77,7 +74,7 @@ export class Checks {
       await asStatus()
     } catch (error) {
       if (!isForbidden(error)) throw error
-      this.#warn(
+      this.#github.warn(
         this.#wanted === 'statuses'
           ? 'statuses may not be posted: the job needs permissions: statuses: write'
           : 'neither checks nor statuses may be posted: the job needs permissions: checks: write',
@@ -89,8 +86,8 @@ export class Checks {
   async #listed(sha: string): Promise<Map<string, Posted>> {
     const before = this.#known.get(sha)
     if (before !== undefined) return before
-    const runs = await this.#api.paginate(this.#api.rest.checks.listForRef, {
-      ...this.#repository,
+    const runs = await this.#github.api.paginate(this.#github.api.rest.checks.listForRef, {
+      ...this.#github.at,
       ref: sha,
       filter: 'latest',
       per_page: 100,
@@ -127,7 +124,7 @@ export class Checks {
   async #update(before: Posted | undefined, content: object): Promise<number | null> {
     if (before === undefined) return null
     try {
-      await this.#api.rest.checks.update({ ...this.#repository, check_run_id: before.id, ...content })
+      await this.#github.api.rest.checks.update({ ...this.#github.at, check_run_id: before.id, ...content })
       return before.id
     } catch (error) {
       if (statusOf(error) === 404) return null
@@ -139,7 +136,7 @@ export class Checks {
     const wanted = { name, head_sha: sha, external_id: `ralph:${this.#key}:${name}`, ...content }
     return createOnce(
       async () => {
-        const made = await this.#api.rest.checks.create({ ...this.#repository, ...wanted, ...ONCE })
+        const made = await this.#github.api.rest.checks.create({ ...this.#github.at, ...wanted, ...ONCE })
         return Number(made.data.id)
       },
       async () => {
@@ -150,7 +147,7 @@ export class Checks {
   }
 
   async #postStatus(sha: string, check: Check): Promise<void> {
-    await this.#api.rest.repos.createCommitStatus({ ...this.#repository, sha, ...commitStatus(check) })
+    await this.#github.api.rest.repos.createCommitStatus({ ...this.#github.at, sha, ...commitStatus(check) })
   }
 
   async #closeChecks(sha: string, word: (name: string) => LastWord, but: readonly string[]): Promise<void> {
@@ -160,7 +157,7 @@ export class Checks {
       const { conclusion, ...output } = word(name)
       const done = { status: 'completed' as const, conclusion, output }
       try {
-        await this.#api.rest.checks.update({ ...this.#repository, check_run_id: one.id, ...done })
+        await this.#github.api.rest.checks.update({ ...this.#github.at, check_run_id: one.id, ...done })
       } catch (error) {
         // Another App's: seen, and not ours to end. That is no missing permission, and is remembered.
         throw isForbidden(error) ? new Error(saidByGitHub(error)) : error
@@ -177,8 +174,8 @@ export class Checks {
 
   /** Statuses bear no mark of ours but their names. */
   async #closeStatuses(sha: string, word: (name: string) => LastWord, but: readonly string[]): Promise<void> {
-    const listed = await this.#api.paginate(this.#api.rest.repos.listCommitStatusesForRef, {
-      ...this.#repository,
+    const listed = await this.#github.api.paginate(this.#github.api.rest.repos.listCommitStatusesForRef, {
+      ...this.#github.at,
       ref: sha,
       per_page: 100,
     })

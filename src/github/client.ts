@@ -6,10 +6,25 @@ import { retry } from '@octokit/plugin-retry'
 import { throttling } from '@octokit/plugin-throttling'
 import { RequestError } from '@octokit/request-error'
 import Bottleneck from 'bottleneck/light.js'
+import type { Place } from './place.ts'
 
 const Plugged = Octokit.plugin(restEndpointMethods, paginateRest, retry, throttling)
 
 export type Api = InstanceType<typeof Plugged>
+
+/** A repository on GitHub, as one token sees it. */
+export type GitHub = {
+  api: Api
+  place: Place
+  /** The parameters that every request to the repository takes. */
+  at: { owner: string; repo: string }
+  warn(message: string): void
+}
+
+export function connect(place: Place, token: string, warn: (message: string) => void): GitHub {
+  const api = createClient({ token, url: place.api, warn })
+  return { api, place, at: { owner: place.owner, repo: place.repo }, warn }
+}
 
 export type ClientOptions = {
   token: string

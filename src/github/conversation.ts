@@ -4,8 +4,7 @@ import type { Command } from '../model/event.ts'
 import type { QueuePort } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { mistakeReply } from '../report/replies.ts'
-import { type Api, createOnce, ONCE, saidByGitHub, statusOf } from './client.ts'
-import type { Place } from './place.ts'
+import { createOnce, type GitHub, ONCE, saidByGitHub, statusOf } from './client.ts'
 
 /** A comment as we need it. */
 export type Comment = { id: number; body: string; login: string; type: string; edited: boolean }
@@ -14,19 +13,15 @@ export type Comment = { id: number; body: string; login: string; type: string; e
 const JOB_LOGIN = 'github-actions[bot]'
 
 export class Conversation implements QueuePort {
-  readonly #api: Api
-  readonly #repository: { owner: string; repo: string }
-  readonly #warn: (message: string) => void
+  readonly #github: GitHub
   /** For one reading of the comments: a permission may be taken away while a job works for hours. */
   readonly #permissions = new Map<string, boolean>()
   /** Of the comments as they were read last; null where there may be some that are still to be handled. */
   #etag: string | null = null
   #self: string | null = null
 
-  constructor(api: Api, place: Place, warn: (message: string) => void) {
-    this.#api = api
-    this.#repository = { owner: place.owner, repo: place.repo }
-    this.#warn = warn
+  constructor(github: GitHub) {
+    this.#github = github
   }
 
   async read(state: State): Promise<Command[]> {
@@ -72,14 +67,14 @@ export class Conversation implements QueuePort {
     const written = await this.stick(pull, null, marker, body)
     const oldest = await this.#own(pull, marker)
     if (oldest === null || oldest === written) return
-    await this.#api.rest.issues.deleteComment({ ...this.#repository, comment_id: written })
+    await this.#github.api.rest.issues.deleteComment({ ...this.#github.at, comment_id: written })
     await this.#update(oldest, body)
   }
 
   async react(comment: number, content: 'eyes' | 'rocket' | 'confused'): Promise<void> {
-    await this.#api.rest.reactions
-      .createForIssueComment({ ...this.#repository, comment_id: comment, content })
-      .catch((error: unknown) => this.#warn(`the reaction could not be set: ${saidByGitHub(error)}`))
+    await this.#github.api.rest.reactions
+      .createForIssueComment({ ...this.#github.at, comment_id: comment, content })
+      .catch((error: unknown) => this.#github.warn(`the reaction could not be set: ${saidByGitHub(error)}`))
   }
 
   /** Answers a comment, once: the run that it started answers where nobody works, and the next job reads it all the same. */
@@ -92,8 +87,8 @@ export class Conversation implements QueuePort {
   async mayWrite(login: string): Promise<boolean> {
     const before = this.#permissions.get(login)
     if (before !== undefined) return before
-    const may = await this.#api.rest.repos
-      .getCollaboratorPermissionLevel({ ...this.#repository, username: login })
+    const may = await this.#github.api.rest.repos
+      .getCollaboratorPermissionLevel({ ...this.#github.at, username: login })
       .then(({ data }) => data.permission === 'admin' || data.permission === 'write')
       .catch((error: unknown) => {
         // Nobody of this repository. Anything else is no answer: a command must not be lost because GitHub was away.
@@ -123,7 +118,7 @@ export class Conversation implements QueuePort {
     } catch (error) {
       // What was not understood is asked for again.
       this.#etag = null
-      this.#warn(`comments could not be read: ${saidByGitHub(error)}`)
+      this.#github.warn(`comments could not be read: ${saidByGitHub(error)}`)
     }
     return false
   }
@@ -150,8 +145,8 @@ export class Conversation implements QueuePort {
   /** Null where nothing changed since the last reading. */
   async #page(pull: number, page: number) {
     try {
-      const { data, headers } = await this.#api.rest.issues.listComments({
-        ...this.#repository,
+      const { data, headers } = await this.#github.api.rest.issues.listComments({
+        ...this.#github.at,
         issue_number: pull,
         per_page: 100,
         page,
@@ -183,7 +178,7 @@ export class Conversation implements QueuePort {
         await this.react(comment.id, 'confused')
         // An answer that GitHub does not take must not hold up the comments behind.
         await this.reply(pull, comment.id, mistakeReply(parsed.problem, parsed.fix)).catch((error: unknown) =>
-          this.#warn(`a comment could not be answered: ${saidByGitHub(error)}`),
+          this.#github.warn(`a comment could not be answered: ${saidByGitHub(error)}`),
         )
         return refused
       case 'command':
@@ -194,8 +189,8 @@ export class Conversation implements QueuePort {
 
   /** Our own comment that begins with a marker; in anybody else's a marker means nothing. */
   async #own(pull: number, marker: string): Promise<number | null> {
-    const listing = this.#api.paginate.iterator(this.#api.rest.issues.listComments, {
-      ...this.#repository,
+    const listing = this.#github.api.paginate.iterator(this.#github.api.rest.issues.listComments, {
+      ...this.#github.at,
       issue_number: pull,
       per_page: 100,
     })
@@ -210,7 +205,7 @@ export class Conversation implements QueuePort {
 
   /** Whose token this is: an App's or a person's may speak in the place of the job's own. */
   async #login(): Promise<string> {
-    this.#self ??= await this.#api.graphql<{ viewer: { login: string } }>('{ viewer { login } }').then(
+    this.#self ??= await this.#github.api.graphql<{ viewer: { login: string } }>('{ viewer { login } }').then(
       ({ viewer }) => viewer.login,
       () => JOB_LOGIN,
     )
@@ -220,8 +215,8 @@ export class Conversation implements QueuePort {
   #post(pull: number, marker: string, body: string): Promise<number> {
     return createOnce(
       async () => {
-        const comment = { ...this.#repository, issue_number: pull, body }
-        const made = await this.#api.rest.issues.createComment({ ...comment, ...ONCE })
+        const comment = { ...this.#github.at, issue_number: pull, body }
+        const made = await this.#github.api.rest.issues.createComment({ ...comment, ...ONCE })
         return Number(made.data.id)
       },
       () => this.#own(pull, marker),
@@ -229,7 +224,7 @@ export class Conversation implements QueuePort {
   }
 
   async #update(comment: number, body: string): Promise<number> {
-    await this.#api.rest.issues.updateComment({ ...this.#repository, comment_id: comment, body })
+    await this.#github.api.rest.issues.updateComment({ ...this.#github.at, comment_id: comment, body })
     return comment
   }
 }

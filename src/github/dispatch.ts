@@ -1,19 +1,15 @@
 // Starts the next job: a workflow_dispatch on the default branch, with feature and generation. Implements DispatchPort.
 import type { Dispatched, DispatchPort } from '../model/ports.ts'
-import { type Api, limitedUntil, saidByGitHub, statusOf } from './client.ts'
-import type { Place } from './place.ts'
+import { type GitHub, limitedUntil, saidByGitHub, statusOf } from './client.ts'
 
 /** Dispatches `workflow` (a file name); without a generation it counts as a kick-off. Throws with the mend. */
 export async function dispatchRun(
-  api: Api,
-  place: Place,
+  { api, at, place }: GitHub,
   workflow: string,
   inputs: { feature: string; generation: number | null },
 ): Promise<Dispatched> {
-  const { owner, repo } = place
   const request = {
-    owner,
-    repo,
+    ...at,
     workflow_id: workflow,
     ref: place.defaultBranch,
     inputs: { feature: inputs.feature, generation: String(inputs.generation ?? '') },
@@ -49,27 +45,26 @@ const FOLDER = '.github/workflows/'
  * The file of the workflow that the runner calls `name`, where it does not say the file itself (act, other forges); else
  * ralph.yml where the default branch has it; else null.
  */
-export async function findWorkflow(api: Api, place: Place, name: string): Promise<string | null> {
-  const { owner, repo, defaultBranch: ref } = place
+export async function findWorkflow({ api, at, place }: GitHub, name: string): Promise<string | null> {
   // One that has no name is called by its path.
   if (/\.ya?ml$/.test(name)) return name.replace(/^.*\//, '')
   const named = await api.rest.actions
-    .listRepoWorkflows({ owner, repo, per_page: 100 })
+    .listRepoWorkflows({ ...at, per_page: 100 })
     .then(({ data }) => data.workflows.filter((one) => one.name === name && one.path.startsWith(FOLDER)))
     .catch(() => [])
   const [only, ...others] = named
   if (only !== undefined && others.length === 0) return only.path.slice(FOLDER.length)
   const usual = 'ralph.yml'
-  return api.rest.repos.getContent({ owner, repo, ref, path: `${FOLDER}${usual}` }).then(
+  return api.rest.repos.getContent({ ...at, ref: place.defaultBranch, path: `${FOLDER}${usual}` }).then(
     () => usual,
     () => null,
   )
 }
 
-export function createDispatch(api: Api, place: Place, workflow: string): DispatchPort {
+export function createDispatch(github: GitHub, workflow: string): DispatchPort {
   return {
     dispatch: (state) =>
-      dispatchRun(api, place, workflow, { feature: state.feature, generation: state.generation }),
+      dispatchRun(github, workflow, { feature: state.feature, generation: state.generation }),
   }
 }
 

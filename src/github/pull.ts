@@ -1,6 +1,5 @@
 // The one pull request of a feature: found by its branch, opened as a draft, made ready on completion.
-import { type Api, isForbidden, isUnknown, ONCE, saidByGitHub, statusOf } from './client.ts'
-import type { Place } from './place.ts'
+import { type GitHub, isForbidden, isUnknown, ONCE, saidByGitHub, statusOf } from './client.ts'
 import type { Worded } from './pull-text.ts'
 
 export type Pull = Worded & { number: number; url: string; nodeId: string; draft: boolean }
@@ -12,17 +11,15 @@ export type Refused = { kind: 'refused'; reason: string; forbidden: boolean }
 export type Opened = { kind: 'open'; pull: Pull } | Refused
 
 /** The open pull request from this branch of this repository, or null. */
-export async function findPull(api: Api, place: Place, branch: string): Promise<Pull | null> {
-  const { owner, repo } = place
+export async function findPull({ api, at }: GitHub, branch: string): Promise<Pull | null> {
   const { data } = await api.rest.pulls.list({
-    owner,
-    repo,
-    head: `${owner}:${branch}`,
+    ...at,
+    head: `${at.owner}:${branch}`,
     state: 'open',
     per_page: 10,
   })
   const found = data.find(
-    (pull) => pull.head.ref === branch && pull.head.repo?.full_name === `${owner}/${repo}`,
+    (pull) => pull.head.ref === branch && pull.head.repo?.full_name === `${at.owner}/${at.repo}`,
   )
   return found === undefined ? null : pullOf(found)
 }
@@ -46,54 +43,37 @@ function pullOf(found: {
 }
 
 /** Opens the pull request. `refused` says why, where Actions may not (facts 3.3) or there is nothing to compare. */
-export async function openPull(
-  api: Api,
-  place: Place,
-  wanted: PullRequest,
-  warn: (message: string) => void,
-  isLast = false,
-): Promise<Opened> {
-  const { owner, repo } = place
-  const { branch: head, base, title, body } = wanted
+export async function openPull(github: GitHub, wanted: PullRequest, isLast = false): Promise<Opened> {
+  const { branch: head, ...rest } = wanted
   try {
-    const { data } = await api.rest.pulls.create({
-      owner,
-      repo,
-      head,
-      base,
-      title,
-      body,
-      draft: wanted.draft,
-      ...ONCE,
-    })
+    const { data } = await github.api.rest.pulls.create({ ...github.at, head, ...rest, ...ONCE })
     return { kind: 'open', pull: pullOf(data) }
   } catch (error) {
     // The answer may be lost although it was opened; and a repository may know no drafts. GitHub takes no second one, so
     // where it cannot be looked up either, asking again does no harm.
-    const there = await findPull(api, place, head).catch((lost: unknown) => {
-      warn(`the pull requests could not be looked up: ${saidByGitHub(lost)}`)
+    const there = await findPull(github, head).catch((lost: unknown) => {
+      github.warn(`the pull requests could not be looked up: ${saidByGitHub(lost)}`)
       return null
     })
     if (there !== null) return { kind: 'open', pull: there }
     if (statusOf(error) === 422 && wanted.draft && /draft/i.test(saidByGitHub(error))) {
-      return openPull(api, place, { ...wanted, draft: false }, warn, isLast)
+      return openPull(github, { ...wanted, draft: false }, isLast)
     }
-    if (isUnknown(error) && !isLast) return openPull(api, place, wanted, warn, true)
+    if (isUnknown(error) && !isLast) return openPull(github, wanted, true)
     return { kind: 'refused', reason: saidByGitHub(error), forbidden: isForbidden(error) }
   }
 }
 
 /** Takes the draft mark off. */
-export async function makeReady(api: Api, pull: Pull): Promise<void> {
+export async function makeReady({ api }: GitHub, pull: Pull): Promise<void> {
   const mutation = `mutation ($id: ID!) { markPullRequestReadyForReview(input: { pullRequestId: $id }) { pullRequest { isDraft } } }`
   await api.graphql(mutation, { id: pull.nodeId })
 }
 
 export async function updatePull(
-  api: Api,
-  place: Place,
+  { api, at }: GitHub,
   number: number,
   change: Partial<Worded>,
 ): Promise<void> {
-  await api.rest.pulls.update({ owner: place.owner, repo: place.repo, pull_number: number, ...change })
+  await api.rest.pulls.update({ ...at, pull_number: number, ...change })
 }

@@ -10,18 +10,17 @@ import { pullRequestBody, pullRequestTitle } from '../report/pull-request.ts'
 import { mapTexts } from '../report/texts.ts'
 import { type Facts, type Note, type View, viewOf } from '../report/view.ts'
 import type { Checks } from './checks.ts'
-import { type Api, saidByGitHub } from './client.ts'
+import { type GitHub, saidByGitHub } from './client.ts'
 import type { Conversation } from './conversation.ts'
 import { closeSuperseded } from './left-open.ts'
-import { compareUrl, type Place, pullUrl, repositoryUrl } from './place.ts'
+import { compareUrl, pullUrl, repositoryUrl } from './place.ts'
 import { findPull, makeReady, openPull, type Pull, type Refused, updatePull } from './pull.ts'
 import { type Own, updated, whole } from './pull-text.ts'
 
 export type ReporterOptions = {
-  api: Api
-  /** Opens the pull request: an App's or a person's token, so that CI starts; else the same as `api`. */
-  publishApi: Api
-  place: Place
+  github: GitHub
+  /** Opens the pull request: an App's or a person's token, so that CI starts; else the same. */
+  publisher: GitHub
   conversation: Conversation
   checks: Checks
   pullRequest: 'draft' | 'ready' | 'none'
@@ -30,7 +29,6 @@ export type ReporterOptions = {
   redact(text: string): string
   /** Places in files that failing gates named, by story id. */
   places(state: State): Promise<NonNullable<Facts['annotations']>>
-  warn(message: string): void
 }
 
 /** More stories than this, and a batch re-posts only its own and the failed ones. */
@@ -57,7 +55,8 @@ export class GitHubReporter implements Observer, PullRequestPort {
 
   /** What is reported of a state. It is redacted before it is rendered: escaping would split a secret, and hide it. */
   view(state: State, annotations: NonNullable<Facts['annotations']> = {}): View {
-    const { place, runUrl, limits, redact } = this.#options
+    const { github, runUrl, limits, redact } = this.#options
+    const { place } = github
     const note = this.#noPull
     return viewOf(mapTexts(state, redact), {
       repositoryUrl: repositoryUrl(place),
@@ -83,23 +82,25 @@ export class GitHubReporter implements Observer, PullRequestPort {
   }
 
   async merged(state: State): Promise<boolean> {
-    const { api, place, warn } = this.#options
+    const { api, at, warn } = this.#options.github
     const { pull } = state.github
     if (pull === null) return false
     const found = await api.rest.pulls
-      .get({ owner: place.owner, repo: place.repo, pull_number: pull })
+      .get({ ...at, pull_number: pull })
       .catch((error: unknown) => warn(`the pull request could not be looked up: ${saidByGitHub(error)}`))
     return found?.data.merged === true
   }
 
   async beforePublish(state: State, head: string): Promise<GithubIds> {
-    const { checks, warn } = this.#options
     // A job that ends before it opens anything still has the check of the job before to close.
     const old = this.#headSha ?? state.github.head ?? state.published
     if (old !== head) this.#headSha = null
     const { unclosed = [] } = state.github
     const left = (old === null ? unclosed : [...unclosed, old]).filter((sha) => sha !== head)
-    return { ...state.github, unclosed: await closeSuperseded(checks, left, warn) }
+    return {
+      ...state.github,
+      unclosed: await closeSuperseded(this.#options.checks, left, this.#options.github.warn),
+    }
   }
 
   async finished(state: State, conclusion: Conclusion): Promise<GithubIds> {
@@ -115,7 +116,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     try {
       await act()
     } catch (error) {
-      this.#options.warn(`${what}: ${saidByGitHub(error)}`)
+      this.#options.github.warn(`${what}: ${saidByGitHub(error)}`)
     }
   }
 
@@ -178,19 +179,19 @@ export class GitHubReporter implements Observer, PullRequestPort {
   }
 
   async #ensurePull(state: State): Promise<GithubIds> {
-    const { api, publishApi, place, pullRequest, warn } = this.#options
+    const { github: ours, publisher, pullRequest } = this.#options
     const { github, branch } = state
     if (pullRequest === 'none') return github
-    this.#pull = await findPull(api, place, branch)
+    this.#pull = await findPull(ours, branch)
     if (this.#pull === null && github.pull !== null) {
       const text = 'Its pull request is not open any more; Ralph opens no second one.'
-      const url = github.pullUrl ?? pullUrl(place, github.pull)
+      const url = github.pullUrl ?? pullUrl(ours.place, github.pull)
       this.#noPull = { text, link: { name: `pull request ${github.pull}`, url } }
       return github
     }
     if (this.#pull === null) {
       const wanted = { ...whole(this.#own(state)), branch, base: state.base.branch }
-      const opened = await openPull(publishApi, place, { ...wanted, draft: pullRequest === 'draft' }, warn)
+      const opened = await openPull(publisher, { ...wanted, draft: pullRequest === 'draft' })
       if (opened.kind === 'refused') {
         this.#refused(state, opened)
         return github
@@ -203,7 +204,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
 
   /** Said once, however often it is tried. */
   #refused({ base, branch }: State, { reason, forbidden }: Refused): void {
-    const { place, warn } = this.#options
+    const { place, warn } = this.#options.github
     const url = compareUrl(place, base.branch, branch)
     const mend = !forbidden
       ? ''
@@ -228,20 +229,20 @@ export class GitHubReporter implements Observer, PullRequestPort {
 
   /** Title and text as they are at the end, and no draft any more. */
   async #complete(state: State): Promise<void> {
-    const { api, publishApi, place, warn } = this.#options
+    const { github, publisher } = this.#options
     await this.#attempt('the pull request could not be updated', async () => {
       // As it is now: people may have edited it since it was opened.
-      const pull = await findPull(api, place, state.branch)
+      const pull = await findPull(github, state.branch)
       this.#pull = pull
       if (pull === null) return
       const change = updated(pull, this.#own(state))
-      if (change === 'full') warn("the pull request's text has no room for Ralph's part")
-      else if (Object.keys(change).length > 0) await updatePull(publishApi, place, pull.number, change)
+      if (change === 'full') github.warn("the pull request's text has no room for Ralph's part")
+      else if (Object.keys(change).length > 0) await updatePull(publisher, pull.number, change)
     })
     const open = this.#pull
     if (open?.draft !== true || this.#options.pullRequest !== 'draft') return
     await this.#attempt('the pull request could not be made ready for review', () =>
-      makeReady(publishApi, open),
+      makeReady(publisher, open),
     )
   }
 }

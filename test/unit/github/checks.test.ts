@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Checks, type ReportAs } from '../../../src/github/checks.ts'
-import { createClient } from '../../../src/github/client.ts'
 import { lastWordOf, MOVED_ON } from '../../../src/report/checks.ts'
 import { type GitHub, startGitHub } from '../../standin/github.ts'
 import { rollupCheck, storyCheck } from '../report/rendered.ts'
 import { limits, midRun, NOW } from '../report/samples.ts'
+import { connected } from './connected.ts'
 
 const facts = { repositoryUrl: 'https://github.com/acme/shop', runUrl: null, limits, now: NOW, notes: [] }
 const open = ['US-003', 'US-005'].map((id) => storyCheck(midRun(), id, facts))
@@ -18,15 +18,13 @@ async function place(how: ReportAs, permissions: Parameters<GitHub['mintJobToken
   const sha = await github.commit('ralph/auth', { 'a.txt': 'a' }, 'start', 'alice')
   const warnings: string[] = []
   const warn = (message: string) => warnings.push(message)
-  const api = createClient({ token: github.mintJobToken(permissions), url: github.url, warn })
-  const { owner, repo, url } = github
-  const where = { owner, repo, server: url, api: url, defaultBranch: 'main' }
+  const seen = connected(github, github.mintJobToken(permissions), warn)
   return {
     github,
     sha,
     warnings,
-    checks: new Checks(api, where, how, 'auth', warn),
-    nextJob: async () => new Checks(api, where, how, 'auth', warn),
+    checks: new Checks(seen, how, 'auth'),
+    nextJob: async () => new Checks(seen, how, 'auth'),
     async [Symbol.asyncDispose]() {
       await github[Symbol.asyncDispose]()
     },

@@ -1,7 +1,6 @@
 // The queue of comments as a working job reads it: whose words count, which do not, and what is written for each.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createClient } from '../../../src/github/client.ts'
 import { Conversation } from '../../../src/github/conversation.ts'
 import { parseSlash } from '../../../src/loop/slash-commands.ts'
 import type { State } from '../../../src/model/state.ts'
@@ -11,6 +10,7 @@ import { type GitHub, type Level, startGitHub } from '../../standin/github.ts'
 import { heard } from '../heard.ts'
 import { midRun } from '../report/samples.ts'
 import { assertHarmless } from '../report/structure.ts'
+import { connected } from './connected.ts'
 
 type Place = AsyncDisposable & {
   github: GitHub
@@ -36,18 +36,10 @@ async function place(): Promise<Place> {
   const token = github.mintJobToken({ contents: 'read', pull_requests: 'write' })
   const warnings: string[] = []
   const warn = (message: string) => warnings.push(message)
-  const api = createClient({ token, url: github.url, warn })
-  const where = {
-    owner: github.owner,
-    repo: github.repo,
-    server: github.url,
-    api: github.url,
-    defaultBranch: 'main',
-  }
   const state = midRun()
   return {
     github,
-    conversation: new Conversation(api, where, warn),
+    conversation: new Conversation(connected(github, token, warn)),
     state: { ...state, github: { ...state.github, pull: number } },
     pull: number,
     warnings,

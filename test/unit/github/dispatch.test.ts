@@ -1,9 +1,9 @@
 // The dispatch of the next job: what a refusal means, and what is to be done about it.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createClient } from '../../../src/github/client.ts'
 import { dispatchRun, findWorkflow } from '../../../src/github/dispatch.ts'
 import { type FaultAnswer, type GitHub, startGitHub } from '../../standin/github.ts'
+import { connected } from './connected.ts'
 
 const WORKFLOW =
   'on:\n  workflow_dispatch:\n    inputs:\n      feature: { type: string }\n      generation: { type: string }\njobs: { work: { runs-on: ubuntu-24.04, steps: [{ run: true }] } }\n'
@@ -13,10 +13,8 @@ async function start(): Promise<GitHub> {
 }
 
 function dispatch(github: GitHub) {
-  const { owner, repo, url } = github
-  const api = createClient({ token: github.mintJobToken({ actions: 'write' }), url, warn() {} })
-  const place = { owner, repo, server: url, api: url, defaultBranch: 'main' }
-  return dispatchRun(api, place, 'ralph.yml', { feature: 'auth', generation: 3 })
+  const seen = connected(github, github.mintJobToken({ actions: 'write' }))
+  return dispatchRun(seen, 'ralph.yml', { feature: 'auth', generation: 3 })
 }
 
 const inAnHour = Math.floor(Date.now() / 1000) + 3600
@@ -72,9 +70,7 @@ test('the workflow of a run whose runner does not name the file is found by its 
     permissions: object = { actions: 'read', contents: 'read' },
   ) => {
     await using github = await startGitHub({ files: { 'a.txt': 'a', ...files } })
-    const { owner, repo, url } = github
-    const api = createClient({ token: github.mintJobToken(permissions), url, warn() {} })
-    return await findWorkflow(api, { owner, repo, server: url, api: url, defaultBranch: 'main' }, name)
+    return await findWorkflow(connected(github, github.mintJobToken(permissions)), name)
   }
   const all = { '.github/workflows/other.yml': other, '.github/workflows/build-stories.yaml': named }
   assert.equal(await find(all, 'Ralph: the builder'), 'build-stories.yaml')

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Checks } from '../../../src/github/checks.ts'
-import { createClient } from '../../../src/github/client.ts'
 import { Conversation } from '../../../src/github/conversation.ts'
 import { closeLeft } from '../../../src/github/left-open.ts'
 import { GitHubReporter } from '../../../src/github/reporter.ts'
@@ -11,6 +10,7 @@ import { rollupCheck } from '../../../src/report/checks.ts'
 import { jobSummary, stickyComment } from '../../../src/report/markdown.ts'
 import { type GitHub, startGitHub } from '../../standin/github.ts'
 import { complete, concluded, limits, midRun } from '../report/samples.ts'
+import { connected } from './connected.ts'
 
 const BRANCH = 'ralph/auth'
 
@@ -27,25 +27,21 @@ async function place(settings: Parameters<typeof startGitHub>[0] = {}) {
       issues: 'write',
       checks: 'write',
     })
-    return createClient({ token, url: github.url, warn })
+    return connected(github, token, warn)
   }
-  const { owner, repo, url } = github
-  const where = { owner, repo, server: url, api: url, defaultBranch: 'main' }
-  const checks = () => new Checks(client(), where, 'checks', 'auth', warn)
+  const checks = () => new Checks(client(), 'checks', 'auth')
   const job = () => {
-    const api = client()
+    const seen = client()
     return new GitHubReporter({
-      api,
-      publishApi: api,
-      place: where,
-      conversation: new Conversation(api, where, warn),
+      github: seen,
+      publisher: seen,
+      conversation: new Conversation(seen),
       checks: checks(),
       pullRequest: 'draft',
       limits,
       runUrl: null,
       redact: (text) => text,
       places: async () => ({}),
-      warn,
     })
   }
   return {
