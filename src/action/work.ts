@@ -13,6 +13,8 @@ import { Conversation } from '../github/conversation.ts'
 import { createDispatch } from '../github/dispatch.ts'
 import { findPull } from '../github/pull.ts'
 import { GitHubReporter } from '../github/reporter.ts'
+import { CLAIM, claimOutputs, type How, refuseWrongPart, WHOLE } from '../jobs/claim.ts'
+import { claimOf } from '../jobs/handover.ts'
 import { expired } from '../loop/lease.ts'
 import { loop } from '../loop/loop.ts'
 import type { Conclusion, Lease, State } from '../model/state.ts'
@@ -30,16 +32,7 @@ import type { Log } from './log.ts'
 import { openFor, pick, pickLimits, settleFiles, trusted } from './open.ts'
 import { failedPlaces } from './places.ts'
 import { giveOutputs, remember } from './runner.ts'
-import {
-  CLAIM,
-  claimOf,
-  type How,
-  handOver,
-  logOf,
-  refuseWrongPart,
-  takeHandover,
-  WHOLE,
-} from './separate.ts'
+import { logOf, takeHandover } from './separate.ts'
 
 export type Worked = { state: State; conclusion: Conclusion } | { neutral: string }
 
@@ -70,7 +63,7 @@ export async function work(
   refuseFeatureRef(context, context.inputs['branch-prefix']?.trim() || 'ralph/')
   // Whatever stops this job from here on: its post step releases the lease of the claim job.
   if (part === 'land') {
-    const { folder, nonce } = claimOf(context)
+    const { folder, nonce } = claimOf(context.env)
     remember({ folder, nonce })
   }
   return withCredentialsAside(context, (secrets) =>
@@ -88,7 +81,7 @@ async function prepareAndWork(
 ): Promise<Worked> {
   const { place, event } = context
   if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
-  const at = part === 'land' ? claimOf(context).base : null
+  const at = part === 'land' ? claimOf(context.env).base : null
   const { settings, base, notes } = await trusted(context, token, at)
   refuseFeatureRef(context, settings.branchPrefix)
   refuseWrongPart(settings, part !== 'whole')
@@ -232,7 +225,14 @@ async function workOn(
     ...how.ports,
   })
   const ended = await loop(start, limits, ports, stepsOf(how.part)).finally(() => settleFiles(workspace))
-  if ('step' in ended) return handOver(ended, ports, settings, parts.base.sha)
+  if ('step' in ended) {
+    await ports.store.save(ended.state)
+    for (const [name, value] of Object.entries(claimOutputs(ended, parts.base.sha)))
+      core.setOutput(name, value)
+    const { attempt } = ended.state
+    const what = attempt === null ? ended.step.kind : `${attempt.storyId}, iteration ${attempt.iteration}`
+    return { neutral: `handed over: ${what} (${settings.agent})` }
+  }
   const { state, conclusion } = ended
   if (!reporter.isReported()) remember({ untold: 'true' })
   const summary = workspace.redactor.redact(jobSummary(reporter.view(state)))

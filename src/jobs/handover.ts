@@ -1,26 +1,12 @@
 // What the four jobs of `isolation: separate-job` tell each other, as job outputs: one line of JSON each. What comes from a
-// job that ran the agent or its code is read field by field; whatever does not fit is as if nothing had come. Pure.
-
+// job that ran the agent or its code is read by these definitions; whatever does not fit is as if nothing had come. Pure.
+import * as z from 'zod/mini'
 import type { Verdict } from '../model/event.ts'
 import type { GateResult } from '../model/gate.ts'
 import type { Session } from '../model/state.ts'
-import { optionalUsageKeys, type Usage } from '../model/usage.ts'
+import type { Usage } from '../model/usage.ts'
+import { UserError } from '../system/errors.ts'
 import { excerpt } from '../system/excerpt.ts'
-
-/** From the job that holds the lease, which runs nothing that is not trusted. */
-export type FromClaim = { folder: string; nonce: string; base: string }
-/** What a session said and used; its changes are `commit`, in a pack of this digest. */
-export type FromWork = {
-  nonce: string
-  session: Session | null
-  judged: { verdict: Verdict; usage: Usage } | null
-  commit: string | null
-  sha256: string | null
-  /** What a person has to mend before an agent can start at all; then there is nothing else. */
-  mistake: string | null
-}
-/** Gate results for exactly the code of this digest; without one nothing came as far as the gates. */
-export type FromGate = { nonce: string; code: string | null; gates: GateResult[] }
 
 /** An environment variable holds at most 128 KB on Linux (MAX_ARG_STRLEN); the job gets it as one. */
 const LIMIT_BYTES = 96 * 1024
@@ -28,6 +14,114 @@ const TEXT = 2000
 const LIST = 200
 /** Nobody uses more than this of anything. */
 const MOST = 1e12
+
+const bounded = z.pipe(
+  z.string(),
+  z.transform((value) => value.slice(0, TEXT)),
+)
+const text = z.catch(bounded, '')
+const texts = z.catch(listOf(bounded.check(z.minLength(1))), [])
+const time = z.catch(z.nullable(z.number()), null)
+const flag = z.catch(z.boolean(), false)
+const nonce = z.string().check(z.minLength(1), z.maxLength(TEXT))
+const digest = z.string().check(z.regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/))
+const amount = z.number().check(z.minimum(0), z.maximum(MOST))
+
+/** The first entries of a list; those that do not fit are left out. */
+function listOf<T>(entry: z.ZodMiniType<T>): z.ZodMiniType<T[]> {
+  const fitting = (value: unknown): T[] => {
+    const read = z.safeParse(entry, value)
+    return read.success ? [read.data] : []
+  }
+  return z.pipe(
+    z.array(z.unknown()),
+    z.transform((list) => list.slice(0, LIST).flatMap(fitting)),
+  )
+}
+
+const usage: z.ZodMiniType<Usage> = z.object({
+  calls: amount,
+  inputTokens: amount,
+  outputTokens: amount,
+  cachedTokens: amount,
+  costUsd: amount,
+  agentSeconds: amount,
+  estimatedCostUsd: z.exactOptional(amount),
+  estimatedTokens: z.exactOptional(amount),
+  turns: z.exactOptional(amount),
+})
+
+const session: z.ZodMiniType<Session> = z.object({
+  status: z.enum(['finished', 'failed', 'limit', 'overloaded', 'auth', 'not-started', 'interrupted']),
+  message: text,
+  usage,
+  resetsAt: time,
+  hints: z.catch(z.object({ done: flag, notDone: flag, stuck: z.catch(z.nullable(bounded), null) }), {
+    done: false,
+    notDone: false,
+    stuck: null,
+  }),
+  learnings: texts,
+})
+
+const verdict: z.ZodMiniType<Verdict> = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('verified') }),
+  z.object({ kind: z.literal('reset'), stories: texts, reason: text }),
+  z.object({ kind: z.literal('limit'), notBefore: time, message: text }),
+  z.object({ kind: z.literal('refused'), message: text }),
+  z.object({ kind: z.literal('none'), message: text }),
+])
+
+const gateResult: z.ZodMiniType<GateResult> = z.object({
+  name: z.string(),
+  ok: z.boolean(),
+  // The settings say which gates are, not the job that ran them.
+  advisory: z.pipe(
+    z.unknown(),
+    z.transform(() => false),
+  ),
+  ended: text,
+  ms: z.number(),
+  output: z.catch(z.string(), ''),
+})
+
+const fromClaim = z.object({ folder: nonce, nonce, base: digest })
+const fromWork = z.object({
+  nonce,
+  session: z.catch(z.nullable(session), null),
+  judged: z.catch(z.nullable(z.object({ verdict, usage })), null),
+  commit: z.catch(z.nullable(digest), null),
+  sha256: z.catch(z.nullable(digest), null),
+  mistake: z.catch(z.nullable(bounded.check(z.minLength(1))), null),
+})
+const fromGate = z.object({
+  nonce,
+  code: z.catch(z.nullable(digest), null),
+  gates: listOf(gateResult),
+})
+
+/** From the job that holds the lease, which runs nothing that is not trusted. */
+export type FromClaim = z.output<typeof fromClaim>
+/**
+ * What a session said and used; its changes are `commit`, in a pack of the digest `sha256`. `mistake`: what a person has
+ * to mend before an agent can start at all; then there is nothing else.
+ */
+export type FromWork = z.output<typeof fromWork>
+/** Gate results for exactly the code of this digest; without one nothing came as far as the gates. */
+export type FromGate = z.output<typeof fromGate>
+
+export const readFromClaim = (given: string | undefined) => read(fromClaim, given)
+export const readFromWork = (given: string | undefined) => read(fromWork, given)
+export const readFromGate = (given: string | undefined) => read(fromGate, given)
+
+function read<T>(definition: z.ZodMiniType<T>, given: string | undefined): T | null {
+  if (given === undefined || given.length > 2 * LIMIT_BYTES) return null
+  try {
+    return z.parse(definition, JSON.parse(given))
+  } catch {
+    return null
+  }
+}
 
 export function writeHandover(value: FromClaim | FromWork | FromGate): string {
   return JSON.stringify(value)
@@ -42,138 +136,29 @@ export function fitGates(value: FromGate, limitBytes = LIMIT_BYTES): FromGate {
   }
 }
 
-export function readFromClaim(text: string | undefined): FromClaim | null {
-  const fields = recordOf(text)
-  const [folder, nonce, base] = [string(fields.folder), string(fields.nonce), hex(fields.base)]
-  return folder === '' || nonce === '' || base === null ? null : { folder, nonce, base }
+type Env = Readonly<Record<string, string | undefined>>
+
+export const EXAMPLE = 'examples/ralph-separate.yml'
+
+/** What the claim job of this run handed over, which every other job needs. Throws UserError. */
+export function claimOf(env: Env): FromClaim {
+  const claim = readFromClaim(env.RALPH_FROM_CLAIM)
+  if (claim !== null) return claim
+  throw new UserError({
+    path: 'env RALPH_FROM_CLAIM',
+    found: env.RALPH_FROM_CLAIM?.slice(0, 100) ?? 'nothing',
+    expected: 'the output `handover` of the claim job',
+    fix: `copy ${EXAMPLE}`,
+  })
 }
 
-export function readFromWork(text: string | undefined): FromWork | null {
-  const fields = recordOf(text)
-  const nonce = string(fields.nonce)
-  if (nonce === '') return null
-  const [commit, sha256] = [hex(fields.commit), hex(fields.sha256)]
-  const session = sessionOf(fields.session)
-  const judged = judgedOf(fields.judged)
-  const mistake = string(fields.mistake) || null
-  return { nonce, session, judged, commit, sha256, mistake }
+/** What the other two handed over for this claim; null for a job that did not run, or said nothing that fits. */
+export function workOf(env: Env, claim: FromClaim): FromWork | null {
+  const work = readFromWork(env.RALPH_FROM_WORK)
+  return work?.nonce === claim.nonce ? work : null
 }
 
-export function readFromGate(text: string | undefined): FromGate | null {
-  const fields = recordOf(text)
-  const nonce = string(fields.nonce)
-  if (nonce === '' || !Array.isArray(fields.gates)) return null
-  const gates = fields.gates.slice(0, LIST).flatMap((one) => gateOf(one))
-  return { nonce, code: hex(fields.code), gates }
-}
-
-const STATUSES: readonly Session['status'][] = [
-  'finished',
-  'failed',
-  'limit',
-  'overloaded',
-  'auth',
-  'not-started',
-  'interrupted',
-]
-
-function sessionOf(value: unknown): Session | null {
-  const fields = record(value)
-  const status = STATUSES.find((one) => one === fields.status)
-  const usage = usageOf(fields.usage)
-  if (status === undefined || usage === null) return null
-  const hints = record(fields.hints)
-  return {
-    status,
-    message: string(fields.message),
-    usage,
-    resetsAt: number(fields.resetsAt),
-    hints: {
-      done: hints.done === true,
-      notDone: hints.notDone === true,
-      stuck: typeof hints.stuck === 'string' ? string(hints.stuck) : null,
-    },
-    learnings: strings(fields.learnings),
-  }
-}
-
-function judgedOf(value: unknown): FromWork['judged'] {
-  const fields = record(value)
-  const usage = usageOf(fields.usage)
-  const verdict = verdictOf(record(fields.verdict))
-  return usage === null || verdict === null ? null : { verdict, usage }
-}
-
-function verdictOf(fields: Record<string, unknown>): Verdict | null {
-  const message = string(fields.message)
-  switch (fields.kind) {
-    case 'verified':
-      return { kind: 'verified' }
-    case 'reset':
-      return { kind: 'reset', stories: strings(fields.stories), reason: string(fields.reason) }
-    case 'limit':
-      return { kind: 'limit', notBefore: number(fields.notBefore), message }
-    case 'refused':
-      return { kind: 'refused', message }
-    case 'none':
-      return { kind: 'none', message }
-    default:
-      return null
-  }
-}
-
-function usageOf(value: unknown): Usage | null {
-  const fields = record(value)
-  const count = (name: string): number => Math.max(0, number(fields[name]) ?? Number.NaN)
-  const usage: Usage = {
-    calls: count('calls'),
-    inputTokens: count('inputTokens'),
-    outputTokens: count('outputTokens'),
-    cachedTokens: count('cachedTokens'),
-    costUsd: count('costUsd'),
-    agentSeconds: count('agentSeconds'),
-  }
-  if (Object.values(usage).some((one) => !(Number(one) <= MOST))) return null
-  for (const name of optionalUsageKeys) {
-    const more = number(fields[name])
-    if (more !== null && more > 0 && more <= MOST) usage[name] = more
-  }
-  return usage
-}
-
-function gateOf(value: unknown): GateResult[] {
-  const fields = record(value)
-  const ms = number(fields.ms)
-  if (typeof fields.name !== 'string' || typeof fields.ok !== 'boolean' || ms === null) return []
-  const output = typeof fields.output === 'string' ? fields.output : ''
-  return [{ name: fields.name, ok: fields.ok, advisory: false, ended: string(fields.ended), ms, output }]
-}
-
-function recordOf(text: string | undefined): Record<string, unknown> {
-  if (text === undefined || text.length > 2 * LIMIT_BYTES) return {}
-  try {
-    return record(JSON.parse(text))
-  } catch {
-    return {}
-  }
-}
-
-function record(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
-}
-
-function string(value: unknown): string {
-  return typeof value === 'string' ? value.slice(0, TEXT) : ''
-}
-
-function strings(value: unknown): string[] {
-  return Array.isArray(value) ? value.slice(0, LIST).map(string).filter(Boolean) : []
-}
-
-function number(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null
-}
-
-function hex(value: unknown): string | null {
-  return typeof value === 'string' && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(value) ? value : null
+export function gateOf(env: Env, claim: FromClaim): FromGate | null {
+  const gate = readFromGate(env.RALPH_FROM_GATE)
+  return gate?.nonce === claim.nonce ? gate : null
 }

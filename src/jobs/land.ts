@@ -1,0 +1,78 @@
+// The land job ends the iteration that the claim job began, by what the work and the gate job handed over.
+import { takeOver } from '../app/claim.ts'
+import type { Workspace } from '../app/workspace.ts'
+import { nextStep } from '../loop/next-step.ts'
+import { refund, spend } from '../loop/reduce.ts'
+import type { Limits } from '../model/limits.ts'
+import type { Landing, State } from '../model/state.ts'
+import type { Step } from '../model/step.ts'
+import type { Settings } from '../settings/index.ts'
+import { type How, WHOLE } from './claim.ts'
+import type { FromGate, FromWork } from './handover.ts'
+import { readPack } from './pack.ts'
+import { answered, cleaner, replayed, unavailable } from './ports.ts'
+
+/** What came; a job that did not run, or said nothing that fits, is null. `cancelled`: the run was. */
+export type Came = { work: FromWork | null; gate: FromGate | null; cancelled: boolean }
+
+const GIVEN_UP: How = { ...WHOLE, ports: unavailable }
+
+/** How `state` is to be landed. Whatever did not come, or does not fit, counts as lost; `warn` is told why. */
+export async function landingOf(
+  state: State,
+  came: Came,
+  limits: Limits,
+  { workspace, settings, warn }: { workspace: Workspace; settings: Settings; warn(message: string): void },
+): Promise<{ state: State; how: How }> {
+  const { git, objects, repository, redactor } = workspace
+  const { work, gate } = came
+  if (work?.mistake != null)
+    return { state: mistaken(state, cleaner(redactor.redact)(work.mistake)), how: GIVEN_UP }
+  const landing = landingFor(nextStep(state, limits, state.job.startedAt))
+  const why = await missing(git, landing, came)
+  if (why !== null) {
+    warn(`the iteration is lost: ${why}`)
+    return { state: lost(state, came), how: GIVEN_UP }
+  }
+  const ports = {
+    agent: work === null ? unavailable.agent : replayed(work, repository, objects, redactor.redact),
+    gates: gate === null ? unavailable.gates : answered(gate, settings.gates, git, objects, redactor.redact),
+  }
+  return { state: { ...state, job: { ...state.job, landing } }, how: { ports, part: 'land' } }
+}
+
+function landingFor({ kind }: Step): Landing {
+  return kind === 'baseline' || kind === 'join' || kind === 'verify' ? kind : 'attempt'
+}
+
+/** Why the iteration cannot be landed, or null. */
+async function missing(git: Workspace['git'], landing: Landing, came: Came): Promise<string | null> {
+  const { work, gate, cancelled } = came
+  if (cancelled) return 'the run was cancelled'
+  if (work === null && (landing === 'attempt' || landing === 'verify'))
+    return 'the work job handed nothing over'
+  if (landing === 'attempt' && work?.session == null) return 'the work job handed no session over'
+  const isOver = landing === 'attempt' && work?.session?.status !== 'finished'
+  if (gate === null && !isOver) return 'the gate job handed nothing over'
+  return work?.sha256 == null ? null : readPack(git, work.sha256)
+}
+
+/** No session began: the attempt is given back, and a person has to mend what the work job said. */
+function mistaken(state: State, summary: string): State {
+  const error = { summary, fix: 'mend it, then run again' }
+  const job = { ...state.job, landing: 'lost' as const, error }
+  return { ...(state.attempt === null ? state : refund(state, 'limit', summary)), job }
+}
+
+/** The attempt is given back; what its session and a judge used is charged, or estimated where nobody knows. */
+function lost(state: State, { work, cancelled }: Came): State {
+  const job = { ...state.job, landing: 'lost' as const, interrupted: cancelled }
+  const { attempt } = state
+  const judged = work?.judged == null ? state : spend(state, null, work.judged.usage)
+  if (attempt === null) return { ...judged, job }
+  const usage = work?.session?.usage
+  if (usage === undefined) return { ...takeOver(judged), job }
+  const paid = spend(judged, attempt.storyId, usage)
+  const refunded = refund(paid, cancelled ? 'interrupted' : 'lost', 'the iteration did not come to its end')
+  return { ...refunded, job }
+}

@@ -1,0 +1,72 @@
+// The work job runs the agent's session, with a token that can only read; what it said and changed is handed over.
+import type { Workspace } from '../app/workspace.ts'
+import { writeCommit } from '../git/commits.ts'
+import { RALPH } from '../git/state-commit.ts'
+import { loop } from '../loop/loop.ts'
+import type { Limits } from '../model/limits.ts'
+import type { AgentPort, Ports } from '../model/ports.ts'
+import type { State } from '../model/state.ts'
+import { stepsOf } from '../model/step.ts'
+import { UserError } from '../system/errors.ts'
+import { type FromWork, writeHandover } from './handover.ts'
+import { writePack } from './pack.ts'
+
+/** What a job of an iteration is given. `settle` is for the end of the last program that is not trusted. */
+export type Run = {
+  state: State
+  limits: Limits
+  ports: Ports
+  workspace: Workspace
+  nonce: string
+  settle(): Promise<void>
+}
+/** What goes to the next jobs, and one line for people. */
+export type Done = { handover: string; summary: string }
+
+export async function runWork({ state, limits, ports, workspace, nonce, settle }: Run): Promise<Done> {
+  const { git, objects, repository } = workspace
+  const prepared = await ports.gates.prepare(state.green, ports.signal)
+  if (prepared?.ok === false) {
+    const fix = 'see its output in the log of the work job'
+    throw new UserError({ path: 'prepare', found: prepared.ended, expected: 'exit 0', fix })
+  }
+  const heard: Heard = { session: null, judged: null }
+  const gates = { ...ports.gates, run: async () => [] }
+  const agent = recording(ports.agent, heard)
+  const ended = await loop(state, limits, { ...ports, agent, gates }, stepsOf('work')).finally(settle)
+  const saved = heard.session === null ? null : await repository.keep(ended.state)
+  const failure = ended.state.attempt?.failure
+  // Here alone the keys of the agent are known: what the guard refuses by them is not handed on.
+  const session =
+    heard.session !== null && failure?.kind === 'guard'
+      ? { ...heard.session, status: 'failed' as const, message: failure.summary }
+      : heard.session
+  const commit =
+    saved === null ? null : await writeCommit({ git, objects }, RALPH, saved.tree, [state.green], 'work')
+  const sha256 = commit === null ? null : await writePack(git, commit, state.green)
+  return {
+    handover: writeHandover({ nonce, session, judged: heard.judged, commit, sha256, mistake: null }),
+    summary: commit === null ? 'handed over: no changes' : 'handed over: the changes of the session',
+  }
+}
+
+/** For a job that a person's mistake ended before a session began; the land job ends the chain with it, uncharged. */
+export function mistakeHandover(nonce: string, mistake: string): string {
+  return writeHandover({ nonce, session: null, judged: null, commit: null, sha256: null, mistake })
+}
+
+type Heard = Pick<FromWork, 'session' | 'judged'>
+
+/** The agent, with everything it said written down. */
+function recording(agent: AgentPort, heard: Heard): AgentPort {
+  return {
+    async work(...asked) {
+      heard.session = await agent.work(...asked)
+      return heard.session
+    },
+    async judge(...asked) {
+      heard.judged = await agent.judge(...asked)
+      return heard.judged
+    },
+  }
+}
