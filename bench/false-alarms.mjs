@@ -15,7 +15,8 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { changedGateDefinitions, isReadForPins } from '../src/review/pins.ts'
-import { mayHoldTests, weakenedTests } from '../src/review/weakened.ts'
+import { mayHoldTests } from '../src/review/test-files.ts'
+import { weakenedTests } from '../src/review/weakened.ts'
 
 const PACKAGES = {
   javascript: {
@@ -143,7 +144,7 @@ function filesOf(folder) {
 }
 
 /** The remarks that a reviewer would see. */
-function remarksOn(language, old, now) {
+async function remarksOn(language, old, now) {
   const [before, after] = [filesOf(old), filesOf(now)]
   const all = [...new Set([...before.keys(), ...after.keys()])].map((path) => ({
     path,
@@ -155,7 +156,7 @@ function remarksOn(language, old, now) {
   const tests = changed.filter((it) => mayHoldTests(it.path))
   return {
     tests: tests.length,
-    weakened: weakenedTests(tests).map(({ path, kind, text }) => `${path} [${kind}] ${text}`),
+    weakened: (await weakenedTests(tests)).map(({ path, kind, text }) => `${path} [${kind}] ${text}`),
     pins: changedGateDefinitions([...changed, ...sources], GATES[language]).map(
       ({ path, gate, text }) => `${path} (${gate}): ${text}`,
     ),
@@ -178,7 +179,7 @@ const table = []
 try {
   if (args.includes('--pair')) {
     const [language, old, now] = args.slice(args.indexOf('--pair') + 1)
-    console.log(remarksOn(language, old, now))
+    console.log(await remarksOn(language, old, now))
   } else {
     for (const [language, packages] of Object.entries(PACKAGES)) {
       const row = { language, pairs: 0, tests: 0, weakened: 0, quiet: 0, pins: 0, true: 0, false: 0 }
@@ -188,7 +189,7 @@ try {
         for (let at = 1; at < versions.length; at += 1) {
           const [old, now] = [versions[at - 1], versions[at]].map((it) => get(language, name, it))
           if (old === null || now === null) continue
-          const seen = remarksOn(language, old, now)
+          const seen = await remarksOn(language, old, now)
           row.pairs += 1
           row.tests += seen.tests
           row.weakened += seen.weakened.length

@@ -12,7 +12,8 @@ import {
 import type { Failure } from '../model/state.ts'
 import type { Redactor } from '../system/redact.ts'
 import { changedGateDefinitions, isReadForPins, namedElsewhere } from './pins.ts'
-import { type FileChange, mayHoldTests, unread, type Weakening, weakenedTests } from './weakened.ts'
+import { mayHoldTests } from './test-files.ts'
+import { type FileChange, unread, type Weakening, weakenedTests } from './weakened.ts'
 
 /** A changed path as the repository sees it. */
 type Change = {
@@ -135,7 +136,7 @@ async function watch(changes: readonly Change[], objects: Objects, base: string,
       isRead ? { path, before: before ?? old, after: after ?? now } : { path, before: old, after: now },
     )
   }
-  const weakened = [...unseen, ...weakenedTests(tests)].map(({ path, text }) => `${path}: ${text}`)
+  const weakened = [...unseen, ...(await weakenedTests(tests))].map(({ path, text }) => `${path}: ${text}`)
   const files = await withSources(pinned, objects, base, options.gateCommands)
   const added = new Set(changes.filter(({ status }) => status === 'A').map(({ path }) => path))
   const pins = changedGateDefinitions(files, options.gateCommands)

@@ -2,14 +2,21 @@
 //
 // Read from the text alone, so it is a hint and no proof: honest refactorings are let through where their words turn
 // up again in tests that run (a renamed test, a table, a helper), and a cheat who writes those words is not found.
-
-import { isCollected, namedIn, stemOf } from './reading/collected.ts'
-import { isNarrower } from './reading/go.ts'
-import { isTestFile, mayHoldTests, readTests } from './reading/read.ts'
-import { holders, type TestCase, type TestFile } from './reading/shared.ts'
-import { type Language, languageOf, type Source, type Span, statementEnd, wordsIn } from './reading/source.ts'
-
-export { isTestFile, mayHoldTests }
+import { isNarrower } from './languages/go.ts'
+import {
+  type Bag,
+  counted,
+  type Item,
+  push,
+  readTests,
+  rowBag,
+  type Side,
+  sideOf,
+  type Test,
+} from './sides.ts'
+import { type Budget, type Language, languageOf, readSource, type Span } from './source.ts'
+import { mayHoldTests } from './test-files.ts'
+import type { Walk } from './walk.ts'
 
 export type FileChange = { path: string; before: string | null; after: string | null }
 
@@ -21,27 +28,40 @@ export type Weakening = {
 }
 
 const MAX_WEAKENINGS = 100
+/** No more text than this is compared, so that a hostile change cannot hold us up for long. */
+const MAX_TEXT = 16_000_000
+/** Nor for longer, milliseconds of processor time. */
+const MAX_TIME = 20_000
 
 /**
  * How the tests got weaker between two states, at most 100 findings. `files` are the changed files; those for which
- * `mayHoldTests` is false are left out. Renames come as a file without `after` and one without `before`. Tests that move between files, and tables that take over from single tests, are no weakening.
+ * `mayHoldTests` is false are left out. Renames come as a file without `after` and one without `before`. Tests that
+ * move between files, and tables that take over from single tests, are no weakening.
  */
-export function weakenedTests(files: FileChange[]): Weakening[] {
-  const { changed, left } = affordable(files.filter((it) => it.before !== it.after && mayHoldTests(it.path)))
-  const found = left.filter(({ before }) => before !== null).map(({ path }) => unread(path))
-  for (const language of new Set(changed.map((it) => languageOf(it.path)))) {
+export async function weakenedTests(files: FileChange[]): Promise<Weakening[]> {
+  const budget: Budget = { time: MAX_TIME, text: MAX_TEXT }
+  const found: Weakening[] = []
+  const read = new Map<Language, { before: Walk[]; after: Walk[] }>()
+  for (const change of inOrder(files.filter((it) => it.before !== it.after && mayHoldTests(it.path)))) {
+    const language = languageOf(change.path)
     if (language === null) continue
-    const own = changed.filter((it) => languageOf(it.path) === language)
-    const before = side(own, 'before', language, null)
+    const walks = await walksOf(change, language, budget)
+    const own = read.get(language) ?? { before: [], after: [] }
+    read.set(language, own)
+    own.before.push(...walks.before)
+    own.after.push(...walks.after)
+    if (walks.isUnread && change.before !== null) found.push(unread(change.path))
+  }
+  const order = new Map(files.map(({ path }, at) => [path, at]))
+  const inPlace = (walks: Walk[]) => walks.sort((a, b) => (order.get(a.path) ?? 0) - (order.get(b.path) ?? 0))
+  for (const [language, walks] of read) {
+    const before = sideOf(inPlace(walks.before), language, null)
     // Where tests stood before, their runner looked, whatever the file is called.
     const known = new Set(before.tests.map((it) => it.path))
-    found.push(...weakenedIn(before, side(own, 'after', language, known)))
+    found.push(...weakenedIn(before, sideOf(inPlace(walks.after), language, known)))
   }
   return found.slice(0, MAX_WEAKENINGS)
 }
-
-/** No more text than this is compared, so that a hostile change cannot hold us up for long. */
-const MAX_TEXT = 16_000_000
 
 /** A test file that nobody compared may have lost everything: that is said, too. */
 export function unread(path: string): Weakening {
@@ -49,230 +69,29 @@ export function unread(path: string): Weakening {
 }
 
 /** Those that stood before come first, for nothing else can get weaker; the small ones of them before the large ones. */
-function affordable(files: FileChange[]): { changed: FileChange[]; left: FileChange[] } {
-  const size = ({ before, after }: FileChange) => (before?.length ?? 0) + (after?.length ?? 0)
-  const inOrder = [...files].sort(
-    (a, b) => Number(a.before === null) - Number(b.before === null) || size(a) - size(b),
+function inOrder(files: FileChange[]): FileChange[] {
+  return files.toSorted(
+    (a, b) => Number(a.before === null) - Number(b.before === null) || sizeOf(a) - sizeOf(b),
   )
-  let sum = 0
-  const isOver = (it: FileChange) => {
-    sum += size(it)
-    return sum > MAX_TEXT
+}
+
+function sizeOf({ before, after }: FileChange): number {
+  return (before?.length ?? 0) + (after?.length ?? 0)
+}
+
+type Walks = { before: Walk[]; after: Walk[]; isUnread: boolean }
+
+async function walksOf(change: FileChange, language: Language, budget: Budget): Promise<Walks> {
+  const walks: Walks = { before: [], after: [], isUnread: false }
+  budget.text -= sizeOf(change)
+  for (const side of ['before', 'after'] as const) {
+    const text = change[side]
+    if (text === null) continue
+    const read = budget.text < 0 ? null : await readSource(change.path, text, language, budget)
+    if (read === null) return { before: [], after: [], isUnread: true }
+    walks[side].push(readTests(change.path, read.source, read.tree, language))
   }
-  const at = inOrder.findIndex(isOver)
-  // As they came: findings are told in that order.
-  const changed = new Set(at < 0 ? inOrder : inOrder.slice(0, at))
-  return { changed: files.filter((it) => changed.has(it)), left: files.filter((it) => !changed.has(it)) }
-}
-
-// ---------------------------------------------------------------- one side of the change
-
-/**
- * `collected`: whether its runner is sure to look for it. `strength`: its assertions, calls of helpers that assert
- * included. `text`: its body, as `plain` makes it.
- */
-type Test = TestCase & {
-  path: string
-  source: Source
-  collected: boolean
-  strength: number
-  text: string
-  words: Bag
-}
-/** An assertion or the row of a table; `test` is the innermost test that it stands in. */
-type Item = { path: string; test: Test | null; text: string; weight: number; words: Bag }
-/** Functions with assertions in them: how many, and how often they are called in the changed files. */
-type Calls = Map<string, { calls: number; size: number }>
-type Side = {
-  files: TestFile[]
-  helpers: Calls
-  tests: Test[]
-  assertions: Item[]
-  rows: Item[]
-  total: number
-}
-
-/** The words of a part, with how often they stand there. */
-type Bag = { literals: Map<string, number>; identifiers: Map<string, number> }
-/** What may have taken over from tests that are gone. */
-type Gain = Bag & { collected: boolean }
-
-function side(
-  changes: FileChange[],
-  which: 'before' | 'after',
-  language: Language,
-  known: Set<string> | null,
-): Side {
-  const files = changes.flatMap((change) => {
-    const text = change[which]
-    return text === null ? [] : [withWholeFile(readTests(change.path, text, language))]
-  })
-  const helpers = callsOfHelpers(files)
-  const namers = new Map<string, string[]>()
-  if (known !== null) {
-    for (const { path, source } of files) for (const name of namedIn(source)) push(namers, name, path)
-  }
-  const built: Side = { files, helpers, tests: [], assertions: [], rows: [], total: 0 }
-  for (const file of files) {
-    const { path, source } = file
-    const isLookedInto =
-      isCollected(path) || known?.has(path) || namers.get(stemOf(path))?.some((it) => it !== path) || false
-    const around = holders(file.repeats.map((it) => ({ span: it.span, times: Math.max(1, it.rows.length) })))
-    const inside = holders(file.helpers)
-    // A call of a helper that asserts is no assertion itself: the helper's own count for each call.
-    const afterReturn = holders(
-      file.tests.map(({ span, body }) => ({ span: { from: body.to, to: span.to } })),
-    )
-    const own = file.assertions.filter(
-      (span) => afterReturn(span.from).length === 0 && !helpers.has(calledAt(source, span)),
-    )
-    const starts = own.map((span) => span.from)
-    const tests = file.tests.map((test): Test => {
-      const calls =
-        source.code.slice(test.body.from, test.body.to).match(/(?<![\w$])[A-Za-z_$][\w$]*(?=!?\s*\()/g) ?? []
-      const strength =
-        between(starts, test.span) + calls.reduce((total, name) => total + (helpers.get(name)?.size ?? 0), 0)
-      return {
-        ...test,
-        path,
-        source,
-        collected:
-          isLookedInto && (test.needs === undefined || test.needs === null || namers.has(test.needs)),
-        strength,
-        text: plain(source, test.body),
-        words: bag(source, test.body),
-      }
-    })
-    built.tests.push(...tests)
-    const testAt = holders(tests)
-    for (const span of own) {
-      const helper = inside(span.from).at(-1)
-      const calls = helper === undefined ? 1 : (helpers.get(helper.name)?.calls ?? 1)
-      const times = around(span.from).reduce((product, it) => Math.min(1000, product * it.times), 1)
-      const weight = calls * times
-      const test = testAt(span.from).at(-1) ?? null
-      built.total += weight
-      built.assertions.push({ path, test, text: plain(source, span), weight, words: bag(source, span) })
-    }
-    built.assertions.push(...helperCalls(file, tests, own, helpers))
-    const rowTest = holders(tests)
-    for (const { span, rows } of file.repeats.toSorted((a, b) => a.span.from - b.span.from)) {
-      if (between(starts, span) === 0) continue
-      const test = rowTest(span.from).at(-1) ?? null
-      for (const row of rows)
-        built.rows.push({ path, test, text: plain(source, row), weight: 1, words: rowBag(source, row) })
-    }
-  }
-  return built
-}
-
-/** The calls of helpers that assert, inside tests. They do not count in the total: there the helper's own do. */
-function helperCalls({ path, source }: TestFile, tests: Test[], own: Span[], helpers: Calls): Item[] {
-  if (helpers.size === 0) return []
-  const testAt = holders(tests)
-  const inAssertion = holders(own.map((span) => ({ span })))
-  const found: Item[] = []
-  for (const match of source.code.matchAll(/(?<![\w$.])[A-Za-z_$][\w$]*(?=!?\s*\()/g)) {
-    const weight = helpers.get(match[0])?.size
-    const test = testAt(match.index).at(-1)
-    const asserts = inAssertion(match.index).length > 0
-    if (weight === undefined || test === undefined || asserts) continue
-    const span = { from: match.index, to: statementEnd(source, match.index) }
-    found.push({ path, test, text: plain(source, span), weight, words: bag(source, span) })
-  }
-  return found
-}
-
-/** A file that only asserts, without tests that we know, is one test. */
-function withWholeFile(file: TestFile): TestFile {
-  const inside = holders(file.helpers)
-  const bare = file.assertions.some((it) => inside(it.from).length === 0)
-  if (file.tests.length > 0 || !bare || !isTestFile(file.path)) return file
-  const span = { from: 0, to: file.source.code.length }
-  return { ...file, tests: [{ name: '(whole file)', span, body: span, skips: 0, empty: false }] }
-}
-
-function callsOfHelpers(files: TestFile[]): Calls {
-  const helpers: Calls = new Map()
-  for (const file of files) {
-    const starts = file.assertions.map((it) => it.from)
-    for (const { name, span } of file.helpers) {
-      const size = between(starts, span)
-      if (size > 0) helpers.set(name, { calls: 0, size })
-    }
-  }
-  if (helpers.size === 0) return helpers
-  for (const { source, repeats } of files) {
-    const around = holders(repeats.map((it) => ({ span: it.span, times: Math.max(1, it.rows.length) })))
-    for (const match of source.code.matchAll(/(?<![\w$])([A-Za-z_$][\w$]*)!?\s*\(/g)) {
-      const helper = helpers.get(match[1] as string)
-      const before = source.code.slice(Math.max(0, match.index - 16), match.index)
-      if (
-        helper === undefined ||
-        /\b(?:function\s*\*?|def|func|fn|void)\s+$|\bfunc\s*\([^)]*\)\s*$/.test(before)
-      )
-        continue
-      helper.calls += around(match.index).reduce((product, it) => Math.min(1000, product * it.times), 1)
-    }
-  }
-  return helpers
-}
-
-function calledAt(source: Source, span: Span): string {
-  return /^[\w$]+/.exec(source.code.slice(span.from, span.from + 120))?.[0] ?? ''
-}
-
-/** How many of the ascending offsets are in the span. */
-function between(offsets: number[], span: Span): number {
-  return firstNotBelow(offsets, span.to) - firstNotBelow(offsets, span.from)
-}
-
-function firstNotBelow(offsets: number[], bound: number): number {
-  let low = 0
-  let high = offsets.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((offsets[middle] as number) < bound) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-/** Without blanks, quotes and trailing commas: what a formatter may change. */
-function plain(source: Source, span: Span): string {
-  return source.raw.slice(span.from, span.to).replace(/[\s"'`;]|,(?=\s*[)\]}])/g, '')
-}
-
-function bag(source: Source, span: Span): Bag {
-  const words = wordsIn(source, span)
-  return { literals: counted(words.literals), identifiers: counted(words.identifiers) }
-}
-
-/** A row may be one string with several values in it (`@CsvSource`). */
-function rowBag(source: Source, span: Span): Bag {
-  const words = wordsIn(source, span)
-  const parts = words.literals.filter((it) => /[,|]/.test(it)).flatMap((it) => it.split(/[,|]/))
-  const literals = [...words.literals, ...parts.map((it) => it.trim()).filter((it) => it !== '')]
-  return { literals: counted(literals), identifiers: counted(words.identifiers) }
-}
-
-function emptyBag(): Bag {
-  return { literals: new Map(), identifiers: new Map() }
-}
-
-function counted(words: string[]): Map<string, number> {
-  const total = new Map<string, number>()
-  for (const word of words) addCount(total, word, 1)
-  return total
-}
-
-function addCount(total: Map<string, number>, word: string, number: number): void {
-  total.set(word, (total.get(word) ?? 0) + number)
-}
-
-function addTo(total: Bag, { literals, identifiers }: Bag, sign = 1): void {
-  for (const [word, number] of literals) addCount(total.literals, word, sign * number)
-  for (const [word, number] of identifiers) addCount(total.identifiers, word, sign * number)
+  return walks
 }
 
 // ---------------------------------------------------------------- comparing the sides
@@ -298,7 +117,7 @@ function weakenedIn(before: Side, after: Side): Weakening[] {
 function weakerTest(old: Test, now: Test, gains: Gain[]): Weakening | null {
   const name = `test "${now.name}"`
   // Of two tests with other names, one for each version of Go, either may be the one that was left.
-  const isShutOut = old.name === now.name && isNarrower(old.condition ?? '', now.condition ?? '')
+  const isShutOut = old.name === now.name && isNarrower(old.condition, now.condition)
   if (now.skips > old.skips || isShutOut)
     return { path: now.path, kind: 'skipped', text: `${name} is skipped, or may fail` }
   if (!isEmptied(old, now) || isAbsorbed(old, gains, new Set())) return null
@@ -350,6 +169,9 @@ function matched(before: Test[], after: Test[]): Matched {
   return { kept, gone, fresh }
 }
 
+/** What may have taken over from tests that are gone. */
+type Gain = Bag & { collected: boolean }
+
 const ALIKE = 0.7
 /** More tests than this are not compared with each other: a test that is renamed and changed then counts as gone. */
 const MOST_COMPARED = 300
@@ -378,10 +200,14 @@ function likenessOf(a: Bag, b: Bag): number {
   return all === 0 ? 0 : (2 * common) / all
 }
 
-function push<K, T>(map: Map<K, T[]>, key: K, value: T): void {
-  const own = map.get(key)
-  if (own === undefined) map.set(key, [value])
-  else own.push(value)
+function emptyBag(): Bag {
+  return { literals: new Map(), identifiers: new Map() }
+}
+
+function addTo(total: Bag, words: Bag, sign = 1): void {
+  for (const kind of ['literals', 'identifiers'] as const)
+    for (const [word, number] of words[kind])
+      total[kind].set(word, (total[kind].get(word) ?? 0) + sign * number)
 }
 
 /**
@@ -390,18 +216,9 @@ function push<K, T>(map: Map<K, T[]>, key: K, value: T): void {
  */
 function gainsOf(before: Side, after: Side, { kept, gone, fresh }: Matched): Gain[] {
   const isGone = new Set(gone)
-  const partsOf = (one: Side, span: (test: Test) => Span): { path: string; span: Span }[] =>
-    one.tests.map((test) => ({ path: test.path, span: span(test) }))
-  const around = wordsAround(
-    after,
-    partsOf(after, (test) => test.body),
-  )
+  const around = wordsAround(after, (test) => test.body)
   // The tables of tests that are gone stand in their marks: they did not stay.
-  const aroundBefore = wordsAround(
-    before,
-    partsOf(before, (test) => (isGone.has(test) ? test.span : test.body)),
-  )
-  for (const [path, words] of aroundBefore) {
+  for (const [path, words] of wordsAround(before, (test) => (isGone.has(test) ? test.span : test.body))) {
     const own = around.get(path)
     if (own !== undefined) addTo(own, words, -1)
   }
@@ -410,7 +227,7 @@ function gainsOf(before: Side, after: Side, { kept, gone, fresh }: Matched): Gai
     if (now.skips > 0 || now.empty || gains.length >= MOST_COMPARED) return
     const gain = { ...emptyBag(), collected: now.collected }
     addTo(gain, now.words)
-    if (old !== null) for (const [word, number] of old.words.literals) addCount(gain.literals, word, -number)
+    if (old !== null) addTo(gain, { ...emptyBag(), literals: old.words.literals }, -1)
     addTo(gain, around.get(now.path) ?? emptyBag())
     gains.push(gain)
   }
@@ -419,18 +236,23 @@ function gainsOf(before: Side, after: Side, { kept, gone, fresh }: Matched): Gai
   return gains
 }
 
-/** By file, the words outside of these parts: of tables, and of helpers that assert and are called. */
-function wordsAround(one: Side, parts: { path: string; span: Span }[]): Map<string, Bag> {
+/** By file, the words outside of the tests: of tables, and of helpers that assert and are called. */
+function wordsAround({ tests, around }: Side, spanOf: (test: Test) => Span): Map<string, Bag> {
   const words = new Map<string, Bag>()
-  const byFile = new Map<string, { span: Span }[]>()
-  for (const part of parts) push(byFile, part.path, part)
-  for (const { path, source, repeats, helpers } of one.files) {
-    const spans = [...new Map(repeats.flatMap((it) => it.rows).map((row) => [row.from, row])).values()]
-    for (const { name, span } of helpers) if ((one.helpers.get(name)?.calls ?? 0) > 0) spans.push(span)
-    spans.sort((a, b) => a.from - b.from)
-    const inParts = holders(byFile.get(path) ?? [])
+  const parts = new Map<string, Span[]>()
+  for (const test of tests) push(parts, test.path, spanOf(test))
+  for (const { path, source, spans } of around) {
+    const own = (parts.get(path) ?? []).sort((a, b) => a.from - b.from)
     const total = emptyBag()
-    for (const span of spans) if (inParts(span.from).length === 0) addTo(total, rowBag(source, span))
+    let next = 0
+    let covered = 0
+    for (const span of spans) {
+      for (let part = own[next]; part !== undefined && part.from <= span.from; part = own[next]) {
+        covered = Math.max(covered, part.to)
+        next += 1
+      }
+      if (covered <= span.from) addTo(total, rowBag(source, span))
+    }
     words.set(path, total)
   }
   return words
@@ -439,8 +261,7 @@ function wordsAround(one: Side, parts: { path: string; span: Span }[]): Map<stri
 /** Literals that all gone tests have: a table that took over from them holds these only once. */
 function sharedLiterals(gone: Test[]): Set<string> {
   if (gone.length < 2) return new Set()
-  const tests = new Map<string, number>()
-  for (const { words } of gone) for (const word of words.literals.keys()) addCount(tests, word, 1)
+  const tests = counted(gone.flatMap(({ words }) => [...words.literals.keys()]))
   return new Set([...tests].filter(([, number]) => number === gone.length).map(([word]) => word))
 }
 
@@ -474,7 +295,6 @@ function isAbsorbed({ words, collected }: Test, all: Gain[], shared: Set<string>
 
 function sayGone(lost: Test[], after: Side): Weakening[] {
   const found: Weakening[] = []
-  const paths = new Set(after.files.map((it) => it.path))
   const idle = new Map(after.tests.filter((it) => !it.collected).map((it) => [it.name, it.path]))
   const where = ({ name, collected }: Test) => {
     const path = collected ? idle.get(name) : undefined
@@ -488,7 +308,7 @@ function sayGone(lost: Test[], after: Side): Weakening[] {
     for (const test of tests.toSorted((a, b) => a.span.from - b.span.from)) {
       if (test.span.from >= (outer.at(-1)?.span.to ?? 0)) outer.push(test)
     }
-    if (!paths.has(path)) {
+    if (!after.paths.has(path)) {
       const names = outer
         .slice(0, 3)
         .map((it) => `"${it.name}"`)
@@ -506,16 +326,12 @@ function sayGone(lost: Test[], after: Side): Weakening[] {
 }
 
 function newlyFocused(before: Side, after: Side): Weakening[] {
-  const old = before.files.flatMap((file) => file.focused.map((it) => it.text))
-  return after.files.flatMap((file) =>
-    file.focused.flatMap(({ text }) => {
-      const at = old.indexOf(text)
-      if (at !== -1) old.splice(at, 1)
-      return at === -1
-        ? [{ path: file.path, kind: 'focused' as const, text: `other tests do not run: ${text}` }]
-        : []
-    }),
-  )
+  const old = counted(before.focused.map(({ text }) => text))
+  return after.focused.flatMap(({ path, text }) => {
+    const stood = old.get(text) ?? 0
+    old.set(text, stood - 1)
+    return stood > 0 ? [] : [{ path, kind: 'focused' as const, text: `other tests do not run: ${text}` }]
+  })
 }
 
 /**

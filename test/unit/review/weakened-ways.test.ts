@@ -200,23 +200,25 @@ for (const [name, language] of Object.entries(LANGUAGES)) {
   const { path, base } = language
   for (const kind of ['deleted', 'skipped', 'focused', 'emptied', 'assertions'] as const) {
     if (language[kind].length === 0) continue
-    test(`${name}: ${kind}, in ${language[kind].length} ways`, () => {
+    test(`${name}: ${kind}, in ${language[kind].length} ways`, async () => {
       for (const way of language[kind]) {
         const after = way(base)
         assert.notEqual(after, base, String(way))
-        const found = weakenedTests([{ path, before: base, after }])
+        const found = await weakenedTests([{ path, before: base, after }])
         assert.deepEqual([...new Set(found.map((it) => it.kind))], [kind], `${way}\n${JSON.stringify(found)}`)
         assert.ok(found.every((it) => it.path === path))
         // Made the other way round it is no weakening.
-        const back = weakenedTests([{ path, before: after, after: base }])
+        const back = await weakenedTests([{ path, before: after, after: base }])
         assert.deepEqual(back, [], String(way))
       }
     })
   }
-  test(`${name}: the file is gone, and only formatted anew`, () => {
-    assert.ok(weakenedTests([{ path, before: base, after: null }]).some((it) => it.kind === 'deleted'))
+  test(`${name}: the file is gone, and only formatted anew`, async () => {
+    assert.ok(
+      (await weakenedTests([{ path, before: base, after: null }])).some((it) => it.kind === 'deleted'),
+    )
     assert.deepEqual(
-      weakenedTests([{ path, before: base, after: `\n${base.replace(/\n\n/g, '\n\n\n')}` }]),
+      await weakenedTests([{ path, before: base, after: `\n${base.replace(/\n\n/g, '\n\n\n')}` }]),
       [],
     )
   })
@@ -228,7 +230,7 @@ type Texts = Record<string, string>
 /** From these files to those: what is told of it, and nothing of the way back. `null`: an honest change. */
 type Change = [name: string, kind: Weakening['kind'] | null, before: Texts, after: Texts]
 
-function toldOf(before: Texts, after: Texts): Weakening[] {
+function toldOf(before: Texts, after: Texts): Promise<Weakening[]> {
   const paths = [...new Set([...Object.keys(before), ...Object.keys(after)])]
   return weakenedTests(
     paths.map((path) => ({ path, before: before[path] ?? null, after: after[path] ?? null })),
@@ -648,14 +650,14 @@ const MOVES: Change[] = [
 
 for (const [language, changes] of Object.entries({ PYTHON, GOLANG, JAVAS, JAVASCRIPT, MOVES })) {
   for (const [name, kind, before, after] of changes) {
-    test(`${language.toLowerCase()}: ${name}${kind === null ? ' is honest' : ''}`, () => {
-      const found = toldOf(before, after)
+    test(`${language.toLowerCase()}: ${name}${kind === null ? ' is honest' : ''}`, async () => {
+      const found = await toldOf(before, after)
       assert.deepEqual(
         [...new Set(found.map((it) => it.kind))],
         kind === null ? [] : [kind],
         JSON.stringify(found),
       )
-      if (kind !== null) assert.deepEqual(toldOf(after, before), [])
+      if (kind !== null) assert.deepEqual(await toldOf(after, before), [])
     })
   }
 }

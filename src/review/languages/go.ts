@@ -1,0 +1,124 @@
+// Tests in Go: functions of the testing package, subtests with a name, suites of testify, Ginkgo.
+import type { SyntaxNode } from '@lezer/common'
+import {
+  argumentsOf,
+  type Call,
+  count,
+  isEmptyBlock,
+  oneLine,
+  type Part,
+  type Rules,
+  type Walk,
+} from '../walk.ts'
+
+const ASSERTS =
+  /^[a-z]\w{0,2}\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)$|^(?:assert|require|is|qt|cmp|td|must|check)\.[A-Z]\w*$|^(?:assert|expect|check|verify|validate|ensure|must|should)[A-Z]\w*$|(?:Expect|Ω|Eventually|Consistently)$|^!?[a-z]\w{0,20}\.(?:Require|Assert)\(\)\.[A-Z]\w*$/
+/** Of testify's suites, where nobody takes what they say. */
+const SUITE_ASSERTS =
+  /^!?[a-z]\w{0,20}\.(?:NoError|Error(?:Is|As|Contains)|(?:Not)?(?:Equal|Nil|True|False|Contains|Len|Empty|Zero|Same|Regexp|Panics|Greater|Less|Positive|Negative|ElementsMatch|Subset|InDelta|InEpsilon|WithinDuration|JSONEq|YAMLEq|IsType|Implements|Condition|Never|FileExists|DirExists))\w*$/
+const GINKGO = /^(?:ginkgo\.)?([FPX]?)(It|Specify|Describe|Context|When|DescribeTable)$/
+
+export const go: Rules = {
+  asserts: ({ callee, node }) =>
+    ASSERTS.test(callee) ||
+    (SUITE_ASSERTS.test(callee) && /^(?:ExprStatement|IfStatement|UnaryExp)$/.test(node.parent?.name ?? '')),
+  fails: /\bfail\w*$|\bFail\w*$|\bErrorf?$|\bFatalf?$|\bverify\w*$/,
+  skips: /^[a-z]\w*\.(?:T\(\)\.)?(?:Skip|Skipf|SkipNow)$|^(?:ginkgo\.)?Skip$/,
+  nodes: /^(?:PackageClause|FunctionDecl|MethodDecl)$/,
+  partAt(node, call, walk) {
+    if (call !== null) return callPart(call, walk)
+    if (node.name === 'PackageClause') {
+      const head = walk.source.raw.slice(0, node.from)
+      walk.condition = conditionOf(walk.path, head)
+      walk.root.skips += Number(constraintOf(head) !== '')
+      return null
+    }
+    return functionPart(node, walk)
+  },
+}
+
+function functionPart(node: SyntaxNode, walk: Walk): Part | null {
+  const span = { from: node.from, to: node.to }
+  const named = node.getChild('DefName') ?? node.getChild('FieldName')
+  const name = named === null ? '' : walk.code(named)
+  const isMethod = node.name === 'MethodDecl'
+  if (isMethod && /^(?:SetupTest|SetupSuite|BeforeTest)$/.test(name)) return { kind: 'set-up', ...span }
+  if (name === 'TestMain' && !isMethod) {
+    const block = node.getChild('Block')
+    if (block !== null && provesNothing(walk.code(block))) {
+      walk.root.skips += 1
+      // Where no test stands beside it, it is those of other files that do not run.
+      walk.root.focus = oneLine(walk.code({ from: node.from, to: block.from + 1 }))
+    }
+    return { kind: 'helper', name, ...span }
+  }
+  if (!/^(?:Test|Fuzz|Example)(?:[^a-z\W]\w*)?$/.test(name)) return { kind: 'helper', name, ...span }
+  return testPart(name, node, node.getChild('Block'), walk)
+}
+
+function testPart(name: string, node: SyntaxNode, block: SyntaxNode | null, walk: Walk, skips = 0): Part {
+  const body = block === null ? { from: node.to, to: node.to } : { from: block.from + 1, to: block.to - 1 }
+  const { from, to } = node
+  return { kind: 'test', name, from, to, body, skips, empty: isEmptyBlock(walk.code(body)) }
+}
+
+function callPart({ callee, node, args }: Call, walk: Walk): Part | null {
+  const isRun = /^[a-z]\w{0,20}\.Run$/.test(callee)
+  const [isGinkgo, mark = '', kind = ''] = GINKGO.exec(callee) ?? []
+  if (!isRun && isGinkgo === undefined) return null
+  const [first, ...more] = argumentsOf(args)
+  const block = more.find(({ name }) => name === 'FunctionLiteral')?.getChild('Block') ?? null
+  if (first?.name !== 'String' || block === null) return null
+  const name = walk.text(first).replace(/^["`]|["`]$/g, '')
+  if (isRun) return testPart(`Run ${name}`, node, block, walk)
+  const decorators = walk.code({ from: first.to, to: block.from })
+  const skips = Number(/[PX]/.test(mark)) + count(decorators, /\bPending\b/g)
+  if (mark === 'F' || /\bFocus\b/.test(decorators))
+    walk.focused.push(walk.text({ from: node.from, to: first.to }))
+  if (/^(?:It|Specify)$/.test(kind)) return testPart(`${kind} ${name}`, node, block, walk, skips)
+  return { kind: 'group', from: node.from, to: node.to, skips }
+}
+
+/** A `TestMain` that never says `m.Run()`, or leaves with success whatever that said. */
+function provesNothing(body: string): boolean {
+  if (!/\bm\b/.test(body)) return true
+  const exits = body.slice(body.lastIndexOf('m.Run')).match(/\bos\.Exit\s*\([^)]*\)/g) ?? []
+  return exits.length > 0 && exits.every((it) => /\(\s*0\s*\)$/.test(it))
+}
+
+/** In a file's name: other systems and processors than Linux and amd64. */
+const SYSTEM =
+  /(?:_(?:aix|android|darwin|dragonfly|freebsd|illumos|ios|js|netbsd|openbsd|plan9|solaris|wasip1|windows))?(?:_(?:386|arm|arm64|loong64|mips\w*|ppc64\w*|riscv64|s390x|wasm))?_test\.go$/
+
+function conditionOf(path: string, head: string): string {
+  const system = SYSTEM.exec(path)?.[0].slice(1, -'_test.go'.length).replace('_', '&&') ?? ''
+  return [constraintOf(head), system].filter((it) => it !== '').join('&&')
+}
+
+/** What must hold for the file to be built, without blanks; in the form of `//go:build`. */
+function constraintOf(head: string): string {
+  const build = /^\/\/go:build\s+([^\n]{1,500})/m.exec(head)?.[1]
+  const lines = [...head.matchAll(/^\/\/ ?\+build\s+([^\n]{1,500})/gm)].map((it) => {
+    const ways = (it[1] as string).trim().split(/\s+/)
+    return ways.join('||').replaceAll(',', '&&')
+  })
+  const old = lines.map((it) => (lines.length > 1 && it.includes('||') ? `(${it})` : it)).join('&&')
+  return (build ?? old).replace(/\s/g, '')
+}
+
+/** Whether something met the old constraint that does not meet the new one. */
+export function isNarrower(old: string, now: string): boolean {
+  const [before, after] = [waysOf(old), waysOf(now)]
+  return before.some((way) => !after.some((other) => other.every((tag) => way.includes(tag))))
+}
+
+const MOST_WAYS = 50
+/** What holds where the action mostly runs. */
+const HOLDS = /^(?:go1\.[12]?\d|linux|unix|amd64|cgo|gc)?$/
+
+/** The ways to meet a constraint, each the tags that it needs. What is in brackets is not taken apart. */
+function waysOf(condition: string): string[][] {
+  if (/[()]/.test(condition)) return [[condition]]
+  const ways = condition.split('||', MOST_WAYS)
+  return ways.map((way) => way.split('&&', MOST_WAYS).filter((tag) => !HOLDS.test(tag)))
+}

@@ -1,0 +1,178 @@
+// Tests in JavaScript and TypeScript: node:test, jest, vitest, mocha, ava, tap, Playwright, Cypress.
+import type { SyntaxNode } from '@lezer/common'
+import type { Span } from '../source.ts'
+import {
+  argumentsOf,
+  type Call,
+  childrenOf,
+  count,
+  isEmptyBlock,
+  type Part,
+  type Rules,
+  type Walk,
+} from '../walk.ts'
+
+const TEST =
+  /^(?:(?:t|tt|ctx|Deno|QUnit|browser)\.(test|it|describe|module)|(x?describe|fdescribe|x?context|suite|[xf]?it|x?test|x?specify|fspecify))((?:\.[A-Za-z]+)*)$/
+const GROUP = /^(?:[xf]?describe|x?context|suite|module)$/
+/** `test.describe` is a group; `test.step`, `test.use`, `it.extend` ... are neither test nor group. */
+const MODIFIER =
+  /^(?:skip|only|todo|fixme|failing|fails|fail|concurrent|sequential|serial|parallel|each|for|describe|runIf|skipIf|if|shuffle|slow|configure)$/
+const SKIP = /^(?:skip|todo|fixme|failing|fails|fail|skipIf|runIf|if)$/
+/** These take something before they take the test. */
+const TAKES = /^(?:each|for|skipIf|runIf|if)$/
+/** What is run before each test of a group, or before all of them. */
+const SET_UP = /^(?:[A-Za-z_$][\w$]{0,20}\.)?(?:before|beforeEach|beforeAll|setup|suiteSetup)$/
+
+const ASSERTS =
+  /^(?:expect(?:\.soft|\.poll)?|expectTypeOf|assertType|should|assert(?:\.\w+)*|sinon\.assert\.\w+|(?:assert|expect|check|verify|validate|ensure|must|should)[A-Z_]\w*)$|\.expect$|^(?:t|tt|ctx|QUnit|chai)\.(?:is|not|isNot|deepEqual|notDeepEqual|like|truthy|falsy|true|false|regex|notRegex|throws|throwsAsync|notThrows|notThrowsAsync|snapshot|assert(?:\.\w+)*|ok|notOk|equal|equals|strictEqual|notEqual|same|strictSame|notSame|match|rejects|resolves|error|ifError|expect)$/
+
+export const javascript: Rules = {
+  asserts({ callee, node, args, to }) {
+    if (!ASSERTS.test(callee)) return false
+    // `expect(value)` says nothing of what is expected; with two arguments it is a function of the project's own.
+    const isAlone = /^expect(?:\.soft|\.poll)?$/.test(callee) && to === node.to
+    return !isAlone || argumentsOf(args).length !== 1
+  },
+  fails: /\bfail\w*$|\bshould|\bverify\w*$|\.expect$/,
+  skips: /^(?:this|t|ctx|context)\.(?:skip|todo|fixme|fail)$|^(?:pending|skip)$/,
+  nodes: /^(?:FunctionDeclaration|VariableDeclaration|MemberExpression)$/,
+  partAt(node, call, walk) {
+    if (call !== null) return callPart(call, walk)
+    if (node.name === 'MemberExpression') {
+      const last = node.lastChild
+      if (last?.name === 'PropertyName' && walk.code(last) === 'should')
+        walk.assert({ from: last.from, to: shouldEnd(node) }, 'should')
+      return null
+    }
+    return walk.frame.kind === 'test' ? null : helper(node, walk)
+  },
+}
+
+function helper(node: SyntaxNode, walk: Walk): Part | null {
+  const name = node.getChild('VariableDefinition')
+  const isFunction =
+    node.name === 'FunctionDeclaration' ||
+    childrenOf(node, 12).some((it) => /^(?:ArrowFunction|FunctionExpression)$/.test(it.name))
+  if (name === null || !isFunction) return null
+  return { kind: 'helper', name: walk.code(name), from: node.from, to: node.to }
+}
+
+function shouldEnd(node: SyntaxNode): number {
+  let end = node
+  while (
+    end.parent !== null &&
+    /^(?:Member|Call)Expression$/.test(end.parent.name) &&
+    end.parent.from === node.from
+  )
+    end = end.parent
+  return end.to
+}
+
+function callPart(call: Call, walk: Walk): Part | null {
+  const { node, args } = call
+  const span = { from: node.from, to: node.to }
+  if (SET_UP.test(call.callee)) return { kind: 'set-up', ...span }
+  const { head, taken } = headOf(node, call, walk)
+  const [, ofObject, plain, rest = ''] = TEST.exec(head) ?? []
+  const base = ofObject ?? plain
+  if (base === undefined) return null
+  const modifiers = rest.split('.').filter((it) => it !== '')
+  if (modifiers.some((it) => !MODIFIER.test(it))) return null
+  if (modifiers.some((it) => TAKES.test(it)) !== (taken !== null)) return null
+  const given = argumentsOf(args)
+  const [first] = given
+  if (/^(?:test|it)$/.test(base) && isCondition(modifiers, given)) walk.skip()
+  if (first === undefined) return null
+  const isNamed = isText(first)
+  const callback = callbackOf(given)
+  if (!isNamed && callback === null) return null // `test(value)`
+
+  const options = walk.code({ from: first.from, to: callback === null ? node.to : bodyOf(callback).from })
+  const marks = isNamed ? count(options, /[{,]\s*(?:skip|todo)\s*(?::(?!\s*(?:false|undefined)\b)|[,}])/g) : 0
+  const skips = modifiers.filter((it) => SKIP.test(it)).length + Number(base.startsWith('x')) + marks
+  const isFocused = /^f(?:it|describe|specify)$/.test(base) || modifiers.includes('only')
+  if (isFocused || /[{,]\s*only\s*:\s*true\b/.test(options))
+    walk.focused.push(walk.text({ from: node.from, to: first.to }))
+  const rows = modifiers.some((it) => it === 'each' || it === 'for') ? eachRows(taken, walk) : []
+  if (GROUP.test(base) || modifiers.includes('describe')) return { kind: 'group', ...span, skips, rows }
+  return {
+    ...testPart(given, callback, span, walk),
+    skips: skips + Number(callback === null && given.length === 1),
+    rows,
+  }
+}
+
+/** Of `test.each(rows)('name', f)` the head is `test.each`, and `taken` what it took before. */
+function headOf(node: SyntaxNode, call: Call, walk: Walk): { head: string; taken: SyntaxNode | null } {
+  const { firstChild } = node
+  if (firstChild === null || !/^(?:Call|TaggedTemplate)Expression$/.test(firstChild.name))
+    return { head: call.callee, taken: null }
+  const inner = firstChild.firstChild
+  const head = inner === null || inner.to - inner.from > 100 ? '' : walk.code(inner).replace(/\s+/g, '')
+  return { head, taken: firstChild.lastChild }
+}
+
+function testPart(given: SyntaxNode[], callback: SyntaxNode | null, span: Span, walk: Walk): Part {
+  const [first, second] = given as [SyntaxNode, SyntaxNode?]
+  const isNamed = isText(first)
+  const body = { from: isNamed ? (second?.from ?? first.to) : first.from, to: span.to }
+  const block = callback?.getChild('Block') ?? null
+  if (block !== null) body.to = returnEnd(block) ?? span.to
+  return {
+    kind: 'test',
+    ...span,
+    name: isNamed ? walk.text(first).replace(/^["'`]|["'`]$/g, '') : '(unnamed)',
+    body,
+    // A callback that is only named may hold anything.
+    empty:
+      callback === null
+        ? given.length === 1
+        : block !== null && isEmptyBlock(walk.code({ from: block.from + 1, to: block.to - 1 })),
+  }
+}
+
+function isText({ name }: SyntaxNode): boolean {
+  return name === 'String' || name === 'TemplateString'
+}
+
+/** The function that is the test; it may stand in a call, as in `mustCall(() => {})`. */
+function callbackOf(given: SyntaxNode[]): SyntaxNode | null {
+  const isFunction = ({ name }: SyntaxNode) => name === 'ArrowFunction' || name === 'FunctionExpression'
+  const inCalls = given
+    .filter(({ name }) => name === 'CallExpression')
+    .flatMap((it) => argumentsOf(it.lastChild))
+  return [...given, ...inCalls].find(isFunction) ?? null
+}
+
+function bodyOf(callback: SyntaxNode): SyntaxNode {
+  return callback.lastChild ?? callback
+}
+
+/** Playwright: `test.skip()`, `test.skip(condition)`, `test.skip(condition, 'why')`. */
+function isCondition(modifiers: string[], [first, why, ...more]: SyntaxNode[]): boolean {
+  if (modifiers.length !== 1 || !/^(?:skip|fixme|fail)$/.test(modifiers[0] as string)) return false
+  if (first === undefined) return true
+  if (isText(first) || more.length > 0) return false
+  return why === undefined ? callbackOf([first]) === null : isText(why)
+}
+
+/** Where the block returns whatever happens; null where it does not, or where a function stands behind. */
+function returnEnd(block: SyntaxNode): number | null {
+  const statements = childrenOf(block)
+  const at = statements.findIndex((it) => it.name === 'ReturnStatement')
+  if (at === -1 || statements.slice(at).some((it) => it.name === 'FunctionDeclaration')) return null
+  return statements[at]?.to ?? null
+}
+
+/** The rows of the list that `each` took, or the lines of its template after the headings. */
+function eachRows(taken: SyntaxNode | null, walk: Walk): Span[] {
+  if (taken?.name !== 'TemplateString') return walk.rows(argumentsOf(taken)[0])
+  const rows: Span[] = []
+  let from = taken.from + 1
+  for (const line of walk.source.raw.slice(from, taken.to - 1).split('\n')) {
+    if (line.trim() !== '') rows.push({ from, to: from + line.length })
+    from += line.length + 1
+  }
+  return rows.slice(1)
+}
