@@ -89,9 +89,6 @@ export type CommandOptions = {
   root: boolean
 }
 
-/** The prompt comes on stdin. `env` is set for the agent on top of what it may see. */
-export type Command = { args: string[]; env: Record<string, string> }
-
 /** One kind of agent: a file of its own and one line in registry.ts; nothing else of Ralph names it. */
 export interface AgentVendor {
   name: string
@@ -121,7 +118,10 @@ export interface AgentVendor {
     args(path: string): string[]
     read(text: string): Pick<Usage, 'inputTokens' | 'outputTokens' | 'cachedTokens'> | null
   }
-  command(options: CommandOptions): Command
+  /** Its command line; the prompt comes on stdin. */
+  args(options: CommandOptions): string[]
+  /** Set for it on top of what it may see. */
+  variables?(options: CommandOptions): Record<string, string>
   /** `now`: epoch milliseconds, for a vendor that says times of day only. */
   parser(now: () => number): StreamParser
 }
@@ -154,4 +154,8 @@ export function flag(name: string, value: string | undefined): string[] {
 /** All of the vendor's variables that the agent may see, keys included. */
 export function variablesOf({ login, env }: AgentVendor): string[] {
   return [...(login?.keys ?? []), ...(login?.others ?? []), ...env]
+}
+
+export function words(text: string): string[] {
+  return text.trim().split(/\s+/)
 }

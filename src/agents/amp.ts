@@ -15,7 +15,6 @@ export const amp: AgentVendor = {
     others: ['AMP_URL', 'AMP_SETTINGS_FILE'],
     files: ['.local/share/amp/secrets.json', '.config/amp/settings.json'],
     project: ['.amp/settings.json'],
-    check: null,
   },
   keyShapes: [
     {
@@ -28,17 +27,13 @@ export const amp: AgentVendor = {
   ],
   settings: ['.amp', '.agents'],
   reports: 'tokens',
-  command: (options) => ({
-    args: [
-      '--dangerously-allow-all',
-      // Amp chooses models by mode.
-      ...flag('--mode', options.model),
-      ...options.extraArgs,
-      '--execute',
-      '--stream-json',
-    ],
-    env: {},
-  }),
+  // Amp chooses models by mode.
+  args: ({ model, extraArgs }) => [
+    '--dangerously-allow-all',
+    ...flag('--mode', model),
+    ...extraArgs,
+    ...['--execute', '--stream-json'],
+  ],
   parser: () =>
     new StreamJsonReader({
       finalText: 'result',

@@ -1,6 +1,6 @@
 // Claude Code: `claude -p` with stream-json (code.claude.com/docs/en/headless).
 
-import { type AgentVendor, type Command, type CommandOptions, flag } from './agent.ts'
+import { type AgentVendor, flag, words } from './agent.ts'
 import { StreamJsonReader } from './stream-json.ts'
 
 export const claude: AgentVendor = {
@@ -9,71 +9,46 @@ export const claude: AgentVendor = {
   install: 'npm install -g @anthropic-ai/claude-code (Node 22 or newer; --ignore-scripts leaves a stub)',
   npm: '@anthropic-ai/claude-code',
   writesHome: false,
-  env: [
-    'ANTHROPIC_MODEL',
-    'ANTHROPIC_SMALL_FAST_MODEL',
-    'ANTHROPIC_DEFAULT_OPUS_MODEL',
-    'ANTHROPIC_DEFAULT_SONNET_MODEL',
-    'ANTHROPIC_DEFAULT_HAIKU_MODEL',
-    'ANTHROPIC_VERTEX_PROJECT_ID',
-    'CLOUD_ML_REGION',
-    'AWS_REGION',
-    'CLAUDE_CODE_MAX_RETRIES',
-    'CLAUDE_CODE_MAX_OUTPUT_TOKENS',
-    'MAX_THINKING_TOKENS',
-    'API_TIMEOUT_MS',
-    'BASH_DEFAULT_TIMEOUT_MS',
-    'BASH_MAX_TIMEOUT_MS',
-  ],
+  env: words(`
+    ANTHROPIC_MODEL ANTHROPIC_SMALL_FAST_MODEL
+    ANTHROPIC_DEFAULT_OPUS_MODEL ANTHROPIC_DEFAULT_SONNET_MODEL ANTHROPIC_DEFAULT_HAIKU_MODEL
+    ANTHROPIC_VERTEX_PROJECT_ID CLOUD_ML_REGION AWS_REGION
+    CLAUDE_CODE_MAX_RETRIES CLAUDE_CODE_MAX_OUTPUT_TOKENS MAX_THINKING_TOKENS
+    API_TIMEOUT_MS BASH_DEFAULT_TIMEOUT_MS BASH_MAX_TIMEOUT_MS
+  `),
   login: {
     keys: ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_AUTH_TOKEN'],
-    others: [
-      'CLAUDE_CODE_USE_BEDROCK',
-      'CLAUDE_CODE_USE_VERTEX',
-      'CLAUDE_CODE_USE_FOUNDRY',
-      'AWS_BEARER_TOKEN_BEDROCK',
-      'ANTHROPIC_BASE_URL',
-      'ANTHROPIC_CUSTOM_HEADERS',
-      'CLAUDE_CONFIG_DIR',
-    ],
+    others: words(`
+      CLAUDE_CODE_USE_BEDROCK CLAUDE_CODE_USE_VERTEX CLAUDE_CODE_USE_FOUNDRY AWS_BEARER_TOKEN_BEDROCK
+      ANTHROPIC_BASE_URL ANTHROPIC_CUSTOM_HEADERS CLAUDE_CONFIG_DIR
+    `),
     files: ['.claude/.credentials.json', '.claude/settings.json', '.claude.json'],
     project: ['.claude/settings.json', '.claude/settings.local.json'],
-    // A subscription's token is answered nothing but messages.
-    check: ({ ANTHROPIC_API_KEY: key = '', ANTHROPIC_AUTH_TOKEN: token = '' }) =>
-      key === '' || token !== ''
-        ? null
-        : {
-            key: 'ANTHROPIC_API_KEY',
-            url: 'https://api.anthropic.com/v1/models?limit=1',
-            headers: { 'x-api-key': key, 'anthropic-version': '2023-06-01' },
-          },
+    check: ({ ANTHROPIC_API_KEY: key = '', ANTHROPIC_AUTH_TOKEN: token = '' }) => {
+      // A subscription's token is answered nothing but messages.
+      if (key === '' || token !== '') return null
+      const headers = { 'x-api-key': key, 'anthropic-version': '2023-06-01' }
+      return { key: 'ANTHROPIC_API_KEY', url: 'https://api.anthropic.com/v1/models?limit=1', headers }
+    },
   },
   keyShapes: [{ what: 'an Anthropic key', starts: ['sk-ant-'], key: /sk-ant-[A-Za-z0-9_-]{16,}/y }],
   settings: ['.claude', '.claude.json', '.mcp.json'],
   reports: 'cost',
-  command(options: CommandOptions): Command {
-    return {
-      args: [
-        '-p',
-        '--dangerously-skip-permissions',
-        '--output-format',
-        'stream-json',
-        '--verbose',
-        ...flag('--model', options.model),
-        ...options.extraArgs,
-      ],
-      env: {
-        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-        DISABLE_AUTOUPDATER: '1',
-        DISABLE_TELEMETRY: '1',
-        DISABLE_ERROR_REPORTING: '1',
-        // Else it waits for every background task, such as a dev server, before it ends.
-        CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
-        // As root it refuses to skip permissions unless it is told that it runs in a sandbox.
-        ...(options.root ? { IS_SANDBOX: '1' } : {}),
-      },
-    }
-  },
+  args: ({ model, extraArgs }) => [
+    ...words('-p --dangerously-skip-permissions --output-format stream-json --verbose'),
+    ...flag('--model', model),
+    ...extraArgs,
+  ],
+  variables: ({ root }) => ({
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    DISABLE_AUTOUPDATER: '1',
+    DISABLE_TELEMETRY: '1',
+    DISABLE_ERROR_REPORTING: '1',
+    // Else it waits for every background task, such as a dev server, before it ends.
+    CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
+    // As root it refuses to skip permissions unless it is told that it runs in a sandbox.
+    ...(root ? { IS_SANDBOX: '1' } : {}),
+  }),
   parser: () =>
     new StreamJsonReader({ finalText: 'result', streamed: true, cacheCounted: false, refusals: [] }),
 }

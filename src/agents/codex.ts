@@ -1,25 +1,11 @@
 // Codex CLI: `codex exec --json` (developers.openai.com/codex/noninteractive).
 
 import type { Exit } from '../system/process.ts'
-import {
-  type AgentEvent,
-  type AgentVendor,
-  type Command,
-  type CommandOptions,
-  flag,
-  type SessionStatus,
-} from './agent.ts'
+import { type AgentEvent, type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
 import { type Ending, failed } from './ending.ts'
 import { EventReader } from './events.ts'
 import { amount, type Json, object, objects, string, toolTarget } from './json.ts'
 import { readRefusal, statusOfRefusal } from './refusal.ts'
-
-const QUIET = [
-  'analytics.enabled=false',
-  'check_for_update_on_startup=false',
-  'features.plugins=false',
-  'features.apps=false',
-]
 
 export const codex: AgentVendor = {
   name: 'codex',
@@ -43,27 +29,17 @@ export const codex: AgentVendor = {
   // AGENTS.override.md is read in the place of AGENTS.md.
   settings: ['.codex', '.agents', 'agents.override.md'],
   reports: 'tokens',
-  command(options: CommandOptions): Command {
-    const { env } = options
-    return {
-      args: [
-        'exec',
-        '--json',
-        '--dangerously-bypass-approvals-and-sandbox',
-        '--skip-git-repo-check',
-        '--ephemeral',
-        ...QUIET.flatMap((setting) => ['-c', setting]),
-        ...flag('-m', options.model),
-        ...options.extraArgs,
-        '-',
-      ],
-      // `exec` reads CODEX_API_KEY only (developers.openai.com, environment variables); people have the other one.
-      env:
-        env.OPENAI_API_KEY !== undefined && env.CODEX_API_KEY === undefined
-          ? { CODEX_API_KEY: env.OPENAI_API_KEY }
-          : {},
-    }
-  },
+  args: ({ model, extraArgs }) => [
+    ...words('exec --json --dangerously-bypass-approvals-and-sandbox --skip-git-repo-check --ephemeral'),
+    ...words('-c analytics.enabled=false -c check_for_update_on_startup=false'),
+    ...words('-c features.plugins=false -c features.apps=false'),
+    ...flag('-m', model),
+    ...extraArgs,
+    '-',
+  ],
+  // `exec` reads CODEX_API_KEY only (developers.openai.com, environment variables); people have the other one.
+  variables: ({ env: { OPENAI_API_KEY: key, CODEX_API_KEY: own } }) =>
+    key === undefined || own !== undefined ? {} : { CODEX_API_KEY: key },
   parser: (now) => new CodexReader(now),
 }
 

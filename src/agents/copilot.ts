@@ -1,14 +1,7 @@
 // GitHub Copilot CLI: `copilot --output-format json` (docs.github.com/copilot/reference/copilot-cli-reference).
 
 import type { Exit } from '../system/process.ts'
-import {
-  type AgentEvent,
-  type AgentVendor,
-  type Command,
-  type CommandOptions,
-  flag,
-  type SessionStatus,
-} from './agent.ts'
+import { type AgentEvent, type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
 import { type Ending, failed, notAllowed } from './ending.ts'
 import { EventReader, says, toolUse } from './events.ts'
 import { amount, type Json, jsonObject, number, object, objects, string } from './json.ts'
@@ -24,35 +17,25 @@ export const copilot: AgentVendor = {
   env: ['COPILOT_PROVIDER_TYPE', 'COPILOT_MODEL'],
   login: {
     keys: ['COPILOT_GITHUB_TOKEN'],
-    others: [
-      'COPILOT_PROVIDER_API_KEY',
-      'COPILOT_PROVIDER_BEARER_TOKEN',
-      'COPILOT_PROVIDER_BASE_URL',
-      'COPILOT_OFFLINE',
-      'COPILOT_HOME',
-    ],
+    others: words(`
+      COPILOT_PROVIDER_API_KEY COPILOT_PROVIDER_BEARER_TOKEN COPILOT_PROVIDER_BASE_URL
+      COPILOT_OFFLINE COPILOT_HOME
+    `),
     files: ['.copilot', '.config/github-copilot', '.config/gh/hosts.yml'],
     project: [],
-    check: null,
   },
   keyShapes: [],
-  settings: [
-    ...['.copilot', '.mcp.json', '.agents', '.claude'],
-    ...['extensions', 'copilot', 'agents', 'skills', 'hooks', 'mcp.json', 'lsp.json'].map(
-      (name) => `.github/${name}`,
-    ),
-  ],
+  settings: words(`
+    .copilot .mcp.json .agents .claude
+    .github/extensions .github/copilot .github/agents .github/skills .github/hooks .github/mcp.json .github/lsp.json
+  `),
   reports: 'tokens',
-  command(options: CommandOptions): Command {
-    return {
-      args: [
-        ...['--allow-all', '--no-ask-user', '--no-color', '--output-format', 'json', '--log-level', 'none'],
-        ...flag('--model', options.model),
-        ...options.extraArgs,
-      ],
-      env: { COPILOT_AUTO_UPDATE: 'false' },
-    }
-  },
+  args: ({ model, extraArgs }) => [
+    ...words('--allow-all --no-ask-user --no-color --output-format json --log-level none'),
+    ...flag('--model', model),
+    ...extraArgs,
+  ],
+  variables: () => ({ COPILOT_AUTO_UPDATE: 'false' }),
   usageFile: {
     args: (path) => ['--usage-output-file', path],
     read(text) {

@@ -1,6 +1,6 @@
 // Cursor's agent: stream-json close to Claude Code's (docs.cursor.com, CLI output format). Never recorded by us.
 
-import { type AgentVendor, flag } from './agent.ts'
+import { type AgentVendor, flag, words } from './agent.ts'
 import { StreamJsonReader } from './stream-json.ts'
 
 export const cursor: AgentVendor = {
@@ -15,24 +15,17 @@ export const cursor: AgentVendor = {
     others: ['CURSOR_CONFIG_DIR'],
     files: ['.cursor', '.config/cursor'],
     project: [],
-    check: null,
   },
   keyShapes: [
     { what: 'a Cursor key', starts: ['crsr_'], key: /(?<![A-Za-z0-9_])crsr_[A-Za-z0-9]{32,}/y, also: /\d/ },
   ],
   settings: ['.cursor', '.cursorrules', '.claude'],
   reports: 'nothing',
-  command: (options) => ({
-    args: [
-      '--print',
-      '--force',
-      '--output-format',
-      'stream-json',
-      ...flag('--model', options.model),
-      ...options.extraArgs,
-    ],
-    env: {},
-  }),
+  args: ({ model, extraArgs }) => [
+    ...words('--print --force --output-format stream-json'),
+    ...flag('--model', model),
+    ...extraArgs,
+  ],
   // A failure has no result event: exit code and stderr tell.
   parser: () =>
     new StreamJsonReader({

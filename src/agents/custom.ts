@@ -20,12 +20,12 @@ export const custom: AgentVendor = {
   // What a command of the user's reads is known to the user: `protected-paths`.
   settings: [],
   reports: 'cost',
-  command: (options) => ({
-    // agent-args are the command's own: `agent-command: ./agent.sh "$@"`.
-    // --norc: on a socket as stdin, which is what Node gives it, bash would read ~/.bashrc.
-    args: ['--norc', '-c', options.commandLine ?? 'exit 64', 'agent-command', ...options.extraArgs],
-    env: {},
-  }),
+  // agent-args are the command's own: `agent-command: ./agent.sh "$@"`.
+  // --norc: on a socket as stdin, which is what Node gives it, bash would read ~/.bashrc.
+  args: ({ commandLine, extraArgs }) => [
+    ...['--norc', '-c', commandLine ?? 'exit 64', 'agent-command'],
+    ...extraArgs,
+  ],
   parser: () => new CustomReader(),
 }
 

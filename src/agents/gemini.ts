@@ -1,14 +1,7 @@
 // Gemini CLI: `gemini --yolo -o stream-json` (geminicli.com/docs/cli/headless).
 
 import type { Exit } from '../system/process.ts'
-import {
-  type AgentEvent,
-  type AgentVendor,
-  type Command,
-  type CommandOptions,
-  flag,
-  type SessionStatus,
-} from './agent.ts'
+import { type AgentEvent, type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
 import { type Ending, failed, withWords } from './ending.ts'
 import { appended, EventReader, says, toolUse } from './events.ts'
 import { amount, type Json, object, string } from './json.ts'
@@ -23,20 +16,14 @@ export const gemini: AgentVendor = {
   env: ['GEMINI_MODEL', 'GOOGLE_CLOUD_LOCATION'],
   login: {
     keys: ['GEMINI_API_KEY'],
-    others: [
-      'GOOGLE_API_KEY',
-      'GOOGLE_GENAI_USE_VERTEXAI',
-      'GOOGLE_CLOUD_PROJECT',
-      'GOOGLE_GEMINI_BASE_URL',
-      'GEMINI_CLI_SYSTEM_SETTINGS_PATH',
-    ],
-    files: [
-      '.gemini/oauth_creds.json',
-      '.gemini/settings.json',
-      '.gemini/.env',
-      '.env',
-      '.config/gcloud/application_default_credentials.json',
-    ],
+    others: words(`
+      GOOGLE_API_KEY GOOGLE_GENAI_USE_VERTEXAI GOOGLE_CLOUD_PROJECT GOOGLE_GEMINI_BASE_URL
+      GEMINI_CLI_SYSTEM_SETTINGS_PATH
+    `),
+    files: words(`
+      .gemini/oauth_creds.json .gemini/settings.json .gemini/.env .env
+      .config/gcloud/application_default_credentials.json
+    `),
     project: ['.env', '.gemini/.env', '.gemini/settings.json'],
     check: ({ GEMINI_API_KEY: key = '' }) => ({
       key: 'GEMINI_API_KEY',
@@ -47,16 +34,12 @@ export const gemini: AgentVendor = {
   keyShapes: [],
   settings: ['.gemini'],
   reports: 'tokens',
-  command(options: CommandOptions): Command {
-    return {
-      args: ['--yolo', '-o', 'stream-json', ...flag('-m', options.model), ...options.extraArgs],
-      env: {
-        GEMINI_CLI_TRUST_WORKSPACE: 'true',
-        // Else the program that we signal is only the parent of the one that works.
-        GEMINI_CLI_NO_RELAUNCH: 'true',
-      },
-    }
-  },
+  args: ({ model, extraArgs }) => ['--yolo', '-o', 'stream-json', ...flag('-m', model), ...extraArgs],
+  variables: () => ({
+    GEMINI_CLI_TRUST_WORKSPACE: 'true',
+    // Else the program that we signal is only the parent of the one that works.
+    GEMINI_CLI_NO_RELAUNCH: 'true',
+  }),
   parser: () => new GeminiReader(),
 }
 

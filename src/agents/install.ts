@@ -30,15 +30,14 @@ export type InstallRequest = {
   /** Folders to install into: the first that has it, else the first that can be written. */
   caches: readonly string[]
   signal?: AbortSignal
-  /** Told once before the installation and once after it; nothing when it is there already. */
-  say(line: string): void
+  /** Once before the installation and once after it; nothing when it is there already. */
+  report(line: string): void
 }
 
 /** `bin` goes to the front of the agent's PATH. */
 export type Installed = { version: string; bin: string }
 
 const INSTALL_TIMEOUT_MS = 10 * 60_000
-const ASK_TIMEOUT_MS = 60_000
 const STAGING = '.installing-'
 /** Nothing that npm would read as a folder, an address or an option. */
 const SPEC = /^[\w^~][\w.^~+-]*$/
@@ -47,9 +46,9 @@ const EXACT = /^\d+\.\d+\.\d+(?:-[\w.-]+)?(?:\+[\w.-]+)?$/
 /** Where agents are installed: the runner's tool cache, the user's cache folder, or `last`, which is always ours. */
 export function agentCaches(env: Readonly<Record<string, string | undefined>>, last: string): string[] {
   const { RUNNER_TOOL_CACHE: tools, XDG_CACHE_HOME: cache, HOME: home } = env
-  const user = cache?.startsWith('/') ? cache : home?.startsWith('/') ? join(home, '.cache') : null
-  const first = tools?.startsWith('/') ? tools : user
-  return [...(first === null ? [] : [join(first, 'ralph-agents')]), last]
+  const known = [tools, cache, home === undefined ? home : join(home, '.cache')]
+  const first = known.find((folder) => folder?.startsWith('/'))
+  return [...(first === undefined ? [] : [join(first, 'ralph-agents')]), last]
 }
 
 /**
@@ -60,11 +59,8 @@ export function agentCaches(env: Readonly<Record<string, string | undefined>>, l
 export async function installAgent(request: InstallRequest): Promise<Installed> {
   const { vendor, version: spec } = request
   if (vendor.npm === null) {
-    throw mistake(
-      spec,
-      'an agent with an npm package',
-      `leave it out and install it before: ${vendor.install}`,
-    )
+    const fix = `leave it out and install it before: ${vendor.install}`
+    throw mistake(spec, 'an agent with an npm package', fix)
   }
   if (!SPEC.test(spec)) {
     throw mistake(spec, 'a version, a range or a tag', 'write a version such as 1.2.3, or latest')
@@ -77,99 +73,135 @@ export async function installAgent(request: InstallRequest): Promise<Installed> 
       'set up Node.js with npm in a step before, or install the agent there and leave agent-version out'
     throw mistake(spec, 'npm on the PATH, to install it with', fix)
   }
-  const version = EXACT.test(spec) ? spec : await exactVersion(request, npm, vendor.npm)
-  return installed(request, version) ?? (await install(request, npm, vendor.npm, version))
+  const folder = await firstWritable(request)
+  const installation = new Installation(request, vendor.npm, npm, folder)
+  const version = EXACT.test(spec) ? spec : await installation.exactVersion()
+  return installed(request, version) ?? (await installation.run(version))
 }
 
-function installed(request: InstallRequest, version: string): Installed | null {
-  for (const cache of request.caches) {
-    const bin = join(cache, request.vendor.name, version, 'node_modules', '.bin')
-    if (existsSync(join(bin, request.vendor.program))) return { version, bin }
-  }
-  return null
+function installed({ caches, vendor }: InstallRequest, version: string): Installed | null {
+  const bins = caches.map((cache) => join(cache, vendor.name, version, 'node_modules', '.bin'))
+  const bin = bins.find((folder) => existsSync(join(folder, vendor.program)))
+  return bin === undefined ? null : { version, bin }
 }
 
-/** What installations that were killed have left: nobody takes as long as twice the time-out. */
-async function clear(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    const left = join(folder, name)
-    const old = async () => Date.now() - (await stat(left)).mtimeMs > 2 * INSTALL_TIMEOUT_MS
-    if (name.startsWith(STAGING) && (await old().catch(() => false))) {
-      await rm(left, { recursive: true, force: true })
+async function firstWritable({ caches, vendor, version }: InstallRequest): Promise<string> {
+  const refused: string[] = []
+  for (const cache of caches) {
+    const folder = join(cache, vendor.name)
+    try {
+      await mkdir(folder, { recursive: true })
+      await access(folder, constants.W_OK)
+      return folder
+    } catch (error) {
+      refused.push(messageOf(error))
     }
   }
+  throw mistake(version, 'a folder to install it into', `make one writable: ${oneLine(refused.join('; '))}`)
 }
 
-/** Asks the registry what a range or a tag stands for now. */
-async function exactVersion(request: InstallRequest, npm: string, name: string): Promise<string> {
-  const folder = await firstWritable(request)
-  const args = ['view', `${name}@${request.version}`, 'version', '--json', '--cache', join(folder, '.npm')]
-  const output = await runNpm(request, npm, folder, args, ASK_TIMEOUT_MS)
-  const versions = [...output.matchAll(/"(\d+\.\d+\.\d+[^"]*)"/g)].flatMap(([, one]) => one ?? [])
-  await rm(join(folder, '.npm'), { recursive: true, force: true })
-  const newest = versions.at(-1)
-  if (newest !== undefined && EXACT.test(newest)) return newest
-  throw mistake(request.version, `a version of ${name}`, `see \`npm view ${name} versions\``)
-}
+class Installation {
+  readonly #request: InstallRequest
+  readonly #package: string
+  readonly #npm: string
+  readonly #folder: string
 
-async function install(
-  request: InstallRequest,
-  npm: string,
-  name: string,
-  version: string,
-): Promise<Installed> {
-  const { vendor, say } = request
-  const began = performance.now()
-  const folder = await firstWritable(request)
-  await clear(folder)
-  const staging = await mkdtemp(join(folder, STAGING))
-  try {
-    say(`installing ${name}@${version}`)
-    await runNpm(request, npm, staging, [
-      'install',
-      // Of all the packages that come with it, none gets to run anything.
-      '--ignore-scripts',
-      ...['--no-audit', '--no-fund', '--no-package-lock', '--no-update-notifier', '--loglevel=error'],
-      // HOME may be missing or read-only.
-      ...['--cache', join(staging, '.npm')],
-      ...['--prefix', staging],
-      `${name}@${version}`,
-    ])
-    await ownScripts(request, npm, join(staging, 'node_modules', name))
+  constructor(request: InstallRequest, name: string, npm: string, folder: string) {
+    this.#request = request
+    this.#package = name
+    this.#npm = npm
+    this.#folder = folder
+  }
+
+  /** Asks the registry what a range or a tag stands for now. */
+  async exactVersion(): Promise<string> {
+    const cache = join(this.#folder, '.npm')
+    const spec = `${this.#package}@${this.#request.version}`
+    const output = await this.#runNpm(this.#folder, ['view', spec, 'version', '--json', '--cache', cache])
+    await rm(cache, { recursive: true, force: true })
+    const newest = [...output.matchAll(/"(\d+\.\d+\.\d+[^"]*)"/g)].at(-1)?.[1]
+    if (newest !== undefined && EXACT.test(newest)) return newest
+    const fix = `see \`npm view ${this.#package} versions\``
+    throw mistake(this.#request.version, `a version of ${this.#package}`, fix)
+  }
+
+  async run(version: string): Promise<Installed> {
+    const began = performance.now()
+    const { report, vendor } = this.#request
+    const spec = `${this.#package}@${version}`
+    await this.#clear()
+    const staging = await mkdtemp(join(this.#folder, STAGING))
+    try {
+      report(`installing ${spec}`)
+      await this.#fill(staging, spec)
+      await this.#tryOut(staging, spec)
+      await putInPlace(staging, join(this.#folder, version))
+    } finally {
+      await rm(staging, { recursive: true, force: true })
+    }
+    const result = installed(this.#request, version)
+    if (result === null) {
+      throw mistake(spec, `a package with the program ${vendor.program}`, 'use another version')
+    }
+    report(`installed ${spec} in ${((performance.now() - began) / 1000).toFixed(1)} s`)
+    return result
+  }
+
+  async #fill(staging: string, spec: string): Promise<void> {
+    // Of all the packages that come with it, none gets to run anything; HOME may be missing or read-only.
+    const quiet = ['--no-audit', '--no-fund', '--no-package-lock', '--no-update-notifier', '--loglevel=error']
+    const places = ['--cache', join(staging, '.npm'), '--prefix', staging]
+    await this.#runNpm(staging, ['install', '--ignore-scripts', ...quiet, ...places, spec])
+    // The agent's own package may need its scripts: some put their native program in place by one.
+    const own = join(staging, 'node_modules', this.#package)
+    const { scripts } = JSON.parse(await readFile(join(own, 'package.json'), 'utf8').catch(() => '{}'))
+    for (const script of ['preinstall', 'install', 'postinstall']) {
+      if (typeof scripts?.[script] === 'string') await this.#runNpm(own, ['run', '--silent', script])
+    }
     await rm(join(staging, '.npm'), { recursive: true, force: true })
-    await tryOut(request, staging, `${name}@${version}`)
-    await putInPlace(staging, join(folder, version))
-  } finally {
-    await rm(staging, { recursive: true, force: true })
   }
-  const result = installed(request, version)
-  if (result === null) {
-    throw mistake(`${name}@${version}`, `a package with the program ${vendor.program}`, 'use another version')
-  }
-  say(`installed ${name}@${version} in ${((performance.now() - began) / 1000).toFixed(1)} s`)
-  return result
-}
 
-/** The agent's own package may need its scripts: claude and opencode put their native program in place by one. */
-async function ownScripts(request: InstallRequest, npm: string, folder: string): Promise<void> {
-  const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => '{}')
-  const { scripts } = JSON.parse(text)
-  for (const script of ['preinstall', 'install', 'postinstall']) {
-    if (typeof scripts?.[script] === 'string') await runNpm(request, npm, folder, ['run', '--silent', script])
+  async #tryOut(staging: string, spec: string): Promise<void> {
+    const { vendor, env, signal } = this.#request
+    const path = [join(staging, 'node_modules', '.bin'), env.PATH ?? ''].join(delimiter)
+    const options = signal === undefined ? {} : { signal }
+    const found = await available(vendor, { ...env, PATH: path }, options)
+    if (found.ok) return
+    const fix = found.isSlow ? found.fix : 'use another version'
+    throw mistake(`${spec}: ${found.reason}`, 'a program that starts', fix)
   }
-}
 
-async function tryOut(request: InstallRequest, staging: string, what: string): Promise<void> {
-  const bin = join(staging, 'node_modules', '.bin')
-  const path = [bin, request.env.PATH ?? ''].join(delimiter)
-  const { vendor, env, signal } = request
-  const found = await available(vendor, { ...env, PATH: path }, signal === undefined ? {} : { signal })
-  if (!found.ok)
-    throw mistake(
-      `${what}: ${found.reason}`,
-      'a program that starts',
-      found.isSlow ? found.fix : 'use another version',
-    )
+  /** What installations that were killed have left: nobody takes as long as twice the time-out. */
+  async #clear(): Promise<void> {
+    for (const name of await readdir(this.#folder)) {
+      if (!name.startsWith(STAGING)) continue
+      const left = join(this.#folder, name)
+      const age = await stat(left).then(
+        ({ mtimeMs }) => Date.now() - mtimeMs,
+        () => 0,
+      )
+      if (age > 2 * INSTALL_TIMEOUT_MS) await rm(left, { recursive: true, force: true })
+    }
+  }
+
+  /** In a folder of ours, so that no configuration of the repository is read. Gives npm's output. */
+  async #runNpm(cwd: string, args: readonly string[]): Promise<string> {
+    const { env, signal, version } = this.#request
+    const { exit, output } = await runUntrusted({
+      file: this.#npm,
+      args,
+      cwd,
+      // npm finds its node beside itself where the PATH has none.
+      env: { ...env, PATH: [env.PATH ?? '', dirname(this.#npm)].join(delimiter) },
+      timeoutMs: INSTALL_TIMEOUT_MS,
+      captureBytes: 32 * 1024,
+      ...(signal === undefined ? {} : { signal }),
+    })
+    if (exit.kind === 'exit' && exit.code === 0) return output
+    const how = exit.kind === 'exit' ? `exit code ${exit.code}` : exit.kind
+    const found = `npm ${args[0]}: ${how}: ${oneLine(tellingLines(output))}`
+    throw mistake(found, `${this.#package}@${version} from the registry`, fixOf(output))
+  }
 }
 
 /** Somebody else may have been faster: then theirs stays, which is the same. */
@@ -183,56 +215,11 @@ async function putInPlace(staging: string, place: string): Promise<void> {
   }
 }
 
-async function firstWritable(request: InstallRequest): Promise<string> {
-  const refused: string[] = []
-  for (const cache of request.caches) {
-    const folder = join(cache, request.vendor.name)
-    try {
-      await mkdir(folder, { recursive: true })
-      await access(folder, constants.W_OK)
-      return folder
-    } catch (error) {
-      refused.push(messageOf(error))
-    }
-  }
-  throw mistake(
-    request.version,
-    'a folder to install it into',
-    `make one writable: ${oneLine(refused.join('; '))}`,
-  )
-}
-
-/** Runs npm in a folder of ours, so that no configuration of the repository is read. Gives its output. */
-async function runNpm(
-  request: InstallRequest,
-  npm: string,
-  cwd: string,
-  args: readonly string[],
-  timeoutMs = INSTALL_TIMEOUT_MS,
-): Promise<string> {
-  const { exit, output } = await runUntrusted({
-    file: npm,
-    args,
-    cwd,
-    // npm finds its node beside itself where the PATH has none.
-    env: { ...request.env, PATH: [request.env.PATH ?? '', dirname(npm)].join(delimiter) },
-    timeoutMs,
-    captureBytes: 32 * 1024,
-    ...(request.signal === undefined ? {} : { signal: request.signal }),
-  })
-  if (exit.kind === 'exit' && exit.code === 0) return output
-  const how = exit.kind === 'exit' ? `exit code ${exit.code}` : exit.kind
-  const found = `npm ${args[0]}: ${how}: ${oneLine(tellingLines(output))}`
-  throw mistake(found, `${request.vendor.npm}@${request.version} from the registry`, fixOf(output))
-}
-
 /** npm's own error lines, without its call stack and the name of its log file; else the last of the output. */
 function tellingLines(output: string): string {
-  const lines = output.split('\n').filter((line) => line.trim() !== '')
-  const errors = lines
-    .flatMap((line) => /^npm error (.*)$/.exec(line)?.[1] ?? [])
-    .filter((line) => !/^(?:\s+at |code |errno |syscall |A complete log of this run)/.test(line))
-  return (errors.length > 0 ? errors : lines.slice(-3)).join(' ')
+  const errors = [...output.matchAll(/^npm error (?!\s+at |code |errno |syscall |A complete log )(.*)$/gm)]
+  if (errors.length > 0) return errors.map(([, words]) => words).join(' ')
+  return output.trim().split('\n').slice(-3).join(' ')
 }
 
 function fixOf(output: string): string {

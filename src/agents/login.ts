@@ -12,8 +12,8 @@ export type Login = {
   files: readonly string[]
   /** Files of the project that may name a key, or a program that gives one. */
   project: readonly string[]
-  /** A question to the vendor that costs nothing and that only a valid key is answered; null where it has none. */
-  check: ((env: Readonly<Record<string, string>>) => KeyCheck | null) | null
+  /** A question to the vendor that costs nothing and that only a valid key is answered. */
+  check?: (env: Readonly<Record<string, string>>) => KeyCheck | null
 }
 
 /** `key`: the variable that is tried. */

@@ -1,14 +1,7 @@
 // opencode: `opencode run --format json` (opencode.ai/docs/cli).
 
 import type { Exit } from '../system/process.ts'
-import {
-  type AgentEvent,
-  type AgentVendor,
-  type Command,
-  type CommandOptions,
-  flag,
-  type SessionStatus,
-} from './agent.ts'
+import { type AgentEvent, type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
 import { type Ending, failed, notAllowed } from './ending.ts'
 import { appended, EventReader, toolUse } from './events.ts'
 import { amount, type Json, jsonObject, number, object, string } from './json.ts'
@@ -20,26 +13,12 @@ export const opencode: AgentVendor = {
   install: 'npm install -g opencode-ai',
   npm: 'opencode-ai',
   writesHome: true,
-  env: [
-    'OPENCODE_API_KEY',
-    'OPENCODE_CONFIG',
-    'OPENCODE_CONFIG_CONTENT',
-    'OPENCODE_CONFIG_DIR',
-    'ANTHROPIC_API_KEY',
-    'OPENAI_API_KEY',
-    'OPENROUTER_API_KEY',
-    'GEMINI_API_KEY',
-    'GOOGLE_GENERATIVE_AI_API_KEY',
-    'GROQ_API_KEY',
-    'MISTRAL_API_KEY',
-    'DEEPSEEK_API_KEY',
-    'XAI_API_KEY',
-    'ZAI_API_KEY',
-    'MOONSHOT_API_KEY',
-    'DASHSCOPE_API_KEY',
-    'AWS_REGION',
-    'AWS_BEARER_TOKEN_BEDROCK',
-  ],
+  env: words(`
+    OPENCODE_API_KEY OPENCODE_CONFIG OPENCODE_CONFIG_CONTENT OPENCODE_CONFIG_DIR
+    ANTHROPIC_API_KEY OPENAI_API_KEY OPENROUTER_API_KEY GEMINI_API_KEY GOOGLE_GENERATIVE_AI_API_KEY GROQ_API_KEY
+    MISTRAL_API_KEY DEEPSEEK_API_KEY XAI_API_KEY ZAI_API_KEY MOONSHOT_API_KEY DASHSCOPE_API_KEY
+    AWS_REGION AWS_BEARER_TOKEN_BEDROCK
+  `),
   // It has models that need no key.
   login: null,
   // Of providers that no other agent here takes keys of; 80 characters, and 52.
@@ -49,21 +28,17 @@ export const opencode: AgentVendor = {
   ],
   settings: ['.opencode', 'opencode.json', 'opencode.jsonc', '.agents', '.claude'],
   reports: 'cost',
-  command(options: CommandOptions): Command {
-    return {
-      // It asks its server again for hours without an event: its error log is the only word of that.
-      args: [
-        ...['run', '--format', 'json', '--print-logs', '--log-level', 'ERROR'],
-        ...flag('--model', options.model),
-        ...options.extraArgs,
-      ],
-      env: {
-        OPENCODE_CONFIG_CONTENT: configuration(options.env.OPENCODE_CONFIG_CONTENT),
-        OPENCODE_DISABLE_AUTOUPDATE: '1',
-        OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-      },
-    }
-  },
+  // It asks its server again for hours without an event: its error log is the only word of that.
+  args: ({ model, extraArgs }) => [
+    ...words('run --format json --print-logs --log-level ERROR'),
+    ...flag('--model', model),
+    ...extraArgs,
+  ],
+  variables: ({ env }) => ({
+    OPENCODE_CONFIG_CONTENT: configuration(env.OPENCODE_CONFIG_CONTENT),
+    OPENCODE_DISABLE_AUTOUPDATE: '1',
+    OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+  }),
   parser: () => new OpencodeReader(),
 }
 

@@ -44,7 +44,7 @@ const TEXT_LIMIT = 4096
 /** Runs a session to its end. Never rejects for anything that the agent does; every failure is a status. */
 export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   const { vendor, redactor, signal } = request
-  const command = vendor.command({ ...request, root: process.getuid?.() === 0 })
+  const options = { ...request, root: process.getuid?.() === 0 }
   await using usageFile = await openUsageFile(vendor, request.as ?? null)
   const parser = vendor.parser(Date.now)
   // A private key comes line by line, and what is cut ends within a secret: each hides what another line may complete.
@@ -70,8 +70,8 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   const meter = streamMeter(request.prompt.length)
   const run = await runUntrusted({
     ...request,
-    ...wrapped(request.wrapper, vendor.program, [...command.args, ...usageFile.args]),
-    env: { ...request.env, ...command.env },
+    ...wrapped(request.wrapper, vendor.program, [...vendor.args(options), ...usageFile.args]),
+    env: { ...request.env, ...vendor.variables?.(options) },
     stdin: request.prompt,
     signal: signal === undefined ? overspent.signal : AbortSignal.any([signal, overspent.signal]),
     lineLimit: LINE_LIMIT,

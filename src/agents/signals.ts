@@ -8,7 +8,7 @@ export type Signals = {
   done: boolean
   /** The reason, when the agent says that it cannot go on. */
   stuck: string | null
-  /** The agent itself says that it is not done (seed 5: also with failing tests). */
+  /** The agent itself says that it is not done, or that tests fail. */
   notDone: boolean
   learnings: string[]
   verdict: Verdict | null
@@ -18,58 +18,52 @@ const LEARNINGS = 10
 const LEARNING_LIMIT = 500
 const REASON_LIMIT = 2000
 const IDS = 200
+const IDS_LIMIT = 10_000
 
-type Marker =
-  | { kind: 'done' | 'verified' }
-  | { kind: 'stuck' | 'learning' | 'reason'; text: string }
-  | { kind: 'reset'; ids: string[] }
+/** Without a text: `done`, `verified`. */
+type Marker = { kind: 'done' | 'verified' | 'stuck' | 'learning' | 'reason' | 'reset'; text: string }
 
 /**
- * Reads the markers of all five seeds: `<ralph>...</ralph>` (seed 4), `<complete>` and `<stuck>` (seed 1),
- * `RALPH_DONE` (seed 3), the RALPH_STATUS block (seed 5) and `<promise>COMPLETE</promise>`. A marker counts only when
- * it (or several of them) is all that stands on its line, outside code fences; LEARNING, REASON and stuck may
- * run over several lines.
+ * Reads the markers that Ralph loops know: `<ralph>...</ralph>`, `<complete>` and `<stuck>`, `RALPH_DONE`, the
+ * RALPH_STATUS block and `<promise>COMPLETE</promise>`. A marker counts only when it (or several of them) is all that
+ * stands on its line, outside code fences; LEARNING, REASON and stuck may run over several lines.
  */
 export function readSignals(finalText: string): Signals {
-  const lines = plainLines(finalText)
+  const lines = linesOf(finalText)
   const markers = markersOf(lines)
   const status = statusBlock(lines)
-
-  const texts = (kind: 'stuck' | 'learning' | 'reason'): string[] =>
-    markers.flatMap((marker) => (marker.kind === kind ? [marker.text] : []))
+  const texts = (kind: Marker['kind']) =>
+    markers.flatMap((marker) => (marker.kind === kind ? marker.text : []))
   const stuck = texts('stuck')[0] ?? status.stuck
-  const notDone = status.notDone
-  const claimed = status.done || markers.some((marker) => marker.kind === 'done')
-  const done = claimed && !notDone && stuck === null
+  const isClaimed = status.done || texts('done').length > 0
   return {
-    done,
+    done: isClaimed && !status.notDone && stuck === null,
     stuck,
-    notDone,
+    notDone: status.notDone,
     learnings: [...new Set(texts('learning').filter((text) => text !== ''))].slice(0, LEARNINGS),
-    verdict: verdictOf(markers, texts('reason').join(' ')),
+    verdict: verdictOf(texts),
   }
 }
 
-function verdictOf(markers: readonly Marker[], reason: string): Verdict | null {
-  const resets = markers.flatMap((marker) => (marker.kind === 'reset' ? [marker.ids] : []))
-  if (resets.length > 0) return { kind: 'reset', ids: [...new Set(resets.flat())].slice(0, IDS), reason }
-  return markers.some((marker) => marker.kind === 'verified') ? { kind: 'verified' } : null
+function verdictOf(texts: (kind: Marker['kind']) => string[]): Verdict | null {
+  const resets = texts('reset')
+  if (resets.length === 0) return texts('verified').length > 0 ? { kind: 'verified' } : null
+  const ids = new Set(resets.flatMap((text) => text.split(/[\s,;]+/)).filter((id) => id !== ''))
+  return { kind: 'reset', ids: [...ids].slice(0, IDS), reason: texts('reason').join(' ') }
 }
 
 /** Trimmed lines; those inside a code fence (as CommonMark has it; an open one runs to the end) are empty. */
-function plainLines(text: string): string[] {
+function linesOf(text: string): string[] {
   let fence: string | null = null
   return text.split(/\r\n|\n|\r/).map((raw) => {
     const line = raw.trim()
-    const ticks = /^(`{3,}|~{3,})(.*)$/.exec(line)
+    const [, ticks, rest = ''] = /^(`{3,}|~{3,})(.*)$/.exec(line) ?? []
     if (fence !== null) {
-      const closes = ticks?.[1]?.startsWith(fence) === true && ticks[2]?.trim() === ''
-      if (closes) fence = null
+      if (ticks?.startsWith(fence) === true && rest.trim() === '') fence = null
       return ''
     }
-    if (ticks?.[1] === undefined || (ticks[1].startsWith('`') && ticks[2]?.includes('`') === true))
-      return line
-    fence = ticks[1]
+    if (ticks === undefined || (ticks.startsWith('`') && rest.includes('`'))) return line
+    fence = ticks
     return ''
   })
 }
@@ -83,27 +77,19 @@ function markersOf(lines: readonly string[]): Marker[] {
   const found: Marker[] = []
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? ''
-    if (line === 'RALPH_DONE') found.push({ kind: 'done' })
+    if (line === 'RALPH_DONE') found.push({ kind: 'done', text: '' })
     if (!line.startsWith('<')) continue
     const markers = markersOnLine(line)
-    if (markers !== null) {
-      found.push(...markers)
-    } else if (mayRunOn(line)) {
-      const block = lines.slice(at, at + MARKER_LINES)
-      const closing = line.startsWith('<stuck>') ? '</stuck>' : '</ralph>'
-      const end = block.findIndex((later) => later.includes(closing))
-      const whole = end === -1 ? null : markersOnLine(block.slice(0, end + 1).join(' '))
-      if (whole !== null) {
-        found.push(...whole)
-        at += end
-      }
-    }
+    found.push(...(markers ?? []))
+    if (markers !== null || !/^<stuck>|^<ralph>(?:LEARNING|REASON)/.test(line)) continue
+    const block = lines.slice(at, at + MARKER_LINES)
+    const closing = line.startsWith('<stuck>') ? '</stuck>' : '</ralph>'
+    const end = block.findIndex((later) => later.includes(closing))
+    const longer = end === -1 ? null : markersOnLine(block.slice(0, end + 1).join(' '))
+    found.push(...(longer ?? []))
+    if (longer !== null) at += end
   }
   return found
-}
-
-function mayRunOn(line: string): boolean {
-  return line.startsWith('<stuck>') || /^<ralph>(?:LEARNING|REASON)/.test(line)
 }
 
 /** The markers that make up the line, or null when anything else stands there too. */
@@ -115,9 +101,8 @@ function markersOnLine(line: string): Marker[] | null {
     if (tag === undefined) return null
     const opened = tag.length + 2
     const end = rest.indexOf(`</${tag}>`, opened)
-    if (end === -1) return null
     const content = rest.slice(opened, end)
-    if (content.includes(`<${tag}>`)) return null
+    if (end === -1 || content.includes(`<${tag}>`)) return null
     const marker = markerOf(tag, content.trim())
     // A word we do not know takes nothing away from a RESET beside it.
     if (marker !== null) found.push(marker)
@@ -126,41 +111,43 @@ function markersOnLine(line: string): Marker[] | null {
   return found
 }
 
+/** What `<ralph>` may hold, by its first word: the kind, and how long a text behind a colon may be. */
+const RALPH_WORDS: ReadonlyMap<string, { kind: Marker['kind']; limit: number }> = new Map([
+  ['LEARNING', { kind: 'learning', limit: LEARNING_LIMIT }],
+  ['REASON', { kind: 'reason', limit: REASON_LIMIT }],
+  ['RESET', { kind: 'reset', limit: IDS_LIMIT }],
+])
+
 function markerOf(tag: Tag, content: string): Marker | null {
-  if (tag === 'promise') return content === 'COMPLETE' ? { kind: 'done' } : null
-  if (tag === 'complete') return { kind: 'done' }
+  if (tag === 'promise') return content === 'COMPLETE' ? { kind: 'done', text: '' } : null
   if (tag === 'stuck') return { kind: 'stuck', text: plain(content, REASON_LIMIT) }
-  if (content === 'DONE') return { kind: 'done' }
-  if (content === 'VERIFIED') return { kind: 'verified' }
+  if (tag === 'complete' || content === 'DONE') return { kind: 'done', text: '' }
+  if (content === 'VERIFIED') return { kind: 'verified', text: '' }
   const colon = content.indexOf(':')
-  const word = content.slice(0, Math.max(colon, 0)).trimEnd()
-  const value = content.slice(colon + 1)
-  if (word === 'LEARNING') return { kind: 'learning', text: plain(value, LEARNING_LIMIT) }
-  if (word === 'REASON') return { kind: 'reason', text: plain(value, REASON_LIMIT) }
-  if (word !== 'RESET') return null
-  const ids = plain(value, 10_000).split(/[\s,;]+/)
-  return { kind: 'reset', ids: ids.filter((id) => id !== '').slice(0, IDS) }
+  const word = RALPH_WORDS.get(content.slice(0, Math.max(colon, 0)).trimEnd())
+  return word === undefined ? null : { kind: word.kind, text: plain(content.slice(colon + 1), word.limit) }
 }
 
-/** The last `---RALPH_STATUS---` block (seed 5); the template itself (`COMPLETE | IN_PROGRESS`) has no value we know. */
-function statusBlock(lines: readonly string[]): { done: boolean; notDone: boolean; stuck: string | null } {
+/** The last `---RALPH_STATUS---` block; the template itself (`COMPLETE | IN_PROGRESS`) has no value we know. */
+function statusBlock(lines: readonly string[]): Pick<Signals, 'done' | 'notDone' | 'stuck'> {
   const begin = lines.lastIndexOf('---RALPH_STATUS---')
   if (begin === -1) return { done: false, notDone: false, stuck: null }
   const length = lines.slice(begin + 1).findIndex((line) => /^---.*---$/.test(line))
-  const block = lines.slice(begin + 1, length === -1 ? begin + 30 : begin + 1 + length)
-  const values = new Map<string, string>()
-  for (const line of block) {
-    const [, key, value] = /^([A-Z_]+)\s*:\s*(.*)$/.exec(line) ?? []
-    if (key !== undefined && value !== undefined) values.set(key, value.trim())
-  }
+  const block = lines.slice(begin + 1, begin + (length === -1 ? 30 : 1 + length))
+  const values = new Map(
+    block.flatMap((line) => {
+      const [, key, value] = /^([A-Z_]+)\s*:\s*(.*)$/.exec(line) ?? []
+      return key === undefined || value === undefined ? [] : [[key, value.trim()] as const]
+    }),
+  )
   const is = (key: string, value: string): boolean => values.get(key)?.toUpperCase() === value
-  const failing = is('TESTS_STATUS', 'FAILING')
-  const blocked = is('STATUS', 'BLOCKED')
-  const advice = values.get('RECOMMENDATION') ?? ''
+  const isFailing = is('TESTS_STATUS', 'FAILING')
+  const isBlocked = is('STATUS', 'BLOCKED')
+  const advice = plain(values.get('RECOMMENDATION') ?? '', REASON_LIMIT)
   return {
-    done: is('STATUS', 'COMPLETE') && !is('EXIT_SIGNAL', 'FALSE') && !failing,
-    notDone: failing || blocked || is('STATUS', 'IN_PROGRESS') || is('EXIT_SIGNAL', 'FALSE'),
-    stuck: blocked ? plain(advice === '' ? 'the agent reports BLOCKED' : advice, REASON_LIMIT) : null,
+    done: is('STATUS', 'COMPLETE') && !is('EXIT_SIGNAL', 'FALSE') && !isFailing,
+    notDone: isFailing || isBlocked || is('STATUS', 'IN_PROGRESS') || is('EXIT_SIGNAL', 'FALSE'),
+    stuck: isBlocked ? advice || 'the agent reports BLOCKED' : null,
   }
 }
 

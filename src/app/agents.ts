@@ -130,10 +130,10 @@ async function forAgent(
   directory: string,
 ): Promise<Environment> {
   const { env, signal } = options
-  const say = (text: string) => options.onAgent({ kind: 'text', text })
+  const report = (text: string) => options.onAgent({ kind: 'text', text })
   const HOME = options.as?.home ?? (await homeFor(vendor, env.HOME, join(directory, 'home')))
   if (HOME !== env.HOME && options.as === null)
-    say(`HOME is ${env.HOME === undefined ? 'not set' : 'not to be written'}: it gets ${HOME}`)
+    report(`HOME is ${env.HOME === undefined ? 'not set' : 'not to be written'}: it gets ${HOME}`)
   if (version === null) return { ...env, HOME }
   const { bin } = await installAgent({
     vendor,
@@ -141,7 +141,7 @@ async function forAgent(
     env: { ...gateEnv(env, { extra: [], isModelKey }).env, ...(options.as === null ? { HOME } : {}) },
     caches: agentCaches(env, join(directory, 'agents')),
     signal,
-    say,
+    report,
   })
   return { ...env, HOME, PATH: env.PATH === undefined ? bin : `${bin}${delimiter}${env.PATH}` }
 }

@@ -31,7 +31,7 @@ export async function install(cli: Cli): Promise<string | null> {
   const signal = AbortSignal.timeout(INSTALL_TIMEOUT_MS)
   const say = (line: string) => process.stdout.write(`${line}\n`)
   try {
-    await installAgent({ vendor, version: cli.version, env, caches, signal, say })
+    await installAgent({ vendor, version: cli.version, env, caches, signal, report: say })
     return null
   } catch (error) {
     return messageOf(error)

@@ -4,7 +4,7 @@
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import type { Classified, SessionStatus } from '../../src/agents/agent.ts'
+import { type Classified, type SessionStatus, variablesOf } from '../../src/agents/agent.ts'
 import { findAgent } from '../../src/agents/registry.ts'
 import { lineSplitter } from '../../src/system/output.ts'
 import { type Exit, runUntrusted } from '../../src/system/process.ts'
@@ -139,15 +139,19 @@ async function session(cli: Cli, scene: Scene): Promise<Take> {
     await quiet('git', ['init', '--quiet', '--initial-branch=main'], repo, home)
     const path = [binOf(cli), process.env.PATH ?? ''].join(delimiter)
     const full = { ...cli.env(model.url), PATH: path, HOME: home, CI: 'true', TZ: 'UTC' }
-    const { env } = agentEnv(full, { extra: Object.keys(cli.env(model.url)), vendor: vendor.env, set: {} })
+    const { env } = agentEnv(full, {
+      extra: Object.keys(cli.env(model.url)),
+      vendor: variablesOf(vendor),
+      set: {},
+    })
     const root = process.getuid?.() === 0
-    const command = vendor.command({ env, extraArgs: cli.args(model.url), root })
+    const options = { env, extraArgs: cli.args(model.url), root }
     const lines = { stdout: [] as string[], stderr: [] as string[] }
     const { exit } = await runUntrusted({
       file: vendor.program,
-      args: command.args,
+      args: vendor.args(options),
       cwd: repo,
-      env: { ...env, ...command.env },
+      env: { ...env, ...vendor.variables?.(options) },
       stdin: 'Create hello.txt, show it, then finish.',
       timeoutMs: SESSION_MS,
       captureBytes: 0,

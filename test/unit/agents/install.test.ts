@@ -55,7 +55,7 @@ function bench(name: string, npm = GOOD) {
       version,
       env: { PATH: `${join(at, 'bin')}:/usr/bin:/bin`, SHLVL: '1' },
       caches: [join(at, 'cache')],
-      say: (line) => said.push(line),
+      report: (line) => said.push(line),
       ...more,
     })
   }
@@ -162,7 +162,7 @@ test("npm's own words, and nothing half done", async () => {
 
   const slow = bench('slow', 'exec sleep 600')
   const stop = new AbortController()
-  const cancelled = refusal(slow.install('1.2.3', { signal: stop.signal, say: () => stop.abort() }))
+  const cancelled = refusal(slow.install('1.2.3', { signal: stop.signal, report: () => stop.abort() }))
   assert.match((await cancelled).found, /aborted/)
   assert.deepEqual(slow.left(), [])
 })

@@ -76,11 +76,11 @@ export const tenth: AgentVendor = {
   npm: '@tenth/agent',
   writesHome: false,
   env: ['TENTH_MODEL'],
-  login: { keys: ['TENTH_API_KEY'], others: [], files: [], project: [], check: null },
+  login: { keys: ['TENTH_API_KEY'], others: [], files: [], project: [] },
   keyShapes: [{ what: 'a Tenth key', starts: ['tnth_'], key: /tnth_[a-z0-9]{20,}/y }],
   settings: ['.tenth', '.github/tenth'],
   reports: 'nothing',
-  command: ({ model, extraArgs }) => ({ args: [...flag('--model', model), ...extraArgs], env: {} }),
+  args: ({ model, extraArgs }) => [...flag('--model', model), ...extraArgs],
   parser: custom.parser,
 }
 `
@@ -100,7 +100,7 @@ const rules = { protectedPaths: [], configFile: null, agentSettings, secrets: re
 const load = (flags) => readSettings({ surface: 'cli', flags: { gates: 'none', ...flags }, env: {} })
 const vendor = findAgent('tenth')
 const npm = await installAgent({
-  vendor, version: '1.2.3', env: { PATH: '/nowhere' }, caches: ['/dev/null/cache'], say: () => {},
+  vendor, version: '1.2.3', env: { PATH: '/nowhere' }, caches: ['/dev/null/cache'], report: () => {},
 }).catch((error) => error.mistakes[0].expected)
 console.log(JSON.stringify({
   agent: load({ agent: 'tenth' }).settings.agent,

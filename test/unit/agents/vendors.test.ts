@@ -33,8 +33,8 @@ test('the registry has the agents of the contract', () => {
 test('every vendor passes arguments on and asks for no variable of the job', () => {
   for (const name of agentNames) {
     const { install } = vendor(name)
-    const command = vendor(name).command({ ...options, extraArgs: ['--extra', 'a b'], commandLine: 'x' })
-    assert.ok(command.args.join('\n').includes('--extra\na b'), name)
+    const args = vendor(name).args({ ...options, extraArgs: ['--extra', 'a b'], commandLine: 'x' })
+    assert.ok(args.join('\n').includes('--extra\na b'), name)
     assert.ok(install.length > 5, name)
     for (const variable of variablesOf(vendor(name))) {
       assert.equal(isForbidden(variable), false, variable)
@@ -50,8 +50,7 @@ test('every vendor passes arguments on and asks for no variable of the job', () 
 })
 
 test('claude: stream-json needs --verbose, and root needs IS_SANDBOX', () => {
-  const command = vendor('claude').command({ ...options, model: 'opus' })
-  assert.deepEqual(command.args, [
+  assert.deepEqual(vendor('claude').args({ ...options, model: 'opus' }), [
     '-p',
     '--dangerously-skip-permissions',
     '--output-format',
@@ -60,27 +59,30 @@ test('claude: stream-json needs --verbose, and root needs IS_SANDBOX', () => {
     '--model',
     'opus',
   ])
-  assert.equal(command.env.IS_SANDBOX, undefined)
-  assert.equal(vendor('claude').command({ ...options, root: true }).env.IS_SANDBOX, '1')
+  assert.equal(vendor('claude').variables?.(options).IS_SANDBOX, undefined)
+  assert.equal(vendor('claude').variables?.({ ...options, root: true }).IS_SANDBOX, '1')
 })
 
 test('codex: a dash as the last argument, and the key under the name that exec reads', () => {
-  const command = vendor('codex').command({ ...options, model: 'm', env: { OPENAI_API_KEY: 'k' } })
-  assert.equal(command.args.at(-1), '-')
-  assert.ok(command.args.join(' ').includes('-m m'))
-  assert.deepEqual(command.env, { CODEX_API_KEY: 'k' })
-  const own = vendor('codex').command({ ...options, env: { OPENAI_API_KEY: 'k', CODEX_API_KEY: 'own' } })
-  assert.deepEqual(own.env, {})
+  const codex = vendor('codex')
+  const args = codex.args({ ...options, model: 'm' })
+  assert.equal(args.at(-1), '-')
+  assert.ok(args.join(' ').includes('-m m'))
+  assert.deepEqual(codex.variables?.({ ...options, env: { OPENAI_API_KEY: 'k' } }), { CODEX_API_KEY: 'k' })
+  const both = { OPENAI_API_KEY: 'k', CODEX_API_KEY: 'own' }
+  assert.deepEqual(codex.variables?.({ ...options, env: both }), {})
 })
 
 test('opencode: the configuration of the user is kept, with the permissions added', () => {
   const given = JSON.stringify({ provider: { x: {} }, permission: { webfetch: 'deny', bash: 'ask' } })
-  const command = vendor('opencode').command({ ...options, env: { OPENCODE_CONFIG_CONTENT: given } })
-  const content = JSON.parse(command.env.OPENCODE_CONFIG_CONTENT ?? '')
+  const configured = (OPENCODE_CONFIG_CONTENT: string) => {
+    const set = vendor('opencode').variables?.({ ...options, env: { OPENCODE_CONFIG_CONTENT } })
+    return JSON.parse(set?.OPENCODE_CONFIG_CONTENT ?? '')
+  }
+  const content = configured(given)
   assert.deepEqual(content.provider, { x: {} })
   assert.deepEqual(content.permission, { edit: 'allow', bash: 'ask', webfetch: 'deny' })
-  const rubbish = vendor('opencode').command({ ...options, env: { OPENCODE_CONFIG_CONTENT: 'rubbish' } })
-  assert.deepEqual(JSON.parse(rubbish.env.OPENCODE_CONFIG_CONTENT ?? '').permission, {
+  assert.deepEqual(configured('rubbish').permission, {
     edit: 'allow',
     bash: 'allow',
   })
