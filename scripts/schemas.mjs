@@ -10,8 +10,8 @@ import { kinds } from '../src/settings/types.ts'
 const configSchema = z.strictObject({
   $schema: z.optional(z.string()),
   ...Object.fromEntries(
-    settingRows.map(({ key, schema, description, byDefault }) => {
-      const given = byDefault === null ? z.optional(schema) : z.prefault(schema, byDefault)
+    settingRows.map(({ key, schema, description, or }) => {
+      const given = or === undefined ? z.optional(schema) : z.prefault(schema, or)
       return [key, given.check(z.describe(description))]
     }),
   ),

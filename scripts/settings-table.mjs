@@ -1,7 +1,8 @@
 // Writes the tables of settings into README.md, from the definitions that read them. A test holds them equal.
 // node scripts/settings-table.mjs
 import { readFile, writeFile } from 'node:fs/promises'
-import { isEverywhere, settingRows } from '../src/settings/table.ts'
+import { isEverywhere } from '../src/settings/setting.ts'
+import { settingRows } from '../src/settings/table.ts'
 
 /** The inputs by group, then what only the file can hold. */
 export function settingsMarkdown() {
@@ -19,8 +20,8 @@ export function settingsMarkdown() {
   ].join('\n')
 }
 
-function texts({ standard, description, isLater }) {
-  return [standard === '' ? '' : `\`${standard}\``, isLater ? `${description} *Later.*` : description]
+function texts({ standard, description, noEffect }) {
+  return [standard === '' ? '' : `\`${standard}\``, noEffect ? `${description} *Later.*` : description]
 }
 
 function cells(...all) {

@@ -11,7 +11,7 @@ export const agnosticShape = {
   provider: structure({ command: text, args: commands, timeout: orNull(seconds) }),
   verify: structure({ default: commands, ui: commands }),
 }
-export const agnosticKeys = ['provider', 'verify', 'maxRetries'] as const
+export const agnosticKeys: readonly string[] = ['provider', 'verify', 'maxRetries']
 
 const replacedBy: Readonly<Record<string, readonly string[]>> = {
   provider: ['agent', 'agentCommand', 'agentArgs'],
@@ -19,13 +19,12 @@ const replacedBy: Readonly<Record<string, readonly string[]>> = {
   maxRetries: ['maxAttempts'],
 }
 
-/** Adds the settings that the older keys stand for to those `given`; notes say what means something else here. */
+/** The settings that the older keys stand for beside those `given`; notes say what means something else here. */
 export function readAgnosticKeys(
   older: ReadonlyMap<string, Given>,
-  given: Map<string, Given>,
+  given: ReadonlyMap<string, Given>,
   at: Place,
-): void {
-  const add = ([key, entry]: [string, Given]) => given.set(key, entry)
+): [string, Given][] {
   const entries = [...older].flatMap(([key, one]) => {
     const beside = replacedBy[key]?.find((name) => given.has(name))
     if (beside === undefined) return settingsFrom(key, one)
@@ -40,7 +39,7 @@ export function readAgnosticKeys(
     const place = below(at, 'browser', 'screenshotDir')
     note(place, 'screenshots are never committed here: they become an artifact')
   }
-  entries.forEach(add)
+  return entries
 }
 
 function settingsFrom(key: string, given: Given): [string, Given][] {

@@ -2,9 +2,9 @@
 
 import { oneLine } from '../model/text.ts'
 import { standardTimeoutMs } from './gates.ts'
-import { standardOf } from './setting.ts'
+import { isEverywhere, type SettingRow, standardOf } from './setting.ts'
 import { durationText } from './show.ts'
-import { isEverywhere, type SettingRow, type Settings, settingRows } from './table.ts'
+import { type Settings, settingRows } from './table.ts'
 
 /** Listed even at their defaults: what a reader of a log looks for first. */
 const always: ReadonlySet<string> = new Set([
@@ -29,7 +29,7 @@ export function describeSettings(settings: Settings): string {
 function valueText(row: SettingRow, value: unknown, settings: Settings): string {
   if (row.kind === 'gates') return describeGates(settings)
   if (value === null) return 'not set'
-  if (row.isHidden) return 'set'
+  if (row.hidden === true || row.secret === true) return 'set'
   if (row.kind === 'duration' && typeof value === 'number') return durationText(value)
   if (row.field === 'model') return modelText(settings)
   if (Array.isArray(value)) return oneLine(value.join(', '), 200)

@@ -5,16 +5,9 @@ import type { Mistake } from '../system/errors.ts'
 import { NO_GATES, withGateFlags } from './gates.ts'
 import { fileLayer, flagLayer, inputLayer, type Layer } from './layers.ts'
 import { givenAt, note, type Place, type Report, readAs } from './place.ts'
-import { type Surface, standardOf } from './setting.ts'
+import { remarksOf, type SettingRow, type Surface, standardOf } from './setting.ts'
 import { settle } from './settle.ts'
-import {
-  type SettingField,
-  type SettingRow,
-  type Settings,
-  settingRows,
-  table,
-  type Values,
-} from './table.ts'
+import { type SettingField, type Settings, settingRows, table, type Values } from './table.ts'
 
 export {
   describeGates,
@@ -75,16 +68,17 @@ type Chosen = { value: unknown; sound: boolean; at: Place; rank: number }
 function choose(row: SettingRow, layers: readonly Layer[], surface: Surface, report: Report): Chosen {
   let best: Omit<Chosen, 'sound'> | undefined
   let sound = true
-  for (const layer of layers) {
-    const given = layer.given.get(row.key)
-    const hidden = row.isSecret ? { shownAs: '(hidden)' } : {}
-    const value = given === undefined ? undefined : readAs(row.schema, { ...given, ...hidden })
-    if (layer.failed.has(row.key) || (given !== undefined && value === undefined)) sound = false
-    if (given !== undefined && value !== undefined) best ??= { value, at: given.at, rank: layer.rank }
+  for (const { given, rank } of layers) {
+    const one = given.get(row.key)
+    if (one === undefined) continue
+    const value =
+      one === null ? undefined : readAs(row.schema, row.secret ? { ...one, shownAs: '(hidden)' } : one)
+    if (one === null || value === undefined) sound = false
+    else best ??= { value, at: one.at, rank }
   }
   if (best === undefined)
     return { at: unset(row, surface, report), rank: 0, value: standardOf(row, surface), sound }
-  for (const remark of row.remarks(best.value)) note(best.at, remark)
+  for (const remark of remarksOf(row, best.value)) note(best.at, remark)
   return { ...best, sound }
 }
 

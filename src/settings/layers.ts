@@ -3,14 +3,14 @@
 import { oneLine } from '../model/text.ts'
 import { agnosticKeys, readAgnosticKeys } from './agnostic-config.ts'
 import { below, type Given, givenAt, mistake, note, type Place, type Report, unknownKey } from './place.ts'
-import { kebab } from './setting.ts'
+import { isEverywhere, kebab, type SettingRow } from './setting.ts'
 import { shown } from './show.ts'
-import { isEverywhere, type SettingRow, settingRows } from './table.ts'
+import { settingRows } from './table.ts'
 import { parseText } from './text.ts'
 import { isEmpty, isMap } from './types.ts'
 
-/** What was given at one level, by configuration key. `rank`: the higher wins. */
-export type Layer = { rank: number; given: Map<string, Given>; failed: Set<string> }
+/** What was given at one level, by configuration key; null where it could not be read. `rank`: the higher wins. */
+export type Layer = { rank: number; given: Map<string, Given | null> }
 
 const everywhere = settingRows.filter(isEverywhere)
 const byInput = new Map(everywhere.map((row) => [row.input, row]))
@@ -19,27 +19,27 @@ const fileOnly = new Set(settingRows.flatMap((row) => (isEverywhere(row) ? [] : 
 
 /** The action's inputs by kebab-case name; an empty one is not given. */
 export function inputLayer(inputs: Readonly<Record<string, string>>, report: Report): Layer {
-  const layer: Layer = { rank: 2, given: new Map(), failed: new Set() }
+  const given: Layer['given'] = new Map()
   for (const [name, value] of Object.entries(inputs)) {
     const at: Place = { root: `input ${oneLine(name, 80)}`, keys: [], env: null, report }
     const row = byInput.get(name)
     if (row === undefined) unknown(at, name, [...byInput.keys()], (input) => input)
-    else give(layer, row, value, at)
+    else give(given, row, value, at)
   }
-  return layer
+  return { rank: 2, given }
 }
 
 /** The CLI's flags by camelCase key, without `gate`, which is no setting of its own. */
 export function flagLayer(flags: Readonly<Record<string, unknown>>, report: Report): Layer {
-  const layer: Layer = { rank: 3, given: new Map(), failed: new Set() }
+  const given: Layer['given'] = new Map()
   for (const [key, value] of Object.entries(flags)) {
     if (value === undefined || key === 'gate') continue
     const at: Place = { root: oneLine(`--${kebab(key)}`, 80), keys: [], env: null, report }
     const row = byKey.get(key)
     if (row === undefined) unknown(at, key, [...byKey.keys(), 'gate'], (name) => `--${kebab(name)}`)
-    else give(layer, row, flagValue(row, value, at), at)
+    else give(given, row, flagValue(row, value, at), at)
   }
-  return layer
+  return { rank: 3, given }
 }
 
 function unknown(at: Place, name: string, valid: string[], written: (name: string) => string): void {
@@ -60,13 +60,13 @@ function flagValue(row: SettingRow, value: unknown, at: Place): unknown {
 }
 
 /** Maps and gates are YAML in a text; a model may be a plain name as well as a map. */
-function give(layer: Layer, row: SettingRow, value: unknown, at: Place): void {
+function give(given: Layer['given'], row: SettingRow, value: unknown, at: Place): void {
   const isYaml =
     typeof value === 'string' &&
     (row.kind === 'gates' || (row.kind === 'map' && /^\s*\{|:\s|:$|\n/.test(value.trim())))
   const written = isYaml ? parseText(at, 'yaml', value) : value
-  if (written === undefined) layer.failed.add(row.key)
-  else if (!isEmpty(written)) layer.given.set(row.key, givenAt(at, written))
+  if (written === undefined) given.set(row.key, null)
+  else if (!isEmpty(written)) given.set(row.key, givenAt(at, written))
 }
 
 const fileKeys = settingRows.map((row) => row.key)
@@ -78,34 +78,28 @@ export function fileLayer(
   unused: readonly string[],
   report: Report,
 ): Layer {
-  const layer: Layer = { rank: 1, given: new Map(), failed: new Set() }
   const at: Place = { root: oneLine(file.path, 80), keys: [], env, report }
-  const tree = parseText(at, /\.json$/i.test(file.path) ? 'json' : 'yaml', file.text)
-  if (tree === undefined || tree === null) return layer
-  if (!isMap(tree)) {
-    mistake(at, shown(tree), 'a map of settings', 'write `key: value` lines')
-    return layer
-  }
-  // Editors find a schema by `$schema`; it is no setting.
-  const entries = Object.entries(tree).filter(([key]) => key !== '$schema' && !unused.includes(key))
+  const tree = parseText(at, /\.json$/i.test(file.path) ? 'json' : 'yaml', file.text) ?? {}
+  if (!isMap(tree)) mistake(at, shown(tree), 'a map of settings', 'write `key: value` lines')
+  const own = new Map<string, Given>()
   const older = new Map<string, Given>()
-  for (const [key, written] of entries) {
-    const isOlder = agnosticKeys.some((name) => name === key)
+  for (const [key, written] of isMap(tree) ? Object.entries(tree) : []) {
+    // Editors find a schema by `$schema`; it is no setting.
+    if (key === '$schema' || unused.includes(key)) continue
     const place = below(at, key)
-    if (!isOlder && !fileKeys.includes(key)) {
-      unknownKey(place, key, [...fileKeys, ...agnosticKeys])
-      continue
+    const into = fileKeys.includes(key) ? own : agnosticKeys.includes(key) ? older : null
+    if (into === null) unknownKey(place, key, [...fileKeys, ...agnosticKeys])
+    else {
+      const given = givenAt(place, written)
+      if (!isEmpty(given.value)) into.set(key, given)
+      remark(key, written, place)
     }
-    const given = givenAt(place, written)
-    if (isEmpty(given.value)) continue
-    ;(isOlder ? older : layer.given).set(key, given)
-    if (!isOlder) remark(key, written, place)
   }
-  readAgnosticKeys(older, layer.given, at)
-  return layer
+  return { rank: 1, given: new Map([...own, ...readAgnosticKeys(older, own, at)]) }
 }
 
 function remark(key: string, written: unknown, at: Place): void {
+  if (isEmpty(written)) return
   if (key === 'configFile') note(at, 'has no effect inside the configuration file')
   const isSecret = key === 'token' || key === 'publishToken'
   if (isSecret && typeof written === 'string' && !written.includes('${'))

@@ -157,8 +157,8 @@ function addIssue({ at, written, shownAs }: Given, issue: z.core.$ZodIssue): voi
   const isLine = typeof item === 'string' && keys.length < issue.path.length && !isReplaced
   const found = said ?? shown(shownAs ?? (isLine ? issue.input : item))
   // What a variable brought in may be a secret: no mend repeats it.
-  if (isReplaced) mistake(place, found, expected, 'give the variable such a value')
-  else if (issue.input === undefined && keys.length > 0)
-    mistake(place, found, expected, `add \`${keys.at(-1)}:\``)
-  else mistake(place, found, expected, fix)
+  const isTold = shownAs !== undefined && fix.includes(String(issue.input))
+  const plainFix = isReplaced || isTold ? 'give it such a value' : fix
+  const isMissing = issue.input === undefined && keys.length > 0
+  mistake(place, found, expected, isMissing ? `add \`${keys.at(-1)}:\`` : plainFix)
 }

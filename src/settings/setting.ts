@@ -7,84 +7,82 @@ export type Surface = 'action' | 'cli'
 
 export type Group = 'what' | 'agent' | 'gates' | 'limits' | 'pull request' | 'trust, scale' | 'file only'
 
-/** A setting, apart from its names. */
-export type Setting<S extends z.core.$ZodType = z.core.$ZodType, D = unknown> = {
-  group: Group
-  kind: Kind
-  schema: S
-  /** One line: the description in action.yml, in the CLI's help and in the README. */
-  description: string
-  /** What is read where nothing is written; null is read as null. */
-  byDefault: D
+type More<T, D> = {
+  /** What is read where nothing is given, as people would write it; without it the value is null. */
+  or?: D
   /** The same on a command line. */
-  byDefaultOnCli: unknown
-  /** The default in words; empty when there is none. */
-  standard: string
-  /** The value, or a part of it, may be a secret: no listing shows it. */
-  isHidden: boolean
-  /** It is a secret: no mistake shows it either. */
-  isSecret: boolean
-  /** The words of a choice, else empty. */
-  values: readonly string[]
-  /** What is worth knowing about a value that was given. */
-  remarks(value: z.output<S>): string[]
-  /** Some values of it have no effect yet. */
-  isLater: boolean
-}
-
-type More<T> = {
-  /** The default in words, where it is not what is written. */
+  onCli?: unknown
+  /** The default in words, where it is not what is read. */
   standard?: string
-  /** The default on a command line. */
-  onCli?: string | number
+  /** The value, or a part of it, may be a secret: no listing shows it. */
   hidden?: true
+  /** It is a secret: no mistake shows it either. */
   secret?: true
-  remarks?: (value: T) => string[]
+  /** What is worth knowing about a value that was given. */
+  remarks?(value: T): string[]
   /** Read and checked, but nothing comes of this value in this version: what does not happen, in words. Else null. */
-  noEffect?: (value: T) => string | null
+  noEffect?(value: T): string | null
 }
-
 type Written = string | number | boolean | readonly unknown[] | Readonly<Record<string, unknown>>
 
-/** The value of a setting. */
-export type ValueOf<T> =
-  T extends Setting<infer S, infer D> ? z.output<S> | (D extends null ? null : never) : never
+/** A setting without its names; `about` is one line for action.yml, the CLI's help and the README. */
+export type Setting<S extends z.core.$ZodType, D> = More<z.output<S>, D> & {
+  group: Group
+  schema: S
+  about: string
+}
 
-/** The maker of a group's settings: what one may be, what stands for nothing, and what it is for. */
+/** What is read of a setting. */
+export type ValueOf<T> = T extends Setting<infer S, infer D> ? z.output<S> | Extract<D, null> : never
+
+/** The maker of a group's settings: what one may be, what it is for, and what else there is to know. */
 export function groupOf(group: Group) {
-  return <S extends z.core.$ZodType, D extends Written | null>(
+  return <S extends z.core.$ZodType, D extends Written | null = null>(
     schema: S,
-    byDefault: D,
     about: string,
-    more: More<z.output<S>> = {},
-  ): Setting<S, D> => {
-    const { kind, values = [] } = kinds.get(schema) ?? { kind: 'text' }
-    const isPlain = byDefault !== null && typeof byDefault !== 'object'
-    return {
-      group,
-      kind,
-      schema,
-      description: values.length === 0 ? about : `${about} (${values.join(', ')}).`,
-      byDefault,
-      byDefaultOnCli: more.onCli ?? byDefault,
-      standard: more.standard ?? (isPlain ? String(byDefault) : ''),
-      isHidden: more.hidden === true || more.secret === true,
-      isSecret: more.secret === true,
-      values,
-      remarks: (value) => {
-        const why = more.noEffect?.(value) ?? null
-        const nothing = why === null ? [] : [`has no effect in this version: ${why}`]
-        return [...(more.remarks?.(value) ?? []), ...nothing]
-      },
-      isLater: more.noEffect !== undefined,
-    }
-  }
+    more: More<z.output<S>, D> = {},
+  ): Setting<S, D> => ({ group, schema, about, ...more })
+}
+
+/** A setting with its names and its texts. */
+export type SettingRow = Setting<z.core.$ZodType, unknown> & {
+  /** Its name in `Settings`. */
+  field: string
+  /** Its name in the configuration file, and as a flag. */
+  key: string
+  /** Its name as an input. */
+  input: string
+  kind: Kind
+  /** The words of a choice, else empty. */
+  values: readonly string[]
+  description: string
+  /** The default in words; empty when there is none. */
+  standard: string
+}
+
+export function rowOf(field: string, setting: Setting<z.core.$ZodType, unknown>): SettingRow {
+  const key = field.replace(/Ms$/, '')
+  const { kind, values = [] } = kinds.get(setting.schema) ?? { kind: 'text' }
+  const { about, or, standard = typeof or === 'object' ? '' : String(or ?? '') } = setting
+  const description = values.length === 0 ? about : `${about} (${values.join(', ')}).`
+  return { ...setting, field, key, input: kebab(key), kind, values, description, standard }
+}
+
+/** Whether it is an input and a flag, too. */
+export function isEverywhere({ group }: SettingRow): boolean {
+  return group !== 'file only'
 }
 
 /** The value where nothing is given. */
-export function standardOf(setting: Setting, surface: Surface): unknown {
-  const written = surface === 'cli' ? setting.byDefaultOnCli : setting.byDefault
-  return written === null ? null : z.parse(setting.schema, written)
+export function standardOf({ schema, or, onCli = or }: SettingRow, surface: Surface): unknown {
+  const written = surface === 'cli' ? onCli : or
+  return written === undefined ? null : z.parse(schema, written)
+}
+
+/** What is to be said of a value that was given. */
+export function remarksOf({ remarks, noEffect }: SettingRow, value: unknown): string[] {
+  const why = noEffect?.(value) ?? null
+  return [...(remarks?.(value) ?? []), ...(why === null ? [] : [`has no effect in this version: ${why}`])]
 }
 
 /** `maxCostUsd` as `max-cost-usd`. */

@@ -15,7 +15,7 @@ import {
   version,
   workflowFile,
 } from './names.ts'
-import { groupOf, kebab, type Setting, type Surface, type ValueOf } from './setting.ts'
+import { groupOf, rowOf, type SettingRow, type Surface, type ValueOf } from './setting.ts'
 import {
   breaker,
   browser,
@@ -53,43 +53,42 @@ const secret = { secret: true } as const
 export const table = {
   command: what(
     choice(commandNames),
-    'auto',
     'What to do; auto goes by the event; this version refuses plan, verify and status',
+    { or: 'auto' },
   ),
   feature: what(
     featureName,
-    null,
     'The feature to work on; empty: the only unfinished one, or the one the dispatch named.',
   ),
-  token: what(text, null, 'Token for the state refs and the API.', {
+  token: what(text, 'Token for the state refs and the API.', {
     ...secret,
     standard: 'github.token on the action',
   }),
   publishToken: what(
     text,
-    null,
     'Token of an App or a person that pushes the branch and opens the pull request, so that CI starts on it.',
     secret,
   ),
-  baseBranch: what(branchName, null, 'The branch that the work starts from and the pull request goes to.', {
+  baseBranch: what(branchName, 'The branch that the work starts from and the pull request goes to.', {
     standard: 'the default branch',
   }),
-  branchPrefix: what(branchPrefix, 'ralph/', "What stands before the feature's name in its branch."),
-  workingDirectory: what(insidePath, '.', 'The folder inside the repository where agent and gates run.', {
+  branchPrefix: what(branchPrefix, "What stands before the feature's name in its branch.", { or: 'ralph/' }),
+  workingDirectory: what(insidePath, 'The folder inside the repository where agent and gates run.', {
+    or: '.',
     standard: 'its root',
   }),
-  configFile: what(configPath, null, 'The configuration file; in CI it is read from the base branch.', {
+  configFile: what(configPath, 'The configuration file; in CI it is read from the base branch.', {
     standard: 'ralph.config.yml, .yaml or .json',
   }),
 
-  agent: agent(choice(agentNames), defaultAgent, 'The coding agent'),
+  agent: agent(choice(agentNames), 'The coding agent', { or: defaultAgent }),
   agentCommand: agent(
     lines,
-    null,
     'Command line (for bash -c) that starts the custom agent; it gets the prompt on stdin.',
     hidden,
   ),
-  agentArgs: agent(list(text), [], 'Further arguments for the agent, one a line.', {
+  agentArgs: agent(list(text), 'Further arguments for the agent, one a line.', {
+    or: [],
     hidden: true,
     remarks: (items) =>
       items.some((item) => /^-\S+\s+\S/.test(item) && !item.includes('='))
@@ -98,100 +97,95 @@ export const table = {
   }),
   agentEnv: agent(
     variableNames,
-    [],
     'Names of further environment variables that the agent may see, one a line.',
-    { remarks: (names) => names.filter(isForbidden).map((name) => `${name} is never handed to the agent`) },
+    {
+      or: [],
+      remarks: (names) => names.filter(isForbidden).map((name) => `${name} is never handed to the agent`),
+    },
   ),
-  agentWrapper: agent(text, null, 'A command put before the agent, such as a sandbox.', hidden),
-  agentVersion: agent(version, null, 'The version of the agent to install.'),
-  model: agent(model, {}, 'The model, or a YAML map of models by mode (run, plan, verify, setup, default).', {
+  agentWrapper: agent(text, 'A command put before the agent, such as a sandbox.', hidden),
+  agentVersion: agent(version, 'The version of the agent to install.'),
+  model: agent(model, 'The model, or a YAML map of models by mode (run, plan, verify, setup, default).', {
+    or: {},
     standard: "the agent's own",
   }),
   fallbackAgent: agent(
     choice(agentNames),
-    null,
     'The agent to go on with when the first one is at its usage limit',
   ),
-  instructions: agent(lines, null, 'Text that is added to every prompt.', hidden),
+  instructions: agent(lines, 'Text that is added to every prompt.', hidden),
 
   gates: gate(
     gates,
-    {},
     'YAML map of the commands that must exit 0: name to command, or to run, timeout (15m), when, advisory. A run needs one that blocks; `none` says outright that there is none.',
-    hidden,
+    { or: {}, hidden: true },
   ),
-  gateEnv: gate(
-    variableNames,
-    [],
-    'Names of further environment variables that the gates may see, one a line.',
-    {
-      remarks: (names) =>
-        names
-          .filter((name) => isForbidden(name) || isModelKey(name))
-          .map((name) => `${name} is never handed to gates`),
-    },
-  ),
+  gateEnv: gate(variableNames, 'Names of further environment variables that the gates may see, one a line.', {
+    or: [],
+    remarks: (names) =>
+      names
+        .filter((name) => isForbidden(name) || isModelKey(name))
+        .map((name) => `${name} is never handed to gates`),
+  }),
   prepare: gate(
     lines,
-    null,
     'Command that installs dependencies, at the start of a job, whenever a lockfile changed, and before the final verification (npm ci).',
     hidden,
   ),
   baseline: gate(
     choice(['require', 'off']),
-    'require',
     'Whether the gates without `when` must be green before any work starts',
+    { or: 'require' },
   ),
   finalVerification: gate(
     boolean,
-    true,
     'Whether a fresh session judges every criterion before the feature counts as complete, and every story that needed no change.',
+    { or: true },
   ),
   protectedPaths: gate(
     globs,
-    [],
     'Patterns as in .gitignore, one a line, of files that an attempt must not change.',
+    { or: [] },
   ),
   weakenedTests: gate(
     choice(['warn', 'fail', 'off']),
-    'warn',
     'What deleted or skipped tests and lost assertions do',
+    { or: 'warn' },
   ),
 
   iterationsPerJob: limit(
     integer({ zero: 'all in one job' }),
-    5,
     'Iterations in one job before the next job is dispatched; 0: all of them.',
-    { standard: '5; on the CLI 0', onCli: 0 },
+    { or: 5, standard: '5; on the CLI 0', onCli: 0 },
   ),
-  maxIterations: limit(integer({ zero: 'no end' }), 50, 'Iterations of the whole chain of jobs; 0: no end.'),
-  maxJobs: limit(integer(), null, 'Jobs of the whole chain.', {
+  maxIterations: limit(integer({ zero: 'no end' }), 'Iterations of the whole chain of jobs; 0: no end.', {
+    or: 50,
+  }),
+  maxJobs: limit(integer(), 'Jobs of the whole chain.', {
     standard: '3 x max-iterations / iterations-per-job + 5',
   }),
-  maxAttempts: limit(integer(), 3, 'Failed attempts on a story before it is blocked.'),
-  iterationTimeoutMs: limit(
-    duration,
-    '30m',
-    "The longest that the agent's session in one iteration may take.",
-  ),
-  idleTimeoutMs: limit(duration, '10m', 'The longest that the agent may be silent.'),
+  maxAttempts: limit(integer(), 'Failed attempts on a story before it is blocked.', { or: 3 }),
+  iterationTimeoutMs: limit(duration, "The longest that the agent's session in one iteration may take.", {
+    or: '30m',
+  }),
+  idleTimeoutMs: limit(duration, 'The longest that the agent may be silent.', { or: '10m' }),
   jobDeadlineMs: limit(
     duration,
-    '5h',
     "When a job stops taking up work; keep it 10 minutes under the job's timeout-minutes.",
+    { or: '5h' },
   ),
-  maxCostUsd: limit(money, null, 'What the whole chain may cost, in US dollars.'),
-  maxTokens: limit(integer(), null, 'Tokens that the whole chain may use.'),
-  maxAgentTimeMs: limit(duration, null, 'How long agents may work in the whole chain.'),
-  callsPerHour: limit(integer(), null, 'Agent sessions in an hour.'),
+  maxCostUsd: limit(money, 'What the whole chain may cost, in US dollars.'),
+  maxTokens: limit(integer(), 'Tokens that the whole chain may use.'),
+  maxAgentTimeMs: limit(duration, 'How long agents may work in the whole chain.'),
+  callsPerHour: limit(integer(), 'Agent sessions in an hour.'),
 
-  publish: pull(
-    choice(['batch', 'story']),
-    'batch',
-    'When the branch moves: once a job, or with every story',
-  ),
-  pullRequest: pull(choice(['draft', 'ready', 'none']), 'draft', 'How the pull request is opened'),
-  reportAs: pull(choice(['checks', 'statuses', 'none']), 'checks', 'How results are shown on the commit'),
+  publish: pull(choice(['batch', 'story']), 'When the branch moves: once a job, or with every story', {
+    or: 'batch',
+  }),
+  pullRequest: pull(choice(['draft', 'ready', 'none']), 'How the pull request is opened', { or: 'draft' }),
+  reportAs: pull(choice(['checks', 'statuses', 'none']), 'How results are shown on the commit', {
+    or: 'checks',
+  }),
   // What would weaken a promise where it is asked for and does not happen is refused until it can be had.
   signCommits: pull(
     boolean.check(
@@ -200,16 +194,16 @@ export const table = {
         expects('something that this version can do', 'leave it out: commits are not signed yet'),
       ),
     ),
-    false,
     'Whether commits are signed; this version refuses true.',
+    { or: false },
   ),
-  redispatch: pull(boolean, true, 'Whether a job whose batch is over dispatches the next one.'),
-  workflow: pull(workflowFile, null, 'The workflow file to dispatch.', { standard: 'this workflow' }),
+  redispatch: pull(boolean, 'Whether a job whose batch is over dispatches the next one.', { or: true }),
+  workflow: pull(workflowFile, 'The workflow file to dispatch.', { standard: 'this workflow' }),
   notify: pull(
     notify,
-    {},
     'YAML map of whom to tell: slack, discord, telegram (botToken, chatId), custom, every (5 iterations).',
     {
+      or: {},
       secret: true,
       noEffect: ({ every: _every, ...people }) =>
         Object.values(people).some((one) => one !== null) ? 'nobody is told' : null,
@@ -218,53 +212,52 @@ export const table = {
 
   isolation: trust(
     choice(['same-user', 'other-user', 'separate-job']),
-    'same-user',
     'How far agent and gates are kept from tokens',
+    { or: 'same-user' },
   ),
-  maxParallel: trust(integer({ most: 256 }), 1, 'Stories worked on at the same time, 1 to 256.', {
+  maxParallel: trust(integer({ most: 256 }), 'Stories worked on at the same time, 1 to 256.', {
+    or: 1,
     noEffect: (count) => (count > 1 ? 'stories are worked on one at a time' : null),
   }),
 
   steps: file(
     steps,
-    [],
     'Pipeline of an iteration: name, type, enabled, timeout, maxRetries, retryDelay, continueOnError and more.',
-    { hidden: true, noEffect: (list) => (list.length > 0 ? 'steps are not run' : null) },
+    { or: [], hidden: true, noEffect: (list) => (list.length > 0 ? 'steps are not run' : null) },
   ),
   services: file(
     services,
-    [],
     'Programs that gates need: name, start, ready (URL), readyTimeout (30s), restartBeforeVerify (true).',
-    { hidden: true, noEffect: (list) => (list.length > 0 ? 'services are not started' : null) },
+    { or: [], hidden: true, noEffect: (list) => (list.length > 0 ? 'services are not started' : null) },
   ),
   browser: file(
     browser,
-    null,
     'Browser checks of stories with the tag ui: enabled, executablePath, headless, screenshotDir.',
     { standard: 'none', noEffect: ({ enabled }) => (enabled ? 'browser checks are not run' : null) },
   ),
-  prices: file(
-    prices,
-    {},
-    'Price of each model: input, output and cached, in US dollars for a million tokens.',
-  ),
+  prices: file(prices, 'Price of each model: input, output and cached, in US dollars for a million tokens.', {
+    or: {},
+  }),
   breaker: file(
     breaker,
-    {},
     'When a story is left alone for a while: noProgress, sameError, outputDecline (percent), coolDown.',
-    { standard: '3, 5, 70, 30m' },
+    { or: {}, standard: '3, 5, 70, 30m' },
   ),
-  commits: file(commits, {}, 'State commits: prdChanges, message.', { standard: `true, ${standardMessage}` }),
+  commits: file(commits, 'State commits: prdChanges, message.', {
+    or: {},
+    standard: `true, ${standardMessage}`,
+  }),
   maxInterruptions: file(
     integer(),
-    3,
     'Interruptions in a row without a finished gate run before a story is blocked.',
+    { or: 3 },
   ),
-  stopOnBlocked: file(boolean, false, 'Whether the run ends at the first blocked story.'),
-  logs: file(integer({ zero: 'none' }), 20, 'Runs whose transcripts and gate logs are kept on the CLI.', {
+  stopOnBlocked: file(boolean, 'Whether the run ends at the first blocked story.', { or: false }),
+  logs: file(integer({ zero: 'none' }), 'Runs whose transcripts and gate logs are kept on the CLI.', {
+    or: 20,
     noEffect: () => 'none is deleted',
   }),
-  stateNamespace: file(stateNamespace, 'refs/ralph', 'Where the state refs live.'),
+  stateNamespace: file(stateNamespace, 'Where the state refs live.', { or: 'refs/ralph' }),
 }
 
 /** What is read for each field. */
@@ -279,14 +272,7 @@ export type Settings = Readonly<Omit<Values, 'gates'>> & {
 }
 export type SettingField = keyof typeof table
 
-/** A row of the table with its names. */
-export type SettingRow = Setting & { field: string; key: string; input: string }
-
 /** All settings in the table's order. */
-export const settingRows: readonly SettingRow[] = Object.entries(table).map(([field, setting]) => {
-  const key = field.replace(/Ms$/, '')
-  return { ...setting, field, key, input: kebab(key) }
-})
-
-/** Whether it is an input and a flag, too. */
-export const isEverywhere = (row: SettingRow): boolean => row.group !== 'file only'
+export const settingRows: readonly SettingRow[] = Object.entries(table).map(([field, setting]) =>
+  rowOf(field, setting),
+)
