@@ -1,7 +1,7 @@
 // Finds and ends the processes that a program leaves behind, by a marker variable in their environment.
 
 import { randomBytes } from 'node:crypto'
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ps, threadsLeft } from './process-table.ts'
@@ -93,6 +93,12 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
 type Look = { ended: number[]; unsure: boolean }
 
 /**
+ * Processes without any mark, by their folder in /proc: the kernel makes one anew for another process with that number.
+ * They are most of a machine's, and were there before.
+ */
+const unmarked = new Map<number, string>()
+
+/**
  * Each call looks once. A chain of processes that live for milliseconds has to be met in the middle: the newest come
  * first, are ended where they are found and with their group at once, and nobody is asked twice for the mark.
  */
@@ -105,13 +111,15 @@ function hunter(mark: string, since: number): () => Look {
     const look: Look = { ended: [], unsure: false }
     for (const pid of numbersInProc().sort((a, b) => b - a)) {
       if (others.has(pid)) continue
-      if (oldest > 0 && (statOf(pid)?.startedAt ?? oldest) < oldest) {
+      const folder = folderOf(pid)
+      const isOlder = () => oldest > 0 && (statOf(pid)?.startedAt ?? oldest) < oldest
+      if ((folder !== '' && unmarked.get(pid) === folder) || isOlder()) {
+        unmarked.set(pid, folder)
         others.add(pid)
         continue
       }
       const environment = environmentOf(pid)
-      const at = environment?.indexOf(wanted) ?? -1
-      if (at === 0 || (at > 0 && environment?.[at - 1] === 0)) {
+      if (environment !== null && holds(environment, wanted)) {
         const group = statOf(pid)?.group ?? 0
         // Their group is of a session that one of them began. Of ours, which somebody may have joined, it is the one alone.
         if (group > 1 && group !== ourGroup) signalGroup(group, 'SIGKILL')
@@ -119,6 +127,7 @@ function hunter(mark: string, since: number): () => Look {
         look.ended.push(pid)
       } else if (environment?.length !== 0) {
         others.add(pid)
+        if (environment !== null && !holds(environment, ANY_MARK)) unmarked.set(pid, folder)
       } else if (mayComeBack(pid, since)) {
         // Gone meanwhile, it may have left a child that was not in the list; in an exec, it will have one in a moment.
         look.unsure = true
@@ -126,6 +135,19 @@ function hunter(mark: string, since: number): () => Look {
     }
     return look
   }
+}
+
+const ANY_MARK = Buffer.from(`${MARK_NAME}=`)
+
+function holds(environment: Buffer, entry: Buffer): boolean {
+  const at = environment.indexOf(entry)
+  return at === 0 || (at > 0 && environment[at - 1] === 0)
+}
+
+/** Tells the process from a later one with its number; empty when it is gone. */
+function folderOf(pid: number): string {
+  const folder = statSync(`/proc/${pid}`, { throwIfNoEntry: false })
+  return folder === undefined ? '' : `${folder.ino} ${folder.ctimeMs}`
 }
 
 /** Null for another user's; empty without one: dead, gone, the kernel's, or in the middle of an exec. */

@@ -186,8 +186,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'survivors are not ended',
     stories: 'LEAVE,COUNT',
     file: 'src/system/orphans.ts',
-    from: '      if (at === 0 || (at > 0 && environment?.[at - 1] === 0)) {',
-    to: '      if (at === -2) {',
+    from: '  return at === 0 || (at > 0 && environment[at - 1] === 0)',
+    to: '  return at === -2',
   },
   {
     name: 'texts are not redacted',
