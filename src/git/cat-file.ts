@@ -35,6 +35,7 @@ export class CatFile {
   #queue: Promise<unknown> = Promise.resolve()
   /** By their ids: what was checked stays true. */
   readonly #trees = new Map<string, Tree>()
+  readonly #roots = new Map<string, string>()
 
   constructor(git: Git) {
     this.#git = git
@@ -48,7 +49,7 @@ export class CatFile {
     const found = await this.#find(name)
     if (found === null) return null
     const info = await this.#inOrder(async () => {
-      this.#ask(`info ${found}`)
+      this.#ask([`info ${found}`])
       return parseHeader(await this.#line())
     })
     return name.endsWith('^{tree}') ? info : there(info, found)
@@ -64,10 +65,15 @@ export class CatFile {
 
   /** The id of a commit's tree (or of a tree, itself), or null where there is no such object. */
   async root(name: string): Promise<string | null> {
+    const known = this.#roots.get(name)
+    if (known !== undefined) return known
     const [found] = await this.#objects([name])
     if (found?.type === 'tree') return found.oid
     if (found?.type !== 'commit') return null
-    return /^tree ([0-9a-f]+)$/m.exec(found.content.toString('latin1'))?.[1] ?? null
+    const root = /^tree ([0-9a-f]+)$/m.exec(found.content.toString('latin1'))?.[1] ?? null
+    if (this.#roots.size >= TREES) this.#roots.clear()
+    if (root !== null && found.oid === name) this.#roots.set(name, root)
+    return root
   }
 
   /** The id of a folder of a commit or tree, or null where there is none. */
@@ -133,7 +139,7 @@ export class CatFile {
   /** All asked at once: nobody waits for each answer. */
   #objects(names: readonly string[]): Promise<(Content | null)[]> {
     return this.#inOrder(async () => {
-      for (const name of names) this.#ask(`contents ${name}`)
+      this.#ask(names.map((name) => `contents ${name}`))
       const all: (Content | null)[] = []
       for (const _ of names) all.push(await this.#answer())
       return all
@@ -157,10 +163,11 @@ export class CatFile {
     return next
   }
 
-  #ask(request: string): void {
-    if (request.includes('\n')) throw new Error('an object name has no line breaks')
+  #ask(requests: readonly string[]): void {
+    if (requests.length === 0) return
+    if (requests.some((one) => one.includes('\n'))) throw new Error('an object name has no line breaks')
     if (this.#child === null) this.#start()
-    this.#child?.stdin.write(`${request}\n`)
+    this.#child?.stdin.write(requests.map((one) => `${one}\n`).join(''))
   }
 
   #start(): void {

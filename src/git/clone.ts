@@ -4,7 +4,7 @@ import { copyFile, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises
 import { dirname, join } from 'node:path'
 import { addMoves, type MovedRef } from '../loop/moved-refs.ts'
 import { UserError } from '../system/errors.ts'
-import { isFolder, readRegular, removeNow, removeOdd, replaceFile } from '../system/files.ts'
+import { isFolderNow, readRegular, removeNow, removeOdd, replaceFile } from '../system/files.ts'
 import type { Git } from './git.ts'
 import { removeStaleLock } from './own-directory.ts'
 import { freeWay, moveRef, SYMBOLIC } from './refs.ts'
@@ -77,7 +77,7 @@ export async function restoreClone(git: Git, snapshot: Snapshot): Promise<MovedR
   const head = join(git.clone.gitDir, 'HEAD')
   try {
     await putFilesBack(git, snapshot)
-    if (!(await isFolder(join(git.clone.commonDir, 'objects')))) throw new Error('there are no objects')
+    if (!isFolderNow(join(git.clone.commonDir, 'objects'))) throw new Error('there are no objects')
     const now = await readRegular(head)
     if (now === null || !now.equals(snapshot.head)) await replaceFile(head, snapshot.head)
     return await putRefsBack(git, snapshot)
@@ -106,8 +106,9 @@ function repositoryGone({ clone }: Git, { whole }: Snapshot): UserError {
 async function putFilesBack(git: Git, snapshot: Snapshot): Promise<void> {
   const { commonDir, gitDir } = git.clone
   // Without them it would be no repository; where there are no objects it is none.
-  if (await isFolder(join(commonDir, 'objects')))
-    for (const folder of [gitDir, join(commonDir, 'refs')]) await mkdir(folder, { recursive: true })
+  if (isFolderNow(join(commonDir, 'objects')))
+    for (const folder of [gitDir, join(commonDir, 'refs')])
+      if (!isFolderNow(folder)) await mkdir(folder, { recursive: true })
   // On a laptop people may have links there: only those in the way of our own refs go.
   removeOdd(join(commonDir, 'refs'), true, snapshot.whole)
   removeOdd(join(commonDir, 'ralph/git'), true)
@@ -147,7 +148,7 @@ async function putRefsBack(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
     .filter(([, at]) => !at.startsWith(SYMBOLIC))
     .map(([ref, at]) => `update ${ref} ${at}`)
     .concat(fresh.map((ref) => `delete ${ref}`))
-  await rm(join(git.clone.gitDir, 'index.lock'), { force: true })
+  removeNow(join(git.clone.gitDir, 'index.lock'))
   if (git.hasRefFiles) for (const [ref] of away) await freeWay(git.clone.commonDir, ref)
   await git.updateCloneRefs(lines)
   for (const [ref, at] of away)
@@ -190,7 +191,7 @@ export async function moveClone(
 /** The clone's index becomes ours: what we checked out is clean for it, too. */
 export async function shareIndex(git: Git): Promise<void> {
   const { gitDir } = git.clone
-  await rm(join(gitDir, 'index.lock'), { force: true })
+  removeNow(join(gitDir, 'index.lock'))
   await copyFile(join(git.own, 'index'), join(gitDir, 'index.ralph')).then(
     () => rename(join(gitDir, 'index.ralph'), join(gitDir, 'index')),
     () => {}, // no index of ours yet: the clone's own stands

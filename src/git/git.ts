@@ -1,12 +1,20 @@
 // git, with a directory, index and configuration of Ralph's own, so that nothing an agent wrote can steer it: one
 // method a command.
-import { readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readRegular } from '../system/files.ts'
+import { readRegular, removeNow } from '../system/files.ts'
 import { ObjectWriter } from './objects.ts'
 import { type Clone, NO_FETCH } from './open-clone.ts'
 import { removeStaleLocks, UNBELIEVED, writeDirectory } from './own-directory.ts'
-import { type Environment, execute, type GitResult, NO_CONFIG, plainEnv, type RunOptions } from './process.ts'
+import {
+  type Environment,
+  execute,
+  GitError,
+  type GitResult,
+  NO_CONFIG,
+  plainEnv,
+  type RunOptions,
+} from './process.ts'
 import { readRefs, SYMBOLIC } from './refs.ts'
 
 export { type Clone, openClone } from './open-clone.ts'
@@ -21,6 +29,8 @@ export type RefMove = { ref: string; from: string | null; to: string }
 
 /** A way to a remote that takes longer is tried anew, milliseconds. */
 const REMOTE_MS = 10 * 60_000
+/** So many objects of ours are left beside the packs: a long run must not slow down the clone. */
+const MOST_LOOSE = 2000
 /** How git ends when the way to a remote fails, or takes too long. */
 const FAILED = [1, 124, 128]
 
@@ -36,6 +46,8 @@ export class Git {
   readonly #plain: Record<string, string>
   /** The person's own ignore rules as they were when the job began. */
   #ignored: Buffer = Buffer.alloc(0)
+  /** Objects that we have written since the last pack. */
+  #loose = 0
 
   private constructor(clone: Clone, env: Environment) {
     this.clone = clone
@@ -99,7 +111,9 @@ export class Git {
 
   /** New objects for the clone; their ids are as long as that of a commit there. */
   writer(commit: string): ObjectWriter {
-    return new ObjectWriter(join(this.clone.commonDir, 'objects'), commit.length)
+    return new ObjectWriter(join(this.clone.commonDir, 'objects'), commit.length, (count) => {
+      this.#loose += count
+    })
   }
 
   /** Whether the clone keeps its refs in files, as nearly every one does. */
@@ -113,9 +127,9 @@ export class Git {
   }
 
   /** Removes the lock files that a killed git of ours left. */
-  async unlock(): Promise<void> {
-    const locks = ['index.lock', 'HEAD.lock', 'config.lock', 'shallow.lock']
-    await Promise.all(locks.map((name) => rm(join(this.own, name), { force: true })))
+  unlock(): void {
+    for (const name of ['index.lock', 'HEAD.lock', 'config.lock', 'shallow.lock'])
+      removeNow(join(this.own, name))
   }
 
   // The work tree and our index
@@ -313,6 +327,21 @@ export class Git {
   }
 
   // Packs
+
+  /**
+   * Packs what our refs reach and nobody has packed, where we have written so many objects. Nothing else is removed:
+   * what only people's refs reach, or nobody's, is theirs.
+   */
+  async packLoose(most = MOST_LOOSE): Promise<void> {
+    if (this.#loose < most) return
+    this.#loose = 0
+    // The loose ones go: first the pack must be on the disk.
+    const synced = 'core.fsync=loose-object,pack,pack-metadata,reference'
+    await this.run(['-c', synced, 'repack', '-d', '-l', '-q']).catch((error: unknown) => {
+      // They stay as they are.
+      if (!(error instanceof GitError)) throw error
+    })
+  }
 
   /** Packs what `commit` has and `base` has not into files that begin with `start`. Gives the pack's name. */
   async packBetween(commit: string, base: string, start: string): Promise<string> {

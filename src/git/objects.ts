@@ -5,7 +5,6 @@ import {
   closeSync,
   existsSync,
   fdatasync,
-  lstatSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -15,6 +14,7 @@ import {
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflateSync } from 'node:zlib'
+import { isFolderNow } from '../system/files.ts'
 
 export type ObjectType = 'blob' | 'tree' | 'commit'
 
@@ -28,12 +28,14 @@ export function objectId(type: string, content: Buffer, length: number): string 
 export class ObjectWriter {
   readonly #folder: string
   readonly #idLength: number
+  readonly #onWritten: (count: number) => void
   readonly #waiting = new Map<string, Buffer>()
 
   /** `folder` is the clone's `objects`; ids are as long as `idLength`. */
-  constructor(folder: string, idLength: number) {
+  constructor(folder: string, idLength: number, onWritten: (count: number) => void = () => {}) {
     this.#folder = folder
     this.#idLength = idLength
+    this.#onWritten = onWritten
   }
 
   /** The id of an object that `flush` will write. */
@@ -49,6 +51,7 @@ export class ObjectWriter {
     const all = [...this.#waiting]
     this.#waiting.clear()
     for (let at = 0; at < all.length; at += AT_ONCE) await this.#write(all.slice(at, at + AT_ONCE))
+    this.#onWritten(all.length)
     return all.map(([oid]) => oid)
   }
 
@@ -77,7 +80,7 @@ export class ObjectWriter {
     const folder = join(this.#folder, oid.slice(0, 2))
     const file = join(folder, oid.slice(2))
     const move = () => {
-      mkdirSync(folder, { recursive: true })
+      if (!isFolderNow(folder)) mkdirSync(folder, { recursive: true })
       renameSync(fresh, file)
     }
     try {
@@ -90,10 +93,6 @@ export class ObjectWriter {
       move()
     }
   }
-}
-
-function isFolderNow(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 /** Files that are open at the same time. */

@@ -1,7 +1,8 @@
 // Writes Ralph's own git directory, `.git/ralph/git`: its configuration, ignore rules and boundaries.
-import { lstat, mkdir, readdir, rm } from 'node:fs/promises'
+import { mkdirSync } from 'node:fs'
+import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readRegular, removeNow, replaceFile } from '../system/files.ts'
+import { isFolderNow, readRegularNow, removeNow, replaceFile } from '../system/files.ts'
 import type { Clone } from './open-clone.ts'
 import { STALE_MS } from './refs.ts'
 
@@ -43,12 +44,12 @@ export async function writeDirectory(
   ignored: Buffer,
 ): Promise<void> {
   for (const folder of [own, join(shared, 'refs'), join(shared, 'info')])
-    await mkdir(folder, { recursive: true })
+    if (!isFolderNow(folder)) mkdirSync(folder, { recursive: true })
   const rules = join(shared, 'info', 'ignored')
   const files: [string, string | Buffer][] = [
     [join(shared, 'config'), configOf(clone, rules)],
     [join(own, 'HEAD'), 'ref: refs/heads/ralph-unborn\n'],
-    [join(shared, 'info', 'exclude'), (await readRegular(join(clone.commonDir, 'info', 'exclude'))) ?? ''],
+    [join(shared, 'info', 'exclude'), readRegularNow(join(clone.commonDir, 'info', 'exclude')) ?? ''],
     [rules, ignored],
     [join(shared, 'info', 'attributes'), ''],
   ]
@@ -59,7 +60,7 @@ export async function writeDirectory(
   if (own === shared) foreign.push(join(own, 'commondir'))
   else files.push([join(own, 'commondir'), `${shared}\n`])
   for (const file of foreign) removeNow(file)
-  const shallow = new Set([...(await boundary(clone.commonDir)), ...(await boundary(shared))])
+  const shallow = new Set([...boundary(clone.commonDir), ...boundary(shared)])
   if (shallow.size > 0) files.push([join(shared, 'shallow'), `${[...shallow].join('\n')}\n`])
   for (const [file, text] of files) await writeOwn(file, text)
 }
@@ -84,15 +85,15 @@ function quoted(value: string): string {
   return `"${value.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`
 }
 
-async function boundary(directory: string): Promise<string[]> {
-  const text = (await readRegular(join(directory, 'shallow')))?.toString('utf8') ?? ''
+function boundary(directory: string): string[] {
+  const text = readRegularNow(join(directory, 'shallow'))?.toString('utf8') ?? ''
   return text.split('\n').filter(Boolean)
 }
 
 /** Writes a file of ours where it does not stand already. */
 async function writeOwn(file: string, text: string | Buffer): Promise<void> {
   const wanted = Buffer.from(text)
-  if ((await readRegular(file))?.equals(wanted) === true) return
+  if (readRegularNow(file)?.equals(wanted) === true) return
   await replaceFile(file, wanted)
 }
 

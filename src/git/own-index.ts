@@ -1,7 +1,7 @@
 // Ralph's own index: held in memory, where nobody else writes to it. The file is what git is shown of it.
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readRegular } from '../system/files.ts'
+import { readRegular, removeNow } from '../system/files.ts'
 import { type CatFile, TREE, type Tree } from './cat-file.ts'
 import type { Git } from './git.ts'
 import {
@@ -85,7 +85,7 @@ export class OwnIndex {
       const isSame = known?.oid === oid && known.mode === mode
       return (isSame ? old?.entryBytes(path) : null) ?? indexEntry(path, mode, oid, null)
     })
-    await this.#write(indexBytes(entries, entries.length, this.#idLength))
+    this.#write(indexBytes(entries, entries.length, this.#idLength))
     this.#tree = null
     await this.tree(commit)
   }
@@ -107,7 +107,7 @@ export class OwnIndex {
     if (found === null) return null
     // Clocks of file systems are coarse.
     this.#youngSince = began - 2
-    if (found.refreshed.size > 0) await this.#write(this.table.with(found.refreshed))
+    if (found.refreshed.size > 0) this.#write(this.table.with(found.refreshed))
     return found
   }
 
@@ -124,9 +124,7 @@ export class OwnIndex {
     )
     const tree = await editTree(this.#objects, writer, before, edits)
     await this.#objects.prove(await writer.flush())
-    await this.#write(
-      this.table.with(new Map([...changed].map(([path, found]) => [path, found?.entry ?? null]))),
-    )
+    this.#write(this.table.with(new Map([...changed].map(([path, found]) => [path, found?.entry ?? null]))))
     this.#tree = tree
     return tree
   }
@@ -134,10 +132,10 @@ export class OwnIndex {
   async #open(tree: string): Promise<void> {
     const there = await readRegular(join(this.#git.own, 'index'))
     if (this.#table !== null && there?.equals(this.#table.bytes) === true) return
-    await this.#git.unlock()
+    this.#git.unlock()
     if (this.#table !== null) {
       // Somebody wrote to it: flags and forged entries hide changes. Every file is read again.
-      await this.#write(this.#table.forgetful())
+      this.#write(this.#table.forgetful())
       return
     }
     this.#idLength = tree.length / 2
@@ -158,21 +156,23 @@ export class OwnIndex {
     return rules
   }
 
-  async #write(bytes: Buffer): Promise<void> {
-    await placeFile(this.#git, bytes, join(this.#git.own, 'index'))
+  #write(bytes: Buffer): void {
+    placeFile(this.#git, bytes, join(this.#git.own, 'index'))
     this.#table = new IndexTable(bytes, this.#idLength)
   }
 }
 
 /** Puts a file in its place in one move, whatever stands there; throws where that is another file system. */
-export async function placeFile(git: Git, bytes: string | Buffer, file: string): Promise<void> {
+export function placeFile(git: Git, bytes: string | Buffer, file: string): void {
   const fresh = join(git.own, 'fresh')
-  await rm(fresh, { recursive: true, force: true })
-  await writeFile(fresh, bytes, { flag: 'wx' })
-  await rename(fresh, file).catch(async () => {
-    await rm(file, { recursive: true, force: true })
-    await rename(fresh, file)
-  })
+  removeNow(fresh)
+  writeFileSync(fresh, bytes, { flag: 'wx' })
+  try {
+    renameSync(fresh, file)
+  } catch {
+    removeNow(file)
+    renameSync(fresh, file)
+  }
 }
 
 /** The trees of our index. Those that `base`, a commit or a tree, does not have are written. */

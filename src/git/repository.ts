@@ -234,7 +234,7 @@ async function refuseForeign(tree: WorkTree): Promise<string[]> {
 async function dirt(tree: WorkTree, { redact }: RepositoryOptions, commit: string): Promise<Dirt[]> {
   const { git, index } = tree
   const foreign = await refuseForeign(tree)
-  await git.unlock()
+  git.unlock()
   await index.fill(commit)
   const seen = await index.differences()
   if (seen !== null)

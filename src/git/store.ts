@@ -189,6 +189,8 @@ class GitStore implements Store {
       }
     }
     await this.#moveLocal(state, commit, withBranch)
+    // Not while a candidate is verified: that would be time of its iteration.
+    if ((state.attempt?.candidate ?? null) === null) await this.#git.packLoose()
   }
 
   /** Commits the state on top of the last one, with the green commit reachable, and moves our own ref there. */

@@ -156,7 +156,7 @@ async function checkOutAnew({ git, index, commit }: Submodule): Promise<void> {
 type Differing = { changed: string[]; added: string[] }
 
 async function differences({ git, objects, index, commit, inner }: Submodule): Promise<Differing> {
-  await git.unlock()
+  git.unlock()
   const found = await index.during(commit, async () => {
     const { gitlinks } = index.table
     const foreign = await removeForeignRepositories({ top: git.clone.workTree, gitlinks, known: inner })

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs'
 import { copyFile, lstat, mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { insideTree, openUp } from '../system/files.ts'
+import { insideTree, isFolderNow, openUp, removeNow } from '../system/files.ts'
 import { type CatFile, GITLINK } from './cat-file.ts'
 import { type Places, removeForeignRepositories } from './foreign-repositories.ts'
 import type { Git } from './git.ts'
@@ -91,7 +91,7 @@ export class WorkTree {
 
   async #stageByGit(against: string, checkOut: boolean): Promise<Staged | { unreadable: string }> {
     const { git, objects, index } = this
-    await git.unlock()
+    git.unlock()
     const before = index.sealed
     // By the index as it is or as it becomes: both show what git stores nothing of.
     const [added, untracked] = await Promise.allSettled([git.addAll(), untrackedFolders(git)])
@@ -179,7 +179,7 @@ export class WorkTree {
 
   async toTree(tree: string): Promise<void> {
     const { git, index } = this
-    await git.unlock()
+    git.unlock()
     await this.removeForeign()
     try {
       await this.#checkOutTree(tree)
@@ -247,15 +247,17 @@ export class WorkTree {
     let at = this.top
     for (const part of parts.slice(0, -1)) {
       at = join(at, part)
-      const found = await lstat(at).catch(() => null)
-      if (found !== null && !found.isDirectory()) await rm(at, { force: true })
-      if (found === null || !found.isDirectory()) await mkdir(at)
+      if (isFolderNow(at)) continue
+      removeNow(at)
+      await mkdir(at)
     }
     const file = join(at, parts.at(-1) ?? '')
-    // The tree may be on another file system.
-    await placeFile(this.git, text, file).catch(() =>
-      copyFile(join(this.git.own, 'fresh'), file, constants.COPYFILE_EXCL),
-    )
+    try {
+      placeFile(this.git, text, file)
+    } catch {
+      // The tree is on another file system.
+      await copyFile(join(this.git.own, 'fresh'), file, constants.COPYFILE_EXCL)
+    }
   }
 
   /** The submodules of our index, and those that are checked out. */

@@ -97,6 +97,11 @@ export async function isFolder(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => null))?.isDirectory() === true
 }
 
+/** The same at once. */
+export function isFolderNow(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
 /** Gives the owner back what is his: an agent may have closed folders. Links are not followed. */
 export async function openUp(folder: string): Promise<void> {
   const found = await lstat(folder).catch(() => null)

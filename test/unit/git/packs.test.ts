@@ -1,0 +1,67 @@
+// Loose objects of a long run: packed by Ralph's git, and nobody else's are touched.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { takeSnapshot } from '../../../src/git/clone.ts'
+import { createStore } from '../../../src/git/store.ts'
+import { stateOf, stories } from '../loop/samples.ts'
+import { place } from './place.ts'
+
+const PACKED = ['-c', 'core.fsync=loose-object,pack,pack-metadata,reference', 'repack', '-d', '-l', '-q']
+
+async function saved(times: number) {
+  const at = await place('sha1')
+  const store = createStore(at.git, at.objects, {
+    namespace: 'refs/ralph',
+    remote: null,
+    publishRemote: null,
+    snapshot: await takeSnapshot(at.git, false),
+    leaseMs: 1000,
+  })
+  const state = stateOf(stories('US-001'), { green: at.base, base: { branch: 'main', sha: at.base } })
+  for (let count = 0; count < times; count++) await store.save({ ...state, generation: count })
+  return { ...at, store, state, folder: state.folder.replace('.ralph/', '') }
+}
+
+function loose(top: string): number {
+  const names = readdirSync(join(top, '.git/objects')).filter((name) => /^[0-9a-f]{2}$/.test(name))
+  return names.reduce((sum, name) => sum + readdirSync(join(top, '.git/objects', name)).length, 0)
+}
+
+test('objects of ours are packed, and found; what people have made stays, also where no ref of ours reaches it', async () => {
+  using at = await saved(20)
+  const theirs = at
+    .shell('git branch theirs $(git commit-tree -m x HEAD^{tree}); git rev-parse theirs')
+    .trim()
+  const unreachable = at.shell('echo precious | git hash-object -w --stdin').trim()
+  const before = loose(at.top)
+  await at.git.packLoose(1)
+  assert.ok(loose(at.top) < 10 && before > 60, `${before} to ${loose(at.top)}`)
+  assert.equal((await at.store.load(at.folder))?.state.generation, 19)
+  assert.equal(at.shell(`git cat-file -t ${theirs}; git cat-file blob ${unreachable}`), 'commit\nprecious\n')
+  assert.equal(at.shell('git fsck --strict 2>&1 | grep -v -e dangling -e notice || true'), '')
+  await at.store.save({ ...at.state, generation: 20 })
+  assert.equal((await at.store.load(at.folder))?.state.generation, 20)
+  // Few have been written since.
+  const after = loose(at.top)
+  await at.git.packLoose(100)
+  assert.equal(loose(at.top), after)
+})
+
+test('killed at any moment of it, nothing is lost', { timeout: 60_000 }, async () => {
+  using at = await saved(30)
+  for (let ms = 0; ms < 60; ms += 4) {
+    const child = spawn('git', PACKED, { cwd: at.top, env: { ...at.git.environment() }, detached: true })
+    const ended = new Promise((resolve) => child.on('close', resolve))
+    setTimeout(
+      () => child.pid !== undefined && child.exitCode === null && process.kill(-child.pid, 'SIGKILL'),
+      ms,
+    )
+    await ended
+    assert.equal((await at.store.load(at.folder))?.state.generation, 29)
+    assert.equal(at.shell('git fsck --strict 2>&1 | grep -v -e dangling -e notice || true'), '')
+    await at.store.save({ ...at.state, generation: 29 })
+  }
+})

@@ -1,0 +1,215 @@
+// The work tree as it is looked at in process, held against `git add`: the same tree, or git is asked.
+import assert from 'node:assert/strict'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { OwnIndex } from '../../../src/git/own-index.ts'
+import { place } from './place.ts'
+
+type Place = Awaited<ReturnType<typeof place>>
+
+const FILES =
+  'mkdir -p src/deep build; for f in a.js src/b.js src/deep/c.js build/out run.sh; do echo $f >$f; done; '
+const COMMIT = 'git add -Af; git commit -q -m files'
+
+/** What `git add -A` makes of the work tree, in an index that is nobody's. */
+function byGit(at: Place): string {
+  const index = { GIT_INDEX_FILE: join(at.folder, 'other-index') }
+  return at.shell('rm -f $GIT_INDEX_FILE; git read-tree HEAD; git add -A; git write-tree', index).trim()
+}
+
+/** The tree that ours holds then, or null where only git can tell. */
+async function inProcess(at: Place, index: OwnIndex): Promise<string | null> {
+  return index.during(at.shell('git rev-parse HEAD').trim(), async () => {
+    const seen = await index.differences()
+    return seen === null ? null : index.add(seen, 'HEAD')
+  })
+}
+
+const NAMES = [
+  'a.js',
+  'b.js',
+  'c',
+  'src',
+  'deep',
+  'build',
+  'x.log',
+  'dist',
+  '-f',
+  'a b',
+  '.env',
+  'node_modules',
+]
+const path = fc
+  .array(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 3 })
+  .map((parts) => parts.join('/'))
+const change = fc.record({
+  path,
+  what: fc.constantFrom('write', 'write', 'write', 'remove', 'link', 'mode', 'touch', 'folder'),
+  text: fc.constantFrom('', 'x\n', 'y\n', 'long '.repeat(50), '\0\r\n'),
+})
+const RULES = [
+  '*.log',
+  'build/',
+  '/dist',
+  'node_modules',
+  '!a.js',
+  'src/*',
+  'deep/c',
+  '[bc].js',
+  '# no',
+  '*',
+  '',
+]
+const rules = fc.array(fc.constantFrom(...RULES), { maxLength: 3 })
+
+function apply(top: string, changes: readonly { path: string; what: string; text: string }[]): void {
+  for (const { path: name, what, text } of changes) {
+    const file = join(top, name)
+    const above = dirname(file)
+    if (existsSync(above) && !lstatSync(above).isDirectory()) continue
+    if (above.split('/').some((_, count, parts) => isOther(parts.slice(0, count + 1).join('/') || '/')))
+      continue
+    mkdirSync(above, { recursive: true })
+    if (what === 'mode' && existsSync(file)) chmodSync(file, 0o755)
+    else if (what === 'touch' && existsSync(file)) utimesSync(file, 1, 1)
+    else if (what === 'mode' || what === 'touch') continue
+    else {
+      rmSync(file, { recursive: true, force: true })
+      if (what === 'write') writeFileSync(file, text)
+      if (what === 'link') symlinkSync('a.js', file)
+      if (what === 'folder') mkdirSync(file)
+    }
+  }
+}
+
+function isOther(file: string): boolean {
+  return lstatSync(file, { throwIfNoEntry: false })?.isDirectory() === false
+}
+
+test('random changes under random rules, again and again', { timeout: 280_000 }, async () => {
+  let certain = 0
+  let all = 0
+  await fc.assert(
+    fc.asyncProperty(
+      rules,
+      fc.array(fc.array(change, { maxLength: 6 }), { maxLength: 4 }),
+      async (some, rounds) => {
+        using at = await place('sha1', `${FILES} printf '${some.join('\\n')}\\n' >.gitignore; ${COMMIT}`)
+        const index = new OwnIndex(at.git, at.objects)
+        for (const changes of [[], ...rounds]) {
+          apply(at.top, changes)
+          const tree = await inProcess(at, index)
+          all += 1
+          if (tree === null) return
+          certain += 1
+          assert.equal(tree, byGit(at))
+          assert.equal(at.shell('git fsck --no-dangling 2>&1 | grep -v notice: || true'), '')
+          // git reads the file that we wrote, and calls everything clean.
+          assert.equal(await at.our(['ls-files', '-m', '-d', '-o', '--exclude-standard']), '')
+          assert.equal(await at.our(['diff-index', '--cached', tree]), '')
+        }
+      },
+    ),
+    { numRuns: 25 },
+  )
+  assert.ok(certain > all / 2, `${certain} of ${all} were certain`)
+})
+
+test('what is written at once, of the same size, with its times put back, is seen', async () => {
+  using at = await place('sha1', `${FILES} ${COMMIT}`)
+  const index = new OwnIndex(at.git, at.objects)
+  const first = await inProcess(at, index)
+  const file = join(at.top, 'a.js')
+  for (const text of ['b.js\n', 'c.js\n', 'd.js\n']) {
+    const { atime, mtime } = lstatSync(file)
+    writeFileSync(file, text)
+    utimesSync(file, atime, mtime)
+    assert.equal(await inProcess(at, index), byGit(at))
+  }
+  assert.notEqual(first, null)
+})
+
+const UNSURE: Record<string, string> = {
+  'a new rule': 'echo "*.js" >>.gitignore',
+  'a rule in a new folder': 'mkdir n; echo "*" >n/.gitignore; echo x >n/x',
+  'new attributes': 'echo "*.js ident" >.gitattributes',
+  'a repository': 'git init -q inner; echo x >inner/x',
+  'a `.git` in another spelling': 'mkdir -p src/.GIT; echo x >src/.GIT/x',
+  'a pipe in the place of a file': 'rm a.js; mkfifo a.js',
+  'a folder that is closed': 'mkdir shut; echo x >shut/x; chmod 000 shut',
+  'a file that its owner may not read': 'echo new >a.js; chmod 000 a.js',
+  'a name that some systems take for another': "echo x >'git~1'",
+  'a name that is no ASCII': 'echo x >é',
+}
+
+for (const [what, script] of Object.entries(UNSURE))
+  test(`${what}: git is asked`, async () => {
+    using at = await place('sha1', `${FILES} echo '*.log' >.gitignore; ${COMMIT}`)
+    const index = new OwnIndex(at.git, at.objects)
+    assert.equal(await inProcess(at, index), byGit(at))
+    at.shell(script)
+    assert.equal(await inProcess(at, index), null)
+    at.shell('chmod -R u+rwx .')
+  })
+
+const ODD: Record<string, string> = {
+  'attributes that change bytes': 'echo "*.js ident" >.gitattributes',
+  'a macro': 'echo "[attr]x -text" >.gitattributes',
+  'line ends as on Windows': 'git config core.autocrlf true',
+  'modes that nobody keeps': 'git config core.filemode false',
+  'a submodule': `mkdir sub; git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub`,
+}
+
+for (const [what, script] of Object.entries(ODD))
+  test(`${what} from the start: git is asked`, async () => {
+    using at = await place('sha1', `${FILES} ${script}; ${COMMIT}`)
+    assert.equal(await inProcess(at, new OwnIndex(at.git, at.objects)), null)
+  })
+
+test('attributes that say nothing of bytes, and line ends of texts without any to turn, are no reason to ask', async () => {
+  const script = 'printf "* text=auto\\n*.js linguist-generated=true\\n" >.gitattributes'
+  using at = await place('sha1', `${FILES} ${script}; ${COMMIT}`)
+  const index = new OwnIndex(at.git, at.objects)
+  writeFileSync(join(at.top, 'new.js'), 'x\n')
+  assert.equal(await inProcess(at, index), byGit(at))
+  writeFileSync(join(at.top, 'new.js'), 'x\r\n')
+  assert.equal(await inProcess(at, index), null)
+})
+
+test('what is ignored is asked once, and left alone then', async () => {
+  using at = await place('sha1', `${FILES} printf 'out/\\n*.log\\n' >.gitignore; ${COMMIT}`)
+  const index = new OwnIndex(at.git, at.objects)
+  let asked = 0
+  const { checkIgnore } = at.git
+  at.git.checkIgnore = (paths, directory) => {
+    asked += 1
+    return checkIgnore.call(at.git, paths, directory)
+  }
+  for (const text of ['1', '2', '3']) {
+    at.shell(`mkdir -p out; echo ${text} | tee out/x src/y.log new.js`)
+    assert.equal(await inProcess(at, index), byGit(at))
+  }
+  assert.equal(asked, 1)
+})
+
+test('an index that somebody wrote to is not believed: every file is read again', async () => {
+  using at = await place('sha1', `${FILES} ${COMMIT}`)
+  const index = new OwnIndex(at.git, at.objects)
+  await inProcess(at, index)
+  await at.our(['update-index', '--assume-unchanged', 'a.js'])
+  writeFileSync(join(at.top, 'a.js'), 'evil\n')
+  assert.equal(await inProcess(at, index), byGit(at))
+  assert.equal(readFileSync(join(at.top, 'a.js'), 'utf8'), 'evil\n')
+})
