@@ -1,6 +1,7 @@
 // What Ralph writes into the feature's folder: prd.json and progress.txt, rendered from the state. Pure.
 
 import { progressHeader } from '../loop/progress.ts'
+import type { Story } from '../model/feature.ts'
 import type { State } from '../model/state.ts'
 import { serializePrd } from '../prd/serialize.ts'
 import { subjectText } from './escape.ts'
@@ -12,10 +13,31 @@ type Change = (text: string) => string
 export function prdFile(state: State, redact: Change): string {
   const { nonce, control, prd, branch } = state
   const run = { ...prd.run, control: { nonce, ...control } }
-  const file = { ...prd, branchName: prd.branchName === '' ? branch : prd.branchName, run }
-  const text = serializePrd(file)
-  // By fields, where there is something to hide: a key that begins in one would take all up to another's end with it.
-  return redact(text) === text ? text : serializePrd(mapTexts(file, redact))
+  const branchName = prd.branchName === '' ? branch : prd.branchName
+  const userStories = prd.userStories.map((story) => redactedStory(story, redact))
+  return serializePrd({
+    ...redactedFields({ ...prd, branchName, run, userStories: [] }, redact),
+    userStories,
+  })
+}
+
+/** Of thousands of stories an iteration changes one: what a redaction makes of the others is remembered. */
+const known = new WeakMap<Change, WeakMap<Story, Story>>()
+
+function redactedStory(story: Story, redact: Change): Story {
+  const stories = known.get(redact) ?? new WeakMap<Story, Story>()
+  known.set(redact, stories)
+  const before = stories.get(story)
+  if (before !== undefined) return before
+  const redacted = redactedFields(story, redact)
+  stories.set(story, redacted)
+  return redacted
+}
+
+/** By fields, where there is something to hide: a key that begins in one would take all up to another's end with it. */
+function redactedFields<T extends object>(value: T, redact: Change): T {
+  const text = JSON.stringify(value)
+  return redact(text) === text ? value : mapTexts(value, redact)
 }
 
 /** progress.txt with the entries that no commit holds yet. */
