@@ -124,7 +124,7 @@ function stand(view: View, { id, standing, how, aside, attempts, retries, failur
       return { conclusion: 'failure', word: `Blocked${tries}`, detail: `/ralph retry ${id} -- <hint>` }
     }
     case 'working':
-      return { conclusion: null, word: `In work, attempt ${view.inWork?.attempt ?? 1}` }
+      return { conclusion: null, word: `In work, attempt ${view.inWork?.number ?? 1}` }
   }
   if (view.chainGoesOn) {
     if (failure === null) return { conclusion: null, word: 'To be worked on' }
@@ -143,11 +143,11 @@ function stand(view: View, { id, standing, how, aside, attempts, retries, failur
 }
 
 function storySummary(view: View, story: StoryView, word: string): string {
-  const { id, title, standing, why, costUsd, ms, commit } = story
+  const { id, title, standing, why, usage, ms, commit } = story
   const isSettled = standing === 'passed' || standing === 'skipped'
   const figures = dotted([
     markdownText(word, 100),
-    costUsd.costUsd > 0 ? costWords(costUsd) : '',
+    usage.costUsd > 0 ? costWords(usage) : '',
     ms > 0 ? humanMs(ms) : '',
     commitLink(commit, view.links.repository),
   ])

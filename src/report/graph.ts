@@ -26,6 +26,9 @@ export function dependencyGraph(stories: readonly StoryView[]): string | null {
   })
   const arrows = edges.map(({ from, to }) => `  ${mermaidId(from)} --> ${mermaidId(to)}`)
   const used = new Set(stories.flatMap(({ standing }, at) => (drawn.has(at) ? [standing] : [])))
-  const classes = [...used].sort().map((standing) => `  classDef ${standing} ${STANDINGS[standing].style}`)
+  const classes = [...used].sort().map((standing) => {
+    const { fill, ink } = STANDINGS[standing]
+    return `  classDef ${standing} fill:${fill},stroke:${ink},color:${ink}`
+  })
   return ['```mermaid', 'graph LR', ...nodes, ...arrows, ...classes, '```'].join('\n')
 }

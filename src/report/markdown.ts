@@ -7,7 +7,6 @@ import {
   blockedList,
   footer,
   heading,
-  jobsTable,
   lastFailure,
   marker,
   nextBlock,
@@ -62,7 +61,6 @@ export function jobSummary(view: View): string {
       graphBlock(view),
       spending(view),
       section('Iterations', timelineTable(view.timeline)),
-      section('Jobs', jobsTable(view.jobsDone)),
       lastFailure(view, 30_000),
       footer(view),
     ])

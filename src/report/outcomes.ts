@@ -42,58 +42,24 @@ type StandingRow = {
   word: string
   /** In the list of a terminal. */
   box: string
-  /** In the graph: readable on light and on dark pages, so that each brings its own text colour. */
-  style: string
+  /** Of its node in the graph: readable on light and on dark pages, so each brings the colour of its text. */
+  fill: string
+  ink: string
 }
 
 export const STANDINGS: Readonly<Record<Standing, StandingRow>> = {
-  passed: {
-    sign: '✅',
-    cell: '🟩',
-    word: 'passed',
-    box: '[x]',
-    style: 'fill:#1a7f37,stroke:#116329,color:#ffffff',
-  },
-  skipped: {
-    sign: '⏩',
-    cell: '⬛',
-    word: 'skipped',
-    box: '[-]',
-    style: 'fill:#eaeef2,stroke:#8c959f,color:#57606a,stroke-dasharray:4 3',
-  },
-  working: {
-    sign: '🔨',
-    cell: '🟦',
-    word: 'in work',
-    box: '[>]',
-    style: 'fill:#0969da,stroke:#0550ae,color:#ffffff',
-  },
+  passed: { sign: '✅', cell: '🟩', word: 'passed', box: '[x]', fill: '#1a7f37', ink: '#ffffff' },
+  skipped: { sign: '⏩', cell: '⬛', word: 'skipped', box: '[-]', fill: '#eaeef2', ink: '#57606a' },
+  working: { sign: '🔨', cell: '🟦', word: 'in work', box: '[>]', fill: '#0969da', ink: '#ffffff' },
   rejected: {
     sign: '🔁',
     cell: '🟨',
     word: 'to be tried again',
     box: '[~]',
-    style: 'fill:#9a6700,stroke:#7d4e00,color:#ffffff',
+    fill: '#9a6700',
+    ink: '#ffffff',
   },
-  blocked: {
-    sign: '⛔',
-    cell: '🟥',
-    word: 'blocked',
-    box: '[!]',
-    style: 'fill:#cf222e,stroke:#a40e26,color:#ffffff',
-  },
-  waiting: {
-    sign: '⏳',
-    cell: '⬜',
-    word: 'waiting',
-    box: '[.]',
-    style: 'fill:#f6f8fa,stroke:#8c959f,color:#57606a',
-  },
-  open: {
-    sign: '⬜',
-    cell: '⬜',
-    word: 'open',
-    box: '[ ]',
-    style: 'fill:#ffffff,stroke:#57606a,color:#24292f',
-  },
+  blocked: { sign: '⛔', cell: '🟥', word: 'blocked', box: '[!]', fill: '#cf222e', ink: '#ffffff' },
+  waiting: { sign: '⏳', cell: '⬜', word: 'waiting', box: '[.]', fill: '#f6f8fa', ink: '#57606a' },
+  open: { sign: '⬜', cell: '⬜', word: 'open', box: '[ ]', fill: '#ffffff', ink: '#24292f' },
 }

@@ -6,7 +6,7 @@ import { commitLink, dotted, folded, link, list, row, stacked, table, tableHead 
 import { bold, code, codeBlock, markdownText } from './escape.ts'
 import { OUTCOMES, STANDINGS, type Standing } from './outcomes.ts'
 import { inMarkdown } from './sentence.ts'
-import type { JobView, StoryView, View } from './view.ts'
+import type { StoryView, View } from './view.ts'
 import { costWords, hasCost, humanMs, many, NO_COST, ofMost, tokens, tokenWords, usd, utc } from './words.ts'
 
 /** At most this many cells; up to it, a cell is a story. */
@@ -148,7 +148,7 @@ function storyRow(story: StoryView, repository: string): string {
     STANDINGS[story.standing].sign,
     story.aside === '' ? name : `${name}<br><sub>${markdownText(story.aside, 180)}</sub>`,
     story.attempts === 0 ? '' : String(story.attempts),
-    story.costUsd.costUsd === 0 ? '' : costWords(story.costUsd),
+    story.usage.costUsd === 0 ? '' : costWords(story.usage),
     story.ms === 0 ? '' : timeCell(story.ms),
     commitLink(story.commit, repository),
   ])
@@ -157,7 +157,7 @@ function storyRow(story: StoryView, repository: string): string {
 /** What changed last, what needs a person, what is in work and what comes next: at most 16 stories, in their order. */
 function mattersNow(stories: readonly StoryView[]): StoryView[] {
   const of = (wanted: Standing) => stories.filter(({ standing }) => standing === wanted)
-  const passed = of('passed').sort((one, other) => one.iteration - other.iteration)
+  const passed = of('passed').sort((one, other) => one.passedIn - other.passedIn)
   const chosen = new Set([
     ...of('working'),
     ...of('blocked').slice(0, 5),
@@ -234,27 +234,6 @@ export function timelineTable(timeline: readonly TimelineEntry[]): string {
     Time: 'right',
     Job: 'right',
     'When (UTC)': 'left',
-  } as const
-  return table(columns, rows)
-}
-
-/** What each job did and used. */
-export function jobsTable(jobs: readonly JobView[]): string {
-  const rows = jobs.map(({ job, iterations, passed, costUsd, tokens: used, ms }) => [
-    String(job),
-    String(iterations),
-    String(passed),
-    costUsd > 0 ? usd(costUsd) : '',
-    tokens(used),
-    timeCell(ms),
-  ])
-  const columns = {
-    Job: 'right',
-    Iterations: 'right',
-    Passed: 'right',
-    Cost: 'right',
-    Tokens: 'right',
-    Time: 'right',
   } as const
   return table(columns, rows)
 }

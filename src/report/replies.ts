@@ -48,7 +48,7 @@ function atWork({ inWork, now }: View, holder: string | true | null): string {
   const job = holder === true ? 'A job' : link('A job', holder)
   if (inWork === null) return `${job} works on it now.`
   const since = humanMs(Math.max(0, now - inWork.startedAt))
-  return `${job} works on ${code(inWork.id, 64)} now, attempt ${inWork.attempt}, since ${since}.`
+  return `${job} works on ${code(inWork.storyId, 64)} now, attempt ${inWork.number}, since ${since}.`
 }
 
 /** The reply to a command that is kept, while GitHub lets no job start that would hear it; `until` in epoch milliseconds. */

@@ -2,16 +2,15 @@
 import { isUngated, iterationsLeft } from '../loop/limits.ts'
 import { passedUnchanged, passedUngated, UNCHANGED, UNGATED } from '../loop/passed.ts'
 import { ownSituation, type Situation } from '../loop/situation.ts'
-import type { Outcome, Story } from '../model/feature.ts'
-import type { Annotation, GateResult } from '../model/gate.ts'
+import type { Story } from '../model/feature.ts'
+import type { Annotation } from '../model/gate.ts'
 import type { Limits } from '../model/limits.ts'
-import type { Failure, State, TimelineEntry } from '../model/state.ts'
-import type { Usage } from '../model/usage.ts'
-import { type Counts, counts } from '../prd/select.ts'
+import type { State } from '../model/state.ts'
+import { emptyUsage } from '../model/usage.ts'
+import { counts } from '../prd/select.ts'
 import { headline, heldBack, inWork, outcomeNow, restsUntil, tally } from './headline.ts'
 import { nextMove } from './next-move.ts'
 import type { Standing } from './outcomes.ts'
-import type { Sentence } from './sentence.ts'
 import { worstCase } from './words.ts'
 
 /** What reports need beside the state. */
@@ -34,104 +33,12 @@ export type Facts = {
 /** Plain text; an address in it would be put out of action, so where a person goes on stands in `link`. */
 export type Note = string | { text: string; link: { name: string; url: string } }
 
-/** What a live header shows: made anew at every step, so it looks at no story twice. */
-export type Header = {
-  feature: string
-  project: string
-  branch: string
-  counts: Counts
-  /** `4 of 6 stories pass`. */
-  tally: string
-  /** The story that a session works on now. */
-  inWork: { id: string; title: string; attempt: number; startedAt: number } | null
-  /** The iteration in work, or the last one; `iterations` are those that are charged. */
-  iteration: number
-  iterations: number
-  jobs: number
-  usage: Usage
-  pullUrl: string | null
-  /** Where each ends the run; null without a limit. */
-  most: {
-    iterations: number | null
-    jobs: number | null
-    costUsd: number | null
-    tokens: number | null
-    agentMs: number | null
-  }
-}
+/** What a live header shows: made anew at every step, so it looks at each story no more than it must. */
+export type Header = ReturnType<typeof headerOf>
 
-export type StoryView = {
-  id: string
-  title: string
-  standing: Standing
-  /** How it passed: `gates` is what a pass usually means. Null where it has not. */
-  how: 'gates' | 'imported' | 'ungated' | 'unchanged' | null
-  /** What the standing alone does not say, in plain words; often empty. */
-  aside: string
-  /** Why it is blocked or was rejected. */
-  why: string
-  criteria: readonly string[]
-  dependsOn: readonly string[]
-  /** All that it has had; `retries` are the charged ones since its last pass or reset. */
-  attempts: number
-  retries: number
-  costUsd: Pick<Usage, 'costUsd' | 'estimatedCostUsd'>
-  ms: number
-  commit: string | null
-  /** Of the pass; 0 before. */
-  iteration: number
-  failure: Failure | null
-  gates: readonly GateResult[]
-  remarks: readonly string[]
-}
-
-export type JobView = {
-  job: number
-  iterations: number
-  passed: number
-  costUsd: number
-  tokens: number
-  ms: number
-}
-
-export type View = Header & {
-  description: string
-  folder: string
-  baseBranch: string
-  isUngated: boolean
-  /** Of the job; null while it is at work. */
-  outcome: Outcome | null
-  /** Whether the chain goes on without a person, by this job or the next. */
-  chainGoesOn: boolean
-  /** When work goes on by itself, epoch milliseconds; null where it does not wait for a time. */
-  restsUntil: number | null
-  headline: { sign: string; text: string }
-  /** For who reads on the pull request. */
-  next: Sentence
-  /** What the rest may cost at most, in words; null where nothing can be said. */
-  worst: string | null
-  stories: readonly StoryView[]
-  /** The newest failure that no later attempt has mended. */
-  failed: StoryView | null
-  /** What ended the job with an error, where that is more than a line. */
-  error: string | null
-  verification: 'agreed' | 'not-agreed' | 'not-held' | 'off'
-  timeline: readonly TimelineEntry[]
-  /** Empty before there was a second one; sessions of the judge are in the total alone. */
-  jobsDone: readonly JobView[]
-  notes: readonly Note[]
-  links: { repository: string; run: string | null; compare: string | null; summary: string | null }
-  /** Epoch milliseconds. */
-  now: number
-  annotations: NonNullable<Facts['annotations']>
-}
-
-/** The newest iterations that a report tells one by one. */
-const MOST_TIMELINE = 200
-
-export function headerOf(state: State, limits: Limits | null): Header {
+export function headerOf(state: State, limits: Limits | null) {
   const { run, userStories } = state.prd
-  const working = inWork(state)
+  const attempt = inWork(state)
   const left = limits === null ? Number.POSITIVE_INFINITY : iterationsLeft(state, limits)
   const maxCostUsd = limits?.maxCostUsd ?? null
   return {
@@ -140,20 +47,16 @@ export function headerOf(state: State, limits: Limits | null): Header {
     branch: state.branch,
     counts: counts(state.prd),
     tally: tally(state),
-    inWork:
-      working === null
-        ? null
-        : {
-            id: working.storyId,
-            title: userStories.find((story) => story.id === working.storyId)?.title ?? '',
-            attempt: working.number,
-            startedAt: working.startedAt,
-          },
+    /** What a session works on now. */
+    inWork: attempt,
+    titleInWork: userStories.find(({ id }) => id === attempt?.storyId)?.title ?? '',
+    /** The one in work, or the last one; `iterations` are those that are charged. */
     iteration: state.attempt?.iteration ?? run.iterations,
     iterations: run.iterations,
     jobs: run.jobs,
     usage: run.usage,
     pullUrl: state.github.pullUrl,
+    /** Where each ends the run; null without a limit. */
     most: {
       iterations: Number.isFinite(left) ? run.iterations + left : null,
       jobs: limits?.maxJobs ?? null,
@@ -164,67 +67,104 @@ export function headerOf(state: State, limits: Limits | null): Header {
   }
 }
 
+export type View = ReturnType<typeof viewOf>
+
 /** The texts of the state must be redacted: a secret that is cut or escaped is not found any more. */
-export function viewOf(state: State, facts: Facts, situation: Situation = ownSituation(state)): View {
-  const { limits } = facts
+export function viewOf(state: State, facts: Facts, situation: Situation = ownSituation(state)) {
+  const { limits, repositoryUrl, compareUrl = null, annotations = {} } = facts
   const outcome = outcomeNow(state)
   const stories = storiesOf(state)
   const { pull, comment } = state.github
-  const failedId = state.timeline.findLast(
-    ({ storyId, result }) =>
-      (result === 'rejected' || result === 'reset') && (state.records[storyId]?.failure ?? null) !== null,
-  )?.storyId
   const isDispatched = (limits?.redispatch === true || state.job.dispatched) && heldBack(state) === null
   const fix = outcome === 'error' ? (state.job.error?.fix.trim() ?? '') : ''
   return {
     ...headerOf(state, limits),
     description: state.prd.description,
     folder: state.folder,
-    baseBranch: state.base.branch,
     isUngated: isUngated(state.job),
+    /** Of the job; null while it is at work. */
     outcome,
+    /** Without a person, by this job or the next. */
     chainGoesOn: outcome === null || (outcome === 'continued' && isDispatched),
     restsUntil: restsUntil(state),
     headline: headline(state),
+    /** For who reads on the pull request. */
     next: nextMove(state, situation, 'comment', limits),
-    worst: limits === null || outcome === 'complete' || outcome === 'stuck' ? null : worstCase(state, limits),
+    worst: limits === null ? null : worstCase(state, limits),
     stories,
-    failed: stories.find(({ id }) => id === failedId) ?? null,
+    failed: stories.find(({ id }) => id === lastFailed(state)) ?? null,
+    /** What ended the job with an error, where that is more than a line. */
     error: fix.includes('\n') ? fix : null,
     verification: verificationOf(state, limits),
     timeline: state.timeline.slice(-MOST_TIMELINE),
-    jobsDone: jobsOf(state.timeline),
     notes: facts.notes,
     links: {
-      repository: facts.repositoryUrl,
+      repository: repositoryUrl,
       run: facts.runUrl,
-      compare: facts.compareUrl ?? null,
-      summary:
-        pull === null || comment === null
-          ? null
-          : `${facts.repositoryUrl}/pull/${pull}#issuecomment-${comment}`,
+      compare: compareUrl,
+      summary: comment === null ? null : `${repositoryUrl}/pull/${pull}#issuecomment-${comment}`,
     },
     now: facts.now,
-    annotations: facts.annotations ?? {},
+    annotations,
   }
 }
 
-function verificationOf(state: State, limits: Limits | null): View['verification'] {
+/** The newest iterations that a report tells one by one. */
+const MOST_TIMELINE = 200
+
+/** The story whose failure is the newest that no later attempt has mended. */
+function lastFailed({ timeline, records }: State): string | undefined {
+  const failed = timeline.findLast(
+    ({ storyId, result }) =>
+      (result === 'rejected' || result === 'reset') && (records[storyId]?.failure ?? null) !== null,
+  )
+  return failed?.storyId
+}
+
+function verificationOf(state: State, limits: Limits | null): 'agreed' | 'not-agreed' | 'not-held' | 'off' {
   if (state.verification.approved) return 'agreed'
   if (limits?.finalVerification === false && state.verification.asked !== true) return 'off'
   return outcomeNow(state) === null || counts(state.prd).open > 0 ? 'not-held' : 'not-agreed'
 }
 
+export type StoryView = ReturnType<typeof storyOf>
+
 /** How every story stands, in their order. */
 export function storiesOf(state: State): StoryView[] {
   const stories = state.prd.userStories
   const settled = new Set(stories.filter((story) => story.passes || story.skipped).map(({ id }) => id))
-  const working = inWork(state)?.storyId ?? null
-  return stories.map((story) => {
-    const waitsFor = story.dependsOn.filter((id) => !settled.has(id))
-    const standing = standingOf(story, story.id === working, waitsFor.length > 0)
-    return storyOf(state, story, standing, waitsFor)
-  })
+  return stories.map((story) => storyOf(state, story, settled))
+}
+
+function storyOf(state: State, story: Story, settled: ReadonlySet<string>) {
+  const record = state.records[story.id]
+  const { id, title, dependsOn, retries, lastResult } = story
+  const waitsFor = dependsOn.filter((one) => !settled.has(one))
+  const standing = standingOf(story, inWork(state)?.storyId === id, waitsFor.length > 0)
+  const how = howPassed(story)
+  /** Why it is blocked or was rejected. */
+  const why = record?.failure?.summary || story.notes
+  return {
+    id,
+    title,
+    dependsOn,
+    criteria: story.acceptanceCriteria,
+    standing,
+    how,
+    why,
+    /** What the standing alone does not say, in plain words; often empty. */
+    aside: asideOf(standing, how, why, waitsFor),
+    /** All that it has had; `retries` are the charged ones since its last pass or reset. */
+    attempts: Math.max(record?.attempts ?? 0, lastResult?.attempts ?? 0, retries),
+    retries,
+    usage: record?.usage ?? emptyUsage(),
+    ms: record?.ms ?? 0,
+    commit: story.passes ? (record?.commit ?? lastResult?.commit ?? null) : null,
+    passedIn: lastResult?.iteration ?? 0,
+    failure: record?.failure ?? null,
+    gates: record?.gates ?? [],
+    remarks: record?.remarks ?? [],
+  }
 }
 
 function standingOf(story: Story, isWorkedOn: boolean, waits: boolean): Standing {
@@ -236,33 +176,10 @@ function standingOf(story: Story, isWorkedOn: boolean, waits: boolean): Standing
   return story.retries > 0 ? 'rejected' : 'open'
 }
 
-function storyOf(state: State, story: Story, standing: Standing, waitsFor: readonly string[]): StoryView {
-  const record = state.records[story.id]
-  const { lastResult } = story
-  const how = howPassed(story)
-  const why = record?.failure?.summary || story.notes
-  return {
-    id: story.id,
-    title: story.title,
-    standing,
-    how,
-    aside: asideOf(standing, how, why, waitsFor),
-    why,
-    criteria: story.acceptanceCriteria,
-    dependsOn: story.dependsOn,
-    attempts: Math.max(record?.attempts ?? 0, lastResult?.attempts ?? 0, story.retries),
-    retries: story.retries,
-    costUsd: record?.usage ?? { costUsd: 0 },
-    ms: record?.ms ?? 0,
-    commit: story.passes ? (record?.commit ?? lastResult?.commit ?? null) : null,
-    iteration: lastResult?.iteration ?? 0,
-    failure: record?.failure ?? null,
-    gates: record?.gates ?? [],
-    remarks: record?.remarks ?? [],
-  }
-}
+/** `gates` is what a pass usually means; null where it has not passed. */
+type How = 'gates' | 'imported' | 'ungated' | 'unchanged' | null
 
-function howPassed(story: Story): StoryView['how'] {
+function howPassed(story: Story): How {
   if (!story.passes) return null
   if (story.lastResult?.imported === true) return 'imported'
   if (passedUngated(story)) return 'ungated'
@@ -276,15 +193,11 @@ const HOW = {
   unchanged: UNCHANGED,
 }
 
-function asideOf(
-  standing: Standing,
-  how: StoryView['how'],
-  why: string,
-  waitsFor: readonly string[],
-): string {
+function asideOf(standing: Standing, how: How, why: string, waitsFor: readonly string[]): string {
+  const more = waitsFor.length > 3 ? ` and ${waitsFor.length - 3} more` : ''
   switch (standing) {
     case 'passed':
-      return how === null ? '' : HOW[how]
+      return HOW[how ?? 'gates']
     case 'skipped':
       return 'skipped by a person'
     case 'blocked':
@@ -294,25 +207,8 @@ function asideOf(
     case 'rejected':
       return `to be tried again: ${why}`
     case 'waiting':
-      return `waits for ${waitsFor.slice(0, 3).join(', ')}${waitsFor.length > 3 ? ` and ${waitsFor.length - 3} more` : ''}`
+      return `waits for ${waitsFor.slice(0, 3).join(', ')}${more}`
     case 'open':
       return ''
   }
-}
-
-function jobsOf(timeline: readonly TimelineEntry[]): JobView[] {
-  const jobs = [...new Set(timeline.map(({ job }) => job))]
-  if (jobs.length < 2) return []
-  return jobs.map((job) => {
-    const own = timeline.filter((entry) => entry.job === job)
-    const sum = (of: (entry: TimelineEntry) => number) => own.reduce((total, entry) => total + of(entry), 0)
-    return {
-      job,
-      iterations: own.filter(({ result }) => result === 'passed' || result === 'rejected').length,
-      passed: own.filter(({ result }) => result === 'passed').length,
-      costUsd: sum((entry) => entry.costUsd),
-      tokens: sum((entry) => entry.tokens),
-      ms: sum((entry) => entry.ms),
-    }
-  })
 }

@@ -36,7 +36,7 @@ export function banner(header: Header, look: Look): string {
     ['Agent time', agentTime(header)],
   ]
   const cells = inner >= 40 ? 10 : 5
-  const rest = ` ${passed}/${total} ${terminalText(header.inWork?.title || header.inWork?.id || '')}`
+  const rest = ` ${passed}/${total} ${terminalText(header.titleInWork || header.inWork?.storyId || '')}`
   const done = paint(bar(passed, total, cells), ['green'], look)
   const live = `[${done}]${pad(rest.trimEnd(), inner - cells - 2)}`
   return boxed([...fieldRows(fields, inner, look), live], inner, ['cyan'], look)
@@ -52,7 +52,7 @@ export function plainBanner(header: Header): string {
     `iteration ${iterationOf(header)}`,
     // Where no row names it.
     `${hasCost(header.usage) ? '' : 'cost '}${costOf(header)}`,
-    inWork === null ? '' : `working on ${inWork.id}`,
+    inWork === null ? '' : `working on ${inWork.storyId}`,
   ]
   return terminalText(`${header.branch}: ${parts.filter((part) => part !== '').join(', ')}`)
 }
