@@ -80,8 +80,8 @@ export type Classified = Pick<SessionResult, 'status' | 'message' | 'finalText' 
 
 export type CommandOptions = {
   /** The command line of a custom agent; ignored by the others. */
-  commandLine?: string
-  model?: string
+  commandLine?: string | undefined
+  model?: string | undefined
   /** What the agent will see; for settings that have to be joined with the user's. */
   env: Readonly<Record<string, string>>
   extraArgs: readonly string[]

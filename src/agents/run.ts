@@ -19,7 +19,7 @@ export type AgentRequest = Omit<RunRequest, 'file' | 'args' | 'stdin' | 'onLine'
   Omit<CommandOptions, 'root'> & {
     vendor: AgentVendor
     /** A command put before the agent, such as a sandbox; a piece of shell, so it may have arguments. */
-    wrapper?: string
+    wrapper?: string | undefined
     prompt: string
     /** What the session may use, null without a bound: when its stream says that it is passed, the session is ended. */
     budget?: Budget

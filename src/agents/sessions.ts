@@ -1,11 +1,12 @@
-// Starts a fresh session for a story or a judgement and hears what it says. Implements AgentPort.
+// Starts a fresh session of one kind and reads its answer. Implements AgentPort.
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type PromptFacts, runPrompt, verifyPrompt } from '../loop/prompt.ts'
 import type { Verdict } from '../model/event.ts'
+import type { Story } from '../model/feature.ts'
 import { attemptName } from '../model/paths.ts'
 import type { AgentPort, SessionBounds } from '../model/ports.ts'
-import type { Session, State } from '../model/state.ts'
+import type { Attempt, Session, State } from '../model/state.ts'
 import type { Price } from '../model/usage.ts'
 import { clearWay } from '../system/files.ts'
 import type { OtherUser } from '../system/other-user.ts'
@@ -48,150 +49,159 @@ export type SessionsOptions = {
 const CAPTURE_BYTES = 64 * 1024
 const MESSAGE = 400
 
-export function createSessions(options: SessionsOptions): AgentPort {
-  async function session(
-    mode: 'run' | 'verify',
+/** What sets one kind of session apart; `Task` is what it works on. */
+type Kind<Task, Output> = {
+  /** The model's and the template's name, and what the agent is told in RALPH_MODE. */
+  mode: 'run' | 'verify'
+  facts(
+    task: Task,
     state: State,
-    text: string,
-    { timeoutMs, budget }: SessionBounds,
+  ): Pick<PromptFacts, 'dropped' | 'conflict'> & { tags: readonly string[] | null }
+  prompt(template: string | null, task: Task, state: State, facts: PromptFacts): string
+  transcript(task: Task, state: State): string
+  variables(task: Task): Record<string, string>
+  /** What an agent left in its home would speak to whoever judges it. */
+  renewsHome: boolean
+  output(result: SessionResult, task: Task, words: Words): Output
+}
+
+/** How a session's words are read, and told to people. */
+type Words = { redact(text: string): string; oneLine(text: string): string; isCustom: boolean }
+
+type Work = { attempt: Attempt; story: Story; conflict: string | null }
+
+const work: Kind<Work, Omit<Session, 'usage'>> = {
+  mode: 'run',
+  facts: ({ story, conflict }, state) => ({
+    tags: story.tags,
+    dropped: state.kept[story.id]?.dropped ?? [],
+    conflict,
+  }),
+  prompt: (template, { story }, state, facts) => runPrompt(template, state, story, facts),
+  transcript: ({ attempt }, state) => attemptName(state, attempt),
+  variables: ({ attempt }) => ({ RALPH_STORY_ID: attempt.storyId, RALPH_ATTEMPT: String(attempt.number) }),
+  renewsHome: false,
+  output(result, _task, { redact, oneLine }) {
+    const { done, notDone, stuck, learnings } = readSignals(redact(result.finalText))
+    return {
+      status: STATUSES.get(result.status) ?? 'failed',
+      message: oneLine(result.message),
+      resetsAt: result.resetsAt,
+      hints: { done, notDone, stuck: stuck === null ? null : oneLine(stuck) },
+      learnings: learnings.map(oneLine),
+    }
+  },
+}
+
+const STATUSES: ReadonlyMap<SessionResult['status'], Session['status']> = new Map([
+  ['finished', 'finished'],
+  ['limit', 'limit'],
+  ['overloaded', 'overloaded'],
+  ['auth', 'auth'],
+  ['not-started', 'not-started'],
+  ['aborted', 'interrupted'],
+])
+
+const judgement: Kind<{ stories: readonly string[] }, Verdict> = {
+  mode: 'verify',
+  facts: () => ({ tags: null, dropped: [], conflict: null }),
+  prompt: (template, { stories }, state, facts) => verifyPrompt(template, state, stories, facts),
+  transcript: () => `verify-${Date.now()}`,
+  variables: () => ({}),
+  renewsHome: true,
+  /** A judge that errs, or says neither, has not approved. */
+  output(result, { stories }, { redact, oneLine, isCustom }) {
+    const message = oneLine(result.message)
+    if (result.status === 'limit' || result.status === 'overloaded') {
+      return { kind: 'limit', notBefore: result.resetsAt, message }
+    }
+    if (result.status === 'auth' || result.status === 'not-started') return { kind: 'refused', message }
+    if (result.status !== 'finished') return { kind: 'none', message }
+    const { verdict } = readSignals(redact(result.finalText))
+    if (verdict === null) {
+      const hint = isCustom ? ', which the agent must print (docs/custom-agent.md)' : ''
+      const lines = '<ralph>VERIFIED</ralph> or <ralph>RESET:ids</ralph>'
+      return { kind: 'none', message: `no line ${lines} in the judge's answer${hint}` }
+    }
+    if (verdict.kind === 'verified') return verdict
+    const ids = verdict.ids.filter((id) => stories.includes(id))
+    if (ids.length === 0) return { kind: 'none', message: 'the judge reset stories that do not exist' }
+    return { kind: 'reset', stories: ids, reason: oneLine(verdict.reason) || 'the judge gave no reason' }
+  },
+}
+
+export function createSessions(options: SessionsOptions): AgentPort {
+  const { redact } = options.redactor
+  const oneLine = (text: string) =>
+    redact(withoutControls(text)).replace(/\s+/g, ' ').trim().slice(0, MESSAGE)
+  const words = { redact, oneLine, isCustom: options.vendor.name === 'custom' }
+
+  async function session<Task, Output>(
+    kind: Kind<Task, Output>,
+    task: Task,
+    state: State,
+    bounds: SessionBounds,
     signal: AbortSignal,
   ) {
-    const { attempt } = state
-    const prompt = options.redactor.redact(text)
+    if (kind.renewsHome) await options.as?.renewHome()
+    const prompt = redact(await promptOf(options, kind, task, state))
     const promptFile = join(options.directory, 'prompt.md')
-    const name = mode === 'run' && attempt !== null ? attemptName(state, attempt) : `verify-${Date.now()}`
-    const transcript = join(options.directory, 'transcripts', `${name}.log`)
-    await clearWay(dirname(options.directory), promptFile)
-    await clearWay(dirname(options.directory), transcript)
+    const transcriptPath = join(options.directory, 'transcripts', `${kind.transcript(task, state)}.log`)
+    for (const path of [promptFile, transcriptPath]) await clearWay(dirname(options.directory), path)
     await writeFile(promptFile, prompt)
-    const set: Record<string, string> = {
-      RALPH_MODE: mode,
+    const set = {
+      RALPH_MODE: kind.mode,
       RALPH_FEATURE: state.feature,
       RALPH_PROMPT_FILE: promptFile,
-    }
-    if (mode === 'run' && attempt !== null) {
-      set.RALPH_STORY_ID = attempt.storyId
-      set.RALPH_ATTEMPT = String(attempt.number)
+      ...kind.variables(task),
     }
     const { env } = agentEnv(options.env, {
       extra: options.extraEnv,
       vendor: variablesOf(options.vendor),
       set,
     })
-    const model = options.models[mode]
-    return runAgent({
-      vendor: options.vendor,
-      ...(options.commandLine === null ? {} : { commandLine: options.commandLine }),
-      ...(options.wrapper === null ? {} : { wrapper: options.wrapper }),
-      ...(model === null ? {} : { model }),
+    const model = options.models[kind.mode]
+    const result = await runAgent({
+      ...options,
+      commandLine: options.commandLine ?? undefined,
+      wrapper: options.wrapper ?? undefined,
+      model: model ?? undefined,
       extraArgs: options.args,
       prompt,
-      cwd: options.cwd,
       env,
-      timeoutMs,
-      budget,
+      timeoutMs: bounds.timeoutMs,
+      budget: bounds.budget,
       costOf: (usage) => usage.costUsd ?? costByPrices(usage, options.prices, model),
-      idleTimeoutMs: options.idleTimeoutMs,
       signal,
-      onEvent: options.onEvent,
-      redactor: options.redactor,
-      transcriptPath: transcript,
+      transcriptPath,
       captureBytes: CAPTURE_BYTES,
-      ...(options.mark === undefined ? {} : { mark: options.mark }),
-      as: options.as ?? null,
     })
+    const usage = settled(result, options.prices, model, bounds.reserved)
+    return { output: kind.output(result, task, words), usage }
   }
-
-  async function facts(
-    state: State,
-    tags: readonly string[] | null,
-    dropped: readonly string[],
-    conflict: string | null,
-  ): Promise<PromptFacts> {
-    return {
-      gates: options.gates(tags),
-      instructions: options.instructions,
-      context: (await options.read(state.green, `${state.folder}/context.md`)) ?? '',
-      dropped,
-      conflict,
-    }
-  }
-
-  const oneLine = (text: string) =>
-    options.redactor.redact(withoutControls(text)).replace(/\s+/g, ' ').trim().slice(0, MESSAGE)
 
   return {
     async work(state, attempt, { conflict, ...bounds }, signal) {
       const story = state.prd.userStories.find((one) => one.id === attempt.storyId)
       if (story === undefined) throw new Error(`${attempt.storyId} is not in prd.json`)
-      const template = await options.read(state.green, '.ralph/prompts/run.md')
-      const told = await facts(state, story.tags, state.kept[story.id]?.dropped ?? [], conflict)
-      const result = await session('run', state, runPrompt(template, state, story, told), bounds, signal)
-      const signals = readSignals(options.redactor.redact(result.finalText))
-      return {
-        status: statusOf(result),
-        message: oneLine(result.message),
-        usage: settled(result, options.prices, options.models.run, bounds.reserved),
-        resetsAt: result.resetsAt,
-        hints: {
-          done: signals.done,
-          notDone: signals.notDone,
-          stuck: signals.stuck === null ? null : oneLine(signals.stuck),
-        },
-        learnings: signals.learnings.map(oneLine),
-      }
+      const { output, usage } = await session(work, { attempt, story, conflict }, state, bounds, signal)
+      return { ...output, usage }
     },
-
     async judge(state, stories, bounds, signal) {
-      // An agent's settings there would speak to whoever judges it.
-      await options.as?.renewHome()
-      const template = await options.read(state.green, '.ralph/prompts/verify.md')
-      const prompt = verifyPrompt(template, state, stories, await facts(state, null, [], null))
-      const result = await session('verify', state, prompt, bounds, signal)
-      return {
-        verdict: verdictOf(result, stories, options, oneLine),
-        usage: settled(result, options.prices, options.models.verify, bounds.reserved),
-      }
+      const { output, usage } = await session(judgement, { stories }, state, bounds, signal)
+      return { verdict: output, usage }
     },
   }
 }
 
-function statusOf(result: SessionResult): Session['status'] {
-  switch (result.status) {
-    case 'finished':
-    case 'limit':
-    case 'overloaded':
-    case 'auth':
-    case 'not-started':
-      return result.status
-    case 'aborted':
-      return 'interrupted'
-    default:
-      return 'failed'
-  }
-}
-
-/** A judge that errs, or says neither, has not approved. */
-function verdictOf(
-  result: SessionResult,
-  stories: readonly string[],
-  { vendor, redactor }: SessionsOptions,
-  oneLine: (text: string) => string,
-): Verdict {
-  if (result.status === 'limit' || result.status === 'overloaded') {
-    return { kind: 'limit', notBefore: result.resetsAt, message: oneLine(result.message) }
-  }
-  if (result.status === 'auth' || result.status === 'not-started')
-    return { kind: 'refused', message: oneLine(result.message) }
-  if (result.status !== 'finished') return { kind: 'none', message: oneLine(result.message) }
-  const { verdict } = readSignals(redactor.redact(result.finalText))
-  if (verdict === null) {
-    const hint = vendor.name === 'custom' ? ', which the agent must print (docs/custom-agent.md)' : ''
-    const lines = '<ralph>VERIFIED</ralph> or <ralph>RESET:ids</ralph>'
-    return { kind: 'none', message: `no line ${lines} in the judge's answer${hint}` }
-  }
-  if (verdict.kind === 'verified') return verdict
-  const ids = verdict.ids.filter((id) => stories.includes(id))
-  if (ids.length === 0) return { kind: 'none', message: 'the judge reset stories that do not exist' }
-  return { kind: 'reset', stories: ids, reason: oneLine(verdict.reason) || 'the judge gave no reason' }
+async function promptOf<Task>(
+  { gates, instructions, read }: SessionsOptions,
+  kind: Kind<Task, unknown>,
+  task: Task,
+  state: State,
+): Promise<string> {
+  const template = await read(state.green, `.ralph/prompts/${kind.mode}.md`)
+  const context = (await read(state.green, `${state.folder}/context.md`)) ?? ''
+  const { tags, ...facts } = kind.facts(task, state)
+  return kind.prompt(template, task, state, { gates: gates(tags), instructions, context, ...facts })
 }
