@@ -3,7 +3,7 @@
 import type { Exit } from '../system/process.ts'
 import { type AgentEvent, type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
 import { type Ending, failed } from './ending.ts'
-import { EventReader } from './events.ts'
+import { EventReader, type Handlers } from './events.ts'
 import { amount, type Json, object, objects, string, toolTarget } from './json.ts'
 import { readRefusal, statusOfRefusal } from './refusal.ts'
 
@@ -51,22 +51,52 @@ class CodexReader extends EventReader {
   #attempt = 0
   #inputRefused = false
 
-  protected readonly handlers = {
-    'turn.started': () => this.#onStarted(),
-    'item.started': (event: Json) => this.#onItem(false, object(event.item)),
-    'item.completed': (event: Json) => this.#onItem(true, object(event.item)),
-    'turn.completed': (event: Json) => this.#onCompleted(object(event.usage)),
-    'turn.failed': (event: Json) => this.#onFailed(string(object(event.error)?.message) ?? ''),
-    error: (event: Json) => this.#onError(string(event.message) ?? ''),
-  }
-
   constructor(now: () => number) {
     super()
     this.#now = now
   }
 
-  protected isComplete(): boolean {
-    return this.#completed
+  protected readonly handlers: Handlers = {
+    'turn.started': () => {
+      this.#turnStarted = true
+      this.#completed = false
+    },
+    'item.started': ({ item }) => {
+      this.retrying = null
+      return toolOf(object(item))
+    },
+    'item.completed': ({ item }) => {
+      this.retrying = null
+      const answer = object(item)
+      // An item of type error is a warning, such as missing model metadata.
+      if (answer?.type !== 'agent_message') return
+      this.text = string(answer.text) ?? ''
+      return [{ kind: 'text', text: this.text }]
+    },
+    'turn.completed': (event) => {
+      const usage = object(event.usage)
+      this.#completed = true
+      this.retrying = null
+      this.usage.turns = (this.usage.turns ?? 0) + 1
+      this.usage.inputTokens += amount(usage?.input_tokens)
+      this.usage.cachedTokens += amount(usage?.cached_input_tokens)
+      this.usage.outputTokens += amount(usage?.output_tokens)
+      return this.used()
+    },
+    'turn.failed': ({ error }) => {
+      const message = string(object(error)?.message) ?? ''
+      this.#refusal = message
+      return this.failedWith(this.#ending(message), message)
+    },
+    /** "Reconnecting... 2/5 (reason)" is a retry; the last `error` only repeats what `turn.failed` says. */
+    error: ({ message }) => {
+      const [, count, reason] =
+        /^Reconnecting\.\.\. (?:(\d+)\/\d+ |waiting for network )?\((.*)\)$/s.exec(string(message) ?? '') ??
+        []
+      if (reason === undefined) return
+      this.#attempt = count === undefined ? this.#attempt + 1 : Number(count)
+      return this.tried(httpOf(reason), this.#attempt)
+    },
   }
 
   protected override onStderr(line: string): AgentEvent[] {
@@ -74,64 +104,31 @@ class CodexReader extends EventReader {
     return super.onStderr(line)
   }
 
+  protected isComplete(): boolean {
+    return this.#completed
+  }
+
   protected override failure(exit: Exit): Ending | null {
-    if (this.#refusal !== null) {
-      const status = statusOfFailure(this.#refusal)
-      return failed(status, refusalOf(this.#refusal).message, resetOf(this.#refusal, this.#now()))
-    }
+    if (this.#refusal !== null) return this.#ending(this.#refusal)
     if (this.#inputRefused && !this.#turnStarted) return failed('context', this.stderr.text())
     return super.failure(exit)
   }
 
-  #onStarted(): AgentEvent[] {
-    this.#turnStarted = true
-    this.#completed = false
-    return []
+  #ending(message: string): Ending {
+    const known = OWN_SENTENCES.find(([start]) => message.startsWith(start))
+    const refusal = refusalOf(message)
+    const resetsAt = resetOf(message, this.#now())
+    return failed(known?.[1] ?? statusOfRefusal(refusal), refusal.message, resetsAt)
   }
+}
 
-  #onItem(completed: boolean, item: Json | null): AgentEvent[] {
-    this.retrying = null
-    switch (item?.type) {
-      case 'agent_message':
-        if (!completed) return []
-        this.text = string(item.text) ?? ''
-        return [{ kind: 'text', text: this.text }]
-      case 'command_execution':
-        return completed ? [] : [{ kind: 'tool', name: 'command', target: commandOf(string(item.command)) }]
-      case 'file_change': {
-        const paths = objects(item.changes).flatMap((change) => string(change.path) ?? [])
-        return completed ? [] : [{ kind: 'tool', name: 'edit', target: paths.join(', ').slice(0, 200) }]
-      }
-      default:
-        return [] // an item of type error is a warning, such as missing model metadata
-    }
+function toolOf(item: Json | null): AgentEvent[] {
+  if (item?.type === 'command_execution') {
+    return [{ kind: 'tool', name: 'command', target: commandOf(string(item.command)) }]
   }
-
-  #onCompleted(usage: Json | null): AgentEvent[] {
-    this.#completed = true
-    this.retrying = null
-    this.usage.turns = (this.usage.turns ?? 0) + 1
-    this.usage.inputTokens += amount(usage?.input_tokens)
-    this.usage.cachedTokens += amount(usage?.cached_input_tokens)
-    this.usage.outputTokens += amount(usage?.output_tokens)
-    return this.used()
-  }
-
-  #onFailed(message: string): AgentEvent[] {
-    this.#refusal = message
-    const error: AgentEvent = { kind: 'error', message }
-    if (statusOfFailure(message) !== 'limit') return [error]
-    return [{ kind: 'limit', resetsAt: resetOf(message, this.#now()) }, error]
-  }
-
-  /** "Reconnecting... 2/5 (reason)" is a retry; the last `error` only repeats what `turn.failed` says. */
-  #onError(message: string): AgentEvent[] {
-    const [, count, reason] =
-      /^Reconnecting\.\.\. (?:(\d+)\/\d+ |waiting for network )?\((.*)\)$/s.exec(message) ?? []
-    if (reason === undefined) return []
-    this.#attempt = count === undefined ? this.#attempt + 1 : Number(count)
-    return this.tried(httpOf(reason), this.#attempt)
-  }
+  if (item?.type !== 'file_change') return []
+  const paths = objects(item.changes).flatMap((change) => string(change.path) ?? [])
+  return [{ kind: 'tool', name: 'edit', target: paths.join(', ').slice(0, 200) }]
 }
 
 /** What its shell is to run: the shell itself says nothing to people. */
@@ -147,11 +144,6 @@ function commandOf(line: string | null): string | null {
 function httpOf(message: string): number | null {
   const match = /^(?:unexpected status|exceeded retry limit, last status:) (\d{3})\b/.exec(message)
   return match?.[1] === undefined ? null : Number(match[1])
-}
-
-function statusOfFailure(message: string): SessionStatus {
-  const known = OWN_SENTENCES.find(([start]) => message.startsWith(start))
-  return known?.[1] ?? statusOfRefusal(refusalOf(message))
 }
 
 /** The server's answer: as it is, or behind the program's words (`unexpected status 400 Bad Request: {…}, url: …`). */

@@ -1,9 +1,9 @@
 // GitHub Copilot CLI: `copilot --output-format json` (docs.github.com/copilot/reference/copilot-cli-reference).
 
 import type { Exit } from '../system/process.ts'
-import { type AgentEvent, type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
+import { type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
 import { type Ending, failed, notAllowed } from './ending.ts'
-import { EventReader, says, toolUse } from './events.ts'
+import { EventReader, type Handlers, says, toolUse } from './events.ts'
 import { amount, type Json, jsonObject, number, object, objects, string } from './json.ts'
 import { type Refusal, readRefusal, statusOfRefusal } from './refusal.ts'
 
@@ -64,17 +64,6 @@ class CopilotReader extends EventReader {
   readonly #denied = new Set<string>()
   readonly #tools = new Map<string, string>()
 
-  protected readonly handlers = {
-    'assistant.message': (event: Json) => this.#onMessage(dataOf(event)),
-    'assistant.turn_start': () => this.#onTurn(),
-    'assistant.turn_retry': (event: Json) => this.#onRetry(dataOf(event)),
-    'model.call_failure': (event: Json) => this.#onCallFailure(dataOf(event)),
-    'tool.execution_start': (event: Json) => this.#onTool(dataOf(event)),
-    'tool.execution_complete': (event: Json) => this.#onToolEnd(dataOf(event)),
-    'session.error': (event: Json) => this.#onError(dataOf(event)),
-    result: (event: Json) => this.#onResult(event),
-  }
-
   constructor() {
     super([
       /^Error: No authentication information found\b/,
@@ -83,12 +72,61 @@ class CopilotReader extends EventReader {
     ])
   }
 
-  protected isComplete(): boolean {
-    return this.#result !== null && number(this.#result.exitCode) === 0
+  protected readonly handlers: Handlers = {
+    'assistant.turn_start': () => {
+      this.usage.turns = (this.usage.turns ?? 0) + 1
+    },
+    'assistant.turn_retry': (event) => {
+      this.#compacting = dataOf(event).reason === 'forced_compaction'
+    },
+    'assistant.message': (event) => {
+      const data = dataOf(event)
+      this.retrying = null
+      this.#lastFailure = null
+      this.#error = null
+      const text = string(data.content) ?? ''
+      // A message with tool requests is on the way; the last one without is the answer.
+      this.text = objects(data.toolRequests).length > 0 ? '' : text
+      return says(text)
+    },
+    'model.call_failure': (event) => {
+      const data = dataOf(event)
+      const codes = [...codesOf(data), ...readRefusal(string(data.errorMessage) ?? '').codes]
+      this.#lastFailure = { isTransport: data.failureKind === 'transport', codes }
+      return this.tried(number(data.statusCode), amount(data.retryAttempt) + 1)
+    },
+    'tool.execution_start': (event) => {
+      const data = dataOf(event)
+      this.#tools.set(string(data.toolCallId) ?? '', string(data.toolName) ?? 'tool')
+      return [toolUse(data.toolName, data.arguments)]
+    },
+    'tool.execution_complete': (event) => {
+      const data = dataOf(event)
+      const id = string(data.toolCallId) ?? ''
+      const isDenied = data.success === false && object(data.error)?.code === 'denied'
+      if (isDenied) this.#denied.add(this.#tools.get(id) ?? 'tool')
+      this.#tools.delete(id)
+      if (objects(data.fileEdits).length > 0 && data.success === true) this.#worked = true
+    },
+    'session.error': (event) => {
+      const data = dataOf(event)
+      const message = string(data.message) ?? ''
+      const said = readRefusal(message)
+      const codes = [...codesOf(data), ...said.codes, ...(this.#lastFailure?.codes ?? [])]
+      this.#error = { http: number(data.statusCode) ?? said.http, codes, message: said.message }
+      return [{ kind: 'error', message }]
+    },
+    result: (event) => {
+      this.#result = event
+    },
   }
 
   protected override isWork(type: string): boolean {
     return type === 'assistant.message'
+  }
+
+  protected isComplete(): boolean {
+    return number(this.#result?.exitCode) === 0
   }
 
   protected override hasAnswered(): boolean {
@@ -96,66 +134,13 @@ class CopilotReader extends EventReader {
   }
 
   protected override failure(exit: Exit): Ending | null {
-    if (this.#error !== null) return failed(this.#statusOfError(this.#error), this.#error.message)
+    if (this.#error !== null) return failed(this.#statusOf(this.#error), this.#error.message)
     const ending = super.failure(exit)
     // Without --allow-all everything that changes a file is denied, and still it ends with exit code 0.
     return ending === null && this.#denied.size > 0 && !this.#worked ? notAllowed(this.#denied) : ending
   }
 
-  #onTurn(): AgentEvent[] {
-    this.usage.turns = (this.usage.turns ?? 0) + 1
-    return []
-  }
-
-  #onRetry(data: Json): AgentEvent[] {
-    this.#compacting = data.reason === 'forced_compaction'
-    return []
-  }
-
-  #onResult(event: Json): AgentEvent[] {
-    this.#result = event
-    return []
-  }
-
-  #onMessage(data: Json): AgentEvent[] {
-    this.retrying = null
-    this.#lastFailure = null
-    this.#error = null
-    const text = string(data.content) ?? ''
-    // A message with tool requests is on the way; the last one without is the answer.
-    this.text = objects(data.toolRequests).length > 0 ? '' : text
-    return says(text)
-  }
-
-  #onCallFailure(data: Json): AgentEvent[] {
-    const codes = [...codesOf(data), ...readRefusal(string(data.errorMessage) ?? '').codes]
-    this.#lastFailure = { isTransport: data.failureKind === 'transport', codes }
-    return this.tried(number(data.statusCode), amount(data.retryAttempt) + 1)
-  }
-
-  #onTool(data: Json): AgentEvent[] {
-    this.#tools.set(string(data.toolCallId) ?? '', string(data.toolName) ?? 'tool')
-    return [toolUse(data.toolName, data.arguments)]
-  }
-
-  #onToolEnd(data: Json): AgentEvent[] {
-    const id = string(data.toolCallId) ?? ''
-    const name = this.#tools.get(id) ?? 'tool'
-    this.#tools.delete(id)
-    if (data.success === false && object(data.error)?.code === 'denied') this.#denied.add(name)
-    if (objects(data.fileEdits).length > 0 && data.success === true) this.#worked = true
-    return []
-  }
-
-  #onError(data: Json): AgentEvent[] {
-    const message = string(data.message) ?? ''
-    const said = readRefusal(message)
-    const codes = [...codesOf(data), ...said.codes, ...(this.#lastFailure?.codes ?? [])]
-    this.#error = { http: number(data.statusCode) ?? said.http, codes, message: said.message }
-    return [{ kind: 'error', message }]
-  }
-
-  #statusOfError(error: Refusal): SessionStatus {
+  #statusOf(error: Refusal): SessionStatus {
     if (this.#compacting) return 'context'
     const status = statusOfRefusal(error)
     return status === 'failed' && this.#lastFailure?.isTransport === true ? 'overloaded' : status

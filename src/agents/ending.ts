@@ -1,5 +1,6 @@
 // How a session's end is told apart, for all vendors: exits, HTTP statuses, one line for people.
 
+import { cut, oneLine as plainLine } from '../model/text.ts'
 import type { Exit } from '../system/process.ts'
 import type { SessionStatus } from './agent.ts'
 
@@ -113,13 +114,9 @@ export function withWords(ours: string, theirs: string | null): string {
 
 const MESSAGE_LIMIT = 300
 
-/** One printable line of at most 300 characters, with what looks like a key taken out. */
+/** One printable line of at most 300 characters, with what looks like a key taken out before it is cut. */
 export function oneLine(text: string): string {
-  const plain = text.replace(/\p{Cc}\[[0-9;]*[A-Za-z]/gu, '').replace(/[\p{Cc}\p{Cf}\u2028\u2029\s]+/gu, ' ')
-  const line = withoutKeys(plain.trim())
-  return line.length <= MESSAGE_LIMIT
-    ? line
-    : `${line.slice(0, MESSAGE_LIMIT - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
+  return cut(withoutKeys(plainLine(text, 8 * MESSAGE_LIMIT)), MESSAGE_LIMIT)
 }
 
 /** Vendors quote the key that they refuse, and login links carry one. */

@@ -6,7 +6,7 @@ import { type Ending, endedByUs, failed, oneLine, type Retrying, silentEnding, s
 import { type Json, jsonEvent, string, toolTarget } from './json.ts'
 
 /** What events mean, by their `type`; those that are missing say nothing to us. */
-export type Handlers = Readonly<Record<string, (event: Json) => AgentEvent[]>>
+export type Handlers = Readonly<Record<string, (event: Json) => AgentEvent[] | undefined>>
 
 /** UTF-16 units of an answer in pieces that are kept at least: markers stand at its end. */
 const TEXT_LIMIT = 128 * 1024
@@ -107,6 +107,12 @@ export abstract class EventReader implements StreamParser {
   /** The usage so far, for who watches. */
   protected used(): AgentEvent[] {
     return [{ kind: 'usage', usage: { ...this.usage } }]
+  }
+
+  /** A failure that ends the session, unless it goes on; people are told in the vendor's `words`. */
+  protected failedWith({ status, resetsAt = null }: Ending, words: string): AgentEvent[] {
+    const error: AgentEvent = { kind: 'error', message: words }
+    return status === 'limit' ? [{ kind: 'limit', resetsAt }, error] : [error]
   }
 
   protected tried(status: number | null, attempt: number): AgentEvent[] {

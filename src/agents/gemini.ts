@@ -3,7 +3,7 @@
 import type { Exit } from '../system/process.ts'
 import { type AgentEvent, type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
 import { type Ending, failed, withWords } from './ending.ts'
-import { appended, EventReader, says, toolUse } from './events.ts'
+import { appended, EventReader, type Handlers, says, toolUse } from './events.ts'
 import { amount, type Json, object, string } from './json.ts'
 import { type Refusal, readRefusal, statusOfRefusal } from './refusal.ts'
 
@@ -49,29 +49,39 @@ class GeminiReader extends EventReader {
   #dumped: number | null = null
   #inDump = false
 
-  protected readonly handlers = {
-    init: () => this.#onWork(),
-    message: (event: Json) => this.#onMessage(event),
-    // Deltas before a tool are no part of the answer after it.
-    tool_use: (event: Json) => [...this.#onTool(), toolUse(event.tool_name, event.parameters)],
-    tool_result: () => this.#onTool(),
-    error: (event: Json) => [
-      ...this.#onWork(),
-      { kind: 'error' as const, message: string(event.message) ?? '' },
-    ],
-    result: (event: Json) => this.#onResult(event),
-  }
-
   constructor() {
     super([/^Error authenticating: /, /^Failed to sign in\b/])
   }
 
-  protected isComplete(): boolean {
-    return this.#result !== null
+  protected readonly handlers: Handlers = {
+    message: (event) => {
+      if (event.role !== 'assistant') return
+      const text = string(event.content) ?? ''
+      this.text = event.delta === true ? appended(this.text, text) : text
+      return says(text)
+    },
+    // Deltas before a tool are no part of the answer after it.
+    tool_use: (event) => {
+      this.text = ''
+      return [toolUse(event.tool_name, event.parameters)]
+    },
+    tool_result: () => {
+      this.text = ''
+    },
+    error: ({ message }) => [{ kind: 'error', message: string(message) ?? '' }],
+    result: (event) => {
+      this.#result = event
+      const stats = object(event.stats)
+      this.usage.inputTokens = amount(stats?.input_tokens)
+      this.usage.outputTokens = amount(stats?.output_tokens)
+      this.usage.cachedTokens = amount(stats?.cached)
+      return this.used()
+    },
   }
 
-  protected override hasAnswered(): boolean {
-    return this.#result?.status === 'success'
+  protected override isWork(type: string): boolean {
+    if (type !== 'result') this.retrying = null
+    return true
   }
 
   /** It reports its retries on stderr only, in lines of its own. */
@@ -88,41 +98,21 @@ class GeminiReader extends EventReader {
     return []
   }
 
-  #onWork(): AgentEvent[] {
-    this.retrying = null
-    return []
+  protected isComplete(): boolean {
+    return this.#result !== null
   }
 
-  #onTool(): AgentEvent[] {
-    this.text = ''
-    return this.#onWork()
-  }
-
-  #onMessage(event: Json): AgentEvent[] {
-    this.#onWork()
-    if (event.role !== 'assistant') return []
-    const text = string(event.content) ?? ''
-    this.text = event.delta === true ? appended(this.text, text) : text
-    return says(text)
-  }
-
-  #onResult(event: Json): AgentEvent[] {
-    this.#result = event
-    const stats = object(event.stats)
-    this.usage.inputTokens = amount(stats?.input_tokens)
-    this.usage.outputTokens = amount(stats?.output_tokens)
-    this.usage.cachedTokens = amount(stats?.cached)
-    return this.used()
+  protected override hasAnswered(): boolean {
+    return this.#result?.status === 'success'
   }
 
   protected override failure(exit: Exit): Ending | null {
-    const result = this.#result
-    const isError = result !== null && result.status !== 'success'
-    const words = isError ? string(object(result.error)?.message) : this.stderr.text()
+    const isError = this.#result !== null && !this.hasAnswered()
+    const words = isError ? string(object(this.#result?.error)?.message) : this.stderr.text()
     if (exit.kind === 'exit' && exit.code !== 0) {
       const refusal = refusalOf(words ?? '', httpOfCode(exit.code) ?? this.#dumped)
-      const own = OWN_CODES.get(exit.code)
-      if (own !== undefined) return { status: own.status, message: withWords(own.words, refusal.message) }
+      const [status, ours] = OWN_CODES.get(exit.code) ?? []
+      if (status !== undefined) return { status, message: withWords(ours ?? '', refusal.message) }
       if (refusal.http !== null) return failed(statusOfRefusal(refusal), refusal.message)
       if (BROKEN.test(words ?? '')) return failed('overloaded', refusal.message)
     }
@@ -134,22 +124,16 @@ class GeminiReader extends EventReader {
 const BROKEN = /^\[API Error: (?:terminated|exception TypeError: fetch failed\b.*)\]$/
 
 /** Exit codes of its own. */
-const OWN_CODES: ReadonlyMap<number, { status: SessionStatus; words: string }> = new Map([
+const OWN_CODES: ReadonlyMap<number, readonly [SessionStatus, string]> = new Map([
   [
     41,
-    {
-      status: 'auth',
-      words: 'no way to log in: set GEMINI_API_KEY and security.auth.selectedType in ~/.gemini/settings.json',
-    },
+    [
+      'auth',
+      'no way to log in: set GEMINI_API_KEY and security.auth.selectedType in ~/.gemini/settings.json',
+    ],
   ],
-  [53, { status: 'max-turns', words: 'the session reached its bound of turns' }],
-  [
-    55,
-    {
-      status: 'refused-permission',
-      words: 'the folder is not trusted: GEMINI_CLI_TRUST_WORKSPACE=true',
-    },
-  ],
+  [53, ['max-turns', 'the session reached its bound of turns']],
+  [55, ['refused-permission', 'the folder is not trusted: GEMINI_CLI_TRUST_WORKSPACE=true']],
 ])
 
 /** Its other exit codes are the HTTP status mod 256 (401 -> 145). */

@@ -3,7 +3,7 @@
 import type { Exit } from '../system/process.ts'
 import { type AgentEvent, type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
 import { type Ending, failed, notAllowed } from './ending.ts'
-import { appended, EventReader, toolUse } from './events.ts'
+import { appended, EventReader, type Handlers, toolUse } from './events.ts'
 import { amount, type Json, jsonObject, number, object, string } from './json.ts'
 import { type Refusal, readRefusal, statusOfRefusal } from './refusal.ts'
 
@@ -58,69 +58,40 @@ class OpencodeReader extends EventReader {
   #attempt = 0
   #cost = 0
 
-  protected readonly handlers = {
-    step_start: () => this.#onStart(),
-    text: (event: Json) => this.#onText(string(object(event.part)?.text) ?? ''),
-    tool_use: (event: Json) => this.#onTool(object(event.part)),
-    step_finish: (event: Json) => this.#onFinish(object(event.part)),
-    error: (event: Json) => this.#onError(event),
-  }
-
-  protected isComplete(): boolean {
-    return this.#lastReason === 'stop'
-  }
-
-  protected override isOver(): boolean {
-    return this.#error !== null
+  protected readonly handlers: Handlers = {
+    step_start: () => {
+      // The answer is what the last step says.
+      this.text = ''
+      this.#lastReason = null
+      this.#error = null
+    },
+    text: ({ part }) => {
+      const text = string(object(part)?.text) ?? ''
+      this.text = appended(this.text, this.text === '' ? text : `\n${text}`)
+      return [{ kind: 'text', text }]
+    },
+    tool_use: (event) => {
+      const part = object(event.part)
+      const state = object(part?.state)
+      const isRejected = string(state?.error)?.startsWith('The user rejected permission') === true
+      if (state?.status === 'error' && isRejected) this.#rejected = string(part?.tool) ?? 'tool'
+      return [toolUse(part?.tool, state?.input)]
+    },
+    step_finish: ({ part }) => this.#onFinish(object(part)),
+    error: (event) => {
+      const error = object(event.error)
+      const data = object(error?.data)
+      const name = string(error?.name)
+      const words = answerOf(data).message || (name ?? '')
+      const ending = failed(statusOfError(name, data), words, resetOf(event, data))
+      this.#error = { ...ending, ref: string(data?.ref) }
+      return this.failedWith(ending, words)
+    },
   }
 
   protected override isWork(): boolean {
     this.retrying = null
     return true
-  }
-
-  protected override failure(exit: Exit): Ending | null {
-    if (this.#error !== null) return this.#explained(this.#error)
-    const ending = super.failure(exit)
-    if (ending === null || exit.kind !== 'exit' || exit.code !== 0) return ending
-    // There is no result event: a rejected permission ends the loop after the tool calls, with exit code 0.
-    if (this.#rejected !== null) return notAllowed([this.#rejected])
-    if (this.#lastReason === null) return ending
-    return { status: 'failed', message: `the session ended before its answer (${this.#lastReason})` }
-  }
-
-  #onStart(): AgentEvent[] {
-    // The answer is what the last step says.
-    this.text = ''
-    this.#lastReason = null
-    this.#error = null
-    return []
-  }
-
-  #onText(text: string): AgentEvent[] {
-    this.text = appended(this.text, this.text === '' ? text : `\n${text}`)
-    return [{ kind: 'text', text }]
-  }
-
-  /**
-   * A request of the session itself that failed (not of the one that makes its title): what is not to be tried again
-   * comes as an event of its own. The log line has no HTTP status.
-   */
-  protected override onStderr(line: string): AgentEvent[] {
-    if (!/^timestamp=\S+ level=/.test(line)) return super.onStderr(line)
-    const [, ref, name = '', message = ''] =
-      /^timestamp=\S+ level=ERROR \S+ message=failed ref=(\w+) error="(\w+): ([^"]*)"/.exec(line) ?? []
-    if (ref !== undefined && this.#causes.size < MOST_CAUSES) this.#causes.set(ref, { name, message })
-    if (!FAILED_REQUEST.test(line)) return []
-    this.#attempt += 1
-    return this.tried(null, this.#attempt)
-  }
-
-  #onTool(part: Json | null): AgentEvent[] {
-    const state = object(part?.state)
-    const isRejected = string(state?.error)?.startsWith('The user rejected permission') === true
-    if (state?.status === 'error' && isRejected) this.#rejected = string(part?.tool) ?? 'tool'
-    return [toolUse(part?.tool, state?.input)]
   }
 
   #onFinish(part: Json | null): AgentEvent[] {
@@ -141,23 +112,40 @@ class OpencodeReader extends EventReader {
     return this.used()
   }
 
-  #onError(event: Json): AgentEvent[] {
-    const error = object(event.error)
-    const data = object(error?.data)
-    const words = answerOf(data).message || (string(error?.name) ?? '')
-    const status = statusOfError(string(error?.name), data)
-    const resetsAt = resetOf(event, data)
-    this.#error = { ...failed(status, words, resetsAt), ref: string(data?.ref) }
-    const events: AgentEvent[] = [{ kind: 'error', message: words }]
-    return status === 'limit' ? [{ kind: 'limit', resetsAt }, ...events] : events
+  /**
+   * A request of the session itself that failed (not of the one that makes its title): what is not to be tried again
+   * comes as an event of its own. The log line has no HTTP status.
+   */
+  protected override onStderr(line: string): AgentEvent[] {
+    if (!/^timestamp=\S+ level=/.test(line)) return super.onStderr(line)
+    const [, ref, name = '', message = ''] =
+      /^timestamp=\S+ level=ERROR \S+ message=failed ref=(\w+) error="(\w+): ([^"]*)"/.exec(line) ?? []
+    if (ref !== undefined && this.#causes.size < MOST_CAUSES) this.#causes.set(ref, { name, message })
+    if (!FAILED_REQUEST.test(line)) return []
+    this.#attempt += 1
+    return this.tried(null, this.#attempt)
   }
 
-  /** A model that its configuration does not have is an error of its server, whose name stands in the log alone. */
-  #explained(error: Ending & { ref: string | null }): Ending {
-    const cause = this.#causes.get(error.ref ?? '')
-    return cause === undefined
-      ? error
-      : failed(statusOfError(cause.name, null), cause.message, error.resetsAt)
+  protected isComplete(): boolean {
+    return this.#lastReason === 'stop'
+  }
+
+  protected override isOver(): boolean {
+    return this.#error !== null
+  }
+
+  protected override failure(exit: Exit): Ending | null {
+    if (this.#error !== null) {
+      // A model that its configuration does not have is an error of its server, whose name stands in the log alone.
+      const cause = this.#causes.get(this.#error.ref ?? '')
+      return cause === undefined ? this.#error : failed(statusOfError(cause.name, null), cause.message)
+    }
+    const ending = super.failure(exit)
+    if (ending === null || exit.kind !== 'exit' || exit.code !== 0) return ending
+    // There is no result event: a rejected permission ends the loop after the tool calls, with exit code 0.
+    if (this.#rejected !== null) return notAllowed([this.#rejected])
+    if (this.#lastReason === null) return ending
+    return { status: 'failed', message: `the session ended before its answer (${this.#lastReason})` }
   }
 }
 

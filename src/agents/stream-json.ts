@@ -3,7 +3,7 @@
 import type { Exit } from '../system/process.ts'
 import type { AgentEvent } from './agent.ts'
 import { type Ending, failed, notAllowed, withWords } from './ending.ts'
-import { EventReader, toolUse } from './events.ts'
+import { EventReader, type Handlers, toolUse } from './events.ts'
 import { amount, type Json, number, object, objects, string } from './json.ts'
 import { readRefusal, statusOfRefusal } from './refusal.ts'
 
@@ -35,15 +35,6 @@ export class StreamJsonReader extends EventReader {
   /** By message: it arrives in parts with the same id and usage, and counts once. */
   readonly #counted = new Map<string, Tokens>()
 
-  protected readonly handlers = {
-    system: (event: Json) => this.#onSystem(event),
-    assistant: (event: Json) => this.#onAssistant(event),
-    user: () => this.#onWork(),
-    tool_call: (event: Json) => this.#onToolCall(event),
-    rate_limit_event: (event: Json) => this.#onRateLimit(object(event.rate_limit_info)),
-    result: (event: Json) => this.#onResult(event),
-  }
-
   constructor(dialect: Dialect) {
     super(dialect.refusals)
     this.#dialect = dialect
@@ -61,30 +52,54 @@ export class StreamJsonReader extends EventReader {
     return this.#resetsAt
   }
 
-  #onWork(): AgentEvent[] {
+  protected readonly handlers: Handlers = {
+    system: (event) => {
+      const isRetry = event.subtype === 'api_retry'
+      if (!isRetry && event.subtype !== 'init') return
+      this.#atRest = false
+      if (isRetry) return this.tried(number(event.error_status), amount(event.attempt))
+      this.#permissionMode = string(event.permissionMode)
+      return
+    },
+    user: () => this.#onWork(),
+    assistant: (event) => {
+      this.#onWork()
+      return this.#onAssistant(event)
+    },
+    /** cursor: `tool_call: { readToolCall: { args: { path } } }`. */
+    tool_call: (event) => {
+      this.#onWork()
+      this.#lastMessage = ''
+      if (event.subtype !== 'started') return
+      const [key, call] = Object.entries(object(event.tool_call) ?? {})[0] ?? []
+      return [toolUse(key?.replace(/ToolCall$/, ''), object(call)?.args)]
+    },
+    rate_limit_event: (event) => {
+      const info = object(event.rate_limit_info)
+      if (info?.status !== 'rejected') return
+      const seconds = amount(info.resetsAt)
+      this.#resetsAt = seconds === 0 ? null : seconds * 1000
+      return [{ kind: 'limit', resetsAt: this.#resetsAt }]
+    },
+    /** A background task that ends brings a second init and a second result: the last one counts. */
+    result: (event) => {
+      this.#onWork()
+      this.#result = event
+      this.#atRest = true
+      const answer = this.#dialect.finalText === 'result' ? string(event.result) : this.#lastMessage
+      // The text of an error is the program's, not the agent's.
+      this.text = event.is_error === true ? '' : (answer ?? '')
+      this.#countResult(event)
+      return this.used()
+    },
+  }
+
+  #onWork(): undefined {
     this.#atRest = false
     this.retrying = null
-    return []
-  }
-
-  #onSystem(event: Json): AgentEvent[] {
-    const subtype = string(event.subtype)
-    if (subtype !== 'init' && subtype !== 'api_retry') return []
-    this.#atRest = false
-    if (subtype === 'api_retry') return this.tried(number(event.error_status), amount(event.attempt))
-    this.#permissionMode = string(event.permissionMode)
-    return []
-  }
-
-  #onRateLimit(info: Json | null): AgentEvent[] {
-    if (info?.status !== 'rejected') return []
-    const seconds = amount(info.resetsAt)
-    this.#resetsAt = seconds === 0 ? null : seconds * 1000
-    return [{ kind: 'limit', resetsAt: this.#resetsAt }]
   }
 
   #onAssistant(event: Json): AgentEvent[] {
-    this.#onWork()
     const message = object(event.message)
     if (message === null) return []
     this.#count(message)
@@ -97,37 +112,14 @@ export class StreamJsonReader extends EventReader {
     if (this.#dialect.streamed && error === null && string(message.stop_reason) !== null) {
       this.#brokenStream = true
     }
-    const events: AgentEvent[] = []
-    for (const part of objects(message.content)) {
-      const text = string(part.text)
-      if (part.type === 'text' && text !== null) {
-        this.#lastMessage = error === null ? text : ''
-        events.push(error === null ? { kind: 'text', text } : { kind: 'error', message: text })
-      }
-      if (part.type === 'tool_use') events.push(toolUse(part.name, part.input))
-    }
+    const events = objects(message.content).flatMap((part): AgentEvent[] => {
+      if (part.type === 'tool_use') return [toolUse(part.name, part.input)]
+      const text = part.type === 'text' ? string(part.text) : null
+      if (text === null) return []
+      this.#lastMessage = error === null ? text : ''
+      return [error === null ? { kind: 'text', text } : { kind: 'error', message: text }]
+    })
     return [...events, ...this.used()]
-  }
-
-  /** cursor: `tool_call: { readToolCall: { args: { path } } }`. */
-  #onToolCall(event: Json): AgentEvent[] {
-    this.#onWork()
-    this.#lastMessage = ''
-    if (event.subtype !== 'started') return []
-    const [key, call] = Object.entries(object(event.tool_call) ?? {})[0] ?? []
-    return [toolUse(key?.replace(/ToolCall$/, ''), object(call)?.args)]
-  }
-
-  /** A background task that ends brings a second init and a second result: the last one counts. */
-  #onResult(event: Json): AgentEvent[] {
-    this.#onWork()
-    this.#result = event
-    this.#atRest = true
-    const answer = this.#dialect.finalText === 'result' ? string(event.result) : this.#lastMessage
-    // The text of an error is the program's, not the agent's.
-    this.text = event.is_error === true ? '' : (answer ?? '')
-    this.#countResult(event)
-    return this.used()
   }
 
   #count(message: Json): void {
