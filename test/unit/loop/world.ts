@@ -435,7 +435,7 @@ export async function claimNext(
       stored = state
     },
   } as unknown as Store
-  const { state } = await claim(git, {} as unknown as CatFile, store, {} as unknown as Repository, {
+  const { state } = await claim(git, EMPTY, store, {} as unknown as Repository, {
     feature: saved.feature,
     branchPrefix: 'ralph/',
     base: saved.base,
@@ -562,6 +562,9 @@ function defaultJobs(limits: { maxIterations: number; iterationsPerJob: number }
     3 * (limits.iterationsPerJob === 0 ? 1 : Math.ceil(limits.maxIterations / limits.iterationsPerJob)) + 5
   )
 }
+
+/** A repository without a file. */
+const EMPTY = { text: async () => null, folder: async () => null } as unknown as CatFile
 
 /** A feature as a kick-off left it in git: nobody holds it, nothing was opened yet or something was. */
 export const arbitraryStart: fc.Arbitrary<State> = fc
