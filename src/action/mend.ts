@@ -4,7 +4,6 @@ import { openWorkspace, otherUserOptions } from '../app/workspace.ts'
 import { openClone } from '../git/git.ts'
 import { Checks } from '../github/checks.ts'
 import { connect } from '../github/client.ts'
-import { closeLeft } from '../github/left-open.ts'
 import { messageOf } from '../system/errors.ts'
 import { endOtherUser } from '../system/other-user.ts'
 import { endOrphans } from '../system/process.ts'
@@ -50,7 +49,7 @@ export async function mend(folder: string): Promise<string> {
   let { github } = found.state
   if (found.state.published !== null) {
     const checks = new Checks(connect(context.place, token, warn), settings.reportAs, found.state.feature)
-    github = { ...github, unclosed: await closeLeft(checks, found.state, warn) }
+    github = { ...github, unclosed: await checks.closeLeft(found.state) }
   }
   if (!ours) return `no lease is held (${ended} processes ended)`
   // The attempt stays as it is: the next job charges and gives back what is not settled. A chain that nobody stopped is
@@ -73,7 +72,7 @@ export async function endChecks(folder: string): Promise<string> {
   const state = states.get(folder.replace(/^\.ralph\//, '')) ?? null
   if (state === null || state.lease !== null) return 'another job gives the report'
   const ours = connect(context.place, tokenOf(context), warn)
-  const left = await closeLeft(new Checks(ours, settings.reportAs, state.feature), state, warn)
+  const left = await new Checks(ours, settings.reportAs, state.feature).closeLeft(state)
   return left.length === 0
     ? 'the checks are ended'
     : 'checks are still open: resume-lost or the next job ends them'

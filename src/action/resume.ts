@@ -4,7 +4,6 @@ import * as core from '@actions/core'
 import { Checks } from '../github/checks.ts'
 import { connect, saidByGitHub, statusOf } from '../github/client.ts'
 import { dispatchRun } from '../github/dispatch.ts'
-import { closeLeft } from '../github/left-open.ts'
 import { type HolderRun, whyLost } from '../loop/lost.ts'
 import type { State } from '../model/state.ts'
 import { type ActionContext, namesByApi, noWorkflow, tokenOf } from './context.ts'
@@ -84,7 +83,7 @@ export async function resumeLost(context: ActionContext): Promise<string> {
 
   /** What the last job could not end, nobody else would. */
   async function endChecks(state: State): Promise<void> {
-    await closeLeft(new Checks(github, names.reportAs, state.feature), state, github.warn)
+    await new Checks(github, names.reportAs, state.feature).closeLeft(state)
   }
 
   async function waitingRuns(file: string): Promise<WaitingRun[]> {

@@ -1,9 +1,19 @@
 // Posts check runs (or commit statuses) on a commit: one of each name, found again by our external id.
 import type { Annotation } from '../model/gate.ts'
-import { type Check, statusOf as commitStatus, type LastWord } from '../report/checks.ts'
+import type { State } from '../model/state.ts'
+import {
+  type Check,
+  statusOf as commitStatus,
+  type LastWord,
+  lastWordOf,
+  MOVED_ON,
+} from '../report/checks.ts'
 import { createOnce, type GitHub, isForbidden, ONCE, saidByGitHub, statusOf } from './client.ts'
 
 export type ReportAs = 'checks' | 'statuses' | 'none'
+
+/** Commits that are remembered for their open checks; GitHub itself calls what is left for two weeks stale. */
+const MOST_UNCLOSED = 20
 
 /** Failures in a row after which GitHub is taken to be away: each costs all the retries. */
 const MOST_FAILURES = 2
@@ -52,6 +62,38 @@ export class Checks {
     } catch (error) {
       // People rewrote the branch, and GitHub has thrown the commit away.
       if (statusOf(error) !== 422 || !/no commit found/i.test(saidByGitHub(error))) throw error
+    }
+  }
+
+  /** Ends what is open on commits that the branch has left. Gives those on which that failed, the newest last. */
+  async closeSuperseded(commits: readonly string[]): Promise<string[]> {
+    const left: string[] = []
+    for (const sha of new Set(commits)) {
+      // Where GitHub is away, each of them would cost all the retries.
+      if (left.length > 0 || !(await this.#isClosed(sha, () => MOVED_ON))) left.push(sha)
+    }
+    return left.slice(-MOST_UNCLOSED)
+  }
+
+  /** The same where the chain rests: on its head, too, which is remembered in any case. */
+  async closeLeft(state: State): Promise<string[]> {
+    const { head: known, unclosed = [] } = state.github
+    const head = known ?? state.published
+    const others = unclosed.filter((sha) => sha !== head)
+    if (head !== null && !(await this.#isClosed(head, (name) => lastWordOf(state, name)))) return others
+    return this.closeSuperseded(others)
+  }
+
+  async #isClosed(sha: string, word: (name: string) => LastWord): Promise<boolean> {
+    try {
+      await this.closeAll(sha, word)
+      return true
+    } catch (error) {
+      const why = saidByGitHub(error)
+      this.#github.warn(
+        `the checks on ${sha.slice(0, 7)} could not be closed, the next job tries again: ${why}`,
+      )
+      return false
     }
   }
 

@@ -21,69 +21,59 @@ export type GitHub = {
   warn(message: string): void
 }
 
-export function connect(place: Place, token: string, warn: (message: string) => void): GitHub {
-  const api = createClient({ token, url: place.api, warn })
-  return { api, place, at: { owner: place.owner, repo: place.repo }, warn }
-}
-
-export type ClientOptions = {
-  token: string
-  /** `GITHUB_API_URL`, without a slash at the end. */
-  url: string
-  /** Ends every request that is under way. */
-  signal?: AbortSignal
-  /** How long one try of a call may take, milliseconds (10 s). */
-  tryMs?: number
-  warn(message: string): void
-}
-
 /** For one try of a call; up to three more follow, 1, 4 and 9 s apart, and what a rate limit makes us wait. */
 const TRY_MS = 10_000
-/** Longer waits for a rate limit are not worth a runner's minutes: reporting degrades instead (facts 3.5). */
+/** Longer waits for a rate limit are not worth a runner's minutes: reporting degrades instead. */
 const LONGEST_WAIT_S = 90
-/** 80 content-creating requests a minute are allowed (facts 3.5); a job makes far fewer, so short pauses are enough. */
+/** GitHub allows 80 requests a minute that create content; a job makes far fewer, so short pauses are enough. */
 const WRITE_PAUSE_MS = 50
 
-export function createClient(options: ClientOptions): Api {
-  const wait = (
-    retryAfter: number,
-    request: { method?: string; url?: string },
+export function connect(
+  place: Place,
+  token: string,
+  warn: (message: string) => void,
+  tryMs = TRY_MS,
+): GitHub {
+  const isWaitedFor = (
+    seconds: number,
+    { method, url }: { method?: string; url?: string },
     _api: unknown,
     retries: number,
   ): boolean => {
-    const worthIt = retryAfter <= LONGEST_WAIT_S && retries < 2
-    const what = `${request.method ?? ''} ${request.url ?? ''}`
-    options.warn(
-      `GitHub's rate limit was reached at ${what}: ${worthIt ? `asking again in ${retryAfter} s` : 'giving up'}`,
-    )
-    return worthIt
+    const isWorthIt = seconds <= LONGEST_WAIT_S && retries < 2
+    const how = isWorthIt ? `asking again in ${seconds} s` : 'giving up'
+    warn(`GitHub's rate limit was reached at ${method} ${url}: ${how}`)
+    return isWorthIt
   }
-  // A bound for each try, not for the call: a wait for a rate limit may be longer than any try.
-  const fetchInTime: typeof fetch = (input, init) => {
-    const signals = [AbortSignal.timeout(options.tryMs ?? TRY_MS), init?.signal, options.signal]
-    const signal = AbortSignal.any(signals.filter((one) => one != null))
-    return fetch(input, { ...init, signal }).then(tellLimit)
-  }
+  const paced = () => new Bottleneck.Group({ maxConcurrent: 1, minTime: WRITE_PAUSE_MS })
   const api = new Plugged({
-    auth: options.token,
-    request: { fetch: fetchInTime },
-    baseUrl: options.url,
+    auth: token,
+    request: { fetch: inTime(tryMs) },
+    baseUrl: place.api,
     userAgent: 'ralph-action/1',
-    log: { debug() {}, info() {}, warn: options.warn, error() {} },
+    log: { debug() {}, info() {}, warn, error() {} },
     // 429 is left to the throttling, which waits as long as GitHub says.
     retry: { doNotRetry: [400, 401, 403, 404, 409, 410, 422, 429, 451] },
     throttle: {
-      onRateLimit: wait,
-      onSecondaryRateLimit: wait,
-      write: new Bottleneck.Group({ maxConcurrent: 1, minTime: WRITE_PAUSE_MS }),
-      notifications: new Bottleneck.Group({ maxConcurrent: 1, minTime: WRITE_PAUSE_MS }),
+      onRateLimit: isWaitedFor,
+      onSecondaryRateLimit: isWaitedFor,
+      write: paced(),
+      notifications: paced(),
     },
   })
   api.hook.before('request', (request) => {
     // octokit hands one object to all requests, and the retry plugin counts in it: each call gets its own.
     request.request = { ...request.request, retryCount: 0 }
   })
-  return api
+  return { api, place, at: { owner: place.owner, repo: place.repo }, warn }
+}
+
+/** A bound for each try, not for the call: a wait for a rate limit may be longer than any try. */
+function inTime(tryMs: number): typeof fetch {
+  return async (input, init) => {
+    const signals = [AbortSignal.timeout(tryMs), init?.signal].filter((one) => one != null)
+    return tellLimit(await fetch(input, { ...init, signal: AbortSignal.any(signals) }))
+  }
 }
 
 /**
@@ -101,7 +91,7 @@ function tellLimit(response: Response): Response {
   return new Response(response.body, { status, statusText, headers })
 }
 
-/** How long a rate limit asks to be waited for, seconds; a minute where it does not say (facts 3.5). */
+/** How long a rate limit asks to be waited for, seconds; a minute where it does not say. */
 function waitSeconds(headers: Readonly<Record<string, unknown>>, now: number): number {
   const after = String(headers['retry-after'] ?? '').trim()
   const until = /^\d+$/.test(after)

@@ -18,7 +18,7 @@ export async function dispatchRun(
   try {
     const answer = await api
       .request(route, { ...request, return_run_details: true })
-      // An older GitHub Enterprise Server does not know return_run_details (facts 3.1).
+      // An older GitHub Enterprise Server does not know return_run_details.
       .catch((error: unknown) => {
         if (!isUnknownKey(error)) throw error
         return api.request(route, request)

@@ -27,7 +27,7 @@ export function compareUrl(place: Place, base: string, branch: string): string {
   return `${repositoryUrl(place)}/compare/${safe(base)}...${safe(branch)}?expand=1`
 }
 
-/** git's environment for a token: in the environment of git only, with any persisted header reset (facts 7). */
+/** git's environment for a token: in the environment of git only, with any persisted header reset. */
 export function gitAuth(place: Place, token: string): Record<string, string> {
   const key = `http.${place.server}/.extraheader`
   const basic = Buffer.from(`x-access-token:${token}`).toString('base64')

@@ -42,7 +42,7 @@ function pullOf(found: {
   }
 }
 
-/** Opens the pull request. `refused` says why, where Actions may not (facts 3.3) or there is nothing to compare. */
+/** Opens the pull request. `refused` says why, where Actions may not or there is nothing to compare. */
 export async function openPull(github: GitHub, wanted: PullRequest, isLast = false): Promise<Opened> {
   const { branch: head, ...rest } = wanted
   try {

@@ -12,7 +12,6 @@ import { type Facts, type Note, type View, viewOf } from '../report/view.ts'
 import type { Checks } from './checks.ts'
 import { type GitHub, saidByGitHub } from './client.ts'
 import type { Conversation } from './conversation.ts'
-import { closeSuperseded } from './left-open.ts'
 import { compareUrl, pullUrl, repositoryUrl } from './place.ts'
 import { findPull, makeReady, openPull, type Pull, type Refused, updatePull } from './pull.ts'
 import { type Own, updated, whole } from './pull-text.ts'
@@ -99,7 +98,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     const left = (old === null ? unclosed : [...unclosed, old]).filter((sha) => sha !== head)
     return {
       ...state.github,
-      unclosed: await closeSuperseded(this.#options.checks, left, this.#options.github.warn),
+      unclosed: await this.#options.checks.closeSuperseded(left),
     }
   }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { RequestError } from '@octokit/request-error'
-import { createClient, isForbidden, limitedUntil, ONCE } from '../../../src/github/client.ts'
+import { isForbidden, limitedUntil, ONCE } from '../../../src/github/client.ts'
 import { startGitHub } from '../../standin/github.ts'
+import { connected } from './connected.ts'
 
 const call = { owner: 'acme', repo: 'shop' }
 
@@ -10,7 +11,7 @@ test('a try that is not answered is given up, and the call goes on', async () =>
   await using github = await startGitHub()
   const fault = github.fault({ kind: 'rest' }, 'hang')
   const token = github.mintJobToken({ contents: 'read' })
-  const api = createClient({ token, url: github.url, tryMs: 200, warn() {} })
+  const { api } = connected(github, token, () => {}, 200)
   assert.equal((await api.rest.repos.get(call)).status, 200)
   assert.equal(fault.hits, 1)
 })
@@ -20,7 +21,7 @@ test('a wait for a rate limit does not count as the time of a try', async () => 
   const body = { message: 'You have exceeded a secondary rate limit.' }
   const fault = github.fault({ kind: 'rest' }, { status: 403, headers: { 'retry-after': '1' }, body })
   const token = github.mintJobToken({ contents: 'read' })
-  const api = createClient({ token, url: github.url, tryMs: 500, warn() {} })
+  const { api } = connected(github, token, () => {}, 500)
   assert.equal((await api.rest.repos.get(call)).status, 200)
   assert.equal(fault.hits, 1)
 })
@@ -39,7 +40,7 @@ for (const [name, status, headers, message] of [
     await using github = await startGitHub()
     const said: string[] = []
     const token = github.mintJobToken({ contents: 'write', issues: 'write' })
-    const api = createClient({ token, url: github.url, warn: (text) => said.push(text) })
+    const { api } = connected(github, token, (text) => said.push(text))
     const fault = github.fault({ kind: 'rest' }, { status, headers, body: { message } })
     await api.rest.issues.create({ ...call, title: 'once', ...ONCE })
     assert.equal(fault.hits, 1)

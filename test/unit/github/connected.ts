@@ -6,6 +6,7 @@ export function connected(
   { owner, repo, url }: Pick<StandIn, 'owner' | 'repo' | 'url'>,
   token: string,
   warn: (message: string) => void = () => {},
+  tryMs?: number,
 ): GitHub {
-  return connect({ owner, repo, server: url, api: url, defaultBranch: 'main' }, token, warn)
+  return connect({ owner, repo, server: url, api: url, defaultBranch: 'main' }, token, warn, tryMs)
 }

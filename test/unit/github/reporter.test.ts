@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Checks } from '../../../src/github/checks.ts'
 import { Conversation } from '../../../src/github/conversation.ts'
-import { closeLeft } from '../../../src/github/left-open.ts'
 import { GitHubReporter } from '../../../src/github/reporter.ts'
 import type { State } from '../../../src/model/state.ts'
 import { rollupCheck } from '../../../src/report/checks.ts'
@@ -226,7 +225,7 @@ test('at the end of a chain no check of an earlier job is left open on the head'
 
 test('a last report that GitHub did not take: what it left open is ended with the true outcome', async () => {
   await using there = await place()
-  const { github, job, at, sha, warnings } = there
+  const { github, job, at, sha } = there
   await job().opened(at(midRun()))
   const state = at(complete())
   const fault = github.fault({ path: /\/check-runs/ }, AWAY)
@@ -235,7 +234,7 @@ test('a last report that GitHub did not take: what it left open is ended with th
   await fault.hit
   assert.ok(!last.isReported())
   assert.equal(open(github, sha), 1)
-  const left = await closeLeft(there.checks(), state, (message) => warnings.push(message))
+  const left = await there.checks().closeLeft(state)
   assert.deepEqual(left, [])
   const [rollup] = github.checksOf(sha).filter(({ name }) => name === 'ralph')
   assert.deepEqual([rollup?.conclusion, rollup?.title], ['success', 'complete: 6 of 6 stories pass'])
