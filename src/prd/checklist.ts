@@ -1,13 +1,23 @@
 // Markdown check lists (the progress files of plan/build Ralph, fix plans) as user stories.
-import type { Mistake } from '../system/errors.ts'
-import { headingOf, indentOf, linesOf, pointOf, withId } from './markdown-lines.ts'
-import { type Draft, many, type Raw } from './migrate.ts'
+import {
+  draftOf,
+  indentOf,
+  type Line,
+  linesOf,
+  type Place,
+  type Point,
+  pointOf,
+  urgencyOf,
+  withId,
+} from './markdown-lines.ts'
+import { many, type Raw } from './migrate.ts'
 import { type ParsedPrd, readDraft } from './read.ts'
-import { hasStoryHeadings, headingsOverIds, readStoryHeadings, urgencyOf } from './story-headings.ts'
+import { headingsOverIds, readStoryHeadings, storyHeadings } from './story-headings.ts'
 
 /** Whether the text holds at least one check box of a markdown list, or a heading of a story. */
 export function isChecklist(text: string): boolean {
-  return /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX~/-]\]/m.test(text) || hasStoryHeadings(text)
+  const isBox = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX~/-]\]/m
+  return isBox.test(text) || storyHeadings(linesOf(text)).length > 0
 }
 
 /**
@@ -16,115 +26,66 @@ export function isChecklist(text: string): boolean {
  * Where headings with an id are the stories, boxes are their criteria.
  */
 export function parseChecklist(text: string, source: string): ParsedPrd {
-  const sections = headingsOverIds(text)
-  if (sections === null && hasStoryHeadings(text))
-    return readDraft(readStoryHeadings(text, source), [], new Set())
-  const sheet = readLines(text)
-  if (sheet.items.length === 0) {
+  const lines = linesOf(text)
+  const headings = storyHeadings(lines)
+  const areTitles = headingsOverIds(lines)
+  if (headings.length > 0 && !areTitles) return readDraft(readStoryHeadings(lines, source), [], new Set())
+  const { project, items, learnings, saidDone } = readBoxes(lines)
+  if (items.length === 0) {
     const fix = 'write a story as "- [ ] what it brings"'
-    const mistake: Mistake = { path: source, found: 'no check box', expected: 'a check list', fix }
-    return { ok: false, mistakes: [mistake] }
+    return { ok: false, mistakes: [{ path: source, found: 'no check box', expected: 'a check list', fix }] }
   }
-  const draft = asDraft(sheet, source)
-  if (sections !== null && sections.length > 0) {
-    const [were, stories] = sections.length === 1 ? ['was', 'a story'] : ['were', 'stories']
-    draft.notes.push(
-      `${sections.slice(0, 10).join(', ')} ${were} not read as ${stories}: boxes of this file have ids of their own.`,
-    )
+  const notes = [`${many(items.length, 'box')} of the check list read as user stories.`]
+  const open = items.filter(({ point }) => !point.done).length
+  if (saidDone)
+    notes.push(`RALPH_DONE is not believed: the boxes count, and ${open} of ${items.length} are open.`)
+  if (headings.length > 0) {
+    const named = headings.slice(0, 10).map(({ id, line }) => `${id} (line ${line})`)
+    const were = headings.length === 1 ? 'was not read as a story' : 'were not read as stories'
+    notes.push(`${named.join(', ')} ${were}: boxes of this file have ids of their own.`)
   }
-  return readDraft(draft, [], new Set())
+  return readDraft(draftOf(source, { project, run: { learnings } }, items, asStory, notes), [], new Set())
 }
 
-type Item = {
-  line: number
-  indent: number
-  title: string
-  done: boolean
-  urgency: number
-  criteria: string[]
-  description: string[]
-}
+type Item = Place & { point: Point; criteria: string[]; description: string[] }
 
 type Sheet = { project: string; items: Item[]; learnings: string[]; saidDone: boolean }
 
-function readLines(text: string): Sheet {
+function readBoxes(lines: readonly Line[]): Sheet {
   const sheet: Sheet = { project: '', items: [], learnings: [], saidDone: false }
-  let heading = ''
+  let section: string | null = null
   let item: Item | null = null
-  for (const { number, text: line, isCode } of linesOf(text)) {
-    if (isCode || line.trim() === '') continue
-    const title = headingOf(line)?.text
-    if (title !== undefined) {
-      if (sheet.project === '' && heading === '')
-        sheet.project = title.replace(/^progress:?[ \t]*/i, '').trim()
-      heading = title
+  for (const { number, text, isCode, heading } of lines) {
+    if (isCode || text.trim() === '') continue
+    const point = pointOf(text)
+    if (heading !== null) {
+      if (section === null) sheet.project = heading.text.replace(/^progress:?[ \t]*/i, '').trim()
+      section = heading.text
       item = null
-    } else if (item !== null && indentOf(line) > item.indent) addDetail(item, line)
-    else item = addOuterLine(sheet, line, heading, number)
+    } else if (item !== null && indentOf(text) > item.point.indent) {
+      if (point === null) item.description.push(text.trim())
+      else if (point.text !== '') item.criteria.push(point.text)
+    } else if (point === null || point.done === null) {
+      item = null
+      if (text.trim() === 'RALPH_DONE') sheet.saidDone = true
+      if (point !== null && /^(notes|learnings|discoveries)\b/i.test(section ?? ''))
+        sheet.learnings.push(point.text)
+    } else {
+      // Fix plans sort their lists under "High Priority", "Medium Priority", "Low Priority".
+      item = { line: number, urgency: urgencyOf(section ?? ''), point, criteria: [], description: [] }
+      sheet.items.push(item)
+    }
   }
   return sheet
 }
 
-function addDetail(item: Item, line: string): void {
-  const point = pointOf(line)
-  if (point === null) item.description.push(line.trim())
-  else item.criteria.push(point.text)
-}
-
-/** The story that begins on this line, or null. */
-function addOuterLine(sheet: Sheet, line: string, heading: string, number: number): Item | null {
-  const point = pointOf(line)
-  if (point === null) {
-    if (line.trim() === 'RALPH_DONE') sheet.saidDone = true
-    return null
-  }
-  if (point.done === null) {
-    if (/^(notes|learnings|discoveries)\b/i.test(heading)) sheet.learnings.push(point.text)
-    return null
-  }
-  const item: Item = {
-    line: number,
-    indent: point.indent,
-    title: point.text,
-    done: point.done,
-    // Fix plans sort their lists under "High Priority", "Medium Priority", "Low Priority".
-    urgency: urgencyOf(heading),
-    criteria: [],
-    description: [],
-  }
-  sheet.items.push(item)
-  return item
-}
-
-function asDraft(sheet: Sheet, source: string): Draft {
-  const inOrder = sheet.items.toSorted((a, b) => a.urgency - b.urgency)
-  const rank = new Map(inOrder.map((item, index) => [item, index + 1]))
-  const list = sheet.items.map((item) => asStory(item, rank.get(item) ?? 1))
-  const notes = [`${many(list.length, 'box')} of the check list read as user stories.`]
-  const open = sheet.items.filter((item) => !item.done).length
-  if (sheet.saidDone) {
-    notes.push(`RALPH_DONE is not believed: the boxes count, and ${open} of ${list.length} are open.`)
-  }
-  return {
-    root: { project: sheet.project, run: { learnings: sheet.learnings } },
-    list,
-    rootPath: (key) => `${source}: ${key}`,
-    storyPath: (index, key) =>
-      `${source}: line ${sheet.items[index]?.line}${key === undefined ? '' : ` (${key})`}`,
-    mayLackCriteria: true,
-    imported: true,
-    notes,
-  }
-}
-
-function asStory(item: Item, priority: number): Raw {
-  const named = withId(item.title)
+function asStory({ point, criteria, description }: Item): Raw {
+  const named = withId(point.text)
   return {
     id: named?.id,
-    title: named?.title ?? item.title,
-    description: item.description.join('\n'),
-    acceptanceCriteria: item.criteria.filter((criterion) => criterion !== ''),
-    priority,
-    passes: item.done,
+    title: named?.title ?? point.text,
+    description: description.join('\n'),
+    acceptanceCriteria: criteria,
+    passes: point.done,
   }
 }

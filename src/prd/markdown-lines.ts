@@ -1,4 +1,5 @@
-// The lines of a markdown text as the readers of stories see them: bullets, boxes, and what is code or comment.
+// A markdown text as the readers of stories see it: headings, bullets, boxes, and what is code or comment.
+import type { Draft, Raw } from './migrate.ts'
 
 // A bullet or number, and for check lists the box: [ ] open, [x] done, anything else (as [~]) open.
 const bullet = /^([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(.*)$/
@@ -12,16 +13,14 @@ export type Point = { text: string; done: boolean | null; indent: number }
 export function pointOf(line: string): Point | null {
   const text = bullet.exec(line)?.[2]
   if (text === undefined) return null
-  const checked = box.exec(text)
-  const indent = indentOf(line)
-  if (checked === null) return { text: text.trim(), done: null, indent }
-  return { text: (checked[2] ?? '').trim(), done: checked[1]?.toLowerCase() === 'x', indent }
+  const [, mark, rest = ''] = box.exec(text) ?? []
+  const done = mark === undefined ? null : mark.toLowerCase() === 'x'
+  return { text: (mark === undefined ? text : rest).trim(), done, indent: indentOf(line) }
 }
 
 /** Columns before the first character; a tab counts as four. */
 export function indentOf(line: string): number {
-  const white = /^[ \t]*/.exec(line)?.[0] ?? ''
-  return white.replaceAll('\t', '    ').length
+  return (/^[ \t]*/.exec(line)?.[0] ?? '').replaceAll('\t', '    ').length
 }
 
 /** An id at the start of a point's text, as in `US-001: title`; null where there is none. */
@@ -30,37 +29,68 @@ export function withId(text: string): { id: string; title: string } | null {
   return id === undefined || title === undefined ? null : { id, title }
 }
 
+export type Heading = { level: number; text: string }
+
 /** A line and its number from 1. `isCode`: in a fence, or the fence; a box in an example is no box. */
-export type Line = { number: number; text: string; isCode: boolean }
+export type Line = { number: number; text: string; isCode: boolean; heading: Heading | null }
 
 /** The lines without HTML comments and the byte order mark. */
 export function linesOf(text: string): Line[] {
   let fence: string | null = null
-  let comment = false
+  let isComment = false
   return text
     .replace(/^\ufeff/, '')
     .split(/\r\n|\n|\r/)
     .map((line, index): Line => {
       const number = index + 1
-      const mark: string | undefined = /^[ \t]*(```|~~~)/.exec(line)?.[1]
-      if (fence !== null) {
-        if (mark === fence) fence = null
-        return { number, text: line, isCode: true }
+      const mark: string | null = /^[ \t]*(```|~~~)/.exec(line)?.[1] ?? null
+      if (fence !== null || (mark !== null && !isComment)) {
+        if (fence === null) fence = mark
+        else if (mark === fence) fence = null
+        return { number, text: line, isCode: true, heading: null }
       }
-      if (!comment && mark !== undefined) {
-        fence = mark
-        return { number, text: line, isCode: true }
-      }
-      const wasComment = comment
-      const opens = line.lastIndexOf('<!--')
-      const closes = line.lastIndexOf('-->')
-      if (opens >= 0 || closes >= 0) comment = opens > closes
-      return { number, text: wasComment || opens >= 0 ? '' : line, isCode: false }
+      const wasComment = isComment
+      const [opens, closes] = [line.lastIndexOf('<!--'), line.lastIndexOf('-->')]
+      if (opens >= 0 || closes >= 0) isComment = opens > closes
+      const shown = wasComment || opens >= 0 ? '' : line
+      return { number, text: shown, isCode: false, heading: headingOf(shown) }
     })
 }
 
-/** A heading's level and text, or null. */
-export function headingOf(line: string): { level: number; text: string } | null {
+function headingOf(line: string): Heading | null {
   const [, marks, text] = /^(#{1,6})[ \t]+(.*)$/.exec(line) ?? []
   return marks === undefined || text === undefined ? null : { level: marks.length, text }
+}
+
+/** How urgent a section or a priority in words is: 0 comes first. */
+export function urgencyOf(text: string): number {
+  if (/^(?:critical|high|urgent|must|p0)\b/i.test(text)) return 0
+  return /^(?:low|could|p[23])\b/i.test(text) ? 2 : 1
+}
+
+/** Where a story begins, and how urgent it is. */
+export type Place = { line: number; urgency: number }
+
+/** The stories of a document: what is urgent comes first, and mistakes name the line. */
+export function draftOf<T extends Place>(
+  source: string,
+  root: Raw,
+  items: readonly T[],
+  storyOf: (item: T) => Raw,
+  notes: string[],
+): Draft {
+  const byUrgency = items.toSorted((a, b) => a.urgency - b.urgency)
+  const rank = new Map(byUrgency.map((item, index) => [item, index + 1]))
+  return {
+    root,
+    list: items.map((item) => {
+      const story = storyOf(item)
+      return { ...story, priority: story.priority ?? rank.get(item) }
+    }),
+    rootPath: (key) => `${source}: ${key}`,
+    storyPath: (index, key) => `${source}: line ${items[index]?.line}${key === undefined ? '' : ` (${key})`}`,
+    mayLackCriteria: true,
+    imported: true,
+    notes,
+  }
 }
