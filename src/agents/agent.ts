@@ -33,13 +33,9 @@ export type Usage = {
 }
 
 /**
- * How a session ended. `finished` alone is well; it says nothing about the story.
- * - `limit`: the vendor's usage or rate limit; `overloaded`: the vendor's server or the way to it fails: wait, free.
- * - `auth`: the vendor refuses this key, account, credit or model: a person must act, waiting does not help.
- * - `refused-permission`: the agent was not allowed to do its work. `context`: prompt or conversation too long.
- * - `max-turns`: a bound of turns or money that was set for the session.
- * - `crashed`: ended with an error before any final word; `killed`: by a signal that is not ours.
- * - `failed`: everything else, also an end with exit code 0 and no final event.
+ * How a session ended. `finished` alone is well; it says nothing about the story. `limit` and `overloaded` (the vendor's
+ * server, or the way to it) are waited for; `auth` (key, account, credit, model) needs a person; `max-turns` is a bound of
+ * turns or money; `killed` was not our signal; `failed` is everything else, also exit code 0 without a final event.
  */
 export type SessionStatus =
   | 'finished'
@@ -79,13 +75,12 @@ export type SessionResult = {
 export type Classified = Pick<SessionResult, 'status' | 'message' | 'finalText' | 'usage' | 'resetsAt'>
 
 export type CommandOptions = {
-  /** The command line of a custom agent; ignored by the others. */
+  /** Of a custom agent. */
   commandLine?: string | undefined
   model?: string | undefined
-  /** What the agent will see; for settings that have to be joined with the user's. */
+  /** What the agent will see. */
   env: Readonly<Record<string, string>>
   extraArgs: readonly string[]
-  /** Whether we run as root, which some agents refuse without being told that it is a sandbox. */
   root: boolean
 }
 
@@ -107,8 +102,8 @@ export interface AgentVendor {
   /** What its keys look like, beside the shapes of well-known services. */
   keyShapes: readonly KeyShape[]
   /**
-   * Files and folders that steer it wherever they stand in the repository: changed by people only. Lower case. What is
-   * documents of the project to it (CLAUDE.md, AGENTS.md) is none of them.
+   * Files and folders that steer it in any folder of the repository, in lower case: changed by people only. Documents of
+   * the project (CLAUDE.md, AGENTS.md) are none of them.
    */
   settings: readonly string[]
   /** What it reports of a session: a limit of cost or tokens holds only where that is known. */

@@ -1,5 +1,7 @@
 // Reads values out of JSON that nobody promised us a shape for.
 
+import { words } from './agent.ts'
+
 export type Json = Readonly<Record<string, unknown>>
 
 /** The object on this line, or null when the line is anything else. */
@@ -48,26 +50,13 @@ export function amount(value: unknown): number {
   return found !== null && found >= 0 ? found : 0
 }
 
+const TARGETS = words('file_path filePath path notebook_path command pattern query url description')
+
 /** What a tool was used on, for people: the first telling argument, one line of at most 200 characters. */
 export function toolTarget(input: unknown): string | null {
-  const given = object(input)
-  if (given === null) return null
-  const names = [
-    'file_path',
-    'filePath',
-    'path',
-    'notebook_path',
-    'command',
-    'pattern',
-    'query',
-    'url',
-    'description',
-  ]
-  for (const name of names) {
-    const value = string(given[name])
-    if (value !== null && value !== '') return value.replace(/\s+/g, ' ').slice(0, 200)
-  }
-  return null
+  const given = object(input) ?? {}
+  const value = TARGETS.map((name) => string(given[name])).find((one) => one !== null && one !== '')
+  return value?.replace(/\s+/g, ' ').slice(0, 200) ?? null
 }
 
 function isObject(value: unknown): value is Json {

@@ -1,8 +1,7 @@
-// What a vendor means that refuses a request: by the codes in its answer, by HTTP status, and only then by the fixed
-// sentences in the field for messages. Never by what a model or a tool said. Sources: the recordings in
-// test/fixtures/agents, and the error pages of the vendors (Anthropic, OpenAI, Google, GitHub Copilot's session.error).
+// What a vendor means that refuses a request: by the codes in its answer, by HTTP status, and only then by whole sentences.
+// Never by what a model or a tool said. Sources: test/fixtures/agents, and the vendors' pages on errors.
 
-import type { SessionStatus } from './agent.ts'
+import { type SessionStatus, words } from './agent.ts'
 import { statusOfHttp } from './ending.ts'
 import { jsonObject, number, object, objects, string } from './json.ts'
 
@@ -16,7 +15,7 @@ export type Refusal = {
 
 /** What the refusal means; a request that is merely wrong (HTTP 400 without more) is `failed`. */
 export function statusOfRefusal({ http, codes, message }: Refusal): SessionStatus {
-  const known = codes.map((code) => MEANINGS.get(code)).find((status) => status !== undefined)
+  const known = codes.map((code) => MEANINGS.get(code.toLowerCase())).find((status) => status !== undefined)
   if (known !== undefined) return known
   const byStatus = http === null ? 'failed' : statusOfHttp(http)
   if (byStatus !== 'failed') return byStatus
@@ -33,10 +32,8 @@ export function readRefusal(text: string, depth = 3): Refusal {
   const body = depth > 0 ? jsonObject(rest ?? '') : null
   if (body === null) return { http, codes: [], message: rest ?? '' }
   const error = object(body.error) ?? body
-  const inner = readRefusal(
-    string(error.message) ?? string(body.error) ?? string(body.detail) ?? '',
-    depth - 1,
-  )
+  const said = string(error.message) ?? string(body.error) ?? string(body.detail) ?? ''
+  const inner = readRefusal(said, depth - 1)
   const named = [error.code, error.type, error.status, ...objects(error.details).map((one) => one.reason)]
   return {
     http: inner.http ?? number(error.code) ?? number(body.status) ?? http,
@@ -45,40 +42,27 @@ export function readRefusal(text: string, depth = 3): Refusal {
   }
 }
 
-const MEANINGS: ReadonlyMap<string, SessionStatus> = new Map<string, SessionStatus>([
-  ...statuses(
+/** What codes mean, in lower case: Anthropic's, OpenAI's and its followers', Google's, GitHub Copilot's, Connect's. */
+const CODES: readonly (readonly [SessionStatus, readonly string[]])[] = [
+  [
     'auth',
-    // Anthropic, and claude's own names
-    'authentication_error permission_error billing_error not_found_error',
-    'authentication_failed oauth_org_not_allowed model_not_found',
-    // OpenAI and those who speak its protocol
-    'invalid_api_key insufficient_quota billing_hard_limit_reached billing_not_active account_deactivated',
-    'invalid_model model_not_supported unsupported_model model_decommissioned model_terms_required',
-    'unsupported_country_region_territory',
-    // Google: FAILED_PRECONDITION is a country or a project without billing
-    'UNAUTHENTICATED PERMISSION_DENIED NOT_FOUND FAILED_PRECONDITION',
-    'API_KEY_INVALID API_KEY_SERVICE_BLOCKED API_KEY_IP_ADDRESS_BLOCKED API_KEY_HTTP_REFERRER_BLOCKED',
-    'SERVICE_DISABLED BILLING_DISABLED CONSUMER_INVALID CONSUMER_SUSPENDED USER_PROJECT_DENIED',
-    // GitHub Copilot
-    'authentication authorization quota quota_exceeded session_quota_exceeded billing_not_configured',
-    // Connect RPC (cursor)
-    'unauthenticated permission_denied',
-  ),
-  ...statuses(
-    'limit',
-    'rate_limit rate_limit_error rate_limit_exceeded usage_limit_reached RESOURCE_EXHAUSTED',
-  ),
-  ...statuses('limit', 'resource_exhausted'),
-  ...statuses(
-    'overloaded',
-    'overloaded overloaded_error server_error connection_failed UNAVAILABLE unavailable',
-  ),
-  ...statuses('context', 'context_length_exceeded context_limit'),
-])
-
-function statuses(status: SessionStatus, ...codes: string[]): [string, SessionStatus][] {
-  return codes.flatMap((line) => line.split(' ').map((code): [string, SessionStatus] => [code, status]))
-}
+    words(`
+      authentication_error permission_error billing_error not_found_error
+      authentication_failed oauth_org_not_allowed model_not_found
+      invalid_api_key insufficient_quota billing_hard_limit_reached billing_not_active account_deactivated
+      invalid_model model_not_supported unsupported_model model_decommissioned model_terms_required
+      unsupported_country_region_territory
+      unauthenticated permission_denied not_found failed_precondition
+      api_key_invalid api_key_service_blocked api_key_ip_address_blocked api_key_http_referrer_blocked
+      service_disabled billing_disabled consumer_invalid consumer_suspended user_project_denied
+      authentication authorization quota quota_exceeded session_quota_exceeded billing_not_configured
+    `),
+  ],
+  ['limit', words('rate_limit rate_limit_error rate_limit_exceeded usage_limit_reached resource_exhausted')],
+  ['overloaded', words('overloaded overloaded_error server_error connection_failed unavailable')],
+  ['context', words('context_length_exceeded context_limit')],
+]
+const MEANINGS = new Map(CODES.flatMap(([status, codes]) => codes.map((code) => [code, status] as const)))
 
 /** Whole sentences of servers that answer with HTTP 400 and no code of their own, from their start. */
 const SENTENCES: readonly RegExp[] = [
