@@ -54,15 +54,12 @@ function withoutGone(story: Story, present: ReadonlySet<string>): Story {
 
 /** A story that nobody of ours has seen passes by no claim of its file. */
 function addedStory(wanted: Story, changes: PeopleChange[]): Story {
-  const { id } = wanted
+  const { id, passes, skipped, blocked } = wanted
   changes.push({ kind: 'added', storyId: id, text: `${id} was added to prd.json.` })
-  if (wanted.passes || wanted.skipped || wanted.blocked) {
-    const claim = wanted.passes ? 'passed' : wanted.skipped ? 'skipped' : 'blocked'
-    changes.push({
-      kind: 'claimed',
-      storyId: id,
-      text: `${id} came in as ${claim}: Ralph decides that, so it is open.`,
-    })
+  if (passes || skipped || blocked) {
+    const claim = passes ? 'passed' : skipped ? 'skipped' : 'blocked'
+    const text = `${id} came in as ${claim}: Ralph decides that, so it is open.`
+    changes.push({ kind: 'claimed', storyId: id, text })
   }
   return { ...wanted, passes: false, retries: 0, blocked: false, skipped: false, lastResult: null }
 }
@@ -76,10 +73,14 @@ function mergedStory(
 ): Story {
   const { passes, retries, blocked, skipped, lastResult } = before
   const notes = isNoted && before.notes !== '' ? before.notes : wanted.notes
-  const merged: Story = { ...wanted, passes, retries, blocked, skipped, lastResult, notes }
   const isReopened = passes && !saysTheSame(before.acceptanceCriteria, wanted.acceptanceCriteria)
-  changes.push(...changesOf(before, wanted, written, isReopened))
-  return isReopened ? reopened(merged) : merged
+  const changed = changesOf(before, wanted, written, isReopened)
+  changes.push(...changed)
+  const merged: Story = { ...wanted, passes, retries, blocked, skipped, lastResult, notes }
+  if (isReopened) return reopened(merged)
+  // The same object tells everybody that nothing is to be written or redacted again.
+  const isUntouched = changed.length === 0 && notes === before.notes && isSame(before.extra, wanted.extra)
+  return isUntouched ? before : merged
 }
 
 const reopenedNote = 'Its acceptance criteria were changed after it passed: it is worked on again.'
@@ -96,43 +97,46 @@ function reopened(story: Story): Story {
   return { ...story, passes: false, retries: 0, blocked: false, lastResult: null, notes }
 }
 
+/** What people may word anew, and what it is called when they are told. */
+const wordings = [
+  ['title', 'title'],
+  ['description', 'description'],
+  ['acceptanceCriteria', 'criteria'],
+  ['tags', 'tags'],
+  ['epicId', 'epic'],
+] as const
+
 function changesOf(before: Story, wanted: Story, written: Story, isReopened: boolean): PeopleChange[] {
   const { id: storyId } = before
   const changes: PeopleChange[] = []
-  if (isReopened) changes.push({ kind: 'reopened', storyId, text: `${storyId}: ${reopenedNote}` })
-  const reworded = [
-    ...(before.title === wanted.title ? [] : ['title']),
-    ...(before.description === wanted.description ? [] : ['description']),
-    ...(isReopened || isSame(before.acceptanceCriteria, wanted.acceptanceCriteria) ? [] : ['criteria']),
-    ...(isSame(before.tags, wanted.tags) ? [] : ['tags']),
-    ...(before.epicId === wanted.epicId ? [] : ['epic']),
-  ]
-  if (reworded.length > 0) {
-    changes.push({ kind: 'reworded', storyId, text: `${storyId}: changed ${reworded.join(', ')}.` })
-  }
-  if (before.priority !== wanted.priority) {
-    const text = `${storyId}: priority ${before.priority} is now ${wanted.priority}.`
-    changes.push({ kind: 'reprioritised', storyId, text })
-  }
-  if (!isSame(before.dependsOn, wanted.dependsOn)) {
-    changes.push({ kind: 'dependencies', storyId, text: dependenciesText(storyId, wanted, written) })
-  }
+  const tell = (kind: PeopleChange['kind'], text: string) =>
+    changes.push({ kind, storyId, text: `${storyId}: ${text}` })
+  if (isReopened) tell('reopened', reopenedNote)
+  const reworded = wordings
+    .filter(
+      ([field]) => !isSame(before[field], wanted[field]) && !(isReopened && field === 'acceptanceCriteria'),
+    )
+    .map(([, name]) => name)
+  if (reworded.length > 0) tell('reworded', `changed ${reworded.join(', ')}.`)
+  if (before.priority !== wanted.priority)
+    tell('reprioritised', `priority ${before.priority} is now ${wanted.priority}.`)
+  if (!isSame(before.dependsOn, wanted.dependsOn)) tell('dependencies', dependenciesText(wanted, written))
   return changes
 }
 
-function dependenciesText(id: string, wanted: Story, written: Story): string {
+function dependenciesText(wanted: Story, written: Story): string {
   const gone = written.dependsOn.filter((other) => !wanted.dependsOn.includes(other))
-  if (gone.length > 0) return `${id}: no longer waits for ${gone.join(', ')}, which was removed.`
-  return `${id}: now waits for ${wanted.dependsOn.length === 0 ? 'nothing' : wanted.dependsOn.join(', ')}.`
+  if (gone.length > 0) return `no longer waits for ${gone.join(', ')}, which was removed.`
+  return `now waits for ${wanted.dependsOn.length === 0 ? 'nothing' : wanted.dependsOn.join(', ')}.`
 }
 
-function isSame(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((item, index) => item === b[index])
+function isSame(a: unknown, b: unknown): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b)
 }
 
 /** Criteria that differ in white space only ask for the same: a reformatted file must not cost a new attempt. */
 function saysTheSame(a: readonly string[], b: readonly string[]): boolean {
-  return isSame(a.map(plain), b.map(plain))
+  return isSame(a, b) || isSame(a.map(plain), b.map(plain))
 }
 
 function plain(criterion: string): string {

@@ -124,6 +124,8 @@ export const runShape: Shape<RunRecord> = {
   control: or(z.record(z.string(), z.unknown(), ours), () => ({})),
 }
 
+const run = open(runShape, ours)
+
 // It reaches git's command line: anything but hexadecimal digits could be an option.
 const commit = anyText.check(z.regex(/^(?:[0-9a-fA-F]{4,64})?$/, mend('the id of a commit', 'write null')))
 
@@ -203,7 +205,7 @@ export const prdShape: Shape<Prd> = {
     'Where Ralph works; empty means branch-prefix and the name of the feature.',
   ),
   description: or(text(), () => ''),
-  run: described(or(open(runShape, ours), emptyRun), 'Where the run stands: Ralph writes it.'),
+  run: described(or(run, emptyRun), 'Where the run stands: Ralph writes it.'),
   userStories: z.array(story).check(z.minLength(1)),
 }
 
@@ -215,17 +217,7 @@ export const prdSchema = described(
 
 /** A run that has not begun. */
 export function emptyRun(): RunRecord {
-  return {
-    startedAt: null,
-    completedAt: null,
-    currentStoryId: null,
-    learnings: [],
-    iterations: 0,
-    jobs: 0,
-    outcome: null,
-    usage: emptyUsage(),
-    control: {},
-  }
+  return z.parse(run, {})
 }
 
 /** A story nobody has worked on, with the given fields; without criteria the description, or else the title, is it. */

@@ -76,6 +76,11 @@ describe('whose field it is', () => {
     const { prd, changes } = mergePeople(ours, ours)
     assert.deepEqual(prd, ours)
     assert.deepEqual(changes, [])
+    const edited = mergePeople(ours, {
+      ...ours,
+      userStories: [structuredClone(passed), { ...open, notes: 'x' }],
+    })
+    assert.equal(edited.prd.userStories[0], passed, 'what nobody touched is the same object')
   })
 })
 
