@@ -45,7 +45,6 @@ export const codex: AgentVendor = {
 
 class CodexReader extends EventReader {
   readonly #now: () => number
-  #completed = false
   #refusal: string | null = null
   #turnStarted = false
   #attempt = 0
@@ -59,7 +58,7 @@ class CodexReader extends EventReader {
   protected readonly handlers: Handlers = {
     'turn.started': () => {
       this.#turnStarted = true
-      this.#completed = false
+      this.isComplete = false
     },
     'item.started': ({ item }) => {
       this.retrying = null
@@ -75,13 +74,10 @@ class CodexReader extends EventReader {
     },
     'turn.completed': (event) => {
       const usage = object(event.usage)
-      this.#completed = true
+      this.isComplete = true
       this.retrying = null
-      this.usage.turns = (this.usage.turns ?? 0) + 1
-      this.usage.inputTokens += amount(usage?.input_tokens)
-      this.usage.cachedTokens += amount(usage?.cached_input_tokens)
-      this.usage.outputTokens += amount(usage?.output_tokens)
-      return this.used()
+      const cached = amount(usage?.cached_input_tokens)
+      return this.addTurn(amount(usage?.input_tokens), cached, amount(usage?.output_tokens))
     },
     'turn.failed': ({ error }) => {
       const message = string(object(error)?.message) ?? ''
@@ -102,10 +98,6 @@ class CodexReader extends EventReader {
   protected override onStderr(line: string): AgentEvent[] {
     if (/^Error: turn\/start: .*"input_error_code":"input_too_large"/.test(line)) this.#inputRefused = true
     return super.onStderr(line)
-  }
-
-  protected isComplete(): boolean {
-    return this.#completed
   }
 
   protected override failure(exit: Exit): Ending | null {

@@ -56,7 +56,6 @@ export const copilot: AgentVendor = {
 }
 
 class CopilotReader extends EventReader {
-  #result: Json | null = null
   #error: Refusal | null = null
   #lastFailure: { isTransport: boolean; codes: readonly string[] } | null = null
   #compacting = false
@@ -116,21 +115,13 @@ class CopilotReader extends EventReader {
       this.#error = { http: number(data.statusCode) ?? said.http, codes, message: said.message }
       return [{ kind: 'error', message }]
     },
-    result: (event) => {
-      this.#result = event
+    result: ({ exitCode }) => {
+      this.isComplete = exitCode === 0
     },
   }
 
   protected override isWork(type: string): boolean {
     return type === 'assistant.message'
-  }
-
-  protected isComplete(): boolean {
-    return number(this.#result?.exitCode) === 0
-  }
-
-  protected override hasAnswered(): boolean {
-    return this.text !== ''
   }
 
   protected override failure(exit: Exit): Ending | null {

@@ -14,7 +14,13 @@ const TEXT_LIMIT = 128 * 1024
 export abstract class EventReader implements StreamParser {
   /** The last answer so far. */
   protected text = ''
+  /** The stream says that the work is done. */
+  protected isComplete = false
+  /** Nothing more is to come, although the program may still run. */
+  protected isOver = false
   protected retrying: Retrying = null
+  /** Of the vendor's limit, epoch milliseconds. */
+  protected resetsAt: number | null = null
   protected readonly usage: Usage = noUsage()
   protected readonly stderr = stderrLine()
   readonly #refusals: readonly RegExp[]
@@ -30,8 +36,6 @@ export abstract class EventReader implements StreamParser {
   }
 
   protected abstract readonly handlers: Handlers
-  /** Whether the stream says that the work is done. */
-  protected abstract isComplete(): boolean
 
   line(stream: 'stdout' | 'stderr', line: string): AgentEvent[] {
     const event = stream === 'stdout' ? jsonEvent(line) : null
@@ -59,20 +63,20 @@ export abstract class EventReader implements StreamParser {
   #ending(exit: Exit): Ending & { isSilent?: true } {
     const isByHand = exit.kind === 'aborted' || exit.kind === 'not-started'
     // What was said before a session that then came to its end was no refusal of it.
-    if (this.#refusal !== null && !isByHand && !this.hasAnswered()) {
+    if (this.#refusal !== null && !isByHand && !this.isComplete && this.text === '') {
       return { ...failed('auth', this.#refusal), isSilent: true }
     }
     // It had come to its end, and only did not leave.
-    const waited = (exit.kind === 'timeout' || exit.kind === 'idle') && this.isOver()
+    const waited = (exit.kind === 'timeout' || exit.kind === 'idle') && this.isOver
     const ours = waited ? null : endedByUs(exit, this.retrying)
-    if (ours !== null) return { resetsAt: this.resetsAt(), ...ours, isSilent: true }
+    if (ours !== null) return { resetsAt: this.resetsAt, ...ours, isSilent: true }
     const own: Exit = waited ? { kind: 'exit', code: 0 } : exit
     return this.failure(own) ?? { status: 'finished', message: this.finishedMessage(waited) }
   }
 
   /** Why the session is not finished; null when it is. */
   protected failure(exit: Exit): Ending | null {
-    return this.isComplete() && exit.kind === 'exit' && exit.code === 0
+    return this.isComplete && exit.kind === 'exit' && exit.code === 0
       ? null
       : silentEnding(exit, this.stderr.text())
   }
@@ -87,21 +91,17 @@ export abstract class EventReader implements StreamParser {
     return true
   }
 
-  protected hasAnswered(): boolean {
-    return this.isComplete()
-  }
-
-  /** Whether nothing more was to come, although the program still ran. */
-  protected isOver(): boolean {
-    return false
-  }
-
-  protected resetsAt(): number | null {
-    return null
-  }
-
   protected finishedMessage(_waited: boolean): string {
     return 'the session finished'
+  }
+
+  /** A turn that was made; `input` has the `cached` ones in it. */
+  protected addTurn(input: number, cached: number, output: number): AgentEvent[] {
+    this.usage.turns = (this.usage.turns ?? 0) + 1
+    this.usage.inputTokens += input
+    this.usage.cachedTokens += cached
+    this.usage.outputTokens += output
+    return this.used()
   }
 
   /** The usage so far, for who watches. */

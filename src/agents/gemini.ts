@@ -71,6 +71,7 @@ class GeminiReader extends EventReader {
     error: ({ message }) => [{ kind: 'error', message: string(message) ?? '' }],
     result: (event) => {
       this.#result = event
+      this.isComplete = event.status === 'success'
       const stats = object(event.stats)
       this.usage.inputTokens = amount(stats?.input_tokens)
       this.usage.outputTokens = amount(stats?.output_tokens)
@@ -98,16 +99,8 @@ class GeminiReader extends EventReader {
     return []
   }
 
-  protected isComplete(): boolean {
-    return this.#result !== null
-  }
-
-  protected override hasAnswered(): boolean {
-    return this.#result?.status === 'success'
-  }
-
   protected override failure(exit: Exit): Ending | null {
-    const isError = this.#result !== null && !this.hasAnswered()
+    const isError = this.#result !== null && !this.isComplete
     const words = isError ? string(object(this.#result?.error)?.message) : this.stderr.text()
     if (exit.kind === 'exit' && exit.code !== 0) {
       const refusal = refusalOf(words ?? '', httpOfCode(exit.code) ?? this.#dumped)

@@ -63,7 +63,9 @@ class OpencodeReader extends EventReader {
       // The answer is what the last step says.
       this.text = ''
       this.#lastReason = null
+      this.isComplete = false
       this.#error = null
+      this.isOver = false
     },
     text: ({ part }) => {
       const text = string(object(part)?.text) ?? ''
@@ -85,6 +87,7 @@ class OpencodeReader extends EventReader {
       const words = answerOf(data).message || (name ?? '')
       const ending = failed(statusOfError(name, data), words, resetOf(event, data))
       this.#error = { ...ending, ref: string(data?.ref) }
+      this.isOver = true
       return this.failedWith(ending, words)
     },
   }
@@ -96,20 +99,18 @@ class OpencodeReader extends EventReader {
 
   #onFinish(part: Json | null): AgentEvent[] {
     this.#lastReason = string(part?.reason)
+    this.isComplete = this.#lastReason === 'stop'
     const tokens = object(part?.tokens)
     const cache = object(tokens?.cache)
     const cached = amount(cache?.read)
-    this.usage.turns = (this.usage.turns ?? 0) + 1
-    this.usage.inputTokens += amount(tokens?.input) + cached + amount(cache?.write)
-    this.usage.cachedTokens += cached
-    this.usage.outputTokens += amount(tokens?.output) + amount(tokens?.reasoning)
     this.#cost += amount(part?.cost)
     // A model without a price costs 0 in its books: then the cost is not known.
     if (this.#cost > 0) {
       this.usage.costUsd = this.#cost
       this.usage.costSource = 'vendor'
     }
-    return this.used()
+    const input = amount(tokens?.input) + cached + amount(cache?.write)
+    return this.addTurn(input, cached, amount(tokens?.output) + amount(tokens?.reasoning))
   }
 
   /**
@@ -124,14 +125,6 @@ class OpencodeReader extends EventReader {
     if (!FAILED_REQUEST.test(line)) return []
     this.#attempt += 1
     return this.tried(null, this.#attempt)
-  }
-
-  protected isComplete(): boolean {
-    return this.#lastReason === 'stop'
-  }
-
-  protected override isOver(): boolean {
-    return this.#error !== null
   }
 
   protected override failure(exit: Exit): Ending | null {

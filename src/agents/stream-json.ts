@@ -24,13 +24,10 @@ type Tokens = { input: number; cached: number; output: number }
 export class StreamJsonReader extends EventReader {
   readonly #dialect: Dialect
   #result: Json | null = null
-  /** The last event was a `result`: nothing was begun after it. */
-  #atRest = false
   #permissionMode: string | null = null
   /** `error` of an assistant message that the program itself made up for a failed request. */
   #apiError: string | null = null
   #brokenStream = false
-  #resetsAt: number | null = null
   #lastMessage = ''
   /** By message: it arrives in parts with the same id and usage, and counts once. */
   readonly #counted = new Map<string, Tokens>()
@@ -40,23 +37,11 @@ export class StreamJsonReader extends EventReader {
     this.#dialect = dialect
   }
 
-  protected isComplete(): boolean {
-    return this.#result !== null
-  }
-
-  protected override isOver(): boolean {
-    return this.#atRest
-  }
-
-  protected override resetsAt(): number | null {
-    return this.#resetsAt
-  }
-
   protected readonly handlers: Handlers = {
     system: (event) => {
       const isRetry = event.subtype === 'api_retry'
       if (!isRetry && event.subtype !== 'init') return
-      this.#atRest = false
+      this.isOver = false
       if (isRetry) return this.tried(number(event.error_status), amount(event.attempt))
       this.#permissionMode = string(event.permissionMode)
       return
@@ -78,14 +63,15 @@ export class StreamJsonReader extends EventReader {
       const info = object(event.rate_limit_info)
       if (info?.status !== 'rejected') return
       const seconds = amount(info.resetsAt)
-      this.#resetsAt = seconds === 0 ? null : seconds * 1000
-      return [{ kind: 'limit', resetsAt: this.#resetsAt }]
+      this.resetsAt = seconds === 0 ? null : seconds * 1000
+      return [{ kind: 'limit', resetsAt: this.resetsAt }]
     },
     /** A background task that ends brings a second init and a second result: the last one counts. */
     result: (event) => {
       this.#onWork()
       this.#result = event
-      this.#atRest = true
+      this.isComplete = true
+      this.isOver = true
       const answer = this.#dialect.finalText === 'result' ? string(event.result) : this.#lastMessage
       // The text of an error is the program's, not the agent's.
       this.text = event.is_error === true ? '' : (answer ?? '')
@@ -95,7 +81,7 @@ export class StreamJsonReader extends EventReader {
   }
 
   #onWork(): undefined {
-    this.#atRest = false
+    this.isOver = false
     this.retrying = null
   }
 
@@ -159,7 +145,7 @@ export class StreamJsonReader extends EventReader {
   protected override failure(exit: Exit): Ending | null {
     const said = this.#result === null ? null : this.#failureSaid(this.#result)
     const ending = said ?? super.failure(exit)
-    if (ending !== null || this.#atRest) return ending
+    if (ending !== null || this.isOver) return ending
     return { status: 'failed', message: 'the agent began another turn and did not end it' }
   }
 
@@ -193,7 +179,7 @@ export class StreamJsonReader extends EventReader {
       codes: [...named.flatMap((code) => string(code) ?? []), ...said.codes],
       message: said.message,
     })
-    return failed(status, words, this.#resetsAt)
+    return failed(status, words, this.resetsAt)
   }
 
   protected override finishedMessage(waited: boolean): string {
