@@ -3,7 +3,7 @@
 import type { Exit } from '../system/process.ts'
 import { type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
 import { type Ending, failed, notAllowed } from './ending.ts'
-import { EventReader, type Handlers, says, toolUse } from './events.ts'
+import { EventReader, type Handlers, textEvent, toolUse } from './events.ts'
 import { amount, type Json, jsonObject, number, object, objects, string } from './json.ts'
 import { type Refusal, readRefusal, statusOfRefusal } from './refusal.ts'
 
@@ -86,7 +86,7 @@ class CopilotReader extends EventReader {
       const text = string(data.content) ?? ''
       // A message with tool requests is on the way; the last one without is the answer.
       this.text = objects(data.toolRequests).length > 0 ? '' : text
-      return says(text)
+      return textEvent(text)
     },
     'model.call_failure': (event) => {
       const data = dataOf(event)

@@ -127,7 +127,7 @@ export function toolUse(name: unknown, input: unknown): AgentEvent {
 }
 
 /** What an agent says; nothing where that is nothing. */
-export function says(text: string): AgentEvent[] {
+export function textEvent(text: string): AgentEvent[] {
   return text === '' ? [] : [{ kind: 'text', text }]
 }
 

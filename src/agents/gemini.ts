@@ -3,7 +3,7 @@
 import type { Exit } from '../system/process.ts'
 import { type AgentEvent, type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
 import { type Ending, failed, withWords } from './ending.ts'
-import { appended, EventReader, type Handlers, says, toolUse } from './events.ts'
+import { appended, EventReader, type Handlers, textEvent, toolUse } from './events.ts'
 import { amount, type Json, object, string } from './json.ts'
 import { type Refusal, readRefusal, statusOfRefusal } from './refusal.ts'
 
@@ -58,7 +58,7 @@ class GeminiReader extends EventReader {
       if (event.role !== 'assistant') return
       const text = string(event.content) ?? ''
       this.text = event.delta === true ? appended(this.text, text) : text
-      return says(text)
+      return textEvent(text)
     },
     // Deltas before a tool are no part of the answer after it.
     tool_use: (event) => {
