@@ -1,10 +1,10 @@
 // Finds and ends the processes that a program leaves behind, by a marker variable in their environment.
 
 import { randomBytes } from 'node:crypto'
-import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { ps, threadsLeft } from './process-table.ts'
+import { identityOf, processIds, ps, threadsLeft } from './process-table.ts'
 
 /** Every process we start carries this variable; whoever still has it when the program is over is a survivor. */
 export const MARK_NAME = 'RALPH_PROCESS_MARK'
@@ -69,7 +69,7 @@ export function startOf(pid: number): number {
 export function groupLives(group: number): boolean {
   if (!signalGroup(group, 0)) return false
   if (process.platform !== 'linux') return true
-  return numbersInProc().some((pid) => {
+  return processIds().some((pid) => {
     const stat = statOf(pid)
     return stat !== null && stat.group === group && !stat.dead
   })
@@ -92,10 +92,7 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
 /** Processes with this mark, which were told to end; `unsure` when one came or went meanwhile: look once more. */
 type Look = { ended: number[]; unsure: boolean }
 
-/**
- * Processes without any mark, by their folder in /proc: the kernel makes one anew for another process with that number.
- * They are most of a machine's, and were there before.
- */
+/** Processes without any mark: most of a machine's, and there before. */
 const unmarked = new Map<number, string>()
 
 /**
@@ -109,12 +106,12 @@ function hunter(mark: string, since: number): () => Look {
   const oldest = since > 0 ? startedAt : 0
   return () => {
     const look: Look = { ended: [], unsure: false }
-    for (const pid of numbersInProc().sort((a, b) => b - a)) {
+    for (const pid of processIds().sort((a, b) => b - a)) {
       if (others.has(pid)) continue
-      const folder = folderOf(pid)
+      const identity = identityOf(pid)
       const isOlder = () => oldest > 0 && (statOf(pid)?.startedAt ?? oldest) < oldest
-      if ((folder !== '' && unmarked.get(pid) === folder) || isOlder()) {
-        unmarked.set(pid, folder)
+      if ((identity !== '' && unmarked.get(pid) === identity) || isOlder()) {
+        unmarked.set(pid, identity)
         others.add(pid)
         continue
       }
@@ -127,7 +124,7 @@ function hunter(mark: string, since: number): () => Look {
         look.ended.push(pid)
       } else if (environment?.length !== 0) {
         others.add(pid)
-        if (environment !== null && !holds(environment, ANY_MARK)) unmarked.set(pid, folder)
+        if (environment !== null && !holds(environment, ANY_MARK)) unmarked.set(pid, identity)
       } else if (mayComeBack(pid, since)) {
         // Gone meanwhile, it may have left a child that was not in the list; in an exec, it will have one in a moment.
         look.unsure = true
@@ -142,12 +139,6 @@ const ANY_MARK = Buffer.from(`${MARK_NAME}=`)
 function holds(environment: Buffer, entry: Buffer): boolean {
   const at = environment.indexOf(entry)
   return at === 0 || (at > 0 && environment[at - 1] === 0)
-}
-
-/** Tells the process from a later one with its number; empty when it is gone. */
-function folderOf(pid: number): string {
-  const folder = statSync(`/proc/${pid}`, { throwIfNoEntry: false })
-  return folder === undefined ? '' : `${folder.ino} ${folder.ctimeMs}`
 }
 
 /** Null for another user's; empty without one: dead, gone, the kernel's, or in the middle of an exec. */
@@ -206,10 +197,6 @@ function shortText(file: string): string | null {
   } finally {
     if (handle !== null) closeSync(handle)
   }
-}
-
-function numbersInProc(): number[] {
-  return readdirSync('/proc').map(Number).filter(Number.isInteger)
 }
 
 /** macOS and others: best effort, `ps` shows the environment of our own programs only, and not of Apple's. */

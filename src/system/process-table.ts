@@ -1,6 +1,6 @@
 // Asks the process table whether a process that was noted earlier still is the same one.
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
@@ -30,6 +30,17 @@ export async function processStart(pid: number): Promise<string | null> {
 /** Whether the process with this pid still is the one that started then. */
 export async function processLives(pid: number, startTime: string): Promise<boolean> {
   return (await processStart(pid)) === startTime
+}
+
+/** The processes there are. Linux only, as all below. */
+export function processIds(): number[] {
+  return readdirSync('/proc').map(Number).filter(Number.isInteger)
+}
+
+/** Tells a process from a later one with its number, for which the kernel makes a folder anew; empty when it is gone. */
+export function identityOf(pid: number): string {
+  const folder = statSync(`/proc/${pid}`, { throwIfNoEntry: false })
+  return folder === undefined ? '' : `${folder.ino} ${folder.ctimeMs}`
 }
 
 /**

@@ -186,7 +186,7 @@ class Started {
 async function start(request: RunRequest, mark: string): Promise<Started | { reason: string }> {
   try {
     const as = request.as ?? null
-    const { file, args } = as === null ? request : as.command(request.file, request.args)
+    const { file, args } = as === null ? request : as.command(request.file, request.args, request.cwd)
     const child = spawn(file, [...args], {
       cwd: request.cwd,
       // Another user's environment comes on its stdin: nothing of it is in an argument, or in a process of root's.

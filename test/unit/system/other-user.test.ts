@@ -149,7 +149,7 @@ test(
 )
 
 test(
-  'what is lent can be read by us again, whatever its mode, and a cache with a second name is not lent',
+  'what was granted can be read by us again, whatever its mode, and a cache with a second name is not granted',
   options,
   async () => {
     const layout = await layOut()
@@ -262,15 +262,19 @@ test(
   'what is mounted elsewhere is read-only, too, and nothing stays in shared memory',
   options,
   async (t) => {
+    const [mounted, later] = [await mkdtemp('/opt/ralph mount-'), await mkdtemp('/opt/ralph-later-')]
+    const mount = (folder: string) =>
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=1777', 'tmpfs', folder])
+    mount(mounted)
     await using place = await openPlace()
-    if (!place.user.isNarrow) return t.skip('this machine lets root make no namespaces')
-    const mounted = await mkdtemp('/opt/ralph mount-')
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=1777', 'tmpfs', mounted])
+    mount(later)
     try {
+      if (!place.user.isNarrow) return t.skip('this machine lets root make no namespaces')
       const seen = await place.bash(
-        `touch '${mounted}/x' 2>&1; echo kept >/dev/shm/ralph-x && cat /dev/shm/ralph-x`,
+        `touch '${mounted}/x' 2>&1; touch ${later}/x 2>/dev/null || echo refused; echo kept >/dev/shm/ralph-x && cat /dev/shm/ralph-x`,
       )
       assert.match(seen.output, /Read-only file system/)
+      assert.match(seen.output, /^refused$/m)
       assert.match(seen.output, /^kept$/m)
       assert.doesNotMatch((await place.bash('ls /dev/shm')).output, /ralph-x/)
       execFileSync('touch', [join(mounted, 'ours')])
@@ -278,8 +282,10 @@ test(
       const temporary = await place.bash('echo x >/dev/null && t=$(mktemp) && rm "$t" && touch ~/x x && rm x')
       assert.deepEqual(temporary.exit, { kind: 'exit', code: 0 }, temporary.output)
     } finally {
-      execFileSync('umount', [mounted])
-      await rm(mounted, { recursive: true })
+      for (const folder of [mounted, later]) {
+        execFileSync('umount', [folder])
+        await rm(folder, { recursive: true })
+      }
     }
   },
 )

@@ -1,0 +1,72 @@
+// Whose the files of the work tree are: granted to the other user for a session, revoked after it. `.git` never is.
+import { join } from 'node:path'
+
+/** Runs a command as root. */
+export type RunAsRoot = (...command: string[]) => Promise<void>
+type Exec = '-exec' | '-execdir'
+
+/**
+ * Everything but `.git` becomes the user's, so that it may change modes and times, too. A file with several names may be
+ * somebody's cache: it stays as it is.
+ */
+export async function grant(workTree: string, run: RunAsRoot, uid: number): Promise<void> {
+  await everywhere(run, (exec) => [
+    ...['find', workTree, '-xdev', '-mindepth', '1', ...withoutGit(workTree), '!', '-uid', String(uid)],
+    ...['(', '!', '-type', 'f', '-o', '-links', '1', ')', exec, 'chown', '-h', String(uid), '{}', '+'],
+  ])
+}
+
+/**
+ * Folders, what stands at the top, and what we could not read become ours. Other files stay the user's: a new owner is a
+ * new inode time, for which git reads a file again, and we replace files and never write into them.
+ */
+export async function revoke(workTree: string, run: RunAsRoot, uid: number): Promise<void> {
+  const forUs = ['-perm', '-044', '-o', '-gid', String(ourGroup()), '-perm', '-040']
+  const readable = ['(', '-type', 'l', '-o', ...forUs, ')', '!', '-perm', '/6000']
+  const inside = ['-path', join(pattern(workTree), '*', '*')]
+  await everywhere(run, (exec) => [
+    ...['find', workTree, '-xdev', ...withoutGit(workTree), '-uid', String(uid)],
+    ...['!', '(', '!', '-type', 'd', ...inside, ...readable, ')'],
+    ...becomeOurs(exec),
+  ])
+}
+
+/** Nothing is left with its numbers, which may be somebody else's one day. */
+export async function restoreOwner(
+  workTree: string,
+  run: RunAsRoot,
+  { uid, gid }: { uid: number; gid: number },
+): Promise<void> {
+  await everywhere(run, (exec) => [
+    ...['find', workTree, '-xdev', ...withoutGit(workTree)],
+    ...['(', '-uid', String(uid), '-o', '-gid', String(gid), ')', ...becomeOurs(exec)],
+  ])
+  await run('chmod', 'g-w,-t', workTree)
+}
+
+function becomeOurs(exec: Exec): string[] {
+  const us = `${process.getuid?.() ?? 0}:${ourGroup()}`
+  const closed = ['-type', 'd', '!', '-perm', '-700', '-o', '!', '-type', 'd', '!', '-perm', '-600']
+  return [
+    ...['(', '!', '-type', 'l', '(', ...closed, ')', exec, 'chmod', 'u+rwX', '{}', '+'],
+    ...[',', exec, 'chown', '-h', us, '{}', '+', ')'],
+  ]
+}
+
+function ourGroup(): number {
+  return process.getgid?.() ?? 0
+}
+
+/** A path that is too long for one call is reached folder by folder. */
+async function everywhere(run: RunAsRoot, command: (exec: Exec) => string[]): Promise<void> {
+  await run(...command('-exec')).catch(() => run(...command('-execdir')))
+}
+
+function withoutGit(workTree: string): string[] {
+  return ['-path', join(pattern(workTree), '.git'), '-prune', '-o']
+}
+
+/** find takes a path for a pattern. */
+function pattern(path: string): string {
+  return path.replace(/[*?[\]\\]/g, '\\$&')
+}
