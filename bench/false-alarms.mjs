@@ -158,7 +158,7 @@ async function remarksOn(language, old, now) {
     tests: tests.length,
     weakened: (await weakenedTests(tests)).map(({ path, kind, text }) => `${path} [${kind}] ${text}`),
     pins: changedGateDefinitions([...changed, ...sources], GATES[language]).map(
-      ({ path, gate, text }) => `${path} (${gate}): ${text}`,
+      ({ path, gates, text }) => `${path} (${gates.join(', ')}): ${text}`,
     ),
   }
 }

@@ -136,12 +136,12 @@ async function watch(changes: readonly Change[], objects: Objects, base: string,
       isRead ? { path, before: before ?? old, after: after ?? now } : { path, before: old, after: now },
     )
   }
-  const weakened = [...unseen, ...(await weakenedTests(tests))].map(({ path, text }) => `${path}: ${text}`)
+  const weakened = [...(await weakenedTests(tests)), ...unseen].map(({ path, text }) => `${path}: ${text}`)
   const files = await withSources(pinned, objects, base, options.gateCommands)
   const added = new Set(changes.filter(({ status }) => status === 'A').map(({ path }) => path))
   const pins = changedGateDefinitions(files, options.gateCommands)
     .sort((a, b) => Number(added.has(a.path)) - Number(added.has(b.path)))
-    .map(({ path, gate, text }) => `${path} (gate ${gate}): ${text}`)
+    .map(({ path, gates, text }) => `${path} (gate ${gates.join(', ')}): ${text}`)
   return { weakened, remarks: few(weakened, pins).map((text) => options.redactor.redact(text)) }
 }
 

@@ -41,6 +41,7 @@ const MAX_TIME = 20_000
 export async function weakenedTests(files: FileChange[]): Promise<Weakening[]> {
   const budget: Budget = { time: MAX_TIME, text: MAX_TEXT }
   const found: Weakening[] = []
+  const left: Weakening[] = []
   const read = new Map<Language, { before: Walk[]; after: Walk[] }>()
   for (const change of inOrder(files.filter((it) => it.before !== it.after && mayHoldTests(it.path)))) {
     const language = languageOf(change.path)
@@ -50,7 +51,7 @@ export async function weakenedTests(files: FileChange[]): Promise<Weakening[]> {
     read.set(language, own)
     own.before.push(...walks.before)
     own.after.push(...walks.after)
-    if (walks.isUnread && change.before !== null) found.push(unread(change.path))
+    if (walks.isUnread && change.before !== null) left.push(unread(change.path))
   }
   const order = new Map(files.map(({ path }, at) => [path, at]))
   const inPlace = (walks: Walk[]) => walks.sort((a, b) => (order.get(a.path) ?? 0) - (order.get(b.path) ?? 0))
@@ -60,7 +61,7 @@ export async function weakenedTests(files: FileChange[]): Promise<Weakening[]> {
     const known = new Set(before.tests.map((it) => it.path))
     found.push(...weakenedIn(before, sideOf(inPlace(walks.after), language, known)))
   }
-  return found.slice(0, MAX_WEAKENINGS)
+  return [...found, ...left].slice(0, MAX_WEAKENINGS)
 }
 
 /** A test file that nobody compared may have lost everything: that is said, too. */

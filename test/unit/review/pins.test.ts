@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { commandsIn } from '../../../src/review/gate-commands.ts'
 import { changedGateDefinitions, type PinnedFile } from '../../../src/review/pins.ts'
 
 const changed = (path: string, before: string | null, after: string | null): PinnedFile => ({
@@ -55,7 +54,7 @@ test('a script that the gate names is pinned, however it is named', () => {
   for (const gate of gates) {
     const files = [changed('package.json', pkg(SCRIPTS), pkg({ ...SCRIPTS, test: 'true' }))]
     assert.deepEqual(pinned(files, gate), ['package.json: scripts.test: "vitest run" -> "true"'], gate)
-    assert.equal(changedGateDefinitions(files, [gate])[0]?.gate, gate)
+    assert.deepEqual(changedGateDefinitions(files, [gate])[0]?.gates, [gate])
   }
 })
 
@@ -65,22 +64,11 @@ test('scripts that are not named, and other parts of package.json, are not pinne
     { dependencies: { a: '1' }, devDependencies: { vitest: '9' }, version: '2' },
   )
   assert.deepEqual(
-    pinned(
-      [changed('package.json', pkg(SCRIPTS), now)],
-      'npm test',
-      'npm run lint',
-      'npm ci',
-      'npm install',
-      'bun test',
-    ),
+    pinned([changed('package.json', pkg(SCRIPTS), now)], 'npm test', 'npm run lint', 'npm ci', 'npm install'),
     [],
   )
   assert.deepEqual(
-    pinned(
-      [changed('package.json', pkg(SCRIPTS), pkg({ ...SCRIPTS, test: 'true' }))],
-      'make',
-      'echo npm test',
-    ),
+    pinned([changed('package.json', pkg(SCRIPTS), pkg({ ...SCRIPTS, test: 'true' }))], 'make'),
     [],
   )
 })
@@ -138,7 +126,7 @@ test('files that the command runs are pinned; what is tested by a runner is not'
   for (const [gate, path] of gates) {
     assert.deepEqual(
       pinned([changed(path, 'a', 'b')], gate),
-      [`${path}: ${path.split('/').at(-1)}, which the gate runs, was changed`],
+      [`${path}: ${path.split('/').at(-1)} was changed`],
       gate,
     )
   }
@@ -169,34 +157,24 @@ test('shell files are read on', () => {
   assert.deepEqual(pinned(files, 'bash scripts/all.sh'), ['package.json: scripts.lint: "eslint ." -> "true"'])
 })
 
-const MAKE =
-  'PYTHON ?= python3\nOTHER = 1\n\n.PHONY: test lint\n\nall: test lint\n\ntest: build\n\t$(PYTHON) -m pytest tests\n\nbuild:\n\techo built\n\nlint:\n\truff check .\n\ndocs:\n\tmkdocs\n'
-
-test('make targets are pinned with what they need and the variables in them', () => {
-  const make = (after: string): PinnedFile[] => [changed('Makefile', MAKE, after)]
-  assert.deepEqual(pinned(make(MAKE.replace('pytest tests', 'pytest tests -k easy')), 'make test'), [
-    'Makefile: target test was changed',
-  ])
-  assert.deepEqual(pinned(make(MAKE.replace('echo built', 'rm -r tests')), 'make -j 4 test'), [
-    'Makefile: target build was changed',
-  ])
-  assert.deepEqual(pinned(make(MAKE.replace('?= python3', '?= true')), 'make test'), [
-    'Makefile: variable PYTHON was changed',
-  ])
-  assert.deepEqual(pinned(make(`SHELL = /bin/true\n${MAKE}`), 'make lint'), [
-    'Makefile: variable SHELL was changed',
-  ])
-  assert.deepEqual(pinned(make(`${MAKE}\ntest:\n\ttrue\n`), 'make test'), [
-    'Makefile: target test was changed',
-  ])
-  assert.deepEqual(pinned(make(`include easy.mk\n${MAKE}`), 'make test'), [
-    'Makefile: directives such as `include` were changed',
-  ])
-  assert.deepEqual(pinned(make(MAKE.replace('ruff check .', 'true')), 'make'), [
-    'Makefile: target lint was changed',
-  ])
-  assert.deepEqual(pinned(make(MAKE.replace('mkdocs', 'mkdocs build')), 'make', 'make test', 'make lint'), [])
-  assert.deepEqual(pinned(make(MAKE.replace('OTHER = 1', 'OTHER = 2')), 'make test'), [])
+test('makefiles are pinned whole, and what stands in them is followed', () => {
+  const make = 'test: unit\n\ninclude ci/all.mk\nunit:\n\tnpx vitest run\n\tpython tools/check.py\n'
+  const rows: [string, string, boolean][] = [
+    ['Makefile', 'make test', true],
+    ['Makefile', 'make -j 4', true],
+    ['Makefile', 'cargo test', false],
+    ['ci/all.mk', 'make test', true],
+    ['vitest.config.ts', 'make test', true],
+    ['jest.config.ts', 'make test', false],
+    ['tools/check.py', 'make test', true],
+    ['tools/other.py', 'make test', false],
+  ]
+  for (const [path, gate, expected] of rows) {
+    const files = [changed(path, 'a', 'b')]
+    if (path !== 'Makefile') files.push(changed('Makefile', make, make))
+    const name = path.split('/').at(-1)
+    assert.deepEqual(pinned(files, gate), expected ? [`${path}: ${name} was changed`] : [], `${path} ${gate}`)
+  }
 })
 
 test('configuration is pinned for the gates whose tools read it', () => {
@@ -258,7 +236,7 @@ test('configuration is pinned for the gates whose tools read it', () => {
     ['.rustfmt.toml', 'cargo fmt --check', true],
     ['clippy.toml', 'cargo test', false],
     ['rustfmt.toml', 'cargo clippy', false],
-    ['tox.ini', 'pytest', false],
+    ['tox.ini', 'pytest', true],
     ['noxfile.py', 'pytest', false],
     ['.pre-commit-config.yaml', 'pre-commit run -a', true],
     ['.pre-commit-config.yaml', 'ruff check', false],
@@ -273,7 +251,6 @@ test('configuration is pinned for the gates whose tools read it', () => {
     ['src/vitest.ts', 'vitest', false],
     ['docs/pytest.md', 'pytest', false],
     ['node_modules/x/vitest.config.ts', 'vitest', false],
-    ['go.mod', 'go test ./...', false],
   ]
   for (const [path, gate, expected] of rows) {
     for (const [before, after, word] of [
@@ -292,102 +269,33 @@ test('configuration is pinned for the gates whose tools read it', () => {
   assert.deepEqual(pinned([changed('biome.json', '{"a":1}', '{\n  "a": 1\n}\n')], 'biome check'), [])
 })
 
-test('of files for many things, the sections for the gate count', () => {
-  const project =
-    '[project]\nname = "x"\ndependencies = ["a"]\n\n[tool.pytest.ini_options]\naddopts = "-q"\n\n[tool.ruff]\nline-length = 99\n'
-  const py = (after: string, gate: string): string[] =>
-    pinned([changed('pyproject.toml', project, after)], gate)
-  assert.deepEqual(py(project.replace('"a"', '"a", "b"'), 'pytest'), [])
-  assert.deepEqual(py(project.replace('-q', '-q -k easy'), 'pytest'), [
-    'pyproject.toml: pyproject.toml was changed',
-  ])
-  assert.deepEqual(py(project.replace('99', '120'), 'pytest'), [])
-  assert.deepEqual(py(project.replace('99', '120'), 'ruff check'), [
-    'pyproject.toml: pyproject.toml was changed',
-  ])
-  assert.deepEqual(py(`${project}\n[tool.mypy]\nstrict = false\n`, 'mypy .'), [
-    'pyproject.toml: pyproject.toml was changed',
-  ])
-
-  const cargo = '[package]\nname = "x"\nversion = "0.1.0"\n\n[dependencies]\nserde = "1"\n'
-  const rs = (after: string): string[] => pinned([changed('Cargo.toml', cargo, after)], 'cargo test --all')
-  assert.deepEqual(rs(cargo.replace('0.1.0', '0.2.0').replace('"1"', '"2"')), [])
-  assert.deepEqual(rs(cargo.replace('version', 'autotests = false\nversion')), [
-    'Cargo.toml: Cargo.toml was changed',
-  ])
-  assert.deepEqual(rs(`${cargo}\n[[test]]\nname = "it"\nharness = false\n`), [
-    'Cargo.toml: Cargo.toml was changed',
-  ])
-  assert.deepEqual(rs(`${cargo}\n[[bench]]\nname = "it"\nharness = false\n`), [])
-  assert.deepEqual(rs(`${cargo}\n[workspace.dependencies]\na = "1"\n`), [])
-
-  const pom = '<project>\n<dependency>a</dependency>\n</project>'
-  assert.deepEqual(pinned([changed('pom.xml', pom, pom.replace('>a<', '>b<'))], 'mvn -q verify'), [])
-  assert.deepEqual(
-    pinned(
-      [changed('pom.xml', pom, pom.replace('</project>', '<skipTests>true</skipTests>\n</project>'))],
-      './mvnw verify',
-    ),
-    ['pom.xml: pom.xml was changed'],
-  )
-  const lines: [string, string, string, boolean][] = [
-    ['go.mod', 'require x v2', 'go test ./...', false],
-    ['go.mod', 'toolchain go1.1', 'go test ./...', true],
-    ['go.mod', 'replace example.com/check => ./mine', 'go test ./...', true],
-    ['pnpm-workspace.yaml', 'catalog:\n  a: 2', 'pnpm -r test', false],
-    ['pnpm-workspace.yaml', 'packages:\n  - app', 'pnpm -r test', true],
-    ['pnpm-workspace.yaml', 'scriptShell: /bin/true', 'pnpm test', true],
-    ['.yarnrc.yml', 'enableTelemetry: 0', 'yarn test', false],
-    ['.yarnrc.yml', 'yarnPath: .yarn/mine.cjs', 'yarn test', true],
-    ['.yarnrc.yml', 'plugins:\n  - path: ./mine.cjs', 'yarn test', true],
-    ['Pipfile', '[packages]\na = "*"', 'pipenv run test', false],
-    ['Pipfile', '[scripts]\ntest = "true"', 'pipenv run test', true],
-    ['tox.ini', '[pytest]\naddopts = -k easy', 'pytest', true],
-    ['tox.ini', '[testenv]\ncommands = pytest', 'tox', true],
-    ['setup.cfg', '[metadata]\nname = x', 'pytest', false],
-    ['setup.cfg', '[tool:pytest]\naddopts = -k easy', 'pytest', true],
-    ['app/conventions.gradle.kts', 'tasks.test { enabled = false }', './gradlew test', true],
-    ['app/build.gradle.kts', 'implementation("a:b:1")', './gradlew test', false],
-    ['package.json', '{"packageManager":"pnpm@9"}', 'pnpm test', true],
-    ['package.json', '{"packageManager":"pnpm@9"}', 'node --test', false],
-    ['package.json', '{"mocha":{"spec":"one"}}', 'npx mocha', true],
-  ]
-  for (const [path, text, gate, expected] of lines)
-    assert.equal(pinned([changed(path, null, text)], gate).length > 0, expected, `${path} ${text} ${gate}`)
-  assert.deepEqual(pinned([changed('.npmrc', 'a=1', 'a=2')], 'npm test'), [])
-  assert.deepEqual(pinned([changed('.npmrc', 'a=1', 'a=1\nscript-shell=/bin/true')], 'npm test'), [
-    '.npmrc: .npmrc was changed',
-  ])
-})
-
-test('settings are found however they are written', () => {
-  const tox =
-    '[tool.tox.env_run_base]\ndeps = ["pytest"]\ncommands = [\n    ["pytest", "tests"],\n]\n\n[tool.ruff]\na = 1\n'
-  const rows: [string, string, string, string, boolean][] = [
-    ['pyproject.toml', tox, tox.replace('"pytest", "tests"', '"python", "-c", "pass"'), 'tox', true],
-    ['pyproject.toml', tox, tox.replace('a = 1', 'a = 2'), 'tox', false],
-    ['pyproject.toml', '', '[tool.tox]\nlegacy_tox_ini = """\n[tox]\n[testenv]\n"""', 'tox', true],
-    ['pyproject.toml', '', 'tool.pytest.ini_options.addopts = "-k easy"', 'pytest', true],
-    ['pyproject.toml', '', '[tool]\npytest.ini_options.addopts = "-k easy"', 'pytest', true],
-    ['pyproject.toml', '', 'tool = { pytest = { ini_options = { addopts = "-k easy" } } }', 'pytest', true],
-    ['pyproject.toml', '', '[tool."pytest".ini_options]\naddopts = "-k easy"', 'pytest', true],
-    ['pyproject.toml', '', '[ tool . \'pytest\' . "ini_options" ] # why\naddopts = ""', 'pytest', true],
-    ['pyproject.toml', '', '[tool."py\\u0074est".ini_options]\naddopts = "-k easy"', 'pytest', true],
-    ['pyproject.toml', '', '[tool.x]\na = """\n[tool.pytest.ini_options]\n"""', 'pytest', false],
-    ['pyproject.toml', '', '[tool.typos]\na = 1', 'mypy .', false],
-    ['Cargo.toml', '', 'package.autotests = false', 'cargo test', true],
-    ['Cargo.toml', '', '[package]\nautotests = false', 'cargo test', true],
-    ['Cargo.toml', '', 'package = { name = "a", autotests = false }', 'cargo test', true],
-    ['Cargo.toml', '', '[[bin]]\nname = "a"\ntest = false', 'cargo test', true],
-    ['Cargo.toml', '', 'bin = [{ name = "a", test = false }]', 'cargo test', true],
-    ['Cargo.toml', '', '[[bin]]\nname = "a"\npath = "a.rs"', 'cargo test', false],
-    ['Cargo.toml', '', '[package]\nname = "a"\nversion = "2"', 'cargo test', false],
-    ['Cargo.toml', '', '[workspace.dependencies.test]\nversion = "1"', 'cargo test', false],
-    ['setup.cfg', '', '[options]\nx =\n    a\n[tool:pytest]\naddopts = -k easy', 'pytest', true],
-    ['tox.ini', '[pytest]\naddopts =\n  -q\n', '[pytest]\naddopts =\n  [x]\n  -k easy\n', 'pytest', true],
-  ]
-  for (const [path, before, after, gate, expected] of rows)
-    assert.equal(pinned([changed(path, before, after)], gate).length > 0, expected, `${gate} ${after}`)
+test('files that no parser of ours reads are pinned whole; blanks do not count', () => {
+  for (const [path, gate] of [
+    ['pyproject.toml', 'pytest'],
+    ['pyproject.toml', 'ruff check'],
+    ['pyproject.toml', 'mypy .'],
+    ['setup.cfg', 'pytest'],
+    ['Cargo.toml', 'cargo test --all'],
+    ['pom.xml', './mvnw verify'],
+    ['go.mod', 'go test ./...'],
+    ['pnpm-workspace.yaml', 'pnpm -r test'],
+    ['.yarnrc.yml', 'yarn test'],
+    ['.npmrc', 'npm test'],
+    ['Pipfile', 'pipenv run test'],
+    ['app/build.gradle.kts', './gradlew test'],
+    ['package-lock.json', 'npm test'],
+    ['Cargo.lock', 'cargo test'],
+  ] as const) {
+    assert.equal(pinned([changed(path, 'a = 1\n', 'a = 2\n')], gate).length, 1, `${path} ${gate}`)
+    assert.deepEqual(pinned([changed(path, 'a = 1\n', 'a=1\n')], gate), [], path)
+    assert.deepEqual(pinned([changed(path, 'a = 1\n', 'a = 2\n')], 'echo'), [], path)
+  }
+  for (const [text, gate, expected] of [
+    ['{"packageManager":"pnpm@9"}', 'pnpm test', true],
+    ['{"packageManager":"pnpm@9"}', 'node --test', false],
+    ['{"mocha":{"spec":"one"}}', 'npx mocha', true],
+  ] as const)
+    assert.equal(pinned([changed('package.json', null, text)], gate).length > 0, expected, `${text} ${gate}`)
 })
 
 test('what stood before comes first, for any number of new files', () => {
@@ -397,7 +305,7 @@ test('what stood before comes first, for any number of new files', () => {
   const found = changedGateDefinitions([...added, project], ['tox -e py', 'pytest'])
   assert.equal(found.length, 100)
   assert.equal(found[0]?.path, 'pyproject.toml')
-  assert.equal(found[1]?.path, 'pyproject.toml')
+  assert.deepEqual(found[0]?.gates, ['tox -e py', 'pytest'])
 })
 
 test('files that flags of the command name are pinned', () => {
@@ -419,9 +327,7 @@ test('files that flags of the command name are pinned', () => {
     ['node --import tsx --test', 'src/tsx.ts', false],
     ['pytest --junitxml=report.xml test/a.py', 'report.xml', false],
     ['eslint --fix src/a.js', 'src/a.js', false],
-    ['pip install -r requirements.txt', 'requirements.txt', false],
-    ['python -m pip install -r requirements.txt && pytest', 'requirements.txt', false],
-    ['cargo test --manifest-path rust/Cargo.toml', 'rust/Cargo.toml', false],
+    ['pip install -r requirements.txt', 'requirements.txt', true],
   ]
   for (const [gate, path, expected] of rows)
     assert.deepEqual(
@@ -435,7 +341,7 @@ test('files that flags of the command name are pinned', () => {
     'source "$DIR/../lib.sh"',
   ]) {
     const files = [changed('ci.sh', line, line), changed('lib.sh', 'a', 'b')]
-    assert.deepEqual(pinned(files, './ci.sh'), ['lib.sh: lib.sh, which the gate runs, was changed'], line)
+    assert.deepEqual(pinned(files, './ci.sh'), ['lib.sh: lib.sh was changed'], line)
   }
 })
 
@@ -460,114 +366,27 @@ test('a tool is found behind flags, versions and quotes', () => {
     assert.equal(pinned(files, gate).length, 1, gate)
 })
 
-test('a package that is no longer among the workspaces is pinned where a gate runs over them', () => {
+test('a package that is no longer among the workspaces is pinned', () => {
   const spaces = (...workspaces: string[]): string => pkg(SCRIPTS, { workspaces })
   const less = [changed('package.json', spaces('a', 'b'), spaces('a'))]
   for (const gate of ['npm test --workspaces', 'npm test -ws', 'yarn workspaces run test', 'turbo run test'])
     assert.deepEqual(pinned(less, gate), ['package.json: "workspaces" was changed'], gate)
-  assert.deepEqual(pinned(less, 'npm test'), [])
-  assert.deepEqual(pinned([changed('package.json', spaces('a'), spaces('a', 'b'))], 'npm test -ws'), [])
-  assert.equal(pinned([changed('package.json', spaces('*'), spaces('*', '!b'))], 'npm test -ws').length, 1)
+  assert.deepEqual(pinned(less, 'cargo test'), [])
 })
 
-test('makefiles are taken as one', () => {
-  const rows: [Record<string, string>, string, string, string, string, string[]][] = []
-  const row = (main: string, before: string, after: string, path: string, gate: string, ...said: string[]) =>
-    rows.push([path === 'Makefile' ? {} : { Makefile: main }, path, before, after, gate, said])
-  const base =
-    'GO = go\nARGS = -v\nCMD = $(GO) test $(ARGS)\n.PHONY: test docs\ntest:\n\t$(CMD)\ndocs:\n\tx\n'
-  const make = (after: string, ...said: string[]) => row('', base, after, 'Makefile', 'make test', ...said)
-  make(`.IGNORE:\n${base}`, 'target .IGNORE was added')
-  make(`.ONESHELL:\n${base}`, 'target .ONESHELL was added')
-  make(`.SUFFIXES:\n${base}`)
-  make(`export GOFLAGS = -run=^$\n${base}`, 'variable GOFLAGS was changed')
-  make(`export PYTEST_ADDOPTS := -k nothing\n${base}`, 'variable PYTEST_ADDOPTS was changed')
-  make(base.replace('-v', '-run=^$'), 'variable ARGS was changed')
-  make(base.replace('PHONY: test', 'PHONY:'), 'target test is no longer phony')
-  make(base.replace('PHONY: test', 'PHONY: test more'))
-  make(base.replace('\tx', '\ty'))
-  make(`${base}more:\n\ty\nOTHER = 1\nifdef OTHER\nmore: docs\nendif\n`)
-  make(`test: private export X = 1\n${base}`, 'target test was changed')
-  const both = 'test:\nifdef CI\n\tgo test\nelse\n\tgo vet\nendif\n'
-  row(
-    '',
-    both,
-    both.replace('test\nelse', 'test || true\nelse'),
-    'Makefile',
-    'make',
-    'target test was changed',
-  )
-  const run = 'define run\n\t$(1)\nendef\ntest:\n\t$(call run,go test)\n'
-  row('', run, run.replace('$(1)', 'true $(1)'), 'Makefile', 'make test', 'variable run was changed')
-  row(
-    '',
-    'run = $(1)\ntest:\n\t$(call run,x)',
-    'run=true $(1)\ntest:\n\t$(call run,x)',
-    'Makefile',
-    'make',
-    'variable run was changed',
-  )
-  const all = 'ALL = one two\ntest: $(ALL)\none:\n\tx\nthree:\n\tx\n'
-  row('', all, all.replace('\tx', '\ty'), 'Makefile', 'make test', 'target one was changed')
-  row('', all, all.replace(' two', ''), 'Makefile', 'make test', 'variable ALL was changed')
-  row('', all, all.replace(/x\n$/, 'y\n'), 'Makefile', 'make test')
-  const some = 'test: test-a $(addprefix lint-,a b)\ntest-%:\n\tgo test ./$*\nlint-a:\n\tx\nother-%:\n\tx\n'
-  row('', some, some.replace('go test', 'true'), 'Makefile', 'make test', 'target test-% was changed')
-  row('', some, some.replace('\tx', '\ty'), 'Makefile', 'make test', 'target lint-a was changed')
-  row('', some, some.replace(/x\n$/, 'y\n'), 'Makefile', 'make test')
-  row(
-    'include vars.mk\ntest:\n\t$(GO) test\n',
-    'GO = go\nX = 1',
-    'GO = true ||\nX = 1',
-    'vars.mk',
-    'make test',
-    'variable GO was changed',
-  )
-  row('include vars.mk\ntest:\n\t$(GO) test\n', 'GO = go\nX = 1', 'GO = go\nX = 2', 'vars.mk', 'make test')
-  const unit = 'unit:\n\tgo test\ndocs:\n\tx\n'
-  for (const after of [unit.replace('go test', 'true'), unit.replace('\tx', '\ty')])
-    row(
-      'include build/test.mk\ntest: unit\n',
-      unit,
-      after,
-      'build/test.mk',
-      'make test',
-      ...(after.includes('true') ? ['target unit was changed'] : []),
-    )
-  for (const gate of ['make -f build/x.make', 'make -fbuild/x.make test', 'make --file=build/x.make test'])
-    row('', 'test:\n\tx', 'test:\n\ttrue', 'build/x.make', gate, 'target test was changed')
-  row('-include ci.env\ntest:\n\tx\n', 'A=1', 'A=2', 'ci.env', 'make test', 'ci.env was changed')
-  row(
-    '.DEFAULT_GOAL := b\na:\n\tx\n-include b.mk\n',
-    'b:\n\tx',
-    'b:\n\ty',
-    'b.mk',
-    'make',
-    'target b was changed',
-  )
-  row('', 'a:\n\tx\nb:\n\tx', 'b:\n\tx\na:\n\tx', 'Makefile', 'make', 'the first target is another one')
-  for (const [others, path, before, after, gate, said] of rows) {
-    const more = Object.entries(others).map(([name, text]) => changed(name, text, text))
-    assert.deepEqual(
-      pinned([...more, changed(path, before, after)], gate),
-      said.map((it) => `${path}: ${it}`),
-      `${gate}: ${after}`,
-    )
-  }
-})
-
-test('a gate whose script is not among the files may use any tool of its kind', () => {
-  const config = [
-    changed('vitest.config.ts', 'a', 'b'),
-    changed('eslint.config.js', 'a', 'b'),
-    changed('tsconfig.json', 'a', 'b'),
-  ]
-  assert.deepEqual(pinned(config, 'npm test'), ['vitest.config.ts: vitest.config.ts was changed'])
-  assert.deepEqual(pinned(config, 'npm run lint'), ['eslint.config.js: eslint.config.js was changed'])
-  assert.deepEqual(pinned(config, 'npm run typecheck'), ['tsconfig.json: tsconfig.json was changed'])
-  assert.equal(pinned(config, 'make').length, 3)
+test('a gate whose script is not among the files may use any tool', () => {
+  const config = [changed('vitest.config.ts', 'a', 'b'), changed('eslint.config.js', 'a', 'b')]
+  assert.equal(pinned(config, 'npm test').length, 2)
+  assert.equal(pinned(config, 'make').length, 2)
   const known = [...config, changed('package.json', pkg({ test: 'mocha' }), pkg({ test: 'mocha' }))]
   assert.deepEqual(pinned(known, 'npm test'), [])
+})
+
+test('a package.json that is nested too deeply has no scripts, and is remarked on', () => {
+  const deep = `{"scripts":{"test":"vitest run"},"jest":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
+  assert.deepEqual(pinned([changed('package.json', pkg(SCRIPTS), deep)], 'npm test'), [
+    'package.json: scripts.test: "vitest run" -> nothing',
+  ])
 })
 
 test('circles end, and the findings are bounded', () => {
@@ -576,9 +395,6 @@ test('circles end, and the findings are bounded', () => {
     pinned([changed('package.json', pkg(circle), pkg({ ...circle, b: 'true' }))], 'npm test'),
     ['package.json: scripts.b: "npm run test && npm run a" -> "true"'],
   )
-  assert.deepEqual(pinned([changed('Makefile', 'a: b\nb: a\n\tx\n', 'a: b\nb: a\n\ty\n')], 'make a'), [
-    'Makefile: target b was changed',
-  ])
   const many = Array.from({ length: 500 }, (_, index) => changed(`p${index}/jest.config.js`, 'a', 'b'))
   assert.equal(pinned(many, 'jest').length, 100)
   const long = changedGateDefinitions(
@@ -592,17 +408,6 @@ test('circles end, and the findings are bounded', () => {
     ['npm test'],
   )
   assert.ok(long[0] !== undefined && long[0].text.length <= 300 && !/\p{Cc}/u.test(long[0].text))
-})
-
-test('shell words', () => {
-  assert.deepEqual(commandsIn('a "b c" \'d;e\' f\\ g # h; i\nj|k&&l;m'), [
-    ['a', 'b c', 'd;e', 'f g'],
-    ['j'],
-    ['k'],
-    ['l'],
-    ['m'],
-  ])
-  assert.deepEqual(commandsIn(''), [])
 })
 
 test('no text makes it slow', () => {
@@ -698,7 +503,7 @@ test('no text makes it fail', () => {
           files.map(([name, before, after]) => changed(name, before, after)),
           gates,
         )
-        for (const pin of pins) assert.ok(gates.includes(pin.gate))
+        for (const pin of pins) assert.ok(pin.gates.length > 0 && pin.gates.every((it) => gates.includes(it)))
       },
     ),
     { numRuns: 1500 },
