@@ -43,6 +43,7 @@ export type Rule =
   | 'size'
   | 'secret'
   | 'path'
+  | 'unreadable'
 
 /**
  * Why a change may not stay. `path` is the change's own, for undoing it; `shown` is the path without secrets, for
@@ -52,6 +53,10 @@ export type Refusal = { path: string; shown: string; rule: Rule; reason: string 
 
 /** GitHub refuses files over 100 MB and warns from 50 MB. */
 export const MAX_FILE_BYTES = 50 * 1024 * 1024
+
+/** What Linux takes, and half of what fits into it. */
+const LONGEST_PATH = 4096
+const DEEPEST_PATH = 512
 
 const LINK = '120000'
 export const SUBMODULE = '160000'
@@ -66,13 +71,18 @@ export function judgeChanges(changes: Change[], rules: GuardRules): Refusal[] {
   const secretPaths = rules.secrets.finds(changes.map((change) => change.path).join('\t'))
   const refusals: Refusal[] = []
   for (const change of changes) {
-    const folded = foldPath(change.path)
+    const isLong = change.path.length > LONGEST_PATH || change.path.split('/').length > DEEPEST_PATH
+    const folded = isLong ? '' : foldPath(change.path)
     if (isRalphsFolded(folded)) continue
     const hidden = secretPaths && rules.secrets.finds(change.path)
     const shown = hidden ? rules.secrets.redact(change.path) : change.path
     const add = (rule: Rule, reason: string): number =>
       refusals.push({ path: change.path, shown, rule, reason })
 
+    if (isLong) {
+      add('path', 'the path is longer or deeper than tools bear')
+      continue
+    }
     if (hidden && change.status !== 'D') add('secret', 'the name holds a secret')
     const strange = change.status === 'D' ? null : strangeness(change.path, folded)
     if (strange !== null) add('path', strange)

@@ -41,27 +41,28 @@ export type ExamineOptions = {
   redactor: Redactor
 }
 
+type Examination = { failure: Failure | null; dropped: string[]; remarks: string[] }
+
 /** Contents in memory at once, bytes. */
 const PORTION = 16 * 1024 * 1024
+/** A diff of more files is refused whole, and nothing of it is read. */
+const MOST_CHANGES = 100_000
 const REMARKS = 20
 /** Texts that are looked at for remarks, bytes; of files beyond it only the names count. */
 const WATCHED = 64 * 1024 * 1024
 
 /** The guard's verdict on a diff, the paths that may not be kept, and what a reviewer should see. */
 export function createExamine(options: ExamineOptions) {
-  return async (
-    changes: readonly Change[],
-    objects: Objects,
-    base: string,
-  ): Promise<{ failure: Failure | null; dropped: string[]; remarks: string[] }> => {
+  return async (changes: readonly Change[], objects: Objects, base: string): Promise<Examination> => {
+    if (changes.length > MOST_CHANGES) return tooMany(changes)
     const refusals = await guard(changes, objects, options)
-    const watched = await watch(changes, objects, base, options)
+    const watched = await watch(changes, objects, base, options, refusals)
     const dropped = [...new Set(refusals.map((refusal) => refusal.path))]
     const { remarks } = watched
-    if (refusals.length > 0) {
-      const first = refusals[0]
+    const [first] = refusals
+    if (first !== undefined) {
       const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : ''
-      const summary = `the guard refused ${first?.shown ?? ''}: ${first?.reason ?? ''}${more}`
+      const summary = `the guard refused ${first.shown}: ${first.reason}${more}`
       return { failure: { kind: 'guard', summary, detail: sayRefusals(refusals) }, dropped, remarks }
     }
     if (watched.weakened.length > 0 && options.weakenedTests === 'fail') {
@@ -70,6 +71,52 @@ export function createExamine(options: ExamineOptions) {
     }
     return { failure: null, dropped, remarks }
   }
+}
+
+function tooMany(changes: readonly Change[]): Examination {
+  const summary = `the guard refused ${changes.length} changed files: more than ${MOST_CHANGES} are not looked at`
+  const detail = 'Change fewer files, and let git ignore what tools make.'
+  return {
+    failure: { kind: 'guard', summary, detail },
+    dropped: changes.map(({ path }) => path),
+    remarks: [],
+  }
+}
+
+/**
+ * What `look` makes of hostile bytes. An exception ends no run: the files that cause it are refused, and the answer is
+ * null. What reads from the repository does not belong in it, for that fails without anybody's doing.
+ */
+async function lookAt<F extends { path: string }, T>(
+  files: readonly F[],
+  refusals: Refusal[],
+  look: (files: readonly F[]) => T | Promise<T>,
+): Promise<T | null> {
+  const failed = async (some: readonly F[]): Promise<Error | null> => {
+    try {
+      await look(some)
+      return null
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error))
+    }
+  }
+  try {
+    return await look(files)
+  } catch {
+    const causes: Refusal[] = []
+    for (const file of files) {
+      const error = await failed([file])
+      if (error !== null) causes.push(unreadable(file.path, error))
+    }
+    // Where each alone is harmless, it is one of them.
+    refusals.push(...(causes.length > 0 ? causes : files.map(({ path }) => unreadable(path, null))))
+    return null
+  }
+}
+
+function unreadable(path: string, error: Error | null): Refusal {
+  const why = error === null ? '' : `: ${error.message.slice(0, 200)}`
+  return { path, shown: path, rule: 'unreadable', reason: `it could not be looked at${why}` }
 }
 
 async function guard(
@@ -87,8 +134,8 @@ async function guard(
   const refusals: Refusal[] = []
   let portion: GuardChange[] = []
   let bytes = 0
-  const judge = () => {
-    refusals.push(...judgeChanges(portion, rules))
+  const judge = async () => {
+    refusals.push(...((await lookAt(portion, refusals, (some) => judgeChanges([...some], rules))) ?? []))
     portion = []
     bytes = 0
   }
@@ -103,13 +150,19 @@ async function guard(
       bytes += size
     }
     portion.push(one)
-    if (bytes > PORTION) judge()
+    if (bytes > PORTION) await judge()
   }
-  judge()
+  await judge()
   return refusals
 }
 
-async function watch(changes: readonly Change[], objects: Objects, base: string, options: ExamineOptions) {
+async function watch(
+  changes: readonly Change[],
+  objects: Objects,
+  base: string,
+  options: ExamineOptions,
+  refusals: Refusal[],
+) {
   const tests: FileChange[] = []
   const unseen: Weakening[] = []
   const pinned: FileChange[] = []
@@ -136,10 +189,14 @@ async function watch(changes: readonly Change[], objects: Objects, base: string,
       isRead ? { path, before: before ?? old, after: after ?? now } : { path, before: old, after: now },
     )
   }
-  const weakened = [...(await weakenedTests(tests)), ...unseen].map(({ path, text }) => `${path}: ${text}`)
-  const files = await withSources(pinned, objects, base, options.gateCommands)
+  const weaker = await lookAt(tests, refusals, (some) => weakenedTests([...some]))
+  const weakened = [...(weaker ?? []), ...unseen].map(({ path, text }) => `${path}: ${text}`)
+  const files = await withSources(pinned, objects, base, options.gateCommands, refusals)
   const added = new Set(changes.filter(({ status }) => status === 'A').map(({ path }) => path))
-  const pins = changedGateDefinitions(files, options.gateCommands)
+  const changed = await lookAt(files, refusals, (some) =>
+    changedGateDefinitions([...some], options.gateCommands),
+  )
+  const pins = (changed ?? [])
     .sort((a, b) => Number(added.has(a.path)) - Number(added.has(b.path)))
     .map(({ path, gates, text }) => `${path} (gate ${gates.join(', ')}): ${text}`)
   return { weakened, remarks: few(weakened, pins).map((text) => options.redactor.redact(text)) }
@@ -164,6 +221,7 @@ async function withSources(
   objects: Objects,
   base: string,
   gates: string[],
+  refusals: Refusal[],
 ): Promise<FileChange[]> {
   const files = [...changed]
   const known = new Set(changed.map(({ path }) => path))
@@ -182,7 +240,8 @@ async function withSources(
   // A script may name the next one.
   for (let count = -1; count < files.length; ) {
     count = files.length
-    for (const name of namedElsewhere(files, gates)) await add(name)
+    const named = await lookAt(files, refusals, (some) => namedElsewhere([...some], gates))
+    for (const name of named ?? []) await add(name)
   }
   return files
 }

@@ -435,3 +435,9 @@ test('50,000 changes are judged in seconds, not in minutes', () => {
   console.log(`# ${took.toFixed(0)} ms`)
   assert.ok(took < 10_000, `${took} ms of processor time`) // the goal is 1 s
 })
+
+test('paths longer or deeper than tools bear are refused', () => {
+  assert.deepEqual(ruleOf(added('a'.repeat(5000))), ['path'])
+  assert.deepEqual(ruleOf(added('a/'.repeat(600).concat('b'))), ['path'])
+  assert.deepEqual(ruleOf(added('a/'.repeat(120).concat('b'))), [])
+})

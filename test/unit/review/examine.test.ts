@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { agentSettings } from '../../../src/agents/registry.ts'
-import { createExamine } from '../../../src/review/examine.ts'
+import { createExamine, type ExamineOptions } from '../../../src/review/examine.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
 
 type Sides = { before: string | null; after: string | null }
@@ -14,6 +14,10 @@ async function remarksOn(
   gateCommands: string[],
   weakenedTests: 'warn' | 'off' = 'warn',
 ): Promise<string[]> {
+  return (await examined(files, { gateCommands, weakenedTests })).remarks
+}
+
+async function examined(files: Record<string, string | Sides>, options: Partial<ExamineOptions>) {
   const blobs = new Map<string, string>()
   const changes = []
   for (const [path, sides] of Object.entries(files)) {
@@ -48,11 +52,12 @@ async function remarksOn(
     protectedPaths: [],
     configFile: null,
     agentSettings,
-    weakenedTests,
-    gateCommands,
+    weakenedTests: 'warn',
+    gateCommands: [],
     redactor: createRedactor([]),
+    ...options,
   })
-  return (await examine(changes, objects, 'green')).remarks
+  return await examine(changes, objects, 'green')
 }
 
 const CHANGED: Sides = { before: 'a', after: 'b' }
@@ -166,4 +171,52 @@ test('a test file that is too large to be compared is told, not passed over', as
     remarks.some((text) => text.endsWith(said)),
     remarks.join('\n'),
   )
+})
+
+test('what is nested 200,000 times ends no run: it is remarked on', async () => {
+  const before = packageWith({ test: 'vitest run' })
+  const deep = '['.repeat(200_000)
+  const json = `{"scripts":{"test":"true"},"jest":${deep}${']'.repeat(200_000)}}`
+  for (const after of [json, deep, '{"a":'.repeat(200_000), `{"jest":"${'\\'.repeat(300_000)}"}`])
+    assert.deepEqual(await remarksOn({ 'package.json': { before, after } }, ['npm test']), [
+      'package.json (gate npm test): scripts.test: "vitest run" -> nothing',
+    ])
+  for (const path of [
+    'a.test.js',
+    'a.test.tsx',
+    'test_a.py',
+    'a_test.go',
+    'tests/a.rs',
+    'src/test/java/ATest.java',
+  ])
+    for (const unit of ['[', '(', '{', '<', 'a = [', 'f(() => {', '/*', '`${', '"', '- ', '!', 'if x:\n '])
+      assert.deepEqual(
+        await remarksOn({ [path]: { before: 'a', after: unit.repeat(200_000) } }, []).then(
+          (it) => it.length <= 1,
+        ),
+        true,
+        `${path} ${unit}`,
+      )
+})
+
+test('an exception over the bytes of a file refuses the attempt and names the file', async () => {
+  const plain = createRedactor([])
+  const redactor = {
+    ...plain,
+    finds: (text: string | Uint8Array) => {
+      if (Buffer.from(text).includes('crash')) throw new RangeError('Maximum call stack size exceeded')
+      return plain.finds(text)
+    },
+  }
+  const files = { 'a.txt': CHANGED, 'b.txt': { before: 'a', after: 'crash' }, 'c.txt': CHANGED }
+  const { failure, dropped } = await examined(files, { redactor })
+  assert.equal(failure?.kind, 'guard')
+  assert.match(failure?.summary ?? '', /b\.txt: it could not be looked at: Maximum call stack size exceeded/)
+  assert.deepEqual(dropped, ['b.txt'])
+})
+
+test('too many files are refused before any of them is read', async () => {
+  const many = Object.fromEntries(Array.from({ length: 100_001 }, (_, index) => [`a/${index}`, CHANGED]))
+  const { failure } = await examined(many, {})
+  assert.match(failure?.summary ?? '', /100001 changed files/)
 })
