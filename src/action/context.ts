@@ -4,14 +4,8 @@ import * as core from '@actions/core'
 import { type GitHub, statusOf } from '../github/client.ts'
 import { findWorkflow } from '../github/dispatch.ts'
 import { gitAuth, type Place, runUrl } from '../github/place.ts'
-import {
-  actionInputs,
-  configFileNames,
-  hostEnvironment,
-  readSettings,
-  type Settings,
-  wantedConfigFile,
-} from '../settings/index.ts'
+import { actionInputs, hostEnvironment } from '../settings/environment.ts'
+import { resolveSettings, type Settings, type SettingsResult } from '../settings/index.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { defaultBranchOf, type RunEvent, readEvent } from './event.ts'
 
@@ -72,32 +66,30 @@ function pushes({ event, inputs }: ActionContext): boolean {
   return event.kind === 'dispatch' && !['work', 'gate', 'resume-lost'].includes(inputs.command?.trim() ?? '')
 }
 
+type Look = (path: string) => Promise<string | null>
+
+function resolved(
+  context: ActionContext,
+  look: Look | null,
+  chosen: Readonly<Record<string, string>> = {},
+): Promise<SettingsResult> {
+  const inputs = { ...chosen, ...nonEmpty(context.inputs) }
+  const unused = pushes(context) ? [] : KEYS
+  return resolveSettings({ inputs, unused, env: context.env, surface: 'action' }, look)
+}
+
+/** What the inputs alone say. Their mistakes are told by whoever reads all settings. */
+export async function inputSettings(context: ActionContext): Promise<Settings> {
+  return (await resolved(context, null)).settings
+}
+
 /** The settings, with the configuration file as it stands at `base`: never the one on the feature's branch. */
 export async function actionSettings(
   context: ActionContext,
-  readAtBase: (path: string) => Promise<string | null>,
+  readAtBase: Look,
   chosen: Readonly<Record<string, string>>,
 ): Promise<{ settings: Settings; notes: string[] }> {
-  const inputs = { ...chosen, ...nonEmpty(context.inputs) }
-  const wanted = wantedConfigFile({ inputs })
-  let file: { path: string; text: string } | null = null
-  for (const path of wanted === null ? configFileNames : [wanted]) {
-    const text = await readAtBase(path)
-    if (text !== null) {
-      file = { path, text }
-      break
-    }
-  }
-  if (file === null && wanted !== null) {
-    throw new UserError({
-      path: 'input config-file',
-      found: wanted,
-      expected: 'a file of the base branch',
-      fix: 'commit it to the base branch, or check the path',
-    })
-  }
-  const unused = pushes(context) ? [] : KEYS
-  const result = readSettings({ inputs, file, unused, env: context.env, surface: 'action' })
+  const result = await resolved(context, readAtBase, chosen)
   if (!result.ok) throw new UserError(result.mistakes)
   return result
 }

@@ -7,7 +7,7 @@ import { connect } from '../github/client.ts'
 import { messageOf } from '../system/errors.ts'
 import { endOtherUser } from '../system/other-user.ts'
 import { endOrphans } from '../system/process.ts'
-import { actionContext, actionSettings, remoteOf, tokenOf } from './context.ts'
+import { actionContext, inputSettings, remoteOf, tokenOf } from './context.ts'
 import { peekStates } from './peek.ts'
 
 /** What was done, in one line. */
@@ -28,7 +28,7 @@ export async function mend(folder: string): Promise<string> {
     })
   }
   const token = tokenOf(context)
-  const { settings } = await actionSettings(context, async () => '{}', {})
+  const settings = await inputSettings(context)
   const stateNamespace = core.getState('namespace') || settings.stateNamespace
   using workspace = await openWorkspace({
     settings: { ...settings, stateNamespace },
@@ -67,7 +67,7 @@ export async function mend(folder: string): Promise<string> {
 export async function endChecks(folder: string): Promise<string> {
   const context = await actionContext()
   const warn = (message: string) => core.warning(message)
-  const { settings } = await actionSettings(context, async () => '{}', {})
+  const settings = await inputSettings(context)
   const states = await peekStates(context, core.getState('namespace') || settings.stateNamespace)
   const state = states.get(folder.replace(/^\.ralph\//, '')) ?? null
   if (state === null || state.lease !== null) return 'another job gives the report'

@@ -2,38 +2,23 @@
 import { join } from 'node:path'
 import * as core from '@actions/core'
 import { openWorkspace, type Workspace } from '../app/workspace.ts'
+import type { State } from '../model/state.ts'
 import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { redactFiles } from '../system/files.ts'
-import { type ActionContext, actionSettings, remoteOf, settingsOfBase, useWorkflow } from './context.ts'
+import {
+  type ActionContext,
+  actionSettings,
+  inputSettings,
+  remoteOf,
+  settingsOfBase,
+  useWorkflow,
+} from './context.ts'
 import { reclaimFiles } from './runner.ts'
 
 const IDENTITY = {
   name: 'github-actions[bot]',
   email: '41898282+github-actions[bot]@users.noreply.github.com',
-}
-
-/** Before the base is known: inputs alone. Their mistakes are told later, together with those of the file. */
-async function firstSettings(context: ActionContext): Promise<Settings> {
-  const { settings } = await actionSettings(context, async () => '{}', {}).catch(async (error: unknown) => {
-    if (!(error instanceof UserError)) throw error
-    return actionSettings(
-      {
-        ...context,
-        inputs: pick(context.inputs, [
-          'token',
-          'publish-token',
-          'base-branch',
-          'branch-prefix',
-          'feature',
-          'config-file',
-        ]),
-      },
-      async () => '{}',
-      {},
-    )
-  })
-  return settings
 }
 
 /** The checkout, with everything that is to be redacted known. */
@@ -57,7 +42,7 @@ export function openFor(
 
 /** The settings of the trusted side: inputs, and the configuration file as the base branch has it, now or `at` a commit. */
 export async function trusted(context: ActionContext, token: string, at: string | null = null) {
-  using early = await openFor(context, await firstSettings(context), token)
+  using early = await openFor(context, await inputSettings(context), token)
   const { store, repository } = early
   const treeOf = async (branch: string) => {
     const sha = at ?? (await store.head(branch))
@@ -90,10 +75,18 @@ export function pick(
   )
 }
 
-/** Limits that a person may choose at kick-off. */
-export function pickLimits(settings: Settings) {
-  const { maxIterations, iterationsPerJob, maxAttempts, maxCostUsd, maxTokens, maxAgentTimeMs } = settings
-  return { maxIterations, iterationsPerJob, maxAttempts, maxCostUsd, maxTokens, maxAgentTimeMs }
+/** The settings with what a person chose at kick-off: the same in all jobs of a run. */
+export async function withChoices(
+  context: ActionContext,
+  { repository }: Workspace,
+  settings: Settings,
+  { base, control }: Pick<State, 'base' | 'control'>,
+): Promise<Settings> {
+  const look = (path: string) => repository.read(base.sha, path)
+  const { settings: chosen } = await actionSettings(context, look, control.chosen)
+  const { maxIterations, iterationsPerJob, maxAttempts, maxCostUsd, maxTokens, maxAgentTimeMs } = chosen
+  const limits = { maxIterations, iterationsPerJob, maxAttempts, maxCostUsd, maxTokens, maxAgentTimeMs }
+  return { ...settings, ...limits, model: chosen.model, instructions: chosen.instructions }
 }
 
 /** After the last program that is not trusted: what it may have written where we, the runner and people read. */

@@ -4,15 +4,9 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { CommandName } from '../loop/command-table.ts'
 import { EXIT_CODES, type Outputs, outputsOf } from '../report/outputs.ts'
-import {
-  configFileNames,
-  flagTable,
-  hostEnvironment,
-  readSettings,
-  type Settings,
-  type SettingsResult,
-  wantedConfigFile,
-} from '../settings/index.ts'
+import { flagTable } from '../settings/describe.ts'
+import { hostEnvironment } from '../settings/environment.ts'
+import type { Settings, SettingsResult } from '../settings/index.ts'
 import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
 import { muted, mutedJson } from '../system/workflow-commands.ts'
 
@@ -62,12 +56,12 @@ export async function settingsRead(context: Context, extra: Flags = {}): Promise
   const flags = Object.fromEntries(Object.entries(context.flags).filter(([key]) => SETTINGS.has(key)))
   const chosen = { ...flags, ...(context.flags.once === true ? { iterationsPerJob: '1' } : {}), ...extra }
   if (context.feature !== null) Object.assign(chosen, { feature: context.feature })
-  const wanted = wantedConfigFile({ flags: chosen })
-  const { file, missing, notes } = await configFile(topOf(context.directory), wanted)
-  const read = readSettings({ flags: chosen, file, env: context.env, surface: 'cli' })
-  const result = { ...read, notes: [...notes, ...read.notes] }
-  const mistakes = [...missing, ...(result.ok ? [] : result.mistakes)]
-  return mistakes.length === 0 ? result : { ...result, ok: false, mistakes }
+  const top = topOf(context.directory)
+  // Loaded here: `ralph --version` and help have no use for it.
+  const { resolveSettings } = await import('../settings/index.ts')
+  return resolveSettings({ flags: chosen, env: context.env, surface: 'cli' }, (path) =>
+    readFile(join(top, path), 'utf8').catch(() => null),
+  )
 }
 
 /** The top of the checkout that a folder lies in: the configuration stands there, not in a sub-folder. */
@@ -76,24 +70,6 @@ function topOf(directory: string): string {
     if (existsSync(join(at, '.git'))) return at
     if (dirname(at) === at) return directory
   }
-}
-
-type ConfigFile = { file: { path: string; text: string } | null; missing: Mistake[]; notes: string[] }
-
-async function configFile(directory: string, wanted: string | null): Promise<ConfigFile> {
-  const names = wanted === null ? configFileNames : [wanted]
-  const texts = await Promise.all(
-    names.map((path) => readFile(join(directory, path), 'utf8').catch(() => null)),
-  )
-  const found = names.flatMap((path, at) => {
-    const text = texts[at] ?? null
-    return text === null ? [] : [{ path, text }]
-  })
-  const [file = null, ...others] = found
-  const notes = others.map(({ path }) => `${path} is not read: ${file?.path} counts`)
-  if (file !== null || wanted === null) return { file, missing: [], notes }
-  const expected = 'a file that can be read'
-  return { file, missing: [{ path: '--config-file', found: wanted, expected, fix: 'check the path' }], notes }
 }
 
 /** Writes lines that a terminal and a job log only show: in another CI, or in a step of a workflow, this is its output. */

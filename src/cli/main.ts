@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { type CommandName, commandsOn, type Listed } from '../loop/command-table.ts'
-import { type FlagRow, flagTable, hostEnvironment } from '../settings/index.ts'
+import { type FlagRow, flagTable } from '../settings/describe.ts'
+import { hostEnvironment } from '../settings/environment.ts'
 // `ralph`: the command table on a command line. Each command is imported when it is called.
 import { leave } from '../system/leave.ts'
 import { CLI_COMMANDS, type CliCommand, isTold } from './commands.ts'

@@ -1,10 +1,11 @@
 // Settings: inputs, flags and configuration file become one typed value, or all mistakes at once.
 
+import * as z from 'zod/mini'
 import type { Gate } from '../model/gate.ts'
 import type { Mistake } from '../system/errors.ts'
 import { NO_GATES, withGateFlags } from './gates.ts'
 import { fileLayer, flagLayer, inputLayer, type Layer } from './layers.ts'
-import { givenAt, note, type Place, type Report, readAs } from './place.ts'
+import { note, type Place, type Report, readAs } from './place.ts'
 import { remarksOf, type SettingRow, type Surface, standardOf } from './setting.ts'
 import { settle } from './settle.ts'
 import { type SettingField, type Settings, settingRows, table, type Values } from './table.ts'
@@ -111,38 +112,45 @@ export function maxJobs(settings: Pick<Settings, 'maxJobs' | 'maxIterations' | '
   return 3 * jobs + 5
 }
 
-/**
- * The inputs by kebab-case name out of a step's environment. The runner upper-cases a name, keeps hyphens and
- * turns spaces into `_`; it exports unknown `with:` keys too, after a mere warning.
- */
-export function actionInputs(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const inputs = Object.entries(env).flatMap(([name, value]): [string, string][] => {
-    if (!/^INPUT_./i.test(name) || value === undefined) return []
-    return [[name.slice('INPUT_'.length).toLowerCase(), value]]
-  })
-  return Object.fromEntries(inputs)
-}
-
 /** The names a configuration file is looked for under, the first that exists counts. */
-export const configFileNames = ['ralph.config.yml', 'ralph.config.yaml', 'ralph.config.json'] as const
+const configFileNames = ['ralph.config.yml', 'ralph.config.yaml', 'ralph.config.json']
 
-/** The file that flags or inputs name, to be read before `readSettings`; null when none, or no usable one, is named. */
-export function wantedConfigFile(sources: Pick<Sources, 'inputs' | 'flags'>): string | null {
-  const report: Report = { mistakes: [], notes: [] }
-  const flag = sources.flags?.configFile
-  const named =
-    typeof flag === 'string' && flag.trim() !== '' ? flag : (sources.inputs?.['config-file'] ?? '')
-  if (named.trim() === '') return null
-  return (
-    readAs(table.configFile.schema, givenAt({ root: 'config-file', keys: [], env: null, report }, named)) ??
-    null
-  )
+/**
+ * The settings of a run, resolved: the configuration file is looked for, then everything is read. `look` gives the
+ * text of a file of the trusted side, null where there is none; without it, no file is asked for.
+ */
+export async function resolveSettings(
+  sources: Omit<Sources, 'file'>,
+  look: ((path: string) => Promise<string | null>) | null,
+): Promise<SettingsResult> {
+  const wanted = wantedConfigFile(sources)
+  const isAction = sources.surface === 'action'
+  const found: { path: string; text: string }[] = []
+  for (const path of look === null ? [] : wanted === null ? configFileNames : [wanted]) {
+    const text = (await look?.(path)) ?? null
+    if (text !== null) found.push({ path, text })
+    // In the action, a look can cost a request.
+    if (text !== null && isAction) break
+  }
+  const [file = null, ...others] = found
+  const read = readSettings({ ...sources, file })
+  const notes = [...others.map(({ path }) => `${path} is not read: ${file?.path} counts`), ...read.notes]
+  if (file !== null || wanted === null || look === null) return { ...read, notes }
+  const missing = isAction
+    ? {
+        path: 'input config-file',
+        expected: 'a file of the base branch',
+        fix: 'commit it to the base branch, or check the path',
+      }
+    : { path: '--config-file', expected: 'a file that can be read', fix: 'check the path' }
+  const mistakes = [{ ...missing, found: wanted }, ...(read.ok ? [] : read.mistakes)]
+  return { ...read, ok: false, mistakes, notes }
 }
 
-/** A copy of this process's environment. Beside the door of the action (clean-env.ts) nothing else reads `process.env`. */
-export function hostEnvironment(): Record<string, string> {
-  const set = Object.entries(process.env).flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, value]],
-  )
-  return Object.fromEntries(set)
+/** The file that flags or inputs name; null when none, or no usable one, is named. */
+function wantedConfigFile({ inputs, flags }: Pick<Sources, 'inputs' | 'flags'>): string | null {
+  const flag = typeof flags?.configFile === 'string' ? flags.configFile.trim() : ''
+  const named = flag === '' ? (inputs?.['config-file'] ?? '').trim() : flag
+  const { success, data } = z.safeParse(table.configFile.schema, named)
+  return success ? data : null
 }
