@@ -23,9 +23,9 @@ import { messageOf, UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import { Live } from '../terminal/live.ts'
 import { withCredentialsAside } from './aside.ts'
-import { type ActionContext, actionSettings, tokenOf } from './context.ts'
+import { type ActionContext, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
-import { openFor, pickLimits, settleFiles, trusted } from './open.ts'
+import { openFor, settleFiles, trusted, withChoices } from './open.ts'
 import { remember } from './runner.ts'
 
 const FROM_THERE = { work: 'taken from the work job', gate: 'results of the gate job' }
@@ -58,7 +58,7 @@ export async function takeHandover(
   const jobMs = Math.min(settings.jobDeadlineMs, LANDING_MS)
   const state = await claimedState(workspace, claim, context.run.id, jobMs)
   if (state === null) return { neutral: 'this iteration is landed already, or another run has taken over' }
-  const { limits } = await chosenFor(context, workspace, settings, state)
+  const limits = limitsOf(await withChoices(context, workspace, settings, state))
   const cancelled = env.RALPH_CANCELLED === 'true'
   const came = { work: workOf(env, claim), gate: gateOf(env, claim), cancelled }
   return landingOf(state, came, limits, { workspace, settings, warn: core.warning })
@@ -101,11 +101,12 @@ async function doPart(
   if (state === null) return { neutral: 'another run has gone on with this feature: there is nothing to do' }
   for (const name of ['transcripts', 'logs'])
     await rm(join(clone.gitDir, 'ralph', name), { recursive: true, force: true })
-  const { chosen, limits } = await chosenFor(context, workspace, settings, state)
+  const chosen = await withChoices(context, workspace, settings, state)
+  const limits = limitsOf(chosen)
   const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment' }, true)
   const mark = newMark()
   const ports = await createPorts({
-    settings: { ...settings, model: chosen.model, instructions: chosen.instructions },
+    settings: chosen,
     env: context.env,
     workspace,
     observers: [logOf(live, part)],
@@ -144,13 +145,6 @@ async function agentOfGateJob(context: ActionContext, workspace: Workspace) {
   const why = work.sha256 === null ? null : await readPack(git, work.sha256)
   if (why !== null) throw new Error(why)
   return replayed(work, repository, objects, redactor.redact)
-}
-
-/** With what a person chose at kick-off: one and the same in all jobs of a run. */
-async function chosenFor(context: ActionContext, workspace: Workspace, settings: Settings, state: State) {
-  const read = (path: string) => workspace.repository.read(state.base.sha, path)
-  const { settings: chosen } = await actionSettings(context, read, state.control.chosen)
-  return { chosen, limits: limitsOf({ ...settings, ...pickLimits(chosen) }) }
 }
 
 /** A job that only reads makes nothing durable. */

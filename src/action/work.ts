@@ -29,7 +29,7 @@ import { Live } from '../terminal/live.ts'
 import { withCredentialsAside } from './aside.ts'
 import { type ActionContext, actionSettings, settleWorkflow, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
-import { openFor, pick, pickLimits, settleFiles, trusted } from './open.ts'
+import { openFor, pick, settleFiles, trusted, withChoices } from './open.ts'
 import { failedPlaces } from './places.ts'
 import { giveOutputs, remember } from './runner.ts'
 import { logOf, takeHandover } from './separate.ts'
@@ -184,14 +184,10 @@ async function workOn(
   parts: Parts & { base: { branch: string; sha: string } },
   how: How,
 ): Promise<Worked> {
-  const { context, workspace, settings, github, publisher, log, signal, as } = parts
-  const chosen = await actionSettings(
-    context,
-    (path) => workspace.repository.read(start.base.sha, path),
-    start.control.chosen,
-  )
+  const { context, workspace, github, publisher, log, signal, as } = parts
+  const settings = await withChoices(context, workspace, parts.settings, start)
   await refuseNoFolder(workspace, settings, start.green)
-  const limits = limitsOf({ ...settings, ...pickLimits(chosen.settings) })
+  const limits = limitsOf(settings)
   const conversation = new Conversation(github)
   const reporter = new GitHubReporter({
     github,
@@ -208,7 +204,7 @@ async function workOn(
   remember({ mark })
   const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment' }, true)
   const ports = await createPorts({
-    settings: { ...settings, model: chosen.settings.model, instructions: chosen.settings.instructions },
+    settings,
     env: context.env,
     workspace,
     observers: [logOf(live, how.part), reporter],

@@ -2,13 +2,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` is what the settings replace.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  actionInputs,
-  hostEnvironment,
-  maxJobs,
-  readSettings,
-  wantedConfigFile,
-} from '../../../src/settings/index.ts'
+import { actionInputs, hostEnvironment } from '../../../src/settings/environment.ts'
+import { maxJobs, readSettings, resolveSettings, type Sources } from '../../../src/settings/index.ts'
 import { onlyWrong, paths, right, wrong, yml } from './reading.ts'
 
 const minute = 60_000
@@ -236,15 +231,45 @@ test('hostEnvironment is a copy', () => {
   assert.notEqual(process.env.PATH, 'changed')
 })
 
-test('wantedConfigFile: the flag, then the input; what is wrong is left to readSettings', () => {
-  assert.equal(wantedConfigFile({}), null)
-  assert.equal(wantedConfigFile({ inputs: { 'config-file': ' ci/ralph.yml ' } }), 'ci/ralph.yml')
-  assert.equal(
-    wantedConfigFile({ inputs: { 'config-file': 'a.yml' }, flags: { configFile: 'b.json' } }),
-    'b.json',
-  )
-  assert.equal(wantedConfigFile({ inputs: { 'config-file': '../a.yml' } }), null)
+const files: Record<string, string> = {
+  'ralph.config.yml': 'maxAttempts: 1',
+  'ralph.config.json': '{ "maxAttempts": 2 }',
+  'ci/ralph.yml': 'maxAttempts: 3',
+  'b.json': '{ "maxAttempts": 4 }',
+}
+
+test('the configuration file: the one of the flag, then of the input, then the first of its names', async () => {
+  const attempts = async (sources: Partial<Sources>) => {
+    const asked: string[] = []
+    const all = { env: {}, surface: 'action' as const, ...sources }
+    const { settings, notes } = await resolveSettings(all, async (path) => {
+      asked.push(path)
+      return files[path] ?? null
+    })
+    return [settings.maxAttempts, asked.length, notes.join()]
+  }
+  assert.deepEqual(await attempts({}), [1, 1, ''])
+  assert.deepEqual(await attempts({ surface: 'cli' }), [
+    1,
+    3,
+    'ralph.config.json is not read: ralph.config.yml counts',
+  ])
+  assert.deepEqual(await attempts({ inputs: { 'config-file': ' ci/ralph.yml ' } }), [3, 1, ''])
+  const both = { inputs: { 'config-file': 'a.yml' }, flags: { configFile: 'b.json' } }
+  assert.deepEqual(await attempts(both), [4, 1, ''])
   assert.equal(onlyWrong({ inputs: { 'config-file': '../a.yml' } }).path, 'input config-file')
+})
+
+test('a configuration file that is named and not there is a mistake beside the others', async () => {
+  const inputs = { 'config-file': 'none.yml', 'max-attempts': 'x' }
+  const missing = await resolveSettings({ inputs, env: {}, surface: 'action' }, async () => null)
+  assert.ok(!missing.ok)
+  assert.deepEqual(paths(missing.mistakes), ['input config-file', 'input max-attempts'])
+  const flags = { configFile: 'none.yml' }
+  const onCli = await resolveSettings({ flags, env: {}, surface: 'cli' }, async () => null)
+  assert.deepEqual(onCli.ok ? [] : paths(onCli.mistakes), ['--config-file'])
+  // Where nobody can look, the inputs are all there is.
+  assert.ok((await resolveSettings({ flags, env: {}, surface: 'cli' }, null)).ok)
 })
 
 test('an input that GitHub fills with its own default stands beside the file', () => {
