@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { CommandName } from '../loop/command-table.ts'
 import { EXIT_CODES, type Outputs, outputsOf } from '../report/outputs.ts'
-import { flagTable } from '../settings/describe.ts'
 import { hostEnvironment } from '../settings/environment.ts'
 import type { Settings, SettingsResult } from '../settings/index.ts'
 import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
@@ -39,8 +38,6 @@ export function contextOf(
   return { command, flags, given, feature: named ?? null, json: flags.json === true, directory, env }
 }
 
-const SETTINGS: ReadonlySet<string> = new Set(flagTable().map(({ key }) => key))
-
 /** Flags over the configuration file over the defaults. Throws UserError with every mistake. */
 export async function settingsOf(
   context: Context,
@@ -53,12 +50,13 @@ export async function settingsOf(
 
 /** The same, with the mistakes beside what could be read. */
 export async function settingsRead(context: Context, extra: Flags = {}): Promise<SettingsResult> {
-  const flags = Object.fromEntries(Object.entries(context.flags).filter(([key]) => SETTINGS.has(key)))
+  // Loaded here: `ralph --version` and help have no use for it.
+  const { flagTable, resolveSettings } = await import('../settings/index.ts')
+  const isSetting = (name: string) => flagTable().some(({ key }) => key === name)
+  const flags = Object.fromEntries(Object.entries(context.flags).filter(([name]) => isSetting(name)))
   const chosen = { ...flags, ...(context.flags.once === true ? { iterationsPerJob: '1' } : {}), ...extra }
   if (context.feature !== null) Object.assign(chosen, { feature: context.feature })
   const top = topOf(context.directory)
-  // Loaded here: `ralph --version` and help have no use for it.
-  const { resolveSettings } = await import('../settings/index.ts')
   return resolveSettings({ flags: chosen, env: context.env, surface: 'cli' }, (path) =>
     readFile(join(top, path), 'utf8').catch(() => null),
   )

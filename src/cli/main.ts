@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from 'commander'
 import { type CommandName, commandsOn, type Listed } from '../loop/command-table.ts'
-import { type FlagRow, flagTable } from '../settings/describe.ts'
+import type { FlagRow } from '../settings/describe.ts'
 import { hostEnvironment } from '../settings/environment.ts'
 // `ralph`: the command table on a command line. Each command is imported when it is called.
 import { leave } from '../system/leave.ts'
@@ -15,6 +15,8 @@ const TERMS = new Map<string, string>(
   COMMANDS.map(({ name, also, args }) => [name, `${[name, also ?? []].flat().join('|')} ${args}`.trim()]),
 )
 const argv = process.argv.slice(2)
+/** `run`, or `help run`: no other command needs its flags, and what is behind them takes longest to load. */
+const called = argv.filter((word) => !word.startsWith('-')).slice(0, 2)
 
 const program = new Command('ralph')
   .description(
@@ -31,14 +33,14 @@ const program = new Command('ralph')
 program.command('demo-agent', { hidden: true }).action(async () => {
   process.exitCode = await (await import('./demo-agent.ts')).demoAgent(hostEnvironment())
 })
-for (const listed of COMMANDS) if (isOurs(listed.name)) add(listed, CLI_COMMANDS[listed.name])
+for (const listed of COMMANDS) if (isOurs(listed.name)) await add(listed, CLI_COMMANDS[listed.name])
 
 /** `help` is commander's. */
 function isOurs(name: CommandName): name is keyof typeof CLI_COMMANDS {
   return name in CLI_COMMANDS
 }
 
-function add(listed: Listed, { takes, settings, options, exits, act }: CliCommand): void {
+async function add(listed: Listed, { takes, settings, options, exits, act }: CliCommand): Promise<void> {
   const command = program.command(listed.name).description(listed.meaning.replaceAll('`', ''))
   if (listed.also !== null) command.alias(listed.also)
   command.usage(`[options] ${listed.args}`.trim()).optionsGroup('Options:')
@@ -49,7 +51,10 @@ function add(listed: Listed, { takes, settings, options, exits, act }: CliComman
   command
     .option('--json', 'exactly one line of JSON on stdout; everything else goes to stderr')
     .option('-C, --directory <path>', 'work there')
-  for (const flag of flagTable().filter(settings)) addSetting(command, flag)
+  if (called.some((name) => isNamed(command, name))) {
+    const { flagTable } = await import('../settings/describe.ts')
+    for (const flag of flagTable().filter(settings)) addSetting(command, flag)
+  }
   command.addHelpText(
     'after',
     `\nExample:\n  ${listed.example}\n\nExit codes:\n${exits.map(sayExit).join('\n')}`,

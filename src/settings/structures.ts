@@ -5,6 +5,7 @@ import {
   aText,
   boolean,
   choice,
+  count,
   duration,
   expects,
   integer,
@@ -35,10 +36,7 @@ export const steps = listOf(
       retryDelay: orNull(duration),
       continueOnError: orElse(boolean, false),
       circuitBreaker: orNull(
-        structure(
-          { threshold: orElse(integer(), 3), resetAfter: orElse(duration, '60s') },
-          { snakeCase: true },
-        ),
+        structure({ threshold: orElse(count, 3), resetAfter: orElse(duration, '60s') }, { snakeCase: true }),
       ),
       config: orElse(z.record(z.string(), z.unknown(), expects('a map', 'write a map')), {}),
     },
@@ -71,8 +69,8 @@ export const prices = mapOf(structure({ input: money, output: money, cached: orN
 /** Turns without a change, turns with the same error, output shrinking by so many percent. */
 export const breaker = z.pipe(
   structure({
-    noProgress: orElse(integer(), 3),
-    sameError: orElse(integer(), 5),
+    noProgress: orElse(count, 3),
+    sameError: orElse(count, 5),
     outputDecline: orElse(integer({ most: 100 }), 70),
     coolDown: orElse(duration, '30m'),
   }),
@@ -107,7 +105,7 @@ export const notify = structure(
     discord: orNull(url),
     telegram: orNull(telegram),
     custom: orNull(lines),
-    every: orElse(integer(), 5),
+    every: orElse(count, 5),
   },
   { example: 'a map such as `slack: URL`' },
 )

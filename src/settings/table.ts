@@ -27,7 +27,19 @@ import {
   standardMessage,
   steps,
 } from './structures.ts'
-import { boolean, choice, duration, expects, integer, lines, list, money, passes, text } from './types.ts'
+import {
+  boolean,
+  choice,
+  count,
+  duration,
+  expects,
+  integer,
+  lines,
+  list,
+  money,
+  passes,
+  text,
+} from './types.ts'
 
 /** What a run may do, and from claim on the four jobs of `isolation: separate-job`. */
 export const commandNames = [
@@ -161,10 +173,10 @@ export const table = {
   maxIterations: limit(integer({ zero: 'no end' }), 'Iterations of the whole chain of jobs; 0: no end.', {
     or: 50,
   }),
-  maxJobs: limit(integer(), 'Jobs of the whole chain.', {
+  maxJobs: limit(count, 'Jobs of the whole chain.', {
     standard: '3 x max-iterations / iterations-per-job + 5',
   }),
-  maxAttempts: limit(integer(), 'Failed attempts on a story before it is blocked.', { or: 3 }),
+  maxAttempts: limit(count, 'Failed attempts on a story before it is blocked.', { or: 3 }),
   iterationTimeoutMs: limit(duration, "The longest that the agent's session in one iteration may take.", {
     or: '30m',
   }),
@@ -175,9 +187,9 @@ export const table = {
     { or: '5h' },
   ),
   maxCostUsd: limit(money, 'What the whole chain may cost, in US dollars.'),
-  maxTokens: limit(integer(), 'Tokens that the whole chain may use.'),
+  maxTokens: limit(count, 'Tokens that the whole chain may use.'),
   maxAgentTimeMs: limit(duration, 'How long agents may work in the whole chain.'),
-  callsPerHour: limit(integer(), 'Agent sessions in an hour.'),
+  callsPerHour: limit(count, 'Agent sessions in an hour.'),
 
   publish: pull(choice(['batch', 'story']), 'When the branch moves: once a job, or with every story', {
     or: 'batch',
@@ -248,7 +260,7 @@ export const table = {
     standard: `true, ${standardMessage}`,
   }),
   maxInterruptions: file(
-    integer(),
+    count,
     'Interruptions in a row without a finished gate run before a story is blocked.',
     { or: 3 },
   ),

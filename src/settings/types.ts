@@ -101,6 +101,9 @@ export function integer({ zero, most }: { zero?: string; most?: number } = {}) {
   return z.pipe(numeric(/^\d+$/), z.int(words).check(...bounds)).register(kinds, { kind: 'integer' })
 }
 
+/** A whole number of at least 1. */
+export const count = integer()
+
 /** US dollars, as a decimal number of at least 0. */
 const dollars = expects('an amount in US dollars, at least 0', (written) => {
   const digits = /^\$?\s*(\d+(?:[.,]\d+)?)\s*(?:\$|usd)?$/i.exec(written)?.[1]
