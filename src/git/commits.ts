@@ -65,8 +65,14 @@ export class Commits {
     const text = prdFile(state, redact)
     const isFirst = state.published === null
     if (!isFirst && !stateCommits) return null
-    const isSame = before !== null && significant(before) === significant(text)
-    if (isSame && !isFirst && state.progress.length === 0) return null
+    // Compared last: it reads both, which costs with thousands of stories.
+    if (
+      !isFirst &&
+      state.progress.length === 0 &&
+      before !== null &&
+      significant(before) === significant(text)
+    )
+      return null
     const progress = await this.#objects.text(`${state.green}:${files.progress}`)
     const changed = new Map<string, string | null>([
       [files.prd, text],
