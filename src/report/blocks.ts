@@ -1,25 +1,30 @@
 // Markdown from data: the few blocks that every report on GitHub is made of. What they take is markdown already.
 import { many } from './words.ts'
 
-type Align = 'left' | 'right' | 'centre'
-const RULES: Readonly<Record<Align, string>> = { left: ':--', right: '--:', centre: ':-:' }
+/** A table's columns: name, rule (`--:` is right-aligned), and what stands in the cell; it holds no bare `|`. */
+export type Columns<T> = readonly (readonly [
+  name: string,
+  rule: ':--' | '--:' | ':-:',
+  cell: (item: T) => string,
+])[]
 
-/** The lines of a table's head; a row fits below it. */
-export function tableHead(columns: Readonly<Record<string, Align>>): string {
-  return `${row(Object.keys(columns))}\n${row(Object.values(columns).map((align) => RULES[align]))}`
+/** The two lines of a table's head. */
+export function tableHead<T>(columns: Columns<T>): string {
+  return `${row(columns.map(([name]) => name))}\n${row(columns.map(([, rule]) => rule))}`
 }
 
-/** The cells hold no bare `|`. */
-export function row(cells: readonly string[]): string {
+export function tableRow<T>(columns: Columns<T>, item: T): string {
+  return row(columns.map(([, , cell]) => cell(item)))
+}
+
+function row(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |`
 }
 
-/** Empty without rows. */
-export function table(
-  columns: Readonly<Record<string, Align>>,
-  rows: readonly (readonly string[])[],
-): string {
-  return rows.length === 0 ? '' : [tableHead(columns), ...rows.map(row)].join('\n')
+/** Empty without items. */
+export function table<T>(columns: Columns<T>, items: readonly T[]): string {
+  if (items.length === 0) return ''
+  return [tableHead(columns), ...items.map((item) => tableRow(columns, item))].join('\n')
 }
 
 /** Empty without items. */

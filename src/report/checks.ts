@@ -58,7 +58,7 @@ export function rollupCheck(view: View): Check {
         storyTable(view, Math.floor(room * 0.5)),
         spending(view),
         lastFailure(view, Math.floor(room * 0.15)),
-        firstPart(timelineTable(view.timeline), Math.floor(room * 0.25)),
+        firstPart(timelineTable(view), Math.floor(room * 0.25)),
       ]),
   })
 }

@@ -60,7 +60,7 @@ export function jobSummary(view: View): string {
       storyTable(view, Math.floor(room / 3)),
       graphBlock(view),
       spending(view),
-      section('Iterations', timelineTable(view.timeline)),
+      section('Iterations', timelineTable(view)),
       lastFailure(view, 30_000),
       footer(view),
     ])

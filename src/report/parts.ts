@@ -2,7 +2,18 @@
 import type { GateResult } from '../model/gate.ts'
 import type { TimelineEntry } from '../model/state.ts'
 import { excerpt } from '../system/excerpt.ts'
-import { commitLink, dotted, folded, link, list, row, stacked, table, tableHead } from './blocks.ts'
+import {
+  type Columns,
+  commitLink,
+  dotted,
+  folded,
+  link,
+  list,
+  stacked,
+  table,
+  tableHead,
+  tableRow,
+} from './blocks.ts'
 import { bold, code, codeBlock, markdownText } from './escape.ts'
 import { OUTCOMES, STANDINGS, type Standing } from './outcomes.ts'
 import { inMarkdown } from './sentence.ts'
@@ -84,50 +95,56 @@ export function notesList({ notes }: View): string {
   )
 }
 
+const SPENDING: Columns<View> = [
+  [
+    'Cost',
+    ':--',
+    ({ usage, most }) => (hasCost(usage) ? ofMost(bold(costWords(usage)), most.costUsd, usd) : NO_COST),
+  ],
+  ['Tokens', ':--', ({ usage, most }) => ofMost(tokenWords(usage), most.tokens, tokens)],
+  [
+    'Agent time',
+    ':--',
+    ({ usage, most }) => ofMost(humanMs(usage.agentSeconds * 1000), most.agentMs, humanMs),
+  ],
+  ['Iterations', ':--', ({ iterations, most }) => ofMost(String(iterations), most.iterations, String)],
+  ['Jobs', ':--', ({ jobs, most }) => ofMost(String(jobs), most.jobs, String)],
+]
+
 /** Cost, tokens, time, iterations, jobs, and what the rest may cost at most. */
-export function spending({ usage, most, iterations, jobs, worst }: View): string {
-  const agentMs = usage.agentSeconds * 1000
-  const cells = [
-    hasCost(usage) ? ofMost(bold(costWords(usage)), most.costUsd, usd) : NO_COST,
-    ofMost(tokenWords(usage), most.tokens, tokens),
-    ofMost(humanMs(agentMs), most.agentMs, humanMs),
-    ofMost(String(iterations), most.iterations, String),
-    ofMost(String(jobs), most.jobs, String),
-  ]
-  const columns = {
-    Cost: 'left',
-    Tokens: 'left',
-    'Agent time': 'left',
-    Iterations: 'left',
-    Jobs: 'left',
-  } as const
-  return `${table(columns, [cells])}${worst === null ? '' : `\n\n**At worst:** ${worst}.`}`
+export function spending(view: View): string {
+  return `${table(SPENDING, [view])}${view.worst === null ? '' : `\n\n**At worst:** ${view.worst}.`}`
 }
 
 /** A time that is not broken over two lines. */
-function timeCell(ms: number): string {
-  return humanMs(ms).replace(' ', '&nbsp;')
+function timeCell({ ms }: { ms: number }): string {
+  return ms === 0 ? '' : humanMs(ms).replace(' ', '&nbsp;')
 }
 
-const STORY_HEAD = tableHead({
-  '': 'centre',
-  Story: 'left',
-  Attempts: 'right',
-  Cost: 'right',
-  Time: 'right',
-  Commit: 'left',
-})
+const STORIES: Columns<StoryView & { repository: string }> = [
+  ['', ':-:', ({ standing }) => STANDINGS[standing].sign],
+  ['Story', ':--', nameCell],
+  ['Attempts', '--:', ({ attempts }) => (attempts === 0 ? '' : String(attempts))],
+  ['Cost', '--:', ({ usage }) => (usage.costUsd === 0 ? '' : costWords(usage))],
+  ['Time', '--:', timeCell],
+  ['Commit', ':--', ({ commit, repository }) => commitLink(commit, repository)],
+]
+
+function nameCell({ id, title, aside }: StoryView): string {
+  const name = `${storyId(id)} ${markdownText(title, 120)}`
+  return aside === '' ? name : `${name}<br><sub>${markdownText(aside, 180)}</sub>`
+}
 
 /** The stories: up to 25 in a table, more of them folded below those that matter now, in at most `room` characters. */
-export function storyTable({ stories, links }: View, room: number): string {
+export function storyTable({ stories, links: { repository } }: View, room: number): string {
   if (stories.length === 0) return ''
-  const rows = new Map(stories.map((story) => [story, storyRow(story, links.repository)]))
-  const shown = (some: readonly StoryView[]) =>
-    [STORY_HEAD, ...some.map((story) => rows.get(story))].join('\n')
+  const head = tableHead(STORIES)
+  const rows = new Map(stories.map((story) => [story, tableRow(STORIES, { ...story, repository })]))
+  const shown = (some: readonly StoryView[]) => [head, ...some.map((story) => rows.get(story))].join('\n')
   const whole = shown(stories)
   if (stories.length <= LONGEST_TABLE && whole.length <= room) return whole
   const fitting = (some: readonly StoryView[], most: number) => {
-    let left = most - STORY_HEAD.length
+    let left = most - head.length
     const end = some.findIndex((story) => {
       left -= (rows.get(story) ?? '').length + 1
       return left < 0
@@ -138,20 +155,8 @@ export function storyTable({ stories, links }: View, room: number): string {
   const all = fitting(stories, room - now.length - 300)
   const rest = stories.slice(all.length)
   if (all.length === 0) return `${now}\n\n${leftOut(rest)}`
-  const table = rest.length === 0 ? shown(all) : `${shown(all)}\n\n${leftOut(rest)}`
-  return `${now}\n\n${folded(`All ${stories.length} stories`, table)}`
-}
-
-function storyRow(story: StoryView, repository: string): string {
-  const name = `${storyId(story.id)} ${markdownText(story.title, 120)}`
-  return row([
-    STANDINGS[story.standing].sign,
-    story.aside === '' ? name : `${name}<br><sub>${markdownText(story.aside, 180)}</sub>`,
-    story.attempts === 0 ? '' : String(story.attempts),
-    story.usage.costUsd === 0 ? '' : costWords(story.usage),
-    story.ms === 0 ? '' : timeCell(story.ms),
-    commitLink(story.commit, repository),
-  ])
+  const long = rest.length === 0 ? shown(all) : `${shown(all)}\n\n${leftOut(rest)}`
+  return `${now}\n\n${folded(`All ${stories.length} stories`, long)}`
 }
 
 /** What changed last, what needs a person, what is in work and what comes next: at most 16 stories, in their order. */
@@ -177,13 +182,14 @@ function leftOut(stories: readonly StoryView[]): string {
   return `… and ${many(stories.length, 'story', 'stories')} more: ${kinds.join(', ')}`
 }
 
-/** Gates and their results as a table. */
-export function gateTable(gates: readonly GateResult[]): string {
-  const rows = gates.slice(0, 50).map(({ name, ok, advisory, ended, ms }) => {
-    const failed = `${advisory ? '⚠️' : '❌'} ${markdownText(ended, 80)}${advisory ? ' (advisory)' : ''}`
-    return [markdownText(name, 60), ok ? '✅ passed' : failed, timeCell(ms)]
-  })
-  return table({ Gate: 'left', Result: 'left', Time: 'right' }, rows)
+const GATES: Columns<GateResult> = [
+  ['Gate', ':--', ({ name }) => markdownText(name, 60)],
+  ['Result', ':--', ({ ok, ...gate }) => (ok ? '✅ passed' : failedCell(gate))],
+  ['Time', '--:', timeCell],
+]
+
+function failedCell({ advisory, ended }: Pick<GateResult, 'advisory' | 'ended'>): string {
+  return `${advisory ? '⚠️' : '❌'} ${markdownText(ended, 80)}${advisory ? ' (advisory)' : ''}`
 }
 
 /** What the last attempt looked like: its gates, and the output of the one that failed, bounded. */
@@ -192,7 +198,7 @@ export function failureBlock({ gates, failure }: StoryView, maxChars: number): s
   const output = (red?.output.trim() ? red.output : failure?.detail) ?? ''
   // Less than the block, which marks what it cuts itself.
   const shown = excerpt(output.trim(), Math.max(0, maxChars - 100))
-  return stacked([gateTable(gates), shown === '' ? '' : codeBlock(shown, maxChars)]).trim()
+  return stacked([table(GATES, gates.slice(0, 50)), shown === '' ? '' : codeBlock(shown, maxChars)]).trim()
 }
 
 /** The newest failure that no later attempt has mended, folded; empty when there is none. */
@@ -209,33 +215,22 @@ const RESULTS: Readonly<Record<TimelineEntry['result'], string>> = {
   reset: '🔁&nbsp;reset',
 }
 
+const TIMELINE: Columns<TimelineEntry> = [
+  ['#', '--:', ({ iteration }) => String(iteration)],
+  ['Story', ':--', (entry) => markdownText(entry.storyId, 64)],
+  ['Attempt', '--:', ({ attempt }) => String(attempt)],
+  ['Result', ':--', ({ result }) => RESULTS[result]],
+  ['Why', ':--', ({ summary }) => markdownText(summary, 200)],
+  ['Cost', '--:', ({ costUsd }) => (costUsd > 0 ? usd(costUsd) : '')],
+  ['Tokens', '--:', ({ tokens: used }) => (used > 0 ? tokens(used) : '')],
+  ['Time', '--:', timeCell],
+  ['Job', '--:', ({ job }) => String(job)],
+  ['When (UTC)', ':--', ({ at }) => utc(at).replace(' UTC', '').replace(' ', '&nbsp;')],
+]
+
 /** The iterations in their order, the newest last. */
-export function timelineTable(timeline: readonly TimelineEntry[]): string {
-  const rows = timeline.map((entry) => [
-    String(entry.iteration),
-    markdownText(entry.storyId, 64),
-    String(entry.attempt),
-    RESULTS[entry.result],
-    markdownText(entry.summary, 200),
-    entry.costUsd > 0 ? usd(entry.costUsd) : '',
-    entry.tokens > 0 ? tokens(entry.tokens) : '',
-    timeCell(entry.ms),
-    String(entry.job),
-    utc(entry.at).replace(' UTC', '').replace(' ', '&nbsp;'),
-  ])
-  const columns = {
-    '#': 'right',
-    Story: 'left',
-    Attempt: 'right',
-    Result: 'left',
-    Why: 'left',
-    Cost: 'right',
-    Tokens: 'right',
-    Time: 'right',
-    Job: 'right',
-    'When (UTC)': 'left',
-  } as const
-  return table(columns, rows)
+export function timelineTable({ timeline }: View): string {
+  return table(TIMELINE, timeline)
 }
 
 /** When this was written and where to look further, in small letters. */

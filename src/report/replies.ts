@@ -1,7 +1,7 @@
 // What people can type after `/ralph`, and the short replies to it.
 import { commandsOn } from '../loop/command-table.ts'
 import type { State } from '../model/state.ts'
-import { link, stacked, table } from './blocks.ts'
+import { type Columns, link, stacked, table } from './blocks.ts'
 import { code, markdownText } from './escape.ts'
 import { outcomeNow } from './headline.ts'
 import { blockedList, heading, marker, progressBar } from './parts.ts'
@@ -9,10 +9,14 @@ import { inMarkdown } from './sentence.ts'
 import { type Facts, type View, viewOf } from './view.ts'
 import { humanMs, utc } from './words.ts'
 
+const COMMANDS: Columns<{ example: string; meaning: string }> = [
+  ['Comment', ':--', ({ example }) => code(example)],
+  ['What it does', ':--', ({ meaning }) => meaning],
+]
+
 /** The commands as a table. */
 export function commandTable(): string {
-  const rows = commandsOn('comment').map(({ example, meaning }) => [code(example), meaning])
-  return table({ Comment: 'left', 'What it does': 'left' }, rows)
+  return table(COMMANDS, commandsOn('comment'))
 }
 
 /** The reply to `/ralph help`. */
