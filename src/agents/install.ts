@@ -17,7 +17,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { messageOf, UserError } from '../system/errors.ts'
 import { runUntrusted } from '../system/process.ts'
 import { findProgram } from '../system/program.ts'
-import type { AgentVendor } from './agent.ts'
+import { type AgentVendor, words } from './agent.ts'
 import { available } from './available.ts'
 import { oneLine } from './ending.ts'
 
@@ -38,6 +38,7 @@ export type InstallRequest = {
 export type Installed = { version: string; bin: string }
 
 const INSTALL_TIMEOUT_MS = 10 * 60_000
+const ASK_TIMEOUT_MS = 60_000
 const STAGING = '.installing-'
 /** Nothing that npm would read as a folder, an address or an option. */
 const SPEC = /^[\w^~][\w.^~+-]*$/
@@ -73,11 +74,13 @@ export async function installAgent(request: InstallRequest): Promise<Installed> 
       'set up Node.js with npm in a step before, or install the agent there and leave agent-version out'
     throw mistake(spec, 'npm on the PATH, to install it with', fix)
   }
-  const folder = await firstWritable(request)
-  const installation = new Installation(request, vendor.npm, npm, folder)
-  const version = EXACT.test(spec) ? spec : await installation.exactVersion()
-  return installed(request, version) ?? (await installation.run(version))
+  const place = { ...request, npm, package: vendor.npm, folder: await firstWritable(request) }
+  const version = EXACT.test(spec) ? spec : await exactVersion(place)
+  return installed(request, version) ?? (await install(place, version))
 }
+
+/** What npm is to install, and where. */
+type Place = InstallRequest & { npm: string; package: string; folder: string }
 
 function installed({ caches, vendor }: InstallRequest, version: string): Installed | null {
   const bins = caches.map((cache) => join(cache, vendor.name, version, 'node_modules', '.bin'))
@@ -100,107 +103,68 @@ async function firstWritable({ caches, vendor, version }: InstallRequest): Promi
   throw mistake(version, 'a folder to install it into', `make one writable: ${oneLine(refused.join('; '))}`)
 }
 
-class Installation {
-  readonly #request: InstallRequest
-  readonly #package: string
-  readonly #npm: string
-  readonly #folder: string
+/** Asks the registry what a range or a tag stands for now. */
+async function exactVersion(place: Place): Promise<string> {
+  const cache = join(place.folder, '.npm')
+  const spec = `${place.package}@${place.version}`
+  const args = ['view', spec, 'version', '--json', '--cache', cache]
+  const output = await runNpm(place, place.folder, args, ASK_TIMEOUT_MS)
+  await rm(cache, { recursive: true, force: true })
+  const newest = [...output.matchAll(/"(\d+\.\d+\.\d+[^"]*)"/g)].at(-1)?.[1]
+  if (newest !== undefined && EXACT.test(newest)) return newest
+  throw mistake(place.version, `a version of ${place.package}`, `see \`npm view ${place.package} versions\``)
+}
 
-  constructor(request: InstallRequest, name: string, npm: string, folder: string) {
-    this.#request = request
-    this.#package = name
-    this.#npm = npm
-    this.#folder = folder
+async function install(place: Place, version: string): Promise<Installed> {
+  const began = performance.now()
+  const spec = `${place.package}@${version}`
+  await clear(place.folder)
+  const staging = await mkdtemp(join(place.folder, STAGING))
+  try {
+    place.report(`installing ${spec}`)
+    await fill(place, staging, spec)
+    await tryOut(place, staging, spec)
+    await putInPlace(staging, join(place.folder, version))
+  } finally {
+    await rm(staging, { recursive: true, force: true })
   }
-
-  /** Asks the registry what a range or a tag stands for now. */
-  async exactVersion(): Promise<string> {
-    const cache = join(this.#folder, '.npm')
-    const spec = `${this.#package}@${this.#request.version}`
-    const output = await this.#runNpm(this.#folder, ['view', spec, 'version', '--json', '--cache', cache])
-    await rm(cache, { recursive: true, force: true })
-    const newest = [...output.matchAll(/"(\d+\.\d+\.\d+[^"]*)"/g)].at(-1)?.[1]
-    if (newest !== undefined && EXACT.test(newest)) return newest
-    const fix = `see \`npm view ${this.#package} versions\``
-    throw mistake(this.#request.version, `a version of ${this.#package}`, fix)
+  const result = installed(place, version)
+  if (result === null) {
+    throw mistake(spec, `a package with the program ${place.vendor.program}`, 'use another version')
   }
+  place.report(`installed ${spec} in ${((performance.now() - began) / 1000).toFixed(1)} s`)
+  return result
+}
 
-  async run(version: string): Promise<Installed> {
-    const began = performance.now()
-    const { report, vendor } = this.#request
-    const spec = `${this.#package}@${version}`
-    await this.#clear()
-    const staging = await mkdtemp(join(this.#folder, STAGING))
-    try {
-      report(`installing ${spec}`)
-      await this.#fill(staging, spec)
-      await this.#tryOut(staging, spec)
-      await putInPlace(staging, join(this.#folder, version))
-    } finally {
-      await rm(staging, { recursive: true, force: true })
-    }
-    const result = installed(this.#request, version)
-    if (result === null) {
-      throw mistake(spec, `a package with the program ${vendor.program}`, 'use another version')
-    }
-    report(`installed ${spec} in ${((performance.now() - began) / 1000).toFixed(1)} s`)
-    return result
+async function fill(place: Place, staging: string, spec: string): Promise<void> {
+  // Of all the packages that come with it, none gets to run anything; HOME may be missing or read-only.
+  const quiet = words('--no-audit --no-fund --no-package-lock --no-update-notifier --loglevel=error')
+  const places = ['--cache', join(staging, '.npm'), '--prefix', staging]
+  await runNpm(place, staging, ['install', '--ignore-scripts', ...quiet, ...places, spec])
+  // The agent's own package may need its scripts: some put their native program in place by one.
+  const own = join(staging, 'node_modules', place.package)
+  const { scripts } = JSON.parse(await readFile(join(own, 'package.json'), 'utf8').catch(() => '{}'))
+  for (const script of ['preinstall', 'install', 'postinstall']) {
+    if (typeof scripts?.[script] === 'string') await runNpm(place, own, ['run', '--silent', script])
   }
+  await rm(join(staging, '.npm'), { recursive: true, force: true })
+}
 
-  async #fill(staging: string, spec: string): Promise<void> {
-    // Of all the packages that come with it, none gets to run anything; HOME may be missing or read-only.
-    const quiet = ['--no-audit', '--no-fund', '--no-package-lock', '--no-update-notifier', '--loglevel=error']
-    const places = ['--cache', join(staging, '.npm'), '--prefix', staging]
-    await this.#runNpm(staging, ['install', '--ignore-scripts', ...quiet, ...places, spec])
-    // The agent's own package may need its scripts: some put their native program in place by one.
-    const own = join(staging, 'node_modules', this.#package)
-    const { scripts } = JSON.parse(await readFile(join(own, 'package.json'), 'utf8').catch(() => '{}'))
-    for (const script of ['preinstall', 'install', 'postinstall']) {
-      if (typeof scripts?.[script] === 'string') await this.#runNpm(own, ['run', '--silent', script])
-    }
-    await rm(join(staging, '.npm'), { recursive: true, force: true })
-  }
+async function tryOut({ vendor, env, signal }: Place, staging: string, spec: string): Promise<void> {
+  const path = [join(staging, 'node_modules', '.bin'), env.PATH ?? ''].join(delimiter)
+  const found = await available(vendor, { ...env, PATH: path }, signal === undefined ? {} : { signal })
+  if (found.ok) return
+  const fix = found.isSlow ? found.fix : 'use another version'
+  throw mistake(`${spec}: ${found.reason}`, 'a program that starts', fix)
+}
 
-  async #tryOut(staging: string, spec: string): Promise<void> {
-    const { vendor, env, signal } = this.#request
-    const path = [join(staging, 'node_modules', '.bin'), env.PATH ?? ''].join(delimiter)
-    const options = signal === undefined ? {} : { signal }
-    const found = await available(vendor, { ...env, PATH: path }, options)
-    if (found.ok) return
-    const fix = found.isSlow ? found.fix : 'use another version'
-    throw mistake(`${spec}: ${found.reason}`, 'a program that starts', fix)
-  }
-
-  /** What installations that were killed have left: nobody takes as long as twice the time-out. */
-  async #clear(): Promise<void> {
-    for (const name of await readdir(this.#folder)) {
-      if (!name.startsWith(STAGING)) continue
-      const left = join(this.#folder, name)
-      const age = await stat(left).then(
-        ({ mtimeMs }) => Date.now() - mtimeMs,
-        () => 0,
-      )
-      if (age > 2 * INSTALL_TIMEOUT_MS) await rm(left, { recursive: true, force: true })
-    }
-  }
-
-  /** In a folder of ours, so that no configuration of the repository is read. Gives npm's output. */
-  async #runNpm(cwd: string, args: readonly string[]): Promise<string> {
-    const { env, signal, version } = this.#request
-    const { exit, output } = await runUntrusted({
-      file: this.#npm,
-      args,
-      cwd,
-      // npm finds its node beside itself where the PATH has none.
-      env: { ...env, PATH: [env.PATH ?? '', dirname(this.#npm)].join(delimiter) },
-      timeoutMs: INSTALL_TIMEOUT_MS,
-      captureBytes: 32 * 1024,
-      ...(signal === undefined ? {} : { signal }),
-    })
-    if (exit.kind === 'exit' && exit.code === 0) return output
-    const how = exit.kind === 'exit' ? `exit code ${exit.code}` : exit.kind
-    const found = `npm ${args[0]}: ${how}: ${oneLine(tellingLines(output))}`
-    throw mistake(found, `${this.#package}@${version} from the registry`, fixOf(output))
+/** What installations that were killed have left: nobody takes as long as twice the time-out. */
+async function clear(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(STAGING)) continue
+    const left = join(folder, name)
+    const since = await stat(left).then((status) => status.mtimeMs, Date.now)
+    if (Date.now() - since > 2 * INSTALL_TIMEOUT_MS) await rm(left, { recursive: true, force: true })
   }
 }
 
@@ -213,6 +177,29 @@ async function putInPlace(staging: string, place: string): Promise<void> {
   } catch (error) {
     if (!existsSync(place)) throw error
   }
+}
+
+/** In a folder of ours, so that no configuration of the repository is read. Gives npm's output. */
+async function runNpm(
+  { npm, env, signal, version, package: name }: Place,
+  cwd: string,
+  args: readonly string[],
+  timeoutMs = INSTALL_TIMEOUT_MS,
+): Promise<string> {
+  const { exit, output } = await runUntrusted({
+    file: npm,
+    args,
+    cwd,
+    // npm finds its node beside itself where the PATH has none.
+    env: { ...env, PATH: [env.PATH ?? '', dirname(npm)].join(delimiter) },
+    timeoutMs,
+    captureBytes: 32 * 1024,
+    ...(signal === undefined ? {} : { signal }),
+  })
+  if (exit.kind === 'exit' && exit.code === 0) return output
+  const how = exit.kind === 'exit' ? `exit code ${exit.code}` : exit.kind
+  const found = `npm ${args[0]}: ${how}: ${oneLine(tellingLines(output))}`
+  throw mistake(found, `${name}@${version} from the registry`, fixOf(output))
 }
 
 /** npm's own error lines, without its call stack and the name of its log file; else the last of the output. */
