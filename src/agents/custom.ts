@@ -5,7 +5,7 @@ import type { AgentEvent, AgentVendor, Classified, StreamParser, Usage } from '.
 import { noUsage } from './agent.ts'
 import { type Ending, oneLine, silentEnding, stderrLine, withWords } from './ending.ts'
 import { appended } from './events.ts'
-import { jsonObject, object } from './json.ts'
+import { jsonObject, number, object } from './json.ts'
 
 /** RALPH_MODE, RALPH_FEATURE, RALPH_STORY_ID, RALPH_ATTEMPT and RALPH_PROMPT_FILE are set by the caller. */
 export const custom: AgentVendor = {
@@ -57,13 +57,11 @@ class CustomReader implements StreamParser {
   }
 
   #ending(exit: Exit): Ending {
-    const said = this.#stderr.text()
-    if (exit.kind !== 'exit' || exit.code === 126 || exit.code === 127) return silentEnding(exit, said)
+    const words = this.#stderr.text()
+    if (exit.kind !== 'exit' || exit.code === 126 || exit.code === 127) return silentEnding(exit, words)
     if (exit.code === 0) return { status: 'finished', message: 'the session finished' }
-    return {
-      status: 'failed',
-      message: withWords(`the agent command ended with exit code ${exit.code}`, said),
-    }
+    const message = withWords(`the agent command ended with exit code ${exit.code}`, words)
+    return { status: 'failed', message }
   }
 }
 
@@ -72,23 +70,17 @@ class CustomReader implements StreamParser {
  * else, or one of the numbers is negative or none.
  */
 function usageOf(line: string): Usage | null {
-  const given = object(jsonObject(line)?.usage)
-  if (given === null) return null
-  const numbers = ['inputTokens', 'outputTokens', 'cachedTokens', 'costUsd'].map((name) => given[name])
-  const known = numbers.filter((value) => value !== undefined && value !== null)
-  if (known.length === 0 || !known.every(isAmount)) return null
-  const [input, output, cached, cost] = numbers
+  const given = object(jsonObject(line)?.usage) ?? {}
+  const known = AMOUNTS.filter((name) => given[name] !== undefined && given[name] !== null)
+  if (known.length === 0) return null
   const usage = noUsage()
-  if (isAmount(input)) usage.inputTokens = input
-  if (isAmount(output)) usage.outputTokens = output
-  if (isAmount(cached)) usage.cachedTokens = cached
-  if (isAmount(cost)) {
-    usage.costUsd = cost
-    usage.costSource = 'vendor'
+  for (const name of known) {
+    const value = number(given[name])
+    if (value === null || value < 0) return null
+    usage[name] = value
   }
+  if (usage.costUsd !== null) usage.costSource = 'vendor'
   return usage
 }
 
-function isAmount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0
-}
+const AMOUNTS = ['inputTokens', 'outputTokens', 'cachedTokens', 'costUsd'] as const
