@@ -12,7 +12,7 @@ import type { AgentEvent } from '../../../src/agents/agent.ts'
 import { createGates } from '../../../src/gates/gates.ts'
 import type { GateResult } from '../../../src/model/gate.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
-import { createMutedWriter, muted } from '../../../src/system/workflow-commands.ts'
+import { muted } from '../../../src/system/workflow-commands.ts'
 import { Live } from '../../../src/terminal/live.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { heard } from '../heard.ts'
@@ -49,13 +49,9 @@ test('in two writes, wherever it is cut, and in single characters', () => {
     for (const text of COMMANDS) {
       const cuts = Array.from({ length: text.length + 1 }, (_, at) => [text.slice(0, at), text.slice(at)])
       for (const parts of [...cuts, text.split('')]) {
-        let out = ''
-        const writer = createMutedWriter((line) => {
-          out += line
-        }, prefix)
-        for (const part of parts) writer.write(part)
-        writer.end()
-        assert.deepEqual(heard(out).done, [], JSON.stringify([prefix, parts]))
+        const { log, text: out } = jobLog()
+        for (const part of parts) log.screen.write(prefix + part)
+        assert.deepEqual(heard(out()).done, [], JSON.stringify([prefix, parts]))
       }
     }
   }
