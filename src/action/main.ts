@@ -1,8 +1,10 @@
 // The action: goes by the event, ends with the outcome's job result. Cancellation ends the session and saves.
+
 import * as core from '@actions/core'
 import { redactorFor } from '../app/redactor.ts'
 import { isUnknownToken } from '../git/process.ts'
 import { statusOf } from '../github/client.ts'
+import { errorOf } from '../model/job.ts'
 import { LeaseLost } from '../model/ports.ts'
 import { heldBack } from '../report/headline.ts'
 import { errorSummary } from '../report/markdown.ts'
@@ -64,8 +66,8 @@ async function main(): Promise<void> {
   // The runner writes `Error:` before it.
   const line =
     conclusion.outcome === 'error' ? conclusion.reason : `${conclusion.outcome}: ${conclusion.reason}`
-  if (FAILING.has(conclusion.outcome))
-    fail(state.job.error === null ? line : `${line}\n${state.job.error.fix}`, redactor.redact)
+  const error = errorOf(state)
+  if (FAILING.has(conclusion.outcome)) fail(error === null ? line : `${line}\n${error.fix}`, redactor.redact)
   else if (heldBack(state) !== null)
     core.warning(
       redactor.redact(`${line}\n${inPlain(nextMove(state, { kind: 'ended', conclusion }, 'comment'))}`),

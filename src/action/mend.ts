@@ -57,9 +57,10 @@ export async function mend(folder: string): Promise<string> {
   const wasStopped = core.getState('stopped') === 'true'
   const { job, control: before } = found.state
   // A person's cancel is no sign of a chain that gets nothing done.
-  const idleJobs = before.idleJobs + (wasStopped || job.iterations > 0 ? 0 : 1)
+  const idleJobs = before.idleJobs + (wasStopped || job.counts.iterations > 0 ? 0 : 1)
   const control = { ...before, continuePending: !wasStopped, idleJobs, mendedRun: context.run.id }
-  await workspace.store.save({ ...found.state, github, lease: null, control, job: { ...job, opened: false } })
+  const closed = { ...job, ready: { ...job.ready, opened: false } }
+  await workspace.store.save({ ...found.state, github, lease: null, control, job: closed })
   return `the lease was released (${ended} processes ended)`
 }
 

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as core from '@actions/core'
-import { claim, Held, newJob, Superseded } from '../app/claim.ts'
+import { claim, Held, Superseded } from '../app/claim.ts'
 import { gatedTagsOf, leaseFor, limitsOf, refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
 import { createPorts } from '../app/ports.ts'
 import { openIsolation, refuseNoFolder, type Workspace } from '../app/workspace.ts'
@@ -17,6 +17,7 @@ import { CLAIM, claimOutputs, type How, refuseWrongPart, WHOLE } from '../jobs/c
 import { claimOf } from '../jobs/handover.ts'
 import { expired } from '../loop/lease.ts'
 import { loop } from '../loop/loop.ts'
+import { newJob, openAttempt } from '../model/job.ts'
 import type { Conclusion, Lease, State } from '../model/state.ts'
 import { stepsOf } from '../model/step.ts'
 import { jobSummary } from '../report/markdown.ts'
@@ -225,7 +226,7 @@ async function workOn(
     await ports.store.save(ended.state)
     for (const [name, value] of Object.entries(claimOutputs(ended, parts.base.sha)))
       core.setOutput(name, value)
-    const { attempt } = ended.state
+    const attempt = openAttempt(ended.state)
     const what = attempt === null ? ended.step.kind : `${attempt.storyId}, iteration ${attempt.iteration}`
     return { neutral: `handed over: ${what} (${settings.agent})` }
   }

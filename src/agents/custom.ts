@@ -1,8 +1,14 @@
 // Any command line of the user's as an agent: prompt on stdin, exit 0 is a finished session.
 
 import type { Exit } from '../system/process.ts'
-import type { AgentEvent, AgentVendor, Classified, StreamParser, Usage } from './agent.ts'
-import { noUsage } from './agent.ts'
+import {
+  type AgentEvent,
+  type AgentVendor,
+  type Classified,
+  noUsage,
+  type StreamParser,
+  type Usage,
+} from './agent.ts'
 import { type Ending, oneLine, silentEnding, stderrLine, withWords } from './ending.ts'
 import { appended } from './events.ts'
 import { jsonObject, number, object } from './json.ts'

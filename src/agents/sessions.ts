@@ -78,7 +78,7 @@ const work: Kind<Work, Omit<Session, 'usage'>> = {
     conflict,
   }),
   prompt: (template, { story }, state, facts) => runPrompt(template, state, story, facts),
-  transcript: ({ attempt }, state) => attemptName(state, attempt),
+  transcript: ({ attempt }, state) => attemptName(state, attempt.storyId),
   variables: ({ attempt }) => ({ RALPH_STORY_ID: attempt.storyId, RALPH_ATTEMPT: String(attempt.number) }),
   renewsHome: false,
   output(result, _task, { redact, oneLine }) {

@@ -6,10 +6,10 @@ import type { Git } from '../git/git.ts'
 import type { Repository } from '../git/repository.ts'
 import type { Found, Store } from '../git/store.ts'
 import { triedAgain } from '../loop/agent-limits.ts'
+import { takeOver } from '../loop/attempt.ts'
 import { sayHolder } from '../loop/lease.ts'
-import { refund, reservedUsage, spend } from '../loop/reduce.ts'
-import { emptyControl } from '../loop/stored.ts'
 import type { Prd } from '../model/feature.ts'
+import { emptyControl } from '../model/job.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { Job, Lease, State } from '../model/state.ts'
 import { mergePeople } from '../prd/merge.ts'
@@ -138,14 +138,6 @@ function startOf({ base }: ClaimRequest): State['base'] {
   return { branch: base.branch, sha: base.sha }
 }
 
-/** The attempt of a job that was lost is given back; what it reserved is charged as an estimate. */
-export function takeOver(state: State): State {
-  const { attempt } = state
-  if (attempt === null || attempt.phase === 'failed' || attempt.phase === 'returned') return state
-  const charged = attempt.session === null ? spend(state, attempt.storyId, reservedUsage(attempt)) : state
-  return refund(charged, 'lost', 'the job was lost')
-}
-
 function taken(state: State, request: ClaimRequest, job: Job): State {
   const { run } = state.prd
   const control = request.generation === null ? triedAgain(state.control) : state.control
@@ -165,7 +157,7 @@ function taken(state: State, request: ClaimRequest, job: Job): State {
       notBefore: null,
       // This is the job that was promised.
       continuePending: false,
-      idleJobs: control.idleJobs + (state.lease !== null && state.job.iterations === 0 ? 1 : 0),
+      idleJobs: control.idleJobs + (state.lease !== null && state.job.counts.iterations === 0 ? 1 : 0),
       mendedRun: null,
       chosen: { ...control.chosen, ...request.chosen },
       // A person who starts the run anew has mended what Ralph paused for, or sees it again; a person's pause stays.
@@ -204,7 +196,7 @@ async function adoptBranch(fresh: State, head: string, store: Store, repository:
   const parsed = text === null ? null : parsePrd(text, `${fresh.branch}: ${ownFiles(fresh).prd}`)
   if (parsed !== null && !parsed.ok) throw new UserError(parsed.mistakes)
   const prd: Prd = parsed === null ? fresh.prd : mergePeople(parsed.prd, fresh.prd).prd
-  const job = { ...fresh.job, theirs: head, takesBranch: true }
+  const job: Job = { ...fresh.job, branch: { kind: 'moved', head }, takesBranch: true }
   // Its commits name the run that made them.
   const written = parsed?.prd.run.control.nonce
   const nonce = typeof written === 'string' && written !== '' ? written : fresh.nonce
@@ -218,7 +210,7 @@ export function newState(
   { base, today, job }: Pick<ClaimRequest, 'base' | 'today' | 'job'>,
 ): State {
   return {
-    version: 1,
+    version: 2,
     feature: file.name,
     importedFrom: file.folder === null ? file.path : null,
     storiesDigest: file.digest,
@@ -232,46 +224,16 @@ export function newState(
     green: base.sha,
     published: null,
     baseline: 'pending',
-    attempt: null,
+    attempts: {},
     kept: {},
     records: {},
     control: emptyControl(),
-    verification: { approved: false, sessions: 0, message: '' },
+    verification: { approved: false, asked: false, sessions: 0, message: '' },
     progress: [],
     recent: [],
     timeline: [],
     lease: null,
-    github: { pull: null, pullUrl: null, comment: null, head: null },
+    github: { pull: null, pullUrl: null, comment: null, head: null, unclosed: [] },
     job,
-  }
-}
-
-/** The job as it begins. */
-export function newJob(startedAt: number, deadline: number, gatedTags: readonly string[] | null = null): Job {
-  return {
-    startedAt,
-    deadline,
-    iterations: 0,
-    begun: 0,
-    synced: false,
-    prepared: false,
-    opened: false,
-    gatedTags,
-    theirs: null,
-    joins: 0,
-    landing: null,
-    takesBranch: false,
-    branchGone: null,
-    branchRefused: false,
-    interrupted: false,
-    error: null,
-    conclusion: null,
-    concludedAt: null,
-    published: false,
-    more: false,
-    dispatched: false,
-    dispatchAfter: null,
-    nextRunId: null,
-    reported: false,
   }
 }

@@ -1,7 +1,7 @@
 // A feature on this machine: the checkout, its state, and what may be done with the work tree before a run.
 import { hostname } from 'node:os'
 import { branchToTake, refuseShared } from '../app/branch.ts'
-import { type ClaimRequest, newJob, newState } from '../app/claim.ts'
+import { type ClaimRequest, newState } from '../app/claim.ts'
 import { checkDirt } from '../app/dirt.ts'
 import { meantFeature } from '../app/features.ts'
 import { gatedTagsOf } from '../app/limits.ts'
@@ -10,6 +10,7 @@ import { featureOfFolder } from '../git/features.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { expired } from '../loop/lease.ts'
 import { isNoted } from '../loop/notes.ts'
+import { newJob, openAttempt } from '../model/job.ts'
 
 import { ownFiles } from '../model/paths.ts'
 import type { Lease, State } from '../model/state.ts'
@@ -185,7 +186,7 @@ export async function adoptSettle(local: LocalRun, state: State): Promise<State>
 export async function editsOf(local: LocalRun, state: State): Promise<string[] | null> {
   const { repository, clone } = local.workspace
   const onBranch = clone.branch === state.branch
-  if (state.attempt !== null && onBranch) return null
+  if (openAttempt(state) !== null && onBranch) return null
   // Killed between the state and the clone's branch, or its HEAD: the tree is ours already.
   if (state.published !== null && (await repository.dirt(state.green)).length === 0) return null
   const mayHoldEdits = state.published === null || onBranch

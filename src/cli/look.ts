@@ -32,7 +32,7 @@ export async function status(context: Context): Promise<Answer> {
   const outcome = outcomeIn(situation)
   const say = speaker(context)
   // An attempt that a dead process has left is nobody's work.
-  const shown = situation.kind === 'working' ? state : { ...state, attempt: null }
+  const shown = situation.kind === 'working' ? state : { ...state, attempts: {} }
   say(plainBanner(headerOf(shown, limits)))
   const views = storiesOf(shown)
   for (const [at, { id, title, notes }] of state.prd.userStories.entries()) {

@@ -1,6 +1,6 @@
 // `ralph run`: works on a feature on this machine until an outcome.
 import { join } from 'node:path'
-import { claim, Held, newJob } from '../app/claim.ts'
+import { claim, Held } from '../app/claim.ts'
 import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/limits.ts'
 import { createPorts, type PortOptions } from '../app/ports.ts'
 import { openIsolation } from '../app/workspace.ts'
@@ -8,6 +8,7 @@ import { applyCommand } from '../loop/commands.ts'
 import { loop } from '../loop/loop.ts'
 import { byWeight, type MovedRef, sayMoved, undoMove } from '../loop/moved-refs.ts'
 import { decision } from '../loop/situation.ts'
+import { errorOf, newJob } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
@@ -67,7 +68,7 @@ export async function run(context: Context): Promise<Answer> {
     live.end(state, conclusion, [['Logs', join(clone.gitDir, 'ralph', 'logs')]])
     const movedRefs = byWeight(local.workspace.snapshot.moved)
     for (const line of movedRefLines(movedRefs)) live.warn(line)
-    const more = { movedRefs, ...(state.job.error === null ? {} : { errors: [errorOf(state)] }) }
+    const more = { movedRefs, ...(errorOf(state) === null ? {} : { errors: [mistakeOf(state)] }) }
     return { code: EXIT_CODES[conclusion.outcome], outputs: outputsOf(state, conclusion.outcome, null), more }
   })
   return answer ?? { code: EXIT_CODES.interrupted, outputs: outputsOf(null, 'interrupted', null) }
@@ -134,8 +135,8 @@ function movedRefLines(moved: readonly MovedRef[]): string[] {
   ]
 }
 
-function errorOf(state: State) {
-  const { error } = state.job
+function mistakeOf(state: State) {
+  const error = errorOf(state)
   return { path: 'run', found: error?.summary ?? '', expected: 'a run that can start', fix: error?.fix ?? '' }
 }
 

@@ -68,7 +68,8 @@ export async function steer(context: Context): Promise<Answer> {
     const heard = before.reduce(applyCommand, loaded.state)
     const steered = applyCommand(heard, { ...understood.command, id: 0, by: 'you' })
     // Nobody has looked at the branch: the state alone moves, not the clone.
-    await local.workspace.store.save({ ...steered, lease: null, job: { ...steered.job, opened: false } })
+    const job = { ...steered.job, ready: { ...steered.job.ready, opened: false } }
+    await local.workspace.store.save({ ...steered, lease: null, job })
     const situation = situationOf(steered, limitsOf(settings), Date.now(), false)
     // A new story is called by its id from now on.
     const added = understood.command.kind === 'add' ? (steered.prd.userStories.at(-1)?.id ?? '') : ''

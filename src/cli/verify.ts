@@ -1,11 +1,11 @@
 // `ralph verify`: every gate and a judge on the checkout as it is, now. Says what they find, and changes nothing of the run.
 
-import { newJob } from '../app/claim.ts'
 import { checkDirt } from '../app/dirt.ts'
 import { gatedTagsOf, limitsOf, refuseUngated } from '../app/limits.ts'
 import { sayHolder } from '../loop/lease.ts'
 import { verifyWhole } from '../loop/perform.ts'
 import type { Verdict } from '../model/event.ts'
+import { newJob } from '../model/job.ts'
 import type { Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { emptyUsage } from '../model/usage.ts'
@@ -40,7 +40,7 @@ export async function verify(context: Context): Promise<Answer> {
       // It is not charged to the run: the limits hold for this session alone.
       prd: { ...found.prd, run: { ...found.prd.run, usage: emptyUsage() } },
       green: head,
-      attempt: null,
+      attempts: {},
       job: newJob(now, Number.MAX_SAFE_INTEGER, gatedTagsOf(settings)),
     }
     await live.step({ kind: 'verify' }, state)

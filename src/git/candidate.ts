@@ -1,8 +1,8 @@
 // The candidate: what an agent left, looked at and made a commit, so that gates see exactly what would be committed.
-import { passedEntry, passStory } from '../loop/reduce.ts'
+import { passedEntry, passStory } from '../loop/passed.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { Inspection } from '../model/ports.ts'
-import type { Attempt, Failure, Kept, State } from '../model/state.ts'
+import type { AttemptIn, Failure, Kept, State } from '../model/state.ts'
 import { prdFile, progressFile, storyMessage } from '../report/files.ts'
 import type { CatFile } from './cat-file.ts'
 import type { Commits } from './commits.ts'
@@ -27,13 +27,18 @@ export type CandidateTools = {
 export type Inspected = { inspection: Inspection; paths: readonly string[] }
 
 /** Checks what the agent left, restores what is Ralph's, and builds the candidate commit. */
-export async function inspect(tools: CandidateTools, state: State, attempt: Attempt): Promise<Inspected> {
+export async function inspect(
+  tools: CandidateTools,
+  state: State,
+  attempt: AttemptIn<'worked'>,
+  builtAt: number,
+): Promise<Inspected> {
   const { tree, commits, redact } = tools
   const { git, objects, index } = tree
   const { changed: inside, removed } = await tree.submodules.changed()
   inside.push(...(await tree.removeForeign()))
   if (inside.length > 0) return refused(submoduleFailure(inside.map(redact)))
-  const own = await ownTexts(tools, state, attempt)
+  const own = await ownTexts(tools, state, attempt, builtAt)
   for (const [path, text] of own) await tree.writeOwn(path, text)
   const staged = await tree.stage(state.green, true)
   if ('unreadable' in staged) {
@@ -59,8 +64,8 @@ export async function inspect(tools: CandidateTools, state: State, attempt: Atte
   // What was read in process is what is stored.
   if (staged.folders !== null) await tree.asStored(made, theirs)
   const remarks = [...seen.remarks, ...removedRemark(removed.map(redact))]
-  const inspection: Inspection = { kind: 'candidate', commit, empty: theirs.length === 0, remarks }
-  return { inspection, paths: theirs.map(({ path }) => path) }
+  const candidate = { commit, empty: theirs.length === 0, remarks, builtAt }
+  return { inspection: { kind: 'candidate', candidate }, paths: theirs.map(({ path }) => path) }
 }
 
 function refused(failure: Failure): Inspected {
@@ -71,11 +76,13 @@ function refused(failure: Failure): Inspected {
 async function ownTexts(
   { tree, redact }: CandidateTools,
   state: State,
-  attempt: Attempt,
+  attempt: AttemptIn<'worked'>,
+  builtAt: number,
 ): Promise<Map<string, string>> {
   const files = ownFiles(state)
-  const progress = [...state.progress, passedEntry(state, attempt)]
-  const passing = passStory({ ...state, progress }, attempt)
+  const built = { empty: false, builtAt }
+  const progress = [...state.progress, passedEntry(state, attempt, built)]
+  const passing = passStory({ ...state, progress }, attempt, built)
   const before = await tree.objects.text(`${state.green}:${files.progress}`)
   return new Map([
     [files.prd, prdFile(passing, redact)],
@@ -105,14 +112,14 @@ async function storeBytes(
 }
 
 /** The work as it stands beside `.ralph/`, for a later attempt, after the guard's filter. */
-export async function saveWork(tools: CandidateTools, state: State): Promise<Kept | null> {
+export async function saveWork(tools: CandidateTools, state: State, storyId: string): Promise<Kept | null> {
   const { tree, redact } = tools
   await tree.submodules.reset()
   await tree.removeForeign()
   const staged = await tree.stage(state.green, true)
   if ('unreadable' in staged) {
     tools.warn(`the rejected work could not be kept: ${redact(staged.unreadable)}`)
-    return state.kept[state.attempt?.storyId ?? ''] ?? null
+    return state.kept[storyId] ?? null
   }
   const own = staged.changes.filter(({ path }) => tools.isRalphs(path))
   const work = staged.changes.filter(({ path }) => !tools.isRalphs(path))

@@ -100,10 +100,11 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       await submodules.rememberIgnored()
     },
 
-    inspect: (state, attempt) =>
+    inspect: (state, attempt, builtAt) =>
       after(state.green, async () => {
-        const { inspection, paths } = await inspect(tools, state, attempt)
-        if (inspection.kind === 'candidate') gated = { green: state.green, commit: inspection.commit, paths }
+        const { inspection, paths } = await inspect(tools, state, attempt, builtAt)
+        if (inspection.kind === 'candidate')
+          gated = { green: state.green, commit: inspection.candidate.commit, paths }
         return inspection
       }),
 
@@ -113,7 +114,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       return changed
     },
 
-    keep: (state) => after(state.green, () => saveWork(tools, state)),
+    keep: (state, storyId) => after(state.green, () => saveWork(tools, state, storyId)),
 
     record: (state, subject) => commits.record(state, subject),
 

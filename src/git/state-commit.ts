@@ -35,7 +35,8 @@ export async function commitState(
   const beside = entries.filter(({ name }) => name !== FOLDER)
   // One without `.github/workflows` would read as their deletion, which GitHub refuses from an App's token.
   const root = folder([...beside, { name: FOLDER, mode: TREE, oid: folder(own) }])
-  const about = state.attempt === null ? 'checkpoint' : `${state.attempt.storyId} in work`
+  const ids = Object.keys(state.attempts)
+  const about = ids.length === 0 ? 'checkpoint' : `${ids.join(', ')} in work`
   const message = `ralph: iteration ${state.prd.run.iterations}, ${about}\n`
   const made = writer.add('commit', commitBytes(root, parents, RALPH, new Date(), message))
   await objects.prove(await writer.flush())

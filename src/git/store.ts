@@ -1,4 +1,5 @@
 // State in git: one ref a feature, compare-and-swap locally and on the remote. Implements StorePort.
+
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stateFrom } from '../loop/stored.ts'
@@ -81,7 +82,7 @@ class GitStore implements Store {
     if (commit === null) return null
     const text = await this.#objects.text(`${commit}:${STATE_FILE}`)
     if (text === null) throw new Error(`${ref} holds no ${STATE_FILE}`)
-    const state = stateFrom(text)
+    const state = stateFrom(text, `${ref}: ${STATE_FILE}`)
     this.#known = { ref, commit, green: state.green }
     if (remote !== null && !(await this.#has(state.green))) await this.fetch([state.green], 'tip')
     return { state, commit }
@@ -190,7 +191,7 @@ class GitStore implements Store {
     }
     await this.#moveLocal(state, commit, withBranch)
     // Not while a candidate is verified: that would be time of its iteration.
-    if ((state.attempt?.candidate ?? null) === null) await this.#git.packLoose()
+    if (!Object.values(state.attempts).some((one) => 'candidate' in one)) await this.#git.packLoose()
   }
 
   /** Commits the state on top of the last one, with the green commit reachable, and moves our own ref there. */
@@ -232,7 +233,7 @@ class GitStore implements Store {
     this.#known = { ref, commit, green: state.green }
     // Before the first publish there is no branch: whatever ends the run until then leaves the clone as it was.
     // Until the job has looked at the branch, what people committed there is not ours to move.
-    if (state.published === null || !(withBranch || state.job.opened)) return
+    if (state.published === null || !(withBranch || state.job.ready.opened)) return
     await moveClone(this.#git, this.#options.snapshot, state.branch, state.green, [[ref, commit]])
   }
 

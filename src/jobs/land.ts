@@ -1,8 +1,10 @@
 // The land job ends the iteration that the claim job began, by what the work and the gate job handed over.
-import { takeOver } from '../app/claim.ts'
+
 import type { Workspace } from '../app/workspace.ts'
+import { refundAll, takeOver } from '../loop/attempt.ts'
+import { spend } from '../loop/change.ts'
 import { nextStep } from '../loop/next-step.ts'
-import { refund, spend } from '../loop/reduce.ts'
+import { openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Landing, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
@@ -59,20 +61,24 @@ async function missing(git: Workspace['git'], landing: Landing, came: Came): Pro
 
 /** No session began: the attempt is given back, and a person has to mend what the work job said. */
 function mistaken(state: State, summary: string): State {
-  const error = { summary, fix: 'mend it, then run again' }
-  const job = { ...state.job, landing: 'lost' as const, error }
-  return { ...(state.attempt === null ? state : refund(state, 'limit', summary)), job }
+  const halted = { kind: 'error' as const, summary, fix: 'mend it, then run again' }
+  return { ...refundAll(state, 'limit', summary), job: { ...state.job, landing: 'lost', halted } }
 }
 
 /** The attempt is given back; what its session and a judge used is charged, or estimated where nobody knows. */
 function lost(state: State, { work, cancelled }: Came): State {
-  const job = { ...state.job, landing: 'lost' as const, interrupted: cancelled }
-  const { attempt } = state
+  const halted = cancelled ? { kind: 'interrupted' as const } : null
+  const job = { ...state.job, landing: 'lost' as const, halted }
+  const attempt = openAttempt(state)
   const judged = work?.judged == null ? state : spend(state, null, work.judged.usage)
   if (attempt === null) return { ...judged, job }
   const usage = work?.session?.usage
   if (usage === undefined) return { ...takeOver(judged), job }
   const paid = spend(judged, attempt.storyId, usage)
-  const refunded = refund(paid, cancelled ? 'interrupted' : 'lost', 'the iteration did not come to its end')
+  const refunded = refundAll(
+    paid,
+    cancelled ? 'interrupted' : 'lost',
+    'the iteration did not come to its end',
+  )
   return { ...refunded, job }
 }

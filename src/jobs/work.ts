@@ -1,8 +1,10 @@
 // The work job runs the agent's session, with a token that can only read; what it said and changed is handed over.
+
 import type { Workspace } from '../app/workspace.ts'
 import { writeCommit } from '../git/commits.ts'
 import { RALPH } from '../git/state-commit.ts'
 import { loop } from '../loop/loop.ts'
+import { openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { AgentPort, Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
@@ -34,8 +36,10 @@ export async function runWork({ state, limits, ports, workspace, nonce, settle }
   const gates = { ...ports.gates, run: async () => [] }
   const agent = recording(ports.agent, heard)
   const ended = await loop(state, limits, { ...ports, agent, gates }, stepsOf('work')).finally(settle)
-  const saved = heard.session === null ? null : await repository.keep(ended.state)
-  const failure = ended.state.attempt?.failure
+  const attempt = openAttempt(ended.state)
+  const saved =
+    heard.session === null || attempt === null ? null : await repository.keep(ended.state, attempt.storyId)
+  const failure = attempt?.phase === 'failed' ? attempt.failure : null
   // Here alone the keys of the agent are known: what the guard refuses by them is not handed on.
   const session =
     heard.session !== null && failure?.kind === 'guard'

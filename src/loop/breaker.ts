@@ -1,7 +1,7 @@
-// The breaker of a story: attempts that get nowhere are stopped before they use up its money (seed 5). Pure.
+// The breaker of a story: attempts that get nowhere are stopped before they use up its money. Pure.
 
 import type { BreakerLimits as Thresholds } from '../model/limits.ts'
-import type { Attempt, Breaker, Failure, Kept, StoryRecord } from '../model/state.ts'
+import type { Breaker, Failure, Kept, Session, StoryRecord } from '../model/state.ts'
 import { excerpt } from '../system/excerpt.ts'
 
 const HISTORY = 10
@@ -38,7 +38,7 @@ export function tried(breaker: Breaker, at: number): Breaker {
 /** An attempt was rejected: what it left is compared with what the one before had left. */
 export function struck(
   breaker: Breaker,
-  attempt: Attempt,
+  session: Session,
   failure: Failure,
   kept: Kept | null,
   limits: Thresholds,
@@ -46,7 +46,7 @@ export function struck(
 ): Breaker {
   const tree = kept?.tree ?? ''
   const error = fingerprint(failure)
-  const output = attempt.session?.usage.outputTokens ?? 0
+  const output = session.usage.outputTokens
   const isSame = tree === breaker.tree || tree === ''
   const seen: Breaker = {
     ...breaker,

@@ -120,10 +120,11 @@ function whyAgain({ failure }: StoryRecord): string {
 /** Their next attempts begin at the green commit. */
 function withoutWork(state: State, ids: readonly string[]): State {
   const kept = Object.entries(state.kept).filter(([id]) => !ids.includes(id))
-  const { attempt } = state
-  const isOpen = attempt !== null && ids.includes(attempt.storyId)
-  const open = isOpen ? { ...attempt, unwanted: true as const } : attempt
-  return { ...state, kept: Object.fromEntries(kept), attempt: open }
+  const attempts = Object.entries(state.attempts).map(([id, attempt]) => [
+    id,
+    ids.includes(id) ? { ...attempt, unwanted: true } : attempt,
+  ])
+  return { ...state, kept: Object.fromEntries(kept), attempts: Object.fromEntries(attempts) }
 }
 
 function chosen(state: State, ids: string[] | 'all', all: (story: Story) => boolean): string[] {

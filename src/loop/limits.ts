@@ -2,21 +2,11 @@
 import type { Limits } from '../model/limits.ts'
 import type { Conclusion, Job, State } from '../model/state.ts'
 
-/** Whether a blocking gate runs for a story with these tags. */
-export function isGated({ gatedTags }: Pick<Job, 'gatedTags'>, tags: readonly string[]): boolean {
-  return gatedTags == null || tags.some((tag) => gatedTags.includes(tag))
-}
-
-/** Whether the run has no gate at all: `gates: none`. */
-export function isUngated({ gatedTags }: Pick<Job, 'gatedTags'>): boolean {
-  return gatedTags?.length === 0
-}
-
 /** A session with less time than this is not begun, milliseconds. */
 const LEAST_MS = 60_000
-/** Jobs in a row without a charged iteration that end a chain (design 2). */
+/** Jobs in a row without a charged iteration that end a chain. */
 export const MAX_IDLE_JOBS = 3
-/** A longer wait ends a job that does not wait instead of paying a runner for it (design 2), milliseconds. */
+/** A longer wait ends a job that does not wait instead of paying a runner for it, milliseconds. */
 export const LONGEST_WAIT_MS = 5 * 60_000
 /** Limited sessions in a row, about a day of half hours, after which nobody waits any more: a person must look. */
 export const MOST_LIMITED = 50
@@ -76,15 +66,16 @@ export function budgetLeft(state: State, limits: Limits): { costUsd: number | nu
  */
 export function batchOver(state: State, limits: Limits, now: number, done: boolean): string | null {
   const { job } = state
-  if (!done && limits.iterationsPerJob > 0 && job.iterations >= limits.iterationsPerJob) {
+  if (!done && limits.iterationsPerJob > 0 && job.counts.iterations >= limits.iterationsPerJob) {
     const { iterationsPerJob: size } = limits
     return `the batch of ${size} ${size === 1 ? 'iteration' : 'iterations'} is done`
   }
   // Attempts that are given back again and again must not hold a job for ever.
-  if (limits.iterationsPerJob > 0 && job.begun >= 2 * limits.iterationsPerJob + 1) return 'the batch is done'
+  if (limits.iterationsPerJob > 0 && job.counts.begun >= 2 * limits.iterationsPerJob + 1)
+    return 'the batch is done'
   const end = endOfWork(job)
   const enough = limits.iterationTimeoutMs + gatesReserveMs(job, limits)
-  if (job.begun > 0 && now + enough > end) return 'no further attempt fits before the job deadline'
+  if (job.counts.begun > 0 && now + enough > end) return 'no further attempt fits before the job deadline'
   // The first attempt may be shorter than the others, but one that has no time at all is not begun.
   const least = Math.min(LEAST_MS, limits.iterationTimeoutMs, Math.ceil((end - job.startedAt) / 4))
   if (now + least > end) return 'no attempt fits any more before the job deadline'
@@ -107,8 +98,8 @@ export function isWaitedOut(
 /** Whether a job that ends like this, to be gone on with by itself, charged no iteration. */
 export function idle({ job }: State, { outcome, until }: Conclusion): boolean {
   // Gates on the base, on people's commits and on the whole are no iteration, and still something done.
-  if (job.landing !== null && job.landing !== 'lost' && job.begun === 0) return false
-  return job.iterations === 0 && (outcome === 'continued' || (until !== null && job.begun > 0))
+  if (job.landing !== null && job.landing !== 'lost' && job.counts.begun === 0) return false
+  return job.counts.iterations === 0 && (outcome === 'continued' || (until !== null && job.counts.begun > 0))
 }
 
 /** Whether the chain goes on by itself after a job that ends like this: by a dispatch, or when its wait is over. */

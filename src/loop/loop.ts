@@ -59,7 +59,7 @@ export async function loop(
     state = after
     const told = () => announce(ports, (observer) => observer.event?.(event, after))
     // Once it is published the lease is free, and the state belongs to whoever claims it.
-    if (EVENTS[event.kind].durable && !after.job.published) news.push(told)
+    if (EVENTS[event.kind].durable && after.job.ending?.published !== true) news.push(told)
     else await tell(told)
   }
 }

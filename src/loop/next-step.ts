@@ -1,8 +1,9 @@
 // What to do next: a pure, total decision from state, limits and time. The whole policy of a run stands here.
 
 import type { Outcome } from '../model/feature.ts'
+import { isDispatched, isUngated, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
-import type { Attempt, Conclusion, State } from '../model/state.ts'
+import type { Attempt, Conclusion, Ending, Job, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { counts, pickStory, remaining } from '../prd/select.ts'
 import { agentsRestUntil } from './agent-limits.ts'
@@ -11,7 +12,6 @@ import {
   batchOver,
   callAllowedAt,
   idle,
-  isUngated,
   isWaitedOut,
   iterationsLeft,
   MAX_IDLE_JOBS,
@@ -21,28 +21,29 @@ import { passedUngated } from './passed.ts'
 
 /** The next step as data. Every reachable state leads to `stop` in a bounded number of steps (test/unit/loop). */
 export function nextStep(state: State, limits: Limits, now: number): Step {
-  const { job, attempt } = state
-  if (job.conclusion !== null) return wrapUp(state, job.conclusion, limits, now)
+  const { job } = state
+  const { branch, landing, ready } = job
+  const attempt = openAttempt(state)
+  if (job.ending !== null) return wrapUp(job, job.ending, limits, now)
   if (attempt !== null) return carryOn(attempt)
-  if (job.error !== null) return conclude('error', job.error.summary)
-  if (job.interrupted) return conclude('interrupted', 'cancelled; the state is saved')
+  if (job.halted?.kind === 'error') return conclude('error', job.halted.summary)
+  if (job.halted !== null) return conclude('interrupted', 'cancelled; the state is saved')
   // What people pushed is gated: the job must be prepared first.
-  const { landing } = job
-  const { theirs } = job
-  if (theirs !== null && (landing === null || landing === 'join'))
-    return job.prepared ? { kind: 'join', theirs } : { kind: 'prepare' }
-  if (!job.synced) return { kind: 'sync' }
+  if (branch.kind === 'moved' && (landing === null || landing === 'join'))
+    return ready.prepared ? { kind: 'join', theirs: branch.head } : { kind: 'prepare' }
+  if (!ready.synced) return { kind: 'sync' }
   const wasComplete = state.prd.run.outcome === 'complete' && remaining(state.prd).length === 0
-  if (job.branchGone !== null && job.takesBranch && !wasComplete) return { kind: 'restore' }
+  if (branch.kind === 'gone' && job.takesBranch && !wasComplete) return { kind: 'restore' }
 
   const verdict = outcomeOf(state, limits, now)
   if (verdict !== null) return { kind: 'conclude', conclusion: verdict }
-  if (!job.prepared) return { kind: 'prepare' }
+  if (!ready.prepared) return { kind: 'prepare' }
   if (limits.baseline && state.baseline === 'pending' && (landing === null || landing === 'baseline'))
     return { kind: 'baseline' }
   if (landing !== null && landing !== 'verify') return landed(state)
-  if (!job.opened) return { kind: 'open' }
-  if (limits.publishEach && state.green !== state.published && !job.branchRefused) return { kind: 'push' }
+  if (!ready.opened) return { kind: 'open' }
+  if (limits.publishEach && state.green !== state.published && branch.kind !== 'refused')
+    return { kind: 'push' }
   const pause = waiting(state, limits, now)
   if (pause !== null) return { kind: 'wait', until: pause.until, reason: pause.what }
   const story = pickStory(state.prd, (one) => openUntil(state.records[one.id], now) === null)
@@ -66,7 +67,7 @@ function carryOn(attempt: Attempt): Step {
     case 'guarded':
       return { kind: 'gates', attempt }
     case 'gated':
-      return attempt.empty ? { kind: 'judge', attempt } : { kind: 'accept', attempt }
+      return attempt.candidate.empty ? { kind: 'judge', attempt } : { kind: 'accept', attempt }
     case 'judged':
       return { kind: 'accept', attempt }
     case 'failed':
@@ -77,18 +78,16 @@ function carryOn(attempt: Attempt): Step {
 }
 
 /** Publish, then dispatch, then report: the work is safe before anybody is told. */
-function wrapUp(state: State, conclusion: Conclusion, limits: Limits, now: number): Step {
-  const { job } = state
-  if (!job.published) return { kind: 'publish', conclusion }
-  const goesOn = job.more || (conclusion.outcome === 'continued' && limits.redispatch)
-  if (goesOn && !job.dispatched) {
-    const until = job.dispatchAfter ?? 0
-    return until > now
-      ? { kind: 'wait', until, reason: "GitHub's rate limit refuses the next job" }
+function wrapUp(job: Job, ending: Ending, limits: Limits, now: number): Step {
+  const { conclusion, next } = ending
+  if (!ending.published) return { kind: 'publish', conclusion }
+  const goesOn = ending.more || (conclusion.outcome === 'continued' && limits.redispatch)
+  if (goesOn && !isDispatched(job)) {
+    return next.kind === 'limited' && next.until > now
+      ? { kind: 'wait', until: next.until, reason: "GitHub's rate limit refuses the next job" }
       : { kind: 'dispatch' }
   }
-  if (!job.reported) return { kind: 'report', conclusion }
-  return { kind: 'stop', conclusion }
+  return ending.reported ? { kind: 'stop', conclusion } : { kind: 'report', conclusion }
 }
 
 /** Jobs that may have begun by now: those that granted iterations need come on top, and a person's word starts anew. */
@@ -107,14 +106,13 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   const { control, prd, verification } = state
   const open = remaining(prd)
   const done = open.length === 0
-  if (state.job.branchRefused)
+  const { branch } = state.job
+  if (branch.kind === 'refused')
     return end('paused', control.paused?.reason ?? 'the branch could not be pushed')
-  const verifies = limits.finalVerification || verification.asked === true
+  const verifies = limits.finalVerification || verification.asked
   const finished = done && (verification.approved || !verifies)
-  if (state.job.branchGone !== null) return afterTheBranch(state, state.job.branchGone, finished)
-  if (finished) {
-    return end('complete', howComplete(state))
-  }
+  if (branch.kind === 'gone') return afterTheBranch(state, branch.how, finished)
+  if (finished) return end('complete', howComplete(state))
   if (control.paused !== null) return end('paused', control.paused.reason)
   if (!done && (pickStory(prd) === null || (limits.stopOnBlocked && open.some((story) => story.blocked)))) {
     const blocked = open.filter((story) => story.blocked).map((story) => story.id)

@@ -1,18 +1,22 @@
 // Turns a step into an event by asking the ports: the only place of the loop where effects happen.
 
-import type { Event, Verdict } from '../model/event.ts'
+import type { Event, Spent, Verdict } from '../model/event.ts'
 import type { GateResult } from '../model/gate.ts'
 import type { Limits } from '../model/limits.ts'
 import { attemptName } from '../model/paths.ts'
 import type { Ports, SessionBounds, StorePort } from '../model/ports.ts'
-import type { Attempt, State } from '../model/state.ts'
+import type { Attempt, AttemptIn, Conclusion, Failure, State } from '../model/state.ts'
 import { STEPS, type Step } from '../model/step.ts'
-import type { Usage } from '../model/usage.ts'
+import { emptyUsage, type Usage } from '../model/usage.ts'
 import { excerpt } from '../system/excerpt.ts'
+import { redGate } from './change.ts'
+import { released } from './ending.ts'
 import { budgetLeft, endOfWork, estimate, goesOnByItself, sessionMs } from './limits.ts'
-import { released } from './reduce.ts'
 
 type Happening = Event extends infer E ? (E extends { at: number } ? Omit<E, 'at'> : never) : never
+
+/** What a step is done with: the signal aborts with the job's time, too. `now` is when it began, epoch milliseconds. */
+type Context = { state: State; limits: Limits; ports: Ports; now: number }
 
 /**
  * Performs one step. Cancellation turns into the event `interrupted`, and the end of the job's time into `out-of-time`,
@@ -24,22 +28,24 @@ export async function perform(
   limits: Limits,
   ports: Ports,
 ): Promise<Event> {
-  const begun = ports.clock.now()
-  const late = timer((state.job.conclusion === null ? endOfWork(state.job) : state.job.deadline) - begun)
+  const now = ports.clock.now()
+  const late = timer((state.job.ending === null ? endOfWork(state.job) : state.job.deadline) - now)
   const signal = AbortSignal.any([ports.signal, late])
   const isOver = () => signal.aborted && !settles(state, step)
   // What is over before it begins is not begun; a command that was heard is obeyed.
   const happened =
     isOver() || (ports.signal.aborted && step.kind === 'sync')
       ? null
-      : await act(step, state, limits, { ...ports, signal }, begun)
+      : await act(step, { state, limits, ports: { ...ports, signal }, now })
   const at = ports.clock.now()
-  if (happened === null || isOver()) {
-    const usage = happened?.kind === 'judged' || happened?.kind === 'verified' ? happened.usage : null
-    return { at, kind: ports.signal.aborted ? 'interrupted' : 'out-of-time', usage }
-  }
-  // The candidate holds the time at which it was built; the event must say the same.
-  return { ...happened, at: step.kind === 'guard' ? begun : at }
+  if (happened !== null && !isOver()) return { ...happened, at }
+  return { at, kind: ports.signal.aborted ? 'interrupted' : 'out-of-time', spent: spentOn(happened) }
+}
+
+/** What a judge used counts, also where its word comes too late. */
+function spentOn(happened: Happening | null): Spent | null {
+  if (happened?.kind === 'judged') return { storyId: happened.storyId, usage: happened.usage }
+  return happened?.kind === 'verified' ? { storyId: null, usage: happened.usage } : null
 }
 
 /** Aborts when the time is over. */
@@ -52,114 +58,109 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** Whether the event of a step stands although we were cancelled. */
 function settles({ job }: State, { kind }: Step): boolean {
-  return kind !== 'wait' && (job.conclusion !== null || job.interrupted || STEPS[kind].settles)
+  const isEnding = job.ending !== null || job.halted?.kind === 'interrupted'
+  return kind !== 'wait' && (isEnding || STEPS[kind].settles)
 }
 
-async function act(
-  step: Exclude<Step, { kind: 'stop' }>,
-  state: State,
-  limits: Limits,
-  ports: Ports,
-  now: number,
-): Promise<Happening> {
-  const { repository, store, gates, agent, signal } = ports
+async function act(step: Exclude<Step, { kind: 'stop' }>, context: Context): Promise<Happening> {
+  const { state, ports } = context
   switch (step.kind) {
     case 'sync':
-      return sync(state, ports)
+      return sync(context)
     case 'restore': {
-      const result = await store.restore(state)
+      const result = await ports.store.restore(state)
       return result.kind === 'published' ? { kind: 'restored' } : turnedDown(result)
     }
     case 'join':
-      return join(state, step.theirs, ports)
-    case 'prepare': {
-      const result = await gates.prepare(state.green, signal)
-      if (result === null || result.ok) return { kind: 'prepared' }
-      return {
-        kind: 'failed',
-        summary: `prepare failed (${result.ended})`,
-        fix: `see its output:\n${excerpt(result.output, 4000)}`,
-      }
-    }
-    case 'baseline': {
-      await repository.checkOut(state.green, null)
+      return join(step.theirs, context)
+    case 'prepare':
+      return prepare(context)
+    case 'baseline':
+      await ports.repository.checkOut(state.green, null)
       // A gate with `when` is for the stories that ask for it, and for the whole at the end.
       return { kind: 'baselined', gates: await gatesOn(state.green, [], 'baseline', ports) }
-    }
     case 'open':
-      return open(state, ports)
+      return open(context)
     case 'reserve':
       return { kind: 'reserved', storyId: step.storyId }
     case 'agent':
-      return work(state, step.attempt, limits, ports, now)
-    case 'guard': {
-      const seen = await repository.inspect(state, { ...step.attempt, guardedAt: now })
-      if (seen.kind === 'refused') return { kind: 'refused', failure: seen.failure }
-      const allowed = !seen.empty || (limits.finalVerification && step.attempt.session?.hints.done === true)
-      if (allowed)
-        return { kind: 'guarded', candidate: seen.commit, empty: seen.empty, remarks: seen.remarks }
-      return {
-        kind: 'refused',
-        failure: { kind: 'empty-diff', summary: 'the session changed nothing', detail: '' },
-      }
-    }
+      return work(step.attempt, context)
+    case 'guard':
+      return guard(step.attempt, context)
     case 'gates':
-      return gate(state, step.attempt, ports)
-    case 'judge': {
-      const { verdict, usage } = await agent.judge(
-        state,
-        [step.attempt.storyId],
-        boundsOf(state, limits, now),
-        signal,
-      )
-      await repository.restore(step.attempt.candidate ?? state.green)
-      return { kind: 'judged', verdict, usage }
-    }
+      return gate(step.attempt, context)
+    case 'judge':
+      return judge(step.attempt, context)
     case 'accept':
-      return { kind: 'accepted', commit: step.attempt.candidate ?? '' }
+      return { kind: 'accepted', storyId: step.attempt.storyId, commit: step.attempt.candidate.commit }
     case 'reject':
-      return { kind: 'rejected', kept: await putAway(state, ports) }
+      return { kind: 'rejected', ...(await putAway(step.attempt, context)) }
     case 'return':
-      return { kind: 'returned', kept: await putAway(state, ports) }
+      return { kind: 'returned', ...(await putAway(step.attempt, context)) }
     case 'wait':
-      return wait(step.until, state, { ...ports, signal })
+      return wait(step.until, context)
     case 'verify':
-      return verify(state, limits, ports, now)
-    case 'push': {
-      const github = await ports.pullRequest.beforePublish(state, state.green)
-      const result = await store.publish(onHead({ ...state, github }), true)
-      if (result.kind !== 'published') return turnedDown(result)
-      const pushed = onHead({ ...state, github, published: state.green })
-      return { kind: 'pushed', github: await ports.pullRequest.opened(pushed) }
-    }
+      return verify(context)
+    case 'push':
+      return push(context)
     case 'conclude':
       return { kind: 'concluded', conclusion: step.conclusion }
     case 'publish':
-      return publish(state, limits, ports)
+      return publish(step.conclusion, context)
     case 'dispatch':
-      try {
-        const answer = await ports.dispatch.dispatch(state)
-        return answer.kind === 'limited' ? { ...answer, kind: 'dispatch-limited' } : answer
-      } catch (error) {
-        return { kind: 'dispatch-failed', summary: error instanceof Error ? error.message : String(error) }
-      }
+      return dispatch(context)
     case 'report':
       return { kind: 'reported', github: await ports.pullRequest.finished(state, step.conclusion) }
   }
 }
 
+async function prepare({ state, ports }: Context): Promise<Happening> {
+  const result = await ports.gates.prepare(state.green, ports.signal)
+  if (result === null || result.ok) return { kind: 'prepared' }
+  const fix = `see its output:\n${excerpt(result.output, 4000)}`
+  return { kind: 'failed', summary: `prepare failed (${result.ended})`, fix }
+}
+
 async function work(
-  state: State,
-  attempt: Attempt,
-  limits: Limits,
-  ports: Ports,
-  now: number,
+  attempt: AttemptIn<'reserved'>,
+  { state, limits, ports, now }: Context,
 ): Promise<Happening> {
-  const kept = state.kept[attempt.storyId] ?? null
-  const { conflict } = await ports.repository.checkOut(state.green, kept)
+  const { storyId, base } = attempt
+  const { conflict } = await ports.repository.checkOut(base, state.kept[storyId] ?? null)
   const how = { ...boundsOf(state, limits, now), conflict }
-  const session = await ports.agent.work(state, attempt, how, ports.signal)
-  return { kind: 'worked', session }
+  return { kind: 'worked', storyId, session: await ports.agent.work(state, attempt, how, ports.signal) }
+}
+
+async function guard(
+  attempt: AttemptIn<'worked'>,
+  { state, limits, ports, now }: Context,
+): Promise<Happening> {
+  const { storyId, session } = attempt
+  const seen = await ports.repository.inspect(state, attempt, now)
+  if (seen.kind === 'refused') return { kind: 'refused', storyId, failure: seen.failure }
+  const { candidate } = seen
+  const isAllowed = !candidate.empty || (limits.finalVerification && session.hints.done)
+  if (isAllowed) return { kind: 'guarded', storyId, candidate }
+  const failure: Failure = { kind: 'empty-diff', summary: 'the session changed nothing', detail: '' }
+  return { kind: 'refused', storyId, failure }
+}
+
+async function gate(
+  { storyId, candidate }: AttemptIn<'guarded'>,
+  { state, ports }: Context,
+): Promise<Happening> {
+  const { commit } = candidate
+  const tags = state.prd.userStories.find((one) => one.id === storyId)?.tags ?? []
+  const gates = await gatesOn(commit, tags, attemptName(state, storyId), ports)
+  return { kind: 'gated', storyId, commit, gates }
+}
+
+async function judge({ storyId, candidate }: AttemptIn<'gated'>, context: Context): Promise<Happening> {
+  const { state, limits, ports, now } = context
+  const { agent, repository, signal } = ports
+  const { verdict, usage } = await agent.judge(state, [storyId], boundsOf(state, limits, now), signal)
+  await repository.restore(candidate.commit)
+  return { kind: 'judged', storyId, verdict, usage }
 }
 
 function boundsOf(state: State, limits: Limits, now: number): SessionBounds {
@@ -167,16 +168,6 @@ function boundsOf(state: State, limits: Limits, now: number): SessionBounds {
     timeoutMs: sessionMs(state, limits, now),
     budget: budgetLeft(state, limits),
     reserved: estimate(state, limits),
-  }
-}
-
-async function gate(state: State, attempt: Attempt, ports: Ports): Promise<Happening> {
-  const candidate = attempt.candidate ?? ''
-  const story = state.prd.userStories.find((one) => one.id === attempt.storyId)
-  return {
-    kind: 'gated',
-    candidate,
-    gates: await gatesOn(candidate, story?.tags ?? [], attemptName(state, attempt), ports),
   }
 }
 
@@ -196,35 +187,51 @@ async function gatesOn(
 }
 
 /** Leaves a clean tree at the green commit and keeps the work for the story's next attempt. */
-async function putAway(state: State, ports: Ports) {
-  const kept = await ports.repository.keep(state)
+async function putAway({ storyId }: Attempt, { state, ports }: Context) {
+  const kept = await ports.repository.keep(state, storyId)
   await ports.repository.checkOut(state.green, null)
-  return kept
+  return { storyId, kept }
 }
 
-async function open(state: State, ports: Ports): Promise<Happening> {
-  const { repository, store } = ports
-  let { green } = state
-  if (state.published === null) {
-    const first = await repository.record(state, `chore(ralph): start ${state.feature}`)
-    green = first ?? green
-  }
+async function open({ state, ports }: Context): Promise<Happening> {
+  const { repository, store, pullRequest } = ports
+  const isFirst = state.published === null
+  const first = isFirst ? await repository.record(state, `chore(ralph): start ${state.feature}`) : null
+  const green = first ?? state.green
   await repository.checkOut(green, null)
-  const github = state.published === null ? state.github : await ports.pullRequest.beforePublish(state, green)
+  const github = isFirst ? state.github : await pullRequest.beforePublish(state, green)
   const result = await store.publish(onHead({ ...state, github, green }), true)
   if (result.kind !== 'published') return turnedDown(result)
-  const opened = onHead({ ...state, github, green, published: green })
-  return { kind: 'opened', green, github: await ports.pullRequest.opened(opened) }
+  const after = onHead({ ...state, github, green, published: green })
+  return { kind: 'opened', green, github: await pullRequest.opened(after) }
 }
 
-async function sync(state: State, ports: Ports): Promise<Happening> {
+async function push({ state, ports }: Context): Promise<Happening> {
+  const { store, pullRequest } = ports
+  const github = await pullRequest.beforePublish(state, state.green)
+  const result = await store.publish(onHead({ ...state, github }), true)
+  if (result.kind !== 'published') return turnedDown(result)
+  const after = onHead({ ...state, github, published: state.green })
+  return { kind: 'pushed', github: await pullRequest.opened(after) }
+}
+
+async function dispatch({ state, ports }: Context): Promise<Happening> {
+  try {
+    const answer = await ports.dispatch.dispatch(state)
+    return answer.kind === 'limited' ? { ...answer, kind: 'dispatch-limited' } : answer
+  } catch (error) {
+    return { kind: 'dispatch-failed', summary: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+async function sync({ state, ports }: Context): Promise<Happening> {
   const commands = await ports.queue.read(state)
   const theirs = await ports.store.theirs(state)
   if (theirs !== 'gone') return { kind: 'synced', commands, theirs }
   return { kind: 'synced', commands, theirs: (await ports.pullRequest.merged(state)) ? 'merged' : 'deleted' }
 }
 
-async function join(state: State, theirs: string, ports: Ports): Promise<Happening> {
+async function join(theirs: string, { state, ports }: Context): Promise<Happening> {
   const { repository } = ports
   const joined = await repository.join(state, theirs)
   if ('refused' in joined) return { kind: 'join-failed', summary: joined.refused }
@@ -234,7 +241,7 @@ async function join(state: State, theirs: string, ports: Ports): Promise<Happeni
     const passed = state.prd.userStories.filter((story) => story.passes)
     const asked = passed.flatMap((story) => story.tags)
     const results = await gatesOn(joined.green, asked, `join-${theirs.slice(0, 7)}`, ports)
-    const red = results.find((result) => !result.ok && !result.advisory)
+    const red = redGate(results)
     if (red !== undefined) {
       const summary = `gate ${red.name} fails on ${theirs.slice(0, 7)}, which people pushed: mend the branch, then run again`
       return { kind: 'join-failed', summary }
@@ -243,10 +250,10 @@ async function join(state: State, theirs: string, ports: Ports): Promise<Happeni
   return { kind: 'joined', theirs, ...rest }
 }
 
-async function verify(state: State, limits: Limits, ports: Ports, now: number): Promise<Happening> {
+async function verify({ state, limits, ports, now }: Context): Promise<Happening> {
   const { repository, gates } = ports
-  if (state.job.begun + state.job.joins + state.verification.sessions === 0)
-    await repository.checkOut(state.green, null)
+  const { begun, joins } = state.job.counts
+  if (begun + joins + state.verification.sessions === 0) await repository.checkOut(state.green, null)
   else {
     // What a session, or tests of its code, left where no diff shows it must not make the whole green.
     await repository.renew(state.green)
@@ -265,23 +272,21 @@ export async function verifyWhole(
   const { repository, agent, signal } = ports
   const what = `verify-${state.prd.run.iterations}-${state.verification.sessions + 1}`
   const gates = await gatesOn(state.green, null, what, ports)
-  const red = gates.find((result) => !result.ok && !result.advisory)
+  const red = redGate(gates)
   if (red !== undefined) {
     const reason = `gate ${red.name} fails on the whole (${red.ended})`
     const stories = lastPassed(state)
     const verdict: Verdict =
       stories.length > 0 ? { kind: 'reset', stories, reason } : { kind: 'none', message: reason }
-    return { gates, verdict, usage: NO_USAGE }
+    return { gates, verdict, usage: emptyUsage() }
   }
   const ids = state.prd.userStories.filter((story) => story.passes).map((story) => story.id)
   // Where every story was skipped by a person there is nothing to judge.
-  if (ids.length === 0) return { gates, verdict: { kind: 'verified' }, usage: NO_USAGE }
+  if (ids.length === 0) return { gates, verdict: { kind: 'verified' }, usage: emptyUsage() }
   const { verdict, usage } = await agent.judge(state, ids, boundsOf(state, limits, now), signal)
   await repository.restore(state.green)
   return { gates, verdict, usage }
 }
-
-const NO_USAGE = { calls: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0, agentSeconds: 0 }
 
 /** The story that passed last: where a gate that only the whole shows to be red is mended. */
 function lastPassed(state: State): string[] {
@@ -292,15 +297,15 @@ function lastPassed(state: State): string[] {
   return last === undefined ? [] : [last.id]
 }
 
-async function publish(state: State, limits: Limits, ports: Ports): Promise<Happening> {
+async function publish(conclusion: Conclusion, { state, limits, ports }: Context): Promise<Happening> {
   const { repository, store, queue } = ports
+  const { branch } = state.job
   // The first push of the branch belongs to `open`: until then a run that ends has made nothing.
-  const { branchRefused, branchGone, conclusion } = state.job
-  const withBranch = !branchRefused && branchGone === null && state.published !== null
+  const withBranch = branch.kind !== 'refused' && branch.kind !== 'gone' && state.published !== null
   const leaving = released(state, limits)
   // Between the jobs of a chain the state's own ref is enough: the next story's commit carries what is new.
   const recorded =
-    withBranch && conclusion !== null && !goesOnByItself(conclusion, limits)
+    withBranch && !goesOnByItself(conclusion, limits)
       ? await repository.record(leaving, `chore(ralph): ${state.feature} ${conclusion.outcome}`)
       : null
   const green = recorded ?? state.green
@@ -326,7 +331,7 @@ function turnedDown(
 }
 
 /** By the wall clock: the timers of a laptop that sleeps stand still. Ends early to renew the lease, or to hear people. */
-async function wait(until: number, state: State, ports: Ports): Promise<Happening> {
+async function wait(until: number, { state, ports }: Context): Promise<Happening> {
   const { clock, queue, signal } = ports
   const end = Math.min(until, clock.now() + RENEWAL_MS)
   for (let left = end - clock.now(); left > 0 && !signal.aborted; left = end - clock.now()) {

@@ -1,6 +1,7 @@
 // How a feature stands when somebody asks: at work, ended, or ready to go on. Read from the decision itself. Pure.
 
 import type { Outcome } from '../model/feature.ts'
+import { newJob } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Conclusion, Lease, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
@@ -16,9 +17,9 @@ export type Situation =
 
 /** As the job that holds the feature sees it. */
 export function ownSituation({ job }: State): Situation {
-  return job.conclusion === null
+  return job.ending === null
     ? { kind: 'working', lease: null }
-    : { kind: 'ended', conclusion: job.conclusion }
+    : { kind: 'ended', conclusion: job.ending.conclusion }
 }
 
 /** As anybody else sees it. `lives`: the lease's holder is known to be at work. */
@@ -32,7 +33,7 @@ export function situationOf(state: State, limits: Limits, now: number, lives: bo
     return isToBeSaid ? { kind: 'ready', step } : { kind: 'ended', conclusion: step.conclusion }
   }
   // There is work; what the last job ended of stands where nothing has mended it since.
-  const last = job.conclusion
+  const last = job.ending?.conclusion ?? null
   const stands = last !== null && ['error', 'interrupted', 'continued'].includes(last.outcome)
   return stands ? { kind: 'ended', conclusion: last } : { kind: 'ready', step }
 }
@@ -46,27 +47,11 @@ export function outcomeIn(situation: Situation): Outcome | null {
 export function decision(state: State, limits: Limits, now: number): Step {
   const { run } = state.prd
   const job = {
-    ...state.job,
-    startedAt: now,
-    deadline: Number.MAX_SAFE_INTEGER,
-    iterations: 0,
-    begun: 0,
-    synced: true,
-    prepared: true,
-    opened: true,
-    theirs: null,
-    joins: 0,
-    landing: null,
-    branchGone: null,
-    branchRefused: false,
-    interrupted: false,
-    error: null,
-    conclusion: null,
+    ...newJob(now, Number.MAX_SAFE_INTEGER, state.job.gatedTags),
+    ready: { synced: true, prepared: true, opened: true },
+    takesBranch: state.job.takesBranch,
   }
   const prd = { ...state.prd, run: { ...run, jobs: run.jobs + 1 } }
-  return nextStep(
-    { ...state, prd, job, attempt: null, baseline: 'green', published: state.green },
-    limits,
-    now,
-  )
+  const idle = { ...state, prd, job, attempts: {}, baseline: 'green' as const, published: state.green }
+  return nextStep(idle, limits, now)
 }

@@ -1,43 +1,52 @@
-// States as git holds them: what a new one begins with, and those that an older version wrote. Pure.
-import type { Control, State } from '../model/state.ts'
+// Reads the state as git holds it. Pure.
+import type * as z from 'zod/mini'
+import { State } from '../model/state.ts'
+import { shown } from '../model/text.ts'
+import { UserError } from '../system/errors.ts'
+import { migrated } from './migrate.ts'
 
-export function emptyControl(): Control {
-  return {
-    paused: null,
-    granted: { iterations: 0, costUsd: 0 },
-    notBefore: null,
-    agentLimits: {},
-    guidance: {},
-    lastComment: 0,
-    calls: [],
-    idleJobs: 0,
-    jobsBefore: 0,
-    limited: 0,
-    continuePending: false,
-    mendedRun: null,
-    chosen: {},
+/** The version of today's states. */
+const VERSION = 2
+
+/** The state in the text of `state.json`; `path` names it for people. Throws UserError where it is none that this version reads. */
+export function stateFrom(text: string, path = 'state.json'): State {
+  const found = parsed(text, path)
+  const version = versionOf(found)
+  if (version > VERSION)
+    throw new UserError({
+      path: `${path}: version`,
+      found: String(version),
+      expected: `${VERSION} or less`,
+      fix: 'a newer version of Ralph has written it: update this one (the ref of the action, or the installed command), then run again',
+    })
+  const result = State.safeParse(version < VERSION ? migrated(found) : found, { reportInput: true })
+  if (result.success) return result.data
+  throw broken(path, result.error.issues)
+}
+
+function parsed(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw damaged(path, error instanceof Error ? error.message : 'no JSON', 'JSON')
   }
 }
 
-/** Limits as they stood before each belonged to an agent: whose they were was not said, so that agent is asked again. */
-type Older = { firstNotBefore?: unknown; fallbackNotBefore?: unknown }
-
-/** The state in the text of `state.json`. Throws SyntaxError where it is no JSON. */
-export function stateFrom(text: string): State {
-  const state: Omit<State, 'control'> & { control: Partial<Control> & Older } = JSON.parse(text)
-  const { firstNotBefore: _first, fallbackNotBefore: _fallback, ...control } = state.control
-  return { ...state, records: withNotes(state), control: { ...emptyControl(), ...control } }
+/** States of 1 said so from the first on. */
+function versionOf(state: unknown): number {
+  const version = typeof state === 'object' && state !== null && 'version' in state ? state.version : null
+  return typeof version === 'number' ? version : 0
 }
 
-/** Notes that Ralph wrote before it kept its own word apart from people's. */
-const OURS = /^(?:blocked after|interrupted) \d+ |^rests until /
+function broken(path: string, issues: readonly z.core.$ZodIssue[]): UserError {
+  const [issue] = issues
+  const at = issue?.path.map(String).join('.') ?? ''
+  const expected = issue?.code === 'invalid_type' ? issue.expected : 'what Ralph writes there'
+  return damaged(at === '' ? path : `${path}: ${at}`, shown(issue?.input), expected)
+}
 
-function withNotes({ records, prd }: Pick<State, 'records' | 'prd'>): State['records'] {
-  const known = { ...records }
-  for (const { id, notes } of prd.userStories) {
-    const record = known[id]
-    if (record === undefined || record.note !== undefined || notes === '') continue
-    if (OURS.test(notes) || notes === record.failure?.summary) known[id] = { ...record, note: notes }
-  }
-  return known
+function damaged(path: string, found: string, expected: string): UserError {
+  const fix =
+    'somebody else wrote it: put the ref back to a commit before (each holds a whole state), or delete the ref, and Ralph goes on from the branch'
+  return new UserError({ path, found, expected, fix })
 }

@@ -1,7 +1,7 @@
 // What can happen, and what people can say. `reduce` turns it into state.
 import type { Prd } from './feature.ts'
 import type { GateResult } from './gate.ts'
-import type { Conclusion, Failure, GithubIds, Kept, Session } from './state.ts'
+import type { Candidate, Conclusion, Failure, GithubIds, Kept, Session } from './state.ts'
 import type { Usage } from './usage.ts'
 
 /** What people can ask of a run, by comment or by CLI; `id` is the comment's, `by` the login. */
@@ -36,6 +36,9 @@ export type Joined = {
   entries: string[]
 }
 
+/** What a judge used whose word came too late; `storyId` null: on the whole. */
+export type Spent = { storyId: string | null; usage: Usage }
+
 /** What happened; `at` is epoch milliseconds. `reduce` is the only place that turns it into state. */
 export type Event = { at: number } & (
   | { kind: 'synced'; commands: Command[]; theirs: { head: string } | 'merged' | 'deleted' | null }
@@ -46,14 +49,14 @@ export type Event = { at: number } & (
   | { kind: 'baselined'; gates: GateResult[] }
   | { kind: 'opened'; green: string; github: GithubIds }
   | { kind: 'reserved'; storyId: string }
-  | { kind: 'worked'; session: Session }
-  | { kind: 'guarded'; candidate: string; empty: boolean; remarks: string[] }
-  | { kind: 'refused'; failure: Failure }
-  | { kind: 'gated'; candidate: string; gates: GateResult[] }
-  | { kind: 'judged'; verdict: Verdict; usage: Usage }
-  | { kind: 'accepted'; commit: string }
-  | { kind: 'rejected'; kept: Kept | null }
-  | { kind: 'returned'; kept: Kept | null }
+  | { kind: 'worked'; storyId: string; session: Session }
+  | { kind: 'guarded'; storyId: string; candidate: Candidate }
+  | { kind: 'refused'; storyId: string; failure: Failure }
+  | { kind: 'gated'; storyId: string; commit: string; gates: GateResult[] }
+  | { kind: 'judged'; storyId: string; verdict: Verdict; usage: Usage }
+  | { kind: 'accepted'; storyId: string; commit: string }
+  | { kind: 'rejected'; storyId: string; kept: Kept | null }
+  | { kind: 'returned'; storyId: string; kept: Kept | null }
   | { kind: 'verified'; gates: GateResult[]; verdict: Verdict; usage: Usage }
   | { kind: 'concluded'; conclusion: Conclusion }
   | { kind: 'pushed'; github: GithubIds }
@@ -64,10 +67,10 @@ export type Event = { at: number } & (
   | { kind: 'dispatch-limited'; until: number }
   | { kind: 'reported'; github: GithubIds }
   | { kind: 'waited' }
-  | { kind: 'interrupted'; usage: Usage | null }
+  | { kind: 'interrupted'; spent: Spent | null }
   | { kind: 'push-refused'; summary: string }
   | { kind: 'push-expired'; summary: string }
-  | { kind: 'out-of-time'; usage: Usage | null }
+  | { kind: 'out-of-time'; spent: Spent | null }
   | { kind: 'failed'; summary: string; fix: string }
 )
 

@@ -1,11 +1,6 @@
 // A feature as prd.json has it, after reading: what it is, where its run stands, what each story has come to.
-import type { Usage } from './usage.ts'
-
-/** Fields of a file that Ralph does not know. They survive reading and writing, flat, behind the known ones. */
-export type Extra = { [key: string]: unknown }
-
-/** How a run ended, or stands between two jobs. */
-export type Outcome = (typeof outcomes)[number]
+import * as z from 'zod/mini'
+import { Extra, Usage } from './usage.ts'
 
 export const outcomes = [
   'complete',
@@ -18,64 +13,72 @@ export const outcomes = [
   'interrupted',
 ] as const
 
+/** How a run ended, or stands between two jobs. */
+export type Outcome = z.infer<typeof Outcome>
+export const Outcome = z.enum(outcomes)
+
 /** What passed a story. `commit` stays null until the state write after the commit: a commit cannot hold its own id. */
-export type LastResult = {
-  completedAt: string | null
-  commit: string | null
-  summary: string
-  iteration?: number
-  attempts?: number
-  costUsd?: number
+export type LastResult = z.infer<typeof LastResult>
+export const LastResult = z.object({
+  completedAt: z.nullable(z.string()),
+  commit: z.nullable(z.string()),
+  summary: z.string(),
+  iteration: z.exactOptional(z.number()),
+  attempts: z.exactOptional(z.number()),
+  costUsd: z.exactOptional(z.number()),
   /** It had passed before Ralph took the feature over; no gate of ours has seen it. */
-  imported?: boolean
-  extra?: Extra
-}
+  imported: z.exactOptional(z.boolean()),
+  extra: z.exactOptional(Extra),
+})
 
 /** One user story. `passes`, `retries`, `blocked`, `skipped`, `lastResult` are Ralph's, the rest is people's. */
-export type Story = {
-  id: string
-  epicId: string | null
-  title: string
-  description: string
-  acceptanceCriteria: string[]
-  tags: string[]
-  dependsOn: string[]
+export type Story = z.infer<typeof Story>
+export const Story = z.object({
+  id: z.string(),
+  epicId: z.nullable(z.string()),
+  title: z.string(),
+  description: z.string(),
+  acceptanceCriteria: z.array(z.string()),
+  tags: z.array(z.string()),
+  dependsOn: z.array(z.string()),
   /** The lowest number is worked on first. */
-  priority: number
-  passes: boolean
+  priority: z.number(),
+  passes: z.boolean(),
   /** Failed attempts that were charged since the last pass or reset. */
-  retries: number
-  blocked: boolean
-  skipped: boolean
-  lastResult: LastResult | null
-  notes: string
-  extra?: Extra
-}
+  retries: z.number(),
+  blocked: z.boolean(),
+  skipped: z.boolean(),
+  lastResult: z.nullable(LastResult),
+  notes: z.string(),
+  extra: z.exactOptional(Extra),
+})
 
 /** Where the run stands: Ralph's own. Times are ISO 8601. */
-export type RunRecord = {
-  startedAt: string | null
-  completedAt: string | null
-  currentStoryId: string | null
-  learnings: string[]
-  iterations: number
-  jobs: number
-  outcome: Outcome | null
-  usage: Usage
+export type RunRecord = z.infer<typeof RunRecord>
+export const RunRecord = z.object({
+  startedAt: z.nullable(z.string()),
+  completedAt: z.nullable(z.string()),
+  currentStoryId: z.nullable(z.string()),
+  learnings: z.array(z.string()),
+  iterations: z.number(),
+  jobs: z.number(),
+  outcome: z.nullable(Outcome),
+  usage: Usage,
   /** Pause, raised limits, breaker, nonce and the like: whoever writes an entry reads it. */
-  control: Record<string, unknown>
-  extra?: Extra
-}
+  control: Extra,
+  extra: z.exactOptional(Extra),
+})
 
 /** A feature: prd.json after reading, every known field present. */
-export type Prd = {
-  $schema?: string
-  schemaVersion: 2
-  project: string
+export type Prd = z.infer<typeof Prd>
+export const Prd = z.object({
+  $schema: z.exactOptional(z.string()),
+  schemaVersion: z.literal(2),
+  project: z.string(),
   /** Empty when the file names none: then it is `branch-prefix` + feature. */
-  branchName: string
-  description: string
-  run: RunRecord
-  userStories: Story[]
-  extra?: Extra
-}
+  branchName: z.string(),
+  description: z.string(),
+  run: RunRecord,
+  userStories: z.array(Story),
+  extra: z.exactOptional(Extra),
+})

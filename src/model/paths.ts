@@ -1,5 +1,5 @@
 // Where Ralph's own files lie, and what they are called.
-import type { Attempt, State } from './state.ts'
+import type { State } from './state.ts'
 
 /** Paths of Ralph's own files, relative to the top of the work tree. */
 export function ownFiles(state: State): { prd: string; progress: string; context: string } {
@@ -11,6 +11,6 @@ export function ownFiles(state: State): { prd: string; progress: string; context
 }
 
 /** What an attempt's transcript and the logs of its gates are called: the story, and how often it was worked on in all. */
-export function attemptName(state: State, { storyId }: Pick<Attempt, 'storyId'>): string {
+export function attemptName(state: State, storyId: string): string {
   return `${storyId}-${state.records[storyId]?.attempts ?? 0}`
 }

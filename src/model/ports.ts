@@ -1,7 +1,7 @@
 // What the loop needs from the world. Adapters implement these; the loop knows nothing else.
 import type { Command, Event, Joined, Verdict } from './event.ts'
 import type { GateResult } from './gate.ts'
-import type { Attempt, Conclusion, Failure, Kept, Session, State } from './state.ts'
+import type { AttemptIn, Candidate, Conclusion, Failure, Kept, Session, State } from './state.ts'
 import type { Step } from './step.ts'
 import type { Usage } from './usage.ts'
 
@@ -23,7 +23,7 @@ export type SessionBounds = {
 export type AgentPort = {
   work(
     state: State,
-    attempt: Attempt,
+    attempt: AttemptIn<'reserved'>,
     /** `conflict`: why the work of earlier attempts is not in the tree, or null. */
     how: SessionBounds & { conflict: string | null },
     signal: AbortSignal,
@@ -54,11 +54,11 @@ export type RepositoryPort = {
   /** The same for `commit` alone, without ignored files that came since the job began, where the tree is Ralph's own. */
   renew(commit: string): Promise<void>
   /** Checks what the agent left, restores what is Ralph's, and builds the candidate commit. */
-  inspect(state: State, attempt: Attempt): Promise<Inspection>
+  inspect(state: State, attempt: AttemptIn<'worked'>, builtAt: number): Promise<Inspection>
   /** Puts the work tree back to `commit` after gates or a judge wrote into it; true when it had changed. */
   restore(commit: string): Promise<boolean>
-  /** The work as it stands beside `.ralph/`, as kept work, after the guard's filter. */
-  keep(state: State): Promise<Kept | null>
+  /** The story's work as it stands beside `.ralph/`, after the guard's filter; what was kept before where it cannot be read. */
+  keep(state: State, storyId: string): Promise<Kept | null>
   /** A commit on top of `state.green` that holds prd.json and progress.txt as the state says, or null if nothing changed. */
   record(state: State, subject: string): Promise<string | null>
   /**
@@ -70,9 +70,7 @@ export type RepositoryPort = {
   read(commit: string, path: string): Promise<string | null>
 }
 
-export type Inspection =
-  | { kind: 'candidate'; commit: string; empty: boolean; remarks: string[] }
-  | { kind: 'refused'; failure: Failure }
+export type Inspection = { kind: 'candidate'; candidate: Candidate } | { kind: 'refused'; failure: Failure }
 
 export type StorePort = {
   /** Makes the state durable (one compare-and-swap). Throws LeaseLost when somebody else has the feature. */

@@ -1,253 +1,310 @@
-// The durable state of a feature. Types only.
-import type { Outcome, Prd } from './feature.ts'
-import type { GateResult } from './gate.ts'
-import type { Usage } from './usage.ts'
+// The durable state of a feature, version 2: one definition, which types it and reads it.
+import * as z from 'zod/mini'
+import { Outcome, Prd } from './feature.ts'
+import { GateResult } from './gate.ts'
+import { Usage } from './usage.ts'
 
 /** How and why a job ends; `until` is when work may go on after a wait, epoch milliseconds. */
-export type Conclusion = { outcome: Outcome; reason: string; until: number | null }
+export type Conclusion = z.infer<typeof Conclusion>
+export const Conclusion = z.object({ outcome: Outcome, reason: z.string(), until: z.nullable(z.number()) })
 
 /** Why an attempt was rejected, in words for people (`summary`, one line) and for the next prompt (`detail`, bounded). */
-export type Failure = {
-  kind: 'session' | 'stuck' | 'empty-diff' | 'guard' | 'gates' | 'judge' | 'conflict'
-  summary: string
-  detail: string
-}
-
-/** Why an attempt was given back without being charged. */
-export type ReturnReason = 'limit' | 'overloaded' | 'interrupted' | 'lost'
+export type Failure = z.infer<typeof Failure>
+export const Failure = z.object({
+  kind: z.enum(['session', 'stuck', 'empty-diff', 'guard', 'gates', 'judge', 'conflict']),
+  summary: z.string(),
+  detail: z.string(),
+})
 
 /** The agent's session as the loop sees it; the words in it are hints only. */
-export type Session = {
+export type Session = z.infer<typeof Session>
+export const Session = z.object({
   /** `finished`: ended without error. `failed`: charged. The rest is not charged; `auth` and `not-started` end the job. */
-  status: 'finished' | 'failed' | 'limit' | 'overloaded' | 'auth' | 'not-started' | 'interrupted'
-  message: string
-  usage: Usage
+  status: z.enum(['finished', 'failed', 'limit', 'overloaded', 'auth', 'not-started', 'interrupted']),
+  message: z.string(),
+  usage: Usage,
   /** Epoch milliseconds at which a limited vendor answers again, where it says so. */
-  resetsAt: number | null
-  hints: { done: boolean; notDone: boolean; stuck: string | null }
-  learnings: string[]
-}
+  resetsAt: z.nullable(z.number()),
+  hints: z.object({ done: z.boolean(), notDone: z.boolean(), stuck: z.nullable(z.string()) }),
+  learnings: z.array(z.string()),
+})
+
+/** What the guard let through. The commit's tree is what the gates run on, and what is gated is what is committed. */
+export type Candidate = z.infer<typeof Candidate>
+export const Candidate = z.object({
+  commit: z.string(),
+  /** No change beside `.ralph/`: passes only through an independent judge. */
+  empty: z.boolean(),
+  /** What the guard and the watchers saw and did not refuse, for the check. */
+  remarks: z.array(z.string()),
+  /** Epoch milliseconds. */
+  builtAt: z.number(),
+})
+
+const Reserved = z.object({
+  storyId: z.string(),
+  /** 1-based, counted by story. */
+  number: z.number(),
+  iteration: z.number(),
+  agent: z.enum(['first', 'fallback']),
+  /** The green commit that it grows from. */
+  base: z.string(),
+  /** Epoch milliseconds. */
+  startedAt: z.number(),
+  /** What a takeover charges as *estimated* when the job was lost; null where nothing is known and no limit is set. */
+  reserved: z.object({ costUsd: z.nullable(z.number()), tokens: z.nullable(z.number()) }),
+  /** A person wants to begin anew: what it leaves, which grew from what was kept, is thrown away with that. */
+  unwanted: z.boolean(),
+  phase: z.literal('reserved'),
+})
+const Worked = z.extend(Reserved, { phase: z.literal('worked'), session: Session })
+const Guarded = z.extend(Worked, { phase: z.literal('guarded'), candidate: Candidate })
+const Gated = z.extend(Guarded, { phase: z.literal('gated'), gates: z.array(GateResult) })
 
 /** An iteration in work. It is reserved durably before the agent starts, so that a crash cannot hide its cost. */
-export type Attempt = {
-  storyId: string
-  /** 1-based, counted by story. */
-  number: number
-  iteration: number
-  agent: 'first' | 'fallback'
-  /** Epoch milliseconds. */
-  startedAt: number
-  /** What a takeover charges as *estimated* when the job was lost; null where nothing is known and no limit is set. */
-  reservedCostUsd: number | null
-  /** The same; left out in states of older versions. */
-  reservedTokens?: number | null
-  phase: 'reserved' | 'worked' | 'guarded' | 'gated' | 'judged' | 'failed' | 'returned'
-  /** When the candidate was built, epoch milliseconds. */
-  guardedAt: number
-  session: Session | null
-  /** The commit whose tree the gates ran on; what is gated is what is committed. */
-  candidate: string | null
-  /** No change beside `.ralph/`: passes only through an independent judge. */
-  empty: boolean
-  /** What the guard and the watchers saw and did not refuse, for the check. */
-  remarks: string[]
-  gates: GateResult[]
-  failure: Failure | null
-  returned: { reason: ReturnReason; message: string } | null
-  /** A person wants to begin anew: what it leaves, which grew from what was kept, is thrown away with that. */
-  unwanted?: true
-}
+export type Attempt = z.infer<typeof Attempt>
+export const Attempt = z.discriminatedUnion('phase', [
+  Reserved,
+  Worked,
+  Guarded,
+  Gated,
+  /** It changed nothing, and an independent judge agrees. */
+  z.extend(Gated, { phase: z.literal('judged') }),
+  z.extend(Worked, {
+    phase: z.literal('failed'),
+    remarks: z.array(z.string()),
+    gates: z.array(GateResult),
+    failure: Failure,
+  }),
+  /** Given back without being charged. */
+  z.extend(Reserved, {
+    phase: z.literal('returned'),
+    session: z.nullable(Session),
+    reason: z.enum(['limit', 'overloaded', 'interrupted', 'lost']),
+    message: z.string(),
+  }),
+])
+
+/** An attempt that has come so far. */
+export type AttemptIn<P extends Attempt['phase']> = Extract<Attempt, { phase: P }>
 
 /** The work of a story's rejected attempts: a tree, and the green commit it grew from. */
-export type Kept = { base: string; tree: string; dropped: string[] }
+export type Kept = z.infer<typeof Kept>
+export const Kept = z.object({ base: z.string(), tree: z.string(), dropped: z.array(z.string()) })
 
 /** `until`: when an open one lets a trial through, epoch milliseconds. The rest is of the last attempt, to compare with. */
-export type Breaker = {
-  position: 'closed' | 'half-open' | 'open'
-  until: number | null
-  tree: string | null
-  sameTree: number
-  error: string | null
-  sameError: number
-  output: number
-  history: { at: number; from: string; to: string; why: string }[]
-}
+export type Breaker = z.infer<typeof Breaker>
+export const Breaker = z.object({
+  position: z.enum(['closed', 'half-open', 'open']),
+  until: z.nullable(z.number()),
+  tree: z.nullable(z.string()),
+  sameTree: z.number(),
+  error: z.nullable(z.string()),
+  sameError: z.number(),
+  output: z.number(),
+  history: z.array(z.object({ at: z.number(), from: z.string(), to: z.string(), why: z.string() })),
+})
 
 /** What is known of a story beside prd.json. */
-export type StoryRecord = {
-  failure: Failure | null
+export type StoryRecord = z.infer<typeof StoryRecord>
+export const StoryRecord = z.object({
+  failure: z.nullable(Failure),
   /** Gate results of its last attempt. */
-  gates: GateResult[]
-  remarks: string[]
+  gates: z.array(GateResult),
+  remarks: z.array(z.string()),
   /** Lost or cancelled attempts in a row without a finished gate run. */
-  interruptions: number
-  breaker: Breaker
-  usage: Usage
+  interruptions: z.number(),
+  breaker: Breaker,
+  usage: Usage,
   /** All attempts ever, charged or not. */
-  attempts: number
+  attempts: z.number(),
   /** Gates and agent together, milliseconds. */
-  ms: number
+  ms: z.number(),
   /** The green commit of its last pass. */
-  commit: string | null
-  /** Ralph's own word in its notes; a state of before has none. */
-  note?: string
-}
+  commit: z.nullable(z.string()),
+  /** Ralph's own word in its notes, or empty. */
+  note: z.string(),
+})
 
 /** Who works on a feature now. Dead when that job has completed or `expiresAt` passed. */
-export type Lease = {
-  holder: string
-  nonce: string
+export type Lease = z.infer<typeof Lease>
+export const Lease = z.object({
+  holder: z.string(),
+  nonce: z.string(),
   /** Epoch milliseconds. */
-  expiresAt: number
-  runId: number | null
-  runAttempt: number | null
-  url: string | null
-  host: string
-  pid: number
+  expiresAt: z.number(),
+  runId: z.nullable(z.number()),
+  runAttempt: z.nullable(z.number()),
+  url: z.nullable(z.string()),
+  host: z.string(),
+  pid: z.number(),
   /** When that process started, to tell it from a later one with the same pid. */
-  startTime: string
+  startTime: z.string(),
   /** In the environment of every process that is not trusted: those that outlive the holder are found by it. */
-  mark: string
-}
+  mark: z.string(),
+})
 
 /** What people asked for and the platform imposed; kept over jobs (prd.json: run.control). */
-export type Control = {
-  paused: { reason: string; by: string } | null
+export type Control = z.infer<typeof Control>
+export const Control = z.object({
+  paused: z.nullable(z.object({ reason: z.string(), by: z.string() })),
   /** Added to the limits by `/ralph limit`. */
-  granted: { iterations: number; costUsd: number }
+  granted: z.object({ iterations: z.number(), costUsd: z.number() }),
   /** When the wait that ended the last job is over, epoch milliseconds: nothing is dispatched before. */
-  notBefore: number | null
+  notBefore: z.nullable(z.number()),
   /** Until when an agent's vendor is at its limit, by the agent's name; epoch milliseconds. */
-  agentLimits: Record<string, number>
-  guidance: Record<string, string[]>
+  agentLimits: z.record(z.string(), z.number()),
+  guidance: z.record(z.string(), z.array(z.string())),
   /** The highest comment id handled. */
-  lastComment: number
+  lastComment: z.number(),
   /** Start times of agent sessions in the last hour, epoch milliseconds. */
-  calls: number[]
+  calls: z.array(z.number()),
   /** Sessions in a row that a vendor's limit or overload ended. */
-  limited: number
+  limited: z.number(),
   /** Jobs in a row without a charged iteration. */
-  idleJobs: number
+  idleJobs: z.number(),
   /** Jobs before the one in which a person last asked to go on: `max-jobs` counts from there. */
-  jobsBefore: number
+  jobsBefore: z.number(),
   /** The next job was promised by this push; whoever finds it dispatches again. */
-  continuePending: boolean
+  continuePending: z.boolean(),
   /** The run that left the chain to go on by itself: it may still wait to start the next job, or a person stopped it. */
-  mendedRun: number | null
+  mendedRun: z.nullable(z.number()),
   /** Inputs that the person chose at kick-off. */
-  chosen: Record<string, string>
-}
+  chosen: z.record(z.string(), z.string()),
+})
 
-export type Verification = {
+export type Verification = z.infer<typeof Verification>
+export const Verification = z.object({
   /** `approved` for exactly the present code; anything that changes code or stories takes it back. */
-  approved: boolean
+  approved: z.boolean(),
   /** A person said `verify`: it is held until it agrees, also where the setting switches it off. */
-  asked?: true
+  asked: z.boolean(),
   /** Judge sessions in a row without a verdict. */
-  sessions: number
-  message: string
-}
+  sessions: z.number(),
+  message: z.string(),
+})
 
-export type TimelineEntry = {
-  iteration: number
-  storyId: string
-  attempt: number
-  result: 'passed' | 'rejected' | 'returned' | 'reset'
-  summary: string
-  ms: number
-  costUsd: number
+export type TimelineEntry = z.infer<typeof TimelineEntry>
+export const TimelineEntry = z.object({
+  iteration: z.number(),
+  storyId: z.string(),
+  attempt: z.number(),
+  result: z.enum(['passed', 'rejected', 'returned', 'reset']),
+  summary: z.string(),
+  ms: z.number(),
+  costUsd: z.number(),
   /** In and out; cached ones among them. */
-  tokens: number
+  tokens: z.number(),
   /** Epoch milliseconds. */
-  at: number
-  job: number
-}
+  at: z.number(),
+  job: z.number(),
+})
 
-/** `lost`: it was to be landed and never came. `nothing`: it is landed. */
-export type Landing = 'attempt' | 'baseline' | 'join' | 'verify' | 'lost' | 'nothing'
+/** How the next job is started. `held`: a rate limit refuses it, and this job does not wait any more. */
+export type NextJob = z.infer<typeof NextJob>
+export const NextJob = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('open') }),
+  z.object({ kind: z.literal('limited'), until: z.number() }),
+  z.object({ kind: z.literal('started'), runId: z.nullable(z.number()) }),
+  z.object({ kind: z.literal('held'), until: z.number() }),
+  z.object({ kind: z.literal('failed') }),
+])
 
-/** What belongs to this job alone. Made anew when a job claims the feature. */
-export type Job = {
+/** A job whose outcome is decided: it is published, then the next one is started, then people are told. */
+export type Ending = z.infer<typeof Ending>
+export const Ending = z.object({
+  conclusion: Conclusion,
   /** Epoch milliseconds. */
-  startedAt: number
-  deadline: number
-  /** Charged iterations of this batch. */
-  iterations: number
-  /** Attempts begun in this job, charged or not. */
-  begun: number
-  synced: boolean
-  prepared: boolean
-  opened: boolean
-  /** Tags of the stories that a blocking gate runs for; null: for every story; empty: `gates: none` was said. Not in states of 1.0.0. */
-  gatedTags?: readonly string[] | null
-  /** A remote head that must be joined with ours, or null. */
-  theirs: string | null
-  /** Joins with people's commits in this job. */
-  joins: number
-  /** What other jobs have done and this one only lands (`isolation: separate-job`); null for a job that does it all. */
-  landing: Landing | null
-  /** A person said `run`: a branch that was rewritten is taken as it is, one that is gone is made again. */
-  takesBranch: boolean
-  /** How the branch went that is not there any more; null while it is. */
-  branchGone: 'merged' | 'deleted' | null
-  /** The branch cannot be pushed now; the state alone is. */
-  branchRefused: boolean
-  interrupted: boolean
-  error: { summary: string; fix: string } | null
-  conclusion: Conclusion | null
-  concludedAt: number | null
-  published: boolean
+  at: z.number(),
+  published: z.boolean(),
   /** Commands came in after the lease was released: somebody must look at them. */
-  more: boolean
-  dispatched: boolean
-  /** Until then the platform's rate limit refuses the dispatch, epoch milliseconds; null where none does. */
-  dispatchAfter: number | null
-  nextRunId: number | null
-  reported: boolean
-}
+  more: z.boolean(),
+  next: NextJob,
+  reported: z.boolean(),
+})
+
+/** What belongs to this job alone. Made anew when a job claims the feature. Times are epoch milliseconds. */
+export type Job = z.infer<typeof Job>
+export const Job = z.object({
+  startedAt: z.number(),
+  deadline: z.number(),
+  /** Tags of the stories that a blocking gate runs for; null: for every story; empty: `gates: none` was said. */
+  gatedTags: z.nullable(z.array(z.string())),
+  /** Charged iterations of this batch; attempts begun, charged or not; joins with people's commits. */
+  counts: z.object({ iterations: z.number(), begun: z.number(), joins: z.number() }),
+  ready: z.object({ synced: z.boolean(), prepared: z.boolean(), opened: z.boolean() }),
+  branch: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('ours') }),
+    /** It must be joined with ours. */
+    z.object({ kind: z.literal('moved'), head: z.string() }),
+    z.object({ kind: z.literal('gone'), how: z.enum(['merged', 'deleted']) }),
+    /** It cannot be pushed now; the state alone is. */
+    z.object({ kind: z.literal('refused') }),
+  ]),
+  /** A person said `run`: a branch that was rewritten is taken as it is, one that is gone is made again. */
+  takesBranch: z.boolean(),
+  /**
+   * What other jobs have done and this one only lands (`isolation: separate-job`); null for a job that does it all.
+   * `lost`: it was to be landed and never came. `nothing`: it is landed.
+   */
+  landing: z.nullable(z.enum(['attempt', 'baseline', 'join', 'verify', 'lost', 'nothing'])),
+  /** Nothing more is begun. */
+  halted: z.nullable(
+    z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('interrupted') }),
+      z.object({ kind: z.literal('error'), summary: z.string(), fix: z.string() }),
+    ]),
+  ),
+  ending: z.nullable(Ending),
+})
+
+export type Landing = NonNullable<Job['landing']>
 
 /** Where Ralph speaks on GitHub: ids are hints, looked up again when they do not answer. */
-export type GithubIds = {
-  pull: number | null
-  pullUrl: string | null
-  comment: number | null
+export type GithubIds = z.infer<typeof GithubIds>
+export const GithubIds = z.object({
+  pull: z.nullable(z.number()),
+  pullUrl: z.nullable(z.string()),
+  comment: z.nullable(z.number()),
   /** The commit on which checks may still be open. */
-  head: string | null
+  head: z.nullable(z.string()),
   /** Commits that the branch has left and whose checks could not be ended yet; the newest last. */
-  unclosed?: string[]
-}
+  unclosed: z.array(z.string()),
+})
 
-export type State = {
-  version: 1
-  feature: string
+export type State = z.infer<typeof State>
+export const State = z.object({
+  version: z.literal(2),
+  feature: z.string(),
   /** Where prd.json stood before the first commit moves it into the folder; null when it stands there. */
-  importedFrom: string | null
+  importedFrom: z.nullable(z.string()),
   /** Digest of the base's prd.json that the run began with: later edits there are told. */
-  storiesDigest: string
+  storiesDigest: z.string(),
   /** `.ralph/<yyyy-mm-dd>-<feature>` */
-  folder: string
-  branch: string
-  base: { branch: string; sha: string }
-  nonce: string
-  generation: number
-  prd: Prd
+  folder: z.string(),
+  branch: z.string(),
+  base: z.object({ branch: z.string(), sha: z.string() }),
+  nonce: z.string(),
+  generation: z.number(),
+  prd: Prd,
   /** The newest green commit; the fork point before the first. */
-  green: string
+  green: z.string(),
   /** The branch head as Ralph last published or adopted it; null before the first push. */
-  published: string | null
-  baseline: 'pending' | 'green'
-  attempt: Attempt | null
-  kept: Record<string, Kept>
-  records: Record<string, StoryRecord>
-  control: Control
-  verification: Verification
+  published: z.nullable(z.string()),
+  baseline: z.enum(['pending', 'green']),
+  /** By story. Today one at a time. */
+  attempts: z.record(z.string(), Attempt),
+  kept: z.record(z.string(), Kept),
+  records: z.record(z.string(), StoryRecord),
+  control: Control,
+  verification: Verification,
   /** Entries of progress.txt that no commit holds yet. */
-  progress: string[]
+  progress: z.array(z.string()),
   /** The last three entries, for the prompt. */
-  recent: string[]
+  recent: z.array(z.string()),
   /** The last 200 iterations. */
-  timeline: TimelineEntry[]
-  lease: Lease | null
-  github: GithubIds
-  job: Job
-}
+  timeline: z.array(TimelineEntry),
+  lease: z.nullable(Lease),
+  github: GithubIds,
+  job: Job,
+})

@@ -1,5 +1,5 @@
 // What a job can do next, as data.
-import type { Attempt, Conclusion } from './state.ts'
+import type { AttemptIn, Conclusion } from './state.ts'
 
 /** The next thing to do, as data. */
 export type Step =
@@ -10,13 +10,13 @@ export type Step =
   | { kind: 'baseline' }
   | { kind: 'open' }
   | { kind: 'reserve'; storyId: string }
-  | { kind: 'agent'; attempt: Attempt }
-  | { kind: 'guard'; attempt: Attempt }
-  | { kind: 'gates'; attempt: Attempt }
-  | { kind: 'judge'; attempt: Attempt }
-  | { kind: 'accept'; attempt: Attempt }
-  | { kind: 'reject'; attempt: Attempt }
-  | { kind: 'return'; attempt: Attempt }
+  | { kind: 'agent'; attempt: AttemptIn<'reserved'> }
+  | { kind: 'guard'; attempt: AttemptIn<'worked'> }
+  | { kind: 'gates'; attempt: AttemptIn<'guarded'> }
+  | { kind: 'judge'; attempt: AttemptIn<'gated'> }
+  | { kind: 'accept'; attempt: AttemptIn<'gated' | 'judged'> }
+  | { kind: 'reject'; attempt: AttemptIn<'failed'> }
+  | { kind: 'return'; attempt: AttemptIn<'returned'> }
   | { kind: 'wait'; until: number; reason: string }
   | { kind: 'verify' }
   | { kind: 'push' }

@@ -1,21 +1,26 @@
 // What agents use, and what it costs.
-import type { Extra } from './feature.ts'
+import * as z from 'zod/mini'
+
+/** Fields of a file that Ralph does not know. They survive reading and writing, flat, behind the known ones. */
+export type Extra = z.infer<typeof Extra>
+export const Extra = z.record(z.string(), z.unknown())
 
 /** What agents have used. Tokens and calls are counts, `costUsd` is dollars, `agentSeconds` is seconds. */
-export type Usage = {
-  calls: number
-  inputTokens: number
-  outputTokens: number
-  cachedTokens: number
-  costUsd: number
-  agentSeconds: number
+export type Usage = z.infer<typeof Usage>
+export const Usage = z.object({
+  calls: z.number(),
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cachedTokens: z.number(),
+  costUsd: z.number(),
+  agentSeconds: z.number(),
   /** The parts that Ralph estimated, since the agent did not report them. */
-  estimatedCostUsd?: number
-  estimatedTokens?: number
+  estimatedCostUsd: z.exactOptional(z.number()),
+  estimatedTokens: z.exactOptional(z.number()),
   /** The agents' own count, where they give one. */
-  turns?: number
-  extra?: Extra
-}
+  turns: z.exactOptional(z.number()),
+  extra: z.exactOptional(Extra),
+})
 
 /** US dollars for a million tokens. `cached` null: cached input costs as much as other input. */
 export type Price = { input: number; output: number; cached: number | null }

@@ -1,14 +1,7 @@
 // prd.json, version 2: one definition for its reader, its order and schemas/prd.schema.json; and what new parts begin with.
 import * as z from 'zod/mini'
-import {
-  type Extra,
-  type LastResult,
-  outcomes,
-  type Prd,
-  type RunRecord,
-  type Story,
-} from '../model/feature.ts'
-import { emptyUsage, type Usage } from '../model/usage.ts'
+import { type LastResult, outcomes, type Prd, type RunRecord, type Story } from '../model/feature.ts'
+import { type Extra, emptyUsage, type Usage } from '../model/usage.ts'
 import { branchNameFault, idFault, idPattern } from './names.ts'
 
 /** What is said of a value that does not fit. */

@@ -1,5 +1,7 @@
 // A Prd as the text of prd.json, always in the same order, so that a diff shows only what changed.
-import type { Extra, Prd, Story } from '../model/feature.ts'
+
+import type { Prd, Story } from '../model/feature.ts'
+import type { Extra } from '../model/usage.ts'
 import { lastResultShape, prdShape, runShape, storyShape, usageShape } from './schema.ts'
 
 /** The file's text: known fields in the definition's order, then unknown ones in theirs; two spaces, a newline at the end. */

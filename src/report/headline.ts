@@ -1,7 +1,8 @@
 // How a run stands, in one line of plain text (not escaped).
-import { isUngated } from '../loop/limits.ts'
+
 import type { Situation } from '../loop/situation.ts'
 import type { Outcome } from '../model/feature.ts'
+import { concludedAs, isDispatched, isUngated, openAttempt } from '../model/job.ts'
 import type { Attempt, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { oneLine } from '../model/text.ts'
@@ -10,12 +11,12 @@ import { many, utc } from './words.ts'
 
 /** The outcome of the job, or null while it is at work. */
 export function outcomeNow(state: State): Outcome | null {
-  return state.job.conclusion?.outcome ?? null
+  return state.job.ending?.conclusion.outcome ?? null
 }
 
 /** What a session works on now. */
 export function inWork(state: State): Attempt | null {
-  return outcomeNow(state) === null ? state.attempt : null
+  return outcomeNow(state) === null ? openAttempt(state) : null
 }
 
 /** Ids of the stories that a person has to look at. */
@@ -27,16 +28,17 @@ export function blockedIds(state: State): string[] {
 
 /** Whether the next job was started, or promised. */
 export function goesOn(state: State): boolean {
-  return heldBack(state) === null && (state.job.dispatched || state.control.continuePending)
+  return heldBack(state) === null && (isDispatched(state.job) || state.control.continuePending)
 }
 
 /** Until when a rate limit refuses the next job, which this one did not start any more; epoch milliseconds, or null. */
 export function heldBack({ job }: State): number | null {
-  return job.dispatched && job.nextRunId === null ? (job.dispatchAfter ?? null) : null
+  return job.ending?.next.kind === 'held' ? job.ending.next.until : null
 }
 
 /** When a run that has paused goes on by itself, epoch milliseconds; null where it waits for a person. */
-export function restsUntil({ job: { conclusion }, control }: State): number | null {
+export function restsUntil({ job, control }: State): number | null {
+  const conclusion = job.ending?.conclusion
   return conclusion?.outcome === 'paused' && control.paused === null ? conclusion.until : null
 }
 
@@ -57,7 +59,7 @@ export function headline(state: State): { sign: string; text: string } {
 
 function stand(state: State): { sign: string; text: string } {
   const outcome = outcomeNow(state)
-  const reason = oneLine(state.job.conclusion?.reason ?? '', 240)
+  const reason = oneLine(state.job.ending?.conclusion.reason ?? '', 240)
   const stories = tally(state)
   const rests = restsUntil(state)
   switch (outcome) {
@@ -95,7 +97,7 @@ export function standingWords(state: State, situation: Situation): string {
     return joined(tally(state), begun, comes(situation.step))
   }
   const conclusion = situation.kind === 'ended' ? situation.conclusion : null
-  return headline({ ...state, job: { ...state.job, conclusion } }).text
+  return headline(concludedAs(state, conclusion)).text
 }
 
 function comes(step: Step | null): string {
@@ -112,7 +114,7 @@ function comes(step: Step | null): string {
 }
 
 function doing(state: State): string[] {
-  const { attempt } = state
+  const attempt = openAttempt(state)
   const blocked = areBlocked(state)
   if (attempt !== null) {
     const again = attempt.number > 1 ? ` (attempt ${attempt.number})` : ''

@@ -1,8 +1,10 @@
 // What a person can do next, in one sentence: derived from how the feature stands, in commands of the reader's surface.
+
 import { type Surface, typedOn } from '../loop/command-table.ts'
 import { sayHolder } from '../loop/lease.ts'
 import { iterationsLeft, spent } from '../loop/limits.ts'
 import type { Situation } from '../loop/situation.ts'
+import { errorOf } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Conclusion, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
@@ -199,7 +201,7 @@ function allowMore(reader: Reader, command: string): Sentence {
 }
 
 function whenWrong(reader: Reader): Sentence {
-  const line = reader.state.job.error?.fix.split('\n', 1)[0]?.trim() ?? ''
+  const line = errorOf(reader.state)?.fix.split('\n', 1)[0]?.trim() ?? ''
   const fix = line.replace(/(?:; its output)?[.:]$/, '')
   if (fix === '') {
     return reader.surface === 'cli'

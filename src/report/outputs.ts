@@ -33,6 +33,7 @@ export type Outputs = {
 export function outputsOf(state: State | null, outcome: Outcome | null, reportPath: string | null): Outputs {
   const stories = state === null ? null : counts(state.prd)
   const run = state?.prd.run
+  const next = state?.job.ending?.next
   return {
     outcome,
     feature: state?.feature ?? null,
@@ -44,7 +45,7 @@ export function outputsOf(state: State | null, outcome: Outcome | null, reportPa
     storiesPassed: stories?.passed ?? 0,
     storiesBlocked: stories?.blocked ?? 0,
     costUsd: Math.round((run?.usage.costUsd ?? 0) * 1e6) / 1e6,
-    nextRunId: state?.job.nextRunId ?? null,
+    nextRunId: next?.kind === 'started' ? next.runId : null,
     reportPath,
   }
 }

@@ -1,5 +1,7 @@
 // What people can type after `/ralph`, and the short replies to it.
+
 import { commandsOn } from '../loop/command-table.ts'
+import { concludedAs } from '../model/job.ts'
 import type { State } from '../model/state.ts'
 import { type Columns, link, stacked, table } from './blocks.ts'
 import { code, markdownText } from './escape.ts'
@@ -32,7 +34,7 @@ export function statusReply(state: State, facts: Facts, holder: string | true | 
   // A job that is gone has left no outcome; what became of one that was promised is not in the state either.
   const isLost = holder === null && [null, 'continued'].includes(outcomeNow(state))
   const view = isLost
-    ? viewOf({ ...state, job: { ...state.job, conclusion: null } }, facts, { kind: 'ready', step: null })
+    ? viewOf(concludedAs(state, null), facts, { kind: 'ready', step: null })
     : viewOf(state, facts)
   const { summary } = view.links
   const rest = summary === null ? '' : ` Everything else stands in the ${link('summary', summary)}.`

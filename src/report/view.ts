@@ -1,9 +1,11 @@
 // A report as data: made once from the state. Markdown and terminal render it, and whatever comes next. Nothing is escaped in it.
-import { isUngated, iterationsLeft } from '../loop/limits.ts'
+
+import { iterationsLeft } from '../loop/limits.ts'
 import { passedUnchanged, passedUngated, UNCHANGED, UNGATED } from '../loop/passed.ts'
 import { ownSituation, type Situation } from '../loop/situation.ts'
 import type { Story } from '../model/feature.ts'
 import type { Annotation } from '../model/gate.ts'
+import { errorOf, isDispatched, isUngated, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { State } from '../model/state.ts'
 import { emptyUsage } from '../model/usage.ts'
@@ -51,7 +53,7 @@ export function headerOf(state: State, limits: Limits | null) {
     inWork: attempt,
     titleInWork: userStories.find(({ id }) => id === attempt?.storyId)?.title ?? '',
     /** The one in work, or the last one; `iterations` are those that are charged. */
-    iteration: state.attempt?.iteration ?? run.iterations,
+    iteration: openAttempt(state)?.iteration ?? run.iterations,
     iterations: run.iterations,
     jobs: run.jobs,
     usage: run.usage,
@@ -75,8 +77,8 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
   const outcome = outcomeNow(state)
   const stories = storiesOf(state)
   const { pull, comment } = state.github
-  const isDispatched = (limits?.redispatch === true || state.job.dispatched) && heldBack(state) === null
-  const fix = outcome === 'error' ? (state.job.error?.fix.trim() ?? '') : ''
+  const isGoingOn = (limits?.redispatch === true || isDispatched(state.job)) && heldBack(state) === null
+  const fix = outcome === 'error' ? (errorOf(state)?.fix.trim() ?? '') : ''
   return {
     ...headerOf(state, limits),
     description: state.prd.description,
@@ -85,7 +87,7 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
     /** Of the job; null while it is at work. */
     outcome,
     /** Without a person, by this job or the next. */
-    chainGoesOn: outcome === null || (outcome === 'continued' && isDispatched),
+    chainGoesOn: outcome === null || (outcome === 'continued' && isGoingOn),
     restsUntil: restsUntil(state),
     headline: headline(state),
     /** For who reads on the pull request. */

@@ -1,11 +1,11 @@
 // What a log says of a run, as data: lines for each step, each event, and what agent and gates do meanwhile.
 import type { AgentEvent } from '../agents/agent.ts'
 import { type Surface, typedOn } from '../loop/command-table.ts'
-import { isUngated } from '../loop/limits.ts'
 import { passedUnchanged, UNCHANGED } from '../loop/passed.ts'
 import type { Event, Verdict } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
 import type { GateResult } from '../model/gate.ts'
+import { isUngated, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Session, State, TimelineEntry } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
@@ -50,7 +50,9 @@ export function stepLines(step: Step, state: State, facts: LineFacts): Line[] {
   }
 }
 
-function iterationLines({ attempt, prd }: State, facts: LineFacts): Line[] {
+function iterationLines(state: State, facts: LineFacts): Line[] {
+  const { prd } = state
+  const attempt = openAttempt(state)
   if (attempt === null) return []
   const { storyId, iteration, number } = attempt
   const title = prd.userStories.find(({ id }) => id === storyId)?.title ?? ''
@@ -81,7 +83,7 @@ export function eventLines(event: Event, state: State, facts: LineFacts): Line[]
     case 'worked':
       return [sessionLine(event.session, facts)]
     case 'guarded':
-      return event.remarks.map((remark) => line('guard', `note: ${remark}`, 'yellow'))
+      return event.candidate.remarks.map((remark) => line('guard', `note: ${remark}`, 'yellow'))
     case 'judged':
       return [verdictLine('judge', event.verdict, event.usage)]
     case 'accepted':

@@ -1,8 +1,10 @@
 // A job that ends in the middle of a session: cancelled, its main killed, its machine lost. Nothing is left, nothing is lost.
+
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
+import { openAttempt } from '../../src/model/job.ts'
 import type { Run } from '../standin/runner.ts'
 import { goodTurn, openChecks, openSite, outputsOf, ROOT, type Script, type Site, story } from './site.ts'
 
@@ -83,7 +85,7 @@ test('a job cancelled in the middle of a session: children gone, state pushed, t
   assert.equal(outputsOf(run).outcome, 'interrupted', 'main ended by itself')
   const state = await site.state()
   assert.equal(state.lease, null)
-  assert.equal(state.attempt, null)
+  assert.equal(openAttempt(state), null)
   assert.equal(state.prd.run.iterations, 0)
   assert.equal(state.prd.userStories[0]?.retries, 0)
   assert.notEqual(state.kept['US-001'], undefined, 'the work so far is kept')

@@ -123,7 +123,7 @@ test('a chain of jobs completes six stories, one of which fails its gate once', 
       (await github.read('refs/ralph/2026-01-31-sample', '.ralph-state/state.json')) ?? '',
     )
     assert.equal(state.lease, null)
-    assert.equal(state.attempt, null)
+    assert.deepEqual(state.attempts, {})
   })
 
   await t.test('the second attempt was shown the failing gate', async () => {

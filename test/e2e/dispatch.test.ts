@@ -1,8 +1,10 @@
 // Jobs that come twice, never, late or again: one chain and the same end, whatever starts runs. And `resume-lost`.
+
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
+import { openAttempt } from '../../src/model/job.ts'
 import type { SeenRequest } from '../standin/github.ts'
 import {
   annotationsOf,
@@ -74,7 +76,7 @@ async function oneChain(site: Site): Promise<void> {
   assert.equal(state.prd.run.outcome, 'complete', site.log())
   assert.equal(state.prd.run.iterations, 3)
   assert.equal(state.lease, null)
-  assert.equal(state.attempt, null)
+  assert.equal(openAttempt(state), null)
   assert.deepEqual(openChecks(site), [])
   const { number } = await site.pull()
   assert.equal(github.comments(number).filter((one) => one.login === 'github-actions[bot]').length, 1)

@@ -1,6 +1,8 @@
 // People hold a run and let it go on: pause after the iteration in work, stop at once, run.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { openAttempt } from '../../src/model/job.ts'
 import { goodTurn, openSite, outputsOf, story } from './site.ts'
 
 test('`/ralph pause` in the middle of a session: the iteration ends, nothing follows until `/ralph run`', async () => {
@@ -67,7 +69,7 @@ test('`/ralph stop` ends the session in work, uncharged, and holds the run', asy
   const state = await site.state()
   assert.equal(state.prd.run.iterations, 0)
   assert.equal(state.prd.userStories[0]?.retries, 0)
-  assert.equal(state.attempt, null)
+  assert.equal(openAttempt(state), null)
   assert.equal(state.control.paused?.reason, 'stopped by alice')
   assert.equal((await site.checks()).get('ralph')?.status, 'completed')
 

@@ -1,6 +1,8 @@
 // People on the branch and on the pull request while the action works; what needs no GitHub is in test/engine/people.test.ts.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { openAttempt } from '../../src/model/job.ts'
 import {
   goodTurn,
   openChecks,
@@ -49,7 +51,7 @@ async function sound(site: Site): Promise<void> {
   assert.deepEqual(openChecks(site), [])
   const state = await site.state()
   assert.equal(state.lease, null)
-  assert.equal(state.attempt, null)
+  assert.equal(openAttempt(state), null)
   assert.equal(await github.bare.ask(['fsck', '--no-dangling']), '')
   for (const push of github.pushes.filter((one) => one.ref === `refs/heads/${BRANCH}` && one.job !== null)) {
     if (/^0+$/.test(push.before)) continue

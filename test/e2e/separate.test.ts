@@ -1,6 +1,8 @@
 // `isolation: separate-job`: claim, work, gate and land on a machine each, by the example workflow and the committed bundle.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { openAttempt } from '../../src/model/job.ts'
 import type { Run } from '../standin/runner.ts'
 import { annotationsOf, badTurn, goodTurn, openSite, outputsOf, type Site, story } from './site.ts'
 
@@ -266,7 +268,7 @@ test('a person cancels while the agent works: saved, told, and not gone on with'
   assert.equal(run.conclusion, 'cancelled')
   const state = await site.state()
   assert.equal(state.lease, null)
-  assert.equal(state.attempt, null)
+  assert.equal(openAttempt(state), null)
   assert.equal(state.prd.run.outcome, 'interrupted')
   assert.equal(state.prd.userStories[0]?.retries, 0)
 })
@@ -288,7 +290,7 @@ test('a person cancels while the gates run: the attempt is given back, and no ot
   assert.equal(run.id, first.id, 'no other run was started')
   assert.equal(shape(site)[0], 'claim work gate! land', site.log())
   const state = await site.state()
-  assert.deepEqual([state.lease, state.attempt, state.prd.run.outcome], [null, null, 'interrupted'])
+  assert.deepEqual([state.lease, openAttempt(state), state.prd.run.outcome], [null, null, 'interrupted'])
   assert.equal(state.prd.userStories[0]?.retries, 0)
 })
 
@@ -307,11 +309,11 @@ test('what no agent can begin with ends the chain in one run, uncharged, with wh
       await site.go()
       assert.deepEqual(shape(site), ['claim work! land!'], site.log())
       const state = await site.state()
-      assert.equal(state.job.conclusion?.outcome, 'error')
-      assert.match(state.job.conclusion?.reason ?? '', word)
+      assert.equal(state.job.ending?.conclusion?.outcome, 'error')
+      assert.match(state.job.ending?.conclusion?.reason ?? '', word)
       const [one] = state.prd.userStories
       assert.deepEqual([one?.retries, one?.blocked, state.prd.run.usage.costUsd], [0, false, 0])
-      assert.deepEqual([state.lease, state.attempt], [null, null])
+      assert.deepEqual([state.lease, openAttempt(state)], [null, null])
     })
 })
 
@@ -332,6 +334,6 @@ test('`/ralph stop` ends the session in work, uncharged, and holds the run', asy
   assert.equal(state.control.paused?.reason, 'stopped by alice', site.log())
   assert.equal(state.prd.run.outcome, 'paused')
   assert.equal(state.prd.userStories[0]?.retries, 0)
-  assert.equal(state.attempt, null)
+  assert.equal(openAttempt(state), null)
   assert.equal((await site.sessions()).length, 1)
 })

@@ -1,6 +1,8 @@
 // What runs out while a job works: its time, and the token that pushes the branch.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { openAttempt } from '../../src/model/job.ts'
 import { annotationsOf, goodTurn, openChecks, openSite, outputsOf, story } from './site.ts'
 
 const STORIES = [story('US-001', 'one'), story('US-002', 'two')]
@@ -25,7 +27,7 @@ test('the deadline comes while a gate runs: nothing is charged, all is saved in 
   assert.equal(outputsOf(run).outcome, 'continued', site.log())
   assert.match(site.log(), /the job deadline came first/)
   const state = await site.state()
-  assert.deepEqual([state.lease, state.attempt, state.prd.run.iterations], [null, null, 0])
+  assert.deepEqual([state.lease, openAttempt(state), state.prd.run.iterations], [null, null, 0])
   assert.equal(state.records['US-001']?.interruptions, 1)
   assert.notEqual(state.kept['US-001'], undefined, 'the work so far is kept')
 })

@@ -1,4 +1,5 @@
 // `ralph run` while a vendor is at its limit: it waits, hears people, can be left, and tries again when a person says so.
+
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -6,6 +7,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
+import { openAttempt } from '../../src/model/job.ts'
 import type { State } from '../../src/model/state.ts'
 import { ROOT, story } from './site.ts'
 
@@ -101,7 +103,7 @@ test("the vendor's limit is waited for; Ctrl+C saves; the next run tries at once
   assert.match(left.out, /\] waiting until 20\d\d-\d\d-\d\d \d\d:\d\d UTC: the agent's limit\n/)
   assert.match(left.out, /\] waited \d/)
   const state = at.state()
-  assert.deepEqual([state.lease, state.attempt, state.prd.run.iterations], [null, null, 0])
+  assert.deepEqual([state.lease, openAttempt(state), state.prd.run.iterations], [null, null, 0])
   assert.deepEqual(state.control.agentLimits, { claude: until })
 
   await at.answersAgain()

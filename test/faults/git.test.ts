@@ -1,10 +1,12 @@
 // Git that fails, and repositories that are odd: nothing is lost, and what happened is said.
+
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
+import { openAttempt } from '../../src/model/job.ts'
 import {
   annotationsOf,
   goodTurn,
@@ -46,7 +48,7 @@ async function whole(site: Site, expected = ['US-001', 'US-002']): Promise<void>
   const state = await site.state()
   assert.equal(state.prd.run.outcome, 'complete', site.log())
   assert.equal(state.lease, null)
-  assert.equal(state.attempt, null)
+  assert.equal(openAttempt(state), null)
   assert.deepEqual(openChecks(site), [])
   const passed = state.timeline.filter((entry) => entry.result === 'passed').map((entry) => entry.storyId)
   assert.deepEqual(passed, expected)

@@ -1,6 +1,8 @@
 // What must hold of a feature's branch and state whatever happened to the run: at every moment, and at its end.
+
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { openAttempt } from '../../src/model/job.ts'
 import type { State } from '../../src/model/state.ts'
 import { outputsOf, type Site } from '../e2e/site.ts'
 import { grouped } from './points.ts'
@@ -138,7 +140,7 @@ export async function alwaysWrong(directory: string, byPeople: RegExp | null = n
   )
   const begun = Object.values(state.records).reduce((sum, record) => sum + record.attempts, 0)
   const ended =
-    state.timeline.filter((one) => one.result !== 'reset').length + (state.attempt === null ? 0 : 1)
+    state.timeline.filter((one) => one.result !== 'reset').length + (openAttempt(state) === null ? 0 : 1)
   check(!whole || begun === ended, `${begun} attempts were reserved, and ${ended} have ended or are in work`)
   return wrong
 }
@@ -157,7 +159,7 @@ export async function endWrong(directory: string): Promise<string[]> {
   const state = await stateOf(directory)
   if (state === null) return [...wrong, 'there is no state']
   check(state.lease === null, 'the lease is held')
-  check(state.attempt === null, 'an attempt is open')
+  check(openAttempt(state) === null, 'an attempt is open')
   check(!state.control.continuePending, 'a dispatch is promised still')
   check(Object.keys(state.kept).length === 0, 'work is kept although every story passed')
   check(state.green === (await git(directory, 'rev-parse', BRANCH)), 'the branch is not at the state')

@@ -518,7 +518,7 @@ export const leftovers = [
 // ---------------------------------------------------------------- what no diff shows, and the final verification
 
 const complete = ({ state }: Seen): string | null =>
-  state.job.conclusion?.outcome === 'complete' ? 'a red feature is complete' : null
+  state.job.ending?.conclusion?.outcome === 'complete' ? 'a red feature is complete' : null
 
 export const ignored = grouped('Changes hidden from git', '', [
   {

@@ -193,7 +193,7 @@ async function struck(site: Site, notes: () => Promise<readonly Note[]>): Promis
       site.runner.cancel(run.id)
     }
     await over
-    if ((await site.state()).job.conclusion?.outcome === 'complete') break
+    if ((await site.state()).job.ending?.conclusion?.outcome === 'complete') break
   }
   return site.last()
 }

@@ -1,4 +1,5 @@
 // docs/custom-agent.md: the agent on the page works as it stands there, and the contract around it is so.
+
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +15,7 @@ import { reduce } from '../../../src/loop/reduce.ts'
 import type { State } from '../../../src/model/state.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
 import { ROOT } from '../../e2e/site.ts'
-import { limitsWith, NOW, stateOf, stories } from '../loop/samples.ts'
+import { limitsWith, NOW, reservedIn, stateOf, stories } from '../loop/samples.ts'
 
 const PATCH = `--- a/shop.txt
 +++ b/shop.txt
@@ -100,9 +101,8 @@ function inWork(): State {
 
 async function work(commandLine: string, url?: string, name?: string) {
   const state = inWork()
-  assert.ok(state.attempt !== null)
   const how = { ...BOUNDS, conflict: null }
-  return sessions(commandLine, url, name).work(state, state.attempt, how, new AbortController().signal)
+  return sessions(commandLine, url, name).work(state, reservedIn(state), how, new AbortController().signal)
 }
 
 async function judge(commandLine: string, url?: string) {

@@ -26,7 +26,7 @@ import { findSubmodules } from '../../../src/git/submodules.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
 import { createExamine } from '../../../src/review/examine.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
-import { limitsWith, NOW, session, stateOf, stories } from '../loop/samples.ts'
+import { limitsWith, NOW, session, stateOf, stories, workedIn } from '../loop/samples.ts'
 
 const BASE = `
 printf 'old\\n' >src/a.js
@@ -91,10 +91,9 @@ async function place(base = BASE, odd: { asUser?: boolean; index?: string } = {}
   })
   const events = [
     { at: NOW, kind: 'reserved', storyId: 'US-001' } as const,
-    { at: NOW, kind: 'worked', session: session({}) } as const,
+    { at: NOW, kind: 'worked', storyId: 'US-001', session: session({}) } as const,
   ]
   const state = events.reduce((one, event) => reduce(one, event, limitsWith()), first)
-  assert.ok(state.attempt)
   await repository.checkOut(state.green, null)
   return {
     top,
@@ -102,7 +101,7 @@ async function place(base = BASE, odd: { asUser?: boolean; index?: string } = {}
     shell,
     state,
     repository,
-    inspect: () => repository.inspect(state, state.attempt as NonNullable<typeof state.attempt>),
+    inspect: () => repository.inspect(state, workedIn(state), NOW),
     /** What somebody gets who checks the commit out anew. */
     anew(commit: string) {
       const other = join(folder, 'anew')
@@ -259,8 +258,8 @@ for (const [name, trick] of Object.entries(TRICKS)) {
     }
     assert.equal(seen.kind, 'candidate', JSON.stringify(seen))
     if (seen.kind !== 'candidate') return
-    assert.ok(!seen.empty)
-    const [now, anew] = [filesOf(at.top), at.anew(seen.commit)]
+    assert.ok(!seen.candidate.empty)
+    const [now, anew] = [filesOf(at.top), at.anew(seen.candidate.commit)]
     for (const odd of ['src/pipe']) now.delete(odd)
     assert.deepEqual(now, anew)
     await at.repository.restore(at.state.green)
@@ -297,13 +296,13 @@ test('what is left after a refusal goes on, without what may not stay', async ()
     `printf '*.js text eol=crlf\\n' >.gitattributes; mkdir -p src/.git; echo x >src/.git/i; echo new >src/b.js`,
   )
   assert.equal((await at.inspect()).kind, 'refused')
-  const kept = await at.repository.keep(at.state)
+  const kept = await at.repository.keep(at.state, 'US-001')
   await at.repository.checkOut(at.state.green, null)
   assert.deepEqual(filesOf(at.top), at.anew(at.state.green))
   await at.repository.checkOut(at.state.green, kept)
   const seen = await at.inspect()
   assert.equal(seen.kind, 'candidate')
-  if (seen.kind === 'candidate') assert.deepEqual(filesOf(at.top), at.anew(seen.commit))
+  if (seen.kind === 'candidate') assert.deepEqual(filesOf(at.top), at.anew(seen.candidate.commit))
 })
 
 test('what a gate writes into our own directory is not run when it is cleaned up', async () => {
@@ -321,7 +320,7 @@ test('an index of ours from before the job is not believed', async () => {
   await using at = await place(`${BASE}\n`, { index: 'src/a.js' })
   at.shell('echo evil >src/a.js')
   const seen = await at.inspect()
-  assert.ok(seen.kind === 'candidate' && !seen.empty)
+  assert.ok(seen.kind === 'candidate' && !seen.candidate.empty)
 })
 
 test('before the final verification, what is ignored and came since the job began is gone; the rest stays', async () => {

@@ -20,7 +20,7 @@ import { changesBetween } from '../../../src/git/tree-walk.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
 import { createExamine } from '../../../src/review/examine.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
-import { limitsWith, NOW, session, stateOf, stories } from '../loop/samples.ts'
+import { limitsWith, NOW, session, stateOf, stories, workedIn } from '../loop/samples.ts'
 
 const BASE = `
 mkdir -p src docs/deep tests; echo a >src/a.js; echo d >docs/d.txt; echo e >docs/deep/e.txt
@@ -84,7 +84,7 @@ async function place(base = BASE, settings: { protectedPaths?: string[] } = {}) 
   })
   const events = [
     { at: NOW, kind: 'reserved', storyId: 'US-001' } as const,
-    { at: NOW, kind: 'worked', session: session({}) } as const,
+    { at: NOW, kind: 'worked', storyId: 'US-001', session: session({}) } as const,
   ]
   const state = events.reduce((one, event) => reduce(one, event, limitsWith()), first)
   await repository.checkOut(state.green, null)
@@ -95,7 +95,7 @@ async function place(base = BASE, settings: { protectedPaths?: string[] } = {}) 
     shell,
     state,
     repository,
-    inspect: () => repository.inspect(state, state.attempt as NonNullable<typeof state.attempt>),
+    inspect: () => repository.inspect(state, workedIn(state), NOW),
     bytes: (path: string) => readFileSync(join(top, path), 'latin1'),
     async [Symbol.asyncDispose]() {
       objects[Symbol.dispose]()
@@ -267,16 +267,16 @@ for (const where of ['.ralph/', 'its own folder'])
     at.shell(
       `echo new >>src/a.js; mkdir -p ${odd}; printf '* working-tree-encoding=UTF-7\\n' >${odd}/.gitattributes`,
     )
-    const seen = await at.repository.inspect(state, state.attempt as NonNullable<typeof state.attempt>)
+    const seen = await at.repository.inspect(state, workedIn(state), NOW)
     assert.equal(seen.kind, 'candidate', JSON.stringify(seen))
     if (seen.kind !== 'candidate') return
-    const names = at.shell(`git diff --name-only ${state.green} ${seen.commit}`)
+    const names = at.shell(`git diff --name-only ${state.green} ${seen.candidate.commit}`)
     assert.equal(names, `${folder}/prd.json\n${folder}/progress.txt\nsrc/a.js\n`)
-    assert.ok(at.shell(`git show ${seen.commit}:${folder}/progress.txt`).includes(said))
-    assert.ok(JSON.parse(at.shell(`git show ${seen.commit}:${folder}/prd.json`)))
+    assert.ok(at.shell(`git show ${seen.candidate.commit}:${folder}/progress.txt`).includes(said))
+    assert.ok(JSON.parse(at.shell(`git show ${seen.candidate.commit}:${folder}/prd.json`)))
     assert.equal(
       at.bytes(`${folder}/progress.txt`),
-      at.shell(`git show ${seen.commit}:${folder}/progress.txt`),
+      at.shell(`git show ${seen.candidate.commit}:${folder}/progress.txt`),
     )
     await at.repository.restore(state.green)
     assert.equal(at.shell('git status --porcelain --ignored -- :/.ralph'), '')
@@ -322,7 +322,7 @@ for (const [name, { base, script, path }] of Object.entries(BENT))
       at.shell(`echo b >>a.js; ${refused ? 'echo x >never' : ''}`)
       assert.equal((await at.inspect()).kind, refused ? 'refused' : 'candidate')
       if (refused) {
-        const kept = await at.repository.keep(at.state)
+        const kept = await at.repository.keep(at.state, 'US-001')
         await at.repository.checkOut(at.state.green, kept)
       }
       assert.equal(at.bytes(path), fresh)
@@ -353,8 +353,8 @@ test('what a gate bent, and git calls clean, is straight for the final verificat
     `touch -r id.js ../time; sed -Ei 's/[0-9a-f]{40}/${'f'.repeat(40)}/' id.js; touch -r ../time id.js`,
   )
   assert.notEqual(at.bytes('id.js'), before)
-  await at.repository.restore(seen.commit)
-  await at.repository.renew(seen.commit)
+  await at.repository.restore(seen.candidate.commit)
+  await at.repository.renew(seen.candidate.commit)
   assert.equal(at.bytes('id.js'), before)
   assert.equal(at.bytes('a.txt'), 'a\nb\n')
 })

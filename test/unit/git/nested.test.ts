@@ -18,7 +18,7 @@ import { reduce } from '../../../src/loop/reduce.ts'
 import { createExamine } from '../../../src/review/examine.ts'
 import { UserError } from '../../../src/system/errors.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
-import { limitsWith, NOW, session, stateOf, stories } from '../loop/samples.ts'
+import { limitsWith, NOW, session, stateOf, stories, workedIn } from '../loop/samples.ts'
 
 /** Where `$ran` is written, a program of the repository `x` was run by somebody who was not asked to. */
 const EVIL = `
@@ -85,10 +85,9 @@ async function place({ base = '', late = '', whole = true, start = true }: Odd =
   const first = stateOf(stories('US-001'), { green: head, base: { branch: 'main', sha: head } })
   const state = [
     { at: NOW, kind: 'reserved', storyId: 'US-001' } as const,
-    { at: NOW, kind: 'worked', session: session({}) } as const,
+    { at: NOW, kind: 'worked', storyId: 'US-001', session: session({}) } as const,
   ].reduce((one, event) => reduce(one, event, limitsWith()), first)
-  const { attempt } = state
-  assert.ok(attempt)
+  const attempt = workedIn(state)
   if (start) await repository.checkOut(head, null)
   return {
     top,
@@ -107,7 +106,7 @@ async function place({ base = '', late = '', whole = true, start = true }: Odd =
       shell('GIT_DIR=.git GIT_INDEX_FILE=.git/ralph/git/index git ls-files -s | grep ^160000 || true'),
     /** Its failure in words, or null where it became a candidate. */
     async inspect(): Promise<string | null> {
-      const seen = await repository.inspect(state, attempt)
+      const seen = await repository.inspect(state, attempt, NOW)
       return seen.kind === 'candidate' ? null : `${seen.failure?.summary}\n${seen.failure?.detail}`
     },
     async [Symbol.asyncDispose]() {
@@ -127,7 +126,7 @@ test('no program of a repository that the agent left is run, by any add of ours'
   assert.match((await at.inspect()) ?? '', /x\/\.git/)
   assert.equal(at.gitlinks(), '')
   assert.ok(!at.has('x/.git') && !at.has('src/deep/y/.git') && !at.has('src/d.js/.git'))
-  const kept = await at.repository.keep(at.state)
+  const kept = await at.repository.keep(at.state, 'US-001')
   await at.repository.checkOut(at.head, kept)
   assert.equal(await at.inspect(), null)
   assert.ok(at.has('x/x.sh'))
@@ -137,7 +136,7 @@ test('no program of a repository that the agent left is run, by any add of ours'
 
 test('a repository that comes back at the same place is not run either', async () => {
   await using at = await place()
-  for (const act of [at.inspect, () => at.repository.keep(at.state), at.inspect]) {
+  for (const act of [at.inspect, () => at.repository.keep(at.state, 'US-001'), at.inspect]) {
     at.shell('rm -rf x; nested x')
     await act()
   }
@@ -149,7 +148,7 @@ test('a repository in the place of a submodule that is not checked out is remove
     await using at = await place({ base: ENTRY })
     at.shell('nested lib/vendor; echo new >src/a.js')
     if (act === 'inspect') assert.match((await at.inspect()) ?? '', /lib\/vendor\/x\.sh/)
-    if (act === 'keep') assert.deepEqual((await at.repository.keep(at.state))?.dropped, [])
+    if (act === 'keep') assert.deepEqual((await at.repository.keep(at.state, 'US-001'))?.dropped, [])
     if (act === 'restore') await at.repository.restore(at.head)
     assert.ok(!at.ran() && at.has('lib/vendor') && !at.has('lib/vendor/.git') && !at.has('lib/vendor/x.sh'))
     if (act === 'inspect') assert.equal(await at.inspect(), null)
@@ -159,9 +158,9 @@ test('a repository in the place of a submodule that is not checked out is remove
 test('in a submodule, what a build leaves goes and is told, what was changed is refused', async () => {
   await using at = await place({ base: LIBRARY })
   at.shell('echo o >lib/vendor/foo.o; mkdir lib/vendor/out; echo o >lib/vendor/out/x; echo new >src/a.js')
-  const seen = await at.repository.inspect(at.state, at.attempt)
+  const seen = await at.repository.inspect(at.state, at.attempt, NOW)
   assert.ok(seen.kind === 'candidate')
-  assert.deepEqual(seen.remarks, [
+  assert.deepEqual(seen.candidate.remarks, [
     'what a build left in a submodule was removed before the gates: lib/vendor: foo.o and 1 more',
   ])
   assert.ok(!at.has('lib/vendor/foo.o') && !at.has('lib/vendor/out') && at.has('lib/vendor/a.txt'))
@@ -189,7 +188,7 @@ test('before the final verification, what a submodule ignores and came since the
 test('no program of a repository inside a submodule is run', async () => {
   await using at = await place({ base: LIBRARY })
   assert.ok(at.has('lib/vendor/a.txt'))
-  for (const act of [at.inspect, () => at.repository.keep(at.state), at.inspect]) {
+  for (const act of [at.inspect, () => at.repository.keep(at.state, 'US-001'), at.inspect]) {
     at.shell(
       'rm -rf lib/vendor/x lib/vendor/deep; nested lib/vendor/x; nested lib/vendor/deep; echo x >src/a.js',
     )
@@ -278,7 +277,7 @@ test("a link in the place of a folder: what it leads to is nobody's to remove", 
   for (const link of ['.', '../other']) {
     at.shell(`rm -rf src lib; ln -s ${link} src; ln -s ${link} lib; echo 'build/' >.gitignore`)
     await at.inspect()
-    await at.repository.keep(at.state)
+    await at.repository.keep(at.state, 'US-001')
     await at.repository.renew(at.head)
     assert.equal(readFileSync(join(at.top, 'src/a.js'), 'utf8'), 'old\n')
   }
@@ -295,7 +294,7 @@ test('a link in the place of a folder with a submodule: nothing is written or ru
   const there = before()
   at.shell('rm -rf lib; ln -s ../other lib')
   assert.match((await at.inspect()) ?? '', /lib\/vendor: it was removed/)
-  await at.repository.keep(at.state)
+  await at.repository.keep(at.state, 'US-001')
   assert.ok(at.has('lib/vendor/a.txt'))
   at.shell('rm -rf lib; ln -s ../other lib')
   await at.repository.restore(at.head)
@@ -305,7 +304,7 @@ test('a link in the place of a folder with a submodule: nothing is written or ru
 
 test('a link above a submodule that is not checked out goes, and nothing behind it', async () => {
   await using at = await place({ base: ENTRY })
-  for (const act of [() => at.repository.keep(at.state), () => at.repository.restore(at.head)]) {
+  for (const act of [() => at.repository.keep(at.state, 'US-001'), () => at.repository.restore(at.head)]) {
     at.shell(
       'rm -rf ../other; mkdir ../other; cd ../other; nested vendor; cd -; rm -rf lib; ln -s ../other lib',
     )
@@ -359,7 +358,7 @@ test('at the first checkout of a job, what earlier steps left is named in one wa
   await at.repository.rememberIgnored()
   at.shell('nested mine; echo "!tools" >>.gitignore; echo "!tools" >>.git/info/exclude')
   assert.match((await at.inspect()) ?? '', /mine\/\.git/)
-  await at.repository.keep(at.state)
+  await at.repository.keep(at.state, 'US-001')
   await at.repository.restore(at.head)
   at.shell('echo new >src/a.js')
   assert.equal(await at.inspect(), null)

@@ -148,7 +148,7 @@ test('a verification without a verdict is told before the next one', async () =>
     ...at(complete()),
     github: ids,
     job: midRun().job,
-    verification: { approved: false, sessions: 1, message },
+    verification: { approved: false, asked: false, sessions: 1, message },
   }
   const { usage } = state.prd.run
   await reporter.event(

@@ -1,13 +1,15 @@
 // What is durable when it is told: the loop itself, with ports that remember what was saved.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loop } from '../../../src/loop/loop.ts'
 import { EVENTS } from '../../../src/model/event.ts'
+import { openAttempt } from '../../../src/model/job.ts'
 import type { Limits } from '../../../src/model/limits.ts'
 import { LeaseLost, type Ports } from '../../../src/model/ports.ts'
 import type { State } from '../../../src/model/state.ts'
 import type { Step } from '../../../src/model/step.ts'
-import { gate, limitsWith, NOW, session, stateOf, stories } from './samples.ts'
+import { built, gate, limitsWith, NOW, session, stateOf, stories } from './samples.ts'
 
 type How = {
   limits?: Partial<Limits>
@@ -67,7 +69,7 @@ function world(how: How = {}) {
       renew: async () => {},
       inspect: async () => {
         commits += 1
-        return { kind: 'candidate', commit: `c${commits}`, empty: false, remarks: [] }
+        return { kind: 'candidate', candidate: built(`c${commits}`) }
       },
       restore: async () => false,
       keep: async () => ({ base: 'b', tree: 't', dropped: [] }),
@@ -110,7 +112,7 @@ function world(how: How = {}) {
         },
         async event(event, state) {
           isSaved(event.kind, state)
-          const isKept = saved.attempt?.storyId === state.attempt?.storyId
+          const isKept = openAttempt(saved)?.storyId === openAttempt(state)?.storyId
           if (event.kind === 'reserved') assert.ok(isKept, 'a reservation is told that is not saved')
           if (EVENTS[event.kind].durable) log.push(event.kind)
         },
@@ -201,7 +203,7 @@ test('a run that is cancelled at a joined checkpoint gives the reservation back'
   const { log, run, saved } = world({ cancelled: 2 })
   await run()
   assert.match(log.join(' '), /save accepted > sync > reserve reserved .*save returned/)
-  assert.equal(saved().attempt, null)
+  assert.equal(openAttempt(saved()), null)
   assert.deepEqual(reached(saved()).passed, ['US-001'])
   assert.equal(saved().prd.run.iterations, 1)
 })

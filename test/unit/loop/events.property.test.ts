@@ -1,14 +1,16 @@
 // `reduce` against events in any order, also such as no driver would send: what does not fit must change nothing.
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { nextStep } from '../../../src/loop/next-step.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
 import type { Command, Event, Verdict } from '../../../src/model/event.ts'
-import type { Kept, State } from '../../../src/model/state.ts'
+import { openAttempt } from '../../../src/model/job.ts'
+import type { GithubIds, Kept, State } from '../../../src/model/state.ts'
 import { idFault } from '../../../src/prd/names.ts'
 import { remaining } from '../../../src/prd/select.ts'
-import { frozen, gate, HOUR, limitsWith, NOW, session, stateOf, stories, used } from './samples.ts'
+import { built, frozen, gate, HOUR, limitsWith, NOW, session, stateOf, stories, used } from './samples.ts'
 import { arbitraryLimits } from './world.ts'
 
 const commit = fc.constantFrom('one', 'two', 'three', '')
@@ -60,32 +62,45 @@ const takenBack = (storyId: string) => ({
   kept: null,
   failure: { kind: 'conflict' as const, summary: 'people pushed', detail: '' },
 })
-const github = fc.constant({ pull: 1, pullUrl: null, comment: null, head: null })
+const github = fc.constant<GithubIds>({ pull: 1, pullUrl: null, comment: null, head: null, unclosed: [] })
 const is = <K extends Event['kind']>(kind: K) => fc.constant(kind)
 
 const arbitraryEvent: fc.Arbitrary<Event> = fc.oneof(
   // The middle of an attempt more often than the rest: that is where a wrong order could do harm.
   { weight: 3, arbitrary: fc.record({ at, kind: is('reserved'), storyId }) },
-  { weight: 3, arbitrary: fc.record({ at, kind: is('worked'), session: aSession }) },
+  { weight: 3, arbitrary: fc.record({ at, kind: is('worked'), storyId, session: aSession }) },
   {
     weight: 3,
     arbitrary: fc.record({
       at,
       kind: is('guarded'),
-      candidate: commit,
-      empty: fc.boolean(),
-      remarks: fc.constant<string[]>([]),
+      storyId,
+      candidate: fc.tuple(commit, fc.boolean()).map(([id, empty]) => built(id, empty)),
     }),
   },
-  { weight: 3, arbitrary: fc.record({ at, kind: is('gated'), candidate: commit, gates }) },
-  { weight: 3, arbitrary: fc.record({ at, kind: is('judged'), verdict, usage }) },
-  { weight: 4, arbitrary: fc.record({ at, kind: is('accepted'), commit }) },
-  { weight: 1, arbitrary: fc.record({ at, kind: is('refused'), failure }) },
-  { weight: 1, arbitrary: fc.record({ at, kind: is('rejected'), kept }) },
-  { weight: 1, arbitrary: fc.record({ at, kind: is('returned'), kept }) },
+  { weight: 3, arbitrary: fc.record({ at, kind: is('gated'), storyId, commit, gates }) },
+  { weight: 3, arbitrary: fc.record({ at, kind: is('judged'), storyId, verdict, usage }) },
+  { weight: 4, arbitrary: fc.record({ at, kind: is('accepted'), storyId, commit }) },
+  { weight: 1, arbitrary: fc.record({ at, kind: is('refused'), storyId, failure }) },
+  { weight: 1, arbitrary: fc.record({ at, kind: is('rejected'), storyId, kept }) },
+  { weight: 1, arbitrary: fc.record({ at, kind: is('returned'), storyId, kept }) },
   { weight: 1, arbitrary: fc.record({ at, kind: is('verified'), gates, verdict, usage }) },
-  { weight: 1, arbitrary: fc.record({ at, kind: is('interrupted'), usage: fc.option(usage) }) },
-  { weight: 1, arbitrary: fc.record({ at, kind: is('out-of-time'), usage: fc.option(usage) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      at,
+      kind: is('interrupted'),
+      spent: fc.option(fc.record({ storyId: fc.option(storyId), usage })),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      at,
+      kind: is('out-of-time'),
+      spent: fc.option(fc.record({ storyId: fc.option(storyId), usage })),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ at, kind: is('push-expired'), summary: fc.constant('401') }) },
   { weight: 1, arbitrary: fc.record({ at, kind: is('restored') }) },
   { weight: 1, arbitrary: fc.record({ at, kind: is('opened'), green: commit, github }) },
@@ -125,7 +140,11 @@ const arbitraryEvent: fc.Arbitrary<Event> = fc.oneof(
     arbitrary: fc.constantFrom<Event>(
       { at: NOW, kind: 'prepared' },
       { at: NOW, kind: 'baselined', gates: [gate(false)] },
-      { at: NOW, kind: 'pushed', github: { pull: null, pullUrl: null, comment: null, head: null } },
+      {
+        at: NOW,
+        kind: 'pushed',
+        github: { pull: null, pullUrl: null, comment: null, head: null, unclosed: [] },
+      },
       { at: NOW, kind: 'waited' },
       { at: NOW, kind: 'join-failed', summary: 's' },
       { at: NOW, kind: 'push-refused', summary: 's' },
@@ -135,7 +154,11 @@ const arbitraryEvent: fc.Arbitrary<Event> = fc.oneof(
       { at: NOW, kind: 'dispatch-failed', summary: 's' },
       { at: NOW, kind: 'dispatch-limited', until: NOW + 1 },
       { at: NOW, kind: 'concluded', conclusion: { outcome: 'paused', reason: 'r', until: null } },
-      { at: NOW, kind: 'reported', github: { pull: null, pullUrl: null, comment: null, head: null } },
+      {
+        at: NOW,
+        kind: 'reported',
+        github: { pull: null, pullUrl: null, comment: null, head: null, unclosed: [] },
+      },
     ),
   },
 )
@@ -145,15 +168,15 @@ const events = fc.array(arbitraryEvent, { maxLength: 60, size: 'max' })
 /** Whether the events of an attempt hold what a pass of that commit needs, in the right order. */
 function proves(attempt: readonly Event[], wanted: string): boolean {
   return attempt.some((guarded, index) => {
-    if (guarded.kind !== 'guarded' || guarded.candidate !== wanted) return false
+    if (guarded.kind !== 'guarded' || guarded.candidate.commit !== wanted) return false
     const behind = attempt.slice(index)
     const gated = behind.findIndex(
       (event) =>
         event.kind === 'gated' &&
-        event.candidate === wanted &&
+        event.commit === wanted &&
         event.gates.every((one) => one.ok || one.advisory),
     )
-    if (gated === -1 || !guarded.empty) return gated !== -1
+    if (gated === -1 || !guarded.candidate.empty) return gated !== -1
     return behind.slice(gated).some((event) => event.kind === 'judged' && event.verdict.kind === 'verified')
   })
 }
@@ -166,12 +189,12 @@ describe('events in any order', () => {
       let begun = 0
       for (const [index, event] of sequence.entries()) {
         const next = reduce(state, event, limits)
-        if (state.attempt === null && next.attempt !== null) begun = index
+        if (openAttempt(state) === null && openAttempt(next) !== null) begun = index
         for (const story of next.prd.userStories) {
           const before = state.prd.userStories.find((one) => one.id === story.id)
           if (!story.passes || before?.passes === true) continue
           assert.equal(event.kind, 'accepted')
-          assert.equal(state.attempt?.storyId, story.id)
+          assert.equal(openAttempt(state)?.storyId, story.id)
           const wanted = event.kind === 'accepted' ? event.commit : ''
           assert.ok(proves(sequence.slice(begun, index), wanted), `${story.id} passed without its gates`)
         }
@@ -199,7 +222,7 @@ describe('events in any order', () => {
       let attempts = 0
       for (const event of sequence) {
         const next = reduce(state, event, limits)
-        if (state.attempt === null && next.attempt !== null) attempts += 1
+        if (openAttempt(state) === null && openAttempt(next) !== null) attempts += 1
         state = next
       }
       const charged = state.timeline.filter(
@@ -207,7 +230,7 @@ describe('events in any order', () => {
       ).length
       assert.equal(state.prd.run.iterations, charged)
       assert.ok(charged <= attempts)
-      assert.equal(state.job.begun, attempts)
+      assert.equal(state.job.counts.begun, attempts)
     })
     fc.assert(property, { numRuns: 1000, interruptAfterTimeLimit: 8000 })
   })
@@ -218,8 +241,8 @@ describe('events in any order', () => {
       let state = stateOf(stories('US-001', 'US-002'))
       for (const event of sequence) {
         const next = reduce(state, event, limits)
-        if (state.attempt === null && next.attempt !== null) {
-          const { storyId: id } = next.attempt
+        const id = openAttempt(next)?.storyId
+        if (openAttempt(state) === null && id !== undefined) {
           assert.ok(
             remaining(state.prd).some((story) => story.id === id && !story.blocked),
             `${id} was begun`,
@@ -240,8 +263,12 @@ describe('events in any order', () => {
         limits,
       )
       const limited = session({ status: 'limit', resetsAt: far })
-      const worked = reduce(reserved, { at: NOW, kind: 'worked', session: limited }, limits)
-      const returned = reduce(worked, { at: NOW, kind: 'returned', kept: null }, limits)
+      const worked = reduce(
+        reserved,
+        { at: NOW, kind: 'worked', storyId: 'US-001', session: limited },
+        limits,
+      )
+      const returned = reduce(worked, { at: NOW, kind: 'returned', storyId: 'US-001', kept: null }, limits)
       const looked = reduce(returned, { at: NOW, kind: 'synced', commands: [], theirs: null }, limits)
       const step = nextStep(looked, limits, NOW)
       assert.equal(step.kind === 'conclude' ? step.conclusion.outcome : step.kind, 'paused')
@@ -260,7 +287,7 @@ describe('events in any order', () => {
       )
       assert.deepEqual(heard.control.guidance[id], ['a hint'])
       const reserved = reduce(heard, { at: NOW, kind: 'reserved', storyId: id }, limits)
-      const worked = reduce(reserved, { at: NOW, kind: 'worked', session: session() }, limits)
+      const worked = reduce(reserved, { at: NOW, kind: 'worked', storyId: id, session: session() }, limits)
       assert.deepEqual(worked.records[id]?.usage, used(1))
     })
   }

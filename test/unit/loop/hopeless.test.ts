@@ -1,12 +1,15 @@
 // The breaker of a story, with the thresholds that people have: 3 without progress, 5 of the same failure, 70 % less output.
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { agentFor, agentsRestUntil } from '../../../src/loop/agent-limits.ts'
+import { released } from '../../../src/loop/ending.ts'
 import { nextStep, outcomeOf } from '../../../src/loop/next-step.ts'
-import { reduce, released } from '../../../src/loop/reduce.ts'
+import { reduce } from '../../../src/loop/reduce.ts'
 import type { Event } from '../../../src/model/event.ts'
+import { openAttempt } from '../../../src/model/job.ts'
 import type { State } from '../../../src/model/state.ts'
-import { limitsWith, MINUTE, NOW, session, stateOf, stories, used } from './samples.ts'
+import { built, limitsWith, MINUTE, NOW, session, stateOf, stories, used } from './samples.ts'
 
 const limits = limitsWith({
   maxAttempts: 50,
@@ -25,9 +28,9 @@ function rejected(
   const kept = { base: 'green', tree, dropped: [] }
   const events = [
     { at, kind: 'reserved', storyId: 'US-001' },
-    { at, kind: 'worked', session: session({ usage }) },
-    { at, kind: 'refused', failure },
-    { at, kind: 'rejected', kept },
+    { at, kind: 'worked', storyId: 'US-001', session: session({ usage }) },
+    { at, kind: 'refused', storyId: 'US-001', failure },
+    { at, kind: 'rejected', storyId: 'US-001', kept },
   ] as const
   return events.reduce((now, event) => reduce(now, event, limits), state)
 }
@@ -96,7 +99,7 @@ describe('a story that rests', () => {
   const ready = (state: State): State => ({
     ...state,
     baseline: 'green',
-    job: { ...state.job, synced: true, prepared: true, opened: true },
+    job: { ...state.job, ready: { synced: true, prepared: true, opened: true } },
   })
 
   test('lets the others go on', () => {
@@ -125,10 +128,10 @@ describe('a story that rests', () => {
       ['closed open', 'open half-open', 'half-open open'],
     )
     const passed: Event[] = [
-      { at: later, kind: 'worked', session: session() },
-      { at: later, kind: 'guarded', candidate: 'c', empty: false, remarks: [] },
-      { at: later, kind: 'gated', candidate: 'c', gates: [] },
-      { at: later, kind: 'accepted', commit: 'c' },
+      { at: later, kind: 'worked', storyId: 'US-001', session: session() },
+      { at: later, kind: 'guarded', storyId: 'US-001', candidate: built('c') },
+      { at: later, kind: 'gated', storyId: 'US-001', commit: 'c', gates: [] },
+      { at: later, kind: 'accepted', storyId: 'US-001', commit: 'c' },
     ]
     const closed = passed.reduce((now, event) => reduce(now, event, limits), trial)
     assert.equal(breakerOf(closed)?.position, 'closed')
@@ -154,12 +157,17 @@ describe('a story that rests', () => {
 describe('the agent that stands in', () => {
   const both = limitsWith({ fallback: 'codex', maxAttempts: 9 })
   const agentOf = (state: State, at = NOW) =>
-    reduce(state, { at, kind: 'reserved', storyId: 'US-001' }, both).attempt?.agent
+    openAttempt(reduce(state, { at, kind: 'reserved', storyId: 'US-001' }, both))?.agent
   const limit = (state: State, at: number) =>
     [
       { at, kind: 'reserved', storyId: 'US-001' },
-      { at, kind: 'worked', session: session({ status: 'limit', resetsAt: at + 60 * MINUTE }) },
-      { at, kind: 'returned', kept: null },
+      {
+        at,
+        kind: 'worked',
+        storyId: 'US-001',
+        session: session({ status: 'limit', resetsAt: at + 60 * MINUTE }),
+      },
+      { at, kind: 'returned', storyId: 'US-001', kept: null },
     ].reduce((now, event) => reduce(now, event as Event, both), state)
 
   test('works while the first one is limited, and nobody waits', () => {
@@ -188,13 +196,18 @@ test('a stand-in at its limit holds nobody up: the first agent goes on', () => {
   const failed = after(words(2))
   const events: Event[] = [
     { at: NOW, kind: 'reserved', storyId: 'US-001' },
-    { at: NOW, kind: 'worked', session: session({ status: 'limit', resetsAt: NOW + 6000 * MINUTE }) },
-    { at: NOW, kind: 'returned', kept: null },
+    {
+      at: NOW,
+      kind: 'worked',
+      storyId: 'US-001',
+      session: session({ status: 'limit', resetsAt: NOW + 6000 * MINUTE }),
+    },
+    { at: NOW, kind: 'returned', storyId: 'US-001', kept: null },
   ]
   const limited = events.reduce((now, event) => reduce(now, event, both), failed)
   assert.equal(agentsRestUntil(limited, both, NOW), null)
   const next = reduce(limited, { at: NOW, kind: 'reserved', storyId: 'US-001' }, both)
-  assert.equal(next.attempt?.agent, 'first')
+  assert.equal(openAttempt(next)?.agent, 'first')
 })
 
 test('a judge at its limit is followed by the other agent, then waited for', () => {
@@ -216,7 +229,7 @@ describe('pauses', () => {
     for (const kind of ['join-failed', 'push-refused'] as const) {
       const after = reduce(byAnn, { at: NOW, kind, summary: 'red' }, limits)
       assert.deepEqual(after.control.paused, paused)
-      assert.equal(after.job.branchRefused, true)
+      assert.equal(after.job.branch.kind, 'refused')
     }
   })
 

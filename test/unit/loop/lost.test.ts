@@ -1,10 +1,10 @@
 // resume-lost: which chains are started again, and which are left in peace.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { newJob } from '../../../src/app/claim.ts'
+import { released } from '../../../src/loop/ending.ts'
 import { whyLost } from '../../../src/loop/lost.ts'
-import { released } from '../../../src/loop/reduce.ts'
-import { emptyControl } from '../../../src/loop/stored.ts'
+import { concludedAs, emptyControl, newJob } from '../../../src/model/job.ts'
 import type { Lease, State } from '../../../src/model/state.ts'
 import { emptyRun } from '../../../src/prd/schema.ts'
 import { limitsWith } from './samples.ts'
@@ -42,7 +42,7 @@ function state(part: Partial<Part>): State {
     ...part,
   }
   return {
-    version: 1,
+    version: 2,
     feature: 'auth',
     importedFrom: null,
     storiesDigest: '',
@@ -54,14 +54,14 @@ function state(part: Partial<Part>): State {
     green: 'a',
     published: 'a',
     baseline: 'green',
-    attempt: null,
+    attempts: {},
     kept: {},
     records: {},
-    verification: { approved: false, sessions: 0, message: '' },
+    verification: { approved: false, asked: false, sessions: 0, message: '' },
     progress: [],
     recent: [],
     timeline: [],
-    github: { pull: null, pullUrl: null, comment: null, head: null },
+    github: { pull: null, pullUrl: null, comment: null, head: null, unclosed: [] },
     ...whole,
   }
 }
@@ -88,7 +88,7 @@ test('a job that a person cancelled before our deadline is not resumed; one that
 test('a job that has promised the next one and still waits to start it is left in peace', () => {
   const limits = limitsWith({ iterationsPerJob: 1 })
   const conclusion = { outcome: 'continued' as const, reason: 'the batch is done', until: null }
-  const left = released({ ...held, job: { ...held.job, conclusion } }, limits)
+  const left = released(concludedAs(held, conclusion), limits)
   assert.equal(whyLost(left, { status: 'in_progress', conclusion: null, at: NOW }, NOW), null)
   assert.match(whyLost(left, ran('success'), NOW) ?? '', /promised/)
   assert.equal(whyLost(left, ran('cancelled'), NOW), null, 'a person cancelled the wait')

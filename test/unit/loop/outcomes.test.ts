@@ -1,8 +1,9 @@
 // Every outcome of design 2: when a run ends so, and what running again does.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { released } from '../../../src/loop/ending.ts'
 import { outcomeOf } from '../../../src/loop/next-step.ts'
-import { reduce, released } from '../../../src/loop/reduce.ts'
+import { reduce } from '../../../src/loop/reduce.ts'
 import type { Command } from '../../../src/model/event.ts'
 import type { State } from '../../../src/model/state.ts'
 import { heldBack } from '../../../src/report/headline.ts'
@@ -25,7 +26,7 @@ import {
 
 const red: Script = (step) =>
   step.kind === 'gates'
-    ? { kind: 'gated', candidate: step.attempt.candidate ?? '', gates: [gate(false)] }
+    ? { kind: 'gated', commit: step.attempt.candidate.commit, gates: [gate(false)] }
     : null
 const failing: Script = (step) =>
   step.kind === 'agent' ? { kind: 'worked', session: session({ status: 'failed', message: 'exit 1' }) } : null
@@ -44,7 +45,7 @@ describe('complete', () => {
     )
     assert.equal(ran.state.prd.run.iterations, 3)
     assert.equal(ran.state.prd.run.outcome, 'complete')
-    assert.equal(ran.state.prd.run.completedAt, new Date(ran.state.job.concludedAt ?? 0).toISOString())
+    assert.equal(ran.state.prd.run.completedAt, new Date(ran.state.job.ending?.at ?? 0).toISOString())
     assert.equal(ran.state.lease, null)
     assert.ok(!ran.steps.includes('dispatch'))
   })
@@ -94,7 +95,7 @@ describe('complete', () => {
 
   test('is not said of work that could not be pushed', () => {
     const refused: Script = (step, state) =>
-      step.kind === 'publish' && !state.job.branchRefused
+      step.kind === 'publish' && state.job.branch.kind !== 'refused'
         ? { kind: 'push-refused', summary: 'ralph/auth was not accepted: protected branch' }
         : null
     const ran = runJob(stateOf(stories('US-001')), limitsWith(), refused)
@@ -109,7 +110,7 @@ describe('complete', () => {
   test('nor of work that conflicts with what people pushed', () => {
     const conflict: Script = (step, state) => {
       if (step.kind === 'join') return { kind: 'join-failed', summary: 'it conflicts in src/a.ts' }
-      return step.kind === 'publish' && !state.job.branchRefused
+      return step.kind === 'publish' && state.job.branch.kind !== 'refused'
         ? { kind: 'diverged', theirs: 'theirs' }
         : null
     }
@@ -349,7 +350,7 @@ describe('continued', () => {
     const ran = runJob(stateOf(stories('US-001', 'US-002', 'US-003')), limitsWith({ iterationsPerJob: 2 }))
     assert.equal(ran.outcome, 'continued')
     assert.deepEqual(ran.steps.slice(-4), ['conclude continued', 'publish', 'dispatch', 'report'])
-    assert.equal(ran.state.job.nextRunId, 7)
+    assert.deepEqual(ran.state.job.ending?.next, { kind: 'started', runId: 7 })
     assert.equal(ran.state.generation, 1)
     assert.equal(ran.state.prd.run.outcome, null, 'the run is not over')
     assert.equal(released({ ...ran.state, generation: 0 }, limitsWith()).control.continuePending, true)
@@ -393,7 +394,10 @@ describe('continued', () => {
     test('it is waited for, and then the next job is started', () => {
       const ran = runJob(start(), limits, limited(2, 40 * MINUTE))
       assert.deepEqual(ran.steps.slice(-6), ['dispatch', 'wait', 'dispatch', 'wait', 'dispatch', 'report'])
-      assert.deepEqual([ran.outcome, ran.state.job.nextRunId], ['continued', 7])
+      assert.deepEqual(
+        [ran.outcome, ran.state.job.ending?.next],
+        ['continued', { kind: 'started', runId: 7 }],
+      )
       assert.ok(ran.now >= NOW + 80 * MINUTE)
       assert.equal(heldBack(ran.state), null)
     })
@@ -401,7 +405,7 @@ describe('continued', () => {
     test('one that lasts longer than the job is left to whoever looks for lost chains: no error', () => {
       const ran = runJob(start(), limits, limited(9, 6 * HOUR))
       assert.deepEqual(ran.steps.slice(-2), ['dispatch', 'report'])
-      assert.deepEqual([ran.outcome, ran.state.job.nextRunId], ['continued', null])
+      assert.deepEqual([ran.outcome, ran.state.job.ending?.next.kind], ['continued', 'held'])
       assert.match(ran.conclusion.reason, /rate limit refuses the next job until 2026-01-10T20:/)
       assert.ok((heldBack(ran.state) ?? 0) > NOW + 6 * HOUR)
       assert.equal(ran.state.control.continuePending, true)
@@ -417,7 +421,7 @@ describe('continued', () => {
 
     test('a person who cancels the wait ends the chain', () => {
       const cancelled: Script = (step, state, now) =>
-        step.kind === 'wait' ? { kind: 'interrupted', usage: null } : limited(9, HOUR)(step, state, now)
+        step.kind === 'wait' ? { kind: 'interrupted', spent: null } : limited(9, HOUR)(step, state, now)
       const ran = runJob(start(), limits, cancelled)
       assert.deepEqual(ran.steps.slice(-3), ['dispatch', 'wait', 'report'])
       assert.equal(ran.outcome, 'interrupted')
@@ -425,7 +429,7 @@ describe('continued', () => {
 
     test('the end of the job ends the wait', () => {
       const late: Script = (step, state, now) =>
-        step.kind === 'wait' ? { kind: 'out-of-time', usage: null } : limited(9, HOUR)(step, state, now)
+        step.kind === 'wait' ? { kind: 'out-of-time', spent: null } : limited(9, HOUR)(step, state, now)
       const ran = runJob(start(), limits, late)
       assert.deepEqual([ran.outcome, ran.steps.at(-1)], ['continued', 'report'])
       assert.notEqual(heldBack(ran.state), null)
@@ -543,8 +547,8 @@ describe('interrupted', () => {
       let at = -1
       const cancelled: Script = (step, state) => {
         at += 1
-        if (at < index || state.job.interrupted) return null
-        if (step.kind !== 'agent') return { kind: 'interrupted', usage: null }
+        if (at < index || state.job.halted !== null) return null
+        if (step.kind !== 'agent') return { kind: 'interrupted', spent: null }
         return { kind: 'worked', session: session({ status: 'interrupted', message: 'cancelled' }) }
       }
       // A session that was ended by the cancellation is followed by the cancelled look for the next step.
@@ -552,8 +556,8 @@ describe('interrupted', () => {
         const answer = cancelled(step, state, now)
         return (
           answer ??
-          (at > index && !state.job.interrupted && step.kind === 'sync'
-            ? { kind: 'interrupted', usage: null }
+          (at > index && !state.job.halted !== null && step.kind === 'sync'
+            ? { kind: 'interrupted', spent: null }
             : null)
         )
       })
@@ -570,7 +574,7 @@ describe('interrupted', () => {
 
 test('cancelling a job that has concluded changes nothing any more', () => {
   const { state } = runJob(stateOf(stories('US-001')), limitsWith())
-  assert.equal(reduce(state, { at: NOW, kind: 'interrupted', usage: null }, limitsWith()), state)
+  assert.equal(reduce(state, { at: NOW, kind: 'interrupted', spent: null }, limitsWith()), state)
 })
 
 test('the decision itself changes nothing: asked twice, it says the same', () => {

@@ -1,7 +1,9 @@
 // Steps as they are performed: what a signal does to them.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { perform } from '../../../src/loop/perform.ts'
+import { newEnding } from '../../../src/model/job.ts'
 import type { Ports } from '../../../src/model/ports.ts'
 import type { State } from '../../../src/model/state.ts'
 import { limitsWith, stateOf, stories } from './samples.ts'
@@ -29,10 +31,9 @@ function only(signal: AbortSignal): Ports {
 function concluded(deadline: number): State {
   const state = stateOf(stories('US-001'))
   const conclusion = { outcome: 'continued' as const, reason: 'the batch is done', until: null }
-  return {
-    ...state,
-    job: { ...state.job, deadline, conclusion, published: true, dispatchAfter: deadline - 1 },
-  }
+  const next = { kind: 'limited' as const, until: deadline - 1 }
+  const ending = { ...newEnding(conclusion, 0), published: true, next }
+  return { ...state, job: { ...state.job, deadline, ending } }
 }
 
 const wait = { kind: 'wait', until: Date.now() + 3_600_000, reason: 'a limit' } as const

@@ -3,13 +3,14 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { emptyRecord } from '../../../src/loop/change.ts'
 import { type PromptFacts, runPrompt, TEMPLATES, verifyPrompt } from '../../../src/loop/prompt.ts'
-import { emptyRecord, reduce } from '../../../src/loop/reduce.ts'
+import { reduce } from '../../../src/loop/reduce.ts'
 import type { Event } from '../../../src/model/event.ts'
 import type { Story } from '../../../src/model/feature.ts'
 import type { State } from '../../../src/model/state.ts'
 import { newStory } from '../../../src/prd/schema.ts'
-import { gate, limitsWith, NOW, session, stateOf, storyOf } from './samples.ts'
+import { built, gate, limitsWith, NOW, session, stateOf, storyOf } from './samples.ts'
 
 const FENCE = '```'
 
@@ -40,15 +41,16 @@ function after(iterations: number, words: string, userStories: Story[] = [login,
     const storyId = count % 2 === 0 ? 'US-002' : 'US-001'
     const events: Event[] = [
       { at: NOW, kind: 'reserved', storyId },
-      { at: NOW, kind: 'worked', session: session({ learnings: [`${count}: ${words}`] }) },
-      { at: NOW, kind: 'guarded', candidate: `c${count}`, empty: false, remarks: [] },
+      { at: NOW, kind: 'worked', storyId, session: session({ learnings: [`${count}: ${words}`] }) },
+      { at: NOW, kind: 'guarded', storyId, candidate: built(`c${count}`) },
       {
         at: NOW,
         kind: 'gated',
-        candidate: `c${count}`,
+        storyId,
+        commit: `c${count}`,
         gates: [gate(false, { output: `${words}\n`.repeat(40) })],
       },
-      { at: NOW, kind: 'rejected', kept: { base: 'b', tree: 't', dropped: [] } },
+      { at: NOW, kind: 'rejected', storyId, kept: { base: 'b', tree: 't', dropped: [] } },
       {
         at: NOW,
         kind: 'synced',
@@ -77,10 +79,21 @@ describe('what the prompt holds', () => {
       theirs: null,
     },
     { at: NOW, kind: 'reserved', storyId: 'US-001' },
-    { at: NOW, kind: 'worked', session: session({ learnings: ['the server needs a secret'] }) },
-    { at: NOW, kind: 'guarded', candidate: 'c', empty: false, remarks: [] },
-    { at: NOW, kind: 'gated', candidate: 'c', gates: [gate(false, { output: 'expected 429, got 200' })] },
-    { at: NOW, kind: 'rejected', kept: { base: 'b', tree: 't', dropped: ['.env'] } },
+    {
+      at: NOW,
+      kind: 'worked',
+      storyId: 'US-001',
+      session: session({ learnings: ['the server needs a secret'] }),
+    },
+    { at: NOW, kind: 'guarded', storyId: 'US-001', candidate: built('c') },
+    {
+      at: NOW,
+      kind: 'gated',
+      storyId: 'US-001',
+      commit: 'c',
+      gates: [gate(false, { output: 'expected 429, got 200' })],
+    },
+    { at: NOW, kind: 'rejected', storyId: 'US-001', kept: { base: 'b', tree: 't', dropped: ['.env'] } },
   ]
   const state = events.reduce((before, event) => reduce(before, event, limits), stateOf([login, reset]))
   const prompt = runPrompt(null, state, storyOf(state, 'US-001'), facts({ dropped: ['.env'] }))

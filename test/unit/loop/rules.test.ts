@@ -1,4 +1,5 @@
 // The rules of design 5, one by one: what passes, what is charged, what blocks, what is waited for, what is verified.
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { LONGEST_WAIT_MS } from '../../../src/loop/limits.ts'
@@ -6,10 +7,12 @@ import { nextStep } from '../../../src/loop/next-step.ts'
 import { UNCHANGED } from '../../../src/loop/passed.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
 import { EVENTS, type Event } from '../../../src/model/event.ts'
+import { openAttempt } from '../../../src/model/job.ts'
 import type { Session, State } from '../../../src/model/state.ts'
 import type { Step } from '../../../src/model/step.ts'
 import {
   anotherJob,
+  built,
   gate,
   HOUR,
   limitsWith,
@@ -48,7 +51,7 @@ const both =
   }
 const red: Script = (step) =>
   step.kind === 'gates'
-    ? { kind: 'gated', candidate: step.attempt.candidate ?? '', gates: [gate(false)] }
+    ? { kind: 'gated', commit: step.attempt.candidate.commit, gates: [gate(false)] }
     : null
 
 describe('what passes', () => {
@@ -68,7 +71,7 @@ describe('what passes', () => {
       step.kind === 'gates'
         ? {
             kind: 'gated',
-            candidate: step.attempt.candidate ?? '',
+            commit: step.attempt.candidate.commit,
             gates: [gate(true), gate(false, { name: 'lint', advisory: true })],
           }
         : null
@@ -81,16 +84,20 @@ describe('what passes', () => {
     const limits = limitsWith()
     const events: Event[] = [
       { at: NOW, kind: 'reserved', storyId: 'US-001' },
-      { at: NOW, kind: 'worked', session: session() },
-      { at: NOW, kind: 'guarded', candidate: 'ours', empty: false, remarks: [] },
-      { at: NOW, kind: 'gated', candidate: 'other', gates: [gate(true)] },
+      { at: NOW, kind: 'worked', storyId: 'US-001', session: session() },
+      { at: NOW, kind: 'guarded', storyId: 'US-001', candidate: built('ours') },
+      { at: NOW, kind: 'gated', storyId: 'US-001', commit: 'other', gates: [gate(true)] },
     ]
     const state = events.reduce((before, event) => reduce(before, event, limits), stateOf(stories('US-001')))
     assert.equal(nextStep(state, limits, NOW).kind, 'gates', 'they are run again')
-    const gated = reduce(state, { at: NOW, kind: 'gated', candidate: 'ours', gates: [gate(true)] }, limits)
-    const wrong = reduce(gated, { at: NOW, kind: 'accepted', commit: 'other' }, limits)
+    const gated = reduce(
+      state,
+      { at: NOW, kind: 'gated', storyId: 'US-001', commit: 'ours', gates: [gate(true)] },
+      limits,
+    )
+    const wrong = reduce(gated, { at: NOW, kind: 'accepted', storyId: 'US-001', commit: 'other' }, limits)
     assert.equal(wrong, gated)
-    const right = reduce(gated, { at: NOW, kind: 'accepted', commit: 'ours' }, limits)
+    const right = reduce(gated, { at: NOW, kind: 'accepted', storyId: 'US-001', commit: 'ours' }, limits)
     assert.equal(storyOf(right, 'US-001').passes, true)
     assert.equal(right.green, 'ours')
   })
@@ -122,7 +129,7 @@ describe('what passes', () => {
     const limits = limitsWith({ finalVerification: true, maxAttempts: 1 })
     const empty: Script = (step) => {
       if (step.kind === 'agent') return worked({ hints: done })
-      return step.kind === 'guard' ? { kind: 'guarded', candidate: 'same', empty: true, remarks: [] } : null
+      return step.kind === 'guard' ? { kind: 'guarded', candidate: built('same', true) } : null
     }
     const agreed = runJob(stateOf(stories('US-001')), limits, empty)
     assert.equal(agreed.outcome, 'complete')
@@ -198,7 +205,7 @@ describe('what is charged', () => {
     const first = runJob(stateOf(stories('US-001', 'US-002')), limits)
     const reserved = reduce(anotherJob(first.state), { at: NOW, kind: 'reserved', storyId: 'US-002' }, limits)
     assert.equal(EVENTS.reserved.durable, true)
-    assert.equal(reserved.attempt?.reservedCostUsd, 1, 'as much as the dearest session so far')
+    assert.equal(openAttempt(reserved)?.reserved.costUsd, 1, 'as much as the dearest session so far')
     const taken = await claimNext(reserved, NOW + HOUR)
     assert.equal(taken.prd.run.usage.costUsd, first.state.prd.run.usage.costUsd + 1)
     const { inputTokens, outputTokens, estimatedTokens } = taken.prd.run.usage
@@ -227,9 +234,8 @@ describe('what is charged', () => {
     const interrupted = worked({ status: 'interrupted' })
     const script = both(
       inTurn('agent', [interrupted, worked({}), interrupted, worked({})]),
-      inTurn('gates', [{ kind: 'gated', candidate: 'candidate', gates: [gate(false)] }]),
-      (step) =>
-        step.kind === 'guard' ? { kind: 'guarded', candidate: 'candidate', empty: false, remarks: [] } : null,
+      inTurn('gates', [{ kind: 'gated', commit: 'candidate', gates: [gate(false)] }]),
+      (step) => (step.kind === 'guard' ? { kind: 'guarded', candidate: built('candidate') } : null),
     )
     assert.equal(
       runJob(stateOf(stories('US-001')), limitsWith({ maxInterruptions: 2 }), script).outcome,
@@ -243,8 +249,8 @@ describe('what is charged', () => {
     let saved: State = opened
     const events: Event[] = [
       { at: NOW, kind: 'reserved', storyId: 'US-001' },
-      { at: NOW, kind: 'worked', session: session({ status: 'failed' }) },
-      { at: NOW, kind: 'rejected', kept: null },
+      { at: NOW, kind: 'worked', storyId: 'US-001', session: session({ status: 'failed' }) },
+      { at: NOW, kind: 'rejected', storyId: 'US-001', kept: null },
     ]
     for (const event of events) saved = reduce(saved, event, limits)
     assert.equal(saved.progress.length, 1)
@@ -265,10 +271,9 @@ describe('a rejected attempt', () => {
     const script = both(
       (step) => (step.kind === 'reject' ? { kind: 'rejected', kept } : null),
       inTurn('gates', [
-        { kind: 'gated', candidate: 'candidate', gates: [gate(false, { output: 'expected 429' })] },
+        { kind: 'gated', commit: 'candidate', gates: [gate(false, { output: 'expected 429' })] },
       ]),
-      (step) =>
-        step.kind === 'guard' ? { kind: 'guarded', candidate: 'candidate', empty: false, remarks: [] } : null,
+      (step) => (step.kind === 'guard' ? { kind: 'guarded', candidate: built('candidate') } : null),
     )
     const seen: State[] = []
     const ran = runJob(stateOf(stories('US-001', 'US-002')), limitsWith(), (step, state, now) => {
@@ -287,8 +292,8 @@ describe('a rejected attempt', () => {
     const kept = { base: 'green', tree: 'tree', dropped: [] }
     const rejected: Event[] = [
       { at: NOW, kind: 'reserved', storyId: 'US-001' },
-      { at: NOW, kind: 'worked', session: session({ status: 'failed' }) },
-      { at: NOW, kind: 'rejected', kept },
+      { at: NOW, kind: 'worked', storyId: 'US-001', session: session({ status: 'failed' }) },
+      { at: NOW, kind: 'rejected', storyId: 'US-001', kept },
       { at: NOW, kind: 'reserved', storyId: 'US-001' },
     ]
     const reserved = rejected.reduce(
@@ -296,10 +301,10 @@ describe('a rejected attempt', () => {
       stateOf(stories('US-001')),
     )
     // The work tree of a fresh job, or of one that began nothing, holds none of it.
-    const nothing: Event = { at: NOW, kind: 'returned', kept: null }
+    const nothing: Event = { at: NOW, kind: 'returned', storyId: 'US-001', kept: null }
     const lost = reduce(await claimNext(reserved, NOW + HOUR), nothing, limits)
     assert.deepEqual(lost.kept['US-001'], kept, 'after a lost job')
-    const cancelled = reduce(reserved, { at: NOW, kind: 'interrupted', usage: null }, limits)
+    const cancelled = reduce(reserved, { at: NOW, kind: 'interrupted', spent: null }, limits)
     assert.deepEqual(reduce(cancelled, nothing, limits).kept['US-001'], kept, 'after a cancelled reservation')
   })
 
@@ -375,7 +380,10 @@ describe('waiting', () => {
     const ran = runJob(stateOf(stories('US-001')), limits, (step) =>
       step.kind === 'agent' ? worked({ status: 'overloaded' }) : null,
     )
-    assert.deepEqual([ran.outcome, ran.state.job.begun, ran.state.job.iterations], ['continued', 3, 0])
+    assert.deepEqual(
+      [ran.outcome, ran.state.job.counts.begun, ran.state.job.counts.iterations],
+      ['continued', 3, 0],
+    )
     assert.equal(ran.state.control.idleJobs, 1)
   })
 
@@ -507,10 +515,10 @@ describe('the final verification', () => {
     const added = { ...again, prd: { ...again.prd, userStories: [...again.prd.userStories, two] } }
     const events: Event[] = [
       { at: NOW, kind: 'reserved', storyId: 'US-002' },
-      { at: NOW, kind: 'worked', session: session() },
-      { at: NOW, kind: 'guarded', candidate: 'c', empty: false, remarks: [] },
-      { at: NOW, kind: 'gated', candidate: 'c', gates: [gate(true)] },
-      { at: NOW, kind: 'accepted', commit: 'c' },
+      { at: NOW, kind: 'worked', storyId: 'US-002', session: session() },
+      { at: NOW, kind: 'guarded', storyId: 'US-002', candidate: built('c') },
+      { at: NOW, kind: 'gated', storyId: 'US-002', commit: 'c', gates: [gate(true)] },
+      { at: NOW, kind: 'accepted', storyId: 'US-002', commit: 'c' },
     ]
     const more = events.reduce((state, event) => reduce(state, event, limits), added)
     assert.deepEqual([storyOf(more, 'US-002').passes, more.verification.approved], [true, false])
@@ -601,8 +609,8 @@ test('records and kept work of a story that people removed do not fall to a new 
   const kept = { base: 'green', tree: 'old work', dropped: [] }
   const events: Event[] = [
     { at: NOW, kind: 'reserved', storyId: 'US-002' },
-    { at: NOW, kind: 'worked', session: session({ status: 'failed' }) },
-    { at: NOW, kind: 'rejected', kept },
+    { at: NOW, kind: 'worked', storyId: 'US-002', session: session({ status: 'failed' }) },
+    { at: NOW, kind: 'rejected', storyId: 'US-002', kept },
     {
       at: NOW,
       kind: 'joined',

@@ -1,13 +1,13 @@
 // What the loop's tests share: states, limits, sessions and gates to begin with, and a job driven by a script.
-import { newJob } from '../../../src/app/claim.ts'
+
 import { nextStep } from '../../../src/loop/next-step.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
-import { emptyControl } from '../../../src/loop/stored.ts'
 import type { Command, Event } from '../../../src/model/event.ts'
 import type { Outcome, Story } from '../../../src/model/feature.ts'
 import type { GateResult } from '../../../src/model/gate.ts'
+import { emptyControl, newJob, openAttempt } from '../../../src/model/job.ts'
 import type { Limits } from '../../../src/model/limits.ts'
-import type { Conclusion, Session, State } from '../../../src/model/state.ts'
+import type { AttemptIn, Candidate, Conclusion, Session, State } from '../../../src/model/state.ts'
 import type { Step } from '../../../src/model/step.ts'
 import { emptyUsage, type Usage } from '../../../src/model/usage.ts'
 import { emptyRun, newStory } from '../../../src/prd/schema.ts'
@@ -17,7 +17,37 @@ export const NOW = Date.UTC(2026, 0, 10, 14, 5)
 export const MINUTE = 60_000
 export const HOUR = 60 * MINUTE
 
-export type Happening = Event extends infer E ? (E extends { at: number } ? Omit<E, 'at'> : never) : never
+/** An event as a script says it: it is of the attempt in work, where it names none. */
+export type Happening = Event extends infer E
+  ? E extends { kind: 'reserved' }
+    ? Omit<E, 'at'>
+    : E extends { storyId: string }
+      ? Omit<E, 'at' | 'storyId'> & { storyId?: string }
+      : Omit<E, 'at'>
+  : never
+
+export function eventOf(happened: Happening, state: State, at: number): Event {
+  // Every event of an attempt gets its story here; the others do not look at it.
+  return { storyId: openAttempt(state)?.storyId ?? '', ...happened, at } as Event
+}
+
+/** The attempt in work, which has its session and nothing more. */
+export function workedIn(state: State): AttemptIn<'worked'> {
+  const attempt = openAttempt(state)
+  if (attempt?.phase !== 'worked') throw new Error(`no attempt has worked: ${attempt?.phase}`)
+  return attempt
+}
+
+/** The attempt in work, whose session has not begun. */
+export function reservedIn(state: State): AttemptIn<'reserved'> {
+  const attempt = openAttempt(state)
+  if (attempt?.phase !== 'reserved') throw new Error(`no attempt is reserved: ${attempt?.phase}`)
+  return attempt
+}
+
+export function built(commit: string, empty = false, remarks: string[] = []): Candidate {
+  return { commit, empty, remarks, builtAt: NOW }
+}
 
 /** Limits that never end a small example by themselves. */
 export function limitsWith(changes: Partial<Limits> = {}): Limits {
@@ -54,7 +84,7 @@ export function stories(...ids: string[]): Story[] {
 /** A feature that was just claimed by its first job. */
 export function stateOf(userStories: Story[], changes: Partial<State> = {}): State {
   return {
-    version: 1,
+    version: 2,
     feature: 'auth',
     importedFrom: null,
     storiesDigest: '',
@@ -74,16 +104,16 @@ export function stateOf(userStories: Story[], changes: Partial<State> = {}): Sta
     green: 'base',
     published: null,
     baseline: 'pending',
-    attempt: null,
+    attempts: {},
     kept: {},
     records: {},
     control: emptyControl(),
-    verification: { approved: false, sessions: 0, message: '' },
+    verification: { approved: false, asked: false, sessions: 0, message: '' },
     progress: [],
     recent: [],
     timeline: [],
     lease: null,
-    github: { pull: null, pullUrl: null, comment: null, head: null },
+    github: { pull: null, pullUrl: null, comment: null, head: null, unclosed: [] },
     job: newJob(NOW, NOW + 5 * HOUR),
     ...changes,
   }
@@ -155,13 +185,13 @@ export function goesWell(step: Step, state: State, count: number): Happening {
     case 'agent':
       return { kind: 'worked', session: session() }
     case 'guard':
-      return { kind: 'guarded', candidate: `candidate-${count}`, empty: false, remarks: [] }
+      return { kind: 'guarded', candidate: built(`candidate-${count}`) }
     case 'gates':
-      return { kind: 'gated', candidate: step.attempt.candidate ?? '', gates: [gate(true)] }
+      return { kind: 'gated', commit: step.attempt.candidate.commit, gates: [gate(true)] }
     case 'judge':
       return { kind: 'judged', verdict: { kind: 'verified' }, usage: used(1) }
     case 'accept':
-      return { kind: 'accepted', commit: step.attempt.candidate ?? '' }
+      return { kind: 'accepted', commit: step.attempt.candidate.commit }
     case 'reject':
       return { kind: 'rejected', kept: null }
     case 'return':
@@ -216,7 +246,7 @@ export function runJob(
     if (steps.length > most) throw new Error(`no end after ${most} steps: … ${steps.slice(-12).join(', ')}`)
     now = step.kind === 'wait' ? Math.max(now, step.until) : now + 1000
     const happened = script(step, state, now) ?? goesWell(step, state, steps.length)
-    state = reduce(state, { ...happened, at: now }, limits)
+    state = reduce(state, eventOf(happened, state, now), limits)
   }
 }
 

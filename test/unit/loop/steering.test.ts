@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { emptyRecord } from '../../../src/loop/change.ts'
 import { applyCommand } from '../../../src/loop/commands.ts'
-import { emptyRecord } from '../../../src/loop/reduce.ts'
 import { parseSlash } from '../../../src/loop/slash-commands.ts'
 import type { Command } from '../../../src/model/event.ts'
 import type { State } from '../../../src/model/state.ts'
@@ -27,7 +27,7 @@ function midway(changes: Partial<State['control']> = {}): State {
   ])
   return frozen({
     ...state,
-    verification: { approved: true, sessions: 0, message: 'm' },
+    verification: { approved: true, asked: false, sessions: 0, message: 'm' },
     control: { ...state.control, lastComment: 3, idleJobs: 2, ...changes },
   })
 }

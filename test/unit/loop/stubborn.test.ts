@@ -6,6 +6,7 @@ import type { Limits } from '../../../src/model/limits.ts'
 import { newStory } from '../../../src/prd/schema.ts'
 import {
   anotherJob,
+  built,
   gate,
   HOUR,
   limitsWith,
@@ -31,18 +32,18 @@ type Case = {
 const done = { done: true, notDone: false, stuck: null }
 const emptyDiff: Script = (step) => {
   if (step.kind === 'agent') return { kind: 'worked', session: session({ hints: done }) }
-  return step.kind === 'guard' ? { kind: 'guarded', candidate: 'same', empty: true, remarks: [] } : null
+  return step.kind === 'guard' ? { kind: 'guarded', candidate: built('same', true) } : null
 }
 const cancelledAt =
   (kind: string, diverges: Script): Script =>
   (step, state, now) =>
-    state.job.interrupted
+    state.job.halted !== null
       ? diverges(step, state, now)
       : step.kind === kind
-        ? { kind: 'interrupted', usage: null }
+        ? { kind: 'interrupted', spent: null }
         : null
 const peoplePushed: Script = (step, state) =>
-  step.kind === 'publish' && !state.job.branchRefused && state.published !== null
+  step.kind === 'publish' && state.job.branch.kind !== 'refused' && state.published !== null
     ? { kind: 'diverged', theirs: 'theirs' }
     : null
 
@@ -58,7 +59,7 @@ const cases: Case[] = [
     name: 'the gates fail',
     script: (step) =>
       step.kind === 'gates'
-        ? { kind: 'gated', candidate: step.attempt.candidate ?? '', gates: [gate(false)] }
+        ? { kind: 'gated', commit: step.attempt.candidate.commit, gates: [gate(false)] }
         : null,
     outcome: 'stuck',
   },
@@ -221,7 +222,7 @@ const cases: Case[] = [
   {
     name: 'the branch is protected',
     script: (step, state) =>
-      step.kind === 'publish' && !state.job.branchRefused
+      step.kind === 'publish' && state.job.branch.kind !== 'refused'
         ? { kind: 'push-refused', summary: 'the branch is protected' }
         : null,
     outcome: 'paused',

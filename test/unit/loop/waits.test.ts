@@ -2,8 +2,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { MOST_LIMITED } from '../../../src/loop/limits.ts'
-import { nextStep } from '../../../src/loop/next-step.ts'
-import { emptyControl, stateFrom } from '../../../src/loop/stored.ts'
 import type { Limits } from '../../../src/model/limits.ts'
 import type { State } from '../../../src/model/state.ts'
 import {
@@ -53,7 +51,7 @@ describe("a vendor's limit", () => {
   test('a person who starts the run tries once; what the vendor says again is waited for again', async () => {
     const at = NOW + MINUTE
     const left = afterLimit()
-    assert.equal(left.control.notBefore, left.job.conclusion?.until)
+    assert.equal(left.control.notBefore, left.job.ending?.conclusion?.until)
     const started = await claimNext(left, at)
     assert.equal(runJob(started, limitsWith(), undefined, at).outcome, 'complete')
     const again = runJob(started, limitsWith(), limited(), at)
@@ -184,35 +182,5 @@ describe('a job that waits', () => {
     assert.equal(ran.outcome, 'paused')
     assert.equal(begun(ran.steps), MOST_LIMITED)
     assert.notEqual(ran.conclusion.until, null)
-  })
-})
-
-describe('a state of an older version', () => {
-  const { agentLimits: _limits, ...control } = emptyControl()
-  const old = {
-    ...afterLimit(),
-    control: {
-      ...control,
-      lastComment: 7,
-      notBefore: NOW + HOUR,
-      firstNotBefore: NOW + HOUR,
-      fallbackNotBefore: null,
-    },
-  }
-  const read = stateFrom(JSON.stringify(old))
-
-  test('is read: what stood in it stays, and is still not dispatched before its time', () => {
-    assert.deepEqual(read.control, {
-      ...emptyControl(),
-      lastComment: 7,
-      notBefore: NOW + HOUR,
-    })
-    assert.deepEqual({ ...read, control: null }, { ...JSON.parse(JSON.stringify(old)), control: null })
-  })
-
-  test('goes on', async () => {
-    const claimed = await claimNext(read, NOW + HOUR, read.generation)
-    assert.equal(nextStep(claimed, limitsWith(), NOW + HOUR).kind, 'sync')
-    assert.equal(runJob(claimed, limitsWith(), undefined, NOW + HOUR).outcome, 'complete')
   })
 })

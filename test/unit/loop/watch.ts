@@ -1,9 +1,11 @@
 // Watches every decision and every change of a run, and fails at the first that breaks a promise of design 5.
+
 import assert from 'node:assert/strict'
 import { nextStep } from '../../../src/loop/next-step.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
 import type { Event } from '../../../src/model/event.ts'
 import { outcomes, type Story } from '../../../src/model/feature.ts'
+import { openAttempt } from '../../../src/model/job.ts'
 import type { Limits } from '../../../src/model/limits.ts'
 import type { State } from '../../../src/model/state.ts'
 import type { Step } from '../../../src/model/step.ts'
@@ -72,19 +74,18 @@ export class Watch {
     this.#now = this.#saved
     assert.equal(claimed.prd.run.jobs, saved.prd.run.jobs + 1, 'every job counts')
     assert.equal(claimed.generation, saved.generation, 'only a job’s end moves the generation')
-    const { attempt } = saved
+    const attempt = openAttempt(saved)
     if (attempt === null) return
     // Taken over before by a job that died, too: what was reserved is charged once.
-    const again = attempt.phase === 'returned'
-    const reserved = again || attempt.session !== null ? null : attempt
-    const costUsd = reserved?.reservedCostUsd ?? 0
-    const inputTokens = Math.ceil(reserved?.reservedTokens ?? 0)
+    const reserved = attempt.phase === 'reserved' ? attempt.reserved : null
+    const costUsd = reserved?.costUsd ?? 0
+    const inputTokens = Math.ceil(reserved?.tokens ?? 0)
     const estimated = { estimatedCostUsd: costUsd, estimatedTokens: inputTokens }
     this.#spend({ ...emptyUsage(), costUsd, inputTokens, ...estimated })
     assert.deepEqual(claimed.prd.run.usage, this.#now.usage, 'a lost session is charged as an estimate')
     const { evidence } = this.#now
     if (evidence !== null) this.#now = { ...this.#now, evidence: { ...evidence, end: 'back' } }
-    assert.equal(claimed.attempt?.phase, 'returned', 'the attempt of a lost job is given back')
+    assert.equal(openAttempt(claimed)?.phase, 'returned', 'the attempt of a lost job is given back')
   }
 
   decided(state: State, step: Step, limits: Limits, now: number): void {
@@ -107,7 +108,7 @@ export class Watch {
       case 'wait':
         assert.ok(step.until > now)
         assert.ok(
-          limits.waits || state.job.conclusion !== null || step.until - now <= 5 * 60_000,
+          limits.waits || state.job.ending !== null || step.until - now <= 5 * 60_000,
           'a runner is not paid for a long wait',
         )
         assert.ok(step.until < state.job.deadline, 'what does not fit is not waited for')
@@ -116,9 +117,9 @@ export class Watch {
         mayConclude(state, step.conclusion.outcome, step.conclusion.reason, limits)
         return
       case 'stop':
-        assert.equal(state.attempt, null, 'no attempt is left in work')
+        assert.equal(openAttempt(state), null, 'no attempt is left in work')
         assert.equal(state.lease, null, 'the lease is free')
-        assert.ok(state.job.published && state.job.reported, 'the work is published and told')
+        assert.ok(state.job.ending?.published && state.job.ending?.reported, 'the work is published and told')
         return
       default:
         return
@@ -130,7 +131,7 @@ export class Watch {
       const copies: [State, Event] = JSON.parse(JSON.stringify([before, event]))
       assert.deepEqual(reduce(...copies, limits), after, 'a change is the same after a round trip')
     }
-    const settled = before.attempt !== null && after.attempt === null
+    const settled = openAttempt(before) !== null && openAttempt(after) === null
     // A clock that was set back makes a limit stand again that was over.
     if (event.kind === 'reserved' && event.at >= this.#decidedAt) agentIsFree(after, event.at, limits)
     limitsAreOfAgents(before, event, after, limits)
@@ -187,7 +188,11 @@ export class Watch {
     }
     const more = after.prd.run.iterations - before.prd.run.iterations
     assert.equal(more, charged, `${event.kind} charges ${charged}`)
-    assert.equal(after.job.iterations - before.job.iterations, charged, 'the batch counts the same')
+    assert.equal(
+      after.job.counts.iterations - before.job.counts.iterations,
+      charged,
+      'the batch counts the same',
+    )
     this.#now = { ...this.#now, charged: this.#now.charged + charged }
     const entries = after.timeline.filter(({ result }) => result === 'passed' || result === 'rejected')
     assert.equal(after.prd.run.iterations, entries.length, 'no step is charged twice')
@@ -201,7 +206,7 @@ export class Watch {
       if (old === undefined || story.retries <= old.retries) continue
       assert.equal(story.retries, old.retries + 1, 'one strike at a time')
       const struck =
-        event.kind === 'verified' || (event.kind === 'rejected' && before.attempt?.storyId === story.id)
+        event.kind === 'verified' || (event.kind === 'rejected' && openAttempt(before)?.storyId === story.id)
       assert.ok(struck, `${event.kind} is no failed attempt of ${story.id}`)
     }
   }
@@ -240,7 +245,9 @@ export class Watch {
 }
 
 /** An attempt is for an agent that is not at its limit. */
-function agentIsFree({ attempt, control }: State, at: number, limits: Limits): void {
+function agentIsFree(state: State, at: number, limits: Limits): void {
+  const attempt = openAttempt(state)
+  const { control } = state
   if (attempt === null) return
   const name = attempt.agent === 'first' ? limits.agent : limits.fallback
   assert.ok(name !== null, 'nobody stands in where nobody was named')
@@ -261,7 +268,7 @@ function limitsAreOfAgents(before: State, event: Event, after: State, limits: Li
   assert.equal(changed.length, 1, 'one session, one limit')
   assert.ok(changed[0] === limits.agent || changed[0] === limits.fallback)
   if (event.kind !== 'worked') return
-  const worker = before.attempt?.agent === 'fallback' ? limits.fallback : limits.agent
+  const worker = openAttempt(before)?.agent === 'fallback' ? limits.fallback : limits.agent
   assert.equal(changed[0], worker, 'the limit is of the agent that worked')
 }
 
@@ -272,7 +279,7 @@ function nothingYet(storyId: string): Evidence {
 function usageOf(before: State, event: Event): Usage | null {
   if (event.kind === 'worked') return event.session.usage
   if (event.kind === 'judged' || event.kind === 'verified') return event.usage
-  return event.kind === 'interrupted' && before.job.conclusion === null ? event.usage : null
+  return event.kind === 'interrupted' && before.job.ending === null ? (event.spent?.usage ?? null) : null
 }
 
 /** What the event proves of the attempt in work. */
@@ -287,9 +294,14 @@ function proof(before: State, event: Event, evidence: Evidence): Partial<Evidenc
     case 'refused':
       return { end: 'fail' }
     case 'guarded':
-      return { candidate: event.candidate, empty: event.empty, gatesPassed: false, judged: false }
+      return {
+        candidate: event.candidate.commit,
+        empty: event.candidate.empty,
+        gatesPassed: false,
+        judged: false,
+      }
     case 'gated': {
-      if (event.candidate !== evidence.candidate) return {}
+      if (event.commit !== evidence.candidate) return {}
       const gatesPassed = event.gates.every((gate) => gate.ok || gate.advisory)
       return gatesPassed ? { gatesPassed } : { gatesPassed, end: 'fail' }
     }
@@ -297,7 +309,7 @@ function proof(before: State, event: Event, evidence: Evidence): Partial<Evidenc
       if (event.verdict.kind === 'limit') return { end: 'back' }
       return event.verdict.kind === 'verified' ? { judged: true } : { end: 'fail' }
     case 'interrupted':
-      return before.job.conclusion === null ? { end: 'back' } : {}
+      return before.job.ending === null ? { end: 'back' } : {}
     default:
       return {}
   }
@@ -344,22 +356,24 @@ function mayReserve(state: State, storyId: string, limits: Limits, now: number):
     null,
   )
   assert.equal(storyId, first?.id, 'the first of the lowest priority among the ready ones')
-  assert.equal(state.attempt, null, 'one attempt at a time')
+  assert.equal(openAttempt(state), null, 'one attempt at a time')
   assert.equal(state.control.paused, null, 'nothing begins in a pause')
   const agents = [limits.agent, ...(limits.fallback === null ? [] : [limits.fallback])]
   const isFree = (name: string) => !((state.control.agentLimits[name] ?? 0) > now)
   assert.ok(agents.some(isFree), 'nothing begins while every agent is at its limit')
   assert.ok(affordable(state, limits), 'no session begins beyond a budget')
-  assert.ok(state.job.synced, 'people are heard before every attempt')
-  assert.ok(state.job.prepared && state.job.opened && (!limits.baseline || state.baseline === 'green'))
-  assert.ok(!state.job.interrupted && state.job.error === null, 'a job that ends begins nothing')
+  assert.ok(state.job.ready.synced, 'people are heard before every attempt')
+  assert.ok(
+    state.job.ready.prepared && state.job.ready.opened && (!limits.baseline || state.baseline === 'green'),
+  )
+  assert.ok(state.job.halted === null, 'a job that ends begins nothing')
   assert.ok(state.prd.run.jobs <= jobsAllowed(state, limits), 'jobs never exceed their limit')
   if (limits.maxIterations > 0) {
     const most = limits.maxIterations + state.control.granted.iterations
     assert.ok(state.prd.run.iterations < most, 'an iteration is left')
   }
   if (limits.iterationsPerJob > 0)
-    assert.ok(state.job.iterations < limits.iterationsPerJob, 'the batch is not over')
+    assert.ok(state.job.counts.iterations < limits.iterationsPerJob, 'the batch is not over')
   if (limits.callsPerHour !== null) {
     const recent = state.control.calls.filter((at) => at > now - 3_600_000)
     assert.ok(recent.length < limits.callsPerHour, 'calls an hour never exceed their limit')
@@ -371,10 +385,14 @@ function mayConclude(state: State, outcome: string, reason: string, limits: Limi
   assert.ok((outcomes as readonly string[]).includes(outcome))
   assert.notEqual(reason, '')
   const { approved, asked } = state.verification
-  const finished = isDone(state) && (approved || !(limits.finalVerification || asked === true))
+  const finished = isDone(state) && (approved || !(limits.finalVerification || asked))
   if (outcome === 'complete') {
     assert.ok(finished, 'complete means every story passed and the verification agrees')
-    assert.ok(!state.job.branchRefused, 'complete is never said of a branch that could not be pushed')
+    assert.notEqual(
+      state.job.branch.kind,
+      'refused',
+      'complete is never said of a branch that could not be pushed',
+    )
   }
   if (outcome === 'stuck' && !isDone(state) && !limits.stopOnBlocked)
     assert.equal(

@@ -1,21 +1,25 @@
 // A random but honest world around the loop: it answers every step as the ports may, cancels, dies and jumps in time.
 import fc from 'fast-check'
-import { claim, newJob } from '../../../src/app/claim.ts'
+import { claim } from '../../../src/app/claim.ts'
 import type { CatFile } from '../../../src/git/cat-file.ts'
 import type { Git } from '../../../src/git/git.ts'
 import type { Repository } from '../../../src/git/repository.ts'
 import type { Store } from '../../../src/git/store.ts'
+import { released } from '../../../src/loop/ending.ts'
 import { goesOnByItself } from '../../../src/loop/limits.ts'
 import { nextStep } from '../../../src/loop/next-step.ts'
-import { reduce, released } from '../../../src/loop/reduce.ts'
+import { reduce } from '../../../src/loop/reduce.ts'
 import { type Command, EVENTS, type Verdict } from '../../../src/model/event.ts'
 import type { Prd, Story } from '../../../src/model/feature.ts'
 import type { GateResult } from '../../../src/model/gate.ts'
+import { newJob, openAttempt } from '../../../src/model/job.ts'
 import type { Limits } from '../../../src/model/limits.ts'
 import type { Conclusion, Session, State } from '../../../src/model/state.ts'
-import type { Step } from '../../../src/model/step.ts'
+import { STEPS, type Step } from '../../../src/model/step.ts'
 import { newStory } from '../../../src/prd/schema.ts'
 import {
+  built,
+  eventOf,
   frozen,
   gate,
   goesWell,
@@ -92,8 +96,9 @@ export class World {
     if (this.tape.chance(1)) this.aborted = true
     const happened = this.#happens(step, state, limits)
     if (!this.aborted || settles(state, step)) return happened
-    const usage = happened.kind === 'judged' || happened.kind === 'verified' ? happened.usage : null
-    return { kind: 'interrupted', usage }
+    const isJudged = happened.kind === 'judged' || happened.kind === 'verified'
+    const storyId = openAttempt(state)?.storyId ?? null
+    return { kind: 'interrupted', spent: isJudged ? { storyId, usage: happened.usage } : null }
   }
 
   #passTime(): void {
@@ -128,18 +133,18 @@ export class World {
       case 'guard': {
         if (tape.chance(10))
           return { kind: 'refused', failure: { kind: 'guard', summary: 'a secret', detail: '' } }
-        const done = step.attempt.session?.hints.done === true
+        const done = step.attempt.session.hints.done
         const empty = done && limits.finalVerification && tape.chance(50)
-        return { kind: 'guarded', candidate: this.#commit('candidate'), empty, remarks: [] }
+        return { kind: 'guarded', candidate: built(this.#commit('candidate'), empty) }
       }
       case 'gates':
-        return { kind: 'gated', candidate: this.#about(step.attempt.candidate), gates: this.#gates() }
+        return { kind: 'gated', commit: this.#about(step.attempt.candidate.commit), gates: this.#gates() }
       case 'judge': {
         const verdict = this.#verdict([step.attempt.storyId])
         return { kind: 'judged', verdict, usage: used(tape.draw(3)) }
       }
       case 'accept':
-        return { kind: 'accepted', commit: this.#about(step.attempt.candidate) }
+        return { kind: 'accepted', commit: this.#about(step.attempt.candidate.commit) }
       case 'reject':
       case 'return': {
         const kept = tape.chance(60) ? { base: state.green, tree: this.#commit('tree'), dropped: [] } : null
@@ -151,10 +156,10 @@ export class World {
       case 'verify':
         return this.#verified(state)
       case 'publish': {
-        const withBranch = !state.job.branchRefused && state.published !== null
+        const withBranch = state.job.branch.kind !== 'refused' && state.published !== null
         const turned = withBranch ? this.#turnedDown() : null
         if (turned !== null) return turned
-        const { conclusion } = state.job
+        const conclusion = state.job.ending?.conclusion ?? null
         const isEnd = conclusion !== null && !goesOnByItself(conclusion, limits)
         const records = withBranch && isEnd && (state.progress.length > 0 || tape.chance(30))
         const green = records ? this.#commit('record') : state.green
@@ -345,11 +350,7 @@ export class World {
 
 /** As in loop/perform.ts: steps whose event stands although the job was cancelled. */
 function settles(state: State, step: Step): boolean {
-  return (
-    state.job.conclusion !== null ||
-    state.job.interrupted ||
-    ['sync', 'restore', 'agent', 'accept', 'reject', 'return', 'conclude'].includes(step.kind)
-  )
+  return state.job.ending !== null || state.job.halted?.kind === 'interrupted' || STEPS[step.kind].settles
 }
 
 export type JobEnd = { kind: 'stop'; conclusion: Conclusion; state: State } | { kind: 'died' }
@@ -377,7 +378,7 @@ export function job(
       throw new Error(`no end of the job after ${most} steps: … ${last.slice(-10).join(', ')}`)
     if (world.dies()) return { end: { kind: 'died' }, saved, steps }
     const happened = world.answer(step, state, limits)
-    const event = frozen({ ...happened, at: world.now })
+    const event = frozen(eventOf(happened, state, world.now))
     const next = frozen(reduce(state, event, limits))
     watch.happened(state, event, next, limits)
     const pushed = pushedBy(state, event, next, limits)
@@ -409,7 +410,7 @@ function pushedBy(state: State, event: Happening, next: State, limits: Limits): 
       }
     }
     default:
-      if (state.job.published) return null
+      if (state.job.ending?.published) return null
       return EVENTS[event.kind].durable ? next : null
   }
 }
@@ -498,7 +499,7 @@ export async function chain(
 /** Dispatched by the job or, where it was lost or waits until it may go on, by resume-lost; started by people; or over. */
 function goesOn(end: JobEnd, world: World): 'dispatched' | 'by a person' | null {
   if (end.kind === 'died') return 'dispatched'
-  if (end.conclusion.outcome === 'continued' || end.conclusion.until !== null || end.state.job.more)
+  if (end.conclusion.outcome === 'continued' || end.conclusion.until !== null || end.state.job.ending?.more)
     return 'dispatched'
   return world.weather.people && world.tape.chance(80) ? 'by a person' : null
 }

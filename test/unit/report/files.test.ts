@@ -1,17 +1,20 @@
 // Ralph's own files and commit messages, rendered from the state.
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { expired, leaseMs, sayHolder } from '../../../src/loop/lease.ts'
-import { passedEntry, passStory, reduce } from '../../../src/loop/reduce.ts'
+import { passedEntry, passStory } from '../../../src/loop/passed.ts'
+import { reduce } from '../../../src/loop/reduce.ts'
 import type { Event } from '../../../src/model/event.ts'
+import { openAttempt } from '../../../src/model/job.ts'
 import { ownFiles } from '../../../src/model/paths.ts'
-import type { State } from '../../../src/model/state.ts'
+import type { Attempt, State } from '../../../src/model/state.ts'
 import { parsePrd } from '../../../src/prd/parse.ts'
 import { newStory } from '../../../src/prd/schema.ts'
 import { prdFile, progressFile, recordMessage, storyMessage } from '../../../src/report/files.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
-import { gate, limitsWith, MINUTE, NOW, session, stateOf, stories } from '../loop/samples.ts'
+import { built, gate, limitsWith, MINUTE, NOW, session, stateOf, stories } from '../loop/samples.ts'
 
 const limits = limitsWith()
 const same = (text: string) => text
@@ -19,20 +22,28 @@ const same = (text: string) => text
 function gated(): State {
   const events: Event[] = [
     { at: NOW, kind: 'reserved', storyId: 'US-001' },
-    { at: NOW, kind: 'worked', session: session({ learnings: ['one thing'] }) },
-    { at: NOW, kind: 'guarded', candidate: 'abc1234', empty: false, remarks: [] },
-    { at: NOW, kind: 'gated', candidate: 'abc1234', gates: [gate(true)] },
+    { at: NOW, kind: 'worked', storyId: 'US-001', session: session({ learnings: ['one thing'] }) },
+    { at: NOW, kind: 'guarded', storyId: 'US-001', candidate: built('abc1234') },
+    { at: NOW, kind: 'gated', storyId: 'US-001', commit: 'abc1234', gates: [gate(true)] },
   ]
   return events.reduce((state, event) => reduce(state, event, limits), stateOf(stories('US-001', 'US-002')))
+}
+
+function gatedIn(state: State): Attempt {
+  const attempt = openAttempt(state)
+  assert.equal(attempt?.phase, 'gated')
+  return attempt
 }
 
 describe('what is gated is what is committed', () => {
   test('prd.json in the candidate and in the accepted state differ in the commit’s own id alone', () => {
     const state = gated()
-    assert.ok(state.attempt)
-    const candidate = JSON.parse(prdFile(passStory(state, state.attempt), same))
+    const candidate = JSON.parse(prdFile(passStory(state, gatedIn(state), built('abc1234')), same))
     const accepted = JSON.parse(
-      prdFile(reduce(state, { at: NOW + MINUTE, kind: 'accepted', commit: 'abc1234' }, limits), same),
+      prdFile(
+        reduce(state, { at: NOW + MINUTE, kind: 'accepted', storyId: 'US-001', commit: 'abc1234' }, limits),
+        same,
+      ),
     )
     assert.equal(candidate.userStories[0].lastResult.commit, null)
     assert.equal(accepted.userStories[0].lastResult.commit, 'abc1234')
@@ -42,15 +53,18 @@ describe('what is gated is what is committed', () => {
 
   test('progress.txt gets the waiting entries and this one', () => {
     const state = { ...gated(), progress: ['\n## Iteration 0 - waiting\n\n---\n'] }
-    assert.ok(state.attempt)
-    const entry = passedEntry(state, state.attempt)
+    const entry = passedEntry(state, gatedIn(state), built('abc1234'))
     const text = progressFile({ ...state, progress: [...state.progress, entry] }, 'earlier\n')
     assert.match(
       text,
       /^earlier\n\n## Iteration 0 - waiting\n\n---\n\n## Iteration 1 - US-001: story US-001\n\*\*Status:\*\* PASSED/,
     )
     assert.ok(text.endsWith('---\n'))
-    assert.equal(reduce(state, { at: NOW, kind: 'accepted', commit: 'abc1234' }, limits).progress.length, 0)
+    assert.equal(
+      reduce(state, { at: NOW, kind: 'accepted', storyId: 'US-001', commit: 'abc1234' }, limits).progress
+        .length,
+      0,
+    )
   })
 
   test('a new progress.txt begins with its header', () => {

@@ -1,8 +1,10 @@
 // Every report with hostile text in every field: same blocks as with plain text, nothing hidden, nothing active.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { progressEntry, progressHeader } from '../../../src/loop/progress.ts'
 import type { Event } from '../../../src/model/event.ts'
+import { openAttempt } from '../../../src/model/job.ts'
 import type { State } from '../../../src/model/state.ts'
 import { type Check, statusOf } from '../../../src/report/checks.ts'
 import { MOST_CHARACTERS } from '../../../src/report/markdown.ts'
@@ -21,6 +23,7 @@ import {
   warningLine,
 } from '../../../src/terminal/lines.ts'
 import { textWidth } from '../../../src/terminal/width.ts'
+import { built, reservedIn } from '../loop/samples.ts'
 import { facts, poisoned, poisonedIds, REPOSITORY, states } from './poison.ts'
 import {
   jobSummary,
@@ -181,7 +184,7 @@ function everythingSaid(text: string, look: Look): string[] {
   const named = { limits, agent: text, surface: 'cli' as const }
   const working = poisoned(midRun(), text)
   const ended = poisoned(stuck(), text)
-  const attempt = working.attempt
+  const attempt = openAttempt(working)
   assert.ok(attempt !== null)
   const gates = [{ name: text, ok: false, advisory: false, ended: text, ms: 1, output: text }]
   const session = {
@@ -198,8 +201,8 @@ function everythingSaid(text: string, look: Look): string[] {
     { kind: 'join-failed', summary: text },
     { kind: 'push-refused', summary: text },
     { kind: 'worked', session },
-    { kind: 'guarded', candidate: text, empty: false, remarks: [text] },
-    { kind: 'gated', candidate: text, gates },
+    { kind: 'guarded', candidate: built(text, false, [text]) },
+    { kind: 'gated', commit: text, gates },
     { kind: 'judged', verdict: { kind: 'reset', stories: [text], reason: text }, usage: usage(0, 0) },
     { kind: 'verified', gates, verdict: { kind: 'none', message: text }, usage: usage(0, 0) },
     { kind: 'accepted', commit: text },
@@ -214,7 +217,7 @@ function everythingSaid(text: string, look: Look): string[] {
   const lines = [
     ...events.flatMap((event) => eventLines(event, event.kind === 'rejected' ? ended : working, named)),
     ...gates.map(gateLine),
-    ...stepLines({ kind: 'agent', attempt }, working, named),
+    ...stepLines({ kind: 'agent', attempt: reservedIn(working) }, working, named),
     ...stepLines({ kind: 'join', theirs: text }, working, named),
     ...stepLines({ kind: 'baseline' }, working, named),
     ...agentLines({ kind: 'text', text }, named),

@@ -297,7 +297,14 @@ test('an error with output shows it folded', () => {
   const ended = concluded(midRun(), 'error', 'prepare failed (exit 1)')
   const state = {
     ...ended,
-    job: { ...ended.job, error: { summary: 'prepare failed', fix: 'see its output:\nnpm ERR! no lockfile' } },
+    job: {
+      ...ended.job,
+      halted: {
+        kind: 'error' as const,
+        summary: 'prepare failed',
+        fix: 'see its output:\nnpm ERR! no lockfile',
+      },
+    },
   }
   const comment = stickyComment(state, facts)
   assert.ok(comment.includes('**Next:** See its output; then go on with `/ralph run`.'))
@@ -347,7 +354,10 @@ test('the pull request claims no more than is true', () => {
     pullRequestBody(state, { ...facts, limits: { ...limits, ...changes } })
   assert.ok(claim(justStarted()).includes('No story has passed in this run yet.'))
   assert.ok(claim(complete()).includes('The final verification agreed'))
-  const unverified = { ...complete(), verification: { approved: false, sessions: 3, message: '' } }
+  const unverified = {
+    ...complete(),
+    verification: { approved: false, asked: false, sessions: 3, message: '' },
+  }
   assert.ok(claim(unverified).includes('has not agreed'))
   assert.ok(claim(unverified, { finalVerification: false }).includes('is switched off'))
   const ungated = Object.fromEntries(

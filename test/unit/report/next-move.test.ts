@@ -39,7 +39,7 @@ const LEASE: Lease = {
 
 /** As a checkpoint leaves it between jobs: nobody is at work, and the outcome stands in prd.json, too. */
 function between(state: State, outcome: Outcome, reason: string, changes: Partial<State> = {}): State {
-  const ended = concluded({ ...state, attempt: null, ...changes }, outcome, reason)
+  const ended = concluded({ ...state, attempts: {}, ...changes }, outcome, reason)
   return { ...ended, lease: null, prd: { ...ended.prd, run: { ...ended.prd.run, outcome } } }
 }
 
@@ -50,7 +50,7 @@ const control = (state: State, changes: Partial<State['control']>): State => ({
 
 const failing = (summary: string, fix: string): State => {
   const ended = between(midRun(), 'error', summary)
-  return { ...ended, job: { ...ended.job, error: { summary, fix } } }
+  return { ...ended, job: { ...ended.job, halted: { kind: 'error', summary, fix } } }
 }
 
 const told = (state: State, command: Omit<Command, 'id' | 'by'> & { kind: Command['kind'] }): State =>
@@ -58,9 +58,9 @@ const told = (state: State, command: Omit<Command, 'id' | 'by'> & { kind: Comman
 
 const isStuck = between(stuck(), 'stuck', 'blocked: US-003')
 const isComplete = between(complete(), 'complete', 'every story passed its gates')
-const noPull = { github: { pull: null, pullUrl: null, comment: null, head: null } }
+const noPull = { github: { pull: null, pullUrl: null, comment: null, head: null, unclosed: [] } }
 const neverRun: State = { ...justStarted(), ...noPull, nonce: '', published: null, lease: null }
-const unjudged = { approved: false, sessions: 3, message: 'x' }
+const unjudged = { approved: false, asked: false, sessions: 3, message: 'x' }
 
 const LATER = NOW + 3_600_000
 

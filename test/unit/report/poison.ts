@@ -1,4 +1,5 @@
 // A run with a text in every field that people, agents or gates fill.
+
 import type { GateResult } from '../../../src/model/gate.ts'
 import type { State } from '../../../src/model/state.ts'
 import type { Facts } from '../../../src/report/view.ts'
@@ -27,6 +28,7 @@ export const facts = (text: string): Facts => ({
 
 /** The text in every field that people, agents or gates fill. */
 export function poisoned(state: State, text: string): State {
+  const { ending } = state.job
   const gate = (one: GateResult): GateResult => ({
     ...one,
     name: text,
@@ -67,8 +69,8 @@ export function poisoned(state: State, text: string): State {
     control: { ...state.control, paused: { reason: text, by: text } },
     job: {
       ...state.job,
-      error: { summary: text, fix: `${text}\n${text}` },
-      conclusion: state.job.conclusion === null ? null : { ...state.job.conclusion, reason: text },
+      halted: { kind: 'error', summary: text, fix: `${text}\n${text}` },
+      ending: ending === null ? null : { ...ending, conclusion: { ...ending.conclusion, reason: text } },
     },
   }
 }
@@ -78,7 +80,12 @@ export function poisonedIds(state: State, text: string): State {
   const renamed = (id: string) => `${text}${id}`
   return {
     ...state,
-    attempt: state.attempt === null ? null : { ...state.attempt, storyId: renamed(state.attempt.storyId) },
+    attempts: Object.fromEntries(
+      Object.values(state.attempts).map((attempt) => {
+        const storyId = renamed(attempt.storyId)
+        return [storyId, { ...attempt, storyId }]
+      }),
+    ),
     prd: {
       ...state.prd,
       userStories: state.prd.userStories.map((story) => ({

@@ -1,8 +1,10 @@
 // Runs to render: at their start, in work, stuck, complete, with 60 stories; and the limits they ran under.
+
 import { closedBreaker } from '../../../src/loop/breaker.ts'
 import { UNCHANGED } from '../../../src/loop/passed.ts'
 import type { Outcome, Story } from '../../../src/model/feature.ts'
 import type { GateResult } from '../../../src/model/gate.ts'
+import { newEnding, newJob } from '../../../src/model/job.ts'
 import type { Limits } from '../../../src/model/limits.ts'
 import type { Attempt, Job, State, StoryRecord, TimelineEntry } from '../../../src/model/state.ts'
 import { emptyUsage, type Usage } from '../../../src/model/usage.ts'
@@ -110,33 +112,13 @@ export const record = (changes: Partial<StoryRecord> = {}): StoryRecord => ({
   attempts: 0,
   ms: 0,
   commit: null,
+  note: '',
   ...changes,
 })
 
 const job = (changes: Partial<Job> = {}): Job => ({
-  startedAt: NOW - 900_000,
-  deadline: NOW + 18_000_000,
-  iterations: 0,
-  begun: 0,
-  synced: true,
-  prepared: true,
-  opened: true,
-  theirs: null,
-  joins: 0,
-  landing: null,
-  takesBranch: false,
-  branchGone: null,
-  branchRefused: false,
-  interrupted: false,
-  error: null,
-  conclusion: null,
-  concludedAt: null,
-  published: false,
-  more: false,
-  dispatched: false,
-  dispatchAfter: null,
-  nextRunId: null,
-  reported: false,
+  ...newJob(NOW - 900_000, NOW + 18_000_000),
+  ready: { synced: true, prepared: true, opened: true },
   ...changes,
 })
 
@@ -145,7 +127,7 @@ const sha = (seed: string) => `${seed}c0ffee0123456789abcdef0123456789abcdef`.sl
 /** The feature `auth` of six stories, before anything was done. */
 export function justStarted(): State {
   return {
-    version: 1,
+    version: 2,
     feature: 'auth',
     importedFrom: null,
     storiesDigest: '',
@@ -166,7 +148,7 @@ export function justStarted(): State {
     green: sha('bbbb222'),
     published: sha('bbbb222'),
     baseline: 'green',
-    attempt: null,
+    attempts: {},
     kept: {},
     records: {},
     control: {
@@ -184,12 +166,18 @@ export function justStarted(): State {
       mendedRun: null,
       chosen: {},
     },
-    verification: { approved: false, sessions: 0, message: '' },
+    verification: { approved: false, asked: false, sessions: 0, message: '' },
     progress: [],
     recent: [],
     timeline: [],
     lease: null,
-    github: { pull: 12, pullUrl: 'https://github.com/acme/shop/pull/12', comment: null, head: null },
+    github: {
+      pull: 12,
+      pullUrl: 'https://github.com/acme/shop/pull/12',
+      comment: null,
+      head: null,
+      unclosed: [],
+    },
     job: job(),
   }
 }
@@ -301,20 +289,14 @@ export function working(state: State, id: string): State {
     iteration: state.prd.run.iterations + 1,
     startedAt: NOW,
     agent: 'first',
-    reservedCostUsd: null,
+    base: state.green,
+    reserved: { costUsd: null, tokens: null },
+    unwanted: false,
     phase: 'reserved',
-    guardedAt: NOW,
-    session: null,
-    candidate: null,
-    empty: false,
-    remarks: [],
-    gates: [],
-    failure: null,
-    returned: null,
   }
   return {
     ...state,
-    attempt,
+    attempts: { [id]: attempt },
     prd: { ...state.prd, run: { ...state.prd.run, currentStoryId: id } },
     records: {
       ...state.records,
@@ -331,8 +313,8 @@ export function concluded(
 ): State {
   return {
     ...state,
-    attempt: null,
-    job: { ...state.job, conclusion: { outcome, reason, until }, concludedAt: NOW },
+    attempts: {},
+    job: { ...state.job, ending: newEnding({ outcome, reason, until }, NOW) },
   }
 }
 
@@ -355,7 +337,12 @@ export function complete(): State {
   return concluded(
     {
       ...state,
-      verification: { approved: true, sessions: 0, message: 'every criterion was judged to be met' },
+      verification: {
+        approved: true,
+        asked: false,
+        sessions: 0,
+        message: 'every criterion was judged to be met',
+      },
     },
     'complete',
     'every story passed its gates',

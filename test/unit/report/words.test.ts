@@ -128,7 +128,7 @@ test('headlines', () => {
       {
         ...complete(),
         job: justStarted().job,
-        verification: { approved: false, sessions: 1, message: 'no line VERIFIED' },
+        verification: { approved: false, asked: false, sessions: 1, message: 'no line VERIFIED' },
       },
       '🔁 6 of 6 stories pass · final verification (1 session without a verdict: no line VERIFIED)',
     ],
@@ -207,5 +207,7 @@ function byAnn(state: State): State {
 
 function dispatched(state: State): State {
   const ended = concluded(state, 'continued', 'the batch of 5 iterations is done')
-  return { ...ended, job: { ...ended.job, dispatched: true } }
+  const { ending } = ended.job
+  assert.ok(ending !== null)
+  return { ...ended, job: { ...ended.job, ending: { ...ending, next: { kind: 'started', runId: null } } } }
 }

@@ -144,7 +144,7 @@ process.exitCode = 1
     const [result] = results
     assert.equal(result?.ended, 'exit 1')
     assert.ok((heard(result?.output ?? '').done.length ?? 0) > 30, 'the gate spoke')
-    await live.event({ at: 0, kind: 'gated', candidate: 'c', gates: results }, midRun())
+    await live.event({ at: 0, kind: 'gated', storyId: 'US-001', commit: 'c', gates: results }, midRun())
     assert.match(text(), /^\[test\] FAILED \(exit 1/m)
     assert.deepEqual(heard(text()).done, [])
   } finally {

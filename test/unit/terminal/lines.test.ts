@@ -1,4 +1,5 @@
 // The live header, the lines of a run and the final box.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Event } from '../../../src/model/event.ts'
@@ -12,6 +13,7 @@ import { banner, lastBox, plainBanner } from '../../../src/terminal/boxes.ts'
 import { type Look, shown } from '../../../src/terminal/line.ts'
 import { agentLines, eventLines, gateLine, stepLines, waitLine } from '../../../src/terminal/lines.ts'
 import { textWidth } from '../../../src/terminal/width.ts'
+import { built, reservedIn } from '../loop/samples.ts'
 import {
   complete,
   concluded,
@@ -135,9 +137,8 @@ Next: Say what is missing: ralph retry US-003 -- <hint>, or leave it out: ralph 
 
 test('more attempts than the limit, as a file brought them: no “attempt 5 of 3”', () => {
   const state = working(justStarted(), 'US-001')
-  assert.ok(state.attempt !== null)
-  const attempt = { ...state.attempt, number: limits.maxAttempts + 2 }
-  const started = begun({ kind: 'agent', attempt }, { ...state, attempt })
+  const attempt = { ...reservedIn(state), number: limits.maxAttempts + 2 }
+  const started = begun({ kind: 'agent', attempt }, { ...state, attempts: { 'US-001': attempt } })
   assert.match(started.join('\n'), /\(attempt 5\) ===/)
   const rejected = reject(justStarted(), 'US-001')
   const timeline = rejected.timeline.map((entry) => ({ ...entry, attempt: 5 }))
@@ -147,8 +148,7 @@ test('more attempts than the limit, as a file brought them: no “attempt 5 of 3
 
 test('an iteration that passes', () => {
   const state = working(justStarted(), 'US-001')
-  const { attempt } = state
-  assert.ok(attempt !== null)
+  const attempt = reservedIn(state)
   const session = {
     status: 'finished',
     message: '',
@@ -161,7 +161,7 @@ test('an iteration that passes', () => {
     ...begun({ kind: 'agent', attempt }, state),
     ...shown(agentLines({ kind: 'tool', name: 'Edit', target: 'src/login.ts' }, facts), pipe),
     ...said({ kind: 'worked', session }, state),
-    ...said({ kind: 'guarded', candidate: 'x', empty: false, remarks: ['2 tests were skipped'] }, state),
+    ...said({ kind: 'guarded', candidate: built('x', false, ['2 tests were skipped']) }, state),
     ...gates([passedGate('typecheck', 2100), passedGate('test', 14_000)]),
     ...said({ kind: 'accepted', commit: 'e011c0ffee0123' }, pass(justStarted(), 'US-001')),
   ]
@@ -236,7 +236,10 @@ test('what else can happen', () => {
   ])
   const inComments = { ...facts, surface: 'comment' as const }
   assert.equal(
-    shown(eventLines({ at: NOW, kind: 'rejected', kept: null }, stuckNow(), inComments), pipe).at(-1),
+    shown(
+      eventLines({ at: NOW, kind: 'rejected', storyId: 'US-001', kept: null }, stuckNow(), inComments),
+      pipe,
+    ).at(-1),
     '[ralph] US-003 is blocked: /ralph retry US-003 -- <hint>',
   )
   assert.deepEqual(begun({ kind: 'sync' }, midRun()), [])

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { agentWords } from '../../../src/terminal/lines.ts'
 import { Live } from '../../../src/terminal/live.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
+import { reservedIn } from '../loop/samples.ts'
 import { poisoned } from '../report/poison.ts'
 import { justStarted, limits, midRun } from '../report/samples.ts'
 
@@ -74,8 +75,7 @@ test('a terminal gets the sequences of ours and no others, whatever an agent say
     }
     const live = new Live(screen, { limits, agent: text, surface: 'cli' }, false)
     const state = poisoned(midRun(), text)
-    assert.ok(state.attempt !== null)
-    await live.step({ kind: 'agent', attempt: state.attempt }, state)
+    await live.step({ kind: 'agent', attempt: reservedIn(state) }, state)
     live.agent({ kind: 'text', text })
     live.agent({ kind: 'tool', name: text, target: text })
     live.agent({ kind: 'error', message: text })

@@ -1,0 +1,199 @@
+// An attempt, from its reservation until it is ready to be accepted, rejected or given back. Pure.
+import type { Event } from '../model/event.ts'
+import { openAttempt } from '../model/job.ts'
+import type { Limits } from '../model/limits.ts'
+import type { Attempt, AttemptIn, Failure, Session, State } from '../model/state.ts'
+import type { Usage } from '../model/usage.ts'
+import { pickStory } from '../prd/select.ts'
+import { agentFor, withLimit } from './agent-limits.ts'
+import { tried } from './breaker.ts'
+import {
+  counted,
+  failed,
+  redGate,
+  reservedUsage,
+  sessionOf,
+  spend,
+  withAttempt,
+  withReady,
+  withRecord,
+} from './change.ts'
+import { withLearnings } from './learnings.ts'
+import { estimate, withCall } from './limits.ts'
+
+export const MEND_AGENT = 'mend the agent, then run again'
+
+type Of<K extends Event['kind']> = Extract<Event, { kind: K }>
+/** An attempt with a session that can still be rejected. */
+type Open = AttemptIn<'worked' | 'guarded' | 'gated'>
+
+/** The story's attempt where it stands in this phase: an event that comes at another moment changes nothing. */
+function attemptIn<P extends Attempt['phase']>(
+  { attempts }: State,
+  storyId: string,
+  phase: P,
+): AttemptIn<P> | null {
+  const attempt = attempts[storyId]
+  const isThere = (one: Attempt | undefined): one is AttemptIn<P> => one?.phase === phase
+  return isThere(attempt) ? attempt : null
+}
+
+export function reserve(state: State, { storyId, at }: Of<'reserved'>, limits: Limits): State {
+  const story = pickStory(state.prd, (candidate) => candidate.id === storyId)
+  if (story === null || openAttempt(state) !== null) return state
+  const started = withRecord(state, storyId, (record) => ({
+    ...record,
+    attempts: record.attempts + 1,
+    breaker: tried(record.breaker, at),
+  }))
+  const run = {
+    ...state.prd.run,
+    currentStoryId: storyId,
+    startedAt: state.prd.run.startedAt ?? new Date(at).toISOString(),
+  }
+  const control = { ...state.control, calls: withCall(state.control.calls, at) }
+  const begun = withReady(counted({ ...started, control, prd: { ...state.prd, run } }, 'begun'), {
+    synced: false,
+  })
+  return withAttempt(begun, {
+    phase: 'reserved',
+    storyId,
+    number: story.retries + 1,
+    iteration: state.prd.run.iterations + 1,
+    agent: agentFor(state, limits, at, story.retries),
+    base: state.green,
+    startedAt: at,
+    reserved: estimate(state, limits),
+    unwanted: false,
+  })
+}
+
+export function worked(state: State, { storyId, session, at }: Of<'worked'>, limits: Limits): State {
+  const attempt = attemptIn(state, storyId, 'reserved')
+  if (attempt === null) return state
+  const paid = learn(spend(state, storyId, session.usage), session.learnings)
+  const now: AttemptIn<'worked'> = { ...attempt, phase: 'worked', session }
+  const next = withAttempt(paid, now)
+  const { hints, message } = session
+  switch (session.status) {
+    case 'finished':
+      if (hints.stuck !== null) return fail(next, now, 'stuck', `the agent says it is stuck: ${hints.stuck}`)
+      return hints.notDone ? fail(next, now, 'stuck', 'the agent says that it is not done') : next
+    case 'failed':
+      return fail(next, now, 'session', message)
+    case 'limit':
+    case 'overloaded':
+      return refund(
+        withLimit(next, attempt.agent, limits, session.resetsAt, at),
+        storyId,
+        session.status,
+        message,
+      )
+    case 'interrupted':
+      return refund(next, storyId, 'interrupted', message)
+    case 'auth':
+    case 'not-started':
+      return failed(refund(next, storyId, 'limit', message), message, MEND_AGENT)
+  }
+}
+
+export function guarded(state: State, { storyId, candidate }: Of<'guarded'>): State {
+  const attempt = attemptIn(state, storyId, 'worked')
+  return attempt === null ? state : withAttempt(state, { ...attempt, phase: 'guarded', candidate })
+}
+
+export function refused(state: State, { storyId, failure }: Of<'refused'>): State {
+  const attempt = attemptIn(state, storyId, 'worked')
+  return attempt === null ? state : withAttempt(state, rejectable(attempt, failure))
+}
+
+export function gated(state: State, { storyId, commit, gates }: Of<'gated'>): State {
+  const attempt = attemptIn(state, storyId, 'guarded')
+  if (attempt === null || attempt.candidate.commit !== commit) return state
+  const now: AttemptIn<'gated'> = { ...attempt, phase: 'gated', gates }
+  const red = redGate(gates)
+  if (red === undefined) return withAttempt(state, now)
+  return fail(state, now, 'gates', `gate ${red.name} failed (${red.ended})`, red.output)
+}
+
+export function judged(state: State, event: Of<'judged'>, limits: Limits): State {
+  const { storyId, verdict, usage, at } = event
+  const attempt = attemptIn(state, storyId, 'gated')
+  if (attempt === null || !attempt.candidate.empty) return state
+  const called = { ...state, control: { ...state.control, calls: withCall(state.control.calls, at) } }
+  const paid = spend(called, storyId, usage)
+  switch (verdict.kind) {
+    case 'verified':
+      return withAttempt(paid, { ...attempt, phase: 'judged' })
+    case 'reset':
+      return fail(paid, attempt, 'judge', `nothing was changed, and the judge disagrees: ${verdict.reason}`)
+    case 'limit': {
+      const limited = judgeLimited(paid, verdict.notBefore, limits, event)
+      return refund(limited, storyId, 'limit', verdict.message)
+    }
+    case 'refused':
+      return failed(refund(paid, storyId, 'limit', verdict.message), verdict.message, MEND_AGENT)
+    case 'none': {
+      const why = `nothing was changed, and nobody confirmed that nothing had to be: ${verdict.message}`
+      return fail(paid, attempt, 'empty-diff', why)
+    }
+  }
+}
+
+/** The limit of the agent that judged; the other one judges next. */
+export function judgeLimited(
+  state: State,
+  resetsAt: number | null,
+  limits: Limits,
+  { at, usage }: { at: number; usage: Usage },
+): State {
+  // Who judges was decided when the session began.
+  return withLimit(state, agentFor(state, limits, at - usage.agentSeconds * 1000), limits, resetsAt, at)
+}
+
+/** Gives the attempt in work back uncharged (cancelled, limited, lost). */
+export function refund(
+  state: State,
+  storyId: string,
+  reason: AttemptIn<'returned'>['reason'],
+  message: string,
+): State {
+  const attempt = state.attempts[storyId]
+  if (attempt === undefined) return state
+  const { number, iteration, agent, base, startedAt, reserved, unwanted } = attempt
+  const who = { storyId, number, iteration, agent, base, startedAt, reserved, unwanted }
+  return withAttempt(state, { ...who, phase: 'returned', session: sessionOf(attempt), reason, message })
+}
+
+/** Every attempt in work. */
+export function refundAll(state: State, reason: AttemptIn<'returned'>['reason'], message: string): State {
+  return Object.keys(state.attempts).reduce((after, id) => refund(after, id, reason, message), state)
+}
+
+/** The attempts of a job that was lost are given back; what they reserved is charged as an estimate. */
+export function takeOver(state: State): State {
+  return Object.values(state.attempts).reduce((after, attempt) => {
+    if (attempt.phase === 'failed' || attempt.phase === 'returned') return after
+    const isUnpaid = attempt.phase === 'reserved'
+    const charged = isUnpaid ? spend(after, attempt.storyId, reservedUsage(attempt)) : after
+    return refund(charged, attempt.storyId, 'lost', 'the job was lost')
+  }, state)
+}
+
+function fail(state: State, attempt: Open, kind: Failure['kind'], summary: string, detail = ''): State {
+  return withAttempt(state, rejectable(attempt, { kind, summary, detail }))
+}
+
+function rejectable(attempt: Open, failure: Failure): AttemptIn<'failed'> {
+  const { storyId, number, iteration, agent, base, startedAt, reserved, unwanted, session } = attempt
+  const who = { storyId, number, iteration, agent, base, startedAt, reserved, unwanted, session }
+  const remarks = attempt.phase === 'worked' ? [] : attempt.candidate.remarks
+  const gates = attempt.phase === 'gated' ? attempt.gates : []
+  return { ...who, phase: 'failed', remarks, gates, failure }
+}
+
+function learn(state: State, learnings: Session['learnings']): State {
+  if (learnings.length === 0) return state
+  const run = { ...state.prd.run, learnings: withLearnings(state.prd.run.learnings, learnings) }
+  return { ...state, prd: { ...state.prd, run } }
+}

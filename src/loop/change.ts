@@ -1,0 +1,182 @@
+// The small changes of a state that the policy is made of. Pure.
+import type { Prd, Story } from '../model/feature.ts'
+import type { Attempt, Job, State, StoryRecord, TimelineEntry } from '../model/state.ts'
+import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
+import { closedBreaker } from './breaker.ts'
+import { notApproved } from './commands.ts'
+import { notesWith } from './notes.ts'
+import { progressEntry } from './progress.ts'
+
+const TIMELINE = 200
+
+export function withJob(state: State, change: Partial<Job>): State {
+  return { ...state, job: { ...state.job, ...change } }
+}
+
+export function withReady(state: State, change: Partial<Job['ready']>): State {
+  return withJob(state, { ready: { ...state.job.ready, ...change } })
+}
+
+/** One more of what a job counts. */
+export function counted(state: State, what: keyof Job['counts']): State {
+  const { counts } = state.job
+  return withJob(state, { counts: { ...counts, [what]: counts[what] + 1 } })
+}
+
+/** The job ends with this error, or with the one that it met before. */
+export function failed(state: State, summary: string, fix: string): State {
+  return state.job.halted?.kind === 'error'
+    ? state
+    : withJob(state, { halted: { kind: 'error', summary, fix } })
+}
+
+export function withAttempt(state: State, attempt: Attempt): State {
+  return { ...state, attempts: { ...state.attempts, [attempt.storyId]: attempt } }
+}
+
+export function withoutAttempt(state: State, storyId: string): State {
+  return { ...state, attempts: without(state.attempts, storyId) }
+}
+
+export function without<T>(all: Record<string, T>, id: string): Record<string, T> {
+  const { [id]: _gone, ...others } = all
+  return others
+}
+
+/** The attempt's session, where it has had one. */
+export function sessionOf(attempt: Attempt) {
+  return attempt.phase === 'reserved' ? null : attempt.session
+}
+
+/** What is known of a story that was never worked on. */
+export function emptyRecord(): StoryRecord {
+  return {
+    failure: null,
+    gates: [],
+    remarks: [],
+    interruptions: 0,
+    breaker: closedBreaker(),
+    usage: emptyUsage(),
+    attempts: 0,
+    ms: 0,
+    commit: null,
+    note: '',
+  }
+}
+
+export function withRecord(state: State, id: string, change: (record: StoryRecord) => StoryRecord): State {
+  return { ...state, records: { ...state.records, [id]: change(state.records[id] ?? emptyRecord()) } }
+}
+
+/** The prd with one story changed. */
+export function mapStory(prd: Prd, id: string, change: (story: Story) => Story): Prd {
+  return { ...prd, userStories: prd.userStories.map((story) => (story.id === id ? change(story) : story)) }
+}
+
+/** Ralph's word on a story, behind what people wrote there. */
+export function withNote(state: State, storyId: string, note: string): State {
+  const record = state.records[storyId]
+  const prd = mapStory(state.prd, storyId, (story) => ({ ...story, notes: notesWith(story, record, note) }))
+  return withRecord({ ...state, prd }, storyId, (old) => ({ ...old, note }))
+}
+
+/** Whatever changes code or stories takes the approval back. */
+export function unverified(state: State): State {
+  return { ...state, verification: notApproved(state) }
+}
+
+/** Adds usage to the run, and to a story where it was spent on one. */
+export function spend(state: State, storyId: string | null, usage: Usage): State {
+  const run = { ...state.prd.run, usage: addUsage(state.prd.run.usage, usage) }
+  const paid = { ...state, prd: { ...state.prd, run } }
+  if (storyId === null) return paid
+  return withRecord(paid, storyId, (record) => ({ ...record, usage: addUsage(record.usage, usage) }))
+}
+
+/** What a session is charged that was lost before it said anything. */
+export function reservedUsage({ reserved }: Attempt): Usage {
+  const costUsd = reserved.costUsd ?? 0
+  const inputTokens = Math.ceil(reserved.tokens ?? 0)
+  return {
+    ...emptyUsage(),
+    inputTokens,
+    costUsd,
+    ...(costUsd > 0 ? { estimatedCostUsd: costUsd } : {}),
+    ...(inputTokens > 0 ? { estimatedTokens: inputTokens } : {}),
+  }
+}
+
+/** An iteration more of the run and of the job. */
+export function charge(
+  state: State,
+  attempt: Attempt,
+  result: TimelineEntry['result'],
+  summary: string,
+  at: number,
+): State {
+  const run = { ...state.prd.run, iterations: attempt.iteration, currentStoryId: null }
+  const control = { ...state.control, limited: 0 }
+  const paid = counted({ ...state, control, prd: { ...state.prd, run } }, 'iterations')
+  return noteTime(paid, attempt, result, summary, at)
+}
+
+/** The attempt in the timeline, and its time in the story's record. */
+export function noteTime(
+  state: State,
+  attempt: Attempt,
+  result: TimelineEntry['result'],
+  summary: string,
+  at: number,
+): State {
+  const ms = Math.max(0, at - attempt.startedAt)
+  const { storyId, iteration, number } = attempt
+  const isLost = attempt.phase === 'returned' && attempt.reason === 'lost'
+  const usage = sessionOf(attempt)?.usage ?? (isLost ? reservedUsage(attempt) : emptyUsage())
+  const entry = {
+    iteration,
+    storyId,
+    attempt: number,
+    result,
+    summary,
+    ms,
+    costUsd: usage.costUsd,
+    tokens: usage.inputTokens + usage.outputTokens,
+    at,
+    job: state.prd.run.jobs,
+  }
+  return withRecord(timed(state, entry), storyId, (record) => ({ ...record, ms: record.ms + ms }))
+}
+
+export function timed(state: State, entry: TimelineEntry): State {
+  return { ...state, timeline: [...state.timeline, entry].slice(-TIMELINE) }
+}
+
+/** progress.txt's entry of an attempt. */
+export function entryOf(
+  state: State,
+  attempt: Attempt,
+  status: 'PASSED' | 'FAILED',
+  next: string,
+  at: number,
+): string {
+  const story = state.prd.userStories.find((candidate) => candidate.id === attempt.storyId)
+  return progressEntry({
+    iteration: attempt.iteration,
+    storyId: attempt.storyId,
+    title: story?.title ?? '',
+    status,
+    completedAt: new Date(at).toISOString(),
+    learning: sessionOf(attempt)?.learnings.join('; ') ?? '',
+    next,
+  })
+}
+
+/** The state with an entry that the next commit writes into progress.txt. */
+export function logged(state: State, entry: string): State {
+  return { ...state, progress: [...state.progress, entry], recent: [...state.recent, entry].slice(-3) }
+}
+
+/** The first gate that failed and blocks. */
+export function redGate<T extends { ok: boolean; advisory: boolean }>(gates: readonly T[]): T | undefined {
+  return gates.find((gate) => !gate.ok && !gate.advisory)
+}

@@ -1,0 +1,130 @@
+// Attempts that came to nothing, and stories that had passed and are to be worked again. Pure.
+import type { Event } from '../model/event.ts'
+import type { Limits } from '../model/limits.ts'
+import type { Attempt, Failure, Kept, State, TimelineEntry } from '../model/state.ts'
+import { struck } from './breaker.ts'
+import {
+  charge,
+  entryOf,
+  logged,
+  mapStory,
+  noteTime,
+  timed,
+  withNote,
+  without,
+  withoutAttempt,
+  withRecord,
+} from './change.ts'
+import { TRY_AGAIN } from './notes.ts'
+import { progressEntry } from './progress.ts'
+
+export function rejected(
+  state: State,
+  { storyId, kept, at }: Extract<Event, { kind: 'rejected' }>,
+  limits: Limits,
+): State {
+  const attempt = state.attempts[storyId]
+  if (attempt?.phase !== 'failed') return state
+  const { failure, gates, remarks } = attempt
+  const retried = withoutAttempt(strike(state, storyId, failure.summary, limits), storyId)
+  const saved = { ...retried, kept: withKept(state.kept, attempt, kept) }
+  const charged = charge(saved, attempt, 'rejected', failure.summary, at)
+  const written = logged(charged, entryOf(state, attempt, 'FAILED', failure.summary, at))
+  const noted = withRecord(written, storyId, (record) => ({
+    ...record,
+    failure,
+    gates,
+    remarks,
+    interruptions: gates.length > 0 ? 0 : record.interruptions,
+    breaker: struck(record.breaker, attempt.session, failure, kept, limits.breaker, at),
+  }))
+  return withRest(noted, storyId)
+}
+
+/** A story whose breaker has opened says until when it rests, and how it goes on at once. */
+function withRest(state: State, storyId: string): State {
+  const breaker = state.records[storyId]?.breaker
+  if (breaker?.position !== 'open' || breaker.until === null) return state
+  const until = new Date(breaker.until).toISOString()
+  const why = breaker.history.at(-1)?.why ?? ''
+  if (state.prd.userStories.some((story) => story.id === storyId && story.blocked)) return state
+  return withNote(state, storyId, `rests until ${until}: ${why}. ${goesOnBy(storyId)} at once`)
+}
+
+export function returned(
+  state: State,
+  { storyId, kept, at }: Extract<Event, { kind: 'returned' }>,
+  limits: Limits,
+): State {
+  const attempt = state.attempts[storyId]
+  if (attempt?.phase !== 'returned') return state
+  const run = { ...state.prd.run, currentStoryId: null }
+  const freed = noteTime(
+    withoutAttempt({ ...state, prd: { ...state.prd, run } }, storyId),
+    attempt,
+    'returned',
+    attempt.message,
+    at,
+  )
+  const saved = kept === null ? freed : { ...freed, kept: withKept(state.kept, attempt, kept) }
+  if (attempt.reason !== 'lost' && attempt.reason !== 'interrupted') return saved
+  const interruptions = (saved.records[storyId]?.interruptions ?? 0) + 1
+  const counted = withRecord(saved, storyId, (old) => ({ ...old, interruptions }))
+  if (interruptions < limits.maxInterruptions) return counted
+  const note = `interrupted ${interruptions} times in a row without a finished gate run; look at it: ${goesOnBy(storyId)}`
+  const prd = mapStory(counted.prd, storyId, (story) => ({ ...story, blocked: true }))
+  return withNote({ ...counted, prd }, storyId, note)
+}
+
+/** What is kept for a story now: an attempt that left nothing takes back what an earlier one had left. */
+function withKept(all: State['kept'], { storyId, unwanted }: Attempt, kept: Kept | null): State['kept'] {
+  return kept === null || unwanted ? without(all, storyId) : { ...all, [storyId]: kept }
+}
+
+/** A story that had passed is to be worked again: one strike, and the reason for its next prompt. */
+export function revert(state: State, id: string, failure: Failure, at: number, limits: Limits): State {
+  const story = state.prd.userStories.find((candidate) => candidate.id === id)
+  if (story === undefined || !story.passes) return state
+  const prd = mapStory(state.prd, id, (old) => ({ ...old, passes: false, lastResult: null }))
+  const entry: TimelineEntry = {
+    iteration: state.prd.run.iterations,
+    storyId: id,
+    attempt: story.retries + 1,
+    result: 'reset',
+    summary: failure.summary,
+    ms: 0,
+    costUsd: 0,
+    tokens: 0,
+    at,
+    job: state.prd.run.jobs,
+  }
+  const line = progressEntry({
+    iteration: entry.iteration,
+    storyId: id,
+    title: story.title,
+    status: 'RESET',
+    completedAt: new Date(at).toISOString(),
+    learning: '',
+    next: failure.summary,
+  })
+  const worse = logged(timed(strike({ ...state, prd }, id, failure.summary, limits), entry), line)
+  return withRecord(worse, id, (record) => ({ ...record, failure, commit: null }))
+}
+
+/** One failed attempt more; the last one blocks the story with a note that a person can act on. */
+function strike(state: State, storyId: string, summary: string, limits: Limits): State {
+  const story = state.prd.userStories.find((one) => one.id === storyId)
+  if (story === undefined) return state
+  const retries = story.retries + 1
+  const blocked = retries >= limits.maxAttempts
+  const note = blocked
+    ? `blocked after ${retries} failed attempts: ${summary}. ${goesOnBy(storyId)}`
+    : summary
+  const prd = mapStory(state.prd, storyId, (one) => ({ ...one, retries, blocked }))
+  return withNote({ ...state, prd }, storyId, note)
+}
+
+/** For the notes, which are read beside a pull request and on a command line. */
+function goesOnBy(storyId: string): string {
+  return `${TRY_AGAIN} ${storyId} -- <hint> tries it again`
+}

@@ -1,0 +1,54 @@
+// What the judge of the finished work said. Pure.
+import type { Event } from '../model/event.ts'
+import type { Limits } from '../model/limits.ts'
+import type { Failure, State } from '../model/state.ts'
+import { judgeLimited, MEND_AGENT } from './attempt.ts'
+import { failed, redGate, spend, unverified } from './change.ts'
+import { withCall } from './limits.ts'
+import { revert } from './setback.ts'
+
+type Verified = Extract<Event, { kind: 'verified' }>
+
+export function verified(state: State, event: Verified, limits: Limits): State {
+  const { verdict, usage, at } = event
+  const { control } = state
+  const called =
+    usage.calls > 0 ? { ...state, control: { ...control, calls: withCall(control.calls, at) } } : state
+  const paid = spend(called, null, usage)
+  switch (verdict.kind) {
+    case 'verified': {
+      const message = 'every criterion was judged to be met'
+      return { ...paid, verification: { approved: true, asked: false, sessions: 0, message } }
+    }
+    case 'limit':
+      return judgeLimited(paid, verdict.notBefore, limits, event)
+    case 'refused':
+      return failed(paid, verdict.message, MEND_AGENT)
+    case 'none':
+      return withoutVerdict(paid, verdict.message)
+    case 'reset':
+      // A judge that takes back nothing that had passed has said nothing.
+      return state.prd.userStories.some((story) => story.passes && verdict.stories.includes(story.id))
+        ? resetStories(paid, verdict.stories, verdict.reason, event, limits)
+        : withoutVerdict(paid, verdict.reason)
+  }
+}
+
+function withoutVerdict(state: State, message: string): State {
+  const { verification } = state
+  return {
+    ...state,
+    verification: { ...verification, approved: false, sessions: verification.sessions + 1, message },
+  }
+}
+
+function resetStories(
+  state: State,
+  ids: readonly string[],
+  reason: string,
+  { gates, at }: Verified,
+  limits: Limits,
+): State {
+  const failure: Failure = { kind: 'judge', summary: reason, detail: redGate(gates)?.output ?? '' }
+  return ids.reduce((after, id) => revert(after, id, failure, at, limits), unverified(state))
+}

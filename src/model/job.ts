@@ -1,0 +1,73 @@
+// What a run and its jobs begin with, and what is asked of a job again and again.
+import type { Attempt, Conclusion, Control, Ending, Job, State } from './state.ts'
+
+/** Times are epoch milliseconds. */
+export function newJob(startedAt: number, deadline: number, gatedTags: string[] | null = null): Job {
+  return {
+    startedAt,
+    deadline,
+    gatedTags,
+    counts: { iterations: 0, begun: 0, joins: 0 },
+    ready: { synced: false, prepared: false, opened: false },
+    branch: { kind: 'ours' },
+    takesBranch: false,
+    landing: null,
+    halted: null,
+    ending: null,
+  }
+}
+
+export function emptyControl(): Control {
+  return {
+    paused: null,
+    granted: { iterations: 0, costUsd: 0 },
+    notBefore: null,
+    agentLimits: {},
+    guidance: {},
+    lastComment: 0,
+    calls: [],
+    idleJobs: 0,
+    jobsBefore: 0,
+    limited: 0,
+    continuePending: false,
+    mendedRun: null,
+    chosen: {},
+  }
+}
+
+/** The attempt in work, or null. */
+export function openAttempt({ attempts }: Pick<State, 'attempts'>): Attempt | null {
+  return Object.values(attempts)[0] ?? null
+}
+
+/** What ended the job before its outcome was decided, in words, or null. */
+export function errorOf({ job }: Pick<State, 'job'>): { summary: string; fix: string } | null {
+  return job.halted?.kind === 'error' ? job.halted : null
+}
+
+/** A job's end as it is decided; `at` is epoch milliseconds. */
+export function newEnding(conclusion: Conclusion, at: number): Ending {
+  return { conclusion, at, published: false, more: false, next: { kind: 'open' }, reported: false }
+}
+
+/** The state as it would stand with this conclusion, or while the job is at work. */
+export function concludedAs(state: State, conclusion: Conclusion | null): State {
+  const before = state.job.ending ?? (conclusion === null ? null : newEnding(conclusion, 0))
+  const ending = before === null || conclusion === null ? null : { ...before, conclusion }
+  return { ...state, job: { ...state.job, ending } }
+}
+
+/** Whether nothing more is done to start the next job. */
+export function isDispatched({ ending }: Pick<Job, 'ending'>): boolean {
+  return ending !== null && ending.next.kind !== 'open' && ending.next.kind !== 'limited'
+}
+
+/** Whether a blocking gate runs for a story with these tags. */
+export function isGated({ gatedTags }: Pick<Job, 'gatedTags'>, tags: readonly string[]): boolean {
+  return gatedTags === null || tags.some((tag) => gatedTags.includes(tag))
+}
+
+/** Whether the run has no gate at all: `gates: none`. */
+export function isUngated({ gatedTags }: Pick<Job, 'gatedTags'>): boolean {
+  return gatedTags?.length === 0
+}
