@@ -177,26 +177,20 @@ test('what is nested 200,000 times ends no run: it is remarked on', async () => 
   const before = packageWith({ test: 'vitest run' })
   const deep = '['.repeat(200_000)
   const json = `{"scripts":{"test":"true"},"jest":${deep}${']'.repeat(200_000)}}`
-  for (const after of [json, deep, '{"a":'.repeat(200_000), `{"jest":"${'\\'.repeat(300_000)}"}`])
+  for (const after of [json, deep, '{"a":'.repeat(200_000), `{"jest":"${'\\'.repeat(300_001)}"}`])
     assert.deepEqual(await remarksOn({ 'package.json': { before, after } }, ['npm test']), [
       'package.json (gate npm test): scripts.test: "vitest run" -> nothing',
     ])
-  for (const path of [
-    'a.test.js',
-    'a.test.tsx',
-    'test_a.py',
-    'a_test.go',
-    'tests/a.rs',
-    'src/test/java/ATest.java',
-  ])
-    for (const unit of ['[', '(', '{', '<', 'a = [', 'f(() => {', '/*', '`${', '"', '- ', '!', 'if x:\n '])
-      assert.deepEqual(
-        await remarksOn({ [path]: { before: 'a', after: unit.repeat(200_000) } }, []).then(
-          (it) => it.length <= 1,
-        ),
-        true,
-        `${path} ${unit}`,
-      )
+  const unread = 'too much text to see whether its tests were weakened'
+  for (const [path, unit] of [
+    ['a.test.js', '['],
+    ['a.test.tsx', '<'],
+    ['tests/test_a.py', '('],
+    ['a_test.go', '{'],
+  ] as const)
+    assert.deepEqual(await remarksOn({ [path]: { before: 'a', after: unit.repeat(200_000) } }, []), [
+      `${path}: ${unread}`,
+    ])
 })
 
 test('an exception over the bytes of a file refuses the attempt and names the file', async () => {
