@@ -9,17 +9,17 @@ import type { AgentPort, SessionBounds } from '../model/ports.ts'
 import type { Attempt, Session, State } from '../model/state.ts'
 import type { Price } from '../model/usage.ts'
 import { clearWay } from '../system/files.ts'
-import type { OtherUser } from '../system/other-user.ts'
-import type { Redactor } from '../system/redact.ts'
 import { agentEnv, type Environment } from '../system/untrusted-env.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
-import { type AgentEvent, type AgentVendor, type SessionResult, variablesOf } from './agent.ts'
+import { type SessionResult, variablesOf } from './agent.ts'
 import { costByPrices, settled } from './cost.ts'
-import { runAgent } from './run.ts'
+import { type AgentRequest, runAgent } from './run.ts'
 import { readSignals } from './signals.ts'
 
-export type SessionsOptions = {
-  vendor: AgentVendor
+export type SessionsOptions = Pick<
+  AgentRequest,
+  'vendor' | 'cwd' | 'idleTimeoutMs' | 'redactor' | 'mark' | 'as' | 'onEvent'
+> & {
   /** The command line of a custom agent. */
   commandLine: string | null
   wrapper: string | null
@@ -29,8 +29,6 @@ export type SessionsOptions = {
   prices: Readonly<Record<string, Price>>
   extraEnv: readonly string[]
   env: Environment
-  cwd: string
-  idleTimeoutMs: number
   /** `name: command` of each gate that will run for these tags (all of them for null). */
   gates(tags: readonly string[] | null): string[]
   instructions: string
@@ -38,12 +36,6 @@ export type SessionsOptions = {
   read(commit: string, path: string): Promise<string | null>
   /** Transcripts and the prompt file, on this machine only. */
   directory: string
-  redactor: Redactor
-  /** See RunRequest. */
-  mark?: string
-  /** See RunRequest. */
-  as?: OtherUser | null
-  onEvent(event: AgentEvent): void
 }
 
 const CAPTURE_BYTES = 64 * 1024
@@ -93,6 +85,7 @@ const work: Kind<Work, Omit<Session, 'usage'>> = {
   },
 }
 
+/** Of those that are not charged as a failure. */
 const STATUSES: ReadonlyMap<SessionResult['status'], Session['status']> = new Map([
   ['finished', 'finished'],
   ['limit', 'limit'],
