@@ -1,5 +1,4 @@
 // Settings: inputs, flags and configuration file become one typed value, or all mistakes at once.
-
 import * as z from 'zod/mini'
 import type { Gate } from '../model/gate.ts'
 import type { Mistake } from '../system/errors.ts'
@@ -7,15 +6,10 @@ import { NO_GATES, withGateFlags } from './gates.ts'
 import { fileLayer, flagLayer, inputLayer, type Layer } from './layers.ts'
 import { note, type Place, type Report, readAs } from './place.ts'
 import { remarksOf, type SettingRow, type Surface, standardOf } from './setting.ts'
-import { settle } from './settle.ts'
+import { type Origin, settle } from './settle.ts'
 import { type SettingField, type Settings, settingRows, table, type Values } from './table.ts'
 
-export {
-  describeGates,
-  describeSettings,
-  type FlagRow,
-  flagTable,
-} from './describe.ts'
+export { describeGates, describeSettings, type FlagRow, flagTable } from './describe.ts'
 export type { Surface } from './setting.ts'
 export type { Settings } from './table.ts'
 
@@ -48,22 +42,21 @@ export function readSettings(sources: Sources): SettingsResult {
     inputLayer(sources.inputs ?? {}, report),
     ...(sources.file ? [fileLayer(sources.file, sources.env, sources.unused ?? [], report)] : []),
   ]
-  const chosen = new Map<string, Chosen>()
-  for (const row of settingRows) chosen.set(row.field, choose(row, layers, sources.surface, report))
-  const of = (field: SettingField): Chosen => chosen.get(field) ?? noSetting(field)
+  const chosen = record(settingRows.map((row) => [row.field, choose(row, layers, sources.surface, report)]))
   // Every field's value came from its own schema: TypeScript cannot follow that through the loop.
-  const read = Object.fromEntries([...chosen].map(([field, { value }]) => [field, value])) as Values
+  const read = record(Object.entries(chosen).map(([field, { value }]) => [field, value])) as Values
   const gates = gatesOf(read.gates === NO_GATES ? [] : read.gates, sources.flags, report)
-  const settings = settle(
-    { ...read, surface: sources.surface, gates, ungated: read.gates === NO_GATES && gates.length === 0 },
-    { of, sound: (...fields) => fields.every((field) => of(field).sound) },
-  )
+  const ungated = read.gates === NO_GATES && gates.length === 0
+  const settings = settle({ ...read, surface: sources.surface, gates, ungated }, chosen)
   const { mistakes, notes } = report
   return mistakes.length > 0 ? { ok: false, mistakes, settings, notes } : { ok: true, settings, notes }
 }
 
-/** A field's value, whether all that was given for it could be read, and where it came from. */
-type Chosen = { value: unknown; sound: boolean; at: Place; rank: number }
+function record<T>(entries: [string, T][]): Record<SettingField, T> {
+  return Object.fromEntries(entries) as Record<SettingField, T>
+}
+
+type Chosen = Origin & { value: unknown }
 
 /** Every level is read, so that a mistake shows also where a higher level wins. Layers come highest first. */
 function choose(row: SettingRow, layers: readonly Layer[], surface: Surface, report: Report): Chosen {
@@ -88,10 +81,6 @@ function unset(row: SettingRow, surface: Surface, report: Report): Place {
   const outside = surface === 'action' ? `input ${row.input}` : `--${row.input}`
   const root = row.group === 'file only' ? `ralph.config.yml: ${row.key}` : outside
   return { root, keys: [], env: null, report }
-}
-
-function noSetting(field: string): never {
-  throw new Error(`no setting ${field}`)
 }
 
 function gatesOf(base: readonly Gate[], flags: Sources['flags'], report: Report): Gate[] {

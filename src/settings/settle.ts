@@ -5,13 +5,12 @@ import { mistake, note, type Place } from './place.ts'
 import { anyOf, durationText } from './show.ts'
 import type { SettingField, Settings } from './table.ts'
 
-/** Where a field's value came from. `rank` 0: it is the default; then `at` is where it could be set. */
-export type Origin = { at: Place; rank: number }
-export type Origins = {
-  of: (field: SettingField) => Origin
-  /** Whether these fields could all be read, so that they may be compared. */
-  sound: (...fields: SettingField[]) => boolean
-}
+/**
+ * Where a field's value came from. `rank` 0: it is the default; then `at` is where it could be set. `sound`: all that was
+ * given for it could be read, so that it may be compared.
+ */
+export type Origin = { at: Place; rank: number; sound: boolean }
+type Origins = Readonly<Record<SettingField, Origin>>
 
 /** The settings with what follows from them; mistakes and notes go to the places' report. */
 export function settle(settings: Settings, origins: Origins): Settings {
@@ -23,12 +22,16 @@ export function settle(settings: Settings, origins: Origins): Settings {
   return settled
 }
 
+function areSound(origins: Origins, ...fields: SettingField[]): boolean {
+  return fields.every((field) => origins[field].sound)
+}
+
 /** A command that was given later, or higher up, than the agent means a custom agent. */
 function settleAgent(settings: Settings, origins: Origins): string {
   const { agent, agentCommand, fallbackAgent } = settings
-  if (agentCommand === null || agent === 'custom' || !origins.sound('agent', 'agentCommand')) return agent
-  const command = origins.of('agentCommand')
-  if (fallbackAgent !== 'custom' && command.rank > origins.of('agent').rank) {
+  if (agentCommand === null || agent === 'custom' || !areSound(origins, 'agent', 'agentCommand')) return agent
+  const command = origins.agentCommand
+  if (fallbackAgent !== 'custom' && command.rank > origins.agent.rank) {
     note(command.at, 'means agent: custom')
     return 'custom'
   }
@@ -38,15 +41,15 @@ function settleAgent(settings: Settings, origins: Origins): string {
 }
 
 function checkAgents(settings: Settings, origins: Origins): void {
-  if (!origins.sound('agent', 'agentCommand', 'fallbackAgent')) return
+  if (!areSound(origins, 'agent', 'agentCommand', 'fallbackAgent')) return
   const { agent, agentCommand, fallbackAgent } = settings
   for (const [field, name] of [['agent', agent] as const, ['fallbackAgent', fallbackAgent] as const]) {
     if (name !== 'custom' || agentCommand !== null) continue
     const fix = 'add agent-command (agentCommand in the file): a command line that takes the prompt on stdin'
-    mistake(origins.of(field).at, 'custom without a command', 'an agent-command beside it', fix)
+    mistake(origins[field].at, 'custom without a command', 'an agent-command beside it', fix)
   }
   if (fallbackAgent === agent) {
-    const at = origins.of('fallbackAgent').at
+    const at = origins.fallbackAgent.at
     mistake(at, `${agent} as its own fallback`, 'another agent', 'choose another one, or leave it out')
   }
 }
@@ -54,9 +57,9 @@ function checkAgents(settings: Settings, origins: Origins): void {
 /** An iteration fits into its job. A default gives way silently; a timeout that was asked for does not. */
 function settleTimeout(settings: Settings, origins: Origins): number {
   const { iterationTimeoutMs, jobDeadlineMs } = settings
-  if (!origins.sound('iterationTimeoutMs', 'jobDeadlineMs')) return iterationTimeoutMs
+  if (!areSound(origins, 'iterationTimeoutMs', 'jobDeadlineMs')) return iterationTimeoutMs
   if (iterationTimeoutMs <= jobDeadlineMs) return iterationTimeoutMs
-  const { at, rank } = origins.of('iterationTimeoutMs')
+  const { at, rank } = origins.iterationTimeoutMs
   if (rank === 0) return jobDeadlineMs
   const found = `${durationText(iterationTimeoutMs)}, longer than the job-deadline of ${durationText(jobDeadlineMs)}`
   mistake(at, found, `at most ${durationText(jobDeadlineMs)}`, 'shorten it, or raise job-deadline')
@@ -68,10 +71,11 @@ const reportsOf = (name: string) => findAgent(name)?.reports ?? 'nothing'
 /** A cost limit can only be held when the cost is known. */
 function checkCost(settings: Settings, origins: Origins): void {
   const { agent, fallbackAgent, maxCostUsd, prices } = settings
-  if (maxCostUsd === null || !origins.sound('agent', 'fallbackAgent', 'maxCostUsd', 'prices', 'model')) return
+  if (maxCostUsd === null || !areSound(origins, 'agent', 'fallbackAgent', 'maxCostUsd', 'prices', 'model'))
+    return
   const silent = [agent, fallbackAgent].filter((name) => name !== null && reportsOf(name) !== 'cost')
   if (silent.length === 0) return
-  const limit = origins.of('maxCostUsd').at
+  const limit = origins.maxCostUsd.at
   const blind = silent.find((name) => name !== null && reportsOf(name) === 'nothing')
   if (blind !== undefined) {
     const found = `a cost limit with ${blind}, which reports neither cost nor tokens`
@@ -90,7 +94,7 @@ function checkCost(settings: Settings, origins: Origins): void {
   for (const name of models) {
     if (name === null || Object.hasOwn(prices, name)) continue
     const expected = `a model with a price: ${oneLine(anyOf(Object.keys(prices)), 200)}`
-    mistake(origins.of('model').at, `"${oneLine(name)}" without a price`, expected, 'add it to `prices:`')
+    mistake(origins.model.at, `"${oneLine(name)}" without a price`, expected, 'add it to `prices:`')
   }
   if (models.has(null)) note(limit, `name the model: what ${agent} uses by itself may have no price`)
 }

@@ -24,6 +24,11 @@ import {
   url,
 } from './types.ts'
 
+const textOrNull = orNull(text)
+const linesOrNull = orNull(lines)
+const urlOrNull = orNull(url)
+const modelOrNull = orNull(modelName)
+
 /** The steps of a pipeline, durations in milliseconds; `config` is the step type's own, nothing in it is required. */
 export const steps = listOf(
   structure(
@@ -48,7 +53,7 @@ export const steps = listOf(
 export const services = listOf(
   structure({
     name: text,
-    start: orNull(lines),
+    start: linesOrNull,
     ready: url,
     readyTimeout: orElse(seconds, '30s'),
     restartBeforeVerify: orElse(boolean, true),
@@ -58,9 +63,9 @@ export const services = listOf(
 /** Browser checks. `executablePath` and `screenshotDir` null: found, and chosen, by ourselves. */
 export const browser = structure({
   enabled: orElse(boolean, true),
-  executablePath: orNull(text),
+  executablePath: textOrNull,
   headless: orElse(boolean, true),
-  screenshotDir: orNull(text),
+  screenshotDir: textOrNull,
 })
 
 /** US dollars for a million tokens. `cached` null: cached input costs as much as other input. */
@@ -101,10 +106,10 @@ const telegram = z.pipe(
 /** Whom to tell. Null: not configured. `custom` is a command for `bash -c`; `every`: each so many iterations. */
 export const notify = structure(
   {
-    slack: orNull(url),
-    discord: orNull(url),
+    slack: urlOrNull,
+    discord: urlOrNull,
     telegram: orNull(telegram),
-    custom: orNull(lines),
+    custom: linesOrNull,
     every: orElse(count, 5),
   },
   { example: 'a map such as `slack: URL`' },
@@ -114,11 +119,11 @@ export const notify = structure(
 export type ModelByMode = Readonly<Record<'run' | 'plan' | 'verify' | 'setup', string | null>>
 
 const byMode = structure({
-  default: orNull(modelName),
-  run: orNull(modelName),
-  plan: orNull(modelName),
-  verify: orNull(modelName),
-  setup: orNull(modelName),
+  default: modelOrNull,
+  run: modelOrNull,
+  plan: modelOrNull,
+  verify: modelOrNull,
+  setup: modelOrNull,
 })
 
 /** One name for all, or a map by mode in which `default` stands for the rest. */
