@@ -1,0 +1,139 @@
+// States as git holds them: today's, those that Ralph 1.0 wrote (test/fixtures/states/1, as it left them), and those that
+// nobody here can read.
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import { takeOver } from '../../../src/loop/attempt.ts'
+import { ownSituation } from '../../../src/loop/situation.ts'
+import { stateFrom } from '../../../src/loop/stored.ts'
+import { openAttempt } from '../../../src/model/job.ts'
+import type { State } from '../../../src/model/state.ts'
+import { UserError } from '../../../src/system/errors.ts'
+import { anotherJob, gate, HOUR, limitsWith, NOW, runJob, session, stateOf, stories } from './samples.ts'
+
+const FOLDER = new URL('../../fixtures/states/1/', import.meta.url)
+const old = (name: string) => readFileSync(new URL(`${name}.json`, FOLDER), 'utf8')
+const read = (name: string) => stateFrom(old(name))
+
+function refused(text: string): UserError {
+  try {
+    stateFrom(text, 'refs/ralph/x: state.json')
+  } catch (error) {
+    assert.ok(error instanceof UserError, String(error))
+    return error
+  }
+  throw new Error('it was read')
+}
+
+describe('a state of version 1', () => {
+  for (const file of readdirSync(FOLDER)) {
+    test(`${file} is read, stays what it is when it is read again, and goes on`, () => {
+      const state = read(file.replace('.json', ''))
+      assert.deepEqual(stateFrom(JSON.stringify(state)), state)
+      const before = JSON.parse(old(file.replace('.json', '')))
+      assert.deepEqual(state.prd, before.prd)
+      assert.deepEqual(state.kept, before.kept)
+      assert.deepEqual(state.timeline, before.timeline)
+      assert.deepEqual(state.lease, before.lease)
+      const next = anotherJob(takeOver({ ...state, lease: null }), NOW)
+      assert.equal(runJob(next, limitsWith({ maxAttempts: 5 })).outcome, 'complete')
+    })
+  }
+
+  test('an attempt in work is given back and charged as an estimate', () => {
+    const state = read('reserved')
+    const attempt = openAttempt(state)
+    assert.deepEqual([attempt?.phase, attempt?.base], ['reserved', state.green])
+    const taken = takeOver(state)
+    assert.equal(openAttempt(taken)?.phase, 'returned')
+    const spent = taken.prd.run.usage.costUsd - state.prd.run.usage.costUsd
+    assert.ok(spent > 0 && spent === attempt?.reserved.costUsd)
+  })
+
+  test('one that was given back already is not charged again', () => {
+    const state = read('returned')
+    assert.equal(openAttempt(state)?.phase, 'returned')
+    assert.deepEqual(takeOver(state), state)
+  })
+
+  test('a rejected one left its work, its failure and its note', () => {
+    const { kept, records } = read('rejected')
+    assert.ok(kept['US-002']?.tree)
+    assert.equal(records['US-002']?.failure?.summary, 'gate test failed (exit 1)')
+    assert.equal(records['US-002']?.note, 'gate test failed (exit 1)')
+  })
+
+  test('one that was complete has ended so', () => {
+    const situation = ownSituation(read('complete'))
+    assert.ok(situation.kind === 'ended' && situation.conclusion.outcome === 'complete')
+  })
+
+  test('fields that came later are as if nobody had ever set them', () => {
+    const bare = JSON.parse(old('claimed'))
+    const { agentLimits: _limits, mendedRun: _run, ...control } = bare.control
+    bare.control = { ...control, firstNotBefore: NOW + HOUR, fallbackNotBefore: null, lastComment: 7 }
+    delete bare.job.gatedTags
+    delete bare.job.dispatchAfter
+    delete bare.github.unclosed
+    const state = stateFrom(JSON.stringify(bare))
+    assert.deepEqual([state.control.agentLimits, state.control.lastComment], [{}, 7])
+    assert.deepEqual([state.job.gatedTags, state.job.ending, state.github.unclosed], [null, null, []])
+  })
+})
+
+test('a state of today is read as it was written, at every step of a job', () => {
+  const limits = limitsWith({ finalVerification: true })
+  let red = true
+  runJob(stateOf(stories('US-001', 'US-002')), limits, (step, state) => {
+    assert.deepEqual(stateFrom(JSON.stringify(state)), state, step.kind)
+    if (step.kind === 'agent') return { kind: 'worked', session: session({ learnings: ['a'] }) }
+    if (step.kind !== 'gates' || !red) return null
+    red = false
+    return { kind: 'gated', commit: step.attempt.candidate.commit, gates: [gate(false)] }
+  })
+})
+
+describe('what cannot be read', () => {
+  const today: State = stateOf(stories('US-001'))
+
+  test('a newer version: which one, and what to do', () => {
+    const { message } = refused(JSON.stringify({ ...today, version: 3, job: null }))
+    assert.match(
+      message,
+      /^refs\/ralph\/x: state\.json: version: found 3, expected 2 or less\n {2}fix: .*update/,
+    )
+  })
+
+  for (const [name, text, place] of [
+    ['no JSON', '{"version":', /^refs\/ralph\/x: state\.json: found /],
+    ['no object', '[]', /found an empty list, expected object/],
+    ['a field of another kind', JSON.stringify({ ...today, green: 7 }), /: green: found 7, expected string/],
+    ['a field that is missing', JSON.stringify({ ...today, job: {} }), /: job\.startedAt: found nothing/],
+    [
+      'an attempt in a phase that there is not',
+      JSON.stringify({ ...today, attempts: { a: { phase: 'x' } } }),
+      /: attempts\.a/,
+    ],
+    ['an old one that never was one', '{"version":1,"job":3}', /found/],
+  ] as const)
+    test(`${name}: where, and how to go on`, () => {
+      const { message } = refused(text)
+      assert.match(message, place)
+      assert.match(message, /\n {2}fix: somebody else wrote it/)
+    })
+})
+
+test('10,000 stories are read in little more time than JSON takes', () => {
+  const ids = Array.from({ length: 10_000 }, (_, index) => `US-${index}`)
+  const ran = runJob(stateOf(stories(...ids)), limitsWith({ maxIterations: 2 }))
+  const text = JSON.stringify(ran.state)
+  const time = (act: () => unknown) => {
+    const begin = performance.now()
+    act()
+    return performance.now() - begin
+  }
+  stateFrom(text)
+  const plain = time(() => JSON.parse(text))
+  const checked = time(() => stateFrom(text))
+  assert.ok(checked < plain * 10 + 100, `${checked} ms against ${plain} ms`)
+})
