@@ -194,6 +194,8 @@ async function lookForNested(
 ): Promise<Set<string>> {
   const { git, objects } = tree
   const foreign = await refuseForeign(tree)
+  // Whoever looks at the work tree in process meets every one of them.
+  if (!options.snapshot.whole && (await tree.index.differences()) !== null) return new Set()
   const spared = options.snapshot.whole ? await spareRepositories(git, options, foreign) : []
   const [tracked, untracked] = [await foldersIn(objects, commit), await untrackedFolders(git)]
   const nested = await nestedGits(git, { tracked, untracked }, [], tree.submodules.paths)

@@ -28,6 +28,8 @@ export type Staged = { changes: Change[]; tree: string | null; folders: Folders 
 
 /** So long nobody looks again at a tree that was just restored, milliseconds: between two iterations only we work. */
 const REST_MS = 1000
+/** A commit of Ralph's own changes its stories, its log and its attributes. */
+const FEW = 8
 
 export class WorkTree {
   readonly git: Git
@@ -164,17 +166,30 @@ export class WorkTree {
     const { index } = this
     if (this.#rest?.tree === wanted && performance.now() - this.#rest.at < REST_MS) return false
     await this.removeForeign()
-    if ((await index.tree(commit)) === wanted && !(await this.#isTouched())) {
+    const seen = await index.differences()
+    const isTouched = seen === null ? await this.git.isTouched() : seen.changed.size > 0
+    if (!isTouched && (await index.tree(commit)) === wanted) {
       await this.submodules.reset()
       return false
     }
-    await this.toTreeChecked(wanted)
+    if (isTouched || seen === null || !(await this.#writeFew(wanted))) await this.toTreeChecked(wanted)
     return true
   }
 
-  async #isTouched(): Promise<boolean> {
-    const seen = await this.index.differences()
-    return seen === null ? this.git.isTouched() : seen.changed.size > 0
+  /** Files that a commit of Ralph's own adds or changes, in a tree that nobody touched. False where git has to do it. */
+  async #writeFew(wanted: string): Promise<boolean> {
+    const { index, objects } = this
+    const changes = await changesBetween(objects, await index.tree(wanted), wanted)
+    const isOwn = ({ path, status, oldMode, newMode }: Change) =>
+      path.startsWith('.ralph/') && newMode === '100644' && (status === 'A' || oldMode === newMode)
+    if (changes.length > FEW || !changes.every(isOwn)) return false
+    for (const { path, newOid } of changes) {
+      const bytes = await objects.contents(newOid)
+      if (bytes === null) return false
+      await this.writeOwn(path, bytes)
+    }
+    await index.fill(wanted)
+    return (await index.differences())?.changed.size === 0
   }
 
   async toTree(tree: string): Promise<void> {
@@ -242,7 +257,7 @@ export class WorkTree {
   }
 
   /** Writes one of our files; a link that somebody put in its way is removed, never followed. */
-  async writeOwn(path: string, text: string): Promise<void> {
+  async writeOwn(path: string, text: string | Buffer): Promise<void> {
     const parts = path.split('/')
     let at = this.top
     for (const part of parts.slice(0, -1)) {
