@@ -45,7 +45,7 @@ export type RunRequest = {
 
 export type RunResult = { exit: Exit; output: string; ms: number }
 
-/** From SIGTERM to SIGKILL. claude ends its tool shells within 1.5 s of SIGTERM (facts/agents.md, claude in detail). */
+/** From SIGTERM to SIGKILL. Agents end the shells of their tools in it. */
 const GRACE_MS = 800
 /** After the program's end, for output still in the pipes; a grandchild may hold them open for ever. */
 const STREAM_GRACE_MS = 250

@@ -82,17 +82,12 @@ function createFinder(matcher: Matcher, starts: KeyStarts) {
   }
 }
 
-/** Finds the secrets of a whole text, in their order; none overlaps another. */
+/** Finds the secrets of a whole text. */
 function wholeFinder(matcher: Matcher, starts: KeyStarts): (text: string) => Secret[] {
   const finder = createFinder(matcher, starts)
   return (text) => {
     finder.views.reset()
-    const found = finder.find(text, 0)
-    for (const key of privateKeysIn(text)) found.push({ what: PRIVATE_KEY, ...key })
-    if (found.length < 2) return found
-    const secrets: Secret[] = []
-    for (const secret of found.toSorted((a, b) => a.from - b.from)) add(secrets, secret)
-    return secrets
+    return joined(finder.find(text, 0), privateKeysIn(text))
   }
 }
 
@@ -104,10 +99,17 @@ function lineRedactor(matcher: Matcher, starts: KeyStarts): RedactLines {
     const found = finder.find(`${text}\n`, base)
     for (const from of finder.views.beginnings(BEGINNING))
       add(found, { what: KNOWN, from: Math.max(0, from - base), to: text.length })
-    for (const key of privateKeys(text)) found.push({ what: PRIVATE_KEY, ...key })
     base += text.length + 1
-    return hidden(text, found, (secret) => secret.replace(/[^\n]+/g, REDACTED))
+    return hidden(text, joined(found, privateKeys(text)), (secret) => secret.replace(/[^\n]+/g, REDACTED))
   }
+}
+
+/** All of them in their order, none of which overlaps another. */
+function joined(found: readonly Secret[], privateKeys: readonly Omit<Secret, 'what'>[]): Secret[] {
+  const all = [...found, ...privateKeys.map((key) => ({ what: PRIVATE_KEY, ...key }))]
+  const secrets: Secret[] = []
+  for (const secret of all.sort((a, b) => a.from - b.from)) add(secrets, secret)
+  return secrets
 }
 
 /** Secrets that overlap become one; they come by their ends, or by their beginnings. */
@@ -122,23 +124,14 @@ function add(secrets: Secret[], secret: Secret): void {
   secrets.push({ what, from, to })
 }
 
-function hidden(
-  text: string,
-  secrets: readonly Secret[],
-  mask: (secret: string) => string = () => REDACTED,
-): string {
-  if (secrets.length === 0) return text
+function hidden(text: string, secrets: readonly Secret[], mask = (_secret: string) => REDACTED): string {
   let shown = ''
   let done = 0
-  const [first, ...others] = secrets.toSorted((a, b) => a.from - b.from)
-  let { from, to } = first as Secret
-  for (const next of [...others, { from: Number.POSITIVE_INFINITY, to }]) {
-    if (next.from > to) {
-      shown += text.slice(done, from) + mask(text.slice(from, to))
-      done = to
-      from = next.from
-    }
-    to = Math.max(to, next.to)
+  for (const { from, to } of secrets) {
+    const masked = mask(text.slice(from, to))
+    const touches = shown !== '' && from === done
+    shown += text.slice(done, from) + (touches ? masked.slice(REDACTED.length) : masked)
+    done = to
   }
   return shown + text.slice(done)
 }

@@ -10,7 +10,7 @@ export type Allowed = { env: Record<string, string>; refused: string[] }
  * Names that agent and gates get without asking. Left out on purpose:
  * - GITHUB_SHA, GITHUB_REF and the like: they name the commit that started the workflow, not the tree that is
  *   worked on, so a script that stamps or diffs by them would be wrong.
- * - RUNNER_TEMP: the file commands lie below it (facts/github-actions.md 1.5).
+ * - RUNNER_TEMP: the file commands lie below it.
  * - XDG_RUNTIME_DIR, DBUS_*: `systemd-run --user` starts programs that do not descend from us, out of our reach.
  * - npm_config_userconfig, PIP_INDEX_URL and other places where keys are kept: `gate-env` can name them.
  * - PWD, OLDPWD: they name our directory, not the one the program starts in.
@@ -37,14 +37,15 @@ const ALLOWED: ReadonlySet<string> = new Set(
     .trim()
     .split(/\s+/),
 )
-// RUNNER_TRACKING_ID: the runner ends what still has it when the job is over (facts/github-actions.md 2.1, 7).
+// RUNNER_TRACKING_ID: the runner ends what still has it when the job is over
+// (https://github.com/actions/runner/blob/main/src/Runner.Worker/JobExtension.cs).
 // GITHUB_ACTIONS: reporters print workflow commands when they see it; our output filter takes them off.
 
 const ALLOWED_PREFIXES = ['LC_', 'JAVA_HOME_', 'GOROOT_1_']
 
 /**
  * Never given, whoever asks: the job's tokens, inputs and service credentials, the file commands and what can
- * speak with our git authentication (facts/github-actions.md 1.4, 1.5; design 7.1).
+ * speak with our git authentication.
  */
 const FORBIDDEN: ReadonlySet<string> = new Set(
   `

@@ -1,8 +1,8 @@
 // Takes the voice from text that is not ours: no line of it can be a command to the Actions runner or the terminal.
 //
 // The runner reads stdout and stderr line by line (a lone CR ends a line too) and obeys `::name ...::` at the start
-// of a line, after blanks, and `##[name ...]` anywhere in it (facts/github-actions.md 1.6). It compares with the
-// rules of a language, in which invisible characters do not count.
+// of a line, after blanks, and `##[name ...]` anywhere in it. It compares with the rules of a language, in which
+// invisible characters do not count (https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs).
 
 /** A terminal's control sequences; each is bounded, and an unfinished one goes too. */
 const ANSI = new RegExp(

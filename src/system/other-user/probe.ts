@@ -79,68 +79,59 @@ function probeScript(options: ProbeOptions, { uid }: Account): string {
   ].join('\n')
 }
 
+type Detail = { detail: string; name: string; workTree: string; temp: string | undefined }
+
+/** By the word that the probe prints: what was found, what was expected, and how to mend it. */
+const FAULTS: Readonly<Record<string, (of: Detail) => [found: string, expected: string, fix: string]>> = {
+  sudo: ({ name }) => [`sudo works for ${name}`, 'none', 'take the user, or ALL users, out of sudoers'],
+  socket: ({ detail }) => [
+    `${detail} may be written by everybody`,
+    'a socket for its own group',
+    `chmod o-w ${detail}: it is as good as root`,
+  ],
+  folder: ({ detail }) => [
+    `${detail} may be written by everybody`,
+    'programs that only their owner can change',
+    `chmod o-w ${detail}, in a step before this one`,
+  ],
+  path: ({ detail }) => [
+    `${detail} on the PATH`,
+    'programs that the agent cannot change',
+    'it lies in the checkout, which the agent writes: take it off the PATH (a gate can name such a program by its path)',
+  ],
+  key: ({ detail, name }) => [
+    `${name} can read ${detail}`,
+    'keys that only their owner can read',
+    `chmod o-r ${detail}, or remove it before this step`,
+  ],
+  tree: ({ name, workTree }) => [
+    `${name} cannot write ${workTree}`,
+    'a checkout on a file system with owners and modes',
+    'check out onto a local file system',
+  ],
+  git: ({ name }) => [
+    `${name} can change .git`,
+    'a .git that is the runner’s alone',
+    'check out anew: its files are too open',
+  ],
+  temp: ({ name, temp }) => [
+    `${name} can read ${temp}`,
+    'a folder of the runner’s alone',
+    "make it the runner user's own (chown)",
+  ],
+  memory: ({ name }) => [`${name} can read our /proc`, 'a /proc of the usual kind', ELSEWHERE],
+}
+const ELSEWHERE = 'use a GitHub-hosted runner, or isolation: separate-job'
+
 function faultOf(line: string, { workTree, env }: ProbeOptions, name: string): Fault {
   const [what = ''] = line.split(' ')
-  const detail = line.slice(what.length + 1)
-  const fault = (found: string, expected: string, fix: string): Fault => ({ found, expected, fix })
-  switch (what) {
-    case 'sudo':
-      return fault(`sudo works for ${name}`, 'none', 'take the user, or ALL users, out of sudoers')
-    case 'socket':
-      return fault(
-        `${detail} may be written by everybody`,
-        'a socket for its own group',
-        `chmod o-w ${detail}: it is as good as root`,
-      )
-    case 'folder':
-      return fault(
-        `${detail} may be written by everybody`,
-        'programs that only their owner can change',
-        `chmod o-w ${detail}, in a step before this one`,
-      )
-    case 'path':
-      return fault(
-        `${detail} on the PATH`,
-        'programs that the agent cannot change',
-        'it lies in the checkout, which the agent writes: take it off the PATH (a gate can name such a program by its path)',
-      )
-    case 'key':
-      return fault(
-        `${name} can read ${detail}`,
-        'keys that only their owner can read',
-        `chmod o-r ${detail}, or remove it before this step`,
-      )
-    case 'tree':
-      return fault(
-        `${name} cannot write ${workTree}`,
-        'a checkout on a file system with owners and modes',
-        'check out onto a local file system',
-      )
-    case 'git':
-      return fault(
-        `${name} can change .git`,
-        'a .git that is the runner’s alone',
-        'check out anew: its files are too open',
-      )
-    case 'temp':
-      return fault(
-        `${name} can read ${env.RUNNER_TEMP}`,
-        'a folder of the runner’s alone',
-        `make it the runner user's own (chown)`,
-      )
-    case 'memory':
-      return fault(
-        `${name} can read our /proc`,
-        'a /proc of the usual kind',
-        'use a GitHub-hosted runner, or isolation: separate-job',
-      )
-    default:
-      return fault(
-        `${name} has ${line} that it should not have`,
-        'a user without rights',
-        'use a GitHub-hosted runner, or isolation: separate-job',
-      )
-  }
+  const of = { detail: line.slice(what.length + 1), name, workTree, temp: env.RUNNER_TEMP }
+  const [found, expected, fix] = FAULTS[what]?.(of) ?? [
+    `${name} has ${line} that it should not have`,
+    'a user without rights',
+    ELSEWHERE,
+  ]
+  return { found, expected, fix }
 }
 
 function pathOf(env: ProbeOptions['env']): string[] {
