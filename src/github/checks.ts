@@ -1,13 +1,7 @@
 // Posts check runs (or commit statuses) on a commit: one of each name, found again by our external id.
 import type { Annotation } from '../model/gate.ts'
 import type { State } from '../model/state.ts'
-import {
-  type Check,
-  statusOf as commitStatus,
-  type LastWord,
-  lastWordOf,
-  MOVED_ON,
-} from '../report/checks.ts'
+import { type Check, commitStatusOf, type LastWord, lastWordOf, MOVED_ON } from '../report/checks.ts'
 import { createOnce, type GitHub, isForbidden, ONCE, saidByGitHub, statusOf } from './client.ts'
 
 export type ReportAs = 'checks' | 'statuses' | 'none'
@@ -189,7 +183,11 @@ export class Checks {
   }
 
   async #postStatus(sha: string, check: Check): Promise<void> {
-    await this.#github.api.rest.repos.createCommitStatus({ ...this.#github.at, sha, ...commitStatus(check) })
+    await this.#github.api.rest.repos.createCommitStatus({
+      ...this.#github.at,
+      sha,
+      ...commitStatusOf(check),
+    })
   }
 
   async #closeChecks(sha: string, word: (name: string) => LastWord, but: readonly string[]): Promise<void> {

@@ -204,7 +204,7 @@ function runLink({ links: { run } }: View): string {
 }
 
 /** The same as a commit status, where checks are refused; a description has at most 140 characters. */
-export function statusOf({ name, conclusion, title }: Check) {
+export function commitStatusOf({ name, conclusion, title }: Check) {
   const state = conclusion === null ? ('pending' as const) : STATUSES[conclusion]
   return { context: name, state, description: titleText(title, 140) }
 }

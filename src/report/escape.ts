@@ -61,29 +61,32 @@ export function code(text: string, max = 120): string {
 
 /** A fenced block of at most `maxChars` UTF-16 units as a whole: head and tail stay, the tail more of it. */
 export function codeBlock(text: string, maxChars: number): string {
-  const clean = unmarked(plainLines(bounded(text, Math.max(2000, maxChars * 4), 0.3)))
+  const clean = unmarked(plainLines(bounded(text, Math.max(2000, maxChars * 4))))
     .replace(/`{33,}/g, '`'.repeat(32))
     .replace(/[^\S\n]+$/gm, '')
     .replace(/^\n+|\n+$/g, '')
   const longest = Math.max(2, ...(clean.match(/`+/g) ?? []).map((run) => run.length))
   const fence = '`'.repeat(longest + 1)
   const room = Math.max(0, maxChars - 2 * fence.length - 'text\n\n'.length)
-  return `${fence}text\n${bounded(clean, room, 0.3)}\n${fence}`
+  return `${fence}text\n${bounded(clean, room)}\n${fence}`
 }
 
-/** Head and tail of a text around a line that counts what is missing; `share` of the room goes to the head. */
-export function bounded(text: string, max: number, share: number): string {
+/** Of the room for a text that is cut in its middle. */
+const HEAD_SHARE = 0.3
+
+/** Head and tail of a text around a line that counts what is missing. */
+export function bounded(text: string, max: number): string {
   if (text.length <= max) return text
   const note = (missing: number) => `\n[... ${missing} characters left out ...]\n`
   const room = max - note(text.length).length
   if (room < 40) return cut(text, max)
   // Neither half a pair nor a joiner with nothing to join: one would show a box, the other would hide.
   const first = text
-    .slice(0, Math.floor(room * share))
+    .slice(0, Math.floor(room * HEAD_SHARE))
     .replace(/[\ud800-\udbff]$/, '')
     .replace(/[\u200c\u200d]+$/, '')
   const last = text
-    .slice(text.length - Math.floor(room * (1 - share)))
+    .slice(text.length - Math.floor(room * (1 - HEAD_SHARE)))
     .replace(/^[\udc00-\udfff]/, '')
     .replace(/^(?:[\u200c\u200d]|[\ufe0e\ufe0f])+/, '')
   return `${first}${note(text.length - first.length - last.length)}${last}`
@@ -96,11 +99,6 @@ export function mermaidText(text: string, max = 60): string {
     .replace(/[\ufe0e\ufe0f\u200c\u200d]/g, '')
     .replaceAll('ﬂ', 'fl')
     .replace(/[^\p{L}\p{N}\p{M}\p{Emoji_Presentation} ,!?'%…–-]|^-/gu, (mark) => `#${mark.codePointAt(0)};`)
-}
-
-/** A node's id from its place in the list: words of people never are ids (`end` would end the graph). */
-export function mermaidId(index: number): string {
-  return `s${index}`
 }
 
 /** One line that a terminal and a job log only show: no sequences, and no workflow command at its start or inside. */

@@ -1,5 +1,5 @@
 // The graph of what depends on what, as a mermaid diagram coloured by how the stories stand.
-import { mermaidId, mermaidText } from './escape.ts'
+import { mermaidText } from './escape.ts'
 import { STANDINGS } from './outcomes.ts'
 import type { StoryView } from './view.ts'
 
@@ -22,9 +22,10 @@ export function dependencyGraph(stories: readonly StoryView[]): string | null {
   const nodes = stories.flatMap(({ id, title, standing }, at) => {
     if (!drawn.has(at)) return []
     const label = `${STANDINGS[standing].sign} ${mermaidText(id, 64)}<br/>${mermaidText(title, 48)}`
-    return [`  ${mermaidId(at)}["${label}"]:::${standing}`]
+    // Words of people never are ids: `end` would end the graph.
+    return [`  s${at}["${label}"]:::${standing}`]
   })
-  const arrows = edges.map(({ from, to }) => `  ${mermaidId(from)} --> ${mermaidId(to)}`)
+  const arrows = edges.map(({ from, to }) => `  s${from} --> s${to}`)
   const used = new Set(stories.flatMap(({ standing }, at) => (drawn.has(at) ? [standing] : [])))
   const classes = [...used].sort().map((standing) => {
     const { fill, ink } = STANDINGS[standing]

@@ -71,12 +71,12 @@ export function many(count: number, word: string, words = `${word}s`): string {
 }
 
 /** A bar of `width` cells. It is full only when all is done, and empty only when nothing is. */
-export function bar(done: number, total: number, width: number, filled = '█', empty = '░'): string {
+export function bar(done: number, total: number, width: number): string {
   const share = total > 0 ? Math.min(1, Math.max(0, done / total)) : 0
   let cells = Math.round(share * width)
   if (share > 0 && cells === 0) cells = 1
   if (share < 1 && cells === width) cells = width - 1
-  return filled.repeat(cells) + empty.repeat(width - cells)
+  return '█'.repeat(cells) + '░'.repeat(width - cells)
 }
 
 /** `2026-01-10 14:05 UTC` for epoch milliseconds. */

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Outcome } from '../../../src/model/feature.ts'
 import type { Annotation } from '../../../src/model/gate.ts'
 import type { State } from '../../../src/model/state.ts'
-import { type Check, statusOf } from '../../../src/report/checks.ts'
+import { type Check, commitStatusOf } from '../../../src/report/checks.ts'
 import type { Facts } from '../../../src/report/view.ts'
 import { rollupCheck, storyCheck } from './rendered.ts'
 import {
@@ -79,7 +79,7 @@ test('a story that passed without a change says so, on its check, in the roll-up
   const said = "Passed at the first attempt without a change, by a judge's word"
   assert.ok(check.title.startsWith(`${said} · Customers`), check.title)
   assert.ok(check.summary.includes(said), check.summary)
-  assert.ok(statusOf(check).description.startsWith(said))
+  assert.ok(commitStatusOf(check).description.startsWith(said))
   assert.ok(rollupCheck(state, facts).text.includes("<sub>without a change, by a judge's word</sub>"))
   assert.doesNotMatch(storyCheck(state, 'US-002', facts).title, /judge/)
   assert.doesNotMatch(rollupCheck(midRun(), facts).text, /judge/)
@@ -154,7 +154,7 @@ test('what is not finished never satisfies a required check, as a check or as a 
         ]) {
           const what = `${outcome} ${check.name}: ${check.conclusion}`
           assert.ok(check.conclusion === null || !counts.includes(check.conclusion), what)
-          assert.notEqual(statusOf(check).state, 'success', what)
+          assert.notEqual(commitStatusOf(check).state, 'success', what)
         }
       }
     }
@@ -248,13 +248,13 @@ test('nothing is over the limits, whatever the gates printed', () => {
 })
 
 test('the same as a commit status', () => {
-  assert.deepEqual(statusOf(rollupCheck(stuck(), facts)), {
+  assert.deepEqual(commitStatusOf(rollupCheck(stuck(), facts)), {
     context: 'ralph',
     state: 'failure',
     description: 'Stuck: US-003 is blocked · 4 of 6 stories pass',
   })
-  assert.equal(statusOf(rollupCheck(midRun(), facts)).state, 'pending')
-  assert.equal(statusOf(rollupCheck(concluded(midRun(), 'paused', 'x'), facts)).state, 'pending')
-  assert.equal(statusOf(rollupCheck(concluded(midRun(), 'interrupted', 'x'), facts)).state, 'error')
-  assert.ok(statusOf(storyCheck(stuck(), 'US-003', facts)).description.length <= 140)
+  assert.equal(commitStatusOf(rollupCheck(midRun(), facts)).state, 'pending')
+  assert.equal(commitStatusOf(rollupCheck(concluded(midRun(), 'paused', 'x'), facts)).state, 'pending')
+  assert.equal(commitStatusOf(rollupCheck(concluded(midRun(), 'interrupted', 'x'), facts)).state, 'error')
+  assert.ok(commitStatusOf(storyCheck(stuck(), 'US-003', facts)).description.length <= 140)
 })

@@ -6,7 +6,7 @@ import { progressEntry, progressHeader } from '../../../src/loop/progress.ts'
 import type { Event } from '../../../src/model/event.ts'
 import { openAttempt } from '../../../src/model/job.ts'
 import type { State } from '../../../src/model/state.ts'
-import { type Check, statusOf } from '../../../src/report/checks.ts'
+import { type Check, commitStatusOf } from '../../../src/report/checks.ts'
 import { MOST_CHARACTERS } from '../../../src/report/markdown.ts'
 import { nextMove } from '../../../src/report/next-move.ts'
 import { marker } from '../../../src/report/parts.ts'
@@ -97,9 +97,9 @@ for (const [poisoning, poison] of Object.entries(poisonings)) {
 function assertCheck(check: Check, what: string): void {
   assertHarmless(check.summary, null, LINKS, `${check.name} summary: ${what}`)
   assertHarmless(check.text, null, LINKS, `${check.name} text: ${what}`)
-  for (const line of [check.name, check.title, statusOf(check).description]) assertVisible(line, what)
+  for (const line of [check.name, check.title, commitStatusOf(check).description]) assertVisible(line, what)
   assert.ok(check.title.length <= 255 && check.title !== '', what)
-  assert.ok(statusOf(check).description.length <= 140, what)
+  assert.ok(commitStatusOf(check).description.length <= 140, what)
   assert.ok(Buffer.byteLength(check.summary) <= 65_535 && Buffer.byteLength(check.text) <= 65_535, what)
   for (const { path, message } of check.annotations) {
     assert.ok(!path.startsWith('/') && !path.includes('\n') && message !== '', what)

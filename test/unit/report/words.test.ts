@@ -90,7 +90,6 @@ test('a bar is full only when all is done, and empty only when nothing is', () =
   assert.equal(bar(999, 1000, 10), '█████████░')
   assert.equal(bar(0, 0, 4), '░░░░')
   assert.equal(bar(9, 6, 4), '████')
-  assert.equal(bar(1, 2, 4, '#', '.'), '##..')
   for (let done = 0; done <= 37; done += 1) assert.equal([...bar(done, 37, 10)].length, 10)
 })
 

@@ -1,0 +1,56 @@
+// A report as data: what other renderers than today's can rely on.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { inMarkdown, inPlain, says } from '../../../src/report/sentence.ts'
+import { viewOf } from '../../../src/report/view.ts'
+import { facts, poisoned } from './poison.ts'
+import { complete, justStarted, large, midRun, stuck } from './samples.ts'
+import { corpus } from './structure.ts'
+
+test('a view is plain data: it survives JSON, whatever the state', () => {
+  for (const state of [justStarted(), midRun(), stuck(), complete(), large(60)]) {
+    const view = viewOf(state, facts('x'))
+    assert.deepEqual(JSON.parse(JSON.stringify(view)), view)
+  }
+})
+
+test('outcome, stories, attempts, cost, time, gates, remarks, totals and links', () => {
+  const view = viewOf(stuck(), facts('x'))
+  assert.equal(view.outcome, 'stuck')
+  assert.equal(view.tally, '4 of 6 stories pass')
+  assert.equal(view.links.run, 'https://github.com/acme/shop/actions/runs/77')
+  const blocked = view.stories.find(({ standing }) => standing === 'blocked')
+  assert.equal(view.failed, blocked)
+  assert.equal(blocked?.id, 'US-003')
+  assert.equal(blocked?.attempts, 3)
+  assert.equal(blocked?.ms, 661_500)
+  assert.deepEqual(
+    blocked?.gates.map(({ name, ok }) => [name, ok]),
+    [
+      ['typecheck', true],
+      ['test', false],
+    ],
+  )
+  assert.deepEqual(
+    view.stories.filter(({ standing }) => standing === 'waiting').map(({ id, aside }) => [id, aside]),
+    [['US-006', 'waits for US-003']],
+  )
+})
+
+test('nothing in it is escaped: that is for who renders it', () => {
+  const text = '<b>`@ann` | &'
+  const view = viewOf(poisoned(midRun(), text), facts(text))
+  assert.equal(view.description, text)
+  assert.equal(view.stories[0]?.title, text)
+})
+
+test('a sentence keeps apart what is ours, a command, and what others wrote', () => {
+  for (const text of corpus()) {
+    const sentence = says`Mend it: ${{ text }}, then ${{ code: `ralph retry ${text}`, most: 80 }} or ${{ button: 'Run workflow' }}.`
+    const markdown = inMarkdown(sentence)
+    assert.match(markdown, /^Mend it: [^\n]*, then `[^`\n]*` or \*Run workflow\*\.$/, JSON.stringify(text))
+    assert.doesNotMatch(inPlain(sentence), /\n|^::|##\[/, JSON.stringify(text))
+  }
+  const inner = says`after ${{ code: 'ralph run' }}`
+  assert.equal(inPlain(says`It goes on ${inner}.`), 'It goes on after ralph run.')
+})
