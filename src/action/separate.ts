@@ -60,8 +60,8 @@ export async function takeHandover(
   if (state === null) return { neutral: 'this iteration is landed already, or another run has taken over' }
   const limits = limitsOf(await withChoices(context, workspace, settings, state))
   const cancelled = env.RALPH_CANCELLED === 'true'
-  const came = { work: workOf(env, claim), gate: gateOf(env, claim), cancelled }
-  return landingOf(state, came, limits, { workspace, settings, warn: core.warning })
+  const received = { work: workOf(env, claim), gate: gateOf(env, claim), cancelled }
+  return landingOf(state, received, limits, { workspace, settings, warn: core.warning })
 }
 
 /** Runs the agent, or the gates, of the iteration that the claim job began. Writes nothing but what is handed over. */

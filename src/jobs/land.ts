@@ -14,27 +14,27 @@ import type { FromGate, FromWork } from './handover.ts'
 import { readPack } from './pack.ts'
 import { answered, cleaner, replayed, unavailable } from './ports.ts'
 
-/** What came; a job that did not run, or said nothing that fits, is null. `cancelled`: the run was. */
-export type Came = { work: FromWork | null; gate: FromGate | null; cancelled: boolean }
+/** What the other jobs handed over: null for one that did not run, or whose words do not fit. `cancelled`: the run was. */
+export type Received = { work: FromWork | null; gate: FromGate | null; cancelled: boolean }
 
 const GIVEN_UP: How = { ...WHOLE, ports: unavailable }
 
 /** How `state` is to be landed. Whatever did not come, or does not fit, counts as lost; `warn` is told why. */
 export async function landingOf(
   state: State,
-  came: Came,
+  received: Received,
   limits: Limits,
   { workspace, settings, warn }: { workspace: Workspace; settings: Settings; warn(message: string): void },
 ): Promise<{ state: State; how: How }> {
   const { git, objects, repository, redactor } = workspace
-  const { work, gate } = came
+  const { work, gate } = received
   if (work?.mistake != null)
     return { state: mistaken(state, cleaner(redactor.redact)(work.mistake)), how: GIVEN_UP }
   const landing = landingFor(nextStep(state, limits, state.job.startedAt))
-  const why = await missing(git, landing, came)
+  const why = await missing(git, landing, received)
   if (why !== null) {
     warn(`the iteration is lost: ${why}`)
-    return { state: lost(state, came), how: GIVEN_UP }
+    return { state: lost(state, received), how: GIVEN_UP }
   }
   const ports = {
     agent: work === null ? unavailable.agent : replayed(work, repository, objects, redactor.redact),
@@ -48,8 +48,8 @@ function landingFor({ kind }: Step): Landing {
 }
 
 /** Why the iteration cannot be landed, or null. */
-async function missing(git: Workspace['git'], landing: Landing, came: Came): Promise<string | null> {
-  const { work, gate, cancelled } = came
+async function missing(git: Workspace['git'], landing: Landing, received: Received): Promise<string | null> {
+  const { work, gate, cancelled } = received
   if (cancelled) return 'the run was cancelled'
   if (work === null && (landing === 'attempt' || landing === 'verify'))
     return 'the work job handed nothing over'
@@ -66,7 +66,7 @@ function mistaken(state: State, summary: string): State {
 }
 
 /** The attempt is given back; what its session and a judge used is charged, or estimated where nobody knows. */
-function lost(state: State, { work, cancelled }: Came): State {
+function lost(state: State, { work, cancelled }: Received): State {
   const halted = cancelled ? { kind: 'interrupted' as const } : null
   const job = { ...state.job, landing: 'lost' as const, halted }
   const attempt = openAttempt(state)

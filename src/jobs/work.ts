@@ -1,4 +1,4 @@
-// The work job runs the agent's session, with a token that can only read; what it said and changed is handed over.
+// The work job runs the agent's session, with a token that can only read; what it answered and changed is handed over.
 
 import type { Workspace } from '../app/workspace.ts'
 import { writeCommit } from '../git/commits.ts'
@@ -32,24 +32,24 @@ export async function runWork({ state, limits, ports, workspace, nonce, settle }
     const fix = 'see its output in the log of the work job'
     throw new UserError({ path: 'prepare', found: prepared.ended, expected: 'exit 0', fix })
   }
-  const heard: Heard = { session: null, judged: null }
+  const recorded: Recorded = { session: null, judged: null }
   const gates = { ...ports.gates, run: async () => [] }
-  const agent = recording(ports.agent, heard)
+  const agent = recording(ports.agent, recorded)
   const ended = await loop(state, limits, { ...ports, agent, gates }, stepsOf('work')).finally(settle)
   const attempt = openAttempt(ended.state)
   const saved =
-    heard.session === null || attempt === null ? null : await repository.keep(ended.state, attempt.storyId)
+    recorded.session === null || attempt === null ? null : await repository.keep(ended.state, attempt.storyId)
   const failure = attempt?.phase === 'failed' ? attempt.failure : null
   // Here alone the keys of the agent are known: what the guard refuses by them is not handed on.
   const session =
-    heard.session !== null && failure?.kind === 'guard'
-      ? { ...heard.session, status: 'failed' as const, message: failure.summary }
-      : heard.session
+    recorded.session !== null && failure?.kind === 'guard'
+      ? { ...recorded.session, status: 'failed' as const, message: failure.summary }
+      : recorded.session
   const commit =
     saved === null ? null : await writeCommit({ git, objects }, RALPH, saved.tree, [state.green], 'work')
   const sha256 = commit === null ? null : await writePack(git, commit, state.green)
   return {
-    handover: writeHandover({ nonce, session, judged: heard.judged, commit, sha256, mistake: null }),
+    handover: writeHandover({ nonce, session, judged: recorded.judged, commit, sha256, mistake: null }),
     summary: commit === null ? 'handed over: no changes' : 'handed over: the changes of the session',
   }
 }
@@ -59,18 +59,18 @@ export function mistakeHandover(nonce: string, mistake: string): string {
   return writeHandover({ nonce, session: null, judged: null, commit: null, sha256: null, mistake })
 }
 
-type Heard = Pick<FromWork, 'session' | 'judged'>
+type Recorded = Pick<FromWork, 'session' | 'judged'>
 
-/** The agent, with everything it said written down. */
-function recording(agent: AgentPort, heard: Heard): AgentPort {
+/** The agent, with everything it answers written down. */
+function recording(agent: AgentPort, recorded: Recorded): AgentPort {
   return {
     async work(...asked) {
-      heard.session = await agent.work(...asked)
-      return heard.session
+      recorded.session = await agent.work(...asked)
+      return recorded.session
     },
     async judge(...asked) {
-      heard.judged = await agent.judge(...asked)
-      return heard.judged
+      recorded.judged = await agent.judge(...asked)
+      return recorded.judged
     },
   }
 }

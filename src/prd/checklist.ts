@@ -30,14 +30,14 @@ export function parseChecklist(text: string, source: string): ParsedPrd {
   const headings = storyHeadings(lines)
   const areTitles = headingsOverIds(lines)
   if (headings.length > 0 && !areTitles) return readDraft(readStoryHeadings(lines, source), [], new Set())
-  const { project, items, learnings, saidDone } = readBoxes(lines)
+  const { project, items, learnings, claimsDone } = readBoxes(lines)
   if (items.length === 0) {
     const fix = 'write a story as "- [ ] what it brings"'
     return { ok: false, mistakes: [{ path: source, found: 'no check box', expected: 'a check list', fix }] }
   }
   const notes = [`${many(items.length, 'box')} of the check list read as user stories.`]
   const open = items.filter(({ point }) => !point.done).length
-  if (saidDone)
+  if (claimsDone)
     notes.push(`RALPH_DONE is not believed: the boxes count, and ${open} of ${items.length} are open.`)
   if (headings.length > 0) {
     const named = headings.slice(0, 10).map(({ id, line }) => `${id} (line ${line})`)
@@ -49,10 +49,10 @@ export function parseChecklist(text: string, source: string): ParsedPrd {
 
 type Item = Place & { point: Point; criteria: string[]; description: string[] }
 
-type Sheet = { project: string; items: Item[]; learnings: string[]; saidDone: boolean }
+type Sheet = { project: string; items: Item[]; learnings: string[]; claimsDone: boolean }
 
 function readBoxes(lines: readonly Line[]): Sheet {
-  const sheet: Sheet = { project: '', items: [], learnings: [], saidDone: false }
+  const sheet: Sheet = { project: '', items: [], learnings: [], claimsDone: false }
   let section: string | null = null
   let item: Item | null = null
   for (const { number, text, isCode, heading } of lines) {
@@ -67,7 +67,7 @@ function readBoxes(lines: readonly Line[]): Sheet {
       else if (point.text !== '') item.criteria.push(point.text)
     } else if (point === null || point.done === null) {
       item = null
-      if (text.trim() === 'RALPH_DONE') sheet.saidDone = true
+      if (text.trim() === 'RALPH_DONE') sheet.claimsDone = true
       if (point !== null && /^(notes|learnings|discoveries)\b/i.test(section ?? ''))
         sheet.learnings.push(point.text)
     } else {

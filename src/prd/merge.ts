@@ -73,7 +73,7 @@ function mergedStory(
 ): Story {
   const { passes, retries, blocked, skipped, lastResult } = before
   const notes = isNoted && before.notes !== '' ? before.notes : wanted.notes
-  const isReopened = passes && !saysTheSame(before.acceptanceCriteria, wanted.acceptanceCriteria)
+  const isReopened = passes && !isSameButForSpace(before.acceptanceCriteria, wanted.acceptanceCriteria)
   const changed = changesOf(before, wanted, written, isReopened)
   changes.push(...changed)
   const merged: Story = { ...wanted, passes, retries, blocked, skipped, lastResult, notes }
@@ -97,7 +97,7 @@ function reopened(story: Story): Story {
   return { ...story, passes: false, retries: 0, blocked: false, lastResult: null, notes }
 }
 
-/** What people may word anew, and what it is called when they are told. */
+/** What people may word anew, and what it is called in a report. */
 const wordings = [
   ['title', 'title'],
   ['description', 'description'],
@@ -109,18 +109,18 @@ const wordings = [
 function changesOf(before: Story, wanted: Story, written: Story, isReopened: boolean): PeopleChange[] {
   const { id: storyId } = before
   const changes: PeopleChange[] = []
-  const tell = (kind: PeopleChange['kind'], text: string) =>
+  const report = (kind: PeopleChange['kind'], text: string) =>
     changes.push({ kind, storyId, text: `${storyId}: ${text}` })
-  if (isReopened) tell('reopened', reopenedNote)
+  if (isReopened) report('reopened', reopenedNote)
   const reworded = wordings
     .filter(
       ([field]) => !isSame(before[field], wanted[field]) && !(isReopened && field === 'acceptanceCriteria'),
     )
     .map(([, name]) => name)
-  if (reworded.length > 0) tell('reworded', `changed ${reworded.join(', ')}.`)
+  if (reworded.length > 0) report('reworded', `changed ${reworded.join(', ')}.`)
   if (before.priority !== wanted.priority)
-    tell('reprioritised', `priority ${before.priority} is now ${wanted.priority}.`)
-  if (!isSame(before.dependsOn, wanted.dependsOn)) tell('dependencies', dependenciesText(wanted, written))
+    report('reprioritised', `priority ${before.priority} is now ${wanted.priority}.`)
+  if (!isSame(before.dependsOn, wanted.dependsOn)) report('dependencies', dependenciesText(wanted, written))
   return changes
 }
 
@@ -135,7 +135,7 @@ function isSame(a: unknown, b: unknown): boolean {
 }
 
 /** Criteria that differ in white space only ask for the same: a reformatted file must not cost a new attempt. */
-function saysTheSame(a: readonly string[], b: readonly string[]): boolean {
+function isSameButForSpace(a: readonly string[], b: readonly string[]): boolean {
   return isSame(a, b) || isSame(a.map(plain), b.map(plain))
 }
 

@@ -91,6 +91,23 @@ describe('prd.json', () => {
     assert.equal(file.branchName, 'ralph/auth')
   })
 
+  test('redacts a story once, however often the file is written', () => {
+    let redactions = 0
+    const counting = (text: string) => {
+      redactions += 1
+      return text
+    }
+    const stories = Array.from({ length: 100 }, (_, at) => newStory({ id: `US-${at}`, title: 'a' }))
+    const state = gated()
+    const withStories = { ...state, prd: { ...state.prd, userStories: stories } }
+    prdFile(withStories, counting)
+    const before = redactions
+    const changed = stories.map((story, at) => (at === 7 ? { ...story, notes: 'b' } : story))
+    const file = prdFile({ ...withStories, prd: { ...withStories.prd, userStories: changed } }, counting)
+    assert.equal(redactions - before, 2, 'the story that changed, and what is not a story')
+    assert.equal(JSON.parse(file).userStories[7].notes, 'b')
+  })
+
   test('holds no secret, and stays prd.json whatever is hidden in it', () => {
     const key = (name: string) => `-----${name} PRIVATE KEY-----`
     const secret = 'nothing-but-"this"'
