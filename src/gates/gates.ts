@@ -77,11 +77,17 @@ export function createGates(options: GatesOptions): GatesPort {
   return {
     async run(tags, signal, what) {
       const results: GateResult[] = []
-      for (const gate of options.gates) {
-        if (tags !== null && gate.when !== null && !gate.when.some((tag) => tags.includes(tag))) continue
-        const result = await command(gate, signal, what)
-        results.push(result)
-        if ((!result.ok && !gate.advisory) || signal.aborted) break
+      // Once for all of them: it takes a walk over the tree.
+      await options.as?.grant()
+      try {
+        for (const gate of options.gates) {
+          if (tags !== null && gate.when !== null && !gate.when.some((tag) => tags.includes(tag))) continue
+          const result = await command(gate, signal, what)
+          results.push(result)
+          if ((!result.ok && !gate.advisory) || signal.aborted) break
+        }
+      } finally {
+        await options.as?.revoke()
       }
       return results
     },

@@ -31,6 +31,7 @@ export type OtherUser = {
   preamble(env: Readonly<Record<string, string>>): Buffer
   /** The environment without what points into our own home, and with the user's own. */
   env(env: Readonly<Record<string, string>>): Record<string, string>
+  /** As many times as it is granted it has to be revoked: sessions in a row may have it together. */
   grant(): Promise<void>
   revoke(): Promise<void>
   /** Its home as it was at first: empty. */
@@ -106,6 +107,7 @@ async function tried(options: OtherUserOptions, root: Root, account: Account, vi
     const [bash = '', ...args] = [...BASH, script]
     return output(command(bash, args), preamble({ PATH: SYSTEM_PATH }))
   }
+  let grants = 0
   await grant(workTree, asRoot, uid)
   const faults = await probe(options, account, ask)
   const installed = faults.length === 0 ? await readableOf(options, ask) : {}
@@ -119,8 +121,12 @@ async function tried(options: OtherUserOptions, root: Root, account: Account, vi
     command,
     preamble,
     env: (env: Readonly<Record<string, string>>) => ({ ...installed, ...ownEnv(env, options, account) }),
-    grant: () => grant(workTree, asRoot, uid),
-    revoke: () => revoke(workTree, asRoot, uid),
+    async grant() {
+      if (grants++ === 0) await grant(workTree, asRoot, uid)
+    },
+    async revoke() {
+      if (--grants === 0) await revoke(workTree, asRoot, uid)
+    },
     async renewHome() {
       // Emptied, and not made anew: another one would not be what is open to writing in the view.
       await asRoot('find', home, '-xdev', '-mindepth', '1', '-delete')

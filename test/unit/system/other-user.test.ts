@@ -148,6 +148,17 @@ test(
   },
 )
 
+test('what is granted twice is revoked with the second one', options, async () => {
+  await using place = await openPlace()
+  const owner = async () => (await stat(join(place.tree, 'src'))).uid
+  await place.user.grant()
+  await place.bash('echo b >src/b.txt')
+  assert.equal(await owner(), place.user.uid)
+  await place.bash('echo c >src/c.txt')
+  await place.user.revoke()
+  assert.equal(await owner(), 0)
+})
+
 test(
   'what was granted can be read by us again, whatever its mode, and a cache with a second name is not granted',
   options,
