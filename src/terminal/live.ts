@@ -6,7 +6,7 @@ import type { Observer } from '../model/ports.ts'
 import type { Conclusion, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { nextMove } from '../report/next-move.ts'
-import { type Header, headerOf } from '../report/view.ts'
+import { headerOf } from '../report/view.ts'
 import { humanMs } from '../report/words.ts'
 import { banner, countdown, type Field, lastBox, plainBanner } from './boxes.ts'
 import { type Line, type Look, shown } from './line.ts'
@@ -33,7 +33,8 @@ export class Live implements Observer {
   readonly #facts: LineFacts
   readonly #look: Look
   readonly #now: () => number
-  #header: Header | null = null
+  /** What the live header shows; null where there is none. */
+  #state: State | null = null
   /** Lines that the header takes on the screen. */
   #rows = 0
   /** When the step in work began; 0 where no clock is shown. */
@@ -55,16 +56,15 @@ export class Live implements Observer {
   }
 
   async step(step: Step, state: State): Promise<void> {
-    const header = headerOf(state, this.#facts.limits)
-    if (this.#look.plain && this.#header === null) this.say(plainBanner(header))
-    this.#header = header
+    if (this.#look.plain && this.#state === null) this.say(plainBanner(headerOf(state, this.#facts.limits)))
+    this.#state = state
     const waited = this.#waitLines(step)
     this.#tick(LONG.has(step.kind))
     this.#print([...waited, ...stepLines(step, state, this.#facts)])
   }
 
   async event(event: Event, state: State): Promise<void> {
-    this.#header = headerOf(state, this.#facts.limits)
+    this.#state = state
     this.#tick(false)
     this.#print(eventLines(event, state, this.#facts))
   }
@@ -94,7 +94,7 @@ export class Live implements Observer {
   /** Takes the live header off the screen. */
   close(): void {
     this.#tick(false)
-    this.#header = null
+    this.#state = null
     if (!this.#look.plain) this.#screen.write(this.#erased())
   }
 
@@ -117,8 +117,9 @@ export class Live implements Observer {
   }
 
   #drawn(): string {
-    if (this.#header === null) return ''
-    const text = `${banner(this.#header, this.#look)}${this.#clock()}\n`
+    if (this.#state === null) return ''
+    const header = headerOf(this.#state, this.#facts.limits)
+    const text = `${banner(header, this.#look)}${this.#clock()}\n`
     this.#rows = text.split('\n').length - 1
     return text
   }
