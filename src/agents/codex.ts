@@ -21,8 +21,13 @@ export const codex: AgentVendor = {
     project: ['.codex/config.toml'],
     check(env) {
       const name = (env.CODEX_API_KEY ?? '') === '' ? 'OPENAI_API_KEY' : 'CODEX_API_KEY'
-      const headers = { authorization: `Bearer ${env[name]}` }
-      return { key: name, url: 'https://api.openai.com/v1/models', headers }
+      return {
+        key: name,
+        url: 'https://api.openai.com/v1/models',
+        headers: { authorization: `Bearer ${env[name]}` },
+        // A key of few rights is valid, and may not list the models.
+        isRefused: (status, body) => status === 401 && !/missing scopes|insufficient permissions/i.test(body),
+      }
     },
   },
   keyShapes: [],

@@ -29,6 +29,7 @@ export const gemini: AgentVendor = {
       key: 'GEMINI_API_KEY',
       url: 'https://generativelanguage.googleapis.com/v1beta/models?pageSize=1',
       headers: { 'x-goog-api-key': key },
+      isRefused: (status, body) => status === 400 && body.includes('API_KEY_INVALID'),
     }),
   },
   keyShapes: [],

@@ -17,7 +17,13 @@ export type Login = {
 }
 
 /** `key`: the variable that is tried. */
-export type KeyCheck = { key: string; url: string; headers: Record<string, string> }
+export type KeyCheck = {
+  key: string
+  url: string
+  headers: Record<string, string>
+  /** Whether the answer says that the key is wrong; else HTTP 401 does. */
+  isRefused?(status: number, body: string): boolean
+}
 
 export type LoginQuestion = {
   login: Login
@@ -57,10 +63,8 @@ async function refusedKey(check: KeyCheck | null, ask: typeof fetch): Promise<st
       redirect: 'error',
       signal: AbortSignal.timeout(CHECK_MS),
     })
-    const said = [400, 401].includes(answer.status) ? await answer.text() : ''
-    // A key of few rights is valid: OpenAI says 401 where it may not list the models.
-    const isUnknown = answer.status === 401 && !/missing scopes|insufficient permissions/i.test(said)
-    if (!isUnknown && !(answer.status === 400 && said.includes('API_KEY_INVALID'))) return null
+    const body = [400, 401].includes(answer.status) ? await answer.text() : ''
+    if (!(check.isRefused?.(answer.status, body) ?? answer.status === 401)) return null
     return `${check.key} is refused by ${new URL(check.url).host} (HTTP ${answer.status}): it is wrong or was revoked`
   } catch {
     return null
