@@ -9,7 +9,7 @@ import { type Json, jsonEvent, string, toolTarget } from './json.ts'
 export type Handlers = Readonly<Record<string, (event: Json) => AgentEvent[] | undefined>>
 
 /** UTF-16 units of an answer in pieces that are kept at least: markers stand at its end. */
-const TEXT_LIMIT = 128 * 1024
+const TEXT_LIMIT = 64 * 1024
 
 export abstract class EventReader implements StreamParser {
   /** The last answer so far. */
