@@ -1,6 +1,6 @@
 // Keeps secrets out of what leaves the process: known values, also encoded (see createRedactor), and well-known key shapes.
 import { buildMatcher, type Matcher } from './redact/matcher.ts'
-import { PRIVATE_KEY, privateKeyLines, privateKeysIn } from './redact/private-keys.ts'
+import { privateKeyFinder } from './redact/private-keys.ts'
 import { KeyFinder, type KeyShape, type KeyStarts, keyStarts } from './redact/shapes.ts'
 import { formsOf } from './redact/values.ts'
 import { Views } from './redact/views.ts'
@@ -29,6 +29,7 @@ export type Redactor = {
 
 const MAX_FINDINGS = 1_000
 const KNOWN = 'a known secret value'
+const PRIVATE_KEY = 'a private key'
 /** So many units that may begin a known value are hidden at the end of a line. */
 const BEGINNING = 8
 
@@ -87,13 +88,13 @@ function wholeFinder(matcher: Matcher, starts: KeyStarts): (text: string) => Sec
   const finder = createFinder(matcher, starts)
   return (text) => {
     finder.views.reset()
-    return joined(finder.find(text, 0), privateKeysIn(text))
+    return joined(finder.find(text, 0), privateKeyFinder()(text))
   }
 }
 
 function lineRedactor(matcher: Matcher, starts: KeyStarts): RedactLines {
   const finder = createFinder(matcher, starts)
-  const privateKeys = privateKeyLines()
+  const privateKeys = privateKeyFinder()
   let base = 0
   return (text) => {
     const found = finder.find(`${text}\n`, base)
