@@ -4,7 +4,7 @@ import { oneLine } from '../model/text.ts'
 import type { Mistake } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
 import { anyOf, shown } from './show.ts'
-import { isMap, type Schema } from './types.ts'
+import { camelCase, isMap, type Schema } from './types.ts'
 
 /** What reading collects. */
 export type Report = { mistakes: Mistake[]; notes: string[] }
@@ -131,14 +131,23 @@ function nearer(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   return close.flatMap(nearer).map((one) => ({ ...one, path: [...issue.path, ...one.path] }))
 }
 
+/** What is written at a key, and the key as it is written. */
+function entryOf(item: unknown, key: Key): [Key, unknown] {
+  if (Array.isArray(item)) return [key, item[Number(key)]]
+  const entries = isMap(item) ? Object.entries(item) : []
+  const found = entries.find(([name]) => name === key) ?? entries.find(([name]) => camelCase(name) === key)
+  return found ?? [key, undefined]
+}
+
 function addIssue({ at, written, shownAs }: Given, issue: z.core.$ZodIssue): void {
   const keys: Key[] = []
   let item = written
   for (const key of issue.path) {
     // A list that was written as lines has no items of its own.
     if (typeof item === 'string' || typeof key === 'symbol') break
-    keys.push(key)
-    item = isMap(item) || Array.isArray(item) ? new Map(Object.entries(item)).get(String(key)) : undefined
+    const [name, inner] = entryOf(item, key)
+    keys.push(name)
+    item = inner
   }
   const place = below(at, ...keys)
   if (issue.code === 'unrecognized_keys') {

@@ -203,7 +203,7 @@ export function structure<const S extends z.core.$ZodLooseShape>(
 ) {
   const known = Object.keys(shape)
   const spelled = (key: string, value: object) => {
-    const camel = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+    const camel = camelCase(key)
     return snakeCase && known.includes(camel) && !Object.hasOwn(value, camel) ? camel : key
   }
   const given = (value: unknown) => {
@@ -215,6 +215,11 @@ export function structure<const S extends z.core.$ZodLooseShape>(
   const error = (issue: { code?: string | undefined; input?: unknown }) =>
     issue.code === 'unrecognized_keys' ? known.join('\n') : words.error(issue)
   return z.pipe(z.transform(given), z.strictObject(shape, { error })).register(kinds, { kind: 'map' })
+}
+
+/** `retry_delay` as `retryDelay`. */
+export function camelCase(key: string): string {
+  return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** True for a map of YAML or JSON. */

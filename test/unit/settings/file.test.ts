@@ -205,6 +205,8 @@ test('steps, in both spellings', () => {
     },
   ])
   const both = json({ steps: [{ ...step, maxRetries: 2 }] })
+  const many = onlyWrong(json({ steps: [{ name: 'a', type: 'noop', max_retries: 'many' }] }))
+  assert.deepEqual([many.path, many.found], ['ralph.config.json: steps[0].max_retries', '"many"'])
   const twice = onlyWrong({ env: { P: '' }, ...both })
   assert.deepEqual(
     [twice.path, twice.fix],
