@@ -95,7 +95,7 @@ function freeName(command: string, group: string, taken: object): string {
   }
 }
 
-const unsaying = new Set(
+const nameless = new Set(
   'npm pnpm yarn bun npx bunx deno make just task node run run-script exec dlx x'.split(' '),
 )
 
@@ -103,7 +103,7 @@ const unsaying = new Set(
 function nameFrom(command: string): string {
   const words = command.slice(0, 200).trim().split(/\s+/)
   const names = words
-    .filter((word) => !/^(-|[A-Za-z_]\w*=)/.test(word) && !unsaying.has(word))
+    .filter((word) => !/^(-|[A-Za-z_]\w*=)/.test(word) && !nameless.has(word))
     .map((word) => word.slice(word.lastIndexOf('/') + 1))
     .filter((word) => /^[A-Za-z]/.test(word))
   return names

@@ -6,7 +6,7 @@ import { givenAt, mistake, type Place, readAs } from './place.ts'
 import { shown } from './show.ts'
 import { boolean, duration, expects, kinds, lines, list, orElse, orNull, structure, text } from './types.ts'
 
-/** Said outright: this run has no gate, and nothing of it claims to have passed one. */
+/** Outright: this run has no gate, and nothing of it claims to have passed one. */
 export const NO_GATES = 'none'
 
 export const standardTimeoutMs = 15 * 60_000

@@ -80,7 +80,7 @@ const variable = /\$?\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
  * The text with `${NAME}` replaced from the environment, and the names that were missing.
  * `$${NAME}` stands for itself, and so does everything else a shell knows (`${NAME:-x}`, `$NAME`).
  */
-export function replaceVariables(raw: string, env: Place['env']): { text: string; missing: string[] } {
+function replaceVariables(raw: string, env: Place['env']): { text: string; missing: string[] } {
   if (env === null) return { text: raw, missing: [] }
   const missing: string[] = []
   const text = raw.replace(variable, (match: string, name: string) => {
@@ -154,20 +154,22 @@ function addIssue({ at, written, shownAs }: Given, issue: z.core.$ZodIssue): voi
     for (const key of issue.keys) unknownKey(below(place, key), key, issue.message.split('\n'))
     return
   }
-  const message = issue.code === 'invalid_key' ? issue.issues[0]?.message : issue.message
-  const [expected = '', fix = '', said] = message?.split('\n') ?? []
-  if (issue.code === 'invalid_key') {
-    mistake(place, `the name "${oneLine(String(keys.at(-1)), 60)}"`, expected, fix)
+  const isName = issue.code === 'invalid_key'
+  const [expected = '', fix = '', words] = (isName ? issue.issues[0] : issue)?.message.split('\n') ?? []
+  const { text, missing } = replaceVariables(typeof item === 'string' ? item : '', at.env)
+  // That is a mistake already.
+  if (missing.length > 0) return
+  if (isName) {
+    mistake(place, `the name ${shown(keys.at(-1))}`, expected, fix)
     return
   }
-  const { text, missing } = replaceVariables(typeof item === 'string' ? item : '', at.env)
-  if (missing.length > 0) return
+  // What a variable brought in may be a secret: nothing repeats it.
   const isReplaced = typeof item === 'string' && item !== text
   const isLine = typeof item === 'string' && keys.length < issue.path.length && !isReplaced
-  const found = said ?? shown(shownAs ?? (isLine ? issue.input : item))
-  // What a variable brought in may be a secret: no mend repeats it.
-  const isTold = shownAs !== undefined && fix.includes(String(issue.input))
-  const plainFix = isReplaced || isTold ? 'give it such a value' : fix
-  const isMissing = issue.input === undefined && keys.length > 0
-  mistake(place, found, expected, isMissing ? `add \`${keys.at(-1)}:\`` : plainFix)
+  const found = words ?? shown(shownAs ?? (isLine ? issue.input : item))
+  const isRepeated = typeof issue.input !== 'object' && fix.includes(String(issue.input))
+  if (issue.input === undefined && keys.length > 0) mistake(place, found, expected, `add \`${keys.at(-1)}:\``)
+  else if (isReplaced || (shownAs !== undefined && isRepeated))
+    mistake(place, found, expected, 'give it such a value')
+  else mistake(place, found, expected, fix)
 }

@@ -26,7 +26,7 @@ type More<T, D> = {
 type Written = string | number | boolean | readonly unknown[] | Readonly<Record<string, unknown>>
 
 /** A setting without its names; `about` is one line for action.yml, the CLI's help and the README. */
-export type Setting<S extends z.core.$ZodType, D> = More<z.output<S>, D> & {
+type Setting<S extends z.core.$ZodType, D> = More<z.output<S>, D> & {
   group: Group
   schema: S
   about: string
@@ -79,7 +79,7 @@ export function standardOf({ schema, or, onCli = or }: SettingRow, surface: Surf
   return written === undefined ? null : z.parse(schema, written)
 }
 
-/** What is to be said of a value that was given. */
+/** The notes on a value that was given. */
 export function remarksOf({ remarks, noEffect }: SettingRow, value: unknown): string[] {
   const why = noEffect?.(value) ?? null
   return [...(remarks?.(value) ?? []), ...(why === null ? [] : [`has no effect in this version: ${why}`])]

@@ -116,7 +116,7 @@ export const notify = structure(
 )
 
 /** The model for each kind of session; null: the agent's own choice. */
-export type ModelByMode = Readonly<Record<'run' | 'plan' | 'verify' | 'setup', string | null>>
+type ModelByMode = Readonly<Record<'run' | 'plan' | 'verify' | 'setup', string | null>>
 
 const byMode = structure({
   default: modelOrNull,

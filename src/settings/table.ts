@@ -279,7 +279,7 @@ export type Values = { [F in keyof typeof table]: ValueOf<(typeof table)[F]> }
 export type Settings = Readonly<Omit<Values, 'gates'>> & {
   readonly surface: Surface
   readonly gates: readonly Gate[]
-  /** `gates: none` was said outright. */
+  /** `gates: none` was given outright. */
   readonly ungated: boolean
 }
 export type SettingField = keyof typeof table

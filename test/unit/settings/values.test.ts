@@ -253,4 +253,5 @@ test('what users wrote is shown short and without characters that act', () => {
 test('tokens are never shown', () => {
   assert.doesNotMatch(JSON.stringify(bad('token', 'ghp_secret\nx')), /secret/)
   assert.doesNotMatch(JSON.stringify(onlyWrong(yml('token: 123456'))), /123456/)
+  assert.equal(onlyWrong(yml('notify: { slack: { toString: 2 } }')).path, 'ralph.config.yml: notify.slack')
 })
