@@ -6,18 +6,19 @@ import { isMap, lines, listOf, orElse, orNull, seconds, structure, text } from '
 
 const commands = orElse(listOf(lines), [])
 
-/** The keys that only this shape has, with what stands for each here. */
+/** The structures that only this shape has. */
 export const agnosticShape = {
   provider: structure({ command: text, args: commands, timeout: orNull(seconds) }),
   verify: structure({ default: commands, ui: commands }),
 }
-export const agnosticKeys: readonly string[] = ['provider', 'verify', 'maxRetries']
 
+/** What stands for each of them here. */
 const replacedBy: Readonly<Record<string, readonly string[]>> = {
   provider: ['agent', 'agentCommand', 'agentArgs'],
   verify: ['gates'],
   maxRetries: ['maxAttempts'],
 }
+export const agnosticKeys = Object.keys(replacedBy)
 
 /** The settings that the older keys stand for beside those `given`; notes say what means something else here. */
 export function readAgnosticKeys(
