@@ -57,7 +57,7 @@ async function add(listed: Listed, { takes, settings, options, exits, act }: Cli
   }
   command.addHelpText(
     'after',
-    `\nExample:\n  ${listed.example}\n\nExit codes:\n${exits.map(sayExit).join('\n')}`,
+    `\nExample:\n  ${listed.example}\n\nExit codes:\n${exits.map(formatExit).join('\n')}`,
   )
   command.action(async (...given: unknown[]) => {
     const words = given
@@ -95,7 +95,7 @@ function repeated(option: Option, repeatable: boolean): Option {
     : option
 }
 
-function sayExit([code, meaning]: CliCommand['exits'][number]): string {
+function formatExit([code, meaning]: CliCommand['exits'][number]): string {
   return `  ${String(code).padStart(3)}  ${meaning}`
 }
 

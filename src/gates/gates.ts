@@ -66,7 +66,7 @@ export function createGates(options: GatesOptions): GatesPort {
     const plain = settledLines(ran.output).join('\n')
     const whole = cutAgain(options.redactor.redact(plain), LOG_BYTES)
     const output = excerpt(whole, OUTPUT_BYTES)
-    const ended = sayExit(ran.exit, gate.timeoutMs)
+    const ended = formatExit(ran.exit, gate.timeoutMs)
     const result = { name: gate.name, ok, advisory: gate.advisory, ended, ms: ran.ms, output }
     if (options.logs !== null)
       await log(join(options.logs, `${[what, gate.name].filter(Boolean).join('-')}.log`), whole)
@@ -114,7 +114,7 @@ async function log(file: string, text: string): Promise<void> {
   await writeFile(file, text)
 }
 
-function sayExit(exit: Exit, timeoutMs: number): string {
+function formatExit(exit: Exit, timeoutMs: number): string {
   switch (exit.kind) {
     case 'exit':
       return `exit ${exit.code}`

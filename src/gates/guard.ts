@@ -343,7 +343,7 @@ const SHOWN_REFUSALS = 20
 const SHOWN_PATH = 160
 
 /** The refusals as text for the next prompt: at most 20 of them, one a line, paths quoted and cut. */
-export function sayRefusals(refusals: Refusal[]): string {
+export function formatRefusals(refusals: Refusal[]): string {
   if (refusals.length === 0) return ''
   const lines = refusals
     .slice(0, SHOWN_REFUSALS)

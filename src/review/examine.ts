@@ -1,13 +1,13 @@
 // Looks at an attempt's diff before the gates: the guard refuses, the watchers remark.
 
 import {
+  formatRefusals,
   type Change as GuardChange,
   judgeChanges,
   MAX_FILE_BYTES,
   needsContent,
   type Refusal,
   SUBMODULE,
-  sayRefusals,
 } from '../gates/guard.ts'
 import type { Failure } from '../model/state.ts'
 import type { Redactor } from '../system/redact.ts'
@@ -63,7 +63,7 @@ export function createExamine(options: ExamineOptions) {
     if (first !== undefined) {
       const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : ''
       const summary = `the guard refused ${first.shown}: ${first.reason}${more}`
-      return { failure: { kind: 'guard', summary, detail: sayRefusals(refusals) }, dropped, remarks }
+      return { failure: { kind: 'guard', summary, detail: formatRefusals(refusals) }, dropped, remarks }
     }
     if (watched.weakened.length > 0 && options.weakenedTests === 'fail') {
       const summary = `tests were weakened: ${watched.weakened[0] ?? ''}`

@@ -195,10 +195,10 @@ async function call(file: string, args: readonly string[], cwd: string, home: st
     captureBytes: 65_536,
   })
   if (exit.kind !== 'exit' || exit.code !== 0)
-    throw new Error(`${file} ${args.join(' ')}: ${sayExit(exit)} ${output}`)
+    throw new Error(`${file} ${args.join(' ')}: ${formatExit(exit)} ${output}`)
   return output.trim()
 }
 
-function sayExit(exit: Exit): string {
+function formatExit(exit: Exit): string {
   return exit.kind === 'exit' ? String(exit.code) : exit.kind
 }

@@ -1,0 +1,350 @@
+// Two sides of a change compared: which tests are gone, which are weaker, and what took over from them.
+import { isNarrower } from './languages/go.ts'
+import { type Bag, counted, type Item, push, rowBag, type Side, type Test } from './sides.ts'
+import type { Span } from './source.ts'
+
+/** `text` is one line and names tests: it is as hostile as its author. */
+export type Weakening = {
+  path: string
+  kind: 'deleted' | 'skipped' | 'focused' | 'emptied' | 'assertions' | 'unread'
+  text: string
+}
+
+/** How the tests of one language got weaker. */
+export function weakenedIn(before: Side, after: Side): Weakening[] {
+  const pairs = matched(before.tests, after.tests)
+  const gains = gainsOf(before, after, pairs)
+  const running = pairs.gone.filter((test) => test.skips === 0 && !test.empty)
+  const shared = sharedLiterals(pairs.gone)
+  const lost = running.filter((test, index) => index >= MOST_COMPARED || !isAbsorbed(test, gains, shared))
+  const found = goneFindings(lost, after)
+
+  const reported = new Set(lost)
+  for (const [old, now] of pairs.kept) {
+    const weaker = weakerTest(old, now, gains)
+    if (weaker === null) continue
+    found.push(weaker)
+    reported.add(old)
+  }
+  return [...found, ...newlyFocused(before, after), ...droppedAssertions(before, after, pairs.kept, reported)]
+}
+
+function weakerTest(old: Test, now: Test, gains: Gain[]): Weakening | null {
+  const name = `test "${now.name}"`
+  // Of two tests with other names, one for each version of Go, either may be the one that was left.
+  const isShutOut = old.name === now.name && isNarrower(old.condition, now.condition)
+  if (now.skips > old.skips || isShutOut)
+    return { path: now.path, kind: 'skipped', text: `${name} is skipped, or may fail` }
+  if (!isEmptied(old, now) || isAbsorbed(old, gains, new Set())) return null
+  const text = now.empty ? `${name} has nothing in it any more` : `${name} has no assertion any more`
+  return { path: now.path, kind: 'emptied', text }
+}
+
+function isEmptied(old: Test, now: Test): boolean {
+  return (now.empty && !old.empty) || (now.strength === 0 && old.strength > 0)
+}
+
+type Matched = { kept: [Test, Test][]; gone: Test[]; fresh: Test[] }
+
+/**
+ * Pairs of the same test before and after: by name, in the same file first; then by the same or nearly the same
+ * body, which is a test that got another name. What is left over is gone, or fresh. A test that was collected is not
+ * kept by one that is not.
+ */
+function matched(before: Test[], after: Test[]): Matched {
+  const taken = new Set<Test>()
+  const kept: [Test, Test][] = []
+  const pair = (left: Test[], keyOf: (test: Test) => string): Test[] => {
+    const index = new Map<string, Test[]>()
+    // Backwards, so that the first of the same key is taken first.
+    for (const test of after.toReversed()) {
+      if (!taken.has(test)) push(index, `${test.collected} ${keyOf(test)}`, test)
+    }
+    return left.filter((test) => {
+      const next = (collected: boolean) => index.get(`${collected} ${keyOf(test)}`)?.pop()
+      const partner = (test.collected ? undefined : next(false)) ?? next(true)
+      if (partner === undefined) return true
+      taken.add(partner)
+      kept.push([test, partner])
+      return false
+    })
+  }
+  let gone = pair(before, (test) => `${test.path}\0${test.name}`)
+  gone = pair(gone, (test) => test.name)
+  gone = pair(gone, (test) => test.text)
+  const fresh = after.filter((test) => !taken.has(test))
+  gone = gone.filter((test, index) => {
+    if (index >= MOST_COMPARED) return true
+    const [partner, likeness] = mostLike(test, fresh)
+    if (partner === undefined || likeness < ALIKE) return true
+    fresh.splice(fresh.indexOf(partner), 1)
+    kept.push([test, partner])
+    return false
+  })
+  return { kept, gone, fresh }
+}
+
+/** What may have taken over from tests that are gone. */
+type Gain = Bag & { collected: boolean }
+
+const ALIKE = 0.7
+/** More tests than this are not compared with each other: a test that is renamed and changed then counts as gone. */
+const MOST_COMPARED = 300
+
+function mostLike(test: Test, others: Test[]): [Test | undefined, number] {
+  let best: [Test | undefined, number] = [undefined, 0]
+  for (const other of others.slice(0, MOST_COMPARED)) {
+    if (test.collected && !other.collected) continue
+    const likeness = likenessOf(test.words, other.words)
+    if (likeness > best[1]) best = [other, likeness]
+  }
+  return best
+}
+
+/** The part of all words that both have, from 0 to 1. */
+function likenessOf(a: Bag, b: Bag): number {
+  let common = 0
+  let all = 0
+  for (const kind of ['literals', 'identifiers'] as const) {
+    for (const [word, number] of a[kind]) {
+      common += Math.min(number, b[kind].get(word) ?? 0)
+      all += number
+    }
+    for (const number of b[kind].values()) all += number
+  }
+  return all === 0 ? 0 : (2 * common) / all
+}
+
+function emptyBag(): Bag {
+  return { literals: new Map(), identifiers: new Map() }
+}
+
+function addTo(total: Bag, words: Bag, sign = 1): void {
+  for (const kind of ['literals', 'identifiers'] as const)
+    for (const [word, number] of words[kind])
+      total[kind].set(word, (total[kind].get(word) ?? 0) + sign * number)
+}
+
+/**
+ * What may have taken over from tests that are gone: every fresh test, and every test that won words, each with the
+ * tables and helpers that its file has won. Only tests that run.
+ */
+function gainsOf(before: Side, after: Side, { kept, gone, fresh }: Matched): Gain[] {
+  const isGone = new Set(gone)
+  const around = wordsAround(after, (test) => test.body)
+  // The tables of tests that are gone stand in their marks: they did not stay.
+  for (const [path, words] of wordsAround(before, (test) => (isGone.has(test) ? test.span : test.body))) {
+    const own = around.get(path)
+    if (own !== undefined) addTo(own, words, -1)
+  }
+  const gains: Gain[] = []
+  const add = (now: Test, old: Test | null): void => {
+    if (now.skips > 0 || now.empty || gains.length >= MOST_COMPARED) return
+    const gain = { ...emptyBag(), collected: now.collected }
+    addTo(gain, now.words)
+    if (old !== null) addTo(gain, { ...emptyBag(), literals: old.words.literals }, -1)
+    addTo(gain, around.get(now.path) ?? emptyBag())
+    gains.push(gain)
+  }
+  for (const test of fresh) add(test, null)
+  for (const [old, now] of kept) if (old.text !== now.text) add(now, old)
+  return gains
+}
+
+/** By file, the words outside of the tests: of tables, and of helpers that assert and are called. */
+function wordsAround({ tests, around }: Side, spanOf: (test: Test) => Span): Map<string, Bag> {
+  const words = new Map<string, Bag>()
+  const parts = new Map<string, Span[]>()
+  for (const test of tests) push(parts, test.path, spanOf(test))
+  for (const { path, source, spans } of around) {
+    const own = (parts.get(path) ?? []).sort((a, b) => a.from - b.from)
+    const total = emptyBag()
+    let next = 0
+    let covered = 0
+    for (const span of spans) {
+      for (let part = own[next]; part !== undefined && part.from <= span.from; part = own[next]) {
+        covered = Math.max(covered, part.to)
+        next += 1
+      }
+      if (covered <= span.from) addTo(total, rowBag(source, span))
+    }
+    words.set(path, total)
+  }
+  return words
+}
+
+/** Literals that all gone tests have: a table that took over from them holds these only once. */
+function sharedLiterals(gone: Test[]): Set<string> {
+  if (gone.length < 2) return new Set()
+  const tests = counted(gone.flatMap(({ words }) => [...words.literals.keys()]))
+  return new Set([...tests].filter(([, number]) => number === gone.length).map(([word]) => word))
+}
+
+const ENOUGH = 0.6
+const ENOUGH_OF_TWO = 0.8
+/** Names alone are weak evidence: tests of one file share most of them. */
+const ENOUGH_NAMES = 0.8
+
+/**
+ * Whether one gain has most words of the test, or two together nearly all. Literals decide, where there are any. What
+ * no runner looks for takes over from nothing that ran.
+ */
+function isAbsorbed({ words, collected }: Test, all: Gain[], shared: Set<string>): boolean {
+  const gains = all.filter((it) => it.collected || !collected)
+  const own = [...words.literals.keys()].filter((word) => !shared.has(word))
+  if (own.length === 0) {
+    const names = [...words.identifiers.keys()]
+    const part = (gain: Bag): number =>
+      names.filter((it) => (gain.identifiers.get(it) ?? 0) > 0).length / names.length
+    return names.length > 0 && gains.some((gain) => part(gain) >= ENOUGH_NAMES)
+  }
+  const covers = gains.map((gain) => own.filter((it) => (gain.literals.get(it) ?? 0) > 0))
+  covers.sort((a, b) => b.length - a.length)
+  const [first = [], ...others] = covers
+  if (first.length / own.length >= ENOUGH) return true
+  const missing = own.filter((it) => !first.includes(it))
+  return others.some(
+    (it) => (first.length + missing.filter((word) => it.includes(word)).length) / own.length >= ENOUGH_OF_TWO,
+  )
+}
+
+function goneFindings(lost: Test[], after: Side): Weakening[] {
+  const found: Weakening[] = []
+  const idle = new Map(after.tests.filter((it) => !it.collected).map((it) => [it.name, it.path]))
+  const where = ({ name, collected }: Test) => {
+    const path = collected ? idle.get(name) : undefined
+    return path === undefined ? '' : `; no runner looks for the one in ${path}`
+  }
+  const byFile = new Map<string, Test[]>()
+  for (const test of lost) push(byFile, test.path, test)
+  for (const [path, tests] of byFile) {
+    // A test inside a test that is gone is gone with it.
+    const outer: Test[] = []
+    for (const test of tests.toSorted((a, b) => a.span.from - b.span.from)) {
+      if (test.span.from >= (outer.at(-1)?.span.to ?? 0)) outer.push(test)
+    }
+    if (!after.paths.has(path)) {
+      const names = outer
+        .slice(0, 3)
+        .map((it) => `"${it.name}"`)
+        .join(', ')
+      found.push({
+        path,
+        kind: 'deleted',
+        text: `the file is gone with ${plural(outer.length, 'test')}: ${names}${where(outer[0] as Test)}`,
+      })
+    } else
+      for (const test of outer)
+        found.push({ path, kind: 'deleted', text: `test "${test.name}" is gone${where(test)}` })
+  }
+  return found
+}
+
+function newlyFocused(before: Side, after: Side): Weakening[] {
+  const old = counted(before.focused.map(({ text }) => text))
+  return after.focused.flatMap(({ path, text }) => {
+    const stood = old.get(text) ?? 0
+    old.set(text, stood - 1)
+    return stood > 0 ? [] : [{ path, kind: 'focused' as const, text: `other tests do not run: ${text}` }]
+  })
+}
+
+/**
+ * Assertions and table rows that are gone without a trace: of tests that have fewer than before, and elsewhere as far
+ * as the number of all assertions fell.
+ */
+function droppedAssertions(
+  before: Side,
+  after: Side,
+  kept: [Test, Test][],
+  reported: Set<Test>,
+): Weakening[] {
+  const missing = without(before.assertions, after.assertions)
+  const fresh = without(after.assertions, before.assertions)
+  const fewer = countOf(missing, (item) => item.text)
+  const [had, have] = [groupOf(before.assertions), groupOf(after.assertions)]
+
+  const dropped: { path: string; number: number }[] = []
+  for (const [old, now] of kept) {
+    const fell = old.strength - now.strength
+    if (fell <= 0 || reported.has(old)) continue
+    const [left, right] = [had.get(old) ?? [], have.get(now) ?? []]
+    const gain = sum(without(right, left))
+    // What stands elsewhere now has moved, unless it stood there before.
+    const open = without(left, right).filter((item) => {
+      const number = fewer.get(item.text) ?? 0
+      if (number <= 0 || isAbsorbedItem(item.words, gain)) return false
+      fewer.set(item.text, number - 1)
+      return true
+    })
+    if (open.length > 0) dropped.push({ path: now.path, number: Math.min(fell, open.length) })
+  }
+
+  const explained = dropped.reduce((total, it) => total + it.number, 0)
+  const fell = [...reported].reduce(
+    (left, test) => left - test.strength,
+    before.total - after.total - explained,
+  )
+  const inTests = new Set(kept.map(([old]) => old))
+  const outside = missing.filter(
+    (item) => item.test === null || !(inTests.has(item.test) || reported.has(item.test)),
+  )
+  const rows = without(before.rows, after.rows).filter(
+    (item) => item.test === null || !reported.has(item.test),
+  )
+  const gain = sum([...fresh, ...without(after.rows, before.rows)])
+  const open = [...outside, ...rows].filter((item) => !isAbsorbedItem(item.words, gain))
+  const number = Math.min(
+    fell,
+    open.reduce((total, item) => total + item.weight, 0),
+  )
+  if (number > 0) dropped.push({ path: open[0]?.path ?? '', number })
+
+  const first = dropped[0]
+  if (first === undefined) return []
+  const all = dropped.reduce((total, it) => total + it.number, 0)
+  return [
+    { path: first.path, kind: 'assertions', text: `${plural(all, 'assertion')} of ${before.total} gone` },
+  ]
+}
+
+function groupOf(items: Item[]): Map<Test | null, Item[]> {
+  const groups = new Map<Test | null, Item[]>()
+  for (const item of items) push(groups, item.test, item)
+  return groups
+}
+
+function countOf<T>(items: T[], keyOf: (item: T) => string): Map<string, number> {
+  return counted(items.map(keyOf))
+}
+
+/** Whether most words of one assertion turn up in the new ones, longer literals also as a part of another. */
+function isAbsorbedItem(words: Bag, gain: Bag): boolean {
+  const kind = words.literals.size > 0 ? 'literals' : 'identifiers'
+  const own = [...words[kind].keys()]
+  const stands = (word: string): boolean =>
+    (gain[kind].get(word) ?? 0) > 0 ||
+    (word.length > 5 && [...gain[kind].keys()].slice(0, 500).some((it) => it.includes(word)))
+  return own.filter(stands).length / own.length >= ENOUGH
+}
+
+/** The items whose text does not stand on the other side, one for one. */
+function without(items: Item[], others: Item[]): Item[] {
+  const left = new Map<string, number>()
+  for (const other of others) left.set(other.text, (left.get(other.text) ?? 0) + 1)
+  return items.filter((item) => {
+    const number = left.get(item.text) ?? 0
+    left.set(item.text, number - 1)
+    return number <= 0
+  })
+}
+
+function sum(items: Item[]): Bag {
+  const total = emptyBag()
+  for (const { words } of items) addTo(total, words)
+  return total
+}
+
+function plural(number: number, word: string): string {
+  return `${number} ${word}${number === 1 ? '' : 's'}`
+}
