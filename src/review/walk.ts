@@ -210,7 +210,8 @@ export class Walk {
     let args = isCall ? node.lastChild : node.nextSibling
     if (isCall) while (args !== null && !ARGUMENTS.test(args.name)) args = args.prevSibling
     else {
-      if (!node.parent?.name.endsWith('Tokens') || node.prevSibling?.name === 'fn') return null
+      if (!node.parent?.name.endsWith('Tokens')) return null
+      if (node.prevSibling !== null && this.code(node.prevSibling) === 'fn') return null
       if (args?.name === '!') args = args.nextSibling
       if (!args?.name.endsWith('Tokens')) return null
     }
@@ -291,7 +292,7 @@ export function oneLine(text: string): string {
 }
 
 /** Where the chain of calls and members ends that begins with the node. */
-function chainEnd(node: SyntaxNode): number {
+export function chainEnd(node: SyntaxNode): number {
   let end = node
   for (let steps = 0; steps < 100; steps += 1) {
     const { parent } = end

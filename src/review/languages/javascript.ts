@@ -4,6 +4,7 @@ import type { Span } from '../source.ts'
 import {
   argumentsOf,
   type Call,
+  chainEnd,
   childrenOf,
   count,
   isEmptyBlock,
@@ -42,7 +43,7 @@ export const javascript: Rules = {
     if (node.name === 'MemberExpression') {
       const last = node.lastChild
       if (last?.name === 'PropertyName' && walk.code(last) === 'should')
-        walk.assert({ from: last.from, to: shouldEnd(node) }, 'should')
+        walk.assert({ from: last.from, to: chainEnd(node) }, 'should')
       return null
     }
     return walk.frame.kind === 'test' ? null : helper(node, walk)
@@ -56,17 +57,6 @@ function helper(node: SyntaxNode, walk: Walk): Part | null {
     childrenOf(node, 12).some((it) => /^(?:ArrowFunction|FunctionExpression)$/.test(it.name))
   if (name === null || !isFunction) return null
   return { kind: 'helper', name: walk.code(name), from: node.from, to: node.to }
-}
-
-function shouldEnd(node: SyntaxNode): number {
-  let end = node
-  while (
-    end.parent !== null &&
-    /^(?:Member|Call)Expression$/.test(end.parent.name) &&
-    end.parent.from === node.from
-  )
-    end = end.parent
-  return end.to
 }
 
 function callPart(call: Call, walk: Walk): Part | null {

@@ -5,18 +5,20 @@ import { count, isEmptyBlock, type Part, type Rules, type Walk } from '../walk.t
 const ASSERTS =
   /^(?:insta::)?(?:debug_)?(?:assert|prop_assert)\w*!$|^(?:\w+::)*(?:assert|expect|check|verify|validate|ensure|must|should)_\w+!?$|^panic!$/
 const TEST = /#\[\s*(?:\w+::)*(?:test|rstest|test_case|wasm_bindgen_test|quickcheck)\b/
+const MARKS = /\bignore\b|\bshould_panic\b/g
 const OTHER_CONFIGURATION = /\bcfg\s*\((?!\s*test\s*\))/g
 
 export const rust: Rules = {
   asserts: ({ callee }) => ASSERTS.test(callee),
   fails: /\bfail\w*$|^panic!$|\bverify\w*$/,
   skips: /(?!)/,
-  nodes: /^(?:InnerAttribute|ModItem|FunctionItem|MacroDefinition)$/,
+  nodes: /^(?:InnerAttribute|ModItem|FunctionItem|MacroDefinition|Identifier)$/,
   partAt(node, _call, walk) {
     // At the top it shuts the whole file out.
     if (node.name === 'InnerAttribute') walk.root.skips += count(walk.code(node), OTHER_CONFIGURATION)
     if (node.name === 'ModItem') return modulePart(node, walk)
     if (node.name === 'FunctionItem') return functionPart(node, walk)
+    if (node.name === 'Identifier') return macroPart(node, walk)
     return node.name === 'MacroDefinition' ? helperPart(node, `${nameOf(node, walk)}!`) : null
   },
 }
@@ -35,7 +37,7 @@ function attributesOf(node: SyntaxNode, walk: Walk): { from: number; attributes:
   const { parent } = node
   const from = parent?.name === 'AttributeItem' ? parent.from : node.from
   const attributes = walk.code({ from, to: node.from })
-  const skips = count(attributes, /\bignore\b|\bshould_panic\b/g) + count(attributes, OTHER_CONFIGURATION)
+  const skips = count(attributes, MARKS) + count(attributes, OTHER_CONFIGURATION)
   return { from, attributes, skips }
 }
 
@@ -57,4 +59,21 @@ function functionPart(node: SyntaxNode, walk: Walk): Part | null {
     /^#\[\s*(?:case|test_case)\b/.test(walk.code(it)),
   )
   return { kind: 'test', name, from, to: node.to, body, skips, empty: isEmptyBlock(walk.code(body)), rows }
+}
+
+/** A function in a macro, as in `proptest! { #[test] fn adds() {} }`: there it is only words and brackets. */
+function macroPart(node: SyntaxNode, walk: Walk): Part | null {
+  if (walk.code(node) !== 'fn' || !node.parent?.name.endsWith('Tokens')) return null
+  let from = node.from
+  for (let it = node.prevSibling; it?.name === 'BracketedTokens'; it = it.prevSibling) from = it.from - 1
+  const attributes = walk.code({ from, to: node.from })
+  let last = node.nextSibling
+  for (let steps = 0; last !== null && !/^(?:BracedTokens|;)$/.test(last.name) && steps < 30; steps += 1)
+    last = last.nextSibling
+  if (last?.name !== 'BracedTokens' || !TEST.test(attributes)) return null
+  const name = node.nextSibling === null ? '' : walk.code(node.nextSibling)
+  const body = { from: last.from + 1, to: last.to - 1 }
+  const skips = count(attributes, MARKS) + count(attributes, OTHER_CONFIGURATION)
+  const empty = isEmptyBlock(walk.code(body))
+  return { kind: 'test', name, from, to: last.to, body, skips, empty }
 }

@@ -611,6 +611,17 @@ const moved = (
 ): Change => [`${from} becomes ${to}`, kind, { ...other[0], [from]: base }, { ...other[1], [to]: base }]
 const PYTEST = LANGUAGES.python?.base ?? ''
 const RUST = LANGUAGES.rust?.base ?? ''
+const PROPTEST = `proptest! {\n    #[test]\n    fn adds(a in 0..9) {\n        prop_assert_eq!(add(a, 2), a + 2);\n    }\n\n    #[test]\n    fn subtracts(a in 5..9) {\n        prop_assert_eq!(sub(a, 5), a - 5);\n    }\n}\n`
+const rust = (name: string, kind: Change[1], ...edits: [string | RegExp, string][]): Change => [
+  name,
+  kind,
+  ...edit('tests/a.rs', PROPTEST, ...edits),
+]
+const RUSTS: Change[] = [
+  rust('a test in a macro is gone', 'deleted', [/\n {4}#\[test\]\n {4}fn subtracts[\s\S]*?\n {4}}\n/, '']),
+  rust('a test in a macro is ignored', 'skipped', ['    #[test]\n', '    #[test]\n    #[ignore]\n']),
+  rust('a test in a macro says nothing', 'emptied', ['        prop_assert_eq!(sub(a, 5), a - 5);\n', '']),
+]
 const MOVES: Change[] = [
   moved('deleted', 'test/a.test.ts', 'test/a.ts', JS),
   moved('deleted', 'src/__tests__/a.ts', 'e2e/a.ts', JS),
@@ -648,7 +659,7 @@ const MOVES: Change[] = [
   ],
 ]
 
-for (const [language, changes] of Object.entries({ PYTHON, GOLANG, JAVAS, JAVASCRIPT, MOVES })) {
+for (const [language, changes] of Object.entries({ PYTHON, GOLANG, JAVAS, JAVASCRIPT, RUSTS, MOVES })) {
   for (const [name, kind, before, after] of changes) {
     test(`${language.toLowerCase()}: ${name}${kind === null ? ' is honest' : ''}`, async () => {
       const found = await toldOf(before, after)

@@ -260,6 +260,9 @@ test('hostile text is read in bounded time', async () => {
     "it('a', () => {\n",
     'return;',
     '<',
+    'a.should',
+    '.should',
+    'fn ',
     `@Test${' '.repeat(60)}`,
   ]
   for (const path of paths) {
