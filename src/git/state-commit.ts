@@ -1,4 +1,5 @@
 // The commit that holds a state: beside the green tree, so that against its parent it only adds.
+import { stateText } from '../loop/stored.ts'
 import type { State } from '../model/state.ts'
 import { type CatFile, TREE } from './cat-file.ts'
 import type { Git } from './git.ts'
@@ -27,7 +28,7 @@ export async function commitState(
     ]
     return { name: id, mode: TREE, oid: folder(both) }
   })
-  const text = writer.add('blob', Buffer.from(`${JSON.stringify(state)}\n`))
+  const text = writer.add('blob', Buffer.from(stateText(state)))
   const own = [{ name: 'state.json', mode: '100644', oid: text }]
   if (kept.length > 0) own.push({ name: 'kept', mode: TREE, oid: folder(kept) })
   const [green] = await objects.trees([tree])

@@ -1,5 +1,7 @@
-// Reads the state as git holds it. Pure.
+// The state as git holds it: written, and read again. Pure.
 import type * as z from 'zod/mini'
+import { eachOnce } from '../model/each.ts'
+import type { Story } from '../model/feature.ts'
 import { State } from '../model/state.ts'
 import { shown } from '../model/text.ts'
 import { UserError } from '../system/errors.ts'
@@ -7,6 +9,21 @@ import { migrated } from './migrate.ts'
 
 /** The version of today's states. */
 const VERSION = 2
+
+/** The text of `state.json`. */
+export function stateText(state: State): string {
+  const { prd, records, ...rest } = state
+  const { userStories, ...head } = prd
+  const feature = withField(JSON.stringify(head), 'userStories', `[${storyTexts(userStories).join(',')}]`)
+  const most = withField(JSON.stringify(rest), 'prd', feature)
+  return `${withField(most, 'records', JSON.stringify(records))}\n`
+}
+
+function withField(text: string, name: string, value: string): string {
+  return `${text.slice(0, -1)},"${name}":${value}}`
+}
+
+const storyTexts = eachOnce((story: Story) => JSON.stringify(story))
 
 /** The state in the text of `state.json`; `path` names it for people. Throws UserError where it is none that this version reads. */
 export function stateFrom(text: string, path = 'state.json'): State {

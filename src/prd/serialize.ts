@@ -1,5 +1,6 @@
 // A Prd as the text of prd.json, always in the same order, so that a diff shows only what changed.
 
+import { eachOnce } from '../model/each.ts'
 import type { Prd, Story } from '../model/feature.ts'
 import type { Extra } from '../model/usage.ts'
 import { lastResultShape, prdShape, runShape, storyShape, usageShape } from './schema.ts'
@@ -7,15 +8,20 @@ import { lastResultShape, prdShape, runShape, storyShape, usageShape } from './s
 /** The file's text: known fields in the definition's order, then unknown ones in theirs; two spaces, a newline at the end. */
 export function serializePrd(prd: Prd): string {
   const run = { ...flat(prd.run, runShape), usage: flat(prd.run.usage, usageShape) }
-  const userStories = prd.userStories.map(flatStory)
-  return `${JSON.stringify({ ...flat(prd, prdShape), run, userStories }, null, 2)}\n`
+  const text = JSON.stringify({ ...flat(prd, prdShape), run, userStories: [] }, null, 2)
+  if (prd.userStories.length === 0) return `${text}\n`
+  const stories = storyTexts(prd.userStories).join(',\n    ')
+  // No text of a file can look like it: in there a line feed is escaped, and a nested field stands further in.
+  return `${text.replace('\n  "userStories": []', () => `\n  "userStories": [\n    ${stories}\n  ]`)}\n`
 }
 
-function flatStory(story: Story): Extra {
+const storyTexts = eachOnce((story: Story) => {
   const { lastResult } = story
   const result = lastResult === null ? null : flat(lastResult, lastResultShape)
-  return { ...flat(story, storyShape), lastResult: result }
-}
+  const text = JSON.stringify({ ...flat(story, storyShape), lastResult: result }, null, 2)
+  // Joined, not replaced: V8 would keep a rope of pieces, and walk it again for every file.
+  return text.split('\n').join('\n    ')
+})
 
 /** The known fields in order (undefined ones are left out by JSON), then the unknown; a known name wins. */
 function flat({ extra, ...known }: { extra?: Extra }, shape: object): Extra {

@@ -1,6 +1,7 @@
 // What Ralph writes into the feature's folder: prd.json and progress.txt, rendered from the state. Pure.
 
 import { progressHeader } from '../loop/progress.ts'
+import { eachOnce } from '../model/each.ts'
 import type { Story } from '../model/feature.ts'
 import type { State } from '../model/state.ts'
 import { serializePrd } from '../prd/serialize.ts'
@@ -14,24 +15,20 @@ export function prdFile(state: State, redact: Change): string {
   const { nonce, control, prd, branch } = state
   const run = { ...prd.run, control: { nonce, ...control } }
   const branchName = prd.branchName === '' ? branch : prd.branchName
-  const userStories = prd.userStories.map((story) => redactedStory(story, redact))
+  const userStories = redactedStories(prd.userStories, redact)
   return serializePrd({
     ...redactedFields({ ...prd, branchName, run, userStories: [] }, redact),
     userStories,
   })
 }
 
-/** Of thousands of stories an iteration changes one: what a redaction makes of the others is remembered. */
-const known = new WeakMap<Change, WeakMap<Story, Story>>()
+/** By redaction: a run has one. */
+const known = new WeakMap<Change, (stories: readonly Story[]) => Story[]>()
 
-function redactedStory(story: Story, redact: Change): Story {
-  const stories = known.get(redact) ?? new WeakMap<Story, Story>()
-  known.set(redact, stories)
-  const before = stories.get(story)
-  if (before !== undefined) return before
-  const redacted = redactedFields(story, redact)
-  stories.set(story, redacted)
-  return redacted
+function redactedStories(stories: readonly Story[], redact: Change): Story[] {
+  const each = known.get(redact) ?? eachOnce((story: Story) => redactedFields(story, redact))
+  known.set(redact, each)
+  return each(stories)
 }
 
 /** By fields, where there is something to hide: a key that begins in one would take all up to another's end with it. */

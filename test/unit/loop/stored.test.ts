@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { takeOver } from '../../../src/loop/attempt.ts'
 import { ownSituation } from '../../../src/loop/situation.ts'
-import { stateFrom } from '../../../src/loop/stored.ts'
+import { stateFrom, stateText } from '../../../src/loop/stored.ts'
 import { openAttempt } from '../../../src/model/job.ts'
 import type { State } from '../../../src/model/state.ts'
 import { UserError } from '../../../src/system/errors.ts'
@@ -85,7 +85,8 @@ test('a state of today is read as it was written, at every step of a job', () =>
   const limits = limitsWith({ finalVerification: true })
   let red = true
   runJob(stateOf(stories('US-001', 'US-002')), limits, (step, state) => {
-    assert.deepEqual(stateFrom(JSON.stringify(state)), state, step.kind)
+    assert.deepEqual(stateFrom(stateText(state)), state, step.kind)
+    assert.deepEqual(JSON.parse(stateText(state)), JSON.parse(JSON.stringify(state)))
     if (step.kind === 'agent') return { kind: 'worked', session: session({ learnings: ['a'] }) }
     if (step.kind !== 'gates' || !red) return null
     red = false
