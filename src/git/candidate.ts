@@ -86,7 +86,7 @@ async function ownTexts(
   const before = await tree.objects.text(`${state.green}:${files.progress}`)
   return new Map([
     [files.prd, prdFile(passing, redact)],
-    [files.progress, redact(progressFile(passing, before))],
+    [files.progress, progressFile(passing, before, redact)],
   ])
 }
 

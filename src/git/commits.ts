@@ -76,7 +76,7 @@ export class Commits {
     const progress = await this.#objects.text(`${state.green}:${files.progress}`)
     const changed = new Map<string, string | null>([
       [files.prd, text],
-      [files.progress, redact(progressFile(state, progress))],
+      [files.progress, progressFile(state, progress, redact)],
     ])
     if (isFirst) {
       changed.set('.ralph/.gitattributes', '* linguist-generated=true\n')

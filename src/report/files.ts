@@ -37,10 +37,10 @@ function redactedFields<T extends object>(value: T, redact: Change): T {
   return redact(text) === text ? value : mapTexts(value, redact)
 }
 
-/** progress.txt with the entries that no commit holds yet. */
-export function progressFile(state: State, before: string | null): string {
-  const start = before ?? progressHeader(state.prd, state.branch, state.prd.run.startedAt ?? '')
-  return [start.trimEnd(), ...state.progress.map((entry) => entry.trim())].join('\n\n').concat('\n')
+/** progress.txt with the entries that no commit holds yet. What one holds (`before`) went through `redact` on its way there. */
+export function progressFile(state: State, before: string | null, redact: Change): string {
+  const start = before ?? redact(progressHeader(state.prd, state.branch, state.prd.run.startedAt ?? ''))
+  return [start.trimEnd(), ...state.progress.map((entry) => redact(entry.trim()))].join('\n\n').concat('\n')
 }
 
 /**

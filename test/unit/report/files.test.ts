@@ -54,7 +54,7 @@ describe('what is gated is what is committed', () => {
   test('progress.txt gets the waiting entries and this one', () => {
     const state = { ...gated(), progress: ['\n## Iteration 0 - waiting\n\n---\n'] }
     const entry = passedEntry(state, gatedIn(state), built('abc1234'))
-    const text = progressFile({ ...state, progress: [...state.progress, entry] }, 'earlier\n')
+    const text = progressFile({ ...state, progress: [...state.progress, entry] }, 'earlier\n', same)
     assert.match(
       text,
       /^earlier\n\n## Iteration 0 - waiting\n\n---\n\n## Iteration 1 - US-001: story US-001\n\*\*Status:\*\* PASSED/,
@@ -69,7 +69,7 @@ describe('what is gated is what is committed', () => {
 
   test('a new progress.txt begins with its header', () => {
     assert.match(
-      progressFile(gated(), null),
+      progressFile(gated(), null, same),
       /^# Ralph Progress Log\n# Project: Shop\n# Feature: ralph\/auth\n/,
     )
   })
