@@ -129,6 +129,13 @@ export class OwnIndex {
     return tree
   }
 
+  /** Takes entries of files that were just written; it holds `tree` then. False where only git knows what to make of it. */
+  async put(entries: ReadonlyMap<string, Buffer>, tree: string): Promise<boolean> {
+    this.#write(this.table.with(entries))
+    this.#tree = tree
+    return (await this.#currentRules()) !== null
+  }
+
   async #open(tree: string): Promise<void> {
     const there = await readRegular(join(this.#git.own, 'index'))
     if (this.#table !== null && there?.equals(this.#table.bytes) === true) return

@@ -161,9 +161,14 @@ async function checkOut(
 ): Promise<{ conflict: string | null }> {
   const { git, objects } = tree
   await git.writeConfig()
-  tree.nestedBefore ??= await lookForNested(tree, options, commit)
+  const isFirst = tree.nestedBefore === null
+  const foreign = isFirst ? await refuseForeign(tree) : []
+  // Whoever looks at the work tree in process meets every repository in it.
+  const seen = isFirst && !options.snapshot.whole ? await tree.index.differences() : null
+  if (isFirst)
+    tree.nestedBefore = seen === null ? await lookForNested(tree, options, commit, foreign) : new Set()
   if (kept === null) {
-    await tree.settle(commit)
+    await tree.settle(commit, seen)
     return { conflict: null }
   }
   const green = await tree.treeOf(commit)
@@ -191,11 +196,9 @@ async function lookForNested(
   tree: WorkTree,
   options: RepositoryOptions,
   commit: string,
+  foreign: readonly string[],
 ): Promise<Set<string>> {
   const { git, objects } = tree
-  const foreign = await refuseForeign(tree)
-  // Whoever looks at the work tree in process meets every one of them.
-  if (!options.snapshot.whole && (await tree.index.differences()) !== null) return new Set()
   const spared = options.snapshot.whole ? await spareRepositories(git, options, foreign) : []
   const [tracked, untracked] = [await foldersIn(objects, commit), await untrackedFolders(git)]
   const nested = await nestedGits(git, { tracked, untracked }, [], tree.submodules.paths)

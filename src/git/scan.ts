@@ -16,7 +16,7 @@ import { objectId } from './objects.ts'
 import type { Rules } from './rules.ts'
 
 /** A file as it stands, with its entry for an index. */
-export type Found = { mode: string; oid: string; bytes: Buffer; entry: Buffer }
+export type Found = { path: string; mode: string; oid: string; bytes: Buffer; entry: Buffer }
 
 /**
  * What differs from an index (paths in latin1; null: it is gone), and what does not although somebody wrote to it.
@@ -148,13 +148,11 @@ class Scanner {
 
   #read(path: string): Found {
     const { rules, idLength } = this.#options
-    const file = this.#place(path)
-    const { stat, bytes } = contentOf(file)
-    this.#held += bytes.length
-    if (this.#held > MOST_BYTES || (rules.convertsLineEnds && bytes.includes(0x0d))) throw new Uncertain()
-    const mode = modeOf(stat).toString(8)
-    const oid = objectId('blob', bytes, 2 * idLength)
-    return { mode, oid, bytes, entry: indexEntry(path, mode, oid, stat) }
+    const found = fileAt(this.#place(path), path, idLength)
+    this.#held += found.bytes.length
+    const mayConvert = rules.convertsLineEnds && found.bytes.includes(0x0d)
+    if (this.#held > MOST_BYTES || mayConvert) throw new Uncertain()
+    return found
   }
 
   #entriesIn(folder: string): Dirent[] {
@@ -169,6 +167,14 @@ class Scanner {
     if (/^[\0-\x7f]*$/.test(path)) return `${top}/${path}`
     return Buffer.concat([Buffer.from(`${top}/`), Buffer.from(path, 'latin1')])
   }
+}
+
+/** A file as git would store it at `path` (latin1). */
+export function fileAt(file: string | Buffer, path: string, idLength: number): Found {
+  const { stat, bytes } = contentOf(file)
+  const mode = modeOf(stat).toString(8)
+  const oid = objectId('blob', bytes, 2 * idLength)
+  return { path, mode, oid, bytes, entry: indexEntry(path, mode, oid, stat) }
 }
 
 /** The bytes that git stores of a file or a link, and what it was before they were read. */

@@ -17,6 +17,7 @@ import { modifiedFiles, type OldIndex } from './index-file.ts'
 import { foldersOf, indexHolds, OwnIndex, placeFile, treeOfIndex } from './own-index.ts'
 import { GitError } from './process.ts'
 import type { Change } from './raw-diff.ts'
+import { type Differences, fileAt } from './scan.ts'
 import type { Submodules } from './submodules.ts'
 import { changesBetween } from './tree-walk.ts'
 
@@ -160,13 +161,13 @@ export class WorkTree {
     await this.index.reload()
   }
 
-  /** Whether the work tree is a commit's; where it is not it is made so. True when it had changed. */
-  async settle(commit: string): Promise<boolean> {
+  /** Whether the work tree is a commit's; where it is not it is made so. True when it had changed. `known`: a look just now. */
+  async settle(commit: string, known: Differences | null = null): Promise<boolean> {
     const wanted = await this.treeOf(commit)
     const { index } = this
     if (this.#rest?.tree === wanted && performance.now() - this.#rest.at < REST_MS) return false
     await this.removeForeign()
-    const seen = await index.differences()
+    const seen = known ?? (await index.differences())
     const isTouched = seen === null ? await this.git.isTouched() : seen.changed.size > 0
     if (!isTouched && (await index.tree(commit)) === wanted) {
       await this.submodules.reset()
@@ -183,13 +184,19 @@ export class WorkTree {
     const isOwn = ({ path, status, oldMode, newMode }: Change) =>
       path.startsWith('.ralph/') && newMode === '100644' && (status === 'A' || oldMode === newMode)
     if (changes.length > FEW || !changes.every(isOwn)) return false
+    const entries = new Map<string, Buffer>()
     for (const { path, newOid } of changes) {
       const bytes = await objects.contents(newOid)
       if (bytes === null) return false
       await this.writeOwn(path, bytes)
+      const found = fileAt(join(this.top, path), Buffer.from(path).toString('latin1'), index.table.idLength)
+      if (found.oid !== newOid) return false
+      entries.set(found.path, found.entry)
     }
-    await index.fill(wanted)
-    return (await index.differences())?.changed.size === 0
+    if (await index.put(entries, wanted)) return true
+    // Attributes came with it: every file is written anew.
+    await rm(join(this.git.own, 'index'), { force: true })
+    return false
   }
 
   async toTree(tree: string): Promise<void> {
