@@ -80,7 +80,8 @@ export class ObjectWriter {
     const folder = join(this.#folder, oid.slice(0, 2))
     const file = join(folder, oid.slice(2))
     const move = () => {
-      if (!isFolderNow(folder)) mkdirSync(folder, { recursive: true })
+      // Whether it is there or not: the same effects in every run, whatever the ids are, so that each can be killed at.
+      mkdirSync(folder, { recursive: true })
       renameSync(fresh, file)
     }
     try {
