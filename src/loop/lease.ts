@@ -6,7 +6,7 @@ export function expired(lease: Lease, now: number): boolean {
   return lease.expiresAt <= now
 }
 
-/** How long a lease holds without a renewal: an iteration, its gates, and ten minutes (design 6), milliseconds. */
+/** How long a lease holds without a renewal: an iteration, its gates, and ten minutes, milliseconds. */
 export function leaseMs(iterationTimeoutMs: number, gatesMs: number): number {
   return iterationTimeoutMs + gatesMs + 10 * 60_000
 }

@@ -1,11 +1,12 @@
 // The prompts: bounded, the stable part first so that vendors can cache it. Pure.
 import type { Story } from '../model/feature.ts'
 import type { State } from '../model/state.ts'
+import { oneLine } from '../model/text.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { ranked } from './learnings.ts'
 import { peopleNotes } from './notes.ts'
 
-/** UTF-8 bytes that each part may take; together under 8 KB beside the story's own text and context.md (design 9). */
+/** UTF-8 bytes that each part may take; together under 8 KB beside the story's own text and context.md. */
 const BOUNDS = {
   instructions: 1000,
   about: 300,
@@ -87,7 +88,7 @@ export function runPrompt(template: string | null, state: State, story: Story, f
   return fill(template ?? RUN, {
     ...common(state, facts),
     storyId: story.id,
-    storyTitle: oneLine(story.title),
+    storyTitle: oneLine(story.title, 1000),
     storyDescription: story.description,
     acceptanceCriteria: bullets(story.acceptanceCriteria),
     attempt: String(story.retries + 1),
@@ -104,7 +105,7 @@ export function runPrompt(template: string | null, state: State, story: Story, f
       failure === null
         ? ''
         : section(
-            `The last attempt was rejected: ${first(oneLine(failure.summary), 300)}`,
+            `The last attempt was rejected: ${first(oneLine(failure.summary, 1000), 300)}`,
             fenced(failure.detail, BOUNDS.failure),
           ),
   })
@@ -120,7 +121,7 @@ export function verifyPrompt(
   const stories = state.prd.userStories.filter((story) => ids.includes(story.id))
   const told = stories.map(
     (story) =>
-      `## ${story.id}: ${oneLine(story.title)}\n${story.description}\n\n${bullets(story.acceptanceCriteria)}`,
+      `## ${story.id}: ${oneLine(story.title, 1000)}\n${story.description}\n\n${bullets(story.acceptanceCriteria)}`,
   )
   return fill(template ?? VERIFY, { ...common(state, facts), stories: told.join('\n\n') })
 }
@@ -129,7 +130,7 @@ function common(state: State, facts: PromptFacts): Record<string, string> {
   const gates = facts.gates.length === 0 ? '(no gate is configured)' : bullets(facts.gates)
   return {
     feature: state.feature,
-    project: oneLine(state.prd.project),
+    project: oneLine(state.prd.project, 1000),
     branch: state.branch,
     gates: head(gates, BOUNDS.gates),
     verifyCommands: head(gates, BOUNDS.gates),
@@ -152,7 +153,7 @@ function keptNote(kept: boolean, facts: PromptFacts): string {
     lines.push(`The work of the last attempt was put aside: ${oneLine(facts.conflict)}.`)
   else if (kept) lines.push('The work of the last attempt is in the work tree: build on it, or change it.')
   if (facts.dropped.length > 0) {
-    const paths = facts.dropped.map(oneLine).join(', ')
+    const paths = facts.dropped.map((path) => oneLine(path)).join(', ')
     lines.push(`Left out of it, because it may not be changed: ${head(paths, 400)}.`)
   }
   return section('Work so far', lines.join('\n'))
@@ -202,7 +203,7 @@ function fitting(items: readonly string[], bound: number): string[] {
 }
 
 function lineOf(item: string, bound: number): string {
-  return first(`- ${oneLine(item)}`, Math.min(400, bound - 1))
+  return first(`- ${oneLine(item, 1000)}`, Math.min(400, bound - 1))
 }
 
 function fenced(text: string, bound: number): string {
@@ -219,10 +220,6 @@ function head(text: string, bound: number): string {
 
 function tail(text: string, bound: number): string {
   return bytes(text) <= bound ? text : `[cut ...]\n${last(text, bound)}`
-}
-
-function oneLine(text: string): string {
-  return text.replace(/[\s\u0085]+/g, ' ').trim()
 }
 
 const utf8 = { encoder: new TextEncoder(), decoder: new TextDecoder() }
