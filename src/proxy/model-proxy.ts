@@ -1,0 +1,148 @@
+// The model's key stays with us: a proxy on loopback, owned by our user, puts it into the agent's requests and counts them.
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { once } from 'node:events'
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { pipeline } from 'node:stream/promises'
+import { createUsageMeter, type Used } from './usage-meter.ts'
+
+export type ModelProxyOptions = {
+  /** The vendor's server, with the path that stands before every other: the one place that the proxy speaks to. */
+  upstream: URL
+  /** The key that the vendor gave. */
+  key: string
+  /** Why a request failed, without anything of it. */
+  warn(message: string): void
+}
+
+export type ModelProxy = AsyncDisposable & {
+  /** What the agent takes for its vendor's server. */
+  url: string
+  /** What the agent takes for its key: worth nothing anywhere else, and nothing when the proxy is gone. */
+  key: string
+  /** What the vendor said that all requests so far used, also of a session that died before it could say so. */
+  used(): Used
+}
+
+/** Where vendors look for a key: https://docs.anthropic.com/en/api/overview, https://ai.google.dev/api, https://platform.openai.com/docs/api-reference. */
+const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']
+/** Of one connection, not of the message (RFC 9110, 7.6.1). `accept-encoding`: what is counted must be readable. */
+const NOT_FORWARDED = new Set(
+  'connection keep-alive proxy-authenticate proxy-authorization te trailer transfer-encoding upgrade host cookie accept-encoding'.split(
+    ' ',
+  ),
+)
+
+/** Listens on a free port of loopback until it is disposed. */
+export async function openModelProxy(options: ModelProxyOptions): Promise<ModelProxy> {
+  const key = `ralph-${randomBytes(24).toString('hex')}`
+  const meter = createUsageMeter()
+  const server = createServer((request, response) => {
+    forward(request, response, { ...options, placeholder: key, meter }).catch((error: unknown) => {
+      options.warn(`a request to the model failed: ${error instanceof Error ? error.message : 'unknown'}`)
+      if (response.headersSent) response.destroy()
+      else refuse(response, 502, 'the model could not be reached')
+    })
+  })
+  // A model may think for minutes before its first word.
+  server.requestTimeout = 0
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    key,
+    used: meter.used,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+type Way = ModelProxyOptions & { placeholder: string; meter: ReturnType<typeof createUsageMeter> }
+
+async function forward(request: IncomingMessage, response: ServerResponse, way: Way): Promise<void> {
+  const target = targetOf(request.url ?? '', way)
+  const headers = headersFor(request.headers, way)
+  if (target === null || headers === null) {
+    // Whoever else finds the port has no business here.
+    return refuse(response, 401, 'this is not the key that Ralph gave the agent')
+  }
+  const leave = new AbortController()
+  response.on('close', () => leave.abort())
+  const send = target.protocol === 'https:' ? httpsRequest : httpRequest
+  const outgoing = send(target, { method: request.method, headers, signal: leave.signal })
+  // A vendor may refuse before it has read all; where the agent has gone, the request is destroyed and no answer comes.
+  pipeline(request, outgoing).catch(() => {})
+  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage]
+  response.writeHead(answer.statusCode ?? 502, withoutHops(answer.headers))
+  // A stream's first word is as long in coming as the rest: nothing waits for more.
+  response.flushHeaders()
+  const count = way.meter.response(String(answer.headers['content-type'] ?? ''))
+  answer.on('data', count.chunk)
+  try {
+    await pipeline(answer, response)
+  } catch (error) {
+    // The agent has gone, or was ended: what came is counted.
+    if (!leave.signal.aborted) throw error
+  } finally {
+    count.end()
+  }
+}
+
+/** The vendor's address for a path of ours; null where the path would lead elsewhere, or carries no key of ours. */
+function targetOf(path: string, { upstream, placeholder, key }: Way): URL | null {
+  if (!path.startsWith('/') || path.startsWith('//') || path.includes('\\')) return null
+  const target = new URL(upstream.pathname.replace(/\/$/, '') + path, upstream.origin)
+  if (target.origin !== upstream.origin) return null
+  // Gemini's older way to give it.
+  if (target.searchParams.get('key') === placeholder) target.searchParams.set('key', key)
+  return target
+}
+
+/** The headers with the key in the place of ours; null where ours is not in them. */
+function headersFor(
+  given: IncomingHttpHeaders,
+  { placeholder, key, upstream }: Way,
+): Record<string, string | string[]> | null {
+  let isOurs = false
+  const headers: Record<string, string | string[]> = { host: upstream.host, 'accept-encoding': 'identity' }
+  for (const [name, value] of Object.entries(withoutHops(given))) {
+    if (!KEY_HEADERS.includes(name)) {
+      headers[name] = value
+      continue
+    }
+    const [scheme, word] = /^(Bearer )?(.*)$/is.exec(String(value))?.slice(1) ?? []
+    if (!isSame(word ?? '', placeholder)) continue
+    isOurs = true
+    headers[name] = `${scheme ?? ''}${key}`
+  }
+  return isOurs ? headers : null
+}
+
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+function withoutHops(headers: IncomingHttpHeaders): Record<string, string | string[]> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || NOT_FORWARDED.has(name) ? [] : [[name, value]],
+    ),
+  )
+}
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ error: { type: 'ralph_proxy', message } }))
+}
