@@ -1,0 +1,39 @@
+// Which hosts an agent may reach beside its model: names, `*.` for all below one, and presets of package registries. Pure.
+
+export const NETWORK_PRESETS: Readonly<Record<string, readonly string[]>> = {
+  npm: ['registry.npmjs.org', 'registry.yarnpkg.com', 'npm.jsr.io'],
+  pypi: ['pypi.org', 'files.pythonhosted.org'],
+  crates: ['index.crates.io', 'static.crates.io', 'crates.io'],
+  go: ['proxy.golang.org', 'sum.golang.org', 'storage.googleapis.com'],
+  maven: ['repo.maven.apache.org', 'repo1.maven.org', 'plugins.gradle.org', 'services.gradle.org'],
+  apt: [
+    'deb.debian.org',
+    'security.debian.org',
+    'archive.ubuntu.com',
+    'security.ubuntu.com',
+    'azure.archive.ubuntu.com',
+    'ports.ubuntu.com',
+  ],
+}
+
+const HOST =
+  /^(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?::\d{1,5})?$/
+
+/** Whether an entry of `network-allow` can be read: a preset, or a host with an optional port. */
+export function isAllowEntry(entry: string): boolean {
+  return Object.hasOwn(NETWORK_PRESETS, entry) || HOST.test(entry.toLowerCase())
+}
+
+/** Whether a host and port is on the list; an entry without a port means 443 and 80. */
+export function isAllowed(list: readonly string[], host: string, port: number): boolean {
+  const name = host.toLowerCase().replace(/\.$/, '')
+  return list
+    .flatMap((entry) =>
+      Object.hasOwn(NETWORK_PRESETS, entry) ? (NETWORK_PRESETS[entry] ?? []) : [entry.toLowerCase()],
+    )
+    .some((entry) => {
+      const [pattern = '', wanted] = entry.split(':')
+      if (wanted === undefined ? port !== 443 && port !== 80 : port !== Number(wanted)) return false
+      return pattern.startsWith('*.') ? name.endsWith(pattern.slice(1)) : name === pattern
+    })
+}

@@ -1,0 +1,153 @@
+// Takes the network from one user of the machine, loopback aside: by the kernel's owner rules (nftables) or, where those
+// cannot be had, by a network namespace that its programs are started in.
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { UserError } from '../system/errors.ts'
+
+/** A command as root: bare, or behind sudo. */
+export type AsRoot = (...command: string[]) => { file: string; args: string[] }
+
+export type ClosedNetwork = AsyncDisposable & {
+  /** What stands before a program that is to have no network; as root, before it becomes the user. */
+  enter: readonly string[]
+  /** The port at which those programs reach a port of our loopback. */
+  reach(port: number): Promise<number>
+  /** Whether the machine's own loopback is theirs, too, with what listens there. */
+  sharesLoopback: boolean
+}
+
+const ENV = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }
+
+/** Throws UserError where neither can be had: never a silent step down. */
+export async function closeNetwork(uid: number, root: AsRoot): Promise<ClosedNetwork> {
+  const rules = await ownerRules(uid, root)
+  if (!(rules instanceof Error)) return rules
+  const space = await namespace(uid, root)
+  if (!(space instanceof Error)) return space
+  throw new UserError({
+    path: 'network',
+    found: `neither owner rules (${rules.message}) nor a network namespace (${space.message})`,
+    expected: 'a kernel that lets root close the network of a user',
+    fix: 'install nftables or iproute2 and give the container --cap-add=NET_ADMIN, or write network: open',
+  })
+}
+
+/** Resolvers on loopback would carry words out in the names that they are asked for. */
+const RULES = (uid: number) => `table inet ralph_${uid} {
+  chain output {
+    type filter hook output priority 0; policy accept;
+    meta skuid != ${uid} accept
+    meta l4proto { tcp, udp } th dport 53 reject
+    oifname "lo" accept
+    reject
+  }
+}
+`
+
+async function ownerRules(uid: number, root: AsRoot): Promise<ClosedNetwork | Error> {
+  const remove = () => run(root('nft', 'delete', 'table', 'inet', `ralph_${uid}`))
+  // Of a job that was killed.
+  await remove()
+  const failed = await run(root('nft', '-f', '-'), RULES(uid))
+  if (failed !== null) return failed
+  return {
+    enter: [],
+    reach: async (port) => port,
+    sharesLoopback: true,
+    async [Symbol.asyncDispose]() {
+      await remove()
+    },
+  }
+}
+
+/** A namespace has a loopback of its own, and what listens on ours is reached through a socket file. */
+async function namespace(uid: number, root: AsRoot): Promise<ClosedNetwork | Error> {
+  const name = `ralph-${uid}`
+  const remove = () => run(root('ip', 'netns', 'delete', name))
+  await remove()
+  const failed =
+    (await run(root('ip', 'netns', 'add', name))) ??
+    (await run(root('ip', 'netns', 'exec', name, 'ip', 'link', 'set', 'lo', 'up')))
+  if (failed !== null) {
+    await remove()
+    return failed
+  }
+  const enter = ['nsenter', `--net=/run/netns/${name}`]
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-net-'))
+  const bridges: AsyncDisposable[] = []
+  return {
+    enter,
+    async reach(port) {
+      const bridge = await openBridge(join(folder, `${port}.sock`), port, root, enter)
+      bridges.push(bridge)
+      return bridge.port
+    },
+    sharesLoopback: false,
+    async [Symbol.asyncDispose]() {
+      for (const bridge of bridges) await bridge[Symbol.asyncDispose]()
+      await rm(folder, { recursive: true, force: true })
+      await remove()
+    },
+  }
+}
+
+/** Inside: listens on the namespace's loopback, hands on to the socket file, ends with its standard input. */
+const INSIDE = `const net = require('node:net')
+const server = net.createServer((one) => {
+  const other = net.connect(process.argv[1])
+  one.pipe(other).pipe(one)
+  one.on('error', () => other.destroy()).on('close', () => other.destroy())
+  other.on('error', () => one.destroy()).on('close', () => one.destroy())
+})
+server.listen(0, '127.0.0.1', () => console.log(server.address().port))
+process.stdin.on('end', () => process.exit()).resume()`
+
+async function openBridge(
+  file: string,
+  port: number,
+  root: AsRoot,
+  enter: readonly string[],
+): Promise<AsyncDisposable & { port: number }> {
+  const sockets = new Set<Socket>()
+  const server: Server = createServer((inside) => {
+    const outside = connect({ host: '127.0.0.1', port })
+    for (const [one, other] of [[inside, outside] as const, [outside, inside] as const]) {
+      sockets.add(one)
+      one.pipe(other)
+      one.on('error', () => other.destroy()).on('close', () => sockets.delete(one) && other.destroy())
+    }
+  })
+  server.listen(file)
+  await once(server, 'listening')
+  const us = [`--reuid=${process.getuid?.() ?? 0}`, `--regid=${process.getgid?.() ?? 0}`, '--clear-groups']
+  const { file: program, args } = root(...enter, 'setpriv', ...us, process.execPath, '-e', INSIDE, file)
+  const child = spawn(program, args, { env: ENV, stdio: ['pipe', 'pipe', 'ignore'] })
+  const lines = createInterface(child.stdout)
+  const first = await Promise.race([once(lines, 'line'), once(child, 'error'), once(child, 'exit')])
+  const inner = Number(first[0])
+  if (!Number.isInteger(inner) || inner <= 0) throw new Error('no way into the network namespace')
+  return {
+    port: inner,
+    async [Symbol.asyncDispose]() {
+      child.stdin.end()
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+    },
+  }
+}
+
+/** Null where it went well. */
+function run({ file, args }: { file: string; args: string[] }, input = ''): Promise<Error | null> {
+  return new Promise((done) => {
+    const child = execFile(file, args, { env: ENV, timeout: 10_000 }, (error, _out, stderr) =>
+      done(error === null ? null : new Error((stderr.trim() || error.message).split('\n')[0] ?? '')),
+    )
+    child.stdin?.on('error', () => {}).end(input)
+  })
+}
