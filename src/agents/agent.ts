@@ -84,6 +84,19 @@ export type CommandOptions = {
   root: boolean
 }
 
+/** How a vendor's program takes its model from another address, with another key in the place of its own. */
+export type Relay = {
+  /** Variables that hold the key, the one that counts first. */
+  keys: readonly string[]
+  /** Variables by which the model is had in another way, which is left as it is. */
+  unless: readonly string[]
+  /** The vendor's own address; null where only `base` may name one. */
+  upstream: string | null
+  /** The variable that names another address, read and set; null where an argument sets it. */
+  base: string | null
+  args?(url: string): string[]
+}
+
 /** One kind of agent: a file of its own and one line in registry.ts; nothing else of Ralph names it. */
 export interface AgentVendor {
   name: string
@@ -97,6 +110,8 @@ export interface AgentVendor {
   writesHome: boolean
   /** How it is logged in; null where it may work without a key that we know. */
   login: Login | null
+  /** Left out where no proxy can hold its key. */
+  relay?: Relay
   /** The vendor's variables that the agent may see, beside those of its login. */
   env: readonly string[]
   /** What its keys look like, beside the shapes of well-known services. */

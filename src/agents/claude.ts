@@ -31,6 +31,13 @@ export const claude: AgentVendor = {
       return { key: 'ANTHROPIC_API_KEY', url: 'https://api.anthropic.com/v1/models?limit=1', headers }
     },
   },
+  // https://code.claude.com/docs/en/env-vars
+  relay: {
+    keys: ['ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN'],
+    unless: ['CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX', 'CLAUDE_CODE_USE_FOUNDRY'],
+    upstream: 'https://api.anthropic.com',
+    base: 'ANTHROPIC_BASE_URL',
+  },
   keyShapes: [{ what: 'an Anthropic key', starts: ['sk-ant-'], key: /sk-ant-[A-Za-z0-9_-]{16,}/y }],
   settings: ['.claude', '.claude.json', '.mcp.json'],
   reports: 'cost',

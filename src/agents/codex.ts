@@ -30,6 +30,14 @@ export const codex: AgentVendor = {
       }
     },
   },
+  // OPENAI_BASE_URL is not read (https://developers.openai.com/codex/config-reference).
+  relay: {
+    keys: ['CODEX_API_KEY', 'OPENAI_API_KEY'],
+    unless: ['CODEX_ACCESS_TOKEN', 'AZURE_OPENAI_API_KEY'],
+    upstream: 'https://api.openai.com/v1',
+    base: null,
+    args: (url) => ['-c', `openai_base_url="${url}"`],
+  },
   keyShapes: [],
   // AGENTS.override.md is read in the place of AGENTS.md.
   settings: ['.codex', '.agents', 'agents.override.md'],

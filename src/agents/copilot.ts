@@ -24,6 +24,13 @@ export const copilot: AgentVendor = {
     files: ['.copilot', '.config/github-copilot', '.config/gh/hosts.yml'],
     project: [],
   },
+  // A provider of one's own; GitHub's tokens go to addresses that nothing sets.
+  relay: {
+    keys: ['COPILOT_PROVIDER_BEARER_TOKEN', 'COPILOT_PROVIDER_API_KEY'],
+    unless: [],
+    upstream: null,
+    base: 'COPILOT_PROVIDER_BASE_URL',
+  },
   keyShapes: [],
   settings: words(`
     .copilot .mcp.json .agents .claude

@@ -32,6 +32,13 @@ export const gemini: AgentVendor = {
       isRefused: (status, body) => status === 400 && body.includes('API_KEY_INVALID'),
     }),
   },
+  // https://geminicli.com/docs/reference/configuration
+  relay: {
+    keys: ['GEMINI_API_KEY'],
+    unless: ['GOOGLE_GENAI_USE_VERTEXAI', 'GOOGLE_API_KEY'],
+    upstream: 'https://generativelanguage.googleapis.com',
+    base: 'GOOGLE_GEMINI_BASE_URL',
+  },
   keyShapes: [],
   settings: ['.gemini'],
   reports: 'tokens',

@@ -29,6 +29,8 @@ export type SessionsOptions = Pick<
   prices: Readonly<Record<string, Price>>
   extraEnv: readonly string[]
   env: Environment
+  /** What went through our own proxy so far; null without one. */
+  used?: (() => Counted) | null
   /** `name: command` of each gate that will run for these tags (all of them for null). */
   gates(tags: readonly string[] | null): string[]
   instructions: string
@@ -37,6 +39,9 @@ export type SessionsOptions = Pick<
   /** Transcripts and the prompt file, on this machine only. */
   directory: string
 }
+
+/** Requests to the model, and the tokens that the vendor says they took. */
+type Counted = { requests: number; inputTokens: number; outputTokens: number }
 
 const CAPTURE_BYTES = 64 * 1024
 const MESSAGE = 400
@@ -154,7 +159,8 @@ export function createSessions(options: SessionsOptions): AgentPort {
       set,
     })
     const model = options.models[kind.mode]
-    const result = await runAgent({
+    const before = options.used?.() ?? null
+    const run = await runAgent({
       ...options,
       commandLine: options.commandLine ?? undefined,
       wrapper: options.wrapper ?? undefined,
@@ -169,6 +175,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
       transcriptPath,
       captureBytes: CAPTURE_BYTES,
     })
+    const result = { ...run, seen: countedSince(before, options.used?.() ?? null) ?? run.seen }
     const usage = settled(result, options.prices, model, bounds.reserved)
     return { output: kind.output(result, task, words), usage }
   }
@@ -184,6 +191,16 @@ export function createSessions(options: SessionsOptions): AgentPort {
       const { output, usage } = await session(judgement, { stories }, state, bounds, signal)
       return { verdict: output, usage }
     },
+  }
+}
+
+/** What a session used by the vendor's own word, although its program died; null where no proxy saw it. */
+function countedSince(before: Counted | null, after: Counted | null): SessionResult['seen'] | null {
+  if (before === null || after === null || after.requests === before.requests) return null
+  return {
+    answers: after.requests - before.requests,
+    inputTokens: after.inputTokens - before.inputTokens,
+    outputTokens: after.outputTokens - before.outputTokens,
   }
 }
 

@@ -14,6 +14,7 @@ import { type Mistake, UserError } from '../system/errors.ts'
 import { agentEnv, type Environment, gateEnv } from '../system/untrusted-env.ts'
 import { limitsOf } from './limits.ts'
 import type { PortOptions } from './ports.ts'
+import { relayModel } from './relay.ts'
 
 /** The agent, with the one that stands in for it. */
 export async function agentsOf(options: PortOptions): Promise<AgentPort> {
@@ -55,6 +56,8 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
     }
   }
   await refuseWithoutKey(options, choice, vendor, seen.env, cwd)
+  const relayed =
+    options.as === null ? null : await relayModel(vendor, env, async (port) => port, options.warn)
   const sayGates = (tags: readonly string[] | null) =>
     settings.gates
       .filter((gate) => tags === null || gate.when === null || gate.when.some((tag) => tags.includes(tag)))
@@ -63,11 +66,12 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
     vendor,
     commandLine: settings.agentCommand,
     wrapper: settings.agentWrapper,
-    args: settings.agentArgs,
+    args: [...(relayed?.args ?? []), ...settings.agentArgs],
     models: choice.model,
     prices: settings.prices,
     extraEnv: settings.agentEnv,
-    env,
+    env: relayed?.env ?? env,
+    used: relayed?.proxy.used ?? null,
     cwd,
     idleTimeoutMs: settings.idleTimeoutMs,
     gates: sayGates,

@@ -23,8 +23,8 @@ export type ModelProxyOptions = {
 }
 
 export type ModelProxy = AsyncDisposable & {
-  /** What the agent takes for its vendor's server. */
-  url: string
+  /** Of loopback: the agent takes it for its vendor's server. */
+  port: number
   /** What the agent takes for its key: worth nothing anywhere else, and nothing when the proxy is gone. */
   key: string
   /** What the vendor said that all requests so far used, also of a session that died before it could say so. */
@@ -57,7 +57,7 @@ export async function openModelProxy(options: ModelProxyOptions): Promise<ModelP
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return {
-    url: `http://127.0.0.1:${port}`,
+    port,
     key,
     used: meter.used,
     async [Symbol.asyncDispose]() {

@@ -40,7 +40,8 @@ const json = (_request: IncomingMessage, response: ServerResponse) => {
 
 test('the key stands in the place of ours, in whatever header the vendor wants it', async () => {
   await using at = await openVendor(json)
-  const { url, key } = at.proxy
+  const { key } = at.proxy
+  const url = `http://127.0.0.1:${at.proxy.port}`
   for (const headers of [
     { 'x-api-key': key },
     { authorization: `Bearer ${key}` },
@@ -76,8 +77,8 @@ test('the key stands in the place of ours, in whatever header the vendor wants i
 
 test('nobody else gets through: another key, none, a path that leads elsewhere', async () => {
   await using at = await openVendor(json)
-  const { url, key } = at.proxy
-  const { port } = new URL(url)
+  const { key } = at.proxy
+  const { port } = at.proxy
   const status = (path: string, headers: Record<string, string>) =>
     new Promise<number>((resolve, reject) => {
       request({ host: '127.0.0.1', port, path, headers }, (answer) => {
@@ -105,7 +106,7 @@ test('a stream goes on word by word, and what it used is counted although its re
     )
     goOn = () => response.write('data: {"type":"message_delta","usage":{"output_tokens":50}}\n\n')
   })
-  const answer = await fetch(at.proxy.url, { headers: { 'x-api-key': at.proxy.key } })
+  const answer = await fetch(`http://127.0.0.1:${at.proxy.port}`, { headers: { 'x-api-key': at.proxy.key } })
   const reader = answer.body?.getReader()
   const first = await reader?.read()
   assert.match(
@@ -127,7 +128,7 @@ test('a vendor that cannot be reached: 502, and one warning without the key', as
     key: KEY,
     warn: (text) => warnings.push(text),
   })
-  const answer = await fetch(`${proxy.url}/v1`, {
+  const answer = await fetch(`http://127.0.0.1:${proxy.port}/v1`, {
     method: 'POST',
     body: '{}',
     headers: { 'x-api-key': proxy.key },
