@@ -1,6 +1,7 @@
 // Releases what a main that was ended by force still holds: its processes, its lease, its open checks.
 import * as core from '@actions/core'
-import { openWorkspace, otherUserOptions } from '../app/workspace.ts'
+import { otherUserOptions } from '../app/isolation.ts'
+import { openWorkspace } from '../app/workspace.ts'
 import { openClone } from '../git/git.ts'
 import { Checks } from '../github/checks.ts'
 import { connect } from '../github/client.ts'

@@ -3,9 +3,10 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as core from '@actions/core'
 import { claim, Held, Superseded } from '../app/claim.ts'
+import { type Isolation, openIsolation } from '../app/isolation.ts'
 import { gatedTagsOf, leaseFor, limitsOf, refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
 import { createPorts } from '../app/ports.ts'
-import { openIsolation, refuseNoFolder, type Workspace } from '../app/workspace.ts'
+import { refuseNoFolder, type Workspace } from '../app/workspace.ts'
 import { refuseFiltered } from '../git/filters.ts'
 import { Checks } from '../github/checks.ts'
 import { connect, type GitHub } from '../github/client.ts'
@@ -25,7 +26,6 @@ import { outputsOf } from '../report/outputs.ts'
 import { describeSettings, type Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { replaceFile } from '../system/files.ts'
-import type { OtherUser } from '../system/other-user.ts'
 import { Live } from '../terminal/live.ts'
 import { withCredentialsAside } from './aside.ts'
 import { type ActionContext, actionSettings, settleWorkflow, tokenOf } from './context.ts'
@@ -103,7 +103,7 @@ async function prepareAndWork(
   if (settings.redispatch) await settleWorkflow(context, github)
   const publisher = settings.publishToken === null ? github : connect(place, settings.publishToken, warn)
   const as = await openIsolation({ settings, env: context.env, clone: workspace.clone, say: core.notice })
-  if (as !== null) remember({ otherUser: as.before })
+  if (as !== null) remember({ otherUser: as.gates.before })
   try {
     const parts = { context, workspace, settings, github, publisher, log, signal, as }
     return part === 'land' ? await landAndGoOn(parts, base) : await claimAndWork(parts, base, part)
@@ -177,7 +177,7 @@ type Parts = {
   publisher: GitHub
   log: Log
   signal: AbortSignal
-  as: OtherUser | null
+  as: Isolation | null
 }
 
 async function workOn(

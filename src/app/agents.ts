@@ -50,14 +50,13 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
   const env = await forAgent(options, vendor, choice.version, directory)
   const seen = agentEnv(env, { extra: settings.agentEnv, vendor: variablesOf(vendor), set: {} })
   if (choice.name !== 'custom') {
-    const found = await available(vendor, seen.env, { as: options.as, signal: options.signal })
+    const found = await available(vendor, seen.env, { as: options.as?.agent ?? null, signal: options.signal })
     if (!found.ok) {
       throw new UserError([notReady(vendor, 'agent', found)])
     }
   }
   await refuseWithoutKey(options, choice, vendor, seen.env, cwd)
-  const relayed =
-    options.as === null ? null : await relayModel(vendor, env, async (port) => port, options.warn)
+  const relayed = options.as === null ? null : await relayModel(vendor, env, options.as.reach, options.warn)
   const sayGates = (tags: readonly string[] | null) =>
     settings.gates
       .filter((gate) => tags === null || gate.when === null || gate.when.some((tag) => tags.includes(tag)))
@@ -80,7 +79,7 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
     directory,
     redactor,
     mark: options.mark,
-    as: options.as,
+    as: options.as?.agent ?? null,
     onEvent: options.onAgent,
   })
 }
@@ -135,7 +134,7 @@ async function forAgent(
 ): Promise<Environment> {
   const { env, signal } = options
   const report = (text: string) => options.onAgent({ kind: 'text', text })
-  const HOME = options.as?.home ?? (await homeFor(vendor, env.HOME, join(directory, 'home')))
+  const HOME = options.as?.agent.home ?? (await homeFor(vendor, env.HOME, join(directory, 'home')))
   if (HOME !== env.HOME && options.as === null)
     report(`HOME is ${env.HOME === undefined ? 'not set' : 'not to be written'}: it gets ${HOME}`)
   if (version === null) return { ...env, HOME }

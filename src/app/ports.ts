@@ -15,9 +15,9 @@ import type {
   QueuePort,
 } from '../model/ports.ts'
 import type { Settings } from '../settings/index.ts'
-import type { OtherUser } from '../system/other-user.ts'
 import { type Environment, gateEnv } from '../system/untrusted-env.ts'
 import { agentsOf } from './agents.ts'
+import type { Isolation } from './isolation.ts'
 import type { Workspace } from './workspace.ts'
 
 export type PortOptions = {
@@ -33,7 +33,7 @@ export type PortOptions = {
   warn(message: string): void
   signal: AbortSignal
   /** As whom agent and gates run; null for our own user. */
-  as: OtherUser | null
+  as: Isolation | null
   /** Of the lease: marks every process that is not trusted, so that those which outlive us can be ended. */
   mark: string
   onAgent(event: AgentEvent): void
@@ -72,7 +72,7 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
       redactor,
       logs: join(clone.gitDir, 'ralph', 'logs'),
       mark: options.mark,
-      as: options.as,
+      as: options.as?.gates ?? null,
       onStart: options.onGateStart,
       onEnd: options.onGateEnd,
     })

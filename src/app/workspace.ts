@@ -1,5 +1,3 @@
-// The repository, and everything that reads and writes it.
-import { hostname } from 'node:os'
 import { agentSettings } from '../agents/registry.ts'
 import { isRalphs } from '../gates/guard.ts'
 import { CatFile } from '../git/cat-file.ts'
@@ -13,7 +11,6 @@ import { createExamine } from '../review/examine.ts'
 import type { Settings } from '../settings/index.ts'
 import { standardMessage } from '../settings/structures.ts'
 import { UserError } from '../system/errors.ts'
-import { type OtherUser, openOtherUser } from '../system/other-user.ts'
 import type { Redactor } from '../system/redact.ts'
 import { type Environment, secretsIn } from '../system/untrusted-env.ts'
 import { leaseMsOf } from './limits.ts'
@@ -99,20 +96,6 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     redactor,
     [Symbol.dispose]: () => objects[Symbol.dispose](),
   }
-}
-
-/** The user as whom agent and gates run, tried out; null for `same-user`. Throws UserError where it cannot be had. */
-export async function openIsolation(
-  options: Pick<WorkspaceOptions, 'settings' | 'env'> & { clone: Clone; say(text: string): void },
-): Promise<OtherUser | null> {
-  if (options.settings.isolation !== 'other-user') return null
-  return openOtherUser(otherUserOptions(options))
-}
-
-export function otherUserOptions(options: { env: Environment; clone: Clone; say(text: string): void }) {
-  const { env, clone, say } = options
-  const key = `${env.RUNNER_NAME ?? hostname()} ${clone.commonDir}`
-  return { env, workTree: clone.workTree, gitDir: clone.commonDir, key, say }
 }
 
 /** Throws UserError where the commit that is worked on has no such folder: neither agent nor gates could start. */

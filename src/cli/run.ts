@@ -1,9 +1,9 @@
 // `ralph run`: works on a feature on this machine until an outcome.
 import { join } from 'node:path'
 import { claim, Held } from '../app/claim.ts'
+import { type Isolation, openIsolation } from '../app/isolation.ts'
 import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/limits.ts'
 import { createPorts, type PortOptions } from '../app/ports.ts'
-import { openIsolation } from '../app/workspace.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { loop } from '../loop/loop.ts'
 import { byWeight, type MovedRef, sayMoved, undoMove } from '../loop/moved-refs.ts'
@@ -18,7 +18,6 @@ import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { utc } from '../report/words.ts'
 import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
-import type { OtherUser } from '../system/other-user.ts'
 import { Live } from '../terminal/live.ts'
 import { type Answer, type Context, settingsOf } from './context.ts'
 import { inboxQueue, post } from './inbox.ts'
@@ -87,7 +86,7 @@ export async function withPorts<T>(
 ): Promise<T | null> {
   const stop = new AbortController()
   const release = onSignals(stop, live)
-  let as: OtherUser | null = null
+  let as: Isolation | null = null
   try {
     as = await openIsolation({ settings, env, clone: workspace.clone, say: live.warn })
     const ports = await createPorts({

@@ -7,12 +7,19 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { UserError } from '../system/errors.ts'
+import { messageOf, UserError } from '../system/errors.ts'
 
-/** A command as root: bare, or behind sudo. */
-export type AsRoot = (...command: string[]) => { file: string; args: string[] }
+/** Whose network it is, and how something is done as root: started by us, or in a shell that is kept. */
+export type Whose = {
+  uid: number
+  root(...command: string[]): { file: string; args: string[] }
+  asRoot(...command: string[]): Promise<void>
+}
 
 export type ClosedNetwork = AsyncDisposable & {
+  /** From here on the user has none, as far as the kernel goes by users. */
+  on(): Promise<void>
+  off(): Promise<void>
   /** What stands before a program that is to have no network; as root, before it becomes the user. */
   enter: readonly string[]
   /** The port at which those programs reach a port of our loopback. */
@@ -24,16 +31,20 @@ export type ClosedNetwork = AsyncDisposable & {
 const ENV = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }
 
 /** Throws UserError where neither can be had: never a silent step down. */
-export async function closeNetwork(uid: number, root: AsRoot): Promise<ClosedNetwork> {
-  const rules = await ownerRules(uid, root)
-  if (!(rules instanceof Error)) return rules
-  const space = await namespace(uid, root)
-  if (!(space instanceof Error)) return space
+export async function closeNetwork(whose: Whose): Promise<ClosedNetwork> {
+  const why: string[] = []
+  for (const way of [ownerRules, namespace]) {
+    try {
+      return await way(whose)
+    } catch (error) {
+      why.push(messageOf(error))
+    }
+  }
   throw new UserError({
     path: 'network',
-    found: `neither owner rules (${rules.message}) nor a network namespace (${space.message})`,
+    found: `neither owner rules (${why[0]}) nor a network namespace (${why[1]})`,
     expected: 'a kernel that lets root close the network of a user',
-    fix: 'install nftables or iproute2 and give the container --cap-add=NET_ADMIN, or write network: open',
+    fix: 'install nftables or iproute2 (in a container with --cap-add=NET_ADMIN), or write network: open',
   })
 }
 
@@ -46,42 +57,33 @@ const RULES = (uid: number) => `table inet ralph_${uid} {
     oifname "lo" accept
     reject
   }
-}
-`
+}`
 
-async function ownerRules(uid: number, root: AsRoot): Promise<ClosedNetwork | Error> {
-  const remove = () => run(root('nft', 'delete', 'table', 'inet', `ralph_${uid}`))
-  // Of a job that was killed.
-  await remove()
-  const failed = await run(root('nft', '-f', '-'), RULES(uid))
-  if (failed !== null) return failed
-  return {
-    enter: [],
-    reach: async (port) => port,
-    sharesLoopback: true,
-    async [Symbol.asyncDispose]() {
-      await remove()
-    },
+async function ownerRules({ uid, asRoot }: Whose): Promise<ClosedNetwork> {
+  const off = () => asRoot('nft', `add table inet ralph_${uid}; delete table inet ralph_${uid}`)
+  const on = async () => {
+    await off() // of a job that was killed, too
+    await asRoot('nft', RULES(uid))
   }
+  await on()
+  await off()
+  return { on, off, enter: [], reach: async (port) => port, sharesLoopback: true, [Symbol.asyncDispose]: off }
 }
 
 /** A namespace has a loopback of its own, and what listens on ours is reached through a socket file. */
-async function namespace(uid: number, root: AsRoot): Promise<ClosedNetwork | Error> {
+async function namespace({ uid, root }: Whose): Promise<ClosedNetwork> {
   const name = `ralph-${uid}`
   const remove = () => run(root('ip', 'netns', 'delete', name))
-  await remove()
-  const failed =
-    (await run(root('ip', 'netns', 'add', name))) ??
-    (await run(root('ip', 'netns', 'exec', name, 'ip', 'link', 'set', 'lo', 'up')))
-  if (failed !== null) {
-    await remove()
-    return failed
-  }
+  await remove().catch(() => {}) // of a job that was killed
+  await run(root('ip', 'netns', 'add', name))
+  await run(root('ip', 'netns', 'exec', name, 'ip', 'link', 'set', 'lo', 'up'))
   const enter = ['nsenter', `--net=/run/netns/${name}`]
   const folder = await mkdtemp(join(tmpdir(), 'ralph-net-'))
   const bridges: AsyncDisposable[] = []
   return {
     enter,
+    on: async () => {},
+    off: async () => {},
     async reach(port) {
       const bridge = await openBridge(join(folder, `${port}.sock`), port, root, enter)
       bridges.push(bridge)
@@ -110,7 +112,7 @@ process.stdin.on('end', () => process.exit()).resume()`
 async function openBridge(
   file: string,
   port: number,
-  root: AsRoot,
+  root: Whose['root'],
   enter: readonly string[],
 ): Promise<AsyncDisposable & { port: number }> {
   const sockets = new Set<Socket>()
@@ -142,12 +144,10 @@ async function openBridge(
   }
 }
 
-/** Null where it went well. */
-function run({ file, args }: { file: string; args: string[] }, input = ''): Promise<Error | null> {
-  return new Promise((done) => {
-    const child = execFile(file, args, { env: ENV, timeout: 10_000 }, (error, _out, stderr) =>
-      done(error === null ? null : new Error((stderr.trim() || error.message).split('\n')[0] ?? '')),
+function run({ file, args }: { file: string; args: string[] }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    execFile(file, args, { env: ENV, timeout: 10_000 }, (error, _out, stderr) =>
+      error === null ? resolve() : reject(new Error((stderr.trim() || error.message).split('\n')[0])),
     )
-    child.stdin?.on('error', () => {}).end(input)
   })
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { isAllowed } from './allow-list.ts'
+import { isAllowed } from '../model/network.ts'
 
 export type ConnectProxy = AsyncDisposable & {
   port: number

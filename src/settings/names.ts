@@ -1,5 +1,7 @@
 // Names that become branches, refs, files or variables: what is safe, and what to write instead.
+
 import * as z from 'zod/mini'
+import { isAllowEntry, NETWORK_PRESETS } from '../model/network.ts'
 import { oneLine } from '../model/text.ts'
 import { list, textWhere } from './types.ts'
 
@@ -106,6 +108,15 @@ export const variableNames = list(
       if (before === undefined) return 'write one name a line'
       return `write ${oneLine(before, 80)}; the value comes from the environment`
     },
+  ),
+)
+
+/** Hosts, and names for some. */
+export const hosts = list(
+  textWhere(
+    isAllowEntry,
+    'a host, *.host, host:port or a preset',
+    `write one a line; presets are ${Object.keys(NETWORK_PRESETS).join(', ')}`,
   ),
 )
 

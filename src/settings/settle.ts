@@ -16,7 +16,8 @@ type Origins = Readonly<Record<SettingField, Origin>>
 export function settle(settings: Settings, origins: Origins): Settings {
   const agent = settleAgent(settings, origins)
   const iterationTimeoutMs = settleTimeout(settings, origins)
-  const settled = { ...settings, agent, iterationTimeoutMs }
+  const network = settleNetwork(settings, origins)
+  const settled = { ...settings, agent, iterationTimeoutMs, network }
   checkAgents(settled, origins)
   checkCost(settled, origins)
   return settled
@@ -24,6 +25,18 @@ export function settle(settings: Settings, origins: Origins): Settings {
 
 function areSound(origins: Origins, ...fields: SettingField[]): boolean {
   return fields.every((field) => origins[field].sound)
+}
+
+/** Only another user has a network of its own. A default gives way silently; what was asked for does not. */
+function settleNetwork(settings: Settings, origins: Origins): Settings['network'] {
+  const { isolation, surface } = settings
+  if (isolation === 'other-user') return settings.network ?? (surface === 'action' ? 'model' : 'open')
+  for (const field of ['network', 'gateNetwork'] as const) {
+    if (settings[field] !== 'model' || !areSound(origins, 'isolation', field)) continue
+    const found = `${settings[field]} at isolation: ${isolation}`
+    mistake(origins[field].at, found, 'isolation: other-user', 'write isolation: other-user, or leave it out')
+  }
+  return 'open'
 }
 
 /** A command that was given later, or higher up, than the agent means a custom agent. */

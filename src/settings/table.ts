@@ -9,6 +9,7 @@ import {
   configPath,
   featureName,
   globs,
+  hosts,
   insidePath,
   stateNamespace,
   variableNames,
@@ -225,7 +226,15 @@ export const table = {
   isolation: trust(
     choice(['same-user', 'other-user', 'separate-job']),
     'How far agent and gates are kept from tokens',
-    { or: 'same-user' },
+    { or: 'other-user', onCli: 'same-user', standard: 'other-user; on the CLI same-user' },
+  ),
+  network: trust(choice(['open', 'model']), 'What the agent reaches beside loopback', {
+    standard: 'model at other-user in the action, else open',
+  }),
+  networkAllow: trust(
+    hosts,
+    'Hosts that the agent reaches at network: model, such as *.example.com or host:8443, and npm, pypi, crates, go, maven, apt.',
+    { or: [] },
   ),
   maxParallel: trust(integer({ most: 256 }), 'Stories worked on at the same time, 1 to 256.', {
     or: 1,
@@ -249,6 +258,9 @@ export const table = {
   ),
   prices: file(prices, 'Price of each model: input, output and cached, in US dollars for a million tokens.', {
     or: {},
+  }),
+  gateNetwork: file(choice(['open', 'model']), 'What prepare and gates reach beside loopback', {
+    or: 'open',
   }),
   breaker: file(
     breaker,

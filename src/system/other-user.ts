@@ -27,7 +27,10 @@ export type OtherUser = {
   /** Whether programs get a view of the machine, and processes, of their own. */
   readonly isNarrow: boolean
   /** How to start a program as that user, in the work tree by default; `preamble(env)` has to come first on its stdin. */
-  command(file: string, args: readonly string[], cwd?: string): Command
+  command(file: string, args: readonly string[], cwd?: string, before?: readonly string[]): Command
+  /** A command as root, to be started or, one of those that every session needs, done. */
+  root: Root
+  asRoot(...command: string[]): Promise<void>
   preamble(env: Readonly<Record<string, string>>): Buffer
   /** The environment without what points into our own home, and with the user's own. */
   env(env: Readonly<Record<string, string>>): Record<string, string>
@@ -101,8 +104,8 @@ async function tried(options: OtherUserOptions, root: Root, account: Account, vi
   const processes = new Processes(root, account, view.isNarrow)
   processes.remember()
   const asRoot = (...command: string[]) => view.shell.run(...command)
-  const command = (file: string, args: readonly string[], cwd = workTree): Command =>
-    view.inside(cwd, [...become(account), ...launched(file, args)])
+  const command: OtherUser['command'] = (file, args, cwd = workTree, before = []) =>
+    view.inside(cwd, [...become(account), ...launched(file, args)], before)
   const ask = (script: string) => {
     const [bash = '', ...args] = [...BASH, script]
     return output(command(bash, args), preamble({ PATH: SYSTEM_PATH }))
@@ -119,6 +122,8 @@ async function tried(options: OtherUserOptions, root: Root, account: Account, vi
     home,
     isNarrow: view.isNarrow,
     command,
+    root,
+    asRoot,
     preamble,
     env: (env: Readonly<Record<string, string>>) => ({ ...installed, ...ownEnv(env, options, account) }),
     async grant() {

@@ -119,6 +119,8 @@ export async function openSite(options: SiteOptions): Promise<Site> {
       'syntax: for f in src/*.mjs; do node --check "$f" || exit 1; done\ntest: node --test test/*.test.mjs',
     'iterations-per-job': '3',
     'max-iterations': '20',
+    // What another user adds is shown by isolation.test.ts.
+    isolation: 'same-user',
     ...options.inputs,
   }
   const prd = {

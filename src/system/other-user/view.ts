@@ -38,8 +38,8 @@ export type View = {
   shell: RootShell
   /** Whether programs get a view of the machine, and processes, of their own. */
   isNarrow: boolean
-  /** Starts a command of root's where the other user's programs are. */
-  inside(cwd: string, command: readonly string[]): Command
+  /** Starts a command of root's where the other user's programs are; `before`: words that enter another namespace first. */
+  inside(cwd: string, command: readonly string[], before?: readonly string[]): Command
 }
 
 /** Containers have no right to make namespaces: there the view is that of everybody. */
@@ -49,16 +49,16 @@ export async function openView(root: Root, workTree: string, home: string): Prom
     NARROW,
   ).catch(() => null)
   if (narrow !== null) {
-    const inside: View['inside'] = (cwd, command) => {
+    const inside: View['inside'] = (cwd, command, before = []) => {
       narrow.check()
       const enter = ['nsenter', `--mount=/proc/${narrow.pid}/ns/mnt`, 'unshare', ...NAMESPACES]
-      return root(...enter, ...BASH, OWN, 'ralph', cwd, ...command)
+      return root(...before, ...enter, ...BASH, OWN, 'ralph', cwd, ...command)
     }
     if (await works(inside('/', ['true']))) return { shell: narrow, isNarrow: true, inside }
     narrow.close()
   }
   const shell = await RootShell.open((script) => root(...BASH, script))
-  return { shell, isNarrow: false, inside: (_, command) => root(...command) }
+  return { shell, isNarrow: false, inside: (_, command, before = []) => root(...before, ...command) }
 }
 
 /** What makes a command of root's one of the user's, without rights and without an environment. */

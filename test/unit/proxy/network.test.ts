@@ -1,19 +1,21 @@
 // A user without a network, on this kernel: what its programs reach and what not, by either mechanism; and the one way out.
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import test from 'node:test'
+import { promisify } from 'node:util'
 import fc from 'fast-check'
-import { isAllowEntry, isAllowed, NETWORK_PRESETS } from '../../../src/proxy/allow-list.ts'
+import { isAllowEntry, isAllowed, NETWORK_PRESETS } from '../../../src/model/network.ts'
 import { closeNetwork } from '../../../src/proxy/closed-network.ts'
 import { openConnectProxy } from '../../../src/proxy/connect-proxy.ts'
 import { UserError } from '../../../src/system/errors.ts'
 
 const UID = 64_321
-const asRoot = (file = '', ...args: string[]) => ({ file, args })
+const root = (file = '', ...args: string[]) => ({ file, args })
+const asRoot = async (file = '', ...args: string[]) => void (await promisify(execFile)(file, args))
 const isRoot = process.getuid?.() === 0
 const own = Object.values(networkInterfaces())
   .flat()
@@ -39,7 +41,6 @@ function heard(enter: readonly string[], host: string, port: number): Promise<st
     '-e',
     script,
   ]
-  const { spawn } = process.getBuiltinModule('node:child_process')
   const child = spawn(file, args, { env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }, cwd: '/' })
   let out = ''
   child.stdout.on('data', (chunk) => {
@@ -65,11 +66,15 @@ for (const [how, programs] of [
   }, async () => {
     using inside = await listening('127.0.0.1')
     using outside = await listening(own ?? '')
-    const root = (file = '', ...args: string[]) =>
-      how === 'owner rules' || file !== 'nft' ? asRoot(file, ...args) : asRoot('false')
+    const whose = {
+      uid: UID,
+      root,
+      asRoot: how === 'owner rules' ? asRoot : () => Promise.reject(new Error('none')),
+    }
     assert.equal(await heard([], own ?? '', outside.port), 'here')
     {
-      await using network = await closeNetwork(UID, root)
+      await using network = await closeNetwork(whose)
+      await network.on()
       assert.equal(network.sharesLoopback, how === 'owner rules')
       assert.equal(await heard(network.enter, '127.0.0.1', await network.reach(inside.port)), 'here')
       assert.match(
@@ -84,14 +89,12 @@ for (const [how, programs] of [
 }
 
 test('where neither can be had it is an error with its mend, never a step down', async () => {
-  await assert.rejects(
-    closeNetwork(UID, () => ({ file: 'false', args: [] })),
-    (error: unknown) => {
-      assert.ok(error instanceof UserError)
-      assert.match(error.message, /network: open/)
-      return true
-    },
-  )
+  const no = { uid: UID, root: () => ({ file: 'false', args: [] }), asRoot: () => asRoot('false') }
+  await assert.rejects(closeNetwork(no), (error: unknown) => {
+    assert.ok(error instanceof UserError)
+    assert.match(error.message, /network: open/)
+    return true
+  })
 })
 
 test('the way out: what is on the list, by CONNECT and without TLS; the rest is refused and counted', async () => {

@@ -56,13 +56,16 @@ test('nothing given: the defaults of the contract', () => {
     redispatch: true,
     workflow: null,
     notify: { slack: null, discord: null, telegram: null, custom: null, every: 5 },
-    isolation: 'same-user',
+    isolation: 'other-user',
+    network: 'model',
+    networkAllow: [],
     maxParallel: 1,
     steps: [],
     services: [],
     browser: null,
     prices: {},
     breaker: { noProgress: 3, sameError: 5, outputDecline: 70, coolDownMs: 30 * minute },
+    gateNetwork: 'open',
     commits: { prdChanges: true, message: 'chore: update prd.json' },
     maxInterruptions: 3,
     stopOnBlocked: false,
@@ -74,7 +77,21 @@ test('nothing given: the defaults of the contract', () => {
 test('on the CLI a job is the whole chain', () => {
   const { settings } = right({ surface: 'cli' })
   assert.equal(settings.iterationsPerJob, 0)
-  assert.deepEqual({ ...settings, iterationsPerJob: 5, surface: 'action' }, right({}).settings)
+  const { isolation, network } = right({}).settings
+  assert.deepEqual(
+    { ...settings, iterationsPerJob: 5, surface: 'action', isolation, network },
+    right({}).settings,
+  )
+})
+
+test('only another user has a network of its own', () => {
+  const { settings } = right({ surface: 'cli' })
+  assert.deepEqual([settings.isolation, settings.network], ['same-user', 'open'])
+  assert.equal(right({ inputs: { isolation: 'same-user' } }).settings.network, 'open')
+  assert.equal(right({ inputs: { network: 'open' } }).settings.network, 'open')
+  assert.equal(right({ surface: 'cli', flags: { isolation: 'other-user' } }).settings.network, 'open')
+  const { found } = onlyWrong({ inputs: { isolation: 'same-user', network: 'model' } })
+  assert.match(found, /network: model at isolation: same-user/)
 })
 
 test('two readings share nothing', () => {

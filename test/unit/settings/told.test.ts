@@ -19,7 +19,7 @@ gates gate-env prepare baseline final-verification protected-paths weakened-test
 iterations-per-job max-iterations max-jobs max-attempts iteration-timeout idle-timeout job-deadline max-cost-usd
 max-tokens max-agent-time calls-per-hour
 publish pull-request report-as sign-commits redispatch workflow notify
-isolation max-parallel
+isolation network network-allow max-parallel
 `
 const contractInputs = contract.trim().split(/\s+/)
 const contractOutputs =

@@ -360,6 +360,8 @@ test('where processes of another user cannot be ended, nothing is done by path a
     home: '/nowhere',
     isNarrow: false,
     command: (file, args) => ({ file, args: [...args] }),
+    root: (file = '', ...args) => ({ file, args }),
+    asRoot: async () => {},
     preamble: () => Buffer.alloc(0),
     env: (env) => ({ ...env }),
     grant: async () => void done.push('grant'),

@@ -1,0 +1,99 @@
+// As whom agent and gates run, and what of the network they have.
+import { hostname } from 'node:os'
+import type { Clone } from '../git/open-clone.ts'
+import { type ClosedNetwork, closeNetwork } from '../proxy/closed-network.ts'
+import { openConnectProxy } from '../proxy/connect-proxy.ts'
+import type { Settings } from '../settings/index.ts'
+import { UserError } from '../system/errors.ts'
+import { type OtherUser, openOtherUser } from '../system/other-user.ts'
+import type { Environment } from '../system/untrusted-env.ts'
+
+/** `agent` and `gates` are one user, each with its network. */
+export type Isolation = {
+  agent: OtherUser
+  gates: OtherUser
+  /** The port at which the agent reaches a port of our loopback. */
+  reach(port: number): Promise<number>
+  /** What was asked for and refused: `host:port`, and how often. */
+  refused(): ReadonlyMap<string, number>
+  close(): Promise<void>
+}
+
+type IsolationOptions = { settings: Settings; env: Environment; clone: Clone; say(text: string): void }
+
+/** The user as whom agent and gates run, tried out; null for `same-user`. Throws UserError where it cannot be had. */
+export async function openIsolation(options: IsolationOptions): Promise<Isolation | null> {
+  const { settings, env } = options
+  if (settings.isolation !== 'other-user') return null
+  const user = await openOtherUser(otherUserOptions(options))
+  if (settings.network === 'open') {
+    const reach = async (port: number) => port
+    return { agent: user, gates: user, reach, refused: () => new Map(), close: user.close }
+  }
+  try {
+    refuseProxied(env)
+    const network = await closeNetwork(user)
+    const wayOut = await openConnectProxy(settings.networkAllow)
+    const agent = within(network, user, await network.reach(wayOut.port))
+    return {
+      agent,
+      gates: settings.gateNetwork === 'open' ? user : agent,
+      reach: network.reach,
+      refused: wayOut.refused,
+      async close() {
+        await wayOut[Symbol.asyncDispose]()
+        try {
+          await network[Symbol.asyncDispose]()
+        } finally {
+          await user.close()
+        }
+      },
+    }
+  } catch (error) {
+    await user.close().catch(() => {})
+    throw error
+  }
+}
+
+export function otherUserOptions({ env, clone, say }: Omit<IsolationOptions, 'settings'>) {
+  const key = `${env.RUNNER_NAME ?? hostname()} ${clone.commonDir}`
+  return { env, workTree: clone.workTree, gitDir: clone.commonDir, key, say }
+}
+
+/** The user while its network is closed: from the grant of the work tree to its end. */
+function within({ on, off, enter }: ClosedNetwork, user: OtherUser, port: number): OtherUser {
+  const proxy = `http://127.0.0.1:${port}`
+  const variables = ['HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy', 'http_proxy'].map((name) => [name, proxy])
+  const direct = { NO_PROXY: 'localhost,127.0.0.1,::1', no_proxy: 'localhost,127.0.0.1,::1' }
+  return {
+    ...user,
+    command: (file, args, cwd) => user.command(file, args, cwd, enter),
+    // Node's own fetch goes by them where it is told to.
+    env: (env) => ({
+      ...user.env(env),
+      ...Object.fromEntries(variables),
+      ...direct,
+      NODE_USE_ENV_PROXY: '1',
+    }),
+    async grant() {
+      await on()
+      await user.grant()
+    },
+    async revoke() {
+      await user.revoke()
+      await off()
+    },
+  }
+}
+
+/** Our way out does not go through another proxy. */
+function refuseProxied(env: Environment): void {
+  const found = ['HTTPS_PROXY', 'https_proxy'].find((name) => (env[name] ?? '') !== '')
+  if (found === undefined) return
+  throw new UserError({
+    path: 'network',
+    found: `network: model behind ${found}`,
+    expected: 'a runner with a network of its own',
+    fix: 'write network: open',
+  })
+}
