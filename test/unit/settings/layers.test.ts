@@ -91,7 +91,7 @@ test('only another user has a network of its own', () => {
   assert.equal(right({ inputs: { network: 'open' } }).settings.network, 'open')
   assert.equal(right({ surface: 'cli', flags: { isolation: 'other-user' } }).settings.network, 'open')
   const { found } = onlyWrong({ inputs: { isolation: 'same-user', network: 'model' } })
-  assert.match(found, /network: model at isolation: same-user/)
+  assert.match(found, /^model at isolation: same-user$/)
 })
 
 test('two readings share nothing', () => {
