@@ -1,14 +1,13 @@
 // The one way to GitHub's API: octokit with retries, pacing and time limits. Writes that create are never repeated blindly.
-import { Octokit } from '@octokit/core'
-import { paginateRest } from '@octokit/plugin-paginate-rest'
-import { restEndpointMethods } from '@octokit/plugin-rest-endpoint-methods'
+
 import { retry } from '@octokit/plugin-retry'
 import { throttling } from '@octokit/plugin-throttling'
 import { RequestError } from '@octokit/request-error'
+import { Octokit } from '@octokit/rest'
 import Bottleneck from 'bottleneck/light.js'
 import type { Place } from './place.ts'
 
-const Plugged = Octokit.plugin(restEndpointMethods, paginateRest, retry, throttling)
+const Plugged = Octokit.plugin(retry, throttling)
 
 export type Api = InstanceType<typeof Plugged>
 
