@@ -60,7 +60,11 @@ export async function openPlace(): Promise<Place> {
         // The guard on workflow files is asked elsewhere; here it would cost two processes a push. What takes hours on
         // GitHub takes minutes here: the limit of an hour would be met.
         github: { workflowGuard: 'off', requestsPerHour: 1_000_000, root: at },
-        runner: { node, action: { match: /^ralph\/action@/, path: action }, workRoot: machines },
+        runner: {
+          node,
+          action: { match: /^ralph\/action@/, path: action, inPlace: true },
+          workRoot: machines,
+        },
       })
       void watch(site, hasMet, (run) => met(run, site))
       return {

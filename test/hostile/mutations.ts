@@ -46,15 +46,15 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'output is not muted',
     stories: 'SPEAK,RED',
     file: 'src/system/workflow-commands.ts',
-    from: 'function broken(line: string): string {\n',
-    to: "function broken(line: string): string {\n  if (line !== '') return line\n",
+    from: 'export function muted(line: string): string {\n',
+    to: "export function muted(line: string): string {\n  if (line !== '') return line\n",
     // The terminal's own renderer would do it as well.
     also: ['src/report/escape.ts', ".replaceAll('##[', '## [').replace(/^::/, ': :')", ''],
   },
   {
     name: 'git is looked up on the PATH every time',
     stories: 'USER,LAST',
-    file: 'src/git/git.ts',
+    file: 'src/git/process.ts',
     from: "programs.get(path) ?? findProgram('git', path) ?? 'git'",
     to: "'git'",
   },
@@ -89,9 +89,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a commondir in Ralph's git directory stays",
     stories: 'PLANT',
-    file: 'src/git/git.ts',
-    from: "if (own === shared) foreign.push(join(own, 'commondir'))",
-    to: '',
+    file: 'src/git/own-directory.ts',
+    from: "if (own === shared) foreign.push(join(own, 'commondir'))\n  else ",
+    to: 'if (own !== shared) ',
   },
   {
     name: 'commondir of the clone stays',
@@ -110,13 +110,13 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'our index is believed',
     stories: 'HIDE',
-    file: 'src/git/git.ts',
-    from: 'if (this.#sealed !== undefined && (await this.#indexDigest()) === this.#sealed) return',
-    to: 'if (this.#sealed !== undefined) return',
+    file: 'src/git/own-index.ts',
+    from: 'this.#write(this.#table.forgetful())',
+    to: 'await this.reload()',
     also: [
-      'src/git/repository.ts',
-      'if (before !== null) await straighten(',
-      "if (before !== null && against === '') await straighten(",
+      'src/git/work-tree.ts',
+      'if (checkOut) await this.checkOutModified(',
+      "if (checkOut && against === '') await this.checkOutModified(",
     ],
   },
   {

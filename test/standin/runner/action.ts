@@ -1,6 +1,6 @@
 // action.yml: what the runner reads of an action's manifest.
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { cp, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parse } from 'yaml'
 import type { Json } from '../model.ts'
@@ -10,6 +10,8 @@ import { interpolateText, type Scope } from './expressions.ts'
 export interface ActionSource {
   match: RegExp
   path: string
+  /** Run where it lies, and not from the machine's own copy: for compiled code, which Node keeps by its path. */
+  inPlace?: boolean
 }
 export interface Manifest {
   inputs: Record<string, { default: unknown }>
@@ -38,6 +40,29 @@ export async function readManifest(folder: string): Promise<Manifest> {
     post: runs.post === undefined ? null : String(runs.post),
     postIf: runs['post-if'] ?? 'always()',
   }
+}
+
+/**
+ * The action's own folder on the machine, `_actions/owner/name/ref`: like the rest of the runner, its user's to write
+ * (https://github.com/actions/runner/blob/main/src/Runner.Worker/ActionManager.cs).
+ */
+export async function downloadAction(
+  { path, inPlace }: ActionSource,
+  uses: string,
+  actions: string,
+): Promise<string> {
+  if (inPlace === true || uses.startsWith('./')) return path
+  const folder = join(actions, ...uses.split(/[/@]/))
+  if (existsSync(folder)) return folder
+  const { main, post } = await readManifest(path)
+  const parts = [
+    'action.yml',
+    'action.yaml',
+    ...[main, post ?? main].map((file) => file.split('/')[0] ?? file),
+  ]
+  for (const name of new Set(parts))
+    if (existsSync(join(path, name))) await cp(join(path, name), join(folder, name), { recursive: true })
+  return folder
 }
 
 /** `uses: ./folder` is an action of the checked out repository. */

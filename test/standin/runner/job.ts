@@ -4,7 +4,14 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Conclusion, Job, Json, Run, Step } from '../model.ts'
 import type { World } from '../world.ts'
-import { type ActionSource, inputEnvironment, localAction, readManifest, unexpectedInputs } from './action.ts'
+import {
+  type ActionSource,
+  downloadAction,
+  inputEnvironment,
+  localAction,
+  readManifest,
+  unexpectedInputs,
+} from './action.ts'
 import { type Artifacts, download, upload } from './artifacts.ts'
 import { checkout } from './checkout.ts'
 import { Commands, Masks } from './commands.ts'
@@ -269,7 +276,10 @@ export class JobExecution {
     )
     const source =
       this.#setup.actions.find(({ match }) => match.test(uses)) ?? localAction(uses, this.#here().workspace)
-    if (source !== null) return this.#action(step, spec, { uses, path: source.path, inputs, env, scope })
+    if (source !== null) {
+      const path = await downloadAction(source, uses, this.#here().actions)
+      return this.#action(step, spec, { uses, path, inputs, env, scope })
+    }
     const [name = '', version = ''] = uses.split('@')
     if (name === 'actions/checkout') return this.#checkout(step, version, inputs)
     const folders = this.#here()

@@ -12,6 +12,8 @@ export interface Folders {
   runnerWorkspace: string
   temp: string
   home: string
+  /** Where the runner puts the actions that a job uses. */
+  actions: string
   tools: string
   eventFile: string
   commands: string
@@ -27,6 +29,7 @@ export async function makeFolders(world: World, workRoot: string, run: Run, job:
     workspace: join(runnerWorkspace, world.settings.repo),
     temp,
     home: join(base, 'home'),
+    actions: join(base, 'work', '_actions'),
     tools: join(base, 'tools'),
     eventFile: join(temp, '_github_workflow', 'event.json'),
     commands: join(temp, '_runner_file_commands'),
