@@ -10,6 +10,7 @@ import {
   nameFor,
   removeAccount,
 } from './other-user/account.ts'
+import { actionsFolder, closeActions } from './other-user/later-programs.ts'
 import { isWithin, type ProbeOptions, probe, readableOf } from './other-user/probe.ts'
 import { Processes } from './other-user/processes.ts'
 import { refused } from './other-user/refused.ts'
@@ -84,6 +85,8 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
   }
   try {
     await closeTemp(options, modes)
+    const actions = await closeActions(options.env)
+    if (actions !== null) modes.push(actions)
     await new Processes(root, account, false).end() // what an earlier job left
     await makeHome(root, account)
     await openTheWay(options, root, modes)
@@ -205,7 +208,7 @@ async function restoreModes(root: Root, modes: readonly Mode[]): Promise<void> {
 
 /** Of folders that we change alone, whatever was remembered. */
 function modesIn({ env, workTree, before = '[]' }: OtherUserOptions): Mode[] {
-  const ours = [env.RUNNER_TEMP, workTree, ...above(workTree)]
+  const ours = [env.RUNNER_TEMP, actionsFolder(env), workTree, ...above(workTree)]
   const isMode = (one: unknown): one is Mode =>
     Array.isArray(one) && ours.includes(one[0]) && Number.isInteger(one[1]) && one[1] >= 0 && one[1] <= 0o7777
   try {

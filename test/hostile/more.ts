@@ -543,6 +543,8 @@ export const settings = grouped('Gates', '', [
 
 const SAME = '`isolation: other-user`, for whom the folder is closed'
 
+const ACTIONS = '`isolation: other-user`, who cannot write there; what everybody may write is closed first'
+
 export const files = grouped("The runner's files", SAME, [
   {
     id: 'files.output',
@@ -576,6 +578,18 @@ export const files = grouped("The runner's files", SAME, [
     id: 'files.summary',
     title: 'the summary of the job',
     judge: ({ step }) => (step.summary.includes('# heard') ? 'it is shown' : null),
+  },
+  {
+    id: 'files.post',
+    title: "the action's post step in the actions' folder, which the runner starts with the token",
+    stops: ACTIONS,
+    judge: unfired('files.post'),
+  },
+  {
+    id: 'files.other-post',
+    title: "another action's post step",
+    stops: ACTIONS,
+    judge: unfired('files.other-post'),
   },
   {
     id: 'files.report',

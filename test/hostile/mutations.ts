@@ -239,6 +239,15 @@ export const MUTATIONS: readonly Mutation[] = [
     batch: 3,
   },
   {
+    name: "the actions' folders stay open",
+    file: 'src/system/other-user/later-programs.ts',
+    from: 'await chmod(folder, mode & 0o770)',
+    to: 'await chmod(folder, mode & 0o777)',
+    also: ['src/system/other-user/probe.ts', '...laterScript(env)', '...laterScript(env).slice(99)'],
+    batch: 1,
+    level: 'other-user',
+  },
+  {
     name: 'the final verification has the old home',
     file: 'src/gates/gates.ts',
     from: 'await options.as?.renewHome()',

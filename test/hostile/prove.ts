@@ -256,6 +256,8 @@ export const OPEN: Readonly<Record<Level, readonly string[]>> = {
     'gate.tool',
     'gate.npmrc',
     'files.strike',
+    'files.post',
+    'files.other-post',
   ],
   'other-user': ANYWHERE,
 }

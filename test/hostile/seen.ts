@@ -99,6 +99,10 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
     const action = join(folder, 'action')
     for (const name of ['action.yml', 'dist'])
       await cp(join(ACTION, name), join(action, name), { recursive: true })
+    const other = join(folder, 'other')
+    await writeOther(other)
+    // As a runner without a umask unpacks them.
+    for (const one of [action, other]) await openToAll(one)
     const planFile = join(folder, 'plan.json')
     await writeFile(planFile, JSON.stringify({ evidence, gate: {}, ...options.plan }))
     // A job after one that was killed may have another user.
@@ -143,7 +147,10 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
       },
       runner: {
         ...options.runner,
-        action: { match: /^ralph\/action@/, path: action },
+        action: [
+          { match: /^ralph\/action@/, path: action },
+          { match: /^other\/cache@/, path: other },
+        ],
         secrets: {
           PUBLISH: planted['publish token'],
           MODEL: planted['model key'],
@@ -184,6 +191,20 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
     await endLeftovers(evidence)
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** An action of somebody else with a post step, as a cache has one: its token is the job's. */
+async function writeOther(folder: string): Promise<void> {
+  await mkdir(join(folder, 'dist'), { recursive: true })
+  const inputs = 'inputs:\n  token:\n    default: $' + '{{ github.token }}\n'
+  const runs = 'runs:\n  using: node24\n  main: dist/main.mjs\n  post: dist/post.mjs\n'
+  await writeFile(join(folder, 'action.yml'), `name: other\n${inputs}${runs}`)
+  for (const name of ['main.mjs', 'post.mjs']) await writeFile(join(folder, 'dist', name), '')
+}
+
+async function openToAll(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }))
+    await chmod(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o777 : 0o666)
 }
 
 async function pressed(site: Site): Promise<Run> {
@@ -239,6 +260,7 @@ function hostileWorkflow(text: string, options: RunOptions, evidence: string): s
   const before = [
     '      - name: a folder of the user on the PATH, as runners have one',
     '        run: mkdir -p "$HOME/.local/bin" && echo "$HOME/.local/bin" >> "$GITHUB_PATH"',
+    '      - uses: other/cache@v1',
     '      - uses: ralph/action@v1\n        with:\n',
   ].join('\n')
   const keys = [

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { messageOf } from '../errors.ts'
 import { shellWord } from '../shell-word.ts'
 import type { Account } from './account.ts'
+import { laterScript } from './later-programs.ts'
 import type { Fault } from './refused.ts'
 import { SYSTEM_PATH } from './root.ts'
 
@@ -65,6 +66,7 @@ function probeScript(options: ProbeOptions, { uid }: Account): string {
     'grep -q "^NoNewPrivs:[[:space:]]*1" /proc/self/status || echo privileges',
     'grep -q "^CapEff:[[:space:]]*0*$" /proc/self/status || echo privileges',
     'sudo -n true 2>/dev/null && echo sudo',
+    ...laterScript(env),
     ...foldersOf(options).map((folder) => `[ -w ${shellWord(folder)} ] && echo folder ${shellWord(folder)}`),
     ...KEY_FILES.map((name) => shellWord(join(env.HOME ?? '/root', name))).map(
       (file) => `[ -r ${file} ] && echo key ${file}`,
@@ -93,6 +95,11 @@ const FAULTS: Readonly<Record<string, (of: Detail) => [found: string, expected: 
     `${detail} may be written by everybody`,
     'programs that only their owner can change',
     `chmod o-w ${detail}, in a step before this one`,
+  ],
+  later: ({ detail, name }) => [
+    `${name} can change ${detail}, which is run after the agent with tokens`,
+    'actions and programs that only their owner can change',
+    `chmod -R o-w ${detail} in a step before this one; an action in the checkout (uses: ./) has to be used by its name`,
   ],
   path: ({ detail }) => [
     `${detail} on the PATH`,

@@ -8,7 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { asRalph } from './hide.mjs'
 import { strike } from './leave.mjs'
 import { runnerTemp } from './look.mjs'
@@ -161,7 +161,21 @@ export const stating = {
   'files.state': ({ top }) => files(top, 'save_state', 'heard=heard\n'),
   'files.summary': ({ top }) => files(top, 'step_summary', '# heard\n'),
   'files.broken': ({ top }) => files(top, 'set_output', 'x<<NEVER\n'),
+  /** The runner runs them when the job is over, with tokens in their environment. */
+  'files.post': (tools) => possess(tools, 'ralph'),
+  'files.other-post': (tools) => possess(tools, 'other'),
   'files.report': (tools) => trap(tools, join(runnerTemp(tools.top), 'ralph-sample.md')),
+}
+
+/** What stood in an action's post step runs after what is put before it. */
+function possess({ top, payload, write }, owner) {
+  const folder = join(dirname(dirname(top)), '_actions', owner)
+  const posts = readdirSync(folder, { recursive: true }).filter((name) => /\/post\.m?js$/.test(name))
+  if (posts.length === 0) throw new Error(`no post step in ${folder}`)
+  for (const name of posts) {
+    const start = `import { spawnSync as starts } from 'node:child_process'\nstarts('bash', ['-c', ${JSON.stringify(payload())}])\n`
+    write(join(folder, name), start + readFileSync(join(folder, name), 'utf8'))
+  }
 }
 
 /** Files by which a step speaks to the runner; a program of the same user finds them without their names. */

@@ -360,6 +360,42 @@ test('a job that was killed: what still runs is ended, and the tree is taken bac
   }
 })
 
+test(
+  'actions that everybody may write are closed while it works, and then as they were',
+  options,
+  async () => {
+    const layout = await layOut()
+    const [actions, more] = [
+      join(layout.folder, '_actions'),
+      { RUNNER_WORKSPACE: join(layout.folder, 'work') },
+    ]
+    const post = join(actions, 'owner', 'name', 'v1', 'post.js')
+    await mkdir(join(post, '..'), { recursive: true })
+    await writeFile(post, '')
+    const mode = async () => (await stat(actions)).mode & 0o7777
+    const closed = await openIn(layout, more)
+    assert.equal(await mode(), 0o755, 'what nobody else writes stays as it is')
+    await closed.close()
+    await chmod(post, 0o666)
+    for (const killed of [false, true]) {
+      const user = await openIn(layout, more)
+      assert.equal(await mode(), 0o750)
+      if (!killed) await user.close()
+      else
+        await endOtherUser({
+          env: { PATH: process.env.PATH, RUNNER_TEMP: layout.temp, ...more },
+          workTree: layout.tree,
+          gitDir: join(layout.tree, '.git'),
+          key: layout.folder,
+          say: () => {},
+          before: user.before,
+        })
+      assert.equal(await mode(), 0o755)
+    }
+    await rm(layout.folder, { recursive: true })
+  },
+)
+
 test('what cannot be had is a clear error, and nothing is left behind', options, async (t) => {
   const refused = async (layout: Layout, expected: RegExp, more?: Record<string, string>) => {
     await assert.rejects(openIn(layout, more), (error) => {
@@ -370,6 +406,15 @@ test('what cannot be had is a clear error, and nothing is left behind', options,
     const name = `ralph-${createHash('sha256').update(layout.folder).digest('hex').slice(0, 8)}`
     assert.doesNotMatch(readFileSync('/etc/passwd', 'utf8'), new RegExp(`^${name}:`, 'm'))
   }
+  await t.test('a folder around the actions that everybody may write', async () => {
+    const layout = await layOut()
+    await mkdir(join(layout.folder, '_actions'))
+    await chmod(layout.folder, 0o777)
+    await refused(layout, /can change .*, which is run after the agent with tokens/, {
+      RUNNER_WORKSPACE: join(layout.folder, 'work'),
+    })
+    await rm(layout.folder, { recursive: true })
+  })
   await t.test('a way that others cannot pass', async () => {
     const layout = await layOut()
     await chmod(layout.folder, 0o700)
