@@ -9,6 +9,7 @@ import { repositoryUrl } from '../github/place.ts'
 import { expired } from '../loop/lease.ts'
 import { parseSlash } from '../loop/slash-commands.ts'
 import type { State } from '../model/state.ts'
+import { mapTexts } from '../model/text.ts'
 import { marker } from '../report/parts.ts'
 import {
   elsewhereReply,
@@ -18,7 +19,6 @@ import {
   noRunReply,
   statusReply,
 } from '../report/replies.ts'
-import { mapTexts } from '../report/texts.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
 import { type ActionContext, namesByApi, settleWorkflow, tokenOf } from './context.ts'
 import { peekStates } from './peek.ts'

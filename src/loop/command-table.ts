@@ -1,6 +1,7 @@
 // Every command that people can type, once: its name, arguments, meaning and surfaces. Parser, help, replies and CLI read it. Pure.
 
 import type { Command } from '../model/event.ts'
+import { oneLine, plainLines } from '../model/text.ts'
 import { nearest } from '../system/nearest.ts'
 
 /** Where a command is typed: `/ralph retry US-002` in a comment, `ralph retry US-002` on a command line. */
@@ -193,7 +194,11 @@ export function understand(
   if (LATER.includes(word)) return mistake(surface, `${word} is not part of this version`, 'help')
   const names = commandsOn(surface).flatMap(({ name: one, also }) => (also === null ? [one] : [one, also]))
   const row = TABLE.get(word) ?? [...TABLE.values()].find(({ also }) => also === word)
-  if (row?.on[surface] !== undefined && row.read !== null) return row.read({ ...given, surface, storyIds })
+  if (row?.on[surface] !== undefined && row.read !== null) {
+    // What no reader of the comment sees comes into no state and no prompt.
+    const below = given.below.map(plainLines)
+    return row.read({ words: given.words, text: oneLine(given.text, LONGEST_TEXT), below, surface, storyIds })
+  }
   return mistake(surface, `there is no command ${readable(word)}`, nearest(word, names) ?? 'help')
 }
 

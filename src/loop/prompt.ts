@@ -1,7 +1,7 @@
 // The prompts: bounded, the stable part first so that vendors can cache it. Pure.
 import type { Story } from '../model/feature.ts'
 import type { State } from '../model/state.ts'
-import { oneLine } from '../model/text.ts'
+import { mapTexts, oneLine, plainLines } from '../model/text.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { ranked } from './learnings.ts'
 import { peopleNotes } from './notes.ts'
@@ -81,7 +81,9 @@ Otherwise end with exactly these two lines, naming only stories that must be wor
 export const TEMPLATES = { run: RUN, verify: VERIFY } as const
 
 /** The prompt for one story's session. */
-export function runPrompt(template: string | null, state: State, story: Story, facts: PromptFacts): string {
+export function runPrompt(template: string | null, run: State, wanted: Story, given: PromptFacts): string {
+  const { state, facts } = asSeen(run, [wanted.id], given)
+  const story = mapTexts(wanted, plainLines)
   const record = state.records[story.id]
   const failure = record?.failure ?? null
   const guidance = state.control.guidance[story.id] ?? []
@@ -114,16 +116,33 @@ export function runPrompt(template: string | null, state: State, story: Story, f
 /** The prompt for an independent judgement of the named stories. */
 export function verifyPrompt(
   template: string | null,
-  state: State,
+  run: State,
   ids: readonly string[],
-  facts: PromptFacts,
+  given: PromptFacts,
 ): string {
-  const stories = state.prd.userStories.filter((story) => ids.includes(story.id))
-  const told = stories.map(
+  const { state, facts } = asSeen(run, ids, given)
+  const told = state.prd.userStories.map(
     (story) =>
       `## ${story.id}: ${oneLine(story.title, 1000)}\n${story.description}\n\n${bullets(story.acceptanceCriteria)}`,
   )
   return fill(template ?? VERIFY, { ...common(state, facts), stories: told.join('\n\n') })
+}
+
+/**
+ * What prompts say of the run and these stories, as a page shows it: what no reviewer sees comes to no agent. Each text by
+ * itself: a sequence that begins in one must not take all up to another's end with it.
+ */
+function asSeen(
+  run: State,
+  ids: readonly string[],
+  facts: PromptFacts,
+): { state: State; facts: PromptFacts } {
+  const isNamed = (id: string) => ids.includes(id)
+  const records = Object.fromEntries(Object.entries(run.records).filter(([id]) => isNamed(id)))
+  const userStories = run.prd.userStories.filter(({ id }) => isNamed(id))
+  // Of thousands of stories the others are not looked at.
+  const named = { ...run, records, timeline: [], progress: [], prd: { ...run.prd, userStories } }
+  return { state: mapTexts(named, plainLines), facts: mapTexts(facts, plainLines) }
 }
 
 function common(state: State, facts: PromptFacts): Record<string, string> {

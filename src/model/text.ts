@@ -6,23 +6,82 @@ const ESCAPES =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]*[0-~]/g
 
-// Controls, bidirectional and zero-width marks, line separators, halves of pairs. Joiners inside of a word or an emoji
-// and the emoji selector are writing, and stay; everything else that cannot be seen hides something.
-const UNSEEN =
-  /(?<=[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200c\u200d](?=[\p{L}\p{Extended_Pictographic}])|(?<=\p{Emoji})[\ufe0e\ufe0f]|([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])/gu
+// Scripts that are written with joiners; between other letters a joiner only hides, a bit at each.
+const JOINED = [
+  ...['Arabic', 'Syriac', 'Nko', 'Mongolian', 'Devanagari', 'Bengali', 'Gurmukhi', 'Gujarati', 'Oriya'],
+  ...['Tamil', 'Telugu', 'Kannada', 'Malayalam', 'Sinhala', 'Tibetan', 'Myanmar', 'Khmer'],
+]
+  .map((script) => `\\p{Script_Extensions=${script}}`)
+  .join('')
+
+/** What stays although it cannot be seen: joiners inside of such a word or an emoji, and the selectors of an emoji. */
+const WRITTEN = [
+  `(?<=[${JOINED}])[\\u200c\\u200d](?=[${JOINED}])`,
+  String.raw`(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})`,
+  String.raw`(?<=\p{Extended_Pictographic})[\ufe0e\ufe0f]`,
+  String.raw`(?<=[\d#*])\ufe0f(?=\u20e3)`,
+].join('|')
+
+// Controls, bidirectional, tag and zero-width marks, line separators, halves of pairs: they hide something.
+const UNSEEN = new RegExp(
+  String.raw`${WRITTEN}|([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])`,
+  'gu',
+)
+
+/** Of what UNSEEN finds, in this order. */
+const KINDS = [
+  ['tag character', /[\u{e0000}-\u{e007f}]/u],
+  ['bidirectional control', /\p{Bidi_Control}/u],
+  ['zero-width character', /[\u200b-\u200d\u2060\ufeff]/u],
+  ['variation selector', /\p{Variation_Selector}/u],
+  ['control character', /\p{Cc}/u],
+  ['half of a character', /\p{Cs}/u],
+] as const
+
+export type Unseen = { kind: string; count: number; at: number }
+
+/** What nobody sees of the text, by kind: how many, and at which character the first stands, counted from 1. */
+export function unseenIn(text: string): Unseen[] {
+  // Most texts have nothing of it, and this is far quicker.
+  if (!/[^\n\r\t -~]/.test(text)) return []
+  const found = new Map<string, Unseen>()
+  for (const { 1: unseen, index } of text.matchAll(UNSEEN)) {
+    if (unseen === undefined || /[\n\r\t]/.test(unseen)) continue
+    const kind = KINDS.find(([, pattern]) => pattern.test(unseen))?.[0] ?? 'invisible character'
+    const before = found.get(kind)
+    if (before === undefined)
+      found.set(kind, { kind, count: 1, at: Array.from(text.slice(0, index)).length + 1 })
+    else before.count += 1
+  }
+  return [...found.values()]
+}
+
+/** JSON whose reader gets the same value, and whose reviewer sees every character of it. */
+export function visibleJson(json: string): string {
+  if (!/[^\n -~]/.test(json)) return json
+  return json.replace(UNSEEN, (match, unseen: string | undefined) =>
+    unseen === undefined || unseen === '\n'
+      ? match
+      : Array.from({ length: unseen.length }, (_, at) => unicodeEscape(unseen.charCodeAt(at))).join(''),
+  )
+}
+
+function unicodeEscape(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, '0')}`
+}
 
 // More marks on one letter than any script needs only paint over the neighbouring lines.
 const HEAPED = /(\p{M}{5})\p{M}+/gu
 
-/** The text without escape sequences, controls and invisible marks; line feeds and tabs stay, `\r` is a line feed. */
+/** The text without escape sequences, controls and invisible marks; line feeds and tabs stay, other line ends are line feeds. */
 export function plainLines(text: string): string {
   return text
     .replace(ESCAPES, '')
-    .replace(/\r\n?/g, '\n')
+    .replace(/\r\n?|[\u0085\u2028\u2029]/g, '\n')
     .replace(UNSEEN, (match, unseen: string | undefined) =>
       unseen === undefined || unseen === '\n' || unseen === '\t'
         ? match
-        : unseen >= '\ud800' && unseen <= '\udfff'
+        : /^\p{Cs}$/u.test(unseen)
           ? '\ufffd'
           : '',
     )
@@ -66,4 +125,20 @@ function quoted(text: string): string {
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
     (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
   )
+}
+
+/**
+ * The same value with `change` applied to every string in it; names of fields stay. Redaction must come before
+ * rendering: an escaped or cut secret is not found any more, and the page still shows it.
+ */
+export function mapTexts<T>(value: T, change: (text: string) => string): T {
+  // The shape stays what it was: only strings are replaced, by strings.
+  return changed(value, change) as T
+}
+
+function changed(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((one: unknown) => changed(one, change))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, changed(one, change)]))
 }

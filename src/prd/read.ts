@@ -1,7 +1,7 @@
 // Version 2 by its definition: a draft in, a Prd or every mistake at once out.
 import * as z from 'zod/mini'
-import type { Prd } from '../model/feature.ts'
-import { shown } from '../model/text.ts'
+import type { Prd, Story } from '../model/feature.ts'
+import { shown, unseenIn } from '../model/text.ts'
 import type { Mistake } from '../system/errors.ts'
 import { graphMistakes } from './graph.ts'
 import { type Draft, isGiven, isRaw, many, type Raw } from './migrate.ts'
@@ -22,6 +22,7 @@ export function readDraft(draft: Draft, earlier: readonly Mistake[], gone: Reado
     graphMistakes(edges, draft.storyPath, gone),
   )
   if (!checked.ok || mistakes.length > 0) return { ok: false, mistakes }
+  notes.push(...hiddenIn(checked.prd))
   if (!draft.imported) return { ok: true, prd: checked.prd, notes }
   const stories = checked.prd.userStories.map(markImported)
   const passed = stories.filter((story, index) => story !== checked.prd.userStories[index]).length
@@ -66,6 +67,42 @@ function placeOf(path: readonly PropertyKey[], draft: Draft): string {
     : draft.rootPath(String(first))
   const rest = path.slice(inStory ? 3 : 1)
   return place + rest.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('')
+}
+
+const MOST_HIDDEN = 20
+
+/** Where characters stand that no reviewer sees; the texts stay as people wrote them, prompts and pages are without. */
+function hiddenIn({ project, description, userStories }: Prd): string[] {
+  const texts = [...textsOf({ project, description }), ...userStories.flatMap(storyTexts)]
+  const found = texts.flatMap(([place, text]) =>
+    unseenIn(text).map(
+      ({ kind, count, at }) => `${place}: ${many(count, kind)}, the first at character ${at}`,
+    ),
+  )
+  const told = found.slice(0, MOST_HIDDEN).map((one) => `${one}: not shown, and in no prompt.`)
+  const more = found.length - told.length
+  return more > 0 ? [...told, `${many(more, 'more place')} with characters that are not shown.`] : told
+}
+
+function storyTexts({
+  id,
+  epicId,
+  title,
+  description,
+  acceptanceCriteria,
+  tags,
+  notes,
+}: Story): [string, string][] {
+  const fields = { epicId: epicId ?? '', title, description, acceptanceCriteria, tags, notes }
+  return textsOf(fields).map(([name, text]) => [`${id} ${name}`, text])
+}
+
+function textsOf(fields: Readonly<Record<string, string | readonly string[]>>): [string, string][] {
+  return Object.entries(fields).flatMap(([name, value]) =>
+    typeof value === 'string'
+      ? [[name, value] satisfies [string, string]]
+      : value.map((one, index): [string, string] => [`${name}[${index}]`, one]),
+  )
 }
 
 /** The list with what a file may leave out: ids, priorities, and criteria where the format has none. */

@@ -2,13 +2,14 @@
 
 import { eachOnce } from '../model/each.ts'
 import type { Prd, Story } from '../model/feature.ts'
+import { visibleJson } from '../model/text.ts'
 import type { Extra } from '../model/usage.ts'
 import { lastResultShape, prdShape, runShape, storyShape, usageShape } from './schema.ts'
 
-/** The file's text: known fields in the definition's order, then unknown ones in theirs; two spaces, a newline at the end. */
+/** The file's text: known fields in the definition's order, then unknown ones in theirs; two spaces, a newline at the end; what cannot be seen is escaped. */
 export function serializePrd(prd: Prd): string {
   const run = { ...flat(prd.run, runShape), usage: flat(prd.run.usage, usageShape) }
-  const text = JSON.stringify({ ...flat(prd, prdShape), run, userStories: [] }, null, 2)
+  const text = visibleJson(JSON.stringify({ ...flat(prd, prdShape), run, userStories: [] }, null, 2))
   if (prd.userStories.length === 0) return `${text}\n`
   const stories = storyTexts(prd.userStories).join(',\n    ')
   // No text of a file can look like it: in there a line feed is escaped, and a nested field stands further in.
@@ -18,7 +19,7 @@ export function serializePrd(prd: Prd): string {
 const storyTexts = eachOnce((story: Story) => {
   const { lastResult } = story
   const result = lastResult === null ? null : flat(lastResult, lastResultShape)
-  const text = JSON.stringify({ ...flat(story, storyShape), lastResult: result }, null, 2)
+  const text = visibleJson(JSON.stringify({ ...flat(story, storyShape), lastResult: result }, null, 2))
   // Joined, not replaced: V8 would keep a rope of pieces, and walk it again for every file.
   return text.split('\n').join('\n    ')
 })

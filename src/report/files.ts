@@ -4,9 +4,9 @@ import { progressHeader } from '../loop/progress.ts'
 import { eachOnce } from '../model/each.ts'
 import type { Story } from '../model/feature.ts'
 import type { State } from '../model/state.ts'
+import { mapTexts } from '../model/text.ts'
 import { serializePrd } from '../prd/serialize.ts'
 import { subjectText } from './escape.ts'
-import { mapTexts } from './texts.ts'
 
 type Change = (text: string) => string
 

@@ -112,3 +112,32 @@ test('what another feature brought is not told of the one that is meant', () => 
   assert.doesNotMatch(out, /read as user stories/)
   assert.match(out, /^warning: .*sample\/prd\.json: The file was brought to schema version 2/m)
 })
+
+test('characters that no reviewer sees are told by story, field, kind and place; the file stays as it is', () => {
+  const hidden = 'Sign in\u{e0064}\u{e006f}\u{e006e}\u{e0065}'
+  const stories = [
+    { id: 'US-001', title: hidden, description: 'a\u202eb', acceptanceCriteria: ['fine', 'x\u200by'] },
+    { id: 'US-002', title: 'می‌خواهم 👩‍💻 ❤️', acceptanceCriteria: ['y'] },
+  ]
+  const files = { [PRD]: JSON.stringify({ userStories: stories }) }
+  const { code, out } = ralph(
+    'hidden',
+    files,
+    'validate',
+    '--gate',
+    'test=true',
+    '--agent',
+    'custom',
+    '--agent-command',
+    'x',
+  )
+  assert.equal(code, 0, out)
+  assert.deepEqual(
+    out.split('\n').filter((line) => line.includes('not shown')),
+    [
+      'US-001 title: 4 tag characters, the first at character 8',
+      'US-001 description: 1 bidirectional control, the first at character 2',
+      'US-001 acceptanceCriteria[1]: 1 zero-width character, the first at character 2',
+    ].map((found) => `warning: ${PRD}: ${found}: not shown, and in no prompt.`),
+  )
+})

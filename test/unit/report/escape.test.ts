@@ -1,7 +1,7 @@
 // Hostile text comes out as text: never as markup, a mention, a marker, a graph or a terminal sequence.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cut, oneLine, plainLines } from '../../../src/model/text.ts'
+import { cut, oneLine, plainLines, unseenIn } from '../../../src/model/text.ts'
 import {
   bounded,
   code,
@@ -94,9 +94,25 @@ test('escape sequences go with their payload, an unfinished one takes nothing wi
 test('writing keeps what it needs', () => {
   for (const text of ['👨‍👩‍👧', '❤️', '1️⃣', '🇩🇪', 'می‌خواهم', 'é', '日本語', 'שלום'])
     assert.equal(oneLine(text), text)
+  for (const text of ['❤️‍🔥', '🧑🏽‍💻', '🏳️‍🌈', 'क्‍ष', 'ශ්‍රී']) assert.equal(oneLine(text), text)
   assert.equal(oneLine('a\u200d b\ufe0f'), 'a b')
   assert.equal(oneLine('\ud800x'), '\ufffdx')
   assert.equal(oneLine(`e${'\u0301'.repeat(50)}x`), `e${'\u0301'.repeat(5)}x`)
+})
+
+test('what is not seen is counted by kind, with the place of the first', () => {
+  const text = 'a😀\u{e0041}\u{e0042}\u202eb\u200bc\u200dd1\ufe0f2\u001b[0m\ud800\u00ad\r\n\t'
+  assert.deepEqual(unseenIn(text), [
+    { kind: 'tag character', count: 2, at: 3 },
+    { kind: 'bidirectional control', count: 1, at: 5 },
+    { kind: 'zero-width character', count: 2, at: 7 },
+    { kind: 'variation selector', count: 1, at: 12 },
+    { kind: 'control character', count: 1, at: 14 },
+    { kind: 'half of a character', count: 1, at: 18 },
+    { kind: 'invisible character', count: 1, at: 19 },
+  ])
+  for (const seen of ['', 'plain\r\n', '👨‍👩‍👧', 'می‌خواهم', 'שלום']) assert.deepEqual(unseenIn(seen), [])
+  assert.equal(plainLines('a\u{e0041}\u200cb\u2028c'), 'ab\nc')
 })
 
 test('cut never halves a pair and counts its ellipsis', () => {
