@@ -1,7 +1,8 @@
 // What goes to the runner's files: outputs, and what the post step must know.
-import { lstatSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { lstatSync, truncateSync, writeFileSync } from 'node:fs'
 import * as core from '@actions/core'
 import type { Outputs } from '../report/outputs.ts'
+import { removeNow } from '../system/files.ts'
 
 /** The action's outputs, kebab-case; null is the empty string. */
 export function giveOutputs(outputs: Outputs): void {
@@ -34,7 +35,7 @@ export function reclaimFiles(): void {
       truncateSync(file)
       continue
     }
-    rmSync(file, { force: true, recursive: true })
+    removeNow(file)
     writeFileSync(file, '', { flag: 'wx' })
   }
   for (const [name, value] of remembered) core.saveState(name, value)

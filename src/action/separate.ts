@@ -1,6 +1,5 @@
 // `isolation: separate-job`: four jobs do one iteration, each by the same loop (src/jobs). `claim` and `land` hold the write
 // token and run nothing of the repository (work.ts); `work` and `gate` run here, with a token that can only read.
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as core from '@actions/core'
 import { limitsOf, refuseUngated } from '../app/limits.ts'
@@ -20,6 +19,7 @@ import type { State } from '../model/state.ts'
 import { type Part, STEPS } from '../model/step.ts'
 import { describeSettings, type Settings } from '../settings/index.ts'
 import { messageOf, UserError } from '../system/errors.ts'
+import { removeNow } from '../system/files.ts'
 import { newMark } from '../system/process.ts'
 import { Live } from '../terminal/live.ts'
 import { withCredentialsAside } from './aside.ts'
@@ -99,8 +99,7 @@ async function doPart(
   await refuseFiltered(git, objects)
   const state = await claimedState(workspace, claim, context.run.id, settings.jobDeadlineMs)
   if (state === null) return { neutral: 'another run has gone on with this feature: there is nothing to do' }
-  for (const name of ['transcripts', 'logs'])
-    await rm(join(clone.gitDir, 'ralph', name), { recursive: true, force: true })
+  for (const name of ['transcripts', 'logs']) removeNow(join(clone.gitDir, 'ralph', name))
   const chosen = await withChoices(context, workspace, settings, state)
   const limits = limitsOf(chosen)
   const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment' }, true)

@@ -1,5 +1,4 @@
 // One job of a chain: claims the feature, works its batch, publishes, dispatches the next job, reports.
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as core from '@actions/core'
 import { claim, Held, Superseded } from '../app/claim.ts'
@@ -25,7 +24,7 @@ import { jobSummary } from '../report/markdown.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { describeSettings, type Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
-import { replaceFile } from '../system/files.ts'
+import { removeNow, replaceFile } from '../system/files.ts'
 import { Live } from '../terminal/live.ts'
 import { withCredentialsAside } from './aside.ts'
 import { type ActionContext, actionSettings, settleWorkflow, tokenOf } from './context.ts'
@@ -152,8 +151,7 @@ async function claimAndWork(
   }
   for (const note of claimed.notes) core.notice(note)
   // What is uploaded after this job is this job's: a runner of one's own keeps the folder.
-  for (const name of ['transcripts', 'logs'])
-    await rm(join(workspace.clone.gitDir, 'ralph', name), { recursive: true, force: true })
+  for (const name of ['transcripts', 'logs']) removeNow(join(workspace.clone.gitDir, 'ralph', name))
   const { folder } = claimed.state
   remember({ folder, namespace: settings.stateNamespace })
   return await workOn(claimed.state, { ...parts, base }, part === 'claim' ? CLAIM : WHOLE)

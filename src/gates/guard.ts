@@ -1,6 +1,7 @@
 // What an agent's diff may touch: judged from the changes alone, before the gates and again before the commit.
 
 import ignore from 'ignore'
+import { isTooLong, LONGEST_PATH } from '../system/files.ts'
 import type { Redactor } from '../system/redact.ts'
 
 /** One entry of a raw git diff; a rename is a deletion and an addition. Modes are git's (`100644`, `120000` ...). */
@@ -54,10 +55,6 @@ export type Refusal = { path: string; shown: string; rule: Rule; reason: string 
 /** GitHub refuses files over 100 MB and warns from 50 MB. */
 export const MAX_FILE_BYTES = 50 * 1024 * 1024
 
-/** What Linux takes, and half of what fits into it. */
-const LONGEST_PATH = 4096
-const DEEPEST_PATH = 512
-
 const LINK = '120000'
 export const SUBMODULE = '160000'
 
@@ -71,7 +68,7 @@ export function judgeChanges(changes: Change[], rules: GuardRules): Refusal[] {
   const secretPaths = rules.secrets.finds(changes.map((change) => change.path).join('\t'))
   const refusals: Refusal[] = []
   for (const change of changes) {
-    const isLong = change.path.length > LONGEST_PATH || change.path.split('/').length > DEEPEST_PATH
+    const isLong = isTooLong(change.path)
     const folded = isLong ? '' : foldPath(change.path)
     if (isRalphsFolded(folded)) continue
     const hidden = secretPaths && rules.secrets.finds(change.path)
@@ -115,7 +112,7 @@ export function needsContent(change: Change, maxFileBytes: number = MAX_FILE_BYT
 
 /** Whether the path is in Ralph's own folder, however it is spelled: such changes are undone, not judged. */
 export function isRalphs(path: string): boolean {
-  return isRalphsFolded(foldPath(path))
+  return isRalphsFolded(foldPath(path.slice(0, LONGEST_PATH)))
 }
 
 // ---------------------------------------------------------------- names, as the most tolerant file system sees them

@@ -1,6 +1,6 @@
 // The user's clone: its branch, HEAD, index, refs, hooks and configuration are Ralph's to keep, whatever an agent did.
 import { lstatSync } from 'node:fs'
-import { copyFile, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { addMoves, type MovedRef } from '../loop/moved-refs.ts'
 import { UserError } from '../system/errors.ts'
@@ -129,7 +129,7 @@ async function putFilesBack(git: Git, snapshot: Snapshot): Promise<void> {
   for (const name of await readdir(hooks).catch(() => [])) {
     const wanted = snapshot.hooks.get(name)
     const now = await readRegular(join(hooks, name))
-    if (wanted === undefined) await rm(join(hooks, name), { force: true, recursive: true })
+    if (wanted === undefined) removeNow(join(hooks, name))
     else if (now === null || !now.equals(wanted)) await replaceFile(join(hooks, name), wanted)
   }
   await git.writeConfig()
@@ -202,7 +202,7 @@ async function removeLocks(folder: string): Promise<void> {
   const refs = await readdir(join(folder, 'refs'), { recursive: true }).catch(() => [])
   const locks = refs.filter((name) => name.endsWith('.lock')).map((name) => join('refs', name))
   for (const name of ['HEAD.lock', 'config.lock', 'packed-refs.lock', 'shallow.lock', ...locks])
-    await rm(join(folder, name), { force: true, recursive: true })
+    removeNow(join(folder, name))
 }
 
 /** Whatever stands there and is no file: git would open it and wait. */

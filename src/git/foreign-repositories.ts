@@ -1,7 +1,7 @@
 // What stands in the place of a submodule that is not checked out: git shows no file of it, and runs the programs that a repository there names.
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isFolder, openUp } from '../system/files.ts'
+import { isFolder, removeNow } from '../system/files.ts'
 
 /** A work tree, the submodules of its index (`gitlinks`), and those that are checked out (`known`). */
 export type Places = { top: string; gitlinks: readonly string[]; known: ReadonlySet<string> }
@@ -21,8 +21,7 @@ export async function removeForeignRepositories(places: Places): Promise<string[
   for (const { path, folder } of found) if (folder === null) await rm(join(top, path), { force: true })
   for (const folder of new Set(found.map((one) => one.folder))) {
     if (folder === null) continue
-    await openUp(join(top, folder))
-    await rm(join(top, folder), { recursive: true, force: true })
+    removeNow(join(top, folder))
     await mkdir(join(top, folder))
   }
   return found.map(({ path }) => path)

@@ -2,7 +2,7 @@
 // method a command.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readRegular, removeNow } from '../system/files.ts'
+import { openUp, readRegular, removeNow } from '../system/files.ts'
 import { ObjectWriter } from './objects.ts'
 import { type Clone, NO_FETCH } from './open-clone.ts'
 import { removeStaleLocks, UNBELIEVED, writeDirectory } from './own-directory.ts'
@@ -202,7 +202,12 @@ export class Git {
 
   /** Removes what is neither tracked nor ignored. */
   async clean(): Promise<void> {
-    await this.run(['clean', '-ffdq', '--', '.'])
+    const remove = () => this.run(['clean', '-ffdq', '--', '.'])
+    await remove().catch(async () => {
+      // Folders that are closed, or deeper than git bears.
+      await openUp(this.clone.workTree)
+      await remove()
+    })
   }
 
   /** Files as our index has them, written whatever git thinks of those that are there. */

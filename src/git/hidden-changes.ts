@@ -2,7 +2,7 @@
 import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { insideTree, openUp } from '../system/files.ts'
+import { insideTree, removeNow } from '../system/files.ts'
 import { type CatFile, GITLINK } from './cat-file.ts'
 import type { Git } from './git.ts'
 import { objectId } from './objects.ts'
@@ -70,8 +70,7 @@ export async function removeIgnored(git: Git, before: readonly string[]): Promis
     if (before.some((one) => one === path || holds(one, path) || holds(path, one))) continue
     const there = await insideTree(git.clone.workTree, path)
     if (there === null) continue
-    await openUp(there)
-    await rm(there, { recursive: true, force: true })
+    removeNow(there)
   }
 }
 

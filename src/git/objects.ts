@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflateSync } from 'node:zlib'
-import { isFolderNow } from '../system/files.ts'
+import { isFolderNow, removeNow } from '../system/files.ts'
 
 export type ObjectType = 'blob' | 'tree' | 'commit'
 
@@ -90,7 +90,7 @@ export class ObjectWriter {
       // Somebody has put something else there. A link to a folder is followed, as git does: it may hold objects.
       const isFolder = isFolderNow(folder) || existsSync(`${folder}/.`)
       if (isFolder && !isFolderNow(file)) throw error
-      rmSync(isFolder ? file : folder, { force: true, recursive: true })
+      removeNow(isFolder ? file : folder)
       move()
     }
   }

@@ -86,6 +86,9 @@ export async function runPlain(
 /** A git of ours that takes longer waits for something that never comes, milliseconds. */
 const LOCAL_MS = 15 * 60_000
 
+/** An agent may make millions of files for git to list; bytes. */
+const MOST_OUTPUT = 256 * 1024 * 1024
+
 type Execution = RunOptions & { directory: string; env: Readonly<Record<string, string>> }
 
 /** Throws GitError on an exit code that was not accepted. */
@@ -100,27 +103,38 @@ export function execute(args: readonly string[], options: Execution): Promise<Gi
     })
     const out: Buffer[] = []
     const err: Buffer[] = []
-    child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
-    child.stderr.on('data', (chunk: Buffer) => err.push(chunk))
+    let bytes = 0
+    const take = (into: Buffer[]) => (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes <= MOST_OUTPUT) into.push(chunk)
+      else end('more output than can be held')
+    }
+    child.stdout.on('data', take(out))
+    child.stderr.on('data', take(err))
     child.stdin.on('error', () => {}) // a git that ends early closes its input: the exit code tells
-    let late = false
-    const timer = setTimeout(() => {
-      late = true
+    let ended: string | null = null
+    const end = (why: string) => {
+      ended ??= why
       try {
         if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
       } catch {
         // It has ended just now.
       }
-    }, options.timeoutMs ?? LOCAL_MS)
+    }
+    const timer = setTimeout(() => end('no end in time'), options.timeoutMs ?? LOCAL_MS)
     child.on('error', (error) => {
       clearTimeout(timer)
       fail(new GitError(args, 127, error.message))
     })
     child.on('close', (code, signal) => {
       clearTimeout(timer)
-      const why = late ? `no end in time` : `ended by ${signal}`
+      const why = ended ?? `ended by ${signal}`
       const stderr = Buffer.concat(err).toString('utf8') + (signal === null ? '' : why)
-      const result = { code: late ? 124 : (code ?? 128), stdout: Buffer.concat(out).toString('utf8'), stderr }
+      const result = {
+        code: ended !== null ? 124 : (code ?? 128),
+        stdout: Buffer.concat(out).toString('utf8'),
+        stderr,
+      }
       if (result.code === 0 || options.accept?.includes(result.code)) done(result)
       else fail(new GitError(args, result.code, result.stderr))
     })

@@ -4,7 +4,7 @@ import { constants, lstatSync, readdirSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { readRegularNow } from '../system/files.ts'
+import { readRegularNow, removeNow } from '../system/files.ts'
 
 /** A lock that is older belongs to a program that is gone, milliseconds. */
 export const STALE_MS = 10_000
@@ -96,8 +96,7 @@ async function locked(lock: string) {
     )
     if (handle !== null) return handle
     const found = lstatSync(lock, { throwIfNoEntry: false })
-    if (found !== undefined && Math.abs(Date.now() - found.mtimeMs) > STALE_MS)
-      await rm(lock, { force: true, recursive: true })
+    if (found !== undefined && Math.abs(Date.now() - found.mtimeMs) > STALE_MS) removeNow(lock)
     else await delay(10)
   }
 }

@@ -11,6 +11,7 @@ import {
   readFileSync,
   readlinkSync,
 } from 'node:fs'
+import { LONGEST_PATH } from '../system/files.ts'
 import { type IndexTable, indexEntry, modeOf, RULES_FILE } from './index-file.ts'
 import { objectId } from './objects.ts'
 import type { Rules } from './rules.ts'
@@ -39,6 +40,8 @@ export type ScanOptions = {
 /** Longer files, and more bytes than these, git reads in pieces. */
 const LARGEST = 32 * 1024 * 1024
 const MOST_BYTES = 128 * 1024 * 1024
+/** More changes than these, nobody holds in memory to refuse them. */
+const MOST_CHANGED = 100_000
 
 /** Names that git stores on every system, as they are. */
 const PLAIN_NAME = /^(?!\.git[. ]*$|\.gitmodules$)[\w.@+,=%#()[\]{} -]+$/i
@@ -89,6 +92,7 @@ class Scanner {
   /** `folder` ends in `/`, or is the top: ''. */
   walk(folder: string): void {
     const { table } = this.#options
+    if (folder.length > LONGEST_PATH || this.#changed.size > MOST_CHANGED) throw new Uncertain()
     for (const entry of this.#entriesIn(folder)) {
       const path = `${folder}${entry.name}`
       if (path === '.git') continue

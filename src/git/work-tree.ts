@@ -53,6 +53,7 @@ export class WorkTree {
 
   /** Works on our index as we left it; before the first time it is made from `tree`. */
   during<T>(tree: string, act: () => Promise<T>): Promise<T> {
+    this.git.unlock()
     return this.index.during(tree, act).finally(() => {
       this.#rest = null
     })
@@ -99,8 +100,9 @@ export class WorkTree {
     // By the index as it is or as it becomes: both show what git stores nothing of.
     const [added, untracked] = await Promise.allSettled([git.addAll(), untrackedFolders(git)])
     if (added.status === 'rejected') {
-      if (added.reason instanceof GitError) return { unreadable: added.reason.stderr.trim() }
-      throw added.reason
+      if (!(added.reason instanceof GitError)) throw added.reason
+      const removed = checkOut ? await openUp(this.top) : []
+      return { unreadable: removed.length > 0 ? tooDeep(removed) : added.reason.stderr.trim() }
     }
     if (untracked.status === 'rejected') throw untracked.reason
     await index.reload()
@@ -113,9 +115,9 @@ export class WorkTree {
     const left = changes.filter((change) => !untouched.includes(change))
     // git goes on without a closed folder, and the gates may open it again.
     const closed = added.value
-    if (closed !== null && checkOut) await openUp(this.top)
+    const removed = closed !== null && checkOut ? await openUp(this.top) : []
     if (checkOut) await this.checkOutModified(before, left)
-    if (closed !== null) return { unreadable: closed }
+    if (closed !== null) return { unreadable: removed.length > 0 ? tooDeep(removed) : closed }
     return { changes: left, tree: untouched.length === 0 ? made.oid : null, folders }
   }
 
@@ -260,7 +262,7 @@ export class WorkTree {
   /** Removes what the agent's tree has at a path; nothing where a link above it leads elsewhere. */
   async removeAt(path: string): Promise<void> {
     const place = await insideTree(this.top, path)
-    if (place !== null) await rm(place, { recursive: true, force: true })
+    if (place !== null) removeNow(place)
   }
 
   /** Writes one of our files; a link that somebody put in its way is removed, never followed. */
@@ -286,4 +288,9 @@ export class WorkTree {
   get places(): Places {
     return { top: this.top, gitlinks: this.index.table.gitlinks, known: this.submodules.paths }
   }
+}
+
+function tooDeep(paths: readonly string[]): string {
+  const more = paths.length > 1 ? ` and ${paths.length - 1} more` : ''
+  return `deeper than tools bear, and removed: ${JSON.stringify((paths[0] ?? '').slice(0, 160))}${more}`
 }

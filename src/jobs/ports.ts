@@ -1,10 +1,13 @@
 // Ports for a job that does a part of an iteration: what other jobs have done is answered from what they handed over.
 import type { CatFile } from '../git/cat-file.ts'
 import type { Git } from '../git/git.ts'
+import { changesBetween } from '../git/tree-walk.ts'
 import type { Gate, GateResult } from '../model/gate.ts'
 import type { AgentPort, GatesPort, RepositoryPort } from '../model/ports.ts'
 import { emptyUsage } from '../model/usage.ts'
+import { messageOf } from '../system/errors.ts'
 import { settledLines } from '../system/excerpt.ts'
+import { isTooLong } from '../system/files.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
 import type { FromGate, FromWork } from './handover.ts'
 import { codeOf, treeOf } from './pack.ts'
@@ -32,18 +35,30 @@ export function replayed(
   redact: Redact,
 ): AgentPort {
   const clean = cleaner(redact)
+  /** Gives why that cannot be. The tree is as hostile as its author: a git that fails at it must not end the job. */
+  async function putInPlace(green: string, commit: string): Promise<string | null> {
+    const base = await treeOf(objects, green)
+    try {
+      const tree = await treeOf(objects, commit)
+      const changes = await changesBetween(objects, base, tree)
+      const long = changes.find(({ path }) => isTooLong(path))
+      if (long !== undefined) return `${long.path.slice(0, 100)}... is deeper than tools bear`
+      await repository.checkOut(green, { base, tree, dropped: [] })
+      return null
+    } catch (error) {
+      return `what the session left could not be looked at: ${messageOf(error)}`
+    }
+  }
   return {
     async work(state) {
       const { session, commit } = work
       if (session === null) throw new Error('the work job handed over no session')
-      if (commit !== null) {
-        const [base, tree] = [await treeOf(objects, state.green), await treeOf(objects, commit)]
-        await repository.checkOut(state.green, { base, tree, dropped: [] })
-      }
+      const why = commit === null ? null : await putInPlace(state.green, commit)
       const { hints } = session
       return {
         ...session,
-        message: clean(session.message),
+        status: why === null ? session.status : 'failed',
+        message: clean(why ?? session.message),
         learnings: session.learnings.slice(0, MOST_LEARNINGS).map(clean),
         // Nobody but the job of the agent would confirm that nothing had to be done: an empty diff passes no story here.
         hints: { ...hints, done: false, stuck: hints.stuck === null ? null : clean(hints.stuck) },

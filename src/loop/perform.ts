@@ -4,10 +4,11 @@ import type { Event, Spent, Verdict } from '../model/event.ts'
 import type { GateResult } from '../model/gate.ts'
 import type { Limits } from '../model/limits.ts'
 import { attemptName } from '../model/paths.ts'
-import type { Ports, SessionBounds, StorePort } from '../model/ports.ts'
+import type { Inspection, Ports, SessionBounds, StorePort } from '../model/ports.ts'
 import type { Attempt, AttemptIn, Conclusion, Failure, State } from '../model/state.ts'
 import { STEPS, type Step } from '../model/step.ts'
 import { emptyUsage, type Usage } from '../model/usage.ts'
+import { messageOf } from '../system/errors.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { redGate } from './change.ts'
 import { released } from './ending.ts'
@@ -136,13 +137,30 @@ async function guard(
   { state, limits, ports, now }: Context,
 ): Promise<Happening> {
   const { storyId, session } = attempt
-  const seen = await ports.repository.inspect(state, attempt, now)
+  const seen = await inspected(attempt, { state, limits, ports, now })
   if (seen.kind === 'refused') return { kind: 'refused', storyId, failure: seen.failure }
   const { candidate } = seen
   const isAllowed = !candidate.empty || (limits.finalVerification && session.hints.done)
   if (isAllowed) return { kind: 'guarded', storyId, candidate }
   const failure: Failure = { kind: 'empty-diff', summary: 'the session changed nothing', detail: '' }
   return { kind: 'refused', storyId, failure }
+}
+
+/**
+ * What the session left is hostile: an error while somebody looks at it is its doing, and refuses the attempt. Where the
+ * tree cannot even be restored, the machine or the clone is broken, and the run ends.
+ */
+async function inspected(attempt: AttemptIn<'worked'>, { state, ports, now }: Context): Promise<Inspection> {
+  try {
+    return await ports.repository.inspect(state, attempt, now)
+  } catch (error) {
+    await ports.repository.restore(state.green)
+    const detail = messageOf(error).slice(0, 2000)
+    return {
+      kind: 'refused',
+      failure: { kind: 'guard', summary: 'what the session left could not be looked at', detail },
+    }
+  }
 }
 
 async function gate(
@@ -188,7 +206,8 @@ async function gatesOn(
 
 /** Leaves a clean tree at the green commit and keeps the work for the story's next attempt. */
 async function putAway({ storyId }: Attempt, { state, ports }: Context) {
-  const kept = await ports.repository.keep(state, storyId)
+  // What cannot be looked at cannot be kept; a clone that is broken shows at the checkout.
+  const kept = await ports.repository.keep(state, storyId).catch(() => null)
   await ports.repository.checkOut(state.green, null)
   return { storyId, kept }
 }

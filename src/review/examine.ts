@@ -10,6 +10,7 @@ import {
   SUBMODULE,
 } from '../gates/guard.ts'
 import type { Failure } from '../model/state.ts'
+import { isTooLong } from '../system/files.ts'
 import type { Redactor } from '../system/redact.ts'
 import { changedGateDefinitions, isReadForPins, namedElsewhere } from './pins.ts'
 import { mayHoldTests } from './test-files.ts'
@@ -177,6 +178,8 @@ async function watch(
   // What stood before comes first: any number of new files must not hide what became of it.
   const inOrder = [...changes].sort((a, b) => Number(a.status === 'A') - Number(b.status === 'A'))
   for (const { path, status, oldMode, newMode, oldOid, newOid } of inOrder) {
+    // The guard refuses it.
+    if (isTooLong(path)) continue
     const old = status === 'A' || oldMode === SUBMODULE ? null : oldOid
     const now = status === 'D' || newMode === SUBMODULE ? null : newOid
     const isTest = options.weakenedTests !== 'off' && mayHoldTests(path)

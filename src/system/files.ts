@@ -1,5 +1,6 @@
 // Files in places that are not ours alone: an agent may have put a pipe, a link or a folder where a file is expected.
 import {
+  chmodSync,
   closeSync,
   constants,
   fstatSync,
@@ -7,6 +8,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
 } from 'node:fs'
 import { chmod, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
@@ -32,20 +34,56 @@ export function readRegularNow(file: string): Buffer | null {
   }
 }
 
-/** Removes whatever stands there, also a folder; most often nothing does. */
+/** Removes whatever stands there, however deep and closed its folders are; most often nothing does. */
 export function removeNow(file: string): void {
   try {
     if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return
   } catch {
     return // what is above it is no folder, or closed: nothing of it can be read either
   }
-  rmSync(file, { force: true, recursive: true })
+  removeDeep(file)
+}
+
+function removeDeep(file: string | Buffer): void {
+  try {
+    rmSync(file, { force: true, recursive: true })
+  } catch {
+    flatten(Buffer.from(file))
+    rmSync(file, { force: true, recursive: true })
+  }
+}
+
+/** Opens folders, and moves up those whose path is longer than the system takes. */
+function flatten(top: Buffer): void {
+  const left = [top]
+  let moved = 0
+  for (let folder = left.pop(); folder !== undefined; folder = left.pop()) {
+    if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) continue
+    chmodSync(folder, 0o700)
+    for (const entry of readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })) {
+      if (!entry.isDirectory()) continue
+      const inside = inFolder(folder, entry.name)
+      if (inside.length <= top.length + LONGEST_PATH / 2) {
+        left.push(inside)
+        continue
+      }
+      moved += 1
+      const near = inFolder(top, Buffer.from(`.ralph-${moved}`))
+      chmodSync(inside, 0o700)
+      renameSync(inside, near)
+      left.push(near)
+    }
+  }
+}
+
+function inFolder(folder: Buffer, name: Buffer): Buffer {
+  return Buffer.concat([folder, Buffer.from('/'), name])
 }
 
 /** Puts a file in its place in one move: whoever dies here leaves the old one or the new one, whole. */
 export async function replaceFile(file: string, bytes: Uint8Array | string): Promise<void> {
   const fresh = `${file}.ralph`
-  await rm(fresh, { force: true, recursive: true })
+  removeNow(fresh)
   const handle = await open(fresh, 'wx')
   try {
     await handle.writeFile(bytes)
@@ -55,7 +93,7 @@ export async function replaceFile(file: string, bytes: Uint8Array | string): Pro
   }
   await rename(fresh, file).catch(async () => {
     // A folder stands in its place.
-    await rm(file, { force: true, recursive: true })
+    removeNow(file)
     await rename(fresh, file)
   })
 }
@@ -70,7 +108,7 @@ export async function clearWay(root: string, file: string): Promise<void> {
     if (found === null || !found.isDirectory()) await mkdir(at, { recursive: true })
   }
   const found = await lstat(file).catch(() => null)
-  if (found !== null && !found.isFile()) await rm(file, { force: true, recursive: true })
+  if (found !== null && !found.isFile()) removeNow(file)
 }
 
 /**
@@ -102,13 +140,41 @@ export function isFolderNow(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
-/** Gives the owner back what is his: an agent may have closed folders. Links are not followed. */
-export async function openUp(folder: string): Promise<void> {
-  const found = await lstat(folder).catch(() => null)
-  if (found?.isDirectory() !== true) return
-  if ((found.mode & 0o700) !== 0o700) await chmod(folder, found.mode | 0o700).catch(() => {})
-  const inside = await readdir(folder, { withFileTypes: true }).catch(() => [])
-  for (const one of inside) if (one.isDirectory() && one.name !== '.git') await openUp(join(folder, one.name))
+/** Nobody's paths are longer (bytes) or deeper (folders); Linux takes 4,096 bytes. */
+export const LONGEST_PATH = 2048
+const DEEPEST_PATH = 512
+
+/** Whether no tool should be shown the path: what looks at its folders one by one may overflow. */
+export function isTooLong(path: string): boolean {
+  return path.length > LONGEST_PATH || path.split('/').length > DEEPEST_PATH
+}
+
+/**
+ * Gives the owner back what is his: an agent may have closed folders. Links are not followed. What lies deeper than tools
+ * bear is removed; gives its paths.
+ */
+export async function openUp(top: string): Promise<string[]> {
+  const removed: string[] = []
+  const start = Buffer.from(top)
+  const left: { folder: Buffer; depth: number }[] = [{ folder: start, depth: 1 }]
+  for (let at = left.pop(); at !== undefined; at = left.pop()) {
+    const { folder, depth } = at
+    const found = await lstat(folder).catch(() => null)
+    if (found?.isDirectory() !== true) continue
+    if ((found.mode & 0o700) !== 0o700) await chmod(folder, found.mode | 0o700).catch(() => {})
+    const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' }).catch(() => [])
+    for (const { name } of entries.filter((one) => one.isDirectory())) {
+      if (depth === 1 && name.toString() === '.git') continue
+      const inside = inFolder(folder, name)
+      if (depth < DEEPEST_PATH && inside.length - start.length <= LONGEST_PATH) {
+        left.push({ folder: inside, depth: depth + 1 })
+        continue
+      }
+      removed.push(inside.subarray(start.length + 1).toString())
+      removeDeep(inside)
+    }
+  }
+  return removed
 }
 
 /** Removes pipes, sockets and devices (and links) below a folder: whoever opens one may wait for ever. */

@@ -76,7 +76,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'hooks stay',
     stories: 'PLANT',
     file: 'src/git/clone.ts',
-    from: 'if (wanted === undefined) await rm(join(hooks, name), { force: true, recursive: true })',
+    from: 'if (wanted === undefined) removeNow(join(hooks, name))',
     to: 'if (wanted === undefined) continue',
   },
   {
@@ -179,7 +179,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'links in the way are followed',
     stories: 'STATE,RED,SAY',
     file: 'src/system/files.ts',
-    from: '  if (found !== null && !found.isFile()) await rm(file, { force: true, recursive: true })\n',
+    from: '  if (found !== null && !found.isFile()) removeNow(file)\n',
     to: '',
   },
   {

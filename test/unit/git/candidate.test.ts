@@ -12,7 +12,6 @@ import {
   readlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { test } from 'node:test'
@@ -112,8 +111,7 @@ async function place(base = BASE, odd: { asUser?: boolean; index?: string } = {}
     },
     async [Symbol.asyncDispose]() {
       objects[Symbol.dispose]()
-      shell(`chmod -R u+rwx ${top}`)
-      await rm(folder, { recursive: true, force: true })
+      shell(`chmod -R u+rwx ${top}; rm -rf ${folder}`, '/')
     },
   }
 }
@@ -279,6 +277,45 @@ test('a folder that is closed is refused, and opened again', async () => {
   )
   await at.repository.restore(at.state.green)
   assert.deepEqual(filesOf(at.top), at.anew(at.state.green))
+})
+
+/** Folders in each other, named `d`, at a place of the tree. */
+const chain = (where: string, levels: number) =>
+  `mkdir -p ${where} && node -e 'process.chdir(process.argv[1]); for (let i = 0; i < ${levels}; i++) { fs.mkdirSync("deep", { recursive: true }); process.chdir("deep") } fs.writeFileSync("a.txt", "x")' ${where}`
+
+for (const [where, before] of [
+  ['.', ''],
+  ['src', 'echo more >>src/a.js'],
+  ['lib/deep/x.js', 'rm lib/deep/x.js'],
+  ['x/.git', 'mkdir -p x && git init -q x'],
+  ['.git/hooks/post-checkout', ''],
+  ['.git/refs/heads', ''],
+  ['.git/ralph/git/index.lock', ''],
+  ['.git/index.lock', ''],
+] as const) {
+  test(`2,500 folders in each other in ${where} end no run, and nothing of them stays`, async () => {
+    await using at = await place()
+    at.shell(`${before || ':'}\n${chain(where, 2500)}`)
+    const seen = await at.inspect()
+    if (where.startsWith('.git/')) assert.equal(seen.kind, 'candidate')
+    else assert.equal(seen.kind, 'refused')
+    if (seen.kind === 'refused' && !where.endsWith('.git'))
+      assert.match(`${seen.failure.summary} ${seen.failure.detail}`, /deep/)
+    await at.repository.keep(at.state, 'US-001')
+    at.shell(chain(`${where.startsWith('.git') ? 'src' : where}`, 2500))
+    await at.repository.restore(at.state.green)
+    await at.repository.checkOut(at.state.green, null)
+    assert.equal(at.shell('git status --porcelain --ignored; find * -path "*deep/deep*" | head -1'), '')
+  })
+}
+
+test('deep folders that are ignored are gone before the final verification', async () => {
+  await using at = await place()
+  await at.repository.rememberIgnored()
+  at.shell(chain('dist', 2500))
+  assert.equal((await at.inspect()).kind, 'candidate')
+  await at.repository.renew(at.state.green)
+  assert.equal(existsSync(join(at.top, 'dist')), false)
 })
 
 test('a `.git` folder that people had there is theirs', async () => {

@@ -5,8 +5,8 @@ import test from 'node:test'
 import { perform } from '../../../src/loop/perform.ts'
 import { newEnding } from '../../../src/model/job.ts'
 import type { Ports } from '../../../src/model/ports.ts'
-import type { State } from '../../../src/model/state.ts'
-import { limitsWith, stateOf, stories } from './samples.ts'
+import type { AttemptIn, State } from '../../../src/model/state.ts'
+import { limitsWith, session, stateOf, stories } from './samples.ts'
 
 const sleep = (ms: number, signal: AbortSignal) =>
   new Promise<void>((resolve) => {
@@ -46,4 +46,47 @@ test('a wait to start the next job ends with a cancel, and with the job', async 
   const never = new AbortController()
   const ended = await perform(wait, concluded(Date.now() + 20), limitsWith(), only(never.signal))
   assert.equal(ended.kind, 'out-of-time')
+})
+
+const attempt: AttemptIn<'worked'> = {
+  ...{ phase: 'worked', storyId: 'US-001', number: 1, iteration: 1, agent: 'first', base: 'a' },
+  ...{ startedAt: 0, reserved: { costUsd: null, tokens: null }, unwanted: false, session: session({}) },
+}
+
+test('an error while somebody looks at what a session left refuses the attempt, with the tree restored', async () => {
+  const state = stateOf(stories('US-001'))
+  const restored: string[] = []
+  const ports = (canRestore: boolean) =>
+    ({
+      ...{ clock: { now: Date.now, sleep }, signal: new AbortController().signal },
+      repository: {
+        inspect: () => Promise.reject(new RangeError('Maximum call stack size exceeded')),
+        async restore(commit: string) {
+          restored.push(commit)
+          if (!canRestore) throw new Error('the clone is damaged')
+          return true
+        },
+      },
+    }) as unknown as Ports
+  const event = await perform({ kind: 'guard', attempt }, state, limitsWith(), ports(true))
+  assert.deepEqual(restored, [state.green])
+  assert.ok(event.kind === 'refused')
+  assert.equal(event.failure.kind, 'guard')
+  assert.match(event.failure.detail, /Maximum call stack/)
+  await assert.rejects(perform({ kind: 'guard', attempt }, state, limitsWith(), ports(false)), /damaged/)
+})
+
+test('work that cannot be looked at is not kept, and the story goes on', async () => {
+  const state = stateOf(stories('US-001'))
+  const ports = {
+    ...{ clock: { now: Date.now, sleep }, signal: new AbortController().signal },
+    repository: {
+      keep: () => Promise.reject(new RangeError('Maximum call stack size exceeded')),
+      checkOut: async () => ({ conflict: null }),
+    },
+  } as unknown as Ports
+  const failure = { kind: 'guard' as const, summary: 'x', detail: '' }
+  const failed = { ...attempt, phase: 'failed' as const, remarks: [], gates: [], failure }
+  const event = await perform({ kind: 'reject', attempt: failed }, state, limitsWith(), ports)
+  assert.deepEqual({ ...event, at: 0 }, { at: 0, kind: 'rejected', storyId: 'US-001', kept: null })
 })
