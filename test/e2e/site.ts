@@ -120,7 +120,7 @@ export async function openSite(options: SiteOptions): Promise<Site> {
     'iterations-per-job': '3',
     'max-iterations': '20',
     // What another user adds is shown by isolation.test.ts.
-    isolation: 'same-user',
+    isolation: options.separate === true ? 'separate-job' : 'same-user',
     ...options.inputs,
   }
   const prd = {
@@ -249,7 +249,7 @@ export async function workflow(inputs: Record<string, string>): Promise<string> 
 
 /** Inputs as the configuration file has them. */
 function configOf(inputs: Record<string, string>): string {
-  const entries = Object.entries({ isolation: 'separate-job', ...inputs }).map(([name, value]) => [
+  const entries = Object.entries(inputs).map(([name, value]) => [
     name.replace(/-([a-z])/g, (_whole, letter: string) => letter.toUpperCase()),
     name === 'gates' ? parse(value) : value,
   ])
