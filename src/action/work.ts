@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import * as core from '@actions/core'
 import { claim, Held, Superseded } from '../app/claim.ts'
-import { type Isolation, openIsolation } from '../app/isolation.ts'
+import { type Isolation, openIsolation, SAME_USER_WARNING } from '../app/isolation.ts'
 import { gatedTagsOf, leaseFor, limitsOf, refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
 import { createPorts } from '../app/ports.ts'
 import { refuseNoFolder, type Workspace } from '../app/workspace.ts'
@@ -21,6 +21,7 @@ import { newJob, openAttempt } from '../model/job.ts'
 import type { Conclusion, Lease, State } from '../model/state.ts'
 import { stepsOf } from '../model/step.ts'
 import { jobSummary } from '../report/markdown.ts'
+import { refusedWords } from '../report/network.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { describeSettings, type Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
@@ -88,6 +89,7 @@ async function prepareAndWork(
   for (const note of notes) core.notice(note)
   refuseUngated(settings)
   if (settings.ungated) core.warning(UNGATED_WARNING)
+  if (settings.isolation === 'same-user') core.warning(SAME_USER_WARNING)
   log.group('Settings', describeSettings(settings).split('\n'))
   using workspace = await openFor(context, settings, token, secrets)
   await refuseFiltered(workspace.git, workspace.objects)
@@ -107,6 +109,8 @@ async function prepareAndWork(
     const parts = { context, workspace, settings, github, publisher, log, signal, as }
     return part === 'land' ? await landAndGoOn(parts, base) : await claimAndWork(parts, base, part)
   } finally {
+    const refused = refusedBy(as)
+    if (refused !== null) warn(refused)
     await as?.close()
   }
 }
@@ -167,6 +171,10 @@ async function landAndGoOn(parts: Parts, base: { branch: string; sha: string }):
   return await workOn(taken.state, { ...parts, base }, taken.how)
 }
 
+function refusedBy(as: Isolation | null): string | null {
+  return as === null ? null : refusedWords(as.refused())
+}
+
 type Parts = {
   context: ActionContext
   workspace: Workspace
@@ -198,6 +206,10 @@ async function workOn(
     runUrl: context.run.url,
     redact: workspace.redactor.redact,
     places: (state) => failedPlaces(workspace.git, state),
+    notes: () =>
+      [settings.isolation === 'same-user' ? SAME_USER_WARNING : null, refusedBy(as)].filter(
+        (note) => note !== null,
+      ),
   })
   const mark = start.lease?.mark ?? ''
   remember({ mark })

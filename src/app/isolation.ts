@@ -19,6 +19,12 @@ export type Isolation = {
   close(): Promise<void>
 }
 
+/** Where it is chosen in CI, on every surface. */
+export const SAME_USER_WARNING =
+  'isolation: same-user: the agent is the user of the runner, and can take the tokens of the job. Leave isolation out where root or sudo without a password is there'
+export const SAME_USER_NOTE =
+  'isolation: same-user: agent and gates run as you, with your files and your network; --isolation other-user keeps them apart (Linux, with sudo)'
+
 type IsolationOptions = { settings: Settings; env: Environment; clone: Clone; say(text: string): void }
 
 /** The user as whom agent and gates run, tried out; null for `same-user`. Throws UserError where it cannot be had. */

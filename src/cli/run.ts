@@ -1,7 +1,7 @@
 // `ralph run`: works on a feature on this machine until an outcome.
 import { join } from 'node:path'
 import { claim, Held } from '../app/claim.ts'
-import { type Isolation, openIsolation } from '../app/isolation.ts'
+import { type Isolation, openIsolation, SAME_USER_NOTE } from '../app/isolation.ts'
 import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/limits.ts'
 import { createPorts, type PortOptions } from '../app/ports.ts'
 import { applyCommand } from '../loop/commands.ts'
@@ -14,6 +14,7 @@ import type { Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { terminalText } from '../report/escape.ts'
+import { refusedWords } from '../report/network.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { utc } from '../report/words.ts'
 import type { Settings } from '../settings/index.ts'
@@ -88,6 +89,7 @@ export async function withPorts<T>(
   const release = onSignals(stop, live)
   let as: Isolation | null = null
   try {
+    if (settings.isolation === 'same-user') live.warn(SAME_USER_NOTE)
     as = await openIsolation({ settings, env, clone: workspace.clone, say: live.warn })
     const ports = await createPorts({
       ...given,
@@ -108,6 +110,8 @@ export async function withPorts<T>(
     })
     return ports === null ? null : await act(ports)
   } finally {
+    const refused = as === null ? null : refusedWords(as.refused())
+    if (refused !== null) live.warn(workspace.redactor.redact(refused))
     await as?.close()
     release()
     live.close()

@@ -28,6 +28,8 @@ export type ReporterOptions = {
   redact(text: string): string
   /** Places in files that failing gates named, by story id. */
   places(state: State): Promise<NonNullable<Facts['annotations']>>
+  /** What is told of this job beside the state. */
+  notes(): readonly string[]
 }
 
 /** More stories than this, and a batch re-posts only its own and the failed ones. */
@@ -57,13 +59,14 @@ export class GitHubReporter implements Observer, PullRequestPort {
     const { github, runUrl, limits, redact } = this.#options
     const { place } = github
     const note = this.#noPull
+    const notes = this.#options.notes().map(redact)
     return viewOf(mapTexts(state, redact), {
       repositoryUrl: repositoryUrl(place),
       runUrl,
       limits,
       now: Date.now(),
       compareUrl: note === null ? null : compareUrl(place, state.base.branch, state.branch),
-      notes: note === null ? [] : [{ ...note, text: redact(note.text) }],
+      notes: note === null ? notes : [{ ...note, text: redact(note.text) }, ...notes],
       annotations,
     })
   }

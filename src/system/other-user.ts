@@ -13,7 +13,7 @@ import {
 import { actionsFolder, closeActions } from './other-user/later-programs.ts'
 import { isWithin, type ProbeOptions, probe, readableOf } from './other-user/probe.ts'
 import { Processes } from './other-user/processes.ts'
-import { refused } from './other-user/refused.ts'
+import { refused, STEP_DOWN } from './other-user/refused.ts'
 import { BASH, type Command, output, type Root, rootCommand, run, SYSTEM_PATH } from './other-user/root.ts'
 import { grant, restoreOwner, revoke } from './other-user/tree.ts'
 import { become, launched, openView, preamble, type View } from './other-user/view.ts'
@@ -72,7 +72,7 @@ const WRITTEN =
  */
 export async function openOtherUser(options: OtherUserOptions): Promise<OtherUser> {
   if (process.platform !== 'linux') {
-    const fix = 'run on a Linux runner, or use isolation: separate-job'
+    const fix = `run on a Linux runner, use isolation: separate-job, or ${STEP_DOWN}`
     throw refused([{ found: process.platform, expected: 'Linux', fix }])
   }
   const root = await rootCommand()
@@ -175,8 +175,11 @@ export async function endOtherUser(options: OtherUserOptions): Promise<number> {
   const modes = modesIn(options)
   if (account === null && modes.length === 0) return 0
   const root = await rootCommand()
-  if (account !== null)
-    return endAndRestore(options, root, account, new Processes(root, account, false), modes)
+  if (account !== null) {
+    const ended = await endAndRestore(options, root, account, new Processes(root, account, false), modes)
+    await openNetwork(root, account.uid)
+    return ended
+  }
   await restoreModes(root, modes)
   return 0
 }
@@ -200,6 +203,12 @@ async function endAndRestore(
     await part().catch((error: unknown) => faults.push(error))
   if (faults.length > 0) throw faults[0]
   return ended
+}
+
+/** What closed it goes by a number that may be somebody else's one day: see proxy/closed-network.ts. */
+async function openNetwork(root: Root, uid: number): Promise<void> {
+  await run(root('nft', 'delete', 'table', 'inet', `ralph_${uid}`)).catch(() => {})
+  await run(root('ip', 'netns', 'delete', `ralph-${uid}`)).catch(() => {})
 }
 
 async function restoreModes(root: Root, modes: readonly Mode[]): Promise<void> {

@@ -262,11 +262,13 @@ export function outputsOf(run: Run): Record<string, string> {
   return step?.outputs ?? {}
 }
 
-/** The messages of a run's annotations, those of the action's own step and its post step. */
+/** The messages of a run's annotations, without that on the sample's own `isolation` (default.test.ts has it). */
 export function annotationsOf(run: Run, level: 'error' | 'warning' | 'notice'): string[] {
   const steps = run.jobs.flatMap((job) => job.steps)
   return steps.flatMap((step) =>
-    step.annotations.filter((one) => one.level === level).map((one) => one.message),
+    step.annotations
+      .filter((one) => one.level === level && !one.message.startsWith('isolation: same-user'))
+      .map((one) => one.message),
   )
 }
 

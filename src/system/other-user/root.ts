@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { messageOf } from '../errors.ts'
 import { shellWord } from '../shell-word.ts'
-import { refused } from './refused.ts'
+import { refused, STEP_DOWN } from './refused.ts'
 
 export type Command = { file: string; args: string[] }
 export type Root = (...command: string[]) => Command
@@ -27,7 +27,7 @@ export async function rootCommand(): Promise<Root> {
     {
       found: 'neither root nor a sudo without a password',
       expected: 'the right to start programs as another user',
-      fix: 'use a GitHub-hosted runner or a container job, allow the runner sudo, or use isolation: separate-job',
+      fix: `use a GitHub-hosted runner or a container job, allow the runner sudo, use isolation: separate-job, or ${STEP_DOWN}`,
     },
   ])
 }

@@ -41,6 +41,7 @@ async function place(settings: Parameters<typeof startGitHub>[0] = {}) {
       runUrl: null,
       redact: (text) => text,
       places: async () => ({}),
+      notes: () => [],
     })
   }
   return {

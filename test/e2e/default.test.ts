@@ -1,0 +1,156 @@
+// The starter workflow as it stands, `isolation` left out: another user, its network closed, its model's key with us; where
+// that cannot be had an error, and a warning where less was chosen by name.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { hasOutside, openOutside } from '../standin/outside.ts'
+import { annotationsOf, goodTurn, openSite, outputsOf, ROOT, type SiteOptions, story } from './site.ts'
+
+const KEY = 'sk-ant-canary-0123456789abcdefghijkl'
+const isRoot = process.platform === 'linux' && process.getuid?.() === 0
+
+const byDefault = (text: string) => text.replace(/^ +isolation: .*\n/m, '')
+const stories = {
+  stories: [story('US-001', 'one'), story('US-002', 'two')],
+  script: { 'US-001': [goodTurn('one', 1)], 'US-002': [goodTurn('two', 2)] },
+}
+
+/** The vendor's server; answers who has the key. */
+async function openModel() {
+  const server = createServer((request, response) => {
+    request.resume()
+    const isKnown = request.headers['x-api-key'] === KEY
+    response.writeHead(isKnown ? 200 : 401, { 'content-type': 'application/json' })
+    response.end(isKnown ? '{"type":"message"}' : '{"type":"error"}')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { url, [Symbol.asyncDispose]: async () => void server.close() }
+}
+
+/** What every session of the fake claude wrote down. */
+type Saw = {
+  mode: string
+  user: string
+  key: string
+  inSight: string[]
+  model: string
+  stranger: string
+  direct: string
+  proxied: string[]
+}
+
+/** A machine with a claude on its PATH, readable by everybody. */
+async function openClaude(outside: string) {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-claude-'))
+  const [bin, saw, sessions] = [join(folder, 'bin'), join(folder, 'saw'), join(folder, 'sessions')]
+  const [script, where] = [join(folder, 'script.json'), join(folder, 'where.json')]
+  await mkdir(bin)
+  await writeFile(where, JSON.stringify({ key: KEY, script, sessions, saw, outside }))
+  await writeFile(script, JSON.stringify(stories.script))
+  for (const file of [saw, sessions]) await writeFile(file, '')
+  const fake = join(ROOT, 'test', 'fakes', 'claude.mjs')
+  await writeFile(join(bin, 'claude'), `#!/bin/bash\nexec node "${fake}" "${where}" "$@"\n`)
+  for (const one of [folder, join(bin, 'claude')]) await chmod(one, 0o755)
+  for (const one of [saw, sessions]) await chmod(one, 0o666)
+  return {
+    bin,
+    saw: async (): Promise<Saw[]> =>
+      (await readFile(saw, 'utf8'))
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line)),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+const options = { skip: isRoot && hasOutside ? false : 'needs root and iproute2 on Linux' }
+
+test(
+  'by default: a chain as another user, without its key, without a network, which is told',
+  options,
+  async () => {
+    await using outside = await openOutside()
+    await using model = await openModel()
+    await using claude = await openClaude(outside.address)
+    assert.equal(await (await fetch(`http://${outside.address}/test`)).text(), 'outside')
+    await using site = await openSite({
+      ...stories,
+      inputs: {
+        agent: 'claude',
+        'iterations-per-job': '1',
+        gates: `test: node --test test/*.test.mjs\nwho: "[ $(id -un) != root ]"`,
+      },
+      workflow: (text) =>
+        byDefault(text)
+          .replace(/^ +agent-command: .*\n/m, '')
+          .replace(/^( +)(ANTHROPIC_API_KEY: .*)$/m, `$1$2\n$1ANTHROPIC_BASE_URL: ${model.url}`),
+      runner: { path: [claude.bin], secrets: { ANTHROPIC_API_KEY: KEY } },
+    })
+    const run = await site.go()
+    assert.equal(outputsOf(run).outcome, 'complete', site.log())
+    const sessions = await claude.saw()
+    assert.equal(sessions.length, 3, 'two stories and the judge')
+    for (const one of sessions) {
+      assert.match(one.user, /^ralph-[0-9a-f]{8}$/)
+      assert.match(one.key, /^ralph-[0-9a-f]{48}$/)
+      assert.deepEqual(one.inSight, [], 'the key is in sight')
+      assert.equal(one.model, '{"type":"message"}', 'by the proxy it has its model')
+      assert.match(one.stranger, /not the key that Ralph gave/)
+      assert.match(one.direct, /^failed/)
+    }
+    assert.deepEqual(outside.asked, ['/test'])
+    const summary = run.jobs.flatMap((job) => job.steps.map((step) => step.summary)).join('')
+    const comment = [...site.github.world.comments.values()].map(({ body }) => body).join('\n')
+    for (const text of [summary, comment, annotationsOf(run, 'warning').join('\n')]) {
+      assert.match(text, /The network refused: .*evil.{1,9}example.*\(\d\)/)
+      assert.doesNotMatch(text, /same-user/)
+    }
+    assert.ok(!site.log().includes(KEY))
+  },
+)
+
+test('`isolation: same-user` by name is a warning in log, summary and comment', async () => {
+  await using site = await openSite(stories)
+  const run = await site.go()
+  assert.equal(outputsOf(run).outcome, 'complete', site.log())
+  const annotations = run.jobs.flatMap((job) => job.steps.flatMap((step) => step.annotations))
+  const warned = annotations.filter(({ message }) => message.startsWith('isolation: same-user'))
+  assert.deepEqual(
+    warned.map(({ level }) => level),
+    ['warning'],
+  )
+  const summary = run.jobs.flatMap((job) => job.steps.map((step) => step.summary)).join('')
+  const comment = [...site.github.world.comments.values()].map(({ body }) => body).join('\n')
+  for (const text of [summary, comment]) assert.match(text, /isolation: same-user: the agent is the user/)
+})
+
+test('neither root nor sudo: an error at once, and what to write', {
+  skip: isRoot ? false : 'needs root on Linux',
+}, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-rootless-'))
+  await chmod(folder, 0o755)
+  const node = join(folder, 'node')
+  const nobody = 'setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs'
+  await writeFile(
+    node,
+    `#!/bin/bash\nchown -R 65534:65534 "$RUNNER_WORKSPACE/.." "$HOME"\nexec ${nobody} '${process.execPath}' "$@"\n`,
+  )
+  await chmod(node, 0o755)
+  const rootless: Partial<SiteOptions['runner']> = { node, workRoot: folder }
+  await using site = await openSite({ ...stories, workflow: byDefault, runner: rootless })
+  const run = await site.go()
+  const said = annotationsOf(run, 'error').join('\n')
+  assert.match(said, /neither root nor a sudo without a password/, site.log())
+  assert.match(said, /write isolation: same-user/)
+  assert.equal(outputsOf(run).outcome, 'error')
+  assert.equal(run.conclusion, 'failure')
+  assert.equal((await site.sessions()).length, 0)
+  assert.deepEqual(await site.github.pulls(), [])
+  await rm(folder, { recursive: true, force: true })
+})
