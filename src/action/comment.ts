@@ -33,6 +33,11 @@ export async function answerComment(context: ActionContext): Promise<string> {
   if (!event.onPull) return 'commands count on a pull request only'
   const github = connect(place, tokenOf(context), core.warning)
   const conversation = new Conversation(github)
+  // First of all: a stranger's comment costs this request, and on a pull request of ours the reaction.
+  if (!(await conversation.mayWrite(comment.login))) {
+    if (event.marked) await conversation.react(comment.id, 'confused')
+    return `${comment.login} has no write permission`
+  }
   const { api, at } = github
   const { data: pull } = await api.rest.pulls.get({ ...at, pull_number: issue })
   const ours = pull.head.repo?.full_name === `${at.owner}/${at.repo}`
@@ -44,10 +49,6 @@ export async function answerComment(context: ActionContext): Promise<string> {
       .at(-1)?.[1] ?? null
   if (!ours || (state === null && !pull.head.ref.startsWith(prefix)))
     return "the pull request is none of Ralph's"
-  if (!(await conversation.mayWrite(comment.login))) {
-    await conversation.react(comment.id, 'confused')
-    return `${comment.login} has no write permission`
-  }
   const own = state?.github.pull ?? issue
   if (own !== issue) {
     await conversation.react(comment.id, 'confused')

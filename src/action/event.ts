@@ -8,6 +8,8 @@ export type RunEvent =
       comment: { id: number; body: string; login: string; type: string; edited: boolean }
       issue: number
       onPull: boolean
+      /** The pull request bears our marker, and nobody opened it who may not write here. */
+      marked: boolean
     }
   | { kind: 'schedule' }
   /** Not ours: ends neutral. */
@@ -37,6 +39,7 @@ export function readEvent(name: string, payload: unknown): RunEvent {
         },
         issue: number(issue.number),
         onPull: issue.pull_request !== undefined,
+        marked: text(issue.body).includes(PULL_MARKER) && isTrusted(issue),
       }
     }
     case 'schedule':
@@ -44,6 +47,13 @@ export function readEvent(name: string, payload: unknown): RunEvent {
     default:
       return { kind: 'foreign', name }
   }
+}
+
+const PULL_MARKER = '<!-- ralph:pull:'
+
+/** Opened by an app or by somebody of the repository. */
+function isTrusted({ user, author_association: association }: Record<string, unknown>): boolean {
+  return text(record(user).type) === 'Bot' || ['OWNER', 'MEMBER', 'COLLABORATOR'].includes(text(association))
 }
 
 /** The default branch that the payload names, or null. */

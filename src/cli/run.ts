@@ -13,6 +13,7 @@ import type { Limits } from '../model/limits.ts'
 import type { Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
+import { importedCount } from '../prd/select.ts'
 import { terminalText } from '../report/escape.ts'
 import { refusedWords } from '../report/network.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
@@ -181,7 +182,11 @@ export function sayStep(step: Step, state: State): string {
     const story = state.prd.userStories.find((one) => one.id === step.storyId)
     return `work on ${step.storyId} (${terminalText(story?.title ?? '')}), attempt ${(story?.retries ?? 0) + 1}`
   }
-  if (step.kind === 'verify') return 'the final verification'
+  if (step.kind === 'verify') {
+    const imported = importedCount(state.prd)
+    const seen = 'imported as passed, not seen by a gate of this run'
+    return imported === 0 ? 'the final verification' : `the final verification (${imported} ${seen})`
+  }
   if (step.kind === 'wait') return `wait until ${utc(step.until)}: ${terminalText(step.reason)}`
   if (step.kind === 'conclude')
     return `stop: ${step.conclusion.outcome} (${terminalText(step.conclusion.reason)})`

@@ -5,7 +5,7 @@ import { isDispatched, isUngated, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Attempt, Conclusion, Ending, Job, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
-import { counts, pickStory, remaining } from '../prd/select.ts'
+import { counts, importedCount, pickStory, remaining } from '../prd/select.ts'
 import { agentsRestUntil } from './agent-limits.ts'
 import { openUntil } from './breaker.ts'
 import {
@@ -141,12 +141,14 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
 function howComplete({ prd, job }: State): string {
   if (isUngated(job)) return 'every story passed, without gates'
   const { skipped } = counts(prd)
-  const gated = prd.userStories.every(
-    (story) => story.skipped || (story.lastResult?.imported !== true && !passedUngated(story)),
-  )
-  const passed = gated
-    ? 'every story passed its gates'
-    : 'every story passed, not all of them by a gate of this run'
+  const imported = importedCount(prd)
+  const ungated = prd.userStories.some((story) => !story.skipped && passedUngated(story))
+  const passed =
+    imported > 0
+      ? `every story passes, ${imported} of them as imported: no gate of this run has seen ${imported === 1 ? 'it' : 'them'}`
+      : ungated
+        ? 'every story passed, not all of them by a gate of this run'
+        : 'every story passed its gates'
   return skipped === 0 ? passed : `${passed}; ${skipped} skipped by a person`
 }
 

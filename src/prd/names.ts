@@ -22,6 +22,9 @@ const unsafe = /[\p{C}\p{Z}~^:?*[\\]/u
 /** What is wrong with a branch's name by `git check-ref-format --branch` and our caution, or null. */
 export function branchNameFault(name: string): string | null {
   if (name === '' || name === '@' || name === 'HEAD') return 'a name'
+  // Whoever looks one up takes it for the ref: `refs/heads/main` would pass for another branch than `main`.
+  if (/^(?:refs|heads)\//.test(name)) return 'no "refs/" or "heads/" at the start'
+  if (/^[A-Z]+_HEAD$/.test(name)) return "a name that is none of git's own"
   if (name.length > 200) return 'at most 200 characters'
   if (unsafe.test(name)) return 'no spaces, control characters or any of ~ ^ : ? * [ \\'
   // A leading dash would be read as an option.
@@ -32,4 +35,10 @@ export function branchNameFault(name: string): string | null {
     return 'no part that starts with "." or ends with ".lock"'
   }
   return null
+}
+
+/** The branch that such a ref stands for, or null. */
+export function branchOfRef(name: string): string | null {
+  const branch = name.replace(/^(?:refs\/)?heads\//, '')
+  return branch !== name && branchNameFault(branch) === null ? branch : null
 }

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini'
 import { type LastResult, outcomes, type Prd, type RunRecord, type Story } from '../model/feature.ts'
 import { type Extra, emptyUsage, type Usage } from '../model/usage.ts'
-import { branchNameFault, idFault, idPattern } from './names.ts'
+import { branchNameFault, branchOfRef, idFault, idPattern } from './names.ts'
 
 /** What is said of a value that does not fit. */
 type Wrong = { error: string | ((issue: { input?: unknown }) => string) }
@@ -184,8 +184,11 @@ const story = open(
 
 const branchName = text(1_000).check(
   z.refine((value) => value === '' || branchNameFault(value) === null, {
-    error: ({ input }) =>
-      `a branch name with ${branchNameFault(String(input))}\nuse a name such as "ralph/auth"`,
+    error: ({ input }) => {
+      const branch = branchOfRef(String(input))
+      const fix = branch === null ? 'use a name such as "ralph/auth"' : `write "${branch}"`
+      return `a branch name with ${branchNameFault(String(input))}\n${fix}`
+    },
   }),
 )
 

@@ -39,3 +39,9 @@ function standing(story: Story): 'passed' | 'skipped' | 'blocked' | 'open' {
   if (story.skipped) return 'skipped'
   return story.blocked ? 'blocked' : 'open'
 }
+
+/** Stories that had passed before Ralph took the feature over: no gate of the run has seen them. */
+export function importedCount({ userStories }: Prd): number {
+  return userStories.filter((story) => !story.skipped && story.passes && story.lastResult?.imported === true)
+    .length
+}

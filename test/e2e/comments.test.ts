@@ -2,7 +2,17 @@
 // is acknowledged, and that nothing else is written.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { annotationsOf, badTurn, goodTurn, openSite, outputsOf, type Site, story } from './site.ts'
+import {
+  annotationsOf,
+  badTurn,
+  goodTurn,
+  openSite,
+  outputsOf,
+  requestsByRun,
+  requestsOf,
+  type Site,
+  story,
+} from './site.ts'
 
 type Case = {
   by?: string
@@ -65,6 +75,24 @@ const CASES: Record<string, Case> = {
       return number
     },
     says: /none of Ralph's/,
+  },
+  'by a stranger on a pull request that is not ours': {
+    by: 'stranger',
+    where: async ({ github }) => {
+      await github.commit('feature/y', { 'y.txt': 'y' }, 'y', 'alice')
+      return (await github.openPull('alice', { head: 'feature/y' })).number
+    },
+    says: /no write permission/,
+  },
+  'by a stranger on a stranger’s pull request with our marker': {
+    by: 'stranger',
+    where: async ({ github }) => {
+      await github.commit('feature/z', { 'z.txt': 'z' }, 'z', 'alice')
+      const { number } = await github.openPull('stranger', { head: 'feature/z' })
+      github.issue(number).body = '<!-- ralph:pull:sample -->'
+      return number
+    },
+    says: /no write permission/,
   },
   'on the pull request of a branch that nobody works on': {
     where: async ({ github }) => {
@@ -143,6 +171,8 @@ test('comments that change nothing', async (t) => {
         .slice(requests)
         .filter(({ method, kind }) => kind === 'rest' && method !== 'GET')
       assert.equal(written.length, reactions.length + answers.length, written.map(({ path }) => path).join())
+      if (says?.source.includes('no write permission'))
+        assert.equal(requestsOf(site, run), 1 + reactions.length, requestsByRun(site))
       assert.equal(await refs(), before)
       assert.deepEqual(github.violations, [])
     })

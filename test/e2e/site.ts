@@ -280,11 +280,15 @@ export function openChecks(site: Site): string[] {
 
 /** Requests to the API (git left out) of every run, as `work: 25, comment: 6`. */
 export function requestsByRun(site: Site): string {
-  const counts = site.runner.runs.map((run) => {
-    const count = site.github.requests.filter(
-      (request) => request.job?.runId === run.id && !request.path.includes('.git/') && request.kind !== 'git',
-    ).length
-    return `${run.event === 'issue_comment' ? 'comment' : 'work'}: ${count}`
-  })
+  const counts = site.runner.runs.map(
+    (run) => `${run.event === 'issue_comment' ? 'comment' : 'work'}: ${requestsOf(site, run)}`,
+  )
   return counts.join(', ')
+}
+
+/** Requests of one run to the API. */
+export function requestsOf(site: Site, { id }: { id: number }): number {
+  return site.github.requests.filter(
+    (request) => request.job?.runId === id && !request.path.includes('.git/') && request.kind !== 'git',
+  ).length
 }

@@ -141,3 +141,24 @@ test('characters that no reviewer sees are told by story, field, kind and place;
     ].map((found) => `warning: ${PRD}: ${found}: not shown, and in no prompt.`),
   )
 })
+
+test('a dry run over passes that came with the file says that they are imported, and claims no gate of them', () => {
+  const story = { title: 'x', acceptanceCriteria: ['y'], passes: true }
+  const files = {
+    [PRD]: JSON.stringify({
+      userStories: [
+        { ...story, id: 'US-001' },
+        { ...story, id: 'US-002' },
+      ],
+    }),
+  }
+  const needs = ['--gate', 'test=true', '--agent', 'custom', '--agent-command', 'x']
+  const judged = ralph('imported', files, 'run', '--dry-run', ...needs)
+  assert.match(
+    judged.out,
+    /^Next: the final verification \(2 imported as passed, not seen by a gate of this run\)$/m,
+  )
+  const plain = ralph('imported-plain', files, 'run', '--dry-run', ...needs, '--final-verification', 'false')
+  assert.match(plain.out, /every story passes, 2 of them as imported: no gate of this run has seen them/)
+  for (const { out } of [judged, plain]) assert.doesNotMatch(out, /passed its gates|passed their gates/)
+})

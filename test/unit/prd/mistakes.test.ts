@@ -361,9 +361,16 @@ test('branch names', () => {
       'a\nb',
       'x'.repeat(201),
     ],
+    ...['refs/heads/main', 'refs/tags/v1', 'refs/x', 'heads/main', 'FETCH_HEAD', 'ORIG_HEAD'],
   ]) {
     assert.notEqual(branchNameFault(name), null, JSON.stringify(name))
   }
+  for (const name of ['heads', 'refs', 'ralph/heads/x', 'HEADER'])
+    assert.equal(branchNameFault(name), null, name)
+  const fixes = ['refs/heads/main', 'heads/ralph/auth', 'refs/tags/v1'].map(
+    (branchName) => mistakesIn({ branchName, userStories: [good] })[0]?.fix,
+  )
+  assert.deepEqual(fixes, ['write "main"', 'write "ralph/auth"', 'use a name such as "ralph/auth"'])
   assert.match(
     mistakesIn({ branchName: '--upload-pack=x', userStories: [good] })[0]?.path ?? '',
     /branchName/,
