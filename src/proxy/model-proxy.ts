@@ -51,6 +51,11 @@ export async function openModelProxy(options: ModelProxyOptions): Promise<ModelP
       else refuse(response, 502, 'the model could not be reached')
     })
   })
+  // codex tries a web socket first: told at once that there is none, it asks by HTTP.
+  server.on('upgrade', (_request, socket) => {
+    socket.on('error', () => {})
+    socket.end('HTTP/1.1 426 Upgrade Required\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+  })
   // A model may think for minutes before its first word.
   server.requestTimeout = 0
   server.listen(0, '127.0.0.1')

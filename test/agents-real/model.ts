@@ -30,8 +30,18 @@ export type Script = {
   failure?: Failure
 }
 
-/** `turn` is null for a request that offers no tools (a title, a summary); `status` is 0 for one left to hang. */
-export type Seen = { path: string; bytes: number; turn: number | null; status: number; text: string }
+/**
+ * `turn` is null for a request that offers no tools (a title, a summary); `status` is 0 for one left to hang; `key` is what it
+ * came with, in whatever header.
+ */
+export type Seen = {
+  path: string
+  bytes: number
+  turn: number | null
+  status: number
+  text: string
+  key: string
+}
 
 export type Model = AsyncDisposable & {
   url: string
@@ -66,24 +76,25 @@ export async function startModel(given: Script | ((url: string) => Script), port
   const server = createServer(async (request, response) => {
     const text = await bodyOf(request)
     const path = (request.url ?? '/').split('?')[0] ?? '/'
+    const key = keyOf(request)
     const give = (status: number, value: unknown, headers: Readonly<Record<string, string>> = {}) =>
       send(response, status, JSON.stringify(value), { 'content-type': 'application/json', ...headers })
     const dialect = request.method === 'POST' ? dialects.find((one) => one.path.test(path)) : undefined
     if (dialect === undefined) {
-      note({ path, bytes: text.length, turn: null, status: 200, text })
+      note({ path, key, bytes: text.length, turn: null, status: 200, text })
       return give(200, bySide(path))
     }
     const asked = dialect.read(parsed(text), path)
     const main = asked.tools.length > 0
     const turn = main ? asked.results : null
     const failure = main ? refusal() : null
-    if (failure?.hang === true) return note({ path, bytes: text.length, turn, status: 0, text })
+    if (failure?.hang === true) return note({ path, key, bytes: text.length, turn, status: 0, text })
     if (failure !== null) {
       const status = failure.status ?? 500
-      note({ path, bytes: text.length, turn, status, text })
+      note({ path, key, bytes: text.length, turn, status, text })
       return give(status, failure.body ?? dialect.error(status, 'refused by the script'), failure.headers)
     }
-    note({ path, bytes: text.length, turn, status: 200, text })
+    note({ path, key, bytes: text.length, turn, status: 200, text })
     const parts = main ? partsOf(script, asked, text) : [{ kind: 'text' as const, text: 'A title' }]
     const tokens = main ? tokensOf(asked.results) : { input: 0, cached: 0, output: 0 }
     answer(response, dialect, parts, asked, tokens, String(requests.length))
@@ -120,6 +131,11 @@ export async function startModel(given: Script | ((url: string) => Script), port
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+function keyOf({ headers }: IncomingMessage): string {
+  const given = headers.authorization ?? headers['x-api-key'] ?? headers['x-goog-api-key'] ?? ''
+  return String(given).replace(/^Bearer /i, '')
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
