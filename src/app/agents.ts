@@ -50,7 +50,12 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
   const env = await forAgent(options, vendor, choice.version, directory)
   const seen = agentEnv(env, { extra: settings.agentEnv, vendor: variablesOf(vendor), set: {} })
   if (choice.name !== 'custom') {
-    const found = await available(vendor, seen.env, { as: options.as?.agent ?? null, signal: options.signal })
+    // Who says its version needs no key.
+    const named = Object.entries(seen.env).filter(([name]) => vendor.relay?.keys.includes(name) !== true)
+    const found = await available(vendor, Object.fromEntries(named), {
+      as: options.as?.agent ?? null,
+      signal: options.signal,
+    })
     if (!found.ok) {
       throw new UserError([notReady(vendor, 'agent', found)])
     }

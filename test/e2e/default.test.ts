@@ -94,7 +94,8 @@ test(
     })
     const run = await site.go()
     assert.equal(outputsOf(run).outcome, 'complete', site.log())
-    const sessions = await claude.saw()
+    const [asked, ...sessions] = (await claude.saw()).filter((one, at) => one.mode !== 'version' || at === 0)
+    assert.deepEqual(asked, { mode: 'version', key: '' })
     assert.equal(sessions.length, 3, 'two stories and the judge')
     for (const one of sessions) {
       assert.match(one.user, /^ralph-[0-9a-f]{8}$/)

@@ -10,12 +10,13 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const [whereFile, ...args] = process.argv.slice(2)
+const where = JSON.parse(readFileSync(whereFile, 'utf8'))
+const { ANTHROPIC_API_KEY: key = '', ANTHROPIC_BASE_URL: model = '' } = process.env
 if (args.includes('--version')) {
+  appendFileSync(where.saw, `${JSON.stringify({ mode: 'version', key })}\n`)
   process.stdout.write('2.1.0 (a fake)\n')
   process.exit(0)
 }
-const where = JSON.parse(readFileSync(whereFile, 'utf8'))
-const { ANTHROPIC_API_KEY: key = '', ANTHROPIC_BASE_URL: model = '' } = process.env
 
 const answered = (url, options) =>
   fetch(url, options)
