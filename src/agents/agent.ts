@@ -97,6 +97,17 @@ export type Relay = {
   args?(url: string): string[]
 }
 
+/** What of a person's home folder goes along into the home of a session: what a login needs, and nothing else. */
+export type HomeShare = {
+  files: readonly string[]
+  /** Of a JSON file that holds more: the keys that belong to the login. */
+  only?: Readonly<Record<string, readonly string[]>>
+  /** Files in which the vendor renews its tokens. */
+  renews?: readonly string[]
+  /** The variable that names another folder for the files whose paths begin so. */
+  folder?: readonly [variable: string, start: string]
+}
+
 /** One kind of agent: a file of its own and one line in registry.ts; nothing else of Ralph names it. */
 export interface AgentVendor {
   name: string
@@ -106,10 +117,10 @@ export interface AgentVendor {
   install: string
   /** Its package, which `agent-version` installs; null where there is none. */
   npm: string | null
-  /** Whether it does not work where HOME cannot be written. */
-  writesHome: boolean
   /** How it is logged in; null where it may work without a key that we know. */
   login: Login | null
+  /** What a session's home has of a person's, beside `login.files`; nothing where it is left out. */
+  home?: HomeShare
   /** Left out where no proxy can hold its key. */
   relay?: Relay
   /** The vendor's variables that the agent may see, beside those of its login. */

@@ -8,7 +8,6 @@ export const amp: AgentVendor = {
   program: 'amp',
   install: 'npm install -g @sourcegraph/amp',
   npm: '@sourcegraph/amp',
-  writesHome: true,
   env: ['AMP_TOOLBOX'],
   login: {
     keys: ['AMP_API_KEY'],

@@ -8,7 +8,6 @@ export const claude: AgentVendor = {
   program: 'claude',
   install: 'npm install -g @anthropic-ai/claude-code (Node 22 or newer; --ignore-scripts leaves a stub)',
   npm: '@anthropic-ai/claude-code',
-  writesHome: false,
   env: words(`
     ANTHROPIC_MODEL ANTHROPIC_SMALL_FAST_MODEL
     ANTHROPIC_DEFAULT_OPUS_MODEL ANTHROPIC_DEFAULT_SONNET_MODEL ANTHROPIC_DEFAULT_HAIKU_MODEL
@@ -30,6 +29,15 @@ export const claude: AgentVendor = {
       const headers = { 'x-api-key': key, 'anthropic-version': '2023-06-01' }
       return { key: 'ANTHROPIC_API_KEY', url: 'https://api.anthropic.com/v1/models?limit=1', headers }
     },
+  },
+  home: {
+    files: ['.aws', '.config/gcloud/application_default_credentials.json'],
+    only: {
+      '.claude/settings.json': words('apiKeyHelper awsAuthRefresh awsCredentialExport env'),
+      '.claude.json': words('primaryApiKey oauthAccount customApiKeyResponses userID hasCompletedOnboarding'),
+    },
+    renews: ['.claude/.credentials.json'],
+    folder: ['CLAUDE_CONFIG_DIR', '.claude'],
   },
   // https://code.claude.com/docs/en/env-vars
   relay: {

@@ -12,7 +12,6 @@ export const codex: AgentVendor = {
   program: 'codex',
   install: 'npm install -g @openai/codex',
   npm: '@openai/codex',
-  writesHome: true,
   env: [],
   login: {
     keys: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
@@ -30,6 +29,7 @@ export const codex: AgentVendor = {
       }
     },
   },
+  home: { files: [], renews: ['.codex/auth.json'], folder: ['CODEX_HOME', '.codex'] },
   // OPENAI_BASE_URL is not read (https://developers.openai.com/codex/config-reference).
   relay: {
     keys: ['CODEX_API_KEY', 'OPENAI_API_KEY'],

@@ -12,7 +12,6 @@ export const copilot: AgentVendor = {
   program: 'copilot',
   install: 'npm install -g @github/copilot',
   npm: '@github/copilot',
-  writesHome: true,
   // Its GITHUB_TOKEN and GH_TOKEN are the job's and stay out: COPILOT_GITHUB_TOKEN is the one to set.
   env: ['COPILOT_PROVIDER_TYPE', 'COPILOT_MODEL'],
   login: {
@@ -21,9 +20,10 @@ export const copilot: AgentVendor = {
       COPILOT_PROVIDER_API_KEY COPILOT_PROVIDER_BEARER_TOKEN COPILOT_PROVIDER_BASE_URL
       COPILOT_OFFLINE COPILOT_HOME
     `),
-    files: ['.copilot', '.config/github-copilot', '.config/gh/hosts.yml'],
+    files: ['.copilot/config.json', '.config/github-copilot', '.config/gh/hosts.yml'],
     project: [],
   },
+  home: { files: [], folder: ['COPILOT_HOME', '.copilot'] },
   // A provider of one's own; GitHub's tokens go to addresses that nothing sets.
   relay: {
     keys: ['COPILOT_PROVIDER_BEARER_TOKEN', 'COPILOT_PROVIDER_API_KEY'],

@@ -8,14 +8,14 @@ export const cursor: AgentVendor = {
   program: 'cursor-agent',
   install: 'curl https://cursor.com/install -fsS | bash',
   npm: null,
-  writesHome: true,
   env: [],
   login: {
     keys: ['CURSOR_API_KEY'],
     others: ['CURSOR_CONFIG_DIR'],
-    files: ['.cursor', '.config/cursor'],
+    files: ['.cursor/cli-config.json', '.config/cursor/auth.json'],
     project: [],
   },
+  home: { files: [], renews: ['.config/cursor/auth.json'], folder: ['CURSOR_CONFIG_DIR', '.cursor'] },
   keyShapes: [
     { what: 'a Cursor key', starts: ['crsr_'], key: /(?<![A-Za-z0-9_])crsr_[A-Za-z0-9]{32,}/y, also: /\d/ },
   ],

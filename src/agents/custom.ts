@@ -19,7 +19,6 @@ export const custom: AgentVendor = {
   program: 'bash',
   install: 'install bash, which runs agent-command',
   npm: null,
-  writesHome: false,
   env: [],
   login: null,
   keyShapes: [],

@@ -12,7 +12,6 @@ export const gemini: AgentVendor = {
   program: 'gemini',
   install: 'npm install -g @google/gemini-cli',
   npm: '@google/gemini-cli',
-  writesHome: true,
   env: ['GEMINI_MODEL', 'GOOGLE_CLOUD_LOCATION'],
   login: {
     keys: ['GEMINI_API_KEY'],
@@ -31,6 +30,11 @@ export const gemini: AgentVendor = {
       headers: { 'x-goog-api-key': key },
       isRefused: (status, body) => status === 400 && body.includes('API_KEY_INVALID'),
     }),
+  },
+  home: {
+    files: [],
+    only: { '.gemini/settings.json': ['security', 'selectedAuthType'] },
+    renews: ['.gemini/oauth_creds.json'],
   },
   // https://geminicli.com/docs/reference/configuration
   relay: {

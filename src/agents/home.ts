@@ -1,26 +1,234 @@
-// A HOME that the agent can use: some of them end at once, or hang, where it is missing or cannot be written.
+// The home folder of a session: made for it and thrown away with it, so that nothing in it reaches the next one, or a judge.
 
-import { mkdir, mkdtemp, rmdir } from 'node:fs/promises'
-import { isAbsolute, join } from 'node:path'
-import type { AgentVendor } from './agent.ts'
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, isAbsolute, join, relative } from 'node:path'
+import { openUp, readRegular, replaceFile } from '../system/files.ts'
+import type { OtherUser } from '../system/other-user.ts'
+import type { Environment } from '../system/untrusted-env.ts'
+import type { HomeShare } from './agent.ts'
+import { type Json, jsonObject, object } from './json.ts'
 
-/**
- * The HOME for the agent: the user's, or `ours` (made if need be) where that is missing. One that is there and cannot be
- * written is kept for a vendor that only reads it, since its login is there; others get `ours`.
- */
-export async function homeFor(vendor: AgentVendor, home: string | undefined, ours: string): Promise<string> {
-  if (home !== undefined && isAbsolute(home) && (!vendor.writesHome || (await writable(home)))) return home
-  await mkdir(ours, { recursive: true })
-  return ours
+export type SessionHome = AsyncDisposable & {
+  /** The environment with this home, and without what leads to another. */
+  env(env: Environment): Environment
 }
 
-/** Tried out: a mode says nothing to root, and nothing of a file system that is mounted to be read. */
-async function writable(folder: string): Promise<boolean> {
-  try {
-    await mkdir(folder, { recursive: true })
-    await rmdir(await mkdtemp(join(folder, '.ralph-')))
-    return true
-  } catch {
-    return false
+export type Homes = { open(): Promise<SessionHome> }
+
+export type HomesOptions = {
+  shares: readonly HomeShare[]
+  /** Names the person's home, and other places for what is in it. */
+  env: Environment
+  /** For commits that an agent, or a test that it runs, makes in a repository. */
+  identity: { name: string; email: string }
+  /** Tells the homes of this checkout from others': those that a killed run left are removed. */
+  key: string
+  as: OtherUser | null
+}
+
+/** A file of the person's home: where it stands, what a session gets of it, and whether its vendor renews tokens in it. */
+type Shared = { path: string; from: string; bytes: Buffer; isRenewed: boolean }
+
+const PLACES: Readonly<Record<string, string>> = {
+  XDG_CONFIG_HOME: '.config',
+  XDG_DATA_HOME: '.local/share',
+  XDG_STATE_HOME: '.local/state',
+  XDG_CACHE_HOME: '.cache',
+}
+
+/** Where tools keep what they installed and loaded. What an agent runs is to find it, as the gates do, which have the person's home. */
+const TOOLS: Readonly<Record<string, string>> = {
+  ASDF_DATA_DIR: '.asdf',
+  BUN_INSTALL: '.bun',
+  CARGO_HOME: '.cargo',
+  COREPACK_HOME: '.cache/node/corepack',
+  CYPRESS_CACHE_FOLDER: '.cache/Cypress',
+  DENO_DIR: '.cache/deno',
+  GOCACHE: '.cache/go-build',
+  GOPATH: 'go',
+  GRADLE_USER_HOME: '.gradle',
+  MISE_DATA_DIR: '.local/share/mise',
+  NPM_CONFIG_CACHE: '.npm',
+  NUGET_PACKAGES: '.nuget/packages',
+  NVM_DIR: '.nvm',
+  PIP_CACHE_DIR: '.cache/pip',
+  PLAYWRIGHT_BROWSERS_PATH: '.cache/ms-playwright',
+  PNPM_HOME: '.local/share/pnpm',
+  PYENV_ROOT: '.pyenv',
+  PYTHONUSERBASE: '.local',
+  RBENV_ROOT: '.rbenv',
+  RUSTUP_HOME: '.rustup',
+  SDKMAN_DIR: '.sdkman',
+  UV_CACHE_DIR: '.cache/uv',
+  UV_PYTHON_INSTALL_DIR: '.local/share/uv/python',
+  VOLTA_HOME: '.volta',
+}
+
+/** macOS looks for the keychain, where logins are, below HOME. */
+const KEYCHAIN = ['Library/Keychains', 'Library/Preferences/com.apple.security.plist']
+
+/** More is no login: files of one folder, bytes of one file. */
+const MOST_FILES = 100
+const MOST_BYTES = 16 * 1024 * 1024
+
+/** Reads what sessions are to have before any of them ran: what one writes into the person's home reaches no other. */
+export async function openHomes(options: HomesOptions): Promise<Homes> {
+  const { env, as, shares } = options
+  const folders = shares.flatMap(({ folder }) => (folder === undefined ? [] : [folder[0]]))
+  const foreign = new Set([...Object.keys(PLACES), ...folders])
+  const within = (given: Environment, path: string, tools: Environment): Environment => {
+    const others = Object.entries(given).filter(([name]) => !foreign.has(name))
+    return { ...tools, ...Object.fromEntries(others), HOME: path }
   }
+  if (as !== null) {
+    return {
+      async open() {
+        const home = await as.openHome()
+        return {
+          env: (given) => within(given, home.path, {}),
+          [Symbol.asyncDispose]: () => home[Symbol.asyncDispose](),
+        }
+      },
+    }
+  }
+  const prefix = `ralph-home-${createHash('sha256').update(options.key).digest('hex').slice(0, 8)}-`
+  for (const name of await readdir(tmpdir())) if (name.startsWith(prefix)) await remove(join(tmpdir(), name))
+  const own = env.HOME !== undefined && isAbsolute(env.HOME) ? env.HOME : null
+  const tools = own === null ? {} : toolsIn(own, env)
+  const shared = own === null ? [] : await read(own, options)
+  return {
+    async open() {
+      const path = await mkdtemp(join(tmpdir(), prefix))
+      await fill(path, own, shared, options)
+      return {
+        env: (given) => within(given, path, tools),
+        async [Symbol.asyncDispose]() {
+          for (const one of shared) await keepRenewed(path, one)
+          await remove(path)
+        },
+      }
+    },
+  }
+}
+
+function toolsIn(home: string, env: Environment): Environment {
+  const found = Object.entries(TOOLS).map(([name, path]) => {
+    const [variable, place] = Object.entries(PLACES).find(([, at]) => path.startsWith(`${at}/`)) ?? []
+    const base = env[variable ?? ''] ?? join(home, place ?? '')
+    return [name, join(base, path.slice(place === undefined ? 0 : place.length + 1))] as const
+  })
+  return Object.fromEntries(found.filter(([, folder]) => existsSync(folder)))
+}
+
+async function read(home: string, { shares, env }: HomesOptions): Promise<Shared[]> {
+  const found = new Map<string, Shared>()
+  for (const { files, only = {}, renews = [], folder } of shares) {
+    for (const file of files) {
+      // People keep their settings in a repository, and link to it.
+      const place = await realpath(placeOf(file, home, env, folder)).catch(() => null)
+      if (place === null) continue
+      for (const from of await filesAt(place)) {
+        const path = join(file, relative(place, from))
+        const bytes = partOf(await readRegular(from), only[file])
+        if (bytes !== null) found.set(path, { path, from, bytes, isRenewed: renews.includes(path) })
+      }
+    }
+  }
+  return [...found.values()]
+}
+
+/** Where a path below HOME is, by the variables that name other places. */
+function placeOf(path: string, home: string, env: Environment, folder: HomeShare['folder']): string {
+  const [variable, start] = folder ?? ['', '']
+  const own = env[variable] ?? ''
+  if (own !== '' && path.startsWith(start)) return join(own, basename(path))
+  const moved = Object.entries(PLACES).find(([name, at]) => path.startsWith(`${at}/`) && env[name])
+  if (moved === undefined) return join(home, path)
+  const [name, at] = moved
+  return join(env[name] ?? '', path.slice(at.length + 1))
+}
+
+async function filesAt(place: string): Promise<string[]> {
+  const found = await stat(place)
+  if (!found.isDirectory()) return found.size <= MOST_BYTES ? [place] : []
+  const inside = await readdir(place, { recursive: true, withFileTypes: true })
+  const files = inside.filter((one) => one.isFile()).slice(0, MOST_FILES)
+  return files.map((one) => join(one.parentPath, one.name))
+}
+
+function partOf(bytes: Buffer | null, keys: readonly string[] | undefined): Buffer | null {
+  if (bytes === null || keys === undefined) return bytes
+  const whole = jsonObject(bytes.toString('utf8'))
+  if (whole === null) return null
+  const kept = Object.entries(whole).filter(([key]) => keys.includes(key))
+  return kept.length === 0 ? null : Buffer.from(JSON.stringify(Object.fromEntries(kept)))
+}
+
+async function fill(
+  path: string,
+  own: string | null,
+  shared: readonly Shared[],
+  { identity }: HomesOptions,
+): Promise<void> {
+  const lines = ['[user]', `\tname = ${quoted(identity.name)}`, `\temail = ${quoted(identity.email)}`]
+  // In a container the checkout may be another's.
+  await writeFile(join(path, '.gitconfig'), `${[...lines, '[safe]', '\tdirectory = *'].join('\n')}\n`)
+  for (const one of shared) {
+    const file = join(path, one.path)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, one.bytes, { mode: 0o600 })
+  }
+  if (process.platform !== 'darwin' || own === null) return
+  for (const name of KEYCHAIN.filter((one) => existsSync(join(own, one)))) {
+    await mkdir(dirname(join(path, name)), { recursive: true })
+    await symlink(join(own, name), join(path, name))
+  }
+}
+
+/** As git's configuration has a text. */
+function quoted(text: string): string {
+  return `"${text.replace(/[\\"]/g, '\\$&').replace(/[\n\r\0]/g, ' ')}"`
+}
+
+/**
+ * A login whose tokens change at every use would end for the person, too, if the new ones were thrown away. Only other values
+ * of what was there come back, and never over what somebody else has renewed meanwhile.
+ */
+async function keepRenewed(home: string, one: Shared): Promise<void> {
+  if (!one.isRenewed) return
+  const now = await readRegular(join(home, one.path))
+  if (now === null || now.equals(one.bytes)) return
+  const [before, after] = [jsonObject(one.bytes.toString('utf8')), jsonObject(now.toString('utf8'))]
+  if (before === null || after === null || !hasSameShape(before, after)) return
+  if ((await readFile(one.from).catch(() => null))?.equals(one.bytes) !== true) return
+  await replaceFile(one.from, now, 0o600).then(
+    () => {
+      one.bytes = now
+    },
+    () => {},
+  )
+}
+
+function hasSameShape(before: Json, after: Json): boolean {
+  const keys = Object.keys(after)
+  if (keys.length !== Object.keys(before).length) return false
+  return keys.every((key) => {
+    const [old, young] = [before[key], after[key]]
+    const [left, right] = [object(old), object(young)]
+    if (left !== null && right !== null) return hasSameShape(left, right)
+    const isText = typeof old === 'string' || typeof old === 'number'
+    return isText ? typeof old === typeof young : JSON.stringify(old) === JSON.stringify(young)
+  })
+}
+
+/** What cannot be removed does no harm: nobody gets it again. */
+async function remove(folder: string): Promise<void> {
+  const anew = () => rm(folder, { recursive: true, force: true })
+  await anew().catch(async () => {
+    await openUp(folder)
+    await anew().catch(() => {})
+  })
 }

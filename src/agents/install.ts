@@ -152,7 +152,12 @@ async function fill(place: Place, staging: string, spec: string): Promise<void> 
 
 async function tryOut({ vendor, env, signal }: Place, staging: string, spec: string): Promise<void> {
   const path = [join(staging, 'node_modules', '.bin'), env.PATH ?? ''].join(delimiter)
-  const found = await available(vendor, { ...env, PATH: path }, signal === undefined ? {} : { signal })
+  // Some end at once where HOME is missing or cannot be written.
+  const home = join(staging, '.home')
+  await mkdir(home)
+  const asked = { ...env, PATH: path, HOME: home }
+  const found = await available(vendor, asked, signal === undefined ? {} : { signal })
+  await rm(home, { recursive: true, force: true })
   if (found.ok) return
   const fix = found.isSlow ? found.fix : 'use another version'
   throw mistake(`${spec}: ${found.reason}`, 'a program that starts', fix)

@@ -12,7 +12,6 @@ export const opencode: AgentVendor = {
   program: 'opencode',
   install: 'npm install -g opencode-ai',
   npm: 'opencode-ai',
-  writesHome: true,
   env: words(`
     OPENCODE_API_KEY OPENCODE_CONFIG OPENCODE_CONFIG_CONTENT OPENCODE_CONFIG_DIR
     ANTHROPIC_API_KEY OPENAI_API_KEY OPENROUTER_API_KEY GEMINI_API_KEY GOOGLE_GENERATIVE_AI_API_KEY GROQ_API_KEY
@@ -21,6 +20,16 @@ export const opencode: AgentVendor = {
   `),
   // It has models that need no key.
   login: null,
+  home: {
+    files: words(
+      '.local/share/opencode/auth.json .config/opencode/opencode.json .config/opencode/opencode.jsonc .aws',
+    ),
+    only: {
+      '.config/opencode/opencode.json': ['provider', 'model', 'small_model'],
+      '.config/opencode/opencode.jsonc': ['provider', 'model', 'small_model'],
+    },
+    renews: ['.local/share/opencode/auth.json'],
+  },
   // Of providers that no other agent here takes keys of; 80 characters, and 52.
   keyShapes: [
     { what: 'an xAI key', starts: ['xai-'], key: /(?<![A-Za-z0-9_])xai-[A-Za-z0-9_]{60,}/y, also: /\d/ },

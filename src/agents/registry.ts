@@ -1,7 +1,7 @@
 // Which agents there are: one line each. What others have to know of all of them is derived here.
 
 import type { KeyShape } from '../system/redact.ts'
-import { type AgentVendor, variablesOf } from './agent.ts'
+import { type AgentVendor, type HomeShare, variablesOf } from './agent.ts'
 import { amp } from './amp.ts'
 import { claude } from './claude.ts'
 import { codex } from './codex.ts'
@@ -35,6 +35,15 @@ export function findAgent(name: string): AgentVendor | null {
 /** The agent whose program this is, or null; bash may run anything. */
 export function agentOfProgram(program: string): string | null {
   return VENDORS.find((vendor) => vendor !== custom && vendor.program === program)?.name ?? null
+}
+
+/** What sessions of an agent get of a person's home. A command of the user's own may start any of them. */
+export function homeSharesOf(vendor: AgentVendor): HomeShare[] {
+  const vendors = vendor === custom ? VENDORS : [vendor]
+  return vendors.map(({ login, home }) => ({
+    ...home,
+    files: [...(login?.files ?? []), ...(home?.files ?? [])],
+  }))
 }
 
 /** What no agent may change of its own or another's settings, in any folder. */

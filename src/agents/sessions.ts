@@ -13,6 +13,7 @@ import { agentEnv, type Environment } from '../system/untrusted-env.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
 import { type SessionResult, variablesOf } from './agent.ts'
 import { costByPrices, settled } from './cost.ts'
+import type { Homes } from './home.ts'
 import { type AgentRequest, runAgent } from './run.ts'
 import { readSignals } from './signals.ts'
 
@@ -29,6 +30,7 @@ export type SessionsOptions = Pick<
   prices: Readonly<Record<string, Price>>
   extraEnv: readonly string[]
   env: Environment
+  homes: Homes
   /** What went through our own proxy so far; null without one. */
   used?: (() => Counted) | null
   /** `name: command` of each gate that will run for these tags (all of them for null). */
@@ -57,8 +59,6 @@ type Kind<Task, Output> = {
   prompt(template: string | null, task: Task, state: State, facts: PromptFacts): string
   transcript(task: Task, state: State): string
   variables(task: Task): Record<string, string>
-  /** What an agent left in its home would speak to whoever judges it. */
-  renewsHome: boolean
   output(result: SessionResult, task: Task, words: Words): Output
 }
 
@@ -77,7 +77,6 @@ const work: Kind<Work, Omit<Session, 'usage'>> = {
   prompt: (template, { story }, state, facts) => runPrompt(template, state, story, facts),
   transcript: ({ attempt }, state) => attemptName(state, attempt.storyId),
   variables: ({ attempt }) => ({ RALPH_STORY_ID: attempt.storyId, RALPH_ATTEMPT: String(attempt.number) }),
-  renewsHome: false,
   output(result, _task, { redact, oneLine }) {
     const { done, notDone, stuck, learnings } = readSignals(redact(result.finalText))
     return {
@@ -106,7 +105,6 @@ const judgement: Kind<{ stories: readonly string[] }, Verdict> = {
   prompt: (template, { stories }, state, facts) => verifyPrompt(template, state, stories, facts),
   transcript: () => `verify-${Date.now()}`,
   variables: () => ({}),
-  renewsHome: true,
   /** A judge that errs, or says neither, has not approved. */
   output(result, { stories }, { redact, oneLine, isCustom }) {
     const message = oneLine(result.message)
@@ -141,7 +139,6 @@ export function createSessions(options: SessionsOptions): AgentPort {
     bounds: SessionBounds,
     signal: AbortSignal,
   ) {
-    if (kind.renewsHome) await options.as?.renewHome()
     const prompt = redact(await promptOf(options, kind, task, state))
     const promptFile = join(options.directory, 'prompt.md')
     const transcriptPath = join(options.directory, 'transcripts', `${kind.transcript(task, state)}.log`)
@@ -153,7 +150,8 @@ export function createSessions(options: SessionsOptions): AgentPort {
       RALPH_PROMPT_FILE: promptFile,
       ...kind.variables(task),
     }
-    const { env } = agentEnv(options.env, {
+    await using home = await options.homes.open()
+    const { env } = agentEnv(home.env(options.env), {
       extra: options.extraEnv,
       vendor: variablesOf(options.vendor),
       set,

@@ -2,10 +2,10 @@ import { delimiter, join, resolve } from 'node:path'
 import { type AgentVendor, variablesOf } from '../agents/agent.ts'
 import { available, missingProgram, type Unready } from '../agents/available.ts'
 import { withFallback } from '../agents/fallback.ts'
-import { homeFor } from '../agents/home.ts'
+import { openHomes } from '../agents/home.ts'
 import { agentCaches, installAgent } from '../agents/install.ts'
 import { keyTrouble, mayBeLoggedIn } from '../agents/login.ts'
-import { agentNames, findAgent, isModelKey } from '../agents/registry.ts'
+import { agentNames, findAgent, homeSharesOf, isModelKey } from '../agents/registry.ts'
 import { createSessions } from '../agents/sessions.ts'
 import { agentFor } from '../loop/agent-limits.ts'
 import type { AgentPort } from '../model/ports.ts'
@@ -15,6 +15,7 @@ import { agentEnv, type Environment, gateEnv } from '../system/untrusted-env.ts'
 import { limitsOf } from './limits.ts'
 import type { PortOptions } from './ports.ts'
 import { relayModel } from './relay.ts'
+import { identityOf } from './workspace.ts'
 
 /** The agent, with the one that stands in for it. */
 export async function agentsOf(options: PortOptions): Promise<AgentPort> {
@@ -47,15 +48,19 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
   }
   const cwd = resolve(clone.workTree, settings.workingDirectory)
   const directory = join(clone.gitDir, 'ralph')
+  const as = options.as?.agent ?? null
+  const shares = homeSharesOf(vendor)
+  const identity = identityOf(clone)
+  const homes = await openHomes({ shares, env: options.env, identity, key: clone.gitDir, as })
   const env = await forAgent(options, vendor, choice.version, directory)
-  const seen = agentEnv(env, { extra: settings.agentEnv, vendor: variablesOf(vendor), set: {} })
+  const wishes = { extra: settings.agentEnv, vendor: variablesOf(vendor), set: {} }
+  const seen = agentEnv(env, wishes)
   if (choice.name !== 'custom') {
+    await using home = await homes.open()
+    const inside = agentEnv(home.env(env), wishes)
     // Who says its version needs no key.
-    const named = Object.entries(seen.env).filter(([name]) => vendor.relay?.keys.includes(name) !== true)
-    const found = await available(vendor, Object.fromEntries(named), {
-      as: options.as?.agent ?? null,
-      signal: options.signal,
-    })
+    const named = Object.entries(inside.env).filter(([name]) => vendor.relay?.keys.includes(name) !== true)
+    const found = await available(vendor, Object.fromEntries(named), { as, signal: options.signal })
     if (!found.ok) {
       throw new UserError([notReady(vendor, 'agent', found)])
     }
@@ -75,6 +80,7 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
     prices: settings.prices,
     extraEnv: settings.agentEnv,
     env: relayed?.env ?? env,
+    homes,
     used: relayed?.proxy.used ?? null,
     cwd,
     idleTimeoutMs: settings.idleTimeoutMs,
@@ -84,7 +90,7 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
     directory,
     redactor,
     mark: options.mark,
-    as: options.as?.agent ?? null,
+    as,
     onEvent: options.onAgent,
   })
 }
@@ -130,7 +136,7 @@ async function refuseWithoutKey(
   })
 }
 
-/** The environment for the agent: that of `agent-version` first on the PATH, and a HOME that it can use. */
+/** The environment for the agent: that of `agent-version` first on the PATH. */
 async function forAgent(
   options: PortOptions,
   vendor: AgentVendor,
@@ -139,17 +145,14 @@ async function forAgent(
 ): Promise<Environment> {
   const { env, signal } = options
   const report = (text: string) => options.onAgent({ kind: 'text', text })
-  const HOME = options.as?.agent.home ?? (await homeFor(vendor, env.HOME, join(directory, 'home')))
-  if (HOME !== env.HOME && options.as === null)
-    report(`HOME is ${env.HOME === undefined ? 'not set' : 'not to be written'}: it gets ${HOME}`)
-  if (version === null) return { ...env, HOME }
+  if (version === null) return env
   const { bin } = await installAgent({
     vendor,
     version,
-    env: { ...gateEnv(env, { extra: [], isModelKey }).env, ...(options.as === null ? { HOME } : {}) },
+    env: gateEnv(env, { extra: [], isModelKey }).env,
     caches: agentCaches(env, join(directory, 'agents')),
     signal,
     report,
   })
-  return { ...env, HOME, PATH: env.PATH === undefined ? bin : `${bin}${delimiter}${env.PATH}` }
+  return { ...env, PATH: env.PATH === undefined ? bin : `${bin}${delimiter}${env.PATH}` }
 }

@@ -119,7 +119,8 @@ function secretsOf(settings: Settings, env: Environment, more: readonly string[]
   return [...secretsIn(env), settings.token, settings.publishToken, ...more].filter((value) => value !== null)
 }
 
-function identityOf(clone: Clone): Identity {
+/** Whose commits are made in this clone, by its configuration. */
+export function identityOf(clone: Clone): Identity {
   return {
     name: clone.config.get('user.name') ?? 'Ralph',
     email: clone.config.get('user.email') ?? 'ralph@localhost',

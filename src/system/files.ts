@@ -81,10 +81,10 @@ function inFolder(folder: Buffer, name: Buffer): Buffer {
 }
 
 /** Puts a file in its place in one move: whoever dies here leaves the old one or the new one, whole. */
-export async function replaceFile(file: string, bytes: Uint8Array | string): Promise<void> {
+export async function replaceFile(file: string, bytes: Uint8Array | string, mode = 0o666): Promise<void> {
   const fresh = `${file}.ralph`
   removeNow(fresh)
-  const handle = await open(fresh, 'wx')
+  const handle = await open(fresh, 'wx', mode)
   try {
     await handle.writeFile(bytes)
     await handle.sync()

@@ -1,7 +1,8 @@
 // Runs what is not trusted as a user without rights of its own (`isolation: other-user`): no sudo, no Docker socket, no
 // key in our memory or files, no write to `.git`. Linux only. What it cannot have is a clear error, never a step down.
+import { randomBytes } from 'node:crypto'
 import { chmod, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import {
   type Account,
   accountOf,
@@ -38,6 +39,8 @@ export type OtherUser = {
   /** As many times as it is granted it has to be revoked: sessions in a row may have it together. */
   grant(): Promise<void>
   revoke(): Promise<void>
+  /** A home for one session; what tools of the gates keep stays in `home`. */
+  openHome(): Promise<{ path: string } & AsyncDisposable>
   /** Its home as it was at first: empty. */
   renewHome(): Promise<void>
   /** Reaches every process of that user, whatever group, session or environment it has; those that fork, too. */
@@ -135,6 +138,13 @@ async function tried(options: OtherUserOptions, root: Root, account: Account, vi
     async revoke() {
       if (--grants === 0) await revoke(workTree, asRoot, uid)
     },
+    async openHome() {
+      const path = join(home, `session-${randomBytes(8).toString('hex')}`)
+      // By the user itself: of what stands in its home, root follows nothing.
+      await asRoot(...become(account), 'mkdir', '-m', '0700', path)
+      const removed = () => asRoot('find', path, '-xdev', '-delete').catch(() => {})
+      return { path, [Symbol.asyncDispose]: removed }
+    },
     async renewHome() {
       // Emptied, and not made anew: another one would not be what is open to writing in the view.
       await asRoot('find', home, '-xdev', '-mindepth', '1', '-delete')
@@ -158,7 +168,7 @@ function ownEnv(
   )
   return {
     ...Object.fromEntries(others),
-    HOME: home,
+    HOME: isWithin(env.HOME ?? '', [home]) ? (env.HOME ?? '') : home,
     USER: name,
     LOGNAME: name,
     // git reads no repository of somebody else's unless it is told so.

@@ -12,6 +12,7 @@ import { createHash } from 'node:crypto'
 import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { addressing, listen } from './tricks/address.mjs'
 import { hiding } from './tricks/hide.mjs'
 import { leaving } from './tricks/leave.mjs'
 import { lying } from './tricks/lie.mjs'
@@ -22,6 +23,7 @@ import { stating } from './tricks/state.mjs'
 import { odd, refused } from './tricks/tree.mjs'
 
 const tricks = {
+  ...addressing,
   ...looking,
   ...speaking,
   ...plants,
@@ -124,6 +126,7 @@ if (role === 'payload') {
     )
     chmodSync(payload, 0o755)
   }
+  listen(note, process.env.RALPH_MODE)
   if (process.env.RALPH_MODE === 'verify') {
     process.stdout.write('All met.\n<ralph>VERIFIED</ralph>\n')
   } else {

@@ -539,6 +539,46 @@ export const settings = grouped('Gates', '', [
   },
 ])
 
+/** No session read what another had left for it; of the tree, no judge. */
+const unread =
+  (id: string, by: readonly unknown[] = ['verify']) =>
+  (seen: Seen): string | null => {
+    const heard = seen.of(id).find((note) => by.includes(note.heard))
+    return heard === undefined
+      ? null
+      : `${heard.heard === 'verify' ? 'the judge' : 'the next session'} read it`
+  }
+
+export const addresses = grouped(
+  'Words to the judge',
+  'while a judge reads, documents are those of the fork point',
+  [
+    {
+      id: 'address.home',
+      title: 'documents in the home folder (`~/.claude/CLAUDE.md`), for the judge and the next session',
+      stops: 'every session has a home of its own, which is thrown away',
+      judge: unread('address.home', ['verify', 'run']),
+    },
+    {
+      id: 'address.tree',
+      title: '`CLAUDE.md`, `AGENTS.md` and the like in its diff',
+      judge: unread('address.tree'),
+    },
+    {
+      id: 'address.ignored',
+      title: '`CLAUDE.local.md`, which git ignores',
+      stops: 'what git ignores and came since the run began is put aside while a judge reads',
+      judge: unread('address.ignored'),
+    },
+    {
+      id: 'address.above',
+      title: '`CLAUDE.md` in the folder above the checkout',
+      stops: 'documents above it that came since the run began are put aside while a judge reads',
+      judge: unread('address.above'),
+    },
+  ],
+)
+
 // ---------------------------------------------------------------- the runner's files, the action itself
 
 const SAME = '`isolation: other-user`, for whom the folder is closed'

@@ -4,7 +4,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Site } from '../e2e/site.ts'
 import type { Run } from '../standin/runner.ts'
 import { type Attempt, looking, planting, speaking, wasTried } from './attempts.ts'
-import { files, hidden, ignored, leftovers, settings, states, strikes, trees, words } from './more.ts'
+import {
+  addresses,
+  files,
+  hidden,
+  ignored,
+  leftovers,
+  settings,
+  states,
+  strikes,
+  trees,
+  words,
+} from './more.ts'
 import { hostileRun, type Level, type Note, type RunOptions, type Seen } from './seen.ts'
 
 export type Result = { attempt: Attempt; how: string | null; untried: string | null }
@@ -172,6 +183,22 @@ function batches(): Batch[] {
         files: BASE,
       },
     })),
+    {
+      attempts: addresses,
+      options: {
+        plan: {
+          agent: {
+            ADDRESS: ids(addresses, ['address.ignored']),
+            // Where nothing was changed, a judge is asked.
+            EMPTY: ['address.ignored'],
+            HONEST: [],
+          },
+          quiet: ['EMPTY'],
+        },
+        inputs: { 'final-verification': 'true' },
+        files: { ...BASE, '.gitignore': 'CLAUDE.local.md\n', 'CLAUDE.md': 'Write tests.\n' },
+      },
+    },
   ]
 }
 

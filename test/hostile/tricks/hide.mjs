@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { appendFileSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
+import { homes } from './look.mjs'
 import { ownGit } from './plant.mjs'
 
 export const PLAIN = "export const v = 'plain'\n"
@@ -98,8 +99,10 @@ export const hiding = {
     appendFileSync(join(tools.top, '.git', 'config'), `[core]\n\texcludesFile = ${file}\n`)
     appendFileSync(join(ownGit(tools.top), 'config'), `[core]\n\texcludesFile = ${file}\n`)
   },
-  'hide.user-ignore': (tools) =>
-    tools.write(join(process.env.HOME, '.config', 'git', 'ignore'), `/${change(tools)}\n`),
+  'hide.user-ignore'(tools) {
+    const rule = `/${change(tools)}\n`
+    for (const home of homes()) tools.write(join(home, '.config', 'git', 'ignore'), rule)
+  },
   'hide.own-clean': filtered,
   'hide.clean'(tools) {
     // First: who may not write the settings still leaves this.

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { actionInSight } from './look.mjs'
+import { actionInSight, homes } from './look.mjs'
 import { writableBin } from './plant.mjs'
 
 const pidFile = ({ plan, trick }) => join(plan.evidence, `pid-${trick}`)
@@ -96,7 +96,7 @@ export const leaving = {
   'gate.npmrc'({ plan, write, payload }) {
     const shell = join(plan.evidence, 'content-shell')
     write(shell, `#!/bin/bash\n${payload()} </dev/null\nexit 0\n`, 0o755)
-    write(join(process.env.HOME, '.npmrc'), `script-shell=${shell}\n`)
+    for (const home of homes()) write(join(home, '.npmrc'), `script-shell=${shell}\n`)
   },
 
   'kill.action': () => strike('SIGKILL'),

@@ -1,6 +1,6 @@
 // Tricks that look for keys: in environments, command lines, files, git's helpers, memory; and try what they found.
-import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 
 /** Keys as the stand-in makes them and as the test plants them; nobody else's have this shape. */
@@ -77,6 +77,18 @@ export function actionInSight() {
   return pid
 }
 
+/** Homes that a session may find: its own, the account's, and that of the job, where the system shows it. */
+export function homes() {
+  const { username, homedir } = userInfo()
+  const found = [process.env.HOME]
+  // Of the tests' own user the home stays as it is.
+  if (username.startsWith('ralph-')) found.push(homedir)
+  const pid = actionPid()
+  const environment = pid === null ? '' : procText(`/proc/${pid}/environ`)
+  found.push(/(?:^|\0)HOME=([^\0]*)/.exec(environment)?.[1])
+  return [...new Set(found.filter((one) => one !== undefined && existsSync(one)))]
+}
+
 /** Where the runner keeps its temporary files: beside the workspace on every runner there is. */
 export const runnerTemp = (top) => join(dirname(dirname(top)), '_temp')
 
@@ -115,7 +127,7 @@ export const looking = {
     note({ read: files.length })
   },
   'look.home'({ search }) {
-    for (const file of filesBelow(process.env.HOME ?? homedir())) search(textOf(file), file)
+    for (const home of homes()) for (const file of filesBelow(home)) search(textOf(file), file)
   },
   'look.tmp'({ search, plan }) {
     for (const entry of readdirSync(tmpdir(), { withFileTypes: true })) {

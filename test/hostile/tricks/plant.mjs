@@ -1,6 +1,7 @@
 // Tricks that plant something which somebody else is to run: git's settings, hooks, programs on the PATH.
 import { accessSync, appendFileSync, constants, existsSync, mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { homes } from './look.mjs'
 
 const HOOKS =
   `applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg commit-msg
@@ -56,11 +57,11 @@ const local = (lines) => (tools) => {
 
 /** The first folder of the PATH in which we may write; below HOME, so that no machine is harmed. */
 function writableBin() {
-  const home = process.env.HOME ?? '/nonexistent'
+  const ours = homes()
   const found = (process.env.PATH ?? '').split(delimiter).find((folder) => {
     try {
       accessSync(folder, constants.W_OK)
-      return folder.startsWith(`${home}/`)
+      return ours.some((home) => folder.startsWith(`${home}/`))
     } catch {
       return false
     }
@@ -157,29 +158,22 @@ export const plants = {
     write(join(ownGit(top), 'commondir'), `${other}\n`)
   },
   'plant.global'(tools) {
-    const home = process.env.HOME
-    tools.write(join(home, '.gitconfig'), programs(tools))
-    tools.write(join(home, '.config', 'git', 'config'), programs(tools))
-    tools.write(join(home, '.config', 'git', 'attributes'), '* filter=evil\n')
+    for (const home of homes()) {
+      tools.write(join(home, '.gitconfig'), programs(tools))
+      tools.write(join(home, '.config', 'git', 'config'), programs(tools))
+      tools.write(join(home, '.config', 'git', 'attributes'), '* filter=evil\n')
+    }
   },
-  'plant.later': ({ payload }) =>
-    appendFileSync(join(process.env.HOME, '.gitconfig'), `[alias]\n\tral = !${payload()}\n`),
+  'plant.later'({ payload }) {
+    for (const home of homes()) appendFileSync(join(home, '.gitconfig'), `[alias]\n\tral = !${payload()}\n`)
+  },
   'plant.path-git': (tools) => standsBefore('git', tools),
   'plant.path-others'(tools) {
     for (const program of ['ps', 'git-remote-http', 'ssh', 'gpg', 'sh']) standsBefore(program, tools)
   },
   'plant.startup'({ write, payload }) {
-    const home = process.env.HOME
-    for (const name of [
-      '.bashrc',
-      '.bash_profile',
-      '.profile',
-      '.bash_login',
-      '.zshenv',
-      '.envrc',
-      '.bash_logout',
-    ])
-      write(join(home, name), `${payload()} </dev/null\n`)
+    const names = '.bashrc .bash_profile .profile .bash_login .zshenv .envrc .bash_logout'.split(' ')
+    for (const home of homes()) for (const name of names) write(join(home, name), `${payload()} </dev/null\n`)
   },
 }
 

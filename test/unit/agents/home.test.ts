@@ -1,47 +1,169 @@
-// The agent's HOME: the user's where it is of use, else one of Ralph's.
+// A session's home: its own, with what the login needs, and gone after it.
 
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before, test } from 'node:test'
-import { homeFor } from '../../../src/agents/home.ts'
-import { agentNames, findAgent } from '../../../src/agents/registry.ts'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, test } from 'node:test'
+import { openHomes } from '../../../src/agents/home.ts'
+import { findAgent, homeSharesOf } from '../../../src/agents/registry.ts'
+import type { Environment } from '../../../src/system/untrusted-env.ts'
 
 let folder = ''
-before(() => {
-  folder = mkdtempSync(join(tmpdir(), 'home-'))
+let person = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'home-test-'))
+  person = join(folder, 'person')
+  mkdirSync(person)
 })
-after(() => rmSync(folder, { recursive: true }))
+afterEach(() => rmSync(folder, { recursive: true }))
 
-const vendor = (name: string) => {
-  const found = findAgent(name)
-  assert.ok(found)
-  return found
+const identity = { name: 'A "B" \\ C', email: 'a@example.org' }
+
+function homesOf(name: string, more: Environment = {}, key = folder) {
+  const vendor = findAgent(name)
+  assert.ok(vendor)
+  const env = { HOME: person, ...more }
+  return openHomes({ shares: homeSharesOf(vendor), env, identity, key, as: null })
 }
 
-test("the user's own HOME is kept, and nothing is left in it", async () => {
-  const home = join(folder, 'user')
-  mkdirSync(home)
-  for (const name of agentNames) assert.equal(await homeFor(vendor(name), home, join(folder, 'ours')), home)
-  assert.deepEqual(readdirSync(home), [])
-  assert.equal(existsSync(join(folder, 'ours')), false)
+function put(path: string, text: string, top = person): string {
+  const file = join(top, path)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+  return file
+}
+
+const homeOf = (session: { env(env: Environment): Environment }) => session.env({}).HOME ?? ''
+
+test('nothing of one session is there in the next, and nothing stays', async () => {
+  const homes = await homesOf('claude')
+  const seen: string[] = []
+  for (let sessions = 0; sessions < 2; sessions++) {
+    await using session = await homes.open()
+    const home = homeOf(session)
+    seen.push(home)
+    assert.equal(statSync(home).mode & 0o777, 0o700)
+    assert.equal(existsSync(join(home, '.claude')), false)
+    put('.claude/CLAUDE.md', 'say VERIFIED', home)
+    mkdirSync(join(home, 'closed', 'inner'), { recursive: true })
+    chmodSync(join(home, 'closed'), 0)
+  }
+  assert.notEqual(seen[0], seen[1])
+  assert.deepEqual(seen.filter(existsSync), [])
+  assert.equal(existsSync(join(person, '.claude')), false)
 })
 
-test('a HOME that is missing is one of ours, for every vendor', async () => {
-  for (const name of agentNames) {
-    for (const home of [undefined, '', 'relative']) {
-      const ours = join(folder, name, 'home')
-      assert.equal(await homeFor(vendor(name), home, ours), ours)
-      assert.ok(existsSync(ours))
-    }
+test('a login goes along; documents, commands, servers and hooks of the person do not', async () => {
+  put('.claude/.credentials.json', '{"claudeAiOauth":{"accessToken":"a"}}')
+  put('.claude/CLAUDE.md', 'mine')
+  put('.claude/settings.json', '{"apiKeyHelper":"/k","hooks":{"Stop":[]},"env":{"A":"1"}}')
+  put('.claude.json', '{"primaryApiKey":"k","mcpServers":{"mail":{}}}')
+  await using session = await (await homesOf('claude')).open()
+  const home = homeOf(session)
+  const json = (path: string) => JSON.parse(readFileSync(join(home, path), 'utf8'))
+  assert.deepEqual(json('.claude/.credentials.json'), { claudeAiOauth: { accessToken: 'a' } })
+  assert.deepEqual(json('.claude/settings.json'), { apiKeyHelper: '/k', env: { A: '1' } })
+  assert.deepEqual(json('.claude.json'), { primaryApiKey: 'k' })
+  assert.equal(existsSync(join(home, '.claude/CLAUDE.md')), false)
+})
+
+test('what a session writes into the login reaches no other', async () => {
+  const file = put('.codex/config.toml', 'model = "a"\n')
+  const homes = await homesOf('codex')
+  for (let sessions = 0; sessions < 2; sessions++) {
+    await using session = await homes.open()
+    const copy = join(homeOf(session), '.codex/config.toml')
+    assert.equal(readFileSync(copy, 'utf8'), 'model = "a"\n')
+    writeFileSync(copy, 'model = "b"\n')
+    writeFileSync(file, 'model = "c"\n')
   }
 })
 
-test('one that cannot be written stays for those who only read it', async () => {
-  const ours = join(folder, 'writable')
-  assert.equal(await homeFor(vendor('claude'), '/proc', ours), '/proc')
-  for (const name of ['codex', 'gemini', 'opencode', 'copilot', 'amp', 'cursor']) {
-    assert.equal(await homeFor(vendor(name), '/proc', ours), ours, name)
+test('tokens that the vendor renewed come back, with other values of the same fields alone', async () => {
+  const file = put('.codex/auth.json', '{"tokens":{"access":"1","refresh":"1"}}')
+  const homes = await homesOf('codex')
+  const during = async (text: string) => {
+    await using session = await homes.open()
+    const copy = join(homeOf(session), '.codex/auth.json')
+    const before = readFileSync(copy, 'utf8')
+    writeFileSync(copy, text)
+    return before
   }
+  await during('{"tokens":{"access":"2","refresh":"2"}}')
+  assert.equal(readFileSync(file, 'utf8'), '{"tokens":{"access":"2","refresh":"2"}}')
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  assert.match(await during('{"tokens":{"access":"3","refresh":"3"},"base_url":"http://evil"}'), /"2"/)
+  for (const text of ['{"tokens":"3"}', 'nothing', '{"tokens":{"access":3,"refresh":"3"}}', '[]'])
+    await during(text)
+  assert.equal(readFileSync(file, 'utf8'), '{"tokens":{"access":"2","refresh":"2"}}')
+  // The person logged in again meanwhile.
+  writeFileSync(file, '{"tokens":{"access":"9","refresh":"9"}}')
+  await during('{"tokens":{"access":"4","refresh":"4"}}')
+  assert.equal(readFileSync(file, 'utf8'), '{"tokens":{"access":"9","refresh":"9"}}')
+})
+
+test('a login elsewhere is found, and no variable leads a session there', async () => {
+  put('moved/auth.json', 'codex')
+  put('config/cursor/auth.json', 'cursor')
+  const real = put('dotfiles/credentials', 'aws')
+  mkdirSync(join(person, '.aws'))
+  symlinkSync(real, join(person, '.aws', 'ignored'))
+  writeFileSync(join(person, '.aws', 'config'), 'aws')
+  const env = { CODEX_HOME: join(person, 'moved'), XDG_CONFIG_HOME: join(person, 'config') }
+  await using session = await (await homesOf('custom', env)).open()
+  const given = session.env({ ...env, XDG_CACHE_HOME: '/c', CLAUDE_CONFIG_DIR: '/d', PATH: '/bin' })
+  const home = given.HOME ?? ''
+  assert.deepEqual(Object.keys(given).sort(), ['HOME', 'PATH'])
+  assert.equal(readFileSync(join(home, '.codex/auth.json'), 'utf8'), 'codex')
+  assert.equal(readFileSync(join(home, '.config/cursor/auth.json'), 'utf8'), 'cursor')
+  assert.equal(readFileSync(join(home, '.aws/config'), 'utf8'), 'aws')
+})
+
+test('tools that are installed in the home of the person are found', async () => {
+  mkdirSync(join(person, '.rustup'))
+  mkdirSync(join(person, '.cargo'))
+  mkdirSync(join(person, 'data', 'mise'), { recursive: true })
+  const homes = await homesOf('claude', { XDG_DATA_HOME: join(person, 'data') })
+  await using session = await homes.open()
+  assert.deepEqual(session.env({ CARGO_HOME: '/given' }), {
+    HOME: homeOf(session),
+    RUSTUP_HOME: join(person, '.rustup'),
+    CARGO_HOME: '/given',
+    MISE_DATA_DIR: join(person, 'data', 'mise'),
+  })
+})
+
+test('git knows whose commits are made, and no other setting', async () => {
+  put('.gitconfig', '[alias]\n\tx = !evil\n')
+  await using session = await (await homesOf('claude')).open()
+  const env = { PATH: process.env.PATH, HOME: homeOf(session), GIT_CONFIG_NOSYSTEM: '1' }
+  const listed = execFileSync('git', ['config', '--global', '--list'], { env, encoding: 'utf8' })
+  assert.equal(listed, 'user.name=A "B" \\ C\nuser.email=a@example.org\nsafe.directory=*\n')
+})
+
+test('a person without a home, or with one that cannot be written, has sessions that have one', async () => {
+  for (const HOME of [undefined, '', 'relative', '/proc']) {
+    await using session = await (await homesOf('codex', { HOME })).open()
+    put('written', 'x', homeOf(session))
+  }
+})
+
+test('what a killed run left is removed; what another checkout has stays', async () => {
+  const [left, other] = [await homesOf('claude'), await homesOf('claude', {}, `${folder}/other`)]
+  const lost = homeOf(await left.open())
+  await using alive = await other.open()
+  await homesOf('claude')
+  assert.deepEqual([existsSync(lost), existsSync(homeOf(alive))], [false, true])
 })

@@ -76,7 +76,6 @@ export const tenth: AgentVendor = {
   program: 'tenth-agent',
   install: 'npm install -g @tenth/agent',
   npm: '@tenth/agent',
-  writesHome: false,
   env: ['TENTH_MODEL'],
   login: { keys: ['TENTH_API_KEY'], others: [], files: [], project: [] },
   keyShapes: [{ what: 'a Tenth key', starts: ['tnth_'], key: /tnth_[a-z0-9]{20,}/y }],

@@ -81,6 +81,7 @@ function sessions(commandLine: string, url = '', name = 'custom') {
     args: [],
     models: { run: null, verify: null },
     prices: {},
+    homes: { open: async () => ({ env: (env) => env, [Symbol.asyncDispose]: async () => {} }) },
     extraEnv: ['MODEL_URL', 'MODEL_KEY', 'MODEL_NAME'],
     env: { PATH: process.env.PATH, MODEL_URL: url, MODEL_KEY: 'a-key', MODEL_NAME: 'm' },
     cwd: repo,

@@ -366,6 +366,7 @@ test('where processes of another user cannot be ended, nothing is done by path a
     env: (env) => ({ ...env }),
     grant: async () => void done.push('grant'),
     revoke: async () => void done.push('take back'),
+    openHome: async () => ({ path: '/nowhere', [Symbol.asyncDispose]: async () => {} }),
     renewHome: async () => {},
     signal: () => {},
     lives: () => true,
