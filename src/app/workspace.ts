@@ -1,3 +1,4 @@
+import { documentNames, isAgentDocument } from '../agents/documents.ts'
 import { agentSettings } from '../agents/registry.ts'
 import { isRalphs } from '../gates/guard.ts'
 import { CatFile } from '../git/cat-file.ts'
@@ -70,7 +71,9 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     redact: redactor.redact,
     stateCommits: settings.commits.prdChanges,
     stateSubject: settings.commits.message === standardMessage ? null : settings.commits.message,
+    documents: { isDocument: isAgentDocument, above: documentNames },
     examine: createExamine({
+      isAgentDocument,
       protectedPaths: [...settings.protectedPaths],
       configFile: settings.configFile,
       agentSettings,

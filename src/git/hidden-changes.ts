@@ -63,11 +63,16 @@ export async function leftovers(git: Git): Promise<{ repositories: string[]; oth
   return { repositories, others: names.filter((name) => !repositories.includes(name.slice(0, -1))) }
 }
 
+/** Whether a path, or what holds it or stands in it, was listed by `git.ignored`. */
+export function isAmong(listed: readonly string[], path: string): boolean {
+  const holds = (folder: string, inside: string) => folder.endsWith('/') && inside.startsWith(folder)
+  return listed.some((one) => one === path || holds(one, path) || holds(path, one))
+}
+
 /** Removes what is ignored but for `before`, which `git.ignored` gave. */
 export async function removeIgnored(git: Git, before: readonly string[]): Promise<void> {
-  const holds = (folder: string, path: string) => folder.endsWith('/') && path.startsWith(folder)
   for (const path of await git.ignored()) {
-    if (before.some((one) => one === path || holds(one, path) || holds(path, one))) continue
+    if (isAmong(before, path)) continue
     const there = await insideTree(git.clone.workTree, path)
     if (there === null) continue
     removeNow(there)

@@ -12,6 +12,7 @@ import { findForeignRepositories } from './foreign-repositories.ts'
 import type { Git } from './git.ts'
 import { leftovers, nestedGits, removeIgnored, untrackedFolders } from './hidden-changes.ts'
 import { join } from './join.ts'
+import { type DocumentRules, JudgeView } from './judge-view.ts'
 import { parseRaw } from './raw-diff.ts'
 import type { Submodules } from './submodules.ts'
 import { changesBetween, foldersIn } from './tree-walk.ts'
@@ -23,6 +24,7 @@ export type RepositoryOptions = CommitOptions & {
   /** Whether a path is Ralph's own, in whatever spelling a file system may take for `.ralph/`. */
   isRalphs(path: string): boolean
   examine: CandidateTools['examine']
+  documents: DocumentRules
   /** The clone as it was before any agent ran. */
   snapshot: Snapshot
   submodules: Submodules
@@ -69,6 +71,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   const { snapshot, submodules, warn, redact } = options
   const tree = new WorkTree(git, objects, submodules)
   const commits = new Commits(git, objects, options)
+  const view = new JudgeView(tree, options.documents)
   const tools = { ...options, tree, commits, git, objects }
   /** Paths of the last candidate, so that its lockfiles are known without another diff. */
   let gated: { green: string; commit: string; paths: readonly string[] } | null = null
@@ -83,7 +86,12 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   }
 
   return {
-    checkOut: (commit, kept) => tree.during(commit, () => checkOut(tree, commits, options, commit, kept)),
+    checkOut: (commit, kept) =>
+      tree.during(commit, async () => {
+        const checkedOut = await checkOut(tree, commits, options, commit, kept)
+        await view.remember()
+        return checkedOut
+      }),
 
     renew: (commit) =>
       after(commit, async () => {
@@ -112,6 +120,11 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       const changed = await after(commit, () => tree.settle(commit))
       await tree.rest(commit)
       return changed
+    },
+
+    async openForJudge(fork, commit) {
+      const stayed = await after(commit, () => view.open(fork, commit))
+      return { close: () => after(commit, () => view.close(stayed)) }
     },
 
     keep: (state, storyId) => after(state.green, () => saveWork(tools, state, storyId)),

@@ -174,11 +174,19 @@ async function gate(
 }
 
 async function judge({ storyId, candidate }: AttemptIn<'gated'>, context: Context): Promise<Happening> {
-  const { state, limits, ports, now } = context
-  const { agent, repository, signal } = ports
-  const { verdict, usage } = await agent.judge(state, [storyId], boundsOf(state, limits, now), signal)
-  await repository.restore(candidate.commit)
+  const { verdict, usage } = await askJudge([storyId], candidate.commit, context)
   return { kind: 'judged', storyId, verdict, usage }
+}
+
+/** The word of a fresh session on `commit`, which is checked out; nobody but the fork point speaks to it meanwhile. */
+async function askJudge(stories: readonly string[], commit: string, { state, limits, ports, now }: Context) {
+  const { agent, repository, signal } = ports
+  const view = await repository.openForJudge(state.base.sha, commit)
+  try {
+    return await agent.judge(state, stories, boundsOf(state, limits, now), signal)
+  } finally {
+    await repository.restore(commit).finally(view.close)
+  }
 }
 
 function boundsOf(state: State, limits: Limits, now: number): SessionBounds {
@@ -288,7 +296,6 @@ export async function verifyWhole(
   ports: Ports,
   now: number,
 ): Promise<{ gates: GateResult[]; verdict: Verdict; usage: Usage }> {
-  const { repository, agent, signal } = ports
   const what = `verify-${state.prd.run.iterations}-${state.verification.sessions + 1}`
   const gates = await gatesOn(state.green, null, what, ports)
   const red = redGate(gates)
@@ -302,9 +309,7 @@ export async function verifyWhole(
   const ids = state.prd.userStories.filter((story) => story.passes).map((story) => story.id)
   // Where every story was skipped by a person there is nothing to judge.
   if (ids.length === 0) return { gates, verdict: { kind: 'verified' }, usage: emptyUsage() }
-  const { verdict, usage } = await agent.judge(state, ids, boundsOf(state, limits, now), signal)
-  await repository.restore(state.green)
-  return { gates, verdict, usage }
+  return { gates, ...(await askJudge(ids, state.green, { state, limits, ports, now })) }
 }
 
 /** The story that passed last: where a gate that only the whole shows to be red is mended. */

@@ -37,6 +37,8 @@ export type ExamineOptions = {
   configFile: string | null
   /** See GuardRules. */
   agentSettings: readonly string[]
+  /** Whether agents read the file at this path unasked. */
+  isAgentDocument(path: string): boolean
   weakenedTests: 'warn' | 'fail' | 'off'
   gateCommands: string[]
   redactor: Redactor
@@ -202,8 +204,16 @@ async function watch(
   const pins = (changed ?? [])
     .sort((a, b) => Number(added.has(a.path)) - Number(added.has(b.path)))
     .map(({ path, gates, text }) => `${path} (gate ${gates.join(', ')}): ${text}`)
-  return { weakened, remarks: few(weakened, pins).map((text) => options.redactor.redact(text)) }
+  const spoken = inOrder.flatMap(({ path }) =>
+    !isTooLong(path) && options.isAgentDocument(path) ? [`${path}: ${SPEAKS}`] : [],
+  )
+  return {
+    weakened,
+    remarks: few(weakened, [...spoken, ...pins]).map((text) => options.redactor.redact(text)),
+  }
 }
+
+const SPEAKS = 'agents read it before they work, reviewing ones among them'
 
 /** As many as somebody reads; many of one kind leave half of the place to the other. */
 function few(weakened: readonly string[], pins: readonly string[]): string[] {

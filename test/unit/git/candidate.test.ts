@@ -75,7 +75,9 @@ async function place(base = BASE, odd: { asUser?: boolean; index?: string } = {}
     redact: redactor.redact,
     stateCommits: true,
     stateSubject: null,
+    documents: { isDocument: () => false, above: [] },
     examine: createExamine({
+      isAgentDocument: () => false,
       protectedPaths: [],
       configFile: null,
       agentSettings,

@@ -69,7 +69,9 @@ async function place(base = BASE, settings: { protectedPaths?: string[] } = {}) 
     redact: redactor.redact,
     stateCommits: true,
     stateSubject: null,
+    documents: { isDocument: () => false, above: [] },
     examine: createExamine({
+      isAgentDocument: () => false,
       configFile: null,
       agentSettings,
       protectedPaths,

@@ -72,7 +72,9 @@ async function place({ base = '', late = '', whole = true, start = true }: Odd =
     redact: redactor.redact,
     stateCommits: true,
     stateSubject: null,
+    documents: { isDocument: () => false, above: [] },
     examine: createExamine({
+      isAgentDocument: () => false,
       configFile: null,
       agentSettings,
       protectedPaths: [],

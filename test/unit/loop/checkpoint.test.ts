@@ -65,6 +65,7 @@ function world(how: How = {}) {
       },
     },
     repository: {
+      openForJudge: async () => ({ close: async () => {} }),
       checkOut: async () => ({ conflict: null }),
       renew: async () => {},
       inspect: async () => {

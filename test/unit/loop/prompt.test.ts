@@ -392,3 +392,16 @@ describe('the judge’s prompt', () => {
       assert.ok(prompt.includes(text))
   })
 })
+
+test('a judge is asked whether the change speaks to it, weakens a test or hides something', () => {
+  const state = stateOf([login], { green: 'c0ffee', base: { branch: 'main', sha: 'ba5e' } })
+  const prompt = verifyPrompt(null, state, ['US-001'], facts())
+  for (const part of [
+    /`git diff ba5e c0ffee`/,
+    /speak to you/,
+    /weaken a test/,
+    /hide something/,
+    /Any yes is a RESET/,
+  ])
+    assert.match(prompt, part)
+})

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { isAgentDocument } from '../../../src/agents/documents.ts'
 import { agentSettings } from '../../../src/agents/registry.ts'
 import { createExamine, type ExamineOptions } from '../../../src/review/examine.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
@@ -52,6 +53,7 @@ async function examined(files: Record<string, string | Sides>, options: Partial<
     protectedPaths: [],
     configFile: null,
     agentSettings,
+    isAgentDocument,
     weakenedTests: 'warn',
     gateCommands: [],
     redactor: createRedactor([]),
@@ -213,4 +215,17 @@ test('too many files are refused before any of them is read', async () => {
   const many = Object.fromEntries(Array.from({ length: 100_001 }, (_, index) => [`a/${index}`, CHANGED]))
   const { failure } = await examined(many, {})
   assert.match(failure?.summary ?? '', /100001 changed files/)
+})
+
+test('documents that agents read are told of, wherever they stand', async () => {
+  const files = {
+    'AGENTS.md': CHANGED,
+    'web/Claude.MD': { before: null, after: 'b' },
+    'docs/agents.txt': CHANGED,
+  }
+  assert.deepEqual(await remarksOn({ ...files, '.github/copilot-instructions.md': CHANGED }, []), [
+    'AGENTS.md: agents read it before they work, reviewing ones among them',
+    '.github/copilot-instructions.md: agents read it before they work, reviewing ones among them',
+    'web/Claude.MD: agents read it before they work, reviewing ones among them',
+  ])
 })

@@ -1,0 +1,133 @@
+// The work tree as a judge sees it: documents for agents as they were at the fork point, and nothing that is ignored and new.
+import { lstatSync } from 'node:fs'
+import { cp, mkdir, readdir, rename, symlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { clearWay, insideTree, isFolderNow, openUp, removeNow } from '../system/files.ts'
+import { isAmong, removeIgnored } from './hidden-changes.ts'
+import { changesBetween, pathsIn } from './tree-walk.ts'
+import type { WorkTree } from './work-tree.ts'
+
+export type DocumentRules = {
+  /** Whether agents read the file at this path unasked. */
+  isDocument(path: string): boolean
+  /** Names that they look for in the folders above the work tree, too. */
+  above: readonly string[]
+}
+
+const LINK = '120000'
+
+export class JudgeView {
+  readonly #tree: WorkTree
+  readonly #rules: DocumentRules
+  /** Where what is put aside lies: in the order of the tree, so that a run that comes after a killed one puts it back. */
+  readonly #aside: string
+  /** As it was before any agent ran; null where nobody looked. */
+  #before: { ignored: readonly string[]; above: ReadonlyMap<string, string> } | null = null
+
+  constructor(tree: WorkTree, rules: DocumentRules) {
+    this.#tree = tree
+    this.#rules = rules
+    this.#aside = join(tree.git.clone.gitDir, 'ralph', 'aside')
+  }
+
+  /** Before any agent runs: what is there now is the person's. */
+  async remember(): Promise<void> {
+    if (this.#before !== null) return
+    await this.#putBack(false)
+    this.#before = { ignored: await this.#tree.git.ignored(), above: this.#documentsAbove() }
+  }
+
+  /** Gives what of the ignored files stays. `close` is to be called whatever becomes of the judge. */
+  async open(fork: string, commit: string): Promise<readonly string[]> {
+    const { git } = this.#tree
+    const ignored = await git.ignored()
+    const isNew = (path: string) => this.#before !== null && !isAmong(this.#before.ignored, path)
+    const goes = ignored.filter((path) => isNew(path) || this.#rules.isDocument(path))
+    for (const path of goes) await this.#move(await insideTree(this.#tree.top, path), join('tree', path))
+    await this.#documentsOf(fork, commit)
+    const before = this.#before?.above ?? this.#documentsAbove()
+    for (const [path, identity] of this.#documentsAbove())
+      if (before.get(path) !== identity) await this.#move(path, join('above', encodeURIComponent(path)))
+    return ignored.filter((path) => !goes.includes(path))
+  }
+
+  /** When the commit is restored: what the judge left is gone, and what was put aside comes back. */
+  async close(stayed: readonly string[]): Promise<void> {
+    await removeIgnored(this.#tree.git, stayed)
+    await this.#putBack(true)
+  }
+
+  async #documentsOf(fork: string, commit: string): Promise<void> {
+    const { objects, top } = this.#tree
+    const { isDocument } = this.#rules
+    if ((await objects.root(fork)) === null) {
+      // A shallow clone may not have it: then nobody knows whose words they are.
+      const paths = await pathsIn(objects, commit)
+      for (const path of paths.filter(isDocument)) await this.#tree.removeAt(path)
+      return
+    }
+    const changes = await changesBetween(objects, fork, commit)
+    for (const { path, status, oldMode, oldOid } of changes.filter((one) => isDocument(one.path))) {
+      await this.#tree.removeAt(path)
+      const bytes = status === 'A' ? null : await objects.contents(oldOid)
+      if (bytes === null) continue
+      if (oldMode !== LINK) await this.#tree.writeOwn(path, bytes)
+      else if ((await insideTree(top, path)) !== null) await symlink(bytes, join(top, path)).catch(() => {})
+    }
+  }
+
+  /** What stands in the folders above, by what no program can give a file that it wrote. */
+  #documentsAbove(): Map<string, string> {
+    const found = new Map<string, string>()
+    for (let at = dirname(this.#tree.top); ; at = dirname(at)) {
+      for (const name of this.#rules.above) {
+        const path = join(at, name)
+        const seen = lstatSync(path, { throwIfNoEntry: false })
+        if (seen !== undefined) found.set(path, `${seen.ino} ${seen.ctimeMs}`)
+      }
+      if (at === dirname(at)) return found
+    }
+  }
+
+  async #move(from: string | null, name: string): Promise<void> {
+    if (from === null || lstatSync(from, { throwIfNoEntry: false }) === undefined) return
+    const to = join(this.#aside, name.replace(/\/$/, ''))
+    await clearWay(dirname(dirname(this.#aside)), to)
+    removeNow(to)
+    await moved(from, to)
+  }
+
+  /** `isOurs`: what came in its place meanwhile is the judge's; behind a killed run it is the person's, and stays. */
+  async #putBack(isOurs: boolean): Promise<void> {
+    if (!isFolderNow(this.#aside)) return
+    await this.#merge(join(this.#aside, 'tree'), this.#tree.top, isOurs)
+    const above = join(this.#aside, 'above')
+    const names = isFolderNow(above) ? await readdir(above) : []
+    for (const name of names) await this.#merge(join(above, name), decodeURIComponent(name), isOurs)
+    removeNow(this.#aside)
+  }
+
+  async #merge(from: string, to: string, isOurs: boolean): Promise<void> {
+    if (lstatSync(from, { throwIfNoEntry: false }) === undefined) return
+    const isThere = lstatSync(to, { throwIfNoEntry: false }) !== undefined
+    if (isFolderNow(from) && isFolderNow(to)) {
+      for (const name of await readdir(from)) await this.#merge(join(from, name), join(to, name), isOurs)
+      return
+    }
+    if (isThere && !isOurs) return
+    removeNow(to)
+    await mkdir(dirname(to), { recursive: true })
+    await moved(from, to)
+  }
+}
+
+/** A folder that is closed is opened; another file system gets a copy. */
+async function moved(from: string, to: string): Promise<void> {
+  await rename(from, to).catch(async () => {
+    await openUp(from)
+    await rename(from, to).catch(async () => {
+      await cp(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
+      removeNow(from)
+    })
+  })
+}
