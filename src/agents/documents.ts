@@ -15,13 +15,11 @@ export function isAgentDocument(path: string): boolean {
   return ALL.some((name) => folded.includes(name))
 }
 
-/** Names of those that count for every folder below theirs. */
+/** Those that are read in every folder above, too: files, since a folder of settings changes while people work. */
 export const documentNames: readonly string[] = [
   'CLAUDE.md',
   'CLAUDE.local.md',
+  '.claude/CLAUDE.md',
   'AGENTS.md',
   'GEMINI.md',
-  '.claude',
-  '.mcp.json',
-  '.cursor',
 ]

@@ -76,14 +76,14 @@ export class JudgeView {
     }
   }
 
-  /** What stands in the folders above, by what no program can give a file that it wrote. */
+  /** What stands in the folders above. */
   #documentsAbove(): Map<string, string> {
     const found = new Map<string, string>()
     for (let at = dirname(this.#tree.top); ; at = dirname(at)) {
       for (const name of this.#rules.above) {
         const path = join(at, name)
-        const seen = lstatSync(path, { throwIfNoEntry: false })
-        if (seen !== undefined) found.set(path, `${seen.ino} ${seen.ctimeMs}`)
+        const identity = identityOf(path)
+        if (identity !== null) found.set(path, identity)
       }
       if (at === dirname(at)) return found
     }
@@ -118,6 +118,16 @@ export class JudgeView {
     removeNow(to)
     await mkdir(dirname(to), { recursive: true })
     await moved(from, to)
+  }
+}
+
+/** By the time that no program can choose; null where there is nothing, or nobody may look. */
+function identityOf(path: string): string | null {
+  try {
+    const seen = lstatSync(path)
+    return `${seen.ino} ${seen.ctimeMs}`
+  } catch {
+    return null
   }
 }
 

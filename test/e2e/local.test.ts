@@ -295,7 +295,8 @@ test("rules that an agent writes into the person's own ignore file hide nothing"
     'US-001': [
       {
         shell:
-          'mkdir -p "$HOME/.config/git"; echo hidden.txt >"$HOME/.config/git/ignore"; echo x >hidden.txt',
+          // The home of the run, not that of the session.
+          'mkdir -p ../.config/git; echo hidden.txt >../.config/git/ignore; echo x >hidden.txt',
         ...good('US-001'),
       },
     ],

@@ -1,6 +1,9 @@
 // `isolation: separate-job`: claim, work, gate and land on a machine each, by the example workflow and the committed bundle.
 
 import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import test from 'node:test'
 import { openAttempt } from '../../src/model/job.ts'
 import type { Run } from '../standin/runner.ts'
@@ -225,7 +228,7 @@ test('what is handed over is checked again: whatever does not fit is lost or ref
   })
 })
 
-test('the work job is lost with its machine: its iteration is given back, and the next run does it', async () => {
+test('the work job is lost with its machine: its iteration is given back, and the next run does it', async (t) => {
   await using site = await openSite({
     separate: true,
     stories: [story('US-001', 'one')],
@@ -233,11 +236,14 @@ test('the work job is lost with its machine: its iteration is given back, and th
     inputs: { baseline: 'off' },
   })
   const there = site.hold('there')
+  const marks = await mkdtemp(join(tmpdir(), 'again-'))
+  t.after(() => rm(marks, { recursive: true }))
+  const again = join(marks, 'again')
   await site.setScript({
     'US-001': [
       {
         ...goodTurn('one', 1),
-        shell: `[ -e ${'$HOME'}/../../again ] || { touch ${'$HOME'}/../../again; ${there.shell}; }`,
+        shell: `[ -e "${again}" ] || { touch "${again}"; ${there.shell}; }`,
       },
     ],
   })
