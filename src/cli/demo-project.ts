@@ -10,7 +10,7 @@ export function metresToFeet(metres) {
 
 const TEST = `import assert from 'node:assert/strict'
 import test from 'node:test'
-import { metresToFeet, kilogramsToPounds, celsiusToFahrenheit, convert } from '../src/convert.mjs'
+import { metresToFeet } from '../src/convert.mjs'
 
 test('a foot is 0.3048 metres', () => {
   assert.equal(metresToFeet(0.3048), 1)
@@ -125,6 +125,7 @@ export function kilogramsToPounds(kilograms) {
 
 const POUNDS_TEST = `import assert from 'node:assert/strict'
 import test from 'node:test'
+import { kilogramsToPounds } from '../src/convert.mjs'
 
 test('a pound is 0.45359237 kilograms', () => {
   assert.equal(kilogramsToPounds(0.45359237), 1)
@@ -142,6 +143,7 @@ export function celsiusToFahrenheit(celsius) {
 
 const FAHRENHEIT_TEST = `import assert from 'node:assert/strict'
 import test from 'node:test'
+import { celsiusToFahrenheit } from '../src/convert.mjs'
 
 test('water boils at 212 F', () => {
   assert.equal(celsiusToFahrenheit(100), 212)
@@ -169,6 +171,7 @@ export function convert(value, from, to) {
 
 const ALL_TEST = `import assert from 'node:assert/strict'
 import test from 'node:test'
+import { convert } from '../src/convert.mjs'
 
 test('converts a known pair', () => {
   assert.equal(convert(100, 'C', 'F'), 212)

@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import type { State } from '../../src/model/state.ts'
 import { ROOT, type Script, story } from './site.ts'
@@ -612,4 +613,21 @@ test('the log of a gate is kept for every attempt, beside its transcript', async
     readFileSync(join(at.repository, `.git/ralph/logs/US-001-${number}-good.log`), 'utf8'),
   )
   assert.ok(first?.startsWith('bad') && second?.startsWith('good'), `${first} ${second}`)
+})
+
+test('the demo: three stories pass, one of them after a red gate, by the bundle alone', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-demo-test-'))
+  try {
+    const env = { PATH: process.env.PATH ?? '', HOME: folder, TMPDIR: folder }
+    const child = spawn(process.execPath, [CLI, 'demo', '--json'], { env, cwd: folder })
+    const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+    assert.equal(child.exitCode, 0, err)
+    const answer = JSON.parse(out)
+    assert.deepEqual(
+      [answer.outcome, answer.storiesPassed, answer.storiesTotal, answer.iterations],
+      ['complete', 3, 3, 4],
+    )
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 })
