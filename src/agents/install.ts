@@ -23,7 +23,7 @@ import { oneLine } from './ending.ts'
 
 export type InstallRequest = {
   vendor: AgentVendor
-  /** A version, a range or a tag. */
+  /** A version, a range or a tag; behind a version, the integrity that its package must have. */
   version: string
   /** Without keys: what npm and the package's own scripts see (untrusted-env.ts, `gateEnv`). */
   env: Readonly<Record<string, string>>
@@ -52,13 +52,17 @@ export function agentCaches(env: Readonly<Record<string, string | undefined>>, l
   return [...(first === undefined ? [] : [join(first, 'ralph-agents')]), last]
 }
 
+/** As the registry's `dist.integrity` and npm's lock files write it. */
+const INTEGRITY = /^sha512-[A-Za-z0-9+/]{86}==$/
+
 /**
  * The folder with the agent's program at this version, `<cache>/<agent>/<version>/node_modules/.bin`. It appears there
  * whole, by a rename, so a killed installation leaves nothing that looks like one, and two at a time do no harm.
  * Throws UserError where there is no package, no npm, no such version, or a program that does not start.
  */
 export async function installAgent(request: InstallRequest): Promise<Installed> {
-  const { vendor, version: spec } = request
+  const { vendor } = request
+  const [spec = '', integrity = null, ...rest] = request.version.split(' ')
   if (vendor.npm === null) {
     const fix = `leave it out and install it before: ${vendor.install}`
     throw mistake(spec, 'an agent with an npm package', fix)
@@ -66,7 +70,12 @@ export async function installAgent(request: InstallRequest): Promise<Installed> 
   if (!SPEC.test(spec)) {
     throw mistake(spec, 'a version, a range or a tag', 'write a version such as 1.2.3, or latest')
   }
-  const found = EXACT.test(spec) ? installed(request, spec) : null
+  if (rest.length > 0 || (integrity !== null && !(EXACT.test(spec) && INTEGRITY.test(integrity)))) {
+    const fix = `write what \`npm view ${vendor.npm}@1.2.3 dist.integrity\` prints: 1.2.3 sha512-...`
+    throw mistake(request.version, 'one version and its integrity', fix)
+  }
+  const wanted = { ...request, version: spec, integrity, package: vendor.npm }
+  const found = EXACT.test(spec) ? await installed(wanted, spec) : null
   if (found !== null) return found
   const npm = findProgram('npm', request.env.PATH ?? '')
   if (npm === null) {
@@ -74,21 +83,41 @@ export async function installAgent(request: InstallRequest): Promise<Installed> 
       'set up Node.js with npm in a step before, or install the agent there and leave agent-version out'
     throw mistake(spec, 'npm on the PATH, to install it with', fix)
   }
-  const place = { ...request, npm, package: vendor.npm, folder: await firstWritable(request) }
+  const place = { ...wanted, npm, folder: await firstWritable(wanted) }
   const version = EXACT.test(spec) ? spec : await exactVersion(place)
-  return installed(request, version) ?? (await install(place, version))
+  return (await installed(wanted, version)) ?? (await install(place, version))
 }
 
+type Wanted = InstallRequest & { package: string; integrity: string | null }
 /** What npm is to install, and where. */
-type Place = InstallRequest & { npm: string; package: string; folder: string }
+type Place = Wanted & { npm: string; folder: string }
 
-function installed({ caches, vendor }: InstallRequest, version: string): Installed | null {
-  const bins = caches.map((cache) => join(cache, vendor.name, version, 'node_modules', '.bin'))
-  const bin = bins.find((folder) => existsSync(join(folder, vendor.program)))
-  return bin === undefined ? null : { version, bin }
+async function installed(wanted: Wanted, version: string): Promise<Installed | null> {
+  const { caches, vendor } = wanted
+  const folders = caches.map((cache) => join(cache, vendor.name, version))
+  const folder = folders.find((one) => existsSync(join(one, 'node_modules', '.bin', vendor.program)))
+  if (folder === undefined) return null
+  await checkIntegrity(wanted, folder)
+  return { version, bin: join(folder, 'node_modules', '.bin') }
 }
 
-async function firstWritable({ caches, vendor, version }: InstallRequest): Promise<string> {
+/** What npm has installed there, by its own lock file, which it writes once the bytes had that hash; null where it says none. */
+async function integrityOf({ package: name }: Wanted, folder: string): Promise<string | null> {
+  const text = await readFile(join(folder, 'node_modules', '.package-lock.json'), 'utf8').catch(() => '{}')
+  const found: unknown = JSON.parse(text).packages?.[`node_modules/${name}`]?.integrity
+  return typeof found === 'string' ? found : null
+}
+
+async function checkIntegrity(wanted: Wanted, folder: string): Promise<void> {
+  if (wanted.integrity === null) return
+  const found = await integrityOf(wanted, folder)
+  if (found === wanted.integrity) return
+  const what = `${wanted.package}@${wanted.version} with ${found ?? 'no integrity'}`
+  const fix = 'find out why it differs before you write the other one: nothing of it was run'
+  throw mistake(what, wanted.integrity, fix)
+}
+
+async function firstWritable({ caches, vendor, version }: Wanted): Promise<string> {
   const refused: string[] = []
   for (const cache of caches) {
     const folder = join(cache, vendor.name)
@@ -128,11 +157,17 @@ async function install(place: Place, version: string): Promise<Installed> {
   } finally {
     await rm(staging, { recursive: true, force: true })
   }
-  const result = installed(place, version)
+  const result = await installed(place, version)
   if (result === null) {
     throw mistake(spec, `a package with the program ${place.vendor.program}`, 'use another version')
   }
   place.report(`installed ${spec} in ${((performance.now() - began) / 1000).toFixed(1)} s`)
+  const found = await integrityOf(place, join(place.folder, version))
+  if (place.integrity === null && found !== null) {
+    place.report(
+      `agent-version names no integrity: agent-version: ${version} ${found} takes these bytes alone`,
+    )
+  }
   return result
 }
 
@@ -141,6 +176,7 @@ async function fill(place: Place, staging: string, spec: string): Promise<void> 
   const quiet = words('--no-audit --no-fund --no-package-lock --no-update-notifier --loglevel=error')
   const places = ['--cache', join(staging, '.npm'), '--prefix', staging]
   await runNpm(place, staging, ['install', '--ignore-scripts', ...quiet, ...places, spec])
+  await checkIntegrity(place, staging)
   // The agent's own package may need its scripts: some put their native program in place by one.
   const own = join(staging, 'node_modules', place.package)
   const { scripts } = JSON.parse(await readFile(join(own, 'package.json'), 'utf8').catch(() => '{}'))

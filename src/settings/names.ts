@@ -85,11 +85,11 @@ export const configPath = textWhere(
   'write ralph.config.yml',
 )
 
-/** A version as package managers take it. */
+/** A version as package managers take it, and the integrity of its package where that is pinned. */
 export const version = textWhere(
-  (written) => /^[\^~]?[A-Za-z0-9][A-Za-z0-9.+-]*$/.test(written),
-  'a version such as 2.1.0 or latest',
-  'write the version alone',
+  (written) => /^[\^~]?[A-Za-z0-9][A-Za-z0-9.+-]*(?: sha512-[A-Za-z0-9+/]{86}==)?$/.test(written),
+  'a version such as 2.1.0 or latest, or 2.1.0 sha512-...',
+  'write the version, and behind it nothing but its integrity',
 )
 
 /** The agents would read a name with a dash before it as an option of theirs. */

@@ -167,6 +167,39 @@ test("npm's own words, and nothing half done", async () => {
   assert.deepEqual(slow.left(), [])
 })
 
+test('with an integrity, other bytes are an error, and nothing of them is run', async () => {
+  const [right, wrong] = [`sha512-${'a'.repeat(86)}==`, `sha512-${'b'.repeat(86)}==`]
+  const lock = JSON.stringify({
+    packages: { 'node_modules/@anthropic-ai/claude-code': { integrity: right } },
+  })
+  const locking = GOOD.replace('  ln -s', `  echo '${lock}' >node_modules/.package-lock.json\n  ln -s`)
+  const { install, calls, left, said } = bench('integrity', locking)
+  const mistake = await refusal(install(`1.2.3 ${wrong}`))
+  assert.equal(mistake.found, `@anthropic-ai/claude-code@1.2.3 with ${right}`)
+  assert.equal(mistake.expected, wrong)
+  assert.equal(calls().length, 1, 'no script of its own')
+  assert.deepEqual(left(), [])
+
+  assert.equal((await install(`1.2.3 ${right}`)).version, '1.2.3')
+  assert.equal(said.filter((line) => line.includes('names no integrity')).length, 0)
+  assert.equal((await refusal(install(`1.2.3 ${wrong}`))).expected, wrong, 'what is there already, too')
+  assert.equal((await install('1.2.3')).version, '1.2.3')
+
+  await install('1.3.0')
+  assert.match(said.at(-1) ?? '', new RegExp(`names no integrity: agent-version: 1\\.3\\.0 ${right}`))
+  for (const spec of [
+    `latest ${right}`,
+    `^1 ${right}`,
+    '1.2.3 sha512-x',
+    `1.2.3 ${right} x`,
+    `1.2.3  ${right}`,
+  ])
+    assert.equal((await refusal(install(spec))).expected, 'one version and its integrity', spec)
+
+  const none = bench('no-lock')
+  assert.match((await refusal(none.install(`1.2.3 ${right}`))).found, /with no integrity$/)
+})
+
 test("the runner's tool cache, else the cache of the user, else a folder of ours", () => {
   assert.deepEqual(agentCaches({ RUNNER_TOOL_CACHE: '/tools', HOME: '/home/me' }, '/last'), [
     '/tools/ralph-agents',
