@@ -1,7 +1,7 @@
 // Builds dist/: tsc to lib/, ncc to one graph of chunks, esbuild to minify them. Byte-identical wherever it runs, so CI can
 // compare. What people and runners start are three small files that load their part of the graph.
 import { execFileSync } from 'node:child_process'
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -23,17 +23,38 @@ const files = new Map([
   ['action/post.js', "import { startPost } from '../bundle/ralph.js'\n\nawait startPost()\n"],
   ['cli/main.js', "#!/usr/bin/env node\nimport { startCli } from '../bundle/ralph.js'\n\nawait startCli()\n"],
 ])
+files.set('THIRD_PARTY_LICENSES', await licences())
 const { code, assets } = await ncc(join(root, 'lib', 'bundle.js'), {
   target: 'es2023',
   quiet: true,
   cache: false,
   filename: 'ralph.js',
-  license: 'LICENSES.txt',
 })
 const chunks = Object.entries({ ...assets, 'ralph.js': { source: code } })
 for (const [path, { source }] of chunks.filter(([name]) => name !== 'package.json')) {
   const isCode = path.endsWith('.js')
   files.set(`bundle/${path}`, isCode ? await minified(String(source)) : source)
+}
+
+/** Name, version, licence and its text of every package that can be in the bundle: all that is installed for use. */
+async function licences() {
+  const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
+  const used = Object.keys(packages).filter(
+    (path) => path !== '' && !packages[path].dev && !packages[path].link,
+  )
+  const entries = used
+    .filter((path) => path.startsWith('node_modules/') && !/@octokit\/(?:openapi-)?types$/.test(path)) // no code
+    .sort()
+    .map(async (path) => {
+      const folder = join(root, path)
+      const { name, version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+      const files = (await readdir(folder)).filter((file) => /^(?:licen[cs]e|notice|copying)/i.test(file))
+      const texts = await Promise.all(files.sort().map((file) => readFile(join(folder, file), 'utf8')))
+      const text = texts.map((one) => one.replaceAll('\r\n', '\n').trim()).join('\n\n')
+      if (text === '') throw new Error(`${name} ${version} has no text of its licence`)
+      return `${name} ${version} (${license})\n\n${text}\n`
+    })
+  return (await Promise.all(entries)).join(`\n${'-'.repeat(80)}\n\n`)
 }
 
 /** Names, white space and syntax, for the oldest Node that runs it: 20. */

@@ -242,7 +242,7 @@ export async function workflow(inputs: Record<string, string>): Promise<string> 
           .join('\n')}`
       : `          ${name}: ${JSON.stringify(value)}`,
   )
-  const own = /( {6}- uses: ralph\/action@v1\n {8}with:\n)(?: {10}.*\n)+/
+  const own = /( {6}- uses: ralph\/action@<sha> # v1\n {8}with:\n)(?: {10}.*\n)+/
   if (!own.test(text)) throw new Error('examples/ralph.yml has another shape than this test expects')
   return text.replace(own, (_whole, head: string) => `${head}${lines.join('\n')}\n`)
 }

@@ -261,7 +261,7 @@ function hostileWorkflow(text: string, options: RunOptions, evidence: string): s
     '      - name: a folder of the user on the PATH, as runners have one',
     '        run: mkdir -p "$HOME/.local/bin" && echo "$HOME/.local/bin" >> "$GITHUB_PATH"',
     '      - uses: other/cache@v1',
-    '      - uses: ralph/action@v1\n        with:\n',
+    '      - uses: ralph/action@<sha> # v1\n        with:\n',
   ].join('\n')
   const keys = [
     `          publish-token: ${secret('PUBLISH')}`,
@@ -279,7 +279,7 @@ function hostileWorkflow(text: string, options: RunOptions, evidence: string): s
     `          EVIDENCE: ${evidence}`,
     '      - uses: actions/upload-artifact',
   ].join('\n')
-  const [head = '', rest = ''] = split(text, '      - uses: ralph/action@v1\n        with:\n')
+  const [head = '', rest = ''] = split(text, '      - uses: ralph/action@<sha> # v1\n        with:\n')
   const [inputs = '', tail = ''] = split(
     rest,
     `        env:\n          ANTHROPIC_API_KEY: ${secret('ANTHROPIC_API_KEY')}`,

@@ -138,7 +138,7 @@ test('separate-job: the agent and the gates have a token that only reads, the ga
   for (const [name, { steps }] of Object.entries<{ steps: Step[] }>(jobs)) {
     for (const step of steps) {
       assert.equal(step.run, undefined, 'nothing that is handed over stands in a script')
-      assert.match(step.uses ?? '', /^(ralph\/action@v1|actions\/[a-z-]+@[0-9a-f]{40})$/)
+      assert.match(step.uses ?? '', /^(ralph\/action@<sha>|actions\/[a-z-]+@[0-9a-f]{40})$/)
       if (step.uses?.startsWith('actions/checkout')) assert.equal(step.with?.['persist-credentials'], false)
       const secrets = Object.values(step.env ?? {}).filter((value) => value.includes('secrets.'))
       assert.equal(secrets.length > 0, name === 'work' && step.with?.command === 'work', name)
