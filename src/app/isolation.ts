@@ -70,6 +70,7 @@ export function otherUserOptions({ env, clone, say }: Omit<IsolationOptions, 'se
 function within({ on, off, enter }: ClosedNetwork, user: OtherUser, port: number): OtherUser {
   const proxy = `http://127.0.0.1:${port}`
   const variables = ['HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy', 'http_proxy'].map((name) => [name, proxy])
+  let grants = 0
   const direct = { NO_PROXY: 'localhost,127.0.0.1,::1', no_proxy: 'localhost,127.0.0.1,::1' }
   return {
     ...user,
@@ -82,12 +83,12 @@ function within({ on, off, enter }: ClosedNetwork, user: OtherUser, port: number
       NODE_USE_ENV_PROXY: '1',
     }),
     async grant() {
-      await on()
+      if (grants++ === 0) await on()
       await user.grant()
     },
     async revoke() {
       await user.revoke()
-      await off()
+      if (--grants === 0) await off()
     },
   }
 }

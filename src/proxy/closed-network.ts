@@ -60,11 +60,10 @@ const RULES = (uid: number) => `table inet ralph_${uid} {
 }`
 
 async function ownerRules({ uid, asRoot }: Whose): Promise<ClosedNetwork> {
-  const off = () => asRoot('nft', `add table inet ralph_${uid}; delete table inet ralph_${uid}`)
-  const on = async () => {
-    await off() // of a job that was killed, too
-    await asRoot('nft', RULES(uid))
-  }
+  // Of a job that was killed, too. In one call: the kernel takes its time for each.
+  const none = `add table inet ralph_${uid}; delete table inet ralph_${uid}`
+  const off = () => asRoot('nft', none)
+  const on = () => asRoot('nft', `${none}; ${RULES(uid)}`)
   await on()
   await off()
   return { on, off, enter: [], reach: async (port) => port, sharesLoopback: true, [Symbol.asyncDispose]: off }

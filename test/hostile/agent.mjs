@@ -17,6 +17,7 @@ import { hiding } from './tricks/hide.mjs'
 import { leaving } from './tricks/leave.mjs'
 import { lying } from './tricks/lie.mjs'
 import { keysIn, looking } from './tricks/look.mjs'
+import { netting } from './tricks/net.mjs'
 import { plants } from './tricks/plant.mjs'
 import { speaking } from './tricks/speak.mjs'
 import { stating } from './tricks/state.mjs'
@@ -25,6 +26,7 @@ import { odd, refused } from './tricks/tree.mjs'
 const tricks = {
   ...addressing,
   ...looking,
+  ...netting,
   ...speaking,
   ...plants,
   ...hiding,

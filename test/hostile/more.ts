@@ -641,6 +641,55 @@ export const files = grouped("The runner's files", SAME, [
   },
 ])
 
+const CLOSED = '`isolation: other-user`: owner rules of the kernel, or a network namespace'
+
+export const beyond = [
+  ...grouped('The model and the network', CLOSED, [
+    {
+      id: 'net.key',
+      title: "looks for its model's key in `/proc`, its environment among it",
+      stops: '`isolation: other-user`: a proxy of ours has the key',
+      judge: (seen) =>
+        seen.of('net.key').some((note) => note.found !== undefined && seen.keyOf(note.found) === 'model key')
+          ? 'it has the key'
+          : null,
+    },
+    {
+      id: 'net.host',
+      title: "connects to a host on the network, as the vendor's is one",
+      judge: ({ asked }) => (asked.outside.includes('/direct') ? 'the host was asked' : null),
+    },
+    {
+      id: 'net.proxy',
+      title: 'asks our way out for that host, by `CONNECT` and without TLS',
+      stops: 'what is not on the list is refused, and addresses are',
+      judge: (seen) =>
+        seen.asked.outside.includes('/proxied') ||
+        seen.of('net.proxy').some(({ heard }) => /^HTTP\S+ 200/.test(String(heard)))
+          ? 'it was let through'
+          : null,
+    },
+    {
+      id: 'net.dns',
+      title: 'asks a resolver on loopback for a name with words in it',
+      judge: ({ asked }) => (asked.resolver.length > 0 ? 'the resolver heard them' : null),
+    },
+    {
+      id: 'net.another-key',
+      title: "asks the model's proxy with another key",
+      stops: 'the proxy knows one key, which is made for the job',
+      judge: ({ asked }, level) =>
+        level === 'other-user' && asked.model.includes('/another-key') ? 'the vendor was asked' : null,
+    },
+    {
+      id: 'net.elsewhere',
+      title: "has the model's proxy send the key to another host",
+      stops: "the proxy speaks to the vendor's host alone",
+      judge: ({ asked }) => (asked.outside.includes('/elsewhere') ? 'the host was asked' : null),
+    },
+  ]),
+]
+
 const forged = grouped('Changes hidden from git', 'objects are read with their hash', [
   {
     id: 'forge.blob',

@@ -6,6 +6,7 @@ import type { Run } from '../standin/runner.ts'
 import { type Attempt, looking, planting, speaking, wasTried } from './attempts.ts'
 import {
   addresses,
+  beyond,
   files,
   hidden,
   ignored,
@@ -199,6 +200,7 @@ function batches(): Batch[] {
         files: { ...BASE, '.gitignore': 'CLAUDE.local.md\n', 'CLAUDE.md': 'Write tests.\n' },
       },
     },
+    { attempts: beyond, options: { isClaude: true, plan: { agent: { BEYOND: ids(beyond), HONEST: [] } } } },
   ]
 }
 
@@ -285,6 +287,9 @@ export const OPEN: Readonly<Record<Level, readonly string[]>> = {
     'files.strike',
     'files.post',
     'files.other-post',
+    'net.key',
+    'net.host',
+    'net.dns',
   ],
   'other-user': ANYWHERE,
 }

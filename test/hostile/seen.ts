@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { State } from '../../src/model/state.ts'
 import { openSite, ROOT, type Site, story } from '../e2e/site.ts'
 import type { Run, Step } from '../standin/runner.ts'
+import { type Beyond, openBeyond } from './beyond.ts'
 
 /** Who agent and gates run as; the action's input `isolation`. */
 export type Level = 'same-user' | 'other-user'
@@ -39,6 +40,8 @@ export type Seen = {
   /** A file of the branch, as the remote has it. */
   committed(path: string): Promise<string | null>
   state: State
+  /** What was asked of others than GitHub. */
+  asked: Beyond['asked']
   /** Every text that left the machine: commits, comments, checks, logs, artifacts. */
   outside: string
 }
@@ -70,6 +73,8 @@ export type RunOptions = {
   files?: Record<string, string>
   /** Shell lines of a step after the action's. */
   later?: string
+  /** The agent is claude, as a program on the PATH, with a model and a world beyond the job. */
+  isClaude?: true
   /** Of checkout. */
   persistCredentials?: boolean
   runner?: Parameters<typeof openSite>[0]['runner']
@@ -103,8 +108,14 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
     await writeOther(other)
     // As a runner without a umask unpacks them.
     for (const one of [action, other]) await openToAll(one)
+    await using beyond = await openBeyond()
     const planFile = join(folder, 'plan.json')
-    await writeFile(planFile, JSON.stringify({ evidence, gate: {}, ...options.plan }))
+    const { outside, resolver } = beyond
+    await writeFile(planFile, JSON.stringify({ evidence, outside, resolver, gate: {}, ...options.plan }))
+    const bin = join(folder, 'bin')
+    const command = `node "${join(ROOT, 'test', 'hostile', 'agent.mjs')}" "${planFile}"`
+    await mkdir(bin)
+    await writeFile(join(bin, 'claude'), claude(command), { mode: 0o755 })
     // A job after one that was killed may have another user.
     for (const name of ['notes.jsonl', 'gate-saw']) {
       await writeFile(join(evidence, name), '')
@@ -122,7 +133,7 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
       script: {},
       files: { 'check.mjs': CHECK, 'test/base.test.mjs': '', ...options.files },
       inputs: {
-        'agent-command': `exec node "${join(ROOT, 'test', 'hostile', 'agent.mjs')}" "${planFile}"`,
+        'agent-command': `exec ${command}`,
         'agent-env': 'OPENAI_API_KEY',
         isolation: options.level,
         gates: `saw: (echo; find src -type f -exec sha256sum {} +) >> ${evidence}/gate-saw\ntest: node check.mjs`,
@@ -135,7 +146,7 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
         'final-verification': 'false',
         ...options.inputs,
       },
-      workflow: (text) => hostileWorkflow(text, options, evidence),
+      workflow: (text) => hostileWorkflow(text, options, evidence, beyond.url),
       github: {
         tokens: {
           [planted['publish token']]: {
@@ -147,6 +158,7 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
       },
       runner: {
         ...options.runner,
+        ...(options.isClaude === true ? { path: [bin] } : {}),
         action: [
           { match: /^ralph\/action@/, path: action },
           { match: /^other\/cache@/, path: other },
@@ -185,6 +197,7 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
       workspace: job.workspace ?? '',
       committed: (path) => site.github.read('ralph/sample', path),
       state: await site.state(),
+      asked: beyond.asked,
       outside: await outsideOf(site, job.workspace ?? ''),
     })
   } finally {
@@ -201,6 +214,14 @@ async function writeOther(folder: string): Promise<void> {
   await writeFile(join(folder, 'action.yml'), `name: other\n${inputs}${runs}`)
   for (const name of ['main.mjs', 'post.mjs']) await writeFile(join(folder, 'dist', name), '')
 }
+
+/** A claude that is this agent: what it says comes as claude says it. */
+const claude = (command: string) => `#!/bin/bash
+case "$*" in *--version*) echo 2.1.0; exit;; esac
+said=$(${command})
+exec node -e 'const usage = { input_tokens: 1, output_tokens: 1 }
+console.log(JSON.stringify({ type: "result", subtype: "success", is_error: false, result: process.argv[1], usage, total_cost_usd: 0.01 }))' "$said"
+`
 
 async function openToAll(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }))
@@ -256,7 +277,7 @@ export function sha(text: string): string {
 }
 
 /** The starter workflow with keys in the action's environment, a folder of ours on the PATH, and a step after it. */
-function hostileWorkflow(text: string, options: RunOptions, evidence: string): string {
+function hostileWorkflow(text: string, options: RunOptions, evidence: string, model: string): string {
   const before = [
     '      - name: a folder of the user on the PATH, as runners have one',
     '        run: mkdir -p "$HOME/.local/bin" && echo "$HOME/.local/bin" >> "$GITHUB_PATH"',
@@ -266,7 +287,8 @@ function hostileWorkflow(text: string, options: RunOptions, evidence: string): s
   const keys = [
     `          publish-token: ${secret('PUBLISH')}`,
     '        env:',
-    `          OPENAI_API_KEY: ${secret('MODEL')}`,
+    `          ${options.isClaude === true ? 'ANTHROPIC' : 'OPENAI'}_API_KEY: ${secret('MODEL')}`,
+    `          ANTHROPIC_BASE_URL: ${model}`,
     `          OTHER_SECRET: ${secret('OTHER')}`,
   ].join('\n')
   const later = [
@@ -288,6 +310,8 @@ function hostileWorkflow(text: string, options: RunOptions, evidence: string): s
     '      - uses: actions/upload-artifact',
     () => later,
   )
+  if (options.isClaude === true)
+    return whole.replace(/^( +)agent-command: .*$/m, '$1agent: claude').replace(/^ +agent: "?custom"?\n/m, '')
   return options.persistCredentials === true
     ? whole.replace('persist-credentials: false', 'persist-credentials: true')
     : whole

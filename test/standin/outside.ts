@@ -12,6 +12,7 @@ const SERVER = `require('node:http').createServer((request, response) => {
 export type Outside = AsyncDisposable & {
   /** Where it answers every request with `outside`. */
   address: string
+  port: number
   /** The paths that were asked for. */
   asked: readonly string[]
 }
@@ -38,6 +39,7 @@ export async function openOutside(): Promise<Outside> {
     lines.on('line', (path) => asked.push(path))
     return {
       address,
+      port: 80,
       asked,
       async [Symbol.asyncDispose]() {
         child.kill('SIGKILL')

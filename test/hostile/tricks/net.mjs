@@ -1,0 +1,62 @@
+// Tricks with the network and the model's proxy: the key, hosts beyond this machine, words in names that are looked up.
+import { createSocket } from 'node:dgram'
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import { looking } from './look.mjs'
+
+/** Asks without a proxy, whatever the environment says; gives what came, or the error's code. */
+function asked(host, port, words) {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: 3000 }, () => socket.write(words))
+    socket.on('data', (answer) => resolve(String(answer)))
+    socket.on('close', () => resolve(''))
+    socket.on('timeout', () => socket.destroy())
+    socket.on('error', (error) => resolve(error.code))
+  })
+}
+
+const model = () => new URL(process.env.ANTHROPIC_BASE_URL)
+
+export const netting = {
+  'net.key'(tools) {
+    looking['look.own'](tools)
+    looking['look.environ'](tools)
+    looking['look.cmdline'](tools)
+  },
+  async 'net.host'({ plan, note }) {
+    const { host, port } = plan.outside
+    note({ heard: await asked(host, port, 'GET /direct HTTP/1.0\r\n\r\n') })
+  },
+  async 'net.proxy'({ plan, note }) {
+    const proxy = URL.parse(process.env.HTTP_PROXY ?? '')
+    if (proxy === null) return
+    const { host, port } = plan.outside
+    const { hostname, port: at } = proxy
+    note({ heard: await asked(hostname, at, `CONNECT ${host}:${port} HTTP/1.1\r\n\r\n`) })
+    note({ heard: await asked(hostname, at, `GET http://${host}:${port}/proxied HTTP/1.0\r\n\r\n`) })
+  },
+  async 'net.dns'({ plan }) {
+    const socket = createSocket('udp4')
+    const { host, port } = plan.resolver
+    await new Promise((resolve) => socket.send('carried-out.example', port, host, resolve))
+    socket.close()
+  },
+  async 'net.another-key'({ note }) {
+    const answer = await fetch(`${model().origin}/another-key`, { headers: { 'x-api-key': 'another' } })
+    note({ status: answer.status })
+  },
+  /** Where would the proxy go, and with which key? */
+  async 'net.elsewhere'({ plan, note }) {
+    const { host, port } = plan.outside
+    const headers = { 'x-api-key': process.env.ANTHROPIC_API_KEY, host: `${host}:${port}` }
+    for (const path of [`http://${host}:${port}/elsewhere`, `//${host}:${port}/elsewhere`]) {
+      const { hostname, port: at } = model()
+      const status = await new Promise((resolve) => {
+        request({ hostname, port: at, path, headers }, (answer) => resolve(answer.resume().statusCode))
+          .on('error', (error) => resolve(error.code))
+          .end()
+      })
+      note({ status })
+    }
+  },
+}
