@@ -95,6 +95,22 @@ test('it is another user without rights, and keys come to it alone', options, as
   assert.match(seen.output, /^\?\? top\.txt$/m, 'git works for it')
 })
 
+test("a session's home is its own and goes with it; that of the gates stays", options, async () => {
+  await using place = await openPlace()
+  await place.bash('echo kept >~/kept')
+  for (let sessions = 0; sessions < 2; sessions++) {
+    await using home = await place.user.openHome()
+    const script =
+      'pwd -P; ls -A; stat -c "%a %U" .; mkdir -p .claude shut/in; echo x >.claude/CLAUDE.md; chmod 0 shut'
+    const seen = await place.bash(`cd && ${script}`, {
+      env: { PATH: process.env.PATH ?? '', HOME: home.path },
+    })
+    assert.equal(seen.output, `${home.path}\n700 ${place.user.name}\n`)
+  }
+  const left = await place.bash('ls -A ~')
+  assert.equal(left.output, 'kept\n')
+})
+
 test('it writes the tree and not .git; afterwards everything is ours', options, async () => {
   await using place = await openPlace()
   const made = await place.bash(
