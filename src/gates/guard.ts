@@ -3,6 +3,7 @@
 import ignore from 'ignore'
 import { isTooLong, LONGEST_PATH } from '../system/files.ts'
 import type { Redactor } from '../system/redact.ts'
+import { elsewhereOf, PRESET } from './elsewhere.ts'
 
 /** One entry of a raw git diff; a rename is a deletion and an addition. Modes are git's (`100644`, `120000` ...). */
 export type Change = {
@@ -21,7 +22,7 @@ export type Change = {
 }
 
 export type GuardRules = {
-  /** Globs as in .gitignore. */
+  /** Globs as in .gitignore, and the word `elsewhere`. */
   protectedPaths: string[]
   /** Where `config-file` says that the configuration stands; null for its usual names, which are reserved anyway. */
   configFile: string | null
@@ -63,7 +64,8 @@ export const SUBMODULE = '160000'
  * judged (see `isRalphs`). May be called with the changes in portions, so that not all contents are in memory.
  */
 export function judgeChanges(changes: Change[], rules: GuardRules): Refusal[] {
-  const isProtected = protector(rules.protectedPaths)
+  const isProtected = protector(rules.protectedPaths.filter((glob) => glob !== PRESET))
+  const refusesElsewhere = rules.protectedPaths.includes(PRESET)
   const config = rules.configFile === null ? null : foldPath(plainPath(rules.configFile))
   const secretPaths = rules.secrets.finds(changes.map((change) => change.path).join('\t'))
   const refusals: Refusal[] = []
@@ -86,6 +88,9 @@ export function judgeChanges(changes: Change[], rules: GuardRules): Refusal[] {
     const reserved = reservedName(folded, config, rules.agentSettings)
     if (reserved !== null) add(reserved.rule, reserved.reason)
     if (isProtected(change, folded)) add('protected', 'the path is protected by `protected-paths`')
+    const elsewhere = refusesElsewhere ? elsewhereOf(folded) : null
+    if (elsewhere?.isToldOnly === false)
+      add('protected', `it acts on ${elsewhere.actsOn}: \`protected-paths: ${PRESET}\` leaves it to people`)
     if (change.newMode === SUBMODULE || change.oldMode === SUBMODULE)
       add('submodule', submoduleReason(change))
     if (change.status === 'D') continue
@@ -121,7 +126,7 @@ const IGNORABLE = /\p{Default_Ignorable_Code_Point}/gu
 const ASCII = /^[\x20-\x7e]*$/
 
 /** The path as APFS, HFS+ or NTFS may see it: compatibility forms, no case, no invisible characters. */
-function foldPath(path: string): string {
+export function foldPath(path: string): string {
   const folded = foldText(path)
   // NTFS drops trailing dots and blanks of a name, and what follows a colon names a stream of the same file.
   if (!/[. ](?:\/|$)|:/.test(folded)) return folded

@@ -1,6 +1,8 @@
 // Looks at an attempt's diff before the gates: the guard refuses, the watchers remark.
 
+import { elsewhereOf, elsewhereRemarks } from '../gates/elsewhere.ts'
 import {
+  foldPath,
   formatRefusals,
   type Change as GuardChange,
   judgeChanges,
@@ -207,10 +209,17 @@ async function watch(
   const spoken = inOrder.flatMap(({ path }) =>
     !isTooLong(path) && options.isAgentDocument(path) ? [`${path}: ${SPEAKS}`] : [],
   )
-  return {
-    weakened,
-    remarks: few(weakened, [...spoken, ...pins]).map((text) => options.redactor.redact(text)),
-  }
+  const remarks = [...elsewhere(changes), ...few(weakened, [...spoken, ...pins])]
+  return { weakened, remarks: remarks.map((text) => options.redactor.redact(text)) }
+}
+
+/** Of files that act elsewhere than in the code, whatever is in them. */
+function elsewhere(changes: readonly Change[]): string[] {
+  const found = changes.flatMap(({ path }) => {
+    const row = isTooLong(path) ? null : elsewhereOf(foldPath(path))
+    return row === null ? [] : [{ path, actsOn: row.actsOn }]
+  })
+  return elsewhereRemarks(found)
 }
 
 const SPEAKS = 'agents read it before they work, reviewing ones among them'

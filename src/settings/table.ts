@@ -157,7 +157,7 @@ export const table = {
   ),
   protectedPaths: gate(
     globs,
-    'Patterns as in .gitignore, one a line, of files that an attempt must not change.',
+    'Patterns as in .gitignore, one a line, of files that an attempt must not change. The word `elsewhere` stands for files that act elsewhere: package managers, tool versions, attributes, other CIs, editors, bots, hooks.',
     { or: [] },
   ),
   weakenedTests: gate(

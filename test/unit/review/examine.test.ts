@@ -229,3 +229,22 @@ test('documents that agents read are told of, wherever they stand', async () => 
     'web/Claude.MD: agents read it before they work, reviewing ones among them',
   ])
 })
+
+test('a file that acts elsewhere is remarked on, whatever is in it', async () => {
+  const odd = ['"scr\\u0069pt-shell"=x', '$' + '{NOPE?}script-shell=x', 'userconfig=./x', '# nothing']
+  for (const after of odd) {
+    const remarks = await remarksOn({ '.npmrc': { before: null, after } }, [])
+    assert.deepEqual(remarks, [
+      'acts on what gates run: the shell, options and registries of package managers: .npmrc',
+    ])
+  }
+  const gone = await remarksOn({ '.gitattributes': { before: '* -diff', after: null } }, [], 'off')
+  assert.match(gone.join(), /^acts on what reviewers are shown.*: \.gitattributes$/)
+})
+
+test('what is deeper than tools bear is refused by the guard, and nobody else looks at it', async () => {
+  const path = `${'a/'.repeat(100_000)}.npmrc`
+  const { failure, dropped, remarks } = await examined({ [path]: { before: null, after: 'x' } }, {})
+  assert.match(failure?.summary ?? '', /deeper than tools bear/)
+  assert.deepEqual([dropped, remarks], [[path], []])
+})

@@ -204,6 +204,7 @@ test('globs as in .gitignore', () => {
     '# money\nsrc/billing/**\n!src/billing/README.md\n/x y\n',
   ).protectedPaths
   assert.deepEqual(globs, ['src/billing/**', '!src/billing/README.md', '/x y'])
+  assert.deepEqual(input('protected-paths', 'elsewhere').protectedPaths, ['elsewhere'])
   for (const glob of ['./src', '../x', 'a/../b', 'a\\', '!']) bad('protected-paths', glob)
 })
 

@@ -1,0 +1,86 @@
+// Files that act elsewhere than in the code: on gates, on other services, on the machines of people, on what they see.
+import ignore from 'ignore'
+
+/** What changes of such files act on; `isToldOnly`: too common to be refused by a preset. */
+export type Elsewhere = { actsOn: string; isToldOnly: boolean }
+
+/** Globs as in .gitignore, in any folder. None is read: what it says can be spelled in more ways than a reader knows. */
+const TABLE: (Elsewhere & { files: string })[] = [
+  {
+    actsOn: 'what gates run: the shell, options and registries of package managers',
+    files:
+      '.npmrc .yarnrc* .yarn/releases .yarn/plugins .pnp.* .pnpmfile.* .bunfig.toml bunfig.toml pip.conf .pypirc uv.toml .cargo/config .cargo/config.toml .mvn .bazelrc .gemrc .bundle/config nuget.config',
+    isToldOnly: false,
+  },
+  {
+    actsOn: 'the versions of tools that gates run with',
+    files:
+      '.nvmrc .node-version .tool-versions .python-version .ruby-version .go-version .java-version .sdkmanrc .terraform-version .prototools rust-toolchain rust-toolchain.toml mise.toml mise.*.toml .mise.toml .mise.*.toml mise/config*.toml .mise/config*.toml .config/mise.toml .config/mise global.json',
+    isToldOnly: false,
+  },
+  {
+    actsOn: 'what reviewers are shown of a diff, and how files merge',
+    files: '.gitattributes',
+    isToldOnly: false,
+  },
+  {
+    actsOn: 'other services that build and deploy, with keys of their own',
+    files:
+      '.circleci .gitlab-ci* .gitlab Jenkinsfile* azure-pipelines* .azure-pipelines .azuredevops .travis.yml bitbucket-pipelines.yml appveyor.y*ml .appveyor.y*ml .buildkite buildkite.y*ml .drone.* .woodpecker* .gitea .forgejo .cirrus.* .semaphore .teamcity .codefresh* .builds .build.yml wercker.yml cloudbuild*.* buildspec*.y*ml appspec.y*ml amplify.y*ml netlify.toml _redirects _headers vercel.json now.json fly.toml fly.*.toml render.y*ml railway.json railway.toml Procfile* /app.json /app.y*ml wrangler.toml wrangler.json* firebase.json .firebaserc heroku.y*ml nixpacks.toml .readthedocs.y*ml skaffold.y*ml .earthly',
+    isToldOnly: false,
+  },
+  {
+    actsOn: 'the machines of people who open the folder: editors, shells and containers start it',
+    files:
+      '.devcontainer .devcontainer.json .vscode *.code-workspace .idea .fleet .zed .vs .nova *.sublime-project .exrc .nvimrc .nvim.lua .vimrc .lvimrc .dir-locals.el .envrc .gitpod.* .replit .codesandbox .idx devenv.nix shell.nix flake.nix',
+    isToldOnly: false,
+  },
+  {
+    actsOn: 'bots that open, merge or judge pull requests',
+    files:
+      'renovate.json* .renovaterc* .github/*.yml .github/*.yaml .github/*.json* .mergify.yml .mergify .kodiak.toml bors.toml codecov.y*ml .codecov.y*ml .coderabbit.y*ml .pullapprove.yml .pyup.yml .snyk .sonarcloud.properties sonar-project.properties .codeclimate.yml .deepsource.toml .whitesource .imgbotconfig .allcontributorsrc .releaserc* release-please-config.json .changeset/config.json',
+    isToldOnly: false,
+  },
+  {
+    actsOn: 'hooks of git on the machines of people',
+    files:
+      '.husky .huskyrc* lefthook*.* .lefthook* .pre-commit-config.y*ml .pre-commit-hooks.y*ml .githooks .git-hooks .simple-git-hooks.* simple-git-hooks.* .lintstagedrc* lint-staged.config.* .overcommit.yml captain-hook.*',
+    isToldOnly: false,
+  },
+  {
+    actsOn: 'the containers that people and services build',
+    files:
+      'Dockerfile* *.Dockerfile Containerfile* docker-compose*.y*ml compose.y*ml compose.*.y*ml docker-bake.*',
+    isToldOnly: true,
+  },
+]
+
+const matcher = (files: string) =>
+  ignore({ ignorecase: true, allowRelativePaths: true }).add(files.split(' '))
+const ROWS = TABLE.map(({ files, ...row }) => ({ row, files: matcher(files) }))
+/** Most paths are none of them: one question instead of eight. */
+const ANY = matcher(TABLE.map(({ files }) => files).join(' '))
+
+/** The word among `protected-paths` that refuses them; a file of that name is `/elsewhere`. */
+export const PRESET = 'elsewhere'
+
+/** What the file acts on, or null. `folded`: see the guard. */
+export function elsewhereOf(folded: string): Elsewhere | null {
+  const path = folded.replace(/^\/+/, '')
+  if (path === '' || !ANY.ignores(path)) return null
+  return ROWS.find(({ files }) => files.ignores(path))?.row ?? null
+}
+
+const NAMED = 5
+const LONGEST_NAME = 100
+
+/** One line for everything that is acted on, with the first few files and the number of the others. */
+export function elsewhereRemarks(files: readonly { path: string; actsOn: string }[]): string[] {
+  const kinds = [...new Set(files.map(({ actsOn }) => actsOn))]
+  return kinds.map((actsOn) => {
+    const all = files.filter((file) => file.actsOn === actsOn)
+    const names = all.slice(0, NAMED).map(({ path }) => path.slice(0, LONGEST_NAME))
+    if (all.length > names.length) names.push(`${all.length - names.length} more`)
+    return `acts on ${actsOn}: ${names.join(', ')}`
+  })
+}
