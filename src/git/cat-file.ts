@@ -1,5 +1,7 @@
 // Reads objects through one long-lived `git cat-file`, so that looking at fifty files does not start fifty processes.
+
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { DamagedClone } from '../system/errors.ts'
 import type { Git } from './git.ts'
 import { objectId } from './objects.ts'
 import { gitProgram } from './process.ts'
@@ -153,7 +155,7 @@ export class CatFile {
     const content = bytes.subarray(0, header.size)
     // git does not look: an agent that writes into .git/objects could show us another file.
     if (objectId(header.type, content, header.oid.length) !== header.oid)
-      throw new Error(`the clone is damaged: the object ${header.oid} holds other bytes`)
+      throw new DamagedClone(`the object ${header.oid} holds other bytes`)
     return { ...header, content }
   }
 
@@ -239,7 +241,7 @@ export class CatFile {
 
   #more(): Promise<void> {
     if (this.#child === null)
-      return Promise.reject(new Error(`the clone is damaged: git cat-file ended: ${this.#said.trim()}`))
+      return Promise.reject(new DamagedClone(`git cat-file ended: ${this.#said.trim()}`))
     // While we wait the process must hold us: it may end without a word, and nobody would be left to hear of it.
     const child = this.#child
     child.ref()
@@ -254,7 +256,7 @@ export class CatFile {
 }
 
 function there<T>(found: T | null, oid: string): T {
-  if (found === null) throw new Error(`the clone is damaged: there is no object ${oid}`)
+  if (found === null) throw new DamagedClone(`there is no object ${oid}`)
   return found
 }
 
@@ -265,7 +267,7 @@ function parseHeader(line: string): ObjectInfo | null {
 
 /** Modes as git shows them, also those that only old versions wrote. */
 function parseTree(oid: string, found: Content | null): Tree {
-  if (found?.type !== 'tree') throw new Error(`the clone is damaged: there is no tree ${oid}`)
+  if (found?.type !== 'tree') throw new DamagedClone(`there is no tree ${oid}`)
   const { content } = found
   const tree = new Map<string, TreeEntry>()
   for (let at = 0; at < content.length; ) {

@@ -1,8 +1,10 @@
 // The commits that Ralph makes beside the stories' own: its files as the state says.
+
 import { ownFiles } from '../model/paths.ts'
 import type { State } from '../model/state.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { prdFile, progressFile, recordMessage } from '../report/files.ts'
+import { DamagedClone } from '../system/errors.ts'
 import { type CatFile, TREE, type TreeEntry } from './cat-file.ts'
 import type { Git } from './git.ts'
 import { commitBytes, type Identity } from './objects.ts'
@@ -84,7 +86,7 @@ export class Commits {
     }
     const moves = isFirst ? await this.#replacedRuns(state) : []
     const green = await this.#objects.root(state.green)
-    if (green === null) throw new Error(`the clone is damaged: there is no commit ${state.green} in it`)
+    if (green === null) throw new DamagedClone(`there is no commit ${state.green} in it`)
     const tree = await this.withFiles(green, changed, moves)
     if (tree === green) return null
     // The first commit carries what people had not committed yet, so it stands on the fork point itself.

@@ -1,9 +1,11 @@
 // Brings people's commits on the branch together with Ralph's.
+
 import type { Joined, People, TakenBack } from '../model/event.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { Failure, State } from '../model/state.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { recordMessage } from '../report/files.ts'
+import { DamagedClone } from '../system/errors.ts'
 import type { CatFile } from './cat-file.ts'
 import type { Commits } from './commits.ts'
 import type { Git } from './git.ts'
@@ -83,7 +85,7 @@ async function theirsFirst(
   const takenBack: TakenBack[] = []
   for (const { storyId, commit } of await storyCommits(tools.git, range, state.nonce)) {
     const [base, tree] = [await tools.objects.root(`${commit}^`), await tools.objects.root(commit)]
-    if (base === null || tree === null) throw new Error(`the clone is damaged: there is no commit ${commit}`)
+    if (base === null || tree === null) throw new DamagedClone(`there is no commit ${commit}`)
     takenBack.push({ storyId, kept: { base, tree, dropped: [] }, failure })
   }
   return { green: theirs, people, code: true, takenBack, entries: await entriesBeyond(tools, state, theirs) }

@@ -1,6 +1,8 @@
 // Ralph's own index: held in memory, where nobody else writes to it. The file is what git is shown of it.
+
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DamagedClone } from '../system/errors.ts'
 import { readRegular, removeNow } from '../system/files.ts'
 import { type CatFile, TREE, type Tree } from './cat-file.ts'
 import type { Git } from './git.ts'
@@ -190,7 +192,7 @@ export async function treeOfIndex(
   bytes: Buffer | null = null,
 ): Promise<IndexTree> {
   const root = await objects.root(base)
-  if (root === null) throw new Error(`the clone is damaged: there is no commit ${base} in it`)
+  if (root === null) throw new DamagedClone(`there is no commit ${base} in it`)
   const top = treesOf(bytes ?? (await readRegular(join(git.own, 'index'))), root.length / 2)
   const writer = git.writer(root)
   let level: { folder: IndexTree; old: string | null }[] = [{ folder: top, old: root }]

@@ -1,4 +1,5 @@
 // What differs between two trees, by trees whose hash was checked: git itself believes what stands in .git/objects.
+import { DamagedClone } from '../system/errors.ts'
 import { type CatFile, TREE, type Tree, type TreeEntry } from './cat-file.ts'
 import type { Change } from './raw-diff.ts'
 
@@ -8,7 +9,7 @@ type Pair = { folder: string; old: string | null; young: string | null }
 export async function changesBetween(objects: CatFile, from: string, to: string): Promise<Change[]> {
   const [old, young] = [await objects.root(from), await objects.root(to)]
   if (old === null || young === null)
-    throw new Error(`the clone is damaged: there is no commit ${old === null ? from : to} in it`)
+    throw new DamagedClone(`there is no commit ${old === null ? from : to} in it`)
   const found: { name: Buffer; change: Change }[] = []
   let level: Pair[] = old === young ? [] : [{ folder: '', old, young }]
   // Level by level, so that the folders of one are asked for together.
@@ -75,8 +76,7 @@ async function walkTree(
   visit: (path: string, entry: TreeEntry) => void,
 ): Promise<void> {
   const root = folder === '' ? await objects.root(name) : await objects.folder(name, folder.slice(0, -1))
-  if (root === null && folder === '')
-    throw new Error(`the clone is damaged: there is no commit ${name} in it`)
+  if (root === null && folder === '') throw new DamagedClone(`there is no commit ${name} in it`)
   let level = root === null ? [] : [{ path: folder, oid: root }]
   while (level.length > 0) {
     const trees = await objects.trees(

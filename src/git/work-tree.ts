@@ -1,7 +1,9 @@
 // The work tree: taken into our index, put back to a tree, cleared of what no commit can hold.
+
 import { constants } from 'node:fs'
 import { copyFile, lstat, mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DamagedClone } from '../system/errors.ts'
 import { insideTree, isFolderNow, openUp, removeNow } from '../system/files.ts'
 import { type CatFile, GITLINK } from './cat-file.ts'
 import { type Places, removeForeignRepositories } from './foreign-repositories.ts'
@@ -71,7 +73,7 @@ export class WorkTree {
 
   async treeOf(commit: string): Promise<string> {
     const tree = await this.objects.root(commit)
-    if (tree === null) throw new Error(`the clone is damaged: there is no commit ${commit} in it`)
+    if (tree === null) throw new DamagedClone(`there is no commit ${commit} in it`)
     return tree
   }
 
@@ -222,7 +224,7 @@ export class WorkTree {
   async toTreeChecked(tree: string): Promise<void> {
     await this.toTree(tree)
     if (!(await indexHolds(this.git, this.objects, tree)))
-      throw new Error(`the clone is damaged: a checkout of ${tree} gives other files`)
+      throw new DamagedClone(`a checkout of ${tree} gives other files`)
   }
 
   async #checkOutTree(tree: string): Promise<void> {

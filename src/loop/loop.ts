@@ -1,5 +1,6 @@
 // The loop: decide, perform, reduce, make durable. The whole product turns here.
 import { EVENTS } from '../model/event.ts'
+import { openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Ports } from '../model/ports.ts'
 import type { Conclusion, State } from '../model/state.ts'
@@ -52,6 +53,8 @@ export async function loop(
     const before = state
     await tell(() => announce(ports, (observer) => observer.step?.(step, before)))
     const event = await perform(step, before, limits, ports).catch(async (error: unknown) => {
+      // What a session used is in the count, whatever ended the look at what it left.
+      if (openAttempt(before)?.phase === 'worked') news.push(async () => {})
       await checkpoint()
       throw error
     })

@@ -8,7 +8,7 @@ import type { Inspection, Ports, SessionBounds, StorePort } from '../model/ports
 import type { Attempt, AttemptIn, Conclusion, Failure, State } from '../model/state.ts'
 import { STEPS, type Step } from '../model/step.ts'
 import { emptyUsage, type Usage } from '../model/usage.ts'
-import { messageOf } from '../system/errors.ts'
+import { DamagedClone, messageOf } from '../system/errors.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { redGate } from './change.ts'
 import { released } from './ending.ts'
@@ -148,12 +148,13 @@ async function guard(
 
 /**
  * What the session left is hostile: an error while somebody looks at it is its doing, and refuses the attempt. Where the
- * tree cannot even be restored, the machine or the clone is broken, and the run ends.
+ * clone is damaged, or the tree cannot even be restored, no story can be judged here, and the run ends.
  */
 async function inspected(attempt: AttemptIn<'worked'>, { state, ports, now }: Context): Promise<Inspection> {
   try {
     return await ports.repository.inspect(state, attempt, now)
   } catch (error) {
+    if (error instanceof DamagedClone) throw error
     await ports.repository.restore(state.green)
     const detail = messageOf(error).slice(0, 2000)
     return {
@@ -214,8 +215,11 @@ async function gatesOn(
 
 /** Leaves a clean tree at the green commit and keeps the work for the story's next attempt. */
 async function putAway({ storyId }: Attempt, { state, ports }: Context) {
-  // What cannot be looked at cannot be kept; a clone that is broken shows at the checkout.
-  const kept = await ports.repository.keep(state, storyId).catch(() => null)
+  // What cannot be looked at cannot be kept.
+  const kept = await ports.repository.keep(state, storyId).catch((error: unknown) => {
+    if (error instanceof DamagedClone) throw error
+    return null
+  })
   await ports.repository.checkOut(state.green, null)
   return { storyId, kept }
 }

@@ -28,6 +28,14 @@ export function sayMistake(mistake: Mistake): string {
   return `${path}: ${problem}\n  fix: ${fix}`
 }
 
+/** What git holds is not what it says it holds: no attempt can be looked at on it, and a new clone mends it. */
+export class DamagedClone extends Error {
+  constructor(what: string) {
+    super(`the clone is damaged: ${what}`)
+    this.name = 'DamagedClone'
+  }
+}
+
 /** The message of anything thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

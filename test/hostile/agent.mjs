@@ -12,6 +12,7 @@ import { createHash } from 'node:crypto'
 import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { acting, breaking } from './tricks/act.mjs'
 import { addressing, listen } from './tricks/address.mjs'
 import { hiding } from './tricks/hide.mjs'
 import { leaving } from './tricks/leave.mjs'
@@ -35,6 +36,8 @@ const tricks = {
   ...stating,
   ...leaving,
   ...lying,
+  ...breaking,
+  ...acting,
   // Said by the line of usage.
   'say.negative': () => {},
   'say.huge': () => {},

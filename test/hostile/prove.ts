@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Site } from '../e2e/site.ts'
 import type { Run } from '../standin/runner.ts'
+import { breaking, presets, telling } from './acts.ts'
 import { type Attempt, looking, planting, speaking, wasTried } from './attempts.ts'
 import {
   addresses,
@@ -201,6 +202,29 @@ function batches(): Batch[] {
       },
     },
     { attempts: beyond, options: { isClaude: true, plan: { agent: { BEYOND: ids(beyond), HONEST: [] } } } },
+    {
+      attempts: [...breaking, ...telling],
+      options: {
+        plan: {
+          agent: {
+            DEEP: ['break.deep'],
+            PLACE: ['break.place'],
+            PATH: ['break.path'],
+            BRACKETS: ['break.brackets'],
+            ACT: ids(telling),
+            HONEST: [],
+          },
+        },
+        files: BASE,
+      },
+    },
+    {
+      attempts: presets,
+      options: {
+        plan: { agent: { PRESET: ids(presets) } },
+        inputs: { 'protected-paths': 'elsewhere' },
+      },
+    },
   ]
 }
 

@@ -1,4 +1,5 @@
 // Whose the files of the work tree are: granted to the other user for a session, revoked after it. `.git` never is.
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Runs a command as root. */
@@ -24,11 +25,14 @@ export async function revoke(workTree: string, run: RunAsRoot, uid: number): Pro
   const forUs = ['-perm', '-044', '-o', '-gid', String(ourGroup()), '-perm', '-040']
   const readable = ['(', '-type', 'l', '-o', ...forUs, ')', '!', '-perm', '/6000']
   const inside = ['-path', join(pattern(workTree), '*', '*')]
-  await everywhere(run, (exec) => [
+  const command = (exec: Exec) => [
     ...['find', workTree, '-xdev', ...withoutGit(workTree), '-uid', String(uid)],
     ...['!', '(', '!', '-type', 'd', ...inside, ...readable, ')'],
     ...becomeOurs(exec),
-  ])
+  ]
+  await run(...command('-exec'))
+    .catch(() => deeplyOurs(workTree, run, [String(uid)]))
+    .catch(() => run(...command('-execdir')))
 }
 
 /** Nothing is left with its numbers, which may be somebody else's one day. */
@@ -37,10 +41,13 @@ export async function restoreOwner(
   run: RunAsRoot,
   { uid, gid }: { uid: number; gid: number },
 ): Promise<void> {
-  await everywhere(run, (exec) => [
+  const command = (exec: Exec) => [
     ...['find', workTree, '-xdev', ...withoutGit(workTree)],
     ...['(', '-uid', String(uid), '-o', '-gid', String(gid), ')', ...becomeOurs(exec)],
-  ])
+  ]
+  await run(...command('-exec'))
+    .catch(() => deeplyOurs(workTree, run, [String(uid), `:${gid}`]))
+    .catch(() => run(...command('-execdir')))
   await run('chmod', 'g-w,-t', workTree)
 }
 
@@ -55,6 +62,16 @@ function becomeOurs(exec: Exec): string[] {
 
 function ourGroup(): number {
   return process.getgid?.() ?? 0
+}
+
+/** Folders with paths that are too long for one call: walked by one program, for a call a folder takes hours. */
+async function deeplyOurs(workTree: string, run: RunAsRoot, from: readonly string[]): Promise<void> {
+  const entries = await readdir(workTree, { withFileTypes: true })
+  const folders = entries.filter((one) => one.isDirectory() && one.name !== '.git')
+  const places = folders.map(({ name }) => join(workTree, name))
+  const us = `${process.getuid?.() ?? 0}:${ourGroup()}`
+  for (const one of from) await run('chown', '-R', '-h', '-P', `--from=${one}`, us, ...places)
+  await run('chmod', '-R', 'u+rwX', ...places)
 }
 
 /** A path that is too long for one call is reached folder by folder. */
