@@ -63,7 +63,9 @@ export function output({ file, args }: Command, input: string | Buffer): Promise
 const LOOP = [
   'echo $$',
   "while IFS= read -r -d '' script",
-  `do said=$(eval "$script" 2>&1 >/dev/null </dev/null); echo "$? \${said##*$'\\n'}"; done`,
+  // The end alone: of paths that are too long, errors have megabytes, over which the shell would think for hours.
+  `do said=$(eval "$script" 2>&1 >/dev/null </dev/null | tail -c 2000; exit "\${PIPESTATUS[0]}")`,
+  `echo "$? \${said##*$'\\n'}"; done`,
 ].join('; ')
 
 /** A shell of root's: to start sudo and what it starts for everything takes longer than the thing itself. */
