@@ -132,6 +132,8 @@ export interface AgentVendor {
    * the project (CLAUDE.md, AGENTS.md) are none of them.
    */
   settings: readonly string[]
+  /** Documents that it reads in every folder above its own, too; AGENTS.md is everybody's. */
+  documents?: readonly string[]
   /** What it reports of a session: a limit of cost or tokens holds only where that is known. */
   reports: 'cost' | 'tokens' | 'nothing'
   /** For a program that says what it used in a file alone: the arguments that name the file, and what stands in it. */

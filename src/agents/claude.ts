@@ -48,6 +48,7 @@ export const claude: AgentVendor = {
   },
   keyShapes: [{ what: 'an Anthropic key', starts: ['sk-ant-'], key: /sk-ant-[A-Za-z0-9_-]{16,}/y }],
   settings: ['.claude', '.claude.json', '.mcp.json'],
+  documents: ['CLAUDE.md', 'CLAUDE.local.md', '.claude/CLAUDE.md'],
   reports: 'cost',
   args: ({ model, extraArgs }) => [
     ...words('-p --dangerously-skip-permissions --output-format stream-json --verbose'),

@@ -1,10 +1,10 @@
 // Documents by which a project speaks to agents: their programs read them unasked, wherever they stand.
-import { agentSettings } from './registry.ts'
+import { agentDocuments, agentSettings } from './registry.ts'
 
 /** In any folder, in lower case. */
 const DOCUMENTS = [
   ...['agent.md', 'agents.md', 'agents.local.md', 'claude.md', 'claude.local.md', 'gemini.md', 'qwen.md'],
-  ...['.clinerules', '.cursorrules', '.goosehints', '.rules', '.windsurfrules', '.windsurf'],
+  ...['.clinerules', '.goosehints', '.rules', '.windsurfrules', '.windsurf'],
   ...['.github/copilot-instructions.md', '.github/instructions', '.github/prompts', '.github/chatmodes'],
 ]
 const ALL = [...DOCUMENTS, ...agentSettings].map((name) => `/${name}/`)
@@ -16,10 +16,4 @@ export function isAgentDocument(path: string): boolean {
 }
 
 /** Those that are read in every folder above, too: files, since a folder of settings changes while people work. */
-export const documentNames: readonly string[] = [
-  'CLAUDE.md',
-  'CLAUDE.local.md',
-  '.claude/CLAUDE.md',
-  'AGENTS.md',
-  'GEMINI.md',
-]
+export const documentNames: readonly string[] = ['AGENTS.md', ...agentDocuments]

@@ -45,6 +45,7 @@ export const gemini: AgentVendor = {
   },
   keyShapes: [],
   settings: ['.gemini'],
+  documents: ['GEMINI.md'],
   reports: 'tokens',
   args: ({ model, extraArgs }) => ['--yolo', '-o', 'stream-json', ...flag('-m', model), ...extraArgs],
   variables: () => ({

@@ -48,6 +48,8 @@ export function homeSharesOf(vendor: AgentVendor): HomeShare[] {
 
 /** What no agent may change of its own or another's settings, in any folder. */
 export const agentSettings: readonly string[] = [...new Set(VENDORS.flatMap((vendor) => vendor.settings))]
+/** Documents that agents read in folders above the project, too. */
+export const agentDocuments: readonly string[] = VENDORS.flatMap(({ documents = [] }) => documents)
 
 export const keyShapes: readonly KeyShape[] = VENDORS.flatMap((vendor) => vendor.keyShapes)
 

@@ -286,13 +286,9 @@ const chain = (where: string, levels: number) =>
   `mkdir -p ${where} && node -e 'process.chdir(process.argv[1]); for (let i = 0; i < ${levels}; i++) { fs.mkdirSync("deep", { recursive: true }); process.chdir("deep") } fs.writeFileSync("a.txt", "x")' ${where}`
 
 for (const [where, before] of [
-  ['.', ''],
-  ['src', 'echo more >>src/a.js'],
   ['lib/deep/x.js', 'rm lib/deep/x.js'],
   ['x/.git', 'mkdir -p x && git init -q x'],
-  ['.git/hooks/post-checkout', ''],
   ['.git/refs/heads', ''],
-  ['.git/ralph/git/index.lock', ''],
   ['.git/index.lock', ''],
 ] as const) {
   test(`2,500 folders in each other in ${where} end no run, and nothing of them stays`, async () => {
