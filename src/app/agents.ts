@@ -66,7 +66,9 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
     }
   }
   await refuseWithoutKey(options, choice, vendor, seen.env, cwd)
-  const relayed = options.as === null ? null : await relayModel(vendor, env, options.as.reach, options.warn)
+  const reach = options.as?.reach ?? (async (port: number) => port)
+  const isKept = options.as !== null || settings.isolation === 'separate-job'
+  const relayed = isKept ? await relayModel(vendor, env, reach, options.warn) : null
   const sayGates = (tags: readonly string[] | null) =>
     settings.gates
       .filter((gate) => tags === null || gate.when === null || gate.when.some((tag) => tags.includes(tag)))
