@@ -69,6 +69,7 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
   const reach = options.as?.reach ?? (async (port: number) => port)
   const isKept = options.as !== null || settings.isolation === 'separate-job'
   const relayed = isKept ? await relayModel(vendor, env, reach, options.warn) : null
+  if (relayed === null) refuseWithoutWay(options, choice.name)
   const sayGates = (tags: readonly string[] | null) =>
     settings.gates
       .filter((gate) => tags === null || gate.when === null || gate.when.some((tag) => tags.includes(tag)))
@@ -135,6 +136,18 @@ async function refuseWithoutKey(
     found: `${name}, and ${why}`,
     expected: `a key for its model in ${login.keys.join(' or ')}`,
     fix: `add a valid one to the repository's secrets (Settings, Secrets and variables, Actions), and to this step: env: { ${key}: \${{ secrets.${key} }} }`,
+  })
+}
+
+/** An agent that goes to its model by itself goes nowhere on a closed network. Throws UserError. */
+function refuseWithoutWay({ settings, as }: PortOptions, name: string): void {
+  const isClosed = as !== null && settings.network === 'model' && settings.networkAllow.length === 0
+  if (!isClosed || name === 'custom') return
+  throw new UserError({
+    path: 'network',
+    found: `network: model with ${name}, whose model Ralph's proxy cannot reach for it here`,
+    expected: 'a way to its model',
+    fix: 'name the hosts of its model in network-allow (such as api.example.com), or write network: open',
   })
 }
 

@@ -36,28 +36,34 @@ export async function openIsolation(options: IsolationOptions): Promise<Isolatio
     const reach = async (port: number) => port
     return { agent: user, gates: user, reach, refused: () => new Map(), close: user.close }
   }
+  // What stands already, the newest first: also where the rest cannot be had.
+  const close: (() => PromiseLike<void>)[] = [user.close]
   try {
     refuseProxied(env)
     const network = await closeNetwork(user)
+    close.unshift(() => network[Symbol.asyncDispose]())
     const wayOut = await openConnectProxy(settings.networkAllow)
+    close.unshift(() => wayOut[Symbol.asyncDispose]())
     const agent = within(network, user, await network.reach(wayOut.port))
     return {
       agent,
       gates: settings.gateNetwork === 'open' ? user : agent,
       reach: network.reach,
       refused: wayOut.refused,
-      async close() {
-        await wayOut[Symbol.asyncDispose]()
-        try {
-          await network[Symbol.asyncDispose]()
-        } finally {
-          await user.close()
-        }
-      },
+      close: () => closeAll(close),
     }
   } catch (error) {
-    await user.close().catch(() => {})
+    await closeAll(close).catch(() => {})
     throw error
+  }
+}
+
+/** All of them, whatever one says. */
+async function closeAll([first, ...others]: readonly (() => PromiseLike<void>)[]): Promise<void> {
+  try {
+    await first?.()
+  } finally {
+    if (others.length > 0) await closeAll(others)
   }
 }
 
@@ -83,7 +89,9 @@ function within({ on, off, enter }: ClosedNetwork, user: OtherUser, port: number
       NODE_USE_ENV_PROXY: '1',
     }),
     async grant() {
-      if (grants++ === 0) await on()
+      // Where it cannot be closed, the next one is not to take it for closed.
+      if (grants === 0) await on()
+      grants += 1
       await user.grant()
     },
     async revoke() {

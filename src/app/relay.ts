@@ -23,7 +23,8 @@ export async function relayModel(
   if (relay === undefined || keyName === undefined || relay.unless.some(isSet)) return null
   const given = relay.base !== null && isSet(relay.base) ? env[relay.base] : relay.upstream
   if (given == null) return null
-  const upstream = URL.parse(given.trim())
+  // `URL.parse` is not there on Node 20.
+  const upstream = URL.canParse(given.trim()) ? new URL(given.trim()) : null
   if (upstream === null || !/^https?:$/.test(upstream.protocol)) {
     const expected = `the address of ${name}'s model`
     throw new UserError({ path: `env ${relay.base}`, found: given, expected, fix: 'write an https URL' })

@@ -21,7 +21,8 @@ const HOST =
 
 /** Whether an entry of `network-allow` can be read: a preset, or a host with an optional port. */
 export function isAllowEntry(entry: string): boolean {
-  return Object.hasOwn(NETWORK_PRESETS, entry) || HOST.test(entry.toLowerCase())
+  const [, port = '443'] = entry.split(':')
+  return Object.hasOwn(NETWORK_PRESETS, entry) || (HOST.test(entry.toLowerCase()) && Number(port) <= 65_535)
 }
 
 /** Whether a host and port is on the list; an entry without a port means 443 and 80. */

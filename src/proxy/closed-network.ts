@@ -75,7 +75,12 @@ async function namespace({ uid, root }: Whose): Promise<ClosedNetwork> {
   const remove = () => run(root('ip', 'netns', 'delete', name))
   await remove().catch(() => {}) // of a job that was killed
   await run(root('ip', 'netns', 'add', name))
-  await run(root('ip', 'netns', 'exec', name, 'ip', 'link', 'set', 'lo', 'up'))
+  try {
+    await run(root('ip', 'netns', 'exec', name, 'ip', 'link', 'set', 'lo', 'up'))
+  } catch (error) {
+    await remove().catch(() => {})
+    throw error
+  }
   const enter = ['nsenter', `--net=/run/netns/${name}`]
   const folder = await mkdtemp(join(tmpdir(), 'ralph-net-'))
   const bridges: AsyncDisposable[] = []

@@ -1,9 +1,10 @@
 // The agent's one way out where its network is closed: a proxy on loopback that lets through what is on the list, and counts the rest.
 import { once } from 'node:events'
-import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { isAllowed } from '../model/network.ts'
+import { forward, withoutHops } from './forward.ts'
 
 export type ConnectProxy = AsyncDisposable & {
   port: number
@@ -65,19 +66,15 @@ function plain(
   response: ServerResponse,
   lets: (host: string, port: number) => boolean,
 ): void {
-  const target = URL.parse(request.url ?? '')
+  const url = request.url ?? ''
+  const target = URL.canParse(url) ? new URL(url) : null
   if (target?.protocol !== 'http:' || !lets(target.hostname, Number(target.port || 80))) {
     response.writeHead(403).end(sorry(target?.hostname ?? ''))
     return
   }
-  const { 'proxy-connection': _hop, 'proxy-authorization': _other, ...headers } = request.headers
-  const outgoing = httpRequest(target, { method: request.method, headers }, (answer) => {
-    response.writeHead(answer.statusCode ?? 502, answer.headers)
-    answer.pipe(response)
-  })
-  outgoing.on('error', () => response.destroy())
-  response.on('close', () => outgoing.destroy())
-  request.pipe(outgoing)
+  forward(request, response, target, { ...withoutHops(request.headers), host: target.host }).catch(() =>
+    response.destroy(),
+  )
 }
 
 function sorry(host: string): string {

@@ -1,16 +1,9 @@
 // The model's key stays with us: a proxy on loopback, owned by our user, puts it into the agent's requests and counts them.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
-import {
-  createServer,
-  request as httpRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type ServerResponse,
-} from 'node:http'
-import { request as httpsRequest } from 'node:https'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { pipeline } from 'node:stream/promises'
+import { forward, withoutHops } from './forward.ts'
 import { createUsageMeter, type Used } from './usage-meter.ts'
 
 export type ModelProxyOptions = {
@@ -33,19 +26,14 @@ export type ModelProxy = AsyncDisposable & {
 
 /** Where vendors look for a key: https://docs.anthropic.com/en/api/overview, https://ai.google.dev/api, https://platform.openai.com/docs/api-reference. */
 const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']
-/** Of one connection, not of the message (RFC 9110, 7.6.1). `accept-encoding`: what is counted must be readable. */
-const NOT_FORWARDED = new Set(
-  'connection keep-alive proxy-authenticate proxy-authorization te trailer transfer-encoding upgrade host cookie accept-encoding'.split(
-    ' ',
-  ),
-)
-
 /** Listens on a free port of loopback until it is disposed. */
 export async function openModelProxy(options: ModelProxyOptions): Promise<ModelProxy> {
   const key = `ralph-${randomBytes(24).toString('hex')}`
   const meter = createUsageMeter()
   const server = createServer((request, response) => {
-    forward(request, response, { ...options, placeholder: key, meter }).catch((error: unknown) => {
+    ask(request, response, { ...options, placeholder: key, meter }).catch((error: unknown) => {
+      // The agent has gone: nothing failed.
+      if (response.destroyed) return
       options.warn(`a request to the model failed: ${error instanceof Error ? error.message : 'unknown'}`)
       if (response.headersSent) response.destroy()
       else refuse(response, 502, 'the model could not be reached')
@@ -75,33 +63,18 @@ export async function openModelProxy(options: ModelProxyOptions): Promise<ModelP
 
 type Way = ModelProxyOptions & { placeholder: string; meter: ReturnType<typeof createUsageMeter> }
 
-async function forward(request: IncomingMessage, response: ServerResponse, way: Way): Promise<void> {
+async function ask(request: IncomingMessage, response: ServerResponse, way: Way): Promise<void> {
   const target = targetOf(request.url ?? '', way)
   const headers = headersFor(request.headers, way)
   if (target === null || headers === null) {
     // Whoever else finds the port has no business here.
     return refuse(response, 401, 'this is not the key that Ralph gave the agent')
   }
-  const leave = new AbortController()
-  response.on('close', () => leave.abort())
-  const send = target.protocol === 'https:' ? httpsRequest : httpRequest
-  const outgoing = send(target, { method: request.method, headers, signal: leave.signal })
-  // A vendor may refuse before it has read all; where the agent has gone, the request is destroyed and no answer comes.
-  pipeline(request, outgoing).catch(() => {})
-  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage]
-  response.writeHead(answer.statusCode ?? 502, withoutHops(answer.headers))
-  // A stream's first word is as long in coming as the rest: nothing waits for more.
-  response.flushHeaders()
-  const count = way.meter.response(String(answer.headers['content-type'] ?? ''))
-  answer.on('data', count.chunk)
-  try {
-    await pipeline(answer, response)
-  } catch (error) {
-    // The agent has gone, or was ended: what came is counted.
-    if (!leave.signal.aborted) throw error
-  } finally {
-    count.end()
-  }
+  await forward(request, response, target, headers, (answer) => {
+    const count = way.meter.response(String(answer.headers['content-type'] ?? ''))
+    // Where the agent has gone, or was ended, what came is counted.
+    answer.on('data', count.chunk).once('close', count.end)
+  })
 }
 
 /** The vendor's address for a path of ours; null where the path would lead elsewhere, or carries no key of ours. */
@@ -120,8 +93,10 @@ function headersFor(
   { placeholder, key, upstream }: Way,
 ): Record<string, string | string[]> | null {
   let isOurs = false
+  // What is counted must be readable.
   const headers: Record<string, string | string[]> = { host: upstream.host, 'accept-encoding': 'identity' }
-  for (const [name, value] of Object.entries(withoutHops(given))) {
+  const { cookie: _own, host: _ours, 'accept-encoding': _unread, ...others } = withoutHops(given)
+  for (const [name, value] of Object.entries(others)) {
     if (!KEY_HEADERS.includes(name)) {
       headers[name] = value
       continue
@@ -137,14 +112,6 @@ function headersFor(
 function isSame(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)]
   return a.length === b.length && timingSafeEqual(a, b)
-}
-
-function withoutHops(headers: IncomingHttpHeaders): Record<string, string | string[]> {
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined || NOT_FORWARDED.has(name) ? [] : [[name, value]],
-    ),
-  )
 }
 
 function refuse(response: ServerResponse, status: number, message: string): void {

@@ -116,6 +116,25 @@ test(
   },
 )
 
+test('an agent that cannot reach its model on a closed network: an error at once, and what to write', {
+  skip: isRoot ? false : 'needs root on Linux',
+}, async () => {
+  await using claude = await openClaude('127.0.0.1:9')
+  await using site = await openSite({
+    ...stories,
+    inputs: { agent: 'claude' },
+    workflow: (text) =>
+      byDefault(text)
+        .replace(/^ +agent-command: .*\n/m, '')
+        .replace(/^( +)(ANTHROPIC_API_KEY: .*)$/m, "$1$2\n$1CLAUDE_CODE_USE_BEDROCK: '1'"),
+    runner: { path: [claude.bin], secrets: { ANTHROPIC_API_KEY: KEY } },
+  })
+  const said = annotationsOf(await site.go(), 'error').join('\n')
+  assert.match(said, /network: model with claude/, site.log())
+  assert.match(said, /network-allow .*network: open/)
+  assert.deepEqual(await site.github.pulls(), [])
+})
+
 test('`isolation: same-user` by name is a warning in log, summary and comment', async () => {
   await using site = await openSite(stories)
   const run = await site.go()

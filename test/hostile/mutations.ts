@@ -282,7 +282,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "the agent has its model's key",
     file: 'src/app/agents.ts',
-    from: 'options.as === null ? null : await relayModel(vendor, env, options.as.reach, options.warn)',
+    from: 'isKept ? await relayModel(vendor, env, reach, options.warn) : null',
     to: 'null as Awaited<ReturnType<typeof relayModel>>',
     batch: 6,
     level: 'other-user',

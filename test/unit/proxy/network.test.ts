@@ -142,7 +142,7 @@ test('names: exact, or below a star; ports 443 and 80 unless one is named', () =
     isAllowed(['example.com:22'], 'example.com', 22) && !isAllowed(['example.com:22'], 'example.com', 443),
   )
   for (const entry of ['npm', 'a-b.example.com', '*.x.org:8443']) assert.ok(isAllowEntry(entry), entry)
-  for (const entry of ['', 'https://x', 'a b', '*', '*.', 'x/y', '-x', 'constructor_'])
+  for (const entry of ['', 'https://x', 'a b', '*', '*.', 'x/y', '-x', 'constructor_', 'x.org:65536'])
     assert.ok(!isAllowEntry(entry), entry)
   for (const hosts of Object.values(NETWORK_PRESETS))
     for (const host of hosts) assert.ok(isAllowEntry(host), host)

@@ -1,0 +1,50 @@
+// Hands one request on to a server, and its answer back as it comes. Whatever either side sends, only this request fails.
+import {
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { pipeline } from 'node:stream/promises'
+
+/** Of one connection, not of the message (RFC 9110, 7.6.1): Node throws where some of them do not fit the connection. */
+const HOPS = new Set(
+  'connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade expect'.split(
+    ' ',
+  ),
+)
+
+export function withoutHops(headers: IncomingHttpHeaders): Record<string, string | string[]> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || HOPS.has(name) ? [] : [[name, value]],
+    ),
+  )
+}
+
+/** Rejects where no answer came, or not the whole of it. `hear` gets the answer before the first of its bytes is read. */
+export async function forward(
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: URL,
+  headers: Readonly<Record<string, string | string[]>>,
+  hear: (answer: IncomingMessage) => void = () => {},
+): Promise<void> {
+  const leave = new AbortController()
+  response.on('close', () => leave.abort())
+  const send = target.protocol === 'https:' ? httpsRequest : httpRequest
+  const outgoing = send(target, { method: request.method, headers, signal: leave.signal })
+  const answered = new Promise<IncomingMessage>((resolve, reject) => {
+    // It may fail behind its answer, too: unheard that would end us.
+    outgoing.once('response', resolve).on('error', reject)
+  })
+  // A server may refuse before it has read all; where the asker has gone, the request is destroyed and no answer comes.
+  pipeline(request, outgoing).catch((error: Error) => outgoing.destroy(error))
+  const answer = await answered
+  hear(answer)
+  response.writeHead(answer.statusCode ?? 502, withoutHops(answer.headers))
+  // A stream's first word is as long in coming as the rest: nothing waits for more.
+  response.flushHeaders()
+  await pipeline(answer, response)
+}
