@@ -13,5 +13,6 @@ export function withFallback(
   return {
     work: (state, attempt, how, signal) => of(attempt.agent).work(state, attempt, how, signal),
     judge: (state, stories, bounds, signal) => of(judge(state)).judge(state, stories, bounds, signal),
+    plan: (state, task, bounds, signal) => of(judge(state)).plan(state, task, bounds, signal),
   }
 }

@@ -1,10 +1,12 @@
 // Starts a fresh session of one kind and reads its answer. Implements AgentPort.
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type PromptFacts, runPrompt, verifyPrompt } from '../loop/prompt.ts'
+import { readProposal } from '../loop/plan.ts'
+import { type PromptFacts, planPrompt, runPrompt, verifyPrompt } from '../loop/prompt.ts'
 import type { Verdict } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
 import { attemptName } from '../model/paths.ts'
+import type { PlanTask, Proposal } from '../model/plan.ts'
 import type { AgentPort, SessionBounds } from '../model/ports.ts'
 import type { Attempt, Session, State } from '../model/state.ts'
 import type { Price } from '../model/usage.ts'
@@ -25,7 +27,7 @@ export type SessionsOptions = Pick<
   commandLine: string | null
   wrapper: string | null
   args: readonly string[]
-  models: { run: string | null; verify: string | null }
+  models: Readonly<Record<Mode, string | null>>
   /** By model; for agents that do not report what they cost. */
   prices: Readonly<Record<string, Price>>
   extraEnv: readonly string[]
@@ -48,10 +50,12 @@ type Counted = { requests: number; inputTokens: number; outputTokens: number }
 const CAPTURE_BYTES = 64 * 1024
 const MESSAGE = 400
 
+/** The model's and the template's name, and what the agent is told in RALPH_MODE. */
+type Mode = 'run' | 'plan' | 'verify' | 'setup'
+
 /** What sets one kind of session apart; `Task` is what it works on. */
 type Kind<Task, Output> = {
-  /** The model's and the template's name, and what the agent is told in RALPH_MODE. */
-  mode: 'run' | 'verify'
+  mode: Mode
   facts(
     task: Task,
     state: State,
@@ -126,6 +130,23 @@ const judgement: Kind<{ stories: readonly string[] }, Verdict> = {
   },
 }
 
+const proposal: Kind<PlanTask, Proposal> = {
+  mode: 'plan',
+  facts: () => ({ tags: null, dropped: [], conflict: null }),
+  prompt: (template, task, state, facts) => planPrompt(template, state, task, facts),
+  transcript: () => `plan-${Date.now()}`,
+  variables: ({ split }) => (split === null ? {} : { RALPH_STORY_ID: split }),
+  output(result, task, { redact, oneLine }) {
+    const message = oneLine(result.message)
+    if (result.status === 'limit' || result.status === 'overloaded')
+      return { kind: 'limit', notBefore: result.resetsAt, message }
+    if (result.status === 'auth' || result.status === 'not-started') return { kind: 'refused', message }
+    if (result.status !== 'finished') return { kind: 'none', message }
+    const read = readProposal(redact(result.finalText), task)
+    return read.kind === 'none' ? { ...read, message: oneLine(read.message) } : read
+  },
+}
+
 export function createSessions(options: SessionsOptions): AgentPort {
   const { redact } = options.redactor
   const oneLine = (text: string) =>
@@ -188,6 +209,10 @@ export function createSessions(options: SessionsOptions): AgentPort {
     async judge(state, stories, bounds, signal) {
       const { output, usage } = await session(judgement, { stories }, state, bounds, signal)
       return { verdict: output, usage }
+    },
+    async plan(state, task, bounds, signal) {
+      const { output, usage } = await session(proposal, task, state, bounds, signal)
+      return { proposal: output, usage }
     },
   }
 }

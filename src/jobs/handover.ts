@@ -3,6 +3,7 @@
 import * as z from 'zod/mini'
 import type { Verdict } from '../model/event.ts'
 import type { GateResult } from '../model/gate.ts'
+import type { Proposal } from '../model/plan.ts'
 import type { Session } from '../model/state.ts'
 import type { Usage } from '../model/usage.ts'
 import { UserError } from '../system/errors.ts'
@@ -12,6 +13,8 @@ import { excerpt } from '../system/excerpt.ts'
 const LIMIT_BYTES = 96 * 1024
 const TEXT = 2000
 const LIST = 200
+/** Of a plan, in characters: it is quoted once more on its way. */
+const MOST_WORDS = 40_000
 /** Nobody uses more than this of anything. */
 const MOST = 1e12
 
@@ -86,10 +89,19 @@ const gateResult: z.ZodMiniType<GateResult> = z.object({
 })
 
 const fromClaim = z.object({ folder: nonce, nonce, base: digest })
+/** What was proposed is read again where it is landed: `words` are JSON, as a session would say it. */
+const planned = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('proposed'), words: z.string().check(z.maxLength(MOST_WORDS)), usage }),
+  z.object({ kind: z.literal('limit'), notBefore: time, message: text, usage }),
+  z.object({ kind: z.literal('refused'), message: text, usage }),
+  z.object({ kind: z.literal('none'), message: text, usage }),
+])
+
 const fromWork = z.object({
   nonce,
   session: z.catch(z.nullable(session), null),
   judged: z.catch(z.nullable(z.object({ verdict, usage })), null),
+  planned: z.catch(z.nullable(planned), null),
   commit: z.catch(z.nullable(digest), null),
   sha256: z.catch(z.nullable(digest), null),
   mistake: z.catch(z.nullable(bounded.check(z.minLength(1))), null),
@@ -109,6 +121,17 @@ export type FromClaim = z.output<typeof fromClaim>
 export type FromWork = z.output<typeof fromWork>
 /** Gate results for exactly the code of this digest; without one nothing came as far as the gates. */
 export type FromGate = z.output<typeof fromGate>
+
+/** What came of a plan session, and what it used. */
+export type Planned = z.output<typeof planned>
+
+/** The same for the next job. */
+export function plannedOf(proposal: Proposal, usage: Usage): Planned {
+  if (proposal.kind !== 'proposed') return { ...proposal, usage }
+  const words = JSON.stringify(proposal)
+  if (words.length <= MOST_WORDS) return { kind: 'proposed', words, usage }
+  return { kind: 'none', message: 'a plan that is too long to be handed over: ask for fewer stories', usage }
+}
 
 export const readFromClaim = (given: string | undefined) => read(fromClaim, given)
 export const readFromWork = (given: string | undefined) => read(fromWork, given)

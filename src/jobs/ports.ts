@@ -2,6 +2,7 @@
 import type { CatFile } from '../git/cat-file.ts'
 import type { Git } from '../git/git.ts'
 import { changesBetween } from '../git/tree-walk.ts'
+import { readProposal } from '../loop/plan.ts'
 import type { Gate, GateResult } from '../model/gate.ts'
 import type { AgentPort, GatesPort, RepositoryPort } from '../model/ports.ts'
 import { emptyUsage } from '../model/usage.ts'
@@ -9,7 +10,7 @@ import { messageOf } from '../system/errors.ts'
 import { settledLines } from '../system/excerpt.ts'
 import { isTooLong } from '../system/files.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
-import type { FromGate, FromWork } from './handover.ts'
+import type { FromGate, FromWork, Planned } from './handover.ts'
 import { codeOf, treeOf } from './pack.ts'
 
 type Redact = (text: string) => string
@@ -19,6 +20,7 @@ export const unavailable: { agent: AgentPort; gates: GatesPort } = {
   agent: {
     work: () => Promise.reject(new Error('no agent runs in this job')),
     judge: () => Promise.reject(new Error('no agent runs in this job')),
+    plan: () => Promise.reject(new Error('no agent runs in this job')),
   },
   gates: {
     prepare: async () => null,
@@ -70,6 +72,12 @@ export function replayed(
       if (verdict.kind === 'reset') return { verdict: { ...verdict, reason: clean(verdict.reason) }, usage }
       if (verdict.kind === 'verified') return { verdict, usage }
       return { verdict: { ...verdict, message: clean(verdict.message) }, usage }
+    },
+    async plan(_state, task) {
+      const none: Planned = { kind: 'none', message: 'the work job handed over no plan', usage: emptyUsage() }
+      const { usage, ...said } = work.planned ?? none
+      if (said.kind === 'proposed') return { proposal: readProposal(redact(said.words), task), usage }
+      return { proposal: { ...said, message: clean(said.message) }, usage }
     },
   }
 }

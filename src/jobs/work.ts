@@ -10,7 +10,7 @@ import type { AgentPort, Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { stepsOf } from '../model/step.ts'
 import { UserError } from '../system/errors.ts'
-import { type FromWork, writeHandover } from './handover.ts'
+import { type FromWork, plannedOf, writeHandover } from './handover.ts'
 import { writePack } from './pack.ts'
 
 /** What a job of an iteration is given. `settle` is for the end of the last program that is not trusted. */
@@ -32,7 +32,7 @@ export async function runWork({ state, limits, ports, workspace, nonce, settle }
     const fix = 'see its output in the log of the work job'
     throw new UserError({ path: 'prepare', found: prepared.ended, expected: 'exit 0', fix })
   }
-  const recorded: Recorded = { session: null, judged: null }
+  const recorded: Recorded = { session: null, judged: null, planned: null }
   const gates = { ...ports.gates, run: async () => [] }
   const agent = recording(ports.agent, recorded)
   const ended = await loop(state, limits, { ...ports, agent, gates }, stepsOf('work')).finally(settle)
@@ -49,17 +49,18 @@ export async function runWork({ state, limits, ports, workspace, nonce, settle }
     saved === null ? null : await writeCommit({ git, objects }, RALPH, saved.tree, [state.green], 'work')
   const sha256 = commit === null ? null : await writePack(git, commit, state.green)
   return {
-    handover: writeHandover({ nonce, session, judged: recorded.judged, commit, sha256, mistake: null }),
+    handover: writeHandover({ nonce, ...recorded, session, commit, sha256, mistake: null }),
     summary: commit === null ? 'handed over: no changes' : 'handed over: the changes of the session',
   }
 }
 
 /** For a job that a person's mistake ended before a session began; the land job ends the chain with it, uncharged. */
 export function mistakeHandover(nonce: string, mistake: string): string {
-  return writeHandover({ nonce, session: null, judged: null, commit: null, sha256: null, mistake })
+  const nothing = { session: null, judged: null, planned: null, commit: null, sha256: null }
+  return writeHandover({ nonce, ...nothing, mistake })
 }
 
-type Recorded = Pick<FromWork, 'session' | 'judged'>
+type Recorded = Pick<FromWork, 'session' | 'judged' | 'planned'>
 
 /** The agent, with everything it answers written down. */
 function recording(agent: AgentPort, recorded: Recorded): AgentPort {
@@ -71,6 +72,11 @@ function recording(agent: AgentPort, recorded: Recorded): AgentPort {
     async judge(...asked) {
       recorded.judged = await agent.judge(...asked)
       return recorded.judged
+    },
+    async plan(...asked) {
+      const { proposal, usage } = await agent.plan(...asked)
+      recorded.planned = plannedOf(proposal, usage)
+      return { proposal, usage }
     },
   }
 }

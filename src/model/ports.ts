@@ -1,6 +1,7 @@
 // What the loop needs from the world. Adapters implement these; the loop knows nothing else.
 import type { Command, Event, Joined, Verdict } from './event.ts'
 import type { GateResult } from './gate.ts'
+import type { PlanTask, Proposal } from './plan.ts'
 import type { AttemptIn, Candidate, Conclusion, Failure, Kept, Session, State } from './state.ts'
 import type { Step } from './step.ts'
 import type { Usage } from './usage.ts'
@@ -35,6 +36,13 @@ export type AgentPort = {
     bounds: SessionBounds,
     signal: AbortSignal,
   ): Promise<{ verdict: Verdict; usage: Usage }>
+  /** Proposes stories. The session may read the tree as it stands; what it writes there is thrown away by the caller. */
+  plan(
+    state: State,
+    task: PlanTask,
+    bounds: SessionBounds,
+    signal: AbortSignal,
+  ): Promise<{ proposal: Proposal; usage: Usage }>
 }
 
 /** `what` they run for is in the names of the logs: `US-002-1-test.log`. */

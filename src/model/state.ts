@@ -2,6 +2,7 @@
 import * as z from 'zod/mini'
 import { Outcome, Prd } from './feature.ts'
 import { GateResult } from './gate.ts'
+import { Plan } from './plan.ts'
 import { Usage } from './usage.ts'
 
 /** How and why a job ends; `until` is when work may go on after a wait, epoch milliseconds. */
@@ -247,7 +248,7 @@ export const Job = z.object({
    * What other jobs have done and this one only lands (`isolation: separate-job`); null for a job that does it all.
    * `lost`: it was to be landed and never came. `nothing`: it is landed.
    */
-  landing: z.nullable(z.enum(['attempt', 'baseline', 'join', 'verify', 'lost', 'nothing'])),
+  landing: z.nullable(z.enum(['attempt', 'baseline', 'join', 'verify', 'plan', 'lost', 'nothing'])),
   /** Nothing more is begun. */
   halted: z.nullable(
     z.discriminatedUnion('kind', [
@@ -298,6 +299,10 @@ export const State = z.object({
   records: z.record(z.string(), StoryRecord),
   control: Control,
   verification: Verification,
+  /** Of a feature that began without stories. */
+  plan: z.exactOptional(Plan),
+  /** Stories that are to become smaller ones, by the story. */
+  splits: z.exactOptional(z.record(z.string(), Plan)),
   /** Entries of progress.txt that no commit holds yet. */
   progress: z.array(z.string()),
   /** The last three entries, for the prompt. */

@@ -8,6 +8,7 @@ import { gatedTagsOf, leaseFor, limitsOf } from '../../src/app/limits.ts'
 import { createPorts } from '../../src/app/ports.ts'
 import { openWorkspace } from '../../src/app/workspace.ts'
 import { loop } from '../../src/loop/loop.ts'
+import { readProposal } from '../../src/loop/plan.ts'
 import { parseSlash } from '../../src/loop/slash-commands.ts'
 import type { Event } from '../../src/model/event.ts'
 import type { Prd } from '../../src/model/feature.ts'
@@ -33,9 +34,11 @@ export type Turn = {
   files?: Files
   meanwhile?: (chain: Chain) => Promise<unknown>
   session?: Partial<Session>
+  /** The last words of a plan session. */
+  answer?: string
 }
 export type Script = Readonly<Record<string, readonly Turn[]>>
-export type Asked = { mode: 'run' | 'verify'; story: string; conflict: string | null }
+export type Asked = { mode: 'run' | 'verify' | 'plan'; story: string; conflict: string | null }
 
 export type ChainOptions = {
   stories: readonly Record<string, unknown>[]
@@ -275,6 +278,11 @@ export class Chain {
       judge: async () => {
         await act('verify', { mode: 'verify', story: '', conflict: null })
         return { verdict: { kind: 'verified' }, usage }
+      },
+      plan: async (_state, task) => {
+        const key = `plan ${task.split ?? ''}`.trim()
+        const { answer = '' } = await act(key, { mode: 'plan', story: task.split ?? '', conflict: null })
+        return { proposal: readProposal(answer, task), usage }
       },
     }
   }

@@ -79,7 +79,7 @@ function sessions(commandLine: string, url = '', name = 'custom') {
     commandLine,
     wrapper: name === 'custom' ? null : commandLine,
     args: [],
-    models: { run: null, verify: null },
+    models: { run: null, plan: null, verify: null, setup: null },
     prices: {},
     homes: { open: async () => ({ env: (env) => env, [Symbol.asyncDispose]: async () => {} }) },
     extraEnv: ['MODEL_URL', 'MODEL_KEY', 'MODEL_NAME'],

@@ -32,6 +32,7 @@ const work: FromWork = {
     learnings: ['one'],
   },
   judged: { verdict: { kind: 'reset', stories: ['US-001'], reason: 'no' }, usage },
+  planned: { kind: 'proposed', words: '{"stories":[]}', usage },
   commit: 'a'.repeat(40),
   sha256: 'b'.repeat(64),
   mistake: null,

@@ -55,6 +55,7 @@ function world(how: How = {}) {
     agent: {
       work: async () => session({}),
       judge: async () => assert.fail('nothing is judged'),
+      plan: async () => assert.fail('nothing is planned'),
     },
     gates: {
       prepare: async () => null,

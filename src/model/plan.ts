@@ -1,0 +1,44 @@
+// A plan: stories that a session proposed, or documents held, and that a person has or has not approved yet.
+import * as z from 'zod/mini'
+import { Story } from './feature.ts'
+
+/** What a plan is made from, and how far it has come. */
+export type Plan = z.infer<typeof Plan>
+export const Plan = z.object({
+  /** `wanted`: a session is to propose it. `proposed`: it waits for a person. `approved`, then `begun`: its stories are worked. */
+  phase: z.enum(['wanted', 'proposed', 'approved', 'begun']),
+  /** An issue's text, documents, a sentence, and what people said of the last proposal. Hostile; empty once it has begun. */
+  brief: z.string(),
+  /** The issue that asked for it. */
+  issue: z.nullable(z.number()),
+  /** Of a split: the parts, until somebody approves them. A feature's stories stand in prd.json at once. */
+  stories: z.array(Story),
+  /** Of the stories as people were shown them: an approval counts for these. */
+  digest: z.string(),
+  /** For context.md, until it is committed. */
+  context: z.string(),
+  /** What the session could not know, for people to answer. */
+  questions: z.array(z.string()),
+  /** Sessions in a row without a plan that can be used, and why the last one had none. */
+  sessions: z.number(),
+  message: z.string(),
+})
+
+/** What a plan session works on. `brief` is hostile data; `split`: the id of a story that is too large. */
+export type PlanTask = { brief: string; stories: readonly Story[]; split: string | null; message: string }
+
+/** What came of a plan session. */
+export type Proposal =
+  | {
+      kind: 'proposed'
+      project: string
+      description: string
+      context: string
+      stories: Story[]
+      questions: string[]
+    }
+  | { kind: 'limit'; notBefore: number | null; message: string }
+  /** The agent cannot work at all: a person must act. */
+  | { kind: 'refused'; message: string }
+  /** It erred, or what it said is no plan; `message` says what is wrong with it. */
+  | { kind: 'none'; message: string }

@@ -1,0 +1,106 @@
+// What a plan session says becomes stories, or a sentence on what is wrong with it; a split loses nothing.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import { planDigest, readProposal, withParts } from '../../../src/loop/plan.ts'
+import type { PlanTask } from '../../../src/model/plan.ts'
+import { newStory, prdSchema } from '../../../src/prd/schema.ts'
+
+const fresh: PlanTask = { brief: 'b', stories: [], split: null, message: '' }
+const block = (value: unknown) => `Words.\n\`\`\`json\n${JSON.stringify(value)}\n\`\`\`\n`
+const story = (title: string, more: object = {}) => ({ title, acceptanceCriteria: ['it works'], ...more })
+
+function proposed(words: string, task = fresh) {
+  const read = readProposal(words, task)
+  assert.ok(read.kind === 'proposed', JSON.stringify(read))
+  return read
+}
+
+function refused(words: string, task = fresh): string {
+  const read = readProposal(words, task)
+  assert.ok(read.kind === 'none', JSON.stringify(read))
+  return read.message
+}
+
+test('the last block of JSON counts, fenced or bare, under its own name or that of prd.json', () => {
+  const one = { stories: [story('One')] }
+  for (const words of [block(one), JSON.stringify(one), block({ stories: [story('old')] }) + block(one)])
+    assert.deepEqual(
+      proposed(words).stories.map(({ id, title }) => [id, title]),
+      [['US-001', 'One']],
+    )
+  assert.equal(proposed(block({ userStories: [story('One')] })).stories.length, 1)
+  assert.equal(proposed(`${block(one)}\n~~~\nnot json\n~~~`).stories.length, 1)
+})
+
+test('a plan passes nothing', () => {
+  const claims = { passes: true, skipped: true, retries: 7, blocked: true, lastResult: { summary: 'done' } }
+  const [only] = proposed(block({ stories: [story('One', claims)] })).stories
+  assert.deepEqual(
+    [only?.passes, only?.skipped, only?.retries, only?.blocked, only?.lastResult],
+    [false, false, 0, false, null],
+  )
+})
+
+test('what is no plan is said in a sentence that the next session can mend', () => {
+  assert.match(refused('I have no idea'), /no block of JSON/)
+  assert.match(refused(block([1])), /no block of JSON/)
+  assert.match(refused(block({ plan: [] })), /no list "stories"/)
+  assert.match(refused(block({ stories: [], questions: ['Who may sign in?'] })), /Who may sign in/)
+  const cycle = [story('a', { id: 'A', dependsOn: ['B'] }), story('b', { id: 'B', dependsOn: ['A'] })]
+  assert.match(refused(block({ stories: cycle })), /A.*B/)
+  assert.match(refused(block({ stories: [{ title: 'x' }] })), /criteri/i)
+  assert.match(refused(block({ stories: Array.from({ length: 201 }, () => story('s')) })), /201 stories/)
+})
+
+test('reading is total, and hidden characters come into no story', () => {
+  fc.assert(fc.property(fc.string({ unit: 'binary' }), (words) => void readProposal(words, fresh)))
+  fc.assert(fc.property(fc.jsonValue(), (value) => void readProposal(block(value), fresh)))
+  const [only] = proposed(block({ stories: [story('Pay\u202e \u{e0041}now')] })).stories
+  assert.equal(only?.title, 'Pay now')
+})
+
+const whole = newStory({
+  id: 'US-002',
+  title: 'All',
+  acceptanceCriteria: ['a', 'b', 'c'],
+  dependsOn: ['US-001'],
+})
+const waits = newStory({ id: 'US-003', title: 'After', dependsOn: ['US-002'] })
+const first = newStory({ id: 'US-001', title: 'Before' })
+const split: PlanTask = { ...fresh, stories: [first, whole, waits], split: 'US-002' }
+const parts = (...criteria: string[][]) =>
+  block({ stories: criteria.map((acceptanceCriteria, at) => story(`part ${at}`, { acceptanceCriteria })) })
+
+test('a split puts every criterion into exactly one part, in a row that begins and ends where the whole did', () => {
+  const { stories } = proposed(parts(['a', ' B '], ['c']), split)
+  assert.deepEqual(
+    stories.map(({ id, dependsOn }) => [id, dependsOn]),
+    [
+      ['US-002-1', ['US-001']],
+      ['US-002-2', ['US-002-1']],
+    ],
+  )
+  const prd = prdSchema.parse({ userStories: split.stories })
+  const after = withParts(prd, 'US-002', stories)
+  assert.deepEqual(
+    after.userStories.map(({ id, skipped, dependsOn }) => [id, skipped, dependsOn]),
+    [
+      ['US-001', false, []],
+      ['US-002', true, ['US-001']],
+      ['US-002-1', false, ['US-001']],
+      ['US-002-2', false, ['US-002-1']],
+      ['US-003', false, ['US-002-2']],
+    ],
+  )
+  assert.match(refused(parts(['a'], ['b']), split), /in none of the parts: c/)
+  assert.match(refused(parts(['a', 'b'], ['b', 'c']), split), /in 2 parts: b/)
+  assert.match(refused(parts(['a', 'b', 'c']), split), /was not split/)
+})
+
+test('an approval is for the words and the order, not for how the stories stand', () => {
+  const before = planDigest([first, whole])
+  assert.equal(planDigest([{ ...first, passes: true, retries: 2, notes: 'x' }, whole]), before)
+  assert.notEqual(planDigest([{ ...first, title: 'Other' }, whole]), before)
+  assert.notEqual(planDigest([whole, first]), before)
+})
