@@ -86,6 +86,24 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     act: async (context) => (await import('./run.ts')).run(context),
   },
   status: look(decision, async (context) => (await import('./look.ts')).status(context)),
+  plan: {
+    takes: 'words',
+    settings: judgement,
+    options: [
+      {
+        flags: '--from <path...>',
+        description: 'files and folders to read; without it what is known by its name or place',
+      },
+      { flags: '--yes', description: 'take the plan as it is shown, without questions' },
+    ],
+    exits: [
+      [0, 'written, or there already'],
+      [1, 'left, nothing was written'],
+      [64, 'bad input, nothing was written'],
+      [130, 'interrupted, nothing was written'],
+    ],
+    act: async (context) => (await import('./plan.ts')).plan(context),
+  },
   next: look(all, async (context) => (await import('./look.ts')).next(context)),
   validate: look(all, async (context) => (await import('./look.ts')).validate(context)),
   verify: {

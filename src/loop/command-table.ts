@@ -69,6 +69,17 @@ const ROWS = {
     },
     read: (): Understood => ({ kind: 'status' }),
   },
+  plan: {
+    also: 'prd',
+    on: {
+      cli: cli(
+        '[feature] [-- <what it is>]',
+        'turn documents, a sentence or an interview into the stories of a feature',
+        'auth --from docs/prd.md',
+      ),
+    },
+    read: null,
+  },
   next: { on: { cli: cli('[feature]', 'which story comes next', 'auth') }, read: null },
   validate: {
     on: { cli: cli('[feature]', 'check prd.json, the configuration and what a run needs', 'auth') },
@@ -161,7 +172,7 @@ export type CommandName = keyof typeof ROWS
 
 const TABLE: ReadonlyMap<string, Row> = new Map(Object.entries(ROWS))
 /** Known, and not part of this version. */
-const LATER = ['split', 'plan', 'approve-plan']
+const LATER = ['split', 'approve-plan']
 
 export type Listed = Told & { name: CommandName; also: string | null }
 
