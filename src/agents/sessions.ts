@@ -2,7 +2,9 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { readProposal } from '../loop/plan.ts'
-import { type PromptFacts, planPrompt, runPrompt, verifyPrompt } from '../loop/prompt.ts'
+import { type PromptFacts, planParts, runParts, verifyParts } from '../loop/prompt.ts'
+import { type Part, textOf } from '../loop/template.ts'
+import type { Mode } from '../loop/variables.ts'
 import type { Verdict } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
 import { attemptName } from '../model/paths.ts'
@@ -50,17 +52,15 @@ type Counted = { requests: number; inputTokens: number; outputTokens: number }
 const CAPTURE_BYTES = 64 * 1024
 const MESSAGE = 400
 
-/** The model's and the template's name, and what the agent is told in RALPH_MODE. */
-type Mode = 'run' | 'plan' | 'verify' | 'setup'
-
 /** What sets one kind of session apart; `Task` is what it works on. */
 type Kind<Task, Output> = {
+  /** The model's and the template's name, and what the agent is told in RALPH_MODE. */
   mode: Mode
   facts(
     task: Task,
     state: State,
   ): Pick<PromptFacts, 'dropped' | 'conflict'> & { tags: readonly string[] | null }
-  prompt(template: string | null, task: Task, state: State, facts: PromptFacts): string
+  prompt(template: string | null, task: Task, state: State, facts: PromptFacts): Part[]
   transcript(task: Task, state: State): string
   variables(task: Task): Record<string, string>
   output(result: SessionResult, task: Task, words: Words): Output
@@ -78,7 +78,7 @@ const work: Kind<Work, Omit<Session, 'usage'>> = {
     dropped: state.kept[story.id]?.dropped ?? [],
     conflict,
   }),
-  prompt: (template, { story }, state, facts) => runPrompt(template, state, story, facts),
+  prompt: (template, { story }, state, facts) => runParts(template, state, story, facts),
   transcript: ({ attempt }, state) => attemptName(state, attempt.storyId),
   variables: ({ attempt }) => ({ RALPH_STORY_ID: attempt.storyId, RALPH_ATTEMPT: String(attempt.number) }),
   output(result, _task, { redact, oneLine }) {
@@ -106,7 +106,7 @@ const STATUSES: ReadonlyMap<SessionResult['status'], Session['status']> = new Ma
 const judgement: Kind<{ stories: readonly string[] }, Verdict> = {
   mode: 'verify',
   facts: () => ({ tags: null, dropped: [], conflict: null }),
-  prompt: (template, { stories }, state, facts) => verifyPrompt(template, state, stories, facts),
+  prompt: (template, { stories }, state, facts) => verifyParts(template, state, stories, facts),
   transcript: () => `verify-${Date.now()}`,
   variables: () => ({}),
   /** A judge that errs, or says neither, has not approved. */
@@ -133,7 +133,7 @@ const judgement: Kind<{ stories: readonly string[] }, Verdict> = {
 const proposal: Kind<PlanTask, Proposal> = {
   mode: 'plan',
   facts: () => ({ tags: null, dropped: [], conflict: null }),
-  prompt: (template, task, state, facts) => planPrompt(template, state, task, facts),
+  prompt: (template, task, state, facts) => planParts(template, state, task, facts),
   transcript: () => `plan-${Date.now()}`,
   variables: ({ split }) => (split === null ? {} : { RALPH_STORY_ID: split }),
   output(result, task, { redact, oneLine }) {
@@ -160,7 +160,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
     bounds: SessionBounds,
     signal: AbortSignal,
   ) {
-    const prompt = redact(await promptOf(options, kind, task, state))
+    const prompt = redact(textOf(await promptOf(options, kind, task, state)))
     const promptFile = join(options.directory, 'prompt.md')
     const transcriptPath = join(options.directory, 'transcripts', `${kind.transcript(task, state)}.log`)
     for (const path of [promptFile, transcriptPath]) await clearWay(dirname(options.directory), path)
@@ -232,7 +232,7 @@ async function promptOf<Task>(
   kind: Kind<Task, unknown>,
   task: Task,
   state: State,
-): Promise<string> {
+): Promise<Part[]> {
   const template = await read(state.green, `.ralph/prompts/${kind.mode}.md`)
   const context = (await read(state.green, `${state.folder}/context.md`)) ?? ''
   const { tags, ...facts } = kind.facts(task, state)

@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { applyCommand } from '../../../src/loop/commands.ts'
-import { runPrompt, verifyPrompt } from '../../../src/loop/prompt.ts'
+import { runParts, verifyParts } from '../../../src/loop/prompt.ts'
 import { parseSlash } from '../../../src/loop/slash-commands.ts'
+import { textOf } from '../../../src/loop/template.ts'
 import { ownFiles } from '../../../src/model/paths.ts'
 import type { State } from '../../../src/model/state.ts'
 import { plainLines } from '../../../src/model/text.ts'
@@ -17,6 +18,9 @@ import { prdFile, storyMessage } from '../../../src/report/files.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { poisoned } from '../report/poison.ts'
 import { midRun, stuck } from '../report/samples.ts'
+
+const runPrompt = (...given: Parameters<typeof runParts>) => textOf(runParts(...given))
+const verifyPrompt = (...given: Parameters<typeof verifyParts>) => textOf(verifyParts(...given))
 
 /** GitHub runs nothing for a push whose head commit says one of these; other services know the rest. */
 const SKIPS = /\[(?:skip[ -]|[\w-]+[ -]skip\]|no ci)|\*\*\*NO_CI|^skip-checks:/im

@@ -3,8 +3,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { ranked, withLearnings } from '../../../src/loop/learnings.ts'
-import { runPrompt } from '../../../src/loop/prompt.ts'
+import { runParts } from '../../../src/loop/prompt.ts'
+import { textOf } from '../../../src/loop/template.ts'
 import { stateOf, stories } from './samples.ts'
+
+const runPrompt = (...given: Parameters<typeof runParts>) => textOf(runParts(...given))
 
 test('what says the same is kept once, as it was said last, and counts as new', () => {
   const known = ['Run `npm ci` first.', 'The port is 8080.']

@@ -4,13 +4,17 @@ import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { emptyRecord } from '../../../src/loop/change.ts'
-import { type PromptFacts, runPrompt, TEMPLATES, verifyPrompt } from '../../../src/loop/prompt.ts'
+import { type PromptFacts, runParts, TEMPLATES, verifyParts } from '../../../src/loop/prompt.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
+import { textOf } from '../../../src/loop/template.ts'
 import type { Event } from '../../../src/model/event.ts'
 import type { Story } from '../../../src/model/feature.ts'
 import type { State } from '../../../src/model/state.ts'
 import { newStory } from '../../../src/prd/schema.ts'
 import { built, gate, limitsWith, NOW, session, stateOf, storyOf } from './samples.ts'
+
+const runPrompt = (...given: Parameters<typeof runParts>) => textOf(runParts(...given))
+const verifyPrompt = (...given: Parameters<typeof verifyParts>) => textOf(verifyParts(...given))
 
 const FENCE = '```'
 
