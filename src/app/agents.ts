@@ -1,8 +1,8 @@
 import { delimiter, join, resolve } from 'node:path'
 import { type AgentVendor, variablesOf } from '../agents/agent.ts'
-import { available, missingProgram, type Unready } from '../agents/available.ts'
+import { type Availability, available, missingProgram, type Unready } from '../agents/available.ts'
 import { withFallback } from '../agents/fallback.ts'
-import { openHomes } from '../agents/home.ts'
+import { type Homes, openHomes } from '../agents/home.ts'
 import { agentCaches, installAgent } from '../agents/install.ts'
 import { keyTrouble, mayBeLoggedIn } from '../agents/login.ts'
 import { agentNames, findAgent, homeSharesOf, isModelKey } from '../agents/registry.ts'
@@ -11,6 +11,7 @@ import { agentFor } from '../loop/agent-limits.ts'
 import type { AgentPort } from '../model/ports.ts'
 import type { Settings } from '../settings/index.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
+import type { OtherUser } from '../system/other-user.ts'
 import { agentEnv, type Environment, gateEnv } from '../system/untrusted-env.ts'
 import { limitsOf } from './limits.ts'
 import type { PortOptions } from './ports.ts'
@@ -49,18 +50,11 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
   const cwd = resolve(clone.workTree, settings.workingDirectory)
   const directory = join(clone.gitDir, 'ralph')
   const as = options.as?.agent ?? null
-  const shares = homeSharesOf(vendor)
-  const identity = identityOf(clone)
-  const homes = await openHomes({ shares, env: options.env, identity, key: clone.gitDir, as })
+  const homes = await homesOf(vendor, options, as)
   const env = await forAgent(options, vendor, choice.version, directory)
-  const wishes = { extra: settings.agentEnv, vendor: variablesOf(vendor), set: {} }
-  const seen = agentEnv(env, wishes)
+  const seen = agentEnv(env, wishesOf(vendor, settings))
   if (choice.name !== 'custom') {
-    await using home = await homes.open()
-    const inside = agentEnv(home.env(env), wishes)
-    // Who says its version needs no key.
-    const named = Object.entries(inside.env).filter(([name]) => vendor.relay?.keys.includes(name) !== true)
-    const found = await available(vendor, Object.fromEntries(named), { as, signal: options.signal })
+    const found = await askVersion(vendor, homes, env, { settings, as, signal: options.signal })
     if (!found.ok) {
       throw new UserError([notReady(vendor, 'agent', found)])
     }
@@ -96,6 +90,35 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
     as,
     onEvent: options.onAgent,
   })
+}
+
+/** Homes of sessions on this machine, as the agent has them. */
+export function homesOf(
+  vendor: AgentVendor,
+  { env, workspace: { clone } }: Pick<PortOptions, 'env' | 'workspace'>,
+  as: OtherUser | null,
+): Promise<Homes> {
+  const shares = homeSharesOf(vendor)
+  return openHomes({ shares, env, identity: identityOf(clone), key: clone.gitDir, as })
+}
+
+/** What the agent sees of an environment. */
+export function wishesOf(vendor: AgentVendor, { agentEnv }: Settings) {
+  return { extra: agentEnv, vendor: variablesOf(vendor), set: {} }
+}
+
+/** Whether the agent can be started, asked as a session starts it, in a home that is thrown away. */
+export async function askVersion(
+  vendor: AgentVendor,
+  homes: Homes,
+  env: Environment,
+  { settings, as, signal }: { settings: Settings; as: OtherUser | null; signal: AbortSignal },
+): Promise<Availability> {
+  await using home = await homes.open()
+  const inside = agentEnv(home.env(env), wishesOf(vendor, settings))
+  // Who says its version needs no key.
+  const named = Object.entries(inside.env).filter(([name]) => vendor.relay?.keys.includes(name) !== true)
+  return available(vendor, Object.fromEntries(named), { as, signal })
 }
 
 function notReady(vendor: AgentVendor, path: string, { reason, fix }: Unready): Mistake {
@@ -135,8 +158,13 @@ async function refuseWithoutKey(
     path: 'agent',
     found: `${name}, and ${why}`,
     expected: `a key for its model in ${login.keys.join(' or ')}`,
-    fix: `add a valid one to the repository's secrets (Settings, Secrets and variables, Actions), and to this step: env: { ${key}: \${{ secrets.${key} }} }`,
+    fix: keyMend(key),
   })
+}
+
+/** How a job gets a key. */
+export function keyMend(key: string): string {
+  return `add a valid one to the repository's secrets (Settings, Secrets and variables, Actions), and to this step: env: { ${key}: \${{ secrets.${key} }} }`
 }
 
 /** An agent that goes to its model by itself goes nowhere on a closed network. Throws UserError. */

@@ -58,24 +58,9 @@ const NO_PULL_REQUEST: PullRequestPort = {
 
 /** The ports of the loop. Throws UserError when the agent cannot be started. */
 export async function createPorts(options: PortOptions): Promise<Ports> {
-  const { settings, workspace } = options
-  const { clone, repository, redactor, store } = workspace
+  const { repository, store } = options.workspace
   const agent = options.agent ?? (await agentsOf(options))
-  const gates =
-    options.gates ??
-    createGates({
-      gates: settings.gates,
-      prepare: settings.prepare,
-      lockfileChanged: repository.lockfileChanged,
-      cwd: resolve(clone.workTree, settings.workingDirectory),
-      env: gateEnv(options.env, { extra: settings.gateEnv, isModelKey }).env,
-      redactor,
-      logs: join(clone.gitDir, 'ralph', 'logs'),
-      mark: options.mark,
-      as: options.as?.gates ?? null,
-      onStart: options.onGateStart,
-      onEnd: options.onGateEnd,
-    })
+  const gates = options.gates ?? gatesPort(options)
   return {
     clock: systemClock,
     agent,
@@ -89,4 +74,26 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
     warn: options.warn,
     signal: options.signal,
   }
+}
+
+export type GatesPortOptions = Pick<
+  PortOptions,
+  'settings' | 'env' | 'workspace' | 'as' | 'mark' | 'onGateStart' | 'onGateEnd'
+>
+
+export function gatesPort({ settings, env, workspace, as, mark, ...heard }: GatesPortOptions): GatesPort {
+  const { clone, repository, redactor } = workspace
+  return createGates({
+    gates: settings.gates,
+    prepare: settings.prepare,
+    lockfileChanged: repository.lockfileChanged,
+    cwd: resolve(clone.workTree, settings.workingDirectory),
+    env: gateEnv(env, { extra: settings.gateEnv, isModelKey }).env,
+    redactor,
+    logs: join(clone.gitDir, 'ralph', 'logs'),
+    mark,
+    as: as?.gates ?? null,
+    onStart: heard.onGateStart,
+    onEnd: heard.onGateEnd,
+  })
 }

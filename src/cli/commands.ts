@@ -106,6 +106,17 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
   },
   next: look(all, async (context) => (await import('./look.ts')).next(context)),
   validate: look(all, async (context) => (await import('./look.ts')).validate(context)),
+  doctor: {
+    takes: 'feature',
+    settings: all,
+    options: [{ flags: '--no-gates', description: 'run no gate' }],
+    exits: [
+      [0, 'nothing keeps a run from working'],
+      [1, 'something does'],
+      [64, 'bad input'],
+    ],
+    act: async (context) => (await import('./doctor.ts')).doctor(context),
+  },
   verify: {
     takes: 'feature',
     settings: judgement,

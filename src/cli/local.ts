@@ -121,7 +121,7 @@ function namedIn({ command, given }: Context, feature: string): string {
 }
 
 /** On a laptop a run starts from where HEAD is, unless `--base-branch` names another branch. */
-async function baseOf(workspace: Workspace, settings: Settings, branch: string, head: string) {
+export async function baseOf(workspace: Workspace, settings: Settings, branch: string, head: string) {
   if (settings.baseBranch === null) return { branch, sha: head }
   const sha = await workspace.store.head(settings.baseBranch)
   if (sha !== null) return { branch: settings.baseBranch, sha }
@@ -134,7 +134,7 @@ async function baseOf(workspace: Workspace, settings: Settings, branch: string, 
 }
 
 /** As far as a clone tells: by its remote, else by the usual names. */
-async function defaultBranchOf({ git, store }: Workspace): Promise<{ defaultBranch?: string }> {
+export async function defaultBranchOf({ git, store }: Workspace): Promise<{ defaultBranch?: string }> {
   const head = await git.symbolicRef('refs/remotes/origin/HEAD')
   if (head !== null) return { defaultBranch: head.replace(/^refs\/remotes\/origin\//, '') }
   for (const name of ['main', 'master']) if ((await store.head(name)) !== null) return { defaultBranch: name }

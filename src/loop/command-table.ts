@@ -85,6 +85,12 @@ const ROWS = {
     on: { cli: cli('[feature]', 'check prd.json, the configuration and what a run needs', 'auth') },
     read: null,
   },
+  doctor: {
+    on: {
+      cli: cli('[feature]', 'look at everything that a run needs, and say what to mend; changes nothing', ''),
+    },
+    read: null,
+  },
   verify: {
     on: {
       comment: comment('run the final verification now'),

@@ -19,7 +19,7 @@ import { BASH, type Command, output, type Root, rootCommand, run, SYSTEM_PATH } 
 import { grant, restoreOwner, revoke } from './other-user/tree.ts'
 import { become, launched, openView, preamble, type View } from './other-user/view.ts'
 
-export { STARTER_ENV } from './other-user/root.ts'
+export { canBeRoot, STARTER_ENV } from './other-user/root.ts'
 
 /** The unprivileged user and what is done on its behalf. Between `grant` and `revoke` the work tree is its to write. */
 export type OtherUser = {

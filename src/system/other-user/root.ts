@@ -32,6 +32,14 @@ export async function rootCommand(): Promise<Root> {
   ])
 }
 
+/** Whether `rootCommand` would give one. */
+export async function canBeRoot(): Promise<boolean> {
+  return rootCommand().then(
+    () => true,
+    () => false,
+  )
+}
+
 export async function run(command: Command): Promise<void> {
   await output(command, '')
 }

@@ -1,0 +1,79 @@
+// The gates, on the commit that a run would start from: each of them, although one before it fails.
+import { refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
+import { gatesPort } from '../app/ports.ts'
+import type { Gate, GateResult } from '../model/gate.ts'
+import { humanMs } from '../report/words.ts'
+import { telling } from '../system/excerpt.ts'
+import { newMark } from '../system/process.ts'
+import { fault, fine, NotSeen, type Result, warning } from './result.ts'
+import { type Checkout, checkoutOf, type Subject } from './subject.ts'
+
+/** A gate that takes more of its time than this may run out of it on a busy machine. */
+const NEAR = 0.7
+
+export async function gates(subject: Subject, signal: AbortSignal): Promise<Result[]> {
+  const { settings } = subject
+  if (settings.ungated) return [warning(UNGATED_WARNING, 'a gate', 'name one: gates: { test: npm test }')]
+  refuseUngated(settings)
+  const checkout = checkoutOf(subject)
+  if (!subject.withGates) throw new NotSeen('not run: --no-gates', 'run `ralph doctor` without it')
+  const isAction = settings.surface === 'action'
+  const { repository, clone } = checkout.workspace
+  const commit = isAction ? checkout.base.sha : (clone.head ?? checkout.base.sha)
+  // What gates write is thrown away afterwards, and nothing of a person's may go with it.
+  if (!isAction && (await repository.dirt(commit)).length > 0)
+    throw new NotSeen(
+      'not run: there are uncommitted changes',
+      'commit or stash them, then run `ralph doctor` again',
+    )
+  if (isAction) await repository.checkOut(commit, null)
+  return runAll(subject, checkout, commit, signal)
+}
+
+async function runAll(
+  subject: Subject,
+  { workspace, base }: Checkout,
+  commit: string,
+  signal: AbortSignal,
+): Promise<Result[]> {
+  const { settings, env } = subject
+  const as = await subject.isolation()
+  const silent = { mark: newMark(), onGateStart: () => {}, onGateEnd: () => {} }
+  const port = (list: readonly Gate[]) =>
+    gatesPort({ ...silent, env, workspace, as, settings: { ...settings, gates: list } })
+  const where = `on ${base.branch} (${commit.slice(0, 7)})`
+  try {
+    const prepared = await port([]).prepare(commit, signal, 'doctor')
+    if (prepared?.ok === false) return [red('prepare', prepared, where)]
+    const results = prepared === null ? [] : [{ ...fine(`done in ${humanMs(prepared.ms)}`), name: 'prepare' }]
+    for (const gate of settings.gates) {
+      const [result] = await port([gate]).run([], signal, 'doctor')
+      results.push(result === undefined ? skipped(gate) : told(gate, result, where))
+    }
+    return results
+  } finally {
+    await workspace.repository.restore(commit)
+  }
+}
+
+function skipped({ name, when }: Gate): Result & { name: string } {
+  return { ...fine(`not run: for stories tagged ${when?.join(', ')} alone`), name: `gate ${name}` }
+}
+
+function told(gate: Gate, result: GateResult, where: string): Result & { name: string } {
+  const name = `gate ${gate.name}`
+  if (!result.ok) return { ...red(name, result, where), ...(gate.advisory ? { state: 'warning' } : {}) }
+  const took = humanMs(result.ms)
+  if (result.ms <= gate.timeoutMs * NEAR) return { ...fine(`green ${where} in ${took}`), name }
+  const found = `green ${where}, but it took ${took} of its ${humanMs(gate.timeoutMs)}`
+  return { ...warning(found, 'time to spare', `give it a longer timeout`), name }
+}
+
+function red(name: string, { ended, ms, output }: GateResult, where: string): Result & { name: string } {
+  const lines = output.split('\n').filter((line) => line.trim() !== '')
+  const last = telling(lines, 4, () => 1, 1).find((line) => typeof line === 'string') ?? ''
+  const found = `${ended} ${where} after ${humanMs(ms)}${last === '' ? '' : `: ${last.trim()}`}`
+  const log = `.git/ralph/logs/doctor-${name.replace(/^gate /, '')}.log`
+  const fix = `mend it before a run; its output is in ${log}. A project that does not exist yet: baseline: off`
+  return { ...fault(found, 'exit 0', fix), name }
+}

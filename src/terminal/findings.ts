@@ -1,0 +1,56 @@
+// The findings of `ralph doctor` on a terminal: what is well in a line each, what is not with its mend, the verdict last.
+import type { Finding, FindingState } from '../model/finding.ts'
+import { terminalText } from '../report/escape.ts'
+import { FINDING_STATES, isHealthy, verdictOf } from '../report/findings.ts'
+import type { Colour } from '../report/outcomes.ts'
+import { type Look, paint } from './line.ts'
+import { fit, textWidth, wrap } from './width.ts'
+
+/** What a person has to read stands next to the prompt. */
+const ORDER: readonly FindingState[] = ['ok', 'unknown', 'warning', 'fault']
+/** Narrower, and names stand above their texts. */
+const NARROW = 60
+const LONGEST_NAME = 18
+
+export function findingLines(findings: readonly Finding[], look: Look): string[] {
+  const sorted = ORDER.flatMap((state) => findings.filter((one) => one.state === state))
+  if (look.plain) return [...sorted.map(plainLine), plainVerdict(findings)]
+  const names = sorted.map(({ name }) => textWidth(terminalText(name)))
+  const column = Math.min(LONGEST_NAME, Math.max(...names, 0))
+  const rows = sorted.flatMap((finding) => rowsOf(finding, column, look))
+  const { title, text } = verdictOf(findings)
+  const { mark, colour } = FINDING_STATES[isHealthy(findings) ? 'ok' : 'fault']
+  return [...rows, '', ` ${paint(`${mark} ${title}`, ['bold', colour], look)}  ${text}`]
+}
+
+function plainLine({ name, state, found, expected, fix }: Finding): string {
+  const wanted = expected === '' ? '' : `; expected ${expected}`
+  const mend = fix === '' ? '' : `; fix: ${fix}`
+  const text = terminalText(`${name}: ${found}${wanted}${mend}`, 2000)
+  return `${FINDING_STATES[state].word.padEnd(7)}  ${text}`
+}
+
+function plainVerdict(findings: readonly Finding[]): string {
+  const { title, text } = verdictOf(findings)
+  return `${title}: ${text}`
+}
+
+function rowsOf({ name, state, found, expected, fix }: Finding, column: number, look: Look): string[] {
+  const { mark, colour } = FINDING_STATES[state]
+  const isNarrow = look.width < NARROW
+  const label = fit(terminalText(name), isNarrow ? look.width - 3 : column)
+  const indent = isNarrow ? 5 : column + 5
+  const room = Math.max(20, look.width - indent - 1)
+  const isCalm = state === 'ok' || state === 'unknown'
+  const parts: [text: string, colours: readonly Colour[]][] = [[found, isCalm ? ['dim'] : []]]
+  if (expected !== '') parts.push([`expected ${expected}`, ['dim']])
+  if (fix !== '') parts.push([`-> ${fix}`, isCalm ? ['dim'] : ['bold']])
+  const lines = parts.flatMap(([text, colours]) =>
+    wrap(terminalText(text, 1000), room).map((line) => paint(line, colours, look)),
+  )
+  const head = ` ${paint(mark, ['bold', colour], look)} ${paint(label, isCalm ? [] : ['bold'], look)}`
+  const padding = ' '.repeat(Math.max(0, indent))
+  if (isNarrow) return [head, ...lines.map((line) => padding + line)]
+  const gap = ' '.repeat(Math.max(1, indent - 3 - textWidth(label)))
+  return lines.map((line, at) => (at === 0 ? head + gap : padding) + line)
+}
