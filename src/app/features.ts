@@ -16,10 +16,10 @@ import type { Found, Store } from '../git/store.ts'
 import { pathsIn } from '../git/tree-walk.ts'
 import { shown } from '../model/text.ts'
 import { branchNameFault } from '../prd/names.ts'
-import { parsePrd } from '../prd/parse.ts'
 import { remaining } from '../prd/select.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
+import { parseStories } from './documents.ts'
 
 /** Where stories were looked for: a commit, and on a laptop the work tree above it. */
 export type Place = { commit: string; workTree: string | null }
@@ -37,7 +37,7 @@ export async function findFeatures(objects: CatFile, place: Place, branchPrefix:
     const text = onDisk ?? (place.workTree === null ? await objects.text(`${place.commit}:${path}`) : null)
     if (text === null) continue
     const folder = folderOf(path)
-    const parsed = parsePrd(text, path)
+    const parsed = await parseStories(text, path)
     const name =
       (folder === null ? null : featureOfFolder(folder)) ??
       (parsed.ok ? nameOf(parsed.prd, branchPrefix) : 'feature')
@@ -48,8 +48,8 @@ export async function findFeatures(objects: CatFile, place: Place, branchPrefix:
       mistakes.push({ path, found: shown(name), expected: `a feature's name with ${fault}`, fix })
     } else if (!parsed.ok) mistakes.push(...parsed.mistakes)
     else {
-      const notes = parsed.notes.map((note) => `${path}: ${note}`)
-      features.push({ name, folder, path, prd: parsed.prd, digest: digestOf(text), notes })
+      const { prd, notes } = parsed
+      features.push({ name, folder, path, prd, digest: digestOf(text), notes })
     }
   }
   return { features: newestOfEach(features), mistakes }

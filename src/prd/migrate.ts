@@ -14,8 +14,8 @@ export type Draft = {
   rootPath: (key: string) => string
   /** The path of a story or of its field, as its own file calls it: `prd.json: tasks[2].completed`. */
   storyPath: (index: number, key?: string) => string
-  /** The format has no acceptance criteria, or may leave them out: title or description take their place. */
-  mayLackCriteria: boolean
+  /** Stories whose format has no acceptance criteria, or may leave them out: title or description take their place. */
+  mayLackCriteria: (index: number) => boolean
   /** Not a run of ours in progress, so what passed has passed elsewhere. */
   imported: boolean
   /** Plain sentences: what was changed, and what means something else here. */
@@ -62,7 +62,7 @@ export function migrate(raw: Raw, source: string, mistakes: Mistake[]): Draft | 
       const place = `${source}: ${listName}[${index}]`
       return key === undefined ? place : `${place}.${nameOf(list[index], key)}`
     },
-    mayLackCriteria: listName === 'tasks',
+    mayLackCriteria: () => listName === 'tasks',
     imported,
     notes: imported ? remarks(raw, list.filter(isRaw), version) : [],
   }
@@ -126,10 +126,11 @@ function statusesToFlags(draft: Draft, mistakes: Mistake[]): Draft {
 
 function olderNamesToOurs(draft: Draft): Draft {
   const [project, ...ofStories] = olderNames
+  const mayLack = isOfRalphTui(draft)
   return {
     ...everyStory(draft, (story) => ofStories.reduce(renamed, story)),
     root: renamed(draft.root, project),
-    mayLackCriteria: draft.mayLackCriteria || isOfRalphTui(draft),
+    mayLackCriteria: (index) => mayLack || draft.mayLackCriteria(index),
   }
 }
 

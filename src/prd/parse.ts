@@ -1,10 +1,9 @@
-// The door for every prd.json, and for the check lists that people bring instead: text in, a Prd or all mistakes out.
+// The door for every prd.json: text in, a Prd or all mistakes out. Markdown and YAML come in through documents/.
 
 import { jsonFault } from '../model/json-fault.ts'
 import { shown } from '../model/text.ts'
 import type { Mistake } from '../system/errors.ts'
-import { isChecklist, parseChecklist } from './checklist.ts'
-import { isRaw, migrate } from './migrate.ts'
+import { type Draft, isRaw, migrate } from './migrate.ts'
 import { type ParsedPrd, readDraft } from './read.ts'
 
 export type { ParsedPrd } from './read.ts'
@@ -17,14 +16,24 @@ const deepest = 64
  * a story in the middle of a run; `mergePeople` then drops those dependencies.
  */
 export function parsePrd(text: string, source: string, gone: ReadonlySet<string> = new Set()): ParsedPrd {
+  const { draft, mistakes } = draftPrd(text, source)
+  return draft === null ? { ok: false, mistakes } : readDraft(draft, mistakes, gone)
+}
+
+/** The file in the shape of version 2, unchecked; null with the mistakes where it cannot be had. */
+export function draftPrd(text: string, source: string): { draft: Draft | null; mistakes: Mistake[] } {
   let value: unknown
   try {
     value = parseJson(text)
   } catch (thrown) {
-    if (!looksLikeJson(text) && isChecklist(text)) return parseChecklist(text, source)
     const { line, column, ...fault } = jsonFault(text, thrown)
     return refused({ path: `${source}: line ${line} column ${column}`, ...fault })
   }
+  return draftOf(value, source)
+}
+
+/** The same for a value that was read from a file. */
+export function draftOf(value: unknown, source: string): { draft: Draft | null; mistakes: Mistake[] } {
   if (!isRaw(value)) {
     const fix = Array.isArray(value)
       ? 'put the list into {"userStories": [...]}'
@@ -36,12 +45,11 @@ export function parsePrd(text: string, source: string, gone: ReadonlySet<string>
     return refused({ path: source, found, expected: 'a flatter file', fix: 'remove the nesting' })
   }
   const mistakes: Mistake[] = []
-  const draft = migrate(value, source, mistakes)
-  return draft === null ? { ok: false, mistakes } : readDraft(draft, mistakes, gone)
+  return { draft: migrate(value, source, mistakes), mistakes }
 }
 
-function refused(mistake: Mistake): ParsedPrd {
-  return { ok: false, mistakes: [mistake] }
+function refused(mistake: Mistake): { draft: null; mistakes: Mistake[] } {
+  return { draft: null, mistakes: [mistake] }
 }
 
 /** Without fields called __proto__, in whatever spelling: whoever copies one with an assignment would obey it. */
@@ -55,8 +63,8 @@ function withoutProto(key: string, value: unknown): unknown {
   return key === '__proto__' ? undefined : value
 }
 
-/** A broken JSON file may hold "- [ ]" in a text; a check list does not begin like JSON. */
-function looksLikeJson(text: string): boolean {
+/** A broken JSON file may hold "- [ ]" in a text; Markdown does not begin like JSON. */
+export function looksLikeJson(text: string): boolean {
   return /^\ufeff?\s*(?:[{"]|\[\s*(?:[{"[\]]|$))/.test(text)
 }
 

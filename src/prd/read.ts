@@ -119,7 +119,7 @@ function completed(draft: Draft, notes: string[]): unknown[] {
     }
     const { acceptanceCriteria } = raw
     const isEmpty = Array.isArray(acceptanceCriteria) && acceptanceCriteria.length === 0
-    if (draft.mayLackCriteria && (isEmpty || !isGiven(acceptanceCriteria))) {
+    if (draft.mayLackCriteria(index) && (isEmpty || !isGiven(acceptanceCriteria))) {
       const words = [raw.description, raw.title].find((one) => typeof one === 'string' && one.trim() !== '')
       // A story without words is refused for its title.
       story.acceptanceCriteria = [words ?? 'done']

@@ -10,7 +10,6 @@ import { arbitraryPrd, fixture, mistakesIn, parsed } from './samples.ts'
 const all = ['bmad', 'agnostic-v2', 'snarktank', 'ralph-tui', 'ralphy', 'steps', 'ours'].map(
   (name) => `${name}.json`,
 )
-all.push('plan_PROGRESS.md', 'fix_plan.md')
 
 describe('formats', () => {
   test('ours comes back to the letter', () => {

@@ -1,12 +1,12 @@
-// Check lists as stories: boxes count, words do not.
+// Markdown as stories: check lists, and headings with an id.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseChecklist } from '../../../src/prd/checklist.ts'
-import { fixture, mistakesIn, parsed } from './samples.ts'
+import { readDocuments } from '../../../src/documents/index.ts'
+import { documentsOf, mistakesIn, parsed, sample } from './samples.ts'
 
 test('a progress file of plan/build Ralph', () => {
-  const { prd, notes } = parsed(fixture('plan_PROGRESS.md'), 'plan_PROGRESS.md')
+  const { prd, notes } = parsed(sample('plan_PROGRESS.md'), 'plan_PROGRESS.md')
   assert.equal(prd.project, 'feature-name')
   assert.deepEqual(prd.run.learnings, ['The server restarts by itself'])
   const [first, second] = prd.userStories
@@ -21,7 +21,7 @@ test('a progress file of plan/build Ralph', () => {
 })
 
 test('a fix plan: urgency by heading, examples left out, RALPH_DONE not believed', () => {
-  const { prd, notes } = parsed(fixture('fix_plan.md'), 'fix_plan.md')
+  const { prd, notes } = parsed(sample('fix_plan.md'), 'fix_plan.md')
   assert.deepEqual(
     prd.userStories.map(({ id, title, priority, passes }) => [id, title, priority, passes]),
     [
@@ -34,7 +34,7 @@ test('a fix plan: urgency by heading, examples left out, RALPH_DONE not believed
 })
 
 test('a heading for each story: its boxes are its acceptance criteria', () => {
-  const { prd, notes } = parsed(fixture('prd-headings.md'), 'prd.md')
+  const { prd, notes } = parsed(sample('prd-headings.md'), 'prd.md')
   assert.deepEqual([prd.project, prd.description], ['Accounts', 'Customers get accounts of their own.'])
   const [one, two, three] = prd.userStories
   assert.deepEqual(
@@ -68,7 +68,7 @@ test('a heading for each story: its boxes are its acceptance criteria', () => {
   ])
   assert.equal(three?.description, 'Tasks\n\n- write the mail')
   for (const note of [
-    /^3 headings with an id read as user stories, the boxes below them as acceptance criteria\./,
+    /^prd\.md: 3 headings with an id read as user stories, the boxes below them as acceptance criteria\./,
     /US-002: 2 of 3 boxes are ticked: it is open\./,
     /US-003: 1 box beside its acceptance criteria was read as description\./,
     /2 boxes outside of the stories were left out \(lines 54, 58\)\./,
@@ -77,7 +77,7 @@ test('a heading for each story: its boxes are its acceptance criteria', () => {
 })
 
 test('stories of epics, with criteria in words', () => {
-  const { prd, notes } = parsed(fixture('epics.md'), 'epics.md')
+  const { prd, notes } = parsed(sample('epics.md'), 'epics.md')
   assert.equal(prd.project, 'Shop - Epic Breakdown')
   assert.deepEqual(
     prd.userStories.map(({ id, epicId, title, passes, dependsOn }) => [id, epicId, title, passes, dependsOn]),
@@ -176,8 +176,9 @@ test('any lines are read, or refused with the line', () => {
     '',
   )
   const property = fc.property(fc.array(fc.oneof(line, fc.string()), { maxLength: 30 }), (lines) => {
-    const result = parseChecklist(lines.join('\n'), 'prd.md')
-    if (result.ok) for (const story of result.prd.userStories) assert.ok(story.acceptanceCriteria.length > 0)
+    const result = readDocuments([{ path: 'prd.md', text: lines.join('\n') }])
+    if (result.ok)
+      for (const story of result.documents.prd.userStories) assert.ok(story.acceptanceCriteria.length > 0)
     else for (const { path } of result.mistakes) assert.match(path, /^prd\.md(: |$)/)
   })
   fc.assert(property, { numRuns: 1000 })
@@ -210,8 +211,7 @@ test('Windows line ends, a BOM and tabs', () => {
   )
 })
 
-test('a text without boxes is no check list', () => {
-  const result = parseChecklist('# Plan\n- a\n- b', 'plan.md')
-  assert.ok(!result.ok)
-  assert.equal(result.mistakes[0]?.found, 'no check box')
+test('a text without boxes is words, for an agent to plan from', () => {
+  const { prd, prose } = documentsOf({ path: 'plan.md', text: '# Plan\n- a\n- b' })
+  assert.deepEqual([prd.userStories, prose.map(({ path }) => path)], [[], ['plan.md']])
 })

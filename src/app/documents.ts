@@ -1,0 +1,139 @@
+// Documents from a folder on disk, or from a commit: bounded, and only regular files.
+import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { DocumentFile } from '../documents/types.ts'
+import type { CatFile } from '../git/cat-file.ts'
+import { filesOf } from '../git/tree-walk.ts'
+import type { Prd } from '../model/feature.ts'
+import { shown } from '../model/text.ts'
+import { looksLikeJson, parsePrd } from '../prd/parse.ts'
+import { type Mistake, UserError } from '../system/errors.ts'
+import { nearest } from '../system/nearest.ts'
+
+/** A work tree's folder, or a commit whose files nobody has checked out. */
+export type DocumentPlace = { workTree: string } | { objects: CatFile; commit: string }
+
+/** Bytes of all documents. */
+const MOST_BYTES = 5_000_000
+const MOST_FILES = 2_000
+
+/**
+ * The documents at these paths (files or folders, relative to the repository); null: those that are known by their name or
+ * place. Throws UserError for what is missing or too much.
+ */
+export async function readDocumentFiles(
+  place: DocumentPlace,
+  wanted: readonly string[] | null,
+): Promise<DocumentFile[]> {
+  const { documentsAmong } = await import('../documents/index.ts')
+  const tree =
+    'workTree' in place ? await onDisk(place.workTree) : await atCommit(place.objects, place.commit)
+  const paths = wanted === null ? documentsAmong(await tree.list('')) : await chosen(tree, wanted)
+  if (paths.length > MOST_FILES) {
+    const [found, expected] = [`${paths.length} files`, `at most ${MOST_FILES}`]
+    throw new UserError({ path: '--from', found, expected, fix: 'name the files that hold the stories' })
+  }
+  const files: DocumentFile[] = []
+  let left = MOST_BYTES
+  for (const path of paths) {
+    left -= await tree.size(path)
+    if (left < 0) throw new UserError(tooLarge(path))
+    files.push({ path, text: await tree.text(path) })
+  }
+  return files
+}
+
+/** A feature's file: a prd.json, or Markdown that people put in its place. Every note has its place. */
+export async function parseStories(
+  text: string,
+  path: string,
+): Promise<{ ok: true; prd: Prd; notes: string[] } | { ok: false; mistakes: readonly Mistake[] }> {
+  if (!looksLikeJson(text)) {
+    const { readDocuments } = await import('../documents/index.ts')
+    const read = readDocuments([{ path, text }])
+    if (!read.ok) return read
+    const { prd, notes } = read.documents
+    if (prd.userStories.length > 0) return { ok: true, prd, notes }
+  }
+  const parsed = parsePrd(text, path)
+  return parsed.ok ? { ...parsed, notes: parsed.notes.map((note) => `${path}: ${note}`) } : parsed
+}
+
+/** Regular files only: a link may lead anywhere. */
+type Tree = {
+  /** The paths of the files in the folder, at any depth; '' is the repository. */
+  list(folder: string): Promise<string[]>
+  isFile(path: string): Promise<boolean>
+  size(path: string): Promise<number>
+  text(path: string): Promise<string>
+}
+
+async function atCommit(objects: CatFile, commit: string): Promise<Tree> {
+  const files = (await filesOf(objects, commit)).filter(({ mode }) => mode.startsWith('100'))
+  const oids = new Map(files.map(({ path, oid }) => [Buffer.from(path, 'latin1').toString('utf8'), oid]))
+  const oidOf = (path: string) => oids.get(path) ?? ''
+  return {
+    list: async (folder) => [...oids.keys()].filter((path) => folder === '' || path.startsWith(`${folder}/`)),
+    isFile: async (path) => oids.has(path),
+    size: async (path) => (await objects.info(oidOf(path)))?.size ?? 0,
+    text: async (path) => (await objects.text(oidOf(path))) ?? '',
+  }
+}
+
+async function onDisk(workTree: string): Promise<Tree> {
+  const top = await realpath(workTree)
+  const stat = async (path: string) => {
+    const real = await realpath(join(top, path)).catch(() => null)
+    return real === join(top, path) ? lstat(real) : null
+  }
+  const list = async (folder: string): Promise<string[]> => {
+    if (folder !== '' && !(await stat(folder))?.isDirectory()) return []
+    const entries = await readdir(join(top, folder), { withFileTypes: true })
+    const paths = entries.map(async (entry) => {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+      if (entry.isFile()) return [path]
+      return entry.isDirectory() && !isForeign(entry.name) ? list(path) : []
+    })
+    return (await Promise.all(paths)).flat().sort()
+  }
+  return {
+    list,
+    isFile: async (path) => (await stat(path))?.isFile() ?? false,
+    size: async (path) => (await stat(path))?.size ?? 0,
+    text: (path) => readFile(join(top, path), 'utf8'),
+  }
+}
+
+/** Folders that nobody plans in and that are large. */
+function isForeign(name: string): boolean {
+  return ['.git', 'node_modules', 'vendor', 'target', '.venv', 'venv'].includes(name)
+}
+
+/** What the wanted files and folders hold. In a folder documents are text; a file is taken as it is. */
+async function chosen(tree: Tree, wanted: readonly string[]): Promise<string[]> {
+  const mistakes: Mistake[] = []
+  const paths = new Set<string>()
+  for (const one of wanted) {
+    const path = one.replace(/^(?:\.\/)+|^\.$/, '').replace(/\/+$/, '')
+    const inside = (await tree.isFile(path)) ? [path] : (await tree.list(path)).filter(isText)
+    if (inside.length === 0) mistakes.push(missing(one, await tree.list('')))
+    for (const found of inside) paths.add(found)
+  }
+  if (mistakes.length > 0) throw new UserError(mistakes)
+  return [...paths]
+}
+
+function isText(path: string): boolean {
+  return /\.(?:md|markdown|json|ya?ml|toml)$|(?:^|\/)\.ralphrc$/i.test(path)
+}
+
+function missing(path: string, all: readonly string[]): Mistake {
+  const near = nearest(path, all)
+  const fix = near === null ? 'name a file, or a folder with documents' : `did you mean ${near}?`
+  return { path: '--from', found: shown(path), expected: 'documents of this repository', fix }
+}
+
+function tooLarge(path: string): Mistake {
+  const expected = `at most ${MOST_BYTES / 1e6} MB of documents in all`
+  return { path, found: 'more than that', expected, fix: 'name the files that hold the stories: --from FILE' }
+}

@@ -1,0 +1,25 @@
+// prd.json in every known version, and the task lists in its shape.
+import { draftPrd, looksLikeJson } from '../../prd/parse.ts'
+import type { Opened } from '../opened.ts'
+import { type Format, type Reading, reading } from '../types.ts'
+import { readStories } from './drafted.ts'
+
+export const prdJson: Format = {
+  name: 'prd.json',
+  found: /^(?:\.ralph\/|ralph\/|scripts\/ralph\/|tasks\/|\.ralph-tui\/)?prd\.json$/,
+  reads: ({ text }) => looksLikeJson(text),
+  read,
+}
+
+function read({ path, text }: Opened): Reading {
+  const { draft, mistakes } = draftPrd(text, path)
+  if (draft === null) return reading({ mistakes })
+  let at = 0
+  let line = 1
+  return readStories(draft, mistakes, { path, format: prdJson.name, rank: 'planned' }, ({ title, id }) => {
+    // Titles stand in the file in the order of the stories.
+    const next = text.indexOf(JSON.stringify(title ?? id), at)
+    for (; at < next; at += 1) if (text[at] === '\n') line += 1
+    return line
+  })
+}

@@ -1,0 +1,115 @@
+// Markdown as the readers see it: headings, paragraphs and lists in their order, each with its line. The words stay as
+// they are written, emphasis and links included.
+import type { List, ListItem, Nodes, RootContent } from 'mdast'
+import { fromMarkdown } from 'mdast-util-from-markdown'
+
+export type Heading = { kind: 'heading'; line: number; level: number; text: string }
+/** A paragraph; without white space around its lines. */
+export type Words = { kind: 'words'; line: number; lines: string[] }
+export type Points = { kind: 'points'; line: number; points: Point[] }
+/** Code, a quotation or a table, to the letter. */
+export type Verbatim = { kind: 'verbatim'; line: number; text: string }
+export type Block = Heading | Words | Points | Verbatim
+
+/** An item of a list. `done` is null where it has no box; `more` is what follows its first line, `points` the items below it. */
+export type Point = { line: number; text: string; done: boolean | null; more: string[]; points: Point[] }
+
+// What stands inside of a line is not looked at: this is quicker, and no nesting of brackets or stars costs anything.
+const INLINE = [
+  ...['attention', 'autolink', 'characterEscape', 'characterReference', 'codeText', 'definition'],
+  ...['hardBreakEscape', 'htmlText', 'labelEnd', 'labelStartImage', 'labelStartLink'],
+]
+
+/** The text's blocks, without comments and rules. */
+export function blocksOf(text: string): Block[] {
+  const root = fromMarkdown(text, { extensions: [{ disable: { null: INLINE } }] })
+  return root.children.flatMap((node) => blocks(node, text))
+}
+
+function blocks(node: RootContent, text: string): Block[] {
+  const line = lineOf(node)
+  if (node.type === 'heading')
+    return [{ kind: 'heading', line, level: node.depth, text: headingText(node, text) }]
+  if (node.type === 'paragraph')
+    return [
+      {
+        kind: 'words',
+        line,
+        lines: sourceOf(node, text)
+          .split('\n')
+          .map((one) => one.trim()),
+      },
+    ]
+  if (node.type === 'list') return listed(node, text)
+  if (node.type === 'html' || node.type === 'thematicBreak') return []
+  return [{ kind: 'verbatim', line, text: sourceOf(node, text) }]
+}
+
+/** The list, and behind it the lines that only lean on its last item: they stand at the margin. */
+function listed(list: List, text: string): Block[] {
+  const leaning: Line[] = []
+  const points = list.children.map((item) => pointOf(item, text, leaning))
+  const block: Points = { kind: 'points', line: lineOf(list), points }
+  const [first] = leaning
+  if (first === undefined) return [block]
+  return [block, { kind: 'words', line: first.line, lines: leaning.map((one) => one.text.trim()) }]
+}
+
+type Line = { line: number; text: string }
+
+// [ ] open, [x] done, anything else (as [~]) open.
+const box = /^\[([ xX~/-])\](?:[ \t]+(.*))?$/
+
+/** `leaning` takes the lines that stand no further in than the item's bullet: by Markdown's rules they go on with its words. */
+function pointOf(item: ListItem, text: string, leaning: Line[]): Point {
+  const margin = indentOf(text, item)
+  const point: Point = { line: lineOf(item), text: '', done: null, more: [], points: [] }
+  const lines: Line[] = []
+  for (const [index, node] of item.children.entries()) {
+    if (node.type === 'list') point.points.push(...node.children.map((one) => pointOf(one, text, lines)))
+    else if (node.type === 'paragraph') {
+      const [first, ...rest] = linesOf(node, text)
+      if (index > 0 && first !== undefined) point.more.push(first.text.trim())
+      else point.text = first?.text.trim() ?? ''
+      lines.push(...rest)
+    } else if (node.type !== 'html' && node.type !== 'thematicBreak') point.more.push(sourceOf(node, text))
+  }
+  for (const line of lines) {
+    if (indentIn(line.text) > margin) point.more.push(line.text.trim())
+    else leaning.push(line)
+  }
+  const [, mark, rest = ''] = box.exec(point.text) ?? []
+  if (mark === undefined) return point
+  return { ...point, text: rest.trim(), done: mark.toLowerCase() === 'x' }
+}
+
+function linesOf(node: Nodes, text: string): Line[] {
+  const from = lineOf(node)
+  return sourceOf(node, text)
+    .split('\n')
+    .map((one, index) => ({ line: from + index, text: one }))
+}
+
+function sourceOf(node: Nodes, text: string): string {
+  return text.slice(node.position?.start.offset, node.position?.end.offset)
+}
+
+function lineOf(node: Nodes): number {
+  return node.position?.start.line ?? 1
+}
+
+/** Columns before the node's line begins; a tab counts as four. */
+function indentOf(text: string, node: Nodes): number {
+  const offset = node.position?.start.offset ?? 0
+  return indentIn(text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset))
+}
+
+function indentIn(line: string): number {
+  return (/^[ \t]*/.exec(line)?.[0] ?? '').replaceAll('\t', '    ').length
+}
+
+function headingText(node: Nodes & { type: 'heading' }, text: string): string {
+  const start = node.children[0]?.position?.start.offset
+  const end = node.children.at(-1)?.position?.end.offset
+  return start === undefined ? '' : text.slice(start, end).trim()
+}

@@ -1,0 +1,141 @@
+// Documents as a feature: each file by its format, stories of several files joined, all mistakes at once.
+import type { Prd } from '../model/feature.ts'
+import { type Draft, isGiven, isRaw, type Raw } from '../prd/migrate.ts'
+import { readDraft } from '../prd/read.ts'
+import { asImported, emptyRun } from '../prd/schema.ts'
+import type { Mistake } from '../system/errors.ts'
+import { readDocument } from './formats.ts'
+import { type Joined, joined } from './join.ts'
+import type { DocumentFile, Documents, Reading } from './types.ts'
+
+/** Bytes are not counted here: UTF-16 units are close enough for a bound. */
+export const MOST_TEXT = 5_000_000
+export const MOST_STORIES = 2_000
+
+export function readDocuments(
+  files: readonly DocumentFile[],
+): { ok: true; documents: Documents } | { ok: false; mistakes: Mistake[] } {
+  const refusal = tooMuch(files)
+  if (refusal !== null) return { ok: false, mistakes: [refusal] }
+  const readings = files.map((file) => ({ file, reading: readDocument(file) }))
+  const stories = readings.flatMap(({ reading }) => reading.stories)
+  const all = joined(stories)
+  const mistakes = readings.flatMap(({ reading }) => reading.mistakes).concat(all.mistakes)
+  if (all.stories.length > MOST_STORIES) mistakes.push(tooMany(all.stories.length))
+  const notes = readings.flatMap(({ file, reading }) => reading.notes.map((note) => `${file.path}: ${note}`))
+  const prd = featureOf(
+    readings.map(({ file, reading }) => ({ path: file.path, reading })),
+    all.stories,
+    mistakes,
+    notes,
+  )
+  if (prd === null) return { ok: false, mistakes }
+  const sources = all.stories.flatMap(({ from }, index) =>
+    from.map(({ path, line, format }) => ({ path, line, format, storyId: prd.userStories[index]?.id ?? '' })),
+  )
+  const isProse = ({ prose }: Reading) => prose === 'only' || (prose === 'background' && stories.length === 0)
+  return {
+    ok: true,
+    documents: {
+      prd,
+      context: '',
+      sources,
+      prose: readings.filter(({ reading }) => isProse(reading)).map(({ file }) => file),
+      gates: Object.assign({}, ...readings.map(({ reading }) => reading.gates).reverse()),
+      notes,
+    },
+  }
+}
+
+function tooMuch(files: readonly DocumentFile[]): Mistake | null {
+  const [first] = files
+  if (first === undefined)
+    return {
+      path: 'documents',
+      found: 'no document',
+      expected: 'at least one',
+      fix: 'name files or folders: ralph plan --from docs',
+    }
+  const size = files.reduce((sum, { text }) => sum + text.length, 0)
+  if (size <= MOST_TEXT) return null
+  const largest = files.reduce((a, b) => (b.text.length > a.text.length ? b : a), first)
+  return {
+    path: largest.path,
+    found: `${(size / 1e6).toFixed(1)} MB of documents`,
+    expected: `at most ${MOST_TEXT / 1e6} MB in all`,
+    fix: 'name the files that hold the stories: ralph plan --from FILE',
+  }
+}
+
+function tooMany(count: number): Mistake {
+  const expected = `at most ${MOST_STORIES} for one feature`
+  return {
+    path: 'documents',
+    found: `${count} stories`,
+    expected,
+    fix: 'plan a part of them: one epic, one file',
+  }
+}
+
+type FileReading = { path: string; reading: Reading }
+
+/** The checked feature, `notes` with what was changed on the way; null where `mistakes` has any. */
+function featureOf(
+  readings: readonly FileReading[],
+  stories: readonly Joined[],
+  mistakes: Mistake[],
+  notes: string[],
+): Prd | null {
+  if (stories.length === 0 && mistakes.length > 0) return null
+  const { root, placeOf } = rootOf(readings)
+  if (stories.length === 0)
+    return { ...emptyPrd(), project: textOf(root.project), description: textOf(root.description) }
+  const result = readDraft(draftOf(root, placeOf, stories), mistakes, new Set())
+  if (!result.ok) {
+    mistakes.splice(0, mistakes.length, ...result.mistakes)
+    return null
+  }
+  notes.push(...result.notes)
+  return asImported(result.prd)
+}
+
+/** What the documents say of the feature: the first word on each field counts, learnings are gathered. */
+function rootOf(readings: readonly FileReading[]): { root: Raw; placeOf: (key: string) => string } {
+  const root: Raw = {}
+  const from = new Map<string, string>()
+  const learnings: unknown[] = []
+  for (const { path, reading } of readings) {
+    const { run, ...fields } = reading.root
+    if (isRaw(run) && Array.isArray(run.learnings)) learnings.push(...run.learnings)
+    for (const [key, value] of Object.entries(fields)) {
+      if (!isGiven(value) || value === '' || from.has(key)) continue
+      root[key] = value
+      from.set(key, path)
+    }
+  }
+  root.run = { learnings: [...new Set(learnings)] }
+  return { root, placeOf: (key) => `${from.get(key) ?? 'documents'}: ${key}` }
+}
+
+function draftOf(root: Raw, rootPath: Draft['rootPath'], stories: readonly Joined[]): Draft {
+  const urgencyOf = ({ from }: Joined) => Math.min(...from.map(({ urgency }) => urgency))
+  const byUrgency = stories.toSorted((a, b) => urgencyOf(a) - urgencyOf(b))
+  const rank = new Map(byUrgency.map((story, index) => [story, index + 1]))
+  return {
+    root,
+    list: stories.map((story) => ({ ...story.raw, priority: story.raw.priority ?? rank.get(story) })),
+    rootPath,
+    storyPath: (index, key) => stories[index]?.from[0].place(key) ?? 'documents',
+    mayLackCriteria: (index) => stories[index]?.from.every(({ mayLackCriteria }) => mayLackCriteria) ?? false,
+    imported: true,
+    notes: [],
+  }
+}
+
+function emptyPrd(): Prd {
+  return { schemaVersion: 2, project: '', branchName: '', description: '', run: emptyRun(), userStories: [] }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

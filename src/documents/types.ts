@@ -1,0 +1,74 @@
+// What the readers of documents share: a file as it came, a story as one file has it, a format as one row of the table.
+import type { Prd } from '../model/feature.ts'
+import type { Raw } from '../prd/migrate.ts'
+import type { Mistake } from '../system/errors.ts'
+import type { Opened } from './opened.ts'
+
+/** A document as it was found; `path` is relative to the repository, with `/`. */
+export type DocumentFile = { path: string; text: string }
+
+/** Where a story was read; `line` is 1-based. */
+export type Source = { path: string; line: number; format: string; storyId: string }
+
+export type Documents = {
+  /** Stories with stable ids, project, description, learnings; `done` in a document is an imported pass. */
+  prd: Prd
+  /** For context.md: overview, architecture, sprint; bounded; empty where the documents say none. */
+  context: string
+  sources: Source[]
+  /** Files that hold words and no stories: for an agent to plan from. */
+  prose: DocumentFile[]
+  /** What old configurations say of gates (name -> command): a proposal for people, never run from here. */
+  gates: Record<string, string>
+  /** What a person should know of the reading, each with its place. */
+  notes: string[]
+}
+
+/** How much a document has to say of a story: what it works out in full wins over what lists it. */
+export type Rank = 'listed' | 'planned' | 'detailed'
+
+/** A story as one document has it. */
+export type ReadStory = {
+  path: string
+  line: number
+  format: string
+  rank: Rank
+  /** The place of the story, or of one of its fields, for a mistake. */
+  place: (key?: string) => string
+  /** Fields as prd.json calls them, unchecked; an `id` that is missing is given by the place in the list. */
+  raw: Raw
+  /** 0 comes first. Decides the order where no priority is written. */
+  urgency: number
+  /** A heading or a box without criteria stands by its words; a prd.json without them is a mistake. */
+  mayLackCriteria: boolean
+}
+
+/** A part of context.md. */
+export type Passage = { about: 'overview' | 'architecture' | 'sprint'; text: string }
+
+/** What one document gives. */
+export type Reading = {
+  /** Fields of the feature, as prd.json calls them, unchecked. */
+  root: Raw
+  stories: ReadStory[]
+  context: Passage[]
+  gates: Record<string, string>
+  /** Without the path: it is put before each. */
+  notes: string[]
+  mistakes: Mistake[]
+  /** `only`: words and nothing else. `background`: words that an agent needs only where nobody wrote stories. */
+  prose: 'none' | 'background' | 'only'
+}
+
+/** One row of the table of formats: how a file is recognized, and how it is read. */
+export type Format = {
+  name: string
+  /** Where such a file stands in a repository, so that it is found by itself; null: only where it is named. */
+  found: RegExp | null
+  reads(document: Opened): boolean
+  read(document: Opened): Reading
+}
+
+export function reading(some: Partial<Reading>): Reading {
+  return { root: {}, stories: [], context: [], gates: {}, notes: [], mistakes: [], prose: 'none', ...some }
+}

@@ -1,0 +1,88 @@
+// The words by which documents name stories: ids, titles, how urgent something is, which part of a story it is.
+
+// What documents number beside stories.
+const notStories =
+  /^(?:EPIC|FR|NFR|AC|ADR|RFC|TC|UTF|SHA|MD|AES|RSA|ISO|ECMA|HTTP|CVE|WCAG|PHASE|STEP|SPRINT|MILESTONE|WEEK|DAY|PART|MVP)-/
+
+// `US-001: x`, `US-001 - x`, `[US-001] x`, `Story US-001: x`; a number alone is an id only behind the word Story.
+const named = /^(?:(?:[Uu]ser[ \t]+)?[Ss]tory[ \t]+)?\[?([A-Z][A-Z0-9]{0,15}-\d{1,6})(?![\w-])\]?(.*)$/
+const counted = /^(?:user[ \t]+)?story[ \t]+#?(\d{1,4}(?:[.-]\d{1,4}){0,2})(?![\w-])(.*)$/i
+const leadingId = /^\*{0,2}([A-Z][A-Z0-9]{0,15}-\d{1,6})\*{0,2}[ \t]*[:.\u2013-][ \t]*\*{0,2}[ \t]*(.+)$/
+const epic = /^\[?(EPIC-\d{1,6}|[Ee]pic[ \t]+\d{1,4})(?![\w-])/
+
+/** An id at the start of a point's text, as in `US-001: title`; null where there is none. */
+export function withId(text: string): { id: string; title: string } | null {
+  const [, id, title] = leadingId.exec(text) ?? []
+  return id === undefined || title === undefined ? null : { id, title }
+}
+
+export function isStoryId(id: string): boolean {
+  return !notStories.test(id)
+}
+
+export type StoryTitle = { id: string; title: string; done: boolean | null }
+
+/** What a heading that names a story says; null for any other heading. */
+export function storyTitle(heading: string): StoryTitle | null {
+  const text = plain(heading)
+  const mark = /^\[([ xX])\][ \t]+/.exec(text)
+  const bare = text.slice(mark?.[0].length ?? 0)
+  const [, id, rest = ''] = named.exec(bare) ?? counted.exec(bare) ?? []
+  if (id === undefined || !isStoryId(id)) return null
+  const title = rest.replace(/^[ \t]*[:.)\u2013\u2014-]*/, '').trim()
+  return { id: numbered(id), title, done: mark === null ? null : mark[1] !== ' ' }
+}
+
+/** `1-2` and `1.2` are the same story. */
+function numbered(id: string): string {
+  return /^\d/.test(id) ? id.replaceAll('-', '.') : id
+}
+
+/** The epic that a heading names, or null. */
+export function epicOf(heading: string): string | null {
+  return epic.exec(plain(heading))?.[1] ?? null
+}
+
+/** Without emphasis. More than a title may have is not looked at. */
+export function plain(text: string): string {
+  return text.slice(0, 2_000).replaceAll('**', '').trim()
+}
+
+/** How urgent a section or a priority in words is: 0 comes first. */
+export function urgencyOf(text: string): number {
+  if (/^(?:critical|high|urgent|must|p0)\b/i.test(text)) return 0
+  return /^(?:low|could|p[23])\b/i.test(text) ? 2 : 1
+}
+
+/** Whether a heading or label stands above acceptance criteria. */
+export function isCriteria(text: string): boolean {
+  return /^(?:acceptance(?: criteri(?:a|on))?|criteria|definition of done|done when)\b/i.test(text.trim())
+}
+
+/** The ids of stories in a line such as `Depends on: US-001, Story 1.2`. */
+export function idsIn(line: string): string[] {
+  return line.match(/\b[A-Z][A-Z0-9]{0,15}-\d{1,6}\b|\b\d{1,4}(?:\.\d{1,4}){1,2}\b/g) ?? []
+}
+
+/** `- **Priority:** 2` as name and value; null for a line that is no field. */
+export function fieldOf(line: string): { name: string; value: string } | null {
+  const bare = line.slice(0, 200).replaceAll('**', '')
+  const [, name] = /^([A-Za-z][A-Za-z ]{1,30}):[ \t]*(?:.*)$/.exec(bare) ?? []
+  if (name === undefined) return null
+  return {
+    name: name.toLowerCase(),
+    value: line
+      .slice(line.indexOf(':') + 1)
+      .replace(/^\**[ \t]*/, '')
+      .trim(),
+  }
+}
+
+/** Without case, punctuation and emphasis. */
+export function sameWords(text: string): string {
+  return plain(text)
+    .toLowerCase()
+    .replaceAll('&', ' and ')
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+}
