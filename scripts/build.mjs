@@ -36,7 +36,10 @@ for (const [path, { source }] of chunks.filter(([name]) => name !== 'package.jso
   files.set(`bundle/${path}`, isCode ? await minified(String(source)) : source)
 }
 
-/** Name, version, licence and its text of every package that can be in the bundle: all that is installed for use. */
+/**
+ * Name, version and licence of every package that can be in the bundle (all that is installed for use), each text once
+ * below those who hold the copyright.
+ */
 async function licences() {
   const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
   const used = Object.keys(packages).filter(
@@ -52,9 +55,26 @@ async function licences() {
       const texts = await Promise.all(files.sort().map((file) => readFile(join(folder, file), 'utf8')))
       const text = texts.map((one) => one.replaceAll('\r\n', '\n').trim()).join('\n\n')
       if (text === '') throw new Error(`${name} ${version} has no text of its licence`)
-      return `${name} ${version} (${license})\n\n${text}\n`
+      // Long ones say more than whose the package is between their lines.
+      const isShort = text.length < 2_000
+      const lines = text
+        .split('\n')
+        .filter((line) => !/^(?:the )?mit license(?: \(mit\))?$/i.test(line.trim()))
+      const holders = isShort ? lines.filter(isHolder).map((line) => line.trim()) : []
+      const terms = isShort ? lines.filter((line) => !isHolder(line)).join('\n') : text
+      return { head: [`${name} ${version} (${license})`, ...holders].join('\n  '), terms }
     })
-  return (await Promise.all(entries)).join(`\n${'-'.repeat(80)}\n\n`)
+  const byTerms = Map.groupBy(await Promise.all(entries), ({ terms }) => terms.replace(/\s+/g, ' ').trim())
+  const parts = [...byTerms.values()].map((packages) => {
+    const heads = packages.map(({ head }) => head).join('\n')
+    return `${heads}\n\n${packages[0].terms.trim()}\n`
+  })
+  return parts.join(`\n${'-'.repeat(80)}\n\n`)
+}
+
+/** A line that says whose the package is. */
+function isHolder(line) {
+  return /^\s*(?:mit license )?(?:\(c\)|copyright (?:\(c\)|©|\d{4})).*$/i.test(line)
 }
 
 /** Names, white space and syntax, for the oldest Node that runs it: 20. */
