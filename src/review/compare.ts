@@ -1,7 +1,5 @@
 // Two sides of a change compared: which tests are gone, which are weaker, and what took over from them.
-import { isNarrower } from './languages/go.ts'
-import { type Bag, counted, type Item, push, rowBag, type Side, type Test } from './sides.ts'
-import type { Span } from './source.ts'
+import { addTo, type Bag, counted, emptyBag, type Item, push, type Side, type Test } from './sides.ts'
 
 /** `text` is one line and names tests: it is as hostile as its author. */
 export type Weakening = {
@@ -13,7 +11,7 @@ export type Weakening = {
 /** How the tests of one language got weaker. */
 export function weakenedIn(before: Side, after: Side): Weakening[] {
   const pairs = matched(before.tests, after.tests)
-  const gains = gainsOf(before, after, pairs)
+  const gains = gainsOf(before, after, pairs.gone)
   const running = pairs.gone.filter((test) => test.skips === 0 && !test.empty)
   const shared = sharedLiterals(pairs.gone)
   const lost = running.filter((test, index) => index >= MOST_COMPARED || !isAbsorbed(test, gains, shared))
@@ -26,14 +24,31 @@ export function weakenedIn(before: Side, after: Side): Weakening[] {
     found.push(weaker)
     reported.add(old)
   }
+  const names = counted(before.tests.map(({ name }) => name))
+  for (const [old, now] of pairs.kept) {
+    if (reported.has(old) || names.get(old.name) !== 1 || !hasLostValues(old, now, gains)) continue
+    found.push({ path: now.path, kind: 'assertions', text: `test "${now.name}" has fewer values to check` })
+    reported.add(old)
+  }
   return [...found, ...newlyFocused(before, after), ...droppedAssertions(before, after, pairs.kept, reported)]
+}
+
+/** Several literals are gone from it and nothing else, as rows are from a table, and turn up nowhere. */
+function hasLostValues(old: Test, now: Test, gains: Gain[]): boolean {
+  const change = emptyBag()
+  addTo(change, now.words)
+  addTo(change, old.words, -1)
+  const numbers = [...change.literals.values()]
+  const isMore = numbers.some((number) => number > 0)
+  if (isMore || numbers.reduce((sum, number) => sum + number, 0) > -2) return false
+  if ([...change.identifiers.values()].some((number) => number !== 0)) return false
+  const lost = [...change.literals].filter(([, number]) => number < 0)
+  return !gains.some(({ literals }) => lost.some(([word]) => (literals.get(word) ?? 0) > 0))
 }
 
 function weakerTest(old: Test, now: Test, gains: Gain[]): Weakening | null {
   const name = `test "${now.name}"`
-  // Of two tests with other names, one for each version of Go, either may be the one that was left.
-  const isShutOut = old.name === now.name && isNarrower(old.condition, now.condition)
-  if (now.skips > old.skips || isShutOut)
+  if (now.skips > old.skips)
     return { path: now.path, kind: 'skipped', text: `${name} is skipped, or may fail` }
   if (!isEmptied(old, now) || isAbsorbed(old, gains, new Set())) return null
   const text = now.empty ? `${name} has nothing in it any more` : `${name} has no assertion any more`
@@ -44,11 +59,11 @@ function isEmptied(old: Test, now: Test): boolean {
   return (now.empty && !old.empty) || (now.strength === 0 && old.strength > 0)
 }
 
-type Matched = { kept: [Test, Test][]; gone: Test[]; fresh: Test[] }
+type Matched = { kept: [Test, Test][]; gone: Test[] }
 
 /**
  * Pairs of the same test before and after: by name, in the same file first; then by the same or nearly the same
- * body, which is a test that got another name. What is left over is gone, or fresh. A test that was collected is not
+ * body, which is a test that got another name. What is left over is gone. A test that was collected is not
  * kept by one that is not.
  */
 function matched(before: Test[], after: Test[]): Matched {
@@ -81,10 +96,9 @@ function matched(before: Test[], after: Test[]): Matched {
     kept.push([test, partner])
     return false
   })
-  return { kept, gone, fresh }
+  return { kept, gone }
 }
 
-/** What may have taken over from tests that are gone. */
 type Gain = Bag & { collected: boolean }
 
 const ALIKE = 0.7
@@ -115,62 +129,19 @@ function likenessOf(a: Bag, b: Bag): number {
   return all === 0 ? 0 : (2 * common) / all
 }
 
-function emptyBag(): Bag {
-  return { literals: new Map(), identifiers: new Map() }
-}
-
-function addTo(total: Bag, words: Bag, sign = 1): void {
-  for (const kind of ['literals', 'identifiers'] as const)
-    for (const [word, number] of words[kind])
-      total[kind].set(word, (total[kind].get(word) ?? 0) + sign * number)
-}
-
-/**
- * What may have taken over from tests that are gone: every fresh test, and every test that won words, each with the
- * tables and helpers that its file has won. Only tests that run.
- */
-function gainsOf(before: Side, after: Side, { kept, gone, fresh }: Matched): Gain[] {
-  const isGone = new Set(gone)
-  const around = wordsAround(after, (test) => test.body)
-  // The tables of tests that are gone stand in their marks: they did not stay.
-  for (const [path, words] of wordsAround(before, (test) => (isGone.has(test) ? test.span : test.body))) {
-    const own = around.get(path)
-    if (own !== undefined) addTo(own, words, -1)
+/** What may have taken over from tests that are gone: the words that a file has won. */
+function gainsOf(before: Side, after: Side, gone: Test[]): Gain[] {
+  const gains = new Map<string, Gain>()
+  for (const [path, { words, collected }] of [...after.files].slice(0, MOST_COMPARED)) {
+    const gain = { ...emptyBag(), collected }
+    addTo(gain, words)
+    addTo(gain, before.files.get(path)?.words ?? emptyBag(), -1)
+    gains.set(path, gain)
   }
-  const gains: Gain[] = []
-  const add = (now: Test, old: Test | null): void => {
-    if (now.skips > 0 || now.empty || gains.length >= MOST_COMPARED) return
-    const gain = { ...emptyBag(), collected: now.collected }
-    addTo(gain, now.words)
-    if (old !== null) addTo(gain, { ...emptyBag(), literals: old.words.literals }, -1)
-    addTo(gain, around.get(now.path) ?? emptyBag())
-    gains.push(gain)
-  }
-  for (const test of fresh) add(test, null)
-  for (const [old, now] of kept) if (old.text !== now.text) add(now, old)
-  return gains
-}
-
-/** By file, the words outside of the tests: of tables, and of helpers that assert and are called. */
-function wordsAround({ tests, around }: Side, spanOf: (test: Test) => Span): Map<string, Bag> {
-  const words = new Map<string, Bag>()
-  const parts = new Map<string, Span[]>()
-  for (const test of tests) push(parts, test.path, spanOf(test))
-  for (const { path, source, spans } of around) {
-    const own = (parts.get(path) ?? []).sort((a, b) => a.from - b.from)
-    const total = emptyBag()
-    let next = 0
-    let covered = 0
-    for (const span of spans) {
-      for (let part = own[next]; part !== undefined && part.from <= span.from; part = own[next]) {
-        covered = Math.max(covered, part.to)
-        next += 1
-      }
-      if (covered <= span.from) addTo(total, rowBag(source, span))
-    }
-    words.set(path, total)
-  }
-  return words
+  // What they had is no loss of others.
+  for (const { path, words, skips, empty } of gone)
+    if (skips === 0 && !empty) addTo(gains.get(path) ?? emptyBag(), words)
+  return [...gains.values()]
 }
 
 /** Literals that all gone tests have: a table that took over from them holds these only once. */
@@ -180,7 +151,7 @@ function sharedLiterals(gone: Test[]): Set<string> {
   return new Set([...tests].filter(([, number]) => number === gone.length).map(([word]) => word))
 }
 
-const ENOUGH = 0.6
+const ENOUGH = 0.7
 const ENOUGH_OF_TWO = 0.8
 /** Names alone are weak evidence: tests of one file share most of them. */
 const ENOUGH_NAMES = 0.8
@@ -223,7 +194,7 @@ function goneFindings(lost: Test[], after: Side): Weakening[] {
     for (const test of tests.toSorted((a, b) => a.span.from - b.span.from)) {
       if (test.span.from >= (outer.at(-1)?.span.to ?? 0)) outer.push(test)
     }
-    if (!after.paths.has(path)) {
+    if (!after.files.has(path)) {
       const names = outer
         .slice(0, 3)
         .map((it) => `"${it.name}"`)
@@ -250,8 +221,8 @@ function newlyFocused(before: Side, after: Side): Weakening[] {
 }
 
 /**
- * Assertions and table rows that are gone without a trace: of tests that have fewer than before, and elsewhere as far
- * as the number of all assertions fell.
+ * Assertions that are gone without a trace: of tests that have fewer than before, and elsewhere as far as the number of
+ * all assertions fell.
  */
 function droppedAssertions(
   before: Side,
@@ -261,13 +232,13 @@ function droppedAssertions(
 ): Weakening[] {
   const missing = without(before.assertions, after.assertions)
   const fresh = without(after.assertions, before.assertions)
-  const fewer = countOf(missing, (item) => item.text)
+  const fewer = counted(missing.map((item) => item.text))
   const [had, have] = [groupOf(before.assertions), groupOf(after.assertions)]
 
   const dropped: { path: string; number: number }[] = []
   for (const [old, now] of kept) {
+    if (reported.has(old)) continue
     const fell = old.strength - now.strength
-    if (fell <= 0 || reported.has(old)) continue
     const [left, right] = [had.get(old) ?? [], have.get(now) ?? []]
     const gain = sum(without(right, left))
     // What stands elsewhere now has moved, unless it stood there before.
@@ -277,7 +248,8 @@ function droppedAssertions(
       fewer.set(item.text, number - 1)
       return true
     })
-    if (open.length > 0) dropped.push({ path: now.path, number: Math.min(fell, open.length) })
+    const number = Math.min(fell, open.length)
+    if (number > 0) dropped.push({ path: now.path, number })
   }
 
   const explained = dropped.reduce((total, it) => total + it.number, 0)
@@ -285,19 +257,9 @@ function droppedAssertions(
     (left, test) => left - test.strength,
     before.total - after.total - explained,
   )
-  const inTests = new Set(kept.map(([old]) => old))
-  const outside = missing.filter(
-    (item) => item.test === null || !(inTests.has(item.test) || reported.has(item.test)),
-  )
-  const rows = without(before.rows, after.rows).filter(
-    (item) => item.test === null || !reported.has(item.test),
-  )
-  const gain = sum([...fresh, ...without(after.rows, before.rows)])
-  const open = [...outside, ...rows].filter((item) => !isAbsorbedItem(item.words, gain))
-  const number = Math.min(
-    fell,
-    open.reduce((total, item) => total + item.weight, 0),
-  )
+  const gain = sum(fresh)
+  const open = missing.filter((item) => item.test === null && !isAbsorbedItem(item.words, gain))
+  const number = Math.min(fell, open.length)
   if (number > 0) dropped.push({ path: open[0]?.path ?? '', number })
 
   const first = dropped[0]
@@ -312,10 +274,6 @@ function groupOf(items: Item[]): Map<Test | null, Item[]> {
   const groups = new Map<Test | null, Item[]>()
   for (const item of items) push(groups, item.test, item)
   return groups
-}
-
-function countOf<T>(items: T[], keyOf: (item: T) => string): Map<string, number> {
-  return counted(items.map(keyOf))
 }
 
 /** Whether most words of one assertion turn up in the new ones, longer literals also as a part of another. */

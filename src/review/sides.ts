@@ -1,4 +1,4 @@
-// One side of a change: what all of its files of one language hold of tests, helpers, assertions and tables.
+// One side of a change: what all of its files of one language hold of tests, helpers and assertions.
 import type { Tree } from '@lezer/common'
 import { go } from './languages/go.ts'
 import { java } from './languages/java.ts'
@@ -6,8 +6,8 @@ import { javascript } from './languages/javascript.ts'
 import { python } from './languages/python.ts'
 import { rust } from './languages/rust.ts'
 import { type Language, type Source, type Span, wordsIn } from './source.ts'
-import { isCollected, isTestFile, namedIn, stemOf } from './test-files.ts'
-import { type Assertion, type Frame, framesFrom, type NamedCall, type Rules, Walk } from './walk.ts'
+import { isCollected, isTestFile } from './test-files.ts'
+import { type Frame, framesFrom, type Rules, Walk } from './walk.ts'
 
 const RULES: Record<Language, Rules> = { javascript, python, go, rust, java }
 
@@ -15,7 +15,7 @@ const RULES: Record<Language, Rules> = { javascript, python, go, rust, java }
 export type Bag = { literals: Map<string, number>; identifiers: Map<string, number> }
 /**
  * `collected`: whether its runner is sure to look for it. `strength`: its assertions, those of the helpers that it
- * calls included. `text`: its body, as `plain` makes it.
+ * calls included. `text`: its body, as `plain` makes it; `words`: with its marks and tables, but for its name.
  */
 export type Test = {
   path: string
@@ -24,114 +24,90 @@ export type Test = {
   body: Span
   skips: number
   empty: boolean
-  condition: string
   collected: boolean
   strength: number
   text: string
   words: Bag
 }
-/** An assertion or the row of a table; `test` is the innermost test that it stands in. */
-export type Item = { path: string; test: Test | null; text: string; weight: number; words: Bag }
-/** Words of tables, and of helpers that assert and are called. */
-export type Around = { path: string; spans: Span[]; source: Source }
+/** An assertion; `test` is the innermost test that it stands in. */
+export type Item = { path: string; test: Test | null; text: string; words: Bag }
+/** `words`: of each file, but for its tests that do not run. */
 export type Side = {
-  paths: Set<string>
+  files: Map<string, { words: Bag; collected: boolean }>
   tests: Test[]
   assertions: Item[]
-  rows: Item[]
-  /** All assertions, each as often as it runs. */
+  /** Of assertions, those of a helper once. */
   total: number
   focused: { path: string; text: string }[]
-  around: Around[]
 }
-type Helpers = Map<string, { calls: number; size: number }>
+/** Functions with assertions in them, and how many. */
+type Helpers = ReadonlyMap<string, number>
 
 export function readTests(path: string, source: Source, tree: Tree, language: Language): Walk {
   return new Walk(path, source, RULES[language], isTestFile(path)).run(tree)
 }
 
-/** `known`: files whose tests a runner looked for before, whatever they are called; null for the side before. */
-export function sideOf(walks: Walk[], language: Language, known: Set<string> | null): Side {
+/** `known`: files whose tests a runner looked for before, whatever they are called. */
+export function sideOf(walks: Walk[], known: ReadonlySet<string>): Side {
   const helpers = helpersOf(walks)
-  const namers = new Map<string, string[]>()
-  for (const { path, source } of known === null ? [] : walks)
-    for (const name of namedIn(source, language)) push(namers, name, path)
-  const side: Side = {
-    paths: new Set(walks.map(({ path }) => path)),
-    tests: [],
-    assertions: [],
-    rows: [],
-    total: 0,
-    focused: [],
-    around: [],
-  }
-  for (const walk of walks) {
-    const isNamed = namers.get(stemOf(walk.path))?.some((it) => it !== walk.path) ?? false
-    const isLookedInto = isCollected(walk.path) || known?.has(walk.path) || isNamed
-    const runs = (needs: string | null | undefined) => isLookedInto && (!needs || namers.has(needs))
-    addFile(side, walk, helpers, runs)
-  }
+  const side: Side = { files: new Map(), tests: [], assertions: [], total: 0, focused: [] }
+  const called = new Set(walks.flatMap(({ calls }) => calls.map(({ name }) => name)))
+  for (const walk of walks)
+    addFile(side, walk, { helpers, called, collected: isCollected(walk.path) || known.has(walk.path) })
   return side
 }
 
-function addFile(side: Side, walk: Walk, helpers: Helpers, runs: (needs?: string | null) => boolean): void {
-  const { path, source, frames } = walk
+/** `called`: names of functions, in all files. */
+type Known = { helpers: Helpers; called: ReadonlySet<string>; collected: boolean }
+
+function addFile(side: Side, walk: Walk, { helpers, called, collected }: Known): void {
+  const { path } = walk
   const tests = new Map<Frame, Test>()
-  for (const frame of framesOfTests(walk)) tests.set(frame, testOf(frame, walk, runs(frame.needs)))
-  const testAt = (frame: Frame) => framesFrom(frame).find((it) => tests.has(it))
-  // A call of a helper that asserts is no assertion itself: the helper's own count for each call.
+  for (const frame of framesOfTests(walk)) tests.set(frame, testOf(frame, walk, collected))
+  const testsAround = (frame: Frame) => framesFrom(frame).flatMap((it) => tests.get(it) ?? [])
+  // A call of a helper that asserts is no assertion itself: the helper's own count.
   const own = walk.assertions.filter((it) => !helpers.has(it.callee) && !isAfterReturn(it, it.frame))
-  const busy = new Set<Frame>()
+  side.total += own.length
   for (const { frame, from, to } of own) {
-    const around = framesFrom(frame)
-    for (const it of around) {
-      busy.add(it)
-      const test = tests.get(it)
-      if (test !== undefined) test.strength += 1
-    }
-    const inner = testAt(frame)
-    const helper = inner === undefined ? around.find(({ kind }) => kind === 'helper') : undefined
-    const weight = (helper === undefined ? 1 : (helpers.get(helper.name)?.calls ?? 1)) * times(frame)
-    side.total += weight
-    side.assertions.push(itemOf({ from, to }, walk, tests.get(inner as Frame), weight))
+    const around = testsAround(frame)
+    for (const test of around) test.strength += 1
+    side.assertions.push(itemOf({ from, to }, walk, around[0]))
   }
-  const counted = new Set(own)
-  for (const call of walk.calls) addCall(side, walk, call, helpers, tests, counted)
-  for (const frame of frames) {
-    if (frame.rows.length === 0 || !busy.has(frame)) continue
-    const test = tests.get(testAt(frame) as Frame) ?? null
-    for (const row of frame.rows)
-      side.rows.push({ path, test, text: plain(source, row), weight: 1, words: rowBag(source, row) })
+  for (const { name, frame, from, to } of walk.calls) {
+    const size = helpers.get(name) ?? 0
+    if (size === 0 || isAfterReturn({ from, to }, frame)) continue
+    const around = testsAround(frame).filter(({ body }) => from >= body.from)
+    for (const test of around) test.strength += size
+    if (around[0] !== undefined) side.assertions.push(itemOf({ from, to }, walk, around[0]))
   }
+  side.files.set(path, { words: wordsThatRun(walk, tests, called), collected })
   side.tests.push(...tests.values())
   side.focused.push(...walk.focused.map((text) => ({ path, text })))
   if (walk.root.focus !== undefined && tests.size === 0) side.focused.push({ path, text: walk.root.focus })
-  const called = frames.filter((it) => it.kind === 'helper' && (helpers.get(it.name)?.calls ?? 0) > 0)
-  const rows = new Map(frames.flatMap((it) => it.rows).map((row) => [row.from, row]))
-  side.around.push({ path, source, spans: [...rows.values(), ...called].sort((a, b) => a.from - b.from) })
 }
 
-/** A helper's call in a test counts for what it asserts, but not in the total: there the helper's own do. */
-function addCall(
-  side: Side,
-  walk: Walk,
-  call: NamedCall,
-  helpers: Helpers,
-  tests: Map<Frame, Test>,
-  counted: Set<Assertion>,
-): void {
-  const size = helpers.get(call.name)?.size
-  if (size === undefined || isAfterReturn(call, call.frame)) return
-  let inner: Test | undefined
-  for (const frame of framesFrom(call.frame)) {
+/** The words of a file without its idle parts: tests that do not run, functions that nobody calls, what follows a return. */
+function wordsThatRun(walk: Walk, tests: ReadonlyMap<Frame, Test>, called: ReadonlySet<string>): Bag {
+  const { source } = walk
+  // Beside the code only what is for tests counts.
+  const isForTests = (frame: Frame) => frame.holdsTests === true || tests.has(frame)
+  const parts = new Set(isTestFile(walk.path) ? [walk.root] : outermost(walk.frames.filter(isForTests)))
+  const isIdle = (frame: Frame) => {
+    if (!framesFrom(frame).some((it) => parts.has(it))) return false
     const test = tests.get(frame)
-    if (test === undefined || call.from < test.body.from) continue
-    test.strength += size
-    inner ??= test
+    if (test !== undefined) return test.skips > 0 || test.empty
+    return frame.kind === 'never' || (frame.kind === 'helper' && !called.has(frame.name))
   }
-  const isInAssertion = call.within !== null && counted.has(call.within)
-  if (inner !== undefined && call.isPlain && !isInAssertion)
-    side.assertions.push(itemOf({ from: call.from, to: call.to }, walk, inner, size))
+  const words = emptyBag()
+  for (const part of parts) addTo(words, bag(source, part))
+  for (const frame of outermost(walk.frames.filter(isIdle))) addTo(words, bag(source, frame), -1)
+  for (const { body, span } of tests.values()) addTo(words, bag(source, { from: body.to, to: span.to }), -1)
+  return words
+}
+
+function outermost(frames: readonly Frame[]): Frame[] {
+  const all = new Set(frames)
+  return frames.filter((frame) => framesFrom(frame).every((it) => it === frame || !all.has(it)))
 }
 
 /** The tests that somebody runs; a file that only asserts is one test. */
@@ -139,48 +115,36 @@ function framesOfTests(walk: Walk): Frame[] {
   const isRun = (frame: Frame) => framesFrom(frame).every(({ kind }) => kind !== 'never')
   const tests = walk.frames.filter((it) => it.kind === 'test' && isRun(it))
   if (tests.length > 0 || !isTestFile(walk.path)) return tests
-  const isOutside = ({ kind }: Frame) => kind !== 'helper' && kind !== 'never' && kind !== 'test'
+  const isOutside = ({ kind }: Frame) => kind !== 'helper' && kind !== 'never'
   const isBare = walk.assertions.some(({ frame }) => framesFrom(frame).every(isOutside))
   if (isBare) walk.root.name = '(whole file)'
   return isBare ? [walk.root] : []
 }
 
 function testOf(frame: Frame, walk: Walk, collected: boolean): Test {
-  const { name, body, skips } = frame
+  const { name, body, skips, from, to } = frame
   const groups = framesFrom(frame).filter((it) => it !== frame && it.kind === 'group')
+  const words = bag(walk.source, { from, to })
+  for (const part of name.split(/[,|]/)) words.literals.delete(part.trim())
   return {
     path: walk.path,
     name,
-    span: { from: frame.from, to: frame.to },
+    span: { from, to },
     body,
     skips: groups.reduce((sum, group) => sum + group.skips, frame === walk.root ? 0 : skips),
     empty: frame.empty ?? false,
-    condition: walk.condition,
     collected,
     strength: 0,
     text: plain(walk.source, body),
-    words: bag(walk.source, body),
+    words,
   }
 }
 
-/** Functions with assertions in them: how many, and how often they are called in the changed files. */
 function helpersOf(walks: Walk[]): Helpers {
-  const helpers: Helpers = new Map()
-  for (const { assertions } of walks) {
-    for (const { frame } of assertions) {
-      for (const { kind, name } of framesFrom(frame)) {
-        if (kind !== 'helper' || name.length <= 2) continue
-        const helper = helpers.get(name) ?? { calls: 0, size: 0 }
-        helpers.set(name, { ...helper, size: helper.size + 1 })
-      }
-    }
-  }
-  for (const { calls } of helpers.size === 0 ? [] : walks) {
-    for (const { name, frame } of calls) {
-      const helper = helpers.get(name)
-      if (helper !== undefined) helper.calls += times(frame)
-    }
-  }
+  const helpers = new Map<string, number>()
+  for (const { frame } of walks.flatMap(({ assertions }) => assertions))
+    for (const { kind, name } of framesFrom(frame))
+      if (kind === 'helper' && name.length > 2) helpers.set(name, (helpers.get(name) ?? 0) + 1)
   return helpers
 }
 
@@ -188,16 +152,8 @@ function isAfterReturn({ from }: Span, frame: Frame): boolean {
   return framesFrom(frame).some(({ kind, body }) => kind === 'test' && from >= body.to)
 }
 
-/** How often the part runs. */
-function times(frame: Frame): number {
-  return framesFrom(frame).reduce(
-    (product, { rows }) => Math.min(1000, product * Math.max(1, rows.length)),
-    1,
-  )
-}
-
-function itemOf(span: Span, { path, source }: Walk, test: Test | undefined, weight: number): Item {
-  return { path, test: test ?? null, text: plain(source, span), weight, words: bag(source, span) }
+function itemOf(span: Span, { path, source }: Walk, test: Test | undefined): Item {
+  return { path, test: test ?? null, text: plain(source, span), words: bag(source, span) }
 }
 
 /** Without blanks, quotes and trailing commas: what a formatter may change. */
@@ -205,17 +161,21 @@ function plain({ raw }: Source, { from, to }: Span): string {
   return raw.slice(from, to).replace(/[\s"'`;]|,(?=\s*[)\]}])/g, '')
 }
 
+/** The row of a table may be one string with several values in it (`@CsvSource`). */
 function bag(source: Source, span: Span): Bag {
-  const words = wordsIn(source, span)
-  return { literals: counted(words.literals), identifiers: counted(words.identifiers) }
+  const { literals, identifiers } = wordsIn(source, span)
+  const values = literals.flatMap((it) => it.split(/[,|]/)).map((it) => it.trim())
+  return { literals: counted(values.filter((it) => it !== '')), identifiers: counted(identifiers) }
 }
 
-/** A row may be one string with several values in it (`@CsvSource`). */
-export function rowBag(source: Source, span: Span): Bag {
-  const words = wordsIn(source, span)
-  const parts = words.literals.filter((it) => /[,|]/.test(it)).flatMap((it) => it.split(/[,|]/))
-  const literals = [...words.literals, ...parts.map((it) => it.trim()).filter((it) => it !== '')]
-  return { literals: counted(literals), identifiers: counted(words.identifiers) }
+export function emptyBag(): Bag {
+  return { literals: new Map(), identifiers: new Map() }
+}
+
+export function addTo(total: Bag, words: Bag, sign = 1): void {
+  for (const kind of ['literals', 'identifiers'] as const)
+    for (const [word, number] of words[kind])
+      total[kind].set(word, (total[kind].get(word) ?? 0) + sign * number)
 }
 
 export function counted(words: string[]): Map<string, number> {

@@ -1,5 +1,5 @@
 // Which files hold tests, and for which of them a runner looks.
-import { type Language, languageOf, type Source, wordsIn } from './source.ts'
+import { type Language, languageOf } from './source.ts'
 
 const NO_TESTS = /(?:^|\/)(?:node_modules|vendor|fixtures?|__fixtures__|testdata|__snapshots__)\//
 
@@ -36,30 +36,4 @@ const COLLECTED: Record<Language, RegExp> = {
 export function isCollected(path: string): boolean {
   const language = languageOf(path)
   return language !== null && COLLECTED[language].test(path)
-}
-
-/** What other files call it by. */
-export function stemOf(path: string): string {
-  const [name = '', folder = ''] = path.split('/').toReversed()
-  const stem = name.replace(/\.\w+$/, '')
-  return /^(?:index|mod|__init__)$/.test(stem) ? folder : stem
-}
-
-const NAMED: Record<Exclude<Language, 'javascript' | 'go'>, RegExp> = {
-  python: /\bfrom\s+[\w.]*\.(\w+)\s+import\b|\bimport\s+([^\n]+)|\bclass\s+\w+\s*\(([^)\n]*)\)/g,
-  rust: /\bmod\s+(\w+)\s*;/g,
-  java: /\bextends\s+([\w.]+)/g,
-}
-
-/** The files and classes that a text takes in: they run with it. */
-export function namedIn(source: Source, language: Language): Set<string> {
-  const { code } = source
-  if (language === 'go') return new Set()
-  if (language === 'javascript') {
-    const { literals } = wordsIn(source, { from: 0, to: code.length })
-    return new Set(literals.filter((it) => /^\.{1,2}\//.test(it)).map(stemOf))
-  }
-  return new Set(
-    [...code.matchAll(NAMED[language])].flatMap((it) => it.slice(1).join(' ').match(/\w+/g) ?? []),
-  )
 }

@@ -1,11 +1,11 @@
-// One walk over a syntax tree, for all languages: tests, what skips them, what can fail them, what repeats them.
+// One walk over a syntax tree, for all languages: tests, what skips them, what can fail them.
 import type { SyntaxNode, SyntaxNodeRef, Tree } from '@lezer/common'
 import type { Source, Span } from './source.ts'
 
 /** A part of the text that says what becomes of the tests in it. */
 export type Part = Span & {
   /** `never`: nobody runs the tests in it. */
-  kind: 'group' | 'test' | 'set-up' | 'helper' | 'repeat' | 'never'
+  kind: 'group' | 'test' | 'set-up' | 'helper' | 'never'
   name?: string
   /** Where the last of a name in a block counts: the block and the name. */
   scopedName?: string
@@ -15,23 +15,18 @@ export type Part = Span & {
   skips?: number
   /** Nothing in it, or it returns at once. */
   empty?: boolean
-  /** It runs once for each row. */
-  rows?: Span[]
   /** Beside the code: what asserts in here is for tests. */
   holdsTests?: boolean
-  /** A class that does not run by itself: its tests run where another file or class names it. */
-  needs?: string | null
   /** What is told where this set-up skips tests of other files. */
   focus?: string
 }
-export type Frame = Part & { name: string; body: Span; skips: number; rows: Span[]; parent: Frame | null }
+export type Frame = Part & { name: string; body: Span; skips: number; parent: Frame | null }
 
 /** `callee` is what stands before the brackets, without blanks; `to` is where the chain of calls ends that it begins. */
 export type Call = Span & { callee: string; node: SyntaxNode; args: SyntaxNode | null }
 /** `callee` as in `Call`. */
 export type Assertion = Span & { callee: string; frame: Frame }
-/** `within`: the assertion that it stands in, or is. */
-export type NamedCall = Span & { name: string; isPlain: boolean; frame: Frame; within: Assertion | null }
+type NamedCall = Span & { name: string; frame: Frame }
 
 /** What a language calls things. */
 export type Rules = {
@@ -50,18 +45,13 @@ export type Rules = {
 const CALLS = /^(?:CallExpression|CallExpr|MethodInvocation|MacroInvocation)$/
 const ARGUMENTS = /^(?:ArgList|Arguments|ArgumentList|\w+Tokens)$/
 const MEMBERS = /^(?:MemberExpression|SelectorExpr|FieldExpression)$/
-const DEFINES = /^(?:Equals|AssignOp|=|:=)$/
-const NAMES =
-  /^(?:VariableDefinition|VariableName|PropertyName|DefName|BoundIdentifier|Definition|Identifier)$/
-const LOOPS = /^(?:For\w*|EnhancedFor)(?:Statement|Expression)$/
-const LOOP_CALLS = /\.(?:forEach|map|flatMap|for_each)$/
 /** Each is an assertion of its own in a chain that may be long. */
 const CHAINED = /\.(?:expect|andExpect|expectNext|expectError|expectBody|expectStatus)$/
 /** Words that a constant may consist of. */
 const CONSTANT =
   /^(?:true|false|True|False|None|null|nil|undefined|Some|Ok|is|in|not|and|or|assert|msg|self|t|toBe|toEqual)$/
 
-/** Nobody nests tests, loops or functions deeper. */
+/** Nobody nests tests or functions deeper. */
 const DEEPEST = 32
 const LONGEST_CALLEE = 200
 /** Of a longer one, only the start is compared. */
@@ -81,11 +71,8 @@ export class Walk {
   /** The last of each `scopedName`. */
   readonly named = new Map<string, Frame>()
   readonly testClasses = new Set<string>()
-  /** Go: the constraint under which the file is built. */
-  condition = ''
   readonly #rules: Rules
   readonly #isForTests: boolean
-  readonly #definitions = new Map<string, SyntaxNode[]>()
   #depth = 0
 
   /** `isForTests`: whether what asserts anywhere in the file is for tests. */
@@ -95,15 +82,12 @@ export class Walk {
     this.source = source
     this.#rules = rules
     this.#isForTests = isForTests
-    this.root = { ...body, kind: 'group', name: '', body, skips: 0, rows: [], parent: null }
+    this.root = { ...body, kind: 'group', name: '', body, skips: 0, parent: null }
     this.frame = this.root
   }
 
   run(tree: Tree): this {
-    // A table may stand behind the loop over it.
-    tree.iterate({ enter: (node) => this.#define(node) })
     tree.iterate({ enter: (node) => this.#visit(node) })
-    this.#definitions.clear() // they hold the tree
     return this
   }
 
@@ -136,46 +120,17 @@ export class Walk {
   }
 
   /** Something here can fail a test. */
-  assert({ from, to }: Span, callee: string): Assertion | null {
+  assert({ from, to }: Span, callee: string): void {
     const isWatched =
       this.#isForTests || framesFrom(this.frame).some((it) => it.holdsTests || it.kind === 'test')
-    if (!isWatched) return null
-    const assertion = { from, to: Math.min(to, from + LONGEST_ASSERTION), callee, frame: this.frame }
-    this.assertions.push(assertion)
-    return assertion
+    if (!isWatched) return
+    this.assertions.push({ from, to: Math.min(to, from + LONGEST_ASSERTION), callee, frame: this.frame })
   }
 
   /** An assertion on constants alone says nothing: `expect(true).toBe(true)`. */
   isConstant({ from, to }: Span): boolean {
     const code = this.code({ from, to: Math.min(to, from + LONGEST_ASSERTION) })
     return !(code.match(/(?<![\w$.])[A-Za-z_$][\w$]*/g) ?? []).some((name) => !CONSTANT.test(name))
-  }
-
-  /** The rows of a table: of the literal in the expression, or of what a name in it stands for. */
-  rows(expression: SyntaxNode | null | undefined): Span[] {
-    if (!expression) return []
-    const own = literalRows(expression, this)
-    if (own.length > 0) return own
-    const code = this.code({ from: expression.from, to: Math.min(expression.to, expression.from + 500) })
-    for (const name of new Set(code.match(/(?<![\w$.])[A-Za-z_$][\w$]*/g))) {
-      const values = this.#definitions.get(name) ?? []
-      const value = values.findLast((it) => it.from < expression.from) ?? values[0]
-      const rows = value === undefined ? [] : literalRows(value, this)
-      if (rows.length > 0) return rows
-    }
-    return []
-  }
-
-  #define(ref: SyntaxNodeRef): void {
-    if (!DEFINES.test(ref.name)) return
-    const value = ref.node.nextSibling
-    let target = ref.node.prevSibling
-    for (let steps = 0; target !== null && !NAMES.test(target.name) && steps < 4; steps += 1)
-      target = target.prevSibling
-    if (target === null || value === null) return
-    const values = this.#definitions.get(this.code(target)) ?? []
-    this.#definitions.set(this.code(target), values)
-    if (values.length < 200) values.push(value)
   }
 
   #visit(ref: SyntaxNodeRef): void {
@@ -185,7 +140,6 @@ export class Walk {
     }
     const call = this.#callAt(ref)
     if (call !== null) this.#seeCall(call)
-    else if (LOOPS.test(ref.name)) this.#open(this.#loopAt(ref.node))
     if (call !== null || this.#rules.nodes.test(ref.name))
       this.#open(this.#rules.partAt(ref.node, call, this))
   }
@@ -193,7 +147,7 @@ export class Walk {
   #open(part: Part | null): void {
     if (part === null || this.#depth >= DEEPEST) return
     const { from, to } = part
-    this.frame = { name: '', body: { from, to }, skips: 0, rows: [], ...part, parent: this.frame }
+    this.frame = { name: '', body: { from, to }, skips: 0, ...part, parent: this.frame }
     this.frames.push(this.frame)
     if (part.scopedName !== undefined) {
       this.shadow(part.scopedName)
@@ -225,35 +179,14 @@ export class Walk {
     const { callee, args } = call
     const name = /[\w$]*!?$/.exec(callee)?.[0] ?? ''
     if (this.#rules.skips.test(callee)) this.skip()
-    const around = this.assertions.at(-1)
-    let within = around !== undefined && around.to > call.from ? around : null
     if (this.#rules.asserts(call)) {
       const from = CHAINED.test(callee) && args !== null ? args.from - name.length - 1 : call.from
       const says = args === null || args.to - args.from > 2
       const isConstant =
         says && !this.#rules.fails.test(callee) && this.isConstant({ from: args?.from ?? from, to: call.to })
-      if (!isConstant) within = this.assert({ from, to: call.to }, callee)
+      if (!isConstant) this.assert({ from, to: call.to }, callee)
     }
-    this.calls.push({
-      from: call.from,
-      to: call.to,
-      name,
-      isPlain: !callee.includes('.'),
-      frame: this.frame,
-      within,
-    })
-    if (!LOOP_CALLS.test(callee) || args === null) return
-    const member = call.node.firstChild
-    const over = member !== null && MEMBERS.test(member.name) ? member.firstChild : member
-    const rows = this.rows(over)
-    if (rows.length > 0) this.#open({ kind: 'repeat', from: args.from, to: args.to, rows })
-  }
-
-  #loopAt(node: SyntaxNode): Part | null {
-    const heads = [node, ...childrenOf(node, 8).filter((it) => /Spec$|^RangeClause$/.test(it.name))]
-    const mark = heads.flatMap((it) => childrenOf(it, 12)).find((it) => /^(?:in|of|:|range)$/.test(it.name))
-    const rows = this.rows(mark?.nextSibling)
-    return rows.length === 0 ? null : { kind: 'repeat', from: node.from, to: node.to, rows }
+    this.calls.push({ from: call.from, to: call.to, name, frame: this.frame })
   }
 }
 
@@ -305,49 +238,4 @@ export function chainEnd(node: SyntaxNode): number {
     end = parent
   }
   return end.to
-}
-
-const LITERALS =
-  /^(?:Array|Object|Tuple|Dictionary|Set)Expression$|^(?:LiteralValue|ArrayInitializer|ElementValueArrayInitializer|BracketedTokens)$/
-const WRAPPERS =
-  /^(?:Parenthesized|Binary|Reference|Unary|Member|Field|As|Cast|Try)\w*Expression$|^(?:TypedLiteral|MacroInvocation|ParenthesizedExpression|SelectorExpr|UnaryExp|ArgumentList|ArgList)$/
-/** What makes a list of its arguments, or passes on its only one. */
-const LISTS = /(?:^|\.)(?:of|asList|listOf|Set|Map|arrayOf)$/
-
-function literalRows(node: SyntaxNode, walk: Walk, depth = 5): Span[] {
-  if (LITERALS.test(node.name)) return elementsOf(node, walk)
-  if (depth === 0) return []
-  if (CALLS.test(node.name) && node.name !== 'MacroInvocation') {
-    const args = childrenOf(node, 8).find((it) => ARGUMENTS.test(it.name))
-    const { firstChild } = node
-    const own = firstChild === null || firstChild === args ? [] : literalRows(firstChild, walk, depth - 1)
-    if (own.length > 0 || args === undefined) return own
-    const given = argumentsOf(args)
-    const only = given.length === 1 ? literalRows(given[0] as SyntaxNode, walk, depth - 1) : []
-    if (only.length > 0) return only
-    return LISTS.test(walk.code({ from: node.from, to: args.from }).trim()) ? elementsOf(args, walk) : []
-  }
-  if (!WRAPPERS.test(node.name)) return []
-  // Of `[1] as const` the list is the first; of a sum it is not all.
-  for (const child of childrenOf(node, node.name === 'BinaryExpression' ? 1 : 8)) {
-    const rows = literalRows(child, walk, depth - 1)
-    if (rows.length > 0) return rows
-  }
-  return []
-}
-
-/** What stands between the commas; empty places left out. */
-export function elementsOf(node: SyntaxNode, walk: Walk): Span[] {
-  const found: Span[] = []
-  let from = node.from + 1
-  const take = (to: number): void => {
-    if (walk.code({ from, to }).trim() !== '') found.push({ from, to })
-  }
-  for (let it = node.firstChild; it !== null; it = it.nextSibling) {
-    if (it.name !== ',') continue
-    take(it.from)
-    from = it.to
-  }
-  take(Math.max(from, node.to - 1))
-  return found
 }

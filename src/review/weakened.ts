@@ -40,11 +40,11 @@ export async function weakenedTests(files: FileChange[]): Promise<Weakening[]> {
   }
   const order = new Map(files.map(({ path }, at) => [path, at]))
   const inPlace = (walks: Walk[]) => walks.sort((a, b) => (order.get(a.path) ?? 0) - (order.get(b.path) ?? 0))
-  for (const [language, walks] of read) {
-    const before = sideOf(inPlace(walks.before), language, null)
+  for (const walks of read.values()) {
+    const before = sideOf(inPlace(walks.before), new Set())
     // Where tests stood before, their runner looked, whatever the file is called.
     const known = new Set(before.tests.map((it) => it.path))
-    found.push(...weakenedIn(before, sideOf(inPlace(walks.after), language, known)))
+    found.push(...weakenedIn(before, sideOf(inPlace(walks.after), known)))
   }
   return [...found, ...left].slice(0, MAX_WEAKENINGS)
 }

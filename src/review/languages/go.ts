@@ -29,8 +29,7 @@ export const go: Rules = {
     if (call !== null) return callPart(call, walk)
     if (node.name === 'PackageClause') {
       const head = walk.source.raw.slice(0, node.from)
-      walk.condition = conditionOf(walk.path, head)
-      walk.root.skips += Number(constraintOf(head) !== '')
+      walk.root.skips += Number(CONSTRAINT.test(head)) + Number(OTHER_SYSTEM.test(walk.path))
       return null
     }
     return functionPart(node, walk)
@@ -86,39 +85,8 @@ function provesNothing(body: string): boolean {
   return exits.length > 0 && exits.every((it) => /\(\s*0\s*\)$/.test(it))
 }
 
+/** That must hold for the file to be built. */
+const CONSTRAINT = /^\/\/(?:go:build| ?\+build)\s/m
 /** In a file's name: other systems and processors than Linux and amd64. */
-const SYSTEM =
-  /(?:_(?:aix|android|darwin|dragonfly|freebsd|illumos|ios|js|netbsd|openbsd|plan9|solaris|wasip1|windows))?(?:_(?:386|arm|arm64|loong64|mips\w*|ppc64\w*|riscv64|s390x|wasm))?_test\.go$/
-
-function conditionOf(path: string, head: string): string {
-  const system = SYSTEM.exec(path)?.[0].slice(1, -'_test.go'.length).replace('_', '&&') ?? ''
-  return [constraintOf(head), system].filter((it) => it !== '').join('&&')
-}
-
-/** What must hold for the file to be built, without blanks; in the form of `//go:build`. */
-function constraintOf(head: string): string {
-  const build = /^\/\/go:build\s+([^\n]{1,500})/m.exec(head)?.[1]
-  const lines = [...head.matchAll(/^\/\/ ?\+build\s+([^\n]{1,500})/gm)].map((it) => {
-    const ways = (it[1] as string).trim().split(/\s+/)
-    return ways.join('||').replaceAll(',', '&&')
-  })
-  const old = lines.map((it) => (lines.length > 1 && it.includes('||') ? `(${it})` : it)).join('&&')
-  return (build ?? old).replace(/\s/g, '')
-}
-
-/** Whether something met the old constraint that does not meet the new one. */
-export function isNarrower(old: string, now: string): boolean {
-  const [before, after] = [waysOf(old), waysOf(now)]
-  return before.some((way) => !after.some((other) => other.every((tag) => way.includes(tag))))
-}
-
-const MOST_WAYS = 50
-/** What holds where the action mostly runs. */
-const HOLDS = /^(?:go1\.[12]?\d|linux|unix|amd64|cgo|gc)?$/
-
-/** The ways to meet a constraint, each the tags that it needs. What is in brackets is not taken apart. */
-function waysOf(condition: string): string[][] {
-  if (/[()]/.test(condition)) return [[condition]]
-  const ways = condition.split('||', MOST_WAYS)
-  return ways.map((way) => way.split('&&', MOST_WAYS).filter((tag) => !HOLDS.test(tag)))
-}
+const OTHER_SYSTEM =
+  /_(?:aix|android|darwin|dragonfly|freebsd|illumos|ios|js|netbsd|openbsd|plan9|solaris|wasip1|windows|386|arm|arm64|loong64|mips\w*|ppc64\w*|riscv64|s390x|wasm)_test\.go$/

@@ -1,7 +1,7 @@
 // Tests in Java: JUnit 3 to 5 and TestNG.
 import type { SyntaxNode } from '@lezer/common'
 import type { Span } from '../source.ts'
-import { count, elementsOf, framesFrom, isEmptyBlock, type Part, type Rules, type Walk } from '../walk.ts'
+import { count, isEmptyBlock, type Part, type Rules, type Walk } from '../walk.ts'
 
 const ASSERTS =
   /^(?:(?:Assertions|Assert|Truth|MatcherAssert)\.)?(?:fail|verify|verifyNoMoreInteractions|verifyNoInteractions|(?:assert|expect|check|verify|validate|ensure|must|should)[A-Z]\w*)$|\.(?:fail|verify|assert[A-Z]\w*|andExpect|expectNext|expectError|expectBody|expectStatus)$/
@@ -37,10 +37,7 @@ function nameOf(node: SyntaxNode, walk: Walk): string {
 }
 
 function classPart(node: SyntaxNode, span: Span, walk: Walk): Part {
-  const modifiers = modifiersOf(node, walk)
-  const isAbstract = node.name === 'ClassDeclaration' && /\babstract\b/.test(modifiers)
-  const needs = isAbstract ? nameOf(node, walk) : null
-  return { kind: 'group', ...span, skips: count(modifiers, MARKS), needs }
+  return { kind: 'group', ...span, skips: count(modifiersOf(node, walk), MARKS) }
 }
 
 function methodPart(node: SyntaxNode, span: Span, walk: Walk): Part | null {
@@ -54,54 +51,6 @@ function methodPart(node: SyntaxNode, span: Span, walk: Walk): Part | null {
   if (!isTest || /\bprivate\b/.test(modifiers))
     return walk.frame.kind === 'test' ? null : { kind: 'helper', name, ...span }
   const body = { from: block.from + 1, to: block.to - 1 }
-  const needs = framesFrom(walk.frame).find(({ needs }) => needs)?.needs ?? null
   const skips = count(modifiers, MARKS)
-  return {
-    kind: 'test',
-    name,
-    ...span,
-    body,
-    skips,
-    empty: isEmptyBlock(walk.code(body)),
-    needs,
-    rows: rowsOf(node, walk),
-  }
-}
-
-/** The rows that its annotations give it. */
-function rowsOf(node: SyntaxNode, walk: Walk): Span[] {
-  for (const annotation of node.getChild('Modifiers')?.getChildren('Annotation') ?? []) {
-    const [, kind] = /^@(ValueSource|CsvSource|EnumSource|MethodSource)\b/.exec(walk.code(annotation)) ?? []
-    const args = annotation.getChild('AnnotationArgumentList')
-    if (kind === undefined || args === null) continue
-    // The rows are made by a method whose name may differ: all arguments in the file.
-    const rows = kind === 'MethodSource' ? argumentsIn(walk) : annotationRows(args, walk)
-    if (rows.length > 0) return rows
-  }
-  return []
-}
-
-const made = new WeakMap<Walk, Span[]>()
-
-function argumentsIn(walk: Walk): Span[] {
-  const { code } = walk.source
-  const found =
-    made.get(walk) ??
-    [...code.matchAll(/\b(?:Arguments\.of|arguments)\s*\([^\n]*/g)].map((it) => ({
-      from: it.index,
-      to: it.index + it[0].length,
-    }))
-  made.set(walk, found)
-  return found
-}
-
-function annotationRows(args: SyntaxNode, walk: Walk): Span[] {
-  const cursor = args.cursor()
-  do {
-    if (cursor.name === 'ElementValueArrayInitializer') return elementsOf(cursor.node, walk)
-    if (cursor.name !== 'TextBlock') continue
-    const lines = walk.source.raw.slice(cursor.from, cursor.to).split('\n').slice(1, -1)
-    return lines.filter((it) => it.trim() !== '').map(() => ({ from: args.from, to: args.to }))
-  } while (cursor.next() && cursor.from < args.to)
-  return elementsOf(args, walk)
+  return { kind: 'test', name, ...span, body, skips, empty: isEmptyBlock(walk.code(body)) }
 }

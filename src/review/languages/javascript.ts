@@ -63,13 +63,13 @@ function callPart(call: Call, walk: Walk): Part | null {
   const { node, args } = call
   const span = { from: node.from, to: node.to }
   if (SET_UP.test(call.callee)) return { kind: 'set-up', ...span }
-  const { head, taken } = headOf(node, call, walk)
+  const { head, hasTaken } = headOf(node, call, walk)
   const [, ofObject, plain, rest = ''] = TEST.exec(head) ?? []
   const base = ofObject ?? plain
   if (base === undefined) return null
   const modifiers = rest.split('.').filter((it) => it !== '')
   if (modifiers.some((it) => !MODIFIER.test(it))) return null
-  if (modifiers.some((it) => TAKES.test(it)) !== (taken !== null)) return null
+  if (modifiers.some((it) => TAKES.test(it)) !== hasTaken) return null
   const given = argumentsOf(args)
   const [first] = given
   if (/^(?:test|it)$/.test(base) && isCondition(modifiers, given)) walk.skip()
@@ -84,23 +84,19 @@ function callPart(call: Call, walk: Walk): Part | null {
   const isFocused = /^f(?:it|describe|specify)$/.test(base) || modifiers.includes('only')
   if (isFocused || /[{,]\s*only\s*:\s*true\b/.test(options))
     walk.focused.push(walk.text({ from: node.from, to: first.to }))
-  const rows = modifiers.some((it) => it === 'each' || it === 'for') ? eachRows(taken, walk) : []
-  if (GROUP.test(base) || modifiers.includes('describe')) return { kind: 'group', ...span, skips, rows }
-  return {
-    ...testPart(given, callback, span, walk),
-    skips: skips + Number(callback === null && given.length === 1),
-    rows,
-  }
+  if (GROUP.test(base) || modifiers.includes('describe')) return { kind: 'group', ...span, skips }
+  const isTodo = callback === null && given.length === 1
+  return { ...testPart(given, callback, span, walk), skips: skips + Number(isTodo) }
 }
 
-/** Of `test.each(rows)('name', f)` the head is `test.each`, and `taken` what it took before. */
-function headOf(node: SyntaxNode, call: Call, walk: Walk): { head: string; taken: SyntaxNode | null } {
+/** Of `test.each(rows)('name', f)` the head is `test.each`, which has taken something before. */
+function headOf(node: SyntaxNode, call: Call, walk: Walk): { head: string; hasTaken: boolean } {
   const { firstChild } = node
   if (firstChild === null || !/^(?:Call|TaggedTemplate)Expression$/.test(firstChild.name))
-    return { head: call.callee, taken: null }
+    return { head: call.callee, hasTaken: false }
   const inner = firstChild.firstChild
   const head = inner === null || inner.to - inner.from > 100 ? '' : walk.code(inner).replace(/\s+/g, '')
-  return { head, taken: firstChild.lastChild }
+  return { head, hasTaken: true }
 }
 
 function testPart(given: SyntaxNode[], callback: SyntaxNode | null, span: Span, walk: Walk): Part {
@@ -153,16 +149,4 @@ function returnEnd(block: SyntaxNode): number | null {
   const at = statements.findIndex((it) => it.name === 'ReturnStatement')
   if (at === -1 || statements.slice(at).some((it) => it.name === 'FunctionDeclaration')) return null
   return statements[at]?.to ?? null
-}
-
-/** The rows of the list that `each` took, or the lines of its template after the headings. */
-function eachRows(taken: SyntaxNode | null, walk: Walk): Span[] {
-  if (taken?.name !== 'TemplateString') return walk.rows(argumentsOf(taken)[0])
-  const rows: Span[] = []
-  let from = taken.from + 1
-  for (const line of walk.source.raw.slice(from, taken.to - 1).split('\n')) {
-    if (line.trim() !== '') rows.push({ from, to: from + line.length })
-    from += line.length + 1
-  }
-  return rows.slice(1)
 }

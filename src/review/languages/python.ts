@@ -1,16 +1,7 @@
 // Tests in Python: pytest and unittest.
 import type { SyntaxNode } from '@lezer/common'
 import { type Span, wordsIn } from '../source.ts'
-import {
-  argumentsOf,
-  count,
-  framesFrom,
-  isEmptyBlock,
-  oneLine,
-  type Part,
-  type Rules,
-  type Walk,
-} from '../walk.ts'
+import { count, framesFrom, isEmptyBlock, oneLine, type Part, type Rules, type Walk } from '../walk.ts'
 
 const MARKS =
   /\bmark\.(?:skip|skipif|xfail)\b|\bunittest\.(?:skip\w*|expectedFailure)\b|@\s*(?:skip\w*|xfail|expectedFailure)\b/g
@@ -83,7 +74,6 @@ function functionPart(node: SyntaxNode, walk: Walk): Part | null {
   const around = framesFrom(walk.frame)
   const isInFunction = around.some(({ kind }) => kind === 'test' || kind === 'helper' || kind === 'set-up')
   if (isInFunction) return null
-  const needs = around.map((it) => it.needs).find((it) => it !== undefined && it !== null) ?? null
   if (!/^test/.test(name)) return { kind: 'helper', name, from, to }
   const code = walk.code({ from: body.from + 1, to: body.to })
   const statements = code.replace(/^\s*(?:[rRbBuUfF]{0,2}("""|''')\s*\1|"\s*"|'\s*')/, '') // the docstring
@@ -94,22 +84,9 @@ function functionPart(node: SyntaxNode, walk: Walk): Part | null {
     from,
     to,
     body: { from: body.from + 1, to: body.to },
-    needs,
     skips: count(header, MARKS),
     empty: /^\s*(?:(?:pass|\.\.\.)\s*)*$/.test(statements) || isEmptyBlock(statements),
-    rows: parametrized(node, walk),
   }
-}
-
-function parametrized(node: SyntaxNode, walk: Walk): Span[] {
-  const { parent } = node
-  if (parent?.name !== 'DecoratedStatement') return []
-  for (const decorator of parent.getChildren('Decorator')) {
-    if (!/\bparametrize\s*\(/.test(walk.code(decorator))) continue
-    const rows = walk.rows(argumentsOf(decorator.getChild('ArgList'))[1])
-    if (rows.length > 0) return rows
-  }
-  return []
 }
 
 /** A class whose base we do not see may be one of tests. */
@@ -119,12 +96,11 @@ function classPart(node: SyntaxNode, walk: Walk): Part {
   const args = node.getChild('ArgList')
   const bases = args === null ? [] : (walk.code(args).match(/\w+/g) ?? [])
   const isCase = bases.some((it) => /Test|Case/.test(it) || walk.testClasses.has(it))
-  const isDoubtful = !isCase && !name.startsWith('Test') && bases.some((it) => !NO_BASE.test(it))
-  const collects = name.startsWith('Test') || isCase || isDoubtful
+  const collects = name.startsWith('Test') || isCase || bases.some((it) => !NO_BASE.test(it))
   const skips = count(headerOf(node, walk), MARKS)
   if (isCase) walk.testClasses.add(name)
-  const part = { name, scopedName: scopedName(name, node), from, to, skips }
-  return collects ? { ...part, kind: 'group', needs: isDoubtful ? name : null } : { ...part, kind: 'never' }
+  const kind = collects ? 'group' : 'never'
+  return { kind, name, scopedName: scopedName(name, node), from, to, skips }
 }
 
 /** What stands in the first block of `if False:`. */

@@ -55,10 +55,7 @@ function functionPart(node: SyntaxNode, walk: Walk): Part | null {
   const { from, attributes, skips } = attributesOf(node, walk)
   if (!TEST.test(attributes)) return walk.frame.kind === 'test' ? null : helperPart(node, name)
   const body = { from: block.from + 1, to: block.to - 1 }
-  const rows = (node.parent?.getChildren('Attribute') ?? []).filter((it) =>
-    /^#\[\s*(?:case|test_case)\b/.test(walk.code(it)),
-  )
-  return { kind: 'test', name, from, to: node.to, body, skips, empty: isEmptyBlock(walk.code(body)), rows }
+  return { kind: 'test', name, from, to: node.to, body, skips, empty: isEmptyBlock(walk.code(body)) }
 }
 
 /** A function in a macro, as in `proptest! { #[test] fn adds() {} }`: there it is only words and brackets. */
