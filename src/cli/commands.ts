@@ -42,6 +42,9 @@ const all = () => true
 const place = (flag: FlagRow) => flag.group === 'what' && isTold(flag)
 const decision = (flag: FlagRow) =>
   place(flag) || flag.group === 'limits' || ['baseline', 'finalVerification'].includes(flag.key)
+/** What a workflow or a configuration holds. */
+const answers = (flag: FlagRow) =>
+  flag.group !== 'what' || ['baseBranch', 'branchPrefix', 'workingDirectory'].includes(flag.key)
 const judgement = (flag: FlagRow) =>
   place(flag) ||
   ['agent', 'gates'].includes(flag.group) ||
@@ -70,6 +73,21 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     options: [],
     exits: OUTCOMES,
     act: async (context) => (await import('./demo.ts')).demo(context),
+  },
+  init: {
+    takes: 'nothing',
+    settings: answers,
+    options: [
+      { flags: '--yes', description: 'take what is found, and ask nothing' },
+      { flags: '--bmad', description: 'also install the /ralph workflow into a BMAD project' },
+      { flags: '--pin <commit>', description: "the action's commit (default: that of v1, looked up)" },
+    ],
+    exits: [
+      [0, 'written, or nothing to do'],
+      [64, 'bad input, nothing was written'],
+      [130, 'interrupted, nothing was written'],
+    ],
+    act: async (context) => (await import('./init.ts')).init(context),
   },
   run: {
     takes: 'feature',

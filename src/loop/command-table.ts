@@ -50,6 +50,16 @@ const ROWS = {
     on: { cli: cli('', 'a complete run on a sample project, with a scripted agent; no network, no key') },
     read: null,
   },
+  init: {
+    on: {
+      cli: cli(
+        '',
+        'write workflow, configuration and issue form for this project; overwrites nothing',
+        '--yes --gate "test=npm test"',
+      ),
+    },
+    read: null,
+  },
   run: {
     also: 'resume',
     on: {

@@ -143,3 +143,22 @@ function wantedConfigFile({ inputs, flags }: Pick<Sources, 'inputs' | 'flags'>):
   const { success, data } = z.safeParse(table.configFile.schema, named)
   return success ? data : null
 }
+
+/** What is given by flags, inputs and a file, by key and as it is written there, unchecked: for who writes it elsewhere. */
+export function writtenSettings({
+  flags,
+  inputs,
+  file,
+  env,
+}: Omit<Sources, 'surface'>): Record<string, unknown> {
+  const report: Report = { mistakes: [], notes: [] }
+  const layers = [
+    ...(file ? [fileLayer(file, env, [], report)] : []),
+    inputLayer(inputs ?? {}, report),
+    flagLayer(flags ?? {}, report),
+  ]
+  const given = layers.flatMap((layer) => [...layer.given])
+  return Object.fromEntries(
+    given.flatMap(([key, one]) => (one === null ? [] : [[key, one.written ?? one.value]])),
+  )
+}

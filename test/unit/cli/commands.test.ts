@@ -73,7 +73,7 @@ test('without a command the list of them is printed; help of what is none is a m
   assert.match(bare.out, /^Usage: ralph /)
   const wrong = await place.ralph('help', 'rnu')
   assert.deepEqual([wrong.code, wrong.out], [64, ''])
-  assert.match(wrong.err, /unknown command 'rnu'\n {2}use one of: demo, run/)
+  assert.match(wrong.err, /unknown command 'rnu'\n {2}use one of: demo, /)
   assert.match((await place.ralph('help', 'resume')).out, /^Usage: ralph run\|resume /)
 })
 

@@ -1,0 +1,131 @@
+// What `ralph init` looks at before it proposes anything: the files, git, the agents on this machine, the action's release.
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { available } from '../agents/available.ts'
+import { agentNames, defaultAgent, findAgent } from '../agents/registry.ts'
+import { execute, plainEnv } from '../git/process.ts'
+import type { Found } from '../init/answers.ts'
+import { detect, type Tree } from '../init/detect.ts'
+import { isFolderNow, readRegularNow } from '../system/files.ts'
+import { findProgram } from '../system/program.ts'
+
+type Environment = Readonly<Record<string, string>>
+
+/** What tools make or fetch: nobody's project is in there. */
+const NOT_OURS = new Set(
+  'node_modules vendor third_party target dist build out venv __pycache__ bower_components'.split(' '),
+)
+const DEEPEST = 5
+const MOST_FILES = 10_000
+/** A file of settings is shorter, characters. */
+const LONGEST_TEXT = 256 * 1024
+
+/** The files of a repository, as far as projects are looked for. */
+export function openTree(top: string): Tree {
+  const paths: string[] = []
+  const left = ['']
+  for (let folder = left.shift(); folder !== undefined && paths.length < MOST_FILES; folder = left.shift()) {
+    for (const entry of entriesOf(join(top, folder))) {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+      if (entry.isFile()) paths.push(path)
+      else if (entry.isDirectory() && isLookedInto(path, entry.name)) left.push(path)
+    }
+  }
+  const texts = new Map<string, string>()
+  const text = (path: string): string => {
+    const known =
+      texts.get(path) ?? readRegularNow(join(top, path))?.toString('utf8').slice(0, LONGEST_TEXT) ?? ''
+    texts.set(path, known)
+    return known
+  }
+  return { paths, text }
+}
+
+function isLookedInto(path: string, name: string): boolean {
+  const isHidden = name.startsWith('.') && name !== '.github'
+  return !isHidden && !NOT_OURS.has(name) && path.split('/').length < DEEPEST
+}
+
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
+  } catch {
+    return [] // closed to us: then it is not proposed
+  }
+}
+
+/** Files that any empty project may have. */
+const NO_CODE =
+  /(?:^|\/)\.[^/]*$|\.(?:md|txt)$|^(?:LICEN[CS]E|NOTICE|CODEOWNERS|\.github\/.*|docs\/.*|_?bmad\/.*|ralph\.config\.\w+)$/i
+
+export async function look(
+  top: string,
+  isRepository: boolean,
+  env: Environment,
+): Promise<Omit<Found, 'olderGates'>> {
+  const tree = openTree(top)
+  const [agent, baseBranch] = await Promise.all([agentHere(env), isRepository ? baseOf(top, env) : null])
+  return { project: detect(tree), isEmpty: tree.paths.every((path) => NO_CODE.test(path)), agent, baseBranch }
+}
+
+/** The first agent of the registry whose program is here, with its version. */
+async function agentHere(env: Environment): Promise<Found['agent']> {
+  const vendors = agentNames.flatMap((name) => findAgent(name) ?? [])
+  const here = vendors.find(
+    ({ npm, login, program }) =>
+      (npm !== null || login !== null) && findProgram(program, env.PATH ?? '') !== null,
+  )
+  if (here === undefined) return { name: defaultAgent, version: null }
+  const found = await available(here, env, { timeoutMs: 10_000 })
+  return { name: here.name, version: found.ok && /^\d/.test(found.version) ? found.version : null }
+}
+
+/** Null where `origin/HEAD`, `main` or `master` says it already, which a run finds by itself. */
+async function baseOf(top: string, env: Environment): Promise<string | null> {
+  const ask = async (...args: string[]) => {
+    const answer = await execute(args, { directory: top, env: plainEnv(env), accept: [1, 128] })
+    return answer.code === 0 ? answer.stdout.trim() : ''
+  }
+  if ((await ask('symbolic-ref', '--quiet', 'refs/remotes/origin/HEAD')) !== '') return null
+  for (const name of ['main', 'master'])
+    if ((await ask('rev-parse', '--verify', '--quiet', `refs/heads/${name}`)) !== '') return null
+  const current = await ask('symbolic-ref', '--quiet', '--short', 'HEAD')
+  return ['', 'main', 'master'].includes(current) ? null : current
+}
+
+/** The top of the checkout that the folder lies in, else the folder itself; null where there is no such folder. */
+export function topOf(directory: string): { top: string; isRepository: boolean } | null {
+  if (!isFolderNow(directory)) return null
+  for (let at = directory; ; at = dirname(at)) {
+    if (existsSync(join(at, '.git'))) return { top: at, isRepository: true }
+    if (dirname(at) === at) return { top: directory, isRepository: false }
+  }
+}
+
+export function isHome(folder: string): boolean {
+  return folder === homedir() || folder === '/'
+}
+
+/** A file's text; null where there is none, '' where something else stands in its place. */
+export function textAt(top: string, path: string): string | null {
+  const stands = lstatSync(join(top, path), { throwIfNoEntry: false }) !== undefined
+  if (!stands) return null
+  return readRegularNow(join(top, path))?.toString('utf8') ?? ''
+}
+
+const REPOSITORY = 'https://github.com/ralph/action'
+
+/** The commit of the action's newest release of this version; null where it cannot be asked. */
+export async function releasedCommit(directory: string, env: Environment): Promise<string | null> {
+  const args = ['ls-remote', REPOSITORY, 'refs/tags/v1', 'refs/tags/v1^{}']
+  const { code, stdout } = await execute(args, {
+    directory,
+    env: plainEnv(env),
+    accept: [124, 128],
+    timeoutMs: 5000,
+  })
+  // The second line of an annotated tag is the commit.
+  const last = stdout.trim().split('\n').at(-1) ?? ''
+  return code === 0 ? (/^[0-9a-f]{40}/.exec(last)?.[0] ?? null) : null
+}

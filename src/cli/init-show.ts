@@ -1,0 +1,127 @@
+// How `ralph init` shows what it found and what it would write: git's own diff, so that a file is read as in a pull request.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { execute, NO_CONFIG, plainEnv } from '../git/process.ts'
+import type { Found, Settled } from '../init/answers.ts'
+import { type Change, keysOf } from '../init/files.ts'
+import { UNPINNED } from '../init/workflow.ts'
+import { plainLines } from '../model/text.ts'
+import { terminalText } from '../report/escape.ts'
+import type { Colour } from '../report/outcomes.ts'
+import { type Look, paint } from '../terminal/line.ts'
+import type { Context } from './context.ts'
+
+/** The files as they are and as they would be, as lines. */
+export async function diffLines(
+  changes: readonly Change[],
+  env: Readonly<Record<string, string>>,
+  look: Look,
+): Promise<string[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-init-'))
+  try {
+    for (const { path, before, text } of changes) {
+      await put(join(folder, 'b', path), text)
+      if (before !== null) await put(join(folder, 'a', path), before)
+    }
+    await mkdir(join(folder, 'a'), { recursive: true })
+    const args = [
+      'diff',
+      '--no-index',
+      '--no-ext-diff',
+      '--no-textconv',
+      '--no-prefix',
+      '--no-color',
+      'a',
+      'b',
+    ]
+    const { stdout } = await execute(args, {
+      directory: folder,
+      env: { ...plainEnv(env), ...NO_CONFIG },
+      accept: [1],
+    })
+    const lines = plainLines(stdout).trimEnd().split('\n')
+    return lines.filter((line) => !NOISE.test(line)).map((line) => paint(line, colourOf(line), look))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function put(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, text)
+}
+
+const NOISE = /^(?:index |new file mode |--- |\+\+\+ |@@ -0,0)/
+
+function colourOf(line: string): Colour[] {
+  if (line.startsWith('diff ')) return ['bold']
+  if (line.startsWith('@@')) return ['cyan']
+  return line.startsWith('+') ? ['green'] : line.startsWith('-') ? ['red'] : []
+}
+
+export function lookOf({ json, env }: Context): Look {
+  const isTerminal = process.stdout.isTTY === true && !json
+  return {
+    width: process.stdout.columns ?? 80,
+    colour: isTerminal && (env.NO_COLOR ?? '') === '',
+    plain: !isTerminal,
+  }
+}
+
+/** What was found, a line each. */
+export function foundLines({ project, isEmpty, agent }: Found, look: Look): string[] {
+  const rows = [
+    ['project', isEmpty ? 'no code yet' : project.languages.join(', ') || 'of a kind that is not known here'],
+    ['tools', project.managers.join(', ')],
+    ['prepare', project.prepare ?? ''],
+    ...Object.entries(project.gates).map(([name, run]) => [`gate ${name}`, run]),
+    ['agent', agent.version === null ? agent.name : `${agent.name} ${agent.version}`],
+  ]
+  const lines = rows.flatMap(([name = '', text = '']) =>
+    text === '' ? [] : [`${name.padEnd(16)} ${terminalText(text)}`],
+  )
+  return [
+    paint('Found:', ['bold'], look),
+    ...lines.map((line) => `  ${line}`),
+    ...project.notes.map((note) => `note: ${note}`),
+  ]
+}
+
+type Done = { changes: readonly Change[]; found: Found; settled: Settled }
+
+/** What was done, what a person has to know, and the next commands. */
+export function closingLines({ changes, settled }: Done, look: Look): string[] {
+  const written = changes.filter(({ kind }) => kind === 'new' || kind === 'completed').map(({ path }) => path)
+  const said = written.length === 0 ? 'Nothing to do: everything is there.' : `Wrote ${written.join(', ')}.`
+  const warnings = [
+    ...(settled.inputs.gates === 'none'
+      ? ['gates: none: no command proves anything. Write a gate into both files as soon as there is a test']
+      : []),
+    ...(changes.some(({ text }) => text.includes(UNPINNED))
+      ? [
+          "the action's commit could not be asked for: run `ralph init` again with a network, or put it in the place of <sha>",
+        ]
+      : []),
+  ]
+  const key = keysOf(String(settled.inputs.agent), () => false)[0]
+  const next = [
+    ...(written.length === 0 ? [] : [`git add ${roots(written).join(' ')} && git commit -m "ci: Ralph"`]),
+    'ralph doctor',
+    'ralph plan --from docs',
+  ]
+  return [
+    '',
+    paint(said, ['bold'], look),
+    ...warnings.map((text) => `warning: ${text}`),
+    ...(key === undefined ? [] : [`In CI the agent needs its key: gh secret set ${key} --env ralph`]),
+    '',
+    'Next:',
+    ...next.map((line) => `  ${line}`),
+  ]
+}
+
+/** The first part of each path, once. */
+function roots(paths: readonly string[]): string[] {
+  return [...new Set(paths.map((path) => path.split('/')[0] ?? path))]
+}

@@ -1,0 +1,53 @@
+// What `ralph init` finds in a repository, as data. Pure: the table of ecosystems reads folders, and runs nothing.
+
+/** A folder of the repository as an ecosystem sees it. Names and paths are relative to it, with `/`. */
+export type Folder = {
+  /** Files in it, however deep. */
+  paths: readonly string[]
+  /** Whether it holds a file of this name itself. */
+  has(name: string): boolean
+  /** The text of a file, '' where there is none. */
+  text(path: string): string
+}
+
+/** Gate names to command lines, in the order in which they run. */
+export type Gates = Record<string, string>
+
+/** What an ecosystem proposes for a folder: commands that the project itself has, and nothing that it has not asked for. */
+export type Proposal = {
+  language: string
+  /** Package manager or build tool; null where the language's own tool is all. */
+  manager: string | null
+  /** Installs what the gates need; null where there is nothing to install. */
+  prepare: string | null
+  /** What a hosted runner lacks (https://github.com/actions/runner-images): a line of a workflow's step. */
+  setup: string | null
+  gates: Gates
+  /** Its commands reach the folders of the same ecosystem below: a workspace. */
+  isWorkspace: boolean
+}
+
+/** A kind of project: one file and one line in ecosystems.ts. */
+export type Ecosystem = {
+  name: string
+  /** A folder that holds one of these files is one of its projects. */
+  marks: readonly string[]
+  propose(folder: Folder): Proposal
+}
+
+/** The first of the names that the folder holds. */
+export function firstOf(folder: Folder, names: readonly string[]): string | null {
+  return names.find((name) => folder.has(name)) ?? null
+}
+
+/** The gates that are not null, in the given order. */
+export function gatesFrom(entries: Readonly<Record<string, string | null>>): Gates {
+  return Object.fromEntries(
+    Object.entries(entries).flatMap(([name, run]) => (run === null ? [] : [[name, run]])),
+  )
+}
+
+/** Whether a path in the folder, however deep, is like this. */
+export function hasLike(folder: Folder, pattern: RegExp): boolean {
+  return folder.paths.some((path) => pattern.test(path))
+}
