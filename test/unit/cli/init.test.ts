@@ -111,7 +111,8 @@ test('the configuration obeys its schema and has the gates of the workflow', asy
   )
   const config = parse(text)
   const schema = JSON.parse(await readFile(join(ROOT, 'schemas', 'ralph.config.schema.json'), 'utf8'))
-  assert.ok(new Ajv({ strictTypes: false }).compile(schema)(config))
+  const isConfig: boolean = new Ajv({ strictTypes: false }).validate(schema, config)
+  assert.ok(isConfig)
   assert.deepEqual(config.gates, { lint: 'npm run lint', test: 'npm test' })
   assert.equal(config.maxIterations, 30)
   const { with: inputs, uses } = parse(await project.read('.github/workflows/ralph.yml')).jobs.work.steps[1]
