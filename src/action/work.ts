@@ -20,6 +20,7 @@ import { loop } from '../loop/loop.ts'
 import { newJob, openAttempt } from '../model/job.ts'
 import type { Conclusion, Lease, State } from '../model/state.ts'
 import { stepsOf } from '../model/step.ts'
+import type { Wanted } from '../prd/scope.ts'
 import { jobSummary } from '../report/markdown.ts'
 import { refusedWords } from '../report/network.ts'
 import { outputsOf } from '../report/outputs.ts'
@@ -48,6 +49,9 @@ const CHOICES = [
   'model',
   'instructions',
 ]
+
+/** What of the feature is worked on, which the state keeps as what it means. */
+const PART = ['stories', 'epic']
 
 /** The whole of a job, or one of the two parts of `isolation: separate-job` that hold the lease. */
 export type Part = 'whole' | 'claim' | 'land'
@@ -94,10 +98,10 @@ async function prepareAndWork(
   using workspace = await openFor(context, settings, token, secrets)
   await refuseFiltered(workspace.git, workspace.objects)
   // What a person chose is read before it is kept.
-  await actionSettings(
+  const { settings: asked } = await actionSettings(
     context,
     (path) => workspace.repository.read(base.sha, path),
-    pick(event.inputs, CHOICES),
+    pick(event.inputs, [...CHOICES, ...PART]),
   )
   const warn = (message: string) => core.warning(workspace.redactor.redact(message))
   const github = connect(place, token, warn)
@@ -107,7 +111,7 @@ async function prepareAndWork(
   if (as !== null) remember({ otherUser: as.gates.before })
   try {
     const parts = { context, workspace, settings, github, publisher, log, signal, as }
-    return part === 'land' ? await landAndGoOn(parts, base) : await claimAndWork(parts, base, part)
+    return part === 'land' ? await landAndGoOn(parts, base) : await claimAndWork(parts, base, part, asked)
   } finally {
     const refused = refusedBy(as)
     if (refused !== null) warn(refused)
@@ -119,6 +123,7 @@ async function claimAndWork(
   parts: Parts,
   base: { branch: string; sha: string },
   part: Part,
+  wanted: Wanted,
 ): Promise<Worked> {
   const { context, workspace, settings, github } = parts
   const { event } = context
@@ -136,6 +141,7 @@ async function claimAndWork(
       alive: async (lease) => !expired(lease, Date.now()) && (await runLives(github, context, lease)),
       job: newJob(now, now + settings.jobDeadlineMs, gatedTagsOf(settings)),
       chosen: pick(event.inputs, CHOICES),
+      wanted,
       // Its machine is gone, or its post step has done it.
       endOrphansOf: async () => {},
       settle: async (state) => {

@@ -7,6 +7,7 @@ import type { Repository } from '../git/repository.ts'
 import type { Found, Store } from '../git/store.ts'
 import { triedAgain } from '../loop/agent-limits.ts'
 import { takeOver } from '../loop/attempt.ts'
+import { withScope } from '../loop/commands.ts'
 import { sayHolder } from '../loop/lease.ts'
 import type { Prd } from '../model/feature.ts'
 import { emptyControl } from '../model/job.ts'
@@ -15,6 +16,7 @@ import type { Job, Lease, State } from '../model/state.ts'
 import { mergePeople } from '../prd/merge.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { asImported } from '../prd/schema.ts'
+import { scopeOf, type Wanted } from '../prd/scope.ts'
 import { UserError } from '../system/errors.ts'
 import { branchToTake, refuseShared } from './branch.ts'
 import { digestOf, meantFeature } from './features.ts'
@@ -59,6 +61,8 @@ export type ClaimRequest = {
   endOrphansOf(lease: Lease): Promise<void>
   job: Job
   chosen: Readonly<Record<string, string>>
+  /** The part of the feature that a kick-off asks for; a job that goes on keeps that of its chain. */
+  wanted: Wanted
   today: string
   /** Looks at the checkout before anything is taken: refuses dirt, takes up people's edits. */
   settle(state: State, fresh: boolean): Promise<State>
@@ -134,11 +138,19 @@ async function editedAtBase(state: State, file: Feature, repository: Repository)
   ]
 }
 
+/** The state with the part of the feature that its next job is asked for. Throws UserError where it could never be completed. */
+export function withWanted(state: State, wanted: Wanted): State {
+  const { scope, mistakes } = scopeOf(state.prd, wanted, state.prd.run.jobs + 1)
+  if (mistakes.length > 0) throw new UserError(mistakes)
+  return withScope(state, scope)
+}
+
 function startOf({ base }: ClaimRequest): State['base'] {
   return { branch: base.branch, sha: base.sha }
 }
 
-function taken(state: State, request: ClaimRequest, job: Job): State {
+function taken(before: State, request: ClaimRequest, job: Job): State {
+  const state = request.generation === null ? withWanted(before, request.wanted) : before
   const { run } = state.prd
   const control = request.generation === null ? triedAgain(state.control) : state.control
   return {

@@ -72,8 +72,8 @@ export async function meantFeature(
   for (const folder of states) {
     const name = featureOfFolder(folder)
     if (name === null || (wanted.feature !== null && candidates.has(name))) continue
-    const isComplete =
-      wanted.feature === null && (await store.load(folder))?.state.prd.run.outcome === 'complete'
+    const prd = wanted.feature === null ? (await store.load(folder))?.state.prd : undefined
+    const isComplete = prd?.run.outcome === 'complete' && remaining(prd).length === 0
     candidates.set(name, isComplete ? 'finished' : 'unfinished')
   }
   const broken = mistakes.filter(

@@ -39,7 +39,9 @@ export const isTold = ({ key }: FlagRow): boolean => !OF_THE_ACTION.has(key)
 const none = () => false
 const all = () => true
 /** Where the feature is: all that a command needs which does no work. */
-const place = (flag: FlagRow) => flag.group === 'what' && isTold(flag)
+const place = (flag: FlagRow) => flag.group === 'what' && isTold(flag) && !isPart(flag)
+/** What of the feature is worked on, or judged. */
+const isPart = ({ key }: FlagRow) => key === 'stories' || key === 'epic'
 const decision = (flag: FlagRow) =>
   place(flag) || flag.group === 'limits' || ['baseline', 'finalVerification'].includes(flag.key)
 /** What a workflow or a configuration holds. */
@@ -47,6 +49,7 @@ const answers = (flag: FlagRow) =>
   flag.group !== 'what' || ['baseBranch', 'branchPrefix', 'workingDirectory'].includes(flag.key)
 const judgement = (flag: FlagRow) =>
   place(flag) ||
+  isPart(flag) ||
   ['agent', 'gates'].includes(flag.group) ||
   ['iterationTimeout', 'idleTimeout', 'isolation'].includes(flag.key)
 

@@ -1,17 +1,17 @@
 // `ralph status`, `next` and `validate`: look, say, change nothing. Exit 0 when fine, 1 when not, 64 on bad input.
 
+import { withWanted } from '../app/claim.ts'
 import { limitsOf, UNGATED_WARNING } from '../app/limits.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { sayHolder } from '../loop/lease.ts'
 import { TRY_AGAIN } from '../loop/notes.ts'
 import { decision, outcomeIn, type Situation, situationOf } from '../loop/situation.ts'
 import type { State } from '../model/state.ts'
-import { counts } from '../prd/select.ts'
 import { terminalText } from '../report/escape.ts'
-import { standingWords } from '../report/headline.ts'
+import { blockedIds, standingWords } from '../report/headline.ts'
 import { nextMove } from '../report/next-move.ts'
 import { STANDINGS } from '../report/outcomes.ts'
-import { outputsOf } from '../report/outputs.ts'
+import { outputsOf, partInJson } from '../report/outputs.ts'
 import { inPlain } from '../report/sentence.ts'
 import { headerOf, storiesOf } from '../report/view.ts'
 import { many } from '../report/words.ts'
@@ -50,8 +50,8 @@ export async function status(context: Context): Promise<Answer> {
     retries,
     notes,
   }))
-  const fine = counts(state.prd).blocked === 0 && outcome !== 'stuck' && outcome !== 'error'
-  const more = { stories, ...inJson(situation) }
+  const fine = blockedIds(state).length === 0 && outcome !== 'stuck' && outcome !== 'error'
+  const more = { stories, ...inJson(situation), ...partInJson(state) }
   return { code: fine ? 0 : 1, outputs: outputsOf(state, outcome, null), more }
 }
 
@@ -70,15 +70,17 @@ export async function next(context: Context): Promise<Answer> {
   using local = await openQuiet(context)
   const state = await local.look()
   refuse(await preflight(context, local, state))
-  const step = decision(applyCommand(state, RUN), limitsOf(local.settings), Date.now())
+  const asked = withWanted(state, local.settings)
+  const step = decision(applyCommand(asked, RUN), limitsOf(local.settings), Date.now())
   const id = step.kind === 'reserve' ? step.storyId : null
   const story = state.prd.userStories.find((one) => one.id === id)
   const say = speaker(context)
-  say(story === undefined ? `nothing: ${sayStep(step, state)}` : `${story.id}  ${terminalText(story.title)}`)
+  say(story === undefined ? `nothing: ${sayStep(step, asked)}` : `${story.id}  ${terminalText(story.title)}`)
   const conclusion = step.kind === 'conclude' ? step.conclusion : null
   const more = {
     next: story === undefined ? null : { id: story.id, title: story.title, attempt: story.retries + 1 },
     reason: conclusion?.reason ?? null,
+    ...partInJson(asked),
   }
   const isFine = conclusion === null || conclusion.outcome === 'complete'
   return { code: isFine ? 0 : 1, outputs: outputsOf(state, conclusion?.outcome ?? null, null), more }

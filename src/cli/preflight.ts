@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { missingAgents } from '../app/agents.ts'
+import { withWanted } from '../app/claim.ts'
 import { refuseUngated } from '../app/limits.ts'
 import { refuseFiltered } from '../git/filters.ts'
 import type { State } from '../model/state.ts'
@@ -16,6 +17,7 @@ export async function preflight(context: Context, local: LocalRun, state: State)
     () => refuseUngated(settings),
     () => local.refuseBranch(state),
     () => refuseFiltered(workspace.git, workspace.objects),
+    () => void withWanted(state, settings),
   ]
   const mistakes = [...missingAgents(settings, context.env), ...(await missingFolder(local, state))]
   for (const check of checks) {

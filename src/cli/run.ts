@@ -1,6 +1,6 @@
 // `ralph run`: works on a feature on this machine until an outcome.
 import { join } from 'node:path'
-import { claim, Held } from '../app/claim.ts'
+import { claim, Held, withWanted } from '../app/claim.ts'
 import { type Isolation, openIsolation, SAME_USER_NOTE } from '../app/isolation.ts'
 import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/limits.ts'
 import { createPorts, type PortOptions } from '../app/ports.ts'
@@ -16,7 +16,7 @@ import type { Step } from '../model/step.ts'
 import { importedCount } from '../prd/select.ts'
 import { terminalText } from '../report/escape.ts'
 import { refusedWords } from '../report/network.ts'
-import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
+import { EXIT_CODES, outputsOf, partInJson } from '../report/outputs.ts'
 import { utc } from '../report/words.ts'
 import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
@@ -56,6 +56,7 @@ export async function run(context: Context): Promise<Answer> {
       endOrphansOf: local.endOrphansOf,
       job: newJob(now, deadline, gatedTagsOf(settings)),
       chosen: {},
+      wanted: settings,
       settle: (state) => adoptSettle(local, state),
       today: new Date(now).toISOString().slice(0, 10),
       firstComment: async () => 0,
@@ -69,7 +70,11 @@ export async function run(context: Context): Promise<Answer> {
     live.end(state, conclusion, [['Logs', join(clone.gitDir, 'ralph', 'logs')]])
     const movedRefs = byWeight(local.workspace.snapshot.moved)
     for (const line of movedRefLines(movedRefs)) live.warn(line)
-    const more = { movedRefs, ...(errorOf(state) === null ? {} : { errors: [mistakeOf(state)] }) }
+    const more = {
+      movedRefs,
+      ...partInJson(state),
+      ...(errorOf(state) === null ? {} : { errors: [mistakeOf(state)] }),
+    }
     return { code: EXIT_CODES[conclusion.outcome], outputs: outputsOf(state, conclusion.outcome, null), more }
   })
   return answer ?? { code: EXIT_CODES.interrupted, outputs: outputsOf(null, 'interrupted', null) }
@@ -164,9 +169,14 @@ async function dryRun(local: LocalRun, state: State, limits: Limits, live: Live)
   const { lease, feature } = state
   if (lease !== null && (await local.alive(lease))) throw atWork(new Held(lease, feature))
   await editsOf(local, state)
-  const step = decision(applyCommand(state, { kind: 'run', id: 0, by: 'you' }), limits, Date.now())
-  live.say(`Next: ${sayStep(step, state)}`)
-  return { code: 0, outputs: outputsOf(state, null, null), more: { next: stepInJson(step) } }
+  const asked = withWanted(state, local.settings)
+  const step = decision(applyCommand(asked, { kind: 'run', id: 0, by: 'you' }), limits, Date.now())
+  live.say(`Next: ${sayStep(step, asked)}`)
+  return {
+    code: 0,
+    outputs: outputsOf(state, null, null),
+    more: { next: stepInJson(step), ...partInJson(asked) },
+  }
 }
 
 export function stepInJson(step: Step): Record<string, unknown> {
@@ -183,7 +193,7 @@ export function sayStep(step: Step, state: State): string {
     return `work on ${step.storyId} (${terminalText(story?.title ?? '')}), attempt ${(story?.retries ?? 0) + 1}`
   }
   if (step.kind === 'verify') {
-    const imported = importedCount(state.prd)
+    const imported = importedCount(state.prd, state.control.scope)
     const seen = 'imported as passed, not seen by a gate of this run'
     return imported === 0 ? 'the final verification' : `the final verification (${imported} ${seen})`
   }

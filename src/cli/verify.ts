@@ -1,5 +1,6 @@
 // `ralph verify`: every gate and a judge on the checkout as it is, now. Says what they find, and changes nothing of the run.
 
+import { withWanted } from '../app/claim.ts'
 import { checkDirt } from '../app/dirt.ts'
 import { gatedTagsOf, limitsOf, refuseUngated } from '../app/limits.ts'
 import { sayHolder } from '../loop/lease.ts'
@@ -9,7 +10,8 @@ import { newJob } from '../model/job.ts'
 import type { Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { emptyUsage } from '../model/usage.ts'
-import { remaining } from '../prd/select.ts'
+import { scopeWords } from '../prd/scope.ts'
+import { counts, remaining } from '../prd/select.ts'
 import { terminalText } from '../report/escape.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { many, usd } from '../report/words.ts'
@@ -27,7 +29,7 @@ export async function verify(context: Context): Promise<Answer> {
   refuseUngated(settings)
   using local = await openLocal(context, settings, live)
   const { clone, repository } = local.workspace
-  const found = await local.look()
+  const found = withWanted(await local.look(), settings)
   const head = clone.head ?? found.green
   await refuseAtWork(local)
   refuseElsewhere(found, clone.branch)
@@ -47,7 +49,7 @@ export async function verify(context: Context): Promise<Answer> {
     const { gates, verdict: given, usage } = await verifyWhole(state, limits, guarded(local, ports), now)
     live.close()
     if (ports.signal.aborted) return interrupted(found)
-    const verdict = found.prd.userStories.some((story) => story.passes) ? given : NOTHING_JUDGED
+    const verdict = counts(found.prd, found.control.scope).passed > 0 ? given : NOTHING_JUDGED
     const red = gates.find((gate) => !gate.ok && !gate.advisory)
     const isFine = red === undefined && verdict.kind === 'verified'
     for (const line of [...said(found, verdict, red?.name ?? null), unchanged(found, usage.costUsd)])
@@ -100,12 +102,14 @@ const NOTHING_JUDGED: Verdict = {
 
 function said(state: State, verdict: Verdict, red: string | null): string[] {
   if (red !== null) return [`NOT VERIFIED: gate ${red} fails, so nothing was judged`]
-  const open = remaining(state.prd).length
+  const { scope } = state.control
+  const open = remaining(state.prd, scope).length
   const left = open === 0 ? [] : [`${many(open, 'story is', 'stories are')} left to be worked on`]
-  const passed = state.prd.userStories.filter((story) => story.passes).length
+  const { passed } = counts(state.prd, scope)
+  const part = scope === null ? '' : ` ${terminalText(scopeWords(scope))}`
   switch (verdict.kind) {
     case 'verified':
-      return [`VERIFIED: every criterion of ${many(passed, 'story', 'stories')} is met`, ...left]
+      return [`VERIFIED: every criterion of ${many(passed, 'story', 'stories')}${part} is met`, ...left]
     case 'reset':
       return [`NOT VERIFIED: ${terminalText(`${verdict.stories.join(', ')}: ${verdict.reason}`)}`, ...left]
     default:

@@ -1,9 +1,11 @@
 // What people's commands do to the state. Pure; each is idempotent by its comment id.
 
 import type { Command } from '../model/event.ts'
-import type { Story } from '../model/feature.ts'
+import type { Scope, Story } from '../model/feature.ts'
 import type { State, StoryRecord, Verification } from '../model/state.ts'
 import { newStory } from '../prd/schema.ts'
+import { alsoAsked } from '../prd/scope.ts'
+import { askedIn } from '../prd/select.ts'
 import { triedAgain } from './agent-limits.ts'
 import { closedBreaker } from './breaker.ts'
 import { isNoted, notesWith } from './notes.ts'
@@ -21,7 +23,7 @@ export function applyCommand(state: State, command: Command): State {
 function effect(state: State, command: Command): State {
   switch (command.kind) {
     case 'run':
-      return goOn({ ...state, control: { ...state.control, paused: null } })
+      return goOn(withRest({ ...state, control: { ...state.control, paused: null } }))
     case 'pause':
     case 'stop': {
       const paused = {
@@ -38,7 +40,7 @@ function effect(state: State, command: Command): State {
         retries: story.passes ? story.retries : 0,
       }))
       const told = saidAgain(retried, ids, whyAgain)
-      return goOn(command.fresh === true ? withoutWork(told, ids) : told)
+      return goOn(asking(command.fresh === true ? withoutWork(told, ids) : told, ids))
     }
     case 'redo': {
       const ids = chosen(state, command.stories, (story) => story.passes)
@@ -50,7 +52,7 @@ function effect(state: State, command: Command): State {
         retries: 0,
         lastResult: null,
       }))
-      return goOn(saidAgain(again, ids, whyAgain))
+      return goOn(asking(saidAgain(again, ids, whyAgain), ids))
     }
     case 'skip': {
       const skipped = each(state, command.stories, command.guidance, (story) => ({
@@ -78,6 +80,26 @@ function effect(state: State, command: Command): State {
     case 'refused':
       return state
   }
+}
+
+/** Whoever goes on where a part of the feature is complete means the rest; the kick-off of this very job means the part. */
+function withRest(state: State): State {
+  const { prd, control } = state
+  const isOver = prd.run.outcome === 'complete' && control.scope?.job !== prd.run.jobs
+  return isOver ? withScope(state, null) : state
+}
+
+/** A story that a person names is asked for, too. */
+function asking(state: State, ids: readonly string[]): State {
+  return withScope(state, alsoAsked(state.control.scope, ids))
+}
+
+/** The state with another part of the feature asked for; what nobody has judged takes the approval back. */
+export function withScope(state: State, scope: Scope | null): State {
+  const [before, after] = [askedIn(state.control.scope), askedIn(scope)]
+  const isWider = state.prd.userStories.some((story) => after(story) && !before(story))
+  const verification = isWider ? notApproved(state) : state.verification
+  return { ...state, verification, control: { ...state.control, scope } }
 }
 
 /** The verification as before its first session; that a person asked for it stays. */
@@ -128,7 +150,9 @@ function withoutWork(state: State, ids: readonly string[]): State {
 }
 
 function chosen(state: State, ids: string[] | 'all', all: (story: Story) => boolean): string[] {
-  return ids === 'all' ? state.prd.userStories.filter(all).map((story) => story.id) : ids
+  if (ids !== 'all') return ids
+  const asked = askedIn(state.control.scope)
+  return state.prd.userStories.filter((story) => asked(story) && all(story)).map((story) => story.id)
 }
 
 function each(
@@ -169,9 +193,6 @@ function addStory(state: State, title: string, description: string, criteria: st
     priority,
     acceptanceCriteria: criteria.length > 0 ? criteria : [title],
   })
-  return {
-    ...state,
-    prd: { ...state.prd, userStories: [...state.prd.userStories, story] },
-    verification: notApproved(state),
-  }
+  const prd = { ...state.prd, userStories: [...state.prd.userStories, story] }
+  return asking({ ...state, prd, verification: notApproved(state) }, [id])
 }

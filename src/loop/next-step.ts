@@ -1,11 +1,12 @@
 // What to do next: a pure, total decision from state, limits and time. The whole policy of a run stands here.
 
-import type { Outcome } from '../model/feature.ts'
+import type { Outcome, Story } from '../model/feature.ts'
 import { isDispatched, isUngated, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Attempt, Conclusion, Ending, Job, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
-import { counts, importedCount, pickStory, remaining } from '../prd/select.ts'
+import { othersWords, scopeWords, unmetOutside } from '../prd/scope.ts'
+import { askedIn, counts, importedCount, pickStory, remaining } from '../prd/select.ts'
 import { agentsRestUntil } from './agent-limits.ts'
 import { openUntil } from './breaker.ts'
 import {
@@ -32,7 +33,8 @@ export function nextStep(state: State, limits: Limits, now: number): Step {
   if (branch.kind === 'moved' && (landing === null || landing === 'join'))
     return ready.prepared ? { kind: 'join', theirs: branch.head } : { kind: 'prepare' }
   if (!ready.synced) return { kind: 'sync' }
-  const wasComplete = state.prd.run.outcome === 'complete' && remaining(state.prd).length === 0
+  const wasComplete =
+    state.prd.run.outcome === 'complete' && remaining(state.prd, state.control.scope).length === 0
   if (branch.kind === 'gone' && job.takesBranch && !wasComplete) return { kind: 'restore' }
 
   const verdict = outcomeOf(state, limits, now)
@@ -46,7 +48,8 @@ export function nextStep(state: State, limits: Limits, now: number): Step {
     return { kind: 'push' }
   const pause = waiting(state, limits, now)
   if (pause !== null) return { kind: 'wait', until: pause.until, reason: pause.what }
-  const story = pickStory(state.prd, (one) => openUntil(state.records[one.id], now) === null)
+  const asked = askedIn(state.control.scope)
+  const story = pickStory(state.prd, (one) => asked(one) && openUntil(state.records[one.id], now) === null)
   if (story === null) return { kind: 'verify' }
   return landing === null ? { kind: 'reserve', storyId: story.id } : landed(state)
 }
@@ -104,7 +107,8 @@ function conclude(outcome: Outcome, reason: string): Step {
 /** Whether the run is over now, and why. Completion comes before limits: finishing on the last iteration is complete. */
 export function outcomeOf(state: State, limits: Limits, now: number): Conclusion | null {
   const { control, prd, verification } = state
-  const open = remaining(prd)
+  const asked = askedIn(control.scope)
+  const open = remaining(prd, control.scope)
   const done = open.length === 0
   const { branch } = state.job
   if (branch.kind === 'refused')
@@ -114,10 +118,8 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   if (branch.kind === 'gone') return afterTheBranch(state, branch.how, finished)
   if (finished) return end('complete', howComplete(state))
   if (control.paused !== null) return end('paused', control.paused.reason)
-  if (!done && (pickStory(prd) === null || (limits.stopOnBlocked && open.some((story) => story.blocked)))) {
-    const blocked = open.filter((story) => story.blocked).map((story) => story.id)
-    return end('stuck', `blocked: ${blocked.join(', ')}`)
-  }
+  const isBlocked = limits.stopOnBlocked && open.some((story) => story.blocked)
+  if (!done && (pickStory(prd, asked) === null || isBlocked)) return end('stuck', whyStuck(state, open))
   if (done && verification.sessions >= limits.maxAttempts) {
     return end('stuck', `the final verification gave no verdict: ${verification.message}`)
   }
@@ -137,25 +139,37 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   return over === null ? null : orIdle(state, end('continued', over))
 }
 
-/** Nothing claims a gate that did not run. */
-function howComplete({ prd, job }: State): string {
-  if (isUngated(job)) return 'every story passed, without gates'
-  const { skipped } = counts(prd)
-  const imported = importedCount(prd)
-  const ungated = prd.userStories.some((story) => !story.skipped && passedUngated(story))
+/** Blocked stories; or, of a part of the feature, those outside of it that are waited for and were taken back since. */
+function whyStuck({ prd, control }: State, open: readonly Story[]): string {
+  const blocked = open.filter((story) => story.blocked).map((story) => story.id)
+  if (blocked.length > 0 || control.scope === null) return `blocked: ${blocked.join(', ')}`
+  const outside = unmetOutside(prd, control.scope).map(({ id }) => id)
+  return `it waits for ${outside.join(', ')}, which was not asked for`
+}
+
+/** Nothing claims a gate that did not run, nor a story that nobody asked for. */
+function howComplete({ prd, job, control: { scope } }: State): string {
+  const story = scope === null ? 'every story' : `every story ${scopeWords(scope)}`
+  const others = othersWords(prd, scope)
+  const rest = others === '' ? '' : `; ${others}`
+  if (isUngated(job)) return `${story} passed, without gates${rest}`
+  const asked = askedIn(scope)
+  const { skipped } = counts(prd, scope)
+  const imported = importedCount(prd, scope)
+  const ungated = prd.userStories.some((one) => asked(one) && !one.skipped && passedUngated(one))
   const passed =
     imported > 0
-      ? `every story passes, ${imported} of them as imported: no gate of this run has seen ${imported === 1 ? 'it' : 'them'}`
+      ? `${story} passes, ${imported} of them as imported: no gate of this run has seen ${imported === 1 ? 'it' : 'them'}`
       : ungated
-        ? 'every story passed, not all of them by a gate of this run'
-        : 'every story passed its gates'
-  return skipped === 0 ? passed : `${passed}; ${skipped} skipped by a person`
+        ? `${story} passed, not all of them by a gate of this run`
+        : `${story} passed its gates`
+  return `${passed}${skipped === 0 ? '' : `; ${skipped} skipped by a person`}${rest}`
 }
 
 /** The branch is not there any more: what was complete stays complete, anything else waits for a person. */
 function afterTheBranch(state: State, how: 'merged' | 'deleted', finished: boolean): Conclusion {
   if (finished && state.prd.run.outcome === 'complete')
-    return end('complete', `every story passed; the branch was ${how}`)
+    return end('complete', `${howComplete(state)}; the branch was ${how}`)
   const { branch, green } = state
   const what = how === 'merged' ? 'merged and deleted' : 'deleted'
   return end('paused', `${branch} was ${what} by people: say run to make it again (it was at ${green})`)
@@ -193,7 +207,9 @@ function resting(state: State, now: number): number | null {
     if (until !== null) times.push(until)
     return until === null
   }
-  return pickStory(state.prd, isFree) !== null || times.length === 0 ? null : Math.min(...times)
+  const asked = askedIn(state.control.scope)
+  const picked = pickStory(state.prd, (story) => asked(story) && isFree(story))
+  return picked !== null || times.length === 0 ? null : Math.min(...times)
 }
 
 function end(outcome: Outcome, reason: string): Conclusion {

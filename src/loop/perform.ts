@@ -1,6 +1,7 @@
 // Turns a step into an event by asking the ports: the only place of the loop where effects happen.
 
 import type { Event, Spent, Verdict } from '../model/event.ts'
+import type { Story } from '../model/feature.ts'
 import type { GateResult } from '../model/gate.ts'
 import type { Limits } from '../model/limits.ts'
 import { attemptName } from '../model/paths.ts'
@@ -8,6 +9,7 @@ import type { Inspection, Ports, SessionBounds, StorePort } from '../model/ports
 import type { Attempt, AttemptIn, Conclusion, Failure, State } from '../model/state.ts'
 import { STEPS, type Step } from '../model/step.ts'
 import { emptyUsage, type Usage } from '../model/usage.ts'
+import { askedIn } from '../prd/select.ts'
 import { DamagedClone, messageOf } from '../system/errors.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { redGate } from './change.ts'
@@ -310,15 +312,21 @@ export async function verifyWhole(
       stories.length > 0 ? { kind: 'reset', stories, reason } : { kind: 'none', message: reason }
     return { gates, verdict, usage: emptyUsage() }
   }
-  const ids = state.prd.userStories.filter((story) => story.passes).map((story) => story.id)
+  const ids = passedOf(state).map((story) => story.id)
   // Where every story was skipped by a person there is nothing to judge.
   if (ids.length === 0) return { gates, verdict: { kind: 'verified' }, usage: emptyUsage() }
   return { gates, ...(await askJudge(ids, state.green, { state, limits, ports, now })) }
 }
 
+/** What a verification is about: of a part of the feature, the stories of that part. */
+function passedOf({ prd, control }: State): Story[] {
+  const asked = askedIn(control.scope)
+  return prd.userStories.filter((story) => story.passes && asked(story))
+}
+
 /** The story that passed last: where a gate that only the whole shows to be red is mended. */
 function lastPassed(state: State): string[] {
-  const passed = state.prd.userStories.filter((story) => story.passes)
+  const passed = passedOf(state)
   const at = (id: string) =>
     state.timeline.findLastIndex((entry) => entry.storyId === id && entry.result === 'passed')
   const last = passed.sort((one, other) => at(other.id) - at(one.id))[0]

@@ -2,6 +2,7 @@
 import type { Event } from '../model/event.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Failure, State } from '../model/state.ts'
+import { askedIn } from '../prd/select.ts'
 import { judgeLimited, MEND_AGENT } from './attempt.ts'
 import { failed, redGate, spend, unverified } from './change.ts'
 import { withCall } from './limits.ts'
@@ -27,10 +28,7 @@ export function verified(state: State, event: Verified, limits: Limits): State {
     case 'none':
       return withoutVerdict(paid, verdict.message)
     case 'reset':
-      // A judge that takes back nothing that had passed has said nothing.
-      return state.prd.userStories.some((story) => story.passes && verdict.stories.includes(story.id))
-        ? resetStories(paid, verdict.stories, verdict.reason, event, limits)
-        : withoutVerdict(paid, verdict.reason)
+      return resetStories(paid, verdict.stories, verdict.reason, event, limits)
   }
 }
 
@@ -44,11 +42,17 @@ function withoutVerdict(state: State, message: string): State {
 
 function resetStories(
   state: State,
-  ids: readonly string[],
+  named: readonly string[],
   reason: string,
   { gates, at }: Verified,
   limits: Limits,
 ): State {
+  const asked = askedIn(state.control.scope)
+  const ids = state.prd.userStories
+    .filter((story) => story.passes && asked(story) && named.includes(story.id))
+    .map(({ id }) => id)
+  // A judge that takes back nothing that had passed has said nothing.
+  if (ids.length === 0) return withoutVerdict(state, reason)
   const failure: Failure = { kind: 'judge', summary: reason, detail: redGate(gates)?.output ?? '' }
   return ids.reduce((after, id) => revert(after, id, failure, at, limits), unverified(state))
 }

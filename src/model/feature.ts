@@ -53,6 +53,10 @@ export const Story = z.object({
   extra: z.exactOptional(Extra),
 })
 
+/** The part of a feature that was asked for: these stories and those of the epic. `job`: the one that it was asked of. */
+export type Scope = z.infer<typeof Scope>
+export const Scope = z.object({ stories: z.array(z.string()), epic: z.nullable(z.string()), job: z.number() })
+
 /** Where the run stands: Ralph's own. Times are ISO 8601. */
 export type RunRecord = z.infer<typeof RunRecord>
 export const RunRecord = z.object({

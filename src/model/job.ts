@@ -32,6 +32,7 @@ export function emptyControl(): Control {
     continuePending: false,
     mendedRun: null,
     chosen: {},
+    scope: null,
   }
 }
 

@@ -1,6 +1,6 @@
 // The durable state of a feature, version 2: one definition, which types it and reads it.
 import * as z from 'zod/mini'
-import { Outcome, Prd } from './feature.ts'
+import { Outcome, Prd, Scope } from './feature.ts'
 import { GateResult } from './gate.ts'
 import { Plan } from './plan.ts'
 import { Usage } from './usage.ts'
@@ -172,6 +172,8 @@ export const Control = z.object({
   mendedRun: z.nullable(z.number()),
   /** Inputs that the person chose at kick-off. */
   chosen: z.record(z.string(), z.string()),
+  /** The part of the feature that the kick-off asked for; null: all of it. */
+  scope: z._default(z.nullable(Scope), null),
 })
 
 export type Verification = z.infer<typeof Verification>

@@ -1,5 +1,12 @@
 // Which story is next, and how far the feature has come.
-import type { Prd, Story } from '../model/feature.ts'
+import type { Prd, Scope, Story } from '../model/feature.ts'
+
+/** Which stories were asked for: `null` is the whole feature. */
+export function askedIn(scope: Scope | null): (story: Story) => boolean {
+  if (scope === null) return () => true
+  const named = new Set(scope.stories)
+  return ({ id, epicId }) => named.has(id) || (scope.epic !== null && epicId === scope.epic)
+}
 
 /**
  * The story to work on now, or null when there is none: not passed, not blocked, not skipped, everything it
@@ -19,15 +26,21 @@ export function pickStory(prd: Prd, workable: (story: Story) => boolean = () => 
   return best
 }
 
-/** The stories that stand between the feature and its completion: neither passed nor skipped, so blocked ones too. */
-export function remaining(prd: Prd): Story[] {
-  return prd.userStories.filter((story) => !story.passes && !story.skipped)
+/** The stories that stand between the run and its completion: neither passed nor skipped, so blocked ones too. */
+export function remaining({ userStories }: Prd, scope: Scope | null = null): Story[] {
+  const asked = askedIn(scope)
+  return userStories.filter((story) => !story.passes && !story.skipped && asked(story))
 }
 
 /** Every story counted once: `total` is the sum of the others; `open` are those still to be worked on. */
-export function counts(prd: Prd): Counts {
-  const sum: Counts = { total: prd.userStories.length, passed: 0, blocked: 0, skipped: 0, open: 0 }
-  for (const story of prd.userStories) sum[standing(story)] += 1
+export function counts({ userStories }: Prd, scope: Scope | null = null): Counts {
+  const sum: Counts = { total: 0, passed: 0, blocked: 0, skipped: 0, open: 0 }
+  const asked = askedIn(scope)
+  for (const story of userStories) {
+    if (!asked(story)) continue
+    sum[standing(story)] += 1
+    sum.total += 1
+  }
   return sum
 }
 
@@ -41,7 +54,9 @@ function standing(story: Story): 'passed' | 'skipped' | 'blocked' | 'open' {
 }
 
 /** Stories that had passed before Ralph took the feature over: no gate of the run has seen them. */
-export function importedCount({ userStories }: Prd): number {
-  return userStories.filter((story) => !story.skipped && story.passes && story.lastResult?.imported === true)
-    .length
+export function importedCount({ userStories }: Prd, scope: Scope | null = null): number {
+  const asked = askedIn(scope)
+  return userStories.filter(
+    (story) => !story.skipped && story.passes && story.lastResult?.imported === true && asked(story),
+  ).length
 }

@@ -2,10 +2,9 @@
 import type { Annotation } from '../model/gate.ts'
 import type { State } from '../model/state.ts'
 import { cut, oneLine, plainLines } from '../model/text.ts'
-import { counts } from '../prd/select.ts'
 import { commitLink, dotted, firstPart, fitted, link, list, section, stacked, utf8Bytes } from './blocks.ts'
 import { code, markdownText, titleText } from './escape.ts'
-import { outcomeNow } from './headline.ts'
+import { outcomeNow, tally } from './headline.ts'
 import { type CheckConclusion, OUTCOMES } from './outcomes.ts'
 import {
   blockedList,
@@ -83,10 +82,9 @@ export function lastWordOf(state: State, name: string): LastWord {
       summary: `The job was ended before it could say how it stands; every finished iteration is saved. Go on with ${code('/ralph run')} or *Run workflow*. A job that nobody stopped goes on by itself where the hourly ${code('resume-lost')} workflow is set up.`,
     }
   }
-  const { passed, total } = counts(state.prd)
   return {
     conclusion: name === 'ralph' || outcome === 'paused' ? OUTCOMES[outcome].check : 'cancelled',
-    title: `${outcome}: ${passed} of ${total} stories pass`,
+    title: titleText(`${outcome}: ${tally(state)}`, MOST_TITLE),
     summary: 'The job could not give its last report here. The stories are in prd.json on the branch.',
   }
 }
@@ -125,6 +123,8 @@ function stand(view: View, { id, standing, how, aside, attempts, retries, failur
     }
     case 'working':
       return { conclusion: null, word: `In work, attempt ${view.inWork?.number ?? 1}` }
+    case 'outside':
+      return { conclusion: 'cancelled', word: 'Not asked for in this run' }
   }
   if (view.chainGoesOn) {
     if (failure === null) return { conclusion: null, word: 'To be worked on' }

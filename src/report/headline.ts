@@ -6,6 +6,7 @@ import { concludedAs, isDispatched, isUngated, openAttempt } from '../model/job.
 import type { Attempt, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { oneLine } from '../model/text.ts'
+import { othersWords, scopeWords } from '../prd/scope.ts'
 import { counts, remaining } from '../prd/select.ts'
 import { many, utc } from './words.ts'
 
@@ -21,8 +22,8 @@ export function inWork(state: State): Attempt | null {
 
 /** Ids of the stories that a person has to look at. */
 export function blockedIds(state: State): string[] {
-  return state.prd.userStories
-    .filter((story) => story.blocked && !story.passes && !story.skipped)
+  return remaining(state.prd, state.control.scope)
+    .filter((story) => story.blocked)
     .map((story) => story.id)
 }
 
@@ -42,12 +43,15 @@ export function restsUntil({ job, control }: State): number | null {
   return conclusion?.outcome === 'paused' && control.paused === null ? conclusion.until : null
 }
 
-/** `4 of 6 stories pass`, with those that a person skipped. */
-export function tally({ prd }: Pick<State, 'prd'>): string {
-  const { passed, skipped, total } = counts(prd)
+/** `4 of 6 stories pass`, with those that a person skipped; of a part of the feature, what part, and how many others there are. */
+export function tally({ prd, control: { scope } }: Pick<State, 'prd' | 'control'>): string {
+  const { passed, skipped, total } = counts(prd, scope)
   if (total === 0) return 'no stories'
-  const pass = `${passed} of ${total} ${total === 1 ? 'story' : 'stories'} ${passed === 1 ? 'passes' : 'pass'}`
-  return skipped === 0 ? pass : `${pass}, ${skipped} skipped`
+  const part = scope === null ? '' : ` ${scopeWords(scope)}`
+  const others = othersWords(prd, scope)
+  const stories = `${total} ${total === 1 ? 'story' : 'stories'}${part}`
+  const pass = `${passed} of ${stories} ${passed === 1 ? 'passes' : 'pass'}`
+  return `${pass}${skipped === 0 ? '' : `, ${skipped} skipped`}${others === '' ? '' : `; ${others}`}`
 }
 
 /** A run without gates says so first. */
@@ -120,7 +124,7 @@ function doing(state: State): string[] {
     const again = attempt.number > 1 ? ` (attempt ${attempt.number})` : ''
     return [`${oneLine(attempt.storyId, 64)} is in work${again}`, blocked]
   }
-  if (state.prd.userStories.length > 0 && remaining(state.prd).length === 0)
+  if (state.prd.userStories.length > 0 && remaining(state.prd, state.control.scope).length === 0)
     return [`final verification${withoutVerdict(state)}`]
   return [state.prd.run.iterations === 0 ? 'getting ready' : '', blocked]
 }

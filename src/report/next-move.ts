@@ -8,6 +8,7 @@ import { errorOf } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Conclusion, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
+import { unmetOutside } from '../prd/scope.ts'
 import { counts, remaining } from '../prd/select.ts'
 import { blockedIds, goesOn, heldBack, inWork } from './headline.ts'
 import { type Sentence, says } from './sentence.ts'
@@ -145,18 +146,24 @@ function whileWaiting(reader: Reader, until: number): Sentence {
 function whenComplete(reader: Reader): Sentence {
   const { state, surface } = reader
   const { pull, pullUrl } = state.github
+  const rest =
+    remaining(state.prd).length === 0 ? says`` : says` Or go on with the other stories: ${run(reader)}.`
   if (surface === 'comment')
     return pull === null
-      ? says`${openOne(reader)}, review it like any other, and merge it.`
-      : says`Review this pull request like any other, and merge it.`
-  if (pullUrl !== null) return says`Review and merge ${{ code: pullUrl, most: 2000 }}`
+      ? says`${openOne(reader)}, review it like any other, and merge it.${rest}`
+      : says`Review this pull request like any other, and merge it.${rest}`
+  if (pullUrl !== null) return says`Review and merge ${{ code: pullUrl, most: 2000 }}${rest}`
   const diff = { code: `git diff ${state.base.branch}...${state.branch}`, most: 300 }
-  return says`Review it with ${diff}, then merge the branch.`
+  return says`Review it with ${diff}, then merge the branch.${rest}`
 }
 
 function whenStuck(reader: Reader): Sentence {
   const [first, ...others] = blockedIds(reader.state)
   if (first === undefined) {
+    const { prd, control } = reader.state
+    const [outside] = control.scope === null ? [] : unmetOutside(prd, control.scope)
+    if (outside !== undefined)
+      return asking(reader, says`Have it done, too, with ${typed(reader, `retry ${outside.id}`)}`)
     if (reader.surface === 'cli') return says`Have it judged again with ${typed(reader, 'run')}.`
     return asking(reader, says`Have it judged again with ${typed(reader, 'verify')}`)
   }
@@ -170,7 +177,7 @@ function whenAtLimit(reader: Reader): Sentence {
   const { state, limits } = reader
   if (limits === null || limits.maxIterations === 0 || iterationsLeft(state, limits) <= 0) {
     // Two iterations for each story that is left, in fives.
-    const more = Math.max(5, Math.ceil((remaining(state.prd).length * 2) / 5) * 5)
+    const more = Math.max(5, Math.ceil((remaining(state.prd, state.control.scope).length * 2) / 5) * 5)
     return allowMore(reader, `limit iterations +${more}`)
   }
   return hasNoThread(reader)
@@ -192,7 +199,7 @@ function whenSpent(reader: Reader): Sentence {
   }
   // What the stories that are left will cost at the price of those that passed, in whole dollars.
   const each = state.prd.run.usage.costUsd / Math.max(1, counts(state.prd).passed)
-  const more = Math.max(1, Math.ceil(each * remaining(state.prd).length))
+  const more = Math.max(1, Math.ceil(each * remaining(state.prd, state.control.scope).length))
   return allowMore(reader, `limit cost +${more}`)
 }
 

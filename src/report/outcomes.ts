@@ -32,8 +32,19 @@ export const OUTCOMES: Readonly<Record<Outcome, OutcomeRow>> = {
   interrupted: { check: 'cancelled', alert: 'IMPORTANT', title: 'INTERRUPTED', mark: '■', colour: 'yellow' },
 }
 
-/** How a story stands. `rejected`: has failed and is tried again; `waiting`: for a story that it depends on. */
-export type Standing = 'passed' | 'skipped' | 'working' | 'rejected' | 'blocked' | 'waiting' | 'open'
+/**
+ * How a story stands. `rejected`: has failed and is tried again; `waiting`: for a story that it depends on; `outside`: not in
+ * the part of the feature that was asked for.
+ */
+export type Standing =
+  | 'passed'
+  | 'skipped'
+  | 'working'
+  | 'rejected'
+  | 'blocked'
+  | 'waiting'
+  | 'open'
+  | 'outside'
 
 type StandingRow = {
   sign: string
@@ -62,4 +73,5 @@ export const STANDINGS: Readonly<Record<Standing, StandingRow>> = {
   blocked: { sign: '⛔', cell: '🟥', word: 'blocked', box: '[!]', fill: '#cf222e', ink: '#ffffff' },
   waiting: { sign: '⏳', cell: '⬜', word: 'waiting', box: '[.]', fill: '#f6f8fa', ink: '#57606a' },
   open: { sign: '⬜', cell: '⬜', word: 'open', box: '[ ]', fill: '#ffffff', ink: '#24292f' },
+  outside: { sign: '▫️', cell: '▫️', word: 'not asked for', box: '[ ]', fill: '#f6f8fa', ink: '#57606a' },
 }

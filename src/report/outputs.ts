@@ -1,6 +1,7 @@
 // A job's results for machines: the action's outputs, the CLI's JSON line, the exit codes. Contract.
 import type { Outcome } from '../model/feature.ts'
 import type { State } from '../model/state.ts'
+import { notAskedFor } from '../prd/scope.ts'
 import { counts } from '../prd/select.ts'
 
 export const EXIT_CODES: Readonly<Record<Outcome, number>> = {
@@ -28,6 +29,14 @@ export type Outputs = {
   costUsd: number
   nextRunId: number | null
   reportPath: string | null
+}
+
+/** Of a part of the feature: what part, and how far that is. The outputs themselves are of the whole. */
+export function partInJson({ prd, control: { scope } }: State): Record<string, unknown> {
+  if (scope === null) return {}
+  const { total, passed } = counts(prd, scope)
+  const { stories, epic } = scope
+  return { scope: { stories, epic, total, passed, notAskedFor: notAskedFor(prd, scope) } }
 }
 
 export function outputsOf(state: State | null, outcome: Outcome | null, reportPath: string | null): Outputs {

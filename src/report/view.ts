@@ -9,7 +9,7 @@ import { errorOf, isDispatched, isUngated, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { State } from '../model/state.ts'
 import { emptyUsage } from '../model/usage.ts'
-import { counts } from '../prd/select.ts'
+import { askedIn, counts } from '../prd/select.ts'
 import { headline, heldBack, inWork, outcomeNow, restsUntil, tally } from './headline.ts'
 import { nextMove } from './next-move.ts'
 import type { Standing } from './outcomes.ts'
@@ -126,7 +126,9 @@ function lastFailed({ timeline, records }: State): string | undefined {
 function verificationOf(state: State, limits: Limits | null): 'agreed' | 'not-agreed' | 'not-held' | 'off' {
   if (state.verification.approved) return 'agreed'
   if (limits?.finalVerification === false && state.verification.asked !== true) return 'off'
-  return outcomeNow(state) === null || counts(state.prd).open > 0 ? 'not-held' : 'not-agreed'
+  return outcomeNow(state) === null || counts(state.prd, state.control.scope).open > 0
+    ? 'not-held'
+    : 'not-agreed'
 }
 
 export type StoryView = ReturnType<typeof storyOf>
@@ -135,14 +137,16 @@ export type StoryView = ReturnType<typeof storyOf>
 export function storiesOf(state: State): StoryView[] {
   const stories = state.prd.userStories
   const settled = new Set(stories.filter((story) => story.passes || story.skipped).map(({ id }) => id))
-  return stories.map((story) => storyOf(state, story, settled))
+  const asked = askedIn(state.control.scope)
+  return stories.map((story) => storyOf(state, story, settled, asked(story)))
 }
 
-function storyOf(state: State, story: Story, settled: ReadonlySet<string>) {
+function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsked: boolean) {
   const record = state.records[story.id]
   const { id, title, dependsOn, retries, lastResult } = story
   const waitsFor = dependsOn.filter((one) => !settled.has(one))
-  const standing = standingOf(story, inWork(state)?.storyId === id, waitsFor.length > 0)
+  const own = standingOf(story, inWork(state)?.storyId === id, waitsFor.length > 0)
+  const standing = isAsked || own === 'passed' || own === 'skipped' ? own : 'outside'
   const how = howPassed(story)
   /** Why it is blocked or was rejected. */
   const why = record?.failure?.summary || story.notes
@@ -210,6 +214,8 @@ function asideOf(standing: Standing, how: How, why: string, waitsFor: readonly s
       return `to be tried again: ${why}`
     case 'waiting':
       return `waits for ${waitsFor.slice(0, 3).join(', ')}${more}`
+    case 'outside':
+      return 'not asked for'
     case 'open':
       return ''
   }

@@ -88,7 +88,7 @@ export function utc(at: number): string {
 
 /** What the rest of the run may cost at most; null where nothing can be said. Money in USD. */
 export function worstCase(state: State, limits: Limits): string | null {
-  const open = remaining(state.prd).filter((story) => !story.blocked)
+  const open = remaining(state.prd, state.control.scope).filter((story) => !story.blocked)
   const outcome = state.job.ending?.conclusion.outcome
   if (open.length === 0 || outcome === 'complete' || outcome === 'stuck') return null
   const attempts = open.reduce((sum, story) => sum + Math.max(1, limits.maxAttempts - story.retries), 0)

@@ -3,7 +3,7 @@
 import * as z from 'zod/mini'
 import { isAllowEntry, NETWORK_PRESETS } from '../model/network.ts'
 import { oneLine } from '../model/text.ts'
-import { list, textWhere } from './types.ts'
+import { kinds, list, text, textWhere } from './types.ts'
 
 /** A feature: the end of a folder's and of a branch's name. */
 export const featureName = textWhere(
@@ -98,6 +98,18 @@ export const modelName = textWhere(
   'the name of a model',
   'write it without the dash',
 )
+
+/** Ids of stories with commas, blanks or lines between them. Whether there is such a story is known where the stories are. */
+export const storyIds = z
+  .pipe(
+    z.transform((value: unknown) =>
+      [value]
+        .flat()
+        .flatMap((one) => (typeof one === 'string' ? one.split(/[\s,]+/).filter(Boolean) : [one])),
+    ),
+    z.array(text),
+  )
+  .register(kinds, { kind: 'list' })
 
 export const variableNames = list(
   textWhere(

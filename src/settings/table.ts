@@ -12,6 +12,7 @@ import {
   hosts,
   insidePath,
   stateNamespace,
+  storyIds,
   variableNames,
   version,
   workflowFile,
@@ -73,6 +74,15 @@ export const table = {
     featureName,
     'The feature to work on; empty: the only unfinished one, or the one the dispatch named.',
   ),
+  stories: what(
+    storyIds,
+    'The stories to work on, by their ids, with commas or one a line; empty: all of them.',
+    {
+      or: [],
+      standard: 'all',
+    },
+  ),
+  epic: what(text, 'The epic to work on, by its id (`epicId` of its stories), beside `stories`.'),
   token: what(text, 'Token for the state refs and the API.', {
     ...secret,
     standard: 'github.token on the action',

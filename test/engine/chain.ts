@@ -16,6 +16,7 @@ import { newJob } from '../../src/model/job.ts'
 import type { AgentPort, QueuePort } from '../../src/model/ports.ts'
 import type { Conclusion, Session, State } from '../../src/model/state.ts'
 import { emptyUsage } from '../../src/model/usage.ts'
+import type { Wanted } from '../../src/prd/scope.ts'
 import { readSettings, type Settings } from '../../src/settings/index.ts'
 import { UserError } from '../../src/system/errors.ts'
 import { Bare, type Files, git, type Person } from '../standin/bare.ts'
@@ -164,12 +165,16 @@ export class Chain {
     this.#comments.push({ id: this.#comments.length + 1, text })
   }
 
-  /** Kicks the chain off and works jobs until none is dispatched; gives how the last one ended. */
-  async go(): Promise<Conclusion> {
-    let generation: number | null = null
+  /**
+   * Kicks the chain off, for a part of the feature where one is asked for, and works jobs until none is dispatched; gives how
+   * the last one ended. `as it stands`: a comment has started the first job.
+   */
+  async go(asked: Partial<Wanted> | 'as it stands' = {}): Promise<Conclusion> {
+    let generation = asked === 'as it stands' ? (await this.state()).generation : null
+    const wanted = { stories: [], epic: null, ...(asked === 'as it stands' ? {} : asked) }
     for (;;) {
       const dispatched: number[] = []
-      const conclusion = await this.#job(generation, (next) => dispatched.push(next))
+      const conclusion = await this.#job(generation, wanted, (next) => dispatched.push(next))
       this.conclusions.push(conclusion)
       const [next] = dispatched
       if (next === undefined) return conclusion
@@ -177,7 +182,11 @@ export class Chain {
     }
   }
 
-  async #job(generation: number | null, dispatched: (generation: number) => void): Promise<Conclusion> {
+  async #job(
+    generation: number | null,
+    wanted: Wanted,
+    dispatched: (generation: number) => void,
+  ): Promise<Conclusion> {
     this.#jobs += 1
     assert.ok(this.#jobs < 30, 'the chain does not end')
     const directory = join(this.#folder, `job-${this.#jobs}`)
@@ -207,6 +216,7 @@ export class Chain {
       endOrphansOf: async () => {},
       job: newJob(now, now + settings.jobDeadlineMs, gatedTagsOf(settings)),
       chosen: {},
+      wanted,
       async settle(state) {
         await repository.checkOut(state.green, null)
         return state
@@ -275,8 +285,8 @@ export class Chain {
           ...session,
         }
       },
-      judge: async () => {
-        await act('verify', { mode: 'verify', story: '', conflict: null })
+      judge: async (_state, stories) => {
+        await act('verify', { mode: 'verify', story: stories.join(), conflict: null })
         return { verdict: { kind: 'verified' }, usage }
       },
       plan: async (_state, task) => {

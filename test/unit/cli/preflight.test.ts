@@ -47,6 +47,10 @@ const CASES: Record<string, Case> = {
     flags: (place) => [...place.agent],
     says: /gates: found no gate/,
   },
+  'a story that is not there': {
+    flags: (place) => [...place.agent, ...GATE, '--stories', 'US-011', '--epic', 'a'],
+    says: /stories: found "US-011", .*\n {2}fix: did you mean US-001\?\n[\s\S]*epic: found "a"/,
+  },
   'two features': {
     files: { '.ralph/2026-02-01-other/prd.json': JSON.stringify({ userStories: [STORY] }) },
     says: /fix: name one of them: ralph (run|next|validate) other, ralph \1 sample\n/,

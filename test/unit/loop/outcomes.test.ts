@@ -1,12 +1,16 @@
 // Every outcome of design 2: when a run ends so, and what running again does.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { withScope } from '../../../src/loop/commands.ts'
 import { released } from '../../../src/loop/ending.ts'
 import { outcomeOf } from '../../../src/loop/next-step.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
+import { ownSituation } from '../../../src/loop/situation.ts'
 import type { Command } from '../../../src/model/event.ts'
 import type { State } from '../../../src/model/state.ts'
-import { heldBack } from '../../../src/report/headline.ts'
+import { heldBack, tally } from '../../../src/report/headline.ts'
+import { nextMove } from '../../../src/report/next-move.ts'
+import { inPlain } from '../../../src/report/sentence.ts'
 import {
   anotherJob,
   gate,
@@ -48,6 +52,34 @@ describe('complete', () => {
     assert.equal(ran.state.prd.run.completedAt, new Date(ran.state.job.ending?.at ?? 0).toISOString())
     assert.equal(ran.state.lease, null)
     assert.ok(!ran.steps.includes('dispatch'))
+  })
+
+  test('of a part of the feature: it says of which, and a run without a part goes on', () => {
+    const [one, two] = stories('US-001', 'US-002')
+    assert.ok(one && two)
+    const start = stateOf([one, { ...two, epicId: 'a' }])
+    const ran = runJob(withScope(start, { stories: [], epic: 'a', job: 1 }), limitsWith())
+    assert.equal(ran.outcome, 'complete')
+    assert.equal(tally(ran.state), '1 of 1 story of epic a passes; 1 other was not asked for')
+    assert.deepEqual(
+      ran.steps.filter((step) => step.startsWith('reserve')),
+      ['reserve US-002'],
+    )
+    assert.equal(runJob(anotherJob(withScope(ran.state, null)), limitsWith()).outcome, 'complete')
+    // A comment that says so in a later job means the rest; heard in the job that was asked for the part, it does not.
+    const heard = (state: State) =>
+      reduce(state, { kind: 'synced', at: NOW, commands: [run], theirs: null }, limitsWith()).control.scope
+    assert.equal(heard(anotherJob(ran.state)), null)
+    assert.equal(heard(ran.state)?.epic, 'a')
+  })
+
+  test('a wider part is verified again, a narrower one is not', () => {
+    const state = stateOf(stories('US-001', 'US-002').map((story) => ({ ...story, passes: true })))
+    const approved = { ...state, verification: { ...state.verification, approved: true } }
+    const part = { stories: ['US-001'], epic: null, job: 1 }
+    assert.equal(withScope(approved, part).verification.approved, true)
+    const narrow = { ...approved, control: { ...approved.control, scope: part } }
+    assert.equal(withScope(narrow, null).verification.approved, false)
   })
 
   test('with the final verification only after it agreed', () => {
@@ -121,6 +153,17 @@ describe('complete', () => {
 })
 
 describe('stuck', () => {
+  test('when a part waits for a story outside of it, whose pass was taken back since', () => {
+    const [one, two] = stories('US-001', 'US-002')
+    assert.ok(one && two)
+    const start = stateOf([one, { ...two, dependsOn: ['US-001'] }])
+    const ran = runJob(withScope(start, { stories: ['US-002'], epic: null, job: 1 }), limitsWith())
+    assert.equal(ran.outcome, 'stuck')
+    assert.equal(ran.conclusion.reason, 'it waits for US-001, which was not asked for')
+    const move = inPlain(nextMove(ran.state, ownSituation(ran.state), 'cli'))
+    assert.equal(move, 'Have it done, too, with ralph retry US-001, then go on with ralph run.')
+  })
+
   test('when all that are left are blocked or wait for blocked ones', () => {
     const [one, two, three] = stories('US-001', 'US-002', 'US-003')
     assert.ok(one && two && three)

@@ -10,6 +10,7 @@ import type { Limits } from '../../../src/model/limits.ts'
 import type { State } from '../../../src/model/state.ts'
 import type { Step } from '../../../src/model/step.ts'
 import { addUsage, emptyUsage, type Usage } from '../../../src/model/usage.ts'
+import { askedIn } from '../../../src/prd/select.ts'
 
 /** What the events alone say of the attempt in work. */
 type Evidence = {
@@ -318,8 +319,10 @@ function proof(before: State, event: Event, evidence: Evidence): Partial<Evidenc
 function ready(state: State, now: number): Story[] {
   const settled = (id: string) =>
     state.prd.userStories.some((story) => story.id === id && (story.passes || story.skipped))
+  const asked = askedIn(state.control.scope)
   return state.prd.userStories.filter(
     (story) =>
+      asked(story) &&
       !story.passes &&
       !story.blocked &&
       !story.skipped &&
@@ -329,7 +332,9 @@ function ready(state: State, now: number): Story[] {
 }
 
 function isDone(state: State): boolean {
-  return state.prd.userStories.every((story) => story.passes || story.skipped)
+  return state.prd.userStories
+    .filter(askedIn(state.control.scope))
+    .every((story) => story.passes || story.skipped)
 }
 
 function affordable(state: State, limits: Limits): boolean {
@@ -378,7 +383,10 @@ function mayReserve(state: State, storyId: string, limits: Limits, now: number):
     const recent = state.control.calls.filter((at) => at > now - 3_600_000)
     assert.ok(recent.length < limits.callsPerHour, 'calls an hour never exceed their limit')
   }
-  if (limits.stopOnBlocked) assert.ok(!state.prd.userStories.some((story) => story.blocked && !story.skipped))
+  if (limits.stopOnBlocked) {
+    const asked = state.prd.userStories.filter(askedIn(state.control.scope))
+    assert.ok(!asked.some((story) => story.blocked && !story.skipped))
+  }
 }
 
 function mayConclude(state: State, outcome: string, reason: string, limits: Limits): void {

@@ -17,6 +17,8 @@ import type { Limits } from '../../../src/model/limits.ts'
 import type { Conclusion, Session, State } from '../../../src/model/state.ts'
 import { STEPS, type Step } from '../../../src/model/step.ts'
 import { newStory } from '../../../src/prd/schema.ts'
+import { scopeOf, unmetOutside, type Wanted } from '../../../src/prd/scope.ts'
+import { askedIn } from '../../../src/prd/select.ts'
 import {
   built,
   eventOf,
@@ -256,7 +258,8 @@ export class World {
 
   /** As the driver answers: a red gate resets the story that passed last; where none passed there is none to judge. */
   #verified(state: State): Happening {
-    const passed = state.prd.userStories.filter((story) => story.passes).map((story) => story.id)
+    const asked = askedIn(state.control.scope)
+    const passed = state.prd.userStories.filter((one) => one.passes && asked(one)).map(({ id }) => id)
     if (this.tape.chance(20)) {
       const reason = 'gate test fails on the whole'
       const verdict: Verdict =
@@ -457,12 +460,19 @@ export async function claimNext(
     endOrphansOf: async () => {},
     job: newJob(now, waits ? Number.MAX_SAFE_INTEGER : now + 5 * HOUR),
     chosen: {},
+    wanted: askedAgain(saved),
     today: '2026-01-10',
     settle: async (state: State) => state,
     firstComment: async () => 0,
   })
   if (stored !== state) throw new Error('a claim is durable before it counts')
   return state
+}
+
+/** A person asks for the same part again, where it can still be completed by itself; else for the whole. */
+function askedAgain({ prd, control: { scope } }: State): Wanted {
+  const whole = { stories: [], epic: null }
+  return scope !== null && scopeOf(prd, scope, 0).mistakes.length === 0 ? scope : whole
 }
 
 export type Chain = { jobs: number; conclusion: Conclusion | null; saved: State; longest: number }
@@ -573,9 +583,10 @@ export const arbitraryStart: fc.Arbitrary<State> = fc
     userStories: arbitraryStories,
     opened: fc.boolean(),
     baseline: fc.constantFrom('pending', 'green'),
+    part: fc.option(fc.array(fc.constantFrom(...ids), { minLength: 1 })),
   })
-  .map(({ userStories, opened, baseline }) => {
-    const state = stateOf(userStories)
+  .map(({ userStories, opened, baseline, part }) => {
+    const state = partOf(stateOf(userStories), part)
     const prd = { ...state.prd, run: { ...state.prd.run, jobs: 0 } }
     return opened
       ? {
@@ -587,6 +598,15 @@ export const arbitraryStart: fc.Arbitrary<State> = fc
         }
       : { ...state, prd }
   })
+
+/** With these stories asked for, and what they wait for. */
+function partOf(state: State, part: readonly string[] | null): State {
+  const named = state.prd.userStories.map(({ id }) => id).filter((id) => part?.includes(id))
+  if (named.length === 0) return state
+  const scope = { stories: named, epic: null, job: 0 }
+  const stories = [...named, ...unmetOutside(state.prd, scope).map(({ id }) => id)]
+  return { ...state, control: { ...state.control, scope: { ...scope, stories } } }
+}
 
 // Without bias: small numbers are the good turns, and a world where all goes well shows little.
 export const arbitraryTape = fc.noBias(fc.array(fc.nat(9999), { maxLength: 600, size: 'max' }))

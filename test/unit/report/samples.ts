@@ -165,6 +165,7 @@ export function justStarted(): State {
       continuePending: false,
       mendedRun: null,
       chosen: {},
+      scope: null,
     },
     verification: { approved: false, asked: false, sessions: 0, message: '' },
     progress: [],

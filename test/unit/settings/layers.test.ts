@@ -15,6 +15,8 @@ test('nothing given: the defaults of the contract', () => {
     surface: 'action',
     command: 'auto',
     feature: null,
+    stories: [],
+    epic: null,
     token: null,
     publishToken: null,
     baseBranch: null,
