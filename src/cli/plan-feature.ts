@@ -2,7 +2,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { featureOfFolder } from '../git/features.ts'
-import type { Clone } from '../git/git.ts'
 import { sayHolder } from '../loop/lease.ts'
 import type { Prd } from '../model/feature.ts'
 import { branchNameFault } from '../prd/names.ts'
@@ -10,6 +9,8 @@ import { parsePrd } from '../prd/parse.ts'
 import { serializePrd } from '../prd/serialize.ts'
 import { UserError } from '../system/errors.ts'
 import type { LocalRun } from './local.ts'
+import type { Desk } from './plan-desk.ts'
+import type { Draft } from './plan-draft.ts'
 import { renderPrdMarkdown } from './plan-reading.ts'
 import { type Files, textOf } from './plan-write.ts'
 import { atWork } from './run.ts'
@@ -20,9 +21,7 @@ export type Standing = { folder: string; prd: Prd | null; markdown: string | nul
 /** Throws UserError where the feature is somewhere else, is being worked on, or cannot be read. */
 export async function standingOf(
   name: string,
-  { workTree }: Pick<Clone, 'workTree'>,
-  local: LocalRun | null,
-  today: string,
+  { clone: { workTree }, local, today }: Pick<Desk, 'clone' | 'local' | 'today'>,
 ): Promise<Standing> {
   const fault = /[/\\]/.test(name) ? 'no slash' : branchNameFault(name)
   if (fault !== null) {
@@ -63,10 +62,12 @@ async function refuseElsewhere(name: string, here: string, local: LocalRun): Pro
 }
 
 /** prd.json comes last: it is what a run goes by. */
-export function filesOf(folder: string, prd: Prd, context: string | null): Files {
-  return {
-    ...(context === null || context === '' ? {} : { [`${folder}/context.md`]: context }),
-    [`${folder}/prd.md`]: renderPrdMarkdown(prd),
-    [`${folder}/prd.json`]: serializePrd(prd),
-  }
+export function filesOf(standing: Pick<Standing, 'folder'>, draft: Pick<Draft, 'prd' | 'context'>): Files {
+  return { ...sketchOf(standing.folder, draft), [`${standing.folder}/prd.json`]: serializePrd(draft.prd) }
+}
+
+/** What is for people alone: no run begins with it. */
+export function sketchOf(folder: string, { prd, context }: Pick<Draft, 'prd' | 'context'>): Files {
+  const page = { [`${folder}/prd.md`]: renderPrdMarkdown(prd) }
+  return context === null || context === '' ? page : { [`${folder}/context.md`]: context, ...page }
 }

@@ -46,3 +46,7 @@ export function mergePlanned(before: Prd, planned: Prd): { prd: Prd; added: stri
   const prd = { ...before, userStories: [...before.userStories, ...fresh] }
   return { prd, added: fresh.map(({ id }) => id), changed: [] }
 }
+
+export function sizeRemarks(_: readonly unknown[]): { storyId: string; remark: string }[] {
+  return []
+}

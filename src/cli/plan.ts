@@ -1,79 +1,118 @@
 // `ralph plan`: documents, a sentence or an interview become the stories of a feature. Changes no code and passes nothing.
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { nameOf } from '../git/features.ts'
-import { openClone } from '../git/git.ts'
 import type { Prd } from '../model/feature.ts'
-import { outputsOf } from '../report/outputs.ts'
-import { many } from '../report/words.ts'
+import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { UserError } from '../system/errors.ts'
 import { MARK_NAME } from '../system/orphans.ts'
-import { type Answer, type Context, settingsOf, tell } from './context.ts'
-import { openLocal } from './local.ts'
-import { filesOf, type Standing, standingOf } from './plan-feature.ts'
-import { type DocumentFile, type Documents, mergePlanned, readDocuments } from './plan-reading.ts'
-import { differenceLines, sourceLines, storyLines } from './plan-view.ts'
-import { finishWriting, writeAll } from './plan-write.ts'
+import { Cancelled } from './ask.ts'
+import type { Answer, Context } from './context.ts'
+import { type Desk, openDesk, type Wanted } from './plan-desk.ts'
+import { type Draft, draftMistakes } from './plan-draft.ts'
+import { filesOf, type Standing, sketchOf, standingOf } from './plan-feature.ts'
+import { askSettings } from './plan-interview.ts'
+import { featureOf, firstDraft, type Material, materialOf, showMaterial } from './plan-material.ts'
+import { review, show } from './plan-review.ts'
+import { type Files, writeAll } from './plan-write.ts'
 
-/** Gives 0 where the plan is written or says what stands there already, 1 where it was left, 130 where it was interrupted. */
+/** Gives 0 where the plan is written or stands already, 1 where the person left it, 130 where it was interrupted. */
 export async function plan(context: Context): Promise<Answer> {
   refuseFromInside(context)
   const wanted = wantedOf(context)
-  const { settings, notes } = await settingsOf({ ...context, feature: wanted.feature })
-  const stream = context.json ? process.stderr : process.stdout
-  const say = (lines: readonly string[]) => tell(stream, lines.join('\n'))
-  const width = stream.isTTY ? Math.min(100, stream.columns) : null
-  const warn = (text: string) => tell(process.stderr, `warning: ${text}`)
-  for (const note of notes) warn(note)
-  const clone = await openClone(context.directory, context.env)
-  using local = clone.head === null ? null : await openLocal(context, settings, { warn })
-  await finishWriting(clone)
-  const documents = read(await filesAt(context.directory, wanted.from))
-  for (const note of documents.notes) warn(note)
-  const name = settings.feature ?? nameOf(documents.prd, settings.branchPrefix)
-  const standing = await standingOf(name, clone, local, new Date().toISOString().slice(0, 10))
-  const before = standing.prd
-  const planned = before === null ? documents.prd : mergePlanned(before, documents.prd).prd
-  say(['Read without an agent:', ...sourceLines(documents.sources, width), ''])
-  say([
-    `${many(planned.userStories.length, 'story', 'stories')}, in order:`,
-    ...storyLines(planned, [], width),
-    '',
-  ])
-  const difference = before === null ? [] : differenceLines(before, planned, width)
-  if (difference.length > 0) say([`${standing.folder} stands there; the plan changes:`, ...difference, ''])
-  const files = filesOf(standing.folder, planned, documents.context)
-  if (!wanted.yes) throw unasked(name, standing)
-  const written = await writeAll(clone, files)
-  if (written.length === 0) say([`${standing.folder} says all of it already: nothing was changed.`])
-  else say(written.map((path) => `written: ${path}`))
-  say(['', 'Next:', `  look at ${standing.folder}/prd.md`, `  ralph run ${name}`])
-  return answerOf(name, planned, { sources: documents.sources, notes: documents.notes, written })
+  using desk = await openDesk({ ...context, feature: wanted.feature }, !wanted.yes)
+  try {
+    return await planned(desk, { ...wanted, feature: desk.settings.feature })
+  } catch (error) {
+    if (!(error instanceof Cancelled)) throw error
+    desk.say(['', 'Interrupted: nothing was written.'])
+    const outputs = { ...outputsOf(null, 'interrupted', null), feature: wanted.feature }
+    return { code: EXIT_CODES.interrupted, outputs, more: { written: [] } }
+  }
 }
 
-function answerOf(feature: string, prd: Prd, more: Record<string, unknown>): Answer {
-  const stories = prd.userStories.map(({ id, title, acceptanceCriteria, dependsOn, passes }) => ({
-    id,
-    title,
-    criteria: acceptanceCriteria.length,
-    dependsOn,
-    passes,
-  }))
-  const passed = stories.filter(({ passes }) => passes).length
+async function planned(desk: Desk, wanted: Wanted): Promise<Answer> {
+  const { ask, clone, planner } = desk
+  const material = await materialOf(desk, wanted)
+  const feature = await featureOf(desk, wanted, material)
+  const standing = await standingOf(feature, desk)
+  showMaterial(desk, material)
+  const isNew = standing.prd === null && standing.markdown === null
+  const chosen =
+    ask === null || !isNew ? null : await askSettings(ask, clone.workTree, desk.context.flags, material)
+  planner.choose(chosen?.flags ?? {})
+  const draft = await firstDraft(desk, wanted, material, feature, standing)
+  const reviewed =
+    ask === null ? unasked(desk, wanted, standing, draft) : await review(desk, ask, feature, standing, draft)
+  const config: Files = chosen === null || chosen.config === null ? {} : { 'ralph.config.yml': chosen.config }
+  if (reviewed.kind === 'left')
+    return answerOf(desk, feature, reviewed.draft.prd, material, { code: 1, written: [] })
+  const files =
+    reviewed.kind === 'sketch'
+      ? sketchOf(standing.folder, reviewed.draft)
+      : { ...filesOf(standing, reviewed.draft), ...config }
+  const written = await writeAll(clone, files)
+  desk.say(lastWords(feature, standing, written, reviewed.kind === 'sketch'))
+  return answerOf(desk, feature, reviewed.draft.prd, material, { code: 0, written })
+}
+
+/** Nobody is asked: with `--yes` a plan without a mistake is taken; without, nothing that would change anything. */
+function unasked(
+  desk: Desk,
+  { yes }: Wanted,
+  standing: Standing,
+  draft: Draft,
+): { kind: 'taken'; draft: Draft } {
+  show(desk, standing, draft)
+  const mistakes = draftMistakes(draft.prd, `${standing.folder}/prd.json`)
+  if (mistakes.length > 0) throw new UserError(mistakes)
+  if (yes) return { kind: 'taken', draft }
+  const found =
+    standing.prd === null ? 'no terminal to ask on' : 'a plan of it already, and no terminal to ask on'
+  throw new UserError({
+    path: 'ralph plan',
+    found,
+    expected: 'a yes',
+    fix: 'add --yes to take the plan as it is shown',
+  })
+}
+
+function lastWords(
+  feature: string,
+  { folder }: Standing,
+  written: readonly string[],
+  isSketch: boolean,
+): string[] {
+  if (written.length === 0)
+    return [`${folder} says all of it already: nothing was changed.`, '', ...next(feature, folder)]
+  const lines = written.map((path) => `written: ${path}`)
+  return isSketch
+    ? [...lines, '', 'Next:', `  ralph plan ${feature}`]
+    : [...lines, '', ...next(feature, folder)]
+}
+
+function next(feature: string, folder: string): string[] {
+  return ['Next:', `  look at ${folder}/prd.md`, `  ralph validate ${feature}`, `  ralph run ${feature}`]
+}
+
+function answerOf(
+  { planner }: Desk,
+  feature: string,
+  prd: Prd,
+  { documents }: Material,
+  { code, written }: { code: number; written: readonly string[] },
+): Answer {
+  const stories = prd.userStories.map(({ id, title, acceptanceCriteria, dependsOn, passes }) => {
+    const imported = passes
+    return { id, title, criteria: acceptanceCriteria.length, dependsOn, imported }
+  })
+  const usage = planner.used()
   const outputs = {
     ...outputsOf(null, null, null),
     feature,
     storiesTotal: stories.length,
-    storiesPassed: passed,
+    storiesPassed: stories.filter(({ imported }) => imported).length,
+    costUsd: usage.costUsd,
   }
-  return { code: 0, outputs, more: { stories, ...more } }
-}
-
-function unasked(name: string, { prd }: Standing): UserError {
-  const found =
-    prd === null ? 'no terminal to ask on' : `a plan of ${name} already, and no terminal to ask on`
-  const fix = 'add --yes to take the plan as it is shown'
-  return new UserError({ path: 'ralph plan', found, expected: 'a yes', fix })
+  const { sources = [], notes = [] } = documents ?? {}
+  return { code, outputs, more: { stories, sources, notes, written, usage } }
 }
 
 function refuseFromInside({ env }: Context): void {
@@ -82,28 +121,14 @@ function refuseFromInside({ env }: Context): void {
   throw new UserError({ path: 'ralph plan', found, expected: 'a person', fix: 'leave it to people' })
 }
 
-type Wanted = { feature: string | null; sentence: string; from: readonly string[]; yes: boolean }
-
 function wantedOf({ given, flags, feature }: Context): Wanted {
   const [named, ...rest] = given?.words ?? []
-  const sentence = given?.text.replace(/\s+/g, ' ').trim() ?? ''
   if (rest.length > 0) {
     const found = [named, ...rest].join(' ')
-    const fix = `ralph plan ${named} -- "${rest.join(' ')}"`
-    throw new UserError({ path: 'ralph plan', found, expected: 'one word, the feature', fix })
+    const fix = `ralph plan ${named} -- ${rest.join(' ')}`
+    throw new UserError({ path: 'ralph plan', found, expected: 'one word, the name of the feature', fix })
   }
+  const sentence = given?.text.replace(/\s+/g, ' ').trim() ?? ''
   const from = Array.isArray(flags.from) ? flags.from : []
   return { feature: named ?? feature, sentence, from, yes: flags.yes === true }
-}
-
-async function filesAt(directory: string, paths: readonly string[]): Promise<DocumentFile[]> {
-  return Promise.all(
-    paths.map(async (path) => ({ path, text: await readFile(resolve(directory, path), 'utf8') })),
-  )
-}
-
-function read(files: readonly DocumentFile[]): Documents {
-  const result = readDocuments(files)
-  if (!result.ok) throw new UserError(result.mistakes)
-  return result.documents
 }

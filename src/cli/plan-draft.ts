@@ -1,0 +1,154 @@
+// What a plan would be, before anybody has taken it: proposals and documents over the stories that stand already. Pure.
+import type { Prd, Story } from '../model/feature.ts'
+import { parsePrd } from '../prd/parse.ts'
+import { emptyRun } from '../prd/schema.ts'
+import { serializePrd } from '../prd/serialize.ts'
+import type { Mistake } from '../system/errors.ts'
+import type { Proposed } from './plan-session.ts'
+
+/** What is about to be written, what the session could not know, and the words that it was made from. */
+export type Draft = { prd: Prd; context: string | null; questions: readonly string[]; brief: string }
+
+/** A feature without a story yet. */
+export function emptyPrd(project: string): Prd {
+  return { schemaVersion: 2, project, branchName: '', description: '', run: emptyRun(), userStories: [] }
+}
+
+/** Everything that is wrong with it, as reading its file would say. */
+export function draftMistakes(prd: Prd, source: string): Mistake[] {
+  const parsed = parsePrd(serializePrd(prd), source)
+  return parsed.ok ? [] : parsed.mistakes
+}
+
+/** A list of stories in the place of the one before; a story of the same id keeps what Ralph knows of it. */
+export function relisted(before: Prd, stories: readonly Story[]): Prd {
+  const old = new Map(before.userStories.map((story) => [story.id, story]))
+  return { ...before, userStories: stories.map((story) => standing(old.get(story.id), story)) }
+}
+
+/** A whole list as a session proposes it: what was done before stays, whatever the proposal says of it. */
+export function replaced(before: Prd, proposed: Pick<Proposed, 'project' | 'description' | 'stories'>): Prd {
+  const written = new Set(proposed.stories.map(({ id }) => id))
+  const done = before.userStories.filter(({ id, passes }) => passes && !written.has(id))
+  const project = before.project || proposed.project
+  const description = proposed.description || before.description
+  return { ...relisted(before, [...done, ...proposed.stories]), project, description }
+}
+
+/** A plan passes nothing; a story whose criteria it changes has to be worked on again. */
+function standing(before: Story | undefined, story: Story): Story {
+  const { passes, retries, blocked, skipped, lastResult } = before ?? {
+    passes: false,
+    retries: 0,
+    blocked: false,
+    skipped: false,
+    lastResult: null,
+  }
+  const isSame =
+    before !== undefined &&
+    before.acceptanceCriteria.join('\n').replace(/\s+/g, ' ') ===
+      story.acceptanceCriteria.join('\n').replace(/\s+/g, ' ')
+  const kept = {
+    ...before,
+    ...story,
+    epicId: story.epicId ?? before?.epicId ?? null,
+    notes: story.notes || (before?.notes ?? ''),
+  }
+  return isSame
+    ? { ...kept, passes, retries, blocked, skipped, lastResult }
+    : { ...kept, passes: false, retries: 0, blocked: false, skipped, lastResult: null }
+}
+
+/** The proposed stories behind those before. One with a title that is there is that one; a taken id gives way to a free one. */
+export function added(before: Prd, proposed: Pick<Proposed, 'project' | 'description' | 'stories'>): Prd {
+  const titles = new Map(before.userStories.map(({ id, title }) => [sameTitle(title), id]))
+  const taken = new Set([...before.userStories, ...proposed.stories].map(({ id }) => id))
+  const there = new Set(before.userStories.map(({ id }) => id))
+  const renamed = new Map<string, string>()
+  for (const { id, title } of proposed.stories) {
+    const known = titles.get(sameTitle(title))
+    if (known !== undefined) renamed.set(id, known)
+    else if (there.has(id)) renamed.set(id, freeId(taken))
+  }
+  const last = Math.max(0, ...before.userStories.map(({ priority }) => priority))
+  const fresh = proposed.stories
+    .filter(({ title }) => !titles.has(sameTitle(title)))
+    .map((story) => ({
+      ...standing(undefined, story),
+      id: renamed.get(story.id) ?? story.id,
+      dependsOn: [...new Set(story.dependsOn.map((id) => renamed.get(id) ?? id))],
+      priority: last + story.priority,
+    }))
+  return {
+    ...before,
+    project: before.project || proposed.project,
+    description: before.description || proposed.description,
+    userStories: [...before.userStories, ...fresh],
+  }
+}
+
+function sameTitle(title: string): string {
+  return title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+}
+
+function freeId(taken: Set<string>): string {
+  for (let number = 1; ; number += 1) {
+    const id = `US-${String(number).padStart(3, '0')}`
+    if (taken.has(id)) continue
+    taken.add(id)
+    return id
+  }
+}
+
+/** Which stories a plan is for: all, those of epics, or those that are named. */
+export type Scope = { epics: readonly string[]; stories: readonly string[] } | null
+
+/** The chosen stories with what they wait for; `along`: those that came along for that. */
+export function scoped(prd: Prd, scope: Scope): { prd: Prd; along: string[] } {
+  if (scope === null) return { prd, along: [] }
+  const byId = new Map(prd.userStories.map((story) => [story.id, story]))
+  const isChosen = ({ id, epicId }: Story) =>
+    scope.stories.includes(id) || (epicId !== null && scope.epics.includes(epicId))
+  const wanted = new Set(prd.userStories.filter(isChosen).map(({ id }) => id))
+  const along: string[] = []
+  const left = [...wanted]
+  for (let id = left.pop(); id !== undefined; id = left.pop()) {
+    for (const other of byId.get(id)?.dependsOn ?? []) {
+      if (wanted.has(other)) continue
+      wanted.add(other)
+      along.push(other)
+      left.push(other)
+    }
+  }
+  return { prd: { ...prd, userStories: prd.userStories.filter(({ id }) => wanted.has(id)) }, along }
+}
+
+/** A feature's name of a sentence's first words. */
+export function nameOfSentence(sentence: string): string {
+  const words = sentence
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, ' ')
+    .trim()
+    .split(' ')
+    .filter((word) => !SMALL.has(word))
+  return words.slice(0, 4).join('-').slice(0, 40) || 'feature'
+}
+
+const SMALL = new Set(
+  'a an and are as be by can for from i in is it of on or so that the this to we with you'.split(' '),
+)
+
+const PLANNED = 'plannedFrom'
+
+/** Path to digest of the prose that a session has turned into stories already. */
+export function plannedFrom(prd: Prd): Record<string, unknown> {
+  const found = prd.extra?.[PLANNED]
+  return typeof found === 'object' && found !== null ? { ...found } : {}
+}
+
+export function withPlannedFrom(prd: Prd, digests: Readonly<Record<string, string>>): Prd {
+  return { ...prd, extra: { ...prd.extra, [PLANNED]: { ...plannedFrom(prd), ...digests } } }
+}

@@ -1,0 +1,169 @@
+// The look at a plan before it is written: taken, refined in words, edited by hand, kept as a draft, or left.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Prd } from '../model/feature.ts'
+import { parsePrd } from '../prd/parse.ts'
+import { serializePrd } from '../prd/serialize.ts'
+import { terminalText } from '../report/escape.ts'
+import { many } from '../report/words.ts'
+import { UserError } from '../system/errors.ts'
+import { type Asking, Cancelled, type Choice } from './ask.ts'
+import type { Desk } from './plan-desk.ts'
+import { type Draft, draftMistakes, relisted, replaced } from './plan-draft.ts'
+import { edit, editorOf } from './plan-edit.ts'
+import type { Standing } from './plan-feature.ts'
+import { readDocuments, renderPrdMarkdown, sizeRemarks } from './plan-reading.ts'
+import { differenceLines, hanging, storyLines } from './plan-view.ts'
+
+export type Reviewed = { kind: 'taken' | 'sketch' | 'left'; draft: Draft }
+
+type Move = 'take' | 'refine' | 'answer' | 'markdown' | 'json' | 'sketch' | 'leave'
+
+/** Shows the plan until the person has decided. Whatever goes wrong on the way, the plan is not lost. */
+export async function review(
+  desk: Desk,
+  ask: Asking,
+  feature: string,
+  standing: Standing,
+  first: Draft,
+): Promise<Reviewed> {
+  let draft = first
+  try {
+    for (;;) {
+      const mistakes = show(desk, standing, draft)
+      const move = await ask.choose('What now?', moves(desk, standing, draft, mistakes))
+      if (move === 'take') return { kind: 'taken', draft }
+      if (move === 'sketch') return { kind: 'sketch', draft }
+      if (move === 'leave') return { kind: 'left', draft: await keep(desk, feature, draft) }
+      draft = await changed(move, { desk, ask, feature, standing, draft })
+    }
+  } catch (error) {
+    if (error instanceof Cancelled) await keep(desk, feature, draft)
+    throw error
+  }
+}
+
+/** The plan as it would be written; gives how many mistakes it has. */
+export function show({ say, width }: Desk, standing: Standing, { prd, questions }: Draft): number {
+  const remarks = sizeRemarks(prd.userStories)
+  say([
+    '',
+    `${many(prd.userStories.length, 'story', 'stories')}, in order:`,
+    ...storyLines(prd, remarks, width),
+  ])
+  if (questions.length > 0) {
+    const asked = questions.flatMap((one) => hanging(`? ${terminalText(one)}`, '  ', width))
+    say(['', 'What the session could not know:', ...asked])
+  }
+  const difference = standing.prd === null ? [] : differenceLines(standing.prd, prd, width)
+  if (difference.length > 0) say(['', `What changes in ${standing.folder}:`, ...difference])
+  const mistakes = draftMistakes(prd, 'plan')
+  if (mistakes.length > 0) say(['', ...new UserError(mistakes).message.split('\n')])
+  say([''])
+  return mistakes.length
+}
+
+function moves(
+  { context, settings }: Desk,
+  standing: Standing,
+  { prd, questions }: Draft,
+  mistakes: number,
+): Choice<Move>[] {
+  const isNew = standing.prd === null || serializePrd(standing.prd) !== serializePrd(prd)
+  const editor = terminalText(editorOf(context.env), 40)
+  const all: (Choice<Move> | null)[] = [
+    mistakes === 0 && isNew ? { value: 'take', label: 'Take it', hint: 'writes the files' } : null,
+    questions.length > 0
+      ? { value: 'answer', label: 'Answer the questions', hint: `a session of ${settings.agent}` }
+      : null,
+    { value: 'refine', label: 'Refine it in words', hint: `a session of ${settings.agent}` },
+    { value: 'markdown', label: 'Edit prd.md', hint: editor },
+    { value: 'json', label: 'Edit prd.json', hint: editor },
+    standing.prd === null ? { value: 'sketch', label: 'Keep prd.md alone', hint: 'go on another day' } : null,
+    { value: 'leave', label: isNew ? 'Leave it' : 'Leave it as it is', hint: 'writes nothing' },
+  ]
+  return all.filter((one) => one !== null)
+}
+
+type Change = { desk: Desk; ask: Asking; feature: string; standing: Standing; draft: Draft }
+
+async function changed(move: Exclude<Move, 'take' | 'sketch' | 'leave'>, change: Change): Promise<Draft> {
+  const { desk, draft } = change
+  try {
+    switch (move) {
+      case 'refine':
+        return await refined(change, await change.ask.text('What should be different?'))
+      case 'answer':
+        return await refined(change, await answers(change))
+      case 'markdown':
+        return await edited(change, 'prd.md', renderPrdMarkdown(draft.prd), fromMarkdown)
+      case 'json':
+        return await edited(change, 'prd.json', serializePrd(draft.prd), fromJson)
+    }
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error
+    desk.say(error.message.split('\n'))
+    return draft
+  }
+}
+
+async function answers({ ask, draft }: Change): Promise<string> {
+  const lines: string[] = []
+  for (const question of draft.questions) {
+    const answer = await ask.text(terminalText(question), { hint: 'Enter: as was assumed' })
+    if (answer !== '') lines.push(`${question} ${answer}`)
+  }
+  return lines.join('\n')
+}
+
+/** A further session, with the words of the person behind what it was all made from. */
+async function refined({ desk, feature, standing, draft }: Change, words: string): Promise<Draft> {
+  if (words === '') return draft
+  const brief = `${draft.brief}\n\n# What the maintainer says of the plan so far\n\n${words}`
+  const asked = `${brief}\n\nThe stories that stand already are this plan: answer with the whole list, changed by these words.`
+  const proposed = await desk.planner.propose(
+    { feature, folder: standing.folder, prd: draft.prd },
+    asked.trim(),
+  )
+  const context = proposed.context || draft.context
+  return { prd: replaced(draft.prd, proposed), context, questions: proposed.questions, brief: brief.trim() }
+}
+
+async function edited(
+  { desk, ask, draft }: Change,
+  name: 'prd.md' | 'prd.json',
+  text: string,
+  read: (text: string, before: Prd) => Prd,
+): Promise<Draft> {
+  const { clone, context, say } = desk
+  const how = { gitDir: clone.gitDir, name, text, env: context.env, ask, say }
+  const result = await edit({ ...how, read: (changedText) => read(changedText, draft.prd) })
+  return result.kind === 'read' ? { ...draft, prd: result.value } : draft
+}
+
+/** What the page does not show, such as notes, stays as it was. */
+export function fromMarkdown(text: string, before: Prd): Prd {
+  const result = readDocuments([{ path: 'prd.md', text }])
+  if (!result.ok) throw new UserError(result.mistakes)
+  const { project, description, userStories } = result.documents.prd
+  return { ...relisted(before, userStories), project, description }
+}
+
+function fromJson(text: string, before: Prd): Prd {
+  const parsed = parsePrd(text, 'prd.json')
+  if (!parsed.ok) throw new UserError(parsed.mistakes)
+  return {
+    ...relisted({ ...parsed.prd, run: before.run, userStories: before.userStories }, parsed.prd.userStories),
+  }
+}
+
+/** What a session was paid for is not lost with a key. */
+async function keep({ clone, planner, say }: Desk, feature: string, draft: Draft): Promise<Draft> {
+  if (planner.used().calls === 0) return draft
+  const folder = join(clone.gitDir, 'ralph', 'plan')
+  const file = join(folder, `${feature}.json`)
+  await mkdir(folder, { recursive: true })
+  await writeFile(file, serializePrd(draft.prd))
+  say([`The plan so far stays outside the tree: ralph plan ${feature} --from ${file}`])
+  return draft
+}

@@ -1,0 +1,145 @@
+// Plan sessions on this machine: fresh, on the tree as it is, and what they write is thrown away.
+import { newState } from '../app/claim.ts'
+import { limitsOf } from '../app/limits.ts'
+import { budgetLeft, estimate, sessionMs } from '../loop/limits.ts'
+import type { Prd } from '../model/feature.ts'
+import { newJob } from '../model/job.ts'
+import type { PlanTask, Proposal } from '../model/plan.ts'
+import type { Ports } from '../model/ports.ts'
+import type { State } from '../model/state.ts'
+import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
+import { terminalText } from '../report/escape.ts'
+import { costWords, hasCost, humanMs, NO_COST, tokenWords, utc } from '../report/words.ts'
+import { UserError } from '../system/errors.ts'
+import { newMark } from '../system/process.ts'
+import { Cancelled } from './ask.ts'
+import { type Context, type Flags, settingsOf } from './context.ts'
+import type { LocalRun } from './local.ts'
+import { liveOf, withPorts } from './run.ts'
+
+export type Proposed = Extract<Proposal, { kind: 'proposed' }>
+
+/** The feature that a session plans for, with the stories that stand already. */
+export type Subject = { feature: string; folder: string; prd: Prd }
+
+export type Planner = {
+  /** Settings that a person has answered, as flags; they count for the sessions after it. */
+  choose(flags: Flags): void
+  /** Throws Cancelled, or UserError where there is no plan to be had. */
+  propose(subject: Subject, brief: string): Promise<Proposed>
+  /** What the sessions have used. */
+  used(): Usage
+}
+
+const NO_QUEUE = { read: async () => [], waiting: async () => false, arrived: async () => false }
+
+export function createPlanner(context: Context, opened: LocalRun | null): Planner {
+  let chosen: Flags = {}
+  let used = emptyUsage()
+
+  async function session(local: LocalRun, subject: Subject, task: PlanTask): Promise<Proposal> {
+    const { settings } = local
+    const limits = limitsOf(settings)
+    const live = liveOf(context, settings, limits, [])
+    const state = stateOf(local, subject)
+    const began = Date.now()
+    const answer = await withPorts(context, local, live, { mark: newMark(), queue: NO_QUEUE }, (ports) => {
+      live.say(`\nA session of ${settings.agent} reads the project; what it writes there is thrown away.`)
+      const bounds = {
+        timeoutMs: sessionMs(state, limits, began),
+        budget: budgetLeft(
+          { ...state, prd: { ...state.prd, run: { ...state.prd.run, usage: used } } },
+          limits,
+        ),
+        reserved: estimate(state, limits),
+      }
+      return onTreeAsItIs(local, ports, live.warn, (green) =>
+        ports.agent.plan({ ...state, green }, task, bounds, ports.signal),
+      )
+    })
+    if (answer === null) throw new Cancelled()
+    used = addUsage(used, answer.usage)
+    live.say(usageWords(answer.usage, Date.now() - began))
+    return answer.proposal
+  }
+
+  return {
+    choose(flags) {
+      chosen = flags
+    },
+    used: () => used,
+    async propose(subject, brief) {
+      if (opened === null) throw noCommit(context.directory)
+      const local = { ...opened, settings: (await settingsOf(context, chosen)).settings }
+      const task = { brief, stories: subject.prd.userStories, split: null }
+      // The second session hears what was wrong with the answer of the first.
+      const first = await session(local, subject, { ...task, message: '' })
+      if (first.kind === 'proposed') return first
+      const second =
+        first.kind === 'none' ? await session(local, subject, { ...task, message: first.message }) : first
+      if (second.kind === 'proposed') return second
+      throw noPlan(local.settings.agent, second)
+    },
+  }
+}
+
+/** A feature that no run has begun with, whatever stands of it: a plan session is told nothing else. */
+function stateOf({ base, settings }: LocalRun, { feature, folder, prd }: Subject): State {
+  const file = { name: feature, folder, path: `${folder}/prd.json`, prd, digest: '', notes: [] }
+  const now = Date.now()
+  const today = new Date(now).toISOString().slice(0, 10)
+  const job = newJob(now, Number.MAX_SAFE_INTEGER, null)
+  return newState(file, prd.branchName || `${settings.branchPrefix}${feature}`, { base, today, job })
+}
+
+/** What people have not committed is theirs: behind the session the tree is what it was, dirt and all. */
+async function onTreeAsItIs<T>(
+  { workspace, base }: LocalRun,
+  { signal }: Ports,
+  warn: (message: string) => void,
+  act: (green: string) => Promise<T>,
+): Promise<T> {
+  const { repository, clone } = workspace
+  const head = clone.head ?? base.sha
+  const dirt = (await repository.dirt(head)).map(({ path }) => path)
+  const green = dirt.length === 0 ? head : await repository.adopt(head, dirt, 'before ralph plan')
+  try {
+    const answer = await act(green)
+    if (signal.aborted) throw new Cancelled()
+    return answer
+  } finally {
+    if (await repository.restore(green))
+      warn('the session changed files here: they are as they were before it')
+  }
+}
+
+function noPlan(agent: string, proposal: Exclude<Proposal, Proposed>): UserError {
+  const message = terminalText(proposal.message)
+  if (proposal.kind === 'none') {
+    const found = `no plan in the answer of ${agent}: ${message}`
+    const fix = 'say more of what is wanted, or write the stories as a check list and name it with --from'
+    return new UserError({ path: 'ralph plan', found, expected: 'stories', fix })
+  }
+  const isLimit = proposal.kind === 'limit'
+  const until = isLimit && proposal.notBefore !== null ? `after ${utc(proposal.notBefore)}` : 'later'
+  const fix = isLimit
+    ? `run again ${until}, or with another --agent`
+    : 'see ralph doctor, or name another --agent'
+  return new UserError({
+    path: 'agent',
+    found: `${agent}: ${message}`,
+    expected: 'an agent that can work',
+    fix,
+  })
+}
+
+function noCommit(directory: string): UserError {
+  const found = 'a repository without a commit'
+  const fix = 'commit something first: a session works on a commit'
+  return new UserError({ path: directory, found, expected: 'at least one commit', fix })
+}
+
+function usageWords(usage: Usage, ms: number): string {
+  const cost = hasCost(usage) ? costWords(usage) : NO_COST
+  return `The session took ${humanMs(ms)}; cost ${cost}, ${tokenWords(usage, ' tokens')}.`
+}
