@@ -10,8 +10,8 @@ import type { Proposed } from './plan-session.ts'
 export type Draft = { prd: Prd; context: string | null; questions: readonly string[]; brief: string }
 
 /** A feature without a story yet. */
-export function emptyPrd(project: string): Prd {
-  return { schemaVersion: 2, project, branchName: '', description: '', run: emptyRun(), userStories: [] }
+export function emptyPrd(): Prd {
+  return { schemaVersion: 2, project: '', branchName: '', description: '', run: emptyRun(), userStories: [] }
 }
 
 /** Everything that is wrong with it, as reading its file would say. */
@@ -143,7 +143,7 @@ const SMALL = new Set(
 
 const PLANNED = 'plannedFrom'
 
-/** Path to digest of the prose that a session has turned into stories already. */
+/** Path to digest of the documents that it was made from. */
 export function plannedFrom(prd: Prd): Record<string, unknown> {
   const found = prd.extra?.[PLANNED]
   return typeof found === 'object' && found !== null ? { ...found } : {}

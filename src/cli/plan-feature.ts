@@ -1,6 +1,7 @@
 // The feature that a plan is for: what stands of it already, and what would be written.
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { renderPrdMarkdown } from '../documents/index.ts'
 import { featureOfFolder } from '../git/features.ts'
 import { sayHolder } from '../loop/lease.ts'
 import type { Prd } from '../model/feature.ts'
@@ -10,13 +11,21 @@ import { serializePrd } from '../prd/serialize.ts'
 import { UserError } from '../system/errors.ts'
 import type { LocalRun } from './local.ts'
 import type { Desk } from './plan-desk.ts'
-import type { Draft } from './plan-draft.ts'
-import { renderPrdMarkdown } from './plan-reading.ts'
+import { type Draft, emptyPrd } from './plan-draft.ts'
+import { fromPage } from './plan-page.ts'
 import { type Files, textOf } from './plan-write.ts'
 import { atWork } from './run.ts'
 
 /** What stands of a feature; null for files that are not there. */
-export type Standing = { folder: string; prd: Prd | null; markdown: string | null; context: string | null }
+export type Standing = {
+  folder: string
+  isNew: boolean
+  prd: Prd | null
+  /** What a plan goes on from: prd.json, or what people wrote into prd.md. */
+  base: Prd
+  markdown: string | null
+  context: string | null
+}
 
 /** Throws UserError where the feature is somewhere else, is being worked on, or cannot be read. */
 export async function standingOf(
@@ -28,11 +37,9 @@ export async function standingOf(
     const fix = 'name it in a word, such as ralph plan auth'
     throw new UserError({ path: 'feature', found: name, expected: `a feature's name with ${fault}`, fix })
   }
-  const folders = await readdir(join(workTree, '.ralph')).catch(() => [])
-  const newest = folders
-    .filter((folder) => featureOfFolder(folder) === name)
-    .sort()
-    .at(-1)
+  const found = await readdir(join(workTree, '.ralph')).catch(() => [])
+  const folders = found.filter((folder) => featureOfFolder(folder) === name)
+  const newest = folders.sort().at(-1)
   if (local !== null) await refuseElsewhere(name, newest ?? '', local)
   const folder = `.ralph/${newest ?? `${today}-${name}`}`
   const [json, markdown, context] = await Promise.all(
@@ -40,24 +47,26 @@ export async function standingOf(
   )
   const parsed = json == null ? null : parsePrd(json, `${folder}/prd.json`)
   if (parsed !== null && !parsed.ok) throw new UserError(parsed.mistakes)
-  return { folder, prd: parsed?.prd ?? null, markdown: markdown ?? null, context: context ?? null }
+  const [prd, isNew] = [parsed?.prd ?? null, json == null && markdown == null]
+  const sketch = prd === null && markdown != null ? fromPage(markdown, emptyPrd(), `${folder}/prd.md`) : null
+  const base = prd ?? sketch ?? emptyPrd()
+  return { folder, isNew, prd, base, markdown: markdown ?? null, context: context ?? null }
 }
 
-/** A run's stories are on its branch: written elsewhere, they would begin it anew. */
+/** A run's stories are on its branch: written elsewhere, they would begin it anew, or stand in its way. */
 async function refuseElsewhere(name: string, here: string, local: LocalRun): Promise<void> {
-  const { store } = local.workspace
-  const newest = [...(await store.list()).keys()]
-    .filter((one) => featureOfFolder(one) === name)
-    .sort()
-    .at(-1)
+  const { store, clone } = local.workspace
+  const folders = [...(await store.list()).keys()].filter((folder) => featureOfFolder(folder) === name)
+  const newest = folders.sort().at(-1)
   const state = newest === undefined ? null : ((await store.load(newest))?.state ?? null)
-  if (state === null) return
-  const { lease, branch } = state
+  if (newest === undefined || state === null || here > newest) return
+  const { lease, branch, published } = state
   if (lease !== null && (await local.alive(lease)))
     throw atWork({ message: `${sayHolder(lease)} works on ${name}` })
-  if (here >= (newest ?? '')) return
-  const found = `${name}, whose run is on ${branch}`
-  const fix = `git switch ${branch}, then plan again; or take another name`
+  if (here === newest && (published === null || clone.branch === branch)) return
+  const isGone = (await store.head(branch)) === null
+  const found = isGone ? `${name}, whose branch ${branch} is gone` : `${name}, whose run is on ${branch}`
+  const fix = isGone ? 'take another name' : `git switch ${branch}, then plan again; or take another name`
   throw new UserError({ path: 'feature', found, expected: 'a feature of this checkout', fix })
 }
 

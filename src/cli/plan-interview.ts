@@ -1,6 +1,7 @@
 // The interview: one question after another, each with a default, where documents and settings leave something open.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Documents } from '../documents/index.ts'
 import { branchNameFault } from '../prd/names.ts'
 import { terminalText } from '../report/escape.ts'
 import { many } from '../report/words.ts'
@@ -8,7 +9,6 @@ import type { Asking } from './ask.ts'
 import type { Flags } from './context.ts'
 import type { Scope } from './plan-draft.ts'
 import type { Material } from './plan-material.ts'
-import type { Documents } from './plan-reading.ts'
 
 export const CONFIG_FILES = ['ralph.config.yml', 'ralph.config.yaml', 'ralph.config.json']
 

@@ -1,45 +1,47 @@
 // What a plan is made from: documents that are named or found, a sentence, an answer; and the first draft of it.
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { nameOf } from '../git/features.ts'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { readDocumentFiles } from '../app/documents.ts'
+import { type DocumentFile, type Documents, mergePlanned, readDocuments } from '../documents/index.ts'
+import { featureOfFolder, nameOf } from '../git/features.ts'
 import type { Prd } from '../model/feature.ts'
 import { terminalText } from '../report/escape.ts'
 import { many } from '../report/words.ts'
 import { UserError } from '../system/errors.ts'
+import { readRegular } from '../system/files.ts'
 import type { Desk, Wanted } from './plan-desk.ts'
-import {
-  added,
-  type Draft,
-  emptyPrd,
-  nameOfSentence,
-  plannedFrom,
-  scoped,
-  withPlannedFrom,
-} from './plan-draft.ts'
+import { added, type Draft, nameOfSentence, plannedFrom, scoped, withPlannedFrom } from './plan-draft.ts'
 import type { Standing } from './plan-feature.ts'
 import { askName, askScope, askSentence } from './plan-interview.ts'
-import { type DocumentFile, type Documents, mergePlanned, readDocuments } from './plan-reading.ts'
-import { fromMarkdown } from './plan-review.ts'
 import { hanging, sourceLines } from './plan-view.ts'
 
 /** `sentence` is empty where documents are all there is. */
-export type Material = { documents: Documents | null; sentence: string }
+export type Material = { files: readonly DocumentFile[]; documents: Documents | null; sentence: string }
 
-export async function materialOf(desk: Desk, wanted: Wanted): Promise<Material> {
-  const files = wanted.from.length > 0 ? await filesAt(desk.context.directory, wanted.from) : []
-  if (files.length > 0) return { documents: read(files), sentence: wanted.sentence }
-  return { documents: null, sentence: wanted.sentence }
+/** What was named; else what an existing feature was made from; else, for a new one, what is found by itself. */
+export async function materialOf(desk: Desk, wanted: Wanted, standing: Standing | null): Promise<Material> {
+  const { from, sentence } = wanted
+  const files =
+    from.length > 0
+      ? await filesAt(desk, from)
+      : sentence !== ''
+        ? []
+        : await foundFiles(desk, standing === null || standing.isNew ? null : plannedFrom(standing.base))
+  return { files, documents: files.length === 0 ? null : read(files), sentence }
 }
 
-/** The feature's name: as it was given, as the person says, or as its documents or its sentence say. */
-export async function featureOf(
-  { ask, settings }: Desk,
-  { feature }: Wanted,
-  material: Material,
-): Promise<string> {
-  if (feature !== null) return feature
-  const { documents, sentence } = material
+async function foundFiles({ clone }: Desk, known: Record<string, unknown> | null): Promise<DocumentFile[]> {
+  const found = await readDocumentFiles(clone, null)
+  return found.filter(({ path }) => !isOurs(path) && (known === null || path in known))
+}
+
+/** A file of a feature's own folder is no document that it was made from. */
+function isOurs(path: string): boolean {
+  return featureOfFolder(path.split('/').slice(0, 2).join('/')) !== null
+}
+
+/** The name as the person says, or as documents or sentence say. */
+export async function nameFor({ ask, settings }: Desk, { documents, sentence }: Material): Promise<string> {
   const standard =
     documents === null ? nameOfSentence(sentence) : nameOf(documents.prd, settings.branchPrefix)
   return ask === null ? standard : askName(ask, standard)
@@ -54,7 +56,7 @@ export function showMaterial({ say, width, settings }: Desk, { documents }: Mate
   const proposals = Object.entries(gates).map(([name, run]) => `${name}: ${run}`)
   const mentioned =
     proposals.length > 0 && settings.gates.length === 0
-      ? [`gates that the documents name, and nothing runs from there: ${proposals.join('; ')}`]
+      ? [`gates that the documents name; nothing runs from there: ${proposals.join('; ')}`]
       : []
   const all = [...notes, ...mentioned]
   if (all.length > 0)
@@ -65,11 +67,11 @@ export function showMaterial({ say, width, settings }: Desk, { documents }: Mate
 export async function firstDraft(
   desk: Desk,
   wanted: Wanted,
-  { documents, sentence: given }: Material,
+  { files, documents, sentence: given }: Material,
   feature: string,
   standing: Standing,
 ): Promise<Draft> {
-  const base = baseOf(standing)
+  const { base } = standing
   let prd = base
   let context = standing.context
   if (documents !== null && documents.prd.userStories.length > 0) {
@@ -86,22 +88,17 @@ export async function firstDraft(
   const brief = [...prose.map(({ path, text }) => `# ${path}\n\n${text}`), sentence]
     .filter(Boolean)
     .join('\n\n')
-  if (brief === '') return { prd, context, questions: [], brief }
+  const digests = Object.fromEntries(
+    files.filter(({ path }) => !isOurs(path)).map(({ path, text }) => [path, digestOf(text)]),
+  )
+  if (brief === '') return { prd: withPlannedFrom(prd, digests), context, questions: [], brief }
   const proposed = await desk.planner.propose({ feature, folder: standing.folder, prd }, brief)
-  const digests = Object.fromEntries(prose.map(({ path, text }) => [path, digestOf(text)]))
-  const whole = added(prd, proposed)
   return {
-    prd: prose.length === 0 ? whole : withPlannedFrom(whole, digests),
+    prd: withPlannedFrom(added(prd, proposed), digests),
     context: context ?? (proposed.context || null),
     questions: proposed.questions,
     brief,
   }
-}
-
-function baseOf({ prd, markdown }: Standing): Prd {
-  const nothing = emptyPrd('')
-  if (prd !== null) return prd
-  return markdown === null ? nothing : fromMarkdown(markdown, nothing)
 }
 
 /** Prose that a session is to read: all where nobody wrote stories, else what was named; not what was planned from already. */
@@ -134,10 +131,25 @@ function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
 
-async function filesAt(directory: string, paths: readonly string[]): Promise<DocumentFile[]> {
-  return Promise.all(
-    paths.map(async (path) => ({ path, text: await readFile(resolve(directory, path), 'utf8') })),
-  )
+/** Paths as they were typed, from where the person stands; what lies outside the repository is read, too, file by file. */
+async function filesAt(
+  { clone, context: { directory } }: Desk,
+  paths: readonly string[],
+): Promise<DocumentFile[]> {
+  const places = paths.map((typed) => ({ typed, path: relative(clone.workTree, resolve(directory, typed)) }))
+  const isOutside = ({ path }: { path: string }) => path.split(sep)[0] === '..' || isAbsolute(path)
+  const inside = places
+    .filter((place) => !isOutside(place))
+    .map(({ path }) => path.split(sep).join('/') || '.')
+  const others = await Promise.all(places.filter(isOutside).map(({ typed }) => fileOutside(directory, typed)))
+  return [...(inside.length > 0 ? await readDocumentFiles(clone, inside) : []), ...others]
+}
+
+async function fileOutside(directory: string, path: string): Promise<DocumentFile> {
+  const bytes = await readRegular(resolve(directory, path))
+  if (bytes !== null) return { path, text: bytes.toString('utf8') }
+  const fix = 'name a file, or a folder of this repository'
+  throw new UserError({ path: '--from', found: path, expected: 'a document', fix })
 }
 
 function read(files: readonly DocumentFile[]): Documents {

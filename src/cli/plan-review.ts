@@ -1,6 +1,7 @@
 // The look at a plan before it is written: taken, refined in words, edited by hand, kept as a draft, or left.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { renderPrdMarkdown, sizeRemarks } from '../documents/index.ts'
 import type { Prd } from '../model/feature.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { serializePrd } from '../prd/serialize.ts'
@@ -12,7 +13,7 @@ import type { Desk } from './plan-desk.ts'
 import { type Draft, draftMistakes, relisted, replaced } from './plan-draft.ts'
 import { edit, editorOf } from './plan-edit.ts'
 import type { Standing } from './plan-feature.ts'
-import { readDocuments, renderPrdMarkdown, sizeRemarks } from './plan-reading.ts'
+import { fromPage, isReadBack } from './plan-page.ts'
 import { differenceLines, hanging, storyLines } from './plan-view.ts'
 
 export type Reviewed = { kind: 'taken' | 'sketch' | 'left'; draft: Draft }
@@ -77,7 +78,7 @@ function moves(
       ? { value: 'answer', label: 'Answer the questions', hint: `a session of ${settings.agent}` }
       : null,
     { value: 'refine', label: 'Refine it in words', hint: `a session of ${settings.agent}` },
-    { value: 'markdown', label: 'Edit prd.md', hint: editor },
+    isReadBack(prd) ? { value: 'markdown', label: 'Edit prd.md', hint: editor } : null,
     { value: 'json', label: 'Edit prd.json', hint: editor },
     standing.prd === null ? { value: 'sketch', label: 'Keep prd.md alone', hint: 'go on another day' } : null,
     { value: 'leave', label: isNew ? 'Leave it' : 'Leave it as it is', hint: 'writes nothing' },
@@ -96,7 +97,7 @@ async function changed(move: Exclude<Move, 'take' | 'sketch' | 'leave'>, change:
       case 'answer':
         return await refined(change, await answers(change))
       case 'markdown':
-        return await edited(change, 'prd.md', renderPrdMarkdown(draft.prd), fromMarkdown)
+        return await edited(change, 'prd.md', renderPrdMarkdown(draft.prd), fromPage)
       case 'json':
         return await edited(change, 'prd.json', serializePrd(draft.prd), fromJson)
     }
@@ -139,14 +140,6 @@ async function edited(
   const how = { gitDir: clone.gitDir, name, text, env: context.env, ask, say }
   const result = await edit({ ...how, read: (changedText) => read(changedText, draft.prd) })
   return result.kind === 'read' ? { ...draft, prd: result.value } : draft
-}
-
-/** What the page does not show, such as notes, stays as it was. */
-export function fromMarkdown(text: string, before: Prd): Prd {
-  const result = readDocuments([{ path: 'prd.md', text }])
-  if (!result.ok) throw new UserError(result.mistakes)
-  const { project, description, userStories } = result.documents.prd
-  return { ...relisted(before, userStories), project, description }
 }
 
 function fromJson(text: string, before: Prd): Prd {

@@ -1,10 +1,11 @@
 // What a plan looks like on a terminal: where it was read, its stories in order, and how it differs from the one before. Pure.
+
+import type { Source } from '../documents/index.ts'
 import type { Prd, Story } from '../model/feature.ts'
 import { pickStory } from '../prd/select.ts'
 import { terminalText } from '../report/escape.ts'
 import { many } from '../report/words.ts'
 import { fit, pad, textWidth, wrap } from '../terminal/width.ts'
-import type { Source } from './plan-reading.ts'
 
 export type Remark = { storyId: string; remark: string }
 

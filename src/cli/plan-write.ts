@@ -22,16 +22,22 @@ const journalOf = ({ gitDir }: Place) => join(gitDir, 'ralph', 'plan.json')
  * that, `finishWriting` does the rest. Gives the paths that changed. Throws UserError where no file of ours can stand.
  */
 export async function writeAll(place: Place, files: Files): Promise<string[]> {
-  const journal: Journal = []
-  for (const [path, after] of Object.entries(files)) {
-    const before = await textOf(place.workTree, path)
-    if (before !== after) journal.push({ path, before, after })
-  }
+  const journal = await changesBy(place, files)
   if (journal.length === 0) return []
   await mkdir(dirname(journalOf(place)), { recursive: true })
   await replaceFile(journalOf(place), JSON.stringify(journal))
   await apply(place, journal)
   return journal.map(({ path }) => path)
+}
+
+/** What writing the files would change. */
+export async function changesBy({ workTree }: Pick<Place, 'workTree'>, files: Files): Promise<Journal> {
+  const changes: Journal = []
+  for (const [path, after] of Object.entries(files)) {
+    const before = await textOf(workTree, path)
+    if (before !== after) changes.push({ path, before, after })
+  }
+  return changes
 }
 
 /** Does the rest of what a killed `ralph plan` was writing; a file that somebody has changed meanwhile stays theirs. */

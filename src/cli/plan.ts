@@ -9,9 +9,10 @@ import { type Desk, openDesk, type Wanted } from './plan-desk.ts'
 import { type Draft, draftMistakes } from './plan-draft.ts'
 import { filesOf, type Standing, sketchOf, standingOf } from './plan-feature.ts'
 import { askSettings } from './plan-interview.ts'
-import { featureOf, firstDraft, type Material, materialOf, showMaterial } from './plan-material.ts'
+import { firstDraft, type Material, materialOf, nameFor, showMaterial } from './plan-material.ts'
+import { fromPage, isEdited } from './plan-page.ts'
 import { review, show } from './plan-review.ts'
-import { type Files, writeAll } from './plan-write.ts'
+import { changesBy, writeAll } from './plan-write.ts'
 
 /** Gives 0 where the plan is written or stands already, 1 where the person left it, 130 where it was interrupted. */
 export async function plan(context: Context): Promise<Answer> {
@@ -30,48 +31,64 @@ export async function plan(context: Context): Promise<Answer> {
 
 async function planned(desk: Desk, wanted: Wanted): Promise<Answer> {
   const { ask, clone, planner } = desk
-  const material = await materialOf(desk, wanted)
-  const feature = await featureOf(desk, wanted, material)
-  const standing = await standingOf(feature, desk)
+  const known = wanted.feature === null ? null : await standingOf(wanted.feature, desk)
+  const material = await materialOf(desk, wanted, known)
   showMaterial(desk, material)
-  const isNew = standing.prd === null && standing.markdown === null
+  const feature = wanted.feature ?? (await nameFor(desk, material))
+  const standing = await settled(desk, wanted, known ?? (await standingOf(feature, desk)))
   const chosen =
-    ask === null || !isNew ? null : await askSettings(ask, clone.workTree, desk.context.flags, material)
+    ask === null || !standing.isNew
+      ? null
+      : await askSettings(ask, clone.workTree, desk.context.flags, material)
   planner.choose(chosen?.flags ?? {})
   const draft = await firstDraft(desk, wanted, material, feature, standing)
   const reviewed =
-    ask === null ? unasked(desk, wanted, standing, draft) : await review(desk, ask, feature, standing, draft)
-  const config: Files = chosen === null || chosen.config === null ? {} : { 'ralph.config.yml': chosen.config }
-  if (reviewed.kind === 'left')
-    return answerOf(desk, feature, reviewed.draft.prd, material, { code: 1, written: [] })
-  const files =
-    reviewed.kind === 'sketch'
-      ? sketchOf(standing.folder, reviewed.draft)
-      : { ...filesOf(standing, reviewed.draft), ...config }
-  const written = await writeAll(clone, files)
-  desk.say(lastWords(feature, standing, written, reviewed.kind === 'sketch'))
-  return answerOf(desk, feature, reviewed.draft.prd, material, { code: 0, written })
+    ask === null
+      ? await unasked(desk, wanted, standing, draft)
+      : await review(desk, ask, feature, standing, draft)
+  const { prd } = reviewed.draft
+  if (reviewed.kind === 'left') return answerOf(desk, feature, prd, material, { code: 1, written: [] })
+  const isSketch = reviewed.kind === 'sketch'
+  const files = isSketch ? sketchOf(standing.folder, reviewed.draft) : filesOf(standing, reviewed.draft)
+  const config = chosen?.config == null ? {} : { 'ralph.config.yml': chosen.config }
+  const written = await writeAll(clone, { ...config, ...files })
+  desk.say(lastWords(feature, standing, written, isSketch))
+  return answerOf(desk, feature, prd, material, { code: 0, written })
 }
 
-/** Nobody is asked: with `--yes` a plan without a mistake is taken; without, nothing that would change anything. */
-function unasked(
+/** Words that people wrote into prd.md and not into prd.json would be lost: they are taken, or given up outright. */
+async function settled({ ask }: Desk, { from }: Wanted, standing: Standing): Promise<Standing> {
+  const { folder, prd, markdown } = standing
+  if (prd === null || markdown === null || !isEdited(markdown, prd)) return standing
+  const path = `${folder}/prd.md`
+  const isNamed = from.some((one) => one.endsWith(path))
+  if (isNamed || (await ask?.yes(`${path} says otherwise than prd.json beside it. Take its words?`, true)))
+    return { ...standing, base: fromPage(markdown, prd, path) }
+  if (ask !== null) return standing
+  const fix = `take its words (--from ${path}), or remove it: it is written anew from prd.json`
+  throw new UserError({
+    path,
+    found: 'words that prd.json beside it does not have',
+    expected: 'the same in both',
+    fix,
+  })
+}
+
+/** Nobody is asked: with `--yes` a plan without a mistake is taken; without it, only one that changes nothing. */
+async function unasked(
   desk: Desk,
   { yes }: Wanted,
   standing: Standing,
   draft: Draft,
-): { kind: 'taken'; draft: Draft } {
+): Promise<{ kind: 'taken'; draft: Draft }> {
   show(desk, standing, draft)
   const mistakes = draftMistakes(draft.prd, `${standing.folder}/prd.json`)
   if (mistakes.length > 0) throw new UserError(mistakes)
-  if (yes) return { kind: 'taken', draft }
-  const found =
-    standing.prd === null ? 'no terminal to ask on' : 'a plan of it already, and no terminal to ask on'
-  throw new UserError({
-    path: 'ralph plan',
-    found,
-    expected: 'a yes',
-    fix: 'add --yes to take the plan as it is shown',
-  })
+  if (yes || (await changesBy(desk.clone, filesOf(standing, draft))).length === 0)
+    return { kind: 'taken', draft }
+  const found = standing.isNew ? 'no terminal to ask on' : 'a plan of it already, and no terminal to ask on'
+  const fix = 'add --yes to take the plan as it is shown'
+  throw new UserError({ path: 'ralph plan', found, expected: 'a yes', fix })
 }
 
 function lastWords(
