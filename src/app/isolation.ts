@@ -36,18 +36,18 @@ export async function openIsolation(options: IsolationOptions): Promise<Isolatio
     const reach = async (port: number) => port
     return { agent: user, gates: user, reach, refused: () => new Map(), close: user.close }
   }
-  // What stands already, the newest first: also where the rest cannot be had.
+  // What stands already, also where the rest cannot be had. None of the user's processes lives to see its network opened.
   const close: (() => PromiseLike<void>)[] = [user.close]
   try {
     refuseProxied(env)
     const network = await closeNetwork(user)
-    close.unshift(() => network[Symbol.asyncDispose]())
+    close.push(() => network[Symbol.asyncDispose]())
     const wayOut = await openConnectProxy(settings.networkAllow)
-    close.unshift(() => wayOut[Symbol.asyncDispose]())
-    const agent = within(network, user, await network.reach(wayOut.port))
+    close.push(() => wayOut[Symbol.asyncDispose]())
+    const agent = closed(user, network, await network.reach(wayOut.port))
     return {
       agent,
-      gates: settings.gateNetwork === 'open' ? user : agent,
+      gates: settings.gateNetwork === 'open' ? open(user) : agent,
       reach: network.reach,
       refused: wayOut.refused,
       close: () => closeAll(close),
@@ -72,15 +72,14 @@ export function otherUserOptions({ env, clone, say }: Omit<IsolationOptions, 'se
   return { env, workTree: clone.workTree, gitDir: clone.commonDir, key, say }
 }
 
-/** The user while its network is closed: from the grant of the work tree to its end. */
-function within({ on, off, enter }: ClosedNetwork, user: OtherUser, port: number): OtherUser {
+/** The user without a network but for the way out at this port. */
+function closed(user: OtherUser, { enter }: ClosedNetwork, port: number): OtherUser {
   const proxy = `http://127.0.0.1:${port}`
   const variables = ['HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy', 'http_proxy'].map((name) => [name, proxy])
-  let grants = 0
   const direct = { NO_PROXY: 'localhost,127.0.0.1,::1', no_proxy: 'localhost,127.0.0.1,::1' }
   return {
     ...user,
-    command: (file, args, cwd) => user.command(file, args, cwd, enter),
+    command: (file, args, cwd) => user.command(file, args, cwd, { enter }),
     // Node's own fetch goes by them where it is told to.
     env: (env) => ({
       ...user.env(env),
@@ -88,17 +87,12 @@ function within({ on, off, enter }: ClosedNetwork, user: OtherUser, port: number
       ...direct,
       NODE_USE_ENV_PROXY: '1',
     }),
-    async grant() {
-      // Where it cannot be closed, the next one is not to take it for closed.
-      if (grants === 0) await on()
-      grants += 1
-      await user.grant()
-    },
-    async revoke() {
-      await user.revoke()
-      if (--grants === 0) await off()
-    },
   }
+}
+
+/** The user beside its closed network. */
+function open(user: OtherUser): OtherUser {
+  return { ...user, command: (file, args, cwd) => user.command(file, args, cwd, { isOpen: true }) }
 }
 
 /** Our way out does not go through another proxy. */

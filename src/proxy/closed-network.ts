@@ -9,17 +9,14 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { messageOf, UserError } from '../system/errors.ts'
 
-/** Whose network it is, and how something is done as root: started by us, or in a shell that is kept. */
+/** Whose network it is, but for programs in a group, and how something is done as root. */
 export type Whose = {
   uid: number
+  openGid: number
   root(...command: string[]): { file: string; args: string[] }
-  asRoot(...command: string[]): Promise<void>
 }
 
 export type ClosedNetwork = AsyncDisposable & {
-  /** From here on the user has none, as far as the kernel goes by users. */
-  on(): Promise<void>
-  off(): Promise<void>
   /** What stands before a program that is to have no network; as root, before it becomes the user. */
   enter: readonly string[]
   /** The port at which those programs reach a port of our loopback. */
@@ -48,25 +45,29 @@ export async function closeNetwork(whose: Whose): Promise<ClosedNetwork> {
   })
 }
 
-/** Resolvers on loopback would carry words out in the names that they are asked for. */
-const RULES = (uid: number) => `table inet ralph_${uid} {
-  chain output {
-    type filter hook output priority 0; policy accept;
-    meta skuid != ${uid} accept
+/**
+ * For the whole job: to switch them takes the kernel 10 ms and more. A socket has the user and the group that made it; without
+ * privileges nobody comes into a group. What has no socket any more is not matched: the rest of what others sent before they
+ * closed. Resolvers on loopback would carry words out in the names that they are asked for.
+ */
+const RULES = (uid: number, openGid: number) => `table inet ralph_${uid} {
+  chain closed {
     meta l4proto { tcp, udp } th dport 53 reject
     oifname "lo" accept
     reject
   }
+  chain output {
+    type filter hook output priority 0; policy accept;
+    meta skuid ${uid} meta skgid != ${openGid} goto closed
+  }
 }`
 
-async function ownerRules({ uid, asRoot }: Whose): Promise<ClosedNetwork> {
-  // Of a job that was killed, too. In one call: the kernel takes its time for each.
+async function ownerRules({ uid, openGid, root }: Whose): Promise<ClosedNetwork> {
+  // Of a job that was killed, too.
   const none = `add table inet ralph_${uid}; delete table inet ralph_${uid}`
-  const off = () => asRoot('nft', none)
-  const on = () => asRoot('nft', `${none}; ${RULES(uid)}`)
-  await on()
-  await off()
-  return { on, off, enter: [], reach: async (port) => port, sharesLoopback: true, [Symbol.asyncDispose]: off }
+  const off = () => run(root('nft', none))
+  await run(root('nft', `${none}; ${RULES(uid, openGid)}`))
+  return { enter: [], reach: async (port) => port, sharesLoopback: true, [Symbol.asyncDispose]: off }
 }
 
 /** A namespace has a loopback of its own, and what listens on ours is reached through a socket file. */
@@ -86,8 +87,6 @@ async function namespace({ uid, root }: Whose): Promise<ClosedNetwork> {
   const bridges: AsyncDisposable[] = []
   return {
     enter,
-    on: async () => {},
-    off: async () => {},
     async reach(port) {
       const bridge = await openBridge(join(folder, `${port}.sock`), port, root, enter)
       bridges.push(bridge)

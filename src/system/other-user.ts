@@ -25,11 +25,12 @@ export { canBeRoot, STARTER_ENV } from './other-user/root.ts'
 export type OtherUser = {
   readonly name: string
   readonly uid: number
+  readonly openGid: number
   readonly home: string
   /** Whether programs get a view of the machine, and processes, of their own. */
   readonly isNarrow: boolean
   /** How to start a program as that user, in the work tree by default; `preamble(env)` has to come first on its stdin. */
-  command(file: string, args: readonly string[], cwd?: string, before?: readonly string[]): Command
+  command(file: string, args: readonly string[], cwd?: string, how?: How): Command
   /** A command as root, to be started or, one of those that every session needs, done. */
   root: Root
   asRoot(...command: string[]): Promise<void>
@@ -53,6 +54,9 @@ export type OtherUser = {
   /** What `endOtherUser` has to know to do the same where we were killed. */
   readonly before: string
 }
+
+/** `enter` stands before the program, as root; `isOpen`: in the group that keeps the network. */
+type How = { enter?: readonly string[]; isOpen?: boolean }
 
 export type OtherUserOptions = ProbeOptions & {
   /** Tells this runner from others on the machine, which must not end each other's agents. */
@@ -79,6 +83,8 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
     throw refused([{ found: process.platform, expected: 'Linux', fix }])
   }
   const root = await rootCommand()
+  const left = accountOf(nameFor(options.key))
+  if (left !== null) await openNetwork(root, left)
   const account = await makeAccount(root, nameFor(options.key))
   const modes: Mode[] = []
   let view: View | null = null
@@ -106,12 +112,12 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
 /** The user, when everything that is promised of it is so. */
 async function tried(options: OtherUserOptions, root: Root, account: Account, view: View) {
   const { workTree } = options
-  const { name, uid, gid, home } = account
+  const { name, uid, gid, openGid, home } = account
   const processes = new Processes(root, account, view.isNarrow)
   processes.remember()
   const asRoot = (...command: string[]) => view.shell.run(...command)
-  const command: OtherUser['command'] = (file, args, cwd = workTree, before = []) =>
-    view.inside(cwd, [...become(account), ...launched(file, args)], before)
+  const command: OtherUser['command'] = (file, args, cwd = workTree, { enter = [], isOpen } = {}) =>
+    view.inside(cwd, [...become(account, isOpen), ...launched(file, args)], enter)
   const ask = (script: string) => {
     const [bash = '', ...args] = [...BASH, script]
     return output(command(bash, args), preamble({ PATH: SYSTEM_PATH }))
@@ -125,6 +131,7 @@ async function tried(options: OtherUserOptions, root: Root, account: Account, vi
   return {
     name,
     uid,
+    openGid,
     home,
     isNarrow: view.isNarrow,
     command,
@@ -186,9 +193,8 @@ export async function endOtherUser(options: OtherUserOptions): Promise<number> {
   if (account === null && modes.length === 0) return 0
   const root = await rootCommand()
   if (account !== null) {
-    const ended = await endAndRestore(options, root, account, new Processes(root, account, false), modes)
-    await openNetwork(root, account.uid)
-    return ended
+    const processes = new Processes(root, account, false)
+    return endAndRestore(options, root, account, processes, modes).finally(() => openNetwork(root, account))
   }
   await restoreModes(root, modes)
   return 0
@@ -216,7 +222,7 @@ async function endAndRestore(
 }
 
 /** What closed it goes by a number that may be somebody else's one day: see proxy/closed-network.ts. */
-async function openNetwork(root: Root, uid: number): Promise<void> {
+async function openNetwork(root: Root, { uid }: Account): Promise<void> {
   await run(root('nft', 'delete', 'table', 'inet', `ralph_${uid}`)).catch(() => {})
   await run(root('ip', 'netns', 'delete', `ralph-${uid}`)).catch(() => {})
 }

@@ -13,6 +13,9 @@ export type Outside = AsyncDisposable & {
   /** Where it answers every request with `outside`. */
   address: string
   port: number
+  /** Where it reaches us, and what stands before a program that runs there. */
+  near: string
+  enter: readonly string[]
   /** The paths that were asked for. */
   asked: readonly string[]
 }
@@ -40,10 +43,14 @@ export async function openOutside(): Promise<Outside> {
     return {
       address,
       port: 80,
+      near,
+      enter: ['ip', 'netns', 'exec', name],
       asked,
       async [Symbol.asyncDispose]() {
         child.kill('SIGKILL')
         await once(child, 'close')
+        // By the namespace alone it would go later.
+        ip('link', 'delete', name)
         ip('netns', 'delete', name)
       },
     }

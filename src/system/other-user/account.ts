@@ -5,7 +5,8 @@ import { messageOf } from '../errors.ts'
 import { refused } from './refused.ts'
 import { type Root, run } from './root.ts'
 
-export type Account = { name: string; uid: number; gid: number; home: string }
+/** `openGid`: programs of the user in this group, and they alone, keep the network where it is closed to the user. */
+export type Account = { name: string; uid: number; gid: number; openGid: number; home: string }
 
 /** Tells this runner's user from others on the machine. */
 export function nameFor(key: string): string {
@@ -13,11 +14,19 @@ export function nameFor(key: string): string {
 }
 
 export function accountOf(name: string): Account | null {
-  const line = readFileSync('/etc/passwd', 'utf8')
-    .split('\n')
-    .find((one) => one.startsWith(`${name}:`))
-  const [, , uid = '', gid = '', , home = ''] = line?.split(':') ?? []
-  return line === undefined || Number(uid) === 0 ? null : { name, uid: Number(uid), gid: Number(gid), home }
+  const [, , uid = '', gid = '', , home = ''] = entryOf('/etc/passwd', name) ?? []
+  const openGid = Number(entryOf('/etc/group', openGroup(name))?.[2])
+  return Number(uid) > 0 && openGid > 0 ? { name, uid: Number(uid), gid: Number(gid), openGid, home } : null
+}
+
+function entryOf(file: string, name: string): string[] | undefined {
+  const lines = readFileSync(file, 'utf8').split('\n')
+  return lines.find((line) => line.startsWith(`${name}:`))?.split(':')
+}
+
+/** Nobody is a member: only root can start a program in it. */
+function openGroup(name: string): string {
+  return `${name}-open`
 }
 
 export async function makeAccount(root: Root, name: string): Promise<Account> {
@@ -26,7 +35,9 @@ export async function makeAccount(root: Root, name: string): Promise<Account> {
   try {
     // We make the home: what hosted images would copy into it is gigabytes.
     const home = ['--no-create-home', '--home-dir', `/home/${name}`]
-    await run(root('useradd', '--system', ...home, '--user-group', '--shell', '/bin/bash', name))
+    await run(root('groupadd', '--system', '--force', openGroup(name)))
+    if (entryOf('/etc/passwd', name) === undefined)
+      await run(root('useradd', '--system', ...home, '--user-group', '--shell', '/bin/bash', name))
   } catch (error) {
     const fix = 'install the package passwd (or shadow), or use isolation: separate-job'
     throw refused([{ found: messageOf(error), expected: `a user ${name} that useradd makes`, fix }])
@@ -39,6 +50,7 @@ export async function makeAccount(root: Root, name: string): Promise<Account> {
 /** A machine where it cannot be removed keeps it for the next job. */
 export async function removeAccount(root: Root, name: string): Promise<void> {
   await run(root('userdel', '--remove', name)).catch(() => {})
+  await run(root('groupdel', openGroup(name))).catch(() => {})
 }
 
 export async function makeHome(root: Root, { uid, gid, home }: Account): Promise<void> {

@@ -1,6 +1,7 @@
 // Whose the files of the work tree are: granted to the other user for a session, revoked after it. `.git` never is.
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Account } from './account.ts'
 
 /** Runs a command as root. */
 export type RunAsRoot = (...command: string[]) => Promise<void>
@@ -39,14 +40,15 @@ export async function revoke(workTree: string, run: RunAsRoot, uid: number): Pro
 export async function restoreOwner(
   workTree: string,
   run: RunAsRoot,
-  { uid, gid }: { uid: number; gid: number },
+  { uid, gid, openGid }: Pick<Account, 'uid' | 'gid' | 'openGid'>,
 ): Promise<void> {
   const command = (exec: Exec) => [
     ...['find', workTree, '-xdev', ...withoutGit(workTree)],
-    ...['(', '-uid', String(uid), '-o', '-gid', String(gid), ')', ...becomeOurs(exec)],
+    ...['(', '-uid', String(uid), '-o', '-gid', String(gid), '-o', '-gid', String(openGid), ')'],
+    ...becomeOurs(exec),
   ]
   await run(...command('-exec'))
-    .catch(() => deeplyOurs(workTree, run, [String(uid), `:${gid}`]))
+    .catch(() => deeplyOurs(workTree, run, [String(uid), `:${gid}`, `:${openGid}`]))
     .catch(() => run(...command('-execdir')))
   await run('chmod', 'g-w,-t', workTree)
 }

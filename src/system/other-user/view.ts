@@ -62,12 +62,11 @@ export async function openView(root: Root, workTree: string, home: string): Prom
 }
 
 /** What makes a command of root's one of the user's, without rights and without an environment. */
-export function become({ uid, gid }: Account): string[] {
+export function become({ uid, gid, openGid }: Account, isOpen = false): string[] {
   return [
     'setpriv',
     `--reuid=${uid}`,
-    `--regid=${gid}`,
-    '--clear-groups',
+    ...(isOpen ? [`--regid=${openGid}`, `--groups=${gid}`] : [`--regid=${gid}`, '--clear-groups']),
     '--no-new-privs',
     '--inh-caps=-all',
     'env',

@@ -1,25 +1,19 @@
 // A user without a network, on this kernel: what its programs reach and what not, by either mechanism; and the one way out.
 import assert from 'node:assert/strict'
-import { execFile, spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
-import { networkInterfaces } from 'node:os'
 import test from 'node:test'
-import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { isAllowEntry, isAllowed, NETWORK_PRESETS } from '../../../src/model/network.ts'
 import { closeNetwork } from '../../../src/proxy/closed-network.ts'
 import { openConnectProxy } from '../../../src/proxy/connect-proxy.ts'
 import { UserError } from '../../../src/system/errors.ts'
+import { hasOutside, openOutside } from '../../standin/outside.ts'
 
-const UID = 64_321
+const [UID, OPEN] = [64_321, 64_322]
 const root = (file = '', ...args: string[]) => ({ file, args })
-const asRoot = async (file = '', ...args: string[]) => void (await promisify(execFile)(file, args))
-const isRoot = process.getuid?.() === 0
-const own = Object.values(networkInterfaces())
-  .flat()
-  .find((one) => one?.family === 'IPv4' && !one.internal)?.address
 
 async function listening(host: string) {
   const server = createServer((_request, response) => response.end('here'))
@@ -29,14 +23,19 @@ async function listening(host: string) {
 }
 
 /** What a program of the user hears from an address: `here`, or the error's code. */
-function heard(enter: readonly string[], host: string, port: number): Promise<string> {
+function heard(
+  enter: readonly string[],
+  host: string,
+  port: number,
+  groups: readonly string[] = ['--clear-groups'],
+): Promise<string> {
   const script = `require('node:http').get({ host: '${host}', port: ${port}, timeout: 5000 }, (a) => a.on('data', (d) => console.log(String(d))))
-    .on('timeout', (a) => console.log('silence')).on('error', (e) => console.log(e.code))`
+    .on('timeout', () => { console.log('silence'); process.exit() }).on('error', (e) => console.log(e.code))`
   const [file = '', ...args] = [
     ...enter,
     'setpriv',
     `--reuid=${UID}`,
-    '--clear-groups',
+    ...groups,
     process.execPath,
     '-e',
     script,
@@ -49,47 +48,45 @@ function heard(enter: readonly string[], host: string, port: number): Promise<st
   return once(child, 'close').then(() => out.trim())
 }
 
-for (const [how, programs] of [
-  ['owner rules', ['nft']],
-  ['a network namespace', ['ip', 'nsenter']],
-] as const) {
-  const missing = programs.find((one) => spawnSync(one, ['--version']).error !== undefined)
-  const why = !isRoot
-    ? 'needs root'
-    : missing !== undefined
-      ? `needs ${missing}`
-      : own === undefined
-        ? 'needs a network'
-        : ''
+for (const how of ['owner rules', 'a network namespace']) {
+  const program = how === 'owner rules' ? 'nft' : 'nsenter'
+  const why = !hasOutside
+    ? 'needs root and iproute2'
+    : spawnSync(program, ['--version']).error !== undefined
+      ? `needs ${program}`
+      : ''
   test(`by ${how}: loopback and what we offer there, nothing else${why && ` (skipped: ${why})`}`, {
     skip: why !== '',
   }, async () => {
+    await using outside = await openOutside()
     using inside = await listening('127.0.0.1')
-    using outside = await listening(own ?? '')
-    const whose = {
-      uid: UID,
-      root,
-      asRoot: how === 'owner rules' ? asRoot : () => Promise.reject(new Error('none')),
-    }
-    assert.equal(await heard([], own ?? '', outside.port), 'here')
+    const mechanism = (file = '', ...args: string[]) =>
+      how !== 'owner rules' && file === 'nft' ? root('false') : root(file, ...args)
+    const host = [outside.address, outside.port] as const
+    assert.equal(await heard([], ...host), 'outside')
     {
-      await using network = await closeNetwork(whose)
-      await network.on()
+      await using network = await closeNetwork({ uid: UID, openGid: OPEN, root: mechanism })
       assert.equal(network.sharesLoopback, how === 'owner rules')
       assert.equal(await heard(network.enter, '127.0.0.1', await network.reach(inside.port)), 'here')
-      assert.match(
-        await heard(network.enter, own ?? '', outside.port),
-        network.sharesLoopback ? /here/ : /^E/,
-      )
-      assert.match(await heard(network.enter, '192.0.2.1', 80), /^E(CONNREFUSED|NETUNREACH)/)
+      assert.match(await heard(network.enter, ...host), /^E(CONNREFUSED|NETUNREACH)/)
       assert.match(await heard(network.enter, 'localhost.example', 80), /^E/)
+      assert.equal(
+        await heard([], ...host, [`--regid=${OPEN}`, '--clear-groups']),
+        'outside',
+        'the open group',
+      )
+      // As a member alone it makes no socket of that group.
+      const member = [`--regid=${UID}`, `--groups=${OPEN}`]
+      assert.match(await heard(network.enter, ...host, member), /^E(CONNREFUSED|NETUNREACH)/)
+      // What has no socket is nobody's: the kernel's answers, and the rest of what others sent before they closed.
+      assert.equal(await heard(outside.enter, outside.near, 9), 'ECONNREFUSED')
     }
-    assert.equal(await heard([], own ?? '', outside.port), 'here', 'given back')
+    assert.equal(await heard([], ...host), 'outside', 'given back')
   })
 }
 
 test('where neither can be had it is an error with its mend, never a step down', async () => {
-  const no = { uid: UID, root: () => ({ file: 'false', args: [] }), asRoot: () => asRoot('false') }
+  const no = { uid: UID, openGid: OPEN, root: () => root('false') }
   await assert.rejects(closeNetwork(no), (error: unknown) => {
     assert.ok(error instanceof UserError)
     assert.match(error.message, /network: open/)

@@ -164,6 +164,41 @@ test(
   },
 )
 
+test(
+  'in the open group it is the same user, whose files are ours afterwards; nobody else comes into that group',
+  options,
+  async () => {
+    await using place = await openPlace()
+    const { user, tree } = place
+    const open: OtherUser = {
+      ...user,
+      command: (file, args, cwd) => user.command(file, args, cwd, { isOpen: true }),
+    }
+    const made = await place.bash(
+      'id -u; id -g; id -gn; mkdir made; echo x >made/x; echo y >>src/a.txt; cp /usr/bin/id taken; chmod 2755 taken',
+      { as: open },
+    )
+    const [uid, gid, group] = made.output.split('\n')
+    assert.deepEqual([uid, gid, group], [String(user.uid), String(user.openGid), `${user.name}-open`])
+    const script = [
+      'echo z >>made/x; ./taken -g; find / -xdev -perm -2000 -exec id -g ";" -quit 2>/dev/null',
+      `sg ${group} "id -g" </dev/null; newgrp ${group} </dev/null; setpriv --regid=${gid} --keep-groups id -g`,
+      `unshare --user --map-root-user id -g; unshare --user --map-group=${gid} touch made/mapped; chgrp ${gid} src/a.txt`,
+      'id -G',
+    ].join('\n')
+    const tried = await place.bash(`exec 2>&1; ${script}`)
+    assert.doesNotMatch(tried.output, new RegExp(`^${gid}$`, 'm'))
+    assert.notEqual((await lstat(join(tree, 'made', 'mapped')).catch(() => null))?.gid, Number(gid))
+    assert.equal(await readFile(join(tree, 'made', 'x'), 'utf8'), 'x\nz\n')
+    await user.close()
+    for (const path of ['made', 'made/x', 'src/a.txt', 'taken']) {
+      const { uid, gid } = await lstat(join(tree, path))
+      assert.deepEqual([uid, gid], [0, 0], path)
+    }
+    assert.doesNotMatch(readFileSync('/etc/group', 'utf8'), new RegExp(`^${group}:`, 'm'))
+  },
+)
+
 test('what is granted twice is revoked with the second one', options, async () => {
   await using place = await openPlace()
   const owner = async () => (await stat(join(place.tree, 'src'))).uid

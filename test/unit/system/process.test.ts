@@ -357,6 +357,7 @@ test('where processes of another user cannot be ended, nothing is done by path a
   const as: OtherUser = {
     name: 'other',
     uid: 1,
+    openGid: 1,
     home: '/nowhere',
     isNarrow: false,
     command: (file, args) => ({ file, args: [...args] }),
