@@ -17,6 +17,7 @@ import { CLAIM, claimOutputs, type How, refuseWrongPart, WHOLE } from '../jobs/c
 import { claimOf } from '../jobs/handover.ts'
 import { expired } from '../loop/lease.ts'
 import { loop } from '../loop/loop.ts'
+import { checkTemplates } from '../loop/templates.ts'
 import { newJob, openAttempt } from '../model/job.ts'
 import type { Conclusion, Lease, State } from '../model/state.ts'
 import { stepsOf } from '../model/step.ts'
@@ -200,6 +201,7 @@ async function workOn(
   const { context, workspace, github, publisher, log, signal, as } = parts
   const settings = await withChoices(context, workspace, parts.settings, start)
   await refuseNoFolder(workspace, settings, start.green)
+  if (how.part !== 'land') await refuseTemplates(workspace, start.green)
   const limits = limitsOf(settings)
   const conversation = new Conversation(github)
   const reporter = new GitHubReporter({
@@ -254,6 +256,13 @@ async function workOn(
   await core.summary.addRaw(summary, true).write()
   giveOutputs(outputsOf(state, conclusion.outcome, reportPath))
   return { state, conclusion }
+}
+
+/** Throws UserError where a prompt template names what no session has. */
+async function refuseTemplates({ repository }: Workspace, green: string): Promise<void> {
+  const { mistakes, notes } = await checkTemplates((path) => repository.read(green, path))
+  if (mistakes.length > 0) throw new UserError(mistakes)
+  for (const note of notes) core.notice(note)
 }
 
 /** On a `ralph/*` ref the workflow file would be the agent's copy, with the secrets of the real one. */

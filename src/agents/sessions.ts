@@ -2,8 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { readProposal } from '../loop/plan.ts'
-import { type PromptFacts, planParts, runParts, verifyParts } from '../loop/prompt.ts'
-import { type Part, textOf } from '../loop/template.ts'
+import { textOf } from '../loop/template.ts'
 import type { Mode } from '../loop/variables.ts'
 import type { Verdict } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
@@ -18,33 +17,27 @@ import { withoutControls } from '../system/workflow-commands.ts'
 import { type SessionResult, variablesOf } from './agent.ts'
 import { costByPrices, settled } from './cost.ts'
 import type { Homes } from './home.ts'
+import { type Asked, type PromptSources, promptOf } from './prompts.ts'
 import { type AgentRequest, runAgent } from './run.ts'
 import { readSignals } from './signals.ts'
 
-export type SessionsOptions = Pick<
-  AgentRequest,
-  'vendor' | 'cwd' | 'idleTimeoutMs' | 'redactor' | 'mark' | 'as' | 'onEvent'
-> & {
-  /** The command line of a custom agent. */
-  commandLine: string | null
-  wrapper: string | null
-  args: readonly string[]
-  models: Readonly<Record<Mode, string | null>>
-  /** By model; for agents that do not report what they cost. */
-  prices: Readonly<Record<string, Price>>
-  extraEnv: readonly string[]
-  env: Environment
-  homes: Homes
-  /** What went through our own proxy so far; null without one. */
-  used?: (() => Counted) | null
-  /** `name: command` of each gate that will run for these tags (all of them for null). */
-  gates(tags: readonly string[] | null): string[]
-  instructions: string
-  /** Ralph's or people's text at the green commit. */
-  read(commit: string, path: string): Promise<string | null>
-  /** Transcripts and the prompt file, on this machine only. */
-  directory: string
-}
+export type SessionsOptions = PromptSources &
+  Pick<AgentRequest, 'vendor' | 'cwd' | 'idleTimeoutMs' | 'redactor' | 'mark' | 'as' | 'onEvent'> & {
+    /** The command line of a custom agent. */
+    commandLine: string | null
+    wrapper: string | null
+    args: readonly string[]
+    models: Readonly<Record<Mode, string | null>>
+    /** By model; for agents that do not report what they cost. */
+    prices: Readonly<Record<string, Price>>
+    extraEnv: readonly string[]
+    env: Environment
+    homes: Homes
+    /** What went through our own proxy so far; null without one. */
+    used?: (() => Counted) | null
+    /** Transcripts and the prompt file, on this machine only. */
+    directory: string
+  }
 
 /** Requests to the model, and the tokens that the vendor says they took. */
 type Counted = { requests: number; inputTokens: number; outputTokens: number }
@@ -56,11 +49,7 @@ const MESSAGE = 400
 type Kind<Task, Output> = {
   /** The model's and the template's name, and what the agent is told in RALPH_MODE. */
   mode: Mode
-  facts(
-    task: Task,
-    state: State,
-  ): Pick<PromptFacts, 'dropped' | 'conflict'> & { tags: readonly string[] | null }
-  prompt(template: string | null, task: Task, state: State, facts: PromptFacts): Part[]
+  asked(task: Task): Asked
   transcript(task: Task, state: State): string
   variables(task: Task): Record<string, string>
   output(result: SessionResult, task: Task, words: Words): Output
@@ -73,12 +62,7 @@ type Work = { attempt: Attempt; story: Story; conflict: string | null }
 
 const work: Kind<Work, Omit<Session, 'usage'>> = {
   mode: 'run',
-  facts: ({ story, conflict }, state) => ({
-    tags: story.tags,
-    dropped: state.kept[story.id]?.dropped ?? [],
-    conflict,
-  }),
-  prompt: (template, { story }, state, facts) => runParts(template, state, story, facts),
+  asked: ({ story, conflict }) => ({ mode: 'run', story, conflict }),
   transcript: ({ attempt }, state) => attemptName(state, attempt.storyId),
   variables: ({ attempt }) => ({ RALPH_STORY_ID: attempt.storyId, RALPH_ATTEMPT: String(attempt.number) }),
   output(result, _task, { redact, oneLine }) {
@@ -105,8 +89,7 @@ const STATUSES: ReadonlyMap<SessionResult['status'], Session['status']> = new Ma
 
 const judgement: Kind<{ stories: readonly string[] }, Verdict> = {
   mode: 'verify',
-  facts: () => ({ tags: null, dropped: [], conflict: null }),
-  prompt: (template, { stories }, state, facts) => verifyParts(template, state, stories, facts),
+  asked: ({ stories }) => ({ mode: 'verify', stories }),
   transcript: () => `verify-${Date.now()}`,
   variables: () => ({}),
   /** A judge that errs, or says neither, has not approved. */
@@ -132,8 +115,7 @@ const judgement: Kind<{ stories: readonly string[] }, Verdict> = {
 
 const proposal: Kind<PlanTask, Proposal> = {
   mode: 'plan',
-  facts: () => ({ tags: null, dropped: [], conflict: null }),
-  prompt: (template, task, state, facts) => planParts(template, state, task, facts),
+  asked: (task) => ({ mode: 'plan', task }),
   transcript: () => `plan-${Date.now()}`,
   variables: ({ split }) => (split === null ? {} : { RALPH_STORY_ID: split }),
   output(result, task, { redact, oneLine }) {
@@ -160,7 +142,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
     bounds: SessionBounds,
     signal: AbortSignal,
   ) {
-    const prompt = redact(textOf(await promptOf(options, kind, task, state)))
+    const prompt = redact(textOf((await promptOf(options, kind.asked(task), state))?.parts ?? []))
     const promptFile = join(options.directory, 'prompt.md')
     const transcriptPath = join(options.directory, 'transcripts', `${kind.transcript(task, state)}.log`)
     for (const path of [promptFile, transcriptPath]) await clearWay(dirname(options.directory), path)
@@ -225,16 +207,4 @@ function countedSince(before: Counted | null, after: Counted | null): SessionRes
     inputTokens: after.inputTokens - before.inputTokens,
     outputTokens: after.outputTokens - before.outputTokens,
   }
-}
-
-async function promptOf<Task>(
-  { gates, instructions, read }: SessionsOptions,
-  kind: Kind<Task, unknown>,
-  task: Task,
-  state: State,
-): Promise<Part[]> {
-  const template = await read(state.green, `.ralph/prompts/${kind.mode}.md`)
-  const context = (await read(state.green, `${state.folder}/context.md`)) ?? ''
-  const { tags, ...facts } = kind.facts(task, state)
-  return kind.prompt(template, task, state, { gates: gates(tags), instructions, context, ...facts })
 }

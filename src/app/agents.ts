@@ -5,6 +5,7 @@ import { withFallback } from '../agents/fallback.ts'
 import { type Homes, openHomes } from '../agents/home.ts'
 import { agentCaches, installAgent } from '../agents/install.ts'
 import { keyTrouble, mayBeLoggedIn } from '../agents/login.ts'
+import type { PromptSources } from '../agents/prompts.ts'
 import { agentNames, findAgent, homeSharesOf, isModelKey } from '../agents/registry.ts'
 import { createSessions } from '../agents/sessions.ts'
 import { agentFor } from '../loop/agent-limits.ts'
@@ -64,10 +65,6 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
   const isKept = options.as !== null || settings.isolation === 'separate-job'
   const relayed = isKept ? await relayModel(vendor, env, reach, options.warn) : null
   if (relayed === null) refuseWithoutWay(options, choice.name)
-  const sayGates = (tags: readonly string[] | null) =>
-    settings.gates
-      .filter((gate) => tags === null || gate.when === null || gate.when.some((tag) => tags.includes(tag)))
-      .map((gate) => `${gate.name}: ${gate.run}${gate.advisory ? ' (advisory)' : ''}`)
   return createSessions({
     vendor,
     commandLine: settings.agentCommand,
@@ -81,9 +78,7 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
     used: relayed?.proxy.used ?? null,
     cwd,
     idleTimeoutMs: settings.idleTimeoutMs,
-    gates: sayGates,
-    instructions: settings.instructions ?? '',
-    read: repository.read,
+    ...promptSources(settings, repository.read),
     directory,
     redactor,
     mark: options.mark,
@@ -119,6 +114,18 @@ export async function askVersion(
   // Who says its version needs no key.
   const named = Object.entries(inside.env).filter(([name]) => vendor.relay?.keys.includes(name) !== true)
   return available(vendor, Object.fromEntries(named), { as, signal })
+}
+
+/** What prompts say of the settings; `read` gives people's files at a commit. */
+export function promptSources({ gates, instructions }: Settings, read: PromptSources['read']): PromptSources {
+  return {
+    gates: (tags) =>
+      gates
+        .filter(({ when }) => tags === null || when === null || when.some((tag) => tags.includes(tag)))
+        .map((gate) => `${gate.name}: ${gate.run}${gate.advisory ? ' (advisory)' : ''}`),
+    instructions: instructions ?? '',
+    read,
+  }
 }
 
 function notReady(vendor: AgentVendor, path: string, { reason, fix }: Unready): Mistake {

@@ -138,6 +138,30 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     ],
     act: async (context) => (await import('./doctor.ts')).doctor(context),
   },
+  prompt: {
+    takes: 'words',
+    settings: judgement,
+    options: [{ flags: '--mode <mode>', description: 'run, plan, verify or setup (default: run)' }],
+    exits: [
+      [0, 'printed'],
+      [64, 'bad input'],
+    ],
+    act: async (context) => (await import('./prompt.ts')).prompt(context),
+  },
+  log: {
+    takes: 'words',
+    settings: judgement,
+    options: [
+      { flags: '--attempt <number>', description: 'an earlier attempt (default: the last)' },
+      { flags: '--raw', description: 'what the agent printed, line by line' },
+    ],
+    exits: [
+      [0, 'printed'],
+      [1, 'nothing ran on this machine'],
+      [64, 'bad input'],
+    ],
+    act: async (context) => (await import('./log.ts')).log(context),
+  },
   verify: {
     takes: 'feature',
     settings: judgement,

@@ -1,5 +1,7 @@
 // A feature on this machine: the checkout, its state, and what may be done with the work tree before a run.
+import { lstat, readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
+import { join } from 'node:path'
 import { branchToTake, refuseShared } from '../app/branch.ts'
 import { type ClaimRequest, newState } from '../app/claim.ts'
 import { checkDirt } from '../app/dirt.ts'
@@ -39,6 +41,8 @@ export type LocalRun = {
    * prd.json where no run has begun. Hears what reading that changed.
    */
   look(hear?: (note: string) => void): Promise<State>
+  /** A file of people as the next session finds it: what they have not committed is taken up when a run begins. */
+  read(state: State, path: string): Promise<string | null>
   /** Throws UserError where the feature's branch is not Ralph's to take. */
   refuseBranch(state: State): Promise<void>
   [Symbol.dispose](): void
@@ -91,6 +95,14 @@ export async function openLocal(
       for (const note of notes) hear(note)
       return (await inboxQueue(clone).read(state)).reduce(applyCommand, state)
     },
+    async read(state, path) {
+      const { repository } = workspace
+      const mayHoldEdits = state.published === null || clone.branch === state.branch
+      const now = mayHoldEdits ? await fileIn(clone.workTree, path) : null
+      const isEdited =
+        mayHoldEdits && clone.head !== null && now !== (await repository.read(clone.head, path))
+      return isEdited ? now : repository.read(state.green, path)
+    },
     async refuseBranch(state) {
       if (state.nonce !== '') {
         if (state.branch === base.defaultBranch)
@@ -106,6 +118,12 @@ export async function openLocal(
     },
     [Symbol.dispose]: () => workspace[Symbol.dispose](),
   }
+}
+
+async function fileIn(workTree: string, path: string): Promise<string | null> {
+  const file = join(workTree, path)
+  const found = await lstat(file).catch(() => null)
+  return found?.isFile() === true ? readFile(file, 'utf8') : null
 }
 
 /** Where the stories stand now. */

@@ -20,7 +20,7 @@ import { type Mistake, UserError } from '../system/errors.ts'
 import { plainBanner } from '../terminal/boxes.ts'
 import { type Answer, type Context, refusal, settingsOf, settingsRead, tell } from './context.ts'
 import { type LocalRun, openLocal, prdPathOf } from './local.ts'
-import { preflight } from './preflight.ts'
+import { preflight, templateFindings } from './preflight.ts'
 import { sayStep, stepInJson } from './run.ts'
 
 export async function status(context: Context): Promise<Answer> {
@@ -120,6 +120,8 @@ export async function validate(context: Context): Promise<Answer> {
 async function stories(context: Context, settings: Settings, hear: (note: string) => void) {
   using local = await openLocal(context, settings, { warn: hear })
   const state = await local.look(hear)
+  const { notes, warnings } = await templateFindings(local, state)
+  for (const text of [...notes, ...warnings]) hear(text)
   return { state, mistakes: await preflight(context, local, state) }
 }
 

@@ -5,6 +5,7 @@ import { missingAgents } from '../app/agents.ts'
 import { withWanted } from '../app/claim.ts'
 import { refuseUngated } from '../app/limits.ts'
 import { refuseFiltered } from '../git/filters.ts'
+import { checkTemplates, type TemplateFindings } from '../loop/templates.ts'
 import type { State } from '../model/state.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import type { Context } from './context.ts'
@@ -19,7 +20,11 @@ export async function preflight(context: Context, local: LocalRun, state: State)
     () => refuseFiltered(workspace.git, workspace.objects),
     () => void withWanted(state, settings),
   ]
-  const mistakes = [...missingAgents(settings, context.env), ...(await missingFolder(local, state))]
+  const mistakes = [
+    ...missingAgents(settings, context.env),
+    ...(await missingFolder(local, state)),
+    ...(await templateFindings(local, state)).mistakes,
+  ]
   for (const check of checks) {
     try {
       await check()
@@ -29,6 +34,11 @@ export async function preflight(context: Context, local: LocalRun, state: State)
     }
   }
   return mistakes
+}
+
+/** What is to be said of the prompt templates that a run would use. */
+export function templateFindings(local: LocalRun, state: State): Promise<TemplateFindings> {
+  return checkTemplates((path) => local.read(state, path))
 }
 
 /** Agent and gates start there: on disk now, or on the branch that the run goes on from. */

@@ -24,7 +24,7 @@ import { Live } from '../terminal/live.ts'
 import { type Answer, type Context, settingsOf } from './context.ts'
 import { inboxQueue, post } from './inbox.ts'
 import { adoptSettle, editsOf, type LocalRun, openLocal } from './local.ts'
-import { preflight } from './preflight.ts'
+import { preflight, templateFindings } from './preflight.ts'
 
 /** Works until the outcome. Ctrl+C ends the session in work, saves, and gives 130; a second one ends at once. */
 export async function run(context: Context): Promise<Answer> {
@@ -36,6 +36,7 @@ export async function run(context: Context): Promise<Answer> {
   const found = await local.look(isDry ? live.warn : undefined)
   const mistakes = await preflight(context, local, found)
   if (mistakes.length > 0) throw new UserError(mistakes)
+  for (const note of (await templateFindings(local, found)).notes) live.warn(note)
   if (isDry) return await dryRun(local, found, limits, live)
   const now = Date.now()
   const lease = await leaseFor(settings, now, null)

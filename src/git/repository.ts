@@ -63,6 +63,8 @@ export type Repository = RepositoryPort & {
   lockfileChanged(from: string, to: string): Promise<boolean>
   /** From now on the tree is Ralph's own: of what is ignored, `renew` leaves only what is there now. */
   rememberIgnored(): Promise<void>
+  /** Why a story's kept work could not be put on top of `commit`, or null; the work tree is left alone. */
+  conflict(commit: string, kept: Kept): Promise<string | null>
   /** The given paths as they stand in the work tree, committed on top of `commit`. */
   adopt(commit: string, paths: readonly string[], message: string): Promise<string>
 }
@@ -133,6 +135,8 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
     join: (state, theirs) => join(tools, state, theirs),
 
+    conflict: async (commit, kept) => (await withKept(tree, commits, commit, kept)).conflict,
+
     dirt: (commit) => tree.during(commit, () => dirt(tree, options, commit)),
 
     untracked: async () => (await git.untracked('filled folders')).paths,
@@ -172,36 +176,39 @@ async function checkOut(
   commit: string,
   kept: Kept | null,
 ): Promise<{ conflict: string | null }> {
-  const { git, objects } = tree
-  await git.writeConfig()
+  await tree.git.writeConfig()
   const isFirst = tree.nestedBefore === null
   const foreign = isFirst ? await refuseForeign(tree) : []
   // Whoever looks at the work tree in process meets every repository in it.
   const seen = isFirst && !options.snapshot.whole ? await tree.index.differences() : null
   if (isFirst)
     tree.nestedBefore = seen === null ? await lookForNested(tree, options, commit, foreign) : new Set()
-  if (kept === null) {
-    await tree.settle(commit, seen)
-    return { conflict: null }
-  }
+  const work = kept === null ? null : await withKept(tree, commits, commit, kept)
+  if (work?.tree == null) await tree.settle(commit, kept === null ? seen : undefined)
+  else await tree.toTree(work.tree)
+  return { conflict: work?.conflict ?? null }
+}
+
+/** The tree of a commit with a story's kept work on top; none where that does not fit. */
+async function withKept(
+  tree: WorkTree,
+  commits: Commits,
+  commit: string,
+  kept: Kept,
+): Promise<{ tree: string; conflict: null } | { tree: null; conflict: string }> {
+  const { git, objects } = tree
   const green = await tree.treeOf(commit)
   const base = (await objects.root(kept.base)) ?? kept.base
-  if (base === green) {
-    await tree.toTree(kept.tree)
-    return { conflict: null }
-  }
+  if (base === green) return { tree: kept.tree, conflict: null }
   const root = await commits.commit(base, [], 'base')
   const [ours, work] = [
     await commits.commit(green, [root], 'ours'),
     await commits.commit(kept.tree, [root], 'theirs'),
   ]
   const merged = await git.mergeTree(ours, work)
-  if (merged.conflicts.length === 0) {
-    await tree.toTree(merged.tree)
-    return { conflict: null }
-  }
-  await tree.settle(commit)
-  return { conflict: `it does not fit the newest code any more (${merged.conflicts.slice(0, 5).join(', ')})` }
+  if (merged.conflicts.length === 0) return { tree: merged.tree, conflict: null }
+  const paths = merged.conflicts.slice(0, 5).join(', ')
+  return { tree: null, conflict: `it does not fit the newest code any more (${paths})` }
 }
 
 /** The `.git` entries below the top that are there before any agent ran. */

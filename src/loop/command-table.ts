@@ -101,6 +101,26 @@ const ROWS = {
     },
     read: null,
   },
+  prompt: {
+    on: {
+      cli: cli(
+        '[story]',
+        'the prompt that its next session gets, and its size by part; without a story that of the next one',
+        'US-001',
+      ),
+    },
+    read: null,
+  },
+  log: {
+    on: {
+      cli: cli(
+        '[story]',
+        'what its last session and gates on this machine said, and where that lies',
+        'US-001',
+      ),
+    },
+    read: null,
+  },
   verify: {
     on: {
       comment: comment('run the final verification now'),

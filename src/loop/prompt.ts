@@ -185,6 +185,12 @@ export function isWhole(template: string, mode: Mode): boolean {
   return ESSENTIALS[mode].some((name) => named.has(name))
 }
 
+/** Whether nobody could answer as the loop reads it. */
+export function lacksAnswer(template: string, mode: Mode): boolean {
+  const word = mode === 'verify' ? '<ralph>VERIFIED</ralph>' : mode === 'plan' ? '"stories"' : ''
+  return !template.includes(word) && !namedIn(template, mode).has('answer')
+}
+
 /** The template of a session: a person's, in the place of the built-in one or before it. */
 function templateOf(mode: Mode, own: string | null): string {
   if (own === null) return TEMPLATES[mode]

@@ -1,0 +1,59 @@
+// What a session is told: its mode's template, filled with what the state and the files of people say.
+import { planParts, runParts, setupParts, verifyParts } from '../loop/prompt.ts'
+import type { Part } from '../loop/template.ts'
+import { findTemplate } from '../loop/templates.ts'
+import type { Story } from '../model/feature.ts'
+import { ownFiles } from '../model/paths.ts'
+import type { PlanTask } from '../model/plan.ts'
+import type { State } from '../model/state.ts'
+
+export type PromptSources = {
+  /** `name: command` of each gate that will run for these tags (all of them for null). */
+  gates(tags: readonly string[] | null): string[]
+  instructions: string
+  /** Ralph's or people's text at the green commit. */
+  read(commit: string, path: string): Promise<string | null>
+}
+
+/** What a session works on. */
+export type Asked =
+  /** `conflict`: why the work of earlier attempts is not in the tree, or null. */
+  | { mode: 'run'; story: Story; conflict: string | null }
+  | { mode: 'plan'; task: PlanTask }
+  | { mode: 'verify'; stories: readonly string[] }
+  | { mode: 'setup' }
+
+/** `template`: where a person's stands; null for the built-in one. */
+export type Prompt = { parts: Part[]; template: string | null }
+
+/** The prompt; null for a set-up that nobody wrote. */
+export async function promptOf(sources: PromptSources, asked: Asked, state: State): Promise<Prompt | null> {
+  const read = (path: string) => sources.read(state.green, path)
+  const found = await findTemplate(asked.mode, read)
+  const parts = partsOf(found?.text ?? null, asked, state, {
+    gates: sources.gates(asked.mode === 'run' ? asked.story.tags : null),
+    instructions: sources.instructions,
+    context: (await read(ownFiles(state).context)) ?? '',
+    dropped: asked.mode === 'run' ? (state.kept[asked.story.id]?.dropped ?? []) : [],
+    conflict: asked.mode === 'run' ? asked.conflict : null,
+  })
+  return parts === null ? null : { parts, template: found?.path ?? null }
+}
+
+function partsOf(
+  template: string | null,
+  asked: Asked,
+  state: State,
+  facts: Parameters<typeof runParts>[3],
+): Part[] | null {
+  switch (asked.mode) {
+    case 'run':
+      return runParts(template, state, asked.story, facts)
+    case 'plan':
+      return planParts(template, state, asked.task, facts)
+    case 'verify':
+      return verifyParts(template, state, asked.stories, facts)
+    case 'setup':
+      return template === null ? null : setupParts(template, state, facts)
+  }
+}

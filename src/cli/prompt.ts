@@ -1,0 +1,157 @@
+// `ralph prompt`: exactly what the next session of a story is told, and what makes it so long. Starts nothing.
+import type { Asked, Prompt } from '../agents/prompts.ts'
+import { promptOf } from '../agents/prompts.ts'
+import { promptSources } from '../app/agents.ts'
+import { limitsOf } from '../app/limits.ts'
+import { bytes } from '../loop/bounded.ts'
+import { applyCommand } from '../loop/commands.ts'
+import { decision } from '../loop/situation.ts'
+import { type Part, textOf } from '../loop/template.ts'
+import { boundOf, MODES, type Mode } from '../loop/variables.ts'
+import type { Story } from '../model/feature.ts'
+import type { State } from '../model/state.ts'
+import { outputsOf } from '../report/outputs.ts'
+import { UserError } from '../system/errors.ts'
+import { nearest } from '../system/nearest.ts'
+import { type Answer, type Context, settingsOf, tell } from './context.ts'
+import { type LocalRun, openLocal } from './local.ts'
+
+export async function prompt(context: Context): Promise<Answer> {
+  const mode = modeOf(context.flags.mode)
+  const { settings } = await settingsOf(context)
+  const note = (text: string) => tell(process.stderr, text)
+  using local = await openLocal(context, settings, { warn: (text) => note(`warning: ${text}`) })
+  const state = await local.look()
+  const story = storyOf(context, state)
+  const sources = promptSources(settings, (_commit, path) => local.read(state, path))
+  const made = await promptOf(sources, await askedOf(local, state, mode, story), state)
+  if (made === null) throw noSetup()
+  const text = local.workspace.redactor.redact(textOf(made.parts))
+  const sizes = sizesOf(made.parts)
+  if (!context.json) tell(process.stdout, text.replace(/\n$/, ''))
+  for (const line of table(mode, made, sizes)) note(line)
+  const storyId = mode === 'run' ? (story ?? nextStory(local, state)).id : (story?.id ?? null)
+  const more = { mode, storyId, template: made.template, bytes: bytes(text), parts: sizes, prompt: text }
+  return { code: 0, outputs: outputsOf(state, state.prd.run.outcome, null), more }
+}
+
+function modeOf(given: Context['flags'][string]): Mode {
+  const found = given ?? 'run'
+  const mode = MODES.find((one) => one === found)
+  if (mode !== undefined) return mode
+  throw new UserError({
+    path: '--mode',
+    found: String(found),
+    expected: 'a kind of session',
+    fix: `use one of: ${MODES.join(', ')}`,
+  })
+}
+
+/** The story that was named, if any. */
+function storyOf({ given }: Context, { prd }: State): Story | null {
+  const [word, second] = given?.words ?? []
+  if (word === undefined) return null
+  const ids = prd.userStories.map(({ id }) => id)
+  const story = prd.userStories.find(({ id }) => id.toLowerCase() === word.toLowerCase())
+  if (story !== undefined && second === undefined) return story
+  const near = nearest(second ?? word, ids)
+  throw new UserError({
+    path: 'ralph prompt',
+    found: second === undefined ? word : `${word} ${second}`,
+    expected: 'the id of one story',
+    fix: near === null ? `use one of: ${ids.slice(0, 20).join(', ')}` : `ralph prompt ${near}`,
+  })
+}
+
+/** The one that a run would work on next; where it would work on none, the first. */
+function nextStory({ settings }: LocalRun, state: State): Story {
+  const step = decision(
+    applyCommand(state, { kind: 'run', id: 0, by: 'you' }),
+    limitsOf(settings),
+    Date.now(),
+  )
+  const id = step.kind === 'reserve' ? step.storyId : null
+  const { userStories } = state.prd
+  const story = userStories.find((one) => one.id === id) ?? userStories[0]
+  if (story !== undefined) return story
+  throw new UserError({
+    path: state.feature,
+    found: 'no story',
+    expected: 'a story to work on',
+    fix: 'ralph plan',
+  })
+}
+
+async function askedOf(local: LocalRun, state: State, mode: Mode, named: Story | null): Promise<Asked> {
+  switch (mode) {
+    case 'run': {
+      const story = named ?? nextStory(local, state)
+      const kept = state.kept[story.id]
+      const { repository } = local.workspace
+      const conflict = kept === undefined ? null : await repository.conflict(state.green, kept)
+      return { mode, story, conflict }
+    }
+    case 'verify': {
+      if (named !== null) return { mode, stories: [named.id] }
+      // As the final verification will have them: every story that is not skipped has passed by then.
+      return { mode, stories: state.prd.userStories.filter(({ skipped }) => !skipped).map(({ id }) => id) }
+    }
+    case 'plan': {
+      const stories = state.prd.userStories
+      const { brief = '', message = '' } = state.plan ?? {}
+      return { mode, task: { brief, stories, split: named?.id ?? null, message } }
+    }
+    case 'setup':
+      return { mode }
+  }
+}
+
+function noSetup(): UserError {
+  return new UserError({
+    path: '.ralph/prompts/setup.md',
+    found: 'nothing',
+    expected: 'what a set-up session is to do',
+    fix: 'write it there; without it there is no set-up session',
+  })
+}
+
+type Size = { name: Part['name']; bytes: number; bound: number | null }
+
+/** By name, in the order in which they first come. */
+function sizesOf(parts: readonly Part[]): Size[] {
+  const sizes = new Map<Part['name'], number>()
+  for (const { name, text } of parts) sizes.set(name, (sizes.get(name) ?? 0) + bytes(text))
+  return [...sizes].map(([name, size]) => ({ name, bytes: size, bound: boundOf(name) }))
+}
+
+/** Not bounded: the story's own words. context.md has a bound of its own. */
+const OWN: ReadonlySet<string> = new Set([
+  'storyId',
+  'storyTitle',
+  'storyDescription',
+  'acceptanceCriteria',
+  'context',
+])
+const REST_BYTES = 8192
+
+function table(mode: Mode, { template }: Prompt, sizes: readonly Size[]): string[] {
+  const total = sizes.reduce((sum, size) => sum + size.bytes, 0)
+  const rest = sizes.filter(({ name }) => !OWN.has(name)).reduce((sum, size) => sum + size.bytes, 0)
+  const row = (name: string, size: string, share: string, bound: string) =>
+    `${name.padEnd(20)} ${size.padStart(7)} ${share.padStart(6)} ${bound.padStart(7)}`.trimEnd()
+  return [
+    '',
+    row('part', 'bytes', 'share', 'at most'),
+    ...sizes.map(({ name, bytes: size, bound }) =>
+      row(
+        name,
+        String(size),
+        `${Math.round((100 * size) / Math.max(1, total))} %`,
+        bound === null ? '' : String(bound),
+      ),
+    ),
+    row('in all', String(total), '', ''),
+    ...(mode === 'run' ? [`${rest} of ${REST_BYTES} bytes beside the story's own text and context.md`] : []),
+    `template: ${template ?? 'built in'}`,
+  ]
+}

@@ -1,0 +1,181 @@
+// `ralph prompt` and `ralph log`: what a session is told before it runs, and what it said afterwards.
+import assert from 'node:assert/strict'
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { bad, FOLDER, GATE, good, openPlace } from './place.ts'
+
+test('the prompt is exactly what the session then gets, at every attempt', async () => {
+  await using place = await openPlace(
+    [{ id: 'US-001', title: 'part {{gates}} ${GATES}', tags: ['ui'] }, { id: 'US-002' }],
+    {
+      [`${FOLDER}/context.md`]: 'Sessions live in src/session.ts.\n',
+    },
+  )
+  const say = { ...bad('US-001'), say: '<ralph>LEARNING:the port is taken</ralph>' }
+  await place.setScript({ 'US-001': [say, good('US-001')] })
+  const settings = [...place.agent, ...GATE, '--instructions', 'Use the house style.']
+  const given = join(place.repository, '.git', 'ralph', 'prompt.md')
+  for (const attempt of [1, 2]) {
+    const { out, err, code } = await place.ralph('prompt', 'us-001', ...settings)
+    assert.equal(code, 0, err)
+    assert.match(out, new RegExp(`attempt ${attempt}`))
+    assert.match(out, /part \{\{gates\}\} \$\{GATES\}/)
+    assert.match(err, /^part +bytes +share +at most\n/m)
+    assert.match(err, /^template: built in$/m)
+    const refs = place.refs()
+    assert.equal((await place.ralph('prompt', 'US-002', ...settings)).code, 0)
+    assert.equal(place.refs(), refs)
+    await place.ralph('run', ...settings, '--once')
+    assert.equal(await readFile(given, 'utf8'), out)
+  }
+})
+
+test('a template that nobody has committed is shown, then used', async () => {
+  await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
+  await place.setScript({ 'US-001': [good('US-001')] })
+  await place.write({ '.ralph/prompts/run.md': 'Do ${STORY_ID} of {{feature}}: {{acceptanceCriteria}}\n' })
+  const { out, err } = await place.ralph('prompt', ...GATE)
+  assert.equal(out, 'Do US-001 of sample: - US-001 works\n')
+  assert.match(err, /^template: \.ralph\/prompts\/run\.md$/m)
+  await place.ralph('run', ...place.agent, ...GATE, '--once')
+  assert.equal(await readFile(join(place.repository, '.git', 'ralph', 'prompt.md'), 'utf8'), out)
+  // On the branch it is committed; a link out of the repository is nobody's template.
+  await rm(join(place.repository, '.ralph/prompts/run.md'))
+  await symlink('/etc/passwd', join(place.repository, '.ralph/prompts/run.md'))
+  assert.doesNotMatch((await place.ralph('prompt', ...GATE)).out, /root:/)
+})
+
+test('as JSON: the prompt, and its parts with their bounds', async () => {
+  await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
+  const found = await place.json('prompt', 'US-002', ...GATE, '--mode', 'run')
+  const { prompt, bytes, parts, mode, storyId, template } = found
+  assert.ok(typeof prompt === 'string' && Array.isArray(parts))
+  assert.deepEqual([mode, storyId, template, bytes], ['run', 'US-002', null, Buffer.byteLength(prompt)])
+  const sum = parts.reduce((all: number, part: { bytes: number }) => all + part.bytes, 0)
+  assert.equal(sum, bytes)
+  assert.deepEqual(
+    parts.find((part: { name: string }) => part.name === 'gates'),
+    { name: 'gates', bytes: Buffer.byteLength('- good: ! grep -rq bad src'), bound: 700 },
+  )
+})
+
+test('the prompts of the other sessions', async () => {
+  await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }], {
+    '.ralph/prompts/SETUP_PROMPT.md': 'Write a README.\n',
+  })
+  const judge = await place.ralph('prompt', '--mode', 'verify', ...GATE)
+  assert.match(judge.out, /## US-001: [\s\S]*## US-002: /)
+  assert.doesNotMatch((await place.ralph('prompt', 'US-002', '--mode', 'verify')).out, /## US-001/)
+  assert.match((await place.ralph('prompt', '--mode', 'plan')).out, /^You are planning the feature "sample"/)
+  assert.match((await place.ralph('prompt', 'US-002', '--mode', 'plan')).out, /The story US-002 is too large/)
+  const setup = await place.ralph('prompt', '--mode', 'setup')
+  assert.match(setup.out, /^Write a README\.\n\n# Rules of this session/)
+  assert.match(setup.err, /^template: \.ralph\/prompts\/SETUP_PROMPT\.md$/m)
+})
+
+test('what is no story, no mode and no set-up is said', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  for (const [args, message] of [
+    [
+      ['US-01'],
+      'error: ralph prompt: found US-01, expected the id of one story\n  fix: ralph prompt US-001\n',
+    ],
+    [
+      ['--mode', 'rnu'],
+      'error: --mode: found rnu, expected a kind of session\n  fix: use one of: run, plan, verify, setup\n',
+    ],
+    [
+      ['--mode', 'setup'],
+      'error: .ralph/prompts/setup.md: found nothing, expected what a set-up session is to do\n  fix: write it there; without it there is no set-up session\n',
+    ],
+  ] as const) {
+    const { code, err, out } = await place.ralph('prompt', ...args)
+    assert.deepEqual([code, err, out], [64, message, ''])
+  }
+})
+
+test('a template with a mistake: validate names it, and no run begins', async () => {
+  const files = { '.ralph/prompts/run.md': 'Do {{storyId}}\n{{acceptanceCriterias}}\n' }
+  await using place = await openPlace([{ id: 'US-001' }], files)
+  const refs = place.refs()
+  for (const command of ['validate', 'run', 'next']) {
+    const { code, err } = await place.ralph(command, ...place.agent, ...GATE)
+    assert.equal(code, 64)
+    assert.match(
+      err,
+      /^error: \.ralph\/prompts\/run\.md:2: found "\{\{acceptanceCriterias\}\}"[\s\S]*write \{\{acceptanceCriteria\}\}/,
+    )
+  }
+  assert.equal(place.refs(), refs)
+})
+
+test('a prompt of another tool is used where it lies in .ralph/prompts, and that is said', async () => {
+  await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }], {
+    '.ralph/prompts/LOOP_PROMPT.md': 'You work in a loop.\n',
+    'PROMPT_plan.md': 'Plan.\n',
+  })
+  await place.setScript({ 'US-001': [good('US-001')] })
+  const { out, err } = await place.ralph('run', ...place.agent, ...GATE, '--once')
+  assert.match(`${out}${err}`, /\.ralph\/prompts\/LOOP_PROMPT\.md is used as it is/)
+  assert.doesNotMatch(`${out}${err}`, /PROMPT_plan/)
+  const prompt = await readFile(join(place.repository, '.git', 'ralph', 'prompt.md'), 'utf8')
+  assert.match(prompt, /^You work in a loop\.\n\nYou are working unattended/)
+  assert.match(
+    (await place.ralph('validate', ...place.agent, ...GATE)).out,
+    /PROMPT_plan\.md is not used: .* \.ralph\/prompts\/plan\.md/,
+  )
+})
+
+test('log: what the last session and its gates said, and where it lies; an earlier attempt where asked', async () => {
+  await using place = await openPlace([{ id: 'US-001' }, { id: 'US-001-2' }])
+  const none = await place.ralph('log', 'US-001')
+  assert.deepEqual([none.code, none.err], [1, ''])
+  await place.setScript({
+    'US-001': [
+      { ...bad('US-001'), say: 'first words\n::error::x' },
+      { ...good('US-001'), say: 'second words' },
+    ],
+  })
+  for (let once = 0; once < 2; once += 1)
+    await place.ralph('run', ...place.agent, '--gate', 'good=echo seen; ! grep -rq bad src', '--once')
+  const last = await place.ralph('log', 'us-001')
+  assert.equal(last.code, 0, last.err)
+  assert.match(last.out, /^== .*\.git\/ralph\/transcripts\/US-001-2\.log\n[\s\S]*second words/m)
+  assert.match(last.out, /^== .*\.git\/ralph\/logs\/US-001-2-good\.log\nseen\n/m)
+  assert.doesNotMatch(last.out, /first words/)
+  const first = await place.ralph('log', 'US-001', '--attempt', '1')
+  assert.match(first.out, /first words\n: :error::x/)
+  assert.match((await place.ralph('log')).out, /US-001-1\.log\n[\s\S]*US-001-2\.log\n/)
+  assert.equal(
+    (await place.ralph('log', 'US-001-2')).code,
+    1,
+    'its name is the same as a second attempt on the other',
+  )
+  const wrong = await place.ralph('log', 'nobody')
+  assert.equal(wrong.code, 64)
+  assert.match(wrong.err, /expected a story, or one of verify, plan, baseline/)
+  const { logs } = await place.json('log', 'US-001', '--attempt', '1')
+  assert.ok(Array.isArray(logs) && logs.length === 2)
+})
+
+test('log: a transcript of an agent is read to its words; --raw is what lies there; links are not followed', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  const folder = join(place.repository, '.git', 'ralph', 'transcripts')
+  await mkdir(folder, { recursive: true })
+  const events = [
+    { type: 'system', subtype: 'init', model: 'm' },
+    { type: 'assistant', message: { id: '1', content: [{ type: 'text', text: 'I look at the code.' }] } },
+    {
+      type: 'assistant',
+      message: { id: '2', content: [{ type: 'tool_use', name: 'Read', input: { file_path: 'src/a.ts' } }] },
+    },
+  ]
+  const raw = [...events.map((event) => JSON.stringify(event)), 'a word on stderr'].join('\n')
+  await writeFile(join(folder, 'US-001-1.log'), `${raw}\n`)
+  await symlink('/etc/passwd', join(folder, 'US-001-2.log'))
+  const { out } = await place.ralph('log', 'US-001')
+  assert.match(out, /US-001-1\.log\nI look at the code\.\n> Read src\/a\.ts\na word on stderr\n/)
+  assert.doesNotMatch(out, /root:|"type"/)
+  assert.ok((await place.ralph('log', 'US-001', '--raw')).out.includes(raw))
+})

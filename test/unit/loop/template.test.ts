@@ -1,0 +1,350 @@
+// Templates: filled in one pass, checked before a run, and one table for prompts, check and documentation.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { planParts, runParts, setupParts, TEMPLATES, verifyParts } from '../../../src/loop/prompt.ts'
+import { checkTemplate, fill, namedIn, type Part, textOf } from '../../../src/loop/template.ts'
+import { checkTemplates, findTemplate } from '../../../src/loop/templates.ts'
+import {
+  MODES,
+  type Mode,
+  VARIABLES,
+  variableNames,
+  variableRows,
+  writtenIn,
+} from '../../../src/loop/variables.ts'
+import { newStory } from '../../../src/prd/schema.ts'
+import { hostileStrings } from '../../fixtures/hostile-strings.ts'
+import { stateOf } from './samples.ts'
+
+const filled = (template: string, values: Parameters<typeof fill>[2], mode: Mode = 'run') =>
+  textOf(fill(template, mode, values))
+
+const FACTS = { gates: ['test: npm test'], instructions: 'i', context: 'c', dropped: [], conflict: null }
+
+/** A prompt of each mode from this template. */
+function promptIn(mode: Mode, template: string, texts = 'words'): Part[] {
+  const story = newStory({
+    id: 'US-001',
+    title: texts,
+    description: texts,
+    acceptanceCriteria: [texts],
+    tags: [texts],
+    notes: texts,
+    epicId: texts,
+  })
+  const start = stateOf([story])
+  const state = {
+    ...start,
+    recent: [texts],
+    prd: { ...start.prd, description: texts, run: { ...start.prd.run, learnings: [texts] } },
+    control: { ...start.control, guidance: { 'US-001': [texts] } },
+  }
+  const facts = { ...FACTS, gates: [texts], instructions: texts, context: texts }
+  switch (mode) {
+    case 'run':
+      return runParts(template, state, story, facts)
+    case 'verify':
+      return verifyParts(template, state, ['US-001'], facts)
+    case 'plan':
+      return planParts(
+        template,
+        state,
+        { brief: texts, stories: [story], split: null, message: texts },
+        facts,
+      )
+    case 'setup':
+      return setupParts(template, state, facts)
+  }
+}
+
+describe('the table', () => {
+  test('docs/prompts.md has its rows, no other, and nothing else of variables', () => {
+    const page = readFileSync(new URL('../../../docs/prompts.md', import.meta.url), 'utf8')
+    const [, table = ''] = page.split('## The variables')
+    const rows = (table.split('\n## ')[0] ?? '').split('\n').filter((line) => line.startsWith('| `'))
+    assert.deepEqual(rows, variableRows())
+  })
+
+  test('every variable of a mode is known to the prompts of that mode', () => {
+    for (const mode of MODES)
+      for (const name of variableNames().filter((one) =>
+        VARIABLES[one].modes.some((each) => each === mode),
+      )) {
+        const text = textOf(promptIn(mode, `[{{${name}}}] {{storyId}}{{stories}}{{brief}}`))
+        assert.doesNotMatch(text, new RegExp(`\\{\\{${name.replace('.', '\\.')}\\}\\}`), `${name} of ${mode}`)
+      }
+  })
+
+  test('names of other designs and tools, in the spellings that they use', () => {
+    const known = {
+      'plan and build': ['${PLAN_FILE}', '${PROGRESS_FILE}', '${PLAN_NAME}'],
+      'agnostic CLI, run.md': [
+        ...['{{storyId}}', '{{storyTitle}}', '{{storyDescription}}', '{{acceptanceCriteria}}'],
+        ...['{{doneMarker}}', '{{verifyCommands}}', '{{learnings}}'],
+      ],
+      'document-driven': [
+        ...['{{project_overview}}', '{{architecture_patterns}}', '{{quality_gates}}', '{{epic_name}}'],
+        ...['{{stories_remaining}}', '{{story_title}}', '{{progress_context}}', '{{project}}'],
+        ...['{{timestamp}}', '{{branchName}}'],
+      ],
+      'ralph-tui': [
+        ...[
+          '{{taskId}}',
+          '{{taskTitle}}',
+          '{{taskDescription}}',
+          '{{epicId}}',
+          '{{epicTitle}}',
+          '{{labels}}',
+        ],
+        ...['{{trackerName}}', '{{priority}}', '{{status}}', '{{dependsOn}}', '{{blocks}}', '{{type}}'],
+        ...['{{model}}', '{{agentName}}', '{{cwd}}', '{{currentDate}}', '{{currentTimestamp}}', '{{notes}}'],
+        ...['{{recentProgress}}', '{{beadsDbPath}}', '{{prdName}}', '{{prdDescription}}', '{{prdContent}}'],
+        ...['{{prdCompletedCount}}', '{{prdTotalCount}}', '{{codebasePatterns}}', '{{selectionReason}}'],
+        ...['{{{verificationErrors}}}', '{{config.autoCommit}}'],
+      ],
+    }
+    for (const [whose, names] of Object.entries(known))
+      for (const name of names)
+        assert.deepEqual(
+          checkTemplate('run.md', name, 'run'),
+          { mistakes: [], warnings: [] },
+          `${whose}: ${name}`,
+        )
+    assert.deepEqual(
+      checkTemplate('verify.md', '{{verifyCommands}} {{storySummaries}}', 'verify').mistakes,
+      [],
+    )
+    assert.deepEqual(checkTemplate('plan.md', '{{feature}} {{prdContent}} {{datetime}}', 'plan').mistakes, [])
+  })
+
+  test('in both spellings the same text', () => {
+    for (const mode of MODES)
+      for (const dollar of writtenIn(mode, 'dollar'))
+        assert.ok(writtenIn(mode, 'braces').includes(dollar), `${dollar} of ${mode}`)
+    assert.equal(
+      filled('{{storyId}} {{story_id}} {{STORY_ID}} {{ storyId }} {{{storyId}}} ${STORY_ID} ${TASK_ID}', {
+        storyId: 'US-1',
+      }),
+      'US-1 US-1 US-1 US-1 US-1 US-1 US-1',
+    )
+  })
+
+  test('the built-in templates have no mistake', () => {
+    for (const mode of MODES)
+      assert.deepEqual(checkTemplate(`${mode}.md`, TEMPLATES[mode], mode), { mistakes: [], warnings: [] })
+  })
+})
+
+describe('filling', () => {
+  test('blocks: shown where there is something to say; a line of their own is none', () => {
+    const template =
+      'a\n{{#if notes}}\nnotes: {{notes}}\n{{else}}\nnone\n{{/if}}\nb{{#unless notes}} c{{/unless}}\n'
+    assert.equal(filled(template, { notes: 'x' }), 'a\nnotes: x\nb\n')
+    assert.equal(filled(template, { notes: ' ' }), 'a\nnone\nb c\n')
+  })
+
+  test('blocks within blocks', () => {
+    const template = '{{#if notes}}{{#if epic}}{{epic}}{{else}}no epic{{/if}}{{else}}{{epic}}{{/if}}'
+    assert.equal(filled(template, { notes: 'x', epic: 'E' }), 'E')
+    assert.equal(filled(template, { notes: 'x', epic: '' }), 'no epic')
+    assert.equal(filled(template, { notes: '', epic: 'F' }), 'F')
+  })
+
+  test('comments go, escaped text and other languages stay', () => {
+    const values = { storyId: 'US-1', gates: 'g' }
+    assert.equal(filled('a{{! x }}b{{!-- {{storyId}}\n --}}c', values), 'abc')
+    assert.equal(filled('{{!-- x --}}\n{{storyId}}', values), 'US-1')
+    assert.equal(filled('\\{{storyId}} \\${STORY_ID} \\${HOME}', values), '{{storyId}} ${STORY_ID} \\${HOME}')
+    const shell =
+      'for f in "${FILES[@]}"; do echo ${f} ${HOME} ${1:-x} $STORY_ID ${storyId}; done ${{ github.ref }}'
+    assert.equal(filled(shell, values), shell)
+  })
+
+  test('what is said where nothing is known is seen: it stays', () => {
+    assert.equal(
+      filled('{{storyID}} {{#each x}} {{toString}} ${CONSTRUCTOR}', {}),
+      '{{storyID}} {{#each x}} {{toString}} ${CONSTRUCTOR}',
+    )
+  })
+
+  test('each piece has the name of what it says, and together they are the prompt', () => {
+    assert.deepEqual(fill('a {{storyId}}{{notes}} b', 'run', { storyId: 'US-1', notes: '' }), [
+      { name: 'template', text: 'a ' },
+      { name: 'storyId', text: 'US-1' },
+      { name: 'template', text: ' b' },
+    ])
+  })
+
+  const markup = fc.constantFrom(
+    ...[
+      '{{gates}}',
+      '${GATES}',
+      '{{#if notes}}',
+      '{{/if}}',
+      '{{else}}',
+      '{{!--',
+      '--}}',
+      '\\',
+      '{',
+      '}',
+      '$',
+      '$&',
+    ],
+    '\n',
+  )
+  const hostile = fc.oneof(
+    fc
+      .array(fc.oneof(markup, fc.string({ unit: 'binary', maxLength: 5 })), { maxLength: 20 })
+      .map((all) => all.join('')),
+    fc.constantFrom(...hostileStrings.map(({ text }) => text).filter((text) => text.length < 2000)),
+  )
+
+  test('data is never a template: whatever it says, it stands there as it is, and changes nothing beside it', () => {
+    const template = 'begin {{notes}}|{{#if notes}}{{failure}}{{/if}}|${STORY_TITLE}|{{notes}} end'
+    const property = fc.property(hostile, hostile, (one, other) => {
+      const said = one.trim() === '' ? '' : other
+      assert.equal(
+        filled(template, { notes: one, failure: other, storyTitle: one, gates: 'GATES' }),
+        `begin ${one}|${said}|${one}|${one} end`,
+      )
+    })
+    fc.assert(property, { numRuns: 1000 })
+  })
+
+  test('nor is a text before it one with a text behind it', () => {
+    assert.equal(
+      filled('{{storyTitle}}{{notes}}', { storyTitle: '{{ga', notes: 'tes}}', gates: 'G' }),
+      '{{gates}}',
+    )
+    assert.equal(filled('{{storyTitle}}gates}}', { storyTitle: '{{', gates: 'G' }), '{{gates}}')
+    assert.equal(filled('${STORY_TITLE}{GATES}', { storyTitle: '$', gates: 'G' }), '${GATES}')
+  })
+
+  test('in the prompts of every mode', () => {
+    for (const mode of MODES) {
+      const plain = textOf(promptIn(mode, TEMPLATES[mode], 'words'))
+      for (const text of ['{{gates}}', '${GATES}', '{{#if notes}}', '{{/if}}', '{{!-- x']) {
+        const told = textOf(promptIn(mode, TEMPLATES[mode], text))
+        assert.equal(told.replaceAll(text, 'words'), plain, `${text} in ${mode}`)
+      }
+    }
+  })
+
+  test('any template is read to its end, and what it names is what it is filled with', () => {
+    const property = fc.property(fc.array(fc.oneof(markup, fc.string({ maxLength: 8 }))), (pieces) => {
+      const template = pieces.join('')
+      const names = namedIn(template, 'run')
+      const parts = fill(template, 'run', { gates: 'G', notes: 'N' })
+      for (const { name } of parts) assert.ok(name === 'template' || names.has(name))
+      checkTemplate('run.md', template, 'run')
+    })
+    fc.assert(property, { numRuns: 2000 })
+  })
+})
+
+describe('the check', () => {
+  const mistakes = (text: string, mode: Mode = 'run') =>
+    checkTemplate('run.md', text, mode).mistakes.map(({ path, found, fix }) => `${path} ${found} ${fix}`)
+
+  test('an unknown name has its line, the nearest name, and the way to mean the text itself', () => {
+    assert.deepEqual(mistakes('a\n\n{{storyID}}\r\n{{nothing_like_it}}'), [
+      'run.md:3 "{{storyID}}" write {{storyId}}, or \\{{storyID}} where the text itself is meant',
+      'run.md:4 "{{nothing_like_it}}" name one of docs/prompts.md, or write \\{{nothing_like_it}} where the text itself is meant',
+    ])
+  })
+
+  test('a name of another kind of session is told where it is known', () => {
+    assert.deepEqual(mistakes('{{stories}}'), [
+      'run.md:1 "{{stories}}" remove it: stories is known in plan.md, verify.md alone',
+    ])
+  })
+
+  test('blocks: unknown ones, open ones, and ends of none', () => {
+    assert.match(mistakes('{{#each stories}}')[0] ?? '', /without a block/)
+    assert.match(
+      mistakes('x\n{{#if notes}}')[0] ?? '',
+      /^run\.md:2 "\{\{#if notes\}\}" without an end write \{\{\/if\}\}/,
+    )
+    assert.match(mistakes('{{/if}}')[0] ?? '', /begin the block/)
+    assert.match(mistakes('{{else}}')[0] ?? '', /begin the block/)
+    assert.match(mistakes('{{#if nots}}{{/if}}')[0] ?? '', /\{\{notes\}\}/)
+  })
+
+  test('of the shell’s own names nothing is said; one like a variable of a tool is a warning', () => {
+    const { mistakes: none, warnings } = checkTemplate(
+      'run.md',
+      '${HOME} ${PLAN_FIEL} ${RALPH_STORY_ID} ${f}',
+      'run',
+    )
+    assert.deepEqual(none, [])
+    assert.deepEqual(warnings, [
+      'run.md:1: ${PLAN_FIEL} is no variable of run.md and stays as it is written (did you mean ${PLAN_FILE}?)',
+    ])
+  })
+
+  test('a book is no template', () => {
+    assert.match(mistakes('x'.repeat(70_000))[0] ?? '', /70000 characters shorten it/)
+  })
+})
+
+describe('where templates stand', () => {
+  const files = (texts: Record<string, string>) => async (path: string) => texts[path] ?? null
+
+  test('ours first, then those that other tools left in the same folder; an empty one is none', async () => {
+    const both = files({ '.ralph/prompts/run.md': 'ours', '.ralph/prompts/LOOP_PROMPT.md': 'theirs' })
+    assert.equal((await findTemplate('run', both))?.text, 'ours')
+    const empty = files({ '.ralph/prompts/run.md': ' \n', '.ralph/prompts/LOOP_PROMPT.md': 'theirs' })
+    assert.equal((await findTemplate('run', empty))?.path, '.ralph/prompts/LOOP_PROMPT.md')
+    assert.equal(await findTemplate('plan', both), null)
+  })
+
+  test('an imported prompt is told; elsewhere it is only pointed out, and not where ours has its place', async () => {
+    const found = await checkTemplates(
+      files({
+        '.ralph/prompts/SETUP_PROMPT.md': 'Write a README.',
+        'PROMPT_plan.md': 'Analyse ${PLAN_FILE}.',
+        'PROMPT_build.md': 'Build.',
+        '.ralph/prompts/run.md': '{{storyId}} {{acceptanceCriteria}}',
+      }),
+    )
+    assert.deepEqual(found, {
+      mistakes: [],
+      notes: [
+        ".ralph/prompts/SETUP_PROMPT.md is used as it is; as .ralph/prompts/setup.md it would be Ralph's own",
+      ],
+      warnings: [
+        'PROMPT_plan.md is not used: if it is a prompt of another tool, move it to .ralph/prompts/plan.md',
+      ],
+    })
+  })
+
+  test('what a template leaves out is told', async () => {
+    const found = await checkTemplates(
+      files({
+        '.ralph/prompts/run.md': '{{storyTitle}}',
+        '.ralph/prompts/verify.md': '{{stories}}',
+        '.ralph/prompts/plan.md': 'Plan well.',
+      }),
+    )
+    assert.deepEqual(found.warnings, [
+      '.ralph/prompts/run.md has no {{acceptanceCriteria}}: the agent does not see what its work is judged by',
+      '.ralph/prompts/plan.md says nothing of its task: it stands before the built-in prompt',
+      '.ralph/prompts/verify.md does not say how to answer: name {{answer}}, or nothing that comes back is understood',
+    ])
+  })
+
+  test('a prompt that says nothing of its story stands before the built-in one, as base instructions do', () => {
+    const told = textOf(promptIn('run', 'You are Ralph. Read ${PLAN_FILE}, pick ONE task.\n'))
+    assert.match(
+      told,
+      /^You are Ralph\. Read \.ralph\/[^ ]+\/prd\.json, pick ONE task\.\n\nYou are working unattended/,
+    )
+    assert.match(told, /\*\*US-001: words\*\*/)
+    assert.match(
+      textOf(promptIn('setup', 'Write a README.')),
+      /^Write a README\.\n\n# Rules of this session\n/,
+    )
+  })
+})
