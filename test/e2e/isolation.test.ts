@@ -1,5 +1,6 @@
 // `isolation: other-user` through the committed bundle: the agent and the gates are somebody else, who holds no key.
 import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -46,6 +47,37 @@ test(
     assert.doesNotMatch(readFileSync('/etc/passwd', 'utf8'), new RegExp(`^${user || who}:`, 'm'))
   },
 )
+
+test(
+  'main is killed while the network is closed: the post step ends the session and opens it again',
+  options,
+  async () => {
+    await using site = await openSite({
+      stories: [story('US-001', 'one')],
+      script: { 'US-001': [{ shell: 'echo "this is $(id -un)"', hang: true }] },
+      inputs: { isolation: 'other-user', network: 'model' },
+    })
+    await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+    await site.runner.when((one) => one.status === 'completed' || site.runner.log(one).includes('hanging\n'))
+    const [, name = ''] = /this is (ralph-[0-9a-f]{8})/.exec(site.log()) ?? []
+    assert.notEqual(name, '', site.log())
+    const uid = execFileSync('id', ['-u', name], { encoding: 'utf8' }).trim()
+    assert.match(closures(), new RegExp(`ralph[_-]${uid}\\b`), site.log())
+    process.kill((await site.state()).lease?.pid ?? 0, 'SIGKILL')
+    await site.runner.settled()
+    assert.doesNotMatch(closures(), new RegExp(`ralph[_-]${uid}\\b`))
+    for (const file of ['/etc/passwd', '/etc/group'])
+      assert.doesNotMatch(readFileSync(file, 'utf8'), new RegExp(`^${name}`, 'm'))
+    assert.equal((await site.state()).lease, null)
+  },
+)
+
+/** Rules and namespaces that close the network of users. */
+function closures(): string {
+  return [['nft', 'list', 'tables'] as const, ['ip', 'netns', 'list'] as const]
+    .map(([file, ...args]) => spawnSync(file, args, { encoding: 'utf8' }).stdout ?? '')
+    .join('')
+}
 
 test('the credentials that checkout persisted are out of sight while the agent works, and there afterwards', async () => {
   const look = [

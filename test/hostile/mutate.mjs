@@ -16,8 +16,8 @@ const chosen = MUTATIONS.filter(({ name }) => wanted.length === 0 || wanted.some
 const folder = mkdtempSync(join(tmpdir(), 'mutate-'))
 const rows = []
 try {
-  for (const name of ['scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'action.yml'])
-    cpSync(join(root, name), join(folder, name), { recursive: true })
+  const files = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'action.yml']
+  for (const name of ['scripts', ...files]) cpSync(join(root, name), join(folder, name), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   for (const { name, file, from, to, stories, also, batch = 0, level = 'same-user' } of chosen) {
     rmSync(join(folder, 'src'), { recursive: true, force: true })
@@ -56,7 +56,7 @@ function tryIt(batch, stories, level) {
   try {
     execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: folder, stdio: 'pipe' })
   } catch (error) {
-    return `NOT SEEN: it does not build: ${String(error.stdout).slice(0, 200).replaceAll('\n', ' ')}`
+    return `NOT SEEN: it does not build: ${`${error.stdout}${error.stderr}`.slice(0, 400).replaceAll('\n', ' ')}`
   }
   const env = { ...process.env, HOSTILE_ACTION: folder, HOSTILE_BATCH: String(batch) }
   if (stories !== undefined) env.HOSTILE_STORIES = stories

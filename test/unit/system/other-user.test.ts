@@ -1,6 +1,6 @@
 // `isolation: other-user` with real users, real processes and a real checkout.
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { chmod, link, lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
@@ -25,6 +25,12 @@ type Place = AsyncDisposable & {
 }
 
 type Layout = { folder: string; tree: string; temp: string }
+
+const hasNft = spawnSync('nft', ['--version']).error === undefined
+
+function networkRules(): string {
+  return hasNft ? execFileSync('nft', ['list', 'tables'], { encoding: 'utf8' }) : ''
+}
 
 async function layOut(): Promise<Layout> {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-other-'))
@@ -361,7 +367,9 @@ test(
     const first = await openIn(layout)
     assert.equal((await stat(layout.temp)).mode & 0o777, 0o700)
     execFileSync('install', ['-o', first.name, '/dev/null', join(first.home, '.bashrc')])
+    if (hasNft) execFileSync('nft', ['add', 'table', 'inet', `ralph_${first.uid}`])
     const again = await openIn(layout) // a job after one that was lost
+    assert.doesNotMatch(networkRules(), new RegExp(`ralph_${first.uid}\\b`))
     assert.equal(again.uid, first.uid)
     await assert.rejects(lstat(join(first.home, '.bashrc')), /ENOENT/)
     await first.close()
