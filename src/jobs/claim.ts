@@ -32,7 +32,7 @@ export function claimOutputs({ step, state }: HandedOver, base: string): Record<
   const { folder, feature, branch } = state
   return {
     handover: writeHandover({ folder, nonce: state.lease?.nonce ?? '', base }),
-    next: step.kind === 'agent' || step.kind === 'verify' ? 'work' : 'gate',
+    next: ['agent', 'verify', 'plan'].includes(step.kind) ? 'work' : 'gate',
     feature,
     branch,
   }

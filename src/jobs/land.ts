@@ -44,17 +44,18 @@ export async function landingOf(
 }
 
 function landingFor({ kind }: Step): Landing {
-  return kind === 'baseline' || kind === 'join' || kind === 'verify' ? kind : 'attempt'
+  const isOwn = kind === 'baseline' || kind === 'join' || kind === 'verify' || kind === 'plan'
+  return isOwn ? kind : 'attempt'
 }
 
 /** Why the iteration cannot be landed, or null. */
 async function missing(git: Workspace['git'], landing: Landing, received: Received): Promise<string | null> {
   const { work, gate, cancelled } = received
   if (cancelled) return 'the run was cancelled'
-  if (work === null && (landing === 'attempt' || landing === 'verify'))
+  if (work === null && (landing === 'attempt' || landing === 'verify' || landing === 'plan'))
     return 'the work job handed nothing over'
   if (landing === 'attempt' && work?.session == null) return 'the work job handed no session over'
-  const isOver = landing === 'attempt' && work?.session?.status !== 'finished'
+  const isOver = landing === 'plan' || (landing === 'attempt' && work?.session?.status !== 'finished')
   if (gate === null && !isOver) return 'the gate job handed nothing over'
   return work?.sha256 == null ? null : readPack(git, work.sha256)
 }

@@ -51,6 +51,7 @@ export function joined(state: State, event: Of<'joined'>, limits: Limits): State
     // A story that people removed takes its work and its record along: its name may be given again.
     kept: inPlan(state.kept, prd),
     records: inPlan(state.records, prd),
+    ...(state.splits === undefined ? {} : { splits: inPlan(state.splits, prd) }),
   }
   for (const { storyId, kept, failure } of takenBack) {
     if (kept !== null) after = { ...after, kept: { ...after.kept, [storyId]: kept } }

@@ -1,9 +1,8 @@
 // The small changes of a state that the policy is made of. Pure.
 import type { Prd, Story } from '../model/feature.ts'
-import type { Attempt, Job, State, StoryRecord, TimelineEntry } from '../model/state.ts'
+import type { Attempt, Job, State, StoryRecord, TimelineEntry, Verification } from '../model/state.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
 import { closedBreaker } from './breaker.ts'
-import { notApproved } from './commands.ts'
 import { notesWith } from './notes.ts'
 import { progressEntry } from './progress.ts'
 
@@ -78,6 +77,11 @@ export function withNote(state: State, storyId: string, note: string): State {
   const record = state.records[storyId]
   const prd = mapStory(state.prd, storyId, (story) => ({ ...story, notes: notesWith(story, record, note) }))
   return withRecord({ ...state, prd }, storyId, (old) => ({ ...old, note }))
+}
+
+/** The verification as before its first session; that a person asked for it stays. */
+export function notApproved(state: State): Verification {
+  return { ...state.verification, approved: false, sessions: 0, message: '' }
 }
 
 /** Whatever changes code or stories takes the approval back. */

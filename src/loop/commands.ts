@@ -2,13 +2,15 @@
 
 import type { Command } from '../model/event.ts'
 import type { Scope, Story } from '../model/feature.ts'
-import type { State, StoryRecord, Verification } from '../model/state.ts'
+import type { State, StoryRecord } from '../model/state.ts'
 import { newStory } from '../prd/schema.ts'
 import { alsoAsked } from '../prd/scope.ts'
 import { askedIn } from '../prd/select.ts'
 import { triedAgain } from './agent-limits.ts'
 import { closedBreaker } from './breaker.ts'
+import { notApproved } from './change.ts'
 import { isNoted, notesWith } from './notes.ts'
+import { approve, askPlan, askSplit, withoutSplit } from './planned.ts'
 
 const GUIDANCE = 10
 
@@ -39,7 +41,7 @@ function effect(state: State, command: Command): State {
         blocked: false,
         retries: story.passes ? story.retries : 0,
       }))
-      const told = saidAgain(retried, ids, whyAgain)
+      const told = saidAgain(ids.reduce(withoutSplit, retried), ids, whyAgain)
       return goOn(asking(command.fresh === true ? withoutWork(told, ids) : told, ids))
     }
     case 'redo': {
@@ -61,7 +63,8 @@ function effect(state: State, command: Command): State {
         blocked: false,
       }))
       const why = command.guidance === '' ? '' : `: ${command.guidance}`
-      return goOn(saidAgain(skipped, command.stories, () => `skipped${why}`))
+      const whole = command.stories.reduce(withoutSplit, skipped)
+      return goOn(saidAgain(whole, command.stories, () => `skipped${why}`))
     }
     case 'note':
       return each(state, command.stories, command.guidance, (story) => story, false)
@@ -77,6 +80,12 @@ function effect(state: State, command: Command): State {
           : { ...granted, costUsd: granted.costUsd + command.amount }
       return goOn({ ...state, control: { ...state.control, granted: more } })
     }
+    case 'split':
+      return goOn(askSplit(state, command.story, command.guidance))
+    case 'plan':
+      return goOn(askPlan(state, command.guidance))
+    case 'approve':
+      return goOn(approve(state, command.story, command.digest))
     case 'refused':
       return state
   }
@@ -100,11 +109,6 @@ export function withScope(state: State, scope: Scope | null): State {
   const isWider = state.prd.userStories.some((story) => after(story) && !before(story))
   const verification = isWider ? notApproved(state) : state.verification
   return { ...state, verification, control: { ...state.control, scope } }
-}
-
-/** The verification as before its first session; that a person asked for it stays. */
-export function notApproved(state: State): Verification {
-  return { ...state.verification, approved: false, sessions: 0, message: '' }
 }
 
 /** Ends a wait and a pause of Ralph's own, and begins to count jobs anew; a person's pause ends by `run`. */

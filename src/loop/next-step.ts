@@ -19,6 +19,7 @@ import {
   spent,
 } from './limits.ts'
 import { passedUngated } from './passed.ts'
+import { isSplitting, planDigest, wantedPlanOf } from './plan.ts'
 
 /** The next step as data. Every reachable state leads to `stop` in a bounded number of steps (test/unit/loop). */
 export function nextStep(state: State, limits: Limits, now: number): Step {
@@ -42,13 +43,16 @@ export function nextStep(state: State, limits: Limits, now: number): Step {
   if (!ready.prepared) return { kind: 'prepare' }
   if (limits.baseline && state.baseline === 'pending' && (landing === null || landing === 'baseline'))
     return { kind: 'baseline' }
-  if (landing !== null && landing !== 'verify') return landed(state)
-  if (!ready.opened) return { kind: 'open' }
+  if (landing !== null && landing !== 'verify' && landing !== 'plan') return landed(state)
+  const wanted = wantedPlanOf(state)
+  // A plan is the first thing that there is to open.
+  if (!ready.opened && (wanted !== '' || state.published !== null)) return { kind: 'open' }
   if (limits.publishEach && state.green !== state.published && branch.kind !== 'refused')
     return { kind: 'push' }
   const pause = waiting(state, limits, now)
   if (pause !== null) return { kind: 'wait', until: pause.until, reason: pause.what }
-  const asked = askedIn(state.control.scope)
+  if (wanted !== null) return { kind: 'plan', split: wanted === '' ? null : wanted }
+  const asked = workable(state)
   const story = pickStory(state.prd, (one) => asked(one) && openUntil(state.records[one.id], now) === null)
   if (story === null) return { kind: 'verify' }
   return landing === null ? { kind: 'reserve', storyId: story.id } : landed(state)
@@ -107,9 +111,9 @@ function conclude(outcome: Outcome, reason: string): Step {
 /** Whether the run is over now, and why. Completion comes before limits: finishing on the last iteration is complete. */
 export function outcomeOf(state: State, limits: Limits, now: number): Conclusion | null {
   const { control, prd, verification } = state
-  const asked = askedIn(control.scope)
   const open = remaining(prd, control.scope)
-  const done = open.length === 0
+  const wanted = wantedPlanOf(state) !== null
+  const done = open.length === 0 && !wanted
   const { branch } = state.job
   if (branch.kind === 'refused')
     return end('paused', control.paused?.reason ?? 'the branch could not be pushed')
@@ -118,12 +122,18 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   if (branch.kind === 'gone') return afterTheBranch(state, branch.how, finished)
   if (finished) return end('complete', howComplete(state))
   if (control.paused !== null) return end('paused', control.paused.reason)
+  const plan = planOutcome(state, limits)
+  if (plan !== null) return plan
   const isBlocked = limits.stopOnBlocked && open.some((story) => story.blocked)
-  if (!done && (pickStory(prd, asked) === null || isBlocked)) return end('stuck', whyStuck(state, open))
+  if (!done && !wanted && (pickStory(prd, workable(state)) === null || isBlocked)) {
+    const splits = open.filter((story) => isSplitting(state, story.id)).map((story) => story.id)
+    if (splits.length > 0) return end('paused', `a split waits to be approved: ${splits.join(', ')}`)
+    return end('stuck', whyStuck(state, open))
+  }
   if (done && verification.sessions >= limits.maxAttempts) {
     return end('stuck', `the final verification gave no verdict: ${verification.message}`)
   }
-  if (!done && iterationsLeft(state, limits) <= 0) {
+  if (!done && !wanted && iterationsLeft(state, limits) <= 0) {
     return end('max-iterations', `the limit of ${prd.run.iterations} iterations is reached`)
   }
   if (prd.run.jobs > jobsAllowed(state, limits)) {
@@ -137,6 +147,24 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   }
   const over = batchOver(state, limits, now, done)
   return over === null ? null : orIdle(state, end('continued', over))
+}
+
+/** Stories of the part that was asked for which nobody is about to split. */
+function workable(state: State): (story: Story) => boolean {
+  const asked = askedIn(state.control.scope)
+  return (story) => asked(story) && !isSplitting(state, story.id)
+}
+
+/** A plan that no session could make, or that nobody has approved as it stands. */
+function planOutcome({ plan, prd, published, job }: State, limits: Limits): Conclusion | null {
+  if (plan === undefined || plan.phase === 'begun') return null
+  if (plan.phase === 'wanted')
+    return plan.sessions >= limits.maxAttempts ? end('stuck', `no plan came of it: ${plan.message}`) : null
+  // It is shown before it is waited for.
+  if (published === null && !job.ready.opened) return null
+  if (plan.phase === 'proposed') return end('paused', 'the plan waits to be approved')
+  const isEdited = plan.digest !== planDigest(prd.userStories)
+  return isEdited ? end('paused', 'the plan was edited after it was looked at') : null
 }
 
 /** Blocked stories; or, of a part of the feature, those outside of it that are waited for and were taken back since. */
@@ -203,6 +231,7 @@ function waiting(state: State, limits: Limits, now: number): Pause | null {
 function resting(state: State, now: number): number | null {
   const times: number[] = []
   const isFree = ({ id }: { id: string }): boolean => {
+    if (isSplitting(state, id)) return false
     const until = openUntil(state.records[id], now)
     if (until !== null) times.push(until)
     return until === null

@@ -48,7 +48,8 @@ export async function perform(
 /** What a judge used counts, also where its word comes too late. */
 function spentOn(happened: Happening | null): Spent | null {
   if (happened?.kind === 'judged') return { storyId: happened.storyId, usage: happened.usage }
-  return happened?.kind === 'verified' ? { storyId: null, usage: happened.usage } : null
+  const isPaid = happened?.kind === 'verified' || happened?.kind === 'planned'
+  return isPaid ? { storyId: null, usage: happened.usage } : null
 }
 
 /** Aborts when the time is over. */
@@ -104,6 +105,8 @@ async function act(step: Exclude<Step, { kind: 'stop' }>, context: Context): Pro
       return wait(step.until, context)
     case 'verify':
       return verify(context)
+    case 'plan':
+      return plan(step.split, context)
     case 'push':
       return push(context)
     case 'conclude':
@@ -283,10 +286,22 @@ async function join(theirs: string, { state, ports }: Context): Promise<Happenin
   return { kind: 'joined', theirs, ...rest }
 }
 
+/** The session may read what it likes; nothing of what it writes stays. */
+async function plan(split: string | null, { state, limits, ports, now }: Context): Promise<Happening> {
+  const { repository, agent, signal } = ports
+  const { brief = '', message = '' } = (split === null ? state.plan : state.splits?.[split]) ?? {}
+  await repository.checkOut(state.green, null)
+  const task = { brief, message, split, stories: state.prd.userStories }
+  const planned = await agent.plan(state, task, boundsOf(state, limits, now), signal)
+  await repository.restore(state.green)
+  return { kind: 'planned', split, ...planned }
+}
+
 async function verify({ state, limits, ports, now }: Context): Promise<Happening> {
   const { repository, gates } = ports
   const { begun, joins } = state.job.counts
-  if (begun + joins + state.verification.sessions === 0) await repository.checkOut(state.green, null)
+  const isFirst = begun + joins + state.verification.sessions === 0 && state.plan === undefined
+  if (isFirst) await repository.checkOut(state.green, null)
   else {
     // What a session, or tests of its code, left where no diff shows it must not make the whole green.
     await repository.renew(state.green)

@@ -17,6 +17,7 @@ import {
   reported,
 } from './ending.ts'
 import { accepted } from './passed.ts'
+import { begunPlan, planned, shownPlan } from './planned.ts'
 import { rejected, returned } from './setback.ts'
 import { verified } from './verified.ts'
 
@@ -55,7 +56,7 @@ function reduced(state: State, event: Event, limits: Limits): State {
     case 'pushed':
       return { ...state, published: state.green, github: event.github }
     case 'reserved':
-      return reserve(state, event, limits)
+      return begunPlan(reserve(state, event, limits))
     case 'worked':
       return worked(state, event, limits)
     case 'guarded':
@@ -74,10 +75,12 @@ function reduced(state: State, event: Event, limits: Limits): State {
       return returned(state, event, limits)
     case 'verified':
       return verified(state, event, limits)
+    case 'planned':
+      return planned(state, event, limits)
     case 'waited':
       return withReady(state, { synced: false })
     case 'concluded':
-      return withJob(state, { ending: newEnding(event.conclusion, event.at) })
+      return withJob(shownPlan(state), { ending: newEnding(event.conclusion, event.at) })
     case 'published':
       return published(state, event, limits)
     case 'dispatched':

@@ -16,6 +16,7 @@ import {
   withRecord,
 } from './change.ts'
 import { TRY_AGAIN } from './notes.ts'
+import { sizedUp } from './planned.ts'
 import { progressEntry } from './progress.ts'
 
 export function rejected(
@@ -38,7 +39,7 @@ export function rejected(
     interruptions: gates.length > 0 ? 0 : record.interruptions,
     breaker: struck(record.breaker, attempt.session, failure, kept, limits.breaker, at),
   }))
-  return withRest(noted, storyId)
+  return withRest(sizedUp(noted, storyId, failure), storyId)
 }
 
 /** A story whose breaker has opened says until when it rests, and how it goes on at once. */

@@ -1,6 +1,7 @@
 // What can happen, and what people can say. `reduce` turns it into state.
 import type { Prd } from './feature.ts'
 import type { GateResult } from './gate.ts'
+import type { Proposal } from './plan.ts'
 import type { Candidate, Conclusion, Failure, GithubIds, Kept, Session } from './state.ts'
 import type { Usage } from './usage.ts'
 
@@ -16,6 +17,10 @@ export type Command = { id: number; by: string } & (
   | { kind: 'note'; stories: string[]; guidance: string }
   | { kind: 'add'; title: string; description: string; criteria: string[] }
   | { kind: 'verify' }
+  | { kind: 'split'; story: string; guidance: string }
+  | { kind: 'plan'; guidance: string }
+  /** `story`: of its split; null: of the whole. `digest`: the stories that are meant, or null for those shown last. */
+  | { kind: 'approve'; story: string | null; digest: string | null }
   | { kind: 'limit'; what: 'iterations' | 'cost'; amount: number }
   | { kind: 'refused' }
 )
@@ -58,6 +63,7 @@ export type Event = { at: number } & (
   | { kind: 'rejected'; storyId: string; kept: Kept | null }
   | { kind: 'returned'; storyId: string; kept: Kept | null }
   | { kind: 'verified'; gates: GateResult[]; verdict: Verdict; usage: Usage }
+  | { kind: 'planned'; split: string | null; proposal: Proposal; usage: Usage }
   | { kind: 'concluded'; conclusion: Conclusion }
   | { kind: 'pushed'; github: GithubIds }
   | { kind: 'published'; green: string; withBranch: boolean; more: boolean }
@@ -102,6 +108,7 @@ export const EVENTS = {
   rejected: DURABLE,
   returned: DURABLE,
   verified: { durable: true, landed: true },
+  planned: { durable: true, landed: true },
   concluded: PASSING,
   pushed: PASSING,
   published: PASSING,

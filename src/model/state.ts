@@ -125,6 +125,8 @@ export const StoryRecord = z.object({
   commit: z.nullable(z.string()),
   /** Ralph's own word in its notes, or empty. */
   note: z.string(),
+  /** How often it was blocked because it is more than a session holds. */
+  tooLarge: z.exactOptional(z.number()),
 })
 
 /** Who works on a feature now. Dead when that job has completed or `expiresAt` passed. */

@@ -19,6 +19,8 @@ export type Step =
   | { kind: 'return'; attempt: AttemptIn<'returned'> }
   | { kind: 'wait'; until: number; reason: string }
   | { kind: 'verify' }
+  /** `split`: the story that is too large; null: the whole feature. */
+  | { kind: 'plan'; split: string | null }
   | { kind: 'push' }
   | { kind: 'conclude'; conclusion: Conclusion }
   | { kind: 'publish'; conclusion: Conclusion }
@@ -59,6 +61,7 @@ export const STEPS = {
   return: { parts: HOLDERS, by: null, settles: true },
   wait: { parts: HOLDERS, by: null, settles: false },
   verify: { parts: FROM_WORK, by: 'gate', settles: false },
+  plan: { parts: FROM_WORK, by: 'work', settles: false },
   push: { parts: HOLDERS, by: null, settles: false },
   conclude: { parts: HOLDERS, by: null, settles: true },
   publish: { parts: HOLDERS, by: null, settles: true },

@@ -70,6 +70,9 @@ export const table = {
     'What to do; auto goes by the event; this version refuses plan, verify and status',
     { or: 'auto' },
   ),
+  approve: what(choice(['person', 'auto']), 'Whether a plan waits until a person approves it', {
+    or: 'person',
+  }),
   feature: what(
     featureName,
     'The feature to work on; empty: the only unfinished one, or the one the dispatch named.',

@@ -48,7 +48,8 @@ describe('chains of jobs', () => {
       arbitraryTape,
       async (start, limits, numbers) => {
         const world = new World(new Tape(numbers, true), { people: false })
-        const steps = mostSteps(start.prd.userStories.length, limits)
+        // A plan here has two stories.
+        const steps = mostSteps(start.prd.userStories.length + (start.plan === undefined ? 0 : 3), limits)
         const ran = await chain(start, limits, world, new Watch(), {
           mostSteps: steps,
           mostJobs: limits.maxJobs + 1 + MOST_DEATHS,

@@ -69,6 +69,7 @@ export function limitsWith(changes: Partial<Limits> = {}): Limits {
     maxAgentTimeMs: null,
     callsPerHour: null,
     baseline: false,
+    approvesPlans: false,
     finalVerification: false,
     stopOnBlocked: false,
     redispatch: true,
@@ -200,6 +201,17 @@ export function goesWell(step: Step, state: State, count: number): Happening {
       return { kind: 'waited' }
     case 'verify':
       return { kind: 'verified', gates: [gate(true)], verdict: { kind: 'verified' }, usage: used(1) }
+    case 'plan': {
+      const of = (id: string) => newStory({ id: `${step.split ?? 'NEW'}-${id}`, title: id })
+      const stories = [of(`${count}a`), of(`${count}b`)]
+      const proposal = { kind: 'proposed', project: '', description: '', context: '', stories, questions: [] }
+      return {
+        kind: 'planned',
+        split: step.split,
+        proposal: { ...proposal, kind: 'proposed' },
+        usage: used(1),
+      }
+    }
     case 'push':
       return { kind: 'pushed', github: state.github }
     case 'conclude':

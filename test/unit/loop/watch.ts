@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { nextStep } from '../../../src/loop/next-step.ts'
+import { planDigest } from '../../../src/loop/plan.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
 import type { Event } from '../../../src/model/event.ts'
 import { outcomes, type Story } from '../../../src/model/feature.ts'
@@ -105,6 +106,10 @@ export class Watch {
       case 'verify':
         assert.ok(isDone(state), 'the final verification is for finished features')
         assert.ok(affordable(state, limits), 'no session begins beyond a budget')
+        return
+      case 'plan':
+        assert.ok(affordable(state, limits), 'no session begins beyond a budget')
+        assert.equal(state.control.paused, null, 'nothing begins in a pause')
         return
       case 'wait':
         assert.ok(step.until > now)
@@ -265,7 +270,7 @@ function limitsAreOfAgents(before: State, event: Event, after: State, limits: Li
     assert.ok(event.commands.length > 0, 'a limit is not forgotten by itself')
     return
   }
-  assert.ok(['worked', 'judged', 'verified'].includes(event.kind), `${event.kind} meets no limit`)
+  assert.ok(['worked', 'judged', 'verified', 'planned'].includes(event.kind), `${event.kind} meets no limit`)
   assert.equal(changed.length, 1, 'one session, one limit')
   assert.ok(changed[0] === limits.agent || changed[0] === limits.fallback)
   if (event.kind !== 'worked') return
@@ -279,7 +284,7 @@ function nothingYet(storyId: string): Evidence {
 
 function usageOf(before: State, event: Event): Usage | null {
   if (event.kind === 'worked') return event.session.usage
-  if (event.kind === 'judged' || event.kind === 'verified') return event.usage
+  if (event.kind === 'judged' || event.kind === 'verified' || event.kind === 'planned') return event.usage
   return event.kind === 'interrupted' && before.job.ending === null ? (event.spent?.usage ?? null) : null
 }
 
@@ -326,15 +331,16 @@ function ready(state: State, now: number): Story[] {
       !story.passes &&
       !story.blocked &&
       !story.skipped &&
+      state.splits?.[story.id] === undefined &&
       story.dependsOn.every(settled) &&
       !((state.records[story.id]?.breaker.until ?? 0) > now),
   )
 }
 
 function isDone(state: State): boolean {
-  return state.prd.userStories
-    .filter(askedIn(state.control.scope))
-    .every((story) => story.passes || story.skipped)
+  const isWanted = [state.plan, ...Object.values(state.splits ?? {})].some((plan) => plan?.phase === 'wanted')
+  const asked = state.prd.userStories.filter(askedIn(state.control.scope))
+  return !isWanted && asked.every((story) => story.passes || story.skipped)
 }
 
 function affordable(state: State, limits: Limits): boolean {
@@ -362,6 +368,10 @@ function mayReserve(state: State, storyId: string, limits: Limits, now: number):
   )
   assert.equal(storyId, first?.id, 'the first of the lowest priority among the ready ones')
   assert.equal(openAttempt(state), null, 'one attempt at a time')
+  if (state.plan !== undefined && state.plan.phase !== 'begun') {
+    assert.equal(state.plan.phase, 'approved', 'nothing of a plan is worked before somebody approved it')
+    assert.equal(state.plan.digest, planDigest(state.prd.userStories), 'as it stands')
+  }
   assert.equal(state.control.paused, null, 'nothing begins in a pause')
   const agents = [limits.agent, ...(limits.fallback === null ? [] : [limits.fallback])]
   const isFree = (name: string) => !((state.control.agentLimits[name] ?? 0) > now)
@@ -402,7 +412,9 @@ function mayConclude(state: State, outcome: string, reason: string, limits: Limi
       'complete is never said of a branch that could not be pushed',
     )
   }
-  if (outcome === 'stuck' && !isDone(state) && !limits.stopOnBlocked)
+  if (outcome === 'stuck' && state.plan?.phase === 'wanted')
+    assert.ok(state.plan.sessions >= limits.maxAttempts, 'a plan is tried as often as a story')
+  else if (outcome === 'stuck' && !isDone(state) && !limits.stopOnBlocked)
     assert.equal(
       ready(state, Number.POSITIVE_INFINITY).length,
       0,

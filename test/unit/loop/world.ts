@@ -8,6 +8,7 @@ import type { Store } from '../../../src/git/store.ts'
 import { released } from '../../../src/loop/ending.ts'
 import { goesOnByItself } from '../../../src/loop/limits.ts'
 import { nextStep } from '../../../src/loop/next-step.ts'
+import { wantedPlan } from '../../../src/loop/plan.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
 import { type Command, EVENTS, type Verdict } from '../../../src/model/event.ts'
 import type { Prd, Story } from '../../../src/model/feature.ts'
@@ -98,7 +99,7 @@ export class World {
     if (this.tape.chance(1)) this.aborted = true
     const happened = this.#happens(step, state, limits)
     if (!this.aborted || settles(state, step)) return happened
-    const isJudged = happened.kind === 'judged' || happened.kind === 'verified'
+    const isJudged = happened.kind === 'judged' || happened.kind === 'verified' || happened.kind === 'planned'
     const storyId = openAttempt(state)?.storyId ?? null
     return { kind: 'interrupted', spent: isJudged ? { storyId, usage: happened.usage } : null }
   }
@@ -157,6 +158,8 @@ export class World {
         return fine
       case 'verify':
         return this.#verified(state)
+      case 'plan':
+        return this.#planned(step.split, fine)
       case 'publish': {
         const withBranch = state.job.branch.kind !== 'refused' && state.published !== null
         const turned = withBranch ? this.#turnedDown() : null
@@ -272,6 +275,21 @@ export class World {
     return { kind: 'verified', gates: [gate(true)], verdict, usage: used(this.tape.draw(3)) }
   }
 
+  #planned(split: string | null, fine: Happening): Happening {
+    const { tape } = this
+    const usage = used(tape.draw(3))
+    switch (tape.oneOf('proposed', 'proposed', 'none', 'limit')) {
+      case 'none':
+        return { kind: 'planned', split, proposal: { kind: 'none', message: 'no JSON' }, usage }
+      case 'limit': {
+        const notBefore = tape.oneOf(null, this.now + 30_000, this.now + 2 * HOUR, this.now - MINUTE)
+        return { kind: 'planned', split, proposal: { kind: 'limit', notBefore, message: 'limited' }, usage }
+      }
+      default:
+        return fine
+    }
+  }
+
   #commands(state: State): Command[] {
     if (!this.weather.people || !this.tape.chance(12)) return []
     return Array.from({ length: 1 + this.tape.draw(3) }, () => this.#command(state))
@@ -302,6 +320,10 @@ export class World {
         'pause',
         'stop',
         'refused',
+        'split',
+        'plan',
+        'approve',
+        'approve',
       )
     ) {
       case 'retry':
@@ -320,6 +342,12 @@ export class World {
         return { ...said, kind: 'limit', what: 'iterations', amount: 1 + tape.draw(3) }
       case 'cost':
         return { ...said, kind: 'limit', what: 'cost', amount: 1 + tape.draw(3) }
+      case 'split':
+        return { ...said, kind: 'split', story: some[0] ?? '', guidance }
+      case 'plan':
+        return { ...said, kind: 'plan', guidance }
+      case 'approve':
+        return { ...said, kind: 'approve', story: tape.oneOf(null, some[0] ?? ''), digest: null }
       case 'pause':
         return { ...said, kind: 'pause' }
       case 'stop':
@@ -560,6 +588,7 @@ export const arbitraryLimits: fc.Arbitrary<Limits> = fc
     callsPerHour: fc.constantFrom(null, null, 1, 3),
     baseline: fc.boolean(),
     finalVerification: fc.boolean(),
+    approvesPlans: fc.boolean(),
     stopOnBlocked: fc.boolean(),
     redispatch: fc.boolean(),
     publishEach: fc.boolean(),
@@ -582,10 +611,12 @@ export const arbitraryStart: fc.Arbitrary<State> = fc
   .record({
     userStories: arbitraryStories,
     opened: fc.boolean(),
+    isToBePlanned: fc.constantFrom(false, false, false, true),
     baseline: fc.constantFrom('pending', 'green'),
     part: fc.option(fc.array(fc.constantFrom(...ids), { minLength: 1 })),
   })
-  .map(({ userStories, opened, baseline, part }) => {
+  .map(({ userStories, opened, baseline, isToBePlanned, part }) => {
+    if (isToBePlanned) return stateOf([], { plan: wantedPlan('people want to sign in') })
     const state = partOf(stateOf(userStories), part)
     const prd = { ...state.prd, run: { ...state.prd.run, jobs: 0 } }
     return opened

@@ -31,6 +31,7 @@ export const limits: Limits = {
   callsPerHour: null,
   baseline: true,
   finalVerification: true,
+  approvesPlans: false,
   stopOnBlocked: false,
   redispatch: true,
   publishEach: false,

@@ -14,6 +14,7 @@ test('nothing given: the defaults of the contract', () => {
   assert.deepEqual(settings, {
     surface: 'action',
     command: 'auto',
+    approve: 'person',
     feature: null,
     stories: [],
     epic: null,
