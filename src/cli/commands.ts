@@ -192,5 +192,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       description: 'description and criteria (`- ...`) as lines, as in a comment; - is standard input',
     },
   ),
+  split: steering(),
+  'approve-plan': steering(),
   limit: steering(),
 }

@@ -82,13 +82,19 @@ const ROWS = {
   plan: {
     also: 'prd',
     on: {
+      comment: {
+        args: '[-- <what to change>]',
+        meaning:
+          'on an issue: propose stories for it; on a pull request: propose the plan anew, with what you say',
+        example: '-- leave the billing out',
+      },
       cli: cli(
         '[feature] [-- <what it is>]',
         'turn documents, a sentence or an interview into the stories of a feature',
         'auth --from docs/prd.md',
       ),
     },
-    read: null,
+    read: ({ text: guidance }: Asked) => ({ kind: 'command', command: { kind: 'plan', guidance } }),
   },
   next: { on: { cli: cli('[feature]', 'which story comes next', 'auth') }, read: null },
   validate: {
@@ -187,6 +193,22 @@ const ROWS = {
     },
     read: add,
   },
+  split: {
+    on: both(
+      '<story> [-- <how>]',
+      'a session proposes smaller stories; they replace it when you approve them',
+      'US-002 -- the form first, then the mail',
+    ),
+    read: (asked: Asked) => storiesAndText('split', asked),
+  },
+  'approve-plan': {
+    on: both(
+      '[<story>] [<digest>]',
+      'work on the plan, or on the parts of a story, as they were shown; a digest names the stories that are meant',
+      '',
+    ),
+    read: approve,
+  },
   limit: {
     on: both(
       'iterations|cost +<more>',
@@ -207,8 +229,6 @@ const ROWS = {
 export type CommandName = keyof typeof ROWS
 
 const TABLE: ReadonlyMap<string, Row> = new Map(Object.entries(ROWS))
-/** Known, and not part of this version. */
-const LATER = ['split', 'approve-plan']
 
 export type Listed = Told & { name: CommandName; also: string | null }
 
@@ -238,7 +258,6 @@ export function understand(
   surface: Surface,
 ): Understood {
   const word = name.toLowerCase()
-  if (LATER.includes(word)) return mistake(surface, `${word} is not part of this version`, 'help')
   const names = commandsOn(surface).flatMap(({ name: one, also }) => (also === null ? [one] : [one, also]))
   const row = TABLE.get(word) ?? [...TABLE.values()].find(({ also }) => also === word)
   if (row?.on[surface] !== undefined && row.read !== null) {
@@ -260,7 +279,7 @@ function retry(asked: Asked): Understood {
   return { kind: 'command', command: { ...understood.command, fresh: true } }
 }
 
-function storiesAndText(kind: 'retry' | 'redo' | 'skip' | 'note', asked: Asked): Understood {
+function storiesAndText(kind: 'retry' | 'redo' | 'skip' | 'note' | 'split', asked: Asked): Understood {
   const { words, text: guidance, storyIds, surface } = asked
   const first = storyIds[0] ?? 'US-001'
   if (words.length === 0) return mistake(surface, `${kind} needs a story`, `${kind} ${first}`)
@@ -286,7 +305,23 @@ function storiesAndText(kind: 'retry' | 'redo' | 'skip' | 'note', asked: Asked):
   if (all) return mistake(surface, `${kind} takes stories by name`, `${kind} ${first}`)
   if (kind === 'note' && guidance === '')
     return mistake(surface, 'a note needs a text', `note ${found[0] ?? first} -- the text`)
-  return { kind: 'command', command: { kind, stories: found, guidance } }
+  if (kind !== 'split') return { kind: 'command', command: { kind, stories: found, guidance } }
+  const [story = '', ...others] = found
+  if (others.length > 0) return mistake(surface, 'split takes one story', `split ${story}`)
+  return { kind: 'command', command: { kind, story, guidance } }
+}
+
+function approve({ words, storyIds, surface }: Asked): Understood {
+  const digest = words.find((word) => /^[0-9a-f]{8}$/i.test(word))?.toLowerCase() ?? null
+  const [word, ...others] = words.filter((one) => one.toLowerCase() !== digest)
+  if (word === undefined) return { kind: 'command', command: { kind: 'approve', story: null, digest } }
+  const story = storyIds.find((one) => one.toLowerCase() === word.toLowerCase())
+  if (story === undefined || others.length > 0) {
+    const near = nearest(word, storyIds)
+    const problem = others.length > 0 ? 'approve-plan takes one story' : `there is no story ${readable(word)}`
+    return mistake(surface, problem, near === null ? 'approve-plan' : `approve-plan ${near}`)
+  }
+  return { kind: 'command', command: { kind: 'approve', story, digest } }
 }
 
 function add({ text, below, surface }: Asked): Understood {

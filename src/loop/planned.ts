@@ -4,6 +4,8 @@ import type { Story } from '../model/feature.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Plan } from '../model/plan.ts'
 import type { Failure, State } from '../model/state.ts'
+import { alsoAsked } from '../prd/scope.ts'
+import { askedIn } from '../prd/select.ts'
 import { judgeLimited, MEND_AGENT } from './attempt.ts'
 import { failed, mapStory, spend, unverified, withNote, without } from './change.ts'
 import { withCall } from './limits.ts'
@@ -99,7 +101,10 @@ function splitUp(state: State, id: string): State {
   const names = parts.map((part) => part.id).join(', ')
   const { [id]: _work, ...kept } = state.kept
   const prd = withParts(state.prd, id, parts)
-  return unverified(withNote({ ...withoutSplit(state, id), kept, prd }, id, `split into ${names}`))
+  const { scope } = state.control
+  const isAsked = state.prd.userStories.some((story) => story.id === id && askedIn(scope)(story))
+  const control = isAsked ? { ...state.control, scope: alsoAsked(scope, parts.map((part) => part.id)) } : state.control
+  return unverified(withNote({ ...withoutSplit(state, id), kept, prd, control }, id, `split into ${names}`))
 }
 
 /** `ralph split`: a session is to propose smaller stories. */
