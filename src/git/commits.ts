@@ -3,7 +3,7 @@
 import { ownFiles } from '../model/paths.ts'
 import type { State } from '../model/state.ts'
 import { parsePrd } from '../prd/parse.ts'
-import { prdFile, progressFile, recordMessage } from '../report/files.ts'
+import { planFiles, prdFile, progressFile, recordMessage } from '../report/files.ts'
 import { DamagedClone } from '../system/errors.ts'
 import { type CatFile, TREE, type TreeEntry } from './cat-file.ts'
 import type { Git } from './git.ts'
@@ -80,6 +80,7 @@ export class Commits {
       [files.prd, text],
       [files.progress, progressFile(state, progress, redact)],
     ])
+    for (const [path, file] of planFiles(state, redact)) changed.set(path, file)
     if (isFirst) {
       changed.set('.ralph/.gitattributes', '* linguist-generated=true\n')
       if (state.importedFrom !== null) changed.set(state.importedFrom, null)

@@ -145,6 +145,13 @@ export function begunPlan(state: State): State {
   return withPlan(state, (plan) => ({ ...plan, phase: 'begun', brief: '', context: '' }))
 }
 
+/** context.md stands on the branch: from here on it is people's. */
+export function writtenPlan(state: State): State {
+  return state.plan === undefined || state.plan.context === ''
+    ? state
+    : withPlan(state, (plan) => ({ ...plan, context: '' }))
+}
+
 /** People are shown the stories as they stand: an approval is for these. */
 export function shownPlan(state: State): State {
   return withPlan(state, (plan) => {

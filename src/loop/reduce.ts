@@ -17,7 +17,7 @@ import {
   reported,
 } from './ending.ts'
 import { accepted } from './passed.ts'
-import { begunPlan, planned, shownPlan } from './planned.ts'
+import { begunPlan, planned, shownPlan, writtenPlan } from './planned.ts'
 import { rejected, returned } from './setback.ts'
 import { verified } from './verified.ts'
 
@@ -82,7 +82,7 @@ function reduced(state: State, event: Event, limits: Limits): State {
     case 'concluded':
       return withJob(shownPlan(state), { ending: newEnding(event.conclusion, event.at) })
     case 'published':
-      return published(state, event, limits)
+      return event.withBranch ? writtenPlan(published(state, event, limits)) : published(state, event, limits)
     case 'dispatched':
       return dispatched(state, event)
     case 'dispatch-failed':
@@ -120,7 +120,7 @@ function baselined(state: State, { gates }: Of<'baselined'>): State {
 
 function opened(state: State, { green, github }: Of<'opened'>): State {
   const progress = state.published === null ? [] : state.progress
-  return withReady({ ...state, green, published: green, github, progress }, { opened: true })
+  return writtenPlan(withReady({ ...state, green, published: green, github, progress }, { opened: true }))
 }
 
 function cutShort(state: State, { kind, spent }: Of<'interrupted' | 'out-of-time'>): State {

@@ -2,9 +2,15 @@
 import type { State } from './state.ts'
 
 /** Paths of Ralph's own files, relative to the top of the work tree. */
-export function ownFiles(state: State): { prd: string; progress: string; context: string } {
+export function ownFiles(state: State): {
+  prd: string
+  page: string
+  progress: string
+  context: string
+} {
   return {
     prd: `${state.folder}/prd.json`,
+    page: `${state.folder}/prd.md`,
     progress: `${state.folder}/progress.txt`,
     context: `${state.folder}/context.md`,
   }

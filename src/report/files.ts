@@ -1,8 +1,10 @@
 // What Ralph writes into the feature's folder: prd.json and progress.txt, rendered from the state. Pure.
 
+import { renderPrdMarkdown } from '../documents/render.ts'
 import { progressHeader } from '../loop/progress.ts'
 import { eachOnce } from '../model/each.ts'
 import type { Story } from '../model/feature.ts'
+import { ownFiles } from '../model/paths.ts'
 import type { State } from '../model/state.ts'
 import { mapTexts } from '../model/text.ts'
 import { serializePrd } from '../prd/serialize.ts'
@@ -35,6 +37,17 @@ function redactedStories(stories: readonly Story[], redact: Change): Story[] {
 function redactedFields<T extends object>(value: T, redact: Change): T {
   const text = JSON.stringify(value)
   return redact(text) === text ? value : mapTexts(value, redact)
+}
+
+/** What a plan brings beside prd.json, while people look at it: a page to read, and what every session is told. */
+export function planFiles(state: State, redact: Change): Map<string, string> {
+  const { plan, prd } = state
+  if (plan?.phase !== 'proposed' && plan?.phase !== 'approved') return new Map()
+  const files = ownFiles(state)
+  const page = renderPrdMarkdown(redactedFields(prd, redact))
+  const context: [string, string][] =
+    plan.context === '' ? [] : [[files.context, `${redact(plan.context).trim()}\n`]]
+  return new Map([[files.page, page], ...context])
 }
 
 /** progress.txt with the entries that no commit holds yet. What one holds (`before`) went through `redact` on its way there. */

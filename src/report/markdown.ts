@@ -16,6 +16,7 @@ import {
   storyTable,
   timelineTable,
 } from './parts.ts'
+import { planBlock } from './plan.ts'
 import { commandTable } from './replies.ts'
 import type { View } from './view.ts'
 
@@ -36,7 +37,8 @@ export function stickyComment(view: View): string {
       blockedList(view),
       errorBlock(view),
       notesList(view),
-      storyTable(view, Math.floor(room * 0.6)),
+      planBlock(view, Math.floor(room * 0.4)),
+      storyTable(view, Math.floor(room * 0.5)),
       isRich ? graphBlock(view) : '',
       spending(view),
       isRich ? lastFailure(view, 8000) : '',
@@ -57,6 +59,7 @@ export function jobSummary(view: View): string {
       blockedList(view),
       errorBlock(view),
       notesList(view),
+      planBlock(view, Math.floor(room / 3)),
       storyTable(view, Math.floor(room / 3)),
       graphBlock(view),
       spending(view),

@@ -108,6 +108,7 @@ function whenEnded(reader: Reader, conclusion: Conclusion): Sentence {
     case 'budget':
       return whenSpent(reader)
     case 'paused':
+      if (state.control.paused === null && plansToApprove(state) !== null) return whenProposed(reader)
       if (state.control.paused === null && conclusion.until !== null)
         return whileWaiting(reader, conclusion.until)
       if (state.control.paused?.by !== 'ralph') return goOn
@@ -157,7 +158,31 @@ function whenComplete(reader: Reader): Sentence {
   return says`Review it with ${diff}, then merge the branch.${rest}`
 }
 
+/** The plan that waits for a person: '' for the feature, the story for a split; null where none does. */
+function plansToApprove({ plan, splits = {} }: State): string | null {
+  if (plan?.phase === 'proposed') return ''
+  return Object.entries(splits).find(([, { phase }]) => phase === 'proposed')?.[0] ?? null
+}
+
+function whenProposed(reader: Reader): Sentence {
+  const { state, surface } = reader
+  const id = plansToApprove(state) ?? ''
+  const approve = typed(reader, `approve-plan ${id}`.trim())
+  const prd = { code: `${state.folder}/prd.json`, most: 300 }
+  if (id !== '') {
+    const whole = typed(reader, `retry ${id}`)
+    return asking(
+      reader,
+      says`Read the parts of ${{ code: id, most: 64 }}, then ${approve}; ${whole} works on it as it is`,
+    )
+  }
+  const anew = typed(reader, 'plan -- <what to change>')
+  const change = surface === 'cli' ? says`edit ${prd}` : says`edit ${prd} on the branch, or say ${anew}`
+  return asking(reader, says`Read the plan; ${approve} begins the work. To change it, ${change}`)
+}
+
 function whenStuck(reader: Reader): Sentence {
+  if (reader.state.plan?.phase === 'wanted') return whenNotPlanned(reader)
   const [first, ...others] = blockedIds(reader.state)
   if (first === undefined) {
     const { prd, control } = reader.state
@@ -171,6 +196,12 @@ function whenStuck(reader: Reader): Sentence {
   const retry = typed(reader, `retry ${first} -- <hint>`)
   const skip = typed(reader, `skip ${first}`)
   return asking(reader, says`Say what is missing: ${retry}${all}, or leave it out: ${skip}`)
+}
+
+function whenNotPlanned(reader: Reader): Sentence {
+  const { issue } = reader.state.plan ?? { issue: null }
+  if (issue === null) return says`Say more in the documents, then plan again.`
+  return says`Say more in issue ${{ code: `#${issue}` }}, then comment ${{ code: '/ralph plan' }} there.`
 }
 
 function whenAtLimit(reader: Reader): Sentence {

@@ -26,6 +26,7 @@ export function pullRequestBody(view: View, most = MOST_CHARACTERS): string {
     stacked([
       `${marker('pull', view.feature)}\n${view.isUngated ? UNGATED_INTRODUCTION : INTRODUCTION}`,
       markdownText(view.description, Math.min(1500, Math.floor(room / 5))),
+      view.issue === null ? '' : `Closes #${view.issue}`,
       `#### Stories\n\n${checkList(view.stories, Math.floor(room * 0.7))}`,
       section('What was verified', list(verified(view))),
       section('How to steer', steering(view)),

@@ -7,6 +7,7 @@ import type { Story } from '../model/feature.ts'
 import type { Annotation } from '../model/gate.ts'
 import { errorOf, isDispatched, isUngated, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
+import type { Plan } from '../model/plan.ts'
 import type { State } from '../model/state.ts'
 import { emptyUsage } from '../model/usage.ts'
 import { askedIn, counts } from '../prd/select.ts'
@@ -82,6 +83,7 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
   return {
     ...headerOf(state, limits),
     description: state.prd.description,
+    issue: state.plan?.issue ?? null,
     folder: state.folder,
     isUngated: isUngated(state.job),
     /** Of the job; null while it is at work. */
@@ -94,6 +96,7 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
     next: nextMove(state, situation, 'comment', limits),
     worst: limits === null ? null : worstCase(state, limits),
     stories,
+    plans: plansOf(state),
     failed: stories.find(({ id }) => id === lastFailed(state)) ?? null,
     /** What ended the job with an error, where that is more than a line. */
     error: fix.includes('\n') ? fix : null,
@@ -109,6 +112,23 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
     now: facts.now,
     annotations,
   }
+}
+
+export type PlanView = ReturnType<typeof planOf>
+
+/** The plan of the feature and those of stories that are too large; none once their stories are worked on. */
+function plansOf({ plan, splits = {} }: State): PlanView[] {
+  const whole = plan === undefined || plan.phase === 'begun' ? [] : [planOf(null, plan)]
+  return [...whole, ...Object.entries(splits).map(([id, split]) => planOf(id, split))]
+}
+
+function planOf(storyId: string | null, { phase, digest, questions, message, stories }: Plan) {
+  const parts = stories.map(({ id, title, acceptanceCriteria }) => ({
+    id,
+    title,
+    criteria: acceptanceCriteria,
+  }))
+  return { storyId, phase, isWaiting: phase === 'proposed', digest, questions, message, parts }
 }
 
 /** The newest iterations that a report tells one by one. */

@@ -13,7 +13,7 @@ import { oneLine } from '../model/text.ts'
 import type { Usage } from '../model/usage.ts'
 import { tally } from '../report/headline.ts'
 import type { Colour } from '../report/outcomes.ts'
-import { costWords, humanMs, tokenWords, utc } from '../report/words.ts'
+import { costWords, humanMs, many, tokenWords, utc } from '../report/words.ts'
 import type { Line, Tagged } from './line.ts'
 
 /** What lines need beside the state: the agent's name (`claude`), and where people type. */
@@ -41,6 +41,11 @@ export function stepLines(step: Step, state: State, facts: LineFacts): Line[] {
         line('verify', `${gates}a fresh session judges every criterion`, 'dim'),
       ]
     }
+    case 'plan':
+      return [
+        { heading: step.split === null ? 'Plan' : `Split ${step.split}` },
+        line(facts.agent, 'reading and proposing stories; nothing of what it writes stays', 'dim'),
+      ]
     case 'join':
       return [line('git', `joining with ${step.theirs.slice(0, 7)}, which people pushed`)]
     case 'publish':
@@ -96,6 +101,8 @@ export function eventLines(event: Event, state: State, facts: LineFacts): Line[]
     }
     case 'verified':
       return [verdictLine('verify', event.verdict, event.usage)]
+    case 'planned':
+      return [planLine(event)]
     case 'dispatched':
       return [line('ralph', `started the next job${event.runId === null ? '' : ` (run ${event.runId})`}`)]
     case 'dispatch-limited':
@@ -109,6 +116,13 @@ export function eventLines(event: Event, state: State, facts: LineFacts): Line[]
     default:
       return []
   }
+}
+
+function planLine({ split, proposal, usage }: Extract<Event, { kind: 'planned' }>): Line {
+  const end = spentPart(usage)
+  if (proposal.kind !== 'proposed') return line('plan', `no plan: ${proposal.message}${end}`, 'yellow')
+  const of = split === null ? '' : ` in the place of ${split}`
+  return line('plan', `${many(proposal.stories.length, 'story', 'stories')} proposed${of}${end}`, 'green')
 }
 
 /** With the iteration that has just ended, and its story. */

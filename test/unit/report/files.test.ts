@@ -132,6 +132,7 @@ describe('prd.json', () => {
   test('stands in the feature’s folder', () => {
     assert.deepEqual(ownFiles(gated()), {
       prd: '.ralph/2026-01-10-auth/prd.json',
+      page: '.ralph/2026-01-10-auth/prd.md',
       progress: '.ralph/2026-01-10-auth/progress.txt',
       context: '.ralph/2026-01-10-auth/context.md',
     })
