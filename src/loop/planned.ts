@@ -103,7 +103,15 @@ function splitUp(state: State, id: string): State {
   const prd = withParts(state.prd, id, parts)
   const { scope } = state.control
   const isAsked = state.prd.userStories.some((story) => story.id === id && askedIn(scope)(story))
-  const control = isAsked ? { ...state.control, scope: alsoAsked(scope, parts.map((part) => part.id)) } : state.control
+  const control = isAsked
+    ? {
+        ...state.control,
+        scope: alsoAsked(
+          scope,
+          parts.map((part) => part.id),
+        ),
+      }
+    : state.control
   return unverified(withNote({ ...withoutSplit(state, id), kept, prd, control }, id, `split into ${names}`))
 }
 

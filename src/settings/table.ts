@@ -70,9 +70,6 @@ export const table = {
     'What to do; auto goes by the event; this version refuses plan, verify and status',
     { or: 'auto' },
   ),
-  approve: what(choice(['person', 'auto']), 'Whether a plan waits until a person approves it', {
-    or: 'person',
-  }),
   feature: what(
     featureName,
     'The feature to work on; empty: the only unfinished one, or the one the dispatch named.',
@@ -86,6 +83,9 @@ export const table = {
     },
   ),
   epic: what(text, 'The epic to work on, by its id (`epicId` of its stories), beside `stories`.'),
+  approve: what(choice(['person', 'auto']), 'Whether a plan waits until a person approves it', {
+    or: 'person',
+  }),
   token: what(text, 'Token for the state refs and the API.', {
     ...secret,
     standard: 'github.token on the action',

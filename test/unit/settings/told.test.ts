@@ -13,7 +13,7 @@ const { settingsMarkdown }: { settingsMarkdown: () => string } = await import(
 )
 
 const contract = `
-command stories epic approve feature token publish-token base-branch branch-prefix working-directory config-file
+command feature stories epic approve token publish-token base-branch branch-prefix working-directory config-file
 agent agent-command agent-args agent-env agent-wrapper agent-version model fallback-agent instructions
 gates gate-env prepare baseline final-verification protected-paths weakened-tests
 iterations-per-job max-iterations max-jobs max-attempts iteration-timeout idle-timeout job-deadline max-cost-usd
