@@ -284,6 +284,12 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/app/agents.ts',
     from: 'isKept ? await relayModel(vendor, env, reach, options.warn) : null',
     to: 'null as Awaited<ReturnType<typeof relayModel>>',
+    // Without a way to its model it would not be started.
+    also: [
+      'src/app/agents.ts',
+      'if (relayed === null) refuseWithoutWay(',
+      'if (isKept === null) refuseWithoutWay(',
+    ],
     batch: 6,
     level: 'other-user',
   },

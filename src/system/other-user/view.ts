@@ -8,9 +8,22 @@ import { BASH, type Command, type Root, RootShell, SYSTEM_PATH, works } from './
  */
 const LAUNCHER = `while IFS= read -r -d '' entry && [ -n "$entry" ]; do export "$entry"; done; umask 0022; "$@"; exit $?`
 /**
+ * Services that ask others, over the network, for names or packages that any user names: what carries words out past a closed
+ * network. Programs that find no such service ask by themselves.
+ */
+const MESSENGERS = [
+  '/run/systemd/resolve/io.systemd.Resolve',
+  '/run/nscd/socket',
+  '/run/avahi-daemon/socket',
+  '/run/nslcd/socket',
+  '/run/samba/winbindd/pipe',
+  '/var/lib/sss/pipes/nss',
+  '/run/snapd.socket',
+]
+/**
  * The machine as all of them see it, where root may make that: all is read-only but the tree, the home, temporary folders
  * and devices (hosted images have folders that everybody may write, some of them on root's PATH), and no way leads to the
- * system's bus. It is made once, and lives as long as the shell of root's that stays in it.
+ * system's bus and to messengers. It is made once, and lives as long as the shell of root's that stays in it.
  */
 const NARROW = [
   'tree=$1 home=$2',
@@ -27,6 +40,7 @@ const NARROW = [
     'done <<<"$mounts"',
   ].join('; '),
   '[ ! -d /run/dbus ] || mount -t tmpfs -o ro tmpfs /run/dbus || exit 125',
+  `for at in ${MESSENGERS.join(' ')}; do [ ! -S "$at" ] || mount --bind /dev/null "$at" || exit 125; done`,
 ].join('; ')
 const VIEW = ['unshare', '--mount', '--propagation', 'private']
 /** Shared memory is each program's own, and so are its processes, whom the kernel ends with the first of them. */

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { chmod, link, lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -325,6 +327,26 @@ test(
     }
   },
 )
+
+test('who asks others for names is not there for it to ask', options, async (t) => {
+  const socket = '/run/nslcd/socket'
+  if (existsSync(socket)) return t.skip('this machine has such a service')
+  await mkdir('/run/nslcd', { recursive: true })
+  const service = createServer((client) => client.end('asked')).listen(socket)
+  await once(service, 'listening')
+  try {
+    await chmod(socket, 0o666)
+    await using place = await openPlace()
+    if (!place.user.isNarrow) return t.skip('this machine lets root make no namespaces')
+    const ask = `require('node:net').connect('${socket}').on('data', (d) => console.log(String(d))).on('error', (e) => console.log(e.code))`
+    const script = `${process.execPath} -e "${ask}"`
+    assert.equal((await place.bash(script)).output, 'ECONNREFUSED\n')
+    assert.equal((await place.bash(script, { as: null })).output, 'asked\n')
+  } finally {
+    service.close()
+    await rm('/run/nslcd', { recursive: true })
+  }
+})
 
 test(
   'what is mounted elsewhere is read-only, too, and nothing stays in shared memory',
