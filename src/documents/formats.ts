@@ -1,23 +1,50 @@
 // The table of formats: a new one is a file and a line here. The first that reads a file takes it.
+import { background, passageOf } from './formats/background.ts'
 import { checkList } from './formats/check-list.ts'
+import { issues } from './formats/issues.ts'
+import { learned } from './formats/learned.ts'
+import { otherSettings } from './formats/other-settings.ts'
 import { prdJson } from './formats/prd-json.ts'
 import { prose } from './formats/prose.ts'
+import { qualityGates } from './formats/quality-gates.ts'
+import { sprintTracker } from './formats/sprint-tracker.ts'
+import { storyFile } from './formats/story-file.ts'
 import { storyHeading } from './formats/story-headings.ts'
+import { taskList } from './formats/task-list.ts'
 import { Opened } from './opened.ts'
 import type { DocumentFile, Format, Reading } from './types.ts'
 
-export const formats: readonly Format[] = [prdJson, storyHeading, checkList, prose]
+export const formats: readonly Format[] = [
+  otherSettings,
+  issues,
+  prdJson,
+  taskList,
+  sprintTracker,
+  learned,
+  storyFile,
+  storyHeading,
+  checkList,
+  background,
+  prose,
+]
 
 /** What the document says, by the first format that reads it. Every file is read by the last. */
 export function readDocument(file: DocumentFile): Reading {
   const document = new Opened(file)
   const format = formats.find((one) => one.reads(document)) ?? prose
-  return format.read(document)
+  const reading = format.read(document)
+  if (!document.isMarkdown) return reading
+  const passage = passageOf(document, reading.stories.length > 0)
+  return {
+    ...reading,
+    gates: { ...qualityGates(document.blocks), ...reading.gates },
+    context: passage === null ? reading.context : [...reading.context, passage],
+  }
 }
 
 /** Of a repository's paths those that are documents known by their name or place (found by itself), best first. */
 export function documentsAmong(paths: readonly string[]): string[] {
-  const found = paths.filter(isPlace)
+  const found = paths.filter(isPlace).sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
   return formats.flatMap(({ found: pattern }, index) =>
     found.filter(
       (path) => pattern?.test(path) && !formats.slice(0, index).some((better) => better.found?.test(path)),

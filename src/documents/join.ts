@@ -9,10 +9,16 @@ import { sameWords } from './words.ts'
 export type Joined = { raw: Raw; from: [ReadStory, ...ReadStory[]] }
 
 /** The stories of all documents, each once, and every contradiction between two of them. */
-export function joined(stories: readonly ReadStory[]): { stories: Joined[]; mistakes: Mistake[] } {
+export function joined(stories: readonly ReadStory[]): {
+  stories: Joined[]
+  mistakes: Mistake[]
+  notes: string[]
+} {
   const groups: ReadStory[][] = []
   const byKey = new Map<string, ReadStory[]>()
-  for (const story of stories) {
+  // A story in full says nothing of its place among the others.
+  const inOrder = [...stories.filter(isAmongOthers), ...stories.filter((one) => !isAmongOthers(one))]
+  for (const story of inOrder) {
     const keys = keysOf(story)
     const group = keys
       .map((key) => byKey.get(key))
@@ -22,7 +28,12 @@ export function joined(stories: readonly ReadStory[]): { stories: Joined[]; mist
     for (const key of keys) if (!byKey.has(key)) byKey.set(key, group ?? groups.at(-1) ?? [])
   }
   const mistakes: Mistake[] = []
-  return { stories: groups.map((group) => one(group, mistakes)), mistakes }
+  const notes: string[] = []
+  return { stories: groups.map((group) => one(group, mistakes, notes)), mistakes, notes }
+}
+
+function isAmongOthers({ rank }: ReadStory): boolean {
+  return rank !== 'detailed'
 }
 
 /** Two stories of different documents are the same where their ids are; one without an id, where its title is. */
@@ -32,16 +43,30 @@ function keysOf({ raw: { id, title } }: ReadStory): string[] {
 }
 
 const ranks: readonly Rank[] = ['detailed', 'planned', 'listed']
+const standings: readonly ReadStory['standing'][] = ['tracked', 'written', 'ticked']
 
-function one(group: readonly ReadStory[], mistakes: Mistake[]): Joined {
+function one(group: readonly ReadStory[], mistakes: Mistake[], notes: string[]): Joined {
   const [best, ...others] = group.toSorted((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank))
   if (best === undefined) throw new Error('a story that no document has')
-  let raw = best.raw
+  let { raw } = best
   for (const other of others) {
     mistakes.push(...contradictions(best, other))
     raw = withMore(raw, other.raw)
   }
-  return { raw, from: [best, ...others] }
+  return { raw: { ...raw, passes: standing(group, notes) }, from: [best, ...others] }
+}
+
+/** Whether it is done: who keeps books of it knows best. */
+function standing(group: readonly ReadStory[], notes: string[]): unknown {
+  const [first, ...others] = group.toSorted(
+    (a, b) => standings.indexOf(a.standing) - standings.indexOf(b.standing),
+  )
+  const other = others.find((one) => one.standing !== 'ticked' && one.raw.passes !== first?.raw.passes)
+  if (other !== undefined && first !== undefined) {
+    const word = first.raw.passes === true ? 'done' : 'open'
+    notes.push(`${first.place()}: it is ${word} here, and not by ${other.place()}: read as ${word}.`)
+  }
+  return first?.raw.passes
 }
 
 /** What the other says and this one does not. */
@@ -56,23 +81,41 @@ function isSaid(value: unknown): boolean {
 
 function contradictions(best: ReadStory, other: ReadStory): Mistake[] {
   const fix = 'say the same in both, or name the one to read: ralph plan --from FILE'
-  const isRefined = best.rank !== other.rank
   const mistakes: Mistake[] = []
-  const [title, otherTitle] = [String(best.raw.title ?? ''), String(other.raw.title ?? '')]
-  const differ = isRefined ? !shareAWord(title, otherTitle) : sameWords(title) !== sameWords(otherTitle)
-  if (title !== '' && otherTitle !== '' && differ)
-    mistakes.push({
-      path: other.place('title'),
-      found: shown(otherTitle),
-      expected: `the title that ${best.place()} has: ${shown(title)}`,
-      fix,
-    })
+  const [title, otherTitle] = [titleOf(best), titleOf(other)]
+  const isSame =
+    best.rank === other.rank ? sameWords(title) === sameWords(otherTitle) : areAlike(title, otherTitle)
+  if (title !== '' && otherTitle !== '' && !isSame) {
+    const expected = `the title it has in ${best.place()}, ${shown(title)}`
+    mistakes.push({ path: other.place('title'), found: shown(otherTitle), expected, fix })
+  }
+  if (best.rank !== other.rank) return mistakes
+  const [criteria, others] = [criteriaOf(best), criteriaOf(other)]
+  const odd = others.find((one) => !criteria.some((same) => sameWords(same) === sameWords(one)))
+  if (criteria.length > 0 && odd !== undefined) {
+    const expected = `the acceptance criteria it has in ${best.place()}`
+    mistakes.push({ path: other.place('acceptanceCriteria'), found: shown(odd), expected, fix })
+  }
   return mistakes
 }
 
-function shareAWord(a: string, b: string): boolean {
+function titleOf({ raw: { title } }: ReadStory): string {
+  return typeof title === 'string' ? title : ''
+}
+
+function criteriaOf({ raw: { acceptanceCriteria: all } }: ReadStory): string[] {
+  return Array.isArray(all) ? all.filter((one) => typeof one === 'string') : []
+}
+
+/** A title that a person worked out, or a tool made short, still has a word of it. */
+function areAlike(a: string, b: string): boolean {
   const words = new Set(sameWords(a).split(' '))
-  return sameWords(b)
+  const common = sameWords(b)
     .split(' ')
-    .some((word) => word.length > 3 && words.has(word))
+    .filter((word) => words.has(word))
+  return (
+    a === '' ||
+    sameWords(a) === sameWords(b) ||
+    common.some((word) => !/^(?:the|an?|and|or|for|to|of|in|on|with|story)$/.test(word))
+  )
 }

@@ -1,26 +1,97 @@
 // A document, parsed once however many readers look at it.
+import { parse as parseToml, TomlError } from 'smol-toml'
+import { isNode, LineCounter, parseDocument } from 'yaml'
+import { shown } from '../model/text.ts'
+import { isRaw, type Raw } from '../prd/migrate.ts'
 import { looksLikeJson } from '../prd/parse.ts'
+import { type Mistake, messageOf } from '../system/errors.ts'
 import { type Block, blocksOf } from './markdown.ts'
 import type { DocumentFile } from './types.ts'
+
+type Path = readonly (string | number)[]
+
+/** What a YAML, JSON or TOML file holds; `lineOf` is 1 where the format keeps no places. */
+export type Data = { value: unknown; lineOf(path: Path): number }
 
 export class Opened {
   readonly path: string
   readonly text: string
   #blocks: Block[] | null = null
+  #data: { data: Data | null; mistakes: Mistake[] } | null = null
 
   constructor({ path, text }: DocumentFile) {
     this.path = path
     this.text = text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n')
   }
 
+  get name(): string {
+    return this.path.slice(this.path.lastIndexOf('/') + 1)
+  }
+
+  get isYaml(): boolean {
+    return /\.ya?ml$/i.test(this.path)
+  }
+
   /** People also put a check list where a prd.json belongs. */
   get isMarkdown(): boolean {
-    if (/\.(?:ya?ml|toml)$|(?:^|\/)\.ralphrc$/i.test(this.path)) return false
-    return !looksLikeJson(this.text)
+    return !this.isYaml && !/\.toml$|(?:^|\/)\.ralphrc$/i.test(this.path) && !looksLikeJson(this.text)
   }
 
   get blocks(): readonly Block[] {
     this.#blocks ??= blocksOf(this.text)
     return this.#blocks
+  }
+
+  /** The file as data, or what stands in the way. */
+  get data(): { data: Data | null; mistakes: Mistake[] } {
+    this.#data ??= /\.toml$/i.test(this.path) ? toml(this) : yaml(this)
+    return this.#data
+  }
+
+  /** The fields of the file, where it is an object. */
+  get fields(): Raw {
+    const value = this.data.data?.value
+    return isRaw(value) ? value : {}
+  }
+}
+
+/** JSON is YAML, too. */
+function yaml({ path, text }: Opened): { data: Data | null; mistakes: Mistake[] } {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines })
+  const mistakes = document.errors.slice(0, 20).map(({ message, linePos }): Mistake => {
+    const [found = ''] = message.split(' at line ')
+    const line = linePos?.[0].line ?? 1
+    return {
+      path: `${path}: line ${line}`,
+      found: shown(found),
+      expected: 'YAML',
+      fix: 'mend the YAML there',
+    }
+  })
+  if (mistakes.length > 0) return { data: null, mistakes }
+  try {
+    const value: unknown = document.toJS({ maxAliasCount: 100 })
+    const lineOf = (at: Path) => {
+      const node = document.getIn(at, true)
+      return isNode(node) && node.range ? lines.linePos(node.range[0]).line : 1
+    }
+    return { data: { value, lineOf }, mistakes: [] }
+  } catch (error) {
+    const found = shown(messageOf(error))
+    return {
+      data: null,
+      mistakes: [{ path, found, expected: 'plain YAML', fix: 'write it without aliases' }],
+    }
+  }
+}
+
+function toml({ path, text }: Opened): { data: Data | null; mistakes: Mistake[] } {
+  try {
+    return { data: { value: parseToml(text), lineOf: () => 1 }, mistakes: [] }
+  } catch (error) {
+    const place = error instanceof TomlError ? `${path}: line ${error.line}` : path
+    const found = shown(messageOf(error).split('\n', 1)[0])
+    return { data: null, mistakes: [{ path: place, found, expected: 'TOML', fix: 'mend the TOML there' }] }
   }
 }

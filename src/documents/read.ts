@@ -1,5 +1,6 @@
 // Documents as a feature: each file by its format, stories of several files joined, all mistakes at once.
 import type { Prd } from '../model/feature.ts'
+import { cut, plainLines } from '../model/text.ts'
 import { type Draft, isGiven, isRaw, type Raw } from '../prd/migrate.ts'
 import { readDraft } from '../prd/read.ts'
 import { asImported, emptyRun } from '../prd/schema.ts'
@@ -23,6 +24,7 @@ export function readDocuments(
   const mistakes = readings.flatMap(({ reading }) => reading.mistakes).concat(all.mistakes)
   if (all.stories.length > MOST_STORIES) mistakes.push(tooMany(all.stories.length))
   const notes = readings.flatMap(({ file, reading }) => reading.notes.map((note) => `${file.path}: ${note}`))
+  notes.push(...all.notes)
   const prd = featureOf(
     readings.map(({ file, reading }) => ({ path: file.path, reading })),
     all.stories,
@@ -38,7 +40,7 @@ export function readDocuments(
     ok: true,
     documents: {
       prd,
-      context: '',
+      context: contextOf(readings),
       sources,
       prose: readings.filter(({ reading }) => isProse(reading)).map(({ file }) => file),
       gates: Object.assign({}, ...readings.map(({ reading }) => reading.gates).reverse()),
@@ -138,4 +140,24 @@ function emptyPrd(): Prd {
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
+}
+
+/** Every prompt carries it: so much of each part, whatever the documents say. */
+const MOST_CONTEXT = { overview: 1_800, architecture: 3_200, sprint: 800 }
+
+function contextOf(readings: readonly { file: DocumentFile; reading: Reading }[]): string {
+  const parts = (['overview', 'architecture', 'sprint'] as const).flatMap((about) => {
+    let left = MOST_CONTEXT[about]
+    const passages = readings.flatMap(({ file, reading }) =>
+      reading.context.flatMap((passage) => {
+        if (passage.about !== about || left < 100) return []
+        const text = cut(passage.text, left)
+        left -= text.length
+        return [`${text}\n\n(${file.path})`]
+      }),
+    )
+    const title = `${about.charAt(0).toUpperCase()}${about.slice(1)}`
+    return passages.length === 0 ? [] : [`## ${title}\n\n${passages.join('\n\n')}`]
+  })
+  return parts.length === 0 ? '' : `${plainLines(parts.join('\n\n'))}\n`
 }

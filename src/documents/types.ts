@@ -33,6 +33,8 @@ export type ReadStory = {
   line: number
   format: string
   rank: Rank
+  /** How well it knows whether the story is done: by its own bookkeeping, by a word or box for the story, by its criteria's boxes. */
+  standing: 'tracked' | 'written' | 'ticked'
   /** The place of the story, or of one of its fields, for a mistake. */
   place: (key?: string) => string
   /** Fields as prd.json calls them, unchecked; an `id` that is missing is given by the place in the list. */

@@ -59,9 +59,17 @@ export function isCriteria(text: string): boolean {
   return /^(?:acceptance(?: criteri(?:a|on))?|criteria|definition of done|done when)\b/i.test(text.trim())
 }
 
-/** The ids of stories in a line such as `Depends on: US-001, Story 1.2`. */
-export function idsIn(line: string): string[] {
-  return line.match(/\b[A-Z][A-Z0-9]{0,15}-\d{1,6}\b|\b\d{1,4}(?:\.\d{1,4}){1,2}\b/g) ?? []
+/**
+ * The ids of stories in words such as `US-001, Story 1.2`. `own` is the id of the story that says them: where ids have
+ * letters, a number is a version.
+ */
+export function idsIn(words: string, own: string): string[] {
+  const lettered = words.match(/\b[A-Z][A-Z0-9]{0,15}-\d{1,6}\b/g) ?? []
+  const numbers = words.matchAll(
+    /(?:^|[,;&]|\band\b|\bstor(?:y|ies)\b)[ \t]*#?(\d{1,4}(?:\.\d{1,4}){1,2})(?![\w.])/gim,
+  )
+  const numbered = /^\d/.test(own) ? [...numbers].map(([, id = '']) => id) : []
+  return [...lettered.filter(isStoryId), ...numbered].filter((id) => id !== own)
 }
 
 /** `- **Priority:** 2` as name and value; null for a line that is no field. */
@@ -85,4 +93,15 @@ export function sameWords(text: string): string {
     .replaceAll('&', ' and ')
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
+}
+
+/** What trackers and people write over a story that needs no more work. */
+export function isDone(status: string): boolean {
+  return /^[^\p{L}]*(?:done|completed?|closed|accepted|passed|shipped|merged)\b/iu.test(status)
+}
+
+/** `user-login` as "User login". */
+export function titleOfSlug(slug: string): string {
+  const words = slug.replace(/[-_.]+/g, ' ').trim()
+  return words.charAt(0).toUpperCase() + words.slice(1)
 }

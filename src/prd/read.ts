@@ -109,7 +109,7 @@ function textsOf(fields: Readonly<Record<string, string | readonly string[]>>): 
 function completed(draft: Draft, notes: string[]): unknown[] {
   const nextId = freeIds(draft.list)
   let unnamed = 0
-  let derived = 0
+  const derived: number[] = []
   const stories = draft.list.map((raw, index) => {
     if (!isRaw(raw)) return raw
     const story: Raw = { ...raw, priority: raw.priority ?? index + 1 }
@@ -123,14 +123,15 @@ function completed(draft: Draft, notes: string[]): unknown[] {
       const words = [raw.description, raw.title].find((one) => typeof one === 'string' && one.trim() !== '')
       // A story without words is refused for its title.
       story.acceptanceCriteria = [words ?? 'done']
-      derived += 1
+      derived.push(index)
     }
     return story
   })
   if (unnamed > 0) notes.push(`${many(unnamed, 'story')} without an id: numbered as US-...`)
-  if (derived > 0) {
+  if (derived.length > 0) {
+    const places = derived.slice(0, 10).map((index) => draft.storyPath(index))
     notes.push(
-      `${many(derived, 'story')} had no acceptance criteria: the description, or else the title, became the criterion.`,
+      `${many(derived.length, 'story')} had no acceptance criteria: the description, or else the title, became the criterion (${places.join(', ')}${derived.length > 10 ? ' ...' : ''}).`,
     )
   }
   return stories

@@ -2,13 +2,14 @@
 import { many } from '../../prd/migrate.ts'
 import type { Point } from '../markdown.ts'
 import type { Opened } from '../opened.ts'
+import { place, planAt } from '../places.ts'
 import { type Format, type Reading, type ReadStory, reading } from '../types.ts'
 import { urgencyOf, withId } from '../words.ts'
 import { storyHeadings } from './story-headings.ts'
 
 export const checkList: Format = {
   name: 'check list',
-  found: /(?:^|\/)@?fix_plan\.md$|_PROGRESS\.md$|(?:^|\/)(?:PRD|prd|TODO|tasks|IMPLEMENTATION_PLAN)\.md$/,
+  found: planAt('@?fix_plan.md|[^/]*_PROGRESS.md|(?:PRD|TODO|tasks|plan|IMPLEMENTATION_PLAN).md'),
   reads: (document) => document.isMarkdown && hasBoxes(document),
   read,
 }
@@ -65,7 +66,8 @@ function storyOf({ path }: Opened, point: Point, passes: boolean, urgency: numbe
     line,
     format: checkList.name,
     rank: 'listed',
-    place: (key) => `${path}: line ${line}${key === undefined ? '' : ` (${key})`}`,
+    standing: 'written',
+    place: (key) => place(path, line, key),
     raw: { id, title, description: more.join('\n'), acceptanceCriteria, passes },
     urgency,
     mayLackCriteria: true,

@@ -21,9 +21,18 @@ export function readStories(
       continue
     }
     const mayLackCriteria = draft.mayLackCriteria(index)
-    stories.push({ ...where, line: lineOf(raw, index), place, raw, urgency: 1, mayLackCriteria })
+    stories.push({
+      ...where,
+      standing: 'written',
+      line: lineOf(raw, index),
+      place,
+      raw,
+      urgency: 1,
+      mayLackCriteria,
+    })
   }
-  const notes = [`${many(stories.length, 'story')} read.`, ...draft.notes]
+  const isTold = draft.notes.some((note) => note.includes('read as user stories'))
+  const notes = [...(isTold ? [] : [`${many(stories.length, 'story')} read.`]), ...draft.notes]
   return reading({ root: draft.root, stories, notes, mistakes, gates: gatesOf(draft.root) })
 }
 

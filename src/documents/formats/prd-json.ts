@@ -1,12 +1,13 @@
 // prd.json in every known version, and the task lists in its shape.
 import { draftPrd, looksLikeJson } from '../../prd/parse.ts'
 import type { Opened } from '../opened.ts'
+import { planAt } from '../places.ts'
 import { type Format, type Reading, reading } from '../types.ts'
 import { readStories } from './drafted.ts'
 
 export const prdJson: Format = {
   name: 'prd.json',
-  found: /^(?:\.ralph\/|ralph\/|scripts\/ralph\/|tasks\/|\.ralph-tui\/)?prd\.json$/,
+  found: planAt('prd\\.json'),
   reads: ({ text }) => looksLikeJson(text),
   read,
 }

@@ -2,14 +2,17 @@
 import { many, type Raw } from '../../prd/migrate.ts'
 import type { Block, Heading, Point, Points } from '../markdown.ts'
 import type { Opened } from '../opened.ts'
+import { place, planAt } from '../places.ts'
 import { type Format, type Reading, type ReadStory, reading } from '../types.ts'
 import { epicOf, isStoryId, plain, type StoryTitle, storyTitle, urgencyOf, withId } from '../words.ts'
 import { StorySection } from './story-section.ts'
 
 export const storyHeading: Format = {
   name: 'headings',
-  found:
-    /(?:^|\/)(?:epics?|prd|PRD)(?:[-_.][^/]*)?\.md$|(?:^|\/)docs\/(?:prd|epics)\/[^/]+\.md$|(?:^|\/)tasks\/prd-[^/]+\.md$/,
+  found: new RegExp(
+    `${planAt('(?:epics?|prd|stories|sprint-plan)(?:[-_.][^/]*)?.md').source}|^docs/(?:prd|epics)/[^/]+.md$`,
+    'i',
+  ),
   reads: ({ isMarkdown, blocks }) =>
     isMarkdown && storyHeadings(blocks).length > 0 && !headingsOverIds(blocks),
   read,
@@ -69,13 +72,13 @@ function sheetOf(blocks: readonly Block[]): Sheet {
   for (const block of blocks) {
     const title = block.kind === 'heading' ? titled(block) : null
     if (title !== null) {
-      story = new StorySection(title.level)
+      story = new StorySection(title.level, title.id)
       sheet.items.push({ story, title, urgency: urgencyOf(section ?? ''), epicId: epic?.id ?? null })
       section ??= ''
     } else if (block.kind === 'heading') {
       const words = plain(block.text)
       if (story?.takesHeading(block.level, words)) continue
-      if (section === null) sheet.project = words.replace(/^(?:progress|prd)\b:?[ \t]*/i, '')
+      if (section === null) sheet.project = projectOf(words)
       const id = epicOf(words)
       if (id !== null) epic = { level: block.level, id }
       else if (epic !== null && block.level <= epic.level) epic = null
@@ -86,10 +89,21 @@ function sheetOf(blocks: readonly Block[]): Sheet {
       if (block.kind === 'points') sheet.strays.push(...boxLines(block))
       // What stands below the title says what the feature is.
       const isAbout = sheet.items.length === 0 && saysWhat(section ?? '', sheet.project)
-      if (block.kind === 'words' && isAbout) sheet.description.push(block.lines.join('\n'))
+      // Templates say there what the document is.
+      const isOfDocument = block.kind === 'words' && /^this document\b/i.test(block.lines[0] ?? '')
+      if (block.kind === 'words' && isAbout && !isOfDocument) sheet.description.push(block.lines.join('\n'))
     }
   }
   return sheet
+}
+
+/** Of a title what it is about, without the kind of document. */
+function projectOf(title: string): string {
+  const bare = title.replace(
+    /[ \t]*[-:\u2013]?[ \t]*product requirements document\b(?:[ \t]*\(prd\))?[ \t]*[-:\u2013]?[ \t]*/i,
+    ' ',
+  )
+  return bare.replace(/^(?:progress|prd)\b:?[ \t]*/i, '').trim()
 }
 
 function saysWhat(section: string, project: string): boolean {
@@ -111,15 +125,16 @@ function storyOf({ path }: Opened, { story, title, urgency, epicId }: Item, note
     const were = beside === 1 ? 'was' : 'were'
     notes.push(`${id}: ${many(beside, 'box')} beside its acceptance criteria ${were} read as description.`)
   }
-  const passes = title.done ?? (ticked > 0 && ticked === boxes)
+  const passes = title.done ?? story.isDone ?? (ticked > 0 && ticked === boxes)
   if (!passes && ticked > 0) notes.push(`${id}: ${ticked} of ${many(boxes, 'box')} are ticked: it is open.`)
-  const raw: Raw = { id, epicId, title: title.title, ...fields, passes }
+  const raw: Raw = { id, epicId: story.epicId ?? epicId, title: title.title, ...fields, passes }
   return {
     path,
     line,
     format: storyHeading.name,
     rank: 'planned',
-    place: (key) => `${path}: line ${line}${key === undefined ? '' : ` (${key})`}`,
+    standing: title.done === null && story.isDone === null ? 'ticked' : 'written',
+    place: (key) => place(path, line, key),
     raw,
     urgency: story.urgency ?? urgency,
     mayLackCriteria: true,

@@ -1,6 +1,6 @@
 // What stands below a story's heading: fields, description, acceptance criteria.
 import type { Block, Point, Words } from '../markdown.ts'
-import { fieldOf, idsIn, isCriteria, urgencyOf } from '../words.ts'
+import { epicOf, fieldOf, idsIn, isCriteria, isDone, urgencyOf } from '../words.ts'
 
 /** `labelled`: it stands under a heading or word for criteria. `boxes`: its own and those inside. */
 type Criterion = { text: string; inside: string[]; boxes: boolean[]; labelled: boolean }
@@ -8,19 +8,27 @@ type Criterion = { text: string; inside: string[]; boxes: boolean[]; labelled: b
 // BMAD numbers criteria in plain lines: `1: ...`, `AC1: ...`.
 const numberedLine = /^(?:AC[ -]?)?\d{1,3}[.:)][ \t]+/i
 
+const dependencies = /^(?:depends on|dependencies|prerequisites?(?: stories)?|blocked by)\b/i
+
 /** Takes the blocks of one story. */
 export class StorySection {
   readonly #level: number
-  #inCriteria = false
-  #description: string[] = []
+  readonly #id: string
+  #under: 'words' | 'criteria' | 'dependencies' = 'words'
+  /** A criterion stands where it was written, in case that others are labelled and it is not. */
+  #description: (string | Criterion)[] = []
   #criteria: Criterion[] = []
   #dependsOn: string[] = []
   #priority: number | null = null
   /** What a priority in words says. */
   urgency: number | null = null
+  /** What a line about its status says. */
+  isDone: boolean | null = null
+  epicId: string | null = null
 
-  constructor(level: number) {
+  constructor(level: number, id: string) {
     this.#level = level
+    this.#id = id
   }
 
   /** A heading below the story's own, or one for its criteria; false for what ends the story. */
@@ -44,7 +52,7 @@ export class StorySection {
       if (rest !== null) words = null
       const text = rest ?? line
       if (text === '') continue
-      if (!this.#inCriteria) description.push(text)
+      if (this.#under !== 'criteria') description.push(this.#said(text))
       else if (words !== null && !numberedLine.test(text)) words.text += ` ${text}`
       else words = this.#criterion(text.replace(numberedLine, ''), null)
     }
@@ -52,18 +60,23 @@ export class StorySection {
   }
 
   #points(points: readonly Point[]): void {
-    const plainItems: string[] = []
+    const items: string[] = []
     for (const point of points) {
       const isBox = point.done !== null
-      const rest = isBox || this.#inCriteria ? null : this.#field(point.text)
+      const rest = isBox || this.#under === 'criteria' ? null : this.#field(point.text)
       if (rest !== null) {
-        if (rest !== '' && this.#inCriteria) this.#criterion(rest, null)
+        if (rest !== '' && this.#inCriteria()) this.#criterion(rest, null)
         else if (rest !== '') this.#description.push(rest)
         this.#points(point.points)
-      } else if (isBox || this.#inCriteria) this.#boxed(point)
-      else plainItems.push(bulleted(point, ''))
+      } else if (isBox || this.#inCriteria()) this.#boxed(point)
+      else items.push(this.#said(bulleted(point, '')))
     }
-    if (plainItems.length > 0) this.#description.push(plainItems.join('\n'))
+    if (items.length > 0) this.#description.push(items.join('\n'))
+  }
+
+  /** A field may have changed it. */
+  #inCriteria(): boolean {
+    return this.#under === 'criteria'
   }
 
   #boxed(point: Point): void {
@@ -77,32 +90,41 @@ export class StorySection {
   }
 
   #criterion(text: string, done: boolean | null): Criterion {
-    const criterion = { text, inside: [], boxes: done === null ? [] : [done], labelled: this.#inCriteria }
+    const labelled = this.#under === 'criteria'
+    const criterion = { text, inside: [], boxes: done === null ? [] : [done], labelled }
     this.#criteria.push(criterion)
+    this.#description.push(criterion)
     return criterion
   }
 
+  /** Words of the description; below a heading for dependencies they also name stories. */
+  #said(text: string): string {
+    if (this.#under === 'dependencies') this.#dependsOn.push(...idsIn(text, this.#id))
+    return text
+  }
+
   #label(text: string): void {
-    this.#inCriteria = isCriteria(text)
-    if (!this.#inCriteria) this.#description.push(text.replace(/:$/, ''))
+    this.#under = isCriteria(text) ? 'criteria' : dependencies.test(text) ? 'dependencies' : 'words'
+    if (this.#under !== 'criteria' && text !== '') this.#description.push(text.replace(/:$/, ''))
   }
 
   /** A line such as `**Priority:** 2`: what of it is still to be read; null for a line that is no field. */
   #field(line: string): string | null {
     const { name = '', value = '' } = fieldOf(line) ?? {}
     if (isCriteria(name)) {
-      this.#inCriteria = true
+      this.#under = 'criteria'
       return value
     }
     if (/^(?:description|story|user story)$/.test(name)) {
-      this.#inCriteria = false
+      this.#under = 'words'
       return value
     }
     if (name === 'priority') {
       if (/^\d{1,6}$/.test(value)) this.#priority = Number(value)
       else this.urgency = urgencyOf(value)
-    } else if (/^(?:depends on|dependencies|prerequisites|blocked by)$/.test(name))
-      this.#dependsOn.push(...idsIn(line))
+    } else if (name === 'status') this.isDone = isDone(value)
+    else if (name === 'epic') this.epicId = epicOf(value)
+    else if (dependencies.test(name) && value !== '') this.#dependsOn.push(...idsIn(value, this.#id))
     else if (/^\*\*[^*]{1,80}\*\*:?$/.test(line)) this.#label(line.replaceAll('**', ''))
     else return null
     return ''
@@ -111,18 +133,30 @@ export class StorySection {
   fields() {
     const labelled = this.#criteria.filter((criterion) => criterion.labelled)
     const criteria = labelled.length > 0 ? labelled : this.#criteria
-    const beside = this.#criteria.filter((criterion) => !criteria.includes(criterion))
     const boxes = criteria.flatMap((criterion) => criterion.boxes)
-    const besideText = beside.map((criterion) => `- ${wordsOf(criterion)}`).join('\n')
     return {
-      description: [...this.#description, besideText].filter((part) => part !== '').join('\n\n'),
+      description: this.#descriptionBeside(criteria),
       acceptanceCriteria: criteria.map(wordsOf).filter((text) => text !== ''),
       dependsOn: [...new Set(this.#dependsOn)],
       priority: this.#priority,
-      beside: beside.length,
+      beside: this.#criteria.length - criteria.length,
       boxes: boxes.length,
       ticked: boxes.filter(Boolean).length,
     }
+  }
+
+  #descriptionBeside(criteria: readonly Criterion[]): string {
+    const parts: string[] = []
+    let wasBox = false
+    for (const part of this.#description) {
+      if (typeof part !== 'string' && criteria.includes(part)) continue
+      const text = typeof part === 'string' ? part : `- ${wordsOf(part)}`
+      const isBox = typeof part !== 'string'
+      if (isBox && wasBox) parts.push(`${parts.pop()}\n${text}`)
+      else if (text !== '') parts.push(text)
+      wasBox = isBox
+    }
+    return parts.join('\n\n')
   }
 }
 

@@ -1,0 +1,112 @@
+// GitHub issues as `gh issue list --json ...` or the API gives them, or one as `gh issue view` prints it.
+import { isRaw, many, type Raw } from '../../prd/migrate.ts'
+import { blocksOf } from '../markdown.ts'
+import type { Data, Opened } from '../opened.ts'
+import { place, planAt } from '../places.ts'
+import { type Format, type Reading, type ReadStory, reading } from '../types.ts'
+import { urgencyOf } from '../words.ts'
+import { StorySection } from './story-section.ts'
+
+export const issues: Format = {
+  name: 'GitHub issues',
+  found: planAt('(?:github-)?issues\\.json'),
+  reads: (document) => issuesIn(document).length > 0,
+  read,
+}
+
+type Issue = {
+  number: number
+  title: string
+  body: string
+  labels: string[]
+  isClosed: boolean
+  line: number
+}
+
+function issuesIn(document: Opened): Issue[] {
+  const printed = printedIssue(document.text)
+  if (printed !== null) return [printed]
+  // A long file that is no list of issues is not parsed for it.
+  if (!/\.json$/i.test(document.path) || !/"number"\s*:/.test(document.text)) return []
+  const { data } = document.data
+  if (data === null) return []
+  const list = Array.isArray(data.value) ? data.value : [data.value]
+  return list.flatMap((one: unknown, index) => {
+    const at = Array.isArray(data.value) ? [index] : []
+    return isRaw(one) &&
+      typeof one.number === 'number' &&
+      typeof one.title === 'string' &&
+      !('pull_request' in one)
+      ? [issueOf(one, one.number, one.title, data, at)]
+      : []
+  })
+}
+
+function issueOf(one: Raw, number: number, title: string, data: Data, at: number[]): Issue {
+  const labels = Array.isArray(one.labels) ? one.labels : []
+  const names = labels.map((label: unknown) => (isRaw(label) ? label.name : label))
+  return {
+    number,
+    title,
+    body: typeof one.body === 'string' ? one.body.replace(/\r\n?/g, '\n') : '',
+    labels: names.filter((name) => typeof name === 'string'),
+    isClosed: /^closed$/i.test(String(one.state ?? '')),
+    line: data.lineOf(at),
+  }
+}
+
+/** What `gh issue view 12` writes into a file: fields with tabs, two dashes, the body. */
+function printedIssue(text: string): Issue | null {
+  const [, head = '', body = ''] = /^(title:\t.*?)\n--\n(.*)$/s.exec(text) ?? []
+  const field = (name: string) => new RegExp(`^${name}:\\t(.*)$`, 'm').exec(head)?.[1]?.trim() ?? ''
+  const number = Number(field('number'))
+  if (head === '' || !Number.isInteger(number) || number < 1) return null
+  const labels = field('labels')
+    .split(', ')
+    .filter((label) => label !== '')
+  return { number, title: field('title'), body, labels, isClosed: /^closed$/i.test(field('state')), line: 1 }
+}
+
+function read(document: Opened): Reading {
+  const all = issuesIn(document)
+  const known = new Set(all.map(({ number }) => number))
+  const stories = all.map((issue) => storyOf(document.path, issue, known))
+  const closed = all.filter(({ isClosed }) => isClosed).length
+  const notes = [
+    `${many(all.length, 'issue')} read as user stories${closed > 0 ? `, ${closed} of them closed` : ''}.`,
+  ]
+  return reading({ stories, notes })
+}
+
+function storyOf(path: string, issue: Issue, known: ReadonlySet<number>): ReadStory {
+  const { number, title, body, labels, isClosed, line } = issue
+  const section = new StorySection(0, `GH-${number}`)
+  for (const block of blocksOf(body.replace(/^[ \t]*(?:depends on|blocked by)\b.*$/gim, ''))) {
+    if (block.kind === 'heading') section.takesHeading(block.level, block.text)
+    else section.take(block)
+  }
+  const { description, acceptanceCriteria } = section.fields()
+  const needs = [...body.matchAll(/\b(?:depends on|blocked by)((?:[ \t,]|and|#\d+)+)/gi)].flatMap(
+    ([, ids = '']) => [...ids.matchAll(/#(\d{1,9})/g)].map(([, id]) => Number(id)),
+  )
+  const dependsOn = [...new Set(needs)].filter((id) => known.has(id) && id !== number).map((id) => `GH-${id}`)
+  return {
+    path,
+    line,
+    format: issues.name,
+    rank: 'planned',
+    standing: 'written',
+    place: (key) => place(path, line, key),
+    raw: {
+      id: `GH-${number}`,
+      title,
+      description,
+      acceptanceCriteria,
+      dependsOn,
+      tags: labels,
+      passes: isClosed,
+    },
+    urgency: labels.map(urgencyOf).find((one) => one !== 1) ?? 1,
+    mayLackCriteria: true,
+  }
+}
