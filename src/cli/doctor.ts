@@ -3,64 +3,84 @@
 import { chooseFeature, findFeatures } from '../app/features.ts'
 import { openIsolation } from '../app/isolation.ts'
 import { redactorFor } from '../app/redactor.ts'
-import { openWorkspace } from '../app/workspace.ts'
+import { openWorkspace, type Workspace } from '../app/workspace.ts'
+import { ciAt } from '../doctor/ci.ts'
 import { diagnose } from '../doctor/diagnose.ts'
 import { type Checkout, onceOpened, type Subject } from '../doctor/subject.ts'
+import { readRef } from '../git/refs.ts'
+import { connect, type GitHub } from '../github/client.ts'
+import { placeOfRemote } from '../github/place.ts'
+import type { Finding } from '../model/finding.ts'
 import { mapTexts } from '../model/text.ts'
+import { ACTION } from '../model/version.ts'
 import { isHealthy } from '../report/findings.ts'
-import { outputsOf } from '../report/outputs.ts'
+import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import type { Settings } from '../settings/index.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
-import { findingLines } from '../terminal/findings.ts'
+import { beginning, findingLines } from '../terminal/findings.ts'
+import { lookOf } from '../terminal/line.ts'
 import { type Answer, type Context, settingsRead, tell } from './context.ts'
-import { baseOf } from './local.ts'
+import { baseOf, defaultBranchOf } from './local.ts'
+import { onSignals } from './signals.ts'
 
 export async function doctor(context: Context): Promise<Answer> {
   // Commander makes one option of `--gates` and `--no-gates`.
   const { gates: given, ...others } = context.flags
-  const flags = given === false ? others : context.flags
-  const read = await settingsRead({ ...context, flags })
+  const read = await settingsRead({ ...context, flags: given === false ? others : context.flags })
   const mistakes = read.ok ? [] : read.mistakes
   // What was typed wrong is bad input; what a file says wrong is a finding.
   const typed = mistakes.filter(({ path }) => path.startsWith('--'))
   if (typed.length > 0) throw new UserError(typed)
   const { settings, notes } = read
+  const stop = new AbortController()
+  const heard = (signal: string) =>
+    tell(process.stderr, `${signal}: ending what runs; press Ctrl+C again to leave at once`)
+  const release = onSignals(stop, heard)
   const checkout = await opened(context, settings)
   try {
     if ('workspace' in checkout) await refuseUnknown(checkout, settings)
-    const { env, directory } = context
-    const isolation = onceOpened(async () =>
-      'workspace' in checkout
-        ? openIsolation({ settings, env, clone: checkout.workspace.clone, say: () => {} })
-        : null,
-    )
-    const subject: Subject = {
-      env,
-      directory,
+    const findings = await examined(context, stop.signal, {
       settings,
       mistakes,
       notes,
-      feature: settings.feature,
       checkout,
-      github: null,
       withGates: given !== false,
-      isolation: isolation.open,
-    }
-    const { redact } = redactorFor(secretsIn(env))
-    const findings = (await diagnose(subject).finally(isolation.close)).map((one) => mapTexts(one, redact))
-    const stream = context.json ? process.stderr : process.stdout
-    const look = {
-      width: Math.min(100, stream.columns ?? 80),
-      colour: stream.isTTY === true && env.NO_COLOR === undefined,
-      plain: stream.isTTY !== true,
-    }
-    for (const line of findingLines(findings, look)) tell(stream, line)
+    })
     const outputs = { ...outputsOf(null, null, null), feature: settings.feature }
+    if (stop.signal.aborted) return { code: EXIT_CODES.interrupted, outputs, more: { findings } }
     return { code: isHealthy(findings) ? 0 : 1, outputs, more: { findings } }
   } finally {
     if ('workspace' in checkout) checkout.workspace[Symbol.dispose]()
+    release()
   }
+}
+
+/** The findings, after they were shown. */
+async function examined(
+  context: Context,
+  signal: AbortSignal,
+  found: Pick<Subject, 'settings' | 'mistakes' | 'notes' | 'checkout' | 'withGates'>,
+): Promise<Finding[]> {
+  const { env, directory } = context
+  const { settings, checkout } = found
+  const stream = context.json ? process.stderr : process.stdout
+  const look = lookOf(stream, env.NO_COLOR !== undefined)
+  const isolation = onceOpened(async () =>
+    'workspace' in checkout
+      ? openIsolation({ settings, env, clone: checkout.workspace.clone, say: () => {} })
+      : null,
+  )
+  const { feature } = settings
+  const github = githubFor(context, checkout)
+  const begins = (what: string) => stream.write(beginning(what, look))
+  const place = { env, directory, signal, feature, github, action: ACTION, begins }
+  const findings = await diagnose({ ...found, ...place, isolation: isolation.open }).finally(isolation.close)
+  stream.write(beginning(null, look))
+  const { redact } = redactorFor(secretsIn(env))
+  const shown = findings.map((one) => mapTexts(one, redact))
+  for (const line of findingLines(shown, look)) tell(stream, line)
+  return shown
 }
 
 async function opened(context: Context, settings: Settings): Promise<Checkout | readonly Mistake[]> {
@@ -70,7 +90,9 @@ async function opened(context: Context, settings: Settings): Promise<Checkout | 
     const workspace = await openWorkspace({ settings, env, directory, remote: null, identity: null, warn })
     const { branch, head } = workspace.clone
     const base = await baseOf(workspace, settings, branch ?? 'a detached HEAD', head ?? '')
-    return { workspace, base, defaultBranch: null }
+    const defaultBranch = await defaultOf(workspace, base)
+    const ci = await ciAt(workspace, defaultBranch.sha, env, ACTION)
+    return { workspace, base, defaultBranch, ci }
   } catch (error) {
     if (!(error instanceof UserError) || context.flags.baseBranch !== undefined) throw error
     return error.mistakes
@@ -82,8 +104,31 @@ async function refuseUnknown({ workspace, base }: Checkout, settings: Settings):
   const { clone, objects, store } = workspace
   if (settings.feature === null) return
   const place = { commit: clone.head ?? base.sha, workTree: clone.workTree }
-  const { features } = await findFeatures(objects, place, settings.branchPrefix)
-  const names = [...features.map(({ name }) => name)]
+  const { features, mistakes } = await findFeatures(objects, place, settings.branchPrefix)
+  // It is there, and what is wrong with it is a finding.
+  if (mistakes.some(({ path }) => path.includes(`-${settings.feature}/`))) return
+  const names = features.map(({ name }) => name)
   for (const folder of (await store.list()).keys()) names.push(folder.replace(/^\d{4}-\d\d-\d\d-/, ''))
   chooseFeature(settings.feature, new Map(names.map((name) => [name, 'unfinished'])))
+}
+
+/** As the remote had it when it was fetched last; without a remote, as it is here. */
+async function defaultOf(workspace: Workspace, base: Checkout['base']): Promise<Checkout['defaultBranch']> {
+  const { defaultBranch: name = base.branch } = await defaultBranchOf(workspace)
+  const there = readRef(workspace.clone.commonDir, `refs/remotes/origin/${name}`)
+  const sha = there ?? (await workspace.store.head(name)) ?? base.sha
+  return { name, sha }
+}
+
+/** A token goes to the server that it is for, and to no other that a remote may name. */
+function githubFor({ env }: Context, checkout: Subject['checkout']): GitHub | null {
+  const token = env.GH_TOKEN || env.GITHUB_TOKEN
+  const remote =
+    'workspace' in checkout ? checkout.workspace.clone.config.get('remote.origin.url') : undefined
+  if (token === undefined || token === '' || remote === undefined || !('workspace' in checkout)) return null
+  const server = env.GITHUB_SERVER_URL?.replace(/\/+$/, '') || 'https://github.com'
+  const api = env.GITHUB_API_URL?.replace(/\/+$/, '') || 'https://api.github.com'
+  const place = placeOfRemote(remote, { [server]: api })
+  const { name: defaultBranch } = checkout.defaultBranch
+  return place === null ? null : connect({ ...place, defaultBranch }, token, () => {})
 }

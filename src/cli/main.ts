@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander'
 import { type CommandName, commandsOn, type Listed } from '../loop/command-table.ts'
+import { VERSION } from '../model/version.ts'
 import type { FlagRow } from '../settings/describe.ts'
 import { hostEnvironment } from '../settings/environment.ts'
 // `ralph`: the command table on a command line. Each command is imported when it is called.
@@ -22,7 +23,7 @@ const program = new Command('ralph')
   .description(
     'Hands a list of user stories to coding agents, believes only gates, and gives back a branch you can trust.',
   )
-  .version(VERSION())
+  .version(VERSION)
   .showSuggestionAfterError()
   .exitOverride((error) => {
     throw error
@@ -115,10 +116,6 @@ function flagsOf(command: Command): Flags {
         : String(value)
   }
   return flags
-}
-
-function VERSION(): string {
-  return '1.0.0'
 }
 
 try {

@@ -25,6 +25,7 @@ import { type Answer, type Context, settingsOf } from './context.ts'
 import { inboxQueue, post } from './inbox.ts'
 import { adoptSettle, editsOf, type LocalRun, openLocal } from './local.ts'
 import { preflight, templateFindings } from './preflight.ts'
+import { onSignals } from './signals.ts'
 
 /** Works until the outcome. Ctrl+C ends the session in work, saves, and gives 130; a second one ends at once. */
 export async function run(context: Context): Promise<Answer> {
@@ -93,7 +94,9 @@ export async function withPorts<T>(
   act: (ports: Ports) => Promise<T>,
 ): Promise<T | null> {
   const stop = new AbortController()
-  const release = onSignals(stop, live)
+  const heard = (signal: string) =>
+    live.warn(`${signal}: ending what is in work and saving; press Ctrl+C again to leave at once`)
+  const release = onSignals(stop, heard, live.close)
   let as: Isolation | null = null
   try {
     if (settings.isolation === 'same-user') live.warn(SAME_USER_NOTE)
@@ -202,23 +205,4 @@ export function sayStep(step: Step, state: State): string {
   if (step.kind === 'conclude')
     return `stop: ${step.conclusion.outcome} (${terminalText(step.conclusion.reason)})`
   return step.kind
-}
-
-function onSignals(stop: AbortController, live: Live): () => void {
-  const heard = (signal: NodeJS.Signals) => {
-    if (stop.signal.aborted) {
-      live.close()
-      process.exit(EXIT_CODES.interrupted)
-    }
-    live.warn(`${signal}: ending what is in work and saving; press Ctrl+C again to leave at once`)
-    stop.abort()
-  }
-  process.on('SIGINT', heard)
-  process.on('SIGTERM', heard)
-  process.on('SIGHUP', heard)
-  return () => {
-    process.off('SIGINT', heard)
-    process.off('SIGTERM', heard)
-    process.off('SIGHUP', heard)
-  }
 }

@@ -3,10 +3,13 @@ import type { Finding } from '../model/finding.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { agents, keys } from './agent.ts'
 import { gates } from './gates.ts'
+import { pullRequests, release, rules, workflowState } from './github.ts'
+import { limits } from './limits.ts'
 import { gitVersion, isolation, nodeVersion } from './machine.ts'
 import { checkout, configuration, identity, stories, workTree } from './repository.ts'
 import { faultsOf, NotSeen, type Result, unknown } from './result.ts'
 import type { Subject } from './subject.ts'
+import { permissions, workflow } from './workflow.ts'
 
 export type Check = {
   name: string
@@ -35,44 +38,56 @@ export const CHECKS: readonly Check[] = [
   { name: 'isolation', look: isolation, timeoutMs: PROBE_MS, alone: true },
   { name: 'agent', look: agents, timeoutMs: PROBE_MS, alone: true },
   { name: 'key', look: keys },
+  { name: 'workflow', look: workflow },
+  { name: 'workflow state', look: workflowState },
+  { name: 'permissions', look: permissions },
+  { name: 'pull requests', look: pullRequests },
+  { name: 'branch rules', look: rules },
+  { name: 'limits', look: limits },
+  { name: 'release', look: release },
   { name: 'gates', look: gates, timeoutMs: UNBOUNDED_MS, alone: true },
 ]
 
-/** All findings in the table's order. Never throws for what a check meets; `heard` is told of each as it comes. */
-export async function diagnose(
-  subject: Subject,
-  heard: (finding: Finding) => void = () => {},
-  checks: readonly Check[] = CHECKS,
-): Promise<Finding[]> {
+/** All findings in the table's order. Never throws for what a check meets. */
+export async function diagnose(subject: Subject, checks: readonly Check[] = CHECKS): Promise<Finding[]> {
   const found = new Map<Check, Finding[]>()
-  const run = async (check: Check): Promise<void> => {
-    const findings = await examined(check, subject)
-    found.set(check, findings)
-    for (const finding of findings) heard(finding)
-  }
+  const run = async (check: Check) => found.set(check, await examined(check, subject))
   await Promise.all(checks.filter(({ alone }) => alone !== true).map(run))
   for (const check of checks) if (check.alone === true) await run(check)
   return checks.flatMap((check) => found.get(check) ?? [])
 }
 
 async function examined(check: Check, subject: Subject): Promise<Finding[]> {
-  const { name, timeoutMs = LOOK_MS } = check
+  const { name, timeoutMs = LOOK_MS, alone = false } = check
+  const { signal } = subject
+  if (signal.aborted) return [{ ...INTERRUPTED, name }]
+  if (alone) subject.begins(name)
   const stop = new AbortController()
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<Result>((resolve) => {
-    timer = setTimeout(() => {
-      stop.abort()
-      const fix = 'run again when machine and network are less busy'
-      resolve(unknown(`no answer within ${timeoutMs / 1000} seconds`, fix))
-    }, timeoutMs)
+  const look = async () => check.look(subject, AbortSignal.any([stop.signal, signal]))
+  const late = unknown(`no answer within ${timeoutMs / 1000} seconds`, LATER)
+  // What has the machine to itself puts it back in order before it ends.
+  const ends = alone ? [] : [ended(signal, INTERRUPTED, stop.signal)]
+  const results = await Promise.race([look(), after(timeoutMs, late, stop.signal), ...ends])
+    .catch(failed)
+    .finally(() => stop.abort())
+  return [results].flat().map((result) => ({ name, ...result }))
+}
+
+const LATER = 'run again when machine and network are less busy'
+const INTERRUPTED = unknown('not looked at: interrupted', 'run `ralph doctor` again')
+
+/** Whatever comes first, `over` takes the timer away. */
+function after(ms: number, result: Result, over: AbortSignal): Promise<Result> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms, result)
+    over.addEventListener('abort', () => clearTimeout(timer), { once: true })
   })
-  try {
-    const look = async () => check.look(subject, stop.signal)
-    const results = await Promise.race([look(), late]).catch(failed)
-    return [results].flat().map((result) => ({ name, ...result }))
-  } finally {
-    clearTimeout(timer)
-  }
+}
+
+function ended(signal: AbortSignal, result: Result, over: AbortSignal): Promise<Result> {
+  return new Promise((resolve) =>
+    signal.addEventListener('abort', () => resolve(result), { once: true, signal: over }),
+  )
 }
 
 /** What keeps a run from beginning is a fault with its mend; what cannot be looked at is told as that. */

@@ -3,6 +3,7 @@ import { refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
 import { gatesPort } from '../app/ports.ts'
 import type { Gate, GateResult } from '../model/gate.ts'
 import { humanMs } from '../report/words.ts'
+import type { Settings } from '../settings/index.ts'
 import { telling } from '../system/excerpt.ts'
 import { newMark } from '../system/process.ts'
 import { fault, fine, NotSeen, type Result, warning } from './result.ts'
@@ -12,8 +13,9 @@ import { type Checkout, checkoutOf, type Subject } from './subject.ts'
 const NEAR = 0.7
 
 export async function gates(subject: Subject, signal: AbortSignal): Promise<Result[]> {
-  const { settings } = subject
-  if (settings.ungated) return [warning(UNGATED_WARNING, 'a gate', 'name one: gates: { test: npm test }')]
+  if (subject.settings.ungated)
+    return [warning(UNGATED_WARNING, 'a gate', 'name one: gates: { test: npm test }')]
+  const { settings, remarks } = gatedBy(subject)
   refuseUngated(settings)
   const checkout = checkoutOf(subject)
   if (!subject.withGates) throw new NotSeen('not run: --no-gates', 'run `ralph doctor` without it')
@@ -27,7 +29,19 @@ export async function gates(subject: Subject, signal: AbortSignal): Promise<Resu
       'commit or stash them, then run `ralph doctor` again',
     )
   if (isAction) await repository.checkOut(commit, null)
-  return runAll(subject, checkout, commit, signal)
+  return [...remarks, ...(await runAll({ ...subject, settings }, checkout, commit, signal))]
+}
+
+/** Gates that stand in the workflow alone are looked at, too: a run here would have none. */
+function gatedBy({ settings, checkout }: Subject): { settings: Settings; remarks: Result[] } {
+  const ci = 'workspace' in checkout ? checkout.ci : null
+  if (settings.gates.length > 0 || ci === null || ci.settings.gates.length === 0)
+    return { settings, remarks: [] }
+  const { gates: list, prepare, gateEnv } = ci.settings
+  const found = `those of ${ci.file.path} alone: \`ralph run\` here has none`
+  const fix = 'move gates: from the workflow into ralph.config.yml, which serves both'
+  const remarks = settings.surface === 'cli' ? [warning(found, 'gates for every run', fix)] : []
+  return { settings: { ...settings, gates: list, prepare: settings.prepare ?? prepare, gateEnv }, remarks }
 }
 
 async function runAll(
@@ -38,17 +52,19 @@ async function runAll(
 ): Promise<Result[]> {
   const { settings, env } = subject
   const as = await subject.isolation()
-  const silent = { mark: newMark(), onGateStart: () => {}, onGateEnd: () => {} }
+  const onGateStart = (name: string) => subject.begins(name === 'prepare' ? name : `gate ${name}`)
+  const heard = { mark: newMark(), onGateStart, onGateEnd: () => {} }
   const port = (list: readonly Gate[]) =>
-    gatesPort({ ...silent, env, workspace, as, settings: { ...settings, gates: list } })
+    gatesPort({ ...heard, env, workspace, as, settings: { ...settings, gates: list } })
   const where = `on ${base.branch} (${commit.slice(0, 7)})`
   try {
     const prepared = await port([]).prepare(commit, signal, 'doctor')
     if (prepared?.ok === false) return [red('prepare', prepared, where)]
     const results = prepared === null ? [] : [{ ...fine(`done in ${humanMs(prepared.ms)}`), name: 'prepare' }]
     for (const gate of settings.gates) {
+      if (signal.aborted) break
       const [result] = await port([gate]).run([], signal, 'doctor')
-      results.push(result === undefined ? skipped(gate) : told(gate, result, where))
+      results.push(result === undefined ? skipped(gate) : told(gate, result, where, settings.baseline))
     }
     return results
   } finally {
@@ -60,13 +76,19 @@ function skipped({ name, when }: Gate): Result & { name: string } {
   return { ...fine(`not run: for stories tagged ${when?.join(', ')} alone`), name: `gate ${name}` }
 }
 
-function told(gate: Gate, result: GateResult, where: string): Result & { name: string } {
+function told(
+  gate: Gate,
+  result: GateResult,
+  where: string,
+  baseline: Settings['baseline'],
+): Result & { name: string } {
   const name = `gate ${gate.name}`
-  if (!result.ok) return { ...red(name, result, where), ...(gate.advisory ? { state: 'warning' } : {}) }
+  const isAllowed = gate.advisory || baseline === 'off'
+  if (!result.ok) return { ...red(name, result, where), ...(isAllowed ? { state: 'warning' } : {}) }
   const took = humanMs(result.ms)
   if (result.ms <= gate.timeoutMs * NEAR) return { ...fine(`green ${where} in ${took}`), name }
   const found = `green ${where}, but it took ${took} of its ${humanMs(gate.timeoutMs)}`
-  return { ...warning(found, 'time to spare', `give it a longer timeout`), name }
+  return { ...warning(found, 'time to spare', 'give it a longer timeout'), name }
 }
 
 function red(name: string, { ended, ms, output }: GateResult, where: string): Result & { name: string } {

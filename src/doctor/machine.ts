@@ -10,13 +10,19 @@ const LEAST_NODE = 20
 const LEAST_GIT = [2, 38] as const
 
 export function nodeVersion(): Result {
-  const { version } = process
+  return nodeResult(process.version)
+}
+
+export function nodeResult(version: string): Result {
   if (Number(version.slice(1).split('.')[0]) >= LEAST_NODE) return fine(version)
   return fault(version, `Node ${LEAST_NODE} or newer`, 'install a newer Node: https://nodejs.org')
 }
 
 export async function gitVersion({ directory, env }: Subject): Promise<Result> {
-  const said = await runPlain(['--version'], directory, env, {}).catch(() => null)
+  return gitResult(await runPlain(['--version'], directory, env, {}).catch(() => null))
+}
+
+export function gitResult(said: string | null): Result {
   if (said === null) return fault('git is not on the PATH', 'git', 'install git: https://git-scm.com')
   const version = /\d+\.\d+[\d.]*/.exec(said)?.[0] ?? said.trim()
   const [major = 0, minor = 0] = version.split('.').map(Number)

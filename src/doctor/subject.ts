@@ -5,14 +5,17 @@ import type { GitHub } from '../github/client.ts'
 import type { Settings } from '../settings/index.ts'
 import type { Mistake } from '../system/errors.ts'
 import type { Environment } from '../system/untrusted-env.ts'
+import type { Ci } from './ci.ts'
 import { NotSeen } from './result.ts'
 
 export type Checkout = {
   workspace: Workspace
   /** Where a run would start from: gates are run there. */
   base: { branch: string; sha: string }
-  /** The commit of the default branch, whose workflow files count; null where it is not known here. */
-  defaultBranch: { name: string; sha: string } | null
+  /** Its workflow files count. */
+  defaultBranch: { name: string; sha: string }
+  /** The workflow that works on features there; null where there is none. */
+  ci: Ci | null
 }
 
 export type Subject = {
@@ -29,7 +32,13 @@ export type Subject = {
   checkout: Checkout | readonly Mistake[]
   /** Null: nobody may ask GitHub from here. */
   github: GitHub | null
+  /** The action's own repository, `owner/repo`. */
+  action: string
   withGates: boolean
+  /** A person does not want to wait any longer. */
+  signal: AbortSignal
+  /** What takes its time begins. */
+  begins(what: string): void
   /** As whom agent and gates run; opened when it is first asked for, closed by whoever made the subject. */
   isolation(): Promise<Isolation | null>
 }

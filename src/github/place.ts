@@ -9,6 +9,21 @@ export type Place = {
   defaultBranch: string
 }
 
+/** The repository that a clone's remote names, where `servers` (web address to API) know its host; else null. */
+export function placeOfRemote(
+  remote: string,
+  servers: Readonly<Record<string, string>>,
+): Omit<Place, 'defaultBranch'> | null {
+  // `git@host:owner/repo.git`, `ssh://git@host/owner/repo`, `https://host/owner/repo.git`
+  const ssh = /^(?:ssh:\/\/)?(?:[^@/\s]+@)([^:/\s]+)(?::\d+)?[:/](.+)$/.exec(remote)
+  const web = /^https?:\/\/(?:[^@/\s]+@)?([^/\s]+)\/(.+)$/.exec(remote)
+  const [, host = '', path = ''] = web ?? ssh ?? []
+  const [owner = '', repo = '', ...more] = path.replace(/\/+$|(?:\.git)?\/*$/g, '').split('/')
+  const server = Object.keys(servers).find((one) => one.replace(/^https?:\/\//, '') === host)
+  if (server === undefined || owner === '' || repo === '' || more.length > 0) return null
+  return { owner, repo, server, api: servers[server] ?? '' }
+}
+
 export function repositoryUrl(place: Place): string {
   return `${place.server}/${place.owner}/${place.repo}`
 }

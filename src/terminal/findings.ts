@@ -12,6 +12,12 @@ const ORDER: readonly FindingState[] = ['ok', 'unknown', 'warning', 'fault']
 const NARROW = 60
 const LONGEST_NAME = 18
 
+/** What is looked at now, on a line that the next word takes away; null takes it away. Nothing in a pipe. */
+export function beginning(what: string | null, look: Look): string {
+  if (look.plain) return ''
+  return `\r\u001b[K${what === null ? '' : paint(fit(terminalText(` … ${what}`), look.width - 1), ['dim'], look)}`
+}
+
 export function findingLines(findings: readonly Finding[], look: Look): string[] {
   const sorted = ORDER.flatMap((state) => findings.filter((one) => one.state === state))
   if (look.plain) return [...sorted.map(plainLine), plainVerdict(findings)]

@@ -9,6 +9,18 @@ import { fit, textWidth } from './width.ts'
 /** What the output can show. `plain` (a pipe, a log): no boxes, ASCII signs, nothing cut to `width`. */
 export type Look = { width: number; colour: boolean; plain: boolean }
 
+/** The part of a stream that is needed. */
+export type Screen = { write(text: string): unknown; isTTY?: boolean; columns?: number }
+
+export function lookOf(screen: Screen, noColour: boolean): Look {
+  const isTerminal = screen.isTTY === true
+  return {
+    width: Math.min(100, screen.columns ?? 80),
+    colour: isTerminal && !noColour,
+    plain: !isTerminal,
+  }
+}
+
 /** `[tag] text`; `mark` only where it can be shown; of a program's `output` the telling lines stand below. */
 export type Tagged = {
   tag: string

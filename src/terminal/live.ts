@@ -9,7 +9,7 @@ import { nextMove } from '../report/next-move.ts'
 import { headerOf } from '../report/view.ts'
 import { humanMs } from '../report/words.ts'
 import { banner, countdown, type Field, lastBox, plainBanner } from './boxes.ts'
-import { type Line, type Look, shown } from './line.ts'
+import { type Line, type Look, lookOf, type Screen, shown } from './line.ts'
 import {
   agentLines,
   eventLines,
@@ -21,9 +21,6 @@ import {
   waitLine,
   warningLine,
 } from './lines.ts'
-
-/** The part of a stream that is needed. */
-export type Screen = { write(text: string): unknown; isTTY?: boolean; columns?: number }
 
 /** Steps that take long enough for a clock below the header. */
 const LONG: ReadonlySet<Step['kind']> = new Set(['agent', 'gates', 'verify', 'wait'])
@@ -44,15 +41,10 @@ export class Live implements Observer {
   #wait: { until: number; since: number } | null = null
 
   constructor(screen: Screen, facts: LineFacts, noColour: boolean, now: () => number = Date.now) {
-    const isTerminal = screen.isTTY === true
     this.#screen = screen
     this.#facts = facts
     this.#now = now
-    this.#look = {
-      width: Math.min(100, screen.columns ?? 80),
-      colour: isTerminal && !noColour,
-      plain: !isTerminal,
-    }
+    this.#look = lookOf(screen, noColour)
   }
 
   async step(step: Step, state: State): Promise<void> {

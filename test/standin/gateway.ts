@@ -258,7 +258,8 @@ async function rest(
     const isOurs =
       params.owner === undefined ||
       `${params.owner}/${params.repo}`.toLowerCase() === world.fullName.toLowerCase()
-    if (!isOurs) throw notFound()
+    const isPublic = operation.id === 'repos/get-latest-release'
+    if (!isOurs && !isPublic) throw notFound()
     const endpoint = endpoints[operation.id]
     if (endpoint === undefined) throw new HttpError(501, 'Not simulated')
     const problems =

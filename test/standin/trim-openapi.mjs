@@ -17,6 +17,8 @@ const operations = new Set([
   'repos/list-commits',
   'repos/get-commit',
   'repos/get-content',
+  'repos/get-branch-rules',
+  'repos/get-latest-release',
   'repos/get-collaborator-permission-level',
   'repos/create-commit-status',
   'repos/list-commit-statuses-for-ref',

@@ -36,6 +36,12 @@ export interface Settings {
   draftPullRequests: boolean
   /** Branches that nobody may push to. */
   protectedBranches: string[]
+  /** Checks that a branch requires, by branch. */
+  requiredChecks: Record<string, string[]>
+  /** Types of the rules of rulesets, by branch. */
+  branchRules: Record<string, string[]>
+  /** The newest release of repositories, also of others, by `owner/repo`. */
+  releases: Record<string, string>
   /** Pushes by apps that touch .github/workflows: `strict` also counts what a merge brings in (facts 3.4). */
   workflowGuard: 'strict' | 'lenient' | 'off'
   /** An old server that does not know `return_run_details`. */

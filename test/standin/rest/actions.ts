@@ -240,11 +240,16 @@ export const actions: Endpoints = {
       return ok(renderJob(call.world, run, job))
     },
   },
-  // Needs the administration permission, which no job's token can have (facts 3.3).
+  // Needs the administration permission, which no job's token can have (facts 3.3): an admin's own token has it.
   'actions/get-github-actions-default-workflow-permissions-repository': {
     needs: [],
-    answer: () => {
-      throw noAccess()
+    answer: ({ world, identity }) => {
+      const isAdmin = identity.kind === 'user' && world.permissionOf(identity.login).permission === 'admin'
+      if (!isAdmin) throw noAccess()
+      return ok({
+        default_workflow_permissions: 'read',
+        can_approve_pull_request_reviews: world.settings.actionsMayOpenPullRequests,
+      })
     },
   },
 }

@@ -6,6 +6,30 @@ import { apiUrl, htmlUrl, nodeId, renderRepository, renderUser } from '../render
 import { HttpError, noAccess, notFound, type World } from '../world.ts'
 import { type Endpoints, ok, paged } from './call.ts'
 
+function renderRelease(world: World, tag: string): Json {
+  const born = `${world.born.toISOString().slice(0, 19)}Z`
+  const self = apiUrl(world, '/releases/1')
+  return {
+    id: 1,
+    node_id: nodeId('Release', 1),
+    tag_name: tag,
+    name: tag,
+    target_commitish: world.settings.defaultBranch,
+    draft: false,
+    prerelease: false,
+    created_at: born,
+    published_at: born,
+    author: renderUser(world, world.settings.owner),
+    assets: [],
+    url: self,
+    html_url: htmlUrl(world, `/releases/tag/${tag}`),
+    assets_url: `${self}/assets`,
+    upload_url: `${self}/assets`,
+    tarball_url: `${self}/tar`,
+    zipball_url: `${self}/zip`,
+  }
+}
+
 export interface RawCommit {
   tree: string
   parents: string[]
@@ -146,15 +170,44 @@ export const repository: Endpoints = {
       const sha = await world.bare.head(name)
       if (sha === null) throw new HttpError(404, 'Branch not found')
       const self = apiUrl(world, `/branches/${name}`)
-      const isProtected = world.settings.protectedBranches.includes(name)
+      const contexts = world.settings.requiredChecks[name]
+      const isProtected = world.settings.protectedBranches.includes(name) || contexts !== undefined
+      const checks = { enforcement_level: 'non_admins', contexts: contexts ?? [], checks: [] }
       return ok({
         name,
         commit: await renderCommit(world, sha),
         _links: { self, html: htmlUrl(world, `/tree/${name}`) },
         protected: isProtected,
-        protection: { enabled: isProtected },
+        protection: {
+          enabled: isProtected,
+          ...(contexts === undefined ? {} : { required_status_checks: checks }),
+        },
         protection_url: `${self}/protection`,
       })
+    },
+  },
+  'repos/get-branch-rules': {
+    needs: [],
+    answer: (call) => {
+      const from = {
+        ruleset_source_type: 'Repository',
+        ruleset_source: call.world.fullName,
+        ruleset_id: 1,
+      }
+      const types = call.world.settings.branchRules[call.params.branch ?? ''] ?? []
+      return paged(
+        call,
+        types.map((type) => ({ type, ...from })),
+      )
+    },
+  },
+  // Anybody may see the releases of a public repository; those of another one alone are asked for.
+  'repos/get-latest-release': {
+    needs: [],
+    answer: ({ world, params }) => {
+      const tag = world.settings.releases[`${params.owner}/${params.repo}`]
+      if (tag === undefined) throw notFound()
+      return ok(renderRelease(world, tag))
     },
   },
   'repos/get-commit': {

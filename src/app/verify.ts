@@ -1,0 +1,46 @@
+// The final verification as a look: every gate and a judge on a commit, charged to nobody.
+import { verifyWhole } from '../loop/perform.ts'
+import type { Verdict } from '../model/event.ts'
+import type { GateResult } from '../model/gate.ts'
+import { newJob } from '../model/job.ts'
+import type { Limits } from '../model/limits.ts'
+import type { Ports } from '../model/ports.ts'
+import type { State } from '../model/state.ts'
+import { emptyUsage, type Usage } from '../model/usage.ts'
+import { counts } from '../prd/select.ts'
+import type { Settings } from '../settings/index.ts'
+import { gatedTagsOf } from './limits.ts'
+
+export type Verified = {
+  isFine: boolean
+  /** The blocking gate that failed; then nothing was judged. */
+  red: string | null
+  verdict: Verdict
+  gates: readonly GateResult[]
+  usage: Usage
+}
+
+/** The state that is verified: at `head`, with nothing spent, so that the limits hold for this session alone. */
+export function lookedAt(state: State, head: string, settings: Settings, now: number): State {
+  return {
+    ...state,
+    prd: { ...state.prd, run: { ...state.prd.run, usage: emptyUsage() } },
+    green: head,
+    attempts: {},
+    job: newJob(now, Number.MAX_SAFE_INTEGER, gatedTagsOf(settings)),
+  }
+}
+
+/** Green gates alone are no verdict: who goes by the result must not go on. */
+const NOTHING_JUDGED: Verdict = {
+  kind: 'none',
+  message: 'the gates are green, but no story has passed yet, so there was nothing to judge',
+}
+
+/** `state`: of `lookedAt`, with its commit checked out. */
+export async function verifyNow(state: State, limits: Limits, ports: Ports, now: number): Promise<Verified> {
+  const { gates, verdict: given, usage } = await verifyWhole(state, limits, ports, now)
+  const verdict = counts(state.prd, state.control.scope).passed > 0 ? given : NOTHING_JUDGED
+  const red = gates.find((gate) => !gate.ok && !gate.advisory)?.name ?? null
+  return { isFine: red === null && verdict.kind === 'verified', red, verdict, gates, usage }
+}

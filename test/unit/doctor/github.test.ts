@@ -1,0 +1,132 @@
+// What `ralph doctor` asks GitHub, on the stand-in: every request is one that GitHub knows.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { pullRequests, release, rules, workflowState } from '../../../src/doctor/github.ts'
+import { NotSeen, type Result } from '../../../src/doctor/result.ts'
+import type { Subject } from '../../../src/doctor/subject.ts'
+import { connect } from '../../../src/github/client.ts'
+import { placeOfRemote } from '../../../src/github/place.ts'
+import { type GitHub, startGitHub } from '../../standin/github.ts'
+import { ciOf, starter, subjectOf } from './subject.ts'
+
+const YML = await starter()
+
+async function place(options: Parameters<typeof startGitHub>[0] = {}) {
+  const github = await startGitHub({
+    people: { alice: 'admin' },
+    files: { '.github/workflows/ralph.yml': YML },
+    tokens: { admin: { login: 'alice', type: 'User', permissions: { contents: 'read', actions: 'read' } } },
+    ...options,
+  })
+  const job = github.mintJobToken({ contents: 'read', actions: 'read' })
+  const as = (token: string, inputs: Record<string, string> = {}): Subject => {
+    const at = {
+      owner: github.owner,
+      repo: github.repo,
+      server: github.url,
+      api: github.url,
+      defaultBranch: 'main',
+    }
+    return subjectOf({ github: connect(at, token, () => {}), feature: 'auth' }, ciOf(YML, inputs))
+  }
+  return {
+    github,
+    admin: as('admin'),
+    job: as(job),
+    with: (inputs: Record<string, string>) => as('admin', inputs),
+  }
+}
+
+async function said(results: Promise<Result | Result[]>, github: GitHub): Promise<string[]> {
+  const found = [await results].flat()
+  assert.deepEqual(github.violations, [])
+  for (const { state, fix } of found) assert.equal(state === 'ok', fix === '')
+  return found.map(({ state, found: text, fix }) => `${state}: ${text} -> ${fix}`)
+}
+
+test('the setting that lets Actions open pull requests: an admin is told, a job where to look', async () => {
+  const { github, admin, job, with: given } = await place()
+  await using _ = github
+  assert.match((await said(pullRequests(admin), github))[0] ?? '', /^ok: Actions may open them/)
+  assert.match(
+    (await said(pullRequests(job), github))[0] ?? '',
+    /^unknown: .* -> .*acme\/shop\/settings\/actions$/,
+  )
+  github.settings.actionsMayOpenPullRequests = false
+  assert.match(
+    (await said(pullRequests(admin), github))[0] ?? '',
+    /^warning: Actions may not.*-> tick .*settings\/actions/,
+  )
+  for (const inputs of [{ 'pull-request': 'none' }, { 'publish-token': 'x' }])
+    assert.match((await said(pullRequests(given(inputs)), github))[0] ?? '', /^ok: /)
+})
+
+test('a workflow that is switched off', async () => {
+  const { github, job } = await place()
+  await using _ = github
+  assert.match((await said(workflowState(job), github))[0] ?? '', /^ok: ralph\.yml is switched on/)
+  github.settings.disabledWorkflows = ['ralph.yml']
+  assert.match(
+    (await said(workflowState(job), github))[0] ?? '',
+    /^fault: .*off.* -> gh workflow enable ralph\.yml/,
+  )
+})
+
+test('rules in the way of the branch, and required checks that nobody would start', async () => {
+  const { github, job, with: given } = await place()
+  await using _ = github
+  assert.match((await said(rules(job), github))[0] ?? '', /^ok: nothing on main or ralph\/auth is in the way/)
+  github.settings.branchRules = { 'ralph/auth': ['creation', 'deletion'] }
+  github.settings.requiredChecks = { main: ['ralph', 'ci / test'] }
+  const found = await said(rules(job), github)
+  assert.match(found[0] ?? '', /^warning: rules on ralph\/auth: creation -> .*settings\/rules/)
+  assert.match(found[1] ?? '', /^warning: main requires ci \/ test, .* -> give publish-token/)
+  assert.equal((await said(rules(given({ 'publish-token': 'x' })), github)).length, 1)
+})
+
+test('a newer release is told, and nothing else is said of releases', async () => {
+  const { github, job } = await place()
+  await using _ = github
+  assert.match((await said(release(job), github))[0] ?? '', /^unknown: /)
+  github.settings.releases = { 'ralph/action': 'v1.0.0' }
+  assert.match((await said(release(job), github))[0] ?? '', /^ok: 1\.0\.0 is the newest/)
+  github.settings.releases = { 'ralph/action': 'v1.2.0' }
+  assert.match((await said(release(job), github))[0] ?? '', /^warning: 1\.0\.0, and v1\.2\.0 is there -> see/)
+  assert.deepEqual(await release(subjectOf()), [])
+})
+
+test('without a token GitHub is not asked, and how to give one is said', async () => {
+  for (const look of [pullRequests, rules])
+    await assert.rejects(
+      look(subjectOf({}, ciOf(YML))),
+      (error) => error instanceof NotSeen && /GH_TOKEN/.test(error.fix),
+    )
+  assert.deepEqual(await workflowState(subjectOf({}, ciOf(YML))), [])
+})
+
+test('a token goes to no server but its own', () => {
+  const servers = { 'https://github.com': 'https://api.github.com' }
+  for (const remote of [
+    'https://github.com/acme/shop.git',
+    'https://github.com/acme/shop',
+    'https://user@github.com/acme/shop/',
+    'git@github.com:acme/shop.git',
+    'ssh://git@github.com/acme/shop.git',
+    'ssh://git@github.com:22/acme/shop',
+  ]) {
+    const { owner, repo, api } = placeOfRemote(remote, servers) ?? {}
+    assert.deepEqual([owner, repo, api], ['acme', 'shop', 'https://api.github.com'], remote)
+  }
+  for (const remote of [
+    'https://github.com.evil.example/acme/shop',
+    'https://evil.example/github.com/acme/shop',
+    'git@evil.example:acme/shop.git',
+    'https://github.com@evil.example/acme/shop',
+    'https://github.com/acme',
+    'https://github.com/acme/shop/more',
+    '/srv/git/shop.git',
+    '../shop',
+    '',
+  ])
+    assert.equal(placeOfRemote(remote, servers), null, remote)
+})
