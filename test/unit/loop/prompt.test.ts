@@ -397,15 +397,18 @@ describe('the judge’s prompt', () => {
   })
 })
 
-test('a judge is asked whether the change speaks to it, weakens a test or hides something', () => {
+test('a judge is asked whether the change speaks to it, weakens a test or hides something, by any template, and once', () => {
   const state = stateOf([login], { green: 'c0ffee', base: { branch: 'main', sha: 'ba5e' } })
-  const prompt = verifyPrompt(null, state, ['US-001'], facts())
-  for (const part of [
-    /`git diff ba5e c0ffee`/,
-    /speak to you/,
-    /weaken a test/,
-    /hide something/,
-    /Any yes is a RESET/,
-  ])
-    assert.match(prompt, part)
+  for (const template of [null, 'Be strict.', 'Judge {{stories}}. {{answer}}', TEMPLATES.verify]) {
+    const prompt = verifyPrompt(template, state, ['US-001'], facts())
+    for (const part of [
+      '`git diff ba5e c0ffee`',
+      'speak to you',
+      'weaken a test',
+      'hide something',
+      'Any yes is a RESET',
+    ])
+      assert.equal(prompt.split(part).length, 2, part)
+    assert.match(prompt.trimEnd(), /<ralph>REASON:one sentence for each$/)
+  }
 })
