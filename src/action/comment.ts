@@ -21,6 +21,7 @@ import {
 } from '../report/replies.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
 import { type ActionContext, namesByApi, settleWorkflow, tokenOf } from './context.ts'
+import { planIssue } from './label.ts'
 import { peekStates } from './peek.ts'
 
 /** What was done, in one line for the log. Never throws for what the comment says. */
@@ -30,7 +31,6 @@ export async function answerComment(context: ActionContext): Promise<string> {
   const { comment, issue } = event
   if (parseSlash(comment.body, []).kind === 'none') return 'the comment is not for Ralph'
   if (!isPerson(comment)) return 'commands count from people only'
-  if (!event.onPull) return 'commands count on a pull request only'
   const github = connect(place, tokenOf(context), core.warning)
   const conversation = new Conversation(github)
   // First of all: a stranger's comment costs this request, and on a pull request of ours the reaction.
@@ -38,6 +38,7 @@ export async function answerComment(context: ActionContext): Promise<string> {
     if (event.marked) await conversation.react(comment.id, 'confused')
     return `${comment.login} has no write permission`
   }
+  if (!event.onPull) return onIssue(context, github, conversation, event)
   const { api, at } = github
   const { data: pull } = await api.rest.pulls.get({ ...at, pull_number: issue })
   const ours = pull.head.repo?.full_name === `${at.owner}/${at.repo}`
@@ -116,6 +117,25 @@ export async function answerComment(context: ActionContext): Promise<string> {
     const body = statusReply(mapTexts(known, redact), facts, holder)
     await conversation.stickAlone(issue, marker('status', known.feature), redact(body))
   }
+}
+
+/** An issue becomes a plan; everything else is heard on the pull request. */
+async function onIssue(
+  context: ActionContext,
+  github: GitHub,
+  conversation: Conversation,
+  { comment, issue }: Extract<ActionContext['event'], { kind: 'comment' }>,
+): Promise<string> {
+  const parsed = parseSlash(comment.body, [])
+  if (parsed.kind === 'command' && parsed.command.kind === 'plan') {
+    await conversation.react(comment.id, 'eyes')
+    return planIssue(context, github, issue)
+  }
+  await conversation.react(comment.id, parsed.kind === 'help' ? 'rocket' : 'confused')
+  const problem = 'an issue can only be planned; everything else is heard on the pull request of the run'
+  const body = parsed.kind === 'help' ? helpReply() : mistakeReply(problem, '/ralph plan')
+  await conversation.reply(issue, comment.id, body)
+  return parsed.kind === 'help' ? 'answered with the list of commands' : problem
 }
 
 function working(state: State | null): boolean {

@@ -11,6 +11,8 @@ export type RunEvent =
       /** The pull request bears our marker, and nobody opened it who may not write here. */
       marked: boolean
     }
+  /** Somebody asked for a plan of an issue by its label. */
+  | { kind: 'label'; issue: number; sender: { login: string; type: string } }
   | { kind: 'schedule' }
   /** Not ours: ends neutral. */
   | { kind: 'foreign'; name: string }
@@ -42,12 +44,27 @@ export function readEvent(name: string, payload: unknown): RunEvent {
         marked: text(issue.body).includes(PULL_MARKER) && isTrusted(issue),
       }
     }
+    case 'issues': {
+      const issue = record(event.issue)
+      const isOurs = event.action === 'labeled' && text(record(event.label).name) === PLAN_LABEL
+      if (!isOurs || issue.pull_request !== undefined)
+        return { kind: 'foreign', name: `issues.${text(event.action)}` }
+      const sender = record(event.sender)
+      return {
+        kind: 'label',
+        issue: number(issue.number),
+        sender: { login: text(sender.login), type: text(sender.type) },
+      }
+    }
     case 'schedule':
       return { kind: 'schedule' }
     default:
       return { kind: 'foreign', name }
   }
 }
+
+/** Of an issue that is to be planned; the issue form sets it. */
+export const PLAN_LABEL = 'ralph-plan'
 
 const PULL_MARKER = '<!-- ralph:pull:'
 

@@ -44,12 +44,16 @@ async function main(): Promise<void> {
     const { answerComment } = await import('./comment.ts')
     return neutral(await answerComment(context))
   }
+  if (event.kind === 'label') {
+    const { answerLabel } = await import('./label.ts')
+    return neutral(await answerLabel(context))
+  }
   const part = command === 'claim' || command === 'land' ? command : 'whole'
-  if (!['auto', 'run', 'claim', 'work', 'gate', 'land'].includes(command)) {
+  if (!['auto', 'run', 'plan', 'claim', 'work', 'gate', 'land'].includes(command)) {
     throw new UserError({
       path: 'input command',
       found: command,
-      expected: 'auto, run, resume-lost, or claim, work, gate and land',
+      expected: 'auto, run, plan, resume-lost, or claim, work, gate and land',
       fix: 'the other commands are not part of this version',
     })
   }

@@ -30,6 +30,7 @@ import { UserError } from '../system/errors.ts'
 import { removeNow, replaceFile } from '../system/files.ts'
 import { Live } from '../terminal/live.ts'
 import { withCredentialsAside } from './aside.ts'
+import { askedFor } from './asked.ts'
 import { type ActionContext, actionSettings, settleWorkflow, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
 import { openFor, pick, settleFiles, trusted, withChoices } from './open.ts'
@@ -130,10 +131,15 @@ async function claimAndWork(
   const { event } = context
   if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
   const now = Date.now()
+  const today = new Date(now).toISOString().slice(0, 10)
+  const feature = settings.feature ?? event.feature
+  const isPlan = settings.command === 'plan' || event.inputs.command === 'plan'
+  const asked = await askedFor(github, workspace, { feature, isPlan, base: base.sha, today })
   let claimed: Awaited<ReturnType<typeof claim>>
   try {
     claimed = await claim(workspace.git, workspace.objects, workspace.store, workspace.repository, {
-      feature: settings.feature ?? event.feature,
+      feature,
+      asked,
       branchPrefix: settings.branchPrefix,
       base,
       workTree: null,
@@ -150,7 +156,7 @@ async function claimAndWork(
         await workspace.repository.rememberIgnored()
         return state
       },
-      today: new Date(now).toISOString().slice(0, 10),
+      today,
       firstComment: async (branch) => {
         const pull = await findPull(github, branch)
         return pull === null ? 0 : new Conversation(github).newestComment(pull.number)

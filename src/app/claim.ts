@@ -1,7 +1,7 @@
 // Takes a feature for this job: finds its stories and its state, checks the lease, and makes the state to start from.
 import { randomUUID } from 'node:crypto'
 import type { CatFile } from '../git/cat-file.ts'
-import type { Feature } from '../git/features.ts'
+import { type Feature, featureOfFolder } from '../git/features.ts'
 import type { Git } from '../git/git.ts'
 import type { Repository } from '../git/repository.ts'
 import type { Found, Store } from '../git/store.ts'
@@ -18,6 +18,7 @@ import { parsePrd } from '../prd/parse.ts'
 import { asImported } from '../prd/schema.ts'
 import { scopeOf, type Wanted } from '../prd/scope.ts'
 import { UserError } from '../system/errors.ts'
+import { type Asked, askedAgain } from './asked.ts'
 import { branchToTake, refuseShared } from './branch.ts'
 import { digestOf, meantFeature } from './features.ts'
 
@@ -48,6 +49,8 @@ export type ClaimRequest = {
   /** How a feature is named by the person who has to, in a command line or an input. */
   typed?: (name: string) => string
   branchPrefix: string
+  /** A feature that has no stories yet, and is to be planned; null for one that has. */
+  asked?: Asked | null
   /** `defaultBranch`: no feature's own either; left out where it is not known. */
   base: { branch: string; sha: string; defaultBranch?: string }
   /** The checkout to look for stories in, too (CLI). */
@@ -81,6 +84,7 @@ export async function claim(
   request: ClaimRequest,
 ): Promise<Claimed> {
   const place = { commit: request.base.sha, workTree: request.workTree }
+  if (request.asked != null) return plan(request.asked, git, objects, store, repository, request)
   const { name, file, found, before } = await meantFeature({ objects, store }, place, request)
   if (found !== null) return resume(found, request, store, repository, file)
   if (file === null)
@@ -94,6 +98,39 @@ export async function claim(
     request,
   )
   return begin(file, branch, head, request, store, repository)
+}
+
+async function plan(
+  asked: Asked,
+  git: Git,
+  objects: CatFile,
+  store: Store,
+  repository: Repository,
+  request: ClaimRequest,
+): Promise<Claimed> {
+  const { feature } = asked
+  const folders = [...(await store.list()).keys()].filter(
+    (folder) => featureOfFolder(folder) === feature.name,
+  )
+  const last = folders.sort().at(-1)
+  const found = last === undefined ? null : await store.load(last)
+  if (found !== null) {
+    if (found.state.plan === undefined) throw hasStories(feature.name)
+    return resume({ ...found, state: askedAgain(found.state, asked) }, request, store, repository, null)
+  }
+  const { branch, head } = await branchToTake(feature, null, git, objects, store, request)
+  if (head !== null) throw hasStories(feature.name)
+  return begin(feature, branch, head, request, store, repository)
+}
+
+function hasStories(name: string): UserError {
+  const fix = 'add stories with /ralph add, split one with /ralph split, or name another feature'
+  return new UserError({
+    path: 'feature',
+    found: `${name}, which is there already`,
+    expected: 'a feature to plan',
+    fix,
+  })
 }
 
 async function resume(
@@ -187,7 +224,8 @@ export async function begin(
   store: Store,
   repository: Repository,
 ): Promise<Claimed> {
-  const begun = newState(file, branch, request)
+  const plan = request.asked?.plan
+  const begun = { ...newState(file, branch, request), ...(plan === undefined ? {} : { plan }) }
   const lastComment = head === null ? 0 : await request.firstComment(branch)
   const fresh = { ...begun, nonce: randomUUID(), control: { ...begun.control, lastComment } }
   const state = head === null ? fresh : await adoptBranch(fresh, head, store, repository)

@@ -7,6 +7,7 @@ import { mapTexts } from '../model/text.ts'
 import { type Check, lastWordOf, rollupCheck, storyCheck } from '../report/checks.ts'
 import { stickyComment } from '../report/markdown.ts'
 import { marker } from '../report/parts.ts'
+import { issueReply } from '../report/plan.ts'
 import { pullRequestBody, pullRequestTitle } from '../report/pull-request.ts'
 import { type Facts, type Note, type View, viewOf } from '../report/view.ts'
 import type { Checks } from './checks.ts'
@@ -110,7 +111,19 @@ export class GitHubReporter implements Observer, PullRequestPort {
     const known = isMissing ? { ...state, github: await this.#withPull(state) } : state
     if (state.published !== null) await this.#postAll(known, state.published, conclusion)
     if (conclusion.outcome === 'complete' && this.#options.pullRequest !== 'none') await this.#complete(known)
+    await this.#tellIssue(known)
     return this.#stick(known, this.view(known))
+  }
+
+  /** One reply where the plan was asked for, as long as its stories are not worked on. */
+  async #tellIssue(state: State): Promise<void> {
+    const { plan, feature } = state
+    if (plan === undefined || plan.issue === null || plan.phase === 'begun') return
+    const { issue } = plan
+    const { conversation, redact } = this.#options
+    await this.#attempt('the issue could not be answered', async () => {
+      await conversation.stickAlone(issue, marker('issue', feature), redact(issueReply(this.view(state))))
+    })
   }
 
   /** Whatever goes wrong in telling is told, and changes nothing else. */

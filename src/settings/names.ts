@@ -6,8 +6,11 @@ import { oneLine } from '../model/text.ts'
 import { kinds, list, text, textWhere } from './types.ts'
 
 /** A feature: the end of a folder's and of a branch's name. */
+/** `#12`: what issue 12 asks for. */
 export const featureName = textWhere(
-  (name) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name) && !/\.\.|\.lock$|\.$/i.test(name),
+  (name) =>
+    /^#\d{1,9}$/.test(name) ||
+    (/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name) && !/\.\.|\.lock$|\.$/i.test(name)),
   'letters, digits, `.`, `_` and `-`, starting with a letter or digit, without `..` or an ending `.` or `.lock`, at most 100 characters',
   instead,
 )

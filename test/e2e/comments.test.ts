@@ -53,7 +53,12 @@ const CASES: Record<string, Case> = {
   'with a look-alike letter': { body: '/r\u0430lph run', says: null },
   'as one word': { body: '/ralphrun', says: /not for Ralph/ },
   'in capitals': { body: '/RALPH run', says: /not for Ralph/ },
-  'on an issue': { where: async ({ github }) => github.openIssue('alice', 'a wish').number, says: null },
+  'on an issue': {
+    where: async ({ github }) => github.openIssue('alice', 'a wish').number,
+    says: /an issue can only be planned/,
+    reactions: ['confused'],
+    answer: /An issue can only be planned.*Try `\/ralph plan`/,
+  },
   'on the pull request of another branch': {
     where: async ({ github }) => {
       await github.commit('feature/x', { 'x.txt': 'x' }, 'x', 'alice')

@@ -139,7 +139,9 @@ export async function openSite(options: SiteOptions): Promise<Site> {
       '.gitignore': 'node_modules/\n',
       'src/base.mjs': 'export const base = () => 0\n',
       'test/base.test.mjs': "import test from 'node:test'\n\ntest('base', () => {})\n",
-      '.ralph/2026-01-31-sample/prd.json': `${JSON.stringify(prd, null, 2)}\n`,
+      ...(options.stories.length === 0
+        ? {}
+        : { '.ralph/2026-01-31-sample/prd.json': `${JSON.stringify(prd, null, 2)}\n` }),
       '.github/workflows/ralph.yml': (options.workflow ?? ((text) => text))(
         options.separate === true
           ? await readFile(join(ROOT, 'examples', 'ralph-separate.yml'), 'utf8')

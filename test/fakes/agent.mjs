@@ -10,8 +10,8 @@ let prompt = ''
 process.stdin.setEncoding('utf8')
 for await (const chunk of process.stdin) prompt += chunk
 const { RALPH_MODE: mode, RALPH_STORY_ID: story = '', RALPH_ATTEMPT: attempt = '1' } = process.env
-const key = mode === 'verify' ? 'verify' : story
-const number = mode === 'verify' ? 1 : Number(attempt)
+const key = mode === 'run' ? story : `${mode} ${mode === 'plan' ? story : ''}`.trim()
+const number = Number(attempt)
 if (seen)
   appendFileSync(
     seen,
@@ -19,10 +19,10 @@ if (seen)
   )
 const turns = script[key] ?? []
 const counted =
-  key === 'verify' && seen
+  mode !== 'run' && seen
     ? readFileSync(seen, 'utf8')
         .split('\n')
-        .filter((line) => line.includes('"mode":"verify"')).length
+        .filter((line) => line.startsWith(`{"mode":"${mode}","story":"${story}"`)).length
     : number
 const turn = turns[Math.min(counted, turns.length) - 1] ?? {}
 for (const [path, text] of Object.entries(turn.files ?? {})) {

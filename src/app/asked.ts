@@ -1,0 +1,111 @@
+// What a run that begins without stories is asked to plan: an issue's words, or documents of the repository.
+
+import type { DocumentFile } from '../documents/types.ts'
+import type { Feature } from '../git/features.ts'
+import { planDigest, wantedPlan } from '../loop/plan.ts'
+import { MOST_BRIEF } from '../loop/planned.ts'
+import type { Prd } from '../model/feature.ts'
+import type { Plan } from '../model/plan.ts'
+import type { State } from '../model/state.ts'
+import { oneLine } from '../model/text.ts'
+import { emptyRun } from '../prd/schema.ts'
+import { UserError } from '../system/errors.ts'
+
+/** A feature whose stories are still to be approved, and what they are made from. */
+export type Asked = { feature: Feature; plan: Plan }
+
+/** `comments`: what people who belong to the repository say of it, the oldest first. */
+export type Issue = { number: number; title: string; body: string; comments: readonly string[] }
+
+/** `#12` as the name of a feature: the plan of that issue. */
+export function issueIn(feature: string | null): number | null {
+  return feature !== null && /^#\d{1,9}$/.test(feature) ? Number(feature.slice(1)) : null
+}
+
+/** Throws UserError where the issue says nothing that a plan could be made of. */
+export function askedByIssue(
+  { number, title, body, comments }: Issue,
+  known: string | null,
+  today: string,
+): Asked {
+  const words = [title, body, ...comments].join(' ').replace(/\s+/g, ' ').trim()
+  if (words.length < 20) {
+    const fix =
+      'say what the feature should do, for whom, and how one can see that it is done; then comment /ralph plan'
+    throw new UserError({
+      path: `issue #${number}`,
+      found: oneLine(words, 100) || 'nothing',
+      expected: 'a description',
+      fix,
+    })
+  }
+  const name = known ?? nameOf(number, title, body)
+  const said = comments.map((comment) => `A comment:\n${comment.trim()}`)
+  const brief = [`# ${title.trim()}`, body.trim(), ...said].join('\n\n').slice(0, MOST_BRIEF)
+  const prd = { ...emptyPrd(), description: oneLine(title, 300) }
+  return { feature: featureOf(name, prd, today), plan: wantedPlan(brief, number) }
+}
+
+/** Documents with stories are the plan; of words alone a session makes one. Throws UserError where there are neither. */
+export async function askedByDocuments(
+  files: readonly DocumentFile[],
+  name: string,
+  today: string,
+): Promise<Asked & { notes: string[] }> {
+  const { readDocuments } = await import('../documents/index.ts')
+  const read = readDocuments(files)
+  if (!read.ok) throw new UserError(read.mistakes)
+  const { prd, context, prose, notes } = read.documents
+  if (prd.userStories.length === 0 && prose.length === 0) {
+    const fix = 'write what the feature should do into docs/prd.md, or comment /ralph plan on an issue'
+    throw new UserError({ path: 'documents', found: 'none', expected: 'a document to plan from', fix })
+  }
+  const feature = featureOf(name, prd, today)
+  if (prd.userStories.length === 0) {
+    const brief = prose.map(({ path, text }) => `# ${path}\n${text.trim()}`).join('\n\n')
+    return { feature, plan: wantedPlan(brief.slice(0, MOST_BRIEF)), notes }
+  }
+  const digest = planDigest(prd.userStories)
+  return { feature, plan: { ...wantedPlan(''), phase: 'proposed', digest, context }, notes }
+}
+
+/**
+ * The state of a feature that is planned already, asked again: made anew where the words have changed or nothing came of
+ * them, as it stands otherwise; a plan whose stories are worked on stays.
+ */
+export function askedAgain(state: State, { plan, feature }: Asked): State {
+  const before = state.plan
+  if (before === undefined || before.phase === 'begun') return state
+  if (plan.phase !== 'wanted') {
+    const isSame = planDigest(state.prd.userStories) === plan.digest
+    return isSame ? state : { ...state, prd: { ...state.prd, userStories: feature.prd.userStories }, plan }
+  }
+  const isNew = !before.brief.startsWith(plan.brief) || before.sessions > 0
+  return isNew ? { ...state, plan: { ...plan, issue: before.issue ?? plan.issue } } : state
+}
+
+function featureOf(name: string, prd: Prd, today: string): Feature {
+  const folder = `.ralph/${today}-${name}`
+  return { name, folder, path: `${folder}/prd.json`, prd: { ...prd, branchName: '' }, digest: '', notes: [] }
+}
+
+function emptyPrd(): Prd {
+  return { schemaVersion: 2, project: '', branchName: '', description: '', run: emptyRun(), userStories: [] }
+}
+
+/** The field "Feature name" of the issue form, else the title's first words. */
+function nameOf(number: number, title: string, body: string): string {
+  const field = /^### +Feature(?: name)?[ \t]*\r?\n+(?!###|_No response_)([^\r\n]+)/im.exec(body)?.[1] ?? ''
+  return slug(field) || slug(title) || `issue-${number}`
+}
+
+function slug(text: string): string {
+  const words = text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+/, '')
+  return words
+    .slice(0, 40)
+    .replace(/-[^-]*$/, words.length > 40 ? '' : '$&')
+    .replace(/-+$/, '')
+}

@@ -1,0 +1,100 @@
+// From an issue, or from documents, to a plan that people read and approve, to the stories' code: on the bundle.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { goodTurn, openSite, outputsOf, type Site } from './site.ts'
+
+const PLAN = {
+  description: 'People sign in with a passkey.',
+  context: 'Modules lie in src/, each with a test of its own.',
+  questions: ['Is a password kept as a way back?'],
+  stories: [
+    { id: 'US-001', title: 'one', acceptanceCriteria: ['one works', 'a test shows it'] },
+    { id: 'US-002', title: 'two', acceptanceCriteria: ['two works'], dependsOn: ['US-001'], passes: true },
+  ],
+}
+const answer = (plan: unknown) => ({ say: `Here it is.\n\`\`\`json\n${JSON.stringify(plan)}\n\`\`\`` })
+const WORK = { 'US-001': [goodTurn('one', 1)], 'US-002': [goodTurn('two', 2)] }
+const WISH = 'As a customer I want to sign in with a passkey, because I forget passwords.'
+
+async function read(site: Site, feature: string, file: string): Promise<string | null> {
+  const day = new Date().toISOString().slice(0, 10)
+  return site.github.read(`ralph/${feature}`, `.ralph/${day}-${feature}/${file}`)
+}
+
+async function comment(site: Site, login: string, number: number, body: string): Promise<string[]> {
+  const { id } = site.github.comment(login, number, body)
+  await site.runner.settled()
+  assert.deepEqual(site.github.violations, [], site.log())
+  return site.reactions(id)
+}
+
+test('an issue with the label becomes a plan, is edited, approved, and worked; its pull request closes it', async () => {
+  await using site = await openSite({
+    stories: [],
+    script: { plan: [{ ...answer(PLAN), files: { 'src/sneaked.mjs': 'x', 'README.md': 'gone' } }], ...WORK },
+  })
+  const { number } = site.github.openIssue(
+    'alice',
+    'Passkeys',
+    `### Feature name\n\npasskeys\n\n### What\n\n${WISH}`,
+  )
+  site.github.label('alice', number, 'ralph-plan')
+  await site.runner.settled()
+  assert.deepEqual(site.github.violations, [], site.log())
+  assert.equal(outputsOf(site.last()).outcome, 'paused', site.log())
+  assert.deepEqual(
+    (await site.sessions()).map(({ mode }) => mode),
+    ['plan'],
+  )
+  assert.match((await site.sessions())[0]?.prompt ?? '', /because I forget passwords/)
+
+  // What people see: stories on the branch, nothing of the session's changes, the plan and its question on the pull request.
+  const prd = JSON.parse((await read(site, 'passkeys', 'prd.json')) ?? '')
+  assert.deepEqual(
+    prd.userStories.map((story: { id: string; passes: boolean }) => [story.id, story.passes]),
+    [
+      ['US-001', false],
+      ['US-002', false],
+    ],
+  )
+  assert.match((await read(site, 'passkeys', 'prd.md')) ?? '', /US-002/)
+  assert.match((await read(site, 'passkeys', 'context.md')) ?? '', /each with a test of its own/)
+  assert.equal(await site.github.read('ralph/passkeys', 'src/sneaked.mjs'), null)
+  assert.equal(await site.github.read('ralph/passkeys', 'README.md'), '# sample\n')
+  const pull = await site.pull()
+  assert.match(pull.body ?? '', new RegExp(`Closes #${number}\\b`))
+  const shown = () => site.github.comments(pull.number)[0]?.body ?? ''
+  assert.match(shown(), /the plan waits to be approved/)
+  assert.match(shown(), /password kept as a way back/)
+  assert.match(shown(), /\/ralph approve-plan/)
+  assert.match(
+    site.github
+      .comments(number)
+      .map(({ body }) => body)
+      .join(),
+    /2 stories are proposed in/,
+  )
+
+  // An approval is for what was shown: an edit behind the look asks again.
+  const day = new Date().toISOString().slice(0, 10)
+  const path = `.ralph/${day}-passkeys/prd.json`
+  const edited = { ...prd, userStories: [{ ...prd.userStories[0], title: 'one, anew' }, prd.userStories[1]] }
+  await site.github.commit('ralph/passkeys', { [path]: JSON.stringify(edited) }, 'an edit', 'alice')
+  const refused = await comment(site, 'mallory', pull.number, '/ralph approve-plan')
+  assert.deepEqual(refused, ['github-actions[bot]: confused'])
+  await comment(site, 'bob', pull.number, '/ralph approve-plan')
+  assert.equal(outputsOf(site.last()).outcome, 'paused', site.log())
+  assert.match(shown(), /edited after it was looked at|waits to be approved/)
+  assert.equal((await site.sessions()).length, 1)
+
+  await comment(site, 'bob', pull.number, '/ralph approve-plan')
+  assert.equal(outputsOf(site.last()).outcome, 'complete', site.log())
+  const done = JSON.parse((await read(site, 'passkeys', 'prd.json')) ?? '')
+  assert.deepEqual(
+    done.userStories.map((story: { title: string; passes: boolean }) => [story.title, story.passes]),
+    [
+      ['one, anew', true],
+      ['two', true],
+    ],
+  )
+})
