@@ -409,6 +409,6 @@ test('a judge is asked whether the change speaks to it, weakens a test or hides 
       'Any yes is a RESET',
     ])
       assert.equal(prompt.split(part).length, 2, part)
-    assert.match(prompt.trimEnd(), /<ralph>REASON:one sentence for each$/)
+    assert.match(prompt.trimEnd(), /<ralph>REASON:one sentence for each<\/ralph>$/)
   }
 })
