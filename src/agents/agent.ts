@@ -117,6 +117,8 @@ export interface AgentVendor {
   install: string
   /** Its package, which `agent-version` installs; null where there is none. */
   npm: string | null
+  /** The version of it that our tests drive (test/agents-real). */
+  tested?: string
   /** How it is logged in; null where it may work without a key that we know. */
   login: Login | null
   /** What a session's home has of a person's, beside `login.files`; nothing where it is left out. */

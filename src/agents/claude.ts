@@ -8,6 +8,7 @@ export const claude: AgentVendor = {
   program: 'claude',
   install: 'npm install -g @anthropic-ai/claude-code (Node 22 or newer; --ignore-scripts leaves a stub)',
   npm: '@anthropic-ai/claude-code',
+  tested: '2.1.329',
   env: words(`
     ANTHROPIC_MODEL ANTHROPIC_SMALL_FAST_MODEL
     ANTHROPIC_DEFAULT_OPUS_MODEL ANTHROPIC_DEFAULT_SONNET_MODEL ANTHROPIC_DEFAULT_HAIKU_MODEL

@@ -12,6 +12,7 @@ export const codex: AgentVendor = {
   program: 'codex',
   install: 'npm install -g @openai/codex',
   npm: '@openai/codex',
+  tested: '0.169.0',
   env: [],
   login: {
     keys: ['OPENAI_API_KEY', 'CODEX_API_KEY'],

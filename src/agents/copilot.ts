@@ -12,6 +12,7 @@ export const copilot: AgentVendor = {
   program: 'copilot',
   install: 'npm install -g @github/copilot',
   npm: '@github/copilot',
+  tested: '1.0.102',
   // Its GITHUB_TOKEN and GH_TOKEN are the job's and stay out: COPILOT_GITHUB_TOKEN is the one to set.
   env: ['COPILOT_PROVIDER_TYPE', 'COPILOT_MODEL'],
   login: {

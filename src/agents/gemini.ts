@@ -12,6 +12,7 @@ export const gemini: AgentVendor = {
   program: 'gemini',
   install: 'npm install -g @google/gemini-cli',
   npm: '@google/gemini-cli',
+  tested: '0.61.0',
   env: ['GEMINI_MODEL', 'GOOGLE_CLOUD_LOCATION'],
   login: {
     keys: ['GEMINI_API_KEY'],

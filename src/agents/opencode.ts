@@ -12,6 +12,7 @@ export const opencode: AgentVendor = {
   program: 'opencode',
   install: 'npm install -g opencode-ai',
   npm: 'opencode-ai',
+  tested: '1.18.33',
   env: words(`
     OPENCODE_API_KEY OPENCODE_CONFIG OPENCODE_CONFIG_CONTENT OPENCODE_CONFIG_DIR
     ANTHROPIC_API_KEY OPENAI_API_KEY OPENROUTER_API_KEY GEMINI_API_KEY GOOGLE_GENERATIVE_AI_API_KEY GROQ_API_KEY

@@ -18,8 +18,9 @@ const NOT_OURS = new Set(
 )
 const DEEPEST = 5
 const MOST_FILES = 10_000
-/** A file of settings is shorter, characters. */
-const LONGEST_TEXT = 256 * 1024
+/** Characters; longer documents are none. */
+const LONGEST_TEXT = 5 * 1024 * 1024
+const MOST_DOCUMENTS = 50
 
 /** The files of a repository, as far as projects are looked for. */
 export function openTree(top: string): Tree {
@@ -42,9 +43,12 @@ export function openTree(top: string): Tree {
   return { paths, text }
 }
 
+/** Where workflows, stories and older configurations stand. */
+const HIDDEN = new Set(['.github', '.ralph', '.ralphy', '.ralph-tui'])
+
 function isLookedInto(path: string, name: string): boolean {
-  const isHidden = name.startsWith('.') && name !== '.github'
-  return !isHidden && !NOT_OURS.has(name) && path.split('/').length < DEEPEST
+  if (name.startsWith('.') && !HIDDEN.has(name)) return false
+  return !NOT_OURS.has(name) && path.split('/').length < DEEPEST
 }
 
 function entriesOf(folder: string) {
@@ -57,16 +61,33 @@ function entriesOf(folder: string) {
 
 /** Files that any empty project may have. */
 const NO_CODE =
-  /(?:^|\/)\.[^/]*$|\.(?:md|txt)$|^(?:LICEN[CS]E|NOTICE|CODEOWNERS|\.github\/.*|docs\/.*|_?bmad\/.*|ralph\.config\.\w+)$/i
+  /^\.|\/\.[^/]*$|\.(?:md|txt)$|^(?:LICEN[CS]E|NOTICE|CODEOWNERS|docs\/.*|_?bmad\/.*|prd\.json|ralph\.config\.\w+)$/i
 
-export async function look(
-  top: string,
-  isRepository: boolean,
-  env: Environment,
-): Promise<Omit<Found, 'olderGates'>> {
-  const tree = openTree(top)
-  const [agent, baseBranch] = await Promise.all([agentHere(env), isRepository ? baseOf(top, env) : null])
-  return { project: detect(tree), isEmpty: tree.paths.every((path) => NO_CODE.test(path)), agent, baseBranch }
+export async function look(top: string, tree: Tree, isRepository: boolean, env: Environment): Promise<Found> {
+  const [agent, baseBranch, older] = await Promise.all([
+    agentHere(env),
+    isRepository ? baseOf(top, env) : null,
+    olderGates(tree),
+  ])
+  const isEmpty = tree.paths.every((path) => NO_CODE.test(path))
+  return { project: detect(tree), isEmpty, agent, baseBranch, olderGates: older }
+}
+
+/** What documents and configurations of other tools name as gates. A person sees them in the diff before any of them runs. */
+async function olderGates(tree: Tree): Promise<Found['olderGates']> {
+  const { documentsAmong, readDocuments } = await import('../documents/index.ts')
+  const gates: Record<string, { run: string; path: string }> = {}
+  for (const path of documentsAmong(tree.paths).slice(0, MOST_DOCUMENTS)) {
+    const read = readDocuments([{ path, text: tree.text(path) }])
+    for (const [name, run] of Object.entries(read.ok ? read.documents.gates : {}))
+      if (isGate(name, run)) gates[name] ??= { run, path }
+  }
+  return gates
+}
+
+/** An expression would be read by the workflow, a variable by the configuration: neither was meant. */
+function isGate(name: string, run: string): boolean {
+  return /^(?!\d+$)[A-Za-z0-9][\w.-]{0,63}$/.test(name) && run.trim() !== '' && !/[\n\r]|\$\{/.test(run)
 }
 
 /** The first agent of the registry whose program is here, with its version. */

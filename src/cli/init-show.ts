@@ -70,12 +70,15 @@ export function lookOf({ json, env }: Context): Look {
 }
 
 /** What was found, a line each. */
-export function foundLines({ project, isEmpty, agent }: Found, look: Look): string[] {
+export function foundLines({ project, isEmpty, agent, olderGates }: Found, look: Look): string[] {
   const rows = [
     ['project', isEmpty ? 'no code yet' : project.languages.join(', ') || 'of a kind that is not known here'],
     ['tools', project.managers.join(', ')],
     ['prepare', project.prepare ?? ''],
-    ...Object.entries(project.gates).map(([name, run]) => [`gate ${name}`, run]),
+    ...Object.entries(project.gates).flatMap(([name, run]) =>
+      name in olderGates ? [] : [[`gate ${name}`, run]],
+    ),
+    ...Object.entries(olderGates).map(([name, { run, path }]) => [`gate ${name}`, `${run} (${path})`]),
     ['agent', agent.version === null ? agent.name : `${agent.name} ${agent.version}`],
   ]
   const lines = rows.flatMap(([name = '', text = '']) =>

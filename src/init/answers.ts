@@ -21,8 +21,8 @@ export type Found = {
   isEmpty: boolean
   /** The agent that is installed, else the default one, with its version where that is known. */
   agent: { name: string; version: string | null }
-  /** Gates that documents and older configurations name. */
-  olderGates: Gates
+  /** Gates that documents and older configurations name, with the file. */
+  olderGates: Readonly<Record<string, { run: string; path: string }>>
   /** The branch that the work starts from, where Ralph would not find it by itself. */
   baseBranch: string | null
 }
@@ -84,11 +84,15 @@ function withGates(base: unknown, added: readonly string[]): Record<string, unkn
 function proposals({ project, isEmpty, agent, olderGates, baseBranch }: Found, given: Written): Written {
   const name = String(given.agent ?? agent.name)
   const vendor = findAgent(name)
-  const gates = { ...project.gates, ...olderGates }
+  const older = Object.entries(olderGates).map(([gate, { run }]) => [gate, run])
+  const gates: Gates = { ...project.gates, ...Object.fromEntries(older) }
   const isLimited = ['maxTokens', 'maxAgentTime'].some((key) => key in given)
   return dropped({
     agent: name,
-    agentVersion: vendor?.npm == null ? null : ((name === agent.name ? agent.version : null) ?? 'latest'),
+    agentVersion:
+      vendor?.npm == null
+        ? null
+        : ((name === agent.name ? agent.version : null) ?? vendor.tested ?? 'latest'),
     prepare: project.prepare,
     gates: Object.keys(gates).length > 0 ? gates : isEmpty ? 'none' : null,
     baseline: isEmpty ? 'off' : null,
@@ -107,7 +111,7 @@ function dropped(written: Written): Written {
 function chosen(all: Written, isWanted: (key: string) => boolean): Written {
   const keys = [...SHOWN, ...Object.keys(all).filter((key) => !SHOWN.includes(key))]
   const entries = keys
-    .filter((key) => all[key] !== undefined && isWanted(key))
+    .filter((key) => all[key] != null && isWanted(key))
     .map((key) => {
       const value = all[key]
       const isNumber = numeric.has(key) && typeof value === 'string' && /^\d+(?:\.\d+)?$/.test(value)

@@ -29,10 +29,6 @@ export function detect(tree: Tree): Detected {
   const all = known.length > 0 ? known : projectsOf(LAST_RESORT, tree).slice(0, 1)
   const plain = all.filter(({ path }) => path === '' || PLAIN_PATH.test(path))
   const projects = plain.slice(0, MOST_PROJECTS)
-  const notes =
-    plain.length > projects.length
-      ? [`of ${plain.length} projects the gates of ${MOST_PROJECTS} are proposed`]
-      : []
   const proposals = projects.map(({ proposal }) => proposal)
   const prepares = projects.flatMap(
     ({ path, proposal }) => inFolder(path, proposal.prepare, projects.length > 1) ?? [],
@@ -43,8 +39,14 @@ export function detect(tree: Tree): Detected {
     prepare: prepares.length === 0 ? null : prepares.join(' && '),
     setups: distinct(proposals.flatMap(({ setup }) => setup ?? [])),
     gates: gatesOf(projects),
-    notes,
+    notes: notesOn(all.length - plain.length, plain.length),
   }
+}
+
+function notesOn(unread: number, count: number): string[] {
+  const odd = `${unread} folders with unusual letters in their names are left out`
+  const many = `of ${count} projects the gates of ${MOST_PROJECTS} are proposed`
+  return [...(unread > 0 ? [odd] : []), ...(count > MOST_PROJECTS ? [many] : [])]
 }
 
 /** The projects of one ecosystem, the top first; what a workspace reaches is none of its own. */
@@ -58,12 +60,17 @@ function projectsOf(ecosystem: Ecosystem, tree: Tree): Project[] {
   return found.filter(({ proposal }) => Object.keys(proposal.gates).length > 0 || found.length === 1)
 }
 
+/** Projects for tests to look at, and for people to read. */
+const SAMPLES = /(?:^|\/)(?:tests?|__tests__|fixtures?|testdata|examples?|samples?|docs?|templates?)(?:\/|$)/i
+
 function foldersWith(marks: readonly string[], paths: readonly string[]): string[] {
   const folders = paths.flatMap((path) => {
     const cut = path.lastIndexOf('/')
     return marks.includes(path.slice(cut + 1)) ? [path.slice(0, Math.max(cut, 0))] : []
   })
-  return distinct(folders).sort((a, b) => depth(a) - depth(b) || (a < b ? -1 : 1))
+  return distinct(folders)
+    .filter((folder) => !SAMPLES.test(folder))
+    .sort((a, b) => depth(a) - depth(b) || (a < b ? -1 : 1))
 }
 
 function depth(path: string): number {
@@ -81,23 +88,30 @@ function folderOf(tree: Tree, path: string): Folder {
   return { paths, has: (name) => names.has(name), text: (name) => tree.text(start + name) }
 }
 
-/** Names as they are where one project has them, else with the folder's: `api-test`. */
+/** Names as they are at the top, and where one project alone has them; else with the folder's: `api-test`. */
 function gatesOf(projects: readonly Project[]): Gates {
   const gates: Gates = {}
-  for (const { path, proposal } of projects) {
+  for (const project of projects) {
+    const { path, proposal } = project
     for (const [name, run] of Object.entries(proposal.gates)) {
-      const place = (path === '' ? proposal.language : path)
-        .replace(/[^A-Za-z0-9]+/g, '-')
-        .replace(/^-|-$/g, '')
-        .toLowerCase()
-      const isAlone = projects.every(
-        (one) => one.proposal === proposal || !Object.hasOwn(one.proposal.gates, name),
-      )
-      gates[isAlone ? name : `${place}-${name}`.slice(-60).replace(/^-/, '')] =
-        inFolder(path, run, false) ?? run
+      const others = projects.filter((one) => one !== project && Object.hasOwn(one.proposal.gates, name))
+      const isPlain = others.every((one) => path === '' && one.path !== '')
+      const wanted = isPlain ? name : `${slug(path === '' ? proposal.language : path)}-${name}`
+      gates[freeName(wanted, gates)] = inFolder(path, run, false) ?? run
     }
   }
   return gates
+}
+
+function slug(path: string): string {
+  const words = path.toLowerCase().match(/[a-z0-9]+/g) ?? []
+  return words.join('-').slice(-40).replace(/^-/, '')
+}
+
+function freeName(wanted: string, taken: Gates): string {
+  let name = wanted
+  for (let count = 2; Object.hasOwn(taken, name); count += 1) name = `${wanted}-${count}`
+  return name
 }
 
 /** A command line in a folder; as one word of others in a shell of its own. */

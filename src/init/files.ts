@@ -4,13 +4,14 @@ import { findAgent, isModelKey } from '../agents/registry.ts'
 import type { Settled, Written } from './answers.ts'
 import { fillWorkflow, UNPINNED, withoutPin, yamlOf } from './workflow.ts'
 
-export type Planned = { path: string; text: string }
+/** `adds`: what stands there already, and a line of ours. */
+export type Planned = { path: string; text: string; adds?: boolean }
 
 /** `differs`: somebody's own work, which is left as it is. `completed`: ours, and only what was missing is added. */
 export type Change = Planned & { kind: 'new' | 'same' | 'completed' | 'differs'; before: string | null }
 
 /** The texts of examples/. */
-export type Templates = { main: string; separate: string; resume: string; issueForm: string }
+export type Templates = { main: string; separate: string; resume: string; issueForm: string; bmad: string }
 
 const SCHEMA = 'https://raw.githubusercontent.com/ralph/action/v1/schemas/ralph.config.schema.json'
 export const CONFIG = 'ralph.config.yml'
@@ -65,8 +66,9 @@ export function keysOf(agent: string, isSet: (name: string) => boolean): string[
 }
 
 /** How a file that was planned stands beside the one that is there (null: there is none). */
-export function compare({ path, text }: Planned, before: string | null): Change {
+export function compare({ path, text, adds }: Planned, before: string | null): Change {
   if (before === null) return { path, text, before, kind: 'new' }
+  if (adds === true && text !== before) return { path, text, before, kind: 'completed' }
   if (!isSame(path, withoutPin(before), withoutPin(text))) return { path, text, before, kind: 'differs' }
   const pinned = /uses: ralph\/action(@[0-9a-f]{40} # \S+)/.exec(text)?.[1]
   if (pinned === undefined || !before.includes(UNPINNED)) return { path, text, before, kind: 'same' }

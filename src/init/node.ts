@@ -4,7 +4,7 @@ import { type Ecosystem, type Folder, firstOf, gatesFrom, hasLike } from './proj
 type Manager = {
   lock: readonly string[]
   install: string
-  /** Without a lock file, or where the lock may not be right. */
+  /** Without a lock file, and without making one: it would be part of the first story. */
   installFresh: string
   script(name: string): string
   /** A script of all members of a workspace that have it. */
@@ -17,7 +17,7 @@ const MANAGERS: Readonly<Record<string, Manager>> = {
   pnpm: {
     lock: ['pnpm-lock.yaml'],
     install: 'pnpm install --frozen-lockfile',
-    installFresh: 'pnpm install',
+    installFresh: 'pnpm install --no-lockfile',
     script: (name) => `pnpm run ${name}`,
     everywhere: (name) => `pnpm --recursive run ${name}`,
     binary: (command) => `pnpm exec ${command}`,
@@ -26,7 +26,7 @@ const MANAGERS: Readonly<Record<string, Manager>> = {
   yarn: {
     lock: ['yarn.lock'],
     install: 'yarn install --frozen-lockfile',
-    installFresh: 'yarn install',
+    installFresh: 'yarn install --no-lockfile',
     script: (name) => `yarn run ${name}`,
     everywhere: (name) => `yarn workspaces run ${name}`,
     binary: (command) => `yarn run ${command}`,
@@ -35,7 +35,7 @@ const MANAGERS: Readonly<Record<string, Manager>> = {
   bun: {
     lock: ['bun.lock', 'bun.lockb'],
     install: 'bun install --frozen-lockfile',
-    installFresh: 'bun install',
+    installFresh: 'bun install --no-save',
     script: (name) => `bun run ${name}`,
     everywhere: (name) => `bun run --filter '*' ${name}`,
     binary: (command) => `bunx ${command}`,
@@ -44,7 +44,7 @@ const MANAGERS: Readonly<Record<string, Manager>> = {
   npm: {
     lock: ['package-lock.json', 'npm-shrinkwrap.json'],
     install: 'npm ci',
-    installFresh: 'npm install',
+    installFresh: 'npm install --no-package-lock',
     script: (name) => (name === 'test' ? 'npm test' : `npm run ${name}`),
     everywhere: (name) => `npm run ${name} --workspaces --if-present`,
     binary: (command) => `npx --no-install ${command}`,

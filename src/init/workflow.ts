@@ -90,7 +90,8 @@ function inputValue(value: unknown): unknown {
 }
 
 export function yamlOf(value: unknown): string {
-  return stringify(value, { lineWidth: 0, blockQuote: 'literal' })
+  // Readers of YAML 1.1 take `off` for false.
+  return stringify(value, { lineWidth: 0, blockQuote: 'literal', compat: 'yaml-1.1' })
 }
 
 /** A workflow without the commit that it is pinned to, which differs by the day that it was written. */

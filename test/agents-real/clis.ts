@@ -1,5 +1,6 @@
 // The real agent CLIs: which version, and how each is pointed to a model on loopback. Facts: facts/agents.md.
 
+import { findAgent } from '../../src/agents/registry.ts'
 import type { Failure } from './model.ts'
 
 export type Cli = {
@@ -24,10 +25,12 @@ export type Cli = {
   home?: Readonly<Record<string, string>>
 }
 
-const claude: Cli = {
+/** The version is the vendor's `tested`, which `ralph init` writes, too. */
+type Driven = Omit<Cli, 'version'>
+
+const claude: Driven = {
   name: 'claude',
   slow: false,
-  version: '2.1.329',
   args: () => [],
   // Without a subscription's token it does not tell when a usage limit ends.
   env: (url) => ({
@@ -50,10 +53,9 @@ const claude: Cli = {
   countsAsItGoes: true,
 }
 
-const codex: Cli = {
+const codex: Driven = {
   name: 'codex',
   slow: false,
-  version: '0.169.0',
   args: (url) => ['-c', `openai_base_url="${url}/v1"`],
   env: () => ({ OPENAI_API_KEY: 'not-a-key' }),
   limit: (reset) => ({
@@ -73,10 +75,9 @@ const codex: Cli = {
   countsAsItGoes: false,
 }
 
-const gemini: Cli = {
+const gemini: Driven = {
   name: 'gemini',
   slow: false,
-  version: '0.61.0',
   args: () => ['-m', 'gemini-2.5-pro'],
   env: (url) => ({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: 'not-a-key' }),
   limit: () => ({
@@ -109,10 +110,9 @@ const gemini: Cli = {
   },
 }
 
-const opencode: Cli = {
+const opencode: Driven = {
   name: 'opencode',
   slow: true,
-  version: '1.18.33',
   args: () => ['--model', 'loopback/sample'],
   env: (url) => ({
     OPENCODE_DISABLE_MODELS_FETCH: '1',
@@ -142,10 +142,9 @@ const opencode: Cli = {
   countsAsItGoes: true,
 }
 
-const copilot: Cli = {
+const copilot: Driven = {
   name: 'copilot',
   slow: false,
-  version: '1.0.102',
   args: () => [],
   env: (url) => ({
     COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
@@ -161,4 +160,7 @@ const copilot: Cli = {
 }
 
 /** The slowest first: they are driven side by side. */
-export const clis: readonly Cli[] = [opencode, gemini, copilot, claude, codex]
+export const clis: readonly Cli[] = [opencode, gemini, copilot, claude, codex].map((cli) => ({
+  ...cli,
+  version: findAgent(cli.name)?.tested ?? 'latest',
+}))

@@ -1,0 +1,118 @@
+// What `ralph init` finds in a project of each kind, and that what it proposes runs there and sees a mistake.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { openTree } from '../../../src/cli/init-look.ts'
+import { detect } from '../../../src/init/detect.ts'
+import { findProgram } from '../../../src/system/program.ts'
+import { SAMPLES, type Sample } from './samples.ts'
+
+const PATH = process.env.PATH ?? ''
+/** Registries are asked by hand only. */
+const withNetwork = process.env.RALPH_SAMPLES_NETWORK === '1'
+
+async function inProject(
+  files: Sample['files'],
+  act: (folder: string, put: typeof write) => unknown,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-sample-'))
+  const write = async (texts: Sample['files']) => {
+    for (const [path, text] of Object.entries(texts)) {
+      await mkdir(dirname(join(folder, path)), { recursive: true })
+      await writeFile(join(folder, path), text)
+    }
+  }
+  try {
+    await write(files)
+    await act(folder, write)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+declare function write(texts: Sample['files']): Promise<void>
+
+function run(command: string, folder: string): { code: number | null; said: string } {
+  // No cache of a language may take one tree for another, and what a run of the tests sets is none of theirs.
+  const { NODE_TEST_CONTEXT: _ours, ...host } = process.env
+  const env = { ...host, CI: 'true', GOFLAGS: '-count=1', PYTHONDONTWRITEBYTECODE: '1' }
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', command], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  })
+  return { code: status, said: `${command}\n${stdout}${stderr}` }
+}
+
+for (const sample of SAMPLES) {
+  test(`${sample.name}: what is found`, () =>
+    inProject(sample.files, (folder) => {
+      const { languages, managers, prepare, gates, setups, notes } = detect(openTree(folder))
+      const wanted = { setups: [], ...sample.finds }
+      assert.deepEqual({ languages, managers, prepare, gates, setups }, wanted)
+      assert.deepEqual(Object.keys(gates), Object.keys(wanted.gates))
+      assert.deepEqual(notes, [])
+    }))
+
+  const missing = sample.tools.filter((tool) => findProgram(tool, PATH) === null)
+  const why =
+    missing.length > 0
+      ? `${missing.join(', ')} not on this machine`
+      : sample.needsNetwork && !withNetwork
+        ? 'needs a registry'
+        : null
+  if (why !== null) {
+    test(`${sample.name}: its commands are not run here: ${why}`, () => {})
+    continue
+  }
+  test(`${sample.name}: the commands run, and see a mistake`, () =>
+    inProject(sample.files, async (folder, put) => {
+      const { prepare, gates } = sample.finds
+      for (const command of [...(prepare === null ? [] : [prepare]), ...Object.values(gates)]) {
+        const { code, said } = run(command, folder)
+        assert.equal(code, 0, said)
+      }
+      await put(sample.broken)
+      const codes = Object.entries(gates)
+        .filter(([name]) => name.endsWith('test'))
+        .map(([, command]) => run(command, folder).code)
+      assert.ok(codes.some((code) => code !== 0))
+    }))
+}
+
+const found = (files: Record<string, string>) =>
+  detect({ paths: Object.keys(files), text: (path) => files[path] ?? '' })
+
+test("a folder whose name would be an expression or more than a word is nobody's project", () => {
+  const pack = JSON.stringify({ scripts: { test: 'node --test' } })
+  const { gates, notes } = found({
+    '${{ secrets.KEY }}/package.json': pack,
+    'a; rm/package.json': pack,
+  })
+  assert.deepEqual(gates, {})
+  assert.match(notes.join(), /2 folders/)
+})
+
+test('more projects than anybody reads are told', () => {
+  const many = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`p${at}/go.mod`, 'module x\n']))
+  const { gates, notes } = found(many)
+  assert.equal(Object.keys(gates).length, 24)
+  assert.match(notes.join(), /12 projects/)
+})
+
+test('two folders whose names come to the same gate have two gates', () => {
+  const { gates } = found({
+    'a/b/go.mod': 'module x\n',
+    'a-b/go.mod': 'module y\n',
+    'c/go.mod': 'module z\n',
+  })
+  assert.equal(new Set(Object.values(gates)).size, 9)
+  for (const name of Object.keys(gates)) assert.match(name, /^[a-z][a-z0-9-]{0,63}$/)
+})
+
+test('a package.json that is none, and one that holds nothing, are no reason to stop', () => {
+  for (const text of ['{', '[]', 'null', '{"scripts": 4}', '{"scripts": {"test": 5}}'])
+    assert.deepEqual(found({ 'package.json': text }).gates, {})
+})
