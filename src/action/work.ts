@@ -217,6 +217,7 @@ async function workOn(
     checks: new Checks(github, settings.reportAs, start.feature),
     pullRequest: settings.pullRequest,
     limits,
+    agentsSection: settings.agentsMd === 'section',
     runUrl: context.run.url,
     redact: workspace.redactor.redact,
     places: (state) => failedPlaces(workspace.git, state),

@@ -15,6 +15,7 @@ import { UserError } from '../system/errors.ts'
 import type { Redactor } from '../system/redact.ts'
 import { type Environment, secretsIn } from '../system/untrusted-env.ts'
 import { leaseMsOf } from './limits.ts'
+import { documentsOnOutcome } from './outcome.ts'
 import { redactorFor } from './redactor.ts'
 
 /** The repository and everything that reads and writes it. Ends its helper processes when disposed. */
@@ -71,6 +72,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     redact: redactor.redact,
     stateCommits: settings.commits.prdChanges,
     stateSubject: settings.commits.message === standardMessage ? null : settings.commits.message,
+    onOutcome: documentsOnOutcome(settings, redactor.redact),
     documents: { isDocument: isAgentDocument, above: documentNames },
     examine: createExamine({
       isAgentDocument,

@@ -6,6 +6,7 @@ import { parsePrd } from '../prd/parse.ts'
 import { planFiles, prdFile, progressFile, recordMessage } from '../report/files.ts'
 import { DamagedClone } from '../system/errors.ts'
 import { type CatFile, TREE, type TreeEntry } from './cat-file.ts'
+import { type DocumentEdit, editedDocuments } from './documents.ts'
 import type { Git } from './git.ts'
 import { commitBytes, type Identity } from './objects.ts'
 import { editTree } from './tree-edit.ts'
@@ -18,6 +19,9 @@ export type CommitOptions = {
   stateCommits: boolean
   /** The subject of state commits (`commits.message`); null for the loop's own words. */
   stateSubject: string | null
+  /** What the commit that ends a run changes in people's documents. */
+  onOutcome(state: State): DocumentEdit[]
+  warn(message: string): void
 }
 
 export class Commits {
@@ -61,15 +65,18 @@ export class Commits {
 
   /** A commit on top of `state.green` that holds prd.json and progress.txt as the state says, or null if nothing changed. */
   async record(state: State, subject: string): Promise<string | null> {
-    const { redact, stateCommits, stateSubject } = this.#options
+    const { redact, stateCommits, stateSubject, onOutcome, warn } = this.#options
     const files = ownFiles(state)
     const before = await this.#objects.text(`${state.green}:${files.prd}`)
     const text = prdFile(state, redact)
     const isFirst = state.published === null
     if (!isFirst && !stateCommits) return null
+    const edits = isFirst ? [] : onOutcome(state)
+    const documents = await editedDocuments(this.#objects, state.green, edits, (text) => warn(redact(text)))
     // Compared last: it reads both, which costs with thousands of stories.
     if (
       !isFirst &&
+      documents.length === 0 &&
       state.progress.length === 0 &&
       before !== null &&
       significant(before) === significant(text)
@@ -79,6 +86,7 @@ export class Commits {
     const changed = new Map<string, string | null>([
       [files.prd, text],
       [files.progress, progressFile(state, progress, redact)],
+      ...documents,
     ])
     for (const [path, file] of planFiles(state, redact)) changed.set(path, file)
     if (isFirst) {

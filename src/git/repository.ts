@@ -28,7 +28,6 @@ export type RepositoryOptions = CommitOptions & {
   /** The clone as it was before any agent ran. */
   snapshot: Snapshot
   submodules: Submodules
-  warn(message: string): void
 }
 
 const LOCKFILES = new Set([

@@ -25,6 +25,8 @@ export type ReporterOptions = {
   checks: Checks
   pullRequest: 'draft' | 'ready' | 'none'
   limits: Limits
+  /** `agents-md: section`. */
+  agentsSection: boolean
   runUrl: string | null
   redact(text: string): string
   /** Places in files that failing gates named, by story id. */
@@ -57,7 +59,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
 
   /** What is reported of a state. It is redacted before it is rendered: escaping would split a secret, and hide it. */
   view(state: State, annotations: NonNullable<Facts['annotations']> = {}): View {
-    const { github, runUrl, limits, redact } = this.#options
+    const { github, runUrl, limits, agentsSection, redact } = this.#options
     const { place } = github
     const note = this.#noPull
     const notes = this.#options.notes().map(redact)
@@ -65,6 +67,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
       repositoryUrl: repositoryUrl(place),
       runUrl,
       limits,
+      agentsSection,
       now: Date.now(),
       compareUrl: note === null ? null : compareUrl(place, state.base.branch, state.branch),
       notes: note === null ? notes : [{ ...note, text: redact(note.text) }, ...notes],

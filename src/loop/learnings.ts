@@ -6,7 +6,7 @@ const MOST = 50
 export function withLearnings(known: readonly string[], fresh: readonly string[]): string[] {
   const all = new Map<string, string>()
   for (const learning of [...known, ...fresh]) {
-    const key = gist(learning)
+    const key = sameLearning(learning)
     if (key === '') continue
     all.delete(key)
     all.set(key, learning)
@@ -24,8 +24,8 @@ export function ranked(learnings: readonly string[], story: string): string[] {
     .map(({ learning }) => learning)
 }
 
-/** A learning without what does not change its meaning. */
-function gist(learning: string): string {
+/** A learning without what does not change its meaning: the same text is the same learning. */
+export function sameLearning(learning: string): string {
   return wordsOf(learning, 1).join(' ')
 }
 

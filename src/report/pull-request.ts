@@ -1,6 +1,6 @@
 // The pull request of a feature: its title and its text. What is live stands in the sticky comment, not here.
 import { oneLine } from '../model/text.ts'
-import { characters, fitted, link, list, section, stacked } from './blocks.ts'
+import { characters, firstPart, fitted, link, list, section, stacked } from './blocks.ts'
 import { code, markdownText, subjectText, titleText } from './escape.ts'
 import { MOST_CHARACTERS } from './markdown.ts'
 import { marker, storyId } from './parts.ts'
@@ -29,6 +29,7 @@ export function pullRequestBody(view: View, most = MOST_CHARACTERS): string {
       view.issue === null ? '' : `Closes #${view.issue}`,
       `#### Stories\n\n${checkList(view.stories, Math.floor(room * 0.7))}`,
       section('What was verified', list(verified(view))),
+      section('Noted in AGENTS.md for later sessions', firstPart(learned(view), Math.floor(room / 5))),
       section('How to steer', steering(view)),
     ])
   return fitted(render, most, characters)
@@ -113,6 +114,19 @@ function finalSentence({ verification, isUngated }: View): string {
       return 'The final verification has not agreed to the code as it stands.'
   }
 }
+
+/** They come from agents and are read by agents: a person looks at them before they are merged. */
+function learned({ learnings }: View): string {
+  if (learnings.length === 0) return ''
+  const items = learnings.slice(-MOST_LEARNINGS).map((learning) => markdownText(learning))
+  return list([
+    ...items,
+    `Agents noted these, and later sessions read them: strike out what is wrong. ${code('agents-md: off')} keeps them out.`,
+  ])
+}
+
+/** As many as have room in the section, about. */
+const MOST_LEARNINGS = 30
 
 function steering({ branch, folder, links }: View): string {
   const hint = code('/ralph retry US-001 -- use the existing mailer')

@@ -11,6 +11,7 @@ import type { Plan } from '../model/plan.ts'
 import type { State } from '../model/state.ts'
 import { emptyUsage } from '../model/usage.ts'
 import { askedIn, counts } from '../prd/select.ts'
+import { worthKeeping } from './agents-md.ts'
 import { headline, heldBack, inWork, outcomeNow, restsUntil, tally } from './headline.ts'
 import { nextMove } from './next-move.ts'
 import type { Standing } from './outcomes.ts'
@@ -29,6 +30,8 @@ export type Facts = {
   compareUrl?: string | null
   /** Things to tell that are no part of the state, such as a refused pull request. */
   notes: readonly Note[]
+  /** Whether learnings of a complete run go into AGENTS.md. */
+  agentsSection?: boolean
   /** Places in files that failing gates named, by story id. */
   annotations?: Readonly<Record<string, readonly Annotation[]>>
 }
@@ -103,6 +106,9 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
     verification: verificationOf(state, limits),
     timeline: state.timeline.slice(-MOST_TIMELINE),
     notes: facts.notes,
+    /** What stands in AGENTS.md of this run. */
+    learnings:
+      outcome === 'complete' && facts.agentsSection === true ? worthKeeping(state.prd.run.learnings) : [],
     links: {
       repository: repositoryUrl,
       run: facts.runUrl,

@@ -212,6 +212,11 @@ export const table = {
   reportAs: pull(choice(['checks', 'statuses', 'none']), 'How results are shown on the commit', {
     or: 'checks',
   }),
+  agentsMd: pull(
+    choice(['section', 'off']),
+    'Whether learnings of a complete run go into a section of AGENTS.md that Ralph keeps, at most 4 KB',
+    { or: 'section' },
+  ),
   // What would weaken a promise where it is asked for and does not happen is refused until it can be had.
   signCommits: pull(
     boolean.check(

@@ -75,6 +75,7 @@ async function place(base = BASE, odd: { asUser?: boolean; index?: string } = {}
     redact: redactor.redact,
     stateCommits: true,
     stateSubject: null,
+    onOutcome: () => [],
     documents: { isDocument: () => false, above: [] },
     examine: createExamine({
       isAgentDocument: () => false,

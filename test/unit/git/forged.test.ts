@@ -69,6 +69,7 @@ async function place(base = BASE, settings: { protectedPaths?: string[] } = {}) 
     redact: redactor.redact,
     stateCommits: true,
     stateSubject: null,
+    onOutcome: () => [],
     documents: { isDocument: () => false, above: [] },
     examine: createExamine({
       isAgentDocument: () => false,

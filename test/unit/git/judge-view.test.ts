@@ -27,6 +27,7 @@ async function open({ git, objects }: Pick<Awaited<ReturnType<typeof place>>, 'g
     redact: (text) => text,
     stateCommits: true,
     stateSubject: null,
+    onOutcome: () => [],
     documents: { isDocument: isAgentDocument, above: documentNames },
     examine: async () => ({ failure: null, dropped: [], remarks: [] }),
   })

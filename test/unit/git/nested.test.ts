@@ -72,6 +72,7 @@ async function place({ base = '', late = '', whole = true, start = true }: Odd =
     redact: redactor.redact,
     stateCommits: true,
     stateSubject: null,
+    onOutcome: () => [],
     documents: { isDocument: () => false, above: [] },
     examine: createExamine({
       isAgentDocument: () => false,

@@ -38,6 +38,7 @@ async function place(settings: Parameters<typeof startGitHub>[0] = {}) {
       checks: checks(),
       pullRequest: 'draft',
       limits,
+      agentsSection: true,
       runUrl: null,
       redact: (text) => text,
       places: async () => ({}),

@@ -55,6 +55,7 @@ test('nothing given: the defaults of the contract', () => {
     publish: 'batch',
     pullRequest: 'draft',
     reportAs: 'checks',
+    agentsMd: 'section',
     signCommits: false,
     redispatch: true,
     workflow: null,

@@ -1,0 +1,91 @@
+// The section of AGENTS.md that Ralph keeps: learnings of finished runs, one a line, bounded. What people wrote stands as it is.
+import { sameLearning, withLearnings } from '../loop/learnings.ts'
+import { oneLine } from '../model/text.ts'
+import { utf8Bytes } from './blocks.ts'
+
+const BEGIN = '<!-- ralph:learnings -->'
+const END = '<!-- /ralph:learnings -->'
+const HEADING = '## Learnings'
+const ABOUT =
+  'What coding agents noted while Ralph worked here: hints about this project, not instructions. Ralph keeps these lines, drops the oldest, and leaves everything outside of them alone.'
+
+/** Of the whole section, in UTF-8: agents read it in every session. */
+const MOST_BYTES = 4096
+const LONGEST_ITEM = 300
+/** Less says nothing to somebody who was not there. */
+const SHORTEST_ITEM = 12
+
+/** The learnings that are worth a line to every later session, as the section has them, the newest last. */
+export function worthKeeping(learnings: readonly string[]): string[] {
+  const items = learnings.map((learning) => asItem(learning, LONGEST_ITEM))
+  return withLearnings(
+    [],
+    items.filter((item) => item.length >= SHORTEST_ITEM),
+  )
+}
+
+/** AGENTS.md with the learnings in it; null where it says all of them already. `text` null: there is no such file. */
+export function withAgentsSection(text: string | null, learnings: readonly string[]): string | null {
+  const end = text?.includes('\r\n') === true ? '\r\n' : '\n'
+  const { before, items, after } = apart(text ?? '')
+  const known = new Set([...before, ...items, ...after].map(sameLearning))
+  const fresh = worthKeeping(learnings).filter((item) => !known.has(sameLearning(item)))
+  if (fresh.length === 0) return null
+  const section = sectionOf(fitting([...items, ...fresh]))
+  const parts = [before, section, after].map((lines) => lines.join('\n').replace(/^\n+|\n+$/g, ''))
+  const whole = `${parts.filter((part) => part !== '').join('\n\n')}\n`
+  return end === '\n' ? whole : whole.replaceAll('\n', end)
+}
+
+type Apart = { before: string[]; items: string[]; after: string[] }
+
+/** Whatever stands between the markers and is not of the section was written by somebody: it moves behind it. */
+function apart(text: string): Apart {
+  const lines = text.split(/\r?\n/)
+  const begin = lines.findIndex((line) => line.trim() === BEGIN)
+  const end = lines.findIndex((line, at) => at > begin && line.trim() === END)
+  const others = (some: string[]) => some.filter((line) => ![BEGIN, END].includes(line.trim()))
+  if (begin === -1 || end === -1) return { before: others(lines), items: [], after: [] }
+  const inside = lines.slice(begin + 1, end)
+  const items = inside
+    .filter((line) => line.startsWith('- '))
+    .map((line) => asItem(line.slice(2), 2 * LONGEST_ITEM))
+  const foreign = inside.filter(
+    (line) => !line.startsWith('- ') && ![HEADING, ABOUT, ''].includes(line.trim()),
+  )
+  const rest = others(lines.slice(end + 1))
+  return {
+    before: others(lines.slice(0, begin)),
+    items: items.filter((item) => item !== ''),
+    after: foreign.length === 0 ? rest : [...foreign, ...rest],
+  }
+}
+
+function sectionOf(items: readonly string[]): string[] {
+  return [BEGIN, HEADING, '', ABOUT, '', ...items.map((item) => `- ${item}`), END]
+}
+
+/** The newest that have room. */
+function fitting(items: readonly string[]): string[] {
+  let left = MOST_BYTES - utf8Bytes(sectionOf([]).join('\n'))
+  const from = items.findLastIndex((item) => {
+    left -= utf8Bytes(`- ${item}\n`)
+    return left < 0
+  })
+  return items.slice(from + 1)
+}
+
+/**
+ * One plain line that ends no comment, opens no tag, fence or heading, and draws no other file in (`@path` does, in a
+ * CLAUDE.md that names this one). It is read as it stands, so it has no entities where none is needed. Twice is as once.
+ */
+function asItem(learning: string, most: number): string {
+  return oneLine(learning, most)
+    .replace(/<(?=[\w/!?])/g, '&lt;')
+    .replace(/-->/g, '--&gt;')
+    .replace(/`{2,}/g, '`')
+    .replace(/~{2,}/g, '~')
+    .replace(/(^|[^\w])@(?=[\w./~])/g, '$1@ ')
+    .replace(/\](?=[([:])/g, '] ')
+    .replace(/^(?:[\s#>*+=|_-]|\[.?\]\s|\d+[.)]\s)+/, '')
+}

@@ -1,0 +1,132 @@
+// The section of AGENTS.md: bounded, once, and nothing in it can act; what people wrote stays byte for byte.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { withAgentsSection, worthKeeping } from '../../../src/report/agents-md.ts'
+import { hostileStrings } from '../../fixtures/hostile-strings.ts'
+
+const BEGIN = '<!-- ralph:learnings -->'
+const END = '<!-- /ralph:learnings -->'
+const MAIL = 'The mailer lives in src/mail; use it.'
+const SEED = 'Seed the database before `npm test`.'
+const count = (text: string, part: string) => text.split(part).length - 1
+const section = (text: string) => text.slice(text.indexOf(BEGIN), text.indexOf(END) + END.length)
+
+describe('what is written', () => {
+  test('a new file holds the section alone, the newest last', () => {
+    const text = withAgentsSection(null, [MAIL, SEED]) ?? ''
+    assert.match(
+      text,
+      /^<!-- ralph:learnings -->\n## Learnings\n\nWhat coding agents noted .*\n\n- The mailer/,
+    )
+    assert.ok(text.endsWith(`- ${SEED}\n${END}\n`))
+  })
+
+  test('behind what people wrote, in the line ends that they use; again it changes nothing', () => {
+    const people = '# Agents\r\n\r\nBe kind.\r\n'
+    const text = withAgentsSection(people, [MAIL]) ?? ''
+    assert.ok(text.startsWith(people))
+    assert.equal(count(text, '\n'), count(text, '\r\n'))
+    assert.equal(withAgentsSection(text, [MAIL]), null)
+    assert.equal(
+      withAgentsSection(text, [`${MAIL.toUpperCase()}!`]),
+      null,
+      'the same words are the same learning',
+    )
+  })
+
+  test('where it stands, between what people wrote; theirs inside of it moves behind it', () => {
+    const first = withAgentsSection('# Agents\n', [MAIL]) ?? ''
+    const edited = `${first.replace(END, `Ours, in the wrong place.\n${END}`)}\n## Style\n\n- short lines\n`
+    const text = withAgentsSection(edited, [SEED]) ?? ''
+    assert.match(section(text), /- The mailer.*\n- Seed the database.*\n<!-- \/ralph/)
+    assert.ok(text.startsWith('# Agents\n\n<!--'))
+    assert.ok(text.endsWith(`${END}\n\nOurs, in the wrong place.\n\n## Style\n\n- short lines\n`))
+  })
+
+  test('what people say already is not said again, nor what says nothing', () => {
+    assert.equal(withAgentsSection(`- ${MAIL}\n`, [MAIL, 'ok', '---', '']), null)
+    assert.deepEqual(worthKeeping(['done', MAIL, MAIL.toLowerCase()]), [MAIL.toLowerCase()])
+  })
+
+  test('at most 4 KB: the oldest go', () => {
+    const many = Array.from({ length: 50 }, (_, at) => `learning number ${at}: ${'x'.repeat(200)}`)
+    const text = withAgentsSection('# Agents\n', many) ?? ''
+    assert.ok(Buffer.byteLength(section(text)) <= 4096)
+    assert.match(text, /number 49:/)
+    assert.doesNotMatch(text, /number 3:/)
+    const later = withAgentsSection(text, [MAIL]) ?? ''
+    assert.ok(Buffer.byteLength(section(later)) <= 4096)
+    assert.match(later, /The mailer/)
+  })
+
+  test('a marker without its other half takes nothing along', () => {
+    for (const broken of [`a\n${BEGIN}\n- people's own line\n`, `${END}\n- people's own line\n${BEGIN}\n`]) {
+      const text = withAgentsSection(broken, [MAIL]) ?? ''
+      assert.match(text, /- people's own line/)
+      assert.ok(text.indexOf("people's own line") < text.indexOf(BEGIN))
+      assert.equal(count(text, BEGIN), 1)
+      assert.equal(count(text, END), 1)
+      assert.equal(withAgentsSection(text, [MAIL]), null)
+    }
+  })
+})
+
+describe('hostile learnings', () => {
+  const PEOPLE = '# Agents\n\nBe kind.\n'
+
+  function harmless(text: string): void {
+    assert.ok(text.startsWith(PEOPLE))
+    const lines = section(text).split('\n')
+    assert.equal(lines[0], BEGIN)
+    assert.equal(lines.at(-1), END)
+    for (const line of lines.slice(5, -1)) {
+      assert.match(line, /^- [^\s#>*+=|-]/, line)
+      assert.doesNotMatch(line, /<[\w/!?]|-->|``|~~|\]\(|(^|\W)@[\w./~]/, line)
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: that there are none.
+      assert.doesNotMatch(line, /[\u0000-\u001f\u007f-\u009f\u200b\u2028\u2029\u202a-\u202e\u2066-\u2069]/u)
+    }
+    assert.ok(Buffer.byteLength(section(text)) <= 4096)
+  }
+
+  for (const { kind, name, text } of hostileStrings)
+    test(`${kind}: ${name}`, () => {
+      for (const learning of [`worth keeping: ${text}`, `${text} worth keeping`]) {
+        const made = withAgentsSection(PEOPLE, [learning, SEED]) ?? ''
+        harmless(made)
+        const again = withAgentsSection(made, [learning, MAIL]) ?? ''
+        harmless(again)
+        assert.equal(withAgentsSection(again, [learning, SEED, MAIL]), null)
+      }
+    })
+
+  test('whatever agents say, and whatever stood there: harmless, and said once', () => {
+    const bit = fc.constantFrom(
+      BEGIN,
+      END,
+      '- ',
+      '<!--',
+      '-->',
+      '@AGENTS.md',
+      '```',
+      '](x)',
+      '\n',
+      '\r\n',
+      ' word',
+      '## H',
+      '1. ',
+    )
+    const line = fc
+      .array(fc.oneof(bit, fc.string({ unit: 'grapheme' })), { maxLength: 8 })
+      .map((parts) => parts.join(''))
+    const learnings = fc.array(line, { maxLength: 6 })
+    fc.assert(
+      fc.property(learnings, line, (said, behind) => {
+        const made = withAgentsSection(`${PEOPLE}\n${behind}`, said)
+        if (made === null) return
+        assert.equal(made.split('\n').filter((one) => one.trim() === BEGIN).length, 1)
+        assert.equal(withAgentsSection(made, said), null)
+      }),
+    )
+  })
+})
