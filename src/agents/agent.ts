@@ -127,6 +127,8 @@ export interface AgentVendor {
   relay?: Relay
   /** The vendor's variables that the agent may see, beside those of its login. */
   env: readonly string[]
+  /** Variables that name its settings or tools in any place: not given, for a session could write there what the next one reads. */
+  unread?: readonly string[]
   /** What its keys look like, beside the shapes of well-known services. */
   keyShapes: readonly KeyShape[]
   /**

@@ -8,10 +8,11 @@ export const amp: AgentVendor = {
   program: 'amp',
   install: 'npm install -g @sourcegraph/amp',
   npm: '@sourcegraph/amp',
-  env: ['AMP_TOOLBOX'],
+  env: [],
+  unread: ['AMP_SETTINGS_FILE', 'AMP_TOOLBOX'],
   login: {
     keys: ['AMP_API_KEY'],
-    others: ['AMP_URL', 'AMP_SETTINGS_FILE'],
+    others: ['AMP_URL'],
     files: ['.local/share/amp/secrets.json', '.config/amp/settings.json'],
     project: ['.amp/settings.json'],
   },

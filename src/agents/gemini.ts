@@ -14,12 +14,10 @@ export const gemini: AgentVendor = {
   npm: '@google/gemini-cli',
   tested: '0.61.0',
   env: ['GEMINI_MODEL', 'GOOGLE_CLOUD_LOCATION'],
+  unread: ['GEMINI_CLI_SYSTEM_SETTINGS_PATH', 'GEMINI_CLI_SYSTEM_DEFAULTS_PATH'],
   login: {
     keys: ['GEMINI_API_KEY'],
-    others: words(`
-      GOOGLE_API_KEY GOOGLE_GENAI_USE_VERTEXAI GOOGLE_CLOUD_PROJECT GOOGLE_GEMINI_BASE_URL
-      GEMINI_CLI_SYSTEM_SETTINGS_PATH
-    `),
+    others: words('GOOGLE_API_KEY GOOGLE_GENAI_USE_VERTEXAI GOOGLE_CLOUD_PROJECT GOOGLE_GEMINI_BASE_URL'),
     files: words(`
       .gemini/oauth_creds.json .gemini/settings.json .gemini/.env .env
       .config/gcloud/application_default_credentials.json

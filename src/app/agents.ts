@@ -48,6 +48,7 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
       fix: `use one of ${agentNames.join(', ')}`,
     })
   }
+  warnOfUnread(options, vendor)
   const cwd = resolve(clone.workTree, settings.workingDirectory)
   const directory = join(clone.gitDir, 'ralph')
   const as = options.as?.agent ?? null
@@ -85,6 +86,15 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
     as,
     onEvent: options.onAgent,
   })
+}
+
+/** Who has set one expects it to be read. */
+function warnOfUnread({ settings, env, warn }: PortOptions, { name, unread = [] }: AgentVendor): void {
+  const left = unread.filter((one) => (env[one] ?? '') !== '' && !settings.agentEnv.includes(one))
+  if (left.length === 0) return
+  warn(
+    `${name} is not given ${left.join(', ')}: a session could write there what the next one reads; name it in agentEnv where none can`,
+  )
 }
 
 /** Homes of sessions on this machine, as the agent has them. */

@@ -49,6 +49,20 @@ test('every vendor passes arguments on and asks for no variable of the job', () 
   }
 })
 
+test('no variable of a vendor leads to settings or tools in a place where sessions write', () => {
+  for (const name of agentNames) {
+    const { unread = [], home } = vendor(name)
+    const given = variablesOf(vendor(name))
+    assert.deepEqual(
+      unread.filter((variable) => given.includes(variable)),
+      [],
+    )
+    // What names the folder of its home leads to the session's own.
+    const places = given.filter((variable) => /(_CONFIG|_DIR|_HOME|_FILE|_PATH|_TOOLBOX)$/.test(variable))
+    assert.deepEqual(places, home?.folder === undefined ? [] : [home.folder[0]])
+  }
+})
+
 test('claude: stream-json needs --verbose, and root needs IS_SANDBOX', () => {
   assert.deepEqual(vendor('claude').args({ ...options, model: 'opus' }), [
     '-p',
