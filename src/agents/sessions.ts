@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { readProposal } from '../loop/plan.ts'
 import { textOf } from '../loop/template.ts'
+import { findTemplate } from '../loop/templates.ts'
 import type { Mode } from '../loop/variables.ts'
 import type { Verdict } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
@@ -65,16 +66,18 @@ const work: Kind<Work, Omit<Session, 'usage'>> = {
   asked: ({ story, conflict }) => ({ mode: 'run', story, conflict }),
   transcript: ({ attempt }, state) => attemptName(state, attempt.storyId),
   variables: ({ attempt }) => ({ RALPH_STORY_ID: attempt.storyId, RALPH_ATTEMPT: String(attempt.number) }),
-  output(result, _task, { redact, oneLine }) {
-    const { done, notDone, stuck, learnings } = readSignals(redact(result.finalText))
-    return {
-      status: STATUSES.get(result.status) ?? 'failed',
-      message: oneLine(result.message),
-      resetsAt: result.resetsAt,
-      hints: { done, notDone, stuck: stuck === null ? null : oneLine(stuck) },
-      learnings: learnings.map(oneLine),
-    }
-  },
+  output: (result, _task, said) => sessionOf(result, said),
+}
+
+function sessionOf(result: SessionResult, { redact, oneLine }: Words): Omit<Session, 'usage'> {
+  const { done, notDone, stuck, learnings } = readSignals(redact(result.finalText))
+  return {
+    status: STATUSES.get(result.status) ?? 'failed',
+    message: oneLine(result.message),
+    resetsAt: result.resetsAt,
+    hints: { done, notDone, stuck: stuck === null ? null : oneLine(stuck) },
+    learnings: learnings.map(oneLine),
+  }
 }
 
 /** Of those that are not charged as a failure. */
@@ -86,6 +89,14 @@ const STATUSES: ReadonlyMap<SessionResult['status'], Session['status']> = new Ma
   ['not-started', 'not-started'],
   ['aborted', 'interrupted'],
 ])
+
+const setUp: Kind<{ attempt: Attempt }, Omit<Session, 'usage'>> = {
+  mode: 'setup',
+  asked: () => ({ mode: 'setup' }),
+  transcript: ({ attempt }, state) => `${attemptName(state, attempt.storyId)}-setup`,
+  variables: () => ({}),
+  output: (result, _task, said) => sessionOf(result, said),
+}
 
 const judgement: Kind<{ stories: readonly string[] }, Verdict> = {
   mode: 'verify',
@@ -186,6 +197,13 @@ export function createSessions(options: SessionsOptions): AgentPort {
       const story = state.prd.userStories.find((one) => one.id === attempt.storyId)
       if (story === undefined) throw new Error(`${attempt.storyId} is not in prd.json`)
       const { output, usage } = await session(work, { attempt, story, conflict }, state, bounds, signal)
+      return { ...output, usage }
+    },
+    async setUp(state, attempt, bounds, signal) {
+      const found = await findTemplate('setup', (path) => options.read(state.green, path))
+      if (found === null) return null
+      options.onEvent?.({ kind: 'text', text: `sets the project up first, by ${found.path}` })
+      const { output, usage } = await session(setUp, { attempt }, state, bounds, signal)
       return { ...output, usage }
     },
     async judge(state, stories, bounds, signal) {

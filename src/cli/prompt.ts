@@ -1,10 +1,10 @@
 // `ralph prompt`: exactly what the next session of a story is told, and what makes it so long. Starts nothing.
-import type { Asked, Prompt } from '../agents/prompts.ts'
-import { promptOf } from '../agents/prompts.ts'
+import { type Asked, type Prompt, type PromptSources, promptOf } from '../agents/prompts.ts'
 import { promptSources } from '../app/agents.ts'
 import { limitsOf } from '../app/limits.ts'
 import { bytes } from '../loop/bounded.ts'
 import { applyCommand } from '../loop/commands.ts'
+import { isSetUp } from '../loop/set-up.ts'
 import { decision } from '../loop/situation.ts'
 import { type Part, textOf } from '../loop/template.ts'
 import { boundOf, MODES, type Mode } from '../loop/variables.ts'
@@ -22,16 +22,25 @@ export async function prompt(context: Context): Promise<Answer> {
   const note = (text: string) => tell(process.stderr, text)
   using local = await openLocal(context, settings, { warn: (text) => note(`warning: ${text}`) })
   const state = await local.look()
-  const story = storyOf(context, state)
+  const named = storyOf(context, state)
+  const story = mode === 'run' ? (named ?? nextStory(local, state)) : named
   const sources = promptSources(settings, (_commit, path) => local.read(state, path))
   const made = await promptOf(sources, await askedOf(local, state, mode, story), state)
   if (made === null) throw noSetup()
+  if (mode === 'run' && (await setUpFirst(sources, state, story)))
+    note('a set-up session comes first: ralph prompt --mode setup')
   const text = local.workspace.redactor.redact(textOf(made.parts))
   const sizes = sizesOf(made.parts)
   if (!context.json) tell(process.stdout, text.replace(/\n$/, ''))
   for (const line of table(mode, made, sizes)) note(line)
-  const storyId = mode === 'run' ? (story ?? nextStory(local, state)).id : (story?.id ?? null)
-  const more = { mode, storyId, template: made.template, bytes: bytes(text), parts: sizes, prompt: text }
+  const more = {
+    mode,
+    storyId: story?.id ?? null,
+    template: made.template,
+    bytes: bytes(text),
+    parts: sizes,
+    prompt: text,
+  }
   return { code: 0, outputs: outputsOf(state, state.prd.run.outcome, null), more }
 }
 
@@ -104,6 +113,12 @@ async function askedOf(local: LocalRun, state: State, mode: Mode, named: Story |
     case 'setup':
       return { mode }
   }
+}
+
+/** As far as is known before the kept work is put on top of the newest code. */
+async function setUpFirst(sources: PromptSources, state: State, story: Story | null): Promise<boolean> {
+  if (isSetUp(state, story?.id ?? '', null)) return false
+  return (await promptOf(sources, { mode: 'setup' }, state)) !== null
 }
 
 function noSetup(): UserError {

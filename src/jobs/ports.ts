@@ -19,6 +19,7 @@ type Redact = (text: string) => string
 export const unavailable: { agent: AgentPort; gates: GatesPort } = {
   agent: {
     work: () => Promise.reject(new Error('no agent runs in this job')),
+    setUp: () => Promise.reject(new Error('no agent runs in this job')),
     judge: () => Promise.reject(new Error('no agent runs in this job')),
     plan: () => Promise.reject(new Error('no agent runs in this job')),
   },
@@ -66,6 +67,8 @@ export function replayed(
         hints: { ...hints, done: false, stuck: hints.stuck === null ? null : clean(hints.stuck) },
       }
     },
+    // It is part of the session that was handed over.
+    setUp: async () => null,
     async judge() {
       const none = { kind: 'none' as const, message: 'the work job handed over no verdict' }
       const { verdict, usage } = work.judged ?? { verdict: none, usage: emptyUsage() }

@@ -3,6 +3,7 @@
 import type { Workspace } from '../app/workspace.ts'
 import { writeCommit } from '../git/commits.ts'
 import { RALPH } from '../git/state-commit.ts'
+import { sessionOf } from '../loop/change.ts'
 import { loop } from '../loop/loop.ts'
 import { openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
@@ -40,11 +41,13 @@ export async function runWork({ state, limits, ports, workspace, nonce, settle }
   const saved =
     recorded.session === null || attempt === null ? null : await repository.keep(ended.state, attempt.storyId)
   const failure = attempt?.phase === 'failed' ? attempt.failure : null
+  // The loop has made one of a set-up session and the story's.
+  const whole = (attempt === null ? null : sessionOf(attempt)) ?? recorded.session
   // Here alone the keys of the agent are known: what the guard refuses by them is not handed on.
   const session =
-    recorded.session !== null && failure?.kind === 'guard'
-      ? { ...recorded.session, status: 'failed' as const, message: failure.summary }
-      : recorded.session
+    whole !== null && failure?.kind === 'guard'
+      ? { ...whole, status: 'failed' as const, message: failure.summary }
+      : whole
   const commit =
     saved === null ? null : await writeCommit({ git, objects }, RALPH, saved.tree, [state.green], 'work')
   const sha256 = commit === null ? null : await writePack(git, commit, state.green)
@@ -68,6 +71,11 @@ function recording(agent: AgentPort, recorded: Recorded): AgentPort {
     async work(...asked) {
       recorded.session = await agent.work(...asked)
       return recorded.session
+    },
+    async setUp(...asked) {
+      const session = await agent.setUp(...asked)
+      recorded.session = session
+      return session
     },
     async judge(...asked) {
       recorded.judged = await agent.judge(...asked)

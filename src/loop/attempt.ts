@@ -71,7 +71,10 @@ export function reserve(state: State, { storyId, at }: Of<'reserved'>, limits: L
 export function worked(state: State, { storyId, session, at }: Of<'worked'>, limits: Limits): State {
   const attempt = attemptIn(state, storyId, 'reserved')
   if (attempt === null) return state
-  const paid = learn(spend(state, storyId, session.usage), session.learnings)
+  // A set-up session is one more than was counted when the attempt began.
+  const calls = session.usage.calls > 1 ? withCall(state.control.calls, at) : state.control.calls
+  const called = { ...state, control: { ...state.control, calls } }
+  const paid = learn(spend(called, storyId, session.usage), session.learnings)
   const now: AttemptIn<'worked'> = { ...attempt, phase: 'worked', session }
   const next = withAttempt(paid, now)
   const { hints, message } = session

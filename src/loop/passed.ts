@@ -9,6 +9,7 @@ import {
   entryOf,
   logged,
   mapStory,
+  sessionOf,
   unverified,
   without,
   withoutAttempt,
@@ -65,7 +66,8 @@ export function accepted(state: State, { storyId, commit, at }: Extract<Event, {
  * prd.json as the candidate commit holds it: the story passed. The same function builds the candidate and records
  * its acceptance, so what was gated is what is committed.
  */
-export function passStory(state: State, { storyId, iteration, number }: Attempt, built: Built): State {
+export function passStory(state: State, attempt: Attempt, built: Built): State {
+  const { storyId, iteration, number } = attempt
   const prd = mapStory(state.prd, storyId, (story) => ({
     ...story,
     passes: true,
@@ -81,7 +83,8 @@ export function passStory(state: State, { storyId, iteration, number }: Attempt,
   }))
   const run = { ...prd.run, iterations: iteration, currentStoryId: null }
   const guidance = without(state.control.guidance, storyId)
-  return { ...state, prd: { ...prd, run }, control: { ...state.control, guidance } }
+  const setUp = sessionOf(attempt)?.setUp === true ? { setUp: true as const } : {}
+  return { ...state, prd: { ...prd, run }, control: { ...state.control, ...setUp, guidance } }
 }
 
 function howPassed(state: State, storyId: string, empty: boolean): string {

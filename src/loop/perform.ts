@@ -12,9 +12,10 @@ import { emptyUsage, type Usage } from '../model/usage.ts'
 import { askedIn } from '../prd/select.ts'
 import { DamagedClone, messageOf } from '../system/errors.ts'
 import { excerpt } from '../system/excerpt.ts'
-import { redGate } from './change.ts'
+import { redGate, spend } from './change.ts'
 import { released } from './ending.ts'
-import { budgetLeft, endOfWork, estimate, goesOnByItself, sessionMs } from './limits.ts'
+import { budgetLeft, endOfWork, estimate, goesOnByItself, sessionMs, spent } from './limits.ts'
+import { failedSetUp, isSetUp, setUpAlone, wentWell, withSetUp } from './set-up.ts'
 
 type Happening = Event extends infer E ? (E extends { at: number } ? Omit<E, 'at'> : never) : never
 
@@ -132,9 +133,22 @@ async function work(
   { state, limits, ports, now }: Context,
 ): Promise<Happening> {
   const { storyId, base } = attempt
-  const { conflict } = await ports.repository.checkOut(base, state.kept[storyId] ?? null)
-  const how = { ...boundsOf(state, limits, now), conflict }
-  return { kind: 'worked', storyId, session: await ports.agent.work(state, attempt, how, ports.signal) }
+  const { agent, repository, signal, clock } = ports
+  const { conflict } = await repository.checkOut(base, state.kept[storyId] ?? null)
+  const begin = (from: State, at: number) =>
+    agent.work(state, attempt, { ...boundsOf(from, limits, at), conflict }, signal)
+  if (isSetUp(state, storyId, conflict)) {
+    const session = await begin(state, now)
+    const isKept = state.control.setUp !== true
+    return { kind: 'worked', storyId, session: isKept ? { ...session, setUp: true } : session }
+  }
+  const setUp = await agent.setUp(state, attempt, boundsOf(state, limits, now), signal)
+  if (setUp === null) return { kind: 'worked', storyId, session: await begin(state, now) }
+  if (!wentWell(setUp)) return { kind: 'worked', storyId, session: failedSetUp(setUp) }
+  const left = spend(state, storyId, setUp.usage)
+  const over = spent(left, limits)
+  const session = over === null ? withSetUp(setUp, await begin(left, clock.now())) : setUpAlone(setUp, over)
+  return { kind: 'worked', storyId, session }
 }
 
 async function guard(

@@ -9,6 +9,7 @@ import {
   logged,
   mapStory,
   noteTime,
+  sessionOf,
   timed,
   withNote,
   without,
@@ -18,6 +19,7 @@ import {
 import { TRY_AGAIN } from './notes.ts'
 import { sizedUp } from './planned.ts'
 import { progressEntry } from './progress.ts'
+import { keptOf } from './set-up.ts'
 
 export function rejected(
   state: State,
@@ -78,8 +80,11 @@ export function returned(
 }
 
 /** What is kept for a story now: an attempt that left nothing takes back what an earlier one had left. */
-function withKept(all: State['kept'], { storyId, unwanted }: Attempt, kept: Kept | null): State['kept'] {
-  return kept === null || unwanted ? without(all, storyId) : { ...all, [storyId]: kept }
+function withKept(all: State['kept'], attempt: Attempt, kept: Kept | null): State['kept'] {
+  const { unwanted } = attempt
+  return kept === null || unwanted
+    ? without(all, attempt.storyId)
+    : { ...all, [attempt.storyId]: keptOf(kept, sessionOf(attempt)) }
 }
 
 /** A story that had passed is to be worked again: one strike, and the reason for its next prompt. */

@@ -29,6 +29,13 @@ export type AgentPort = {
     how: SessionBounds & { conflict: string | null },
     signal: AbortSignal,
   ): Promise<Session>
+  /** Sets the project up, in the tree that the story's session then finds; null where nobody wrote how. */
+  setUp(
+    state: State,
+    attempt: AttemptIn<'reserved'>,
+    bounds: SessionBounds,
+    signal: AbortSignal,
+  ): Promise<Session | null>
   /** Judges whether the named stories' criteria are met by the tree as it stands. */
   judge(
     state: State,

@@ -28,6 +28,8 @@ export const Session = z.object({
   resetsAt: z.nullable(z.number()),
   hints: z.object({ done: z.boolean(), notDone: z.boolean(), stuck: z.nullable(z.string()) }),
   learnings: z.array(z.string()),
+  /** A set-up session came before it, now or in the kept work that it grew from. */
+  setUp: z.exactOptional(z.literal(true)),
 })
 
 /** What the guard let through. The commit's tree is what the gates run on, and what is gated is what is committed. */
@@ -91,7 +93,13 @@ export type AttemptIn<P extends Attempt['phase']> = Extract<Attempt, { phase: P 
 
 /** The work of a story's rejected attempts: a tree, and the green commit it grew from. */
 export type Kept = z.infer<typeof Kept>
-export const Kept = z.object({ base: z.string(), tree: z.string(), dropped: z.array(z.string()) })
+export const Kept = z.object({
+  base: z.string(),
+  tree: z.string(),
+  dropped: z.array(z.string()),
+  /** A set-up session's work is in it. */
+  setUp: z.exactOptional(z.literal(true)),
+})
 
 /** `until`: when an open one lets a trial through, epoch milliseconds. The rest is of the last attempt, to compare with. */
 export type Breaker = z.infer<typeof Breaker>
@@ -172,6 +180,8 @@ export const Control = z.object({
   continuePending: z.boolean(),
   /** The run that left the chain to go on by itself: it may still wait to start the next job, or a person stopped it. */
   mendedRun: z.nullable(z.number()),
+  /** A story passed with the work of a set-up session: there is no other. */
+  setUp: z.exactOptional(z.literal(true)),
   /** Inputs that the person chose at kick-off. */
   chosen: z.record(z.string(), z.string()),
   /** The part of the feature that the kick-off asked for; null: all of it. */

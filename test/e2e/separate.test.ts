@@ -323,6 +323,31 @@ test('what no agent can begin with ends the chain in one run, uncharged, with wh
     })
 })
 
+test('a set-up session runs in the work job before the first story, and lands with it', async () => {
+  await using site = await openSite({
+    separate: true,
+    stories: [story('US-001', 'one'), story('US-002', 'two')],
+    files: { '.ralph/prompts/setup.md': 'Write src/tool.mjs.\n' },
+    script: {
+      setup: [{ files: { 'src/tool.mjs': 'export const tool = 1\n' } }],
+      'US-001': [badTurn('one', 1), goodTurn('one', 1)],
+      'US-002': [goodTurn('two', 2)],
+    },
+    inputs: { baseline: 'off', 'final-verification': 'false' },
+  })
+  const run = await site.go()
+  assert.equal(outputsOf(run).outcome, 'complete', site.log())
+  const sessions = await site.sessions()
+  assert.deepEqual(
+    sessions.map(({ mode, story: id }) => (mode === 'run' ? id : mode)),
+    ['setup', 'US-001', 'US-001', 'US-002'],
+  )
+  assert.match(sessions[0]?.prompt ?? '', /^Write src\/tool\.mjs\.\n\n# Rules of this session/)
+  assert.equal(await site.github.read('ralph/sample', 'src/tool.mjs'), 'export const tool = 1\n')
+  const { control, prd } = await site.state()
+  assert.deepEqual([control.setUp, prd.run.usage.calls, prd.run.usage.costUsd], [true, 4, 0.04])
+})
+
 test('`/ralph stop` ends the session in work, uncharged, and holds the run', async () => {
   await using site = await openSite({
     separate: true,

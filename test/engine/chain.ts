@@ -39,7 +39,7 @@ export type Turn = {
   answer?: string
 }
 export type Script = Readonly<Record<string, readonly Turn[]>>
-export type Asked = { mode: 'run' | 'verify' | 'plan'; story: string; conflict: string | null }
+export type Asked = { mode: 'run' | 'verify' | 'plan' | 'setup'; story: string; conflict: string | null }
 
 export type ChainOptions = {
   stories: readonly Record<string, unknown>[]
@@ -60,6 +60,14 @@ export function story(
 ): Record<string, unknown> {
   const about = { description: `As a user, I want ${title}.`, acceptanceCriteria: [`${title} works`] }
   return { id, title, ...about, priority: 1, passes: false, ...more }
+}
+
+const FINISHED: Omit<Session, 'usage'> = {
+  status: 'finished',
+  message: 'done',
+  resetsAt: null,
+  hints: { done: true, notDone: false, stuck: null },
+  learnings: [],
 }
 
 export class Chain {
@@ -274,16 +282,13 @@ export class Chain {
     return {
       work: async (_state, attempt, { conflict }) => {
         const { session } = await act(attempt.storyId, { mode: 'run', story: attempt.storyId, conflict })
-        const hints = { done: true, notDone: false, stuck: null }
-        return {
-          status: 'finished',
-          message: 'done',
-          usage,
-          resetsAt: null,
-          hints,
-          learnings: [],
-          ...session,
-        }
+        return { ...FINISHED, usage, ...session }
+      },
+      setUp: async (_state, attempt) => {
+        if (this.script.setup === undefined) return null
+        const asked = { mode: 'setup', story: attempt.storyId, conflict: null } as const
+        const { session } = await act('setup', asked)
+        return { ...FINISHED, usage, ...session }
       },
       judge: async (_state, stories) => {
         await act('verify', { mode: 'verify', story: stories.join(), conflict: null })

@@ -74,6 +74,23 @@ test('the prompts of the other sessions', async () => {
   assert.match(setup.err, /^template: \.ralph\/prompts\/SETUP_PROMPT\.md$/m)
 })
 
+test('a set-up session comes first, once: it is said, it runs, and its transcript is the attempt’s', async () => {
+  await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }], {
+    '.ralph/prompts/setup.md': 'Set up {{feature}}.\n',
+  })
+  await place.setScript({
+    setup: [{ files: { 'src/tool.txt': 'set up\n' }, say: 'The tool is there.' }],
+    'US-001': [good('US-001')],
+  })
+  const first = await place.ralph('prompt', ...GATE)
+  assert.match(first.err, /^a set-up session comes first: ralph prompt --mode setup$/m)
+  const { out } = await place.ralph('run', ...place.agent, ...GATE, '--once')
+  assert.match(out, /sets the project up first, by \.ralph\/prompts\/setup\.md/)
+  assert.equal(place.git('show', `ralph/sample:src/tool.txt`), 'set up')
+  assert.doesNotMatch((await place.ralph('prompt', ...GATE)).err, /set-up/)
+  assert.match((await place.ralph('log', 'US-001')).out, /US-001-1-setup\.log\nThe tool is there\./)
+})
+
 test('what is no story, no mode and no set-up is said', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   for (const [args, message] of [

@@ -54,6 +54,7 @@ function world(how: How = {}) {
     signal: cancel.signal,
     agent: {
       work: async () => session({}),
+      setUp: async () => null,
       judge: async () => assert.fail('nothing is judged'),
       plan: async () => assert.fail('nothing is planned'),
     },

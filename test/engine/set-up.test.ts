@@ -1,0 +1,93 @@
+// The set-up session: once, before the first story, and its work is that story's.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { BRANCH, badTurn, Chain, goodTurn, type Script, story } from './chain.ts'
+
+const tool = { files: { 'src/tool': 'set up\n' } }
+const open = (script: Script, inputs: Record<string, string> = {}) =>
+  Chain.open({ stories: [story('US-001', 'one'), story('US-002', 'two')], script, inputs })
+/** What ran, a word each. */
+const ran = (chain: Chain) =>
+  chain.sessions.map(({ mode, story }) => (mode === 'run' ? story : mode)).join(' ')
+
+test('once: neither the next attempt on the story, nor the next story, nor the next job has it again', async () => {
+  await using chain = await open(
+    { setup: [tool], 'US-001': [badTurn('one'), goodTurn('one')], 'US-002': [goodTurn('two')] },
+    { 'iterations-per-job': '1' },
+  )
+  assert.equal((await chain.go()).outcome, 'complete')
+  assert.equal(ran(chain), 'setup US-001 US-001 US-002')
+  assert.equal(await chain.read(BRANCH, 'src/tool'), 'set up\n')
+  const { control, prd } = await chain.state()
+  assert.equal(control.setUp, true)
+  assert.deepEqual([prd.run.usage.calls, prd.run.usage.costUsd], [4, 0.04])
+  assert.equal(control.calls.length, 4)
+})
+
+test('one that fails is charged, nothing is worked on, and it comes again', async () => {
+  await using chain = await open({
+    setup: [{ session: { status: 'failed', message: 'out of turns' } }, tool],
+    'US-001': [goodTurn('one')],
+    'US-002': [goodTurn('two')],
+  })
+  assert.equal((await chain.go()).outcome, 'complete')
+  assert.equal(ran(chain), 'setup setup US-001 US-002')
+  const { timeline } = await chain.state()
+  assert.deepEqual(
+    timeline.map(({ storyId, result, summary }) => [storyId, result, summary.slice(0, 20)]),
+    [
+      ['US-001', 'rejected', 'set-up: out of turns'],
+      ['US-001', 'passed', 'every gate passed'],
+      ['US-002', 'passed', 'every gate passed'],
+    ],
+  )
+})
+
+test('one that is stuck says so', async () => {
+  const stuck = { session: { hints: { done: false, notDone: false, stuck: 'no network' } } }
+  await using chain = await open({ setup: [stuck] }, { 'max-attempts': '1' })
+  assert.equal((await chain.go()).outcome, 'stuck')
+  const { timeline } = await chain.state()
+  assert.match(timeline[0]?.summary ?? '', /the agent says it is stuck: set-up: no network/)
+})
+
+test('what an attempt left that was given back is set up, too', async () => {
+  await using chain = await open({
+    setup: [tool],
+    'US-001': [{ session: { status: 'interrupted' } }, goodTurn('one')],
+    'US-002': [goodTurn('two')],
+  })
+  assert.equal((await chain.go()).outcome, 'complete')
+  assert.equal(ran(chain), 'setup US-001 US-001 US-002')
+  assert.equal(await chain.read(BRANCH, 'src/tool'), 'set up\n')
+})
+
+test('where the kept work does not fit any more it comes again; so it does for another story', async () => {
+  const push = (at: Chain) => at.commit(BRANCH, { 'src/tool': 'theirs\n' })
+  await using chain = await open(
+    {
+      setup: [tool],
+      'US-001': [{ ...badTurn('one'), meanwhile: push }, badTurn('one')],
+      'US-002': [goodTurn('two')],
+    },
+    { 'max-attempts': '2' },
+  )
+  assert.equal((await chain.go()).outcome, 'stuck')
+  assert.equal(ran(chain), 'setup US-001 setup US-001 setup US-002')
+  assert.equal((await chain.state()).control.setUp, true)
+})
+
+test('a set-up that has spent the budget: the story is not begun, and nobody is charged an attempt', async () => {
+  await using chain = await open({ setup: [tool] }, { 'max-cost-usd': '0.01' })
+  assert.equal((await chain.go()).outcome, 'budget')
+  assert.equal(ran(chain), 'setup')
+  const { prd, kept, control } = await chain.state()
+  assert.deepEqual([prd.userStories[0]?.retries, kept['US-001']?.setUp, control.setUp], [0, true, undefined])
+})
+
+test('without a set-up nothing is different', async () => {
+  await using chain = await open({ 'US-001': [goodTurn('one')], 'US-002': [goodTurn('two')] })
+  assert.equal((await chain.go()).outcome, 'complete')
+  assert.equal(ran(chain), 'US-001 US-002')
+  assert.ok(!('setUp' in (await chain.state()).control))
+})
