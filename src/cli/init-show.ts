@@ -91,40 +91,43 @@ export function foundLines({ project, isEmpty, agent, olderGates }: Found, look:
   ]
 }
 
-type Done = { changes: readonly Change[]; found: Found; settled: Settled }
+type Done = { changes: readonly Change[]; settled: Settled; isRepository: boolean }
 
 /** What was done, what a person has to know, and the next commands. */
-export function closingLines({ changes, settled }: Done, look: Look): string[] {
-  const written = changes.filter(({ kind }) => kind === 'new' || kind === 'completed').map(({ path }) => path)
-  const said = written.length === 0 ? 'Nothing to do: everything is there.' : `Wrote ${written.join(', ')}.`
-  const warnings = [
-    ...(settled.inputs.gates === 'none'
-      ? ['gates: none: no command proves anything. Write a gate into both files as soon as there is a test']
-      : []),
-    ...(changes.some(({ text }) => text.includes(UNPINNED))
-      ? [
-          "the action's commit could not be asked for: run `ralph init` again with a network, or put it in the place of <sha>",
-        ]
-      : []),
-  ]
-  const key = keysOf(String(settled.inputs.agent), () => false)[0]
+export function closingLines({ changes, settled: { inputs }, isRepository }: Done, look: Look): string[] {
+  const written = changes.filter(({ kind }) => kind === 'new' || kind === 'completed')
+  const key = keysOf(String(inputs.agent), () => false)[0]
   const next = [
-    ...(written.length === 0 ? [] : [`git add ${roots(written).join(' ')} && git commit -m "ci: Ralph"`]),
+    ...(written.length === 0
+      ? []
+      : [`git add ${isRepository ? rootsOf(written).join(' ') : '--all'} && git commit -m "ci: Ralph"`]),
     'ralph doctor',
-    'ralph plan --from docs',
+    'ralph plan',
   ]
   return [
     '',
-    paint(said, ['bold'], look),
-    ...warnings.map((text) => `warning: ${text}`),
+    paint(written.length === 0 ? 'Nothing to do: everything is there.' : 'Written:', ['bold'], look),
+    ...written.map(({ path }) => `  ${path}`),
+    ...warningsOn(changes, inputs).map((text) => paint(`warning: ${text}`, ['yellow'], look)),
     ...(key === undefined ? [] : [`In CI the agent needs its key: gh secret set ${key} --env ralph`]),
     '',
-    'Next:',
+    paint('Next:', ['bold'], look),
     ...next.map((line) => `  ${line}`),
   ]
 }
 
-/** The first part of each path, once. */
-function roots(paths: readonly string[]): string[] {
-  return [...new Set(paths.map((path) => path.split('/')[0] ?? path))]
+function warningsOn(changes: readonly Change[], { gates }: Settled['inputs']): string[] {
+  const ungated =
+    'gates: none: no command proves anything; write one into both files as soon as there is a test'
+  const unpinned =
+    'the commit of the action could not be looked up: run `ralph init` again with a network, or put it in the place of <sha>'
+  const isUnpinned = changes.some(({ text, before, kind }) =>
+    (kind === 'same' ? (before ?? '') : text).includes(UNPINNED),
+  )
+  return [...(gates === 'none' ? [ungated] : []), ...(isUnpinned ? [unpinned] : [])]
+}
+
+/** A folder with a dot whole, anything else by its path. */
+function rootsOf(changes: readonly Change[]): string[] {
+  return [...new Set(changes.map(({ path }) => /^\.[^/]+(?=\/)/.exec(path)?.[0] ?? path))]
 }

@@ -4,6 +4,7 @@ import { type Found, type Settled, settle } from '../init/answers.ts'
 import { bmadFiles } from '../init/bmad.ts'
 import type { Tree } from '../init/detect.ts'
 import { type Change, CONFIG, compare, filesOf, keysOf } from '../init/files.ts'
+import { oneLine } from '../model/text.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { UserError } from '../system/errors.ts'
 import { type Answer, type Context, settingsRead, tell } from './context.ts'
@@ -55,7 +56,7 @@ export async function init(context: Context): Promise<Answer> {
   }
   if (!isRepository) await makeRepository(top, env)
   await writeAll(top, fresh)
-  say(closingLines({ changes, found, settled }, shown))
+  say(closingLines({ changes, settled, isRepository }, shown))
   const files = changes.map(({ path, kind }) => ({ path, kind }))
   return { code: 0, outputs: outputsOf(null, null, null), more: { files, settings: settled.inputs } }
 }
@@ -99,13 +100,25 @@ async function changesOf({ context, top, tree, found, standing, settled }: Draft
     ...settled,
     setups: found.project.setups,
     keys: keysOf(String(settled.inputs.agent), (name) => (env[name] ?? '') !== ''),
-    pin: typeof flags.pin === 'string' ? flags.pin : await releasedCommit(top, env),
+    pin: pinOf(flags) ?? (await releasedCommit(top, env)),
   }
   const isOther = standing.configAt !== null && standing.configAt !== CONFIG
   const texts = await templates()
   const planned = filesOf(plan, texts).filter(({ path }) => !(isOther && path === CONFIG))
   if (flags.bmad === true) planned.push(...bmadFiles(tree, String(settled.inputs.agent), texts.bmad))
   return planned.map((file) => compare(file, textAt(top, file.path)))
+}
+
+function pinOf({ pin }: Context['flags']): string | null {
+  if (typeof pin !== 'string') return null
+  if (/^[0-9a-f]{40}$/.test(pin)) return pin
+  const fix = 'git ls-remote https://github.com/ralph/action v1 prints it'
+  throw new UserError({
+    path: '--pin',
+    found: `"${oneLine(pin, 80)}"`,
+    expected: 'a commit of 40 digits',
+    fix,
+  })
 }
 
 /** On the branch that the person's own git begins with, else `main`. */

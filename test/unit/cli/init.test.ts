@@ -1,7 +1,7 @@
 // `ralph init` as a person types it: what is written, what is left, and that a second time does nothing.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
@@ -29,22 +29,10 @@ type Project = AsyncDisposable & {
 async function open(files: Record<string, string> = {}): Promise<Project> {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-init-test-'))
   const ralph = (...args: string[]): Said => {
-    const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: join(folder, '..', 'nobody') }
-    const script =
-      '"$0" "$@" 2>/tmp/err.$$; code=$?; printf "\\0"; cat /tmp/err.$$; rm /tmp/err.$$; exit $code'
-    try {
-      const [out = '', err = ''] = execFileSync('bash', ['-c', script, process.execPath, MAIN, ...args], {
-        cwd: folder,
-        env,
-        encoding: 'utf8',
-        input: '',
-      }).split('\0')
-      return { code: 0, out, err }
-    } catch (error) {
-      const { status, stdout } = error as { status: number; stdout: string }
-      const [out = '', err = ''] = stdout.split('\0')
-      return { code: status, out, err }
-    }
+    const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: join(folder, '.git', 'nobody') }
+    const options = { cwd: folder, env, encoding: 'utf8', input: '' } as const
+    const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], options)
+    return { code: status ?? -1, out: stdout, err: stderr }
   }
   const project: Project = {
     folder,
@@ -73,6 +61,7 @@ async function open(files: Record<string, string> = {}): Promise<Project> {
   return project
 }
 
+const expression = (inner: string) => `$\{{ ${inner} }}`
 const WRITTEN = [
   '.github/ISSUE_TEMPLATE/ralph.yml',
   '.github/workflows/ralph-resume.yml',
@@ -87,7 +76,7 @@ test('a Node project: everything is written, shown before, and a second time the
   const first = project.init('--yes')
   assert.equal(first.code, 0, first.err)
   assert.deepEqual(Object.keys(await project.all()), [...WRITTEN, 'package.json'].sort())
-  assert.ok(first.out.indexOf('+name: Ralph') < first.out.indexOf('Wrote '))
+  assert.ok(first.out.indexOf('+name: Ralph') < first.out.indexOf('Written:'))
   const before = await project.all()
   const second = project.init('--yes')
   assert.match(second.out, /^Nothing to do/m)
@@ -119,4 +108,221 @@ test('the configuration obeys its schema and has the gates of the workflow', asy
   assert.deepEqual(parse(inputs.gates), config.gates)
   assert.equal(inputs['max-iterations'], 30)
   assert.equal(uses, `ralph/action@${PIN}`)
+})
+
+const workflow = '.github/workflows/ralph.yml'
+
+test('what stands there already is left, and what would be new is told', async () => {
+  await using project = await open({ ...NODE, [workflow]: 'name: ours\n', '.ralph/.gitignore': 'own\n' })
+  const { code, out } = project.init('--yes')
+  assert.equal(code, 0)
+  assert.match(out, /Left as they are/)
+  assert.match(out, /^-name: ours$/m)
+  assert.match(out, /^\+name: Ralph$/m)
+  assert.equal(await project.read(workflow), 'name: ours\n')
+  assert.equal(await project.read('.ralph/.gitignore'), 'own\n')
+  assert.ok((await project.read('ralph.config.yml')).includes('npm test'))
+})
+
+test("remarks and order of a file are a person's; a changed value is told", async () => {
+  await using project = await open(NODE)
+  project.init('--yes')
+  const config = await project.read('ralph.config.yml')
+  await project.write({
+    'ralph.config.yml': `# mine\n${config.replace(/^maxIterations.*\n/m, '')}maxIterations: 50 # enough\n`,
+  })
+  assert.match(project.init('--yes').out, /^Nothing to do/m)
+  const { out } = project.init('--yes', '--max-iterations', '70')
+  assert.match(out, /^-maxIterations: 50 # enough$/m)
+  assert.match(out, /^\+maxIterations: 70$/m)
+})
+
+test('the settings of a workflow or a configuration that is there are those of the other', async () => {
+  await using project = await open({
+    ...NODE,
+    'ralph.config.json': JSON.stringify({
+      maxRetries: 5,
+      verify: { default: ['npm test'], ui: ['npm run e2e'] },
+    }),
+  })
+  project.init('--yes')
+  const { with: inputs } = parse(await project.read(workflow)).jobs.work.steps[1]
+  assert.deepEqual(parse(inputs.gates), { test: 'npm test', e2e: { run: 'npm run e2e', when: 'ui' } })
+  assert.ok(!('ralph.config.yml' in (await project.all())), 'it would be read in the place of the other')
+
+  await using other = await open(NODE)
+  other.init('--yes', '--gate', 'unit=npm run unit', '--max-cost-usd', '7')
+  await rm(join(other.folder, 'ralph.config.yml'))
+  other.init('--yes')
+  const config = parse(await other.read('ralph.config.yml'))
+  assert.equal(config.gates.unit, 'npm run unit')
+  assert.equal(config.maxCostUsd, 7)
+})
+
+test('gates of older configurations are proposed with where they stand, and what a workflow would evaluate is not', async () => {
+  const prd = {
+    project: 'x',
+    branchName: 'ralph/x',
+    config: {
+      qualityGates: {
+        typecheck: 'tsc -p .',
+        test: 'npm run all',
+        lint: null,
+        build: `echo ${expression('secrets.KEY')}`,
+      },
+    },
+    userStories: [{ id: 'US-001', title: 'one', acceptanceCriteria: ['a'], priority: 1, passes: false }],
+  }
+  await using project = await open({ ...NODE, 'ralph/prd.json': JSON.stringify(prd) })
+  const { out } = project.init('--yes')
+  assert.match(out, /gate test +npm run all \(ralph\/prd\.json\)/)
+  const { with: inputs } = parse(await project.read(workflow)).jobs.work.steps[1]
+  assert.deepEqual(parse(inputs.gates), { lint: 'npm run lint', test: 'npm run all', typecheck: 'tsc -p .' })
+})
+
+test('an empty folder becomes a repository; a grown one without a known test asks for a gate', async () => {
+  await using empty = await open({ 'README.md': '# later\n' })
+  const { code, out } = empty.init('--yes')
+  assert.equal(code, 0)
+  assert.match(out, /warning: gates: none/)
+  const config = parse(await empty.read('ralph.config.yml'))
+  assert.deepEqual([config.gates, config.baseline], ['none', 'off'])
+  assert.equal(
+    execFileSync('git', ['symbolic-ref', 'HEAD'], { cwd: empty.folder, encoding: 'utf8' }),
+    'refs/heads/main\n',
+  )
+
+  await using grown = await open({ 'main.zig': 'pub fn main() void {}\n' })
+  const refused = grown.init('--yes')
+  assert.equal(refused.code, 64)
+  assert.match(refused.err, /--gate test=/)
+  assert.deepEqual(await grown.all(), { 'main.zig': 'pub fn main() void {}\n' })
+  assert.equal(grown.init('--yes', '--gate', 'test=zig build test').code, 0)
+})
+
+test('bad input is exit 64 with nothing written: flags, limits that do not fit, a link, a folder that is none', async () => {
+  await using project = await open(NODE)
+  for (const [args, said] of [
+    [['--agent', 'clod'], /did you mean claude|claude/],
+    [['--gate', 'test'], /NAME=COMMAND/],
+    [['--max-iterations', 'many'], /--max-iterations/],
+    [['--agent', 'codex', '--max-cost-usd', '5'], /prices/],
+    [['--agent', 'custom'], /agent-command/],
+    [['--pin', 'v1'], /40/],
+    [['-C', 'nowhere'], /nowhere/],
+  ] as const) {
+    const { code, err } = project.init('--yes', ...args)
+    assert.equal(code, 64, args.join(' '))
+    assert.match(err, said)
+    assert.deepEqual(Object.keys(await project.all()), ['package.json'])
+  }
+  await mkdir(join(project.folder, 'elsewhere'))
+  await symlink('elsewhere', join(project.folder, '.github'))
+  const { code, err } = project.init('--yes')
+  assert.equal(code, 64)
+  assert.match(err, /\.github: found a link/)
+  assert.deepEqual(await readdir(join(project.folder, 'elsewhere')), [])
+  assert.deepEqual(Object.keys(await project.all()), ['package.json'], 'all or nothing')
+})
+
+test('an agent without a cost is limited by iterations; its key, its version and its tools stand in the workflow', async () => {
+  await using project = await open({ ...NODE, 'pnpm-lock.yaml': 'lockfileVersion: "9.0"\n' })
+  project.init('--yes', '--agent', 'codex')
+  const { steps } = parse(await project.read(workflow)).jobs.work
+  assert.deepEqual(steps[1], { run: 'npm install --global pnpm@latest' })
+  assert.equal(steps[2].with['max-cost-usd'], undefined)
+  assert.match(steps[2].with['agent-version'], /^\d+\.\d+\.\d+$/)
+  assert.deepEqual(steps[2].env, { OPENAI_API_KEY: expression('secrets.OPENAI_API_KEY') })
+})
+
+test('separate-job: four jobs, and every setting in the configuration', async () => {
+  await using project = await open(NODE)
+  project.init('--yes', '--isolation', 'separate-job')
+  const { jobs } = parse(await project.read(workflow))
+  assert.deepEqual(Object.keys(jobs), ['claim', 'work', 'gate', 'land', 'comment'])
+  const { isolation, agentVersion, gates } = parse(await project.read('ralph.config.yml'))
+  assert.equal(isolation, 'separate-job')
+  assert.match(agentVersion, /^\d/)
+  assert.deepEqual(gates, { lint: 'npm run lint', test: 'npm test' })
+  assert.match(project.init('--yes').out, /^Nothing to do/m)
+})
+
+test('the commit of the action is looked up; where it was not known, it is put in, and nothing else is touched', async () => {
+  await using project = await open(NODE)
+  await using action = await open()
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd: action.folder, encoding: 'utf8' }).trim()
+  const released = join(action.folder, 'action')
+  const rewrite = `[url "file://${released}"]\n  insteadOf = https://github.com/ralph/action\n`
+  await project.write({ '.git/nobody/.gitconfig': rewrite })
+  execFileSync('git', ['init', '-q'], { cwd: project.folder })
+  assert.match(project.ralph('init', '--yes').out, /warning: the commit of the action/)
+  const before = `# mine\n${await project.read(workflow)}`
+  assert.match(before, /ralph\/action@<sha> # v1/)
+  await project.write({ [workflow]: before })
+
+  git('init', '-q', released)
+  git(
+    '-C',
+    released,
+    '-c',
+    'user.name=a',
+    '-c',
+    'user.email=a@b.test',
+    'commit',
+    '-q',
+    '--allow-empty',
+    '-m',
+    'one',
+  )
+  git('-C', released, '-c', 'user.name=a', '-c', 'user.email=a@b.test', 'tag', '-a', 'v1', '-m', 'v1')
+  assert.match(project.ralph('init', '--yes').out, /workflows\/ralph\.yml/)
+  assert.equal(
+    await project.read(workflow),
+    before.replaceAll('@<sha>', `@${git('-C', released, 'rev-parse', 'HEAD')}`),
+  )
+})
+
+test('--bmad: the workflow, the command and the line of the status, which keeps its every byte', async () => {
+  const map =
+    '# ours\nproject: "x"   # odd\nworkflow_status:\n  prd: docs/prd-x.md # done\n  sprint-planning:   required\n\nend: 1\n'
+  await using project = await open({
+    ...NODE,
+    '_bmad/bmm/config.yaml': 'a: 1\n',
+    'docs/bmm-workflow-status.yaml': map,
+  })
+  assert.equal(project.init('--yes', '--bmad').code, 0)
+  assert.equal(
+    await project.read('docs/bmm-workflow-status.yaml'),
+    map.replace('\n\nend', '\n  ralph: required\n\nend'),
+  )
+  assert.match(await project.read('.claude/commands/ralph.md'), /_bmad\/bmm\/workflows\/ralph\.md/)
+  assert.match(await project.read('_bmad/bmm/workflows/ralph.md'), /ralph plan/)
+  assert.match(project.init('--yes', '--bmad').out, /^Nothing to do/m)
+
+  const list = 'workflow_status:\n  - name: prd\n    phase: 2\n    status: "required"\n'
+  await using other = await open({ ...NODE, 'docs/bmm-workflow-status.yaml': list })
+  other.init('--yes', '--bmad', '--agent', 'gemini')
+  const { workflow_status: status } = parse(await other.read('docs/bmm-workflow-status.yaml'))
+  assert.deepEqual(status[1], {
+    name: 'ralph',
+    phase: 5,
+    status: 'required',
+    description: status[1].description,
+  })
+  assert.match(
+    await other.read('.gemini/commands/ralph.toml'),
+    /^prompt = "Read bmad\/bmm\/workflows\/ralph\.md/m,
+  )
+})
+
+test('--json: one line, with each file and how it stands; the rest is on standard error', async () => {
+  await using project = await open(NODE)
+  const { out, err } = project.init('--json')
+  const { files, outcome } = JSON.parse(out)
+  assert.equal(outcome, null)
+  assert.deepEqual(files.map(({ path }: { path: string }) => path).sort(), WRITTEN)
+  assert.ok(files.every(({ kind }: { kind: string }) => kind === 'new'))
+  assert.match(err, /\+name: Ralph/)
+  assert.equal(JSON.parse(project.init('--json', '--agent', 'clod').out).errors.length, 1)
 })
