@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { askedByIssue, type Issue } from '../../src/app/asked.ts'
 import { claim } from '../../src/app/claim.ts'
 import { gatedTagsOf, leaseFor, limitsOf } from '../../src/app/limits.ts'
 import { createPorts } from '../../src/app/ports.ts'
@@ -39,7 +40,13 @@ export type Turn = {
   answer?: string
 }
 export type Script = Readonly<Record<string, readonly Turn[]>>
-export type Asked = { mode: 'run' | 'verify' | 'plan' | 'setup'; story: string; conflict: string | null }
+export type Asked = {
+  mode: 'run' | 'verify' | 'plan' | 'setup'
+  story: string
+  conflict: string | null
+  /** Of a plan session: what it is made from, and what was wrong with the answer before. */
+  brief?: string
+}
 
 export type ChainOptions = {
   stories: readonly Record<string, unknown>[]
@@ -47,6 +54,8 @@ export type ChainOptions = {
   /** Of the action, by name. */
   inputs?: Readonly<Record<string, string>>
   files?: Files
+  /** The feature begins without stories: they are to be planned from this. */
+  issue?: Issue
 }
 
 /** A story's file, as a good agent writes it, and as one does whose work is red. */
@@ -74,6 +83,8 @@ export class Chain {
   readonly #folder: string
   readonly bare: Bare
   readonly script: Script
+  /** As people leave it now. */
+  issue: Issue | null
   readonly #settings: Settings
   readonly #comments: { id: number; text: string }[] = []
   #jobs = 0
@@ -86,14 +97,15 @@ export class Chain {
   /** How each job ended. */
   readonly conclusions: Conclusion[] = []
 
-  private constructor(folder: string, bare: Bare, script: Script, settings: Settings) {
+  private constructor(folder: string, bare: Bare, script: Script, settings: Settings, issue: Issue | null) {
     this.#folder = folder
     this.bare = bare
     this.script = script
     this.#settings = settings
+    this.issue = issue
   }
 
-  static async open({ stories, script, inputs = {}, files = {} }: ChainOptions): Promise<Chain> {
+  static async open({ stories, script, inputs = {}, files = {}, issue }: ChainOptions): Promise<Chain> {
     const folder = await mkdtemp(join(tmpdir(), 'ralph-chain-'))
     const bare = new Bare(join(folder, 'remote.git'))
     await bare.create('main')
@@ -101,7 +113,7 @@ export class Chain {
     const first = {
       'README.md': '# sample\n',
       'src/base': 'base\n',
-      [PRD]: `${JSON.stringify(prd, null, 2)}\n`,
+      ...(issue === undefined ? { [PRD]: `${JSON.stringify(prd, null, 2)}\n` } : {}),
       ...files,
     }
     await bare.commit('main', first, 'begin', PEOPLE.alice ?? { name: '', email: '' }, null)
@@ -118,7 +130,7 @@ export class Chain {
       },
     })
     if (!read.ok) throw new UserError(read.mistakes)
-    return new Chain(folder, bare, script, read.settings)
+    return new Chain(folder, bare, script, read.settings, issue ?? null)
   }
 
   /** A person's push on top of a branch; gives the commit. */
@@ -201,6 +213,7 @@ export class Chain {
     const env = { PATH: process.env.PATH ?? '', HOME: this.#folder }
     await git(['clone', '--quiet', '--branch=main', '--template=', this.bare.path, directory])
     const settings = this.#settings
+    const { issue } = this
     const note = (text: string) => void this.notes.push(text)
     using workspace = await openWorkspace({
       settings,
@@ -225,6 +238,7 @@ export class Chain {
       job: newJob(now, now + settings.jobDeadlineMs, gatedTagsOf(settings)),
       chosen: {},
       wanted,
+      asked: issue === null || generation !== null ? null : askedByIssue(issue, 'sample', '2026-01-31'),
       async settle(state) {
         await repository.checkOut(state.green, null)
         return state
@@ -296,7 +310,12 @@ export class Chain {
       },
       plan: async (_state, task) => {
         const key = `plan ${task.split ?? ''}`.trim()
-        const { answer = '' } = await act(key, { mode: 'plan', story: task.split ?? '', conflict: null })
+        const { answer = '' } = await act(key, {
+          mode: 'plan',
+          story: task.split ?? '',
+          conflict: null,
+          brief: `${task.brief}\n${task.message}`,
+        })
         return { proposal: readProposal(answer, task), usage }
       },
     }

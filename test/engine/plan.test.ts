@@ -1,0 +1,148 @@
+// Plans and splits, in a chain of jobs: nothing is worked that nobody approved, and nothing that is asked for gets lost.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { badTurn, Chain, FOLDER, goodTurn, story, type Turn } from './chain.ts'
+
+const ISSUE = {
+  number: 7,
+  title: 'Sign in',
+  body: 'People sign in with a passkey, without passwords.',
+  comments: [],
+}
+const answer = (value: unknown): Turn => ({ answer: `\`\`\`json\n${JSON.stringify(value)}\n\`\`\`` })
+const planned = (id: string, more: object = {}) => ({
+  id,
+  title: `make ${id}`,
+  acceptanceCriteria: [`${id} works`],
+  ...more,
+})
+const PLAN = answer({
+  context: 'Mind the cache.',
+  stories: [planned('A'), planned('B', { dependsOn: ['A'] })],
+})
+const WORK = { A: [goodTurn('a')], B: [goodTurn('b')] }
+
+const ran = (chain: Chain, mode: string) => chain.sessions.filter((one) => one.mode === mode)
+const worked = (chain: Chain) => ran(chain, 'run').map((one) => one.story)
+
+test('a plan waits on the branch, is proposed anew on a word, and worked when it is approved', async () => {
+  const other = answer({ stories: [planned('A', { title: 'smaller' })] })
+  const sneaky = { ...PLAN, files: { 'src/sneaked': 'x\n', README: 'x\n' } }
+  await using chain = await Chain.open({
+    stories: [],
+    issue: ISSUE,
+    script: { plan: [sneaky, other], ...WORK },
+  })
+  assert.deepEqual([(await chain.go()).outcome, worked(chain)], ['paused', []])
+  assert.deepEqual(
+    (await chain.prd()).userStories.map(({ id, passes }) => [id, passes]),
+    [
+      ['A', false],
+      ['B', false],
+    ],
+  )
+  assert.equal(await chain.read('ralph/sample', 'src/sneaked'), null)
+  assert.match((await chain.read('ralph/sample', `${FOLDER}/context.md`)) ?? '', /Mind the cache/)
+
+  // Asked again without a new word: it stands, and nothing is paid.
+  assert.equal((await chain.go()).outcome, 'paused')
+  assert.equal(ran(chain, 'plan').length, 1)
+
+  chain.say('/ralph plan -- one story is enough')
+  assert.equal((await chain.go('as it stands')).outcome, 'paused')
+  assert.match(ran(chain, 'plan')[1]?.brief ?? '', /passkey[\s\S]*one story is enough/)
+  assert.deepEqual(
+    (await chain.prd()).userStories.map(({ title }) => title),
+    ['smaller'],
+  )
+
+  chain.say('/ralph approve-plan')
+  assert.equal((await chain.go('as it stands')).outcome, 'complete', chain.notes.join('\n'))
+  assert.deepEqual(worked(chain), ['A'])
+  chain.say('/ralph plan -- now something else')
+  assert.equal((await chain.go('as it stands')).outcome, 'complete', 'what is worked on is no plan any more')
+  assert.equal(ran(chain, 'plan').length, 2)
+})
+
+test('no plan comes of an issue: said why, three times at most, and made when people say more', async () => {
+  const script = {
+    plan: [{ answer: 'Who knows.' }, answer({ stories: [] }), answer({ stories: [{ id: 'A' }] }), PLAN],
+    ...WORK,
+  }
+  await using chain = await Chain.open({ stories: [], issue: ISSUE, script, inputs: { approve: 'auto' } })
+  const stuck = await chain.go()
+  assert.equal(stuck.outcome, 'stuck')
+  assert.match(stuck.reason, /no plan came of it: .*title/)
+  assert.match(ran(chain, 'plan')[1]?.brief ?? '', /no block of JSON/)
+  assert.equal((await chain.bare.head('ralph/sample')) ?? null, null, 'nothing was made')
+  chain.issue = { ...ISSUE, comments: ['Only with a passkey.'] }
+  assert.equal((await chain.go()).outcome, 'complete', 'approve: auto asks nobody')
+  assert.match(ran(chain, 'plan')[3]?.brief ?? '', /Only with a passkey/)
+  assert.deepEqual(worked(chain), ['A', 'B'])
+})
+
+test('an edit behind the look asks again; the digest of what is meant does not', async () => {
+  await using chain = await Chain.open({ stories: [], issue: ISSUE, script: { plan: [PLAN], ...WORK } })
+  await chain.go()
+  await chain.edit((prd) => prd.userStories.splice(1, 1))
+  chain.say('/ralph approve-plan')
+  const edited = await chain.go('as it stands')
+  assert.deepEqual([edited.outcome, worked(chain)], ['paused', []], edited.reason)
+  const { plan } = await chain.state()
+  chain.say('/ralph approve-plan 00000000')
+  assert.equal((await chain.go('as it stands')).outcome, 'paused')
+  chain.say(`/ralph approve-plan ${plan?.digest}`)
+  assert.equal((await chain.go('as it stands')).outcome, 'complete')
+  assert.deepEqual(worked(chain), ['A'])
+})
+
+const WHOLE = story('US-001', 'much', { acceptanceCriteria: ['a', 'b', 'c'] })
+const AFTER = story('US-002', 'after', { dependsOn: ['US-001'], priority: 2 })
+const part = (...acceptanceCriteria: string[]) => ({
+  title: acceptanceCriteria.join(' and '),
+  acceptanceCriteria,
+})
+const PARTS = answer({ stories: [part('a', 'b'), part('c')] })
+
+test('a split waits to be approved, others go on meanwhile; the parts take the place of the whole', async () => {
+  const alone = story('US-003', 'alone', { priority: 3 })
+  const script = {
+    'plan US-001': [answer({ stories: [part('a'), part('b')] }), PARTS],
+    'US-001-1': [goodTurn('one')],
+    'US-001-2': [goodTurn('two')],
+    'US-002': [goodTurn('after')],
+    'US-003': [goodTurn('alone')],
+  }
+  await using chain = await Chain.open({ stories: [WHOLE, AFTER, alone], script })
+  chain.say('/ralph split US-001 -- the form first')
+  const paused = await chain.go()
+  assert.deepEqual([paused.outcome, worked(chain)], ['paused', ['US-003']], paused.reason)
+  assert.match(paused.reason, /split waits to be approved: US-001/)
+  assert.match(ran(chain, 'plan')[1]?.brief ?? '', /the form first[\s\S]*in none of the parts: c/)
+  chain.say('/ralph approve-plan US-001')
+  assert.equal((await chain.go('as it stands')).outcome, 'complete')
+  assert.deepEqual(worked(chain), ['US-003', 'US-001-1', 'US-001-2', 'US-002'])
+  const [whole, ...rest] = (await chain.prd()).userStories
+  assert.deepEqual([whole?.id, whole?.skipped, whole?.passes], ['US-001', true, false])
+  assert.match(whole?.notes ?? '', /split into US-001-1, US-001-2/)
+  assert.deepEqual(
+    rest.map(({ dependsOn }) => dependsOn),
+    [[], ['US-001-1'], ['US-001-2'], []],
+  )
+})
+
+test('a story that is blocked for its size twice is proposed to be split by itself', async () => {
+  const late: Turn = {
+    session: { status: 'failed', message: 'the session took longer than iteration-timeout allows' },
+  }
+  const script = { 'US-001': [late, late, badTurn('one')], 'plan US-001': [PARTS] }
+  await using chain = await Chain.open({ stories: [WHOLE], script, inputs: { 'max-attempts': '1' } })
+  assert.equal((await chain.go()).outcome, 'stuck')
+  chain.say('/ralph retry US-001')
+  const paused = await chain.go('as it stands')
+  assert.match(paused.reason, /split waits to be approved: US-001/)
+  // Who wants it whole says so.
+  chain.say('/ralph retry US-001')
+  await chain.go('as it stands')
+  assert.deepEqual(worked(chain), ['US-001', 'US-001', 'US-001'])
+})
