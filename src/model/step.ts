@@ -61,7 +61,7 @@ export const STEPS = {
   return: { parts: HOLDERS, by: null, settles: true },
   wait: { parts: HOLDERS, by: null, settles: false },
   verify: { parts: FROM_WORK, by: 'gate', settles: false },
-  plan: { parts: FROM_WORK, by: 'work', settles: false },
+  plan: { parts: ['work', 'land'], by: 'work', settles: false },
   push: { parts: HOLDERS, by: null, settles: false },
   conclude: { parts: HOLDERS, by: null, settles: true },
   publish: { parts: HOLDERS, by: null, settles: true },

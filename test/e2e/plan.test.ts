@@ -98,3 +98,56 @@ test('an issue with the label becomes a plan, is edited, approved, and worked; i
     ],
   )
 })
+
+test('documents of the base become the plan without a session; approved it is worked', async () => {
+  const stories =
+    '# Shop\n\n## Epic 1: Basket\n\n### US-001: one\n\n- [ ] one works\n\n### US-002: two\n\n- [ ] two works\n'
+  await using site = await openSite({
+    stories: [],
+    files: { 'docs/prd.md': stories },
+    script: WORK,
+    inputs: { 'final-verification': 'false' },
+  })
+  const paused = await site.go({ feature: 'basket', command: 'plan' })
+  assert.equal(outputsOf(paused).outcome, 'paused', site.log())
+  assert.equal((await site.sessions()).length, 0)
+  const prd = JSON.parse((await read(site, 'basket', 'prd.json')) ?? '')
+  assert.deepEqual(
+    prd.userStories.map(({ id, epicId }: { id: string; epicId: string }) => [id, epicId !== null]),
+    [
+      ['US-001', true],
+      ['US-002', true],
+    ],
+  )
+  await comment(site, 'bob', (await site.pull()).number, '/ralph approve-plan')
+  assert.equal(outputsOf(site.last()).outcome, 'complete', site.log())
+})
+
+test('in four jobs the plan is made without a token, and landed', async () => {
+  await using site = await openSite({
+    stories: [],
+    script: { plan: [answer(PLAN)], ...WORK },
+    separate: true,
+    inputs: { approve: 'auto', 'final-verification': 'false' },
+  })
+  const { number } = site.github.openIssue('alice', 'Passkeys', WISH)
+  assert.deepEqual(await comment(site, 'bob', number, '/ralph plan'), ['github-actions[bot]: eyes'])
+  const prd = JSON.parse((await read(site, 'passkeys', 'prd.json')) ?? '{}')
+  assert.equal(prd.run?.outcome, 'complete', site.log())
+  const [plan, ...others] = await site.sessions()
+  assert.deepEqual([plan?.mode, others.map((one) => one.story)], ['plan', ['US-001', 'US-002']])
+  assert.deepEqual(
+    plan?.env.filter((name) => /TOKEN|^INPUT_|^ACTIONS_/.test(name)),
+    [],
+  )
+})
+
+test('who may not write plans nothing: neither by a label, which an issue form sets, nor by a comment', async () => {
+  await using site = await openSite({ stories: [], script: {} })
+  const { number } = site.github.openIssue('mallory', 'Free money', WISH, ['ralph-plan'])
+  await site.runner.settled()
+  assert.deepEqual(await comment(site, 'mallory', number, '/ralph plan'), [])
+  assert.deepEqual(await site.github.pulls(), [])
+  assert.deepEqual(await site.sessions(), [])
+  assert.match(site.log(), /mallory has no write permission/)
+})
