@@ -19,11 +19,11 @@ try {
   const files = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'action.yml']
   for (const name of ['scripts', ...files]) cpSync(join(root, name), join(folder, name), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  for (const { name, file, from, to, stories, also, batch = 0, level = 'same-user' } of chosen) {
+  for (const { name, file, from, to, stories, also = [], batch = 0, level = 'same-user' } of chosen) {
     rmSync(join(folder, 'src'), { recursive: true, force: true })
     cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true })
     change(join(folder, file), from, to)
-    if (also !== undefined) change(join(folder, also[0]), also[1], also[2])
+    for (const [more, old, young] of also) change(join(folder, more), old, young)
     const result = tryIt(batch, stories, level)
     rows.push(`| ${name} | \`${file}\` | ${result} |`)
     process.stdout.write(`${rows.at(-1)}\n`)

@@ -7,7 +7,7 @@ export type Mutation = {
   /** Null: the redactor. */
   from: string | null
   to: string
-  also?: [file: string, from: string, to: string]
+  also?: readonly (readonly [file: string, from: string, to: string])[]
   stories?: string
   batch?: number
   level?: 'same-user' | 'other-user'
@@ -25,8 +25,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'gates get the keys of models',
     stories: 'LOOK',
     file: 'src/app/ports.ts',
-    from: 'env: gateEnv(options.env, { extra: settings.gateEnv, isModelKey }).env,',
-    to: 'env: agentEnv(options.env, { extra: settings.agentEnv, vendor: [], set: {} }).env,',
+    from: 'env: gateEnv(env, { extra: settings.gateEnv, isModelKey }).env,',
+    to: "env: gateEnv(env, { extra: ['ANTHROPIC_API_KEY'], isModelKey: () => isModelKey('') }).env,",
   },
   {
     name: "the action's environment stays visible",
@@ -49,7 +49,7 @@ export const MUTATIONS: readonly Mutation[] = [
     from: 'export function muted(line: string): string {\n',
     to: "export function muted(line: string): string {\n  if (line !== '') return line\n",
     // The terminal's own renderer would do it as well.
-    also: ['src/report/escape.ts', ".replaceAll('##[', '## [').replace(/^::/, ': :')", ''],
+    also: [['src/report/escape.ts', ".replaceAll('##[', '## [').replace(/^::/, ': :')", '']],
   },
   {
     name: 'git is looked up on the PATH every time',
@@ -114,9 +114,11 @@ export const MUTATIONS: readonly Mutation[] = [
     from: 'this.#write(this.#table.forgetful())',
     to: 'await this.reload()',
     also: [
-      'src/git/work-tree.ts',
-      'if (checkOut) await this.checkOutModified(',
-      "if (checkOut && against === '') await this.checkOutModified(",
+      [
+        'src/git/work-tree.ts',
+        'if (checkOut) await this.checkOutModified(',
+        "if (checkOut && against === '') await this.checkOutModified(",
+      ],
     ],
   },
   {
@@ -243,7 +245,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/system/other-user/later-programs.ts',
     from: 'await chmod(folder, mode & 0o770)',
     to: 'await chmod(folder, mode & 0o777)',
-    also: ['src/system/other-user/probe.ts', '...laterScript(env)', '...laterScript(env).slice(99)'],
+    also: [['src/system/other-user/probe.ts', '...laterScript(env)', '...laterScript(env).slice(99)']],
     batch: 1,
     level: 'other-user',
   },
@@ -286,9 +288,11 @@ export const MUTATIONS: readonly Mutation[] = [
     to: 'null as Awaited<ReturnType<typeof relayModel>>',
     // Without a way to its model it would not be started.
     also: [
-      'src/app/agents.ts',
-      'if (relayed === null) refuseWithoutWay(',
-      'if (isKept === null) refuseWithoutWay(',
+      [
+        'src/app/agents.ts',
+        'if (relayed === null) refuseWithoutWay(',
+        'if (isKept === null) refuseWithoutWay(',
+      ],
     ],
     batch: 6,
     level: 'other-user',
@@ -331,18 +335,20 @@ export const MUTATIONS: readonly Mutation[] = [
     from: 'if (target.origin !== upstream.origin) return null',
     to: '',
     also: [
-      'src/proxy/model-proxy.ts',
-      "if (!path.startsWith('/') || path.startsWith('//') || path.includes('\\\\')) return null",
-      '',
+      [
+        'src/proxy/model-proxy.ts',
+        "if (!path.startsWith('/') || path.startsWith('//') || path.includes('\\\\')) return null",
+        '',
+      ],
     ],
     batch: 6,
     level: 'other-user',
   },
   {
     name: 'deep folders are left to git',
-    stories: 'DEEP,PLACE',
+    stories: 'DEEP',
     file: 'src/system/files.ts',
-    from: '    flatten(Buffer.from(file))\n',
+    from: '      removeDeep(inside)\n',
     to: '',
     batch: 7,
   },
@@ -352,7 +358,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/system/files.ts',
     from: 'return path.length > LONGEST_PATH || path.split',
     to: 'return path.length > 1e9 || path.split',
-    also: ['src/system/files.ts', 'const DEEPEST_PATH = 512', 'const DEEPEST_PATH = 1e9'],
+    also: [['src/system/files.ts', 'const DEEPEST_PATH = 512', 'const DEEPEST_PATH = 1e9']],
     batch: 7,
   },
   {
@@ -362,9 +368,16 @@ export const MUTATIONS: readonly Mutation[] = [
     from: 'isDeep(text, DEEPEST) ? null : parsed(text)',
     to: 'parsed(text)',
     also: [
-      'src/review/examine.ts',
-      '  } catch {\n    const causes',
-      '  } catch (error) {\n    if (error !== null) throw error\n    const causes',
+      [
+        'src/review/examine.ts',
+        '  } catch {\n    const causes',
+        '  } catch (error) {\n    if (error !== null) throw error\n    const causes',
+      ],
+      [
+        'src/loop/perform.ts',
+        '    if (error instanceof DamagedClone) throw error\n    await ports.repository.restore',
+        '    if (error !== null) throw error\n    await ports.repository.restore',
+      ],
     ],
     batch: 7,
   },

@@ -8,9 +8,9 @@ import { MUTATIONS } from '../../hostile/mutations.ts'
 
 test('every defence that can be switched off is where its mutation looks for it', async () => {
   const stale: string[] = []
-  for (const { name, file, from, also } of MUTATIONS)
-    for (const [path, words] of [[file, from], ...(also === undefined ? [] : [[also[0], also[1]]])] as const)
-      if (words !== null && !(await readFile(join(ROOT, path ?? ''), 'utf8')).includes(words))
+  for (const { name, file, from, also = [] } of MUTATIONS)
+    for (const [path, words] of [[file, from] as const, ...also])
+      if (words !== null && !(await readFile(join(ROOT, path), 'utf8')).includes(words))
         stale.push(`${name}: ${path} has no longer: ${words}`)
   assert.deepEqual(stale, [])
 })
