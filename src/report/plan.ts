@@ -6,17 +6,16 @@ import type { PlanView, View } from './view.ts'
 import { many } from './words.ts'
 
 /** Empty where nothing waits to be approved. At most about `room` characters. */
-export function planBlock({ plans, stories }: View, room: number): string {
+export function planBlock({ plans }: View, room: number): string {
   const waiting = plans.filter(({ isWaiting }) => isWaiting)
-  return waiting.map((plan) => onePlan(plan, stories, room / waiting.length)).join('\n\n')
+  return waiting.map((plan) => onePlan(plan, room / waiting.length)).join('\n\n')
 }
 
-function onePlan(plan: PlanView, stories: View['stories'], room: number): string {
-  const shown = plan.storyId === null ? stories : plan.parts
+function onePlan(plan: PlanView, room: number): string {
   const whole = plan.storyId === null ? null : markdownText(plan.storyId, 64)
-  const title = whole === null ? 'The plan' : `${whole} in ${shown.length} parts`
-  const read = folded('Read it', storyList(shown, room), true)
-  return section(title, [questions(plan), read, digest(plan)].filter(Boolean).join('\n\n'))
+  const title = whole === null ? 'The plan' : `${whole} in ${plan.parts.length} parts`
+  const read = folded('Read it', storyList(plan.parts, room), true)
+  return section(title, [questions(plan), sizes(plan), read, digest(plan)].filter(Boolean).join('\n\n'))
 }
 
 type Shown = { id: string; title: string; criteria: readonly string[] }
@@ -38,6 +37,14 @@ function storyList(stories: readonly Shown[], room: number): string {
 function questions({ questions: asked }: PlanView): string {
   if (asked.length === 0) return ''
   return `What it could not know, and assumed:\n\n${list(asked.map((one) => markdownText(one, 300)))}`
+}
+
+/** A story that is too large costs a session or two before it is blocked: told while it is cheap to mend. */
+function sizes({ remarks }: PlanView): string {
+  const items = remarks
+    .slice(0, 10)
+    .map(({ storyId, remark }) => `${bold(markdownText(storyId, 64))} ${markdownText(remark, 300)}`)
+  return items.length === 0 ? '' : `May be too large for one session:\n\n${list(items)}`
 }
 
 function digest({ digest: of }: PlanView): string {

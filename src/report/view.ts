@@ -1,5 +1,6 @@
 // A report as data: made once from the state. Markdown and terminal render it, and whatever comes next. Nothing is escaped in it.
 
+import { sizeRemarks } from '../documents/size.ts'
 import { iterationsLeft } from '../loop/limits.ts'
 import { passedUnchanged, passedUngated, UNCHANGED, UNGATED } from '../loop/passed.ts'
 import { ownSituation, type Situation } from '../loop/situation.ts'
@@ -123,18 +124,31 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
 export type PlanView = ReturnType<typeof planOf>
 
 /** The plan of the feature and those of stories that are too large; none once their stories are worked on. */
-function plansOf({ plan, splits = {} }: State): PlanView[] {
-  const whole = plan === undefined || plan.phase === 'begun' ? [] : [planOf(null, plan)]
-  return [...whole, ...Object.entries(splits).map(([id, split]) => planOf(id, split))]
+function plansOf({ plan, splits = {}, prd }: State): PlanView[] {
+  const whole = plan === undefined || plan.phase === 'begun' ? [] : [planOf(null, plan, prd.userStories)]
+  return [...whole, ...Object.entries(splits).map(([id, split]) => planOf(id, split, split.stories))]
 }
 
-function planOf(storyId: string | null, { phase, digest, questions, message, stories }: Plan) {
+function planOf(
+  storyId: string | null,
+  { phase, digest, questions, message }: Plan,
+  stories: readonly Story[],
+) {
   const parts = stories.map(({ id, title, acceptanceCriteria }) => ({
     id,
     title,
     criteria: acceptanceCriteria,
   }))
-  return { storyId, phase, isWaiting: phase === 'proposed', digest, questions, message, parts }
+  return {
+    storyId,
+    phase,
+    isWaiting: phase === 'proposed',
+    digest,
+    questions,
+    message,
+    parts,
+    remarks: sizeRemarks(stories),
+  }
 }
 
 /** The newest iterations that a report tells one by one. */
