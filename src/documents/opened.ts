@@ -6,6 +6,7 @@ import { isRaw, type Raw } from '../prd/migrate.ts'
 import { looksLikeJson } from '../prd/parse.ts'
 import { type Mistake, messageOf } from '../system/errors.ts'
 import { type Block, blocksOf } from './markdown.ts'
+import { place } from './places.ts'
 import type { DocumentFile } from './types.ts'
 
 type Path = readonly (string | number)[]
@@ -58,19 +59,14 @@ export class Opened {
 /** JSON is YAML, too. */
 function yaml({ path, text }: Opened): { data: Data | null; mistakes: Mistake[] } {
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines })
-  const mistakes = document.errors.slice(0, 20).map(({ message, linePos }): Mistake => {
-    const [found = ''] = message.split(' at line ')
-    const line = linePos?.[0].line ?? 1
-    return {
-      path: `${path}: line ${line}`,
-      found: shown(found),
-      expected: 'YAML',
-      fix: 'mend the YAML there',
-    }
-  })
-  if (mistakes.length > 0) return { data: null, mistakes }
   try {
+    const document = parseDocument(text, { lineCounter: lines })
+    const mistakes = document.errors.slice(0, 20).map(({ message, linePos }): Mistake => {
+      const [found = ''] = message.split(' at line ')
+      const line = linePos?.[0].line ?? 1
+      return { path: place(path, line), found: shown(found), expected: 'YAML', fix: 'mend the YAML there' }
+    })
+    if (mistakes.length > 0) return { data: null, mistakes }
     const value: unknown = document.toJS({ maxAliasCount: 100 })
     const lineOf = (at: Path) => {
       const node = document.getIn(at, true)
@@ -78,6 +74,7 @@ function yaml({ path, text }: Opened): { data: Data | null; mistakes: Mistake[] 
     }
     return { data: { value, lineOf }, mistakes: [] }
   } catch (error) {
+    // An alias that leads nowhere, too many of them, or thousands of brackets in each other.
     const found = shown(messageOf(error))
     return {
       data: null,

@@ -7,6 +7,7 @@ import { asImported, emptyRun } from '../prd/schema.ts'
 import type { Mistake } from '../system/errors.ts'
 import { readDocument } from './formats.ts'
 import { type Joined, joined } from './join.ts'
+import { markPlanned } from './merge.ts'
 import type { DocumentFile, Documents, Reading } from './types.ts'
 
 /** Bytes are not counted here: UTF-16 units are close enough for a bound. */
@@ -98,7 +99,8 @@ function featureOf(
     return null
   }
   notes.push(...result.notes)
-  return asImported(result.prd)
+  const prd = asImported(result.prd)
+  return { ...prd, userStories: prd.userStories.map(markPlanned) }
 }
 
 /** What the documents say of the feature: the first word on each field counts, learnings are gathered. */

@@ -91,7 +91,8 @@ export function withoutReopened(notes: string): string {
   return lines.join('\n')
 }
 
-function reopened(story: Story): Story {
+/** A story that had passed, to be worked on again, with the reason in its notes. */
+export function reopened(story: Story): Story {
   const before = withoutReopened(story.notes)
   const notes = before === '' ? reopenedNote : `${before}\n${reopenedNote}`
   return { ...story, passes: false, retries: 0, blocked: false, lastResult: null, notes }
