@@ -4,6 +4,7 @@ import { checkList } from './formats/check-list.ts'
 import { issues } from './formats/issues.ts'
 import { learned } from './formats/learned.ts'
 import { otherSettings } from './formats/other-settings.ts'
+import { ownPage } from './formats/own-page.ts'
 import { prdJson } from './formats/prd-json.ts'
 import { prose } from './formats/prose.ts'
 import { qualityGates } from './formats/quality-gates.ts'
@@ -21,6 +22,7 @@ export const formats: readonly Format[] = [
   taskList,
   sprintTracker,
   learned,
+  ownPage,
   storyFile,
   storyHeading,
   checkList,

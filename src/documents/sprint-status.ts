@@ -21,7 +21,7 @@ type Edit = { from: number; to: number; word: string }
 /** The text with what the stories have come to: comments and order kept, no status lowered; null where nothing changes. */
 export function updateSprintStatus(text: string, prd: Prd): string | null {
   const document = parseDocument(text)
-  const fields = document.errors.length > 0 ? null : valueOf(document)
+  const fields = document.errors.length > 0 ? null : plainValue(document)
   if (!isRaw(fields)) return null
   const tracked = trackedIn(fields)
   const spelled = spelling(tracked)
@@ -60,7 +60,7 @@ export function updateSprintStatus(text: string, prd: Prd): string | null {
 }
 
 /** Null where an alias leads nowhere, or there are too many of them. */
-function valueOf(document: ReturnType<typeof parseDocument>): unknown {
+function plainValue(document: ReturnType<typeof parseDocument>): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 })
   } catch {
