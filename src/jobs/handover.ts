@@ -65,7 +65,7 @@ const session: z.ZodMiniType<Session> = z.object({
     stuck: null,
   }),
   learnings: texts,
-  setUp: z.exactOptional(z.literal(true)),
+  setUp: z.exactOptional(z.catch(bounded, '')),
 })
 
 const verdict: z.ZodMiniType<Verdict> = z.discriminatedUnion('kind', [

@@ -83,7 +83,7 @@ export function passStory(state: State, attempt: Attempt, built: Built): State {
   }))
   const run = { ...prd.run, iterations: iteration, currentStoryId: null }
   const guidance = without(state.control.guidance, storyId)
-  const setUp = sessionOf(attempt)?.setUp === true ? { setUp: true as const } : {}
+  const setUp = sessionOf(attempt)?.setUp === undefined ? {} : { setUp: true as const }
   return { ...state, prd: { ...prd, run }, control: { ...state.control, ...setUp, guidance } }
 }
 

@@ -6,7 +6,7 @@ import type { GateResult } from '../model/gate.ts'
 import type { Limits } from '../model/limits.ts'
 import { attemptName } from '../model/paths.ts'
 import type { Inspection, Ports, SessionBounds, StorePort } from '../model/ports.ts'
-import type { Attempt, AttemptIn, Conclusion, Failure, State } from '../model/state.ts'
+import type { Attempt, AttemptIn, Candidate, Conclusion, Failure, Kept, State } from '../model/state.ts'
 import { STEPS, type Step } from '../model/step.ts'
 import { emptyUsage, type Usage } from '../model/usage.ts'
 import { askedIn } from '../prd/select.ts'
@@ -139,16 +139,17 @@ async function work(
     agent.work(state, attempt, { ...boundsOf(from, limits, at), conflict }, signal)
   if (isSetUp(state, storyId, conflict)) {
     const session = await begin(state, now)
-    const isKept = state.control.setUp !== true
-    return { kind: 'worked', storyId, session: isKept ? { ...session, setUp: true } : session }
+    const setUp = state.control.setUp === true ? undefined : state.kept[storyId]?.setUp
+    return { kind: 'worked', storyId, session: setUp === undefined ? session : { ...session, setUp } }
   }
   const setUp = await agent.setUp(state, attempt, boundsOf(state, limits, now), signal)
   if (setUp === null) return { kind: 'worked', storyId, session: await begin(state, now) }
   if (!wentWell(setUp)) return { kind: 'worked', storyId, session: failedSetUp(setUp) }
+  const tree = (await workAsItStands(storyId, state, ports))?.tree ?? ''
   const left = spend(state, storyId, setUp.usage)
   const over = spent(left, limits)
-  const session = over === null ? withSetUp(setUp, await begin(left, clock.now())) : setUpAlone(setUp, over)
-  return { kind: 'worked', storyId, session }
+  if (over !== null) return { kind: 'worked', storyId, session: setUpAlone(setUp, over, tree) }
+  return { kind: 'worked', storyId, session: withSetUp(setUp, await begin(left, clock.now()), tree) }
 }
 
 async function guard(
@@ -158,11 +159,22 @@ async function guard(
   const { storyId, session } = attempt
   const seen = await inspected(attempt, { state, limits, ports, now })
   if (seen.kind === 'refused') return { kind: 'refused', storyId, failure: seen.failure }
-  const { candidate } = seen
+  const candidate = await withoutSetUp(seen.candidate, attempt, { state, limits, ports, now })
   const isAllowed = !candidate.empty || (limits.finalVerification && session.hints.done)
   if (isAllowed) return { kind: 'guarded', storyId, candidate }
   const failure: Failure = { kind: 'empty-diff', summary: 'the session changed nothing', detail: '' }
   return { kind: 'refused', storyId, failure }
+}
+
+/** A set-up alone is no work on the story: a session that added nothing to it has changed nothing. */
+async function withoutSetUp(
+  candidate: Candidate,
+  { storyId, session: { setUp = '' } }: AttemptIn<'worked'>,
+  { state, ports }: Context,
+): Promise<Candidate> {
+  if (setUp === '') return candidate
+  const work = await workAsItStands(storyId, state, ports)
+  return work?.tree === setUp ? { ...candidate, empty: true } : candidate
 }
 
 /**
@@ -234,13 +246,17 @@ async function gatesOn(
 
 /** Leaves a clean tree at the green commit and keeps the work for the story's next attempt. */
 async function putAway({ storyId }: Attempt, { state, ports }: Context) {
-  // What cannot be looked at cannot be kept.
-  const kept = await ports.repository.keep(state, storyId).catch((error: unknown) => {
+  const kept = await workAsItStands(storyId, state, ports)
+  await ports.repository.checkOut(state.green, null)
+  return { storyId, kept }
+}
+
+/** The story's work after the guard's filter; null for none. What cannot be looked at cannot be kept. */
+function workAsItStands(storyId: string, state: State, { repository }: Ports): Promise<Kept | null> {
+  return repository.keep(state, storyId).catch((error: unknown) => {
     if (error instanceof DamagedClone) throw error
     return null
   })
-  await ports.repository.checkOut(state.green, null)
-  return { storyId, kept }
 }
 
 async function open({ state, ports }: Context): Promise<Happening> {

@@ -28,8 +28,8 @@ export const Session = z.object({
   resetsAt: z.nullable(z.number()),
   hints: z.object({ done: z.boolean(), notDone: z.boolean(), stuck: z.nullable(z.string()) }),
   learnings: z.array(z.string()),
-  /** A set-up session came before it, now or in the kept work that it grew from. */
-  setUp: z.exactOptional(z.literal(true)),
+  /** The tree as a set-up session left it, before this one: now, or in the kept work that it grew from. Empty: not known. */
+  setUp: z.exactOptional(z.string()),
 })
 
 /** What the guard let through. The commit's tree is what the gates run on, and what is gated is what is committed. */
@@ -97,8 +97,8 @@ export const Kept = z.object({
   base: z.string(),
   tree: z.string(),
   dropped: z.array(z.string()),
-  /** A set-up session's work is in it. */
-  setUp: z.exactOptional(z.literal(true)),
+  /** A set-up session's work is in it: the tree as that left it. Empty: not known. */
+  setUp: z.exactOptional(z.string()),
 })
 
 /** `until`: when an open one lets a trial through, epoch milliseconds. The rest is of the last attempt, to compare with. */

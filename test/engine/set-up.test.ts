@@ -82,7 +82,41 @@ test('a set-up that has spent the budget: the story is not begun, and nobody is 
   assert.equal((await chain.go()).outcome, 'budget')
   assert.equal(ran(chain), 'setup')
   const { prd, kept, control } = await chain.state()
-  assert.deepEqual([prd.userStories[0]?.retries, kept['US-001']?.setUp, control.setUp], [0, true, undefined])
+  assert.deepEqual(
+    [prd.userStories[0]?.retries, kept['US-001']?.setUp, control.setUp],
+    [0, kept['US-001']?.tree, undefined],
+  )
+})
+
+test('a set-up is no work on the story: who adds nothing to it has changed nothing, at the next attempt, too', async () => {
+  await using chain = await open(
+    { setup: [tool], 'US-001': [{}], 'US-002': [goodTurn('two')] },
+    { 'max-attempts': '2' },
+  )
+  assert.equal((await chain.go()).outcome, 'stuck')
+  const { timeline } = await chain.state()
+  assert.deepEqual(
+    timeline.slice(0, 2).map(({ result, summary }) => [result, summary]),
+    [
+      ['rejected', 'the session changed nothing'],
+      ['rejected', 'the session changed nothing'],
+    ],
+  )
+  assert.equal(ran(chain), 'setup US-001 US-001 setup US-002')
+})
+
+test('nothing added to a set-up, and the agent says done: a judge decides', async () => {
+  await using chain = await open(
+    { setup: [tool], 'US-001': [{}], 'US-002': [goodTurn('two')] },
+    { 'final-verification': 'true' },
+  )
+  assert.equal((await chain.go()).outcome, 'complete')
+  assert.equal(ran(chain), 'setup US-001 verify US-002 verify')
+  assert.match(
+    (await chain.prd()).userStories[0]?.lastResult?.summary ?? '',
+    /without a change, by a judge's word/,
+  )
+  assert.equal(await chain.read(BRANCH, 'src/tool'), 'set up\n')
 })
 
 test('without a set-up nothing is different', async () => {
