@@ -5,22 +5,17 @@ import type { Story } from '../model/feature.ts'
 import type { GateResult } from '../model/gate.ts'
 import type { Limits } from '../model/limits.ts'
 import { attemptName } from '../model/paths.ts'
-import type { Inspection, Ports, SessionBounds, StorePort } from '../model/ports.ts'
-import type { Attempt, AttemptIn, Candidate, Conclusion, Failure, Kept, State } from '../model/state.ts'
+import type { Inspection, Ports, StorePort } from '../model/ports.ts'
+import type { Attempt, AttemptIn, Conclusion, Failure, State } from '../model/state.ts'
 import { STEPS, type Step } from '../model/step.ts'
 import { emptyUsage, type Usage } from '../model/usage.ts'
 import { askedIn } from '../prd/select.ts'
 import { DamagedClone, messageOf } from '../system/errors.ts'
 import { excerpt } from '../system/excerpt.ts'
-import { redGate, spend } from './change.ts'
+import { redGate } from './change.ts'
 import { released } from './ending.ts'
-import { budgetLeft, endOfWork, estimate, goesOnByItself, sessionMs, spent } from './limits.ts'
-import { failedSetUp, isSetUp, setUpAlone, wentWell, withSetUp } from './set-up.ts'
-
-type Happening = Event extends infer E ? (E extends { at: number } ? Omit<E, 'at'> : never) : never
-
-/** What a step is done with: the signal aborts with the job's time, too. `now` is when it began, epoch milliseconds. */
-type Context = { state: State; limits: Limits; ports: Ports; now: number }
+import { endOfWork, goesOnByItself } from './limits.ts'
+import { boundsOf, type Context, type Happening, withoutSetUp, work, workAsItStands } from './work.ts'
 
 /**
  * Performs one step. Cancellation turns into the event `interrupted`, and the end of the job's time into `out-of-time`,
@@ -128,30 +123,6 @@ async function prepare({ state, ports }: Context): Promise<Happening> {
   return { kind: 'failed', summary: `prepare failed (${result.ended})`, fix }
 }
 
-async function work(
-  attempt: AttemptIn<'reserved'>,
-  { state, limits, ports, now }: Context,
-): Promise<Happening> {
-  const { storyId, base } = attempt
-  const { agent, repository, signal, clock } = ports
-  const { conflict } = await repository.checkOut(base, state.kept[storyId] ?? null)
-  const begin = (from: State, at: number) =>
-    agent.work(state, attempt, { ...boundsOf(from, limits, at), conflict }, signal)
-  if (isSetUp(state, storyId, conflict)) {
-    const session = await begin(state, now)
-    const setUp = state.control.setUp === true ? undefined : state.kept[storyId]?.setUp
-    return { kind: 'worked', storyId, session: setUp === undefined ? session : { ...session, setUp } }
-  }
-  const setUp = await agent.setUp(state, attempt, boundsOf(state, limits, now), signal)
-  if (setUp === null) return { kind: 'worked', storyId, session: await begin(state, now) }
-  if (!wentWell(setUp)) return { kind: 'worked', storyId, session: failedSetUp(setUp) }
-  const tree = (await workAsItStands(storyId, state, ports))?.tree ?? ''
-  const left = spend(state, storyId, setUp.usage)
-  const over = spent(left, limits)
-  if (over !== null) return { kind: 'worked', storyId, session: setUpAlone(setUp, over, tree) }
-  return { kind: 'worked', storyId, session: withSetUp(setUp, await begin(left, clock.now()), tree) }
-}
-
 async function guard(
   attempt: AttemptIn<'worked'>,
   { state, limits, ports, now }: Context,
@@ -164,17 +135,6 @@ async function guard(
   if (isAllowed) return { kind: 'guarded', storyId, candidate }
   const failure: Failure = { kind: 'empty-diff', summary: 'the session changed nothing', detail: '' }
   return { kind: 'refused', storyId, failure }
-}
-
-/** A set-up alone is no work on the story: a session that added nothing to it has changed nothing. */
-async function withoutSetUp(
-  candidate: Candidate,
-  { storyId, session: { setUp = '' } }: AttemptIn<'worked'>,
-  { state, ports }: Context,
-): Promise<Candidate> {
-  if (setUp === '') return candidate
-  const work = await workAsItStands(storyId, state, ports)
-  return work?.tree === setUp ? { ...candidate, empty: true } : candidate
 }
 
 /**
@@ -221,14 +181,6 @@ async function askJudge(stories: readonly string[], commit: string, { state, lim
   }
 }
 
-function boundsOf(state: State, limits: Limits, now: number): SessionBounds {
-  return {
-    timeoutMs: sessionMs(state, limits, now),
-    budget: budgetLeft(state, limits),
-    reserved: estimate(state, limits),
-  }
-}
-
 /** The dependencies of a commit that is checked out, then its gates for these tags, or all (null); what they wrote is thrown away. */
 async function gatesOn(
   commit: string,
@@ -249,14 +201,6 @@ async function putAway({ storyId }: Attempt, { state, ports }: Context) {
   const kept = await workAsItStands(storyId, state, ports)
   await ports.repository.checkOut(state.green, null)
   return { storyId, kept }
-}
-
-/** The story's work after the guard's filter; null for none. What cannot be looked at cannot be kept. */
-function workAsItStands(storyId: string, state: State, { repository }: Ports): Promise<Kept | null> {
-  return repository.keep(state, storyId).catch((error: unknown) => {
-    if (error instanceof DamagedClone) throw error
-    return null
-  })
 }
 
 async function open({ state, ports }: Context): Promise<Happening> {
