@@ -11,18 +11,25 @@ const MOST_COMMENTS = 20
 /** Who belongs to the repository: what others say of an issue comes into no prompt. */
 const OURS = ['OWNER', 'MEMBER', 'COLLABORATOR']
 
-type Wish = { feature: string | null; isPlan: boolean; base: string; today: string }
+type Wish = {
+  feature: string | null
+  isPlan: boolean
+  base: string
+  today: string
+  /** Names of those that the workflow has. */
+  gates: readonly string[]
+}
 
 export async function askedFor(
   github: GitHub,
   { store, objects }: Workspace,
   wish: Wish,
 ): Promise<Asked | null> {
-  const { feature, isPlan, base, today } = wish
+  const { feature, isPlan, base, today, gates } = wish
   const number = issueIn(feature)
   if (number !== null) {
     const known = await plannedBy(store, number)
-    return askedByIssue(await issueOf(github, number), known, today)
+    return askedByIssue(await issueOf(github, number), { known, today, gates })
   }
   if (!isPlan) return null
   if (feature === null) {

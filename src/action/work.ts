@@ -134,7 +134,13 @@ async function claimAndWork(
   const today = new Date(now).toISOString().slice(0, 10)
   const feature = settings.feature ?? event.feature
   const isPlan = settings.command === 'plan' || event.inputs.command === 'plan'
-  const asked = await askedFor(github, workspace, { feature, isPlan, base: base.sha, today })
+  const asked = await askedFor(github, workspace, {
+    feature,
+    isPlan,
+    base: base.sha,
+    today,
+    gates: settings.gates.map(({ name }) => name),
+  })
   let claimed: Awaited<ReturnType<typeof claim>>
   try {
     claimed = await claim(workspace.git, workspace.objects, workspace.store, workspace.repository, {

@@ -17,17 +17,15 @@ export type Asked = { feature: Feature; plan: Plan }
 /** `comments`: what people who belong to the repository say of it, the oldest first. */
 export type Issue = { number: number; title: string; body: string; comments: readonly string[] }
 
+type How = { known: string | null; today: string; gates: readonly string[] }
+
 /** `#12` as the name of a feature: the plan of that issue. */
 export function issueIn(feature: string | null): number | null {
   return feature !== null && /^#\d{1,9}$/.test(feature) ? Number(feature.slice(1)) : null
 }
 
 /** Throws UserError where the issue says nothing that a plan could be made of. */
-export function askedByIssue(
-  { number, title, body, comments }: Issue,
-  known: string | null,
-  today: string,
-): Asked {
+export function askedByIssue({ number, title, body, comments }: Issue, { known, today, gates }: How): Asked {
   const words = [title, body, ...comments].join(' ').replace(/\s+/g, ' ').trim()
   if (words.length < 20) {
     const fix =
@@ -43,7 +41,8 @@ export function askedByIssue(
   const said = comments.map((comment) => `A comment:\n${comment.trim()}`)
   const brief = [`# ${title.trim()}`, body.trim(), ...said].join('\n\n').slice(0, MOST_BRIEF)
   const prd = { ...emptyPrd(), description: oneLine(title, 300) }
-  return { feature: featureOf(name, prd, today), plan: wantedPlan(brief, number) }
+  const plan = { ...wantedPlan(brief, number), questions: settingsIn(body, gates) }
+  return { feature: featureOf(name, prd, today), plan }
 }
 
 /** Documents with stories are the plan; of words alone a session makes one. Throws UserError where there are neither. */
@@ -95,8 +94,33 @@ function emptyPrd(): Prd {
 
 /** The field "Feature name" of the issue form, else the title's first words. */
 function nameOf(number: number, title: string, body: string): string {
-  const field = /^### +Feature(?: name)?[ \t]*\r?\n+(?!###|_No response_)([^\r\n]+)/im.exec(body)?.[1] ?? ''
-  return slug(field) || slug(title) || `issue-${number}`
+  return slug(fieldOf(body, 'Feature name')) || slug(title) || `issue-${number}`
+}
+
+/** A field of the issue form, as GitHub writes it into the issue; empty where it was left out. */
+function fieldOf(body: string, label: string): string {
+  const [, , ...rest] = body.split(new RegExp(`^(### +${label})[ \\t]*$`, 'im'))
+  const text = (rest.join('').split(/^### /m)[0] ?? '').trim()
+  return text === '_No response_' ? '' : text
+}
+
+/** What an issue asks for and cannot have: gates and limits come from the workflow, which no issue changes. */
+function settingsIn(body: string, gates: readonly string[]): string[] {
+  const named = fieldOf(body, 'Gates').matchAll(/^[-*\s]*([\w-]{1,40})\s*:/gm)
+  const missing = [...new Set([...named].map(([, name = '']) => name))].filter(
+    (name) => !gates.includes(name),
+  )
+  const limits = oneLine(fieldOf(body, 'Limits'), 100)
+  return [
+    ...missing
+      .slice(0, 10)
+      .map(
+        (name) => `The issue names the gate ${name}: the workflow has none of that name, so nothing runs it.`,
+      ),
+    ...(limits === ''
+      ? []
+      : [`The issue asks for limits (${limits}): choose them under Run workflow, or with /ralph limit.`]),
+  ]
 }
 
 function slug(text: string): string {

@@ -64,7 +64,7 @@ function proposed(state: State, proposal: Proposed, limits: Limits): State {
     phase,
     digest,
     context,
-    questions,
+    questions: [...new Set([...plan.questions, ...questions])].slice(-MOST_QUESTIONS),
     sessions: 0,
     message: '',
   }))
@@ -130,6 +130,9 @@ export function askPlan(state: State, guidance: string): State {
     return { ...plan, phase: 'wanted', brief: `${plan.brief}${said}`.slice(0, MOST_BRIEF), sessions: 0 }
   })
 }
+
+/** Of those that people are shown. */
+const MOST_QUESTIONS = 20
 
 /** Of a brief, in characters. */
 export const MOST_BRIEF = 60_000

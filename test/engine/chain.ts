@@ -238,7 +238,10 @@ export class Chain {
       job: newJob(now, now + settings.jobDeadlineMs, gatedTagsOf(settings)),
       chosen: {},
       wanted,
-      asked: issue === null || generation !== null ? null : askedByIssue(issue, 'sample', '2026-01-31'),
+      asked:
+        issue === null || generation !== null
+          ? null
+          : askedByIssue(issue, { known: 'sample', today: '2026-01-31', gates: ['test'] }),
       async settle(state) {
         await repository.checkOut(state.green, null)
         return state
