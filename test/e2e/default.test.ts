@@ -2,6 +2,7 @@
 // that cannot be had an error, and a warning where less was chosen by name.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +10,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { hasOutside, openOutside } from '../standin/outside.ts'
-import { annotationsOf, goodTurn, openSite, outputsOf, ROOT, type SiteOptions, story } from './site.ts'
+import {
+  annotationsOf,
+  badTurn,
+  goodTurn,
+  openSite,
+  outputsOf,
+  ROOT,
+  type SiteOptions,
+  story,
+} from './site.ts'
 
 const KEY = 'sk-ant-canary-0123456789abcdefghijkl'
 const isRoot = process.platform === 'linux' && process.getuid?.() === 0
@@ -17,7 +27,15 @@ const isRoot = process.platform === 'linux' && process.getuid?.() === 0
 const byDefault = (text: string) => text.replace(/^ +isolation: .*\n/m, '')
 const stories = {
   stories: [story('US-001', 'one'), story('US-002', 'two')],
-  script: { 'US-001': [goodTurn('one', 1)], 'US-002': [goodTurn('two', 2)] },
+  script: {
+    'US-001': [
+      {
+        ...goodTurn('one', 1),
+        shell: 'git commit -qm mine --allow-empty 2>/dev/null && touch committed.txt',
+      },
+    ],
+    'US-002': [badTurn('two', 2), { ...goodTurn('two', 2), shell: 'chmod -R 0700 src' }],
+  },
 }
 
 /** The vendor's server; answers who has the key. */
@@ -72,7 +90,7 @@ async function openClaude(outside: string) {
 const options = { skip: isRoot && hasOutside ? false : 'needs root and iproute2 on Linux' }
 
 test(
-  'by default: a chain as another user, without its key, without a network, which is told',
+  'by default: a chain as another user, a red gate and kept work in it, without its key, without a network, which is told',
   options,
   async () => {
     await using outside = await openOutside()
@@ -83,7 +101,7 @@ test(
       ...stories,
       inputs: {
         agent: 'claude',
-        'iterations-per-job': '1',
+        'iterations-per-job': '2',
         gates: `test: node --test test/*.test.mjs\nwho: "[ $(id -un) != root ]"`,
       },
       workflow: (text) =>
@@ -94,9 +112,11 @@ test(
     })
     const run = await site.go()
     assert.equal(outputsOf(run).outcome, 'complete', site.log())
+    assert.equal(outputsOf(run).iterations, '3')
+    assert.equal(await site.github.read('ralph/sample', 'committed.txt'), null)
     const [asked, ...sessions] = (await claude.saw()).filter((one, at) => one.mode !== 'version' || at === 0)
     assert.deepEqual(asked, { mode: 'version', key: '' })
-    assert.equal(sessions.length, 3, 'two stories and the judge')
+    assert.equal(sessions.length, 4, 'three attempts at two stories and the judge')
     for (const one of sessions) {
       assert.match(one.user, /^ralph-[0-9a-f]{8}$/)
       assert.match(one.key, /^ralph-[0-9a-f]{48}$/)
@@ -113,6 +133,7 @@ test(
       assert.doesNotMatch(text, /same-user/)
     }
     assert.ok(!site.log().includes(KEY))
+    assert.doesNotMatch(readFileSync('/etc/passwd', 'utf8'), new RegExp(`^${sessions[0]?.user}:`, 'm'))
   },
 )
 
