@@ -6,7 +6,6 @@ import { connect, type GitHub, saidByGitHub } from '../github/client.ts'
 import { Conversation, isPerson } from '../github/conversation.ts'
 import { dispatchRun } from '../github/dispatch.ts'
 import { repositoryUrl } from '../github/place.ts'
-import { expired } from '../loop/lease.ts'
 import { parseSlash } from '../loop/slash-commands.ts'
 import type { State } from '../model/state.ts'
 import { mapTexts } from '../model/text.ts'
@@ -21,6 +20,7 @@ import {
 } from '../report/replies.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
 import { type ActionContext, namesByApi, settleWorkflow, tokenOf } from './context.ts'
+import { holderLives, working } from './holder.ts'
 import { planIssue } from './label.ts'
 import { peekStates } from './peek.ts'
 
@@ -136,20 +136,4 @@ async function onIssue(
   const body = parsed.kind === 'help' ? helpReply() : mistakeReply(problem, '/ralph plan')
   await conversation.reply(issue, comment.id, body)
   return parsed.kind === 'help' ? 'answered with the list of commands' : problem
-}
-
-function working(state: State | null): boolean {
-  return state?.lease != null && !expired(state.lease, Date.now())
-}
-
-async function holderLives({ api, at }: GitHub, state: State): Promise<boolean> {
-  // On somebody's machine: only the lease's own time is known.
-  if (state.lease?.runId == null) return true
-  const run = await api.rest.actions
-    .getWorkflowRun({ ...at, run_id: state.lease.runId })
-    .catch((error: unknown) => {
-      core.warning(`run ${state.lease?.runId} could not be looked up: ${saidByGitHub(error)}`)
-      return null
-    })
-  return run === null || run.data.status !== 'completed'
 }

@@ -62,8 +62,10 @@ function workflowFile(ref: string): string {
 /** Settings that hold keys: a job that pushes nothing has no use for them, and should not be given them. */
 const KEYS = ['token', 'publishToken', 'notify']
 
+const WITHOUT_PUSH = new Set(['work', 'gate', 'resume-lost', 'doctor', 'status', 'verify'])
+
 function pushes({ event, inputs }: ActionContext): boolean {
-  return event.kind === 'dispatch' && !['work', 'gate', 'resume-lost'].includes(inputs.command?.trim() ?? '')
+  return event.kind === 'dispatch' && !WITHOUT_PUSH.has(inputs.command?.trim() ?? '')
 }
 
 type Look = (path: string) => Promise<string | null>
@@ -177,7 +179,7 @@ export async function namesByApi(
   }
 }
 
-function nonEmpty(inputs: Readonly<Record<string, string>>): Record<string, string> {
+export function nonEmpty(inputs: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(inputs).filter(([, value]) => value.trim() !== ''))
 }
 

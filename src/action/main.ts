@@ -17,9 +17,17 @@ import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors
 import { secretsIn } from '../system/untrusted-env.ts'
 import { actionContext } from './context.ts'
 import { createLog } from './log.ts'
+import type { Look, Looked } from './look.ts'
 import { giveOutputs, remember } from './runner.ts'
 
 const FAILING = new Set(['stuck', 'max-iterations', 'budget', 'error'])
+
+/** Commands that only look: they take no lease, push nothing and dispatch nothing. */
+const LOOKS: ReadonlyMap<string, () => Promise<Look>> = new Map([
+  ['doctor', async () => (await import('./doctor.ts')).doctor],
+  ['status', async () => (await import('./status.ts')).status],
+  ['verify', async () => (await import('./verify.ts')).verify],
+])
 
 async function main(): Promise<void> {
   const stop = new AbortController()
@@ -48,13 +56,18 @@ async function main(): Promise<void> {
     const { answerLabel } = await import('./label.ts')
     return neutral(await answerLabel(context))
   }
+  const looks = LOOKS.get(command)
+  if (looks !== undefined) {
+    const look = await looks()
+    return looked(await look(context, log, stop.signal), redactor.redact)
+  }
   const part = command === 'claim' || command === 'land' ? command : 'whole'
   if (!['auto', 'run', 'plan', 'claim', 'work', 'gate', 'land'].includes(command)) {
     throw new UserError({
       path: 'input command',
       found: command,
-      expected: 'auto, run, plan, resume-lost, or claim, work, gate and land',
-      fix: 'the other commands are not part of this version',
+      expected: 'auto, run, plan, doctor, status, verify, resume-lost, or claim, work, gate and land',
+      fix: 'write one of these, or leave it out',
     })
   }
   if (event.kind === 'schedule') return neutral('a schedule resumes lost chains only')
@@ -79,6 +92,12 @@ async function main(): Promise<void> {
   else log.screen.write(`${line}\n`)
   // The runner calls a job that it cancelled cancelled; a signal from anybody else must not end green.
   if (conclusion.outcome === 'interrupted' && stop.signal.aborted) process.exitCode = 1
+}
+
+function looked({ isFine, line }: Looked, redact: (text: string) => string): void {
+  remember({ finished: 'true' })
+  if (isFine) core.notice(redact(line))
+  else fail(line, redact)
 }
 
 /** Not for us, or nothing to do: green, and said. */

@@ -28,6 +28,7 @@ export async function mend(folder: string): Promise<string> {
       return 0
     })
   }
+  if (folder === '') return `nothing is held (${ended} processes ended)`
   const token = tokenOf(context)
   const settings = await inputSettings(context)
   const stateNamespace = core.getState('namespace') || settings.stateNamespace

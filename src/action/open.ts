@@ -66,6 +66,17 @@ function noBase(context: ActionContext, branch: string): UserError {
   })
 }
 
+/** On a `ralph/*` ref the workflow file would be the agent's copy, with the secrets of the real one. */
+export function refuseFeatureRef(context: ActionContext, prefix: string): void {
+  if (!context.ref.startsWith(`refs/heads/${prefix}`)) return
+  throw new UserError({
+    path: 'ref',
+    found: context.ref,
+    expected: 'the default branch',
+    fix: `run the workflow on ${context.place.defaultBranch}: on ${prefix}* the workflow file may be the agent's`,
+  })
+}
+
 export function pick(
   all: Readonly<Record<string, string>>,
   names: readonly string[],

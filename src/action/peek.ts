@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runPlain } from '../git/process.ts'
+import { GitError, runPlain } from '../git/process.ts'
 import { STATE_FILE } from '../git/state-commit.ts'
 import { stateFrom } from '../loop/stored.ts'
 import type { State } from '../model/state.ts'
@@ -15,7 +15,12 @@ export async function peekStates(context: ActionContext, namespace: string): Pro
   const git = (args: string[]) => runPlain(args, directory, context.env, remote.env)
   try {
     await git(['init', '-q', '--bare', '.'])
-    await git(['fetch', '-q', '--depth=1', '--no-tags', remote.url, `+${namespace}/*:refs/peek/*`])
+    await git(['fetch', '-q', '--depth=1', '--no-tags', remote.url, `+${namespace}/*:refs/peek/*`]).catch(
+      (error: unknown) => {
+        // Where no ref is of that name, a fetch with a depth ends so, without a word.
+        if (!(error instanceof GitError) || error.code !== 1 || error.stderr !== '') throw error
+      },
+    )
     const refs = await git(['for-each-ref', '--format=%(refname)', 'refs/peek/'])
     const states = new Map<string, State>()
     for (const ref of refs.split('\n').filter(Boolean).sort()) {

@@ -6,7 +6,9 @@ import { leave } from '../system/leave.ts'
 async function post(): Promise<void> {
   const folder = core.getState('folder')
   const isFinished = core.getState('finished') === 'true'
-  if (folder === '' || (isFinished && core.getState('untold') !== 'true')) return
+  // A look takes no feature, and may have left another user's programs.
+  const isOpen = folder !== '' || core.getState('otherUser') !== ''
+  if (!isOpen || (isFinished && core.getState('untold') !== 'true')) return
   const { endChecks, mend } = await import('./mend.ts')
   core.notice(await (isFinished ? endChecks(folder) : mend(folder)))
 }

@@ -1,8 +1,9 @@
 // What goes to the runner's files: outputs, and what the post step must know.
 import { lstatSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import * as core from '@actions/core'
 import type { Outputs } from '../report/outputs.ts'
-import { removeNow } from '../system/files.ts'
+import { removeNow, replaceFile } from '../system/files.ts'
 
 /** The action's outputs, kebab-case; null is the empty string. */
 export function giveOutputs(outputs: Outputs): void {
@@ -12,6 +13,14 @@ export function giveOutputs(outputs: Outputs): void {
       value === null ? '' : String(value),
     )
   }
+}
+
+/** Shows a summary on the job's page, and keeps it as a file beside it; gives the file's path. */
+export async function giveSummary(folder: string, name: string, summary: string): Promise<string> {
+  const path = join(folder, `${name}.md`)
+  await replaceFile(path, summary)
+  await core.summary.addRaw(summary, true).write()
+  return path
 }
 
 /** Kept for the post step, which mends what main could not finish. Written early: a cancelled main never comes back. */

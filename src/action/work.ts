@@ -33,7 +33,7 @@ import { withCredentialsAside } from './aside.ts'
 import { askedFor } from './asked.ts'
 import { type ActionContext, actionSettings, settleWorkflow, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
-import { openFor, pick, settleFiles, trusted, withChoices } from './open.ts'
+import { openFor, pick, refuseFeatureRef, settleFiles, trusted, withChoices } from './open.ts'
 import { failedPlaces } from './places.ts'
 import { giveOutputs, remember } from './runner.ts'
 import { logOf, takeHandover } from './separate.ts'
@@ -276,17 +276,6 @@ async function refuseTemplates({ repository }: Workspace, green: string): Promis
   const { mistakes, notes } = await checkTemplates((path) => repository.read(green, path))
   if (mistakes.length > 0) throw new UserError(mistakes)
   for (const note of notes) core.notice(note)
-}
-
-/** On a `ralph/*` ref the workflow file would be the agent's copy, with the secrets of the real one. */
-function refuseFeatureRef(context: ActionContext, prefix: string): void {
-  if (!context.ref.startsWith(`refs/heads/${prefix}`)) return
-  throw new UserError({
-    path: 'ref',
-    found: context.ref,
-    expected: 'the default branch',
-    fix: `run the workflow on ${context.place.defaultBranch}: on ${prefix}* the workflow file may be the agent's`,
-  })
 }
 
 /** A holder lives while its run has not completed; when GitHub does not say, the lease's own time counts. */

@@ -17,6 +17,7 @@ import { isHealthy } from '../report/findings.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import type { Settings } from '../settings/index.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
+import { newMark } from '../system/process.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
 import { beginning, findingLines } from '../terminal/findings.ts'
 import { lookOf } from '../terminal/line.ts'
@@ -74,7 +75,7 @@ async function examined(
   const { feature } = settings
   const github = githubFor(context, checkout)
   const begins = (what: string) => stream.write(beginning(what, look))
-  const place = { env, directory, signal, feature, github, action: ACTION, begins }
+  const place = { env, directory, signal, mark: newMark(), feature, github, action: ACTION, begins }
   const findings = await diagnose({ ...found, ...place, isolation: isolation.open }).finally(isolation.close)
   stream.write(beginning(null, look))
   const { redact } = redactorFor(secretsIn(env))

@@ -5,7 +5,6 @@ import type { Gate, GateResult } from '../model/gate.ts'
 import { humanMs } from '../report/words.ts'
 import type { Settings } from '../settings/index.ts'
 import { telling } from '../system/excerpt.ts'
-import { newMark } from '../system/process.ts'
 import { fault, fine, NotSeen, type Result, warning } from './result.ts'
 import { type Checkout, checkoutOf, type Subject } from './subject.ts'
 
@@ -53,7 +52,7 @@ async function runAll(
   const { settings, env } = subject
   const as = await subject.isolation()
   const onGateStart = (name: string) => subject.begins(name === 'prepare' ? name : `gate ${name}`)
-  const heard = { mark: newMark(), onGateStart, onGateEnd: () => {} }
+  const heard = { mark: subject.mark, onGateStart, onGateEnd: () => {} }
   const port = (list: readonly Gate[]) =>
     gatesPort({ ...heard, env, workspace, as, settings: { ...settings, gates: list } })
   const where = `on ${base.branch} (${commit.slice(0, 7)})`

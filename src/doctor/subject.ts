@@ -35,6 +35,8 @@ export type Subject = {
   /** The action's own repository, `owner/repo`. */
   action: string
   withGates: boolean
+  /** Of every process that is started: by it, those that outlive us are ended. */
+  mark: string
   /** A person does not want to wait any longer. */
   signal: AbortSignal
   /** What takes its time begins. */

@@ -31,11 +31,7 @@ export function helpReply(): string {
  * `holder` the page of the job that works now, `true` where it has none; null where none works.
  */
 export function statusReply(state: State, facts: Facts, holder: string | true | null): string {
-  // A job that is gone has left no outcome; what became of one that was promised is not in the state either.
-  const isLost = holder === null && [null, 'continued'].includes(outcomeNow(state))
-  const view = isLost
-    ? viewOf(concludedAs(state, null), facts, { kind: 'ready', step: null })
-    : viewOf(state, facts)
+  const view = viewFromOutside(state, facts, holder !== null)
   const { summary } = view.links
   const rest = summary === null ? '' : ` Everything else stands in the ${link('summary', summary)}.`
   return stacked([
@@ -46,6 +42,15 @@ export function statusReply(state: State, facts: Facts, holder: string | true | 
     blockedList(view),
     `<sub>As of ${utc(view.now)}.${rest}</sub>`,
   ])
+}
+
+/** The view of somebody who does not work on it; `isHeld`: somebody does. */
+export function viewFromOutside(state: State, facts: Facts, isHeld: boolean): View {
+  // A job that is gone has left no outcome; what became of one that was promised is not in the state either.
+  const isLost = !isHeld && [null, 'continued'].includes(outcomeNow(state))
+  return isLost
+    ? viewOf(concludedAs(state, null), facts, { kind: 'ready', step: null })
+    : viewOf(state, facts)
 }
 
 /** Who works, on what and since when. */

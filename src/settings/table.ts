@@ -45,7 +45,7 @@ import {
 
 /** What a run may do, and from claim on the four jobs of `isolation: separate-job`. */
 export const commandNames = [
-  ...(['auto', 'run', 'plan', 'verify', 'status', 'resume-lost'] as const),
+  ...(['auto', 'run', 'plan', 'verify', 'status', 'doctor', 'resume-lost'] as const),
   ...(['claim', 'work', 'gate', 'land'] as const),
 ] as const
 
@@ -65,11 +65,9 @@ const secret = { secret: true } as const
  * duration's without `Ms`), the input is the same in kebab-case. The order is that of all listings.
  */
 export const table = {
-  command: what(
-    choice(commandNames),
-    'What to do; auto goes by the event; this version refuses plan, verify and status',
-    { or: 'auto' },
-  ),
+  command: what(choice(commandNames), 'What to do; auto goes by the event', {
+    or: 'auto',
+  }),
   feature: what(
     featureName,
     'The feature to work on; empty: the only unfinished one, or the one the dispatch named.',

@@ -102,11 +102,10 @@ test('what would weaken a promise and cannot be had is refused, wherever it is g
 
 test('what this version refuses, or does not write, is not promised', () => {
   const main = readFileSync(new URL('../../../src/action/main.ts', import.meta.url), 'utf8')
+  const looks = [...main.matchAll(/\['([a-z-]+)', async/g)].map(([, name]) => name)
   const understood: readonly string[] =
-    `${/!\[(.*)\]\.includes\(command\)/.exec(main)?.[1]} 'resume-lost'`.match(/[a-z-]+/g) ?? []
-  const refused = commandNames.filter((name) => !understood.includes(name))
-  assert.deepEqual(refused, ['plan', 'verify', 'status'])
-  assert.match(action.inputs.command.description, /this version refuses plan, verify and status/)
+    `${/!\[(.*)\]\.includes\(command\)/.exec(main)?.[1]} ${looks} 'resume-lost'`.match(/[a-z-]+/g) ?? []
+  assert.deepEqual([...commandNames].sort(), [...understood].sort())
   assert.match(action.inputs['sign-commits'].description, /this version refuses true/)
   assert.match(action.outputs['report-path'].description, /Markdown/)
   assert.match(action.outputs.outcome.description, /empty, as all of them, where the job had nothing to do/)

@@ -1,0 +1,63 @@
+// `command: status`: how a feature stands, into the summary and the outputs. Needs no checkout and changes nothing.
+import * as core from '@actions/core'
+import { chooseFeature } from '../app/features.ts'
+import { redactorFor } from '../app/redactor.ts'
+import { featureOfFolder } from '../git/features.ts'
+import { connect } from '../github/client.ts'
+import { repositoryUrl } from '../github/place.ts'
+import type { State } from '../model/state.ts'
+import { mapTexts } from '../model/text.ts'
+import { jobSummary } from '../report/markdown.ts'
+import { outputsOf } from '../report/outputs.ts'
+import { viewFromOutside } from '../report/replies.ts'
+import type { Note } from '../report/view.ts'
+import { UserError } from '../system/errors.ts'
+import { secretsIn } from '../system/untrusted-env.ts'
+import { plainBanner } from '../terminal/boxes.ts'
+import { type ActionContext, namesByApi, tokenOf } from './context.ts'
+import { holderLives, working } from './holder.ts'
+import type { Log } from './log.ts'
+import type { Looked } from './look.ts'
+import { peekStates } from './peek.ts'
+import { giveOutputs, giveSummary } from './runner.ts'
+
+export async function status(context: ActionContext, log: Log): Promise<Looked> {
+  const { place, event, env } = context
+  const github = connect(place, tokenOf(context), core.warning)
+  const { stateNamespace } = await namesByApi(context, github)
+  const states = await peekStates(context, stateNamespace)
+  const asked = context.inputs.feature?.trim() || (event.kind === 'dispatch' ? event.feature : null)
+  const found = meant(states, asked ?? null)
+  if (found === null) return { isFine: true, line: 'no run of a feature has begun yet' }
+  const { redact } = redactorFor(secretsIn(env))
+  const state = mapTexts(found, redact)
+  const lives = working(found) && (await holderLives(github, found))
+  const url = state.lease?.url ?? null
+  const text = 'A job works on it now.'
+  const note: Note = url === null ? text : { text, link: { name: 'Its page', url } }
+  const facts = { repositoryUrl: repositoryUrl(place), runUrl: null, limits: null, now: Date.now() }
+  const view = viewFromOutside(state, { ...facts, notes: lives ? [note] : [] }, lives)
+  const folder = env.RUNNER_TEMP ?? context.workspace
+  const reportPath = await giveSummary(folder, `ralph-${found.feature}`, redact(jobSummary(view)))
+  giveOutputs(outputsOf(state, state.prd.run.outcome, reportPath))
+  log.screen.write(`${plainBanner(view)}\n`)
+  return { isFine: true, line: view.headline.text }
+}
+
+/** The newest run of the feature that is meant; null where none has begun. Throws UserError where it is not clear which. */
+function meant(states: ReadonlyMap<string, State>, asked: string | null): State | null {
+  const newest = new Map<string, State>()
+  for (const [folder, state] of [...states].sort(([one], [other]) => one.localeCompare(other))) {
+    const name = featureOfFolder(folder)
+    if (name !== null) newest.set(name, state)
+  }
+  if (newest.size === 0) return null
+  if (asked !== null && !newest.has(asked)) {
+    const known = [...newest.keys()].join(', ')
+    const fix = `use one of: ${known}; or start it with Run workflow`
+    throw new UserError({ path: 'feature', found: asked, expected: 'a feature whose run has begun', fix })
+  }
+  const isOpen = ({ prd }: State) => (prd.run.outcome === 'complete' ? 'finished' : 'unfinished')
+  const name = chooseFeature(asked, new Map([...newest].map(([one, state]) => [one, isOpen(state)])))
+  return newest.get(name) ?? null
+}

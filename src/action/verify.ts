@@ -1,0 +1,142 @@
+// `command: verify`: every gate and a judge on a feature's branch as it stands. Says what they find; the run stays as it was.
+import * as core from '@actions/core'
+import { meantFeature } from '../app/features.ts'
+import { type Isolation, openIsolation, SAME_USER_WARNING } from '../app/isolation.ts'
+import { limitsOf, refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
+import { createPorts } from '../app/ports.ts'
+import { lookedAt, type Verified, verifyNow } from '../app/verify.ts'
+import { refuseNoFolder, type Workspace } from '../app/workspace.ts'
+import { refuseFiltered } from '../git/filters.ts'
+import { refuseWrongPart } from '../jobs/claim.ts'
+import type { State } from '../model/state.ts'
+import { mapTexts } from '../model/text.ts'
+import { refusedWords } from '../report/network.ts'
+import { outputsOf } from '../report/outputs.ts'
+import { verificationLines, verificationSummary } from '../report/verification.ts'
+import { describeSettings, type Settings } from '../settings/index.ts'
+import { UserError } from '../system/errors.ts'
+import { newMark } from '../system/process.ts'
+import { Live } from '../terminal/live.ts'
+import { withCredentialsAside } from './aside.ts'
+import { type ActionContext, tokenOf } from './context.ts'
+import type { Log } from './log.ts'
+import type { Looked } from './look.ts'
+import { openFor, refuseFeatureRef, settleFiles, trusted, withChoices } from './open.ts'
+import { giveOutputs, giveSummary, remember } from './runner.ts'
+
+export async function verify(context: ActionContext, log: Log, signal: AbortSignal): Promise<Looked> {
+  const token = tokenOf(context)
+  return withCredentialsAside(context, async (secrets) => {
+    const read = await trusted(context, token)
+    refuseFeatureRef(context, read.settings.branchPrefix)
+    refuseWrongPart(read.settings, false)
+    refuseUngated(read.settings)
+    for (const note of read.notes) core.notice(note)
+    if (read.settings.ungated) core.warning(UNGATED_WARNING)
+    if (read.settings.isolation === 'same-user') core.warning(SAME_USER_WARNING)
+    using workspace = await openFor(context, read.settings, token, secrets)
+    await refuseFiltered(workspace.git, workspace.objects)
+    const { state, head } = await branchOf(context, workspace, read.settings, read.base.sha)
+    const settings = await withChoices(context, workspace, read.settings, state)
+    await refuseNoFolder(workspace, settings, head)
+    log.group('Settings', describeSettings(settings).split('\n'))
+    const parts = { context, workspace, settings, log, signal }
+    const found = await verified(lookedAt(state, head, settings, Date.now()), parts)
+    return await report(state, head, found, parts)
+  })
+}
+
+type Parts = {
+  context: ActionContext
+  workspace: Workspace
+  settings: Settings
+  log: Log
+  signal: AbortSignal
+}
+
+/** The run that is meant, and where its branch stands now: with what people have pushed. */
+async function branchOf(
+  { event }: ActionContext,
+  workspace: Workspace,
+  { feature, branchPrefix }: Settings,
+  base: string,
+): Promise<{ state: State; head: string }> {
+  const { store } = workspace
+  const asked = feature ?? (event.kind === 'dispatch' ? event.feature : null)
+  const place = { commit: base, workTree: null }
+  const { name, found } = await meantFeature(workspace, place, { feature: asked, branchPrefix })
+  const state = found?.state ?? null
+  const head = state?.published == null ? null : await store.head(state.branch)
+  if (state === null || head === null) {
+    throw new UserError({
+      path: 'feature',
+      found: `${name}, which has no branch`,
+      expected: 'a feature whose run has begun',
+      fix: 'start it with Run workflow; there is nothing to verify before that',
+    })
+  }
+  await store.fetch([head, state.base.sha], 'tip')
+  return { state, head }
+}
+
+async function verified(
+  state: State,
+  { context, workspace, settings, log, signal }: Parts,
+): Promise<Verified> {
+  const { repository, clone, redactor } = workspace
+  const limits = limitsOf(settings)
+  const mark = newMark()
+  remember({ mark })
+  const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment' }, true)
+  const warn = (message: string) => core.warning(redactor.redact(message))
+  const as = await openIsolation({ settings, env: context.env, clone, say: core.notice })
+  if (as !== null) remember({ otherUser: as.gates.before })
+  try {
+    await repository.checkOut(state.green, null)
+    await repository.rememberIgnored()
+    const ports = await createPorts({
+      settings,
+      env: context.env,
+      workspace,
+      observers: [],
+      warn,
+      queue: { read: async () => [], waiting: async () => false, arrived: async () => false },
+      dispatch: { dispatch: () => Promise.reject(new Error('a look dispatches nothing')) },
+      signal,
+      as,
+      mark,
+      onAgent: live.agent,
+      onGateStart: live.starts,
+      onGateEnd: live.gate,
+    })
+    await live.step({ kind: 'verify' }, state)
+    return await verifyNow(state, limits, ports, Date.now())
+  } finally {
+    live.close()
+    warnRefused(as, warn)
+    // As the steps before left it; where that cannot be had, what was found is told all the same.
+    if (clone.head !== null)
+      await repository.checkOut(clone.head, null).catch((error: unknown) => warn(String(error)))
+    await as?.close()
+    await settleFiles(workspace)
+  }
+}
+
+function warnRefused(as: Isolation | null, warn: (message: string) => void): void {
+  const refused = as === null ? null : refusedWords(as.refused())
+  if (refused !== null) warn(refused)
+}
+
+async function report(state: State, head: string, given: Verified, parts: Parts): Promise<Looked> {
+  const { context, workspace, log, signal } = parts
+  const { redact } = workspace.redactor
+  const [known, found] = [mapTexts(state, redact), mapTexts(given, redact)]
+  const lines = verificationLines(known, found)
+  const folder = context.env.RUNNER_TEMP ?? workspace.clone.gitDir
+  const summary = redact(verificationSummary(known, head, found))
+  const reportPath = await giveSummary(folder, `ralph-${state.feature}-verify`, summary)
+  giveOutputs(outputsOf(known, known.prd.run.outcome, reportPath))
+  for (const line of lines) log.screen.write(`${line}\n`)
+  const line = signal.aborted ? 'interrupted: nothing was changed' : (lines[0] ?? '')
+  return { isFine: found.isFine && !signal.aborted, line }
+}

@@ -1,0 +1,148 @@
+// `command: doctor`, `status` and `verify`: what they find stands in the summary and the outputs, and nothing is changed.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import {
+  annotationsOf,
+  badTurn,
+  goodTurn,
+  openSite,
+  outputsOf,
+  type Script,
+  type Site,
+  story,
+} from './site.ts'
+
+const ACTION = 'ralph/action@0123456789abcdef0123456789abcdef01234567'
+
+/** A workflow of its own, with no more than the command: what a run needs stands in ralph.yml. */
+const looking = (command: string, inputs = '') => `name: ${command}
+on:
+  workflow_dispatch: { inputs: { feature: { type: string } } }
+  schedule: [{ cron: '17 3 * * 1' }]
+jobs:
+  look:
+    runs-on: ubuntu-24.04
+    permissions: { contents: read, actions: read }
+    steps:
+      - uses: actions/checkout@v7
+        with: { persist-credentials: false }
+      - uses: ${ACTION}
+        with:
+          command: ${command}
+          isolation: same-user
+${inputs}`
+
+const LOOKS = {
+  '.github/workflows/doctor.yml': looking('doctor'),
+  '.github/workflows/status.yml': looking('status'),
+}
+
+async function site(script: Script, more: Partial<Parameters<typeof openSite>[0]> = {}): Promise<Site> {
+  return openSite({
+    stories: [story('US-001', 'one')],
+    script,
+    workflow: (text) => text.replaceAll('ralph/action@<sha>', ACTION),
+    files: LOOKS,
+    ...more,
+  })
+}
+
+async function look(place: Site, name: string, inputs: Record<string, string> = {}) {
+  const before = [...(await place.github.bare.refs())]
+  const run = await place.runner.dispatch(`${name}.yml`, inputs, { actor: 'alice' })
+  await place.runner.settled()
+  assert.deepEqual(place.github.violations, [], place.runner.log(run))
+  assert.deepEqual([...(await place.github.bare.refs())], before, 'a ref has moved')
+  assert.equal(place.last().id, run.id, 'something was dispatched')
+  const summary = run.jobs.flatMap((job) => job.steps.map((step) => step.summary)).join('')
+  return { run, summary }
+}
+
+test('doctor: a repository that is fine ends green; each fault ends red with its mend', async () => {
+  await using place = await site({})
+  const fine = await look(place, 'doctor')
+  assert.equal(fine.run.conclusion, 'success', place.log())
+  assert.match(fine.summary, /^## ✅ ralph doctor: ready/)
+  assert.match(fine.summary, /gate test \| green on main/)
+  assert.match(fine.summary, /settings\/actions/, 'what its token may not see is told, with where to look')
+  assert.equal(outputsOf(fine.run).outcome ?? '', '')
+
+  const yml = (await place.github.read('main', '.github/workflows/ralph.yml')) ?? ''
+  await place.github.commit('main', {
+    '.github/workflows/ralph.yml': yml.replace('actions: write # the next job', '# nothing'),
+    'test/base.test.mjs':
+      "import test from 'node:test'\n\ntest('base', () => {\n  throw new Error('FAIL: red')\n})\n",
+  })
+  const red = await look(place, 'doctor')
+  assert.equal(red.run.conclusion, 'failure', place.log())
+  assert.match(red.summary, /^## ❌ ralph doctor: not ready \(2 faults/)
+  assert.match(red.summary, /job work lacks actions: write/)
+  assert.match(red.summary, /gate test \| exit 1 on main/)
+  const [error = ''] = annotationsOf(red.run, 'error')
+  assert.match(error, /not ready: 2 faults.*\n[\s\S]*fix: /)
+})
+
+test('doctor looks on a schedule, too, and says what is wrong with a configuration', async () => {
+  await using place = await site({}, { files: { ...LOOKS, 'ralph.config.yml': 'maxAttempts: many\n' } })
+  const runs = await place.runner.trigger('schedule')
+  await place.runner.settled()
+  const run = runs.find(({ workflow }) => workflow.endsWith('doctor.yml'))
+  const summary = run?.jobs.flatMap((job) => job.steps.map((step) => step.summary)).join('')
+  assert.equal(run?.conclusion, 'failure', place.log())
+  assert.match(summary ?? '', /maxAttempts/)
+  assert.match(summary ?? '', /gate test/, 'the other checks are run all the same')
+})
+
+test('status: how it stands, before a run, after it, and of a feature that nobody has', async () => {
+  await using place = await site({ 'US-001': [goodTurn('one', 1)] })
+  const before = await look(place, 'status')
+  assert.equal(before.run.conclusion, 'success', place.log())
+  assert.match(annotationsOf(before.run, 'notice').join('\n'), /no run of a feature has begun yet/)
+  assert.equal(outputsOf(await place.go()).outcome, 'complete', place.log())
+  const after = await look(place, 'status')
+  assert.equal(after.run.conclusion, 'success', place.log())
+  assert.match(after.summary, /1\/1/)
+  assert.match(after.summary, /US-001/)
+  const { outcome, feature, branch } = outputsOf(after.run)
+  assert.deepEqual([outcome, feature, branch], ['complete', 'sample', 'ralph/sample'])
+  const wrong = await look(place, 'status', { feature: 'simple' })
+  assert.equal(wrong.run.conclusion, 'failure')
+  assert.match(annotationsOf(wrong.run, 'error').join('\n'), /feature: found simple[\s\S]*sample/)
+})
+
+test('verify: gates and a judge on the branch as it stands, with the word of both', async () => {
+  const script: Script = { 'US-001': [goodTurn('one', 1)] }
+  await using place = await site(script)
+  // The command beside the settings of ralph.yml.
+  const yml = (await place.github.read('main', '.github/workflows/ralph.yml')) ?? ''
+  const text = yml.replace(/( +)with:\n( +agent: )/, '$1with:\n          command: verify\n$2')
+  assert.notEqual(text, yml)
+  await place.github.commit('main', {
+    '.github/workflows/verify.yml': text.replace(/^name: .*/m, 'name: Verify'),
+  })
+
+  const early = await look(place, 'verify')
+  assert.equal(early.run.conclusion, 'failure')
+  assert.match(annotationsOf(early.run, 'error').join('\n'), /has no branch[\s\S]*Run workflow/)
+
+  assert.equal(outputsOf(await place.go()).outcome, 'complete', place.log())
+  const fine = await look(place, 'verify')
+  assert.equal(fine.run.conclusion, 'success', place.log())
+  assert.match(fine.summary, /VERIFIED: every criterion of 1 story is met/)
+  assert.equal(outputsOf(fine.run).outcome, 'complete')
+
+  await place.setScript({
+    ...script,
+    verify: [{ say: '<ralph>RESET:US-001</ralph><ralph>REASON:no test</ralph>' }],
+  })
+  const reset = await look(place, 'verify')
+  assert.equal(reset.run.conclusion, 'failure', place.log())
+  assert.match(annotationsOf(reset.run, 'error').join('\n'), /NOT VERIFIED: US-001: no test/)
+
+  await place.github.commit('ralph/sample', badTurn('one', 1).files ?? {})
+  const red = await look(place, 'verify')
+  assert.equal(red.run.conclusion, 'failure')
+  assert.match(red.summary, /NOT VERIFIED: gate test fails/)
+  assert.match(red.summary, /Output of test/)
+  assert.equal((await place.prd()).userStories[0]?.passes, true, 'the run stands as before')
+})
