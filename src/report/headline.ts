@@ -82,6 +82,10 @@ function stand(state: State): { sign: string; text: string } {
     case 'budget':
       return { sign: '🛑', text: joined(`Stopped: ${reason || `the ${outcome} limit is reached`}`, stories) }
     case 'paused':
+      if (state.plan?.phase === 'proposed' && state.control.paused === null) {
+        const count = many(state.prd.userStories.length, 'story', 'stories')
+        return { sign: '📋', text: joined('The plan waits to be approved', count) }
+      }
       if (rests !== null) return { sign: '⏳', text: joined(`Waiting until ${utc(rests)}`, stories) }
       return {
         sign: '⏸️',

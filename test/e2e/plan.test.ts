@@ -64,7 +64,7 @@ test('an issue with the label becomes a plan, is edited, approved, and worked; i
   const pull = await site.pull()
   assert.match(pull.body ?? '', new RegExp(`Closes #${number}\\b`))
   const shown = () => site.github.comments(pull.number)[0]?.body ?? ''
-  assert.match(shown(), /the plan waits to be approved/)
+  assert.match(shown(), /The plan waits to be approved · 2 stories/)
   assert.match(shown(), /password kept as a way back/)
   assert.match(shown(), /\/ralph approve-plan/)
   assert.match(
