@@ -26,6 +26,7 @@ import { endOrphans } from '../system/process.ts'
 import { processLives } from '../system/process-table.ts'
 import type { Context } from './context.ts'
 import { inboxQueue } from './inbox.ts'
+import { finishWriting } from './plan-write.ts'
 
 export type LocalRun = {
   settings: Settings
@@ -62,6 +63,7 @@ export async function openLocal(
     warn: voice.warn,
   })
   const { clone } = workspace
+  await finishWriting(clone)
   if (clone.branch === null) {
     workspace[Symbol.dispose]()
     throw new UserError({

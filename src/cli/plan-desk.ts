@@ -33,8 +33,8 @@ export async function openDesk(context: Context, mayAsk: boolean): Promise<Desk>
   const { settings, notes } = await settingsOf(context)
   for (const note of notes) warn(note)
   const clone = await openClone(context.directory, context.env)
-  await finishWriting(clone)
   const local = clone.head === null ? null : await openLocal(context, settings, { warn })
+  if (local === null) await finishWriting(clone)
   return {
     context,
     settings,

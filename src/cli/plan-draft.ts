@@ -1,7 +1,9 @@
 // What a plan would be, before anybody has taken it: proposals and documents over the stories that stand already. Pure.
-import type { Prd, Story } from '../model/feature.ts'
+import type { Prd, Scope, Story } from '../model/feature.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { emptyRun } from '../prd/schema.ts'
+import { unmetOutside } from '../prd/scope.ts'
+import { askedIn } from '../prd/select.ts'
 import { serializePrd } from '../prd/serialize.ts'
 import type { Mistake } from '../system/errors.ts'
 import type { Proposed } from './plan-session.ts'
@@ -24,15 +26,6 @@ export function draftMistakes(prd: Prd, source: string): Mistake[] {
 export function relisted(before: Prd, stories: readonly Story[]): Prd {
   const old = new Map(before.userStories.map((story) => [story.id, story]))
   return { ...before, userStories: stories.map((story) => standing(old.get(story.id), story)) }
-}
-
-/** A whole list as a session proposes it: what was done before stays, whatever the proposal says of it. */
-export function replaced(before: Prd, proposed: Pick<Proposed, 'project' | 'description' | 'stories'>): Prd {
-  const written = new Set(proposed.stories.map(({ id }) => id))
-  const done = before.userStories.filter(({ id, passes }) => passes && !written.has(id))
-  const project = before.project || proposed.project
-  const description = proposed.description || before.description
-  return { ...relisted(before, [...done, ...proposed.stories]), project, description }
 }
 
 /** A plan passes nothing; a story whose criteria it changes has to be worked on again. */
@@ -59,32 +52,51 @@ function standing(before: Story | undefined, story: Story): Story {
     : { ...kept, passes: false, retries: 0, blocked: false, skipped, lastResult: null }
 }
 
-/** The proposed stories behind those before. One with a title that is there is that one; a taken id gives way to a free one. */
-export function added(before: Prd, proposed: Pick<Proposed, 'project' | 'description' | 'stories'>): Prd {
-  const titles = new Map(before.userStories.map(({ id, title }) => [sameTitle(title), id]))
-  const taken = new Set([...before.userStories, ...proposed.stories].map(({ id }) => id))
-  const there = new Set(before.userStories.map(({ id }) => id))
-  const renamed = new Map<string, string>()
-  for (const { id, title } of proposed.stories) {
-    const known = titles.get(sameTitle(title))
-    if (known !== undefined) renamed.set(id, known)
-    else if (there.has(id)) renamed.set(id, freeId(taken))
+type Proposal = Pick<Proposed, 'project' | 'description' | 'stories'>
+
+/** A whole list as a session proposes it. What is done stays as it is; an open story of the same id keeps what Ralph knows of it. */
+export function replaced(before: Prd, proposed: Proposal): Prd {
+  const done = before.userStories.filter(({ passes }) => passes)
+  const description = proposed.description || before.description
+  const fresh = beside(done, proposed.stories)
+  return {
+    ...relisted(before, [...done, ...fresh]),
+    project: before.project || proposed.project,
+    description,
   }
+}
+
+/** The proposed stories behind those before, which stay as they are. */
+export function added(before: Prd, proposed: Proposal): Prd {
   const last = Math.max(0, ...before.userStories.map(({ priority }) => priority))
-  const fresh = proposed.stories
-    .filter(({ title }) => !titles.has(sameTitle(title)))
-    .map((story) => ({
-      ...standing(undefined, story),
-      id: renamed.get(story.id) ?? story.id,
-      dependsOn: [...new Set(story.dependsOn.map((id) => renamed.get(id) ?? id))],
-      priority: last + story.priority,
-    }))
+  const fresh = beside(before.userStories, proposed.stories)
+  const behind = fresh.map((story) => ({ ...standing(undefined, story), priority: last + story.priority }))
   return {
     ...before,
     project: before.project || proposed.project,
     description: before.description || proposed.description,
-    userStories: [...before.userStories, ...fresh],
+    userStories: [...before.userStories, ...behind],
   }
+}
+
+/** What is new of the proposed stories: a title that is there is that story, and a taken id gives way to a free one. */
+function beside(there: readonly Story[], proposed: readonly Story[]): Story[] {
+  const titles = new Map(there.map(({ id, title }) => [sameTitle(title), id]))
+  const ids = new Set(there.map(({ id }) => id))
+  const taken = new Set([...ids, ...proposed.map(({ id }) => id)])
+  const renamed = new Map<string, string>()
+  for (const { id, title } of proposed) {
+    const known = titles.get(sameTitle(title))
+    if (known !== undefined) renamed.set(id, known)
+    else if (ids.has(id)) renamed.set(id, freeId(taken))
+  }
+  return proposed
+    .filter(({ title }) => !titles.has(sameTitle(title)))
+    .map((story) => ({
+      ...story,
+      id: renamed.get(story.id) ?? story.id,
+      dependsOn: [...new Set(story.dependsOn.map((id) => renamed.get(id) ?? id))],
+    }))
 }
 
 function sameTitle(title: string): string {
@@ -103,27 +115,19 @@ function freeId(taken: Set<string>): string {
   }
 }
 
-/** Which stories a plan is for: all, those of epics, or those that are named. */
-export type Scope = { epics: readonly string[]; stories: readonly string[] } | null
-
-/** The chosen stories with what they wait for; `along`: those that came along for that. */
-export function scoped(prd: Prd, scope: Scope): { prd: Prd; along: string[] } {
+/** The stories that were asked for, with what they wait for; `along`: those that came along for that. */
+export function scoped(prd: Prd, scope: Scope | null): { prd: Prd; along: string[] } {
   if (scope === null) return { prd, along: [] }
-  const byId = new Map(prd.userStories.map((story) => [story.id, story]))
-  const isChosen = ({ id, epicId }: Story) =>
-    scope.stories.includes(id) || (epicId !== null && scope.epics.includes(epicId))
-  const wanted = new Set(prd.userStories.filter(isChosen).map(({ id }) => id))
-  const along: string[] = []
-  const left = [...wanted]
-  for (let id = left.pop(); id !== undefined; id = left.pop()) {
-    for (const other of byId.get(id)?.dependsOn ?? []) {
-      if (wanted.has(other)) continue
-      wanted.add(other)
-      along.push(other)
-      left.push(other)
-    }
-  }
-  return { prd: { ...prd, userStories: prd.userStories.filter(({ id }) => wanted.has(id)) }, along }
+  const asked = askedIn(scope)
+  const along = new Set(unmetOutside(prd, scope).map(({ id }) => id))
+  const userStories = prd.userStories.filter((story) => asked(story) || along.has(story.id))
+  const there = new Set(userStories.map(({ id }) => id))
+  // What is left out and was waited for has passed already.
+  const part = userStories.map((story) => ({
+    ...story,
+    dependsOn: story.dependsOn.filter((id) => there.has(id)),
+  }))
+  return { prd: { ...prd, userStories: part }, along: [...along] }
 }
 
 /** A feature's name of a sentence's first words. */
@@ -150,5 +154,6 @@ export function plannedFrom(prd: Prd): Record<string, unknown> {
 }
 
 export function withPlannedFrom(prd: Prd, digests: Readonly<Record<string, string>>): Prd {
+  if (Object.keys(digests).length === 0) return prd
   return { ...prd, extra: { ...prd.extra, [PLANNED]: { ...plannedFrom(prd), ...digests } } }
 }

@@ -1,13 +1,16 @@
 // The interview: one question after another, each with a default, where documents and settings leave something open.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Documents } from '../documents/index.ts'
+import { detect } from '../init/detect.ts'
+import type { Prd, Scope } from '../model/feature.ts'
 import { branchNameFault } from '../prd/names.ts'
+import { scopeOf } from '../prd/scope.ts'
 import { terminalText } from '../report/escape.ts'
-import { many } from '../report/words.ts'
+import type { Settings } from '../settings/index.ts'
+import { UserError } from '../system/errors.ts'
 import type { Asking } from './ask.ts'
 import type { Flags } from './context.ts'
-import type { Scope } from './plan-draft.ts'
+import { openTree } from './init-look.ts'
 import type { Material } from './plan-material.ts'
 
 export const CONFIG_FILES = ['ralph.config.yml', 'ralph.config.yaml', 'ralph.config.json']
@@ -17,8 +20,8 @@ export type Chosen = { flags: Flags; config: string | null }
 
 const GATES = ['typecheck', 'test', 'lint', 'build']
 const LIMITS = [
-  ['maxIterations', 'How many iterations at most?', 50],
-  ['maxAttempts', 'After how many failed attempts is a story blocked?', 3],
+  ['maxIterations', 'Iterations at most?', 50],
+  ['maxAttempts', 'Attempts before a story is blocked?', 3],
 ] as const
 
 /** Gates, limits and instructions, where no configuration file says them. */
@@ -32,7 +35,7 @@ export async function askSettings(
   if ((await Promise.all(read)).some(Boolean)) return { flags: {}, config: null }
   const config: Record<string, unknown> = {}
   if (given.gate === undefined && given.gates === undefined)
-    config.gates = await askGates(ask, documents?.gates ?? {})
+    config.gates = await askGates(ask, { ...detect(openTree(workTree)).gates, ...documents?.gates })
   for (const [key, question, standard] of LIMITS) {
     if (given[key] !== undefined) continue
     config[key] = Number(await ask.text(question, { standard: String(standard), fault: countFault }))
@@ -60,12 +63,11 @@ async function askGates(ask: Asking, proposed: Readonly<Record<string, string>>)
       const standard = proposed[name] ?? ''
       const how =
         standard === '' ? { hint: 'a command; Enter for none' } : { standard, hint: 'none for none' }
-      const command = await ask.text(`Gate ${terminalText(name, 40)}: which command must exit 0?`, how)
+      const command = await ask.text(`Gate ${terminalText(name, 40)}: its command?`, how)
       if (command !== '' && command !== 'none') gates[name] = command
     }
     if (Object.keys(gates).length > 0) return gates
-    if (await ask.yes('No gate at all: every change that an agent makes passes. Is that meant?', false))
-      return 'none'
+    if (await ask.yes('Without a gate every change passes. Is that meant?', false)) return 'none'
   }
 }
 
@@ -78,35 +80,47 @@ export function askName(ask: Asking, standard: string): Promise<string> {
     const wrong = /[/\\]/.test(name) ? 'no slash' : branchNameFault(name)
     return wrong === null ? undefined : `a name with ${wrong}`
   }
-  return ask.text('What is the feature called? Folder and branch have this name.', { standard, fault })
+  return ask.text('What is the feature called?', { standard, fault })
 }
 
 export function askSentence(ask: Asking): Promise<string> {
   const fault = (text: string) => (text.trim().length < 3 ? 'say it in a sentence or two' : undefined)
   const hint = 'people can sign in with a passkey'
-  return ask.text('What is the feature? Say who wants what, and how one sees that it is done.', {
+  return ask.text('What is the feature for?', {
     hint,
     fault,
   })
 }
 
-/** All, epics, or named stories; null for all. Asked only where there is a choice. */
-export async function askScope(ask: Asking, { prd }: Pick<Documents, 'prd'>): Promise<Scope> {
+/** All, an epic, or named stories: as flags say, else as the person does where there is a choice; null for all. */
+export async function chosenScope(
+  ask: Asking | null,
+  { stories, epic }: Pick<Settings, 'stories' | 'epic'>,
+  prd: Prd,
+): Promise<Scope | null> {
+  // What they wait for comes along: here only the names can be wrong.
+  const alone = prd.userStories.map((story) => ({ ...story, dependsOn: [] }))
+  const { scope, mistakes } = scopeOf({ ...prd, userStories: alone }, { stories, epic }, 0)
+  if (mistakes.length > 0) throw new UserError(mistakes)
+  return scope ?? (ask === null ? null : askScope(ask, prd))
+}
+
+async function askScope(ask: Asking, prd: Prd): Promise<Scope | null> {
   const open = prd.userStories.filter(({ passes }) => !passes)
   const epics = [...new Set(open.flatMap(({ epicId }) => epicId ?? []))]
   if (open.length < 2) return null
-  const scope = await ask.choose('Which of the stories?', [
-    { value: 'all', label: `all of them (${open.length})` },
-    ...(epics.length > 1
-      ? [{ value: 'epics' as const, label: `those of an epic (${many(epics.length, 'epic')})` }]
-      : []),
-    { value: 'stories', label: 'some of them, by name' },
-  ])
-  if (scope === 'all') return null
-  if (scope === 'epics') {
+  const whole = { value: 'all' as const, label: `all of them (${open.length})` }
+  const some = { value: 'stories' as const, label: 'some of them, by name' }
+  const one = { value: 'epic' as const, label: `those of an epic (there are ${epics.length})` }
+  const part = await ask.choose(
+    'Which of the stories?',
+    epics.length > 1 ? [whole, one, some] : [whole, some],
+  )
+  if (part === 'all') return null
+  if (part === 'epic') {
     const choices = epics.map((epic) => ({ value: epic, label: terminalText(epic, 60) }))
-    return { epics: await ask.several('Which epics?', choices, []), stories: [] }
+    return { stories: [], epic: await ask.choose('Which epic?', choices), job: 0 }
   }
   const choices = open.map(({ id, title }) => ({ value: id, label: `${id}  ${terminalText(title, 60)}` }))
-  return { epics: [], stories: await ask.several('Which stories?', choices, []) }
+  return { stories: await ask.several('Which stories?', choices, []), epic: null, job: 0 }
 }

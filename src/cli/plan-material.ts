@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { readDocumentFiles } from '../app/documents.ts'
 import { type DocumentFile, type Documents, mergePlanned, readDocuments } from '../documents/index.ts'
+import { markPlanned } from '../documents/merge.ts'
 import { featureOfFolder, nameOf } from '../git/features.ts'
-import type { Prd } from '../model/feature.ts'
+import type { Prd, Scope } from '../model/feature.ts'
 import { terminalText } from '../report/escape.ts'
 import { many } from '../report/words.ts'
 import { UserError } from '../system/errors.ts'
@@ -12,7 +13,7 @@ import { readRegular } from '../system/files.ts'
 import type { Desk, Wanted } from './plan-desk.ts'
 import { added, type Draft, nameOfSentence, plannedFrom, scoped, withPlannedFrom } from './plan-draft.ts'
 import type { Standing } from './plan-feature.ts'
-import { askName, askScope, askSentence } from './plan-interview.ts'
+import { askName, askSentence } from './plan-interview.ts'
 import { hanging, sourceLines } from './plan-view.ts'
 
 /** `sentence` is empty where documents are all there is. */
@@ -21,13 +22,13 @@ export type Material = { files: readonly DocumentFile[]; documents: Documents | 
 /** What was named; else what an existing feature was made from; else, for a new one, what is found by itself. */
 export async function materialOf(desk: Desk, wanted: Wanted, standing: Standing | null): Promise<Material> {
   const { from, sentence } = wanted
-  const files =
-    from.length > 0
-      ? await filesAt(desk, from)
-      : sentence !== ''
-        ? []
-        : await foundFiles(desk, standing === null || standing.isNew ? null : plannedFrom(standing.base))
-  return { files, documents: files.length === 0 ? null : read(files), sentence }
+  const isNew = standing === null || standing.isNew
+  const named = from.length > 0 ? await filesAt(desk, from) : []
+  const isNothing = named.length === 0 && sentence === ''
+  const files = isNothing ? await foundFiles(desk, isNew ? null : plannedFrom(standing.base)) : named
+  const documents = files.length === 0 ? null : read(files)
+  const isAsked = sentence === '' && isNew && documents === null
+  return { files, documents, sentence: isAsked ? await sentenceOf(desk) : sentence }
 }
 
 async function foundFiles({ clone }: Desk, known: Record<string, unknown> | null): Promise<DocumentFile[]> {
@@ -67,24 +68,20 @@ export function showMaterial({ say, width, settings }: Desk, { documents }: Mate
 export async function firstDraft(
   desk: Desk,
   wanted: Wanted,
-  { files, documents, sentence: given }: Material,
-  feature: string,
-  standing: Standing,
+  { files, documents, sentence }: Material,
+  { feature, scope, standing }: { feature: string; scope: Scope | null; standing: Standing },
 ): Promise<Draft> {
   const { base } = standing
   let prd = base
   let context = standing.context
   if (documents !== null && documents.prd.userStories.length > 0) {
-    const scope = desk.ask === null ? null : await askScope(desk.ask, documents)
     const part = scoped(documents.prd, scope)
     if (part.along.length > 0)
       desk.say([`Others wait for them, so they come along: ${part.along.join(', ')}`])
-    prd = prd.userStories.length === 0 ? part.prd : mergePlanned(prd, part.prd).prd
+    prd = overBase(base, part.prd)
     context ??= documents.context || null
   }
   const prose = await proseOf(desk, wanted, documents, base)
-  const isNothing = given === '' && prose.length === 0 && prd.userStories.length === 0
-  const sentence = isNothing ? await sentenceOf(desk) : given
   const brief = [...prose.map(({ path, text }) => `# ${path}\n\n${text}`), sentence]
     .filter(Boolean)
     .join('\n\n')
@@ -99,6 +96,12 @@ export async function firstDraft(
     questions: proposed.questions,
     brief,
   }
+}
+
+/** Marked as the documents have it, so that reading again tells an edit of theirs from one of people. */
+function overBase(base: Prd, planned: Prd): Prd {
+  if (base.userStories.length > 0) return mergePlanned(base, planned).prd
+  return { ...planned, userStories: planned.userStories.map(markPlanned) }
 }
 
 /** Prose that a session is to read: all where nobody wrote stories, else what was named; not what was planned from already. */

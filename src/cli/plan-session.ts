@@ -44,7 +44,7 @@ export function createPlanner(context: Context, opened: LocalRun | null): Planne
     const state = stateOf(local, subject)
     const began = Date.now()
     const answer = await withPorts(context, local, live, { mark: newMark(), queue: NO_QUEUE }, (ports) => {
-      live.say(`\nA session of ${settings.agent} reads the project; what it writes there is thrown away.`)
+      live.say(`\nA session of ${settings.agent} looks; what it writes is undone.`)
       const bounds = {
         timeoutMs: sessionMs(state, limits, began),
         budget: budgetLeft(
@@ -108,8 +108,7 @@ async function onTreeAsItIs<T>(
     if (signal.aborted) throw new Cancelled()
     return answer
   } finally {
-    if (await repository.restore(green))
-      warn('the session changed files here: they are as they were before it')
+    if (await repository.restore(green)) warn('undone: the session had changed files')
   }
 }
 
@@ -141,5 +140,5 @@ function noCommit(directory: string): UserError {
 
 function usageWords(usage: Usage, ms: number): string {
   const cost = hasCost(usage) ? costWords(usage) : NO_COST
-  return `The session took ${humanMs(ms)}; cost ${cost}, ${tokenWords(usage, ' tokens')}.`
+  return `Session: ${humanMs(ms)}, ${tokenWords(usage, ' tokens')}, cost ${cost}`
 }

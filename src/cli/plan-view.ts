@@ -1,6 +1,6 @@
 // What a plan looks like on a terminal: where it was read, its stories in order, and how it differs from the one before. Pure.
 
-import type { Source } from '../documents/index.ts'
+import type { Source } from '../documents/types.ts'
 import type { Prd, Story } from '../model/feature.ts'
 import { pickStory } from '../prd/select.ts'
 import { terminalText } from '../report/escape.ts'
@@ -19,7 +19,9 @@ export function sourceLines(sources: readonly Source[], width: number | null): s
   const groups = new Map<string, Source[]>()
   for (const source of sources) {
     const key = `${source.path}\0${source.format}`
-    groups.set(key, [...(groups.get(key) ?? []), source])
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [source])
+    else group.push(source)
   }
   const rows = [...groups.values()].map((found) => {
     const { path, format } = found[0] ?? { path: '', format: '' }
@@ -139,8 +141,9 @@ function fitted(line: string, width: number | null): string {
   return width === null ? line : fit(line, width)
 }
 
-/** A text below its row, broken where it is too long. */
+/** A text below its row, broken where it is too long; behind a mark such as `- ` the rest stands below the text. */
 export function hanging(text: string, indent: string, width: number | null): string[] {
-  const lines = width === null ? [text] : wrap(text, width - indent.length)
-  return lines.map((line) => indent + line)
+  const mark = /^[-!?] /.test(text) ? '  ' : ''
+  const [first = '', ...rest] = width === null ? [text] : wrap(text, width - indent.length - mark.length)
+  return [indent + first, ...rest.map((line) => indent + mark + line)]
 }

@@ -1,4 +1,6 @@
 // `ralph plan`: documents, a sentence or an interview become the stories of a feature. Changes no code and passes nothing.
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { Prd } from '../model/feature.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { UserError } from '../system/errors.ts'
@@ -8,7 +10,7 @@ import type { Answer, Context } from './context.ts'
 import { type Desk, openDesk, type Wanted } from './plan-desk.ts'
 import { type Draft, draftMistakes } from './plan-draft.ts'
 import { filesOf, type Standing, sketchOf, standingOf } from './plan-feature.ts'
-import { askSettings } from './plan-interview.ts'
+import { askSettings, chosenScope } from './plan-interview.ts'
 import { firstDraft, type Material, materialOf, nameFor, showMaterial } from './plan-material.ts'
 import { fromPage, isEdited } from './plan-page.ts'
 import { review, show } from './plan-review.ts'
@@ -36,12 +38,14 @@ async function planned(desk: Desk, wanted: Wanted): Promise<Answer> {
   showMaterial(desk, material)
   const feature = wanted.feature ?? (await nameFor(desk, material))
   const standing = await settled(desk, wanted, known ?? (await standingOf(feature, desk)))
+  const read = material.documents?.prd ?? null
+  const scope = read === null ? null : await chosenScope(ask, desk.settings, read)
   const chosen =
     ask === null || !standing.isNew
       ? null
       : await askSettings(ask, clone.workTree, desk.context.flags, material)
   planner.choose(chosen?.flags ?? {})
-  const draft = await firstDraft(desk, wanted, material, feature, standing)
+  const draft = await firstDraft(desk, wanted, material, { feature, scope, standing })
   const reviewed =
     ask === null
       ? await unasked(desk, wanted, standing, draft)
@@ -138,7 +142,7 @@ function refuseFromInside({ env }: Context): void {
   throw new UserError({ path: 'ralph plan', found, expected: 'a person', fix: 'leave it to people' })
 }
 
-function wantedOf({ given, flags, feature }: Context): Wanted {
+function wantedOf({ given, flags, feature, directory }: Context): Wanted {
   const [named, ...rest] = given?.words ?? []
   if (rest.length > 0) {
     const found = [named, ...rest].join(' ')
@@ -146,6 +150,15 @@ function wantedOf({ given, flags, feature }: Context): Wanted {
     throw new UserError({ path: 'ralph plan', found, expected: 'one word, the name of the feature', fix })
   }
   const sentence = given?.text.replace(/\s+/g, ' ').trim() ?? ''
-  const from = Array.isArray(flags.from) ? flags.from : []
+  const from: string[] = Array.isArray(flags.from) ? flags.from : []
+  refuseNameBehind(from, directory)
   return { feature: named ?? feature, sentence, from, yes: flags.yes === true }
+}
+
+/** Words behind `--from` are all paths. */
+function refuseNameBehind(from: readonly string[], directory: string): void {
+  const [last = '', ...paths] = from.toReversed()
+  if (paths.length === 0 || !/^[\w-]+$/.test(last) || existsSync(resolve(directory, last))) return
+  const fix = `a feature is named first: ralph plan ${last} --from ${paths.reverse().join(' ')}`
+  throw new UserError({ path: '--from', found: last, expected: 'a file or a folder', fix })
 }

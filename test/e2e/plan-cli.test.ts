@@ -1,0 +1,411 @@
+// `ralph plan` of the bundle on a laptop: by a session, by an interview on a terminal, by documents; and what it refuses.
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import test from 'node:test'
+import { KEYS, openTerminal, type Terminal } from '../fakes/terminal.ts'
+import { PRELOAD, pointsOf } from '../faults/points.ts'
+import { hostileStrings } from '../fixtures/hostile-strings.ts'
+import { ROOT, type Script, type Turn } from './site.ts'
+
+const CLI = join(ROOT, 'dist', 'cli', 'main.js')
+const AGENT = join(ROOT, 'test', 'fakes', 'agent.mjs')
+const TODAY = new Date().toISOString().slice(0, 10)
+const FOLDER = `.ralph/${TODAY}-auth`
+const LIST = '# Auth\n\n- [ ] Sign in with a passkey\n  - works offline\n- [x] Sign out\n'
+
+type Ended = { code: number; out: string; err: string }
+type Place = AsyncDisposable & {
+  folder: string
+  repository: string
+  git(...args: string[]): string
+  write(files: Record<string, string>): Promise<void>
+  read(path: string): Promise<string>
+  stories(): Promise<{ id: string; title: string; passes: boolean; dependsOn: string[] }[]>
+  prompts(): Promise<string[]>
+  ralph(args: readonly string[], env?: Record<string, string>): Promise<Ended>
+  terminal(args: readonly string[], more?: { editor?: string; columns?: number }): Terminal
+}
+
+async function place(files: Record<string, string> = {}, script: Script = {}): Promise<Place> {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-plan-'))
+  const repository = join(folder, 'clone')
+  const [scriptFile, seen] = [join(folder, 'script.json'), join(folder, 'seen.jsonl')]
+  const env = { PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ''}`, HOME: folder }
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd: repository, env, encoding: 'utf8', stdio: 'pipe' }).trimEnd()
+  const agent = `"${process.execPath}" "${AGENT}" "${scriptFile}" "${seen}"`
+  const flags = ['--agent', 'custom', '--agent-command', agent, '--isolation', 'same-user']
+  const made: Place = {
+    folder,
+    repository,
+    git,
+    async write(texts) {
+      for (const [path, text] of Object.entries(texts)) {
+        await mkdir(dirname(join(repository, path)), { recursive: true })
+        await writeFile(join(repository, path), text)
+      }
+    },
+    read: (path) => readFile(join(repository, path), 'utf8'),
+    stories: async () => JSON.parse(await made.read(`${FOLDER}/prd.json`)).userStories,
+    async prompts() {
+      const lines = (await readFile(seen, 'utf8')).split('\n').filter(Boolean)
+      return lines.map((line) => JSON.parse(line).prompt)
+    },
+    async ralph([command = '', ...args], more = {}) {
+      const given = command === 'status' ? [command, ...args] : [command, ...flags, ...args]
+      const child = spawn(process.execPath, [CLI, ...given], { cwd: repository, env: { ...env, ...more } })
+      child.stdin.end()
+      let [out, err] = ['', '']
+      child.stdout.on('data', (chunk) => {
+        out += chunk
+      })
+      child.stderr.on('data', (chunk) => {
+        err += chunk
+      })
+      const [code] = await once(child, 'close')
+      return { code: code ?? -1, out, err }
+    },
+    terminal: ([command = '', ...args], { editor = 'true', columns = 80 } = {}) =>
+      openTerminal([process.execPath, CLI, command, ...flags, ...args], {
+        cwd: repository,
+        env: { ...env, EDITOR: editor },
+        columns,
+      }),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  }
+  await mkdir(repository)
+  await writeFile(scriptFile, JSON.stringify(script))
+  await writeFile(seen, '')
+  await made.write({ 'src/base.txt': 'base\n', ...files })
+  git('init', '-q', '-b', 'main')
+  git('config', 'user.name', 'Ann')
+  git('config', 'user.email', 'ann@example.com')
+  git('add', '-A')
+  git('commit', '-q', '-m', 'base')
+  return made
+}
+
+const one = (id: string, title: string, more: Record<string, unknown> = {}) => ({
+  id,
+  title,
+  acceptanceCriteria: [`${title} works`],
+  ...more,
+})
+
+function proposal(stories: readonly Record<string, unknown>[], more: Record<string, unknown> = {}): Turn {
+  const plan = {
+    project: 'Shop',
+    description: 'Sign in.',
+    context: 'Node 24.',
+    questions: [],
+    stories,
+    ...more,
+  }
+  return { say: `I looked.\n\`\`\`json\n${JSON.stringify(plan)}\n\`\`\`` }
+}
+
+const PASSKEY = [
+  one('US-001', 'Register a passkey', { passes: true }),
+  one('US-002', 'Sign in', { dependsOn: ['US-001'] }),
+]
+
+test('a sentence becomes stories by a session, whose changes are undone; a run then works on them', async () => {
+  await using at = await place(
+    { '.gitignore': 'ignored/\n' },
+    {
+      plan: [
+        { ...proposal(PASSKEY), files: { 'src/base.txt': 'agent\n', 'new.txt': 'x', 'staged.txt': null } },
+      ],
+      'US-001': [{ files: { 'src/one.txt': 'good\n' } }],
+      'US-002': [{ files: { 'src/two.txt': 'good\n' } }],
+    },
+  )
+  await at.write({ 'src/base.txt': 'mine\n', 'staged.txt': 'staged\n', 'loose.txt': 'loose\n' })
+  at.git('add', 'staged.txt')
+  const before = at.git('status', '--porcelain')
+  const { code, out, err } = await at.ralph([
+    'plan',
+    'auth',
+    '--yes',
+    '--json',
+    '--',
+    'sign in with a passkey',
+  ])
+  assert.equal(code, 0, err)
+  const answer = JSON.parse(out)
+  assert.equal(out.trim().split('\n').length, 1)
+  assert.deepEqual(answer.written, [`${FOLDER}/context.md`, `${FOLDER}/prd.md`, `${FOLDER}/prd.json`])
+  assert.equal(answer.costUsd, 0.01)
+  assert.deepEqual(
+    answer.stories.map(({ id, imported }: { id: string; imported: boolean }) => [id, imported]),
+    [
+      ['US-001', false],
+      ['US-002', false],
+    ],
+  )
+  assert.match(err, /undone: the session had changed files/)
+  assert.match(err, /cost \$0\.01/)
+  assert.equal(at.git('status', '--porcelain', '--', '.', ':!.ralph'), before)
+  assert.deepEqual(await Promise.all(['src/base.txt', 'staged.txt', 'loose.txt'].map(at.read)), [
+    'mine\n',
+    'staged\n',
+    'loose\n',
+  ])
+  assert.match((await at.prompts())[0] ?? '', /sign in with a passkey/)
+  assert.match(await at.read(`${FOLDER}/prd.md`), /### US-002: Sign in\n\n\*\*Depends on:\*\* US-001/)
+  at.git('checkout', '-q', '--', 'src/base.txt')
+  at.git('rm', '-qf', '--cached', 'staged.txt')
+  await Promise.all(['staged.txt', 'loose.txt'].map((path) => rm(join(at.repository, path))))
+  const run = await at.ralph(['run', 'auth', '--gate', 'good=test -s src/base.txt'])
+  assert.equal(run.code, 0, run.err)
+  assert.equal(at.git('show', 'ralph/auth:src/two.txt'), 'good')
+})
+
+test('a killed `ralph plan` has written all of it or nothing, as every command after it sees', async () => {
+  await using at = await place({ 'fix_plan.md': LIST, 'more.md': `${LIST}- [ ] Sign out everywhere\n` })
+  const faults = (folder: string) => ({ FAULTS: folder, NODE_OPTIONS: `--import ${PRELOAD}` })
+  const names = ['context.md', 'prd.md', 'prd.json']
+  const texts = () => Promise.all(names.map((name) => at.read(`${FOLDER}/${name}`).catch(() => null)))
+  for (const [from, already] of [
+    ['fix_plan.md', false],
+    ['more.md', true],
+  ] as const) {
+    const before = await texts()
+    const whole = join(at.folder, `whole-${from}`)
+    await mkdir(whole)
+    const copy = join(at.folder, `copy-${from}`)
+    await cp(at.repository, copy, { recursive: true })
+    const plan = ['plan', 'auth', '--from', from, '--yes']
+    assert.equal((await at.ralph(plan, faults(whole))).code, 0)
+    const after = await texts()
+    const all = (await pointsOf(whole, 'main-1')).filter(({ effect }) =>
+      /plan\.json|prd\.|context\.md/.test(effect.what),
+    )
+    assert.ok(all.length > 20, `${all.length} moments`)
+    // Between them the two plans meet every second one.
+    const ours = all.filter((_, index) => index % 4 === (already ? 0 : 2))
+    for (const [number, { effect, when }] of ours.entries()) {
+      await rm(at.repository, { recursive: true })
+      await cp(copy, at.repository, { recursive: true })
+      const folder = join(at.folder, `kill-${from}-${number}`)
+      await mkdir(folder)
+      await writeFile(
+        join(folder, 'plans.json'),
+        JSON.stringify({ 'main-1': { at: effect.n, when, how: 'kill' } }),
+      )
+      await at.ralph(plan, faults(folder))
+      const status = await at.ralph(['status', 'auth'])
+      const left = JSON.stringify(await texts())
+      const isOne = left === JSON.stringify(before) || left === JSON.stringify(after)
+      assert.ok(isOne, `${effect.kind} ${effect.what} ${when}: ${left}`)
+      assert.equal(status.code, left === JSON.stringify(before) && !already ? 64 : 0, status.err)
+      assert.ok(!existsSync(join(at.repository, '.git/ralph/plan.json')))
+    }
+    await rm(at.repository, { recursive: true })
+    await cp(copy, at.repository, { recursive: true })
+    assert.equal((await at.ralph(plan)).code, 0)
+  }
+})
+
+test('what cannot be planned from is refused with its place, and nothing is written', async () => {
+  await using at = await place({
+    'cycle.json': JSON.stringify({
+      userStories: [
+        one('US-001', 'a', { dependsOn: ['US-002'] }),
+        one('US-002', 'b', { dependsOn: ['US-001'] }),
+      ],
+    }),
+    'bare.json': JSON.stringify({ schemaVersion: 2, userStories: [{ id: 'US-001', title: 'a' }] }),
+    'many.md': Array.from({ length: 2100 }, (_, index) => `- [ ] part ${index}\n`).join(''),
+    'large.md': `- [ ] a\n${'x'.repeat(5_100_000)}\n`,
+  })
+  const cases: [string[], RegExp][] = [
+    [['--from', 'cycle.json'], /cycle\.json: userStories\[\d\]\.dependsOn\[0\]: .*no cycle/],
+    [['--from', 'bare.json'], /bare\.json: userStories\[0\].*criteri/],
+    [['--from', 'many.md'], /2100 stories.*at most/],
+    [['--from', 'large.md'], /large\.md.*at most 5 MB/],
+    [['--from', 'nowhere.md'], /--from: found "?nowhere\.md/],
+    [['--from', 'bare.json', 'auth'], /ralph plan auth --from bare\.json/],
+    [[], /--from docs.*ralph plan auth --/],
+    [['auth', 'more', 'words'], /ralph plan auth -- more words/],
+    [['a..b', '--from', 'many.md'], /feature/],
+  ]
+  for (const [args, message] of cases) {
+    const { code, out, err } = await at.ralph(['plan', ...args, '--yes', '--json'])
+    assert.equal(code, 64, `${args}: ${out}${err}`)
+    assert.match(err.replace(/\n {2}fix:/g, ''), message)
+    assert.ok(JSON.parse(out).errors.length > 0)
+    assert.ok(!existsSync(join(at.repository, '.ralph')), `${args}`)
+  }
+})
+
+test('without a terminal a plan is shown and only `--yes` writes it; a feature that stands shows what would change', async () => {
+  await using at = await place({ 'fix_plan.md': LIST })
+  const first = await at.ralph(['plan', 'auth', '--from', 'fix_plan.md'])
+  assert.equal(first.code, 64)
+  assert.match(first.out, /fix_plan\.md:3 +check list +2 stories: US-001, US-002/)
+  assert.match(first.err, /add --yes/)
+  assert.ok(!existsSync(join(at.repository, '.ralph')))
+  assert.equal((await at.ralph(['plan', 'auth', '--yes'])).code, 0)
+  const again = await at.ralph(['plan', 'auth'])
+  assert.deepEqual([again.code, again.err], [0, ''])
+  assert.match(again.out, /nothing was changed/)
+  await at.write({ 'fix_plan.md': `${LIST}- [ ] Sign out everywhere\n` })
+  const changed = await at.ralph(['plan', 'auth'])
+  assert.equal(changed.code, 64)
+  assert.match(changed.out, /\+ US-003 {2}Sign out everywhere/)
+  assert.equal((await at.stories()).length, 2)
+  assert.equal((await at.ralph(['plan', 'auth', '--yes'])).code, 0)
+  assert.deepEqual(
+    (await at.stories()).map(({ id, passes }) => [id, passes]),
+    [
+      ['US-001', false],
+      ['US-002', true],
+      ['US-003', false],
+    ],
+  )
+})
+
+test('words that people wrote into prd.md are taken, or the plan is refused; none is lost', async () => {
+  await using at = await place({ 'fix_plan.md': LIST })
+  await at.ralph(['plan', 'auth', '--from', 'fix_plan.md', '--yes'])
+  const page = await at.read(`${FOLDER}/prd.md`)
+  await at.write({
+    [`${FOLDER}/prd.md`]: page.replace('Sign in with a passkey', 'Sign in with two passkeys'),
+  })
+  const refused = await at.ralph(['plan', 'auth', '--from', 'fix_plan.md', '--yes'])
+  assert.equal(refused.code, 64)
+  assert.match(refused.err, /prd\.md: .*\n {2}fix: take its words \(--from/)
+  const taken = await at.ralph(['plan', 'auth', '--from', `${FOLDER}/prd.md`, '--yes'])
+  assert.equal(taken.code, 0, taken.err)
+  assert.equal((await at.stories())[0]?.title, 'Sign in with two passkeys')
+})
+
+test('prose is planned from by a session, once: unchanged it is not read again', async () => {
+  await using at = await place(
+    { 'idea.md': '# Idea\n\nPeople want passkeys.\n' },
+    { plan: [proposal(PASSKEY)] },
+  )
+  const first = await at.ralph(['plan', 'auth', '--from', 'idea.md', '--yes'])
+  assert.equal(first.code, 0, first.err)
+  assert.match((await at.prompts())[0] ?? '', /People want passkeys/)
+  const again = await at.ralph(['plan', 'auth', '--from', 'idea.md', '--yes'])
+  assert.match(again.out, /unchanged: no session reads it again/)
+  assert.match(again.out, /nothing was changed/)
+  assert.equal((await at.prompts()).length, 1)
+})
+
+test('an answer that is no plan is told to a second session; then it is an error, and nothing is written', async () => {
+  await using at = await place({}, { plan: [{ say: 'I think so.' }, { say: 'Still words.' }] })
+  const { code, err } = await at.ralph(['plan', 'auth', '--yes', '--', 'passkeys'])
+  assert.equal(code, 64)
+  assert.match(err, /no plan in the answer of custom/)
+  assert.match((await at.prompts())[1] ?? '', /no block of JSON in the answer/)
+  assert.ok(!existsSync(join(at.repository, '.ralph')))
+})
+
+test('the interview: a sentence, a name, gates, limits, instructions; refined, then written', async () => {
+  const split = [...PASSKEY, one('US-003', 'Sign out')]
+  await using at = await place(
+    { 'package.json': '{"scripts":{"test":"node --test"}}' },
+    { plan: [proposal(PASSKEY, { questions: ['Which browsers?'] }), proposal(split)] },
+  )
+  await using terminal = at.terminal(['plan'])
+  await terminal.see('What is the feature for?')
+  terminal.type('people sign in with a passkey', KEYS.enter)
+  await terminal.see('What is the feature called?')
+  terminal.type('auth', KEYS.enter)
+  for (const gate of ['typecheck', 'test', 'lint', 'build']) {
+    await terminal.see(`Gate ${gate}: its command?`)
+    terminal.type(KEYS.enter)
+  }
+  await terminal.see('Iterations at most?')
+  terminal.type('12', KEYS.enter)
+  await terminal.see('Attempts before a story is blocked?')
+  terminal.type(KEYS.enter)
+  await terminal.see('Instructions for every session?')
+  terminal.type('use the mailer', KEYS.enter)
+  await terminal.see('? Which browsers?')
+  await terminal.see('Take it')
+  await terminal.see('Leave it')
+  terminal.type(KEYS.down, KEYS.down, KEYS.enter)
+  await terminal.see('What should be different?')
+  terminal.type('sign out, too', KEYS.enter)
+  await terminal.see('US-003  Sign out')
+  await terminal.see('Leave it')
+  terminal.type(KEYS.enter)
+  assert.equal(await terminal.ended, 0, terminal.shown())
+  assert.match(
+    await at.read('ralph.config.yml'),
+    /gates:\n {2}test: npm test\nmaxIterations: 12\nmaxAttempts: 3\ninstructions: use the mailer/,
+  )
+  assert.equal((await at.stories()).length, 3)
+  const [, second = ''] = await at.prompts()
+  assert.match(second, /people sign in with a passkey[\s\S]*sign out, too/)
+  assert.match(second, /use the mailer/)
+})
+
+test('a plan in the editor: a mistake is told and the edit kept; mended, it is what is written', async () => {
+  const list = `${LIST}- [ ] Sign out everywhere\n`
+  await using at = await place({ 'fix_plan.md': list, 'ralph.config.yml': 'gates: none\n' })
+  const editor = join(at.folder, 'editor.sh')
+  await writeFile(
+    editor,
+    '#!/bin/sh\nif [ -e "$0.again" ]; then sed -i "s/: nothing/: [\\"it works\\"]/" "$1"; else touch "$0.again"; sed -i "s/Sign in with a passkey/Sign in fast/; s/\\"acceptanceCriteria\\": \\[$/\\"acceptanceCriteria\\": nothing, \\"old\\": [/" "$1"; fi\n',
+  )
+  await chmod(editor, 0o755)
+  await using terminal = at.terminal(['plan', 'auth'], { editor })
+  await terminal.see('Which of the stories?')
+  terminal.type(KEYS.enter)
+  await terminal.see('Leave it')
+  terminal.type(KEYS.down, KEYS.down, KEYS.down, KEYS.enter)
+  await terminal.see('prd.json: line')
+  await terminal.see('Open prd.json again?')
+  terminal.type(KEYS.enter)
+  await terminal.see('Sign in fast')
+  await terminal.see('Leave it')
+  terminal.type(KEYS.enter)
+  assert.equal(await terminal.ended, 0, terminal.shown())
+  assert.equal((await at.stories())[0]?.title, 'Sign in fast')
+})
+
+test('Ctrl+C at a question writes nothing, and what a session was paid for can be gone on from', async () => {
+  await using at = await place({ 'ralph.config.yml': 'gates: none\n' }, { plan: [proposal(PASSKEY)] })
+  await using terminal = at.terminal(['plan', 'auth', '--', 'passkeys'])
+  await terminal.see('Leave it')
+  terminal.type(KEYS.interrupt)
+  assert.equal(await terminal.ended, 130, terminal.shown())
+  assert.match(terminal.shown(), /nothing was written/)
+  assert.ok(!existsSync(join(at.repository, '.ralph')))
+  const kept = join('.git', 'ralph', 'plan', 'auth.json')
+  const { code, err } = await at.ralph(['plan', 'auth', '--from', kept, '--yes'])
+  assert.equal(code, 0, err)
+  assert.equal((await at.stories()).length, 2)
+})
+
+test('a plan that was left as a page is gone on from', async () => {
+  await using at = await place({ 'fix_plan.md': LIST, 'ralph.config.yml': 'gates: none\n' })
+  await using first = at.terminal(['plan', 'auth', '--from', 'fix_plan.md'])
+  await first.see('Leave it')
+  first.type(KEYS.down, KEYS.down, KEYS.down, KEYS.down, KEYS.enter)
+  assert.equal(await first.ended, 0, first.shown())
+  assert.deepEqual(readdirSync(join(at.repository, FOLDER)), ['prd.md'])
+  const { code, err } = await at.ralph(['plan', 'auth', '--yes'])
+  assert.equal(code, 0, err)
+  assert.equal((await at.stories()).length, 2)
+})
+
+test('hostile words of documents and sessions reach no terminal as sequences, and no log as commands', async () => {
+  const texts = hostileStrings.map(({ text }) => text.replace(/[\r\n]+/g, ' ').trim()).filter(Boolean)
+  const list = `# Auth\n\n${texts.map((text) => `- [ ] ${text}\n`).join('')}`
+  await using at = await place({ 'fix_plan.md': list, 'ralph.config.yml': 'gates: none\n' })
+  const { out, err } = await at.ralph(['plan', 'auth', '--from', 'fix_plan.md', '--yes'])
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there.
+  assert.doesNotMatch(out + err, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
+  assert.doesNotMatch(out + err, /^(?:::|##\[)/m)
+})
