@@ -125,14 +125,20 @@ test('the issue form is read as GitHub renders it: its label starts a plan, its 
   }
   const fields: Field[] = body
   assert.equal(new Set(fields.map(({ id }) => id)).size, fields.length)
-  const answers: Record<string, string> = { feature: 'auth', goal: 'People sign in with a passkey.' }
+  const answers: Record<string, string> = {
+    feature: 'auth',
+    goal: 'People sign in with a passkey.',
+    gates: 'e2e: x',
+    limits: '9 dollars',
+  }
   const rendered = fields
     .map(({ id, attributes: { label } }) => `### ${label}\n\n${answers[id] ?? '_No response_'}`)
     .join('\n\n')
   const issue = { number: 7, title: 'Plan: passkeys', body: rendered, comments: [] }
-  const { feature, plan } = askedByIssue(issue, null, '2026-01-31')
+  const { feature, plan } = askedByIssue(issue, { known: null, today: '2026-01-31', gates: ['test'] })
   assert.equal(feature.name, 'auth')
   assert.match(plan.brief, /People sign in with a passkey/)
+  assert.match(plan.questions.join(), /gate e2e.*9 dollars/)
   assert.deepEqual(
     fields.filter(({ validations }) => validations?.required).map(({ id }) => id),
     ['feature', 'goal'],
