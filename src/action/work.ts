@@ -5,6 +5,7 @@ import { claim, Held, Superseded } from '../app/claim.ts'
 import { type Isolation, openIsolation, SAME_USER_WARNING } from '../app/isolation.ts'
 import { gatedTagsOf, leaseFor, limitsOf, refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
 import { createPorts } from '../app/ports.ts'
+import { refuseTemplates } from '../app/templates.ts'
 import { refuseNoFolder, type Workspace } from '../app/workspace.ts'
 import { refuseFiltered } from '../git/filters.ts'
 import { Checks } from '../github/checks.ts'
@@ -17,7 +18,6 @@ import { CLAIM, claimOutputs, type How, refuseWrongPart, WHOLE } from '../jobs/c
 import { claimOf } from '../jobs/handover.ts'
 import { expired } from '../loop/lease.ts'
 import { loop } from '../loop/loop.ts'
-import { checkTemplates } from '../loop/templates.ts'
 import { newJob, openAttempt } from '../model/job.ts'
 import type { Conclusion, Lease, State } from '../model/state.ts'
 import { stepsOf } from '../model/step.ts'
@@ -26,7 +26,6 @@ import { jobSummary } from '../report/markdown.ts'
 import { refusedWords } from '../report/network.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { describeSettings, type Settings } from '../settings/index.ts'
-import { UserError } from '../system/errors.ts'
 import { removeNow, replaceFile } from '../system/files.ts'
 import { Live } from '../terminal/live.ts'
 import { withCredentialsAside } from './aside.ts'
@@ -213,7 +212,8 @@ async function workOn(
   const { context, workspace, github, publisher, log, signal, as } = parts
   const settings = await withChoices(context, workspace, parts.settings, start)
   await refuseNoFolder(workspace, settings, start.green)
-  if (how.part !== 'land') await refuseTemplates(workspace, start.green)
+  const read = (path: string) => workspace.repository.read(start.green, path)
+  if (how.part !== 'land') for (const note of await refuseTemplates(read)) core.notice(note)
   const limits = limitsOf(settings)
   const conversation = new Conversation(github)
   const reporter = new GitHubReporter({
@@ -269,13 +269,6 @@ async function workOn(
   await core.summary.addRaw(summary, true).write()
   giveOutputs(outputsOf(state, conclusion.outcome, reportPath))
   return { state, conclusion }
-}
-
-/** Throws UserError where a prompt template names what no session has. */
-async function refuseTemplates({ repository }: Workspace, green: string): Promise<void> {
-  const { mistakes, notes } = await checkTemplates((path) => repository.read(green, path))
-  if (mistakes.length > 0) throw new UserError(mistakes)
-  for (const note of notes) core.notice(note)
 }
 
 /** A holder lives while its run has not completed; when GitHub does not say, the lease's own time counts. */

@@ -6,6 +6,7 @@ import { applyCommand } from '../loop/commands.ts'
 import { sayHolder } from '../loop/lease.ts'
 import { TRY_AGAIN } from '../loop/notes.ts'
 import { decision, outcomeIn, type Situation, situationOf } from '../loop/situation.ts'
+import { sayRemark } from '../loop/templates.ts'
 import type { State } from '../model/state.ts'
 import { terminalText } from '../report/escape.ts'
 import { blockedIds, standingWords } from '../report/headline.ts'
@@ -121,7 +122,7 @@ async function stories(context: Context, settings: Settings, hear: (note: string
   using local = await openLocal(context, settings, { warn: hear })
   const state = await local.look(hear)
   const { notes, warnings } = await templateFindings(local, state)
-  for (const text of [...notes, ...warnings]) hear(text)
+  for (const remark of [...notes, ...warnings]) hear(sayRemark(remark))
   return { state, mistakes: await preflight(context, local, state) }
 }
 

@@ -1,6 +1,7 @@
 // Plan sessions on this machine: fresh, on the tree as it is, and what they write is thrown away.
 import { newState } from '../app/claim.ts'
 import { limitsOf } from '../app/limits.ts'
+import { refuseTemplates } from '../app/templates.ts'
 import { budgetLeft, estimate, sessionMs } from '../loop/limits.ts'
 import type { Prd } from '../model/feature.ts'
 import { newJob } from '../model/job.ts'
@@ -42,6 +43,7 @@ export function createPlanner(context: Context, opened: LocalRun | null): Planne
     const limits = limitsOf(settings)
     const live = liveOf(context, settings, limits, [])
     const state = stateOf(local, subject)
+    await refuseTemplates((path) => local.read(state, path))
     const began = Date.now()
     const answer = await withPorts(context, local, live, { mark: newMark(), queue: NO_QUEUE }, (ports) => {
       live.say(`\nA session of ${settings.agent} looks; what it writes is undone.`)

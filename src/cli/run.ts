@@ -8,6 +8,7 @@ import { applyCommand } from '../loop/commands.ts'
 import { loop } from '../loop/loop.ts'
 import { byWeight, type MovedRef, sayMoved, undoMove } from '../loop/moved-refs.ts'
 import { decision } from '../loop/situation.ts'
+import { sayRemark } from '../loop/templates.ts'
 import { errorOf, newJob } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Ports } from '../model/ports.ts'
@@ -37,7 +38,7 @@ export async function run(context: Context): Promise<Answer> {
   const found = await local.look(isDry ? live.warn : undefined)
   const mistakes = await preflight(context, local, found)
   if (mistakes.length > 0) throw new UserError(mistakes)
-  for (const note of (await templateFindings(local, found)).notes) live.warn(note)
+  for (const note of (await templateFindings(local, found)).notes) live.warn(sayRemark(note))
   if (isDry) return await dryRun(local, found, limits, live)
   const now = Date.now()
   const lease = await leaseFor(settings, now, null)

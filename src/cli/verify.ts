@@ -3,6 +3,7 @@
 import { withWanted } from '../app/claim.ts'
 import { checkDirt } from '../app/dirt.ts'
 import { limitsOf, refuseUngated } from '../app/limits.ts'
+import { refuseTemplates } from '../app/templates.ts'
 import { lookedAt, verifyNow } from '../app/verify.ts'
 import { sayHolder } from '../loop/lease.ts'
 import type { Ports } from '../model/ports.ts'
@@ -28,6 +29,7 @@ export async function verify(context: Context): Promise<Answer> {
   await refuseAtWork(local)
   refuseElsewhere(found, clone.branch)
   await checkDirt(repository, head, () => false)
+  await refuseTemplates((path) => repository.read(head, path))
   const queue = { read: async () => [], waiting: async () => false, arrived: async () => false }
   const answer = await withPorts(context, local, live, { mark: newMark(), queue }, async (ports) => {
     const now = Date.now()

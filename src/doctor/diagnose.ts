@@ -6,7 +6,7 @@ import { gates } from './gates.ts'
 import { pullRequests, release, rules, workflowState } from './github.ts'
 import { limits } from './limits.ts'
 import { gitVersion, isolation, nodeVersion } from './machine.ts'
-import { checkout, configuration, identity, stories, workTree } from './repository.ts'
+import { checkout, configuration, identity, prompts, stories, workTree } from './repository.ts'
 import { faultsOf, NotSeen, type Result, unknown } from './result.ts'
 import type { Subject } from './subject.ts'
 import { permissions, workflow } from './workflow.ts'
@@ -35,6 +35,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'work tree', look: workTree },
   { name: 'identity', look: identity },
   { name: 'stories', look: stories },
+  { name: 'prompts', look: prompts },
   { name: 'isolation', look: isolation, timeoutMs: PROBE_MS, alone: true },
   { name: 'agent', look: agents, timeoutMs: PROBE_MS, alone: true },
   { name: 'key', look: keys },

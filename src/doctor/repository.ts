@@ -2,6 +2,7 @@
 import { checkDirt } from '../app/dirt.ts'
 import { findFeatures } from '../app/features.ts'
 import { refuseFiltered } from '../git/filters.ts'
+import { checkTemplates } from '../loop/templates.ts'
 import { counts } from '../prd/select.ts'
 import { many } from '../report/words.ts'
 import { fault, faultsOf, fine, type Result, warning } from './result.ts'
@@ -35,6 +36,19 @@ export async function checkout(subject: Subject): Promise<Result[]> {
   // In a job, what is missing is fetched when it is needed; on a laptop git stays local.
   if (!isShallow || isAction) return [fine(found)]
   return [warning(found, 'the whole history: people and Ralph merge by it', 'run `git fetch --unshallow`')]
+}
+
+/** Templates as a run would read them at its start. */
+export async function prompts(subject: Subject): Promise<Result[]> {
+  const { workspace, base } = checkoutOf(subject)
+  const commit = subject.settings.surface === 'action' ? base.sha : (workspace.clone.head ?? base.sha)
+  const { mistakes, notes, warnings } = await checkTemplates((path) =>
+    workspace.repository.read(commit, path),
+  )
+  const remarks = [...notes, ...warnings].map(({ found, fix }) =>
+    warning(found, 'a prompt of this version', fix),
+  )
+  return [...faultsOf(mistakes), ...remarks]
 }
 
 /** In a job the checkout is Ralph's: what earlier steps left there is removed. */

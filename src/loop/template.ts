@@ -86,19 +86,22 @@ export function namedIn(template: string, mode: Mode): Set<VariableName> {
 /** UTF-16 units of a template: it goes into every prompt. */
 const LONGEST = 64 * 1024
 
+/** Something that is allowed and seldom meant, and what to do about it: half a sentence each. */
+export type Remark = { found: string; fix: string }
+
 /** What is wrong with a template, and what may be. `path` is where it stands. */
 export function checkTemplate(
   path: string,
   template: string,
   mode: Mode,
-): { mistakes: Mistake[]; warnings: string[] } {
+): { mistakes: Mistake[]; warnings: Remark[] } {
   if (template.length > LONGEST) {
     const found = `${template.length} characters`
     const fix = 'shorten it: it goes into every prompt; name files that the agent can read'
     return { mistakes: [{ path, found, expected: `at most ${LONGEST}`, fix }], warnings: [] }
   }
   const mistakes: Mistake[] = []
-  const warnings: string[] = []
+  const warnings: Remark[] = []
   const open: Token[] = []
   for (const token of tokensOf(template, mode)) {
     const at = { path: `${path}:${token.line}`, found: shown(token.raw) }
@@ -163,12 +166,14 @@ function short(raw: string): string {
 const ENVIRONMENT = /^\$\{(?:RALPH|GITHUB|RUNNER)_/
 
 /** Templates may hold shell code: only what looks like another tool's variable is worth a word. */
-function unknownDollar(place: string, raw: string, mode: Mode): string[] {
+function unknownDollar(place: string, raw: string, mode: Mode): Remark[] {
   const name = raw.slice(2, -1)
   if (!name.includes('_') || ENVIRONMENT.test(raw)) return []
   const near = nearest(name, writtenIn(mode, 'dollar'))
-  const meant = near === null ? '' : ` (did you mean \${${near}}?)`
-  return [`${place}: \${${name}} is no variable of ${mode}.md and stays as it is written${meant}`]
+  const found = `${place}: \${${name}} is no variable of ${mode}.md and stays as it is written`
+  return [
+    { found, fix: near === null ? 'name one of docs/prompts.md, or let it be' : `did you mean \${${near}}?` },
+  ]
 }
 
 /** The name in `{{#if name}}`, `{{{name}}}` or `{{ name }}`. */

@@ -1,7 +1,7 @@
 // Where prompt templates stand, ours and those that other tools left; and what is wrong with them. Pure.
 import type { Mistake } from '../system/errors.ts'
 import { isWhole, lacksAnswer } from './prompt.ts'
-import { checkTemplate, namedIn } from './template.ts'
+import { checkTemplate, namedIn, type Remark } from './template.ts'
 import { MODES, type Mode } from './variables.ts'
 
 const FOLDER = '.ralph/prompts'
@@ -43,7 +43,11 @@ export async function findTemplate(mode: Mode, read: Read): Promise<Template | n
 }
 
 /** What a run must not start with, what it says at its start, and what else `validate` says. */
-export type TemplateFindings = { mistakes: Mistake[]; notes: string[]; warnings: string[] }
+export type TemplateFindings = { mistakes: Mistake[]; notes: Remark[]; warnings: Remark[] }
+
+export function sayRemark({ found, fix }: Remark): string {
+  return `${found}: ${fix}`
+}
 
 export async function checkTemplates(read: Read): Promise<TemplateFindings> {
   const found: TemplateFindings = { mistakes: [], notes: [], warnings: [] }
@@ -56,30 +60,46 @@ export async function checkTemplates(read: Read): Promise<TemplateFindings> {
       found.mistakes.push(...mistakes)
       found.warnings.push(...warnings, ...missingIn(path, text, mode))
       if (path !== `${FOLDER}/${mode}.md`)
-        found.notes.push(`${path} is used as it is; as ${FOLDER}/${mode}.md it would be Ralph's own`)
+        found.notes.push({
+          found: `${path} is used as it is`,
+          fix: `rename it to ${mode}.md when it is Ralph's own`,
+        })
     }
   }
   return found
 }
 
-async function promptsElsewhere(mode: Mode, read: Read): Promise<string[]> {
-  const found: string[] = []
+async function promptsElsewhere(mode: Mode, read: Read): Promise<Remark[]> {
+  const remarks: Remark[] = []
   for (const [path] of ELSEWHERE.filter(([, one]) => one === mode)) {
     const text = await read(path)
     // Where file names have no case, both are one.
     if (text === null || (path === 'prompt.md' && (await read('PROMPT.md')) === text)) continue
-    found.push(`${path} is not used: if it is a prompt of another tool, move it to ${FOLDER}/${mode}.md`)
+    const fix = `if it is a prompt of another tool, move it to ${FOLDER}/${mode}.md`
+    remarks.push({ found: `${path} is not used`, fix })
   }
-  return found
+  return remarks
 }
 
 /** What its session would have to guess. */
-function missingIn(path: string, text: string, mode: Mode): string[] {
+function missingIn(path: string, text: string, mode: Mode): Remark[] {
   if (!isWhole(text, mode))
-    return mode === 'setup' ? [] : [`${path} says nothing of its task: it stands before the built-in prompt`]
+    return mode === 'setup'
+      ? []
+      : [{ found: `${path} says nothing of its task`, fix: 'it stands before the built-in prompt' }]
   if (mode === 'run' && !namedIn(text, mode).has('acceptanceCriteria'))
-    return [`${path} has no {{acceptanceCriteria}}: the agent does not see what its work is judged by`]
+    return [
+      {
+        found: `${path} has no {{acceptanceCriteria}}`,
+        fix: 'the agent does not see what its work is judged by',
+      },
+    ]
   if (lacksAnswer(text, mode))
-    return [`${path} does not say how to answer: name {{answer}}, or nothing that comes back is understood`]
+    return [
+      {
+        found: `${path} does not say how to answer`,
+        fix: 'name {{answer}}, or nothing that comes back is understood',
+      },
+    ]
   return []
 }

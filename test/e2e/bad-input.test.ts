@@ -115,6 +115,14 @@ const CASES: Case[] = [
     says: [/working-directory: found packages\/shop/, /fix: .*a folder of the repository/],
   },
   {
+    name: 'a prompt template with a variable that nobody knows',
+    files: { '.ralph/prompts/run.md': '# {{storyTitle}}\n\n{{acceptanceCriterion}}\n' },
+    says: [
+      /\.ralph\/prompts\/run\.md:3: found "\{\{acceptanceCriterion/,
+      /fix: write \{\{acceptanceCriteria\}\}/,
+    ],
+  },
+  {
     name: 'no checkout',
     workflow: (text) => text.replace(/ {6}- uses: actions\/checkout.*?(?= {6}- uses: ralph)/s, ''),
     says: [/no git repository/, /fix: .*actions\/checkout/],

@@ -28,7 +28,10 @@ test('a repository that is fine: exit 0, one line of JSON, nothing changed', asy
 })
 
 test('every check runs although others fail, and every fault has its mend', async () => {
-  await using place = await openPlace([STORY], { 'ralph.config.yml': 'maxAttempts: many\n' })
+  await using place = await openPlace([STORY], {
+    'ralph.config.yml': 'maxAttempts: many\n',
+    '.ralph/prompts/run.md': '{{storyId}} {{acceptanceCriteria}} {{gatse}}\n',
+  })
   const gates = ['--gate', 'red=echo "FAIL: one"; touch written; exit 3', '--gate', 'green=true']
   const ended = await place.ralph('doctor', '--json', '--agent', 'amp', ...gates)
   assert.equal(ended.code, 1, ended.err)
@@ -39,6 +42,7 @@ test('every check runs although others fail, and every fault has its mend', asyn
     [found.get('agent')?.state, found.get('agent')?.found],
     ['fault', 'amp is not on the PATH'],
   )
+  assert.match(found.get('prompts')?.found ?? '', /^\.ralph\/prompts\/run\.md:1: "\{\{gatse\}\}"$/)
   assert.match(found.get('gate red')?.found ?? '', /^exit 3 on main .*: FAIL: one$/)
   assert.equal(found.get('gate green')?.state, 'ok', 'a gate behind one that fails is run, too')
   for (const { name, state, expected, fix } of found.values())
