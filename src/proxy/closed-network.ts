@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { messageOf, UserError } from '../system/errors.ts'
+import { MOST_CONNECTIONS } from './forward.ts'
 
 /** Whose network it is, but for programs in a group, and how something is done as root. */
 export type Whose = {
@@ -127,6 +128,7 @@ async function openBridge(
       one.on('error', () => other.destroy()).on('close', () => sockets.delete(one) && other.destroy())
     }
   })
+  server.maxConnections = MOST_CONNECTIONS
   server.listen(file)
   await once(server, 'listening')
   const us = [`--reuid=${process.getuid?.() ?? 0}`, `--regid=${process.getgid?.() ?? 0}`, '--clear-groups']

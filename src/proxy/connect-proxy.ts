@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, connect, isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { isAllowed } from '../model/network.ts'
-import { forward, withoutHops } from './forward.ts'
+import { forward, MOST_CONNECTIONS, withoutHops } from './forward.ts'
 
 export type ConnectProxy = AsyncDisposable & {
   port: number
@@ -46,6 +46,7 @@ export async function openConnectProxy(allowed: readonly string[]): Promise<Conn
     target.once('close', () => client.destroy())
     client.once('close', () => target.destroy())
   })
+  server.maxConnections = MOST_CONNECTIONS
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {

@@ -23,6 +23,9 @@ export function withoutHops(headers: IncomingHttpHeaders): Record<string, string
   )
 }
 
+/** Whoever opens more would take the files that the run needs: each may be two of them. */
+export const MOST_CONNECTIONS = 256
+
 /** Rejects where no answer came, or not the whole of it. `hear` gets the answer before the first of its bytes is read. */
 export async function forward(
   request: IncomingMessage,
@@ -34,7 +37,13 @@ export async function forward(
   const leave = new AbortController()
   response.on('close', () => leave.abort())
   const send = target.protocol === 'https:' ? httpsRequest : httpRequest
-  const outgoing = send(target, { method: request.method, headers, signal: leave.signal })
+  // Node frames no body of a GET by itself: as it is, it would be a request of its own, to whatever host it names.
+  const framed = request.headers['transfer-encoding'] === undefined ? {} : { 'transfer-encoding': 'chunked' }
+  const outgoing = send(target, {
+    method: request.method,
+    headers: { ...headers, ...framed },
+    signal: leave.signal,
+  })
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     // It may fail behind its answer, too: unheard that would end us.
     outgoing.once('response', resolve).on('error', reject)

@@ -3,7 +3,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { forward, withoutHops } from './forward.ts'
+import { forward, MOST_CONNECTIONS, withoutHops } from './forward.ts'
 import { createUsageMeter, type Used } from './usage-meter.ts'
 
 export type ModelProxyOptions = {
@@ -26,6 +26,9 @@ export type ModelProxy = AsyncDisposable & {
 
 /** Where vendors look for a key: https://docs.anthropic.com/en/api/overview, https://ai.google.dev/api, https://platform.openai.com/docs/api-reference. */
 const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']
+/** Not TRACE: a server would answer with what it was sent, the key in it. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
 /** Listens on a free port of loopback until it is disposed. */
 export async function openModelProxy(options: ModelProxyOptions): Promise<ModelProxy> {
   const key = `ralph-${randomBytes(24).toString('hex')}`
@@ -46,6 +49,7 @@ export async function openModelProxy(options: ModelProxyOptions): Promise<ModelP
   })
   // A model may think for minutes before its first word.
   server.requestTimeout = 0
+  server.maxConnections = MOST_CONNECTIONS
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -64,6 +68,7 @@ export async function openModelProxy(options: ModelProxyOptions): Promise<ModelP
 type Way = ModelProxyOptions & { placeholder: string; meter: ReturnType<typeof createUsageMeter> }
 
 async function ask(request: IncomingMessage, response: ServerResponse, way: Way): Promise<void> {
+  if (!METHODS.includes(request.method ?? '')) return refuse(response, 405, 'this method is not passed on')
   const target = targetOf(request.url ?? '', way)
   const headers = headersFor(request.headers, way)
   if (target === null || headers === null) {
@@ -80,8 +85,10 @@ async function ask(request: IncomingMessage, response: ServerResponse, way: Way)
 /** The vendor's address for a path of ours; null where the path would lead elsewhere, or carries no key of ours. */
 function targetOf(path: string, { upstream, placeholder, key }: Way): URL | null {
   if (!path.startsWith('/') || path.startsWith('//') || path.includes('\\')) return null
-  const target = new URL(upstream.pathname.replace(/\/$/, '') + path, upstream.origin)
-  if (target.origin !== upstream.origin) return null
+  const base = upstream.pathname.replace(/\/$/, '')
+  const target = new URL(base + path, upstream.origin)
+  const isBelow = target.pathname.startsWith(`${base}/`)
+  if (target.origin !== upstream.origin || !isBelow) return null
   // Gemini's older way to give it.
   if (target.searchParams.get('key') === placeholder) target.searchParams.set('key', key)
   return target

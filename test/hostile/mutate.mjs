@@ -60,7 +60,7 @@ function tryIt(batch, stories, level) {
   }
   const env = { ...process.env, HOSTILE_ACTION: folder, HOSTILE_BATCH: String(batch) }
   if (stories !== undefined) env.HOSTILE_STORIES = stories
-  const args = ['--test', `--test-name-pattern=${level}`, 'test/e2e/hostile.test.ts']
+  const args = ['--test', '--test-force-exit', `--test-name-pattern=${level}`, 'test/e2e/hostile.test.ts']
   const { status, stdout } = spawnSync(process.execPath, args, {
     cwd: root,
     env,

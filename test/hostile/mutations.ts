@@ -26,7 +26,7 @@ export const MUTATIONS: readonly Mutation[] = [
     stories: 'LOOK',
     file: 'src/app/ports.ts',
     from: 'env: gateEnv(env, { extra: settings.gateEnv, isModelKey }).env,',
-    to: "env: gateEnv(env, { extra: ['ANTHROPIC_API_KEY'], isModelKey: () => isModelKey('') }).env,",
+    to: "env: gateEnv(env, { extra: ['OPENAI_API_KEY'], isModelKey: () => isModelKey('') }).env,",
   },
   {
     name: "the action's environment stays visible",
@@ -332,8 +332,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "the model's proxy goes anywhere",
     file: 'src/proxy/model-proxy.ts',
-    from: 'if (target.origin !== upstream.origin) return null',
-    to: '',
+    from: 'if (target.origin !== upstream.origin || !isBelow) return null',
+    to: 'if (isBelow === null) return null',
     also: [
       [
         'src/proxy/model-proxy.ts',

@@ -9,6 +9,7 @@
 //   await runner.dispatch('ralph.yml', { feature: 'auth' }, { actor: 'alice' })
 //   await runner.settled()
 //   assert.equal(runner.runs.at(-1)?.conclusion, 'success')
+import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -175,7 +176,10 @@ class ActionsRunner implements Runner {
     for (const execution of this.#executions.values()) execution.abandon()
     await this.settled()
     if (this.#options.workRoot === undefined)
-      await rm(this.#workRoot, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+      await rm(this.#workRoot, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() =>
+        // Folders may lie deeper than a path can name.
+        execFileSync('rm', ['-rf', '--', this.#workRoot]),
+      )
   }
 
   #somebody(): string {

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, createServer as createRawServer } from 'node:net'
 import test from 'node:test'
 import { openConnectProxy } from '../../../src/proxy/connect-proxy.ts'
+import { MOST_CONNECTIONS } from '../../../src/proxy/forward.ts'
 import { openModelProxy } from '../../../src/proxy/model-proxy.ts'
 
 /** Requests, each as it goes over the wire; `KEY` and `HOST` are what would be let through. */
@@ -79,4 +80,62 @@ test('no request ends the run, to a vendor or host that answers, hangs up in the
   }
   there.closeAllConnections()
   there.close()
+})
+
+test('a body stays a body: no request stands in it, to whatever host, and none comes back with the key', async () => {
+  const heard: string[] = []
+  const raw = createRawServer((socket) => {
+    socket.on('error', () => {})
+    socket.on('data', (chunk) => {
+      heard.push(chunk.toString('latin1'))
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+    })
+  })
+  raw.listen(0, '127.0.0.1')
+  await once(raw, 'listening')
+  const upstream = new URL(`http://127.0.0.1:${(raw.address() as AddressInfo).port}/base`)
+  await using model = await openModelProxy({ upstream, key: 'the-real-key', warn: assert.fail })
+  const body = 'POST /second HTTP/1.1\r\nHost: evil.example\r\n\r\n'
+  const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+  for (const [method, framing, sent] of [
+    ['GET', 'Transfer-Encoding: chunked', chunked],
+    ['DELETE', 'Transfer-Encoding: chunked', chunked],
+    ['GET', `Content-Length: ${body.length}`, body],
+    ['GET', 'Connection: keep-alive', body],
+  ] as const) {
+    heard.length = 0
+    const head = `${method} /first HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${model.key}\r\n${framing}\r\n\r\n`
+    assert.match(await send(model.port, head + sent, false), /200 OK/)
+    const [first = '', second = ''] = heard.join('').split(/(?=POST \/second)/)
+    const isFramed =
+      /transfer-encoding: chunked[\s\S]*\r\n[0-9a-f]+\r\n$/i.test(first) ||
+      /content-length: [1-9]/i.test(first)
+    assert.ok(second === '' || isFramed, heard.join(''))
+  }
+  heard.length = 0
+  for (const line of ['TRACE /first', 'GET /../other', 'GET /%2e%2e/other', 'GET /./../base/../other'])
+    assert.match(
+      await send(model.port, `${line} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${model.key}\r\n\r\n`, false),
+      /^HTTP\/1\.1 40[15]/,
+    )
+  assert.deepEqual(heard, [])
+  raw.close()
+})
+
+test('who opens thousands of connections leaves the run its files', async () => {
+  await using model = await openModelProxy({
+    upstream: new URL('http://127.0.0.1:9'),
+    key: 'k',
+    warn: () => {},
+  })
+  await using wayOut = await openConnectProxy([])
+  for (const { port } of [model, wayOut]) {
+    const sockets = Array.from({ length: 2 * MOST_CONNECTIONS }, () => connect(port, '127.0.0.1'))
+    let closed = 0
+    await new Promise<void>((resolve) => {
+      for (const socket of sockets)
+        socket.on('error', () => {}).on('close', () => ++closed === MOST_CONNECTIONS && resolve())
+    })
+    for (const socket of sockets) socket.destroy()
+  }
 })
