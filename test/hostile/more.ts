@@ -682,6 +682,19 @@ export const beyond = [
         level === 'other-user' && asked.model.includes('/another-key') ? 'the vendor was asked' : null,
     },
     {
+      id: 'net.hidden',
+      title: 'hides a request to another host at that address in the body of one to its model',
+      stops: 'every body is framed anew',
+      judge: ({ asked }) => (asked.model.includes('/hidden') ? 'the vendor was asked' : null),
+    },
+    {
+      id: 'net.echo',
+      title: "has the vendor's server echo what it was sent, the key in it (`TRACE`)",
+      stops: 'the proxy passes no such method on',
+      judge: ({ asked }, level) =>
+        level === 'other-user' && asked.model.includes('/echo') ? 'the vendor was asked' : null,
+    },
+    {
       id: 'net.elsewhere',
       title: "has the model's proxy send the key to another host",
       stops: "the proxy speaks to the vendor's host alone",

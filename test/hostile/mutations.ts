@@ -330,6 +330,22 @@ export const MUTATIONS: readonly Mutation[] = [
     level: 'other-user',
   },
   {
+    name: 'bodies go on as they come',
+    file: 'src/proxy/forward.ts',
+    from: "? {} : { 'transfer-encoding': 'chunked' }",
+    to: '? {} : {}',
+    batch: 6,
+    level: 'other-user',
+  },
+  {
+    name: 'every method is passed on',
+    file: 'src/proxy/model-proxy.ts',
+    from: "if (!METHODS.includes(request.method ?? ''))",
+    to: "if (METHODS.includes('none'))",
+    batch: 6,
+    level: 'other-user',
+  },
+  {
     name: "the model's proxy goes anywhere",
     file: 'src/proxy/model-proxy.ts',
     from: 'if (target.origin !== upstream.origin || !isBelow) return null',

@@ -25,7 +25,7 @@ export const breaking = {
   'break.brackets': ({ top, write }) =>
     write(
       join(top, 'package.json'),
-      `{"scripts":{"test":"exit 1"},"x":${'['.repeat(200_000)}${']'.repeat(200_000)}}\n`,
+      `{"scripts":{"test":"exit 1"},"jest":${'['.repeat(200_000)}${']'.repeat(200_000)}}\n`,
     ),
 }
 

