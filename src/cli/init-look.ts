@@ -63,14 +63,26 @@ function entriesOf(folder: string) {
 const NO_CODE =
   /^\.|\/\.[^/]*$|\.(?:md|txt)$|^(?:LICEN[CS]E|NOTICE|CODEOWNERS|docs\/.*|_?bmad\/.*|prd\.json|ralph\.config\.\w+)$/i
 
-export async function look(top: string, tree: Tree, isRepository: boolean, env: Environment): Promise<Found> {
+export type Place = {
+  top: string
+  isRepository: boolean
+  tree: Tree
+  /** Where agent and gates are to run. */
+  workingDirectory: string
+}
+
+export async function look(
+  { top, isRepository, tree, workingDirectory }: Place,
+  env: Environment,
+): Promise<Found> {
   const [agent, baseBranch, older] = await Promise.all([
     agentHere(env),
     isRepository ? baseOf(top, env) : null,
     olderGates(tree),
   ])
+  const project = detect(workingDirectory === '.' ? tree : openTree(join(top, workingDirectory)))
   const isEmpty = tree.paths.every((path) => NO_CODE.test(path))
-  return { project: detect(tree), isEmpty, agent, baseBranch, olderGates: older }
+  return { project, isEmpty, agent, baseBranch, olderGates: older }
 }
 
 /** What documents and configurations of other tools name as gates. A person sees them in the diff before any of them runs. */
@@ -97,9 +109,10 @@ async function agentHere(env: Environment): Promise<Found['agent']> {
     ({ npm, login, program }) =>
       (npm !== null || login !== null) && findProgram(program, env.PATH ?? '') !== null,
   )
-  if (here === undefined) return { name: defaultAgent, version: null }
+  if (here === undefined) return { name: defaultAgent, version: null, isHere: false }
   const found = await available(here, env, { timeoutMs: 10_000 })
-  return { name: here.name, version: found.ok && /^\d/.test(found.version) ? found.version : null }
+  const version = found.ok && /^\d/.test(found.version) ? found.version : null
+  return { name: here.name, version, isHere: true }
 }
 
 /** Null where `origin/HEAD`, `main` or `master` says it already, which a run finds by itself. */
@@ -149,4 +162,15 @@ export async function releasedCommit(directory: string, env: Environment): Promi
   // The second line of an annotated tag is the commit.
   const last = stdout.trim().split('\n').at(-1) ?? ''
   return code === 0 ? (/^[0-9a-f]{40}/.exec(last)?.[0] ?? null) : null
+}
+
+/** Those of the files that git would not add. */
+export async function ignoredAmong(
+  top: string,
+  paths: readonly string[],
+  env: Environment,
+): Promise<string[]> {
+  const args = ['check-ignore', '--no-index', '-z', '--stdin']
+  const options = { directory: top, env: plainEnv(env), input: paths.join('\0'), accept: [1, 128] }
+  return (await execute(args, options)).stdout.split('\0').filter(Boolean)
 }

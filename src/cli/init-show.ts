@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { findAgent } from '../agents/registry.ts'
 import { execute, NO_CONFIG, plainEnv } from '../git/process.ts'
 import type { Found, Settled } from '../init/answers.ts'
 import { type Change, keysOf } from '../init/files.ts'
@@ -70,7 +71,7 @@ export function lookOf({ json, env }: Context): Look {
 }
 
 /** What was found, a line each. */
-export function foundLines({ project, isEmpty, agent, olderGates }: Found, look: Look): string[] {
+export function foundLines({ project, isEmpty, agent, olderGates, baseBranch }: Found, look: Look): string[] {
   const rows = [
     ['project', isEmpty ? 'no code yet' : project.languages.join(', ') || 'of a kind that is not known here'],
     ['tools', project.managers.join(', ')],
@@ -79,7 +80,8 @@ export function foundLines({ project, isEmpty, agent, olderGates }: Found, look:
       name in olderGates ? [] : [[`gate ${name}`, run]],
     ),
     ...Object.entries(olderGates).map(([name, { run, path }]) => [`gate ${name}`, `${run} (${path})`]),
-    ['agent', agent.version === null ? agent.name : `${agent.name} ${agent.version}`],
+    ['agent', `${agent.name}${agent.isHere ? ` ${agent.version ?? ''}`.trimEnd() : ', not on this machine'}`],
+    ['base branch', baseBranch ?? ''],
   ]
   const lines = rows.flatMap(([name = '', text = '']) =>
     text === '' ? [] : [`${name.padEnd(16)} ${terminalText(text)}`],
@@ -91,16 +93,22 @@ export function foundLines({ project, isEmpty, agent, olderGates }: Found, look:
   ]
 }
 
-type Done = { changes: readonly Change[]; settled: Settled; isRepository: boolean }
+type Done = {
+  changes: readonly Change[]
+  settled: Settled
+  isRepository: boolean
+  /** Files that git would not add. */
+  ignored: readonly string[]
+}
 
 /** What was done, what a person has to know, and the next commands. */
-export function closingLines({ changes, settled: { inputs }, isRepository }: Done, look: Look): string[] {
+export function closingLines(done: Done, look: Look): string[] {
+  const { changes, settled, isRepository } = done
   const written = changes.filter(({ kind }) => kind === 'new' || kind === 'completed')
-  const key = keysOf(String(inputs.agent), () => false)[0]
+  const key = keysOf(String(settled.inputs.agent), () => false)[0]
+  const added = isRepository ? rootsOf(written).join(' ') : '--all'
   const next = [
-    ...(written.length === 0
-      ? []
-      : [`git add ${isRepository ? rootsOf(written).join(' ') : '--all'} && git commit -m "ci: Ralph"`]),
+    ...(written.length === 0 ? [] : [`git add ${added} && git commit -m "ci: Ralph"`]),
     'ralph doctor',
     'ralph plan',
   ]
@@ -108,7 +116,7 @@ export function closingLines({ changes, settled: { inputs }, isRepository }: Don
     '',
     paint(written.length === 0 ? 'Nothing to do: everything is there.' : 'Written:', ['bold'], look),
     ...written.map(({ path }) => `  ${path}`),
-    ...warningsOn(changes, inputs).map((text) => paint(`warning: ${text}`, ['yellow'], look)),
+    ...warningsOn(done).map((text) => paint(`warning: ${text}`, ['yellow'], look)),
     ...(key === undefined ? [] : [`In CI the agent needs its key: gh secret set ${key} --env ralph`]),
     '',
     paint('Next:', ['bold'], look),
@@ -116,15 +124,24 @@ export function closingLines({ changes, settled: { inputs }, isRepository }: Don
   ]
 }
 
-function warningsOn(changes: readonly Change[], { gates }: Settled['inputs']): string[] {
-  const ungated =
-    'gates: none: no command proves anything; write one into both files as soon as there is a test'
-  const unpinned =
-    'the commit of the action could not be looked up: run `ralph init` again with a network, or put it in the place of <sha>'
-  const isUnpinned = changes.some(({ text, before, kind }) =>
-    (kind === 'same' ? (before ?? '') : text).includes(UNPINNED),
-  )
-  return [...(gates === 'none' ? [ungated] : []), ...(isUnpinned ? [unpinned] : [])]
+const UNGATED =
+  'gates: none: no command proves anything; write one into both files as soon as there is a test'
+const UNKNOWN_COMMIT =
+  'the commit of the action could not be looked up: run `ralph init` again with a network, or put it in the place of <sha>'
+
+export function warningsOn({ changes, settled: { inputs }, ignored }: Done): string[] {
+  const isUnpinned = ({ text, before, kind }: Change) =>
+    (kind === 'same' ? (before ?? '') : text).includes(UNPINNED)
+  const vendor = findAgent(String(inputs.agent))
+  const isByHand = vendor !== null && vendor.npm === null && vendor.login !== null
+  return [
+    ...(inputs.gates === 'none' ? [UNGATED] : []),
+    ...(changes.some(isUnpinned) ? [UNKNOWN_COMMIT] : []),
+    ...(isByHand
+      ? [`Ralph cannot install ${vendor.name}: add a step to the workflow: ${vendor.install}`]
+      : []),
+    ...ignored.map((path) => `git ignores ${terminalText(path)}: add it with --force`),
+  ]
 }
 
 /** A folder with a dot whole, anything else by its path. */

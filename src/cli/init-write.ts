@@ -1,8 +1,9 @@
 // Writes files all or none: each is written beside its place first, then all are moved, and what fails is undone.
-import { lstat, mkdir, open, rename, rm } from 'node:fs/promises'
+import { lstatSync } from 'node:fs'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Change } from '../init/files.ts'
-import { UserError } from '../system/errors.ts'
+import type { Mistake } from '../system/errors.ts'
 import { removeNow, replaceFile } from '../system/files.ts'
 
 /** Writes what is new or completed. Throws with everything as it was. */
@@ -12,7 +13,6 @@ export async function writeAll(top: string, changes: readonly Change[]): Promise
     const staged: { fresh: string; file: string; before: string | null }[] = []
     for (const { path, text, before } of changes) {
       const file = join(top, path)
-      await refuseDetour(top, path)
       const made = await mkdir(dirname(file), { recursive: true })
       if (made !== undefined) undo.push(() => rm(made, { recursive: true, force: true }))
       const fresh = `${file}.ralph`
@@ -37,18 +37,25 @@ export async function writeAll(top: string, changes: readonly Change[]): Promise
   }
 }
 
-/** A link in the place of a folder leads to somebody else's files. */
-async function refuseDetour(top: string, path: string): Promise<void> {
-  const parts = path.split('/').slice(0, -1)
-  for (const [at] of parts.entries()) {
-    const folder = parts.slice(0, at + 1).join('/')
-    const found = await lstat(join(top, folder)).catch(() => null)
-    if (found === null || found.isDirectory()) continue
-    throw new UserError({
-      path: folder,
-      found: found.isSymbolicLink() ? 'a link' : 'a file',
-      expected: `a folder of this repository, for ${path}`,
-      fix: 'put a real folder there; nothing was written',
-    })
+/** What stands in the place of a folder: a link leads to somebody else's files. */
+export function detours(top: string, paths: readonly string[]): Mistake[] {
+  const wrong = new Map(paths.flatMap((path) => detourOf(top, path) ?? []))
+  return [...wrong].map(([path, found]) => ({
+    path,
+    found,
+    expected: 'a folder of this repository',
+    fix: 'put a real folder there',
+  }))
+}
+
+/** The first part of the way to a file that is no folder. */
+function detourOf(top: string, path: string): [string, string][] | null {
+  const parts = path.split('/')
+  for (let count = 1; count < parts.length; count += 1) {
+    const folder = parts.slice(0, count).join('/')
+    const found = lstatSync(join(top, folder), { throwIfNoEntry: false })
+    if (found === undefined) return null
+    if (!found.isDirectory()) return [[folder, found.isSymbolicLink() ? 'a link' : 'a file']]
   }
+  return null
 }

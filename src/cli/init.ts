@@ -1,64 +1,129 @@
 // `ralph init`: looks at a folder, asks what it cannot know, and writes workflow, configuration and issue form beside what is there.
 import { execute, plainEnv } from '../git/process.ts'
-import { type Found, type Settled, settle } from '../init/answers.ts'
+import { type Found, settle, type Written } from '../init/answers.ts'
 import { bmadFiles } from '../init/bmad.ts'
-import type { Tree } from '../init/detect.ts'
-import { type Change, CONFIG, compare, filesOf, keysOf } from '../init/files.ts'
+import { type Change, CONFIG, compare, filesOf, keysOf, WORKFLOW } from '../init/files.ts'
 import { oneLine } from '../model/text.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
-import { UserError } from '../system/errors.ts'
+import { type Mistake, UserError } from '../system/errors.ts'
+import { findProgram } from '../system/program.ts'
+import type { Look } from '../terminal/line.ts'
 import { type Answer, type Context, settingsRead, tell } from './context.ts'
 import { mistakesIn, personGives, type Standing, standingIn } from './init-given.ts'
-import { isHome, look, openTree, releasedCommit, textAt, topOf } from './init-look.ts'
-import { closingLines, diffLines, foundLines, lookOf } from './init-show.ts'
+import {
+  ignoredAmong,
+  isHome,
+  look,
+  openTree,
+  type Place,
+  releasedCommit,
+  textAt,
+  topOf,
+} from './init-look.ts'
+import { closingLines, diffLines, foundLines, lookOf, warningsOn } from './init-show.ts'
 import { templates } from './init-templates.ts'
-import { writeAll } from './init-write.ts'
+import { detours, writeAll } from './init-write.ts'
 
 export async function init(context: Context): Promise<Answer> {
   const { env } = context
-  const { top, isRepository } = placeOf(context.directory)
+  const { top, isRepository } = placeOf(context)
   const shown = lookOf(context)
   const say = (lines: readonly string[]) => {
     for (const line of lines) tell(context.json ? process.stderr : process.stdout, line)
   }
   const read = await settingsRead(context)
   if (!read.ok) throw new UserError(read.mistakes)
-  const tree = openTree(top)
-  const found = await look(top, tree, isRepository, env)
-  const standing = standingIn(top, env)
+  const place = { top, isRepository, tree: openTree(top), workingDirectory: read.settings.workingDirectory }
+  const found = await look(place, env)
   say(foundLines(found, shown))
 
-  const isAsking = mayAsk(context)
-  let person = personGives(context)
-  if (isAsking) {
-    const { askAll } = await import('./init-questions.ts')
-    const proposed = settle({ ...standing, person }, found).inputs
-    const answers = await askAll({ proposed, answered: person, env })
-    if (answers === null) return left()
-    person = { ...person, ...answers }
+  const draft: Draft = {
+    ...place,
+    env,
+    found,
+    standing: standingIn(top, env),
+    pin: pinOf(context.flags) ?? (await releasedCommit(top, env)),
+    bmad: context.flags.bmad === true,
   }
-  const settled = settle({ ...standing, person }, found)
-  const mistakes = mistakesIn(settled, standing, env)
-  if (mistakes.length > 0) throw new UserError(mistakes)
-  const changes = await changesOf({ context, top, tree, found, standing, settled })
-  const fresh = changes.filter(({ kind }) => kind === 'new' || kind === 'completed')
-  const differing = changes.filter(({ kind }) => kind === 'differs')
-  if (differing.length > 0)
-    say([
-      '',
-      'Left as they are (-), although this would be new (+):',
-      ...(await diffLines(differing, env, shown)),
-    ])
-  if (fresh.length > 0) say(['', ...(await diffLines(fresh, env, shown))])
-  if (isAsking && fresh.length > 0) {
+  const answers = mayAsk(context) ? await ask(draft, personGives(context)) : { person: personGives(context) }
+  if (answers === null) return left()
+  const { settled, changes } = await drafted(draft, answers.person)
+  refuse(mistakesIn(settled, draft.standing, env))
+  const fresh = changes.filter(isWritten)
+  say(await proposed(changes, env, shown))
+  if (mayAsk(context) && fresh.length > 0) {
     const { askToWrite } = await import('./init-questions.ts')
     if (!(await askToWrite(fresh.length))) return left()
   }
   if (!isRepository) await makeRepository(top, env)
   await writeAll(top, fresh)
-  say(closingLines({ changes, settled, isRepository }, shown))
+  const ignored = await ignoredAmong(
+    top,
+    changes.map(({ path }) => path),
+    env,
+  )
+  const done = { changes, settled, isRepository, ignored }
+  say(closingLines(done, shown))
   const files = changes.map(({ path, kind }) => ({ path, kind }))
-  return { code: 0, outputs: outputsOf(null, null, null), more: { files, settings: settled.inputs } }
+  const more = { files, settings: settled.inputs, warnings: warningsOn(done) }
+  return { code: 0, outputs: outputsOf(null, null, null), more }
+}
+
+type Draft = Place & {
+  env: Context['env']
+  found: Found
+  standing: Standing
+  /** The commit of the action. */
+  pin: string | null
+  bmad: boolean
+}
+
+/** What would be written with these answers, beside what is there. */
+async function drafted({ top, tree, env, found, standing, pin, bmad }: Draft, person: Written) {
+  const settled = settle({ ...standing, person }, found)
+  const agent = String(settled.inputs.agent)
+  const keys = keysOf(agent, (name) => (env[name] ?? '') !== '')
+  const isOther = standing.configAt !== null && standing.configAt !== CONFIG
+  const texts = await templates()
+  const planned = filesOf({ ...settled, keys, pin, setups: found.project.setups }, texts)
+  const files = planned.filter(({ path }) => !(isOther && path === CONFIG))
+  if (bmad) files.push(...bmadFiles(tree, agent, texts.bmad))
+  refuse(
+    detours(
+      top,
+      files.map(({ path }) => path),
+    ),
+  )
+  return { settled, changes: files.map((file) => compare(file, textAt(top, file.path))) }
+}
+
+function isWritten({ kind }: Change): boolean {
+  return kind === 'new' || kind === 'completed'
+}
+
+/** Asks for what no flag says; null where the person left. Where workflow and configuration are there, no answer has a place. */
+async function ask(draft: Draft, person: Written): Promise<{ person: Written } | null> {
+  const { settled, changes } = await drafted(draft, person)
+  const isNew = changes.some(({ path, kind }) => kind === 'new' && [CONFIG, WORKFLOW].includes(path))
+  if (!isNew) return { person }
+  const { askAll } = await import('./init-questions.ts')
+  const answers = await askAll({ proposed: settled.inputs, answered: person, env: draft.env })
+  return answers === null ? null : { person: { ...person, ...answers } }
+}
+
+/** The diff of what would be written, below that of what is left. */
+async function proposed(changes: readonly Change[], env: Context['env'], shown: Look): Promise<string[]> {
+  const differing = changes.filter(({ kind }) => kind === 'differs')
+  const fresh = changes.filter(isWritten)
+  return [
+    ...(differing.length > 0 ? ['', 'Left as they are (-), although this would be new (+):'] : []),
+    ...(differing.length > 0 ? await diffLines(differing, env, shown) : []),
+    ...(fresh.length > 0 ? ['', ...(await diffLines(fresh, env, shown))] : []),
+  ]
+}
+
+function refuse(mistakes: readonly Mistake[]): void {
+  if (mistakes.length > 0) throw new UserError(mistakes)
 }
 
 /** Only a person at a terminal is asked: a pipe would wait for ever. */
@@ -71,42 +136,16 @@ function left(): Answer {
   return { code: EXIT_CODES.interrupted, outputs: outputsOf(null, 'interrupted', null) }
 }
 
-function placeOf(directory: string): { top: string; isRepository: boolean } {
+function placeOf({ directory, env }: Context): { top: string; isRepository: boolean } {
   const place = topOf(directory)
-  if (place === null || (!place.isRepository && isHome(directory))) {
-    const found = place === null ? 'no folder' : 'your home folder'
-    throw new UserError({
-      path: directory,
-      found,
-      expected: "a project's folder",
-      fix: 'go to one, or name it with -C',
-    })
-  }
+  const expected = "a project's folder"
+  const fix = 'go to one, or name it with -C'
+  if (place === null) throw new UserError({ path: directory, found: 'no folder', expected, fix })
+  if (!place.isRepository && isHome(directory))
+    throw new UserError({ path: directory, found: 'your home folder', expected, fix })
+  if (findProgram('git', env.PATH ?? '') === null)
+    throw new UserError({ path: 'git', found: 'no git on the PATH', expected: 'git', fix: 'install git' })
   return place
-}
-
-type Drafted = {
-  context: Context
-  top: string
-  tree: Tree
-  found: Found
-  standing: Standing
-  settled: Settled
-}
-
-async function changesOf({ context, top, tree, found, standing, settled }: Drafted): Promise<Change[]> {
-  const { env, flags } = context
-  const plan = {
-    ...settled,
-    setups: found.project.setups,
-    keys: keysOf(String(settled.inputs.agent), (name) => (env[name] ?? '') !== ''),
-    pin: pinOf(flags) ?? (await releasedCommit(top, env)),
-  }
-  const isOther = standing.configAt !== null && standing.configAt !== CONFIG
-  const texts = await templates()
-  const planned = filesOf(plan, texts).filter(({ path }) => !(isOther && path === CONFIG))
-  if (flags.bmad === true) planned.push(...bmadFiles(tree, String(settled.inputs.agent), texts.bmad))
-  return planned.map((file) => compare(file, textAt(top, file.path)))
 }
 
 function pinOf({ pin }: Context['flags']): string | null {

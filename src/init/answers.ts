@@ -19,8 +19,8 @@ export type Found = {
   project: Detected
   /** No code yet: no command can be found, and none can be green. */
   isEmpty: boolean
-  /** The agent that is installed, else the default one, with its version where that is known. */
-  agent: { name: string; version: string | null }
+  /** The agent that is installed, with its version where that is known; else the default one. */
+  agent: { name: string; version: string | null; isHere: boolean }
   /** Gates that documents and older configurations name, with the file. */
   olderGates: Readonly<Record<string, { run: string; path: string }>>
   /** The branch that the work starts from, where Ralph would not find it by itself. */
@@ -29,7 +29,7 @@ export type Found = {
 
 /** What a newcomer should see and change: in both files, in this order, before all else that was given. */
 const SHOWN = [
-  ...['agent', 'agentCommand', 'agentVersion', 'prepare', 'gates', 'baseline'],
+  ...['agent', 'agentCommand', 'agentVersion', 'prepare', 'gates', 'baseline', 'baseBranch'],
   ...['iterationsPerJob', 'maxIterations', 'maxCostUsd'],
 ]
 /** Of the jobs in CI alone: on a command line the agent is there, and a run has no jobs. */

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import { parse } from 'yaml'
+import { writeAll } from '../../../src/cli/init-write.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 const MAIN = join(ROOT, 'src', 'cli', 'main.ts')
@@ -14,6 +15,9 @@ const PIN = 'a'.repeat(40)
 const NODE = {
   'package.json': JSON.stringify({ name: 'x', scripts: { test: 'node --test', lint: 'echo fine' } }),
 }
+
+const inFolder = (folder: string, files: Record<string, string>) =>
+  Object.fromEntries(Object.entries(files).map(([path, text]) => [`${folder}/${path}`, text]))
 
 type Said = { code: number; out: string; err: string }
 type Project = AsyncDisposable & {
@@ -218,11 +222,45 @@ test('bad input is exit 64 with nothing written: flags, limits that do not fit, 
   }
   await mkdir(join(project.folder, 'elsewhere'))
   await symlink('elsewhere', join(project.folder, '.github'))
+  await writeFile(join(project.folder, '.ralph'), '')
   const { code, err } = project.init('--yes')
   assert.equal(code, 64)
   assert.match(err, /\.github: found a link/)
+  assert.match(err, /\.ralph: found a file/)
   assert.deepEqual(await readdir(join(project.folder, 'elsewhere')), [])
-  assert.deepEqual(Object.keys(await project.all()), ['package.json'], 'all or nothing')
+  assert.deepEqual(Object.keys(await project.all()), ['.ralph', 'package.json'])
+  assert.ok(!(await readdir(project.folder)).includes('.git'), 'not even a repository')
+})
+
+test('what fails in the middle leaves everything as it was', async () => {
+  await using project = await open({ 'a/old.txt': 'old\n', 'b/in-the-way/x': 'x\n' })
+  const before = await project.all()
+  const change = (path: string, kind: 'new' | 'completed', old: string | null = null) =>
+    ({ path, text: 'new\n', kind, before: old }) as const
+  const fresh = [change('c/d/e.txt', 'new'), change('a/old.txt', 'completed', 'old\n')]
+  // A folder that is not empty is in the way of the last move; a file in that of a folder.
+  for (const last of ['b/in-the-way', 'a/old.txt/f'])
+    await assert.rejects(writeAll(project.folder, [...fresh, change(last, 'new')]))
+  assert.deepEqual(await project.all(), before)
+  assert.deepEqual((await readdir(project.folder)).sort(), ['a', 'b'])
+  await writeAll(project.folder, fresh)
+  assert.equal(await project.read('a/old.txt'), 'new\n')
+})
+
+test('a base that no run would find, a folder to work in, files that git ignores', async () => {
+  await using project = await open({
+    ...inFolder('api', NODE),
+    'go.mod': 'module x\n',
+    '.gitignore': '.ralph/\n',
+  })
+  execFileSync('git', ['init', '-q', '-b', 'trunk'], { cwd: project.folder })
+  const { out } = project.init('--yes', '--working-directory', 'api', '--agent', 'cursor')
+  const { baseBranch, gates, workingDirectory } = parse(await project.read('ralph.config.yml'))
+  assert.equal(baseBranch, 'trunk')
+  assert.equal(workingDirectory, 'api')
+  assert.deepEqual(gates, { lint: 'npm run lint', test: 'npm test' })
+  assert.match(out, /warning: git ignores \.ralph\/\.gitattributes/)
+  assert.match(out, /warning: Ralph cannot install cursor: .*https/)
 })
 
 test('an agent without a cost is limited by iterations; its key, its version and its tools stand in the workflow', async () => {

@@ -24,7 +24,7 @@ const PIN = 'c'.repeat(40)
 const NOTHING: Found = {
   project: detect({ paths: [], text: () => '' }),
   isEmpty: false,
-  agent: { name: 'claude', version: null },
+  agent: { name: 'claude', version: null, isHere: false },
   olderGates: {},
   baseBranch: null,
 }
