@@ -32,8 +32,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "the action's environment stays visible",
     stories: 'LOOK',
     file: 'src/action/clean-env.ts',
-    from: "if (process.env.GITHUB_EVENT_NAME !== 'workflow_dispatch') return null",
-    to: 'if (process.env.NOTHING === undefined) return null',
+    from: "if (GITHUB_EVENT_NAME !== 'workflow_dispatch' && !isLook) return null",
+    to: "if (GITHUB_EVENT_NAME !== 'nothing' || isLook) return null",
   },
   {
     name: 'persisted credentials stay',
