@@ -58,12 +58,10 @@ type Proposal = Pick<Proposed, 'project' | 'description' | 'stories'>
 export function replaced(before: Prd, proposed: Proposal): Prd {
   const done = before.userStories.filter(({ passes }) => passes)
   const description = proposed.description || before.description
-  const fresh = beside(done, proposed.stories)
-  return {
-    ...relisted(before, [...done, ...fresh]),
-    project: before.project || proposed.project,
-    description,
-  }
+  const list = [...done, ...beside(done, proposed.stories)]
+  const ids = new Set(list.map(({ id }) => id))
+  const whole = list.map((story) => ({ ...story, dependsOn: story.dependsOn.filter((id) => ids.has(id)) }))
+  return { ...relisted(before, whole), project: before.project || proposed.project, description }
 }
 
 /** The proposed stories behind those before, which stay as they are. */

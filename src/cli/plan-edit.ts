@@ -65,8 +65,12 @@ function mistakesOf<T>(read: () => T): { ok: true; value: T } | { ok: false; lin
 
 /** By the shell, as git does: an editor may have arguments. Throws UserError where it cannot be started. */
 async function open(editor: string, file: string, env: Readonly<Record<string, string>>): Promise<void> {
+  // Ctrl+C is the editor's: the plan behind it is not to be lost.
+  const stay = () => {}
+  process.on('SIGINT', stay)
   const child = spawn('sh', ['-c', `${editor} "$@"`, editor, file], { stdio: 'inherit', env: { ...env } })
   const [code] = await once(child, 'close').catch((error: unknown) => [messageOf(error)])
+  process.off('SIGINT', stay)
   if (code === 0) return
   const fix = 'set VISUAL or EDITOR to an editor that waits, such as `code --wait`'
   throw new UserError({

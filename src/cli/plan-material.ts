@@ -48,12 +48,15 @@ export async function nameFor({ ask, settings }: Desk, { documents, sentence }: 
   return ask === null ? standard : askName(ask, standard)
 }
 
-export function showMaterial({ say, width, settings }: Desk, { documents }: Material): void {
+export function showMaterial({ say, width, settings }: Desk, { files, documents }: Material): void {
   if (documents === null) return
   const { sources, prose, notes, gates } = documents
   if (sources.length > 0) say(['Read without an agent:', ...sourceLines(sources, width)])
   if (prose.length > 0)
     say(['Prose, for a session to plan from:', ...prose.map(({ path }) => `  ${terminalText(path)}`)])
+  const used = new Set([...sources, ...prose].map(({ path }) => path))
+  const background = files.filter(({ path }) => !used.has(path)).map(({ path }) => `  ${terminalText(path)}`)
+  if (documents.context !== '' && background.length > 0) say(['Background, for context.md:', ...background])
   const proposals = Object.entries(gates).map(([name, run]) => `${name}: ${run}`)
   const mentioned =
     proposals.length > 0 && settings.gates.length === 0
@@ -79,8 +82,11 @@ export async function firstDraft(
     if (part.along.length > 0)
       desk.say([`Others wait for them, so they come along: ${part.along.join(', ')}`])
     prd = overBase(base, part.prd)
-    context ??= documents.context || null
   }
+  const told = documents?.context ?? ''
+  if (context === null) context = told || null
+  else if (told !== '' && told !== context)
+    desk.say([`${standing.folder}/context.md stays as it stands: remove it to have it written anew.`])
   const prose = await proseOf(desk, wanted, documents, base)
   const brief = [...prose.map(({ path, text }) => `# ${path}\n\n${text}`), sentence]
     .filter(Boolean)

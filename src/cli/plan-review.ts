@@ -120,14 +120,10 @@ async function answers({ ask, draft }: Change): Promise<string> {
 /** A further session, with the words of the person behind what it was all made from. */
 async function refined({ desk, feature, standing, draft }: Change, words: string): Promise<Draft> {
   if (words === '') return draft
-  const brief = `${draft.brief}\n\n# What the maintainer says of the plan so far\n\n${words}`
-  const asked = `${brief}\n\nThe stories that stand already are this plan: answer with the whole list, changed by these words.`
-  const proposed = await desk.planner.propose(
-    { feature, folder: standing.folder, prd: draft.prd },
-    asked.trim(),
-  )
+  const brief = `${draft.brief}\n\n# What the maintainer says of the plan so far\n\n${words}`.trim()
+  const proposed = await desk.planner.propose({ feature, folder: standing.folder, prd: draft.prd }, brief)
   const context = proposed.context || draft.context
-  return { prd: replaced(draft.prd, proposed), context, questions: proposed.questions, brief: brief.trim() }
+  return { prd: replaced(draft.prd, proposed), context, questions: proposed.questions, brief }
 }
 
 async function edited(

@@ -1,4 +1,5 @@
 // Plan sessions on this machine: fresh, on the tree as it is, and what they write is thrown away.
+import type { AgentEvent } from '../agents/agent.ts'
 import { newState } from '../app/claim.ts'
 import { limitsOf } from '../app/limits.ts'
 import { refuseTemplates } from '../app/templates.ts'
@@ -42,6 +43,7 @@ export function createPlanner(context: Context, opened: LocalRun | null): Planne
     const { settings } = local
     const limits = limitsOf(settings)
     const live = liveOf(context, settings, limits, [])
+    live.agent = untilPlan(live.agent)
     const state = stateOf(local, subject)
     await refuseTemplates((path) => local.read(state, path))
     const began = Date.now()
@@ -138,6 +140,18 @@ function noCommit(directory: string): UserError {
   const found = 'a repository without a commit'
   const fix = 'commit something first: a session works on a commit'
   return new UserError({ path: directory, found, expected: 'at least one commit', fix })
+}
+
+/** What the session says before its plan: that is shown when it is read. */
+function untilPlan(print: (event: AgentEvent) => void): (event: AgentEvent) => void {
+  let isOver = false
+  return (event) => {
+    const at = event.kind === 'text' ? event.text.search(/^ {0,3}```/m) : -1
+    if (event.kind === 'text' && at >= 0 && !isOver && event.text.slice(0, at).trim() !== '')
+      print({ ...event, text: event.text.slice(0, at) })
+    isOver ||= at >= 0
+    if (!isOver) print(event)
+  }
 }
 
 function usageWords(usage: Usage, ms: number): string {

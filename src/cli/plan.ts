@@ -5,6 +5,7 @@ import type { Prd } from '../model/feature.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { UserError } from '../system/errors.ts'
 import { MARK_NAME } from '../system/orphans.ts'
+import { shellWord } from '../system/shell-word.ts'
 import { Cancelled } from './ask.ts'
 import type { Answer, Context } from './context.ts'
 import { type Desk, openDesk, type Wanted } from './plan-desk.ts'
@@ -56,7 +57,9 @@ async function planned(desk: Desk, wanted: Wanted): Promise<Answer> {
   const files = isSketch ? sketchOf(standing.folder, reviewed.draft) : filesOf(standing, reviewed.draft)
   const config = chosen?.config == null ? {} : { 'ralph.config.yml': chosen.config }
   const written = await writeAll(clone, { ...config, ...files })
-  desk.say(lastWords(feature, standing, written, isSketch))
+  const isConfigured = chosen?.config != null || desk.settings.gates.length > 0 || desk.settings.ungated
+  const { kind } = reviewed
+  desk.say(await lastWords(desk, feature, standing, { kind, written, isConfigured }))
   return answerOf(desk, feature, prd, material, { code: 0, written })
 }
 
@@ -95,22 +98,36 @@ async function unasked(
   throw new UserError({ path: 'ralph plan', found, expected: 'a yes', fix })
 }
 
-function lastWords(
+async function lastWords(
+  desk: Desk,
   feature: string,
   { folder }: Standing,
-  written: readonly string[],
-  isSketch: boolean,
-): string[] {
-  if (written.length === 0)
-    return [`${folder} says all of it already: nothing was changed.`, '', ...next(feature, folder)]
-  const lines = written.map((path) => `written: ${path}`)
-  return isSketch
-    ? [...lines, '', 'Next:', `  ralph plan ${feature}`]
-    : [...lines, '', ...next(feature, folder)]
+  {
+    kind,
+    written,
+    isConfigured,
+  }: { kind: 'taken' | 'sketch'; written: readonly string[]; isConfigured: boolean },
+): Promise<string[]> {
+  const done =
+    written.length === 0
+      ? [`${folder} says all of it already: nothing was changed.`]
+      : written.map((path) => `written: ${path}`)
+  if (kind === 'sketch') return [...done, '', 'Next:', `  ralph plan ${feature}`]
+  const look = [`  look at ${folder}/prd.md`]
+  const gates = isConfigured ? [] : ['  ralph init   (no command checks the stories yet)']
+  return [...done, '', 'Next:', ...look, ...gates, ...(await commitLines(desk)), `  ralph run ${feature}`]
 }
 
-function next(feature: string, folder: string): string[] {
-  return ['Next:', `  look at ${folder}/prd.md`, `  ralph validate ${feature}`, `  ralph run ${feature}`]
+/** A run begins on a clean tree; the plan itself it takes up. */
+async function commitLines({ clone, local }: Desk): Promise<string[]> {
+  const all = clone.head === null || local === null ? null : await local.workspace.repository.dirt(clone.head)
+  if (all === null) return ['  git add -A && git commit']
+  const paths = all.map(({ path }) => path).filter((path) => !path.startsWith('.ralph/'))
+  if (paths.length === 0) return []
+  const isFew = paths.length <= 3
+  return isFew
+    ? [`  git add ${paths.map(shellWord).join(' ')} && git commit`]
+    : ['  commit or stash what else has changed']
 }
 
 function answerOf(

@@ -1,0 +1,188 @@
+// The pure parts of `ralph plan`, and its way of writing: whatever is proposed, nothing that stands is lost, and nothing passes.
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  added,
+  draftMistakes,
+  emptyPrd,
+  nameOfSentence,
+  replaced,
+  scoped,
+} from '../../../src/cli/plan-draft.ts'
+import { fromPage, isEdited } from '../../../src/cli/plan-page.ts'
+import { differenceLines, sourceLines, storyLines } from '../../../src/cli/plan-view.ts'
+import { finishWriting, writeAll } from '../../../src/cli/plan-write.ts'
+import { renderPrdMarkdown } from '../../../src/documents/index.ts'
+import type { Prd, Story } from '../../../src/model/feature.ts'
+import { branchNameFault } from '../../../src/prd/names.ts'
+import { newStory } from '../../../src/prd/schema.ts'
+import { textWidth } from '../../../src/terminal/width.ts'
+import { hostileStrings } from '../../fixtures/hostile-strings.ts'
+
+const prdOf = (userStories: Story[]): Prd => ({ ...emptyPrd(), project: 'Shop', userStories })
+
+/** Stories with ids from 1 up, each waiting for some before it, with titles out of a few. */
+const stories = fc
+  .array(
+    fc.record({
+      title: fc.constantFrom('Sign in', 'sign-in', 'Sign out', 'Pay', 'Search', 'Ship', 'Return', 'Refund'),
+      passes: fc.boolean(),
+      waits: fc.array(fc.nat(20), { maxLength: 3 }),
+      criterion: fc.constantFrom('it works', 'a test shows it'),
+      epicId: fc.constantFrom(null, 'E1', 'E2'),
+    }),
+    { maxLength: 8 },
+  )
+  .map((list) =>
+    list.map(({ title, passes, waits, criterion, epicId }, index) =>
+      newStory({
+        id: `US-00${index + 1}`,
+        title,
+        passes,
+        epicId,
+        acceptanceCriteria: [criterion],
+        priority: index + 1,
+        dependsOn: [...new Set(waits.filter((at) => at < index).map((at) => `US-00${at + 1}`))],
+      }),
+    ),
+  )
+const proposed = stories.map((list) => ({
+  project: 'Other',
+  description: '',
+  stories: list.map((story) => ({ ...story, passes: false })),
+}))
+
+test('what is proposed beside a plan changes none of its stories, and the whole can be read', () => {
+  fc.assert(
+    fc.property(stories, proposed, (list, proposal) => {
+      const before = prdOf(list)
+      const after = added(before, proposal)
+      assert.deepEqual(after.userStories.slice(0, list.length), list)
+      assert.ok(after.userStories.slice(list.length).every(({ passes }) => !passes))
+      if (after.userStories.length > 0) assert.deepEqual(draftMistakes(after, 'plan'), [])
+      assert.equal(added(after, proposal).userStories.length, after.userStories.length)
+    }),
+  )
+})
+
+test('a whole list in the place of a plan leaves what is done as it is, and passes nothing', () => {
+  fc.assert(
+    fc.property(stories, proposed, (list, proposal) => {
+      const after = replaced(prdOf(list), proposal)
+      const wordsOf = (some: readonly Story[]) =>
+        some.filter(({ passes }) => passes).map((story) => ({ ...story, dependsOn: [] }))
+      assert.deepEqual(wordsOf(after.userStories), wordsOf(list))
+      if (after.userStories.length > 0) assert.deepEqual(draftMistakes(after, 'plan'), [])
+      const ids = after.userStories.map(({ id }) => id)
+      assert.equal(new Set(ids).size, ids.length)
+    }),
+  )
+})
+
+test('a part of the stories has all that it waits for', () => {
+  fc.assert(
+    fc.property(stories, fc.constantFrom('E1', 'E2'), (list, epic) => {
+      const { prd, along } = scoped(prdOf(list), { stories: [], epic, job: 0 })
+      const ids = new Set(prd.userStories.map(({ id }) => id))
+      for (const story of prd.userStories) {
+        assert.ok(story.epicId === epic || along.includes(story.id))
+        assert.ok(story.dependsOn.every((id) => ids.has(id)))
+      }
+      for (const story of list) if (story.epicId === epic) assert.ok(ids.has(story.id))
+    }),
+  )
+})
+
+test('no line of a plan is wider than the terminal, whatever stands in it', () => {
+  const texts = fc.constantFrom(...hostileStrings.map(({ text }) => text))
+  fc.assert(
+    fc.property(texts, fc.integer({ min: 24, max: 100 }), (title, width) => {
+      const before = prdOf([newStory({ id: 'US-001', title: 'x' })])
+      const after = prdOf([
+        newStory({ id: 'US-001', title, acceptanceCriteria: Array(12).fill(title) }),
+        newStory({ id: 'US-002', title, dependsOn: ['US-001'] }),
+      ])
+      const source = { path: title.replaceAll('/', ''), line: 3, format: 'check list', storyId: 'US-001' }
+      const lines = [
+        ...storyLines(after, [{ storyId: 'US-001', remark: title }], width),
+        ...differenceLines(before, after, width),
+        ...sourceLines([source], width),
+      ]
+      for (const line of lines) assert.ok(textWidth(line) <= width, `${width}: ${JSON.stringify(line)}`)
+    }),
+  )
+})
+
+test('a page is read back over its stories: what it does not show stays, and only people edit it', () => {
+  const story = newStory({
+    id: 'US-001',
+    title: 'Sign in',
+    tags: ['ui'],
+    priority: 7,
+    notes: 'mind the cache',
+  })
+  const before = prdOf([
+    { ...story, extra: { points: 3 } },
+    newStory({ id: 'US-002', title: 'Pay', passes: true }),
+  ])
+  const page = renderPrdMarkdown(before)
+  assert.equal(isEdited(page, before), false)
+  const passed = prdOf(before.userStories.map((one) => ({ ...one, passes: true })))
+  assert.equal(isEdited(page, passed), false, 'how stories stand is no edit')
+  const edited = page.replace('Sign in', 'Sign in fast')
+  assert.equal(isEdited(edited, before), true)
+  const [first, second] = fromPage(edited, before).userStories
+  assert.deepEqual(
+    { ...first, title: 'Sign in', acceptanceCriteria: story.acceptanceCriteria },
+    before.userStories[0],
+  )
+  assert.equal(first?.title, 'Sign in fast')
+  assert.equal(second?.passes, true)
+})
+
+test('whatever a sentence says, a name comes of it that a branch can have', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.constantFrom(...hostileStrings.map(({ text }) => text))), (text) => {
+      assert.equal(branchNameFault(nameOfSentence(text)), null)
+    }),
+  )
+})
+
+test('files are written through no link, and a journal makes nobody write elsewhere', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-write-'))
+  const place = { workTree: join(folder, 'tree'), gitDir: join(folder, 'git') }
+  const path = '.ralph/2026-01-31-auth/prd.json'
+  try {
+    await mkdir(join(place.workTree, 'elsewhere'), { recursive: true })
+    await symlink('elsewhere', join(place.workTree, '.ralph'))
+    await assert.rejects(writeAll(place, { [path]: 'x' }), /\.ralph: found a link, expected a folder/)
+    await rm(join(place.workTree, '.ralph'))
+    assert.deepEqual(await writeAll(place, { [path]: 'one' }), [path])
+    assert.deepEqual(await writeAll(place, { [path]: 'one' }), [])
+    const journal = join(place.gitDir, 'ralph', 'plan.json')
+    const forged = [
+      '../out',
+      'src/main.ts',
+      '.ralph/prd.json',
+      '.ralph/2026-01-31-auth/../../out',
+      '/tmp/out',
+    ]
+    const entries = forged.map((one) => ({ path: one, before: null, after: 'forged' }))
+    await writeFile(journal, JSON.stringify([...entries, { path, before: 'one', after: 'two' }]))
+    await finishWriting(place)
+    assert.equal(await readFile(join(place.workTree, path), 'utf8'), 'two')
+    for (const one of forged) await assert.rejects(readFile(join(place.workTree, one)), { code: 'ENOENT' })
+    await writeFile(journal, JSON.stringify([{ path, before: 'one', after: 'three' }]))
+    await finishWriting(place)
+    assert.equal(await readFile(join(place.workTree, path), 'utf8'), 'two', 'changed meanwhile: it is theirs')
+    await writeFile(journal, '{torn')
+    await finishWriting(place)
+    await assert.rejects(readFile(journal), { code: 'ENOENT' })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+})
