@@ -2,6 +2,7 @@
 
 import { withWanted } from '../app/claim.ts'
 import { limitsOf, UNGATED_WARNING } from '../app/limits.ts'
+import { sizeRemarks } from '../documents/size.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { sayHolder } from '../loop/lease.ts'
 import { TRY_AGAIN } from '../loop/notes.ts'
@@ -130,12 +131,7 @@ async function stories(context: Context, settings: Settings, hear: (note: string
 function warningsOf(state: State, settings: Settings): string[] {
   const warnings: string[] = []
   if (settings.ungated) warnings.push(UNGATED_WARNING)
-  for (const story of state.prd.userStories) {
-    if (story.acceptanceCriteria.length > 8)
-      warnings.push(
-        `${story.id} has ${story.acceptanceCriteria.length} criteria: a story should fit one session`,
-      )
-  }
+  for (const { storyId, remark } of sizeRemarks(state.prd.userStories)) warnings.push(`${storyId}: ${remark}`)
   return warnings
 }
 

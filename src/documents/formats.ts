@@ -1,4 +1,6 @@
 // The table of formats: a new one is a file and a line here. The first that reads a file takes it.
+
+import type { Mistake } from '../system/errors.ts'
 import { background, passageOf } from './formats/background.ts'
 import { checkList } from './formats/check-list.ts'
 import { issues } from './formats/issues.ts'
@@ -13,7 +15,8 @@ import { storyFile } from './formats/story-file.ts'
 import { storyHeading } from './formats/story-headings.ts'
 import { taskList } from './formats/task-list.ts'
 import { Opened } from './opened.ts'
-import type { DocumentFile, Format, Reading } from './types.ts'
+import { type DocumentFile, reading as emptyReading, type Format, type Reading } from './types.ts'
+import { unparsable } from './unparsable.ts'
 
 export const formats: readonly Format[] = [
   otherSettings,
@@ -33,6 +36,8 @@ export const formats: readonly Format[] = [
 /** What the document says, by the first format that reads it. Every file is read by the last. */
 export function readDocument(file: DocumentFile): Reading {
   const document = new Opened(file)
+  const refusal = refusalOf(document)
+  if (refusal.length > 0) return emptyReading({ mistakes: refusal })
   const format = formats.find((one) => one.reads(document)) ?? prose
   const reading = format.read(document)
   if (!document.isMarkdown) return reading
@@ -57,4 +62,10 @@ export function documentsAmong(paths: readonly string[]): string[] {
 /** Not what a tool installed or somebody vendored. */
 function isPlace(path: string): boolean {
   return !/(?:^|\/)(?:node_modules|vendor|dist|build|\.git|archive)\//.test(path)
+}
+
+/** What no parser should be given, and a file of a known place that is broken. */
+function refusalOf(document: Opened): Mistake[] {
+  if (document.isMarkdown) return unparsable(document)
+  return document.isYaml && documentsAmong([document.path]).length > 0 ? document.data.mistakes : []
 }

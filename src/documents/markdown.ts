@@ -14,15 +14,17 @@ export type Block = Heading | Words | Points | Verbatim
 /** An item of a list. `done` is null where it has no box; `more` is what follows its first line, `points` the items below it. */
 export type Point = { line: number; text: string; done: boolean | null; more: string[]; points: Point[] }
 
-// What stands inside of a line is not looked at: this is quicker, and no nesting of brackets or stars costs anything.
-const INLINE = [
+// What stands inside of a line is not looked at: this is quicker, and no nesting of brackets or stars costs anything. A line of
+// dashes below words is a rule in the documents of agents, not a heading.
+const UNREAD = [
+  'setextUnderline',
   ...['attention', 'autolink', 'characterEscape', 'characterReference', 'codeText', 'definition'],
   ...['hardBreakEscape', 'htmlText', 'labelEnd', 'labelStartImage', 'labelStartLink'],
 ]
 
 /** The text's blocks, without comments and rules. */
 export function blocksOf(text: string): Block[] {
-  const root = fromMarkdown(text, { extensions: [{ disable: { null: INLINE } }] })
+  const root = fromMarkdown(text, { extensions: [{ disable: { null: UNREAD } }] })
   return root.children.flatMap((node) => blocks(node, text))
 }
 

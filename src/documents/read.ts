@@ -19,19 +19,14 @@ export function readDocuments(
 ): { ok: true; documents: Documents } | { ok: false; mistakes: Mistake[] } {
   const refusal = tooMuch(files)
   if (refusal !== null) return { ok: false, mistakes: [refusal] }
-  const readings = files.map((file) => ({ file, reading: readDocument(file) }))
+  const readings = files.map((file) => ({ file, path: file.path, reading: readDocument(file) }))
   const stories = readings.flatMap(({ reading }) => reading.stories)
   const all = joined(stories)
   const mistakes = readings.flatMap(({ reading }) => reading.mistakes).concat(all.mistakes)
-  if (all.stories.length > MOST_STORIES) mistakes.push(tooMany(all.stories.length))
-  const notes = readings.flatMap(({ file, reading }) => reading.notes.map((note) => `${file.path}: ${note}`))
+  if (all.stories.length > MOST_STORIES) mistakes.push(tooMany(all.stories.length, readings))
+  const notes = readings.flatMap(({ path, reading }) => reading.notes.map((note) => `${path}: ${note}`))
   notes.push(...all.notes)
-  const prd = featureOf(
-    readings.map(({ file, reading }) => ({ path: file.path, reading })),
-    all.stories,
-    mistakes,
-    notes,
-  )
+  const prd = featureOf(readings, all.stories, mistakes, notes)
   if (prd === null) return { ok: false, mistakes }
   const sources = all.stories.flatMap(({ from }, index) =>
     from.map(({ path, line, format }) => ({ path, line, format, storyId: prd.userStories[index]?.id ?? '' })),
@@ -60,24 +55,20 @@ function tooMuch(files: readonly DocumentFile[]): Mistake | null {
       fix: 'name files or folders: ralph plan --from docs',
     }
   const size = files.reduce((sum, { text }) => sum + text.length, 0)
-  if (size <= MOST_TEXT) return null
+  if (size < MOST_TEXT) return null
   const largest = files.reduce((a, b) => (b.text.length > a.text.length ? b : a), first)
   return {
     path: largest.path,
     found: `${(size / 1e6).toFixed(1)} MB of documents`,
-    expected: `at most ${MOST_TEXT / 1e6} MB in all`,
+    expected: `less than ${MOST_TEXT / 1e6} MB in all`,
     fix: 'name the files that hold the stories: ralph plan --from FILE',
   }
 }
 
-function tooMany(count: number): Mistake {
-  const expected = `at most ${MOST_STORIES} for one feature`
-  return {
-    path: 'documents',
-    found: `${count} stories`,
-    expected,
-    fix: 'plan a part of them: one epic, one file',
-  }
+function tooMany(count: number, readings: readonly FileReading[]): Mistake {
+  const { path } = readings.reduce((a, b) => (b.reading.stories.length > a.reading.stories.length ? b : a))
+  const [found, expected] = [`${count} stories in all`, `at most ${MOST_STORIES} for one feature`]
+  return { path, found, expected, fix: 'plan a part of them: one epic, one file' }
 }
 
 type FileReading = { path: string; reading: Reading }

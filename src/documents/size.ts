@@ -1,25 +1,32 @@
-// Whether a story fits one session: the size guide.
+// Whether a story fits one session: an agent that runs out of room before its gates are green has worked for nothing.
 import type { Story } from '../model/feature.ts'
 
-/** Most criteria that one fresh session works off with room for its gates. */
 const MOST_CRITERIA = 8
 const MOST_WORDS = 600
+/** Of points as teams give them: above that a story is planned as several. */
+const MOST_POINTS = 8
 
-/** Stories that are too large for one session, with the reason. */
+// "Build the entire dashboard" is a feature; "Add a filter to the task list" is a story.
+const WHOLE =
+  /\b(?:entire|whole|complete|full)\s+(?:[\p{L}-]+\s+){0,2}(?:app|application|system|platform|dashboard|site|website|product|backend|frontend|api|module|service)\b/iu
+
+/** Stories that are too large for one session, with the reason; those that passed or are skipped are nobody's work. */
 export function sizeRemarks(stories: readonly Story[]): { storyId: string; remark: string }[] {
   return stories.flatMap((story) => {
-    if (story.passes || story.skipped) return []
-    const remark = tooLarge(story)
-    return remark === null ? [] : [{ storyId: story.id, remark }]
+    const reason = story.passes || story.skipped ? null : reasonOf(story)
+    if (reason === null) return []
+    return [{ storyId: story.id, remark: `${reason}: too much for one session; split it` }]
   })
 }
 
-function tooLarge({ description, acceptanceCriteria, title }: Story): string | null {
-  const count = acceptanceCriteria.length
-  if (count > MOST_CRITERIA)
-    return `${count} acceptance criteria: a story of at most ${MOST_CRITERIA} fits one session; split it`
-  const words = [title, description, ...acceptanceCriteria].join(' ').split(/\s+/).length
-  if (words > MOST_WORDS)
-    return `${words} words: a story of at most ${MOST_WORDS} fits one session; split it, or move the background to context.md`
-  return null
+function reasonOf({ title, description, acceptanceCriteria, extra }: Story): string | null {
+  if (acceptanceCriteria.length > MOST_CRITERIA)
+    return `${acceptanceCriteria.length} acceptance criteria, and ${MOST_CRITERIA} are many`
+  const texts = new Set([title, description, ...acceptanceCriteria].map((text) => text.trim()))
+  const words = [...texts].join(' ').split(/\s+/).length
+  if (words > MOST_WORDS) return `${words} words, and ${MOST_WORDS} are many`
+  const points = Number(extra?.points ?? extra?.storyPoints ?? 0)
+  if (points > MOST_POINTS) return `${points} points, and ${MOST_POINTS} are many`
+  const [whole] = WHOLE.exec(title) ?? []
+  return whole === undefined ? null : `"${whole}" is a feature, not a story`
 }

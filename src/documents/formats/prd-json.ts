@@ -8,7 +8,9 @@ import { readStories } from './drafted.ts'
 export const prdJson: Format = {
   name: 'prd.json',
   found: planAt('prd\\.json'),
-  reads: ({ text }) => looksLikeJson(text),
+  // A folder of documents may hold any JSON.
+  reads: ({ text, name }) =>
+    looksLikeJson(text) && (/prd[^/]*$/i.test(name) || /"(?:userStories|tasks)"\s*:/.test(text)),
   read,
 }
 

@@ -5,5 +5,8 @@ export const prose: Format = {
   name: 'prose',
   found: null,
   reads: () => true,
-  read: ({ text }) => reading({ prose: text.trim() === '' ? 'none' : 'only' }),
+  read: ({ text, isMarkdown }) => {
+    if (!isMarkdown) return reading({ notes: ['no format that is known here: left out.'] })
+    return reading({ prose: text.trim() === '' ? 'none' : 'only' })
+  },
 }

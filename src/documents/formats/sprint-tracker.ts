@@ -44,6 +44,7 @@ function storyOf(path: string, { id, title, status, at, more }: Tracked, data: D
       description: more.description ?? null,
       acceptanceCriteria: more.acceptance_criteria ?? more.acceptanceCriteria ?? null,
       dependsOn: Array.isArray(dependsOn) ? dependsOn : null,
+      points: more.points ?? more.story_points ?? null,
       passes: isDone(status),
     },
     urgency: 1,
