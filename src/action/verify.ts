@@ -4,6 +4,7 @@ import { meantFeature } from '../app/features.ts'
 import { type Isolation, openIsolation, SAME_USER_WARNING } from '../app/isolation.ts'
 import { limitsOf, refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
 import { createPorts } from '../app/ports.ts'
+import { refuseTemplates } from '../app/templates.ts'
 import { lookedAt, type Verified, verifyNow } from '../app/verify.ts'
 import { refuseNoFolder, type Workspace } from '../app/workspace.ts'
 import { refuseFiltered } from '../git/filters.ts'
@@ -39,6 +40,7 @@ export async function verify(context: ActionContext, log: Log, signal: AbortSign
     const { state, head } = await branchOf(context, workspace, read.settings, read.base.sha)
     const settings = await withChoices(context, workspace, read.settings, state)
     await refuseNoFolder(workspace, settings, head)
+    await refuseTemplates((path) => workspace.repository.read(head, path))
     log.group('Settings', describeSettings(settings).split('\n'))
     const parts = { context, workspace, settings, log, signal }
     const found = await verified(lookedAt(state, head, settings, Date.now()), parts)

@@ -7,7 +7,8 @@ import type { Login } from './login.ts'
 
 /** What happens while a session runs: for the live display, the transcript and the budget. */
 export type AgentEvent =
-  | { kind: 'text'; text: string }
+  /** `goesOn`: behind what was said last, without a break. */
+  | { kind: 'text'; text: string; goesOn?: true }
   | { kind: 'tool'; name: string; target: string | null }
   /** What was used so far, absolute. */
   | { kind: 'usage'; usage: Usage }

@@ -69,8 +69,9 @@ class GeminiReader extends EventReader {
     message: (event) => {
       if (event.role !== 'assistant') return
       const text = string(event.content) ?? ''
+      const goesOn = event.delta === true && this.text !== ''
       this.text = event.delta === true ? appended(this.text, text) : text
-      return textEvent(text)
+      return textEvent(text).map((said) => (goesOn ? { ...said, goesOn } : said))
     },
     // Deltas before a tool are no part of the answer after it.
     tool_use: (event) => {

@@ -14,10 +14,17 @@ export function readableLines(lines: readonly string[]): string[] {
     .reduce((best, one) => (one.score > best.score ? one : best), { name: 'custom', score: 0 })
   if (known.score === 0) return [...lines]
   const events = eventsBy(known.name, lines)
-  return lines.flatMap((line, at) => {
-    const said = (events[at] ?? []).flatMap(linesOf)
-    return said.length > 0 || line.startsWith('{') ? said : [line]
-  })
+  const said: string[] = []
+  for (const [at, line] of lines.entries()) {
+    const found = events[at] ?? []
+    if (found.length === 0 && !line.startsWith('{')) said.push(line)
+    for (const event of found) {
+      const [first = '', ...others] = linesOf(event)
+      const goesOn = event.kind === 'text' && event.goesOn === true
+      said.push(goesOn ? `${said.pop() ?? ''}${first}` : first, ...others)
+    }
+  }
+  return said
 }
 
 /** By line; usage is no news to anybody. */

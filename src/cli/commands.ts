@@ -150,7 +150,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
   },
   log: {
     takes: 'words',
-    settings: judgement,
+    settings: place,
     options: [
       { flags: '--attempt <number>', description: 'an earlier attempt (default: the last)' },
       { flags: '--raw', description: 'what the agent printed, line by line' },

@@ -107,8 +107,9 @@ async function askedOf(local: LocalRun, state: State, mode: Mode, named: Story |
     }
     case 'plan': {
       const stories = state.prd.userStories
-      const { brief = '', message = '' } = state.plan ?? {}
-      return { mode, task: { brief, stories, split: named?.id ?? null, message } }
+      const split = named?.id ?? null
+      const { brief = '', message = '' } = (split === null ? state.plan : state.splits?.[split]) ?? {}
+      return { mode, task: { brief, stories, split, message } }
     }
     case 'setup':
       return { mode }

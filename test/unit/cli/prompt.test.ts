@@ -46,6 +46,23 @@ test('a template that nobody has committed is shown, then used', async () => {
   assert.doesNotMatch((await place.ralph('prompt', ...GATE)).out, /root:/)
 })
 
+test('kept work that does not fit the newest code any more is said in the prompt before it is tried', async () => {
+  await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
+  await place.setScript({ 'US-001': [{ files: { 'src/base.txt': 'bad US-001\n' } }] })
+  await place.ralph('run', ...place.agent, ...GATE, '--once')
+  assert.match(
+    (await place.ralph('prompt', 'US-001')).out,
+    /The work of the last attempt is in the work tree/,
+  )
+  await place.setScript({ 'US-002': [{ files: { 'src/base.txt': 'good US-002\n' } }] })
+  await place.ralph('skip', 'US-001')
+  await place.ralph('run', ...place.agent, ...GATE, '--once')
+  const refs = place.refs()
+  const { out } = await place.ralph('prompt', 'US-001')
+  assert.match(out, /put aside: it does not fit the newest code any more \(src\/base\.txt\)/)
+  assert.deepEqual([place.refs(), place.git('status', '--porcelain')], [refs, ''])
+})
+
 test('as JSON: the prompt, and its parts with their bounds', async () => {
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
   const found = await place.json('prompt', 'US-002', ...GATE, '--mode', 'run')
