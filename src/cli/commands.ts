@@ -135,6 +135,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       [0, 'nothing keeps a run from working'],
       [1, 'something does'],
       [64, 'bad input'],
+      [130, 'interrupted'],
     ],
     act: async (context) => (await import('./doctor.ts')).doctor(context),
   },

@@ -80,7 +80,10 @@ async function examined(
   stream.write(beginning(null, look))
   const { redact } = redactorFor(secretsIn(env))
   const shown = findings.map((one) => mapTexts(one, redact))
-  for (const line of findingLines(shown, look)) tell(stream, line)
+  const lines = findingLines(shown, look).join('\n')
+  // Colours are of a terminal, where nobody reads commands from lines.
+  if (look.plain) tell(stream, lines)
+  else stream.write(`${lines}\n`)
   return shown
 }
 

@@ -3,7 +3,7 @@ import type { Finding } from '../model/finding.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { agents, keys } from './agent.ts'
 import { gates } from './gates.ts'
-import { pullRequests, release, rules, workflowState } from './github.ts'
+import { githubItself, pullRequests, release, rules, workflowState } from './github.ts'
 import { limits } from './limits.ts'
 import { gitVersion, isolation, nodeVersion } from './machine.ts'
 import { checkout, configuration, identity, prompts, stories, workTree } from './repository.ts'
@@ -40,6 +40,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'agent', look: agents, timeoutMs: PROBE_MS, alone: true },
   { name: 'key', look: keys },
   { name: 'workflow', look: workflow },
+  { name: 'github', look: githubItself },
   { name: 'workflow state', look: workflowState },
   { name: 'permissions', look: permissions },
   { name: 'pull requests', look: pullRequests },

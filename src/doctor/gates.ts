@@ -55,11 +55,13 @@ async function runAll(
   const heard = { mark: subject.mark, onGateStart, onGateEnd: () => {} }
   const port = (list: readonly Gate[]) =>
     gatesPort({ ...heard, env, workspace, as, settings: { ...settings, gates: list } })
+  const isJob = settings.surface === 'action'
   const where = `on ${base.branch} (${commit.slice(0, 7)})`
   try {
-    const prepared = await port([]).prepare(commit, signal, 'doctor')
+    const prepared = isJob ? await port([]).prepare(commit, signal, 'doctor') : null
     if (prepared?.ok === false) return [red('prepare', prepared, where)]
     const results = prepared === null ? [] : [{ ...fine(`done in ${humanMs(prepared.ms)}`), name: 'prepare' }]
+    if (!isJob && settings.prepare !== null) results.push({ ...fine(NOT_PREPARED), name: 'prepare' })
     for (const gate of settings.gates) {
       if (signal.aborted) break
       const [result] = await port([gate]).run([], signal, 'doctor')
@@ -70,6 +72,9 @@ async function runAll(
     await workspace.repository.restore(commit)
   }
 }
+
+/** A job's machine is thrown away. */
+const NOT_PREPARED = 'not run: it would change what is installed here; gates see what is there'
 
 function skipped({ name, when }: Gate): Result & { name: string } {
   return { ...fine(`not run: for stories tagged ${when?.join(', ')} alone`), name: `gate ${name}` }

@@ -3,25 +3,35 @@ import { type GitHub, isForbidden, statusOf } from '../github/client.ts'
 import { repositoryUrl } from '../github/place.ts'
 import { ACTION, VERSION } from '../model/version.ts'
 import type { Ci } from './ci.ts'
-import { fault, fine, NotSeen, type Result, unknown, warning } from './result.ts'
-import { type Checkout, checkoutOf, githubOf, type Subject } from './subject.ts'
+import { fault, fine, type Result, unknown, warning } from './result.ts'
+import { type Checkout, checkoutOf, type Subject } from './subject.ts'
 
 /** What a token may not see, it is told as 403 or as 404. */
 function hidden(error: unknown): boolean {
   return isForbidden(error) || statusOf(error) === 404
 }
 
-function ciOf(subject: Subject): { checkout: Checkout; ci: Ci } {
+/** The workflow, and GitHub to be asked about it; null where there is nothing to ask, or nobody to ask it of. */
+function askable(subject: Subject): { github: GitHub; checkout: Checkout; ci: Ci } | null {
   const checkout = checkoutOf(subject)
   const { ci } = checkout
-  if (ci === null) throw new NotSeen('there is no workflow that starts Ralph', 'run `ralph init`')
-  return { checkout, ci }
+  return ci === null || subject.github === null ? null : { github: subject.github, checkout, ci }
+}
+
+/** Whether it is asked at all, said once for everything that it would have told. */
+export function githubItself(subject: Subject): Result | Result[] {
+  const { ci } = checkoutOf(subject)
+  if (subject.github !== null || ci === null) return []
+  const found =
+    'not asked whether the workflow is switched on, who may open pull requests, and what rules hold'
+  return unknown(found, 'give a token: GH_TOKEN=$(gh auth token) ralph doctor')
 }
 
 export async function workflowState(subject: Subject): Promise<Result | Result[]> {
-  const { ci } = checkoutOf(subject)
-  if (ci === null || subject.github === null) return []
-  const { api, at } = subject.github
+  const asked = askable(subject)
+  if (asked === null) return []
+  const { ci, github } = asked
+  const { api, at } = github
   const file = ci.file.path.split('/').at(-1) ?? ''
   const { data } = await api.rest.actions.getWorkflow({ ...at, workflow_id: file })
   if (data.state === 'active') return fine(`${file} is switched on`)
@@ -33,12 +43,13 @@ export async function workflowState(subject: Subject): Promise<Result | Result[]
 }
 
 export async function pullRequests(subject: Subject): Promise<Result | Result[]> {
-  if (checkoutOf(subject).ci === null) return []
-  const { ci } = ciOf(subject)
+  const asked = askable(subject)
+  if (asked === null) return []
+  const { ci, github } = asked
   const { settings } = ci
   if (settings.pullRequest === 'none') return fine('none is opened: pull-request: none')
   if (hasPublisher(ci)) return fine('opened by publish-token')
-  const { api, at, place } = githubOf(subject)
+  const { api, at, place } = github
   const page = `${repositoryUrl(place)}/settings/actions`
   const box = '"Allow GitHub Actions to create and approve pull requests"'
   try {
@@ -76,10 +87,10 @@ const REFUSING: ReadonlySet<string> = new Set([
 ])
 
 export async function rules(subject: Subject): Promise<Result[]> {
-  if (checkoutOf(subject).ci === null) return []
-  const { checkout, ci } = ciOf(subject)
+  const asked = askable(subject)
+  if (asked === null) return []
+  const { checkout, ci, github } = asked
   const { settings } = ci
-  const github = githubOf(subject)
   const branch = `${settings.branchPrefix}${subject.feature ?? 'feature'}`
   const base = settings.baseBranch ?? checkout.defaultBranch.name
   try {

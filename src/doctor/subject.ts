@@ -50,11 +50,6 @@ export function checkoutOf({ checkout }: Subject): Checkout {
   throw new NotSeen('not looked at: there is no checkout', 'mend the checkout first')
 }
 
-export function githubOf({ github }: Subject): GitHub {
-  if (github !== null) return github
-  throw new NotSeen('GitHub was not asked', 'set GH_TOKEN, such as GH_TOKEN=$(gh auth token) ralph doctor')
-}
-
 /** Something that is opened when it is first asked for, and closed if it was. */
 export function onceOpened<T extends { close(): Promise<void> }>(open: () => Promise<T | null>) {
   let opened: Promise<T | null> | null = null

@@ -98,7 +98,9 @@ function roleOf(command: string, condition: string): Role {
   switch (command.trim()) {
     case '':
     case 'auto':
-      return /issue_comment/.test(condition) && !/workflow_dispatch/.test(condition) ? 'comment' : 'run'
+      return /issue_comment|'issues'/.test(condition) && !/workflow_dispatch/.test(condition)
+        ? 'comment'
+        : 'run'
     case 'run':
     case 'plan':
       return 'run'
@@ -109,7 +111,8 @@ function roleOf(command: string, condition: string): Role {
     case 'resume-lost':
       return command.trim() as Role
     default:
-      return 'look'
+      // What an expression gives is chosen by a person who starts work.
+      return command.includes('${{') ? 'run' : 'look'
   }
 }
 

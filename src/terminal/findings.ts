@@ -26,7 +26,9 @@ export function findingLines(findings: readonly Finding[], look: Look): string[]
   const rows = sorted.flatMap((finding) => rowsOf(finding, column, look))
   const { title, text } = verdictOf(findings)
   const { mark, colour } = FINDING_STATES[isHealthy(findings) ? 'ok' : 'fault']
-  return [...rows, '', ` ${paint(`${mark} ${title}`, ['bold', colour], look)}  ${text}`]
+  const [first = '', ...rest] = wrap(text, look.width - title.length - 6)
+  const more = rest.map((line) => ' '.repeat(title.length + 5) + line)
+  return [...rows, '', ` ${paint(`${mark} ${title}`, ['bold', colour], look)}  ${first}`, ...more]
 }
 
 function plainLine({ name, state, found, expected, fix }: Finding): string {
@@ -52,11 +54,14 @@ function rowsOf({ name, state, found, expected, fix }: Finding, column: number, 
   if (expected !== '') parts.push([`expected ${expected}`, ['dim']])
   if (fix !== '') parts.push([`-> ${fix}`, isCalm ? ['dim'] : ['bold']])
   const lines = parts.flatMap(([text, colours]) =>
-    wrap(terminalText(text, 1000), room).map((line) => paint(line, colours, look)),
+    // A row must not begin as a command either.
+    wrap(terminalText(text, 1000), room).map((line) => paint(terminalText(line, 1000), colours, look)),
   )
   const head = ` ${paint(mark, ['bold', colour], look)} ${paint(label, isCalm ? [] : ['bold'], look)}`
   const padding = ' '.repeat(Math.max(0, indent))
-  if (isNarrow) return [head, ...lines.map((line) => padding + line)]
+  const isShort = state === 'ok' && textWidth(label) + textWidth(found) + 6 <= look.width
+  if (isNarrow && !isShort) return [head, ...lines.map((line) => padding + line)]
+  if (isNarrow) return [`${head}  ${lines.join('')}`]
   const gap = ' '.repeat(Math.max(1, indent - 3 - textWidth(label)))
   return lines.map((line, at) => (at === 0 ? head + gap : padding) + line)
 }

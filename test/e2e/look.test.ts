@@ -1,5 +1,6 @@
 // `command: doctor`, `status` and `verify`: what they find stands in the summary and the outputs, and nothing is changed.
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import test from 'node:test'
 import {
   annotationsOf,
@@ -13,6 +14,8 @@ import {
 } from './site.ts'
 
 const ACTION = 'ralph/action@0123456789abcdef0123456789abcdef01234567'
+
+const isRoot = process.platform === 'linux' && process.getuid?.() === 0
 
 /** A workflow of its own, with no more than the command: what a run needs stands in ralph.yml. */
 const looking = (command: string, inputs = '') => `name: ${command}
@@ -145,4 +148,39 @@ test('verify: gates and a judge on the branch as it stands, with the word of bot
   assert.match(red.summary, /NOT VERIFIED: gate test fails/)
   assert.match(red.summary, /Output of test/)
   assert.equal((await place.prd()).userStories[0]?.passes, true, 'the run stands as before')
+})
+
+test('as another user, its network closed: tried for real, and the machine is left as it was', {
+  skip: isRoot ? false : 'needs root on Linux',
+}, async () => {
+  const accounts = () => readFile('/etc/passwd', 'utf8')
+  const before = await accounts()
+  const inputs = { isolation: 'other-user', gates: 'who: "[ $(id -un) != root ]"' }
+  const files = {
+    ...LOOKS,
+    '.github/workflows/doctor.yml': looking('doctor').replace(/ +isolation:.*\n/, ''),
+  }
+  await using place = await site({}, { inputs, files })
+  const { run, summary } = await look(place, 'doctor')
+  assert.equal(run.conclusion, 'success', place.log())
+  assert.match(
+    summary,
+    /isolation \| other-user: agent and gates run as ralph-[0-9a-f]+, their network closed/,
+  )
+  assert.match(summary, /gate who \| green/)
+  assert.equal(await accounts(), before, 'an account was left')
+})
+
+test('verify does not bring the agent together with a token that separate-job keeps from it', async () => {
+  const verify = looking('verify').replace('isolation: same-user', 'isolation: separate-job')
+  await using place = await site(
+    {},
+    { files: { '.github/workflows/verify.yml': `${verify}          gates: 'test: true'\n` } },
+  )
+  const { run } = await look(place, 'verify')
+  assert.equal(run.conclusion, 'failure', place.log())
+  assert.match(
+    annotationsOf(run, 'error').join('\n'),
+    /command: found verify, expected claim, work, gate or land/,
+  )
 })

@@ -1,8 +1,10 @@
 // `ralph doctor` on a real repository: every check has its say, nothing is changed, and the exit code tells.
 import assert from 'node:assert/strict'
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { starter } from '../doctor/subject.ts'
 import { GATE, openPlace } from './place.ts'
 
 const STORY = { id: 'US-001' }
@@ -81,6 +83,67 @@ test('bad input is bad input: a flag, and a feature that nobody has', async () =
     const errors = JSON.parse(ended.out).errors as { fix: string }[]
     assert.ok(errors.length > 0 && errors.every(({ fix }) => fix !== ''), wrong.join(' '))
   }
+})
+
+test('interrupted: the gate is ended, its traces are gone, and exit 130 says so', async () => {
+  await using place = await openPlace([STORY])
+  const pipe = join(place.folder, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  const gate = `slow=echo traces > src/base.txt; echo begun > ${pipe}; sleep 600`
+  const child = place.start(['doctor', '--json', ...place.agent, '--gate', gate, '--gate', 'next=touch next'])
+  assert.equal(await readFile(pipe, 'utf8'), 'begun\n')
+  child.kill('SIGINT')
+  const ended = await child.ended
+  assert.equal(ended.code, 130, ended.err)
+  assert.equal(byName(JSON.parse(ended.out)).has('gate next'), false)
+  assert.equal(place.git('status', '--porcelain'), '')
+})
+
+test('what stands in the workflow alone is looked at, too', async () => {
+  const yml = (await starter()).replace('test: npm test', 'ci: test -f src/base.txt')
+  await using place = await openPlace([STORY], {
+    '.github/workflows/ralph.yml': yml.replace('actions: write # the next job', '#'),
+  })
+  const found = byName(await place.json('doctor', ...place.agent))
+  assert.match(found.get('gates')?.found ?? '', /ralph\.yml alone: `ralph run` here has none/)
+  assert.equal(found.get('gate ci')?.state, 'ok')
+  assert.match(found.get('permissions')?.found ?? '', /job work lacks actions: write/)
+  place.git('switch', '-q', '-c', 'topic')
+  assert.match(
+    byName(await place.json('doctor', '--no-gates', ...place.agent)).get('permissions')?.found ?? '',
+    /lacks/,
+  )
+})
+
+test('a workflow that is not on the default branch: GitHub would not start it', async () => {
+  await using place = await openPlace([STORY])
+  place.git('remote', 'add', 'origin', 'https://github.com/acme/shop.git')
+  const look = async () => byName(await place.json('doctor', '--no-gates', ...place.agent)).get('workflow')
+  assert.match((await look())?.found ?? '', /none starts Ralph/)
+  await place.write({ '.github/workflows/ralph.yml': await starter() })
+  assert.match((await look())?.found ?? '', /not on main yet/)
+  place.git('switch', '-q', '-c', 'topic')
+  place.git('add', '-A')
+  place.git('commit', '-q', '-m', 'workflow')
+  assert.match((await look())?.fix ?? '', /merge it into main/)
+  place.git('branch', '-q', '-f', 'main', 'topic')
+  assert.equal((await look())?.state, 'ok')
+})
+
+test('clones that lack something: said with its mend', async () => {
+  await using place = await openPlace([STORY])
+  place.git('commit', '-q', '--allow-empty', '-m', 'second')
+  const shallow = join(place.folder, 'shallow')
+  place.git('clone', '-q', '--depth=1', `file://${place.repository}`, shallow)
+  const look = async (...flags: string[]) =>
+    byName(await place.json('doctor', '--no-gates', ...place.agent, ...flags)).get('checkout')
+  const found = await look('-C', shallow)
+  assert.deepEqual([found?.state, found?.fix], ['warning', 'run `git fetch --unshallow`'])
+  place.git('config', 'remote.origin.promisor', 'true')
+  assert.match((await look())?.found ?? '', /a partial clone/)
+  place.git('config', '--unset', 'remote.origin.promisor')
+  place.git('switch', '-q', '--detach')
+  assert.match((await look())?.fix ?? '', /git switch/)
 })
 
 test('no key is ever shown', async () => {

@@ -1,8 +1,8 @@
 // What `ralph doctor` asks GitHub, on the stand-in: every request is one that GitHub knows.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { pullRequests, release, rules, workflowState } from '../../../src/doctor/github.ts'
-import { NotSeen, type Result } from '../../../src/doctor/result.ts'
+import { githubItself, pullRequests, release, rules, workflowState } from '../../../src/doctor/github.ts'
+import type { Result } from '../../../src/doctor/result.ts'
 import type { Subject } from '../../../src/doctor/subject.ts'
 import { connect } from '../../../src/github/client.ts'
 import { placeOfRemote } from '../../../src/github/place.ts'
@@ -95,13 +95,13 @@ test('a newer release is told, and nothing else is said of releases', async () =
   assert.deepEqual(await release(subjectOf()), [])
 })
 
-test('without a token GitHub is not asked, and how to give one is said', async () => {
-  for (const look of [pullRequests, rules])
-    await assert.rejects(
-      look(subjectOf({}, ciOf(YML))),
-      (error) => error instanceof NotSeen && /GH_TOKEN/.test(error.fix),
-    )
-  assert.deepEqual(await workflowState(subjectOf({}, ciOf(YML))), [])
+test('without a token GitHub is not asked, and how to give one is said once', async () => {
+  const without = subjectOf({}, ciOf(YML))
+  for (const look of [pullRequests, rules, workflowState, release]) assert.deepEqual(await look(without), [])
+  const [found, ...others] = [githubItself(without)].flat()
+  assert.deepEqual([found?.state, others], ['unknown', []])
+  assert.match(found?.fix ?? '', /GH_TOKEN/)
+  assert.deepEqual(githubItself(subjectOf()), [], 'without a workflow there is nothing to ask')
 })
 
 test('a token goes to no server but its own', () => {
