@@ -6,6 +6,7 @@ import type { Git } from '../git/git.ts'
 import type { Repository } from '../git/repository.ts'
 import type { Found, Store } from '../git/store.ts'
 import { triedAgain } from '../loop/agent-limits.ts'
+import { begunAnew } from '../loop/anew.ts'
 import { takeOver } from '../loop/attempt.ts'
 import { withScope } from '../loop/commands.ts'
 import { sayHolder } from '../loop/lease.ts'
@@ -66,6 +67,8 @@ export type ClaimRequest = {
   chosen: Readonly<Record<string, string>>
   /** The part of the feature that a kick-off asks for; a job that goes on keeps that of its chain. */
   wanted: Wanted
+  /** What the run before came to is archived, and every story is worked on again. */
+  anew?: boolean
   today: string
   /** Looks at the checkout before anything is taken: refuses dirt, takes up people's edits. */
   settle(state: State, fresh: boolean): Promise<State>
@@ -140,7 +143,7 @@ async function resume(
   repository: Repository,
   file: Feature | null,
 ): Promise<Claimed> {
-  const { state } = found
+  const state = request.anew === true ? await onBranchThatIs(found.state, store) : found.state
   const { lease } = state
   // It was not when the run began.
   if (state.branch === request.base.defaultBranch)
@@ -165,6 +168,13 @@ async function resume(
   return { state: claimed, resumed: true, notes: said }
 }
 
+/** A run that begins anew goes on upon its branch; where people have deleted that, it begins at the base. */
+async function onBranchThatIs(state: State, store: Store): Promise<State> {
+  if (state.published === null || (await store.head(state.branch)) !== null) return state
+  const github = { pull: null, pullUrl: null, comment: null, head: null, unclosed: [] }
+  return { ...state, published: null, github }
+}
+
 /** Stories count from the branch once a run has begun: what people change at the base is told, not merged. */
 async function editedAtBase(state: State, file: Feature, repository: Repository): Promise<string[]> {
   if (file.digest === state.storiesDigest) return []
@@ -187,7 +197,8 @@ function startOf({ base }: ClaimRequest): State['base'] {
 }
 
 function taken(before: State, request: ClaimRequest, job: Job): State {
-  const state = request.generation === null ? withWanted(before, request.wanted) : before
+  const begun = request.anew === true ? begunAnew(before, randomUUID()) : before
+  const state = request.generation === null ? withWanted(begun, request.wanted) : begun
   const { run } = state.prd
   const control = request.generation === null ? triedAgain(state.control) : state.control
   return {

@@ -99,6 +99,10 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       { flags: '--once', description: 'one iteration' },
       { flags: '--dry-run', description: 'print the decision and touch nothing' },
       {
+        flags: '--force',
+        description: 'start anew: what is there goes to .ralph/archive, every story is worked on again',
+      },
+      {
         flags: '--no-wait',
         description: 'end (exit 4) where a limit or a rest would be waited for more than 5 minutes',
       },

@@ -4,6 +4,7 @@ import { claim, Held, withWanted } from '../app/claim.ts'
 import { type Isolation, openIsolation, SAME_USER_NOTE } from '../app/isolation.ts'
 import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/limits.ts'
 import { createPorts, type PortOptions } from '../app/ports.ts'
+import { begunAnew } from '../loop/anew.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { loop } from '../loop/loop.ts'
 import { byWeight, type MovedRef, sayMoved, undoMove } from '../loop/moved-refs.ts'
@@ -39,7 +40,7 @@ export async function run(context: Context): Promise<Answer> {
   const mistakes = await preflight(context, local, found)
   if (mistakes.length > 0) throw new UserError(mistakes)
   for (const note of (await templateFindings(local, found)).notes) live.warn(sayRemark(note))
-  if (isDry) return await dryRun(local, found, limits, live)
+  if (isDry) return await dryRun(local, found, limits, live, context.flags.force === true)
   const now = Date.now()
   const lease = await leaseFor(settings, now, null)
   const queue = inboxQueue(local.workspace.clone)
@@ -60,6 +61,7 @@ export async function run(context: Context): Promise<Answer> {
       job: newJob(now, deadline, gatedTagsOf(settings)),
       chosen: {},
       wanted: settings,
+      anew: context.flags.force === true,
       settle: (state) => adoptSettle(local, state),
       today: new Date(now).toISOString().slice(0, 10),
       firstComment: async () => 0,
@@ -170,11 +172,18 @@ export function liveOf(context: Context, settings: Settings, limits: Limits, not
 }
 
 /** Prints the decision and touches nothing. */
-async function dryRun(local: LocalRun, state: State, limits: Limits, live: Live): Promise<Answer> {
+async function dryRun(
+  local: LocalRun,
+  state: State,
+  limits: Limits,
+  live: Live,
+  isAnew: boolean,
+): Promise<Answer> {
   const { lease, feature } = state
   if (lease !== null && (await local.alive(lease))) throw atWork(new Held(lease, feature))
   await editsOf(local, state)
-  const asked = withWanted(state, local.settings)
+  const begun = isAnew ? begunAnew(state, state.nonce) : state
+  const asked = withWanted(begun, local.settings)
   const step = decision(applyCommand(asked, { kind: 'run', id: 0, by: 'you' }), limits, Date.now())
   live.say(`Next: ${sayStep(step, asked)}`)
   return {

@@ -5,6 +5,7 @@ import type { State } from '../model/state.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { planFiles, prdFile, progressFile, recordMessage } from '../report/files.ts'
 import { DamagedClone } from '../system/errors.ts'
+import { archived, type Move } from './archive.ts'
 import { type CatFile, TREE, type TreeEntry } from './cat-file.ts'
 import { type DocumentEdit, editedDocuments } from './documents.ts'
 import type { Git } from './git.ts'
@@ -44,7 +45,7 @@ export class Commits {
   async withFiles(
     base: string,
     files: ReadonlyMap<string, string | null>,
-    moves: readonly [string, string][] = [],
+    moves: readonly Move[] = [],
   ): Promise<string> {
     const writer = this.#git.writer(base)
     const edits = new Map<string, TreeEntry | null>()
@@ -52,10 +53,10 @@ export class Commits {
       const oid = text === null ? null : writer.add('blob', Buffer.from(text))
       edits.set(bytesOf(path), oid === null ? null : { mode: '100644', oid })
     }
-    for (const [from, to] of moves) {
+    for (const { from, to, stays } of moves) {
       const oid = await this.#objects.folder(base, from)
       if (oid === null) continue
-      edits.set(bytesOf(from), null)
+      if (!stays) edits.set(bytesOf(from), null)
       edits.set(bytesOf(to), { mode: TREE, oid })
     }
     const tree = await editTree(this.#objects, writer, base, edits)
@@ -70,48 +71,39 @@ export class Commits {
     const before = await this.#objects.text(`${state.green}:${files.prd}`)
     const text = prdFile(state, redact)
     const isFirst = state.published === null
-    if (!isFirst && !stateCommits) return null
-    const edits = isFirst ? [] : onOutcome(state)
+    const begins = isFirst || state.control.anew
+    if (!begins && !stateCommits) return null
+    const edits = begins ? [] : onOutcome(state)
     const documents = await editedDocuments(this.#objects, state.green, edits, (text) => warn(redact(text)))
     // Compared last: it reads both, which costs with thousands of stories.
     if (
-      !isFirst &&
+      !begins &&
       documents.length === 0 &&
       state.progress.length === 0 &&
       before !== null &&
       significant(before) === significant(text)
     )
       return null
-    const progress = await this.#objects.text(`${state.green}:${files.progress}`)
+    const progress = state.control.anew ? null : await this.#objects.text(`${state.green}:${files.progress}`)
+    const archive = begins ? await archived(this.#objects, state) : null
     const changed = new Map<string, string | null>([
       [files.prd, text],
       [files.progress, progressFile(state, progress, redact)],
       ...documents,
+      ...(archive?.files ?? []),
     ])
     for (const [path, file] of planFiles(state, redact)) changed.set(path, file)
     if (isFirst) {
       changed.set('.ralph/.gitattributes', '* linguist-generated=true\n')
       if (state.importedFrom !== null) changed.set(state.importedFrom, null)
     }
-    const moves = isFirst ? await this.#replacedRuns(state) : []
     const green = await this.#objects.root(state.green)
     if (green === null) throw new DamagedClone(`there is no commit ${state.green} in it`)
-    const tree = await this.withFiles(green, changed, moves)
+    const tree = await this.withFiles(green, changed, archive?.moves)
     if (tree === green) return null
     // The first commit carries what people had not committed yet, so it stands on the fork point itself.
     const parent = isFirst ? state.base.sha : state.green
     return this.commit(tree, [parent], recordMessage(state, stateSubject ?? subject))
-  }
-
-  /** Folders of earlier runs of the same feature, to be moved into the archive. */
-  async #replacedRuns({ green, folder, feature }: State): Promise<[string, string][]> {
-    const there = await this.#objects.folder(green, '.ralph')
-    const [entries] = await this.#objects.trees(there === null ? [] : [there])
-    return [...(entries ?? [])].flatMap(([bytes, { mode }]): [string, string][] => {
-      const name = Buffer.from(bytes, 'latin1').toString('utf8')
-      const isOlder = mode === TREE && /^\d{4}-\d{2}-\d{2}-(.+)$/.exec(name)?.[1] === feature
-      return isOlder && `.ralph/${name}` !== folder ? [[`.ralph/${name}`, `.ralph/archive/${name}`]] : []
-    })
   }
 }
 

@@ -12,6 +12,7 @@ import { emptyUsage, type Usage } from '../model/usage.ts'
 import { askedIn } from '../prd/select.ts'
 import { DamagedClone, messageOf } from '../system/errors.ts'
 import { excerpt } from '../system/excerpt.ts'
+import { archivedRun } from './anew.ts'
 import { redGate } from './change.ts'
 import { released } from './ending.ts'
 import { endOfWork, goesOnByItself } from './limits.ts'
@@ -206,13 +207,15 @@ async function putAway({ storyId }: Attempt, { state, ports }: Context) {
 async function open({ state, ports }: Context): Promise<Happening> {
   const { repository, store, pullRequest } = ports
   const isFirst = state.published === null
-  const first = isFirst ? await repository.record(state, `chore(ralph): start ${state.feature}`) : null
+  const begins = isFirst || state.control.anew
+  const first = begins ? await repository.record(state, `chore(ralph): start ${state.feature}`) : null
   const green = first ?? state.green
   await repository.checkOut(green, null)
   const github = isFirst ? state.github : await pullRequest.beforePublish(state, green)
-  const result = await store.publish(onHead({ ...state, github, green }), true)
+  const begun = archivedRun({ ...state, github, green })
+  const result = await store.publish(onHead(begun), true)
   if (result.kind !== 'published') return turnedDown(result)
-  const after = onHead({ ...state, github, green, published: green })
+  const after = onHead({ ...begun, published: green })
   return { kind: 'opened', green, github: await pullRequest.opened(after) }
 }
 

@@ -4,6 +4,7 @@ import { newEnding } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { State } from '../model/state.ts'
 import { excerpt } from '../system/excerpt.ts'
+import { archivedRun } from './anew.ts'
 import { gated, guarded, judged, refundAll, refused, reserve, worked } from './attempt.ts'
 import { diverged, joined, notJoined, pushExpired, pushRefused, restored, synced } from './branch.ts'
 import { failed, redGate, spend, withJob, withReady } from './change.ts'
@@ -119,8 +120,10 @@ function baselined(state: State, { gates }: Of<'baselined'>): State {
 }
 
 function opened(state: State, { green, github }: Of<'opened'>): State {
-  const progress = state.published === null ? [] : state.progress
-  return writtenPlan(withReady({ ...state, green, published: green, github, progress }, { opened: true }))
+  const isWritten = state.published === null || state.control.anew
+  const progress = isWritten ? [] : state.progress
+  const begun = archivedRun(state)
+  return writtenPlan(withReady({ ...begun, green, published: green, github, progress }, { opened: true }))
 }
 
 function cutShort(state: State, { kind, spent }: Of<'interrupted' | 'out-of-time'>): State {

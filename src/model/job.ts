@@ -33,6 +33,7 @@ export function emptyControl(): Control {
     mendedRun: null,
     chosen: {},
     scope: null,
+    anew: false,
   }
 }
 

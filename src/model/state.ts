@@ -184,6 +184,8 @@ export const Control = z.object({
   setUp: z.exactOptional(z.literal(true)),
   /** Inputs that the person chose at kick-off. */
   chosen: z.record(z.string(), z.string()),
+  /** The run began anew, and the archive does not hold the one before yet. */
+  anew: z._default(z.boolean(), false),
   /** The part of the feature that the kick-off asked for; null: all of it. */
   scope: z._default(z.nullable(Scope), null),
 })

@@ -24,6 +24,14 @@ export function worthKeeping(learnings: readonly string[]): string[] {
   )
 }
 
+/** What a run learned, for its folder in the archive; null where it learned nothing. */
+export function learningsPage(run: string, learnings: readonly string[]): string | null {
+  const items = worthKeeping(learnings)
+  return items.length === 0
+    ? null
+    : [`# Learnings of ${oneLine(run)}`, '', ...items.map((item) => `- ${item}`), ''].join('\n')
+}
+
 /** AGENTS.md with the learnings in it; null where it says all of them already. `text` null: there is no such file. */
 export function withAgentsSection(text: string | null, learnings: readonly string[]): string | null {
   const end = text?.includes('\r\n') === true ? '\r\n' : '\n'

@@ -48,6 +48,9 @@ export type Asked = {
   brief?: string
 }
 
+/** What a person asks for; `anew`: `ralph run --force`. */
+export type KickOff = Wanted & { anew: boolean }
+
 export type ChainOptions = {
   stories: readonly Record<string, unknown>[]
   script: Script
@@ -189,9 +192,9 @@ export class Chain {
    * Kicks the chain off, for a part of the feature where one is asked for, and works jobs until none is dispatched; gives how
    * the last one ended. `as it stands`: a comment has started the first job.
    */
-  async go(asked: Partial<Wanted> | 'as it stands' = {}): Promise<Conclusion> {
+  async go(asked: Partial<KickOff> | 'as it stands' = {}): Promise<Conclusion> {
     let generation = asked === 'as it stands' ? (await this.state()).generation : null
-    const wanted = { stories: [], epic: null, ...(asked === 'as it stands' ? {} : asked) }
+    const wanted = { stories: [], epic: null, anew: false, ...(asked === 'as it stands' ? {} : asked) }
     for (;;) {
       const dispatched: number[] = []
       const conclusion = await this.#job(generation, wanted, (next) => dispatched.push(next))
@@ -204,7 +207,7 @@ export class Chain {
 
   async #job(
     generation: number | null,
-    wanted: Wanted,
+    wanted: KickOff,
     dispatched: (generation: number) => void,
   ): Promise<Conclusion> {
     this.#jobs += 1
@@ -238,6 +241,7 @@ export class Chain {
       job: newJob(now, now + settings.jobDeadlineMs, gatedTagsOf(settings)),
       chosen: {},
       wanted,
+      anew: wanted.anew && generation === null,
       asked:
         issue === null || generation !== null
           ? null

@@ -167,6 +167,7 @@ export function justStarted(): State {
       mendedRun: null,
       chosen: {},
       scope: null,
+      anew: false,
     },
     verification: { approved: false, asked: false, sessions: 0, message: '' },
     progress: [],

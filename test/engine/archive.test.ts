@@ -1,0 +1,65 @@
+// A run that begins anew, and the archive of the one before: nothing is lost, and no archive is written over.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { BRANCH, Chain, FOLDER, goodTurn, PRD, story } from './chain.ts'
+
+const LEARNED = 'The mailer lives in src/mail; use it.'
+const ARCHIVED = '.ralph/archive/2026-01-31-sample'
+const again = (name: string) => [goodTurn(name), { files: { [`src/${name}`]: 'again\n' } }, goodTurn(name)]
+const SCRIPT = {
+  'US-001': again('one').map((turn) => ({ ...turn, session: { learnings: [LEARNED] } })),
+  'US-002': again('two'),
+}
+const open = () =>
+  Chain.open({
+    stories: [story('US-001', 'one'), story('US-002', 'two', { notes: 'ask Ann' })],
+    script: SCRIPT,
+    files: { [`${FOLDER}/context.md`]: 'A shop.\n' },
+  })
+const iterations = async (chain: Chain) => (await chain.prd()).run.iterations
+
+test('anew: the plan stays, what the run came to is archived with what it learned, every story is worked on again', async () => {
+  await using chain = await open()
+  await chain.go()
+  const [before, head] = [await chain.read(BRANCH, PRD), await chain.head()]
+  const progress = await chain.read(BRANCH, `${FOLDER}/progress.txt`)
+  assert.equal((await chain.go({ anew: true })).outcome, 'complete')
+  assert.equal(await chain.read(BRANCH, `${ARCHIVED}/prd.json`), before)
+  assert.equal(await chain.read(BRANCH, `${ARCHIVED}/progress.txt`), progress)
+  assert.match((await chain.read(BRANCH, `${ARCHIVED}/learnings.md`)) ?? '', /- The mailer lives/)
+  assert.equal(await chain.read(BRANCH, `${FOLDER}/context.md`), 'A shop.\n')
+  assert.ok(await chain.bare.isAncestor(head, await chain.head()), 'the branch is never rewritten')
+  assert.deepEqual(
+    chain.sessions.map((one) => one.story),
+    ['US-001', 'US-002', 'US-001', 'US-002'],
+  )
+  const { run, userStories } = await chain.prd()
+  assert.deepEqual([run.iterations, userStories[1]?.notes], [2, 'ask Ann'])
+  assert.equal((await chain.read(BRANCH, `${FOLDER}/progress.txt`))?.match(/^## Iteration/gm)?.length, 2)
+  const { nonce, control } = await chain.state()
+  assert.equal(control.anew, false)
+  assert.ok((await chain.bare.run(['log', '-1', '--format=%B', BRANCH])).includes(`Ralph-Run: ${nonce}`))
+
+  await chain.go({ anew: true })
+  assert.equal(await chain.read(BRANCH, `${ARCHIVED}/prd.json`), before, 'no archive is written over')
+  assert.notEqual(await chain.read(BRANCH, `${ARCHIVED}-2/prd.json`), null)
+})
+
+test('anew where nothing was begun archives nothing', async () => {
+  await using chain = await open()
+  assert.equal((await chain.go({ anew: true })).outcome, 'complete')
+  assert.equal(await chain.read(BRANCH, `${ARCHIVED}/prd.json`), null)
+  assert.equal(await iterations(chain), 2)
+})
+
+test('anew after a merge that took the branch away: from the base, with the run before in the archive', async () => {
+  await using chain = await open()
+  await chain.go()
+  const [head, before] = [await chain.head(), await chain.read(BRANCH, PRD)]
+  await chain.move(head, 'main')
+  await chain.move(null)
+  assert.equal((await chain.go({ anew: true })).outcome, 'complete')
+  assert.equal(await chain.read(BRANCH, `${ARCHIVED}/prd.json`), before)
+  assert.ok(await chain.bare.isAncestor(head, await chain.head()))
+  assert.equal(await iterations(chain), 2)
+})
