@@ -199,5 +199,12 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
   ),
   split: steering(),
   'approve-plan': steering(),
+  archive: {
+    takes: 'feature',
+    settings: place,
+    options: [],
+    exits: HEARD,
+    act: async (context) => (await import('./archive.ts')).archive(context),
+  },
   limit: steering(),
 }

@@ -9,6 +9,7 @@ import { meantFeature } from '../app/features.ts'
 import { gatedTagsOf } from '../app/limits.ts'
 import { openWorkspace, type Workspace } from '../app/workspace.ts'
 import { featureOfFolder } from '../git/features.ts'
+import { withoutArchived } from '../loop/archive.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { expired } from '../loop/lease.ts'
 import { isNoted } from '../loop/notes.ts'
@@ -178,7 +179,7 @@ async function look(
     const prd =
       file === null || seen === null
         ? state.prd
-        : mergePeople(state.prd, file.prd, seen, (id) => isNoted(state, id)).prd
+        : mergePeople(state.prd, withoutArchived(file.prd, state), seen, (id) => isNoted(state, id)).prd
     return { state: { ...state, prd }, notes }
   }
   if (file === null) throw new Error(`no prd.json of ${name}`)
@@ -237,7 +238,11 @@ async function adopt(local: LocalRun, state: State, onto: string, edits: readonl
   if (parsed !== null && !parsed.ok) throw new UserError(parsed.mistakes)
   if (parsed === null) return { ...state, green }
   const seen = await idsSeen(local.workspace, state, onto)
-  return { ...state, green, prd: mergePeople(state.prd, parsed.prd, seen, (id) => isNoted(state, id)).prd }
+  return {
+    ...state,
+    green,
+    prd: mergePeople(state.prd, withoutArchived(parsed.prd, state), seen, (id) => isNoted(state, id)).prd,
+  }
 }
 
 /** The stories in the file that people had before them: a story of ours that is not there was added since, not removed. */

@@ -9,6 +9,7 @@ import { TRY_AGAIN } from '../loop/notes.ts'
 import { decision, outcomeIn, type Situation, situationOf } from '../loop/situation.ts'
 import { sayRemark } from '../loop/templates.ts'
 import type { State } from '../model/state.ts'
+import { MANY_DONE, withoutDone } from '../prd/done.ts'
 import { terminalText } from '../report/escape.ts'
 import { blockedIds, standingWords } from '../report/headline.ts'
 import { nextMove } from '../report/next-move.ts'
@@ -132,6 +133,9 @@ function warningsOf(state: State, settings: Settings): string[] {
   const warnings: string[] = []
   if (settings.ungated) warnings.push(UNGATED_WARNING)
   for (const { storyId, remark } of sizeRemarks(state.prd.userStories)) warnings.push(`${storyId}: ${remark}`)
+  const { done } = withoutDone(state.prd)
+  if (done.length > MANY_DONE)
+    warnings.push(`${done.length} stories are done: ralph archive moves them out of prd.json`)
   return warnings
 }
 

@@ -59,7 +59,7 @@ function isPlanned(path: string): boolean {
   const [top, folder = '', name = '', ...more] = path.split('/')
   if (path === 'ralph.config.yml') return true
   const isInFeature = top === '.ralph' && featureOfFolder(folder) !== null && more.length === 0
-  return isInFeature && ['prd.md', 'prd.json', 'context.md'].includes(name)
+  return isInFeature && /^(?:prd\.md|prd\.json|context\.md|done(?:-\d+)?\.json)$/.test(name)
 }
 
 async function apply(place: Place, journal: Journal): Promise<void> {

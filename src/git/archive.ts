@@ -4,6 +4,7 @@ import { parsePrd } from '../prd/parse.ts'
 import { learningsPage } from '../report/agents-md.ts'
 import { type CatFile, TREE } from './cat-file.ts'
 import { featureOfFolder } from './features.ts'
+import { filesOf } from './tree-walk.ts'
 
 /** A folder that comes to stand elsewhere; `stays`: here, too, for the run that begins anew in it. */
 export type Move = { from: string; to: string; stays: boolean }
@@ -41,6 +42,18 @@ export function freeName(name: string, taken: ReadonlySet<string>): string {
     const free = at === 1 ? name : `${name}-${at}`
     if (!taken.has(free)) return free
   }
+}
+
+/** The path of a JSON file of that name in a folder, or of the first `<name>-2` and so on that is free. */
+export async function freeFile(
+  objects: CatFile,
+  commit: string,
+  folder: string,
+  name: string,
+): Promise<string> {
+  const files = await filesOf(objects, commit, `${folder}/`)
+  const taken = new Set(files.map(({ path }) => path.slice(folder.length + 1).replace(/\.json$/, '')))
+  return `${folder}/${freeName(name, taken)}.json`
 }
 
 /** Names of the folders in a folder. */

@@ -2,10 +2,11 @@
 
 import { ownFiles } from '../model/paths.ts'
 import type { State } from '../model/state.ts'
+import { DONE } from '../prd/done.ts'
 import { parsePrd } from '../prd/parse.ts'
-import { planFiles, prdFile, progressFile, recordMessage } from '../report/files.ts'
+import { archiveFile, planFiles, prdFile, progressFile, recordMessage } from '../report/files.ts'
 import { DamagedClone } from '../system/errors.ts'
-import { archived, type Move } from './archive.ts'
+import { archived, freeFile, type Move } from './archive.ts'
 import { type CatFile, TREE, type TreeEntry } from './cat-file.ts'
 import { type DocumentEdit, editedDocuments } from './documents.ts'
 import type { Git } from './git.ts'
@@ -73,12 +74,14 @@ export class Commits {
     const isFirst = state.published === null
     const begins = isFirst || state.control.anew
     if (!begins && !stateCommits) return null
+    const done = archiveFile(state, redact)
     const edits = begins ? [] : onOutcome(state)
     const documents = await editedDocuments(this.#objects, state.green, edits, (text) => warn(redact(text)))
     // Compared last: it reads both, which costs with thousands of stories.
     if (
       !begins &&
       documents.length === 0 &&
+      done === null &&
       state.progress.length === 0 &&
       before !== null &&
       significant(before) === significant(text)
@@ -92,6 +95,7 @@ export class Commits {
       ...documents,
       ...(archive?.files ?? []),
     ])
+    if (done !== null) changed.set(await freeFile(this.#objects, state.green, state.folder, DONE), done)
     for (const [path, file] of planFiles(state, redact)) changed.set(path, file)
     if (isFirst) {
       changed.set('.ralph/.gitattributes', '* linguist-generated=true\n')

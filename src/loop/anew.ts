@@ -12,7 +12,7 @@ import { peopleNotes } from './notes.ts'
  */
 export function begunAnew(state: State, nonce: string): State {
   const { lastComment, continuePending } = state.control
-  const { plan: _plan, ...rest } = state
+  const { plan: _plan, archive: _archive, ...rest } = state
   return {
     ...rest,
     nonce,

@@ -5,6 +5,7 @@ import { newEnding } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Conclusion, State } from '../model/state.ts'
 import { mergePeople } from '../prd/merge.ts'
+import { withoutArchived } from './archive.ts'
 import { counted, failed, unverified, withJob, withReady } from './change.ts'
 import { applyCommand } from './commands.ts'
 import { endOfWork, idle, MAX_IDLE_JOBS } from './limits.ts'
@@ -40,7 +41,9 @@ export function joined(state: State, event: Of<'joined'>, limits: Limits): State
   const prd =
     people === null
       ? state.prd
-      : mergePeople(state.prd, people.prd, new Set(people.seen), (id) => isNoted(state, id)).prd
+      : mergePeople(state.prd, withoutArchived(people.prd, state), new Set(people.seen), (id) =>
+          isNoted(state, id),
+        ).prd
   const ours = counted(withReady(unverified(state), { synced: false }), 'joins')
   let after: State = {
     ...withJob(ours, { branch: { kind: 'ours' }, takesBranch: false }),

@@ -209,6 +209,19 @@ const ROWS = {
     ),
     read: approve,
   },
+  archive: {
+    on: {
+      comment: comment(
+        'the stories that are done leave prd.json for `done.json` beside it, with the commit that ends this run',
+      ),
+      cli: cli(
+        '[feature]',
+        'put a finished run into .ralph/archive; of one that is not, the stories that are done into done.json',
+        'auth',
+      ),
+    },
+    read: asks({ kind: 'archive' }),
+  },
   limit: {
     on: both(
       'iterations|cost +<more>',

@@ -7,6 +7,7 @@ import { newStory } from '../prd/schema.ts'
 import { alsoAsked } from '../prd/scope.ts'
 import { askedIn } from '../prd/select.ts'
 import { triedAgain } from './agent-limits.ts'
+import { askArchive } from './archive.ts'
 import { closedBreaker } from './breaker.ts'
 import { notApproved } from './change.ts'
 import { isNoted, notesWith } from './notes.ts'
@@ -82,6 +83,8 @@ function effect(state: State, command: Command): State {
     }
     case 'split':
       return goOn(askSplit(state, command.story, command.guidance))
+    case 'archive':
+      return askArchive(state)
     case 'plan':
       return goOn(askPlan(state, command.guidance))
     case 'approve':

@@ -2,8 +2,9 @@
 import type { Event } from '../model/event.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Conclusion, Ending, State } from '../model/state.ts'
+import { doneArchived } from './archive.ts'
 import { withJob } from './change.ts'
-import { idle } from './limits.ts'
+import { goesOnByItself, idle } from './limits.ts'
 
 type Of<K extends Event['kind']> = Extract<Event, { kind: K }>
 
@@ -16,9 +17,10 @@ function withEnding(state: State, change: Partial<Ending>): State {
 }
 
 /** The state as the job leaves it: lease free, generation moved on, so that a doubled dispatch cannot fork the chain. */
-export function released(state: State, limits: Limits): State {
-  const { ending: ended } = state.job
+export function released(given: State, limits: Limits): State {
+  const { ending: ended } = given.job
   const outcome = ended?.conclusion.outcome ?? null
+  const state = ended !== null && !goesOnByItself(ended.conclusion, limits) ? doneArchived(given) : given
   const goesOn = outcome === 'continued' && limits.redispatch
   const isIdle = ended !== null && idle(state, ended.conclusion)
   const endedAt = ended === null ? null : new Date(ended.at).toISOString()

@@ -13,6 +13,7 @@ import { askedIn } from '../prd/select.ts'
 import { DamagedClone, messageOf } from '../system/errors.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { archivedRun } from './anew.ts'
+import { withoutPending } from './archive.ts'
 import { redGate } from './change.ts'
 import { released } from './ending.ts'
 import { endOfWork, goesOnByItself } from './limits.ts'
@@ -339,7 +340,8 @@ async function publish(conclusion: Conclusion, { state, limits, ports }: Context
   const green = recorded ?? state.green
   if (withBranch) await repository.checkOut(green, null)
   const github = await ports.pullRequest.beforePublish(state, green)
-  const saved = { ...leaving, github, green, progress: recorded === null ? leaving.progress : [] }
+  const left = { ...leaving, github, green }
+  const saved = recorded === null ? left : withoutPending({ ...left, progress: [] })
   const result = await store.publish(withBranch ? onHead(saved) : saved, withBranch)
   if (result.kind !== 'published') return turnedDown(result)
   // A command that came in after our last look, while we still held the lease, was dispatched by nobody (but `stop`).

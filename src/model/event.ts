@@ -17,6 +17,8 @@ export type Command = { id: number; by: string } & (
   | { kind: 'note'; stories: string[]; guidance: string }
   | { kind: 'add'; title: string; description: string; criteria: string[] }
   | { kind: 'verify' }
+  /** Stories that are done leave prd.json. */
+  | { kind: 'archive' }
   | { kind: 'split'; story: string; guidance: string }
   | { kind: 'plan'; guidance: string }
   /** `story`: of its split; null: of the whole. `digest`: the stories that are meant, or null for those shown last. */

@@ -1,6 +1,6 @@
 // The durable state of a feature, version 2: one definition, which types it and reads it.
 import * as z from 'zod/mini'
-import { Outcome, Prd, Scope } from './feature.ts'
+import { Outcome, Prd, Scope, Story } from './feature.ts'
 import { GateResult } from './gate.ts'
 import { Plan } from './plan.ts'
 import { Usage } from './usage.ts'
@@ -319,6 +319,10 @@ export const State = z.object({
   plan: z.exactOptional(Plan),
   /** Stories that are to become smaller ones, by the story. */
   splits: z.exactOptional(z.record(z.string(), Plan)),
+  /** Stories that are done and leave the list: `pending` are those that no commit has put aside yet, `ids` all ever. */
+  archive: z.exactOptional(
+    z.object({ asked: z.boolean(), pending: z.array(Story), ids: z.array(z.string()) }),
+  ),
   /** Entries of progress.txt that no commit holds yet. */
   progress: z.array(z.string()),
   /** The last three entries, for the prompt. */

@@ -7,6 +7,7 @@ import type { Story } from '../model/feature.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { State } from '../model/state.ts'
 import { mapTexts } from '../model/text.ts'
+import { doneFile } from '../prd/done.ts'
 import { serializePrd } from '../prd/serialize.ts'
 import { subjectText } from './escape.ts'
 
@@ -48,6 +49,14 @@ export function planFiles(state: State, redact: Change): Map<string, string> {
   const context: [string, string][] =
     plan.context === '' ? [] : [[files.context, `${redact(plan.context).trim()}\n`]]
   return new Map([[files.page, page], ...context])
+}
+
+/** The stories that leave the list, as they were when they did. */
+export function archiveFile({ prd, archive }: State, redact: Change): string | null {
+  const done = archive?.pending ?? []
+  return done.length === 0
+    ? null
+    : doneFile(redactedFields({ ...prd, userStories: [] }, redact), redactedStories(done, redact))
 }
 
 /** progress.txt with the entries that no commit holds yet. What one holds (`before`) went through `redact` on its way there. */

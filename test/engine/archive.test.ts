@@ -1,7 +1,7 @@
 // A run that begins anew, and the archive of the one before: nothing is lost, and no archive is written over.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { BRANCH, Chain, FOLDER, goodTurn, PRD, story } from './chain.ts'
+import { BRANCH, Chain, FOLDER, goodTurn, PRD, story, type Turn } from './chain.ts'
 
 const LEARNED = 'The mailer lives in src/mail; use it.'
 const ARCHIVED = '.ralph/archive/2026-01-31-sample'
@@ -62,4 +62,52 @@ test('anew after a merge that took the branch away: from the base, with the run 
   assert.equal(await chain.read(BRANCH, `${ARCHIVED}/prd.json`), before)
   assert.ok(await chain.bare.isAncestor(head, await chain.head()))
   assert.equal(await iterations(chain), 2)
+})
+
+test('stories that are done leave a list that is not: with the commit that ends the run, and nothing of them comes back', async () => {
+  const third: Turn[] = [{}]
+  await using chain = await Chain.open({
+    stories: [
+      story('US-001', 'one'),
+      story('US-002', 'two', { dependsOn: ['US-001'] }),
+      story('US-003', 'three', { dependsOn: ['US-002'], priority: 2 }),
+    ],
+    script: { ...SCRIPT, 'US-003': third },
+  })
+  chain.say('/ralph archive')
+  assert.equal((await chain.go()).outcome, 'stuck')
+  const left = await chain.prd()
+  assert.deepEqual(
+    left.userStories.map(({ id, dependsOn, blocked }) => [id, dependsOn, blocked]),
+    [['US-003', [], true]],
+  )
+  const done = JSON.parse((await chain.read(BRANCH, `${FOLDER}/done.json`)) ?? '')
+  assert.deepEqual(
+    done.userStories.map((one: { id: string; passes: boolean; dependsOn: string[] }) => [
+      one.id,
+      one.passes,
+      one.dependsOn,
+    ]),
+    [
+      ['US-001', true, []],
+      ['US-002', true, ['US-001']],
+    ],
+  )
+  const { archive } = await chain.state()
+  assert.deepEqual(archive, { asked: false, pending: [], ids: ['US-001', 'US-002'] })
+
+  // People push what they had before: the stories that are done stay done.
+  await chain.edit((prd) => {
+    prd.userStories.push(...done.userStories.map((one: object) => ({ ...one, passes: false })))
+  })
+  chain.say('/ralph retry US-003')
+  third[0] = goodTurn('three')
+  chain.say('/ralph archive')
+  assert.equal((await chain.go()).outcome, 'complete')
+  const { userStories } = await chain.prd()
+  assert.deepEqual(
+    userStories.map(({ id, passes }) => [id, passes]),
+    [['US-003', true]],
+  )
+  assert.equal(await chain.read(BRANCH, `${FOLDER}/done-2.json`), null, 'a list that is finished stays whole')
 })

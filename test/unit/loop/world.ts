@@ -320,6 +320,7 @@ export class World {
         'pause',
         'stop',
         'refused',
+        'archive',
         'split',
         'plan',
         'approve',
@@ -336,6 +337,8 @@ export class World {
         return { ...said, kind: 'note', stories: some, guidance: 'mind the cache' }
       case 'add':
         return { ...said, kind: 'add', title: 'one more', description: '', criteria: [] }
+      case 'archive':
+        return { ...said, kind: 'archive' }
       case 'verify':
         return { ...said, kind: 'verify' }
       case 'limit':

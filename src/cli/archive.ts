@@ -1,0 +1,113 @@
+// `ralph archive`: a finished run's folder goes to .ralph/archive; of an unfinished one the stories that are done leave prd.json.
+import { mkdir, readdir, rename } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { Held } from '../app/claim.ts'
+import { ARCHIVE, freeName } from '../git/archive.ts'
+import type { Prd } from '../model/feature.ts'
+import type { State } from '../model/state.ts'
+import { DONE, doneFile, withoutDone } from '../prd/done.ts'
+import { parsePrd } from '../prd/parse.ts'
+import { remaining } from '../prd/select.ts'
+import { serializePrd } from '../prd/serialize.ts'
+import { learningsPage } from '../report/agents-md.ts'
+import { outputsOf } from '../report/outputs.ts'
+import { many } from '../report/words.ts'
+import { UserError } from '../system/errors.ts'
+import { replaceFile } from '../system/files.ts'
+import { type Answer, type Context, settingsOf, tell } from './context.ts'
+import { type LocalRun, openLocal, prdPathOf } from './local.ts'
+import { textOf, writeAll } from './plan-write.ts'
+import { atWork } from './run.ts'
+import { steer } from './steer.ts'
+
+/** Nothing is committed where people stand: what has moved is theirs to look at. Gives 0 when it was done. */
+export async function archive(context: Context): Promise<Answer> {
+  const { settings } = await settingsOf(context)
+  const warn = (text: string) => tell(process.stderr, `warning: ${text}`)
+  using local = await openLocal(context, settings, { warn })
+  const say = (text: string) => tell(context.json ? process.stderr : process.stdout, text)
+  const state = await local.look()
+  const { lease, feature } = state
+  if (lease !== null && (await local.alive(lease))) throw atWork(new Held(lease, feature))
+  const here = await prdHere(local, state)
+  const isFinished = here !== null && remaining(here).length === 0
+  const isOver = remaining(state.prd).length === 0
+  if (!isFinished && state.nonce !== '') {
+    if (isOver) throw notMerged(state)
+    return steer(context)
+  }
+  if (here === null) throw notHere(state)
+  await refuseLoose(local, state)
+  const paths = isFinished ? await moveFolder(local, state, here) : await moveDone(local, state, here)
+  for (const path of paths.moved) say(`archived: ${path}`)
+  say(`${paths.what}; commit it: git add -A .ralph && git commit -m "chore: archive ${feature}"`)
+  return { code: 0, outputs: outputsOf(state, state.prd.run.outcome, null), more: { archived: paths.moved } }
+}
+
+type Moved = { moved: string[]; what: string }
+
+async function prdHere({ workspace }: LocalRun, state: State): Promise<Prd | null> {
+  const path = `${state.folder}/prd.json`
+  const text = await textOf(workspace.clone.workTree, path)
+  const parsed = text === null ? null : parsePrd(text, path)
+  if (parsed?.ok === false) throw new UserError(parsed.mistakes)
+  return parsed?.prd ?? null
+}
+
+function notHere(state: State): UserError {
+  const found = prdPathOf(state)
+  const fix = `run it (its first commit moves it to ${state.folder}), or move it there yourself`
+  return new UserError({ path: 'feature', found, expected: 'stories in a folder of .ralph', fix })
+}
+
+function notMerged({ feature, branch }: State): UserError {
+  const found = `${feature}, which is finished on ${branch} and not in this checkout`
+  const fix = `merge it, then ralph archive ${feature}; where .ralph/archive has it already nothing is to be done`
+  return new UserError({ path: 'feature', found, expected: 'a finished run in this checkout', fix })
+}
+
+/** What is not committed would be in the archive alone. On the run's own branch its files are the run's. */
+async function refuseLoose({ workspace, base }: LocalRun, state: State): Promise<void> {
+  const { clone, repository } = workspace
+  if (state.published !== null && clone.branch === state.branch) {
+    const fix = `merge it, git switch ${base.defaultBranch ?? state.base.branch}, then ralph archive ${state.feature}`
+    throw new UserError({ path: 'HEAD', found: state.branch, expected: 'the branch it was merged to', fix })
+  }
+  const dirt = await repository.dirt(clone.head ?? base.sha)
+  const loose = dirt.find(({ path }) => path.startsWith(`${state.folder}/`))
+  if (loose === undefined) return
+  const found = `${loose.path}, which is not committed`
+  throw new UserError({ path: state.folder, found, expected: 'committed files', fix: 'commit it first' })
+}
+
+async function moveFolder({ workspace }: LocalRun, { folder }: State, prd: Prd): Promise<Moved> {
+  const { workTree } = workspace.clone
+  const taken = await readdir(join(workTree, ARCHIVE)).catch(() => [])
+  const to = `${ARCHIVE}/${freeName(basename(folder), new Set(taken))}`
+  const page = learningsPage(basename(folder), prd.run.learnings)
+  if (page !== null) await replaceFile(join(workTree, folder, 'learnings.md'), page)
+  await mkdir(dirname(join(workTree, to)), { recursive: true })
+  await rename(join(workTree, folder), join(workTree, to))
+  return { moved: [to], what: `${folder} is in the archive` }
+}
+
+async function moveDone({ workspace }: LocalRun, { folder }: State, before: Prd): Promise<Moved> {
+  const { clone } = workspace
+  const { prd, done } = withoutDone(before)
+  if (done.length === 0) {
+    const found = 'no story that passed or was skipped'
+    throw new UserError({
+      path: `${folder}/prd.json`,
+      found,
+      expected: 'stories that are done',
+      fix: 'run it first',
+    })
+  }
+  const taken = (await readdir(join(clone.workTree, folder))).map((name) => name.replace(/\.json$/, ''))
+  const to = `${folder}/${freeName(DONE, new Set(taken))}.json`
+  await writeAll(clone, { [to]: doneFile(before, done), [`${folder}/prd.json`]: serializePrd(prd) })
+  return {
+    moved: [to],
+    what: `${many(done.length, 'story', 'stories')} that ${done.length === 1 ? 'is' : 'are'} done left prd.json`,
+  }
+}

@@ -1,0 +1,80 @@
+// `ralph archive` and `ralph run --force` on a laptop: what moves, what is refused, and that nothing is lost.
+import assert from 'node:assert/strict'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { FOLDER, GATE, openPlace, type Place } from './place.ts'
+
+const ARCHIVED = FOLDER.replace('.ralph/', '.ralph/archive/')
+const one = (id: string, more: object = {}) => ({ id, title: id, acceptanceCriteria: ['it works'], ...more })
+const writes = (id: string) => [
+  { files: { [`src/${id}.txt`]: id } },
+  { files: { [`src/${id}.txt`]: 'again' } },
+]
+const read = (place: Place, path: string) =>
+  readFile(join(place.repository, path), 'utf8').then((text) => JSON.parse(text))
+const isThere = (place: Place, path: string) =>
+  stat(join(place.repository, path)).then(
+    () => true,
+    () => false,
+  )
+
+test('a finished run goes to the archive as a whole, after its merge; before that it says so', async () => {
+  await using place = await openPlace([one('US-001')])
+  await place.setScript({ 'US-001': writes('US-001') })
+  await place.ralph('run', ...place.agent, ...GATE, '--no-final-verification')
+  const early = await place.ralph('archive')
+  assert.equal(early.code, 64)
+  assert.match(
+    early.err,
+    /HEAD: found ralph\/sample.*\n {2}fix: merge it, git switch main, then ralph archive sample/,
+  )
+
+  place.git('switch', '-q', 'main')
+  place.git('merge', '-q', 'ralph/sample')
+  const { out, code } = await place.ralph('archive')
+  assert.equal(code, 0)
+  assert.match(out, /archived: \.ralph\/archive\/2026-01-31-sample\n.*commit it: git add -A \.ralph/)
+  assert.equal(await isThere(place, FOLDER), false)
+  assert.equal((await read(place, `${ARCHIVED}/prd.json`)).userStories[0].passes, true)
+  place.git('add', '-A')
+  place.git('commit', '-qm', 'archive')
+  const again = await place.ralph('archive')
+  assert.equal(again.code, 64)
+  assert.match(
+    again.err,
+    /finished on ralph\/sample and not in this checkout.*\n {2}fix: merge it, .*has it already/,
+  )
+})
+
+test('of a list that is not finished the done stories leave prd.json', async () => {
+  const stories = [one('US-001', { passes: true }), one('US-002', { dependsOn: ['US-001'] })]
+  await using place = await openPlace(stories)
+  const { archived } = await place.json('archive')
+  assert.deepEqual(archived, [`${FOLDER}/done.json`])
+  const left = await read(place, `${FOLDER}/prd.json`)
+  assert.deepEqual(
+    left.userStories.map((story: { id: string; dependsOn: string[] }) => [story.id, story.dependsOn]),
+    [['US-002', []]],
+  )
+  assert.equal((await read(place, `${FOLDER}/done.json`)).userStories[0].id, 'US-001')
+  const loose = await place.ralph('archive')
+  assert.match(loose.err, /which is not committed.*\n {2}fix: commit it first/)
+  place.git('add', '-A')
+  place.git('commit', '-qm', 'archive')
+  assert.match((await place.ralph('archive')).err, /found no story that passed or was skipped/)
+})
+
+test('--force: every story is worked on again on its branch, and the run before is in the archive', async () => {
+  await using place = await openPlace([one('US-001')])
+  await place.setScript({ 'US-001': writes('US-001') })
+  const flags = [...place.agent, ...GATE, '--no-final-verification']
+  await place.ralph('run', ...flags)
+  const dry = await place.json('run', ...flags, '--force', '--dry-run')
+  assert.deepEqual(dry.next, { step: 'work', storyId: 'US-001' })
+  await place.setScript({ 'US-001': writes('US-001').slice(1) })
+  const ran = await place.json('run', ...flags, '--force')
+  assert.deepEqual([ran.outcome, ran.iterations], ['complete', 1])
+  assert.equal((await read(place, `${ARCHIVED}/prd.json`)).run.outcome, 'complete')
+  assert.equal(place.git('show', 'HEAD:src/US-001.txt'), 'again')
+})
