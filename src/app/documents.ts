@@ -1,6 +1,6 @@
 // Documents from a folder on disk, or from a commit: bounded, and only regular files.
-import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
-import { join } from 'node:path'
+import { lstat, readdir, realpath } from 'node:fs/promises'
+import { join, sep } from 'node:path'
 import type { DocumentFile } from '../documents/types.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import { filesOf } from '../git/tree-walk.ts'
@@ -8,6 +8,7 @@ import type { Prd } from '../model/feature.ts'
 import { shown } from '../model/text.ts'
 import { looksLikeJson, parsePrd } from '../prd/parse.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
+import { readRegular } from '../system/files.ts'
 import { nearest } from '../system/nearest.ts'
 
 /** A work tree's folder, or a commit whose files nobody has checked out. */
@@ -28,7 +29,8 @@ export async function readDocumentFiles(
   const { documentsAmong } = await import('../documents/index.ts')
   const tree =
     'workTree' in place ? await onDisk(place.workTree) : await atCommit(place.objects, place.commit)
-  const paths = wanted === null ? documentsAmong(await tree.list('')) : await chosen(tree, wanted)
+  const paths =
+    wanted === null ? documentsAmong(await tree.list('')) : await chosen(tree, wanted, documentsAmong)
   if (paths.length > MOST_FILES) {
     const [found, expected] = [`${paths.length} files`, `at most ${MOST_FILES}`]
     throw new UserError({ path: '--from', found, expected, fix: 'name the files that hold the stories' })
@@ -82,13 +84,16 @@ async function atCommit(objects: CatFile, commit: string): Promise<Tree> {
 
 async function onDisk(workTree: string): Promise<Tree> {
   const top = await realpath(workTree)
+  /** Null for what is not there, stands outside, or is behind a link. */
   const stat = async (path: string) => {
-    const real = await realpath(join(top, path)).catch(() => null)
-    return real === join(top, path) ? lstat(real) : null
+    const wanted = join(top, path)
+    const isInside = wanted === top || wanted.startsWith(`${top}${sep}`)
+    const real = isInside ? await realpath(wanted).catch(() => null) : null
+    return real === wanted ? lstat(real) : null
   }
   const list = async (folder: string): Promise<string[]> => {
     if (folder !== '' && !(await stat(folder))?.isDirectory()) return []
-    const entries = await readdir(join(top, folder), { withFileTypes: true })
+    const entries = await readdir(join(top, folder), { withFileTypes: true }).catch(() => [])
     const paths = entries.map(async (entry) => {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`
       if (entry.isFile()) return [path]
@@ -100,7 +105,7 @@ async function onDisk(workTree: string): Promise<Tree> {
     list,
     isFile: async (path) => (await stat(path))?.isFile() ?? false,
     size: async (path) => (await stat(path))?.size ?? 0,
-    text: (path) => readFile(join(top, path), 'utf8'),
+    text: async (path) => (await readRegular(join(top, path)))?.toString('utf8') ?? '',
   }
 }
 
@@ -109,13 +114,21 @@ function isForeign(name: string): boolean {
   return ['.git', 'node_modules', 'vendor', 'target', '.venv', 'venv'].includes(name)
 }
 
-/** What the wanted files and folders hold. In a folder documents are text; a file is taken as it is. */
-async function chosen(tree: Tree, wanted: readonly string[]): Promise<string[]> {
+/**
+ * What the wanted files and folders hold. In a folder documents are text; of the whole repository those that are known; a file
+ * is taken as it is.
+ */
+async function chosen(
+  tree: Tree,
+  wanted: readonly string[],
+  known: (paths: readonly string[]) => string[],
+): Promise<string[]> {
   const mistakes: Mistake[] = []
   const paths = new Set<string>()
   for (const one of wanted) {
     const path = one.replace(/^(?:\.\/)+|^\.$/, '').replace(/\/+$/, '')
-    const inside = (await tree.isFile(path)) ? [path] : (await tree.list(path)).filter(isText)
+    const all = (await tree.isFile(path)) ? [path] : await tree.list(path)
+    const inside = path === '' ? known(all) : all.includes(path) ? all : all.filter(isText)
     if (inside.length === 0) mistakes.push(missing(one, await tree.list('')))
     for (const found of inside) paths.add(found)
   }
@@ -124,7 +137,7 @@ async function chosen(tree: Tree, wanted: readonly string[]): Promise<string[]> 
 }
 
 function isText(path: string): boolean {
-  return /\.(?:md|markdown|json|ya?ml|toml)$|(?:^|\/)\.ralphrc$/i.test(path)
+  return /\.(?:md|markdown|txt|json|ya?ml|toml)$|(?:^|\/)\.ralphrc$/i.test(path)
 }
 
 function missing(path: string, all: readonly string[]): Mistake {

@@ -1,7 +1,7 @@
 // Documents as a feature: each file by its format, stories of several files joined, all mistakes at once.
 import type { Prd } from '../model/feature.ts'
 import { cut, plainLines } from '../model/text.ts'
-import { type Draft, isGiven, isRaw, type Raw } from '../prd/migrate.ts'
+import { type Draft, isGiven, isRaw, many, type Raw } from '../prd/migrate.ts'
 import { readDraft } from '../prd/read.ts'
 import { asImported, emptyRun } from '../prd/schema.ts'
 import type { Mistake } from '../system/errors.ts'
@@ -25,7 +25,7 @@ export function readDocuments(
   const mistakes = readings.flatMap(({ reading }) => reading.mistakes).concat(all.mistakes)
   if (all.stories.length > MOST_STORIES) mistakes.push(tooMany(all.stories.length, readings))
   const notes = readings.flatMap(({ path, reading }) => reading.notes.map((note) => `${path}: ${note}`))
-  notes.push(...all.notes)
+  notes.push(...all.notes, ...leftOut(readings))
   const prd = featureOf(readings, all.stories, mistakes, notes)
   if (prd === null) return { ok: false, mistakes }
   const sources = all.stories.flatMap(({ from }, index) =>
@@ -43,6 +43,13 @@ export function readDocuments(
       notes,
     },
   }
+}
+
+function leftOut(readings: readonly FileReading[]): string[] {
+  const paths = readings.filter(({ reading }) => reading.prose === 'unknown').map(({ path }) => path)
+  if (paths.length === 0) return []
+  const named = `${paths.slice(0, 5).join(', ')}${paths.length > 5 ? ' ...' : ''}`
+  return [`${many(paths.length, 'file')} in no format that is known here: left out (${named}).`]
 }
 
 function tooMuch(files: readonly DocumentFile[]): Mistake | null {

@@ -58,8 +58,11 @@ export type Reading = {
   /** Without the path: it is put before each. */
   notes: string[]
   mistakes: Mistake[]
-  /** `only`: words and nothing else. `background`: words that an agent needs only where nobody wrote stories. */
-  prose: 'none' | 'background' | 'only'
+  /**
+   * `only`: words and nothing else. `background`: words that an agent needs only where nobody wrote stories. `unknown`: data
+   * in no format that is known here.
+   */
+  prose: 'none' | 'background' | 'only' | 'unknown'
 }
 
 /** One row of the table of formats: how a file is recognized, and how it is read. */

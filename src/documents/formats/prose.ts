@@ -6,7 +6,7 @@ export const prose: Format = {
   found: null,
   reads: () => true,
   read: ({ text, isMarkdown }) => {
-    if (!isMarkdown) return reading({ notes: ['no format that is known here: left out.'] })
+    if (!isMarkdown) return reading({ prose: 'unknown' })
     return reading({ prose: text.trim() === '' ? 'none' : 'only' })
   },
 }
