@@ -2,6 +2,7 @@
 import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { AgentVendor } from '../agents/agent.ts'
 import { available } from '../agents/available.ts'
 import { agentNames, defaultAgent, findAgent } from '../agents/registry.ts'
 import { execute, plainEnv } from '../git/process.ts'
@@ -75,14 +76,14 @@ export async function look(
   { top, isRepository, tree, workingDirectory }: Place,
   env: Environment,
 ): Promise<Found> {
-  const [agent, baseBranch, older] = await Promise.all([
-    agentHere(env),
+  const [agents, baseBranch, older] = await Promise.all([
+    agentsHere(env),
     isRepository ? baseOf(top, env) : null,
     olderGates(tree),
   ])
   const project = detect(workingDirectory === '.' ? tree : openTree(join(top, workingDirectory)))
   const isEmpty = tree.paths.every((path) => NO_CODE.test(path))
-  return { project, isEmpty, agent, baseBranch, olderGates: older }
+  return { project, isEmpty, ...agents, baseBranch, olderGates: older }
 }
 
 /** What documents and configurations of other tools name as gates. A person sees them in the diff before any of them runs. */
@@ -102,17 +103,16 @@ function isGate(name: string, run: string): boolean {
   return /^(?!\d+$)[A-Za-z0-9][\w.-]{0,63}$/.test(name) && run.trim() !== '' && !/[\n\r]|\$\{/.test(run)
 }
 
-/** The first agent of the registry whose program is here, with its version. */
-async function agentHere(env: Environment): Promise<Found['agent']> {
+/** The agents of the registry whose programs are here, and the version of the first. */
+async function agentsHere(env: Environment): Promise<Pick<Found, 'agent' | 'here'>> {
   const vendors = agentNames.flatMap((name) => findAgent(name) ?? [])
-  const here = vendors.find(
-    ({ npm, login, program }) =>
-      (npm !== null || login !== null) && findProgram(program, env.PATH ?? '') !== null,
-  )
-  if (here === undefined) return { name: defaultAgent, version: null, isHere: false }
-  const found = await available(here, env, { timeoutMs: 10_000 })
+  const isHere = ({ npm, login, program }: AgentVendor) =>
+    (npm !== null || login !== null) && findProgram(program, env.PATH ?? '') !== null
+  const [first, ...others] = vendors.filter(isHere)
+  if (first === undefined) return { agent: { name: defaultAgent, version: null }, here: [] }
+  const found = await available(first, env, { timeoutMs: 10_000 })
   const version = found.ok && /^\d/.test(found.version) ? found.version : null
-  return { name: here.name, version, isHere: true }
+  return { agent: { name: first.name, version }, here: [first, ...others].map(({ name }) => name) }
 }
 
 /** Null where `origin/HEAD`, `main` or `master` says it already, which a run finds by itself. */
@@ -143,8 +143,11 @@ export function isHome(folder: string): boolean {
 
 /** A file's text; null where there is none, '' where something else stands in its place. */
 export function textAt(top: string, path: string): string | null {
-  const stands = lstatSync(join(top, path), { throwIfNoEntry: false }) !== undefined
-  if (!stands) return null
+  try {
+    if (lstatSync(join(top, path), { throwIfNoEntry: false }) === undefined) return null
+  } catch {
+    return null // a file stands in the place of a folder above it
+  }
   return readRegularNow(join(top, path))?.toString('utf8') ?? ''
 }
 

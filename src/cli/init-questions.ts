@@ -4,13 +4,14 @@ import { agentNames, findAgent } from '../agents/registry.ts'
 import type { Settled, Written } from '../init/answers.ts'
 import { terminalText } from '../report/escape.ts'
 import { readSettings } from '../settings/index.ts'
-import { findProgram } from '../system/program.ts'
 
 export type Questions = {
   /** What would be written without a question. */
   proposed: Settled['inputs']
   /** What flags say already. */
   answered: Written
+  /** Agents on this machine. */
+  here: readonly string[]
   env: Readonly<Record<string, string>>
 }
 
@@ -44,12 +45,11 @@ async function given<T>(answer: Promise<T | typeof clack.CANCEL_SYMBOL>): Promis
   return value
 }
 
-async function askAgent({ proposed, answered, env }: Questions): Promise<Written> {
-  const isHere = (name: string) => findProgram(findAgent(name)?.program ?? '', env.PATH ?? '') !== null
+async function askAgent({ proposed, answered, here }: Questions): Promise<Written> {
   const names = agentNames.map((name) => ({
     value: name,
     label: name,
-    hint: name === 'custom' ? 'a command of your own' : isHere(name) ? 'on this machine' : '',
+    hint: name === 'custom' ? 'a command of your own' : here.includes(name) ? 'on this machine' : '',
   }))
   const agent =
     'agent' in answered || 'agentCommand' in answered

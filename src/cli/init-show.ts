@@ -71,7 +71,10 @@ export function lookOf({ json, env }: Context): Look {
 }
 
 /** What was found, a line each. */
-export function foundLines({ project, isEmpty, agent, olderGates, baseBranch }: Found, look: Look): string[] {
+export function foundLines(
+  { project, isEmpty, agent, here, olderGates, baseBranch }: Found,
+  look: Look,
+): string[] {
   const rows = [
     ['project', isEmpty ? 'no code yet' : project.languages.join(', ') || 'of a kind that is not known here'],
     ['tools', project.managers.join(', ')],
@@ -80,7 +83,10 @@ export function foundLines({ project, isEmpty, agent, olderGates, baseBranch }: 
       name in olderGates ? [] : [[`gate ${name}`, run]],
     ),
     ...Object.entries(olderGates).map(([name, { run, path }]) => [`gate ${name}`, `${run} (${path})`]),
-    ['agent', `${agent.name}${agent.isHere ? ` ${agent.version ?? ''}`.trimEnd() : ', not on this machine'}`],
+    [
+      'agent',
+      `${agent.name}${here.length > 0 ? ` ${agent.version ?? ''}`.trimEnd() : ', not on this machine'}`,
+    ],
     ['base branch', baseBranch ?? ''],
   ]
   const lines = rows.flatMap(([name = '', text = '']) =>

@@ -107,7 +107,12 @@ async function ask(draft: Draft, person: Written): Promise<{ person: Written } |
   const isNew = changes.some(({ path, kind }) => kind === 'new' && [CONFIG, WORKFLOW].includes(path))
   if (!isNew) return { person }
   const { askAll } = await import('./init-questions.ts')
-  const answers = await askAll({ proposed: settled.inputs, answered: person, env: draft.env })
+  const answers = await askAll({
+    proposed: settled.inputs,
+    answered: person,
+    here: draft.found.here,
+    env: draft.env,
+  })
   return answers === null ? null : { person: { ...person, ...answers } }
 }
 

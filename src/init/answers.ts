@@ -19,8 +19,10 @@ export type Found = {
   project: Detected
   /** No code yet: no command can be found, and none can be green. */
   isEmpty: boolean
-  /** The agent that is installed, with its version where that is known; else the default one. */
-  agent: { name: string; version: string | null; isHere: boolean }
+  /** The first agent that is on this machine, with its version where that is known; else the default one. */
+  agent: { name: string; version: string | null }
+  /** All agents that are on this machine. */
+  here: readonly string[]
   /** Gates that documents and older configurations name, with the file. */
   olderGates: Readonly<Record<string, { run: string; path: string }>>
   /** The branch that the work starts from, where Ralph would not find it by itself. */
@@ -32,8 +34,8 @@ const SHOWN = [
   ...['agent', 'agentCommand', 'agentVersion', 'prepare', 'gates', 'baseline', 'baseBranch'],
   ...['iterationsPerJob', 'maxIterations', 'maxCostUsd'],
 ]
-/** Of the jobs in CI alone: on a command line the agent is there, and a run has no jobs. */
-const OF_JOBS = ['agentVersion', 'iterationsPerJob', 'isolation']
+/** Of the jobs in CI alone. */
+const OF_JOBS = ['iterationsPerJob', 'isolation']
 const numeric = new Set(
   settingRows.filter(({ kind }) => kind === 'integer' || kind === 'money').map(({ key }) => key),
 )
@@ -57,8 +59,11 @@ export function settle({ person: { gate, ...person }, workflow, config }: Given,
     : proposed
   const isSeparate = all.isolation === 'separate-job'
   const forInputs = (key: string) => SHOWN.includes(key) || key in workflow || key in person
+  // Where the agent is on the machine, a run there takes it as it is.
+  const isOfJobs = (key: string) =>
+    OF_JOBS.includes(key) || (key === 'agentVersion' && found.here.includes(String(all.agent)))
   const forConfig = (key: string) =>
-    key in config || (!OF_JOBS.includes(key) && (SHOWN.includes(key) || key in person))
+    key in config || (!isOfJobs(key) && (SHOWN.includes(key) || key in person))
   return {
     config: chosen(all, (key) => forConfig(key) || (isSeparate && forInputs(key))),
     // The action's own default needs no line.

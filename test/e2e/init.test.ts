@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
 import { parse } from 'yaml'
+import { findAgent } from '../../src/agents/registry.ts'
 import { inputsIn } from '../../src/init/workflow.ts'
 import { goodTurn, openSite, outputsOf, ROOT, story } from './site.ts'
 
@@ -105,6 +106,7 @@ test('on a terminal it asks for agent, gates, limits and isolation, shows a diff
   const files = project.written()
   assert.deepEqual(parse(files['ralph.config.yml'] ?? ''), {
     agent: 'codex',
+    agentVersion: findAgent('codex')?.tested,
     gates: { test: 'npm test', lint: 'node --check a.mjs' },
     maxIterations: 9,
   })

@@ -1,7 +1,7 @@
 // `ralph init` as a person types it: what is written, what is left, and that a second time does nothing.
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
@@ -33,7 +33,10 @@ type Project = AsyncDisposable & {
 async function open(files: Record<string, string> = {}): Promise<Project> {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-init-test-'))
   const ralph = (...args: string[]): Said => {
-    const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: join(folder, '.git', 'nobody') }
+    const env = {
+      PATH: `${join(folder, '.git', 'bin')}:${dirname(process.execPath)}:/usr/bin:/bin`,
+      HOME: join(folder, '.git', 'nobody'),
+    }
     const options = { cwd: folder, env, encoding: 'utf8', input: '' } as const
     const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], options)
     return { code: status ?? -1, out: stdout, err: stderr }
@@ -271,6 +274,18 @@ test('an agent without a cost is limited by iterations; its key, its version and
   assert.equal(steps[2].with['max-cost-usd'], undefined)
   assert.match(steps[2].with['agent-version'], /^\d+\.\d+\.\d+$/)
   assert.deepEqual(steps[2].env, { OPENAI_API_KEY: expression('secrets.OPENAI_API_KEY') })
+})
+
+test('an agent that is on this machine: its version in CI, and on the command line as it is', async () => {
+  await using project = await open(NODE)
+  execFileSync('git', ['init', '-q'], { cwd: project.folder })
+  await project.write({ '.git/bin/gemini': '#!/bin/sh\necho 9.8.7\n' })
+  await chmod(join(project.folder, '.git', 'bin', 'gemini'), 0o755)
+  assert.match(project.init('--yes').out, /agent +gemini 9\.8\.7/)
+  const { with: inputs } = parse(await project.read(workflow)).jobs.work.steps[1]
+  assert.equal(inputs['agent-version'], '9.8.7')
+  const { agent, agentVersion } = parse(await project.read('ralph.config.yml'))
+  assert.deepEqual([agent, agentVersion], ['gemini', undefined])
 })
 
 test('separate-job: four jobs, and every setting in the configuration', async () => {

@@ -24,7 +24,8 @@ const PIN = 'c'.repeat(40)
 const NOTHING: Found = {
   project: detect({ paths: [], text: () => '' }),
   isEmpty: false,
-  agent: { name: 'claude', version: null, isHere: false },
+  agent: { name: 'claude', version: null },
+  here: [],
   olderGates: {},
   baseBranch: null,
 }
