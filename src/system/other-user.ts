@@ -147,9 +147,10 @@ async function tried(options: OtherUserOptions, root: Root, account: Account, vi
     },
     async openHome() {
       const path = join(home, `session-${randomBytes(8).toString('hex')}`)
-      // By the user itself: of what stands in its home, root follows nothing.
-      await asRoot(...become(account), 'mkdir', '-m', '0700', path)
-      const removed = () => asRoot('find', path, '-xdev', '-delete').catch(() => {})
+      // A name that nobody knows: nothing stands there for root to follow.
+      await asRoot('install', '-d', '-m', '0700', '-o', String(uid), '-g', String(gid), path)
+      // What is next asked of root waits for it, and no program of the user starts before.
+      const removed = async () => void asRoot('find', path, '-xdev', '-delete').catch(() => {})
       return { path, [Symbol.asyncDispose]: removed }
     },
     async renewHome() {
