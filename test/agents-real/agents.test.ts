@@ -93,6 +93,29 @@ async function implementsStory(cli: Cli): Promise<void> {
   )
 }
 
+/** A plan's session looks, writes all the same, and proposes: the story is added, and what was written is gone. */
+async function plansStories(cli: Cli): Promise<void> {
+  const more = { id: 'US-001', title: 'Say goodbye', acceptanceCriteria: ['bye.txt says bye'] }
+  const answer = `A plan.\n\n\`\`\`json\n${JSON.stringify({ stories: [more] })}\n\`\`\``
+  const script = working([WRITE, LOOK, { say: answer }])
+  await using bench = await openBench({ cli, story: STORY, script, sentence: 'people say goodbye, too' })
+  const { exit, prd, log } = await bench.run()
+  assert.equal(exit, 0, log)
+  assert.deepEqual(
+    prd.userStories.map(({ id, title, passes }) => [id, title, passes]),
+    [
+      ['US-001', STORY.title, false],
+      ['US-002', more.title, false],
+    ],
+  )
+  assert.match(bench.model.requests.find(({ turn }) => turn === 0)?.text ?? '', /people say goodbye, too/)
+  assert.match(
+    await bench.git('status', '--porcelain'),
+    /^(?: ?M|\?\?) \.ralph\/\S*(?:\n\?\? \.ralph\/\S*)*$/,
+  )
+  assert.deepEqual(survivors(bench.repo), [])
+}
+
 async function hugePrompt(cli: Cli): Promise<void> {
   const parts = Array.from(
     { length: 4000 },
@@ -213,6 +236,7 @@ async function spends(cli: Cli): Promise<void> {
 
 const SCENES: readonly (readonly [string, (cli: Cli) => Promise<void>])[] = [
   ['implements a story with its own tools', implementsStory],
+  ['proposes stories for a plan', plansStories],
   ['gets a prompt of 200 KB whole', hugePrompt],
   ['works without a HOME of its own', noHome],
   ['meets a 429: nothing is charged', tooManyRequests],

@@ -58,6 +58,8 @@ export type Scene = {
   story: Story
   script(url: string): Omit<Script, 'cwd'>
   flags?: readonly string[]
+  /** What is asked of `ralph plan sample`, in the place of a run. */
+  sentence?: string
   /** ralph.config.json. */
   config?: unknown
   /** Over the variables that point the CLI to the model. */
@@ -109,12 +111,13 @@ export async function openBench(scene: Scene): Promise<Bench> {
     ...scene.env,
   }
   const args = [
-    ...[RALPH, 'run', 'sample', '--json'],
+    ...[RALPH, scene.sentence === undefined ? 'run' : 'plan', 'sample', '--json'],
     ...['--agent', scene.cli.name, '--agent-version', scene.cli.version],
     ...scene.cli.args(model.url).flatMap((arg) => ['--agent-args', arg]),
     ...['--gate', 'test=test "$(cat hello.txt)" = hello'],
     ...['--baseline', 'off', '--iteration-timeout', '45s'],
     ...(scene.flags ?? []),
+    ...(scene.sentence === undefined ? [] : ['--yes', '--', scene.sentence]),
   ]
   return {
     model,
