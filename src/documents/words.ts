@@ -5,7 +5,8 @@ const notStories =
   /^(?:EPIC|FR|NFR|AC|ADR|RFC|TC|UTF|SHA|MD|AES|RSA|ISO|ECMA|HTTP|CVE|WCAG|PHASE|STEP|SPRINT|MILESTONE|WEEK|DAY|PART|MVP)-/
 
 // `US-001: x`, `US-001 - x`, `[US-001] x`, `Story US-001: x`; a number alone is an id only behind the word Story.
-const named = /^(?:(?:[Uu]ser[ \t]+)?[Ss]tory[ \t]+)?\[?([A-Z][A-Z0-9]{0,15}-\d{1,6})(?![\w-])\]?(.*)$/
+const named =
+  /^(?:(?:[Uu]ser[ \t]+)?[Ss]tory[ \t]+)?\[?([A-Z][A-Z0-9]{0,15}-\d{1,6}(?:-\d{1,3}){0,3})(?![\w-])\]?(.*)$/
 const counted = /^(?:user[ \t]+)?story[ \t]+#?(\d{1,4}(?:[.-]\d{1,4}){0,2})(?![\w-])(.*)$/i
 const leadingId = /^\*{0,2}([A-Z][A-Z0-9]{0,15}-\d{1,6})\*{0,2}[ \t]*[:.\u2013-][ \t]*\*{0,2}[ \t]*(.+)$/
 const epic = /^\[?(EPIC-\d{1,6}|[Ee]pic[ \t]+\d{1,4})(?![\w-])/

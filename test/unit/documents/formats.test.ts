@@ -1,7 +1,8 @@
 // The formats of every tool, read to the stories that a person would write. The samples are ours, in their formats.
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
+import { formats } from '../../../src/documents/formats.ts'
 import { type Documents, documentsAmong } from '../../../src/documents/index.ts'
 import { documentsOf, sample } from './samples.ts'
 
@@ -259,4 +260,10 @@ test('words beside stories are for context; where nobody wrote stories they are 
     ['PROMPT.md', 'specs/sensor.md', 'idea.md'],
   )
   assert.deepEqual(documentsOf(plan, prompt, spec, notes).prose, [notes])
+})
+
+test('docs/documents.md has a row for each format, in nobody else’s words', () => {
+  const page = readFileSync(new URL('../../../docs/documents.md', import.meta.url), 'utf8')
+  const named = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name)
+  assert.deepEqual(named.toSorted(), formats.map(({ name }) => name).toSorted())
 })

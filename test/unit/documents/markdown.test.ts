@@ -112,6 +112,7 @@ test('which headings are stories, and which are not', () => {
   ])
     assert.deepEqual(heading(line), ['US-1|x'], line)
   assert.deepEqual(heading('### User Story 3: x'), ['3|x'])
+  assert.deepEqual(heading('### US-1-2: x'), ['US-1-2|x'])
   for (const line of [
     '# US-1: x',
     '##### US-1: x',
