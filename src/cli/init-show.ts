@@ -11,6 +11,7 @@ import { plainLines } from '../model/text.ts'
 import { terminalText } from '../report/escape.ts'
 import type { Colour } from '../report/outcomes.ts'
 import { type Look, paint } from '../terminal/line.ts'
+import { wrap } from '../terminal/width.ts'
 import type { Context } from './context.ts'
 
 /** The files as they are and as they would be, as lines. */
@@ -89,14 +90,22 @@ export function foundLines(
     ],
     ['base branch', baseBranch ?? ''],
   ]
-  const lines = rows.flatMap(([name = '', text = '']) =>
-    text === '' ? [] : [`${name.padEnd(16)} ${terminalText(text)}`],
-  )
+  const told = rows.filter(([, text]) => text !== '')
+  const labels = Math.max(...told.map(([name = '']) => name.length))
+  const lines = told.flatMap(([name = '', text = '']) => {
+    const parts = fitted(terminalText(text), look, labels + 4)
+    return parts.map((part, at) => `  ${(at === 0 ? name : '').padEnd(labels)}  ${part}`)
+  })
   return [
     paint('Found:', ['bold'], look),
-    ...lines.map((line) => `  ${line}`),
-    ...project.notes.map((note) => `note: ${note}`),
+    ...lines,
+    ...project.notes.flatMap((note) => fitted(`note: ${note}`, look)),
   ]
+}
+
+/** In lines as wide as the terminal; one line where it is none. */
+function fitted(text: string, { plain, width }: Look, indent = 0): string[] {
+  return plain ? [text] : wrap(text, Math.max(20, width - indent))
 }
 
 type Done = {
@@ -122,11 +131,22 @@ export function closingLines(done: Done, look: Look): string[] {
     '',
     paint(written.length === 0 ? 'Nothing to do: everything is there.' : 'Written:', ['bold'], look),
     ...written.map(({ path }) => `  ${path}`),
-    ...warningsOn(done).map((text) => paint(`warning: ${text}`, ['yellow'], look)),
-    ...(key === undefined ? [] : [`In CI the agent needs its key: gh secret set ${key} --env ralph`]),
+    ...warningsOn(done).flatMap((text) =>
+      fitted(`warning: ${text}`, look).map((line) => paint(line, ['yellow'], look)),
+    ),
+    ...(key === undefined ? [] : keyLines(key, look)),
     '',
     paint('Next:', ['bold'], look),
     ...next.map((line) => `  ${line}`),
+  ]
+}
+
+/** The environment is there only when a job has run, or when it is made. */
+function keyLines(key: string, look: Look): string[] {
+  return [
+    ...fitted('In CI the agent needs its key, in the environment ralph:', look),
+    '  gh api -X PUT repos/{owner}/{repo}/environments/ralph',
+    `  gh secret set ${key} --env ralph`,
   ]
 }
 
