@@ -13,14 +13,16 @@ export function documentsOnOutcome(
   { agentsMd }: Pick<Settings, 'agentsMd'>,
   redact: (text: string) => string,
 ): (state: State) => DocumentEdit[] {
-  return ({ prd }) => {
+  return ({ prd, archive }) => {
     const { outcome, learnings } = prd.run
     if (outcome === null) return []
+    // What leaves the list with the same commit is done all the same.
+    const all = { ...prd, userStories: [...prd.userStories, ...(archive?.pending ?? [])] }
     const sprint: DocumentEdit = {
       folders: PLANS,
       isAt: (path) => /(?:^|\/)sprint-status\.ya?ml$/i.test(path),
       otherwise: null,
-      edited: (text) => (text === null ? null : updateSprintStatus(text, prd)),
+      edited: (text) => (text === null ? null : updateSprintStatus(text, all)),
     }
     const agents: DocumentEdit = {
       folders: null,
