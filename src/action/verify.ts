@@ -8,7 +8,6 @@ import { refuseTemplates } from '../app/templates.ts'
 import { lookedAt, type Verified, verifyNow } from '../app/verify.ts'
 import { refuseNoFolder, type Workspace } from '../app/workspace.ts'
 import { refuseFiltered } from '../git/filters.ts'
-import { refuseWrongPart } from '../jobs/claim.ts'
 import type { State } from '../model/state.ts'
 import { mapTexts } from '../model/text.ts'
 import { refusedWords } from '../report/network.ts'
@@ -30,7 +29,7 @@ export async function verify(context: ActionContext, log: Log, signal: AbortSign
   return withCredentialsAside(context, async (secrets) => {
     const read = await trusted(context, token)
     refuseFeatureRef(context, read.settings.branchPrefix)
-    refuseWrongPart(read.settings, false)
+    refuseSeparate(read.settings)
     refuseUngated(read.settings)
     for (const note of read.notes) core.notice(note)
     if (read.settings.ungated) core.warning(UNGATED_WARNING)
@@ -45,6 +44,17 @@ export async function verify(context: ActionContext, log: Log, signal: AbortSign
     const parts = { context, workspace, settings, log, signal }
     const found = await verified(lookedAt(state, head, settings, Date.now()), parts)
     return await report(state, head, found, parts)
+  })
+}
+
+/** Agent and gates would share a job with its token. */
+function refuseSeparate({ isolation }: Settings): void {
+  if (isolation !== 'separate-job') return
+  throw new UserError({
+    path: 'input command',
+    found: 'verify at isolation: separate-job',
+    expected: 'an isolation that one job can have',
+    fix: 'comment /ralph verify on the pull request: its jobs verify, each without what it must not have',
   })
 }
 
