@@ -28,6 +28,10 @@ export async function materialOf(desk: Desk, wanted: Wanted, standing: Standing 
   const files = isNothing ? await foundFiles(desk, isNew ? null : plannedFrom(standing.base)) : named
   const documents = files.length === 0 ? null : read(files)
   const isAsked = sentence === '' && isNew && documents === null
+  const isPlannedBySession =
+    documents === null ? isAsked || sentence !== '' : documents.prd.userStories.length === 0
+  // Without a key or a program nobody is asked anything first.
+  if (desk.ask !== null && isPlannedBySession) await desk.planner.ready()
   return { files, documents, sentence: isAsked ? await sentenceOf(desk) : sentence }
 }
 
@@ -36,9 +40,9 @@ async function foundFiles({ clone }: Desk, known: Record<string, unknown> | null
   return found.filter(({ path }) => !isOurs(path) && (known === null || path in known))
 }
 
-/** A file of a feature's own folder is no document that it was made from. */
+/** A file of a feature's own folder, or a plan that was put aside, is no document that it was made from. */
 function isOurs(path: string): boolean {
-  return featureOfFolder(path.split('/').slice(0, 2).join('/')) !== null
+  return path.startsWith('.git/') || featureOfFolder(path.split('/').slice(0, 2).join('/')) !== null
 }
 
 /** The name as the person says, or as documents or sentence say. */

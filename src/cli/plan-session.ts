@@ -14,6 +14,7 @@ import { terminalText } from '../report/escape.ts'
 import { costWords, hasCost, humanMs, NO_COST, tokenWords, utc } from '../report/words.ts'
 import { UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
+import { Live } from '../terminal/live.ts'
 import { Cancelled } from './ask.ts'
 import { type Context, type Flags, settingsOf } from './context.ts'
 import type { LocalRun } from './local.ts'
@@ -27,6 +28,8 @@ export type Subject = { feature: string; folder: string; prd: Prd }
 export type Planner = {
   /** Settings that a person has answered, as flags; they count for the sessions after it. */
   choose(flags: Flags): void
+  /** Throws UserError where no session could begin: before a person answers questions for it. */
+  ready(): Promise<void>
   /** Throws Cancelled, or UserError where there is no plan to be had. */
   propose(subject: Subject, brief: string): Promise<Proposed>
   /** What the sessions have used. */
@@ -72,6 +75,14 @@ export function createPlanner(context: Context, opened: LocalRun | null): Planne
       chosen = flags
     },
     used: () => used,
+    async ready() {
+      if (opened === null) throw noCommit(context.directory)
+      const { settings } = opened
+      const facts = { limits: limitsOf(settings), agent: settings.agent, surface: 'cli' as const }
+      const silent = new Live({ write: () => {} }, facts, true)
+      const given = { mark: newMark(), queue: NO_QUEUE }
+      if ((await withPorts(context, opened, silent, given, async () => true)) === null) throw new Cancelled()
+    },
     async propose(subject, brief) {
       if (opened === null) throw noCommit(context.directory)
       const local = { ...opened, settings: (await settingsOf(context, chosen)).settings }

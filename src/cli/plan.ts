@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Prd } from '../model/feature.ts'
+import { terminalText } from '../report/escape.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { UserError } from '../system/errors.ts'
 import { MARK_NAME } from '../system/orphans.ts'
@@ -47,6 +48,12 @@ async function planned(desk: Desk, wanted: Wanted): Promise<Answer> {
       : await askSettings(ask, clone.workTree, desk.context.flags, material)
   planner.choose(chosen?.flags ?? {})
   const draft = await firstDraft(desk, wanted, material, { feature, scope, standing })
+  const branch = `${desk.settings.branchPrefix}${feature}`
+  if (standing.isNew && ![branch, ''].includes(draft.prd.branchName))
+    desk.say([
+      '',
+      `A run works on ${terminalText(draft.prd.branchName)}, as the documents say, not on ${branch}.`,
+    ])
   const reviewed =
     ask === null
       ? await unasked(desk, wanted, standing, draft)

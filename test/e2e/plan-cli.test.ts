@@ -350,6 +350,14 @@ test('the interview: a sentence, a name, gates, limits, instructions; refined, t
   assert.match(second, /use the mailer/)
 })
 
+test('without a program or a key for a session nobody is asked anything first', async () => {
+  await using at = await place()
+  await using terminal = at.terminal(['plan', 'auth', '--agent', 'amp'])
+  assert.equal(await terminal.ended, 64, terminal.shown())
+  assert.match(terminal.shown(), /error: agent: found/)
+  assert.doesNotMatch(terminal.shown(), /What is|Gate/)
+})
+
 test('a plan in the editor: a mistake is told and the edit kept; mended, it is what is written', async () => {
   const list = `${LIST}- [ ] Sign out everywhere\n`
   await using at = await place({ 'fix_plan.md': list, 'ralph.config.yml': 'gates: none\n' })
