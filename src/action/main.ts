@@ -24,9 +24,9 @@ const FAILING = new Set(['stuck', 'max-iterations', 'budget', 'error'])
 
 /** Commands that only look: they take no lease, push nothing and dispatch nothing. */
 const LOOKS: ReadonlyMap<string, () => Promise<Look>> = new Map([
-  ['doctor', async () => (await import('./doctor.ts')).doctor],
-  ['status', async () => (await import('./status.ts')).status],
-  ['verify', async () => (await import('./verify.ts')).verify],
+  ['doctor', async () => (await import(/* webpackChunkName: "work" */ './doctor.ts')).doctor],
+  ['status', async () => (await import(/* webpackChunkName: "work" */ './status.ts')).status],
+  ['verify', async () => (await import(/* webpackChunkName: "work" */ './verify.ts')).verify],
 ])
 
 async function main(): Promise<void> {
@@ -44,16 +44,16 @@ async function main(): Promise<void> {
   const command = context.inputs.command?.trim() || 'auto'
   const { event } = context
   if (command === 'resume-lost' || (command === 'auto' && event.kind === 'schedule')) {
-    const { resumeLost } = await import('./resume.ts')
+    const { resumeLost } = await import(/* webpackChunkName: "work" */ './resume.ts')
     return neutral(await resumeLost(context))
   }
   if (event.kind === 'foreign') return neutral(`the event ${event.name} is none of Ralph's`)
   if (event.kind === 'comment') {
-    const { answerComment } = await import('./comment.ts')
+    const { answerComment } = await import(/* webpackChunkName: "work" */ './comment.ts')
     return neutral(await answerComment(context))
   }
   if (event.kind === 'label') {
-    const { answerLabel } = await import('./label.ts')
+    const { answerLabel } = await import(/* webpackChunkName: "work" */ './label.ts')
     return neutral(await answerLabel(context))
   }
   const looks = LOOKS.get(command)
@@ -72,10 +72,10 @@ async function main(): Promise<void> {
   }
   if (event.kind === 'schedule') return neutral('a schedule resumes lost chains only')
   if (command === 'work' || command === 'gate') {
-    const { inside } = await import('./separate.ts')
+    const { inside } = await import(/* webpackChunkName: "work" */ './separate.ts')
     return neutral((await inside(command, context, log, stop.signal)).neutral)
   }
-  const { work } = await import('./work.ts')
+  const { work } = await import(/* webpackChunkName: "work" */ './work.ts')
   const worked = await work(context, log, stop.signal, part)
   if ('neutral' in worked) return neutral(worked.neutral)
   remember({ finished: 'true' })

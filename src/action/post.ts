@@ -9,7 +9,7 @@ async function post(): Promise<void> {
   // A look takes no feature, and may have left another user's programs.
   const isOpen = folder !== '' || core.getState('otherUser') !== ''
   if (!isOpen || (isFinished && core.getState('untold') !== 'true')) return
-  const { endChecks, mend } = await import('./mend.ts')
+  const { endChecks, mend } = await import(/* webpackChunkName: "work" */ './mend.ts')
   core.notice(await (isFinished ? endChecks(folder) : mend(folder)))
 }
 

@@ -66,7 +66,7 @@ const steering = (...options: OwnOption[]): CliCommand => ({
   settings: place,
   options,
   exits: HEARD,
-  act: async (context) => (await import('./steer.ts')).steer(context),
+  act: async (context) => (await import(/* webpackChunkName: "work" */ './steer.ts')).steer(context),
 })
 
 export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliCommand>> = {
@@ -75,7 +75,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     settings: none,
     options: [],
     exits: OUTCOMES,
-    act: async (context) => (await import('./demo.ts')).demo(context),
+    act: async (context) => (await import(/* webpackChunkName: "work" */ './demo.ts')).demo(context),
   },
   init: {
     takes: 'nothing',
@@ -90,7 +90,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       [64, 'bad input, nothing was written'],
       [130, 'interrupted, nothing was written'],
     ],
-    act: async (context) => (await import('./init.ts')).init(context),
+    act: async (context) => (await import(/* webpackChunkName: "work" */ './init.ts')).init(context),
   },
   run: {
     takes: 'feature',
@@ -108,9 +108,11 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       },
     ],
     exits: OUTCOMES,
-    act: async (context) => (await import('./run.ts')).run(context),
+    act: async (context) => (await import(/* webpackChunkName: "work" */ './run.ts')).run(context),
   },
-  status: look(decision, async (context) => (await import('./look.ts')).status(context)),
+  status: look(decision, async (context) =>
+    (await import(/* webpackChunkName: "work" */ './look.ts')).status(context),
+  ),
   plan: {
     takes: 'words',
     settings: judgement,
@@ -127,10 +129,14 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       [64, 'bad input, nothing was written'],
       [130, 'interrupted, nothing was written'],
     ],
-    act: async (context) => (await import('./plan.ts')).plan(context),
+    act: async (context) => (await import(/* webpackChunkName: "work" */ './plan.ts')).plan(context),
   },
-  next: look(all, async (context) => (await import('./look.ts')).next(context)),
-  validate: look(all, async (context) => (await import('./look.ts')).validate(context)),
+  next: look(all, async (context) =>
+    (await import(/* webpackChunkName: "work" */ './look.ts')).next(context),
+  ),
+  validate: look(all, async (context) =>
+    (await import(/* webpackChunkName: "work" */ './look.ts')).validate(context),
+  ),
   doctor: {
     takes: 'feature',
     settings: all,
@@ -141,7 +147,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       [64, 'bad input'],
       [130, 'interrupted'],
     ],
-    act: async (context) => (await import('./doctor.ts')).doctor(context),
+    act: async (context) => (await import(/* webpackChunkName: "work" */ './doctor.ts')).doctor(context),
   },
   prompt: {
     takes: 'words',
@@ -151,7 +157,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       [0, 'printed'],
       [64, 'bad input'],
     ],
-    act: async (context) => (await import('./prompt.ts')).prompt(context),
+    act: async (context) => (await import(/* webpackChunkName: "work" */ './prompt.ts')).prompt(context),
   },
   log: {
     takes: 'words',
@@ -165,7 +171,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       [1, 'nothing ran on this machine'],
       [64, 'bad input'],
     ],
-    act: async (context) => (await import('./log.ts')).log(context),
+    act: async (context) => (await import(/* webpackChunkName: "work" */ './log.ts')).log(context),
   },
   verify: {
     takes: 'feature',
@@ -177,7 +183,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       [64, 'bad input'],
       [130, 'interrupted'],
     ],
-    act: async (context) => (await import('./verify.ts')).verify(context),
+    act: async (context) => (await import(/* webpackChunkName: "work" */ './verify.ts')).verify(context),
   },
   pause: steering(),
   stop: steering(),
@@ -204,7 +210,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     settings: place,
     options: [],
     exits: HEARD,
-    act: async (context) => (await import('./archive.ts')).archive(context),
+    act: async (context) => (await import(/* webpackChunkName: "work" */ './archive.ts')).archive(context),
   },
   limit: steering(),
 }

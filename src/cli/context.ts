@@ -51,7 +51,7 @@ export async function settingsOf(
 /** The same, with the mistakes beside what could be read. */
 export async function settingsRead(context: Context, extra: Flags = {}): Promise<SettingsResult> {
   // Loaded here: `ralph --version` and help have no use for it.
-  const { flagTable, resolveSettings } = await import('../settings/index.ts')
+  const { flagTable, resolveSettings } = await import(/* webpackChunkName: "work" */ '../settings/index.ts')
   const isSetting = (name: string) => flagTable().some(({ key }) => key === name)
   const flags = Object.fromEntries(Object.entries(context.flags).filter(([name]) => isSetting(name)))
   const chosen = { ...flags, ...(context.flags.once === true ? { iterationsPerJob: '1' } : {}), ...extra }

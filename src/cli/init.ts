@@ -52,7 +52,7 @@ export async function init(context: Context): Promise<Answer> {
   const fresh = changes.filter(isWritten)
   say(await proposed(changes, env, shown))
   if (mayAsk(context) && fresh.length > 0) {
-    const { askToWrite } = await import('./init-questions.ts')
+    const { askToWrite } = await import(/* webpackChunkName: "work" */ './init-questions.ts')
     if (!(await askToWrite(fresh.length))) return left()
   }
   if (!isRepository) await makeRepository(top, env)
@@ -106,7 +106,7 @@ async function ask(draft: Draft, person: Written): Promise<{ person: Written } |
   const { settled, changes } = await drafted(draft, person)
   const isNew = changes.some(({ path, kind }) => kind === 'new' && [CONFIG, WORKFLOW].includes(path))
   if (!isNew) return { person }
-  const { askAll } = await import('./init-questions.ts')
+  const { askAll } = await import(/* webpackChunkName: "work" */ './init-questions.ts')
   const answers = await askAll({
     proposed: settled.inputs,
     answered: person,

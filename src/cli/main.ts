@@ -53,7 +53,7 @@ async function add(listed: Listed, { takes, settings, options, exits, act }: Cli
     .option('--json', 'exactly one line of JSON on stdout; everything else goes to stderr')
     .option('-C, --directory <path>', 'work there')
   if (called.some((name) => isNamed(command, name))) {
-    const { flagTable } = await import('../settings/describe.ts')
+    const { flagTable } = await import(/* webpackChunkName: "work" */ '../settings/describe.ts')
     for (const flag of flagTable().filter(settings)) addSetting(command, flag)
   }
   command.addHelpText(
@@ -141,9 +141,9 @@ async function failed(error: unknown): Promise<number> {
   const fix = isUnknown ? `use one of: ${names}` : 'see `ralph help <command>`'
   if (isUnknown) tell(process.stderr, `  ${fix}; a feature is named behind its command: ralph run <feature>`)
   if (argv.includes('--json')) {
-    const { outputsOf } = await import('../report/outputs.ts')
+    const { outputsOf } = await import(/* webpackChunkName: "work" */ '../report/outputs.ts')
     const errors = [{ path: 'command line', found: message, expected: 'a command of `ralph help`', fix }]
-    const { mutedJson } = await import('../system/workflow-commands.ts')
+    const { mutedJson } = await import(/* webpackChunkName: "work" */ '../system/workflow-commands.ts')
     process.stdout.write(`${mutedJson({ ...outputsOf(null, 'error', null), errors })}\n`)
   }
   return 64

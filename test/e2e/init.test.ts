@@ -9,7 +9,7 @@ import test from 'node:test'
 import { parse } from 'yaml'
 import { findAgent } from '../../src/agents/registry.ts'
 import { inputsIn } from '../../src/init/workflow.ts'
-import { goodTurn, openSite, outputsOf, ROOT, story } from './site.ts'
+import { goodTurn, openSite, outputsOf, ROOT } from './site.ts'
 
 const CLI = join(ROOT, 'dist', 'cli', 'main.js')
 const PIN = 'd'.repeat(40)
@@ -36,8 +36,40 @@ const NODE = {
   'package.json': JSON.stringify({ name: 'sample', scripts: { test: 'node --test test/*.test.mjs' } }),
 }
 
-test('what init writes runs in a job: two stories become a pull request', async () => {
-  const files: Record<string, string> = {}
+const DOCTOR = `name: doctor
+on: workflow_dispatch
+jobs:
+  doctor:
+    runs-on: ubuntu-24.04
+    permissions: { contents: read, actions: read }
+    steps:
+      - uses: actions/checkout@v7
+        with: { persist-credentials: false }
+      - uses: ralph/action@${PIN}
+        with: { command: doctor }
+`
+
+const EPIC = `# Numbers
+
+## Epic 1: Constants
+
+### Story 1.1: one
+
+As a developer, I want one.
+
+**Acceptance Criteria:**
+
+- one() is 1
+
+### Story 1.2: two
+
+**Acceptance Criteria:**
+
+- two() is 2
+`
+
+test('the whole way: init, doctor, a plan of documents, its approval, two stories, a pull request', async () => {
+  const files: Record<string, string> = { 'docs/epics.md': EPIC, '.github/workflows/doctor.yml': DOCTOR }
   /** With the agent of the sample, by its flags; everything else is found. */
   const initialized = (example: string): string => {
     using project = projectOf(NODE)
@@ -53,18 +85,28 @@ test('what init writes runs in a job: two stories become a pull request', async 
     return files[WORKFLOW] ?? ''
   }
   await using site = await openSite({
-    stories: [story('US-001', 'one'), story('US-002', 'two')],
-    script: { 'US-001': [goodTurn('one', 1)], 'US-002': [goodTurn('two', 2)] },
+    stories: [],
+    script: { '1.1': [goodTurn('one', 1)], '1.2': [goodTurn('two', 2)] },
     workflow: initialized,
     files,
   })
-  const run = await site.go()
-  assert.equal(outputsOf(run).outcome, 'complete', site.log())
+  const doctor = await site.runner.dispatch('doctor.yml', {}, { actor: 'alice' })
+  await site.runner.settled()
+  assert.equal(doctor.conclusion, 'success', site.log())
+
+  const paused = await site.go({ feature: 'numbers', command: 'plan' })
+  assert.equal(outputsOf(paused).outcome, 'paused', site.log())
+  assert.equal((await site.sessions()).length, 0, 'what has stories needs no agent')
+  const { number, draft } = await site.pull()
+  assert.ok(draft)
+  await site.say('alice', '/ralph approve-plan')
+  assert.equal(outputsOf(site.last()).outcome, 'complete', site.log())
   assert.equal((await site.pull()).draft, false)
-  const prd = await site.prd()
+  assert.match(site.github.comments(number)[0]?.body ?? '', /Complete: 2 of 2 stories pass/)
+  const { sessions } = site
   assert.deepEqual(
-    prd.userStories.map(({ passes }) => passes),
-    [true, true],
+    (await sessions()).map(({ mode, story: id }) => `${mode} ${id}`.trim()),
+    ['run 1.1', 'run 1.2', 'verify'],
   )
 })
 

@@ -83,6 +83,7 @@ test('the token that works has no more permissions than the facts ask for, and t
     'actions',
     'checks',
     'contents',
+    'issues',
     'pull-requests',
   ])
   assert.equal(jobs.work.steps[0].with['persist-credentials'], false)
