@@ -26,6 +26,8 @@ export type ModelProxy = AsyncDisposable & {
 
 /** Where vendors look for a key: https://docs.anthropic.com/en/api/overview, https://ai.google.dev/api, https://platform.openai.com/docs/api-reference. */
 const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']
+/** An agent may go on asking a server that is not there. */
+const MOST_WARNINGS = 20
 /** Not TRACE: a server would answer with what it was sent, the key in it. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
@@ -33,11 +35,13 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 export async function openModelProxy(options: ModelProxyOptions): Promise<ModelProxy> {
   const key = `ralph-${randomBytes(24).toString('hex')}`
   const meter = createUsageMeter()
+  let warned = 0
   const server = createServer((request, response) => {
     ask(request, response, { ...options, placeholder: key, meter }).catch((error: unknown) => {
       // The agent has gone: nothing failed.
       if (response.destroyed) return
-      options.warn(`a request to the model failed: ${error instanceof Error ? error.message : 'unknown'}`)
+      if (++warned <= MOST_WARNINGS)
+        options.warn(`a request to the model failed: ${error instanceof Error ? error.message : 'unknown'}`)
       if (response.headersSent) response.destroy()
       else refuse(response, 502, 'the model could not be reached')
     })
