@@ -121,6 +121,7 @@ export function closingLines(done: Done, look: Look): string[] {
   const { changes, settled, isRepository } = done
   const written = changes.filter(({ kind }) => kind === 'new' || kind === 'completed')
   const key = keysOf(String(settled.inputs.agent), () => false)[0]
+  const isComplete = changes.every(({ kind }) => kind === 'same')
   const added = isRepository ? rootsOf(written).join(' ') : '--all'
   const next = [
     ...(written.length === 0 ? [] : [`git add ${added} && git commit -m "ci: Ralph"`]),
@@ -129,7 +130,7 @@ export function closingLines(done: Done, look: Look): string[] {
   ]
   return [
     '',
-    paint(written.length === 0 ? 'Nothing to do: everything is there.' : 'Written:', ['bold'], look),
+    paint(written.length > 0 ? 'Written:' : NOTHING[isComplete ? 'same' : 'differs'], ['bold'], look),
     ...written.map(({ path }) => `  ${path}`),
     ...warningsOn(done).flatMap((text) =>
       fitted(`warning: ${text}`, look).map((line) => paint(line, ['yellow'], look)),
@@ -139,6 +140,11 @@ export function closingLines(done: Done, look: Look): string[] {
     paint('Next:', ['bold'], look),
     ...next.map((line) => `  ${line}`),
   ]
+}
+
+const NOTHING = {
+  same: 'Nothing to do: everything is there.',
+  differs: 'Nothing was written: what differs is left as it is.',
 }
 
 /** The environment is there only when a job has run, or when it is made. */

@@ -50,39 +50,58 @@ export type Settled = {
   isSeparate: boolean
 }
 
-/** The settings of both files. */
+/** The settings of both files. Each keeps its own: those of the other count where it has none. */
 export function settle({ person: { gate, ...person }, workflow, config }: Given, found: Found): Settled {
-  const given: Written = { ...config, ...workflow, ...person }
-  const proposed: Written = { ...proposals(found, given), ...given }
-  const all = Array.isArray(gate)
-    ? { ...proposed, gates: withGates(proposed.gates, gate.map(String)) }
-    : proposed
-  const isSeparate = all.isolation === 'separate-job'
-  const forInputs = (key: string) => SHOWN.includes(key) || key in workflow || key in person
+  const added = Array.isArray(gate) ? gate.map(String) : []
+  const proposed = proposals(found, { ...config, ...workflow, ...person })
+  const inputs = withGates({ ...proposed, ...plain(config), ...workflow, ...person }, added)
+  const outside = escaped({ ...proposed, ...workflow })
+  const inFile = withGates({ ...outside, ...config, ...escaped(person) }, added.map(withEscapes))
+  const isSeparate = inputs.isolation === 'separate-job'
+  const isInput = (key: string) => SHOWN.includes(key) || key in workflow || key in person
   // Where the agent is on the machine, a run there takes it as it is.
   const isOfJobs = (key: string) =>
-    OF_JOBS.includes(key) || (key === 'agentVersion' && found.here.includes(String(all.agent)))
-  const forConfig = (key: string) =>
+    OF_JOBS.includes(key) || (key === 'agentVersion' && found.here.includes(String(inputs.agent)))
+  const isInFile = (key: string) =>
     key in config || (!isOfJobs(key) && (SHOWN.includes(key) || key in person))
   return {
-    config: chosen(all, (key) => forConfig(key) || (isSeparate && forInputs(key))),
+    config: chosen(inFile, (key) => isInFile(key) || (isSeparate && isInput(key))),
     // The action's own default needs no line.
-    inputs: chosen(all, (key) => forInputs(key) && !(key === 'isolation' && all[key] === 'other-user')),
+    inputs: chosen(inputs, (key) => isInput(key) && !(key === 'isolation' && inputs[key] === 'other-user')),
     isSeparate,
   }
 }
 
+/** In the configuration `${NAME}` is replaced, in an input it is not: there `$${NAME}` stands for itself. */
+const withEscapes = (text: string) => text.replace(/\$\{(?=[A-Za-z_]\w*\})/g, '$$$&')
+const withoutEscapes = (text: string) => text.replace(/\$(?=\$\{[A-Za-z_]\w*\})/g, '')
+
+const escaped = (written: Written): Written => mapValues(written, (value) => mapTexts(value, withEscapes))
+const plain = (written: Written): Written => mapValues(written, (value) => mapTexts(value, withoutEscapes))
+
+function mapTexts(value: unknown, act: (text: string) => string): unknown {
+  if (typeof value === 'string') return act(value)
+  if (Array.isArray(value)) return value.map((one) => mapTexts(one, act))
+  return typeof value === 'object' && value !== null
+    ? mapValues({ ...value }, (one) => mapTexts(one, act))
+    : value
+}
+
+function mapValues(written: Written, act: (value: unknown) => unknown): Written {
+  return Object.fromEntries(Object.entries(written).map(([key, value]) => [key, act(value)]))
+}
+
 /** Each `NAME=COMMAND` adds a gate, or replaces the one of that name. */
-function withGates(base: unknown, added: readonly string[]): Record<string, unknown> {
-  const gates: Record<string, unknown> = typeof base === 'object' ? { ...base } : {}
+function withGates(written: Written, added: readonly string[]): Written {
+  if (added.length === 0) return written
+  const gates: Record<string, unknown> = typeof written.gates === 'object' ? { ...written.gates } : {}
   for (const one of added) {
-    const [name = '', run = ''] = [one.slice(0, one.indexOf('=')), one.slice(one.indexOf('=') + 1)].map(
-      (part) => part.trim(),
-    )
+    const cut = one.indexOf('=')
+    const name = one.slice(0, cut).trim()
     const known = Object.keys(gates).find((key) => key.toLowerCase() === name.toLowerCase())
-    gates[known ?? name] = run
+    gates[known ?? name] = one.slice(cut + 1).trim()
   }
-  return gates
+  return { ...written, gates }
 }
 
 /** What is proposed beside what is given. */

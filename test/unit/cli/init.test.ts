@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import { parse } from 'yaml'
 import { writeAll } from '../../../src/cli/init-write.ts'
+import { readSettings } from '../../../src/settings/index.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 const MAIN = join(ROOT, 'src', 'cli', 'main.ts')
@@ -274,6 +275,18 @@ test('an agent without a cost is limited by iterations; its key, its version and
   assert.equal(steps[2].with['max-cost-usd'], undefined)
   assert.match(steps[2].with['agent-version'], /^\d+\.\d+\.\d+$/)
   assert.deepEqual(steps[2].env, { OPENAI_API_KEY: expression('secrets.OPENAI_API_KEY') })
+})
+
+test('a variable of a shell is one in both files, and a run reads it so', async () => {
+  await using project = await open(NODE)
+  const command = ['echo "$', '{HOME} $', '{X:-1}"'].join('')
+  project.init('--yes', '--gate', `home=${command}`)
+  const { with: inputs } = parse(await project.read(workflow)).jobs.work.steps[1]
+  assert.equal(parse(inputs.gates).home, command)
+  const text = await project.read('ralph.config.yml')
+  const { settings } = readSettings({ file: { path: 'ralph.config.yml', text }, env: {}, surface: 'cli' })
+  assert.equal(settings.gates.find(({ name }) => name === 'home')?.run, command)
+  assert.match(project.init('--yes').out, /^Nothing to do/m)
 })
 
 test('an agent that is on this machine: its version in CI, and on the command line as it is', async () => {

@@ -116,3 +116,46 @@ test('a package.json that is none, and one that holds nothing, are no reason to 
   for (const text of ['{', '[]', 'null', '{"scripts": 4}', '{"scripts": {"test": 5}}'])
     assert.deepEqual(found({ 'package.json': text }).gates, {})
 })
+
+test('what is installed, and how: lock files or none, berry, several folders, tools of Python', () => {
+  const pack = (more: object) => JSON.stringify({ scripts: { test: 'x' }, ...more })
+  const deps = { devDependencies: { typescript: '5' } }
+  for (const [files, prepare, setups = []] of [
+    [{ 'package.json': pack({}) }, null],
+    [{ 'package.json': pack(deps) }, 'npm install --no-package-lock'],
+    [
+      { 'package.json': pack(deps), 'bun.lockb': '' },
+      'bun install --frozen-lockfile',
+      ['npm install --global bun@latest'],
+    ],
+    [
+      { 'package.json': pack({ packageManager: 'yarn@4.1.0+sha224.abc' }), 'yarn.lock': '' },
+      'yarn install --immutable',
+      ['corepack enable'],
+    ],
+    [
+      { 'package.json': pack({}), 'pnpm-workspace.yaml': '', 'pnpm-lock.yaml': '' },
+      'pnpm install --frozen-lockfile',
+      ['npm install --global pnpm@latest'],
+    ],
+    [
+      { 'web/package.json': pack({}), 'web/package-lock.json': '', 'api/go.mod': '', 'api/go.sum': '' },
+      '(cd web && npm ci) && (cd api && go mod download)',
+    ],
+    [
+      { 'pyproject.toml': '[tool.poetry]\n', 'poetry.lock': '' },
+      'poetry install --no-interaction',
+      ['pipx install poetry'],
+    ],
+    [{ 'pyproject.toml': '', 'uv.lock': '' }, 'uv sync --locked --all-groups', ['pipx install uv']],
+  ] as const) {
+    const project = found(files as Record<string, string>)
+    assert.deepEqual([project.prepare, project.setups], [prepare, setups], JSON.stringify(files))
+  }
+  const typed = found({ 'package.json': pack(deps), 'tsconfig.json': '{}' })
+  assert.deepEqual(typed.gates, { typecheck: 'npx --no-install tsc --noEmit', test: 'npm test' })
+  const rust = found({ 'Cargo.toml': '[lints.clippy]\n', 'Cargo.lock': '', 'rustfmt.toml': '' })
+  assert.deepEqual(Object.keys(rust.gates), ['format', 'lint', 'test', 'build'])
+  const spotless = found({ 'pom.xml': '<artifactId>spotless-maven-plugin</artifactId>', mvnw: '' })
+  assert.equal(spotless.gates.lint, './mvnw --batch-mode --quiet spotless:check')
+})
