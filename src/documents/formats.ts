@@ -15,7 +15,7 @@ import { storyFile } from './formats/story-file.ts'
 import { storyHeading } from './formats/story-headings.ts'
 import { taskList } from './formats/task-list.ts'
 import { Opened } from './opened.ts'
-import { type DocumentFile, reading as emptyReading, type Format, type Reading } from './types.ts'
+import { type DocumentFile, type Format, type Reading, reading } from './types.ts'
 import { unparsable } from './unparsable.ts'
 
 export const formats: readonly Format[] = [
@@ -37,15 +37,15 @@ export const formats: readonly Format[] = [
 export function readDocument(file: DocumentFile): Reading {
   const document = new Opened(file)
   const refusal = refusalOf(document)
-  if (refusal.length > 0) return emptyReading({ mistakes: refusal })
+  if (refusal.length > 0) return reading({ mistakes: refusal })
   const format = formats.find((one) => one.reads(document)) ?? prose
-  const reading = format.read(document)
-  if (!document.isMarkdown) return reading
-  const passage = passageOf(document, reading.stories.length > 0)
+  const read = format.read(document)
+  if (!document.isMarkdown) return read
+  const passage = passageOf(document, read.stories.length > 0)
   return {
-    ...reading,
-    gates: { ...qualityGates(document.blocks), ...reading.gates },
-    context: passage === null ? reading.context : [...reading.context, passage],
+    ...read,
+    gates: { ...qualityGates(document.blocks), ...read.gates },
+    context: passage === null ? read.context : [...read.context, passage],
   }
 }
 
@@ -66,6 +66,6 @@ function isPlace(path: string): boolean {
 
 /** What no parser should be given, and a file of a known place that is broken. */
 function refusalOf(document: Opened): Mistake[] {
-  if (document.isMarkdown) return unparsable(document)
+  if (document.isMarkdown) return unparsable(document.path, document.text)
   return document.isYaml && documentsAmong([document.path]).length > 0 ? document.data.mistakes : []
 }

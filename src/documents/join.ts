@@ -15,17 +15,19 @@ export function joined(stories: readonly ReadStory[]): {
   notes: string[]
 } {
   const groups: ReadStory[][] = []
-  const byKey = new Map<string, ReadStory[]>()
+  const byKey = new Map<string, ReadStory[][]>()
   // A story in full says nothing of its place among the others.
   const inOrder = [...stories.filter(isAmongOthers), ...stories.filter((one) => !isAmongOthers(one))]
   for (const story of inOrder) {
     const keys = keysOf(story)
-    const group = keys
-      .map((key) => byKey.get(key))
-      .find((one) => one?.every(({ path }) => path !== story.path))
-    if (group !== undefined) group.push(story)
-    else groups.push([story])
-    for (const key of keys) if (!byKey.has(key)) byKey.set(key, group ?? groups.at(-1) ?? [])
+    const known = keys.flatMap((key) => byKey.get(key) ?? []).find((group) => belongs(story, group))
+    const group = known ?? []
+    if (known === undefined) groups.push(group)
+    group.push(story)
+    for (const key of keys) {
+      const same = byKey.get(key) ?? []
+      if (!same.includes(group)) byKey.set(key, [...same, group])
+    }
   }
   const mistakes: Mistake[] = []
   const notes: string[] = []
@@ -36,13 +38,20 @@ function isAmongOthers({ rank }: ReadStory): boolean {
   return rank !== 'detailed'
 }
 
-/** Two stories of different documents are the same where their ids are; one without an id, where its title is. */
-function keysOf({ raw: { id, title } }: ReadStory): string[] {
-  const byTitle = typeof title === 'string' ? [`title ${sameWords(title)}`] : []
-  return isGiven(id) ? [`id ${String(id)}`] : byTitle
+/** Two stories of different documents are the same where their ids are, or, where one has no id, their titles. */
+function belongs({ path, raw: { id } }: ReadStory, group: readonly ReadStory[]): boolean {
+  const isOther = (one: ReadStory) => isGiven(id) && isGiven(one.raw.id) && String(one.raw.id) !== String(id)
+  return group.every((one) => one.path !== path && !isOther(one))
 }
 
-const ranks: readonly Rank[] = ['detailed', 'planned', 'listed']
+function keysOf({ raw: { id, title } }: ReadStory): string[] {
+  return [
+    ...(isGiven(id) ? [`id ${String(id)}`] : []),
+    ...(typeof title === 'string' ? [`title ${sameWords(title)}`] : []),
+  ]
+}
+
+const ranks: readonly Rank[] = ['detailed', 'made', 'planned', 'listed']
 const standings: readonly ReadStory['standing'][] = ['tracked', 'written', 'ticked']
 
 function one(group: readonly ReadStory[], mistakes: Mistake[], notes: string[]): Joined {

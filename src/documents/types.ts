@@ -24,8 +24,11 @@ export type Documents = {
   notes: string[]
 }
 
-/** How much a document has to say of a story: what it works out in full wins over what lists it. */
-export type Rank = 'listed' | 'planned' | 'detailed'
+/**
+ * How much a document has to say of a story: what works it out in full wins over a prd.json, which a tool made from a plan; that
+ * over the plan, and the plan over what only lists it.
+ */
+export type Rank = 'listed' | 'planned' | 'made' | 'detailed'
 
 /** A story as one document has it. */
 export type ReadStory = {

@@ -1,6 +1,5 @@
 // Markdown that would cost a parser minutes: nobody wrote it to be read.
 import type { Mistake } from '../system/errors.ts'
-import type { Opened } from './opened.ts'
 import { place } from './places.ts'
 
 /** A second and more for every 100 KB. */
@@ -14,7 +13,7 @@ const rule = /^[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$/
 const opens = /^[ \t]*(?:[-*+>]|\d{1,9}[.)])/
 const ends = /^[ \t]*$|^ {0,3}(?:#{1,6}[ \t]|```|~~~)/
 
-export function unparsable({ path, text }: Opened): Mistake[] {
+export function unparsable(path: string, text: string): Mistake[] {
   const fix = 'name the files that hold the stories: ralph plan --from FILE'
   if (text.length > MOST_MARKDOWN) {
     const expected = `at most ${MOST_MARKDOWN / 1e6} MB of Markdown in a file`

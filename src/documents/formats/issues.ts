@@ -1,9 +1,11 @@
 // GitHub issues as `gh issue list --json ...` or the API gives them, or one as `gh issue view` prints it.
+import { cut } from '../../model/text.ts'
 import { isRaw, many, type Raw } from '../../prd/migrate.ts'
 import { blocksOf } from '../markdown.ts'
 import type { Data, Opened } from '../opened.ts'
 import { place, planAt } from '../places.ts'
 import { type Format, type Reading, type ReadStory, reading } from '../types.ts'
+import { unparsable } from '../unparsable.ts'
 import { urgencyOf } from '../words.ts'
 import { StorySection } from './story-section.ts'
 
@@ -80,12 +82,7 @@ function read(document: Opened): Reading {
 
 function storyOf(path: string, issue: Issue, known: ReadonlySet<number>): ReadStory {
   const { number, title, body, labels, isClosed, line } = issue
-  const section = new StorySection(0, `GH-${number}`)
-  for (const block of blocksOf(body.replace(/^[ \t]*(?:depends on|blocked by)\b.*$/gim, ''))) {
-    if (block.kind === 'heading') section.takesHeading(block.level, block.text)
-    else section.take(block)
-  }
-  const { description, acceptanceCriteria } = section.fields()
+  const { description, acceptanceCriteria } = partsOf(path, number, body)
   const needs = [...body.matchAll(/\b(?:depends on|blocked by)((?:[ \t,]|and|#\d+)+)/gi)].flatMap(
     ([, ids = '']) => [...ids.matchAll(/#(\d{1,9})/g)].map(([, id]) => Number(id)),
   )
@@ -109,4 +106,15 @@ function storyOf(path: string, issue: Issue, known: ReadonlySet<number>): ReadSt
     urgency: labels.map(urgencyOf).find((one) => one !== 1) ?? 1,
     mayLackCriteria: true,
   }
+}
+
+/** A body that costs a parser minutes is taken as it is. */
+function partsOf(path: string, number: number, body: string) {
+  if (unparsable(path, body).length > 0) return { description: cut(body, 20_000), acceptanceCriteria: [] }
+  const section = new StorySection(0, `GH-${number}`)
+  for (const block of blocksOf(body.replace(/^[ \t]*(?:depends on|blocked by)\b.*$/gim, ''))) {
+    if (block.kind === 'heading') section.takesHeading(block.level, block.text)
+    else section.take(block)
+  }
+  return section.fields()
 }

@@ -19,7 +19,7 @@ function read({ path, text }: Opened): Reading {
   if (draft === null) return reading({ mistakes })
   let at = 0
   let line = 1
-  return readStories(draft, mistakes, { path, format: prdJson.name, rank: 'planned' }, ({ title, id }) => {
+  return readStories(draft, mistakes, { path, format: prdJson.name, rank: 'made' }, ({ title, id }) => {
     // Titles stand in the file in the order of the stories.
     const next = text.indexOf(JSON.stringify(title ?? id), at)
     for (; at < next; at += 1) if (text[at] === '\n') line += 1

@@ -9,7 +9,7 @@ import { StorySection } from './story-section.ts'
 export const storyFile: Format = {
   name: 'story file',
   found:
-    /^(?:docs\/(?:[^/]+\/)?stories|_bmad-output\/(?:implementation-artifacts|stories)|docs\/sprint-artifacts)\/(?:[^/]+\/)*(?:story-?)?(?:\d+[.-]\d+|[A-Z]+-\d+)[^/]*\.md$/i,
+    /^(?:docs\/(?:[^/]+\/)?stories|_bmad-output\/(?:implementation-artifacts|stories)|docs\/sprint-artifacts)\/(?:[^/]+\/)*(?:story-?)?(?:\d+[.-]\d+|[A-Z]+-\d+|epic-?\d+[.-]story-?\d+)[^/]*\.md$/i,
   reads: (document) => document.isMarkdown && titleOf(document) !== null && hasParts(document.blocks),
   read,
 }

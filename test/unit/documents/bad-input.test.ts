@@ -44,6 +44,16 @@ test('a story file under the number of another story is a contradiction; one tha
   assert.match(mistake?.expected ?? '', /docs\/stories\/1\.2\.md: line 1, "Print a bill"/)
 })
 
+test('a prd.json is made from a plan: it has the last word on criteria, and only another title is a contradiction', () => {
+  const plan = { path: 'tasks/prd-a.md', text: headed('US-1: Sign in') }
+  const made = (title: string) => ({
+    path: 'prd.json',
+    text: JSON.stringify({ userStories: [{ id: 'US-1', title, acceptanceCriteria: ['b'] }] }),
+  })
+  assert.deepEqual(documentsOf(plan, made('Sign in')).prd.userStories[0]?.acceptanceCriteria, ['b'])
+  assert.equal(mistakesOf(plan, made('Print a bill'))[0]?.path, 'tasks/prd-a.md: line 1 (title)')
+})
+
 test('a cycle over two documents, an unknown dependency, an id twice, a title that is missing', () => {
   const mistakes = mistakesOf(
     { path: 'a.md', text: '## US-1: a\nDepends on: US-2\n\n## US-3\n\n- [ ] x\n\n## US-4: d\n\n## US-4: e' },
@@ -275,4 +285,30 @@ test('the same file by two paths is read once', () => {
   const once = documentsOf({ path: 'a.md', text }).prd
   const twice = documentsOf({ path: 'a.md', text }, { path: 'b.md', text }).prd
   assert.deepEqual(twice, once)
+})
+
+test('a story without an id is that of another document with its title; two of one title stay two', () => {
+  const plan = { path: 'fix_plan.md', text: '- [ ] Sign in\n- [ ] Test it\n- [ ] Test it' }
+  const again = { path: 'TODO.md', text: '- [ ] Test it\n- [x] Test it' }
+  const { prd, sources, notes } = documentsOf({ path: 'prd.md', text: headed('US-9: Sign in') }, plan, again)
+  assert.deepEqual(
+    prd.userStories.map(({ id, title, passes }) => [id, title, passes]),
+    [
+      ['US-9', 'Sign in', false],
+      ['US-002', 'Test it', false],
+      ['US-003', 'Test it', false],
+    ],
+  )
+  assert.equal(sources.filter(({ storyId }) => storyId === 'US-9').length, 2)
+  assert.match(
+    notes.join('\n'),
+    /fix_plan\.md: line 3: it is open here, and not by TODO\.md: line 2: read as open\./,
+  )
+})
+
+test('an issue whose body costs a parser minutes is read as it is', () => {
+  const body = `- [ ] a\n${'b\n'.repeat(9_000)}`
+  const text = JSON.stringify([{ number: 1, title: 'a', body, state: 'OPEN' }])
+  const [issue] = documentsOf({ path: 'issues.json', text }).prd.userStories
+  assert.match(issue?.description ?? '', /^- \[ \] a\nb\n/)
 })
