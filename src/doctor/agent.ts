@@ -1,6 +1,6 @@
 // The agents that work: whether their programs start, and whether they have a key. No key is ever shown.
 import { resolve } from 'node:path'
-import { type AgentVendor, variablesOf } from '../agents/agent.ts'
+import type { AgentVendor } from '../agents/agent.ts'
 import { missingProgram } from '../agents/available.ts'
 import { keyTrouble, mayBeLoggedIn } from '../agents/login.ts'
 import { agentNames, findAgent } from '../agents/registry.ts'
@@ -92,9 +92,4 @@ async function key(vendor: AgentVendor, version: string | null, subject: Subject
   const how = { platform: process.platform, isInstalledByUs: version !== null, isWrapped }
   if (login.keys.some(isSet) || !mayBeLoggedIn(subject.env, how)) return fault(why, expected, mend)
   return warning(`${why}; a keychain may hold one`, expected, mend)
-}
-
-/** Variables that may hold a key of one of the agents. */
-export function keyNames(subject: Subject): string[] {
-  return [...chosenIn(subject).flatMap(({ vendor }) => variablesOf(vendor)), ...subject.settings.agentEnv]
 }

@@ -55,7 +55,10 @@ export async function prompts(subject: Subject): Promise<Result[]> {
 export async function workTree(subject: Subject): Promise<Result | Result[]> {
   const { workspace, base } = checkoutOf(subject)
   if (subject.settings.surface === 'action') return []
-  await checkDirt(workspace.repository, workspace.clone.head ?? base.sha, () => false)
+  const head = workspace.clone.head ?? base.sha
+  const edits = await checkDirt(workspace.repository, head, (path) => path.startsWith('.ralph/'))
+  if (edits.length > 0)
+    return fine(`clean, but for ${many(edits.length, 'file')} below .ralph/: a run takes them up`)
   return fine('clean')
 }
 

@@ -1,5 +1,6 @@
 // `command: doctor`, `status` and `verify`: what they find stands in the summary and the outputs, and nothing is changed.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import test from 'node:test'
 import {
@@ -169,6 +170,31 @@ test('as another user, its network closed: tried for real, and the machine is le
   )
   assert.match(summary, /gate who \| green/)
   assert.equal(await accounts(), before, 'an account was left')
+})
+
+test('doctor is cancelled while a gate runs as another user: ended, and the machine is left as it was', {
+  skip: isRoot ? false : 'needs root on Linux',
+}, async () => {
+  const accounts = () => readFile('/etc/passwd', 'utf8')
+  const before = await accounts()
+  const inputs = { isolation: 'other-user', gates: 'slow: sleep 86421' }
+  const files = {
+    ...LOOKS,
+    '.github/workflows/doctor.yml': looking('doctor').replace(/ +isolation:.*\n/, ''),
+  }
+  await using place = await site({}, { inputs, files })
+  const { runner } = place
+  const run = await runner.dispatch('doctor.yml', {}, { actor: 'alice' })
+  const begun = await runner.when(
+    (one) => runner.log(one).includes('looking at gate slow') || one.status === 'completed',
+  )
+  assert.notEqual(begun.status, 'completed', place.log())
+  runner.cancel(run.id)
+  await runner.settled()
+  assert.equal(run.conclusion, 'cancelled', place.log())
+  assert.equal(await accounts(), before, 'an account was left')
+  const left = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
+  assert.ok(!left.includes('sleep 86421'), 'the gate is still there')
 })
 
 test('verify does not bring the agent together with a token that separate-job keeps from it', async () => {

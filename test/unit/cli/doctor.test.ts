@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { startGitHub } from '../../standin/github.ts'
 import { starter } from '../doctor/subject.ts'
 import { GATE, openPlace } from './place.ts'
 
@@ -61,6 +62,41 @@ test('uncommitted work is a fault, and is left alone: no gate runs over it', asy
   assert.match(found.get('work tree')?.found ?? '', /src\/mine\.txt/)
   assert.equal(found.get('gates')?.state, 'unknown')
   assert.equal(place.git('status', '--porcelain'), '?? src/mine.txt')
+})
+
+test('stories that nobody has committed are no fault: a run takes them up', async () => {
+  await using place = await openPlace([STORY])
+  await place.write({
+    '.ralph/2026-02-01-other/prd.json':
+      '{"schemaVersion":2,"userStories":[{"id":"A","title":"a","acceptanceCriteria":["b"]}]}',
+  })
+  const found = byName(await place.json('doctor', ...place.agent, ...GATE))
+  assert.match(found.get('work tree')?.found ?? '', /^clean, but for 1 file below \.ralph\//)
+  assert.equal(found.get('work tree')?.state, 'ok')
+  assert.match(found.get('gates')?.fix ?? '', /commit or stash/, 'gates could not be undone without them')
+  assert.match(found.get('stories')?.found ?? '', /1 story, 1 to be worked on/)
+})
+
+test('with a token, GitHub is asked about the repository that the remote names', async () => {
+  await using github = await startGitHub({
+    people: { alice: 'admin' },
+    files: { '.github/workflows/ralph.yml': await starter() },
+    tokens: {
+      'a-token': { login: 'alice', type: 'User', permissions: { contents: 'read', actions: 'read' } },
+    },
+  })
+  await using place = await openPlace([STORY], { '.github/workflows/ralph.yml': await starter() })
+  place.git('remote', 'add', 'origin', github.cloneUrl)
+  Object.assign(place.env, { GH_TOKEN: 'a-token', GITHUB_API_URL: github.url, GITHUB_SERVER_URL: github.url })
+  const look = async () => byName(await place.json('doctor', '--no-gates', ...place.agent))
+  assert.equal((await look()).get('pull requests')?.state, 'ok')
+  github.settings.actionsMayOpenPullRequests = false
+  assert.equal((await look()).get('pull requests')?.state, 'warning')
+  assert.deepEqual(github.violations, [])
+  const before = github.requests.length
+  place.git('remote', 'set-url', 'origin', 'https://evil.example/acme/shop.git')
+  assert.equal((await look()).get('github')?.state, 'unknown')
+  assert.equal(github.requests.length, before)
 })
 
 test('a folder that is no repository: its mend, and the checks that need none', async () => {
