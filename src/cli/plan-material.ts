@@ -99,6 +99,7 @@ export async function firstDraft(
     files.filter(({ path }) => !isOurs(path)).map(({ path, text }) => [path, digestOf(text)]),
   )
   if (brief === '') return { prd: withPlannedFrom(prd, digests), context, questions: [], brief }
+  if (desk.ask === null && !wanted.yes) throw unpaid()
   const proposed = await desk.planner.propose({ feature, folder: standing.folder, prd }, brief)
   return {
     prd: withPlannedFrom(added(prd, proposed), digests),
@@ -138,6 +139,13 @@ async function sentenceOf({ ask }: Desk): Promise<string> {
   const fix =
     'name documents (--from docs), or say what it is: ralph plan auth -- people can sign in with a passkey'
   throw new UserError({ path: 'ralph plan', found, expected: 'something to plan from', fix })
+}
+
+/** Nobody pays for a session whose plan would not be taken. */
+function unpaid(): UserError {
+  const found = 'a session to be started, and no terminal to ask on'
+  const fix = 'add --yes to start it, and to take what it plans'
+  return new UserError({ path: 'ralph plan', found, expected: 'a yes', fix })
 }
 
 function digestOf(text: string): string {

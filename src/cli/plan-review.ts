@@ -147,7 +147,7 @@ function fromJson(text: string, before: Prd): Prd {
 }
 
 /** What a session was paid for is not lost with a key. */
-async function keep({ clone, planner, say }: Desk, feature: string, draft: Draft): Promise<Draft> {
+export async function keep({ clone, planner, say }: Desk, feature: string, draft: Draft): Promise<Draft> {
   if (planner.used().calls === 0) return draft
   const folder = join(clone.gitDir, 'ralph', 'plan')
   const file = join(folder, `${feature}.json`)

@@ -1,21 +1,20 @@
 // `ralph plan`: documents, a sentence or an interview become the stories of a feature. Changes no code and passes nothing.
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Prd } from '../model/feature.ts'
 import { terminalText } from '../report/escape.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { UserError } from '../system/errors.ts'
 import { MARK_NAME } from '../system/orphans.ts'
-import { shellWord } from '../system/shell-word.ts'
 import { Cancelled } from './ask.ts'
 import type { Answer, Context } from './context.ts'
+import { answerOf, nextLines, sketchLines, writtenLines } from './plan-answer.ts'
 import { type Desk, openDesk, type Wanted } from './plan-desk.ts'
 import { type Draft, draftMistakes } from './plan-draft.ts'
 import { filesOf, type Standing, sketchOf, standingOf } from './plan-feature.ts'
 import { askSettings, chosenScope } from './plan-interview.ts'
-import { firstDraft, type Material, materialOf, nameFor, showMaterial } from './plan-material.ts'
+import { firstDraft, materialOf, nameFor, showMaterial } from './plan-material.ts'
 import { fromPage, isEdited } from './plan-page.ts'
-import { review, show } from './plan-review.ts'
+import { keep, review, show } from './plan-review.ts'
 import { changesBy, writeAll } from './plan-write.ts'
 
 /** Gives 0 where the plan is written or stands already, 1 where the person left it, 130 where it was interrupted. */
@@ -56,17 +55,18 @@ async function planned(desk: Desk, wanted: Wanted): Promise<Answer> {
     ])
   const reviewed =
     ask === null
-      ? await unasked(desk, wanted, standing, draft)
+      ? await unasked(desk, feature, wanted, standing, draft)
       : await review(desk, ask, feature, standing, draft)
   const { prd } = reviewed.draft
   if (reviewed.kind === 'left') return answerOf(desk, feature, prd, material, { code: 1, written: [] })
+  const { folder } = standing
   const isSketch = reviewed.kind === 'sketch'
-  const files = isSketch ? sketchOf(standing.folder, reviewed.draft) : filesOf(standing, reviewed.draft)
+  const files = isSketch ? sketchOf(folder, reviewed.draft) : filesOf(standing, reviewed.draft)
   const config = chosen?.config == null ? {} : { 'ralph.config.yml': chosen.config }
   const written = await writeAll(clone, { ...config, ...files })
-  const isConfigured = chosen?.config != null || desk.settings.gates.length > 0 || desk.settings.ungated
-  const { kind } = reviewed
-  desk.say(await lastWords(desk, feature, standing, { kind, written, isConfigured }))
+  desk.say(writtenLines(folder, written))
+  const isGated = chosen?.config != null || desk.settings.gates.length > 0 || desk.settings.ungated
+  desk.say(isSketch ? sketchLines(feature) : await nextLines(desk, feature, { folder, isGated }))
   return answerOf(desk, feature, prd, material, { code: 0, written })
 }
 
@@ -91,73 +91,22 @@ async function settled({ ask }: Desk, { from }: Wanted, standing: Standing): Pro
 /** Nobody is asked: with `--yes` a plan without a mistake is taken; without it, only one that changes nothing. */
 async function unasked(
   desk: Desk,
+  feature: string,
   { yes }: Wanted,
   standing: Standing,
   draft: Draft,
 ): Promise<{ kind: 'taken'; draft: Draft }> {
   show(desk, standing, draft)
   const mistakes = draftMistakes(draft.prd, `${standing.folder}/prd.json`)
-  if (mistakes.length > 0) throw new UserError(mistakes)
+  if (mistakes.length > 0) {
+    await keep(desk, feature, draft)
+    throw new UserError(mistakes)
+  }
   if (yes || (await changesBy(desk.clone, filesOf(standing, draft))).length === 0)
     return { kind: 'taken', draft }
   const found = standing.isNew ? 'no terminal to ask on' : 'a plan of it already, and no terminal to ask on'
   const fix = 'add --yes to take the plan as it is shown'
   throw new UserError({ path: 'ralph plan', found, expected: 'a yes', fix })
-}
-
-async function lastWords(
-  desk: Desk,
-  feature: string,
-  { folder }: Standing,
-  {
-    kind,
-    written,
-    isConfigured,
-  }: { kind: 'taken' | 'sketch'; written: readonly string[]; isConfigured: boolean },
-): Promise<string[]> {
-  const done =
-    written.length === 0
-      ? [`${folder} says all of it already: nothing was changed.`]
-      : written.map((path) => `written: ${path}`)
-  if (kind === 'sketch') return [...done, '', 'Next:', `  ralph plan ${feature}`]
-  const look = [`  look at ${folder}/prd.md`]
-  const gates = isConfigured ? [] : ['  ralph init   (no command checks the stories yet)']
-  return [...done, '', 'Next:', ...look, ...gates, ...(await commitLines(desk)), `  ralph run ${feature}`]
-}
-
-/** A run begins on a clean tree; the plan itself it takes up. */
-async function commitLines({ clone, local }: Desk): Promise<string[]> {
-  const all = clone.head === null || local === null ? null : await local.workspace.repository.dirt(clone.head)
-  if (all === null) return ['  git add -A && git commit']
-  const paths = all.map(({ path }) => path).filter((path) => !path.startsWith('.ralph/'))
-  if (paths.length === 0) return []
-  const isFew = paths.length <= 3
-  return isFew
-    ? [`  git add ${paths.map(shellWord).join(' ')} && git commit`]
-    : ['  commit or stash what else has changed']
-}
-
-function answerOf(
-  { planner }: Desk,
-  feature: string,
-  prd: Prd,
-  { documents }: Material,
-  { code, written }: { code: number; written: readonly string[] },
-): Answer {
-  const stories = prd.userStories.map(({ id, title, acceptanceCriteria, dependsOn, passes }) => {
-    const imported = passes
-    return { id, title, criteria: acceptanceCriteria.length, dependsOn, imported }
-  })
-  const usage = planner.used()
-  const outputs = {
-    ...outputsOf(null, null, null),
-    feature,
-    storiesTotal: stories.length,
-    storiesPassed: stories.filter(({ imported }) => imported).length,
-    costUsd: usage.costUsd,
-  }
-  const { sources = [], notes = [] } = documents ?? {}
-  return { code, outputs, more: { stories, sources, notes, written, usage } }
 }
 
 function refuseFromInside({ env }: Context): void {

@@ -350,6 +350,29 @@ test('the interview: a sentence, a name, gates, limits, instructions; refined, t
   assert.match(second, /use the mailer/)
 })
 
+test('no session is started where nobody has said yes; documents of one epic are planned alone, with what they wait for', async () => {
+  const epics = [
+    one('US-001', 'Pay', { epicId: 'E1' }),
+    one('US-002', 'Ship', { epicId: 'E2', dependsOn: ['US-001'] }),
+    one('US-003', 'Search', { epicId: 'E1' }),
+  ]
+  const files = { 'idea.md': 'Passkeys.\n', 'epics.json': JSON.stringify({ userStories: epics }) }
+  await using at = await place(files, { plan: [proposal(PASSKEY)] })
+  const { code, err } = await at.ralph(['plan', 'auth', '--from', 'idea.md'])
+  assert.equal(code, 64)
+  assert.match(err, /add --yes to start it/)
+  assert.equal((await at.prompts()).length, 0)
+  const part = await at.ralph(['plan', 'auth', '--from', 'epics.json', '--epic', 'e2', '--yes'])
+  assert.equal(part.code, 0, part.err)
+  assert.deepEqual(
+    (await at.stories()).map(({ id }) => id),
+    ['US-001', 'US-002'],
+  )
+  const wrong = await at.ralph(['plan', 'other', '--from', 'epics.json', '--stories', 'US-009', '--yes'])
+  assert.equal(wrong.code, 64)
+  assert.match(wrong.err, /US-009.*a story of this feature/)
+})
+
 test('without a program or a key for a session nobody is asked anything first', async () => {
   await using at = await place()
   await using terminal = at.terminal(['plan', 'auth', '--agent', 'amp'])
