@@ -10,6 +10,24 @@ const MAX_LINE = 1_000
 const MAX_OUTPUT = 4_000_000
 const MAX_LINES = 200_000
 
+type Place = { name: string; line: string }
+type Level = Annotation['level']
+
+/** Place and message in one line: tsc; maven; what some tools write when they see GitHub Actions. */
+const PLACED = [
+  /^(?<name>[^()]+)\((?<line>\d{1,7}),\d{1,7}\): (?<level>error|warning|info|message)\b:?\s*(?<text>.*)$/,
+  /^\[(?<level>ERROR|WARNING)\]\s+(?<name>[^\s[\]]+):\[(?<line>\d{1,7}),\d{1,7}\]\s*(?<text>.*)$/,
+  /^::(?<level>error|warning|notice) file=(?<name>[^,:]+),line=(?<line>\d{1,7})[^:]*::(?<text>.*)$/,
+]
+/** In a line that a place begins: `:1:2: text`, `:1: text`, `:1:2 - error TS1: text`, `:1:2 lint/rule`. */
+const PLAIN = /:(\d{1,7})(?::\d{1,7})?(?::(?=\s|$)| - | (?=(?:lint|parse|format|assist|suppressions)\b))\s*/
+/** A place alone, which belongs to what was said before: cargo and ruff, vitest, frames of a stack, node's TAP. */
+const FRAME = /^\s*(?:-->|❯|at|location:)\s/
+const HEADING =
+  /^(?:error|warning)(?:\[\w+\])?:|^(?:[\w.]*(?:Error|Exception|Failure))\b|^(?:not ok\b|[✖✗×●]\s|FAIL\b|--- FAIL)|^[A-Z]{1,4}\d{3,4}\s/
+/** What pytest, testify and biome say only near the place. */
+const NEARBY = /^\s*(?:Error:|[×✖!ℹi])\s+(.*)$/
+
 /**
  * At most 50 places in known files that the output names, in its order, each with what was said about it: tsc, eslint,
  * biome, node --test, jest, vitest, pytest, mypy, ruff, go, cargo, javac, maven and whatever writes
@@ -17,249 +35,149 @@ const MAX_LINES = 200_000
  * paths and paths from a folder count when they can only mean one known file.
  */
 export function annotationsFrom(output: string, knownPaths: Set<string>): Annotation[] {
-  const lines = plainLines(output)
-  const resolve = resolver(knownPaths)
-  const found = new Map<string, Annotation>()
-  const add = (name: string, line: string | number, message: string, level: Annotation['level']): boolean => {
-    const path = resolve(name)
+  return new Reader(plainLines(output), resolver(knownPaths)).read()
+}
+
+class Reader {
+  readonly #lines: readonly string[]
+  readonly #resolve: (name: string) => string | null
+  readonly #found = new Map<string, Annotation>()
+  /** The last line that says what went wrong; '' once a place was found for it. */
+  #heading = ''
+  /** The file that eslint's list is about. */
+  #listed: string | null = null
+  /** The innermost known place of a Python traceback. */
+  #frame: Place | null = null
+  /** What pytest says about the failure (`E ...`). */
+  #said = ''
+
+  constructor(lines: readonly string[], resolve: (name: string) => string | null) {
+    this.#lines = lines
+    this.#resolve = resolve
+  }
+
+  read(): Annotation[] {
+    for (const [at, line] of this.#lines.entries()) {
+      if (this.#found.size >= MAX_ANNOTATIONS) break
+      if (line.trim() === '') this.#listed = null
+      else if (!this.#readLine(line, at)) this.#remember(line.trim())
+    }
+    return [...this.#found.values()]
+  }
+
+  /** What says both place and message first, then places that belong to a message before or after them. */
+  #readLine(line: string, at: number): boolean {
+    for (const placed of PLACED) {
+      const { name = '', line: number = '', level, text = '' } = placed.exec(line)?.groups ?? {}
+      if (name !== '') return this.#add({ name, line: number }, text, levelOf(level))
+    }
+    return (
+      this.#readListed(line) ||
+      this.#readPanic(line, at) ||
+      this.#readPython(line) ||
+      this.#readPlain(line, at) ||
+      this.#readFrame(line)
+    )
+  }
+
+  #add({ name, line }: Place, message: string, level: Level): boolean {
+    const path = this.#resolve(name)
     const number = Number(line)
-    if (path === null || !(number >= 1 && number <= 9_999_999)) return false
+    if (path === null || number < 1) return false
     const text = bounded(message)
     const key = `${path}\0${number}\0${text}`
-    if (found.size < MAX_ANNOTATIONS && !found.has(key))
-      found.set(key, { path, line: number, message: text, level })
+    if (!this.#found.has(key)) this.#found.set(key, { path, line: number, message: text, level })
     return true
   }
-  const reader: Reader = {
-    lines,
-    resolve,
-    add,
-    heading: '',
-    level: 'failure',
-    listed: null,
-    frame: null,
-    said: '',
-  }
-  for (let at = 0; at < lines.length && found.size < MAX_ANNOTATIONS; at += 1) {
-    const line = lines[at] as string
-    if (line.trim() !== '') readLine(reader, line, at)
-    else reader.listed = null
-  }
-  return [...found.values()]
-}
 
-type Reader = {
-  lines: string[]
-  resolve: (name: string) => string | null
-  add: (name: string, line: string | number, message: string, level: Annotation['level']) => boolean
-  /** The last line that says what went wrong; '' once a place was found for it. */
-  heading: string
-  level: Annotation['level']
-  /** The file that eslint's list is about. */
-  listed: string | null
-  /** The innermost known place of a Python traceback. */
-  frame: { name: string; line: string } | null
-  /** What pytest says about the failure (`E ...`). */
-  said: string
-}
-
-function readLine(reader: Reader, line: string, at: number): void {
-  // In this order: what says both place and message, then places that belong to a message before or after them.
-  for (const read of [
-    readBracketed,
-    readCommand,
-    readListed,
-    readNodeTest,
-    readPanic,
-    readPython,
-    readPlain,
-    readFrame,
-  ]) {
-    if (read(reader, line, at)) return
-  }
-  remember(reader, line)
-}
-
-// ---------------------------------------------------------------- place and message in one line
-
-/** `a.ts(1,2): error TS1: text` (tsc), `[ERROR] /a/B.java:[1,2] text` (maven). */
-function readBracketed({ add }: Reader, line: string): boolean {
-  const tsc = /\((\d{1,7}),\d{1,7}\): (error|warning|info|message)\b:?\s*/.exec(line)
-  if (tsc !== null)
-    return add(
-      line.slice(0, tsc.index),
-      tsc[1] as string,
-      line.slice(tsc.index + tsc[0].length),
-      levelOf(tsc[2]),
-    )
-  const maven = /^\[(ERROR|WARNING)\]\s+([^\s[\]]+):\[(\d{1,7}),\d{1,7}\]\s*/.exec(line)
-  return (
-    maven !== null &&
-    add(maven[2] as string, maven[3] as string, line.slice(maven[0].length), levelOf(maven[1]))
-  )
-}
-
-/** `::error file=a.ts,line=1::text`, which some tools write when they see GitHub Actions. */
-function readCommand({ add }: Reader, line: string): boolean {
-  const command = /^::(error|warning|notice)\s([^:]*(?::(?!:)[^:]*)*)::(.*)$/.exec(line)
-  if (command === null) return false
-  const file = /(?:^|[\s,])file=([^,]+)/.exec(command[2] as string)?.[1]
-  const number = /(?:^|[\s,])line=(\d{1,7})/.exec(command[2] as string)?.[1]
-  return (
-    file !== undefined && number !== undefined && add(file, number, command[3] as string, levelOf(command[1]))
-  )
-}
-
-/** eslint's list: the path on a line of its own, then `  1:2  error  text  rule`. */
-function readListed(reader: Reader, line: string): boolean {
-  const item = /^\s+(\d{1,7}):\d{1,7}\s+(error|warning)\s+/.exec(line)
-  if (item !== null && reader.listed !== null) {
-    return reader.add(
-      reader.listed,
-      item[1] as string,
-      line.slice(item[0].length).replace(/ {2,}/g, ' - '),
-      levelOf(item[2]),
-    )
-  }
-  if (/^\s|\s$|:\d/.test(line) || reader.resolve(line) === null) return false
-  reader.listed = line
-  return true
-}
-
-/** `path:1:2: text`, `path:1: text`, `path:1:2 - error TS1: text`, `path:1:2 lint/rule`. */
-function readPlain(reader: Reader, line: string, at: number): boolean {
-  const place =
-    /:(\d{1,7})(?::(\d{1,7}))?(?::(?=\s|$)| - | (?=(?:lint|parse|format|assist|suppressions)\b))\s*/.exec(
-      line,
-    )
-  if (place === null) return false
-  const before = line.slice(0, place.index).trim()
-  const name = reader.resolve(before) === null ? (before.split(/[\s(]/).at(-1) ?? '') : before
-  const rest = line.slice(place.index + place[0].length)
-  const kind = /^(?:fatal )?(error|warning|note|info|notice)\b:?\s*/i.exec(rest)
-  const text = kind === null ? rest : rest.slice(kind[0].length)
-  const biome = /^(?:lint|parse|format|assist|suppressions)\b/.test(rest)
-  const message = biome ? after(reader, at, /^\s*[×✖!ℹi]\s+(.*)$/, rest) : text
-  // pytest ends with the bare name of the error, testify with nothing: the text is near.
-  const bare = /^(?:\w+(?:Error|Exception|Failed|Exit))?$/.test(message)
-  const full = !bare
-    ? message
-    : reader.said || after(reader, at, /^\s*Error:\s+(.*)$/, reader.heading || message || 'failed here')
-  if (
-    !reader.add(name, place[1] as string, full, kind === null ? levelInText(reader, line) : levelOf(kind[1]))
-  )
-    return false
-  reader.said = ''
-  return true
-}
-
-// ---------------------------------------------------------------- place before or after the message
-
-/** node --test: `test at path:1:2` before the name, or `location: 'path:1:2'` after it. */
-function readNodeTest(reader: Reader, line: string, at: number): boolean {
-  const start = /^\s*(?:test at |location: ['"]?)/.exec(line)
-  const place = start === null ? null : placeAtEnd(line.slice(start[0].length).replace(/['"]$/, ''))
-  if (start === null || place === null) return false
-  const isTap = line.includes('location:')
-  const name = isTap ? reader.heading : (reader.lines[at + 1] ?? '').trim()
-  const error = isTap
-    ? after(reader, at, /^\s*error: ['"]?(.*?)['"]?$/, '')
-    : (reader.lines[at + 2] ?? '').trim()
-  return reader.add(place.name, place.line, [name, error].filter((it) => it !== '').join('\n'), 'failure')
-}
-
-/** Rust: `thread 'x' panicked at path:1:2:` with the text below, or `panicked at 'text', path:1:2`. */
-function readPanic(reader: Reader, line: string, at: number): boolean {
-  const start = line.indexOf('panicked at ')
-  if (start === -1) return false
-  const rest = line.slice(start + 12)
-  const place = placeAtEnd(rest.replace(/:$/, ''))
-  if (place === null) return false
-  const quoted = /^'(.*)', /.exec(rest)?.[1]
-  return reader.add(
-    place.name,
-    place.line,
-    quoted ?? (reader.lines[at + 1] ?? 'panicked here').trim(),
-    'failure',
-  )
-}
-
-/** Python: the innermost known `File "path", line 1` belongs to the error at the end of the traceback. */
-function readPython(reader: Reader, line: string): boolean {
-  const frame = /^\s*File "([^"]+)", line (\d{1,7})/.exec(line)
-  if (frame !== null) {
-    if (reader.resolve(frame[1] as string) !== null)
-      reader.frame = { name: frame[1] as string, line: frame[2] as string }
+  /** eslint's list: the path on a line of its own, then `  1:2  error  text  rule`. */
+  #readListed(line: string): boolean {
+    const [item, number = '', level] = /^\s+(\d{1,7}):\d{1,7}\s+(error|warning)\s+/.exec(line) ?? []
+    if (item !== undefined && this.#listed !== null) {
+      const text = line.slice(item.length).replace(/ {2,}/g, ' - ')
+      return this.#add({ name: this.#listed, line: number }, text, levelOf(level))
+    }
+    if (/^\s|\s$|:\d/.test(line) || this.#resolve(line) === null) return false
+    this.#listed = line
     return true
   }
-  const said = /^E\s{1,8}(\S.*)$/.exec(line)
-  if (said !== null) {
-    if (reader.said === '') reader.said = said[1] as string
+
+  #readPlain(line: string, at: number): boolean {
+    const [match, number = ''] = PLAIN.exec(line) ?? []
+    if (match === undefined) return false
+    const [start, rest] = [line.indexOf(match), line.slice(line.indexOf(match) + match.length)]
+    const before = line.slice(0, start).trim()
+    const name = this.#resolve(before) === null ? (before.split(/[\s(]/).at(-1) ?? '') : before
+    const [kind = '', word] = /^(?:fatal )?(error|warning|note|info|notice)\b:?\s*/i.exec(rest) ?? []
+    const text = rest.slice(kind.length)
+    const isBare =
+      /^(?:\w+(?:Error|Exception|Failed|Exit))?$|^(?:lint|parse|format|assist|suppressions)\b/.test(text)
+    const near = isBare ? this.#said || this.#after(at) || this.#heading || text || 'failed here' : text
+    // eslint's unix format says the level at the end: `[Warning/rule]`.
+    const isWarning = word === undefined && /\[Warning(?:\/[^\]]*)?\]$/.test(line)
+    if (!this.#add({ name, line: number }, near, isWarning ? 'warning' : levelOf(word))) return false
+    this.#said = ''
     return true
   }
-  if (reader.frame === null || !/^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failure)\b/.test(line))
-    return false
-  const { name, line: number } = reader.frame
-  reader.frame = null
-  return reader.add(name, number, line, 'failure')
+
+  /** Rust: `thread 'x' panicked at path:1:2:` with the text below. */
+  #readPanic(line: string, at: number): boolean {
+    const place = line.includes('panicked at ') ? placeAtEnd(line.replace(/:$/, '')) : null
+    return place !== null && this.#add(place, (this.#lines[at + 1] ?? 'panicked here').trim(), 'failure')
+  }
+
+  /** Python: the innermost known `File "path", line 1` belongs to the error at the end of the traceback. */
+  #readPython(line: string): boolean {
+    const [frame, name = '', number = ''] = /^\s*File "([^"]+)", line (\d{1,7})/.exec(line) ?? []
+    const said = /^E\s{1,8}(\S.*)$/.exec(line)?.[1]
+    if (frame !== undefined && this.#resolve(name) !== null) this.#frame = { name, line: number }
+    if (said !== undefined) this.#said ||= said
+    if (frame !== undefined || said !== undefined) return true
+    const place = this.#frame
+    if (place === null || !/^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failure)\b/.test(line))
+      return false
+    this.#frame = null
+    return this.#add(place, line, 'failure')
+  }
+
+  /** The first known one after a heading. */
+  #readFrame(line: string): boolean {
+    if (!FRAME.test(line)) return false
+    const place = placeAtEnd(line.trim().replace(/[)'"]$/, ''))
+    const level = levelOf(/^warning/.exec(this.#heading)?.[0])
+    if (place !== null && this.#heading !== '' && this.#add(place, this.#heading, level)) this.#heading = ''
+    return true
+  }
+
+  /** Keeps a line that says what went wrong, for a place that follows. */
+  #remember(text: string): void {
+    if (HEADING.test(text)) this.#heading = text
+    if (/^_{3,}|^={3,}/.test(text)) this.#said = ''
+  }
+
+  /** What one of the next lines says, or ''. */
+  #after(at: number): string {
+    for (const line of this.#lines.slice(at + 1, at + 12)) {
+      const text = NEARBY.exec(line)?.[1]
+      if (text !== undefined) return text.trim()
+    }
+    return ''
+  }
 }
 
-/** `--> path:1:2` (cargo, ruff), `❯ path:1:2` (vitest), `at f (path:1:2)`: the first known one after a heading. */
-function readFrame(reader: Reader, line: string): boolean {
-  if (!/^\s*(?:-->|❯|at)\s/.test(line)) return false
-  const place = placeAtEnd(line.trim().replace(/\)$/, ''))
-  if (place === null) return true
-  if (reader.heading === '') return true
-  if (reader.add(place.name, place.line, reader.heading, reader.level)) reader.heading = ''
-  return true
-}
-
-function placeAtEnd(text: string): { name: string; line: string } | null {
+function placeAtEnd(text: string): Place | null {
   const end = /:(\d{1,7})(?::\d{1,7})?$/.exec(text)
-  if (end === null) return null
-  const before = text.slice(0, end.index)
-  const start = Math.max(
-    before.lastIndexOf('('),
-    before.lastIndexOf(' '),
-    before.lastIndexOf("'"),
-    before.lastIndexOf('"'),
-  )
-  return { name: before.slice(start + 1), line: end[1] as string }
+  const name = /[^('" ]*$/.exec(text.slice(0, end?.index))?.[0] ?? ''
+  return end === null ? null : { name, line: end[1] ?? '' }
 }
 
-/** Keeps a line that says what went wrong, for a place that follows. */
-function remember(reader: Reader, line: string): void {
-  const text = line.trim()
-  if (
-    /^(?:error|warning)(?:\[\w+\])?:|^(?:[\w.]*(?:Error|Exception|Failure))\b|^(?:not ok\b|[✖✗×●]\s|FAIL\b|--- FAIL)|^[A-Z]{1,4}\d{3,4}\s/.test(
-      text,
-    )
-  ) {
-    reader.heading = text
-    reader.level = levelOf(/^warning/.test(text) ? 'warning' : 'error')
-  }
-  if (/^_{3,}|^={3,}/.test(text)) reader.said = ''
+function basename(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
 }
-
-/** The first of the next lines that fits, its first group; otherwise the fallback. */
-function after(reader: Reader, at: number, pattern: RegExp, fallback: string): string {
-  for (let next = at + 1; next < Math.min(at + 12, reader.lines.length); next += 1) {
-    const match = pattern.exec(reader.lines[next] as string)
-    if (match !== null) return (match[1] as string).trim()
-  }
-  return fallback
-}
-
-// ---------------------------------------------------------------- texts and paths
 
 function levelOf(word: string | undefined): Annotation['level'] {
   if (word === undefined || /^(?:fatal|err)/i.test(word)) return 'failure'
   return /^warn/i.test(word) ? 'warning' : 'notice'
-}
-
-/** eslint's unix format says the level at the end: `[Warning/rule]`. */
-function levelInText(_: Reader, line: string): Annotation['level'] {
-  return /\[Warning(?:\/[^\]]*)?\]$/.test(line) ? 'warning' : 'failure'
 }
 
 function plainLines(output: string): string[] {
@@ -281,21 +199,11 @@ function bounded(message: string): string {
 /** Which known file a name means: itself, the known end of an absolute path, or the only one that ends so. */
 function resolver(known: Set<string>): (name: string) => string | null {
   const done = new Map<string, string | null>()
-  let byBase: Map<string, string[]> | null = null
+  const byBase = new Map<string, string[]>()
+  for (const path of known) byBase.set(basename(path), [...(byBase.get(basename(path)) ?? []), path])
   const endsWith = (name: string): string | null => {
-    if (byBase === null) {
-      byBase = new Map()
-      for (const path of known) {
-        const base = path.slice(path.lastIndexOf('/') + 1)
-        const own = byBase.get(base)
-        if (own === undefined) byBase.set(base, [path])
-        else own.push(path)
-      }
-    }
-    const fits = (byBase.get(name.slice(name.lastIndexOf('/') + 1)) ?? []).filter((path) =>
-      path.endsWith(`/${name}`),
-    )
-    return fits.length === 1 ? (fits[0] as string) : null
+    const fits = byBase.get(basename(name))?.filter((path) => path.endsWith(`/${name}`)) ?? []
+    return fits.length === 1 ? (fits[0] ?? null) : null
   }
   const find = (name: string): string | null => {
     const plain = name

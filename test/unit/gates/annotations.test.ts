@@ -60,13 +60,10 @@ test('biome', () => {
 test('node --test, spec and tap', () => {
   const spec =
     '✖ failing tests:\n\ntest at test/a.test.ts:7:3\n✖ adds (1.2ms)\n  AssertionError [ERR_ASSERTION]: 1 !== 2\n      at TestContext.<anonymous> (file:///w/test/a.test.ts:8:10)\n'
-  assert.deepEqual(said(spec), [
-    'test/a.test.ts:7 failure ✖ adds (1.2ms)\nAssertionError [ERR_ASSERTION]: 1 !== 2',
-    'test/a.test.ts:8 failure AssertionError [ERR_ASSERTION]: 1 !== 2',
-  ])
+  assert.deepEqual(said(spec), ['test/a.test.ts:8 failure AssertionError [ERR_ASSERTION]: 1 !== 2'])
   const tap =
     "not ok 1 - adds\n  ---\n  duration_ms: 1\n  location: '/w/test/a.test.ts:7:3'\n  failureType: 'testCodeFailure'\n  error: '1 !== 2'\n"
-  assert.deepEqual(said(tap), ['test/a.test.ts:7 failure not ok 1 - adds\n1 !== 2'])
+  assert.deepEqual(said(tap), ['test/a.test.ts:7 failure not ok 1 - adds'])
 })
 
 test('jest and vitest: the first known frame after what went wrong', () => {
@@ -118,12 +115,8 @@ test('cargo: compiler, clippy and panics', () => {
     'src/lib.rs:12 failure error[E0308]: mismatched types',
     'src/lib.rs:3 warning warning: unused variable: `x`',
   ])
-  const panics =
-    "thread 'a' panicked at src/lib.rs:20:9:\nassertion `left == right` failed\nthread 'b' (77) panicked at 'old text', src/lib.rs:30:9\n"
-  assert.deepEqual(said(panics), [
-    'src/lib.rs:20 failure assertion `left == right` failed',
-    'src/lib.rs:30 failure old text',
-  ])
+  const panics = "thread 'a' panicked at src/lib.rs:20:9:\nassertion `left == right` failed\n"
+  assert.deepEqual(said(panics), ['src/lib.rs:20 failure assertion `left == right` failed'])
 })
 
 test('javac, maven and Java frames', () => {
