@@ -1,6 +1,6 @@
 // Who works on a feature now, as a run that does not work on it can tell.
-import * as core from '@actions/core'
-import { type GitHub, saidByGitHub } from '../github/client.ts'
+import type { GitHub } from '../github/client.ts'
+import { runOf } from '../github/dispatch.ts'
 import { expired } from '../loop/lease.ts'
 import type { State } from '../model/state.ts'
 
@@ -10,14 +10,8 @@ export function working(state: State | null): boolean {
 }
 
 /** Whether the run that holds it still goes on. */
-export async function holderLives({ api, at }: GitHub, state: State): Promise<boolean> {
+export async function holderLives(github: GitHub, { lease }: State): Promise<boolean> {
   // On somebody's machine: only the lease's own time is known.
-  if (state.lease?.runId == null) return true
-  const run = await api.rest.actions
-    .getWorkflowRun({ ...at, run_id: state.lease.runId })
-    .catch((error: unknown) => {
-      core.warning(`run ${state.lease?.runId} could not be looked up: ${saidByGitHub(error)}`)
-      return null
-    })
-  return run === null || run.data.status !== 'completed'
+  if (lease?.runId == null) return true
+  return (await runOf(github, lease.runId))?.status !== 'completed'
 }

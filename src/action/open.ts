@@ -1,25 +1,32 @@
 // Opens the checkout of a job, and reads the settings of the trusted side: inputs, and the base branch's file.
 import { join } from 'node:path'
 import * as core from '@actions/core'
+import { refuseUngated } from '../app/limits.ts'
 import { openWorkspace, type Workspace } from '../app/workspace.ts'
+import { refuseWrongPart } from '../jobs/claim.ts'
 import type { State } from '../model/state.ts'
-import type { Settings } from '../settings/index.ts'
+import { describeSettings, type Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
-import { redactFiles } from '../system/files.ts'
+import { redactFiles, removeNow } from '../system/files.ts'
 import {
   type ActionContext,
   actionSettings,
   inputSettings,
   remoteOf,
   settingsOfBase,
+  tokenOf,
   useWorkflow,
 } from './context.ts'
+import type { Log } from './log.ts'
 import { reclaimFiles } from './runner.ts'
 
 const IDENTITY = {
   name: 'github-actions[bot]',
   email: '41898282+github-actions[bot]@users.noreply.github.com',
 }
+
+/** Folders that the workflow uploads. */
+const UPLOADS = ['transcripts', 'logs']
 
 /** The checkout, with everything that is to be redacted known. */
 export function openFor(
@@ -66,6 +73,23 @@ function noBase(context: ActionContext, branch: string): UserError {
   })
 }
 
+/** The checkout and the settings of a job that works, once nothing speaks against it: told, and written to the log. */
+export async function openJob(
+  context: ActionContext,
+  secrets: readonly string[],
+  log: Log,
+  { at, isPart }: { at: string | null; isPart: boolean },
+) {
+  const token = tokenOf(context)
+  const { settings, base, notes } = await trusted(context, token, at)
+  refuseFeatureRef(context, settings.branchPrefix)
+  refuseWrongPart(settings, isPart)
+  for (const note of notes) core.notice(note)
+  refuseUngated(settings)
+  log.group('Settings', describeSettings(settings).split('\n'))
+  return { workspace: await openFor(context, settings, token, secrets), settings, base }
+}
+
 /** On a `ralph/*` ref the workflow file would be the agent's copy, with the secrets of the real one. */
 export function refuseFeatureRef(context: ActionContext, prefix: string): void {
   if (!context.ref.startsWith(`refs/heads/${prefix}`)) return
@@ -75,6 +99,11 @@ export function refuseFeatureRef(context: ActionContext, prefix: string): void {
     expected: 'the default branch',
     fix: `run the workflow on ${context.place.defaultBranch}: on ${prefix}* the workflow file may be the agent's`,
   })
+}
+
+/** What is uploaded after a job is this job's: a runner of one's own keeps the folder. */
+export function clearUploads({ clone }: Workspace): void {
+  for (const name of UPLOADS) removeNow(join(clone.gitDir, 'ralph', name))
 }
 
 export function pick(
@@ -104,6 +133,5 @@ export async function withChoices(
 export async function settleFiles({ clone, redactor }: Workspace): Promise<void> {
   reclaimFiles()
   // What is uploaded lies where an agent can write, too.
-  for (const name of ['transcripts', 'logs'])
-    await redactFiles(join(clone.gitDir, 'ralph', name), redactor.redact)
+  for (const name of UPLOADS) await redactFiles(join(clone.gitDir, 'ralph', name), redactor.redact)
 }

@@ -2,8 +2,8 @@
 // dispatch carries the generation.
 import * as core from '@actions/core'
 import { Checks } from '../github/checks.ts'
-import { connect, saidByGitHub, statusOf } from '../github/client.ts'
-import { dispatchRun } from '../github/dispatch.ts'
+import { connect } from '../github/client.ts'
+import { dispatchRun, runOf } from '../github/dispatch.ts'
 import { type HolderRun, whyLost } from '../loop/lost.ts'
 import type { State } from '../model/state.ts'
 import { type ActionContext, namesByApi, noWorkflow, tokenOf } from './context.ts'
@@ -50,7 +50,8 @@ export async function resumeLost(context: ActionContext): Promise<string> {
   const resting: State[] = []
   let waiting: WaitingRun[] | null = null
   for (const state of states.values()) {
-    const holder = await holderOf(state)
+    const id = state.lease?.runId ?? state.control.mendedRun
+    const holder = id === null ? null : await runOf(github, id)
     const why = whyLost(state, holder, Date.now())
     if (why === null) {
       if (rests(state, holder)) resting.push(state)
@@ -97,20 +98,6 @@ export async function resumeLost(context: ActionContext): Promise<string> {
     return data.workflow_runs
       .filter((run) => run.status !== 'completed' && run.status !== 'in_progress')
       .map((run) => ({ title: run.display_title, since: Date.parse(run.run_started_at ?? run.created_at) }))
-  }
-
-  async function holderOf(state: State): Promise<HolderRun> {
-    const id = state.lease?.runId ?? state.control.mendedRun
-    if (id === null) return null
-    try {
-      const { data } = await api.rest.actions.getWorkflowRun({ ...at, run_id: id })
-      return { status: data.status ?? '', conclusion: data.conclusion, at: Date.parse(data.updated_at) }
-    } catch (error) {
-      // People delete runs.
-      if (statusOf(error) === 404) return { status: 'completed', conclusion: null, at: Date.now() }
-      core.warning(`run ${id} could not be looked up: ${saidByGitHub(error)}`)
-      return null
-    }
   }
 }
 

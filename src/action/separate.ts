@@ -1,13 +1,12 @@
 // `isolation: separate-job`: four jobs do one iteration, each by the same loop (src/jobs). `claim` and `land` hold the write
 // token and run nothing of the repository (work.ts); `work` and `gate` run here, with a token that can only read.
-import { join } from 'node:path'
 import * as core from '@actions/core'
-import { limitsOf, refuseUngated } from '../app/limits.ts'
+import { limitsOf } from '../app/limits.ts'
 import { createPorts } from '../app/ports.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { moveClone } from '../git/clone.ts'
 import { refuseFiltered } from '../git/filters.ts'
-import { claimedState, type How, refuseWrongPart } from '../jobs/claim.ts'
+import { claimedState, type How } from '../jobs/claim.ts'
 import { runGate } from '../jobs/gate.ts'
 import { claimOf, gateOf, workOf } from '../jobs/handover.ts'
 import { landingOf } from '../jobs/land.ts'
@@ -17,15 +16,14 @@ import { mistakeHandover, runWork } from '../jobs/work.ts'
 import type { Observer, Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { type Part, STEPS } from '../model/step.ts'
-import { describeSettings, type Settings } from '../settings/index.ts'
+import type { Settings } from '../settings/index.ts'
 import { messageOf, UserError } from '../system/errors.ts'
-import { removeNow } from '../system/files.ts'
 import { newMark } from '../system/process.ts'
 import { Live } from '../terminal/live.ts'
 import { withCredentialsAside } from './aside.ts'
-import { type ActionContext, tokenOf } from './context.ts'
+import type { ActionContext } from './context.ts'
 import type { Log } from './log.ts'
-import { openFor, settleFiles, trusted, withChoices } from './open.ts'
+import { clearUploads, openJob, settleFiles, withChoices } from './open.ts'
 import { remember } from './runner.ts'
 
 const FROM_THERE = { work: 'taken from the work job', gate: 'results of the gate job' }
@@ -87,19 +85,15 @@ async function doPart(
   log: Log,
   signal: AbortSignal,
 ): Promise<{ neutral: string }> {
-  const token = tokenOf(context)
   const claim = claimOf(context.env)
-  const { settings, notes } = await trusted(context, token, claim.base)
-  refuseWrongPart(settings, true)
-  for (const note of notes) core.notice(note)
-  refuseUngated(settings)
-  log.group('Settings', describeSettings(settings).split('\n'))
-  using workspace = await openFor(context, settings, token, secrets)
-  const { git, objects, repository, snapshot, clone } = workspace
-  await refuseFiltered(git, objects)
+  const opened = await openJob(context, secrets, log, { at: claim.base, isPart: true })
+  const { settings } = opened
+  using workspace = opened.workspace
+  await refuseFiltered(workspace.git, workspace.objects)
+  const { git, repository, snapshot } = workspace
   const state = await claimedState(workspace, claim, context.run.id, settings.jobDeadlineMs)
   if (state === null) return { neutral: 'another run has gone on with this feature: there is nothing to do' }
-  for (const name of ['transcripts', 'logs']) removeNow(join(clone.gitDir, 'ralph', name))
+  clearUploads(workspace)
   const chosen = await withChoices(context, workspace, settings, state)
   const limits = limitsOf(chosen)
   const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment' }, true)

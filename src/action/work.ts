@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import * as core from '@actions/core'
 import { claim, Held, Superseded } from '../app/claim.ts'
 import { type Isolation, openIsolation, SAME_USER_WARNING } from '../app/isolation.ts'
-import { gatedTagsOf, leaseFor, limitsOf, refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
+import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/limits.ts'
 import { createPorts } from '../app/ports.ts'
 import { refuseTemplates } from '../app/templates.ts'
 import { refuseNoFolder, type Workspace } from '../app/workspace.ts'
@@ -11,10 +11,10 @@ import { refuseFiltered } from '../git/filters.ts'
 import { Checks } from '../github/checks.ts'
 import { connect, type GitHub } from '../github/client.ts'
 import { Conversation } from '../github/conversation.ts'
-import { createDispatch } from '../github/dispatch.ts'
+import { createDispatch, runOf } from '../github/dispatch.ts'
 import { findPull } from '../github/pull.ts'
 import { GitHubReporter } from '../github/reporter.ts'
-import { CLAIM, claimOutputs, type How, refuseWrongPart, WHOLE } from '../jobs/claim.ts'
+import { CLAIM, claimOutputs, type How, WHOLE } from '../jobs/claim.ts'
 import { claimOf } from '../jobs/handover.ts'
 import { expired } from '../loop/lease.ts'
 import { loop } from '../loop/loop.ts'
@@ -25,14 +25,14 @@ import type { Wanted } from '../prd/scope.ts'
 import { jobSummary } from '../report/markdown.ts'
 import { refusedWords } from '../report/network.ts'
 import { outputsOf } from '../report/outputs.ts'
-import { describeSettings, type Settings } from '../settings/index.ts'
-import { removeNow, replaceFile } from '../system/files.ts'
+import type { Settings } from '../settings/index.ts'
+import { replaceFile } from '../system/files.ts'
 import { Live } from '../terminal/live.ts'
 import { withCredentialsAside } from './aside.ts'
 import { askedFor } from './asked.ts'
 import { type ActionContext, actionSettings, settleWorkflow, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
-import { openFor, pick, refuseFeatureRef, settleFiles, trusted, withChoices } from './open.ts'
+import { clearUploads, openJob, pick, refuseFeatureRef, settleFiles, withChoices } from './open.ts'
 import { failedPlaces } from './places.ts'
 import { giveOutputs, remember } from './runner.ts'
 import { logOf, takeHandover } from './separate.ts'
@@ -63,23 +63,17 @@ export async function work(
   signal: AbortSignal,
   part: Part = 'whole',
 ): Promise<Worked> {
-  const { event } = context
-  if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
-  const token = tokenOf(context)
   refuseFeatureRef(context, context.inputs['branch-prefix']?.trim() || 'ralph/')
   // Whatever stops this job from here on: its post step releases the lease of the claim job.
   if (part === 'land') {
     const { folder, nonce } = claimOf(context.env)
     remember({ folder, nonce })
   }
-  return withCredentialsAside(context, (secrets) =>
-    prepareAndWork(context, token, secrets, log, signal, part),
-  )
+  return withCredentialsAside(context, (secrets) => prepareAndWork(context, secrets, log, signal, part))
 }
 
 async function prepareAndWork(
   context: ActionContext,
-  token: string,
   secrets: readonly string[],
   log: Log,
   signal: AbortSignal,
@@ -88,16 +82,12 @@ async function prepareAndWork(
   const { place, event } = context
   if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
   const at = part === 'land' ? claimOf(context.env).base : null
-  const { settings, base, notes } = await trusted(context, token, at)
-  refuseFeatureRef(context, settings.branchPrefix)
-  refuseWrongPart(settings, part !== 'whole')
-  for (const note of notes) core.notice(note)
-  refuseUngated(settings)
+  const opened = await openJob(context, secrets, log, { at, isPart: part !== 'whole' })
+  const { settings, base } = opened
+  using workspace = opened.workspace
+  await refuseFiltered(workspace.git, workspace.objects)
   if (settings.ungated) core.warning(UNGATED_WARNING)
   if (settings.isolation === 'same-user') core.warning(SAME_USER_WARNING)
-  log.group('Settings', describeSettings(settings).split('\n'))
-  using workspace = await openFor(context, settings, token, secrets)
-  await refuseFiltered(workspace.git, workspace.objects)
   // What a person chose is read before it is kept.
   const { settings: asked } = await actionSettings(
     context,
@@ -105,7 +95,7 @@ async function prepareAndWork(
     pick(event.inputs, [...CHOICES, ...PART]),
   )
   const warn = (message: string) => core.warning(workspace.redactor.redact(message))
-  const github = connect(place, token, warn)
+  const github = connect(place, tokenOf(context), warn)
   if (settings.redispatch) await settleWorkflow(context, github)
   const publisher = settings.publishToken === null ? github : connect(place, settings.publishToken, warn)
   const as = await openIsolation({ settings, env: context.env, clone: workspace.clone, say: core.notice })
@@ -172,8 +162,7 @@ async function claimAndWork(
     throw error
   }
   for (const note of claimed.notes) core.notice(note)
-  // What is uploaded after this job is this job's: a runner of one's own keeps the folder.
-  for (const name of ['transcripts', 'logs']) removeNow(join(workspace.clone.gitDir, 'ralph', name))
+  clearUploads(workspace)
   const { folder } = claimed.state
   remember({ folder, namespace: settings.stateNamespace })
   return await workOn(claimed.state, { ...parts, base }, part === 'claim' ? CLAIM : WHOLE)
@@ -272,14 +261,9 @@ async function workOn(
 }
 
 /** A holder lives while its run has not completed; when GitHub does not say, the lease's own time counts. */
-async function runLives({ api, at }: GitHub, context: ActionContext, lease: Lease): Promise<boolean> {
+async function runLives(github: GitHub, { run }: ActionContext, lease: Lease): Promise<boolean> {
   if (lease.runId === null) return true
   // A re-run from the UI has the same run id: an earlier attempt of our own run is over.
-  if (lease.runId === context.run.id && lease.runAttempt !== context.run.attempt) return false
-  try {
-    const { data } = await api.rest.actions.getWorkflowRun({ ...at, run_id: lease.runId })
-    return data.status !== 'completed'
-  } catch {
-    return true
-  }
+  if (lease.runId === run.id && lease.runAttempt !== run.attempt) return false
+  return (await runOf(github, lease.runId))?.status !== 'completed'
 }

@@ -1,5 +1,7 @@
 // The candidate: what an agent left, looked at and made a commit, so that gates see exactly what would be committed.
+
 import { passedEntry, passStory } from '../loop/passed.ts'
+import type { Change, Examination } from '../model/change.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { Inspection } from '../model/ports.ts'
 import type { AttemptIn, Failure, Kept, State } from '../model/state.ts'
@@ -8,11 +10,7 @@ import type { CatFile } from './cat-file.ts'
 import type { Commits } from './commits.ts'
 import { newlyIgnored } from './hidden-changes.ts'
 import { objectId } from './objects.ts'
-import type { Change } from './raw-diff.ts'
 import type { WorkTree } from './work-tree.ts'
-
-/** What the guard and the watchers say of a change set. `dropped` may not be kept for a later attempt. */
-export type Examination = { failure: Failure | null; dropped: string[]; remarks: string[] }
 
 export type CandidateTools = {
   tree: WorkTree

@@ -2,11 +2,11 @@
 import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Change } from '../model/change.ts'
 import { insideTree, removeNow } from '../system/files.ts'
 import { type CatFile, GITLINK } from './cat-file.ts'
 import type { Git } from './git.ts'
 import { objectId } from './objects.ts'
-import type { Change } from './raw-diff.ts'
 import { pathsIn } from './tree-walk.ts'
 
 /** Where a `.git` may stand that git shows nobody: the folders of a tree, and those that git calls untracked. */

@@ -1,14 +1,6 @@
 // Reads `git diff --raw -z`: pure.
 
-/** One changed path. Modes are git's (`100644`, `100755`, `120000`, `160000`, `000000` for none). */
-export type Change = {
-  status: 'A' | 'M' | 'D' | 'T'
-  path: string
-  oldMode: string
-  newMode: string
-  oldOid: string
-  newOid: string
-}
+import type { Change } from '../model/change.ts'
 
 /** The changes in git's order. Renames are a deletion and an addition (`--no-renames`). */
 export function parseRaw(output: string): Change[] {

@@ -18,8 +18,6 @@ import type { Submodules } from './submodules.ts'
 import { changesBetween, foldersIn } from './tree-walk.ts'
 import { WorkTree } from './work-tree.ts'
 
-export type { Examination } from './candidate.ts'
-
 export type RepositoryOptions = CommitOptions & {
   /** Whether a path is Ralph's own, in whatever spelling a file system may take for `.ralph/`. */
   isRalphs(path: string): boolean

@@ -1,7 +1,7 @@
 // What differs between two trees, by trees whose hash was checked: git itself believes what stands in .git/objects.
+import type { Change } from '../model/change.ts'
 import { DamagedClone } from '../system/errors.ts'
 import { type CatFile, TREE, type Tree, type TreeEntry } from './cat-file.ts'
-import type { Change } from './raw-diff.ts'
 
 type Pair = { folder: string; old: string | null; young: string | null }
 

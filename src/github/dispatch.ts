@@ -1,4 +1,5 @@
 // Starts the next job: a workflow_dispatch on the default branch, with feature and generation. Implements DispatchPort.
+import type { HolderRun } from '../loop/lost.ts'
 import type { Dispatched, DispatchPort } from '../model/ports.ts'
 import { type GitHub, limitedUntil, saidByGitHub, statusOf } from './client.ts'
 
@@ -81,4 +82,16 @@ function mend(status: number | null, workflow: string, said: string): string {
   if (status === 422)
     return `${workflow} could not be dispatched (${said}): it must be enabled and declare the inputs feature and generation`
   return `${workflow} could not be dispatched: ${said}`
+}
+
+/** A run of a workflow; null where GitHub does not say. People delete runs: one that is gone has completed. */
+export async function runOf({ api, at, warn }: GitHub, id: number): Promise<HolderRun> {
+  try {
+    const { data } = await api.rest.actions.getWorkflowRun({ ...at, run_id: id })
+    return { status: data.status ?? '', conclusion: data.conclusion, at: Date.parse(data.updated_at) }
+  } catch (error) {
+    if (statusOf(error) === 404) return { status: 'completed', conclusion: null, at: Date.now() }
+    warn(`run ${id} could not be looked up: ${saidByGitHub(error)}`)
+    return null
+  }
 }

@@ -11,22 +11,12 @@ import {
   type Refusal,
   SUBMODULE,
 } from '../gates/guard.ts'
-import type { Failure } from '../model/state.ts'
+import type { Change, Examination } from '../model/change.ts'
 import { isTooLong } from '../system/files.ts'
 import type { Redactor } from '../system/redact.ts'
 import { changedGateDefinitions, isReadForPins, namedElsewhere } from './pins.ts'
 import { mayHoldTests } from './test-files.ts'
 import { type FileChange, unread, type Weakening, weakenedTests } from './weakened.ts'
-
-/** A changed path as the repository sees it. */
-type Change = {
-  status: 'A' | 'M' | 'D' | 'T'
-  path: string
-  oldMode: string
-  newMode: string
-  oldOid: string
-  newOid: string
-}
 
 /** Where contents are read from, by an id or `<commit>:<path>`; null where there is no such path. */
 type Objects = {
@@ -45,8 +35,6 @@ export type ExamineOptions = {
   gateCommands: string[]
   redactor: Redactor
 }
-
-type Examination = { failure: Failure | null; dropped: string[]; remarks: string[] }
 
 /** Contents in memory at once, bytes. */
 const PORTION = 16 * 1024 * 1024

@@ -3,6 +3,7 @@
 // Gate commands come from the trusted side, but `npm test` is what package.json says it is. Such a change may well be
 // wanted; it is shown, and refused only by `protected-paths`. Only package.json is read; of any other file it is said
 // that it changed. Commands are no more than words here: a word too many is a remark too many, and hides nothing.
+import { oneLine } from '../model/text.ts'
 import { isMakefile, PACKAGE_KEYS, readersOf } from './gate-files.ts'
 import { isDeep } from './source.ts'
 
@@ -37,7 +38,7 @@ export function changedGateDefinitions(files: PinnedFile[], gateCommands: string
   // What stood before comes first: any number of new files must not hide what became of it.
   for (const file of changed.toSorted((a, b) => Number(a.before === null) - Number(b.before === null))) {
     for (const { gate, reached } of pins.size < MAX_PINS ? gates : []) {
-      for (const text of changesIn(file, reached).map(oneLine)) {
+      for (const text of changesIn(file, reached).map((one) => oneLine(one))) {
         const key = `${file.path}\0${text}`
         const pin = pins.get(key) ?? { path: file.path, gates: [], text }
         pins.set(key, pin)
@@ -248,9 +249,4 @@ function packageChanges(file: PinnedFile, reached: Reached): string[] {
 function shown(text: string | undefined): string {
   if (text === undefined) return 'nothing'
   return JSON.stringify(text.length > 120 ? `${text.slice(0, 117)}...` : text)
-}
-
-function oneLine(text: string): string {
-  const line = text.replace(/[\p{C}\s]+/gu, ' ').trim()
-  return line.length > 300 ? `${line.slice(0, 297)}...` : line
 }

@@ -1,5 +1,6 @@
 // One walk over a syntax tree, for all languages: tests, what skips them, what can fail them.
 import type { SyntaxNode, SyntaxNodeRef, Tree } from '@lezer/common'
+import { oneLine } from '../model/text.ts'
 import type { Source, Span } from './source.ts'
 
 /** A part of the text that says what becomes of the tests in it. */
@@ -97,7 +98,7 @@ export class Walk {
 
   /** As it stands there, in one line. */
   text({ from, to }: Span): string {
-    return oneLine(this.source.raw.slice(from, Math.min(to, from + 500)))
+    return oneLine(this.source.raw.slice(from, Math.min(to, from + 500)), 80)
   }
 
   /** Something here skips the tests around it, or those of the group that it sets up. */
@@ -216,12 +217,6 @@ export function count(text: string, pattern: RegExp): number {
 export function isEmptyBlock(code: string): boolean {
   const nothing = String.raw`(?:;|\n|$|Ok\(\(\)\)|(?:undefined|null|None|[Tt]rue|[Ff]alse|\d+)[ \t]*(?:;|\n|$))`
   return new RegExp(String.raw`^\s*;*\s*(?:$|return\b[ \t]*${nothing})`).test(code)
-}
-
-/** One line of at most 80 characters. */
-export function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim()
-  return line.length > 80 ? `${line.slice(0, 77)}...` : line
 }
 
 /** Where the chain of calls and members ends that begins with the node. */

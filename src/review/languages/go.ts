@@ -1,15 +1,6 @@
 // Tests in Go: functions of the testing package, subtests with a name, suites of testify, Ginkgo.
 import type { SyntaxNode } from '@lezer/common'
-import {
-  argumentsOf,
-  type Call,
-  count,
-  isEmptyBlock,
-  oneLine,
-  type Part,
-  type Rules,
-  type Walk,
-} from '../walk.ts'
+import { argumentsOf, type Call, count, isEmptyBlock, type Part, type Rules, type Walk } from '../walk.ts'
 
 const ASSERTS =
   /^[a-z]\w{0,2}\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)$|^(?:assert|require|is|qt|cmp|td|must|check)\.[A-Z]\w*$|^(?:assert|expect|check|verify|validate|ensure|must|should)[A-Z]\w*$|(?:Expect|Ω|Eventually|Consistently)$|^!?[a-z]\w{0,20}\.(?:Require|Assert)\(\)\.[A-Z]\w*$/
@@ -47,7 +38,7 @@ function functionPart(node: SyntaxNode, walk: Walk): Part | null {
     if (block !== null && provesNothing(walk.code(block))) {
       walk.root.skips += 1
       // Where no test stands beside it, it is those of other files that do not run.
-      walk.root.focus = oneLine(walk.code({ from: node.from, to: block.from + 1 }))
+      walk.root.focus = walk.text({ from: node.from, to: block.from + 1 })
     }
     return { kind: 'helper', name, ...span }
   }

@@ -1,7 +1,8 @@
 // Tests in Python: pytest and unittest.
 import type { SyntaxNode } from '@lezer/common'
+import { oneLine } from '../../model/text.ts'
 import { type Span, wordsIn } from '../source.ts'
-import { count, framesFrom, isEmptyBlock, oneLine, type Part, type Rules, type Walk } from '../walk.ts'
+import { count, framesFrom, isEmptyBlock, type Part, type Rules, type Walk } from '../walk.ts'
 
 const MARKS =
   /\bmark\.(?:skip|skipif|xfail)\b|\bunittest\.(?:skip\w*|expectedFailure)\b|@\s*(?:skip\w*|xfail|expectedFailure)\b/g
@@ -68,7 +69,7 @@ function functionPart(node: SyntaxNode, walk: Walk): Part | null {
   const body = node.getChild('Body') ?? node
   const isAutomatic = /\bautouse\s*=\s*True\b/.test(header)
   if (isAutomatic || SET_UP.test(name)) {
-    const focus = isAutomatic && isConftest(walk) ? { focus: oneLine(header.slice(0, 200)) } : {}
+    const focus = isAutomatic && isConftest(walk) ? { focus: oneLine(header, 80) } : {}
     return { kind: 'set-up', from, to, ...focus }
   }
   const around = framesFrom(walk.frame)
@@ -139,6 +140,6 @@ function tellIgnored(node: SyntaxNode, walk: Walk): void {
   const { literals, identifiers } = wordsIn(walk.source, node)
   // `setup.py` and the like hold no tests; a folder, a pattern and what is computed may.
   const ignored = literals.filter((it) => !/^[^*]*\.py$/.test(it) || /test/i.test(it))
-  for (const it of ignored) walk.focused.push(oneLine(`collect_ignore: ${it}`))
+  for (const it of ignored) walk.focused.push(oneLine(`collect_ignore: ${it}`, 80))
   if (literals.length === 0 && identifiers.length > 1) walk.focused.push(walk.text(node))
 }
