@@ -47,9 +47,10 @@ class CustomReader implements StreamParser {
       return []
     }
     this.#text = appended(this.#text, `${line}\n`)
-    if (line.trim() === '') return []
-    this.#lastLine = line.trim()
-    this.#usage = usageOf(line)
+    const said = line.trim()
+    if (said === '') return []
+    this.#lastLine = said
+    this.#usage = usageOf(said)
     return this.#usage === null ? [{ kind: 'text', text: line }] : []
   }
 

@@ -40,8 +40,7 @@ export class Transcript {
     if (stream !== this.#from || this.#size > PORTION) this.#flush()
     this.#from = stream
     if (this.#waiting.length === 0) setImmediate(() => this.#flush())
-    // A control sequence in the middle of a key would hide it from the redactor.
-    this.#waiting.push(withoutControls(line))
+    this.#waiting.push(plain(line))
     this.#size += line.length + 1
   }
 
@@ -70,4 +69,9 @@ export class Transcript {
       this.#onError(`the transcript cannot be written: ${messageOf(error)}`)
     }
   }
+}
+
+/** A control sequence in the middle of a key would hide it from the redactor. Lines of a flood come together. */
+function plain(lines: string): string {
+  return /[^\x20-\x7e\t\n]/.test(lines) ? lines.split('\n').map(withoutControls).join('\n') : lines
 }

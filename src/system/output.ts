@@ -3,17 +3,21 @@
 /** A line longer than this many UTF-16 units is delivered cut; the rest of it is dropped. */
 export const LINE_LIMIT = 1024 * 1024
 
+/** After so many lines of a stream, those of a portion come together, unless a `{` stands in it, which may begin an event. */
+const MOST_LINES = 50_000
+
 /** Takes bytes in any portions and hands out whole lines. `push` returns the text that the portion decoded to. */
 export type LineSplitter = { push(chunk: Uint8Array): string; end(): string }
 
 /**
- * Lines decoded as UTF-8 across chunk borders (bad bytes become U+FFFD), split at `\n` only, one `\r` before it
- * trimmed; what follows the last `\n` is delivered by `end()`. U+2028 and a lone `\r` are ordinary characters.
+ * Lines decoded as UTF-8 across chunk borders (bad bytes become U+FFFD), split at `\n` only (but see MOST_LINES), one
+ * `\r` before it trimmed; what follows the last `\n` is delivered by `end()`. U+2028 and a lone `\r` are ordinary characters.
  */
 export function lineSplitter(onLine: (line: string) => void, limit = LINE_LIMIT): LineSplitter {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   let pending = ''
   let cut = false
+  let count = 0
 
   const keep = (text: string): void => {
     if (cut) return
@@ -27,11 +31,17 @@ export function lineSplitter(onLine: (line: string) => void, limit = LINE_LIMIT)
     const line = !cut && pending.endsWith('\r') ? pending.slice(0, -1) : pending
     pending = ''
     cut = false
+    count += 1
     onLine(line)
   }
   const take = (text: string): string => {
     let start = 0
-    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+    if (count >= MOST_LINES && !text.includes('{')) {
+      start = text.lastIndexOf('\n') + 1
+      if (start > 0) keep(text.slice(0, start - 1))
+      if (start > 0) deliver()
+    }
+    for (let end = text.indexOf('\n', start); end !== -1; end = text.indexOf('\n', start)) {
       keep(text.slice(start, end))
       deliver()
       start = end + 1
