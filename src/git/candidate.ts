@@ -37,7 +37,7 @@ export async function inspect(
   inside.push(...(await tree.removeForeign()))
   if (inside.length > 0) return refused(submoduleFailure(inside.map(redact)))
   const own = await ownTexts(tools, state, attempt, builtAt)
-  for (const [path, text] of own) await tree.writeOwn(path, text)
+  for (const [path, bytes] of own) await tree.writeOwn(path, bytes)
   const staged = await tree.stage(state.green, true)
   if ('unreadable' in staged) {
     const summary = 'the work tree holds something that git cannot read'
@@ -76,15 +76,15 @@ async function ownTexts(
   state: State,
   attempt: AttemptIn<'worked'>,
   builtAt: number,
-): Promise<Map<string, string>> {
+): Promise<Map<string, Buffer>> {
   const files = ownFiles(state)
   const built = { empty: false, builtAt }
   const progress = [...state.progress, passedEntry(state, attempt, built)]
   const passing = passStory({ ...state, progress }, attempt, built)
   const before = await tree.objects.text(`${state.green}:${files.progress}`)
   return new Map([
-    [files.prd, prdFile(passing, redact)],
-    [files.progress, progressFile(passing, before, redact)],
+    [files.prd, Buffer.from(prdFile(passing, redact))],
+    [files.progress, Buffer.from(progressFile(passing, before, redact))],
   ])
 }
 
@@ -92,16 +92,16 @@ async function ownTexts(
 async function storeBytes(
   { git, objects, index }: WorkTree,
   green: string,
-  own: ReadonlyMap<string, string>,
+  own: ReadonlyMap<string, Buffer>,
   changes: readonly Change[],
 ): Promise<void> {
   const writer = git.writer(green)
   const lines: string[] = []
-  for (const [path, text] of own) {
+  for (const [path, bytes] of own) {
     const change = changes.find((one) => one.path === path)
     const oid = change?.newOid ?? (await objects.info(`${green}:${path}`))?.oid ?? ''
-    if (oid === objectId('blob', Buffer.from(text), green.length)) continue
-    lines.push(`100644 ${writer.add('blob', Buffer.from(text))}\t${path}`)
+    if (oid === objectId('blob', bytes, green.length)) continue
+    lines.push(`100644 ${writer.add('blob', bytes)}\t${path}`)
   }
   if (lines.length === 0) return
   await objects.prove(await writer.flush())

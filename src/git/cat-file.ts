@@ -3,7 +3,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { DamagedClone } from '../system/errors.ts'
 import type { Git } from './git.ts'
-import { objectId } from './objects.ts'
+import { objectHash } from './objects.ts'
 import { gitProgram } from './process.ts'
 
 export type ObjectInfo = { oid: string; type: string; size: number }
@@ -31,7 +31,6 @@ export class CatFile {
   readonly #git: Git
   #child: ChildProcessWithoutNullStreams | null = null
   #chunks: Buffer[] = []
-  #held = 0
   #wake: (() => void) | null = null
   #said = ''
   #queue: Promise<unknown> = Promise.resolve()
@@ -106,7 +105,7 @@ export class CatFile {
 
   /** Rejects where an object that was just written reads otherwise: git looks into packs first. */
   async prove(oids: readonly string[]): Promise<void> {
-    const read = await this.#objects(oids)
+    const read = await this.#objects(oids, 'looked at')
     for (const [index, oid] of oids.entries()) there(read[index] ?? null, oid)
   }
 
@@ -138,25 +137,33 @@ export class CatFile {
     return at
   }
 
-  /** All asked at once: nobody waits for each answer. */
-  #objects(names: readonly string[]): Promise<(Content | null)[]> {
+  /** All asked at once: nobody waits for each answer. What is only looked at comes without its content. */
+  #objects(names: readonly string[], how: 'read' | 'looked at' = 'read'): Promise<(Content | null)[]> {
     return this.#inOrder(async () => {
       this.#ask(names.map((name) => `contents ${name}`))
       const all: (Content | null)[] = []
-      for (const _ of names) all.push(await this.#answer())
+      for (const _ of names) all.push(await this.#answer(how === 'read'))
       return all
     })
   }
 
-  async #answer(): Promise<Content | null> {
+  async #answer(isKept: boolean): Promise<Content | null> {
     const header = parseHeader(await this.#line())
     if (header === null) return null
-    const bytes = await this.#bytes(header.size + 1)
-    const content = bytes.subarray(0, header.size)
+    const hash = objectHash(header.type, header.size, header.oid.length)
+    const pieces: Buffer[] = []
+    for (let left = header.size; left > 0; ) {
+      const piece = await this.#piece(left)
+      hash.update(piece)
+      if (isKept) pieces.push(piece)
+      left -= piece.length
+    }
+    await this.#piece(1)
     // git does not look: an agent that writes into .git/objects could show us another file.
-    if (objectId(header.type, content, header.oid.length) !== header.oid)
+    if (hash.digest('hex') !== header.oid)
       throw new DamagedClone(`the object ${header.oid} holds other bytes`)
-    return { ...header, content }
+    const [content = Buffer.alloc(0), ...more] = pieces
+    return { ...header, content: more.length === 0 ? content : Buffer.concat(pieces) }
   }
 
   #inOrder<T>(act: () => Promise<T>): Promise<T> {
@@ -181,10 +188,8 @@ export class CatFile {
       detached: true,
     })
     this.#chunks = []
-    this.#held = 0
     child.stdout.on('data', (chunk: Buffer) => {
       this.#chunks.push(chunk)
-      this.#held += chunk.length
       this.#wake?.()
     })
     this.#said = ''
@@ -207,36 +212,25 @@ export class CatFile {
 
   async #line(): Promise<string> {
     for (;;) {
-      const held = this.#take(this.#held)
-      const end = held.indexOf(10)
-      if (end >= 0) {
-        this.#unshift(held.subarray(end + 1))
-        return held.subarray(0, end).toString('utf8')
-      }
-      this.#unshift(held)
+      const held = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks)
+      const end = held?.indexOf(10) ?? -1
+      this.#chunks = []
+      this.#unshift(held?.subarray(end + 1) ?? Buffer.alloc(0))
+      if (held !== undefined && end >= 0) return held.toString('utf8', 0, end)
       await this.#more()
     }
   }
 
-  async #bytes(count: number): Promise<Buffer> {
-    while (this.#held < count) await this.#more()
-    return this.#take(count)
-  }
-
-  /** The first bytes that have come; joined once, however many pieces they came in. */
-  #take(count: number): Buffer {
-    const held = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks)
-    const all = held ?? Buffer.alloc(0)
-    this.#chunks = []
-    this.#held = 0
-    this.#unshift(all.subarray(count))
-    return all.subarray(0, count)
+  /** Of what has come the first piece, at most so many bytes. */
+  async #piece(most: number): Promise<Buffer> {
+    while (this.#chunks.length === 0) await this.#more()
+    const first = this.#chunks.shift() ?? Buffer.alloc(0)
+    this.#unshift(first.subarray(most))
+    return first.subarray(0, most)
   }
 
   #unshift(rest: Buffer): void {
-    if (rest.length === 0) return
-    this.#chunks.unshift(rest)
-    this.#held += rest.length
+    if (rest.length > 0) this.#chunks.unshift(rest)
   }
 
   #more(): Promise<void> {

@@ -20,16 +20,22 @@ export type ObjectType = 'blob' | 'tree' | 'commit'
 
 /** What git calls an object of these bytes; ids are as long as `length`. */
 export function objectId(type: string, content: Buffer, length: number): string {
-  const hash = createHash(length === 64 ? 'sha256' : 'sha1')
-  return hash.update(`${type} ${content.length}\0`).update(content).digest('hex')
+  return objectHash(type, content.length, length).update(content).digest('hex')
 }
+
+/** The same for an object of that size whose bytes come in pieces. */
+export function objectHash(type: string, size: number, length: number) {
+  return createHash(length === 64 ? 'sha256' : 'sha1').update(`${type} ${size}\0`)
+}
+
+type Waiting = { type: ObjectType; content: Buffer }
 
 /** Objects of a clone that are not on the disk yet. */
 export class ObjectWriter {
   readonly #folder: string
   readonly #idLength: number
   readonly #onWritten: (count: number) => void
-  readonly #waiting = new Map<string, Buffer>()
+  readonly #waiting = new Map<string, Waiting>()
 
   /** `folder` is the clone's `objects`; ids are as long as `idLength`. */
   constructor(folder: string, idLength: number, onWritten: (count: number) => void = () => {}) {
@@ -38,11 +44,10 @@ export class ObjectWriter {
     this.#onWritten = onWritten
   }
 
-  /** The id of an object that `flush` will write. */
-  add(type: ObjectType, content: Buffer): string {
-    const oid = objectId(type, content, this.#idLength)
-    if (!this.#waiting.has(oid))
-      this.#waiting.set(oid, Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content]))
+  /** The id of an object that `flush` will write; `known` where it was computed from these bytes before. */
+  add(type: ObjectType, content: Buffer, known: string | null = null): string {
+    const oid = known ?? objectId(type, content, this.#idLength)
+    if (!this.#waiting.has(oid)) this.#waiting.set(oid, { type, content })
     return oid
   }
 
@@ -55,14 +60,15 @@ export class ObjectWriter {
     return all.map(([oid]) => oid)
   }
 
-  async #write(some: readonly [string, Buffer][]): Promise<void> {
+  async #write(some: readonly [string, Waiting][]): Promise<void> {
     // A name of its own each time: another run in this clone may be writing the same object. `git gc` knows its begin.
     const fresh = some.map(() => join(this.#folder, `tmp_obj_${randomBytes(16).toString('hex')}`))
     const open: number[] = []
     try {
-      for (const [index, [, bytes]] of some.entries()) {
+      for (const [index, [, { type, content }]] of some.entries()) {
         const file = openSync(fresh[index] ?? '', 'wx', 0o444)
         open.push(file)
+        const bytes = Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content])
         writeFileSync(file, deflateSync(bytes, { level: 1 }))
       }
       // Together, so that the file system writes its journal once.

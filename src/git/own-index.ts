@@ -120,7 +120,7 @@ export class OwnIndex {
     const writer = this.#git.writer(before)
     const edits = new Map(
       [...changed].map(([path, found]) => {
-        if (found !== null) writer.add('blob', found.bytes)
+        if (found !== null) writer.add('blob', found.bytes, found.oid)
         return [path, found === null ? null : { mode: found.mode, oid: found.oid }]
       }),
     )

@@ -10,10 +10,11 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  readSync,
 } from 'node:fs'
 import { LONGEST_PATH } from '../system/files.ts'
 import { type IndexTable, indexEntry, modeOf, RULES_FILE } from './index-file.ts'
-import { objectId } from './objects.ts'
+import { objectHash, objectId } from './objects.ts'
 import type { Rules } from './rules.ts'
 
 /** A file as it stands, with its entry for an index. */
@@ -40,6 +41,8 @@ export type ScanOptions = {
 /** Longer files, and more bytes than these, git reads in pieces. */
 const LARGEST = 32 * 1024 * 1024
 const MOST_BYTES = 128 * 1024 * 1024
+/** Larger files are compared in pieces. */
+const LARGE = 256 * 1024
 /** More changes than these, nobody holds in memory to refuse them. */
 const MOST_CHANGED = 100_000
 
@@ -134,13 +137,17 @@ class Scanner {
 
   #compare(path: string): void {
     if (this.#seen.has(path)) return
-    const { table, youngSince } = this.#options
+    const { table, youngSince, rules } = this.#options
     const file = this.#place(path)
     const found = lstatSync(file, { throwIfNoEntry: false })
     if (found === undefined) return
     if (modeOf(found) === 0) throw new Uncertain()
     this.#seen.add(path)
     if (table.isUnchanged(path, found, youngSince)) return
+    // Young, and the same: of a large file nothing is held.
+    const isLarge = found.size > LARGE && !rules.convertsLineEnds
+    const isYoung = isLarge && table.isUnchanged(path, found, Number.POSITIVE_INFINITY)
+    if (isYoung && idOf(file, found.size, table.idLength) === table.entry(path)?.oid) return
     const now = this.#read(path)
     const old = table.entry(path)
     if (now.oid !== old?.oid || now.mode !== old.mode) this.#changed.set(path, now)
@@ -170,6 +177,25 @@ class Scanner {
     const { top } = this.#options
     if (/^[\0-\x7f]*$/.test(path)) return `${top}/${path}`
     return Buffer.concat([Buffer.from(`${top}/`), Buffer.from(path, 'latin1')])
+  }
+}
+
+const PIECE = Buffer.alloc(LARGE)
+
+/** What git calls a file of that size, or null where it is none, or has another. */
+function idOf(file: string | Buffer, size: number, idLength: number): string | null {
+  const handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    if (!fstatSync(handle).isFile()) return null
+    const hash = objectHash('blob', size, 2 * idLength)
+    let left = size
+    for (let count = readSync(handle, PIECE); count > 0; count = readSync(handle, PIECE)) {
+      hash.update(PIECE.subarray(0, count))
+      left -= count
+    }
+    return left === 0 ? hash.digest('hex') : null
+  } finally {
+    closeSync(handle)
   }
 }
 
