@@ -36,7 +36,7 @@ export function lineSplitter(onLine: (line: string) => void, limit = LINE_LIMIT)
   }
   const take = (text: string): string => {
     let start = 0
-    if (count >= MOST_LINES && !text.includes('{')) {
+    if (count >= MOST_LINES && !text.includes('{') && !pending.includes('{')) {
       start = text.lastIndexOf('\n') + 1
       if (start > 0) keep(text.slice(0, start - 1))
       if (start > 0) deliver()

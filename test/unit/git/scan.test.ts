@@ -141,6 +141,20 @@ test('what is written at once, of the same size, with its times put back, is see
   assert.notEqual(first, null)
 })
 
+test('so is what is written into a large file, which is compared in pieces', async () => {
+  const size = 700_000
+  using at = await place('sha1', `${FILES} head -c ${size} /dev/zero >large; ${COMMIT}`)
+  const index = new OwnIndex(at.git, at.objects)
+  const file = join(at.top, 'large')
+  for (const end of ['\0', 'x', 'y', '\0', '\0\0', '']) {
+    const { atime, mtime } = lstatSync(file)
+    writeFileSync(file, `${'\0'.repeat(size - 1)}${end}`)
+    utimesSync(file, atime, mtime)
+    // Twice: the second time it is young, and as it was.
+    for (let look = 0; look < 2; look += 1) assert.equal(await inProcess(at, index), byGit(at))
+  }
+})
+
 const UNSURE: Record<string, string> = {
   'a new rule': 'echo "*.js" >>.gitignore',
   'a rule in a new folder': 'mkdir n; echo "*" >n/.gitignore; echo x >n/x',

@@ -18,6 +18,18 @@ function lines(bytes: Uint8Array, cuts: readonly number[], limit?: number): stri
   return found
 }
 
+test('the lines of a flood come together, but for what may be an event', () => {
+  const found: string[] = []
+  const splitter = lineSplitter((line) => found.push(line))
+  const push = (text: string) => splitter.push(new TextEncoder().encode(text))
+  push('x\n'.repeat(50_000))
+  assert.equal(found.length, 50_000)
+  found.length = 0
+  for (const text of ['a\nb\nc', 'd\ne\n', 'f', 'g', '\nh\n{"i"', ':1}\nj\r\nk']) push(text)
+  splitter.end()
+  assert.deepEqual(found, ['a\nb', 'cd\ne', 'fg', 'h', '{"i":1}', 'j', 'k'])
+})
+
 test('lines do not depend on where the chunks are cut', () => {
   const text = fc
     .array(
