@@ -99,7 +99,7 @@ export async function withPorts<T>(
   const stop = new AbortController()
   const heard = (signal: string) =>
     live.warn(`${signal}: ending what is in work and saving; press Ctrl+C again to leave at once`)
-  const release = onSignals(stop, heard, live.close)
+  const release = onSignals(stop, heard, () => live.close())
   let as: Isolation | null = null
   try {
     if (settings.isolation === 'same-user') live.warn(SAME_USER_NOTE)
