@@ -59,9 +59,10 @@ export function documentsAmong(paths: readonly string[]): string[] {
   )
 }
 
-/** Not what a tool installed or somebody vendored. */
+/** Not what a tool installed or somebody vendored, nor what people put aside, nor a report on documents. */
 function isPlace(path: string): boolean {
-  return !/(?:^|\/)(?:node_modules|vendor|dist|build|\.git|archive)\//.test(path)
+  const isAside = /\.(?:superseded|retired|archived|obsolete|old|bak)\.[a-z]+$|[-_]report[^/]*$/i.test(path)
+  return !isAside && !/(?:^|\/)(?:node_modules|vendor|dist|build|\.git|archive)\//.test(path)
 }
 
 /** What no parser should be given, and a file of a known place that is broken. */

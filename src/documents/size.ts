@@ -2,7 +2,8 @@
 import type { Story } from '../model/feature.ts'
 
 const MOST_CRITERIA = 8
-const MOST_WORDS = 600
+/** Story files of BMAD bring notes and code along. */
+const MOST_WORDS = 2_000
 /** Of points as teams give them: above that a story is planned as several. */
 const MOST_POINTS = 8
 

@@ -124,10 +124,19 @@ export class StorySection {
       else this.urgency = urgencyOf(value)
     } else if (name === 'status') this.isDone = isDone(value)
     else if (name === 'epic') this.epicId = epicOf(value)
-    else if (dependencies.test(name) && value !== '') this.#dependsOn.push(...idsIn(value, this.#id))
+    else if (dependencies.test(name) && value !== '') this.#needs(line, value)
     else if (/^\*\*[^*]{1,80}\*\*:?$/.test(line)) this.#label(line.replaceAll('**', ''))
     else return null
     return ''
+  }
+
+  /** What is no story of the plan, such as a version of a library, stays in the description. */
+  #needs(line: string, value: string): void {
+    const ids = idsIn(value, this.#id)
+    this.#dependsOn.push(...ids)
+    if (ids.length > 0 || /^(?:none|nothing|n\/a|-|\u2013)\.?$/i.test(value)) return
+    this.#under = 'words'
+    this.#description.push(line)
   }
 
   fields() {

@@ -245,6 +245,8 @@ test('found by itself: near the top, best first, nothing of Ralph’s own, nothi
       'prd.json',
       'specs/a/b.md',
       '.github/workflows/ralph.yml',
+      '_bmad-output/implementation-artifacts/2-3-egg.superseded.md',
+      '_bmad-output/planning-artifacts/prd-validation-report.md',
     ]),
     ['prd.json', 'docs/prd.md', 'docs/architecture.md', 'specs/a/b.md'],
   )

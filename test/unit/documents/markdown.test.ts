@@ -155,6 +155,19 @@ test('a box is a criterion whatever its words; what is indented belongs to it, n
   assert.deepEqual([same?.acceptanceCriteria, same?.description], [['a', 'b'], '- d'])
 })
 
+test('what a story needs: ids are dependencies, a version is none and stays words', () => {
+  const story = (id: string, line: string) => {
+    const text = `## ${id}: x\n\n- [ ] a\n\n${line}\n\n## US-7: y\n\n## Story 1.1: z\n\n## Story 1.2: z`
+    const { dependsOn, description } = parsed(text, 'prd.md').prd.userStories[0] ?? {}
+    return [dependsOn, description]
+  }
+  assert.deepEqual(story('US-1', 'Depends on: US-7 and NFR-3'), [['US-7'], ''])
+  assert.deepEqual(story('US-1', '**Prerequisites:** None'), [[], ''])
+  assert.deepEqual(story('US-1', 'Dependencies: React 18.2'), [[], 'Dependencies: React 18.2'])
+  assert.deepEqual(story('Story 1.3', 'Prerequisites: Story 1.1, 1.2'), [['1.1', '1.2'], ''])
+  assert.deepEqual(story('Story 1.3', 'Prerequisites: Python 3.12'), [[], 'Prerequisites: Python 3.12'])
+})
+
 test('any lines are read, or refused with the line', () => {
   const line = fc.constantFrom(
     '## US-1: x',
