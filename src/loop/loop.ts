@@ -2,7 +2,7 @@
 import { EVENTS } from '../model/event.ts'
 import { openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
-import type { Ports } from '../model/ports.ts'
+import { LeaseLost, type Ports } from '../model/ports.ts'
 import type { Conclusion, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { nextStep } from './next-step.ts'
@@ -55,7 +55,10 @@ export async function loop(
     const event = await perform(step, before, limits, ports).catch(async (error: unknown) => {
       // What a session used is in the count, whatever ended the look at what it left.
       if (openAttempt(before)?.phase === 'worked') news.push(async () => {})
-      await checkpoint()
+      // In a repository that is gone nothing can be saved: why it is, says the first error.
+      await checkpoint().catch((lost: unknown) => {
+        if (lost instanceof LeaseLost) throw lost
+      })
       throw error
     })
     const after = reduce(before, event, limits)
