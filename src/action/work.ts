@@ -1,5 +1,4 @@
 // One job of a chain: claims the feature, works its batch, publishes, dispatches the next job, reports.
-import { join } from 'node:path'
 import * as core from '@actions/core'
 import { claim, Held, Superseded } from '../app/claim.ts'
 import { type Isolation, openIsolation, SAME_USER_WARNING } from '../app/isolation.ts'
@@ -26,7 +25,6 @@ import { jobSummary } from '../report/markdown.ts'
 import { refusedWords } from '../report/network.ts'
 import { outputsOf } from '../report/outputs.ts'
 import type { Settings } from '../settings/index.ts'
-import { replaceFile } from '../system/files.ts'
 import { Live } from '../terminal/live.ts'
 import { withCredentialsAside } from './aside.ts'
 import { askedFor } from './asked.ts'
@@ -34,7 +32,7 @@ import { type ActionContext, actionSettings, settleWorkflow, tokenOf } from './c
 import type { Log } from './log.ts'
 import { clearUploads, openJob, pick, refuseFeatureRef, settleFiles, withChoices } from './open.ts'
 import { failedPlaces } from './places.ts'
-import { giveOutputs, remember } from './runner.ts'
+import { giveOutputs, giveSummary, remember } from './runner.ts'
 import { logOf, takeHandover } from './separate.ts'
 
 export type Worked = { state: State; conclusion: Conclusion } | { neutral: string }
@@ -253,9 +251,8 @@ async function workOn(
   const { state, conclusion } = ended
   if (!reporter.isReported()) remember({ untold: 'true' })
   const summary = workspace.redactor.redact(jobSummary(reporter.view(state)))
-  const reportPath = join(context.env.RUNNER_TEMP ?? workspace.clone.gitDir, `ralph-${state.feature}.md`)
-  await replaceFile(reportPath, summary)
-  await core.summary.addRaw(summary, true).write()
+  const folder = context.env.RUNNER_TEMP ?? workspace.clone.gitDir
+  const reportPath = await giveSummary(folder, `ralph-${state.feature}`, summary)
   giveOutputs(outputsOf(state, conclusion.outcome, reportPath))
   return { state, conclusion }
 }

@@ -1,4 +1,5 @@
 // Every check of an installation, one row each, and the one function that runs them all whatever one of them meets.
+import { statusOf } from '../github/client.ts'
 import type { Finding } from '../model/finding.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { agents, keys } from './agent.ts'
@@ -95,6 +96,7 @@ function ended(signal: AbortSignal, result: Result, over: AbortSignal): Promise<
 /** What keeps a run from beginning is a fault with its mend; what cannot be looked at is told as that. */
 function failed(error: unknown): Result[] {
   if (error instanceof UserError) return faultsOf(error.mistakes)
+  if (statusOf(error) === 401) return [unknown('GitHub does not know this token', 'give a valid one')]
   const fix = error instanceof NotSeen ? error.fix : 'look at it by hand'
   return [unknown(messageOf(error), fix)]
 }

@@ -1,6 +1,7 @@
 // What `ralph doctor` asks GitHub, on the stand-in: every request is one that GitHub knows.
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { diagnose } from '../../../src/doctor/diagnose.ts'
 import { githubItself, pullRequests, release, rules, workflowState } from '../../../src/doctor/github.ts'
 import type { Result } from '../../../src/doctor/result.ts'
 import type { Subject } from '../../../src/doctor/subject.ts'
@@ -33,6 +34,7 @@ async function place(options: Parameters<typeof startGitHub>[0] = {}) {
     github,
     admin: as('admin'),
     job: as(job),
+    unknown: as('ghp_none'),
     with: (inputs: Record<string, string>) => as('admin', inputs),
   }
 }
@@ -102,6 +104,20 @@ test('without a token GitHub is not asked, and how to give one is said once', as
   assert.deepEqual([found?.state, others], ['unknown', []])
   assert.match(found?.fix ?? '', /GH_TOKEN/)
   assert.deepEqual(githubItself(subjectOf()), [], 'without a workflow there is nothing to ask')
+})
+
+test('a token that GitHub does not know keeps nothing from being looked at', async () => {
+  const { github, unknown } = await place()
+  await using _ = github
+  const checks = [
+    { name: 'pull requests', look: pullRequests },
+    { name: 'rules', look: rules },
+  ]
+  const found = await diagnose(unknown, checks)
+  assert.deepEqual(
+    found.map(({ state, found: text }) => [state, text]),
+    checks.map(() => ['unknown', 'GitHub does not know this token']),
+  )
 })
 
 test('a token goes to no server but its own', () => {
