@@ -92,6 +92,14 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/git/own-directory.ts',
     from: "if (own === shared) foreign.push(join(own, 'commondir'))\n  else ",
     to: 'if (own !== shared) ',
+    // Where the work tree is taken in without a certain look, it is by git.
+    also: [
+      [
+        'src/git/work-tree.ts',
+        'if (seen === null) return this.#stageByGit',
+        'if (seen !== undefined) return this.#stageByGit',
+      ],
+    ],
   },
   {
     name: 'commondir of the clone stays',
@@ -127,13 +135,6 @@ export const MUTATIONS: readonly Mutation[] = [
     from: 'if (objectId(header.type, content, header.oid.length) !== header.oid)',
     to: "if (header.oid === '')",
     batch: 2,
-  },
-  {
-    name: 'replace refs count',
-    stories: 'REPLACE',
-    file: 'src/git/git.ts',
-    from: "      GIT_NO_REPLACE_OBJECTS: '1',\n",
-    to: '',
   },
   {
     name: 'the guard is content',
