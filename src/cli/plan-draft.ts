@@ -58,10 +58,15 @@ type Proposal = Pick<Proposed, 'project' | 'description' | 'stories'>
 export function replaced(before: Prd, proposed: Proposal): Prd {
   const done = before.userStories.filter(({ passes }) => passes)
   const description = proposed.description || before.description
-  const list = [...done, ...beside(done, proposed.stories)]
-  const ids = new Set(list.map(({ id }) => id))
-  const whole = list.map((story) => ({ ...story, dependsOn: story.dependsOn.filter((id) => ids.has(id)) }))
-  return { ...relisted(before, whole), project: before.project || proposed.project, description }
+  const fresh = beside(done, proposed.stories)
+  // What is done waits for nothing open: the list may be another now, and the two could wait for each other.
+  const list = [...waitingWithin(done, done), ...waitingWithin(fresh, [...done, ...fresh])]
+  return { ...relisted(before, list), project: before.project || proposed.project, description }
+}
+
+function waitingWithin(stories: readonly Story[], all: readonly Story[]): Story[] {
+  const ids = new Set(all.map(({ id }) => id))
+  return stories.map((story) => ({ ...story, dependsOn: story.dependsOn.filter((id) => ids.has(id)) }))
 }
 
 /** The proposed stories behind those before, which stay as they are. */

@@ -83,6 +83,26 @@ test('a whole list in the place of a plan leaves what is done as it is, and pass
   )
 })
 
+test('a story that is done and one that is proposed never wait for each other', () => {
+  const before = prdOf([
+    newStory({ id: 'US-001', title: 'Search' }),
+    newStory({ id: 'US-002', title: 'Sign in', passes: true, dependsOn: ['US-001'] }),
+  ])
+  const stories = [
+    newStory({ id: 'US-003', title: 'Sign in' }),
+    newStory({ id: 'US-001', title: 'Search', dependsOn: ['US-003'] }),
+  ]
+  const after = replaced(before, { project: '', description: '', stories })
+  assert.deepEqual(
+    after.userStories.map(({ id, dependsOn }) => [id, dependsOn]),
+    [
+      ['US-002', []],
+      ['US-001', ['US-002']],
+    ],
+  )
+  assert.deepEqual(draftMistakes(after, 'plan'), [])
+})
+
 test('a part of the stories has all that it waits for', () => {
   fc.assert(
     fc.property(stories, fc.constantFrom('E1', 'E2'), (list, epic) => {
