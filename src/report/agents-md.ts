@@ -36,37 +36,45 @@ export function learningsPage(run: string, learnings: readonly string[]): string
 export function withAgentsSection(text: string | null, learnings: readonly string[]): string | null {
   const end = text?.includes('\r\n') === true ? '\r\n' : '\n'
   const { before, items, after } = apart(text ?? '')
-  const known = new Set([...before, ...items, ...after].map(sameLearning))
+  const known = new Set([...before.split('\n'), ...items, ...after.split('\n')].map(sameLearning))
   const fresh = worthKeeping(learnings).filter((item) => !known.has(sameLearning(item)))
   if (fresh.length === 0) return null
   const section = sectionOf(fitting([...items, ...fresh]))
-  const parts = [before, section, after].map((lines) => lines.join('\n').replace(/^\n+|\n+$/g, ''))
-  const whole = `${parts.filter((part) => part !== '').join('\n\n')}\n`
-  return end === '\n' ? whole : whole.replaceAll('\n', end)
+  return [blankBehind(before, end), ...section.map((line) => line + end), blankBefore(after, end)].join('')
 }
 
-type Apart = { before: string[]; items: string[]; after: string[] }
+/** What people wrote, byte for byte, and the learnings between it. */
+type Apart = { before: string; items: string[]; after: string }
 
 /** Whatever stands between the markers and is not of the section was written by somebody: it moves behind it. */
 function apart(text: string): Apart {
-  const lines = text.split(/\r?\n/)
+  const lines = text.match(/[^\n]*\n|[^\n]+/g) ?? []
   const begin = lines.findIndex((line) => line.trim() === BEGIN)
   const end = lines.findIndex((line, at) => at > begin && line.trim() === END)
-  const others = (some: string[]) => some.filter((line) => ![BEGIN, END].includes(line.trim()))
-  if (begin === -1 || end === -1) return { before: others(lines), items: [], after: [] }
+  const others = (some: string[]) => some.filter((line) => ![BEGIN, END].includes(line.trim())).join('')
+  if (begin === -1 || end === -1) return { before: others(lines), items: [], after: '' }
   const inside = lines.slice(begin + 1, end)
-  const items = inside
-    .filter((line) => line.startsWith('- '))
-    .map((line) => asItem(line.slice(2), 2 * LONGEST_ITEM))
-  const foreign = inside.filter(
-    (line) => !line.startsWith('- ') && ![HEADING, ABOUT, ''].includes(line.trim()),
-  )
-  const rest = others(lines.slice(end + 1))
+  const items = inside.filter(isItem).map((line) => asItem(line.slice(2), 2 * LONGEST_ITEM))
+  const foreign = inside.filter((line) => !isItem(line) && ![HEADING, ABOUT, ''].includes(line.trim()))
   return {
     before: others(lines.slice(0, begin)),
     items: items.filter((item) => item !== ''),
-    after: foreign.length === 0 ? rest : [...foreign, ...rest],
+    after: `${foreign.join('')}${others(lines.slice(end + 1))}`,
   }
+}
+
+function isItem(line: string): boolean {
+  return line.startsWith('- ')
+}
+
+function blankBehind(text: string, end: string): string {
+  if (text === '') return ''
+  const ended = text.endsWith('\n') ? text : text + end
+  return /(?:^|\n)\r?\n$/.test(ended) ? ended : ended + end
+}
+
+function blankBefore(text: string, end: string): string {
+  return text === '' || /^\r?\n/.test(text) ? text : end + text
 }
 
 function sectionOf(items: readonly string[]): string[] {

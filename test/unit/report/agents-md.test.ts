@@ -44,6 +44,14 @@ describe('what is written', () => {
     assert.ok(text.endsWith(`${END}\n\nOurs, in the wrong place.\n\n## Style\n\n- short lines\n`))
   })
 
+  test('bytes of people stay: blank lines, mixed line ends, no line end at the end', () => {
+    const people = '\n\n# Agents\r\n\n\n\nBe kind.  \nno end'
+    const text = withAgentsSection(people, [MAIL]) ?? ''
+    assert.ok(text.startsWith(people))
+    const later = withAgentsSection(`${text}\n\n\nbehind\n`, [SEED]) ?? ''
+    assert.ok(later.startsWith(people) && later.endsWith(`${END}\r\n\n\n\nbehind\n`), JSON.stringify(later))
+  })
+
   test('what people say already is not said again, nor what says nothing', () => {
     assert.equal(withAgentsSection(`- ${MAIL}\n`, [MAIL, 'ok', '---', '']), null)
     assert.deepEqual(worthKeeping(['done', MAIL, MAIL.toLowerCase()]), [MAIL.toLowerCase()])
