@@ -1,93 +1,23 @@
 // `ralph plan` of the bundle on a laptop: by a session, by an interview on a terminal, by documents; and what it refuses.
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { chmod, cp, mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import test from 'node:test'
-import { KEYS, openTerminal, type Terminal } from '../fakes/terminal.ts'
+import { KEYS } from '../fakes/terminal.ts'
 import { PRELOAD, pointsOf } from '../faults/points.ts'
 import { hostileStrings } from '../fixtures/hostile-strings.ts'
-import { ROOT, type Script, type Turn } from './site.ts'
+import { type Place, place } from './laptop.ts'
+import type { Turn } from './site.ts'
 
-const CLI = join(ROOT, 'dist', 'cli', 'main.js')
-const AGENT = join(ROOT, 'test', 'fakes', 'agent.mjs')
 const TODAY = new Date().toISOString().slice(0, 10)
 const FOLDER = `.ralph/${TODAY}-auth`
 const LIST = '# Auth\n\n- [ ] Sign in with a passkey\n  - works offline\n- [x] Sign out\n'
 
-type Ended = { code: number; out: string; err: string }
-type Place = AsyncDisposable & {
-  folder: string
-  repository: string
-  git(...args: string[]): string
-  write(files: Record<string, string>): Promise<void>
-  read(path: string): Promise<string>
-  stories(): Promise<{ id: string; title: string; passes: boolean; dependsOn: string[] }[]>
-  prompts(): Promise<string[]>
-  ralph(args: readonly string[], env?: Record<string, string>): Promise<Ended>
-  terminal(args: readonly string[], more?: { editor?: string; columns?: number }): Terminal
-}
+type Planned = { id: string; title: string; passes: boolean; dependsOn: string[] }
 
-async function place(files: Record<string, string> = {}, script: Script = {}): Promise<Place> {
-  const folder = await mkdtemp(join(tmpdir(), 'ralph-plan-'))
-  const repository = join(folder, 'clone')
-  const [scriptFile, seen] = [join(folder, 'script.json'), join(folder, 'seen.jsonl')]
-  const env = { PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ''}`, HOME: folder }
-  const git = (...args: string[]) =>
-    execFileSync('git', args, { cwd: repository, env, encoding: 'utf8', stdio: 'pipe' }).trimEnd()
-  const agent = `"${process.execPath}" "${AGENT}" "${scriptFile}" "${seen}"`
-  const flags = ['--agent', 'custom', '--agent-command', agent, '--isolation', 'same-user']
-  const made: Place = {
-    folder,
-    repository,
-    git,
-    async write(texts) {
-      for (const [path, text] of Object.entries(texts)) {
-        await mkdir(dirname(join(repository, path)), { recursive: true })
-        await writeFile(join(repository, path), text)
-      }
-    },
-    read: (path) => readFile(join(repository, path), 'utf8'),
-    stories: async () => JSON.parse(await made.read(`${FOLDER}/prd.json`)).userStories,
-    async prompts() {
-      const lines = (await readFile(seen, 'utf8')).split('\n').filter(Boolean)
-      return lines.map((line) => JSON.parse(line).prompt)
-    },
-    async ralph([command = '', ...args], more = {}) {
-      const given = command === 'status' ? [command, ...args] : [command, ...flags, ...args]
-      const child = spawn(process.execPath, [CLI, ...given], { cwd: repository, env: { ...env, ...more } })
-      child.stdin.end()
-      let [out, err] = ['', '']
-      child.stdout.on('data', (chunk) => {
-        out += chunk
-      })
-      child.stderr.on('data', (chunk) => {
-        err += chunk
-      })
-      const [code] = await once(child, 'close')
-      return { code: code ?? -1, out, err }
-    },
-    terminal: ([command = '', ...args], { editor = 'true', columns = 80 } = {}) =>
-      openTerminal([process.execPath, CLI, command, ...flags, ...args], {
-        cwd: repository,
-        env: { ...env, EDITOR: editor },
-        columns,
-      }),
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
-  }
-  await mkdir(repository)
-  await writeFile(scriptFile, JSON.stringify(script))
-  await writeFile(seen, '')
-  await made.write({ 'src/base.txt': 'base\n', ...files })
-  git('init', '-q', '-b', 'main')
-  git('config', 'user.name', 'Ann')
-  git('config', 'user.email', 'ann@example.com')
-  git('add', '-A')
-  git('commit', '-q', '-m', 'base')
-  return made
+async function storiesOf(at: Place): Promise<Planned[]> {
+  return JSON.parse(await at.read(`${FOLDER}/prd.json`)).userStories
 }
 
 const one = (id: string, title: string, more: Record<string, unknown> = {}) => ({
@@ -259,10 +189,10 @@ test('without a terminal a plan is shown and only `--yes` writes it; a feature t
   const changed = await at.ralph(['plan', 'auth'])
   assert.equal(changed.code, 64)
   assert.match(changed.out, /\+ US-003 {2}Sign out everywhere/)
-  assert.equal((await at.stories()).length, 2)
+  assert.equal((await storiesOf(at)).length, 2)
   assert.equal((await at.ralph(['plan', 'auth', '--yes'])).code, 0)
   assert.deepEqual(
-    (await at.stories()).map(({ id, passes }) => [id, passes]),
+    (await storiesOf(at)).map(({ id, passes }) => [id, passes]),
     [
       ['US-001', false],
       ['US-002', true],
@@ -283,7 +213,7 @@ test('words that people wrote into prd.md are taken, or the plan is refused; non
   assert.match(refused.err, /prd\.md: .*\n {2}fix: take its words \(--from/)
   const taken = await at.ralph(['plan', 'auth', '--from', `${FOLDER}/prd.md`, '--yes'])
   assert.equal(taken.code, 0, taken.err)
-  assert.equal((await at.stories())[0]?.title, 'Sign in with two passkeys')
+  assert.equal((await storiesOf(at))[0]?.title, 'Sign in with two passkeys')
 })
 
 test('prose is planned from by a session, once: unchanged it is not read again', async () => {
@@ -344,7 +274,7 @@ test('the interview: a sentence, a name, gates, limits, instructions; refined, t
     await at.read('ralph.config.yml'),
     /gates:\n {2}test: npm test\nmaxIterations: 12\nmaxAttempts: 3\ninstructions: use the mailer/,
   )
-  assert.equal((await at.stories()).length, 3)
+  assert.equal((await storiesOf(at)).length, 3)
   const [, second = ''] = await at.prompts()
   assert.match(second, /people sign in with a passkey[\s\S]*sign out, too/)
   assert.match(second, /use the mailer/)
@@ -365,7 +295,7 @@ test('no session is started where nobody has said yes; documents of one epic are
   const part = await at.ralph(['plan', 'auth', '--from', 'epics.json', '--epic', 'e2', '--yes'])
   assert.equal(part.code, 0, part.err)
   assert.deepEqual(
-    (await at.stories()).map(({ id }) => id),
+    (await storiesOf(at)).map(({ id }) => id),
     ['US-001', 'US-002'],
   )
   const wrong = await at.ralph(['plan', 'other', '--from', 'epics.json', '--stories', 'US-009', '--yes'])
@@ -402,7 +332,7 @@ test('a plan in the editor: a mistake is told and the edit kept; mended, it is w
   await terminal.see('Leave it')
   terminal.type(KEYS.enter)
   assert.equal(await terminal.ended, 0, terminal.shown())
-  assert.equal((await at.stories())[0]?.title, 'Sign in fast')
+  assert.equal((await storiesOf(at))[0]?.title, 'Sign in fast')
 })
 
 test('Ctrl+C at a question writes nothing, and what a session was paid for can be gone on from', async () => {
@@ -416,7 +346,7 @@ test('Ctrl+C at a question writes nothing, and what a session was paid for can b
   const kept = join('.git', 'ralph', 'plan', 'auth.json')
   const { code, err } = await at.ralph(['plan', 'auth', '--from', kept, '--yes'])
   assert.equal(code, 0, err)
-  assert.equal((await at.stories()).length, 2)
+  assert.equal((await storiesOf(at)).length, 2)
 })
 
 test('a plan that was left as a page is gone on from', async () => {
@@ -428,7 +358,7 @@ test('a plan that was left as a page is gone on from', async () => {
   assert.deepEqual(readdirSync(join(at.repository, FOLDER)), ['prd.md'])
   const { code, err } = await at.ralph(['plan', 'auth', '--yes'])
   assert.equal(code, 0, err)
-  assert.equal((await at.stories()).length, 2)
+  assert.equal((await storiesOf(at)).length, 2)
 })
 
 test('hostile words of documents and sessions reach no terminal as sequences, and no log as commands', async () => {
