@@ -23,6 +23,7 @@ import { recordMessage } from '../report/files.ts'
 
 import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
+import { readRegular } from '../system/files.ts'
 import { endOrphans } from '../system/process.ts'
 import { processLives } from '../system/process-table.ts'
 import type { Context } from './context.ts'
@@ -211,7 +212,22 @@ export async function editsOf(local: LocalRun, state: State): Promise<string[] |
   // Killed between the state and the clone's branch, or its HEAD: the tree is ours already.
   if (state.published !== null && (await repository.dirt(state.green)).length === 0) return null
   const mayHoldEdits = state.published === null || onBranch
-  return checkDirt(repository, clone.head ?? state.green, (path) => mayHoldEdits && isOwn(state, path))
+  const ours = onBranch ? await ownDocuments(local, state) : []
+  const isAllowed = (path: string) => mayHoldEdits && (isOwn(state, path) || ours.includes(path))
+  const edits = await checkDirt(repository, clone.head ?? state.green, isAllowed)
+  return edits.filter((path) => !ours.includes(path))
+}
+
+/** What the commit that ends a run was about to write into people's documents when it was killed: no edit of people's. */
+async function ownDocuments({ workspace }: LocalRun, state: State): Promise<string[]> {
+  const { clone, repository } = workspace
+  const prd = { ...state.prd, run: { ...state.prd.run, outcome: 'complete' as const } }
+  const own: string[] = []
+  for (const [path, text] of await repository.documentsAt({ ...state, prd })) {
+    const here = await readRegular(join(clone.workTree, path)).catch(() => null)
+    if (here?.toString('utf8') === text) own.push(path)
+  }
+  return own
 }
 
 /** Stories that a person has not committed, and what the first commit writes beside them, in case it was cut short. */

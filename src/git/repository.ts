@@ -2,12 +2,13 @@
 import { basename } from 'node:path'
 import { byWeight, sayMoved, undoMove } from '../loop/moved-refs.ts'
 import type { RepositoryPort } from '../model/ports.ts'
-import type { Kept } from '../model/state.ts'
+import type { Kept, State } from '../model/state.ts'
 import { UserError } from '../system/errors.ts'
 import { type CandidateTools, inspect, saveWork } from './candidate.ts'
 import type { CatFile } from './cat-file.ts'
 import { restoreClone, type Snapshot } from './clone.ts'
 import { type CommitOptions, Commits } from './commits.ts'
+import { editedDocuments } from './documents.ts'
 import { findForeignRepositories } from './foreign-repositories.ts'
 import type { Git } from './git.ts'
 import { leftovers, nestedGits, removeIgnored, untrackedFolders } from './hidden-changes.ts'
@@ -62,6 +63,8 @@ export type Repository = RepositoryPort & {
   rememberIgnored(): Promise<void>
   /** Why a story's kept work could not be put on top of `commit`, or null; the work tree is left alone. */
   conflict(commit: string, kept: Kept): Promise<string | null>
+  /** What the commit that ends the run with this state's outcome writes into people's documents. */
+  documentsAt(state: State): Promise<[path: string, text: string][]>
   /** The given paths as they stand in the work tree, committed on top of `commit`. */
   adopt(commit: string, paths: readonly string[], message: string): Promise<string>
 }
@@ -127,6 +130,8 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     },
 
     keep: (state, storyId) => after(state.green, () => saveWork(tools, state, storyId)),
+
+    documentsAt: (state) => editedDocuments(objects, state.green, options.onOutcome(state), () => {}),
 
     record: (state, subject) => commits.record(state, subject),
 

@@ -78,3 +78,27 @@ test('--force: every story is worked on again on its branch, and the run before 
   assert.equal((await read(place, `${ARCHIVED}/prd.json`)).run.outcome, 'complete')
   assert.equal(place.git('show', 'HEAD:src/US-001.txt'), 'again')
 })
+
+test('killed with its last words in AGENTS.md and before they were committed: the next run goes on, and writes them once', async () => {
+  await using place = await openPlace([one('US-001'), one('US-002')], { 'AGENTS.md': 'Be kind.\n' })
+  const learned = '<ralph>LEARNING:The mailer lies in src/mail.</ralph>\n<ralph>DONE</ralph>'
+  await place.setScript({ 'US-001': [{ ...writes('US-001')[0], say: learned }], 'US-002': writes('US-002') })
+  const flags = [...place.agent, ...GATE, '--no-final-verification']
+  await place.ralph('run', ...flags)
+  const ended = place.git('rev-parse', 'HEAD')
+  const text = place.git('show', 'HEAD:AGENTS.md')
+  assert.match(text, /The mailer lies/)
+  // As the kill leaves it: the work tree is ahead of the branch and of the state.
+  const state = place.refs().match(/refs\/ralph\/\S+/)?.[0] ?? ''
+  place.git('update-ref', state, `${state}~1`)
+  place.git('update-ref', 'refs/heads/ralph/sample', `${ended}~1`)
+  const again = await place.ralph('run', ...flags)
+  assert.equal(again.code, 0, again.err + again.out)
+  assert.equal(place.git('show', 'HEAD:AGENTS.md'), text)
+
+  place.git('update-ref', 'refs/heads/ralph/sample', `${place.git('rev-parse', 'HEAD')}~1`)
+  place.git('update-ref', state, `${state}~1`)
+  await place.write({ 'AGENTS.md': 'Mine alone.\n' })
+  const refused = await place.ralph('run', ...flags)
+  assert.match(refused.err, /uncommitted changes: AGENTS\.md/)
+})
