@@ -1,5 +1,5 @@
 // A run that begins anew (`ralph run --force`): people's plan stays, everything that Ralph wrote of the run before goes into the archive. Pure.
-import type { Prd } from '../model/feature.ts'
+import type { Prd, Story } from '../model/feature.ts'
 import { emptyControl } from '../model/job.ts'
 import type { State } from '../model/state.ts'
 import { emptyRun } from '../prd/schema.ts'
@@ -12,9 +12,11 @@ import { peopleNotes } from './notes.ts'
  */
 export function begunAnew(state: State, nonce: string): State {
   const { lastComment, continuePending } = state.control
-  const { plan: _plan, archive: _archive, ...rest } = state
+  const { plan, splits: _splits, archive: _archive, ...rest } = state
   return {
     ...rest,
+    // One that nobody has approved yet still waits for it.
+    ...(plan === undefined || plan.phase === 'begun' ? {} : { plan }),
     nonce,
     prd: withoutRun(state.prd, state),
     attempts: {},
@@ -33,16 +35,21 @@ export function archivedRun(state: State): State {
   return state.control.anew ? { ...state, control: { ...state.control, anew: false } } : state
 }
 
-/** The stories as people wrote them. */
+/** The stories as people wrote them. The parts of one that was split stand beside it. */
 export function withoutRun(prd: Prd, { records }: Pick<State, 'records'> = { records: {} }): Prd {
   const userStories = prd.userStories.map((story) => ({
     ...story,
     passes: false,
     retries: 0,
     blocked: false,
-    skipped: false,
+    skipped: story.skipped && isSplit(story),
     lastResult: null,
     notes: peopleNotes(story, records[story.id]),
   }))
   return { ...prd, run: emptyRun(), userStories }
+}
+
+function isSplit({ extra }: Story): boolean {
+  const splitInto = extra?.splitInto
+  return Array.isArray(splitInto) && splitInto.length > 0
 }

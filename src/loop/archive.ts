@@ -1,7 +1,9 @@
 // `ralph archive` of a run that is not finished: stories that are done leave prd.json with the commit that ends the job. Pure.
-import type { Prd } from '../model/feature.ts'
+import type { Prd, Story } from '../model/feature.ts'
 import type { State } from '../model/state.ts'
 import { withoutDone } from '../prd/done.ts'
+import { newStory } from '../prd/schema.ts'
+import { planDigest } from './plan.ts'
 
 const NOTHING = { asked: false, pending: [], ids: [] }
 
@@ -17,10 +19,16 @@ export function doneArchived(state: State): State {
   const { archive } = state
   if (archive?.asked !== true) return state
   const { prd, done } = withoutDone(state.prd)
-  const ids = [...archive.ids, ...done.map(({ id }) => id)]
+  const ids = [...new Set([...archive.ids, ...done.map(({ id }) => id)])]
+  const words = { ...archive.words, ...Object.fromEntries(done.map((story) => [story.id, wordsOf(story)])) }
   const open = new Set(prd.userStories.map(({ id }) => id))
   const records = Object.fromEntries(Object.entries(state.records).filter(([id]) => open.has(id)))
-  return { ...state, prd, records, archive: { asked: false, pending: [...archive.pending, ...done], ids } }
+  return {
+    ...state,
+    prd,
+    records,
+    archive: { asked: false, pending: [...archive.pending, ...done], ids, words },
+  }
 }
 
 /** The state when a commit holds the file of what was done. */
@@ -28,9 +36,28 @@ export function withoutPending(state: State): State {
   return state.archive === undefined ? state : { ...state, archive: { ...state.archive, pending: [] } }
 }
 
-/** prd.json as people have it, without what Ralph has archived since. */
-export function withoutArchived(prd: Prd, { archive }: Pick<State, 'archive'>): Prd {
-  const ids = new Set(archive?.ids)
-  if (ids.size === 0) return prd
-  return { ...prd, userStories: prd.userStories.filter(({ id }) => !ids.has(id)) }
+/** prd.json as people have it, without what Ralph has archived since. Other words under such an id are a new story of theirs. */
+export function withoutArchived(
+  prd: Prd,
+  { archive, prd: { userStories } }: Pick<State, 'archive' | 'prd'>,
+): Prd {
+  if (archive === undefined || archive.ids.length === 0) return prd
+  const open = new Set(userStories.map(({ id }) => id))
+  const gone = new Set(archive.ids.filter((id) => !open.has(id)))
+  const isArchived = (story: Story) => {
+    const words = archive.words?.[story.id]
+    return gone.has(story.id) && (words === undefined || words === wordsOf(story))
+  }
+  return { ...prd, userStories: prd.userStories.filter((story) => !isArchived(story)) }
+}
+
+/** What a story asks for, however it stands and however its white space does. */
+function wordsOf({ id, title, acceptanceCriteria }: Story): string {
+  return planDigest([
+    newStory({ id, title: plain(title), acceptanceCriteria: acceptanceCriteria.map(plain) }),
+  ])
+}
+
+function plain(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
 }

@@ -190,7 +190,9 @@ function each(
 }
 
 function addStory(state: State, title: string, description: string, criteria: string[]): State {
-  const numbers = state.prd.userStories.map((story) => Number(/^US-(\d{1,9})$/i.exec(story.id)?.[1] ?? 0))
+  // The id of a story that was archived names that one for good.
+  const ids = [...state.prd.userStories.map((story) => story.id), ...(state.archive?.ids ?? [])]
+  const numbers = ids.map((known) => Number(/^US-(\d{1,9})$/i.exec(known)?.[1] ?? 0))
   const id = `US-${String(Math.max(0, ...numbers) + 1).padStart(3, '0')}`
   const priority = Math.max(0, ...state.prd.userStories.map((story) => story.priority)) + 1
   const story = newStory({

@@ -321,7 +321,13 @@ export const State = z.object({
   splits: z.exactOptional(z.record(z.string(), Plan)),
   /** Stories that are done and leave the list: `pending` are those that no commit has put aside yet, `ids` all ever. */
   archive: z.exactOptional(
-    z.object({ asked: z.boolean(), pending: z.array(Story), ids: z.array(z.string()) }),
+    z.object({
+      asked: z.boolean(),
+      pending: z.array(Story),
+      ids: z.array(z.string()),
+      /** What each of them asked for, as a digest: another story under its id is a new one. */
+      words: z.exactOptional(z.record(z.string(), z.string())),
+    }),
   ),
   /** Entries of progress.txt that no commit holds yet. */
   progress: z.array(z.string()),
