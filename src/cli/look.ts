@@ -6,6 +6,7 @@ import { sizeRemarks } from '../documents/size.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { sayHolder } from '../loop/lease.ts'
 import { TRY_AGAIN } from '../loop/notes.ts'
+import { shownPlan } from '../loop/planned.ts'
 import { decision, outcomeIn, type Situation, situationOf } from '../loop/situation.ts'
 import { sayRemark } from '../loop/templates.ts'
 import type { State } from '../model/state.ts'
@@ -16,13 +17,14 @@ import { nextMove } from '../report/next-move.ts'
 import { STANDINGS } from '../report/outcomes.ts'
 import { outputsOf, partInJson } from '../report/outputs.ts'
 import { inPlain } from '../report/sentence.ts'
-import { headerOf, storiesOf } from '../report/view.ts'
+import { headerOf, type PlanView, plansOf, storiesOf } from '../report/view.ts'
 import { many } from '../report/words.ts'
 import { describeGates, type Settings } from '../settings/index.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import { plainBanner } from '../terminal/boxes.ts'
 import { type Answer, type Context, refusal, settingsOf, settingsRead, tell } from './context.ts'
 import { type LocalRun, openLocal, prdPathOf } from './local.ts'
+import { waitingLines } from './plan-view.ts'
 import { preflight, templateFindings } from './preflight.ts'
 import { sayStep, stepInJson } from './run.ts'
 
@@ -42,6 +44,11 @@ export async function status(context: Context): Promise<Answer> {
     const note = notes === '' ? '' : `  (${terminalText(asTyped(notes), 120)})`
     say(`  ${STANDINGS[views[at]?.standing ?? 'open'].box} ${id}  ${terminalText(title)}${note}`)
   }
+  // People may have edited a plan since it was proposed: what they read here is what they approve.
+  const plans = plansOf(shownPlan(state))
+  const { isTTY, columns } = context.json ? process.stderr : process.stdout
+  const width = isTTY ? Math.min(100, columns) : null
+  for (const plan of plans) if (plan.isWaiting) say(['', ...waitingLines(plan, width), ''].join('\n'))
   say(terminalText(standingWords(state, situation)))
   say(`Next: ${inPlain(nextMove(state, situation, 'cli', limits))}`)
   const stories = state.prd.userStories.map(({ id, title, passes, blocked, skipped, retries, notes }) => ({
@@ -54,8 +61,18 @@ export async function status(context: Context): Promise<Answer> {
     notes,
   }))
   const fine = blockedIds(state).length === 0 && outcome !== 'stuck' && outcome !== 'error'
-  const more = { stories, ...inJson(situation), ...partInJson(state) }
+  const more = { stories, plans: plans.map(planInJson), ...inJson(situation), ...partInJson(state) }
   return { code: fine ? 0 : 1, outputs: outputsOf(state, outcome, null), more }
+}
+
+function planInJson({ storyId, phase, digest, questions, parts }: PlanView) {
+  return {
+    storyId,
+    phase,
+    digest,
+    questions,
+    parts: parts.map(({ id, title, criteria }) => ({ id, title, acceptanceCriteria: criteria })),
+  }
 }
 
 /** Who works, or what comes next, where that is so. */

@@ -1,9 +1,11 @@
 // What a plan looks like on a terminal: where it was read, its stories in order, and how it differs from the one before. Pure.
 
 import type { Source } from '../documents/types.ts'
+import { typedOn } from '../loop/command-table.ts'
 import type { Prd, Story } from '../model/feature.ts'
 import { pickStory } from '../prd/select.ts'
 import { terminalText } from '../report/escape.ts'
+import type { PlanView } from '../report/view.ts'
 import { many } from '../report/words.ts'
 import { fit, pad, textWidth, wrap } from '../terminal/width.ts'
 
@@ -54,6 +56,34 @@ export function storyLines(prd: Prd, remarks: readonly Remark[], width: number |
   })
   const more = prd.userStories.length - rows.length
   return more > 0 ? [...lines, `  and ${more} more, all of them in prd.md`] : lines
+}
+
+/** A plan, or a split, that waits to be approved: what a person has to read before, and the command that approves just this. */
+export function waitingLines(plan: PlanView, width: number | null): string[] {
+  const { storyId, digest, parts, questions, remarks } = plan
+  const title =
+    storyId === null
+      ? `The plan waits to be approved: ${many(parts.length, 'story', 'stories')}`
+      : `${terminalText(storyId, 64)} is proposed in ${many(parts.length, 'part')}`
+  const shown = bounded(parts).flatMap(({ id, title: of, criteria }) => [
+    ...hanging(`${terminalText(id, 64)}  ${terminalText(of, 200)}`, '  ', width),
+    ...criteria.flatMap((one) => hanging(`- ${terminalText(one)}`, '    ', width)),
+  ])
+  const more = parts.length - bounded(parts).length
+  const section = (head: string, rows: readonly string[]) => (rows.length === 0 ? [] : ['', head, ...rows])
+  const asked = questions.flatMap((one) => hanging(`? ${terminalText(one)}`, '  ', width))
+  const sizes = bounded(remarks).flatMap((one) =>
+    hanging(`! ${terminalText(`${one.storyId}: ${one.remark}`)}`, '  ', width),
+  )
+  const approval = ['approve-plan', storyId, digest].filter((word) => word !== null).join(' ')
+  return [
+    ...hanging(title, '', width),
+    ...shown,
+    ...(more > 0 ? hanging(`and ${more} more: ralph status --json has all of them`, '  ', width) : []),
+    ...section('What it could not know, and assumed:', asked),
+    ...section('May be too large for one session:', sizes),
+    ...section('Approve these words:', hanging(terminalText(typedOn('cli', approval)), '  ', width)),
+  ]
 }
 
 /** Ids as a person would say them: `US-001, US-002 and 40 more`. */

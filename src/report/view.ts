@@ -124,7 +124,7 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
 export type PlanView = ReturnType<typeof planOf>
 
 /** The plan of the feature and those of stories that are too large; none once their stories are worked on. */
-function plansOf({ plan, splits = {}, prd }: State): PlanView[] {
+export function plansOf({ plan, splits = {}, prd }: State): PlanView[] {
   const whole = plan === undefined || plan.phase === 'begun' ? [] : [planOf(null, plan, prd.userStories)]
   return [...whole, ...Object.entries(splits).map(([id, split]) => planOf(id, split, split.stories))]
 }

@@ -1,0 +1,86 @@
+// `ralph status` where a split or a plan waits: all that a person has to read before approving it, and the command that does.
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { waitingLines } from '../../../src/cli/plan-view.ts'
+import type { PlanView } from '../../../src/report/view.ts'
+import { textWidth } from '../../../src/terminal/width.ts'
+import { openTerminal } from '../../fakes/terminal.ts'
+import { hostileStrings } from '../../fixtures/hostile-strings.ts'
+import { openPlace } from './place.ts'
+
+const MAIN = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts')
+const CRITERIA = ['a form asks for mail and password', 'a wrong password is told in words that help']
+const PARTS = {
+  questions: ['Is the mail address case sensitive?'],
+  stories: CRITERIA.map((criterion, at) => ({ title: `part ${at + 1}`, acceptanceCriteria: [criterion] })),
+}
+const answer = (plan: unknown) => [{ say: `\`\`\`json\n${JSON.stringify(plan)}\n\`\`\`` }]
+
+test('a split is read and approved on a laptop, with nothing but status', async () => {
+  await using place = await openPlace([{ id: 'US-001', title: 'Sign in', acceptanceCriteria: CRITERIA }])
+  const writes = (id: string) => [{ files: { [`src/${id}.txt`]: id } }]
+  await place.setScript({
+    'plan US-001': answer(PARTS),
+    'US-001-1': writes('one'),
+    'US-001-2': writes('two'),
+  })
+  assert.deepEqual((await place.json('status')).plans, [])
+  await place.ralph('split', 'US-001')
+  const flags = [...place.agent, '--gate', 'ok=true', '--no-final-verification']
+  await place.ralph('run', ...flags)
+
+  const { plans } = await place.json('status')
+  assert.ok(Array.isArray(plans))
+  const { digest, ...rest } = plans[0]
+  assert.match(digest, /^[0-9a-f]{8}$/)
+  assert.deepEqual(rest, {
+    storyId: 'US-001',
+    phase: 'proposed',
+    questions: PARTS.questions,
+    parts: PARTS.stories.map((part, at) => ({ id: `US-001-${at + 1}`, ...part })),
+  })
+  const { out } = await place.ralph('status')
+  for (const text of [...CRITERIA, ...PARTS.questions, digest]) assert.ok(out.includes(text), out)
+
+  const narrow = openTerminal([process.execPath, MAIN, 'status'], {
+    cwd: place.repository,
+    env: place.env,
+    columns: 40,
+  })
+  assert.equal(await narrow.ended, 0)
+  const shown = narrow.shown().split(/\r?\n/)
+  const from = shown.findIndex((line) => line.startsWith('US-001 is proposed'))
+  const to = shown.findIndex((line) => line.includes('approve-plan'))
+  assert.ok(from > 0 && to > from, narrow.shown())
+  for (const line of shown.slice(from, to + 1)) assert.ok(textWidth(line) <= 40, line)
+
+  const approval = /^ {2}ralph (approve-plan .*)$/m.exec(out)?.[1] ?? ''
+  assert.equal((await place.ralph(...approval.split(' '))).code, 0)
+  assert.equal((await place.json('run', ...flags)).outcome, 'complete')
+})
+
+test('what an agent proposes is shown in whole, in lines that fit, and obeyed by no terminal', () => {
+  for (const { text } of hostileStrings)
+    for (const width of [40, 80]) {
+      const part = { id: 'US-001', title: text, criteria: [text] }
+      const plan: PlanView = {
+        storyId: null,
+        phase: 'proposed',
+        isWaiting: true,
+        digest: '1a2b3c4d',
+        questions: [text],
+        message: '',
+        parts: [part, { ...part, id: 'US-002' }],
+        remarks: [{ storyId: 'US-001', remark: text }],
+      }
+      const lines = waitingLines(plan, width)
+      assert.equal(lines[0]?.startsWith('The plan waits to be approved'), true)
+      assert.equal(lines.at(-1), '  ralph approve-plan 1a2b3c4d')
+      for (const line of lines) {
+        assert.ok(textWidth(line) <= width, JSON.stringify(line))
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal would obey.
+        assert.doesNotMatch(line, /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]|^::|##\[/)
+      }
+    }
+})
