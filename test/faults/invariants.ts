@@ -22,7 +22,6 @@ word=good
 if ${bad}; then word=bad; fi
 mkdir -p src
 echo "$word $RALPH_STORY_ID" >"src/$RALPH_STORY_ID.txt"
-echo "<ralph>LEARNING:\${RALPH_STORY_ID:-} lies in src, and its gate is GATE</ralph>"
 echo '<ralph>DONE</ralph>'
 `
 }
@@ -115,9 +114,7 @@ export async function alwaysWrong(directory: string, byPeople: RegExp | null = n
     check(text === `good ${story}`, `the commit of ${story} holds the code ${text}`)
   })
   for (const { story, code } of commits) {
-    // What was learned stands in the commit that ends the run, and in no story's.
-    const isOwn = (path: string) => path === (story === '' ? 'AGENTS.md' : `src/${story}.txt`)
-    const other = code.filter((path) => !isOwn(path) && byPeople?.test(path) !== true)
+    const other = code.filter((path) => path !== `src/${story}.txt` && byPeople?.test(path) !== true)
     check(other.length === 0, `the commit of ${story || 'no story'} holds ${other.join()}`)
   }
   const [prd, ...heads] = await textsOf(directory, [
@@ -166,11 +163,10 @@ export async function endWrong(directory: string): Promise<string[]> {
   check(!state.control.continuePending, 'a dispatch is promised still')
   check(Object.keys(state.kept).length === 0, 'work is kept although every story passed')
   check(state.green === (await git(directory, 'rev-parse', BRANCH)), 'the branch is not at the state')
-  const [prdText, progress, agents] = await textsOf(directory, [
-    `${BRANCH}:${FOLDER}/prd.json`,
-    `${BRANCH}:${FOLDER}/progress.txt`,
-    `${BRANCH}:AGENTS.md`,
-  ])
+  const [prdText, progress] = await textsOf(
+    directory,
+    ['prd.json', 'progress.txt'].map((name) => `${BRANCH}:${FOLDER}/${name}`),
+  )
   const prd: State['prd'] = JSON.parse(prdText ?? '')
   const { iterations } = state.prd.run
   check(prd.run.outcome === 'complete', `prd.json says ${prd.run.outcome}`)
@@ -182,11 +178,6 @@ export async function endWrong(directory: string): Promise<string[]> {
     check(passes && !blocked, `${id} has not passed in prd.json`)
     check(lastResult?.commit === commit, `prd.json names another commit of ${id} than has its trailer`)
   }
-  for (const { id } of prd.userStories) {
-    const times = agents?.split(`- ${id} lies in src`).length ?? 0
-    check(times === 2, `AGENTS.md has what was learned of ${id} ${times - 1} times`)
-  }
-  check(agents?.match(/^<!-- ralph:learnings -->$/gm)?.length === 1, 'AGENTS.md has not one section')
   const entries = progress?.match(/^## Iteration \d+/gm) ?? []
   const numbers = Array.from({ length: iterations }, (_one, index) => `## Iteration ${index + 1}`)
   check(entries.join() === numbers.join(), `progress.txt has ${entries.join(', ')}`)
