@@ -64,7 +64,7 @@ export async function askedByDocuments(
     const brief = prose.map(({ path, text }) => `# ${path}\n${text.trim()}`).join('\n\n')
     return { feature, plan: wantedPlan(brief.slice(0, MOST_BRIEF)), notes }
   }
-  const digest = planDigest(prd.userStories)
+  const digest = planDigest(prd)
   return { feature, plan: { ...wantedPlan(''), phase: 'proposed', digest, context }, notes }
 }
 
@@ -76,11 +76,19 @@ export function askedAgain(state: State, { plan, feature }: Asked): State {
   const before = state.plan
   if (before === undefined || before.phase === 'begun') return state
   if (plan.phase !== 'wanted') {
-    const isSame = planDigest(state.prd.userStories) === plan.digest
+    const isSame = planDigest(state.prd) === plan.digest
     return isSame ? state : { ...state, prd: { ...state.prd, userStories: feature.prd.userStories }, plan }
   }
   const isNew = !before.brief.startsWith(plan.brief) || before.sessions > 0
   return isNew ? { ...state, plan: { ...plan, issue: before.issue ?? plan.issue } } : state
+}
+
+/** The same under a name that no other issue's feature has; null where there is none to be had. */
+export function withNumber({ feature, plan }: Asked): Asked | null {
+  const { name, prd, folder } = feature
+  if (plan.issue === null || name.endsWith(`-${plan.issue}`)) return null
+  const today = folder?.slice('.ralph/'.length, '.ralph/yyyy-mm-dd'.length) ?? ''
+  return { feature: featureOf(`${name}-${plan.issue}`, prd, today), plan }
 }
 
 function featureOf(name: string, prd: Prd, today: string): Feature {
@@ -106,7 +114,9 @@ function fieldOf(body: string, label: string): string {
 
 /** What an issue asks for and cannot have: gates and limits come from the workflow, which no issue changes. */
 function settingsIn(body: string, gates: readonly string[]): string[] {
-  const named = fieldOf(body, 'Gates').matchAll(/^[-*\s]*([\w-]{1,40})\s*:/gm)
+  const named = fieldOf(body, 'Gates')
+    .slice(0, 5000)
+    .matchAll(/^[-* \t]{0,10}([\w-]{1,40})[ \t]*:/gm)
   const missing = [...new Set([...named].map(([, name = '']) => name))].filter(
     (name) => !gates.includes(name),
   )

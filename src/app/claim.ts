@@ -19,9 +19,9 @@ import { parsePrd } from '../prd/parse.ts'
 import { asImported } from '../prd/schema.ts'
 import { scopeOf, type Wanted } from '../prd/scope.ts'
 import { UserError } from '../system/errors.ts'
-import { type Asked, askedAgain } from './asked.ts'
+import { type Asked, askedAgain, withNumber } from './asked.ts'
 import { branchToTake, refuseShared } from './branch.ts'
-import { digestOf, meantFeature } from './features.ts'
+import { digestOf, findFeatures, meantFeature } from './features.ts'
 
 /** Somebody else works on the feature: leave at once, change nothing. */
 export class Held extends Error {
@@ -111,19 +111,28 @@ async function plan(
   repository: Repository,
   request: ClaimRequest,
 ): Promise<Claimed> {
-  const { feature } = asked
-  const folders = [...(await store.list()).keys()].filter(
-    (folder) => featureOfFolder(folder) === feature.name,
-  )
+  const { feature, plan: wanted } = asked
+  const { name } = feature
+  const folders = [...(await store.list()).keys()].filter((folder) => featureOfFolder(folder) === name)
   const last = folders.sort().at(-1)
   const found = last === undefined ? null : await store.load(last)
-  if (found !== null) {
-    if (found.state.plan === undefined) throw hasStories(feature.name)
+  const before = found?.state.plan
+  if (found !== null && before !== undefined && before.issue === wanted.issue) {
+    if (before.phase === 'begun') throw hasStories(name)
     return resume({ ...found, state: askedAgain(found.state, asked) }, request, store, repository, null)
   }
+  const { features } = await findFeatures(
+    objects,
+    { commit: request.base.sha, workTree: null },
+    request.branchPrefix,
+  )
   const { branch, head } = await branchToTake(feature, null, git, objects, store, request)
-  if (head !== null) throw hasStories(feature.name)
-  return begin(feature, branch, head, request, store, repository)
+  if (found === null && head === null && features.every((one) => one.name !== name))
+    return begin(feature, branch, head, request, store, repository)
+  // Two issues may have one title.
+  const other = withNumber(asked)
+  if (other === null) throw hasStories(name)
+  return plan(other, git, objects, store, repository, request)
 }
 
 function hasStories(name: string): UserError {

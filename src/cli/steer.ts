@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { limitsOf } from '../app/limits.ts'
 import { type Given, understand } from '../loop/command-table.ts'
 import { applyCommand } from '../loop/commands.ts'
+import { whyNot } from '../loop/planned.ts'
 import { outcomeIn, situationOf } from '../loop/situation.ts'
 import type { Lease } from '../model/state.ts'
 import { nextMove } from '../report/next-move.ts'
@@ -39,6 +40,11 @@ export async function steer(context: Context): Promise<Answer> {
     throw new UserError({ path: `ralph ${name}`, found, expected: '', fix })
   }
   if (understood.kind !== 'command') throw new Error(`${name} asks nothing of a run`)
+  const why = whyNot(state, { ...understood.command, id: 0, by: 'you' })
+  if (why !== null) {
+    const fix = 'see ralph status'
+    throw new UserError({ path: `ralph ${name}`, found: why, expected: 'something that it changes', fix })
+  }
   for (;;) {
     const { lease } = await local.look()
     const holder = lease !== null && (await local.alive(lease)) ? lease : null

@@ -1,13 +1,22 @@
 // The pull request's conversation: one sticky comment, commands as a queue, acknowledgements. Text of others is hostile.
+import { whyNot } from '../loop/planned.ts'
 import { parseSlash } from '../loop/slash-commands.ts'
 import type { Command } from '../model/event.ts'
 import type { QueuePort } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
-import { mistakeReply } from '../report/replies.ts'
+import { mistakeReply, nothingReply } from '../report/replies.ts'
 import { createOnce, type GitHub, ONCE, saidByGitHub, statusOf } from './client.ts'
 
 /** A comment as we need it. */
-export type Comment = { id: number; body: string; login: string; type: string; edited: boolean }
+export type Comment = {
+  id: number
+  body: string
+  login: string
+  type: string
+  edited: boolean
+  /** When it was written, epoch milliseconds. */
+  at: number
+}
 
 /** The job's own token speaks as this. */
 const JOB_LOGIN = 'github-actions[bot]'
@@ -136,6 +145,8 @@ export class Conversation implements QueuePort {
           login: user?.login ?? 'ghost',
           type: user?.type ?? '',
           edited: updated_at !== created_at,
+          // To the second: what was said within it counts as said at its end.
+          at: Date.parse(created_at) + 999,
         })
       if (answer.length < 100) break
     }
@@ -176,15 +187,23 @@ export class Conversation implements QueuePort {
         return refused // answered by the run that the comment itself started
       case 'mistake':
         await this.react(comment.id, 'confused')
-        // An answer that GitHub does not take must not hold up the comments behind.
-        await this.reply(pull, comment.id, mistakeReply(parsed.problem, parsed.fix)).catch((error: unknown) =>
-          this.#github.warn(`a comment could not be answered: ${saidByGitHub(error)}`),
-        )
+        await this.#answer(pull, comment.id, mistakeReply(parsed.problem, parsed.fix))
         return refused
-      case 'command':
-        await this.react(comment.id, 'rocket')
-        return { ...parsed.command, id: comment.id, by: comment.login }
+      case 'command': {
+        const command = { ...parsed.command, id: comment.id, by: comment.login, at: comment.at }
+        const why = whyNot(state, command)
+        await this.react(comment.id, why === null ? 'rocket' : 'confused')
+        if (why !== null) await this.#answer(pull, comment.id, nothingReply(why))
+        return command
+      }
     }
+  }
+
+  /** An answer that GitHub does not take must not hold up the comments behind. */
+  async #answer(pull: number, comment: number, body: string): Promise<void> {
+    await this.reply(pull, comment, body).catch((error: unknown) =>
+      this.#github.warn(`a comment could not be answered: ${saidByGitHub(error)}`),
+    )
   }
 
   /** Our own comment that begins with a marker; in anybody else's a marker means nothing. */
@@ -230,6 +249,6 @@ export class Conversation implements QueuePort {
 }
 
 /** A human, whose words have not changed since. */
-export function isPerson(comment: Comment): boolean {
+export function isPerson(comment: Pick<Comment, 'type' | 'login' | 'edited'>): boolean {
   return comment.type === 'User' && comment.login !== 'ghost' && !comment.edited
 }

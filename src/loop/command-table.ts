@@ -7,7 +7,7 @@ import { nearest } from '../system/nearest.ts'
 /** Where a command is typed: `/ralph retry US-002` in a comment, `ralph retry US-002` on a command line. */
 export type Surface = 'comment' | 'cli'
 
-type WithoutSource<C> = C extends { id: number; by: string } ? Omit<C, 'id' | 'by'> : never
+type WithoutSource<C> = C extends { id: number; by: string } ? Omit<C, 'id' | 'by' | 'at'> : never
 /** A command without who said it. */
 export type Said = Exclude<WithoutSource<Command>, { kind: 'refused' }>
 

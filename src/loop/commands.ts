@@ -88,7 +88,7 @@ function effect(state: State, command: Command): State {
     case 'plan':
       return goOn(askPlan(state, command.guidance))
     case 'approve':
-      return goOn(approve(state, command.story, command.digest))
+      return goOn(approve(state, command))
     case 'refused':
       return state
   }

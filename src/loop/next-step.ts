@@ -118,11 +118,12 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   if (branch.kind === 'refused')
     return end('paused', control.paused?.reason ?? 'the branch could not be pushed')
   const verifies = limits.finalVerification || verification.asked
-  const finished = done && (verification.approved || !verifies)
+  const plan = planOutcome(state, limits)
+  const isApproved = plan === null && state.plan?.phase !== 'proposed'
+  const finished = done && isApproved && (verification.approved || !verifies)
   if (branch.kind === 'gone') return afterTheBranch(state, branch.how, finished)
   if (finished) return end('complete', howComplete(state))
   if (control.paused !== null) return end('paused', control.paused.reason)
-  const plan = planOutcome(state, limits)
   if (plan !== null) return plan
   const isBlocked = limits.stopOnBlocked && open.some((story) => story.blocked)
   if (!done && !wanted && (pickStory(prd, workable(state)) === null || isBlocked)) {
@@ -163,7 +164,7 @@ function planOutcome({ plan, prd, published, job }: State, limits: Limits): Conc
   // It is shown before it is waited for.
   if (published === null && !job.ready.opened) return null
   if (plan.phase === 'proposed') return end('paused', 'the plan waits to be approved')
-  const isEdited = plan.digest !== planDigest(prd.userStories)
+  const isEdited = plan.digest !== planDigest(prd)
   return isEdited ? end('paused', 'the plan was edited after it was looked at') : null
 }
 

@@ -21,7 +21,9 @@ export function readProposal(words: string, task: PlanTask): Proposal {
   if (stories.length === 0) return none(asked(questions)[0] ?? 'the list of stories is empty')
   if (stories.length > MOST_STORIES)
     return none(`${stories.length} stories: ${MOST_STORIES} are the most that a plan may have`)
-  const fresh = stories.map(withoutStanding)
+  const fresh = stories.map((story) =>
+    without(story, task.split === null ? STANDING : [...STANDING, ...PLACE]),
+  )
   const parsed = parsePrd(JSON.stringify({ userStories: fresh }), 'plan')
   if (!parsed.ok)
     return none(parsed.mistakes.slice(0, 5).map(sayMistake).join('; ').slice(0, LONGEST.message))
@@ -56,22 +58,42 @@ function asked(questions: unknown): string[] {
 }
 
 /** A plan passes nothing, whatever it says. */
-function withoutStanding(story: unknown): unknown {
+const STANDING = ['passes', 'retries', 'blocked', 'skipped', 'lastResult']
+/** The parts of a story stand in a row in its place: what they say of that is not read. */
+const PLACE = ['id', 'dependsOn', 'priority']
+
+function without(story: unknown, names: readonly string[]): unknown {
   if (typeof story !== 'object' || story === null) return story
-  const ours = ['passes', 'retries', 'blocked', 'skipped', 'lastResult']
-  return Object.fromEntries(Object.entries(story).filter(([name]) => !ours.includes(name)))
+  return Object.fromEntries(Object.entries(story).filter(([name]) => !names.includes(name)))
 }
 
+/** An answer may be of any length; the plan stands at its end. In UTF-16 units. */
+const MOST_WORDS = 256 * 1024
+
 /** The last fenced block that is an object of JSON; without one, the text from its first brace to its last. */
-function lastJson(words: string): Record<string, unknown> | null {
-  const blocks = [...words.matchAll(/^ {0,3}(`{3,}|~{3,})[^\n`]*\n(.*?)^ {0,3}\1[`~]*[ \t]*$/gms)]
-  const texts = blocks.map((block) => block[2] ?? '').reverse()
+function lastJson(all: string): Record<string, unknown> | null {
+  const words = all.slice(-MOST_WORDS)
   const bare = words.slice(words.indexOf('{'), words.lastIndexOf('}') + 1)
-  for (const text of [...texts, bare]) {
+  for (const text of [...fenced(words).reverse(), bare]) {
     const value = jsonOf(text)
     if (value !== null) return value
   }
   return null
+}
+
+/** What stands in closed fences, in order. */
+function fenced(words: string): string[] {
+  const blocks: string[] = []
+  let open: { fence: string; lines: string[] } | null = null
+  for (const line of words.split(/\r?\n/)) {
+    const fence = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? null
+    if (open === null) open = fence === null ? null : { fence, lines: [] }
+    else if (fence?.startsWith(open.fence) && line.trim() === fence) {
+      blocks.push(open.lines.join('\n'))
+      open = null
+    } else open.lines.push(line)
+  }
+  return blocks
 }
 
 function jsonOf(text: string): Record<string, unknown> | null {
@@ -85,7 +107,7 @@ function jsonOf(text: string): Record<string, unknown> | null {
 }
 
 /** Every criterion is in exactly one of the parts: none is lost, none is asked for twice. */
-function splitFault({ id, acceptanceCriteria }: Story, parts: readonly Story[]): string | null {
+export function splitFault({ id, acceptanceCriteria }: Story, parts: readonly Story[]): string | null {
   if (parts.length < 2) return `${id} was not split: one story is as large as before`
   const given = parts.flatMap((part) => part.acceptanceCriteria.map(same))
   for (const criterion of acceptanceCriteria) {
@@ -128,19 +150,22 @@ export function withParts(prd: Prd, id: string, parts: readonly Story[]): Prd {
   const last = parts.at(-1)?.id
   if (last === undefined) return prd
   const userStories = prd.userStories.flatMap((story) => {
-    if (story.id === id) return [{ ...story, skipped: true, blocked: false }, ...parts]
+    const splitInto = parts.map((part) => part.id)
+    if (story.id === id)
+      return [{ ...story, skipped: true, blocked: false, extra: { ...story.extra, splitInto } }, ...parts]
     const dependsOn = story.dependsOn.map((one) => (one === id ? last : one))
     return [story.dependsOn.includes(id) ? { ...story, dependsOn } : story]
   })
   return { ...prd, userStories }
 }
 
-/** What an approval is given for: the words and the order of the stories, nothing of how they stand. Eight hexadecimal digits. */
-export function planDigest(stories: readonly Story[]): string {
-  const words = stories.map(({ id, title, description, acceptanceCriteria, dependsOn, priority, tags }) => [
-    ...[id, title, description, acceptanceCriteria, dependsOn, priority, tags],
+/** What an approval is given for: all words that a session is told, nothing of how stories stand. Eight hexadecimal digits. */
+export function planDigest({ description, userStories }: Pick<Prd, 'description' | 'userStories'>): string {
+  const words = userStories.map((story) => [
+    ...[story.id, story.title, story.description, story.acceptanceCriteria, story.dependsOn],
+    ...[story.priority, story.tags, story.epicId, story.notes],
   ])
-  return fnv(JSON.stringify(words))
+  return fnv(JSON.stringify([description, ...words]))
 }
 
 /** FNV-1a over two halves: an edit after the look is seen; nobody is kept out by it. */
@@ -158,6 +183,7 @@ export function wantedPlan(brief: string, issue: number | null = null): Plan {
     issue,
     stories: [],
     digest: '',
+    shownAt: null,
     context: '',
     questions: [],
     sessions: 0,

@@ -1,5 +1,5 @@
 // What came of a plan session, and what people say of its proposal. Pure.
-import type { Event } from '../model/event.ts'
+import type { Command, Event } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Plan } from '../model/plan.ts'
@@ -9,7 +9,7 @@ import { askedIn } from '../prd/select.ts'
 import { judgeLimited, MEND_AGENT } from './attempt.ts'
 import { failed, mapStory, spend, unverified, withNote, without } from './change.ts'
 import { withCall } from './limits.ts'
-import { planDigest, wantedPlan, withParts } from './plan.ts'
+import { planDigest, splitFault, wantedPlan, withParts } from './plan.ts'
 
 type Planned = Extract<Event, { kind: 'planned' }>
 type Proposed = Extract<Planned['proposal'], { kind: 'proposed' }>
@@ -58,11 +58,12 @@ function proposed(state: State, proposal: Proposed, limits: Limits): State {
     description: proposal.description || state.prd.description,
   }
   const phase = limits.approvesPlans ? 'approved' : 'proposed'
-  const digest = planDigest(stories)
+  const digest = planDigest(prd)
   return withPlan({ ...unverified(state), prd, kept: {}, records: {} }, (plan) => ({
     ...plan,
     phase,
     digest,
+    shownAt: null,
     context,
     questions: [...new Set([...plan.questions, ...questions])].slice(-MOST_QUESTIONS),
     sessions: 0,
@@ -71,22 +72,30 @@ function proposed(state: State, proposal: Proposed, limits: Limits): State {
 }
 
 function withSplit(state: State, id: string, { stories, questions }: Proposed, limits: Limits): State {
-  const split = state.splits?.[id]
-  if (split?.phase !== 'wanted') return state
-  const digest = planDigest(stories)
-  const waiting = { ...split, phase: 'proposed' as const, stories, questions, digest }
+  const before = state.splits?.[id]
+  if (before?.phase !== 'wanted') return state
+  const digest = planDigest({ description: '', userStories: stories })
+  const waiting = { ...before, phase: 'proposed' as const, stories, questions, digest, shownAt: null }
   const known = { ...state, splits: { ...state.splits, [id]: waiting } }
-  return limits.approvesPlans ? splitUp(known, id) : known
+  if (!limits.approvesPlans) return known
+  const split = splitUp(known, id)
+  // Nobody is asked, so nobody ends it: what does not fit is one session more without a plan.
+  const message = split.splits?.[id]?.message
+  return message === undefined ? split : withoutParts(state, id, message, limits)
 }
 
-/** After as many sessions as a story may fail in, the story stays whole. */
+/** After as many sessions as a story may fail in, the story stays whole, and blocked where it was. */
 function withoutParts(state: State, id: string, message: string, limits: Limits): State {
   const split = state.splits?.[id]
   if (split === undefined) return state
   const sessions = split.sessions + 1
   if (sessions < limits.maxAttempts)
-    return { ...state, splits: { ...state.splits, [id]: { ...split, sessions, message } } }
-  return withNote(withoutSplit(state, id), id, `it could not be split: ${message}`)
+    return { ...state, splits: { ...state.splits, [id]: { ...split, phase: 'wanted', sessions, message } } }
+  const prd = mapStory(state.prd, id, (story) => ({
+    ...story,
+    blocked: story.blocked || story.retries >= limits.maxAttempts,
+  }))
+  return withNote(withoutSplit({ ...state, prd }, id), id, `it could not be split: ${message}`)
 }
 
 export function withoutSplit(state: State, id: string): State {
@@ -96,23 +105,27 @@ export function withoutSplit(state: State, id: string): State {
 
 /** The parts in the place of the whole, which keeps its history and says what became of it. */
 function splitUp(state: State, id: string): State {
-  const parts = state.splits?.[id]?.stories ?? []
-  if (parts.length === 0) return state
-  const names = parts.map((part) => part.id).join(', ')
+  const split = state.splits?.[id]
+  const parts = split?.stories ?? []
+  const whole = state.prd.userStories.find((story) => story.id === id)
+  if (split?.phase !== 'proposed' || whole === undefined) return state
+  const fault = staleSplit(state, whole, parts)
+  if (fault !== null)
+    return { ...state, splits: { ...state.splits, [id]: { ...split, phase: 'wanted', message: fault } } }
+  const names = parts.map((part) => part.id)
   const { [id]: _work, ...kept } = state.kept
   const prd = withParts(state.prd, id, parts)
   const { scope } = state.control
-  const isAsked = state.prd.userStories.some((story) => story.id === id && askedIn(scope)(story))
-  const control = isAsked
-    ? {
-        ...state.control,
-        scope: alsoAsked(
-          scope,
-          parts.map((part) => part.id),
-        ),
-      }
-    : state.control
-  return unverified(withNote({ ...withoutSplit(state, id), kept, prd, control }, id, `split into ${names}`))
+  const control = askedIn(scope)(whole) ? { ...state.control, scope: alsoAsked(scope, names) } : state.control
+  const done = { ...withoutSplit(state, id), kept, prd, control }
+  return unverified(withNote(done, id, `split into ${names.join(', ')}`))
+}
+
+/** What people changed since the parts were proposed, and they do not have; null where they still fit. */
+function staleSplit({ prd, archive }: State, whole: Story, parts: readonly Story[]): string | null {
+  const taken = new Set([...prd.userStories.map((story) => story.id), ...(archive?.ids ?? [])])
+  const twice = parts.find((part) => taken.has(part.id))
+  return twice === undefined ? splitFault(whole, parts) : `there is a story ${twice.id} already`
 }
 
 /** `ralph split`: a session is to propose smaller stories. */
@@ -138,17 +151,47 @@ const MOST_QUESTIONS = 20
 export const MOST_BRIEF = 60_000
 
 /**
- * `ralph approve-plan`: of the whole, or of a split. `digest`: the stories that are meant, where a person names them; else
- * those that were shown last. An edit that nobody has looked at is asked for again (`planWaits`).
+ * `ralph approve-plan`: of the whole, or of a split. `digest`: the words that are meant, where a person names them; else
+ * those that were shown when it was said. An edit that nobody has looked at is asked for again.
  */
-export function approve(state: State, id: string | null, digest: string | null): State {
+export function approve(state: State, { story: id, digest, at }: Approval): State {
   if (id !== null) {
-    const isMeant = digest === null || state.splits?.[id]?.digest === digest
-    return isMeant ? splitUp(state, id) : state
+    const split = state.splits?.[id]
+    return split !== undefined && isMeant(split, digest, at) ? splitUp(state, id) : state
   }
   return withPlan(state, (plan) =>
-    plan.phase === 'proposed' ? { ...plan, phase: 'approved', digest: digest ?? plan.digest } : plan,
+    plan.phase === 'proposed' && isMeant(plan, digest, at)
+      ? { ...plan, phase: 'approved', digest: digest ?? plan.digest }
+      : plan,
   )
+}
+
+type Approval = Extract<Command, { kind: 'approve' }>
+
+function isMeant({ shownAt, ...plan }: Plan, digest: string | null, at: number | undefined): boolean {
+  // A person may name words that are on their way here.
+  if (digest !== null) return plan.stories.length === 0 || plan.digest === digest
+  return shownAt !== null && (at === undefined || at >= shownAt)
+}
+
+/** Why a word of people's changes nothing, for who said it; null where it does, or where that is plain. */
+export function whyNot(state: State, command: Command): string | null {
+  const { plan, splits = {}, prd } = state
+  if (command.kind === 'split') {
+    const story = prd.userStories.find(({ id }) => id === command.story)
+    return story?.passes || story?.skipped ? `${command.story} is not worked on any more` : null
+  }
+  if (command.kind === 'plan') {
+    if (plan === undefined) return 'this feature began with its stories: add one, or split one'
+    return plan.phase === 'begun' ? 'the plan is worked on already: add a story, or split one' : null
+  }
+  if (command.kind !== 'approve') return null
+  const one = command.story === null ? plan : splits[command.story]
+  if (one?.phase !== 'proposed') return 'nothing waits to be approved'
+  if (isMeant(one, command.digest, command.at)) return null
+  return command.digest === null
+    ? 'the plan was changed after you looked at it: look again'
+    : `these words are not ${command.digest}: look again`
 }
 
 /** Work on the plan's stories begins: from here on people's edits are edits. */
@@ -163,13 +206,17 @@ export function writtenPlan(state: State): State {
     : withPlan(state, (plan) => ({ ...plan, context: '' }))
 }
 
-/** People are shown the stories as they stand: an approval is for these. */
-export function shownPlan(state: State): State {
-  return withPlan(state, (plan) => {
-    const digest = planDigest(state.prd.userStories)
-    const isWaiting = plan.phase === 'proposed' || (plan.phase === 'approved' && plan.digest !== digest)
-    return isWaiting ? { ...plan, phase: 'proposed', digest } : plan
-  })
+/** People are shown the stories, and the parts of stories, as they stand now: an approval is for these. `at`: epoch milliseconds. */
+export function shownPlan(state: State, at: number): State {
+  const splits = Object.entries(state.splits ?? {}).map(([id, split]) => [id, shown(split, split.digest, at)])
+  const known = state.splits === undefined ? state : { ...state, splits: Object.fromEntries(splits) }
+  return withPlan(known, (plan) => shown(plan, planDigest(state.prd), at))
+}
+
+function shown(plan: Plan, digest: string, at: number): Plan {
+  const isSame = plan.digest === digest
+  if (plan.phase !== 'proposed' && (plan.phase !== 'approved' || isSame)) return plan
+  return { ...plan, phase: 'proposed', digest, shownAt: isSame ? (plan.shownAt ?? at) : at }
 }
 
 /** Words of agents and their servers on work that was more than one session holds. A hint: a person approves what comes of it. */
@@ -185,7 +232,7 @@ export function sizedUp(state: State, id: string, failure: Failure): State {
   if (record === undefined) return state
   const times = (record.tooLarge ?? 0) + 1
   const counted = { ...state, records: { ...state.records, [id]: { ...record, tooLarge: times } } }
-  if (times < 2) return counted
+  if (times !== 2) return counted
   const prd = mapStory(counted.prd, id, (one) => ({ ...one, blocked: false }))
   return askSplit({ ...counted, prd }, id, '')
 }

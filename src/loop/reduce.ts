@@ -81,7 +81,7 @@ function reduced(state: State, event: Event, limits: Limits): State {
     case 'waited':
       return withReady(state, { synced: false })
     case 'concluded':
-      return withJob(shownPlan(state), { ending: newEnding(event.conclusion, event.at) })
+      return withJob(shownPlan(state, event.at), { ending: newEnding(event.conclusion, event.at) })
     case 'published':
       return event.withBranch ? writtenPlan(published(state, event, limits)) : published(state, event, limits)
     case 'dispatched':

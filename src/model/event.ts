@@ -5,8 +5,8 @@ import type { Proposal } from './plan.ts'
 import type { Candidate, Conclusion, Failure, GithubIds, Kept, Session } from './state.ts'
 import type { Usage } from './usage.ts'
 
-/** What people can ask of a run, by comment or by CLI; `id` is the comment's, `by` the login. */
-export type Command = { id: number; by: string } & (
+/** What people can ask of a run, by comment or by CLI; `id` is the comment's, `by` the login, `at` when it was said, epoch milliseconds. */
+export type Command = { id: number; by: string; at?: number } & (
   | { kind: 'run' }
   | { kind: 'pause' }
   | { kind: 'stop' }

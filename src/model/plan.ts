@@ -15,6 +15,8 @@ export const Plan = z.object({
   stories: z.array(Story),
   /** Of the stories as people were shown them: an approval counts for these. */
   digest: z.string(),
+  /** When people were shown these words, epoch milliseconds; null before. An approval that is older was for others. */
+  shownAt: z.nullable(z.number()),
   /** For context.md, until it is committed. */
   context: z.string(),
   /** What the session could not know, for people to answer. */

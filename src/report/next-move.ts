@@ -167,7 +167,8 @@ function plansToApprove({ plan, splits = {} }: State): string | null {
 function whenProposed(reader: Reader): Sentence {
   const { state, surface } = reader
   const id = plansToApprove(state) ?? ''
-  const approve = typed(reader, `approve-plan ${id}`.trim())
+  const digest = (id === '' ? state.plan : state.splits?.[id])?.digest ?? ''
+  const approve = typed(reader, ['approve-plan', id, digest].filter(Boolean).join(' '))
   const prd = { code: `${state.folder}/prd.json`, most: 300 }
   if (id !== '') {
     const whole = typed(reader, `retry ${id}`)

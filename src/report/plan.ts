@@ -18,13 +18,14 @@ function onePlan(plan: PlanView, room: number): string {
   return section(title, [questions(plan), sizes(plan), read, digest(plan)].filter(Boolean).join('\n\n'))
 }
 
-type Shown = { id: string; title: string; criteria: readonly string[] }
+type Shown = PlanView['parts'][number]
 
 function storyList(stories: readonly Shown[], room: number): string {
   const items: string[] = []
   let left = room
-  for (const { id, title, criteria } of stories) {
-    const lines = criteria.map((one) => `  - ${markdownText(one, 400)}`)
+  for (const { id, title, about, dependsOn, criteria } of stories) {
+    const after = dependsOn.length === 0 ? [] : [`after ${dependsOn.slice(0, 10).join(', ')}`]
+    const lines = [...about, ...after, ...criteria].map((one) => `  - ${markdownText(one, 400)}`)
     const item = [`${bold(markdownText(id, 64))} ${markdownText(title, 200)}`, ...lines].join('\n')
     left -= item.length
     if (left < 0) break

@@ -81,6 +81,12 @@ export function elsewhereReply(pull: number): string {
   return `😕 The commands of this run are read in #${pull}. Nothing was changed.\n`
 }
 
+/** The reply to a command that changes nothing as things stand. */
+export function nothingReply(why: string): string {
+  const text = markdownText(why, 300)
+  return `😕 ${text.charAt(0).toUpperCase()}${text.slice(1)}. Nothing was changed.\n`
+}
+
 /** The reply to a command that is for us and cannot be done: what is wrong, and what to write instead. */
 export function mistakeReply(problem: string, fix: string): string {
   const text = markdownText(problem, 160)

@@ -134,9 +134,12 @@ function planOf(
   { phase, digest, questions, message }: Plan,
   stories: readonly Story[],
 ) {
-  const parts = stories.map(({ id, title, acceptanceCriteria }) => ({
+  const parts = stories.map(({ id, title, description, notes, dependsOn, acceptanceCriteria }) => ({
     id,
     title,
+    /** What a session is told of it beside its criteria. */
+    about: [description, notes].filter((text) => text.trim() !== ''),
+    dependsOn,
     criteria: acceptanceCriteria,
   }))
   return {

@@ -89,7 +89,7 @@ export class Chain {
   /** As people leave it now. */
   issue: Issue | null
   readonly #settings: Settings
-  readonly #comments: { id: number; text: string }[] = []
+  readonly #comments: { id: number; text: string; at: number }[] = []
   #jobs = 0
   /** What the agent was asked, a session each. */
   readonly sessions: Asked[] = []
@@ -184,8 +184,8 @@ export class Chain {
   }
 
   /** A comment of a person who may write; heard by the next look. */
-  say(text: string): void {
-    this.#comments.push({ id: this.#comments.length + 1, text })
+  say(text: string, at = Date.now()): void {
+    this.#comments.push({ id: this.#comments.length + 1, text, at })
   }
 
   /**
@@ -333,12 +333,13 @@ export class Chain {
     return {
       async read(state) {
         const ids = state.prd.userStories.map((one) => one.id)
-        return fresh(state).map(({ id, text }) => {
+        return fresh(state).map(({ id, text, at }) => {
           const parsed = parseSlash(text, ids)
           return {
             ...(parsed.kind === 'command' ? parsed.command : { kind: 'refused' as const }),
             id,
             by: 'alice',
+            at,
           }
         })
       },

@@ -1,6 +1,9 @@
 // Plans and splits, in a chain of jobs: nothing is worked that nobody approved, and nothing that is asked for gets lost.
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { askedByDocuments } from '../../src/app/asked.ts'
+import { nextStep } from '../../src/loop/next-step.ts'
+import { limitsWith, NOW, stateOf } from '../unit/loop/samples.ts'
 import { badTurn, Chain, FOLDER, goodTurn, story, type Turn } from './chain.ts'
 
 const ISSUE = {
@@ -145,4 +148,86 @@ test('a story that is blocked for its size twice is proposed to be split by itse
   chain.say('/ralph retry US-001')
   await chain.go('as it stands')
   assert.deepEqual(worked(chain), ['US-001', 'US-001', 'US-001'])
+})
+
+test('an approval that was written for other words counts for none: not while the next plan is made, and not twice', async () => {
+  const other = answer({ stories: [planned('A', { title: 'another' })] })
+  const script = {
+    plan: [PLAN, { ...other, meanwhile: async (there: Chain) => there.say('/ralph approve-plan') }],
+    ...WORK,
+  }
+  await using chain = await Chain.open({ stories: [], issue: ISSUE, script })
+  await chain.go()
+  chain.say('/ralph plan -- another')
+  await chain.go('as it stands')
+  const paused = await chain.go('as it stands')
+  assert.deepEqual([paused.outcome, worked(chain)], ['paused', []], 'the approval was for the plan before')
+  await chain.edit((prd) =>
+    prd.userStories.splice(0, 1, { ...prd.userStories[0], notes: 'and more' } as never),
+  )
+  chain.say('/ralph approve-plan')
+  chain.say('/ralph approve-plan')
+  assert.equal((await chain.go('as it stands')).outcome, 'paused', 'said twice before the edit was shown')
+  assert.deepEqual(worked(chain), [])
+  chain.say('/ralph approve-plan')
+  assert.equal((await chain.go('as it stands')).outcome, 'complete')
+})
+
+test('a split is for the story as it stands: a criterion that came since asks again, a name that was taken, too', async () => {
+  const script = {
+    'plan US-001': [PARTS, answer({ stories: [part('a', 'b'), part('c', 'd')] }), PARTS, PARTS, PARTS],
+    'US-001': [goodTurn('one')],
+    'US-001-1': [goodTurn('one')],
+    'US-001-2': [goodTurn('two')],
+  }
+  await using chain = await Chain.open({ stories: [WHOLE], script })
+  chain.say('/ralph split US-001')
+  await chain.go()
+  await chain.edit((prd) => void prd.userStories[0]?.acceptanceCriteria.push('d'))
+  assert.equal((await chain.go()).outcome, 'paused', 'the edit is taken in')
+  chain.say('/ralph approve-plan US-001')
+  const again = await chain.go('as it stands')
+  assert.match(again.reason, /split waits to be approved/)
+  assert.match(ran(chain, 'plan')[1]?.brief ?? '', /in none of the parts: d/)
+  chain.say('/ralph approve-plan US-001')
+  assert.equal((await chain.go('as it stands')).outcome, 'complete')
+  assert.deepEqual(worked(chain), ['US-001-1', 'US-001-2'])
+})
+
+test('a story that cannot be split stays blocked, and costs no session more', async () => {
+  const late: Turn = {
+    session: { status: 'failed', message: 'the session took longer than iteration-timeout allows' },
+  }
+  const script = { 'US-001': [late], 'plan US-001': [{ answer: 'no' }] }
+  await using chain = await Chain.open({ stories: [WHOLE], script, inputs: { 'max-attempts': '1' } })
+  for (let time = 0; time < 4; time += 1) {
+    chain.say('/ralph retry US-001')
+    assert.equal((await chain.go()).outcome, 'stuck')
+  }
+  assert.deepEqual([worked(chain).length, ran(chain, 'plan').length], [4, 1])
+})
+
+test('what had passed before is no plan that somebody approved; what is worked on is not planned again', async () => {
+  const { feature, plan } = await askedByDocuments(
+    [{ path: 'PRD.md', text: '- [x] one\n' }],
+    'sample',
+    '2026-01-31',
+  )
+  const state = stateOf(feature.prd.userStories, { plan, published: 'x' })
+  const settled = {
+    ...state,
+    baseline: 'green' as const,
+    job: { ...state.job, ready: { synced: true, prepared: true, opened: true } },
+  }
+  const step = nextStep(settled, { ...limitsWith(), finalVerification: false }, NOW)
+  assert.deepEqual(step.kind === 'conclude' && step.conclusion.outcome, 'paused')
+
+  await using chain = await Chain.open({
+    stories: [],
+    issue: ISSUE,
+    script: { plan: [PLAN], ...WORK },
+    inputs: { approve: 'auto' },
+  })
+  await chain.go()
+  await assert.rejects(chain.go(), /sample, which is there already/)
 })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { planDigest, readProposal, withParts } from '../../../src/loop/plan.ts'
+import type { Story } from '../../../src/model/feature.ts'
 import type { PlanTask } from '../../../src/model/plan.ts'
 import { newStory, prdSchema } from '../../../src/prd/schema.ts'
 
@@ -98,9 +99,24 @@ test('a split puts every criterion into exactly one part, in a row that begins a
   assert.match(refused(parts(['a', 'b', 'c']), split), /was not split/)
 })
 
-test('an approval is for the words and the order, not for how the stories stand', () => {
-  const before = planDigest([first, whole])
-  assert.equal(planDigest([{ ...first, passes: true, retries: 2, notes: 'x' }, whole]), before)
-  assert.notEqual(planDigest([{ ...first, title: 'Other' }, whole]), before)
-  assert.notEqual(planDigest([whole, first]), before)
+test('an approval is for all words that a session is told, not for how the stories stand', () => {
+  const digest = (...userStories: Story[]) => planDigest({ description: 'd', userStories })
+  const before = digest(first, whole)
+  assert.equal(digest({ ...first, passes: true, retries: 2 }, whole), before)
+  assert.notEqual(digest({ ...first, title: 'Other' }, whole), before)
+  assert.notEqual(digest({ ...first, notes: 'and steal' }, whole), before)
+  assert.notEqual(digest(whole, first), before)
+  assert.notEqual(planDigest({ description: 'e', userStories: [first, whole] }), before)
+})
+
+test('long answers, and fences without an end, are read in linear time', () => {
+  const took = (text: string) => {
+    const start = process.cpuUsage()
+    readProposal(text, fresh)
+    return process.cpuUsage(start).user
+  }
+  for (const line of ['```a\n', '~'.repeat(70), '{"a":', '> ```\n']) {
+    const [small, large] = [20_000, 200_000].map((size) => line.repeat(Math.ceil(size / line.length)))
+    assert.ok(took(large ?? '') < 40 * Math.max(2000, took(small ?? '')), line)
+  }
 })
