@@ -45,7 +45,7 @@ export async function status(context: Context): Promise<Answer> {
     say(`  ${STANDINGS[views[at]?.standing ?? 'open'].box} ${id}  ${terminalText(title)}${note}`)
   }
   // People may have edited a plan since it was proposed: what they read here is what they approve.
-  const plans = plansOf(shownPlan(state))
+  const plans = plansOf(shownPlan(state, Date.now()))
   const { isTTY, columns } = context.json ? process.stderr : process.stdout
   const width = isTTY ? Math.min(100, columns) : null
   for (const plan of plans) if (plan.isWaiting) say(['', ...waitingLines(plan, width), ''].join('\n'))

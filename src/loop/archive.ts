@@ -53,9 +53,8 @@ export function withoutArchived(
 
 /** What a story asks for, however it stands and however its white space does. */
 function wordsOf({ id, title, acceptanceCriteria }: Story): string {
-  return planDigest([
-    newStory({ id, title: plain(title), acceptanceCriteria: acceptanceCriteria.map(plain) }),
-  ])
+  const story = newStory({ id, title: plain(title), acceptanceCriteria: acceptanceCriteria.map(plain) })
+  return planDigest({ description: '', userStories: [story] })
 }
 
 function plain(text: string): string {

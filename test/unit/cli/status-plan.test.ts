@@ -63,7 +63,7 @@ test('a split is read and approved on a laptop, with nothing but status', async 
 test('what an agent proposes is shown in whole, in lines that fit, and obeyed by no terminal', () => {
   for (const { text } of hostileStrings)
     for (const width of [40, 80]) {
-      const part = { id: 'US-001', title: text, criteria: [text] }
+      const part = { id: 'US-001', title: text, about: [text], dependsOn: ['US-000'], criteria: [text] }
       const plan: PlanView = {
         storyId: null,
         phase: 'proposed',
