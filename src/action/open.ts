@@ -1,10 +1,13 @@
 // Opens the checkout of a job, and reads the settings of the trusted side: inputs, and the base branch's file.
 import { join } from 'node:path'
 import * as core from '@actions/core'
+import { issueIn } from '../app/asked.ts'
 import { refuseUngated } from '../app/limits.ts'
 import { openWorkspace, type Workspace } from '../app/workspace.ts'
 import { refuseWrongPart } from '../jobs/claim.ts'
 import type { State } from '../model/state.ts'
+import { shown } from '../model/text.ts'
+import { branchNameFault } from '../prd/names.ts'
 import { describeSettings, type Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { redactFiles, removeNow } from '../system/files.ts'
@@ -98,6 +101,19 @@ export function refuseFeatureRef(context: ActionContext, prefix: string): void {
     found: context.ref,
     expected: 'the default branch',
     fix: `run the workflow on ${context.place.defaultBranch}: on ${prefix}* the workflow file may be the agent's`,
+  })
+}
+
+/** What a dispatch names goes into refs, branches and replies: a feature as its folder may be called, or an issue. */
+export function refuseFeatureName({ event }: Pick<ActionContext, 'event'>): void {
+  if (event.kind !== 'dispatch' || event.feature === null || issueIn(event.feature) !== null) return
+  const fault = event.feature.includes('/') ? 'no "/"' : branchNameFault(event.feature)
+  if (fault === null) return
+  throw new UserError({
+    path: 'input feature',
+    found: shown(event.feature),
+    expected: `a feature's name with ${fault}`,
+    fix: 'write a name such as auth (of stories that are there: what stands behind the date of their folder), or an issue, such as #12',
   })
 }
 

@@ -30,7 +30,15 @@ import { withCredentialsAside } from './aside.ts'
 import { askedFor } from './asked.ts'
 import { type ActionContext, actionSettings, settleWorkflow, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
-import { clearUploads, openJob, pick, refuseFeatureRef, settleFiles, withChoices } from './open.ts'
+import {
+  clearUploads,
+  openJob,
+  pick,
+  refuseFeatureName,
+  refuseFeatureRef,
+  settleFiles,
+  withChoices,
+} from './open.ts'
 import { failedPlaces } from './places.ts'
 import { giveOutputs, giveSummary, remember } from './runner.ts'
 import { logOf, takeHandover } from './separate.ts'
@@ -62,6 +70,7 @@ export async function work(
   part: Part = 'whole',
 ): Promise<Worked> {
   refuseFeatureRef(context, context.inputs['branch-prefix']?.trim() || 'ralph/')
+  refuseFeatureName(context)
   // Whatever stops this job from here on: its post step releases the lease of the claim job.
   if (part === 'land') {
     const { folder, nonce } = claimOf(context.env)
@@ -86,11 +95,12 @@ async function prepareAndWork(
   await refuseFiltered(workspace.git, workspace.objects)
   if (settings.ungated) core.warning(UNGATED_WARNING)
   if (settings.isolation === 'same-user') core.warning(SAME_USER_WARNING)
-  // What a person chose is read before it is kept.
+  const isPlan = settings.command === 'plan' || event.inputs.command === 'plan'
+  // What a person chose is read before it is kept; what a plan is called becomes a folder and a branch.
   const { settings: asked } = await actionSettings(
     context,
     (path) => workspace.repository.read(base.sha, path),
-    pick(event.inputs, [...CHOICES, ...PART]),
+    pick(event.inputs, [...CHOICES, ...PART, ...(isPlan ? ['feature'] : [])]),
   )
   const warn = (message: string) => core.warning(workspace.redactor.redact(message))
   const github = connect(place, tokenOf(context), warn)

@@ -38,6 +38,17 @@ const CASES: Case[] = [
     says: [/feature: found sampel/, /fix: .*sample/],
   },
   {
+    name: 'a plan that is called what no input could name',
+    files: { 'docs/prd.md': '# Login\n\n### US-001: one\n\n- [ ] one works\n' },
+    dispatch: { feature: 't@eam', command: 'plan' },
+    says: [/input feature: found "t@eam"/, /fix: write t-eam/],
+  },
+  {
+    name: 'a feature with a blank',
+    dispatch: { feature: 'Team Login' },
+    says: [/input feature: found "Team Login"/, /no spaces/],
+  },
+  {
     name: 'a prd.json with several faults',
     stories: [
       story('US-001', 'one', { dependsOn: ['US-009'] }),
