@@ -68,7 +68,7 @@ function fencedLines(lines: readonly string[]): Set<number> {
   const fenced = new Set<number>()
   let open: string | null = null
   for (const [index, line] of lines.entries()) {
-    const [, mark, info = ''] = /^(`{3,}|~{3,})(.*)$/.exec(line) ?? []
+    const [, mark, info = ''] = /^(`{3,}|~{3,})(.*)$/s.exec(line) ?? []
     if (open !== null) {
       fenced.add(index)
       if (mark?.startsWith(open) && info.trim() === '') open = null

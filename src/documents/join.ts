@@ -15,18 +15,19 @@ export function joined(stories: readonly ReadStory[]): {
   notes: string[]
 } {
   const groups: ReadStory[][] = []
-  const byKey = new Map<string, ReadStory[][]>()
+  const byKey = new Map<string, Set<ReadStory[]>>()
   // A story in full says nothing of its place among the others.
   const inOrder = [...stories.filter(isAmongOthers), ...stories.filter((one) => !isAmongOthers(one))]
   for (const story of inOrder) {
     const keys = keysOf(story)
-    const known = keys.flatMap((key) => byKey.get(key) ?? []).find((group) => belongs(story, group))
+    const known = keys.flatMap((key) => [...(byKey.get(key) ?? [])]).find((group) => belongs(story, group))
     const group = known ?? []
     if (known === undefined) groups.push(group)
     group.push(story)
     for (const key of keys) {
-      const same = byKey.get(key) ?? []
-      if (!same.includes(group)) byKey.set(key, [...same, group])
+      const same = byKey.get(key)
+      if (same === undefined) byKey.set(key, new Set([group]))
+      else same.add(group)
     }
   }
   const mistakes: Mistake[] = []

@@ -60,7 +60,7 @@ function listed(list: List, text: string): Block[] {
 type Line = { line: number; text: string }
 
 // [ ] open, [x] done, anything else (as [~]) open.
-const box = /^\[([ xX~/-])\](?:[ \t]+(.*))?$/
+const box = /^\[([ xX~/-])\](?:$|[ \t](.*))/s
 
 /** `leaning` takes the lines that stand no further in than the item's bullet: by Markdown's rules they go on with its words. */
 function pointOf(item: ListItem, text: string, leaning: Line[]): Point {

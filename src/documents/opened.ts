@@ -60,11 +60,10 @@ export class Opened {
 function yaml({ path, text }: Opened): { data: Data | null; mistakes: Mistake[] } {
   const lines = new LineCounter()
   try {
-    const document = parseDocument(text, { lineCounter: lines })
-    const mistakes = document.errors.slice(0, 20).map(({ message, linePos }): Mistake => {
-      const [found = ''] = message.split(' at line ')
-      const line = linePos?.[0].line ?? 1
-      return { path: place(path, line), found: shown(found), expected: 'YAML', fix: 'mend the YAML there' }
+    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+    const mistakes = document.errors.slice(0, 20).map(({ message, pos }): Mistake => {
+      const { line } = lines.linePos(pos[0])
+      return { path: place(path, line), found: shown(message), expected: 'YAML', fix: 'mend the YAML there' }
     })
     if (mistakes.length > 0) return { data: null, mistakes }
     const value: unknown = document.toJS({ maxAliasCount: 100 })

@@ -13,6 +13,8 @@ import type { DocumentFile, Documents, Reading } from './types.ts'
 /** Bytes are not counted here: UTF-16 units are close enough for a bound. */
 export const MOST_TEXT = 5_000_000
 export const MOST_STORIES = 2_000
+/** Of all documents together: several tell of the same story. */
+const MOST_READ = 5 * MOST_STORIES
 
 export function readDocuments(
   files: readonly DocumentFile[],
@@ -21,8 +23,13 @@ export function readDocuments(
   if (refusal !== null) return { ok: false, mistakes: [refusal] }
   const readings = files.map((file) => ({ file, path: file.path, reading: readDocument(file) }))
   const stories = readings.flatMap(({ reading }) => reading.stories)
+  const mistakes = readings.flatMap(({ reading }) => reading.mistakes)
+  // Those of one document are never joined.
+  const isMany = readings.some(({ reading }) => reading.stories.length > MOST_STORIES)
+  if (isMany || stories.length > MOST_READ)
+    return { ok: false, mistakes: [...mistakes, tooMany(stories.length, readings)] }
   const all = joined(stories)
-  const mistakes = readings.flatMap(({ reading }) => reading.mistakes).concat(all.mistakes)
+  mistakes.push(...all.mistakes)
   if (all.stories.length > MOST_STORIES) mistakes.push(tooMany(all.stories.length, readings))
   const notes = readings.flatMap(({ path, reading }) => reading.notes.map((note) => `${path}: ${note}`))
   notes.push(...all.notes, ...leftOut(readings))

@@ -96,7 +96,7 @@ function storyOf(path: string, part: Part, lines: readonly string[]): ReadStory 
 
 /** `US-001: Sign in`; a person may write a new story without an id. */
 function named(heading: string, hasCriteria: boolean): { id: string | undefined; title: string } {
-  const [, id, title] = /^([^\s:]+):[ \t]*(.*)$/.exec(heading) ?? []
+  const [, id, title] = /^([^\s:]+):[ \t]*(.*)$/s.exec(heading) ?? []
   const isId = id !== undefined && idFault(id) === null && (hasCriteria || /\d/.test(id))
   return isId && title !== undefined ? { id, title } : { id: undefined, title: heading }
 }

@@ -9,11 +9,12 @@ import { isDone } from '../words.ts'
 export const sprintTracker: Format = {
   name: 'sprint status',
   found: planAt('sprint-status\\.ya?ml'),
-  reads: ({ isYaml, fields }) => isYaml && (isRaw(fields.development_status) || hasSprints(fields)),
+  reads: (document) => document.isYaml && isTracker(document.fields),
   read,
 }
 
-function hasSprints({ sprints }: Raw): boolean {
+function isTracker({ development_status: standing, sprints }: Raw): boolean {
+  if (isRaw(standing)) return true
   return Array.isArray(sprints) && sprints.some((sprint) => isRaw(sprint) && Array.isArray(sprint.stories))
 }
 
@@ -52,6 +53,8 @@ function storyOf(path: string, { id, title, status, at, more }: Tracked, data: D
   }
 }
 
+const LONGEST_GOAL = 1_000
+
 /** One line for context.md: which sprint it is, and how far. */
 function sprintOf({ sprints }: Raw, tracked: readonly Tracked[], done: number): string {
   const all = Array.isArray(sprints) ? sprints.filter(isRaw) : []
@@ -59,6 +62,7 @@ function sprintOf({ sprints }: Raw, tracked: readonly Tracked[], done: number): 
   const goal = active?.goal ?? active?.sprint_goal
   const number = active?.sprint_number ?? active?.number ?? active?.name
   const named = number === undefined ? [] : [`Sprint ${String(number)}.`]
-  const aim = typeof goal === 'string' ? [`Its goal: ${goal.replace(/[.\s]+$/, '')}.`] : []
+  const aim =
+    typeof goal === 'string' ? [`Its goal: ${goal.slice(0, LONGEST_GOAL).replace(/[.\s]+$/, '')}.`] : []
   return [...named, ...aim, `${done} of ${many(tracked.length, 'story')} done before this run.`].join(' ')
 }

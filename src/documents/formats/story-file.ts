@@ -54,8 +54,8 @@ function read(document: Opened): Reading {
   for (const block of blocks) {
     if (block.kind === 'heading') {
       if (block.level === 1) continue
-      const [, status] = /^status:[ \t]*(.+)$/i.exec(plain(block.text)) ?? []
-      if (status !== undefined) facts.status = status
+      const [, status] = /^status:(.+)$/is.exec(plain(block.text)) ?? []
+      if (status !== undefined) facts.status = status.trim()
       if (section === null || block.level <= section.level) {
         section = block
         isLeft = left.test(plain(block.text))

@@ -1,5 +1,6 @@
 // tasks.yaml and the like: a list in the shape of a prd.json, written in YAML.
 import { mapTexts } from '../../model/text.ts'
+import type { Raw } from '../../prd/migrate.ts'
 import { draftOf } from '../../prd/parse.ts'
 import type { Opened } from '../opened.ts'
 import { place, planAt } from '../places.ts'
@@ -9,8 +10,12 @@ import { readStories } from './drafted.ts'
 export const taskList: Format = {
   name: 'task list',
   found: planAt('(?:tasks|prd)\\.ya?ml'),
-  reads: ({ isYaml, fields }) => isYaml && (Array.isArray(fields.tasks) || Array.isArray(fields.userStories)),
+  reads: (document) => document.isYaml && hasTasks(document.fields),
   read,
+}
+
+function hasTasks({ tasks, userStories }: Raw): boolean {
+  return Array.isArray(tasks) || Array.isArray(userStories)
 }
 
 function read(document: Opened): Reading {
