@@ -71,7 +71,13 @@ function planInJson({ storyId, phase, digest, questions, parts }: PlanView) {
     phase,
     digest,
     questions,
-    parts: parts.map(({ id, title, criteria }) => ({ id, title, acceptanceCriteria: criteria })),
+    parts: parts.map(({ id, title, about, dependsOn, criteria }) => ({
+      id,
+      title,
+      description: about.join('\n\n'),
+      dependsOn,
+      acceptanceCriteria: criteria,
+    })),
   }
 }
 

@@ -65,10 +65,14 @@ export function waitingLines(plan: PlanView, width: number | null): string[] {
     storyId === null
       ? `The plan waits to be approved: ${many(parts.length, 'story', 'stories')}`
       : `${terminalText(storyId, 64)} is proposed in ${many(parts.length, 'part')}`
-  const shown = bounded(parts).flatMap(({ id, title: of, criteria }) => [
-    ...hanging(`${terminalText(id, 64)}  ${terminalText(of, 200)}`, '  ', width),
-    ...criteria.flatMap((one) => hanging(`- ${terminalText(one)}`, '    ', width)),
-  ])
+  const shown = bounded(parts).flatMap(({ id, title: of, about, dependsOn, criteria }) => {
+    const after = dependsOn.length === 0 ? [] : [`after ${dependsOn.join(', ')}`]
+    return [
+      ...hanging(`${terminalText(id, 64)}  ${terminalText(of, 200)}`, '  ', width),
+      ...[...about, ...after].flatMap((one) => hanging(terminalText(one), '    ', width)),
+      ...criteria.flatMap((one) => hanging(`- ${terminalText(one)}`, '    ', width)),
+    ]
+  })
   const more = parts.length - bounded(parts).length
   const section = (head: string, rows: readonly string[]) => (rows.length === 0 ? [] : ['', head, ...rows])
   const asked = questions.flatMap((one) => hanging(`? ${terminalText(one)}`, '  ', width))

@@ -38,7 +38,12 @@ test('a split is read and approved on a laptop, with nothing but status', async 
     storyId: 'US-001',
     phase: 'proposed',
     questions: PARTS.questions,
-    parts: PARTS.stories.map((part, at) => ({ id: `US-001-${at + 1}`, ...part })),
+    parts: PARTS.stories.map((part, at) => ({
+      id: `US-001-${at + 1}`,
+      description: '',
+      dependsOn: at === 0 ? [] : ['US-001-1'],
+      ...part,
+    })),
   })
   const { out } = await place.ralph('status')
   for (const text of [...CRITERIA, ...PARTS.questions, digest]) assert.ok(out.includes(text), out)
