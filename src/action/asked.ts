@@ -1,23 +1,29 @@
 // What a kick-off asks to be planned: an issue (`feature: "#12"`), or documents of the base (`command: plan`); null where stories are there.
 import * as core from '@actions/core'
-import { type Asked, askedByDocuments, askedByIssue, issueIn } from '../app/asked.ts'
+import { type Asked, askedByDocuments, askedByIssue, type Issue } from '../app/asked.ts'
+import { Held } from '../app/claim.ts'
 import { readDocumentFiles } from '../app/documents.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { type GitHub, saidByGitHub } from '../github/client.ts'
+import { Conversation } from '../github/conversation.ts'
+import { marker } from '../report/parts.ts'
+import { busyReply, unplannedReply } from '../report/replies.ts'
+import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 
-/** Comments of an issue that a plan is made of, the newest. */
+/** Comments of an issue that a plan is made of, the newest; and the pages of a hundred that are looked through for them. */
 const MOST_COMMENTS = 20
+const MOST_PAGES = 3
 /** Who belongs to the repository: what others say of an issue comes into no prompt. */
 const OURS = ['OWNER', 'MEMBER', 'COLLABORATOR']
 
 type Wish = {
   feature: string | null
+  issue: FoundIssue | null
   isPlan: boolean
   base: string
   today: string
-  /** Names of those that the workflow has. */
-  gates: readonly string[]
+  settings: Pick<Settings, 'approve' | 'gates'>
 }
 
 export async function askedFor(
@@ -25,11 +31,11 @@ export async function askedFor(
   { store, objects }: Workspace,
   wish: Wish,
 ): Promise<Asked | null> {
-  const { feature, isPlan, base, today, gates } = wish
-  const number = issueIn(feature)
-  if (number !== null) {
-    const known = await plannedBy(store, number)
-    return askedByIssue(await issueOf(github, number), { known, today, gates })
+  const { feature, issue, isPlan, base, today, settings } = wish
+  if (issue !== null) {
+    const known = await plannedBy(store, issue.number)
+    const gates = settings.gates.map(({ name }) => name)
+    return askedByIssue(await issueWords(github, issue, settings.approve), { known, today, gates })
   }
   if (!isPlan) return null
   if (feature === null) {
@@ -52,9 +58,12 @@ async function plannedBy(store: Workspace['store'], issue: number): Promise<stri
   return null
 }
 
-async function issueOf({ api, at }: GitHub, number: number) {
+export type FoundIssue = Awaited<ReturnType<typeof findIssue>>
+
+/** The issue of this number. Throws UserError where there is none. */
+export async function findIssue({ api, at }: GitHub, number: number) {
   const found = await api.rest.issues.get({ ...at, issue_number: number }).catch((error: unknown) => {
-    const fix = 'name an issue of this repository; the job needs the permission issues: read'
+    const fix = 'name an issue of this repository; the job needs the permission issues: write'
     throw new UserError({
       path: 'feature',
       found: `#${number}: ${saidByGitHub(error)}`,
@@ -62,15 +71,78 @@ async function issueOf({ api, at }: GitHub, number: number) {
       fix,
     })
   })
-  const { title, body, pull_request: pull } = found.data
+  const { title, body, state, user, comments, pull_request: pull } = found.data
   if (pull !== undefined) {
     const fix = 'name the feature of the pull request, without #'
     throw new UserError({ path: 'feature', found: `#${number}, a pull request`, expected: 'an issue', fix })
   }
-  const { data } = await api.rest.issues.listComments({ ...at, issue_number: number, per_page: 100 })
-  const comments = data
-    .filter(({ user, author_association: who }) => user?.type === 'User' && OURS.includes(who))
-    .map((comment) => (comment.body ?? '').replace(/^\/ralph plan\b[ \t]*(?:--)?/, '').trim())
-    .filter((words) => words !== '' && !words.startsWith('/ralph'))
-  return { number, title, body: body ?? '', comments: comments.slice(-MOST_COMMENTS) }
+  return { number, title, body: body ?? '', state, author: user?.login ?? null, comments }
+}
+
+/**
+ * What the plan is made of. Throws UserError where the issue cannot be planned. With `approve: auto` nobody reads it before it is worked on, and whoever wrote an issue can edit
+ * it until the job reads it: there the words of people with write permission count alone.
+ */
+export async function issueWords(
+  github: GitHub,
+  issue: FoundIssue,
+  approve: Settings['approve'],
+): Promise<Issue> {
+  const { number, title, body, state, author } = issue
+  const path = `issue #${number}`
+  if (state === 'closed') {
+    const fix = 'reopen it, or open another; then comment /ralph plan there'
+    throw new UserError({ path, found: 'a closed issue', expected: 'an open one', fix })
+  }
+  const conversation = new Conversation(github)
+  const counts =
+    approve === 'auto' ? (login: string) => conversation.mayWrite(login) : () => Promise.resolve(true)
+  if (author === null || !(await counts(author))) {
+    const fix = 'set approve: person, or open an issue with these words as somebody who has it'
+    const expected = 'one of a person with write permission, since nobody reads the plan (approve: auto)'
+    throw new UserError({ path, found: `an issue of ${author ?? 'nobody'}`, expected, fix })
+  }
+  return { number, title, body, comments: await newestComments(github, issue, counts) }
+}
+
+/** What people who belong here say of it, the oldest first. GitHub lists comments from the oldest on: the last pages are asked for. */
+async function newestComments(
+  { api, at }: GitHub,
+  { number, comments: all }: FoundIssue,
+  counts: (login: string) => Promise<boolean>,
+): Promise<string[]> {
+  const last = Math.ceil(all / 100)
+  const comments: string[] = []
+  for (let page = last; page > Math.max(0, last - MOST_PAGES); page -= 1) {
+    const place = { ...at, issue_number: number, per_page: 100, page }
+    const { data } = await api.rest.issues.listComments(place)
+    for (const { user, author_association: who, body } of data.reverse()) {
+      if (user?.type !== 'User' || !OURS.includes(who)) continue
+      const words = (body ?? '').replace(/^\/ralph plan\b[ \t]*(?:--)?/, '').trim()
+      if (words === '' || words.startsWith('/ralph') || !(await counts(user.login))) continue
+      comments.unshift(words)
+      if (comments.length === MOST_COMMENTS) return comments
+    }
+  }
+  return comments
+}
+
+/** Whoever asked by a comment or a label sees no log: why nothing was planned stands on the issue, in one reply. */
+export async function tellUnplanned(
+  github: GitHub,
+  issue: number,
+  error: unknown,
+  redact: (text: string) => string,
+): Promise<void> {
+  const text =
+    error instanceof Held
+      ? busyReply(error.lease)
+      : error instanceof UserError
+        ? unplannedReply(error.mistakes)
+        : null
+  if (text === null) return
+  const start = marker('unplanned', String(issue))
+  await new Conversation(github)
+    .stickAlone(issue, start, redact(`${start}\n${text}`))
+    .catch((problem: unknown) => github.warn(`the issue could not be answered: ${saidByGitHub(problem)}`))
 }

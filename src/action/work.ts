@@ -1,5 +1,6 @@
 // One job of a chain: claims the feature, works its batch, publishes, dispatches the next job, reports.
 import * as core from '@actions/core'
+import { issueIn } from '../app/asked.ts'
 import { claim, Held, Superseded } from '../app/claim.ts'
 import { type Isolation, openIsolation, SAME_USER_WARNING } from '../app/isolation.ts'
 import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/limits.ts'
@@ -27,8 +28,9 @@ import { outputsOf } from '../report/outputs.ts'
 import type { Settings } from '../settings/index.ts'
 import { Live } from '../terminal/live.ts'
 import { withCredentialsAside } from './aside.ts'
-import { askedFor } from './asked.ts'
+import { askedFor, findIssue, tellUnplanned } from './asked.ts'
 import { type ActionContext, actionSettings, settleWorkflow, tokenOf } from './context.ts'
+import type { RunEvent } from './event.ts'
 import type { Log } from './log.ts'
 import {
   clearUploads,
@@ -95,7 +97,7 @@ async function prepareAndWork(
   await refuseFiltered(workspace.git, workspace.objects)
   if (settings.ungated) core.warning(UNGATED_WARNING)
   if (settings.isolation === 'same-user') core.warning(SAME_USER_WARNING)
-  const isPlan = settings.command === 'plan' || event.inputs.command === 'plan'
+  const isPlan = wantsPlan(settings, event)
   // What a person chose is read before it is kept; what a plan is called becomes a folder and a branch.
   const { settings: asked } = await actionSettings(
     context,
@@ -118,6 +120,11 @@ async function prepareAndWork(
   }
 }
 
+/** Asked by a person: a job that goes on works on what the plan has become. */
+function wantsPlan({ command }: Settings, event: Extract<RunEvent, { kind: 'dispatch' }>): boolean {
+  return event.generation === null && (command === 'plan' || event.inputs.command === 'plan')
+}
+
 async function claimAndWork(
   parts: Parts,
   base: { branch: string; sha: string },
@@ -130,16 +137,19 @@ async function claimAndWork(
   const now = Date.now()
   const today = new Date(now).toISOString().slice(0, 10)
   const feature = settings.feature ?? event.feature
-  const isPlan = settings.command === 'plan' || event.inputs.command === 'plan'
-  const asked = await askedFor(github, workspace, {
-    feature,
-    isPlan,
-    base: base.sha,
-    today,
-    gates: settings.gates.map(({ name }) => name),
-  })
+  const number = issueIn(feature)
+  const issue = number === null ? null : await findIssue(github, number)
+  const isPlan = wantsPlan(settings, event)
   let claimed: Awaited<ReturnType<typeof claim>>
   try {
+    const asked = await askedFor(github, workspace, {
+      feature,
+      issue,
+      isPlan,
+      base: base.sha,
+      today,
+      settings,
+    })
     claimed = await claim(workspace.git, workspace.objects, workspace.store, workspace.repository, {
       feature,
       asked,
@@ -166,6 +176,7 @@ async function claimAndWork(
       },
     })
   } catch (error) {
+    if (issue !== null) await tellUnplanned(github, issue.number, error, workspace.redactor.redact)
     if (error instanceof Held || error instanceof Superseded) return { neutral: error.message }
     throw error
   }

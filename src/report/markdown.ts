@@ -1,7 +1,7 @@
 // The sticky comment and the job summary: how it stands, what to do next, and the rest for those who ask.
 import type { Mistake } from '../system/errors.ts'
-import { characters, fitted, folded, list, section, stacked, utf8Bytes } from './blocks.ts'
-import { bold, codeBlock, markdownText } from './escape.ts'
+import { characters, fitted, folded, section, stacked, utf8Bytes } from './blocks.ts'
+import { codeBlock } from './escape.ts'
 import { dependencyGraph } from './graph.ts'
 import {
   blockedList,
@@ -17,7 +17,7 @@ import {
   timelineTable,
 } from './parts.ts'
 import { planBlock } from './plan.ts'
-import { commandTable } from './replies.ts'
+import { commandTable, mistakeList } from './replies.ts'
 import type { View } from './view.ts'
 
 /** UTF-16 units that a comment or a pull request's text may have (GitHub takes 65,536). */
@@ -72,13 +72,8 @@ export function jobSummary(view: View): string {
 
 /** The summary of a job that could not begin: each mistake with its mend, or what went wrong. */
 export function errorSummary(mistakes: readonly Mistake[], message: string): string {
-  const items = mistakes
-    .slice(0, 50)
-    .map(
-      ({ path, found, expected, fix }) =>
-        `${bold(markdownText(path, 300))}: found ${markdownText(found, 2000)}, expected ${markdownText(expected, 1000)}\n  - **Fix:** ${markdownText(fix, 2000)}`,
-    )
-  return stacked(['## ❌ Error: Ralph could not work', list(items) || codeBlock(message, 6000)])
+  const items = mistakeList(mistakes.slice(0, 50))
+  return stacked(['## ❌ Error: Ralph could not work', items || codeBlock(message, 6000)])
 }
 
 /** It stands open where it can be taken in at a glance, as long as something is still to come. */

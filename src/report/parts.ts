@@ -28,7 +28,7 @@ const LONGEST_NOTE = 700
 const LONGEST_TABLE = 25
 
 /** The first line of a text of ours: found again by it and by its author, who must be us. */
-export function marker(kind: 'sticky' | 'pull' | 'status' | 'issue', feature: string): string {
+export function marker(kind: 'sticky' | 'pull' | 'status' | 'issue' | 'unplanned', feature: string): string {
   return `<!-- ralph:${kind}:${feature.replace(/[^\w.+-]/g, '-')} -->`
 }
 

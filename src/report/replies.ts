@@ -1,9 +1,11 @@
 // What people can type after `/ralph`, and the short replies to it.
 
 import { commandsOn } from '../loop/command-table.ts'
+import { sayHolder } from '../loop/lease.ts'
 import { concludedAs } from '../model/job.ts'
-import type { State } from '../model/state.ts'
-import { type Columns, link, stacked, table } from './blocks.ts'
+import type { Lease, State } from '../model/state.ts'
+import type { Mistake } from '../system/errors.ts'
+import { type Columns, link, list, stacked, table } from './blocks.ts'
 import { code, markdownText } from './escape.ts'
 import { outcomeNow } from './headline.ts'
 import { blockedList, heading, marker, progressBar } from './parts.ts'
@@ -85,6 +87,28 @@ export function elsewhereReply(pull: number): string {
 export function nothingReply(why: string): string {
   const text = markdownText(why, 300)
   return `😕 ${text.charAt(0).toUpperCase()}${text.slice(1)}. Nothing was changed.\n`
+}
+
+/** The reply to `/ralph plan` on an issue whose feature somebody works on. */
+export function busyReply(lease: Lease): string {
+  const job = lease.url === null ? markdownText(sayHolder(lease), 200) : link('A job', lease.url)
+  const again = code('/ralph plan')
+  return `⏳ ${job} works on this now, and nothing was planned anew. Comment ${again} here when it has ended; on its pull request ${again} is heard before that.\n`
+}
+
+/** The reply on an issue that no plan can be made of. */
+export function unplannedReply(mistakes: readonly Mistake[]): string {
+  return `😕 Nothing was planned.\n\n${mistakeList(mistakes.slice(0, 10))}\n`
+}
+
+/** Each mistake with its mend. */
+export function mistakeList(mistakes: readonly Mistake[]): string {
+  return list(
+    mistakes.map(
+      ({ path, found, expected, fix }) =>
+        `${code(path, 300)}: found ${markdownText(found, 2000)}, expected ${markdownText(expected, 1000)}\n  - **Fix:** ${markdownText(fix, 2000)}`,
+    ),
+  )
 }
 
 /** The reply to a command that is for us and cannot be done: what is wrong, and what to write instead. */
