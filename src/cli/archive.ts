@@ -15,6 +15,7 @@ import { many } from '../report/words.ts'
 import { UserError } from '../system/errors.ts'
 import { replaceFile } from '../system/files.ts'
 import { type Answer, type Context, settingsOf, tell } from './context.ts'
+import { detours } from './init-write.ts'
 import { type LocalRun, openLocal, prdPathOf } from './local.ts'
 import { textOf, writeAll } from './plan-write.ts'
 import { atWork } from './run.ts'
@@ -82,6 +83,8 @@ async function refuseLoose({ workspace, base }: LocalRun, state: State): Promise
 
 async function moveFolder({ workspace }: LocalRun, { folder }: State, prd: Prd): Promise<Moved> {
   const { workTree } = workspace.clone
+  const wrong = detours(workTree, [`${ARCHIVE}/${basename(folder)}`])
+  if (wrong.length > 0) throw new UserError(wrong)
   const taken = await readdir(join(workTree, ARCHIVE)).catch(() => [])
   const to = `${ARCHIVE}/${freeName(basename(folder), new Set(taken))}`
   const page = learningsPage(basename(folder), prd.run.learnings)

@@ -31,8 +31,11 @@ export async function editedDocuments(
   const top = edits.length === 0 ? [] : await topOf(objects, commit)
   for (const edit of edits) {
     const found = await filesFor(objects, commit, top, edit)
-    const [made] = found.length > 0 || edit.otherwise === null ? [] : [edit.edited(null)]
-    if (made != null && edit.otherwise !== null) changed.push([edit.otherwise, made])
+    const made = found.length > 0 || edit.otherwise === null ? null : edit.edited(null)
+    const folder = top.find(([name]) => edit.isAt(name))?.[0]
+    if (made !== null && folder !== undefined)
+      warn(`${JSON.stringify(folder)} was not brought up to date: it is a folder`)
+    else if (made !== null && edit.otherwise !== null) changed.push([edit.otherwise, made])
     for (const file of found) {
       const path = Buffer.from(file.path, 'latin1').toString('utf8')
       try {

@@ -49,18 +49,37 @@ type Apart = { before: string; items: string[]; after: string }
 /** Whatever stands between the markers and is not of the section was written by somebody: it moves behind it. */
 function apart(text: string): Apart {
   const lines = text.match(/[^\n]*\n|[^\n]+/g) ?? []
-  const begin = lines.findIndex((line) => line.trim() === BEGIN)
-  const end = lines.findIndex((line, at) => at > begin && line.trim() === END)
-  const others = (some: string[]) => some.filter((line) => ![BEGIN, END].includes(line.trim())).join('')
-  if (begin === -1 || end === -1) return { before: others(lines), items: [], after: '' }
+  const fenced = fencedLines(lines)
+  const marks = lines.map((line, at) => (fenced.has(at) ? '' : line.trim()))
+  const begin = marks.indexOf(BEGIN)
+  const end = marks.indexOf(END, begin + 1)
+  const others = (from: number, to: number) =>
+    lines.filter((_, at) => at >= from && at < to && ![BEGIN, END].includes(marks[at] ?? '')).join('')
+  if (begin === -1 || end === -1) return { before: others(0, lines.length), items: [], after: '' }
   const inside = lines.slice(begin + 1, end)
   const items = inside.filter(isItem).map((line) => asItem(line.slice(2), 2 * LONGEST_ITEM))
   const foreign = inside.filter((line) => !isItem(line) && ![HEADING, ABOUT, ''].includes(line.trim()))
   return {
-    before: others(lines.slice(0, begin)),
+    before: others(0, begin),
     items: items.filter((item) => item !== ''),
-    after: `${foreign.join('')}${others(lines.slice(end + 1))}`,
+    after: `${foreign.join('')}${others(end + 1, lines.length)}`,
   }
+}
+
+/** The lines of fences: people show there what a section looks like. One that never ends counts as none. */
+function fencedLines(lines: readonly string[]): Set<number> {
+  const fenced = new Set<number>()
+  let open: { mark: string; at: number } | null = null
+  for (const [at, line] of lines.entries()) {
+    const [, mark, info = ''] = /^ {0,3}(`{3,}|~{3,})(.*)/.exec(line) ?? []
+    if (mark === undefined) continue
+    if (open === null) open = mark.startsWith('`') && info.includes('`') ? null : { mark, at }
+    else if (mark.startsWith(open.mark) && info.trim() === '') {
+      for (let inside = open.at; inside <= at; inside += 1) fenced.add(inside)
+      open = null
+    }
+  }
+  return fenced
 }
 
 function isItem(line: string): boolean {

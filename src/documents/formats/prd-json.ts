@@ -14,6 +14,9 @@ export const prdJson: Format = {
   read,
 }
 
+/** From one title to the next: what is looked for in the whole rest of a file each time costs minutes. */
+const FARTHEST = 100_000
+
 function read({ path, text }: Opened): Reading {
   const { draft, mistakes } = draftPrd(text, path)
   if (draft === null) return reading({ mistakes })
@@ -21,7 +24,7 @@ function read({ path, text }: Opened): Reading {
   let line = 1
   return readStories(draft, mistakes, { path, format: prdJson.name, rank: 'made' }, ({ title, id }) => {
     // Titles stand in the file in the order of the stories.
-    const next = text.indexOf(JSON.stringify(title ?? id), at)
+    const next = at + text.slice(at, at + FARTHEST).indexOf(JSON.stringify(title ?? id))
     for (; at < next; at += 1) if (text[at] === '\n') line += 1
     return line
   })

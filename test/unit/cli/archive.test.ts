@@ -1,6 +1,7 @@
 // `ralph archive` and `ralph run --force` on a laptop: what moves, what is refused, and that nothing is lost.
 import assert from 'node:assert/strict'
-import { readFile, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, stat, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { FOLDER, GATE, openPlace, type Place } from './place.ts'
@@ -45,6 +46,17 @@ test('a finished run goes to the archive as a whole, after its merge; before tha
     again.err,
     /finished on ralph\/sample and not in this checkout.*\n {2}fix: merge it, .*has it already/,
   )
+})
+
+test('an archive that is a link leads nowhere: the folder stays in the repository', async () => {
+  await using place = await openPlace([one('US-001', { passes: true })])
+  const elsewhere = await mkdtemp(join(tmpdir(), 'ralph-elsewhere-'))
+  await symlink(elsewhere, join(place.repository, '.ralph/archive'))
+  const { code, err } = await place.ralph('archive')
+  assert.equal(code, 64)
+  assert.match(err, /\.ralph\/archive: found a link, expected a folder of this repository/)
+  assert.equal(await isThere(place, `${FOLDER}/prd.json`), true)
+  assert.deepEqual(await readdir(elsewhere), [])
 })
 
 test('of a list that is not finished the done stories leave prd.json', async () => {

@@ -84,3 +84,15 @@ test('more stories under one title than a feature has are refused before they ar
   assert.deepEqual(read(...six), ['12000 stories in all'])
   assert.ok(growth((size) => read(boxes(size)), 5_000) < 10)
 })
+
+test('a prd.json whose titles are written with escapes', () => {
+  const stories = (size: number) =>
+    Array.from({ length: size }, (_, at) => ({
+      id: `US-${at}`,
+      title: `\u00e9 ${at}`,
+      acceptanceCriteria: ['a'],
+    }))
+  const text = (size: number) =>
+    JSON.stringify({ userStories: stories(size) }).replaceAll('\u00e9', '\\u00e9')
+  assert.ok(growth((size) => readDocuments([{ path: 'prd.json', text: text(size) }]), 5_000) < 10)
+})

@@ -63,6 +63,14 @@ test('one is made where it has a place, and none where nothing is to be said', a
   assert.deepEqual((await edited({ 'notes.md': file('a') }, { edited: (text) => text })).changed, [])
 })
 
+test('none is made where a folder or a submodule has its name, and it is told', async () => {
+  for (const taken of [folder({ a: file('a') }), { mode: '160000' }]) {
+    const { changed, told } = await edited({ 'notes.md': taken }, { otherwise: 'notes.md' })
+    assert.deepEqual(changed, [])
+    assert.match(told.join(), /^"notes\.md" was not brought up to date: it is (?:a folder|no plain file)$/)
+  }
+})
+
 test('a link, bytes that are no text, a huge one and one that cannot be edited stay, are told, and end nothing', async () => {
   const cases: [Node, RegExp][] = [
     [
