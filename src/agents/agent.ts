@@ -139,6 +139,8 @@ export interface AgentVendor {
   settings: readonly string[]
   /** Documents that it reads in every folder above its own, too; AGENTS.md is everybody's. */
   documents?: readonly string[]
+  /** Where it finds a slash command of the project; `*` stands for its name. */
+  slashCommands?: string
   /** What it reports of a session: a limit of cost or tokens holds only where that is known. */
   reports: 'cost' | 'tokens' | 'nothing'
   /** For a program that says what it used in a file alone: the arguments that name the file, and what stands in it. */

@@ -49,6 +49,7 @@ export const claude: AgentVendor = {
   },
   keyShapes: [{ what: 'an Anthropic key', starts: ['sk-ant-'], key: /sk-ant-[A-Za-z0-9_-]{16,}/y }],
   settings: ['.claude', '.claude.json', '.mcp.json'],
+  slashCommands: '.claude/commands/*.md',
   documents: ['CLAUDE.md', 'CLAUDE.local.md', '.claude/CLAUDE.md'],
   reports: 'cost',
   args: ({ model, extraArgs }) => [

@@ -37,6 +37,7 @@ export const copilot: AgentVendor = {
     .copilot .mcp.json .agents .claude
     .github/extensions .github/copilot .github/agents .github/skills .github/hooks .github/mcp.json .github/lsp.json
   `),
+  slashCommands: '.github/prompts/*.prompt.md',
   reports: 'tokens',
   args: ({ model, extraArgs }) => [
     ...words('--allow-all --no-ask-user --no-color --output-format json --log-level none'),

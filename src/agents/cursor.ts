@@ -20,6 +20,7 @@ export const cursor: AgentVendor = {
     { what: 'a Cursor key', starts: ['crsr_'], key: /(?<![A-Za-z0-9_])crsr_[A-Za-z0-9]{32,}/y, also: /\d/ },
   ],
   settings: ['.cursor', '.cursorrules', '.claude'],
+  slashCommands: '.cursor/commands/*.md',
   reports: 'nothing',
   args: ({ model, extraArgs }) => [
     ...words('--print --force --output-format stream-json'),

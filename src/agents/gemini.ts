@@ -44,6 +44,7 @@ export const gemini: AgentVendor = {
   },
   keyShapes: [],
   settings: ['.gemini'],
+  slashCommands: '.gemini/commands/*.toml',
   documents: ['GEMINI.md'],
   reports: 'tokens',
   args: ({ model, extraArgs }) => ['--yolo', '-o', 'stream-json', ...flag('-m', model), ...extraArgs],

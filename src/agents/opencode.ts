@@ -38,6 +38,7 @@ export const opencode: AgentVendor = {
     { what: 'a Groq key', starts: ['gsk_'], key: /(?<![A-Za-z0-9_])gsk_[A-Za-z0-9]{40,}/y, also: /\d/ },
   ],
   settings: ['.opencode', 'opencode.json', 'opencode.jsonc', '.agents', '.claude'],
+  slashCommands: '.opencode/command/*.md',
   reports: 'cost',
   // It asks its server again for hours without an event: its error log is the only word of that.
   args: ({ model, extraArgs }) => [

@@ -1,4 +1,6 @@
 // `ralph init`: looks at a folder, asks what it cannot know, and writes workflow, configuration and issue form beside what is there.
+
+import { defaultAgent, findAgent } from '../agents/registry.ts'
 import { execute, plainEnv } from '../git/process.ts'
 import { type Found, settle, type Written } from '../init/answers.ts'
 import { bmadFiles } from '../init/bmad.ts'
@@ -87,7 +89,9 @@ async function drafted({ top, tree, env, found, standing, pin, bmad }: Draft, pe
   const texts = await templates()
   const planned = filesOf({ ...settled, keys, pin, setups: found.project.setups }, texts)
   const files = planned.filter(({ path }) => !(isOther && path === CONFIG))
-  if (bmad) files.push(...bmadFiles(tree, agent, texts.bmad))
+  // BMAD is made for the first of them.
+  const places = [...new Set([defaultAgent, agent])].flatMap((name) => findAgent(name)?.slashCommands ?? [])
+  if (bmad) files.push(...bmadFiles(tree, places, texts.bmad))
   refuse(
     detours(
       top,

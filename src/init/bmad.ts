@@ -3,42 +3,29 @@ import { isMap, isPair, isScalar, isSeq, parseDocument, type YAMLMap } from 'yam
 import type { Tree } from './detect.ts'
 import type { Planned } from './files.ts'
 
-/** Where an agent looks for slash commands of a project, and what one looks like there. */
-const COMMANDS: Readonly<Record<string, { path: string; text(workflow: string): string }>> = {
-  claude: { path: '.claude/commands/ralph.md', text: commandPage },
-  cursor: { path: '.cursor/commands/ralph.md', text: commandPage },
-  opencode: { path: '.opencode/command/ralph.md', text: commandPage },
-  copilot: { path: '.github/prompts/ralph.prompt.md', text: commandPage },
-  gemini: {
-    path: '.gemini/commands/ralph.toml',
-    text: (workflow) => `description = "${ABOUT}"\nprompt = "${taskOf(workflow)}"\n`,
-  },
-}
 const ABOUT = 'BMAD phase 5: hand the planned stories to Ralph'
 /** Where BMAD was installed, by version: its own folder, and the one of its module for software. */
 const HOMES = ['_bmad/bmm', 'bmad/bmm', 'bmad/modules/bmm', '.bmad/bmm']
 const STATUS = /^(?!_?bmad\/)(?:.*\/)?(?:bmm-)?workflow-status\.ya?ml$/
 
-/** `workflow` is the text of the workflow; `agent` the one that is chosen, beside Claude Code, which BMAD is made for. */
-export function bmadFiles(tree: Tree, agent: string, workflow: string): Planned[] {
+/** `workflow` is the text of the workflow; `places`: where agents look for slash commands, with `*` for the name. */
+export function bmadFiles(tree: Tree, places: readonly string[], workflow: string): Planned[] {
   const home = HOMES.find((folder) => tree.paths.some((path) => path.startsWith(`${folder}/`))) ?? 'bmad/bmm'
   const page = `${home}/workflows/ralph.md`
-  const commands = [...new Set(['claude', agent])].flatMap((name) => COMMANDS[name] ?? [])
   const statusAt = tree.paths.find((path) => STATUS.test(path))
   const status = statusAt === undefined ? null : withPhase(tree.text(statusAt))
   return [
     { path: page, text: workflow },
-    ...commands.map(({ path, text }) => ({ path, text: text(page) })),
+    ...places.map((place) => ({ path: place.replace('*', 'ralph'), text: commandPage(place, page) })),
     ...(statusAt === undefined || status === null ? [] : [{ path: statusAt, text: status, adds: true }]),
   ]
 }
 
-function taskOf(workflow: string): string {
-  return `Read ${workflow} and follow it, step by step.`
-}
-
-function commandPage(workflow: string): string {
-  return `---\ndescription: '${ABOUT}'\n---\n\n${taskOf(workflow)}\n`
+function commandPage(place: string, workflow: string): string {
+  const task = `Read ${workflow} and follow it, step by step.`
+  return place.endsWith('.toml')
+    ? `description = "${ABOUT}"\nprompt = "${task}"\n`
+    : `---\ndescription: '${ABOUT}'\n---\n\n${task}\n`
 }
 
 /**

@@ -132,8 +132,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'objects are believed',
     file: 'src/git/cat-file.ts',
-    from: 'if (objectId(header.type, content, header.oid.length) !== header.oid)',
-    to: "if (header.oid === '')",
+    from: "if (hash.digest('hex') !== header.oid)",
+    to: "if (hash.digest('hex') === '')",
     batch: 2,
   },
   {
@@ -203,8 +203,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'transcripts are given away as they lie',
     stories: 'ECHO',
     file: 'src/action/open.ts',
-    from: '    await redactFiles(',
-    to: '    if (clone.gitDir === name) await redactFiles(',
+    from: 'for (const name of UPLOADS) await redactFiles(',
+    to: 'for (const name of UPLOADS) if (clone.gitDir === name) await redactFiles(',
   },
   {
     name: "the runner's files are not reclaimed",
@@ -215,9 +215,9 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'the report follows links',
-    file: 'src/action/work.ts',
-    from: 'await replaceFile(reportPath, summary)',
-    to: "await (await import('node:fs/promises')).writeFile(reportPath, summary)",
+    file: 'src/action/runner.ts',
+    from: 'await replaceFile(path, summary)',
+    to: "await (await import('node:fs/promises')).writeFile(path, summary)",
     batch: 1,
   },
   {
