@@ -123,7 +123,7 @@ export function chooseFeature(
       : `${open.length === 0 ? names.length : open.length} features: ${(open.length === 0 ? names : open).join(', ')}`
   const fix =
     names.length === 0
-      ? 'write .ralph/<yyyy-mm-dd>-<feature>/prd.json and commit it'
+      ? 'make one (ralph plan; on GitHub /ralph plan on an issue), or write .ralph/<yyyy-mm-dd>-<feature>/prd.json and commit it'
       : `name one of them: ${(open.length === 0 ? names : open).map(typed).join(', ')}`
   throw new UserError({ path: 'feature', found, expected: 'the name of one feature', fix })
 }

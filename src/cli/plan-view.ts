@@ -46,7 +46,10 @@ export function storyLines(prd: Prd, remarks: readonly Remark[], width: number |
     const head = `  ${story.passes ? '[x]' : '[ ]'} ${story.id.padEnd(Math.min(idColumns, 20))}  `
     const facts = [many(story.acceptanceCriteria.length, 'criterion', 'criteria')]
     if (story.dependsOn.length > 0) facts.push(`after ${span(story.dependsOn)}`)
-    if (story.passes) facts.push('done before: imported, seen by no gate')
+    if (story.passes)
+      facts.push(
+        story.lastResult?.imported === true ? 'done before: imported, seen by no gate' : 'passed its gates',
+      )
     const own = remarks.filter(({ storyId }) => storyId === story.id).map(({ remark }) => remark)
     return [
       fitted(`${head}${terminalText(story.title)}`, width),

@@ -79,7 +79,8 @@ export async function steer(context: Context): Promise<Answer> {
     const situation = situationOf(steered, limitsOf(settings), Date.now(), false)
     // A new story is called by its id from now on.
     const added = understood.command.kind === 'add' ? (steered.prd.userStories.at(-1)?.id ?? '') : ''
-    say(`done: ${[name, added, ...given.words].filter(Boolean).join(' ')}`)
+    if (understood.command.kind === 'split') say('noted: the next run lets a session propose its parts')
+    else say(`done: ${[name, added, ...given.words].filter(Boolean).join(' ')}`)
     say(`Next: ${inPlain(nextMove(steered, situation, 'cli', limitsOf(settings)))}`)
     return { code: 0, outputs: outputsOf(steered, outcomeIn(situation), null) }
   }

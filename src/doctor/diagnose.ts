@@ -1,4 +1,5 @@
 // Every check of an installation, one row each, and the one function that runs them all whatever one of them meets.
+import { setMaxListeners } from 'node:events'
 import { statusOf } from '../github/client.ts'
 import type { Finding } from '../model/finding.ts'
 import { messageOf, UserError } from '../system/errors.ts'
@@ -54,6 +55,8 @@ export const CHECKS: readonly Check[] = [
 /** All findings in the table's order. Never throws for what a check meets. */
 export async function diagnose(subject: Subject, checks: readonly Check[] = CHECKS): Promise<Finding[]> {
   const found = new Map<Check, Finding[]>()
+  // Every check listens for its end: that is no leak.
+  setMaxListeners(0, subject.signal)
   const run = async (check: Check) => found.set(check, await examined(check, subject))
   await Promise.all(checks.filter(({ alone }) => alone !== true).map(run))
   for (const check of checks) if (check.alone === true) await run(check)

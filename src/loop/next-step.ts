@@ -18,7 +18,7 @@ import {
   MAX_IDLE_JOBS,
   spent,
 } from './limits.ts'
-import { passedUngated } from './passed.ts'
+import { passedUnchanged, passedUngated, splitInto, UNCHANGED } from './passed.ts'
 import { isSplitting, planDigest, wantedPlanOf } from './plan.ts'
 
 /** The next step as data. Every reachable state leads to `stop` in a bounded number of steps (test/unit/loop). */
@@ -186,13 +186,20 @@ function howComplete({ prd, job, control: { scope } }: State): string {
   const { skipped } = counts(prd, scope)
   const imported = importedCount(prd, scope)
   const ungated = prd.userStories.some((one) => asked(one) && !one.skipped && passedUngated(one))
+  const whole = prd.userStories.filter((one) => asked(one) && splitInto(one).length > 0).length
+  const unchanged = prd.userStories.filter((one) => asked(one) && passedUnchanged(one)).length
   const passed =
     imported > 0
       ? `${story} passes, ${imported} of them as imported: no gate of this run has seen ${imported === 1 ? 'it' : 'them'}`
       : ungated
         ? `${story} passed, not all of them by a gate of this run`
         : `${story} passed its gates`
-  return `${passed}${skipped === 0 ? '' : `; ${skipped} skipped by a person`}${rest}`
+  const asides = [
+    unchanged === 0 ? '' : `; ${unchanged} of them ${UNCHANGED}`,
+    skipped === whole ? '' : `; ${skipped - whole} skipped by a person`,
+    whole === 0 ? '' : `; ${whole} split into smaller ones`,
+  ]
+  return `${passed}${asides.join('')}${rest}`
 }
 
 /** The branch is not there any more: what was complete stays complete, anything else waits for a person. */

@@ -33,6 +33,12 @@ export function passedUnchanged({ passes, lastResult }: Story): boolean {
   return passes && lastResult?.imported !== true && lastResult?.summary === UNCHANGED
 }
 
+/** The smaller stories that it was split into; empty for every other. */
+export function splitInto({ skipped, extra }: Story): string[] {
+  const parts = extra?.splitInto
+  return skipped && Array.isArray(parts) ? parts.map(String) : []
+}
+
 type Built = Pick<Candidate, 'empty' | 'builtAt'>
 
 export function accepted(state: State, { storyId, commit, at }: Extract<Event, { kind: 'accepted' }>): State {

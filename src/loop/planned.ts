@@ -187,11 +187,15 @@ export function whyNot(state: State, command: Command): string | null {
   }
   if (command.kind !== 'approve') return null
   const one = command.story === null ? plan : splits[command.story]
-  if (one?.phase !== 'proposed') return 'nothing waits to be approved'
+  if (one?.phase !== 'proposed') {
+    const waiting = Object.entries(splits).find(([, { phase }]) => phase === 'proposed')
+    if (waiting === undefined) return 'nothing waits to be approved'
+    return `the parts of ${waiting[0]} wait: approve-plan ${waiting[0]} ${waiting[1].digest}`
+  }
   if (isMeant(one, command.digest, command.at)) return null
   return command.digest === null
     ? 'the plan was changed after you looked at it: look again'
-    : `these words are not ${command.digest}: look again`
+    : `the words that wait are ${one.digest}, not ${command.digest}`
 }
 
 /** Work on the plan's stories begins: from here on people's edits are edits. */

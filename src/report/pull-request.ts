@@ -64,7 +64,7 @@ function verified(view: View): string[] {
   const imported = passed('imported').length
   const unchanged = passed('unchanged')
   const remarked = stories.filter(({ standing, remarks }) => standing === 'passed' && remarks.length > 0)
-  const { skipped } = counts
+  const skipped = counts.skipped - stories.filter(({ aside }) => aside.startsWith('split into ')).length
   return [
     gatesSentence(view, counts.passed - imported),
     finalSentence(view),

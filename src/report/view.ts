@@ -2,7 +2,7 @@
 
 import { sizeRemarks } from '../documents/size.ts'
 import { iterationsLeft } from '../loop/limits.ts'
-import { passedUnchanged, passedUngated, UNCHANGED, UNGATED } from '../loop/passed.ts'
+import { passedUnchanged, passedUngated, splitInto, UNCHANGED, UNGATED } from '../loop/passed.ts'
 import { ownSituation, type Situation } from '../loop/situation.ts'
 import type { Story } from '../model/feature.ts'
 import type { Annotation } from '../model/gate.ts'
@@ -191,6 +191,7 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
   const own = standingOf(story, inWork(state)?.storyId === id, waitsFor.length > 0)
   const standing = isAsked || own === 'passed' || own === 'skipped' ? own : 'outside'
   const how = howPassed(story)
+  const parts = splitInto(story)
   /** Why it is blocked or was rejected. */
   const why = record?.failure?.summary || story.notes
   return {
@@ -202,7 +203,7 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
     how,
     why,
     /** What the standing alone does not say, in plain words; often empty. */
-    aside: asideOf(standing, how, why, waitsFor),
+    aside: parts.length > 0 ? `split into ${parts.join(', ')}` : asideOf(standing, how, why, waitsFor),
     /** All that it has had; `retries` are the charged ones since its last pass or reset. */
     attempts: Math.max(record?.attempts ?? 0, lastResult?.attempts ?? 0, retries),
     retries,
