@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
 import { openAttempt } from '../../src/model/job.ts'
 import type { Run } from '../standin/runner.ts'
-import { goodTurn, openChecks, openSite, outputsOf, ROOT, type Script, type Site, story } from './site.ts'
+import { goodTurn, openChecks, openSite, outputsOf, type Script, type Site, story } from './site.ts'
 
 const STORIES = [story('US-001', 'one'), story('US-002', 'two')]
 const GOOD = { 'US-001': [goodTurn('one', 1)], 'US-002': [goodTurn('two', 2)] }
@@ -100,7 +100,7 @@ test('main is killed: the post step ends the children and gives the lease back',
   await using site = await openSite({ stories: STORIES, script: hanging(marker) })
   const run = await hangs(site, marker)
   const main = (await site.state()).lease?.pid ?? 0
-  assert.ok(processes(`${ROOT}/dist/action/main.js`).includes(main))
+  assert.ok(processes('/dist/action/main.js').includes(main))
   process.kill(main, 'SIGKILL')
   await site.runner.settled()
 
