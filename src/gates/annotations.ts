@@ -25,6 +25,8 @@ const PLAIN = /:(\d{1,7})(?::\d{1,7})?(?::(?=\s|$)| - | (?=(?:lint|parse|format|
 const FRAME = /^\s*(?:-->|❯|at|location:)\s/
 const HEADING =
   /^(?:error|warning)(?:\[\w+\])?:|^(?:[\w.]*(?:Error|Exception|Failure))\b|^(?:not ok\b|[✖✗×●]\s|FAIL\b|--- FAIL)|^[A-Z]{1,4}\d{3,4}\s/
+/** The name of a test that failed. */
+const TEST = /^(?:✖|✗|×|●|not ok|FAIL|--- FAIL)\s+([^:]*?)(?: \([\d.]+ ?m?s\))?$/
 /** What pytest, testify and biome say only near the place. */
 const NEARBY = /^\s*(?:Error:|[×✖!ℹi])\s+(.*)$/
 
@@ -151,7 +153,10 @@ class Reader {
 
   /** Keeps a line that says what went wrong, for a place that follows. */
   #remember(text: string): void {
-    if (HEADING.test(text)) this.#heading = text
+    // What a test threw stands below its name.
+    const name = TEST.exec(this.#heading)?.[1]
+    const isThrown = name !== undefined && /^[\w.]*(?:Error|Exception|Failure)\b/.test(text)
+    if (HEADING.test(text)) this.#heading = isThrown ? `${name}: ${text}` : text
     if (/^_{3,}|^={3,}/.test(text)) this.#said = ''
   }
 

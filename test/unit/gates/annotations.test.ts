@@ -60,7 +60,7 @@ test('biome', () => {
 test('node --test, spec and tap', () => {
   const spec =
     '✖ failing tests:\n\ntest at test/a.test.ts:7:3\n✖ adds (1.2ms)\n  AssertionError [ERR_ASSERTION]: 1 !== 2\n      at TestContext.<anonymous> (file:///w/test/a.test.ts:8:10)\n'
-  assert.deepEqual(said(spec), ['test/a.test.ts:8 failure AssertionError [ERR_ASSERTION]: 1 !== 2'])
+  assert.deepEqual(said(spec), ['test/a.test.ts:8 failure adds: AssertionError [ERR_ASSERTION]: 1 !== 2'])
   const tap =
     "not ok 1 - adds\n  ---\n  duration_ms: 1\n  location: '/w/test/a.test.ts:7:3'\n  failureType: 'testCodeFailure'\n  error: '1 !== 2'\n"
   assert.deepEqual(said(tap), ['test/a.test.ts:7 failure not ok 1 - adds'])
@@ -72,7 +72,9 @@ test('jest and vitest: the first known frame after what went wrong', () => {
   assert.deepEqual(said(jest), ['test/a.test.ts:5 failure ● slugify › lowers'])
   const vitest =
     ' FAIL  test/a.test.ts > slugify > lowers\nAssertionError: expected 1 to be 2\n ❯ test/a.test.ts:5:20\n      3| it\n'
-  assert.deepEqual(said(vitest), ['test/a.test.ts:5 failure AssertionError: expected 1 to be 2'])
+  assert.deepEqual(said(vitest), [
+    'test/a.test.ts:5 failure test/a.test.ts > slugify > lowers: AssertionError: expected 1 to be 2',
+  ])
 })
 
 test('pytest, mypy, ruff and tracebacks', () => {
