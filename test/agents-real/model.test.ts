@@ -46,6 +46,7 @@ test('it starts as a program, says where it is, and tells every request', async 
     assert.equal(JSON.parse(answer.text).content[0].text, 'first')
     assert.deepEqual(JSON.parse(String((await lines.next()).value)), {
       path: '/v1/messages',
+      key: '',
       bytes: JSON.stringify({ tools: [BASH], messages: [] }).length,
       turn: 0,
       status: 200,
