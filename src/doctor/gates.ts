@@ -2,6 +2,7 @@
 import { refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
 import { gatesPort } from '../app/ports.ts'
 import type { Gate, GateResult } from '../model/gate.ts'
+import type { GateRun } from '../model/ports.ts'
 import { humanMs } from '../report/words.ts'
 import type { Settings } from '../settings/index.ts'
 import { telling } from '../system/excerpt.ts'
@@ -10,6 +11,15 @@ import { type Checkout, checkoutOf, type Subject } from './subject.ts'
 
 /** A gate that takes more of its time than this may run out of it on a busy machine. */
 const NEAR = 0.7
+const RUN: GateRun = {
+  of: 'baseline',
+  tags: [],
+  stories: [],
+  what: 'doctor',
+  commit: '',
+  from: '',
+  baseline: {},
+}
 
 export async function gates(subject: Subject, signal: AbortSignal): Promise<Result[]> {
   if (subject.settings.ungated)
@@ -64,7 +74,7 @@ async function runAll(
     if (!isJob && settings.prepare !== null) results.push({ ...fine(NOT_PREPARED), name: 'prepare' })
     for (const gate of settings.gates) {
       if (signal.aborted) break
-      const [result] = await port([gate]).run([], signal, 'doctor')
+      const [result] = await port([gate]).run({ ...RUN, commit, from: commit }, signal)
       results.push(result === undefined ? skipped(gate) : told(gate, result, where, settings.baseline))
     }
     return results

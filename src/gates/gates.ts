@@ -75,7 +75,7 @@ export function createGates(options: GatesOptions): GatesPort {
   }
 
   return {
-    async run(tags, signal, what) {
+    async run({ tags, what }, signal) {
       const results: GateResult[] = []
       // Once for all of them: it takes a walk over the tree.
       await options.as?.grant()

@@ -28,8 +28,8 @@ function recording(gates: GatesPort, { git, objects }: Workspace, results: FromG
       results.gates = prepared === null ? [] : [prepared]
       return prepared
     },
-    async run(tags, signal, what) {
-      const ran = await gates.run(tags, signal, what)
+    async run(run, signal) {
+      const ran = await gates.run(run, signal)
       results.gates.push(...ran)
       return ran
     },

@@ -107,7 +107,7 @@ export function answered(
       return null
     },
     renew: async () => {},
-    async run(tags) {
+    async run({ tags }) {
       const isSame = from.code !== null && from.code === (await codeOf(git, objects, commit))
       const failed = from.gates.find((one) => one.name === 'prepare' && !one.ok)
       if (isSame && failed !== undefined) return [cleaned(failed, false)]

@@ -5,7 +5,7 @@ import type { Story } from '../model/feature.ts'
 import type { GateResult } from '../model/gate.ts'
 import type { Limits } from '../model/limits.ts'
 import { attemptName } from '../model/paths.ts'
-import type { Inspection, Ports, StorePort } from '../model/ports.ts'
+import type { GateRun, Inspection, Ports, StorePort } from '../model/ports.ts'
 import type { Attempt, AttemptIn, Conclusion, Failure, State } from '../model/state.ts'
 import { STEPS, type Step } from '../model/step.ts'
 import { emptyUsage, type Usage } from '../model/usage.ts'
@@ -80,7 +80,7 @@ async function act(step: Exclude<Step, { kind: 'stop' }>, context: Context): Pro
     case 'baseline':
       await ports.repository.checkOut(state.green, null)
       // A gate with `when` is for the stories that ask for it, and for the whole at the end.
-      return { kind: 'baselined', gates: await gatesOn(state.green, [], 'baseline', ports) }
+      return { kind: 'baselined', gates: await gatesOn(runOf(state, { of: 'baseline', tags: [] }), ports) }
     case 'open':
       return open(context)
     case 'reserve':
@@ -162,8 +162,10 @@ async function gate(
   { state, ports }: Context,
 ): Promise<Happening> {
   const { commit } = candidate
-  const tags = state.prd.userStories.find((one) => one.id === storyId)?.tags ?? []
-  const gates = await gatesOn(commit, tags, attemptName(state, storyId), ports)
+  const stories = state.prd.userStories.filter((one) => one.id === storyId)
+  const tags = stories.flatMap((story) => story.tags)
+  const what = attemptName(state, storyId)
+  const gates = await gatesOn(runOf(state, { of: 'story', tags, stories, what, commit }), ports)
   return { kind: 'gated', storyId, commit, gates }
 }
 
@@ -183,17 +185,19 @@ async function askJudge(stories: readonly string[], commit: string, { state, lim
   }
 }
 
+/** Gates on the green commit, which the change begins at, where nothing else is said. */
+function runOf(state: State, run: Partial<GateRun> & Pick<GateRun, 'of'>): GateRun {
+  const { green, baselineGates: baseline = {} } = state
+  return { tags: null, stories: [], what: run.of, commit: green, from: green, baseline, ...run }
+}
+
 /** The dependencies of a commit that is checked out, then its gates for these tags, or all (null); what they wrote is thrown away. */
-async function gatesOn(
-  commit: string,
-  tags: readonly string[] | null,
-  what: string,
-  ports: Ports,
-): Promise<GateResult[]> {
+async function gatesOn(run: GateRun, ports: Ports): Promise<GateResult[]> {
+  const { commit, what } = run
   const { repository, gates, signal } = ports
   const prepared = await gates.prepare(commit, signal, what)
   const results = prepared === null ? [] : [prepared]
-  if (prepared?.ok !== false) results.push(...(await gates.run(tags, signal, what)))
+  if (prepared?.ok !== false) results.push(...(await gates.run(run, signal)))
   await repository.restore(commit)
   return results
 }
@@ -254,7 +258,10 @@ async function join(theirs: string, { state, ports }: Context): Promise<Happenin
     await repository.checkOut(joined.green, null)
     const passed = state.prd.userStories.filter((story) => story.passes)
     const asked = passed.flatMap((story) => story.tags)
-    const results = await gatesOn(joined.green, asked, `join-${theirs.slice(0, 7)}`, ports)
+    const what = `join-${theirs.slice(0, 7)}`
+    const commit = joined.green
+    const run = runOf(state, { of: 'join', tags: asked, stories: passed, what, commit })
+    const results = await gatesOn(run, ports)
     const red = redGate(results)
     if (red !== undefined) {
       const summary = `gate ${red.name} fails on ${theirs.slice(0, 7)}, which people pushed: mend the branch, then run again`
@@ -296,7 +303,8 @@ export async function verifyWhole(
   now: number,
 ): Promise<{ gates: GateResult[]; verdict: Verdict; usage: Usage }> {
   const what = `verify-${state.prd.run.iterations}-${state.verification.sessions + 1}`
-  const gates = await gatesOn(state.green, null, what, ports)
+  const whole = runOf(state, { of: 'whole', stories: passedOf(state), what, from: state.base.sha })
+  const gates = await gatesOn(whole, ports)
   const red = redGate(gates)
   if (red !== undefined) {
     const reason = `gate ${red.name} fails on the whole (${red.ended})`

@@ -4,6 +4,31 @@ import * as z from 'zod/mini'
 /** A gate runs by `bash -c`. `when` null: for every story; else only for stories with one of these tags, exactly. */
 export type Gate = { name: string; run: string; timeoutMs: number; when: string[] | null; advisory: boolean }
 
+/** How many tests a gate said that it ran. */
+export type TestCounts = z.infer<typeof TestCounts>
+export const TestCounts = z.object({ passed: z.number(), failed: z.number(), skipped: z.number() })
+
+/** A place in a file that a gate named. `message` is one to three lines, not trusted. */
+export type Annotation = z.infer<typeof Annotation>
+export const Annotation = z.object({
+  path: z.string(),
+  line: z.number(),
+  message: z.string(),
+  level: z.enum(['failure', 'warning', 'notice']),
+})
+
+/** A picture of a page. `blob` is a WebP image in Ralph's own objects, which the state keeps. */
+export type Screenshot = z.infer<typeof Screenshot>
+export const Screenshot = z.object({
+  url: z.string(),
+  /** Such as `1280x800`. */
+  viewport: z.string(),
+  blob: z.string(),
+  bytes: z.number(),
+  /** The same page as it last was green; null where it was not there. */
+  before: z.nullable(z.string()),
+})
+
 /** One gate's run. `output` is bounded and redacted; `ms` is wall time. */
 export type GateResult = z.infer<typeof GateResult>
 export const GateResult = z.object({
@@ -14,12 +39,16 @@ export const GateResult = z.object({
   ended: z.string(),
   ms: z.number(),
   output: z.string(),
+  tests: z.exactOptional(TestCounts),
+  /** It was red, and green when it ran again on the same tree. */
+  flaky: z.exactOptional(z.literal(true)),
+  /** What a person should know of a green one, too: slower than before, tests that are gone, lines that no test ran. */
+  remarks: z.exactOptional(z.array(z.string())),
+  /** From files that the gate wrote (`report`); what stands in its output is found there when it is shown. */
+  annotations: z.exactOptional(z.array(Annotation)),
+  screenshots: z.exactOptional(z.array(Screenshot)),
 })
 
-/** A place in a file that a gate named. `message` is one to three lines, not trusted. */
-export type Annotation = {
-  path: string
-  line: number
-  message: string
-  level: 'failure' | 'warning' | 'notice'
-}
+/** What a gate took and counted on the base, to compare with. */
+export type GateBaseline = z.infer<typeof GateBaseline>
+export const GateBaseline = z.object({ ms: z.number(), tests: z.exactOptional(TestCounts) })

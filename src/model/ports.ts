@@ -1,6 +1,7 @@
 // What the loop needs from the world. Adapters implement these; the loop knows nothing else.
 import type { Command, Event, Joined, Verdict } from './event.ts'
-import type { GateResult } from './gate.ts'
+import type { Story } from './feature.ts'
+import type { GateBaseline, GateResult } from './gate.ts'
 import type { PlanTask, Proposal } from './plan.ts'
 import type { AttemptIn, Candidate, Conclusion, Failure, Kept, Session, State } from './state.ts'
 import type { Step } from './step.ts'
@@ -52,10 +53,25 @@ export type AgentPort = {
   ): Promise<{ proposal: Proposal; usage: Usage }>
 }
 
-/** `what` they run for is in the names of the logs: `US-002-1-test.log`. */
+/** What gates run for. */
+export type GateRun = {
+  of: 'baseline' | 'story' | 'join' | 'whole'
+  /** Those for these tags, and those for every story; null: all. */
+  tags: readonly string[] | null
+  /** Whose work is looked at. */
+  stories: readonly Story[]
+  /** In the names of the logs: `US-002-1-test.log`. */
+  what: string
+  /** The commit that is checked out, and the one that its change began at. */
+  commit: string
+  from: string
+  /** By gate; empty before the baseline. */
+  baseline: Readonly<Record<string, GateBaseline>>
+}
+
 export type GatesPort = {
-  /** The gates for these tags (and those for every story) in order, or all (`null`); stops at the first blocking failure. */
-  run(tags: readonly string[] | null, signal: AbortSignal, what?: string): Promise<GateResult[]>
+  /** The gates in order; stops at the first blocking failure. */
+  run(run: GateRun, signal: AbortSignal): Promise<GateResult[]>
   /** Runs the `prepare` command where the commit's lockfiles are not those that it last ran for; null when it need not. */
   prepare(commit: string, signal: AbortSignal, what?: string): Promise<GateResult | null>
   /** Forgets what programs left outside the tree: the next `prepare` runs in any case, as far as possible in a new home. */

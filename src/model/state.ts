@@ -1,7 +1,7 @@
 // The durable state of a feature, version 2: one definition, which types it and reads it.
 import * as z from 'zod/mini'
 import { Outcome, Prd, Scope, Story } from './feature.ts'
-import { GateResult } from './gate.ts'
+import { GateBaseline, GateResult } from './gate.ts'
 import { Plan } from './plan.ts'
 import { Usage } from './usage.ts'
 
@@ -309,6 +309,8 @@ export const State = z.object({
   /** The branch head as Ralph last published or adopted it; null before the first push. */
   published: z.nullable(z.string()),
   baseline: z.enum(['pending', 'green']),
+  /** What each gate took and counted there. */
+  baselineGates: z.exactOptional(z.record(z.string(), GateBaseline)),
   /** By story. Today one at a time. */
   attempts: z.record(z.string(), Attempt),
   kept: z.record(z.string(), Kept),

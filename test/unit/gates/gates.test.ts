@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { createGates, type GatesOptions } from '../../../src/gates/gates.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
+import { gateRun } from './gate-run.ts'
 
 const SECRET = 'a-known-value-that-nobody-may-see'
 const LINE = 'MIIEow+/'.repeat(8)
@@ -26,7 +27,7 @@ const PLAIN: GatesOptions = {
 
 async function outputOf(script: string, logs: string | null = null): Promise<string> {
   const gates = createGates({ ...PLAIN, logs, gates: [{ ...GATE, run: script }] })
-  const [result] = await gates.run(null, new AbortController().signal)
+  const [result] = await gates.run(gateRun(), new AbortController().signal)
   assert.equal(result?.ok, true)
   return result?.output ?? ''
 }
@@ -56,7 +57,7 @@ test('what a gate says while it is ended is heard', async () => {
     ...PLAIN,
     gates: [{ ...GATE, run: `trap 'echo bye; exit 3' TERM; echo up; sleep 60 & wait`, timeoutMs: 1500 }],
   })
-  const [result] = await gates.run(null, new AbortController().signal)
+  const [result] = await gates.run(gateRun(), new AbortController().signal)
   assert.deepEqual([result?.ok, result?.output], [false, 'up\nbye\n'])
 })
 

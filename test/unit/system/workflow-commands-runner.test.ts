@@ -15,6 +15,7 @@ import { createRedactor } from '../../../src/system/redact.ts'
 import { muted } from '../../../src/system/workflow-commands.ts'
 import { Live } from '../../../src/terminal/live.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
+import { gateRun } from '../gates/gate-run.ts'
 import { heard } from '../heard.ts'
 import { limits, midRun } from '../report/samples.ts'
 
@@ -140,7 +141,7 @@ process.exitCode = 1
         live.gate(result)
       },
     })
-    await gates.run(null, new AbortController().signal)
+    await gates.run(gateRun(), new AbortController().signal)
     const [result] = results
     assert.equal(result?.ended, 'exit 1')
     assert.ok((heard(result?.output ?? '').done.length ?? 0) > 30, 'the gate spoke')

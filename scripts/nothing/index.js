@@ -1,0 +1,2 @@
+// See package.json.
+export {}
