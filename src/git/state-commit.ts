@@ -4,13 +4,14 @@ import type { State } from '../model/state.ts'
 import { type CatFile, TREE } from './cat-file.ts'
 import type { Git } from './git.ts'
 import { commitBytes, type NewEntry, treeBytes } from './objects.ts'
+import { screenshotEntries } from './screenshots.ts'
 
 const FOLDER = '.ralph-state'
 export const RALPH = { name: 'Ralph', email: 'ralph@localhost' }
 /** Where the state stands in its commit. */
 export const STATE_FILE = `${FOLDER}/state.json`
 
-/** A new one on top of `parents`. The work that is kept for later attempts hangs on it, so that git keeps it, too. */
+/** A new one on top of `parents`. The work that is kept for later attempts and pictures of pages hang on it, so that git keeps them, too. */
 export async function commitState(
   git: Git,
   objects: CatFile,
@@ -31,6 +32,8 @@ export async function commitState(
   const text = writer.add('blob', Buffer.from(stateText(state)))
   const own = [{ name: 'state.json', mode: '100644', oid: text }]
   if (kept.length > 0) own.push({ name: 'kept', mode: TREE, oid: folder(kept) })
+  const pictures = await screenshotEntries(objects, state)
+  if (pictures.length > 0) own.push({ name: 'screenshots', mode: TREE, oid: folder(pictures) })
   const [green] = await objects.trees([tree])
   const entries = [...(green ?? [])].map(([name, entry]) => ({ name, ...entry }))
   const beside = entries.filter(({ name }) => name !== FOLDER)

@@ -13,6 +13,7 @@ import type { Git, Remote } from './git.ts'
 import { UNKNOWN_TOKEN } from './process.ts'
 import { moveRef, readRef, refsBelow } from './refs.ts'
 import { ask, push, REFUSED, refusal, remoteRefs } from './remote.ts'
+import { readScreenshot } from './screenshots.ts'
 import { commitState, STATE_FILE } from './state-commit.ts'
 
 export type StoreOptions = {
@@ -39,6 +40,8 @@ export type Store = StorePort & {
   head(branch: string): Promise<string | null>
   /** Brings commits here: enough to build on, or with their whole history. */
   fetch(wanted: readonly string[], history: 'tip' | 'whole'): Promise<void>
+  /** A picture that a loaded or saved state names (`Screenshot.blob`, `before`), as WebP; null where it is not there any more. */
+  readScreenshot(blob: string): Promise<Buffer | null>
 }
 
 export function createStore(git: Git, objects: CatFile, options: StoreOptions): Store {
@@ -57,6 +60,10 @@ class GitStore implements Store {
     this.#git = git
     this.#objects = objects
     this.#options = options
+  }
+
+  readScreenshot(blob: string): Promise<Buffer | null> {
+    return readScreenshot(this.#objects, blob)
   }
 
   async list(): Promise<Map<string, string>> {

@@ -1,0 +1,36 @@
+// Pictures of pages that a state names: which of them it keeps, and how a page looked when it last was green. Pure.
+import type { GateResult, Screenshot } from '../model/gate.ts'
+import type { State } from '../model/state.ts'
+
+/** A state keeps at most so many: 60 KB each, which every job fetches. */
+const MOST = 200
+
+/** The newest pictures of each story, those of attempts in work first. */
+export function screenshotsOf(state: State): Screenshot[] {
+  const inWork = Object.values(state.attempts).flatMap((one) => ('gates' in one ? one.gates : []))
+  return [...picturesIn(inWork), ...newestFirst(state).flatMap((id) => picturesOf(state, id))]
+}
+
+/** The pictures of a story's last attempt. */
+export function picturesOf({ records }: State, storyId: string): Screenshot[] {
+  return picturesIn(records[storyId]?.gates ?? [])
+}
+
+/** The blobs that the state's commit holds, without repetition. */
+export function screenshotBlobs(state: State): string[] {
+  const all = screenshotsOf(state)
+  const after = all.map(({ blob }) => blob)
+  // A picture without the one before it is worth more than one that is not there.
+  const before = all.flatMap((one) => (one.before === null ? [] : [one.before]))
+  return [...new Set([...after, ...before])].slice(0, MOST)
+}
+
+function picturesIn(gates: readonly GateResult[]): Screenshot[] {
+  return gates.flatMap(({ screenshots = [] }) => screenshots)
+}
+
+/** Stories that were worked on, by when they last were. */
+function newestFirst({ records, timeline }: State): string[] {
+  const at = (id: string) => timeline.findLastIndex(({ storyId }) => storyId === id)
+  return Object.keys(records).sort((one, other) => at(other) - at(one))
+}
