@@ -2,7 +2,8 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Gate, GateResult } from '../model/gate.ts'
-import type { GatesPort } from '../model/ports.ts'
+import type { GateRun, GatesPort } from '../model/ports.ts'
+import { isFor } from '../model/service.ts'
 import { excerpt, settledLines } from '../system/excerpt.ts'
 import { clearWay } from '../system/files.ts'
 import type { OtherUser } from '../system/other-user.ts'
@@ -27,7 +28,18 @@ export type GatesOptions = {
   logs: string | null
   onStart(name: string): void
   onEnd(result: GateResult): void
+  after?: AfterGates
 }
+
+/**
+ * Looks at the work once its gates are green, beside the services that they had. `as`: the gates' user, as which a program
+ * may end without ending the services; null for our own.
+ */
+export type AfterGates = (
+  run: GateRun,
+  signal: AbortSignal,
+  as: OtherUser | null,
+) => Promise<readonly GateResult[]>
 
 /** What a prompt, a check and the state keep of a gate's output. */
 const OUTPUT_BYTES = 16 * 1024
@@ -75,17 +87,20 @@ export function createGates(options: GatesOptions): GatesPort {
   }
 
   return {
-    async run({ tags, what }, signal) {
+    async run(run, signal) {
+      const { tags, what } = run
       const results: GateResult[] = []
+      const isRed = () => signal.aborted || results.some(({ ok, advisory }) => !ok && !advisory)
       // Once for all of them: it takes a walk over the tree.
       await options.as?.grant()
       try {
         for (const gate of options.gates) {
-          if (tags !== null && gate.when !== null && !gate.when.some((tag) => tags.includes(tag))) continue
-          const result = await command(gate, signal, what)
-          results.push(result)
-          if ((!result.ok && !gate.advisory) || signal.aborted) break
+          if (!isFor(gate.when, tags)) continue
+          results.push(await command(gate, signal, what))
+          if (isRed()) break
         }
+        if (options.after !== undefined && !isRed())
+          results.push(...(await options.after(run, signal, options.as ?? null)))
       } finally {
         await options.as?.revoke()
       }
