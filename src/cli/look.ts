@@ -12,6 +12,7 @@ import { sayRemark } from '../loop/templates.ts'
 import type { State } from '../model/state.ts'
 import { MANY_DONE, withoutDone } from '../prd/done.ts'
 import { terminalText } from '../report/escape.ts'
+import { forecastOf, outlookWords, worstCase } from '../report/forecast.ts'
 import { blockedIds, standingWords } from '../report/headline.ts'
 import { nextMove } from '../report/next-move.ts'
 import { STANDINGS } from '../report/outcomes.ts'
@@ -50,6 +51,9 @@ export async function status(context: Context): Promise<Answer> {
   const width = isTTY ? Math.min(100, columns) : null
   for (const plan of plans) if (plan.isWaiting) say(['', ...waitingLines(plan, width), ''].join('\n'))
   say(terminalText(standingWords(state, situation)))
+  const forecast = forecastOf(shown, limits, Date.now())
+  const outlook = outlookWords(forecast, worstCase(shown, limits))
+  if (outlook !== null) say(`Left: ${outlook}`)
   say(`Next: ${inPlain(nextMove(state, situation, 'cli', limits))}`)
   const stories = state.prd.userStories.map(({ id, title, passes, blocked, skipped, retries, notes }) => ({
     id,
@@ -61,7 +65,7 @@ export async function status(context: Context): Promise<Answer> {
     notes,
   }))
   const fine = blockedIds(state).length === 0 && outcome !== 'stuck' && outcome !== 'error'
-  const more = { stories, plans: plans.map(planInJson), ...inJson(situation), ...partInJson(state) }
+  const more = { stories, forecast, plans: plans.map(planInJson), ...inJson(situation), ...partInJson(state) }
   return { code: fine ? 0 : 1, outputs: outputsOf(state, outcome, null), more }
 }
 

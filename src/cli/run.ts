@@ -17,6 +17,7 @@ import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { importedCount } from '../prd/select.ts'
 import { terminalText } from '../report/escape.ts'
+import { forecastOf, outlookWords, worstCase } from '../report/forecast.ts'
 import { refusedWords } from '../report/network.ts'
 import { EXIT_CODES, outputsOf, partInJson } from '../report/outputs.ts'
 import { utc } from '../report/words.ts'
@@ -186,10 +187,13 @@ async function dryRun(
   const asked = withWanted(begun, local.settings)
   const step = decision(applyCommand(asked, { kind: 'run', id: 0, by: 'you' }), limits, Date.now())
   live.say(`Next: ${sayStep(step, asked)}`)
+  const forecast = forecastOf(asked, limits, Date.now())
+  const outlook = outlookWords(forecast, worstCase(asked, limits))
+  if (outlook !== null) live.say(`Left: ${outlook}`)
   return {
     code: 0,
     outputs: outputsOf(state, null, null),
-    more: { next: stepInJson(step), ...partInJson(asked) },
+    more: { next: stepInJson(step), forecast, ...partInJson(asked) },
   }
 }
 

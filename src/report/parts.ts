@@ -15,6 +15,7 @@ import {
   tableRow,
 } from './blocks.ts'
 import { bold, code, codeBlock, markdownText } from './escape.ts'
+import { forecastWords } from './forecast.ts'
 import { OUTCOMES, STANDINGS, type Standing } from './outcomes.ts'
 import { inMarkdown } from './sentence.ts'
 import type { StoryView, View } from './view.ts'
@@ -111,9 +112,14 @@ const SPENDING: Columns<View> = [
   ['Jobs', ':--', ({ jobs, most }) => ofMost(String(jobs), most.jobs, String)],
 ]
 
-/** Cost, tokens, time, iterations, jobs, and what the rest may cost at most. */
+/** Cost, tokens, time, iterations, jobs, and what the rest will cost: probably, and at most. */
 export function spending(view: View): string {
-  return `${table(SPENDING, [view])}${view.worst === null ? '' : `\n\n**At worst:** ${view.worst}.`}`
+  const probably = forecastWords(view.forecast)
+  return stacked([
+    table(SPENDING, [view]),
+    probably === null ? '' : `**Probably:** ${probably}.`,
+    view.worst === null ? '' : `**At worst:** ${view.worst}.`,
+  ]).trim()
 }
 
 /** A time that is not broken over two lines. */

@@ -7,6 +7,7 @@ import type { Lease, State } from '../model/state.ts'
 import type { Mistake } from '../system/errors.ts'
 import { type Columns, link, list, stacked, table } from './blocks.ts'
 import { code, markdownText } from './escape.ts'
+import { outlookWords } from './forecast.ts'
 import { outcomeNow } from './headline.ts'
 import { blockedList, heading, marker, progressBar } from './parts.ts'
 import { inMarkdown } from './sentence.ts'
@@ -35,11 +36,13 @@ export function helpReply(): string {
 export function statusReply(state: State, facts: Facts, holder: string | true | null): string {
   const view = viewFromOutside(state, facts, holder !== null)
   const { summary } = view.links
+  const outlook = outlookWords(view.forecast, view.worst)
   const rest = summary === null ? '' : ` Everything else stands in the ${link('summary', summary)}.`
   return stacked([
     `${marker('status', view.feature)}\n${heading(view, 4)}`,
     progressBar(view),
     atWork(view, holder),
+    outlook === null ? '' : `**Left:** ${outlook}.`,
     `**Next:** ${inMarkdown(view.next)}`,
     blockedList(view),
     `<sub>As of ${utc(view.now)}.${rest}</sub>`,

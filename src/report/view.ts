@@ -13,10 +13,10 @@ import type { State } from '../model/state.ts'
 import { emptyUsage } from '../model/usage.ts'
 import { askedIn, counts } from '../prd/select.ts'
 import { worthKeeping } from './agents-md.ts'
+import { forecastOf, worstCase } from './forecast.ts'
 import { headline, heldBack, inWork, outcomeNow, restsUntil, tally } from './headline.ts'
 import { nextMove } from './next-move.ts'
 import type { Standing } from './outcomes.ts'
-import { worstCase } from './words.ts'
 
 /** What reports need beside the state. */
 export type Facts = {
@@ -98,6 +98,8 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
     headline: headline(state),
     /** For who reads on the pull request. */
     next: nextMove(state, situation, 'comment', limits),
+    /** What the rest will probably take. */
+    forecast: forecastOf(state, limits, facts.now),
     worst: limits === null ? null : worstCase(state, limits),
     stories,
     plans: plansOf(state),

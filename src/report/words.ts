@@ -1,9 +1,5 @@
 // The words and figures that every report shares: times, money, tokens, the bar.
-import { iterationsLeft } from '../loop/limits.ts'
-import type { Limits } from '../model/limits.ts'
-import type { State } from '../model/state.ts'
 import type { Usage } from '../model/usage.ts'
-import { remaining } from '../prd/select.ts'
 
 /** `0.4s`, `38s`, `2m 04s`, `1h 05m` for milliseconds; tenths below ten seconds. */
 export function humanMs(ms: number): string {
@@ -84,28 +80,6 @@ export function utc(at: number): string {
   return Number.isFinite(at) && Math.abs(at) < 8.64e15
     ? `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
     : '-'
-}
-
-/** What the rest of the run may cost at most; null where nothing can be said. Money in USD. */
-export function worstCase(state: State, limits: Limits): string | null {
-  const open = remaining(state.prd, state.control.scope).filter((story) => !story.blocked)
-  const outcome = state.job.ending?.conclusion.outcome
-  if (open.length === 0 || outcome === 'complete' || outcome === 'stuck') return null
-  const attempts = open.reduce((sum, story) => sum + Math.max(1, limits.maxAttempts - story.retries), 0)
-  const iterations = Math.max(0, Math.min(attempts, iterationsLeft(state, limits)))
-  const { costUsd } = state.prd.run.usage
-  const allowed = limits.maxCostUsd === null ? null : limits.maxCostUsd + state.control.granted.costUsd
-  const paid = state.timeline.map((entry) => entry.costUsd).filter((cost) => cost > 0)
-  const capped = allowed === null ? '' : `; the limit is ${usd(allowed)}`
-  if (paid.length === 0) {
-    return `${many(iterations, 'more iteration')}${allowed === null ? ', and no cost limit is set' : capped}`
-  }
-  const dearest = Math.max(...paid)
-  const atMost = iterations * dearest
-  if (allowed !== null && costUsd + atMost > allowed) {
-    return `${usd(Math.max(0, allowed - costUsd))} more, then the cost limit of ${usd(allowed)} ends the run`
-  }
-  return `${usd(atMost)} more: ${many(iterations, 'iteration')} at ${usd(dearest)}, the dearest so far${capped}`
 }
 
 function two(number: number): string {

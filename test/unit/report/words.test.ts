@@ -4,17 +4,8 @@ import { test } from 'node:test'
 import type { State } from '../../../src/model/state.ts'
 import { headline, tally } from '../../../src/report/headline.ts'
 import { storiesOf } from '../../../src/report/view.ts'
-import {
-  bar,
-  costWords,
-  humanMs,
-  tokens,
-  tokenWords,
-  usd,
-  utc,
-  worstCase,
-} from '../../../src/report/words.ts'
-import { complete, concluded, justStarted, limits, midRun, NOW, pass, stuck, working } from './samples.ts'
+import { bar, costWords, humanMs, tokens, tokenWords, usd, utc } from '../../../src/report/words.ts'
+import { complete, concluded, justStarted, midRun, NOW, pass, stuck, working } from './samples.ts'
 
 test('humanMs', () => {
   for (const [ms, shown] of [
@@ -170,26 +161,6 @@ test('many blocked stories are counted, not listed', () => {
   const userStories = state.prd.userStories.map((story) => ({ ...story, passes: false, blocked: true }))
   const all = { ...state, prd: { ...state.prd, userStories } }
   assert.match(headline(all).text, /^Stuck: US-001 and 5 others are blocked/)
-})
-
-test('the worst case never exceeds what limits allow', () => {
-  assert.equal(
-    worstCase(midRun(), limits),
-    '$6.16 more: 8 iterations at $0.77, the dearest so far; the limit is $20.00',
-  )
-  assert.equal(
-    worstCase(midRun(), { ...limits, maxCostUsd: 3 }),
-    '$0.82 more, then the cost limit of $3.00 ends the run',
-  )
-  assert.equal(
-    worstCase(midRun(), { ...limits, maxIterations: 6, maxCostUsd: null }),
-    '$1.54 more: 2 iterations at $0.77, the dearest so far',
-  )
-  assert.equal(
-    worstCase(justStarted(), { ...limits, maxCostUsd: null }),
-    '18 more iterations, and no cost limit is set',
-  )
-  assert.equal(worstCase(complete(), limits), null)
 })
 
 function skipped(state: State, id: string): State {

@@ -1,0 +1,141 @@
+// What the rest of a run will probably cost and take, and at most.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { State } from '../../../src/model/state.ts'
+import { newStory } from '../../../src/prd/schema.ts'
+import { type Forecast, forecastOf, forecastWords, worstCase } from '../../../src/report/forecast.ts'
+import { complete, justStarted, limits, midRun, NOW, pass, reject, stuck } from './samples.ts'
+
+const words = (state: State, given: typeof limits | null = limits, now = NOW) =>
+  forecastWords(forecastOf(state, given, now))
+
+test('the rest is told from the stories that passed, with a range', () => {
+  assert.equal(
+    words(midRun()),
+    'about $1.26 ($1.20 to $1.78), 8m (7m to 12m), 3 iterations for the 3 stories left, going by the 3 that passed',
+  )
+})
+
+test('what an attempt in work has taken already is not to come', () => {
+  const later = forecastOf(midRun(), limits, NOW + 60_000)
+  const before = forecastOf(midRun(), limits, NOW)
+  assert.equal(later?.ms.likely, (before?.ms.likely ?? 0) - 60_000)
+  const long = forecastOf(midRun(), limits, NOW + 3_600_000)
+  assert.equal(long?.ms.likely, ((before?.ms.likely ?? 0) * 2) / 3)
+})
+
+test('one story that passed says little, and its rejected attempts count', () => {
+  const state = pass(reject(justStarted(), 'US-001'), 'US-001', 2)
+  const forecast = forecastOf(state, limits, NOW)
+  assert.equal(forecast?.from, 1)
+  assert.deepEqual(forecast?.iterations, { low: 5, likely: 10, high: 20 })
+  assert.equal(forecast?.costUsd?.likely.toFixed(2), '5.15')
+  // This job has room for four of them.
+  assert.deepEqual(forecast?.jobs, { low: 0, likely: 1, high: 3 })
+  assert.match(
+    words(state) ?? '',
+    /, 1 more job \(0 to 3\) for the 5 stories left, going by the one that passed$/,
+  )
+})
+
+test('a limit that ends the run before is told', () => {
+  assert.match(
+    words(midRun(), { ...limits, maxCostUsd: 3 }) ?? '',
+    /; the cost limit allows only \$0\.82 more$/,
+  )
+  const few = { ...limits, maxIterations: 6 }
+  assert.match(words(midRun(), few) ?? '', /; the limit allows only 2 iterations more$/)
+})
+
+test('blocked stories wait for a person, and are named', () => {
+  assert.match(words(stuck()) ?? '', /for the 1 story left, 1 blocked one not counted/)
+})
+
+test('where nothing is known or left nothing is said', () => {
+  assert.equal(forecastOf(justStarted(), limits, NOW), null)
+  assert.equal(forecastOf(complete(), limits, NOW), null)
+  assert.equal(words(complete()), null)
+  const imported = midRun().prd.userStories.map((story) =>
+    story.lastResult === null ? story : { ...story, lastResult: { ...story.lastResult, imported: true } },
+  )
+  assert.equal(
+    forecastOf({ ...midRun(), prd: { ...midRun().prd, userStories: imported } }, limits, NOW),
+    null,
+  )
+})
+
+test('an agent that says no cost has none foretold', () => {
+  let state = justStarted()
+  for (const id of ['US-001', 'US-002']) state = pass(state, id, 1, 0)
+  const forecast = forecastOf(state, null, NOW)
+  assert.equal(forecast?.costUsd, null)
+  assert.equal(forecast?.jobs, null)
+  assert.equal(forecast?.short, null)
+})
+
+test('a forecast is ordered, never negative, and no less for more stories', () => {
+  const attempt = fc.record({
+    attempts: fc.integer({ min: 1, max: 9 }),
+    cost: fc.double({ min: 0, max: 50, noNaN: true }),
+    seconds: fc.integer({ min: 0, max: 20_000 }),
+  })
+  fc.assert(
+    fc.property(
+      fc.array(attempt, { minLength: 1, maxLength: 12 }),
+      fc.integer({ min: 1, max: 30 }),
+      fc.integer({ min: 0, max: 10_000_000 }),
+      (past, open, later) => {
+        const of = (count: number) => {
+          const ids = [
+            ...past.map((_, at) => `P${at}`),
+            ...Array.from({ length: count }, (_, at) => `O${at}`),
+          ]
+          const begun = justStarted()
+          let state: State = {
+            ...begun,
+            prd: { ...begun.prd, userStories: ids.map((id) => newStory({ id, title: id })) },
+          }
+          for (const [at, { attempts, cost, seconds }] of past.entries())
+            state = pass(state, `P${at}`, attempts, cost, seconds)
+          const forecast = forecastOf(state, limits, NOW + later)
+          assert.ok(forecast !== null)
+          return forecast
+        }
+        const [fewer, more] = [of(open), of(open + 1)]
+        for (const key of ['iterations', 'costUsd', 'ms', 'jobs'] as const) checked(fewer, more, key)
+        assert.equal(fewer.stories, open)
+        assert.ok(fewer.iterations.low >= open)
+      },
+    ),
+    { numRuns: 200 },
+  )
+})
+
+function checked(fewer: Forecast, more: Forecast, key: 'iterations' | 'costUsd' | 'ms' | 'jobs'): void {
+  const [one, other] = [fewer[key], more[key]]
+  assert.equal(one === null, other === null)
+  if (one === null || other === null) return
+  assert.ok(0 <= one.low && one.low <= one.likely && one.likely <= one.high, `${key} ${JSON.stringify(one)}`)
+  for (const bound of ['low', 'likely', 'high'] as const)
+    assert.ok(one[bound] <= other[bound], `${key} ${bound}`)
+}
+test('the worst case never exceeds what limits allow', () => {
+  assert.equal(
+    worstCase(midRun(), limits),
+    '$6.16 more: 8 iterations at $0.77, the dearest so far; the limit is $20.00',
+  )
+  assert.equal(
+    worstCase(midRun(), { ...limits, maxCostUsd: 3 }),
+    '$0.82 more, then the cost limit of $3.00 ends the run',
+  )
+  assert.equal(
+    worstCase(midRun(), { ...limits, maxIterations: 6, maxCostUsd: null }),
+    '$1.54 more: 2 iterations at $0.77, the dearest so far',
+  )
+  assert.equal(
+    worstCase(justStarted(), { ...limits, maxCostUsd: null }),
+    '18 more iterations, and no cost limit is set',
+  )
+  assert.equal(worstCase(complete(), limits), null)
+})
