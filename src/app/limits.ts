@@ -54,6 +54,7 @@ export function limitsOf(settings: Settings): Limits {
     stopOnBlocked: settings.stopOnBlocked,
     agent: settings.agent,
     fallback: settings.fallbackAgent,
+    models: settings.model,
     waits: false,
     redispatch: settings.surface === 'action' && settings.redispatch,
     publishEach: settings.publish === 'story',

@@ -1,5 +1,6 @@
 // The small changes of a state that the policy is made of. Pure.
 import type { Prd, Story } from '../model/feature.ts'
+import type { GateResult } from '../model/gate.ts'
 import type { Attempt, Job, State, StoryRecord, TimelineEntry, Verification } from '../model/state.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
 import { closedBreaker } from './breaker.ts'
@@ -45,6 +46,10 @@ export function without<T>(all: Record<string, T>, id: string): Record<string, T
 /** The attempt's session, where it has had one. */
 export function sessionOf(attempt: Attempt) {
   return attempt.phase === 'reserved' ? null : attempt.session
+}
+
+function gatesOf(attempt: Attempt): readonly GateResult[] {
+  return 'gates' in attempt ? attempt.gates : []
 }
 
 /** What is known of a story that was never worked on. */
@@ -147,6 +152,9 @@ export function noteTime(
     tokens: usage.inputTokens + usage.outputTokens,
     at,
     job: state.prd.run.jobs,
+    agentMs: Math.min(ms, Math.round(usage.agentSeconds * 1000)),
+    gatesMs: gatesOf(attempt).reduce((sum, gate) => sum + gate.ms, 0),
+    ...(attempt.phase === 'failed' ? { kind: attempt.failure.kind } : {}),
   }
   return withRecord(timed(state, entry), storyId, (record) => ({ ...record, ms: record.ms + ms }))
 }

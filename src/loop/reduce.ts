@@ -17,6 +17,7 @@ import {
   published,
   reported,
 } from './ending.ts'
+import { entered } from './ledger.ts'
 import { accepted } from './passed.ts'
 import { begunPlan, planned, shownPlan, writtenPlan } from './planned.ts'
 import { rejected, returned } from './setback.ts'
@@ -26,7 +27,7 @@ type Of<K extends Event['kind']> = Extract<Event, { kind: K }>
 
 /** The state after an event. Total: an event that does not fit the state changes nothing. */
 export function reduce(state: State, event: Event, limits: Limits): State {
-  const after = reduced(state, event, limits)
+  const after = entered(state, reduced(state, event, limits), event, limits)
   return EVENTS[event.kind].landed && after.job.landing !== null
     ? withJob(after, { landing: 'nothing' })
     : after

@@ -32,6 +32,8 @@ export type Limits = {
   agent: string
   /** The agent that stands in while the first is limited, and after two failed attempts on a story. */
   fallback: string | null
+  /** The first agent's model by what a session is for; left out or null: its own choice. */
+  models?: Readonly<Record<'run' | 'verify' | 'plan', string | null>>
   /** Long waits are waited out, as on a laptop: they cost nothing there. */
   waits: boolean
   redispatch: boolean

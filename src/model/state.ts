@@ -215,6 +215,24 @@ export const TimelineEntry = z.object({
   /** Epoch milliseconds. */
   at: z.number(),
   job: z.number(),
+  /** Of `ms`: what the agent took, and what the gates took. */
+  agentMs: z.exactOptional(z.number()),
+  gatesMs: z.exactOptional(z.number()),
+  /** What it was rejected for. */
+  kind: z.exactOptional(Failure.shape.kind),
+})
+
+/** What was used in a month (`2026-01`) with this version of Ralph, this agent and model (null: the agent's own choice). */
+export type LedgerEntry = z.infer<typeof LedgerEntry>
+export const LedgerEntry = z.object({
+  month: z.string(),
+  version: z.string(),
+  agent: z.string(),
+  model: z.nullable(z.string()),
+  calls: z.number(),
+  tokens: z.number(),
+  costUsd: z.number(),
+  agentSeconds: z.number(),
 })
 
 /** How the next job is started. `held`: a rate limit refuses it, and this job does not wait any more. */
@@ -337,6 +355,8 @@ export const State = z.object({
   recent: z.array(z.string()),
   /** The last 200 iterations. */
   timeline: z.array(TimelineEntry),
+  /** All that the run's sessions used; what a job that was lost is charged with stands in `prd.run.usage` alone. */
+  ledger: z.exactOptional(z.array(LedgerEntry)),
   lease: z.nullable(Lease),
   github: GithubIds,
   job: Job,

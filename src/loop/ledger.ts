@@ -1,0 +1,53 @@
+// What sessions used, by month, version, agent and model: for who sums it up over features. Pure.
+import type { Event } from '../model/event.ts'
+import type { Limits } from '../model/limits.ts'
+import type { LedgerEntry, State } from '../model/state.ts'
+import { VERSION } from '../model/version.ts'
+import { agentFor } from './agent-limits.ts'
+
+/** The state after an event, with what it used beyond the state before in the ledger. */
+export function entered(before: State, after: State, event: Event, limits: Limits): State {
+  const [old, now] = [before.prd.run.usage, after.prd.run.usage]
+  if (old === now) return after
+  const used = {
+    ...who(before, event, now.agentSeconds - old.agentSeconds, limits),
+    month: new Date(event.at).toISOString().slice(0, 7),
+    version: VERSION,
+    calls: now.calls - old.calls,
+    tokens: now.inputTokens + now.outputTokens - old.inputTokens - old.outputTokens,
+    costUsd: now.costUsd - old.costUsd,
+    agentSeconds: now.agentSeconds - old.agentSeconds,
+  }
+  if (used.calls <= 0 && used.tokens <= 0 && used.costUsd <= 0) return after
+  const { ledger = [] } = after
+  const at = ledger.findIndex((entry) => keyOf(entry) === keyOf(used))
+  return { ...after, ledger: at < 0 ? [...ledger, used] : ledger.with(at, added(ledger[at] ?? used, used)) }
+}
+
+function keyOf({ month, version, agent, model }: LedgerEntry): string {
+  return JSON.stringify([month, version, agent, model])
+}
+
+function added(one: LedgerEntry, other: LedgerEntry): LedgerEntry {
+  return {
+    ...one,
+    calls: one.calls + other.calls,
+    tokens: one.tokens + other.tokens,
+    costUsd: one.costUsd + other.costUsd,
+    agentSeconds: one.agentSeconds + other.agentSeconds,
+  }
+}
+
+/** Whose session it was. Who judges or plans was decided when it began. */
+function who(
+  state: State,
+  event: Event,
+  seconds: number,
+  limits: Limits,
+): Pick<LedgerEntry, 'agent' | 'model'> {
+  const attempt = event.kind === 'worked' ? state.attempts[event.storyId] : undefined
+  const which = attempt?.agent ?? agentFor(state, limits, event.at - seconds * 1000)
+  if (which === 'fallback' && limits.fallback !== null) return { agent: limits.fallback, model: null }
+  const mode = event.kind === 'worked' ? 'run' : event.kind === 'planned' ? 'plan' : 'verify'
+  return { agent: limits.agent, model: limits.models?.[mode] ?? null }
+}
