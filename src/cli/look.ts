@@ -50,10 +50,10 @@ export async function status(context: Context): Promise<Answer> {
   const { isTTY, columns } = context.json ? process.stderr : process.stdout
   const width = isTTY ? Math.min(100, columns) : null
   for (const plan of plans) if (plan.isWaiting) say(['', ...waitingLines(plan, width), ''].join('\n'))
-  say(terminalText(standingWords(state, situation)))
   const forecast = forecastOf(shown, limits, Date.now())
   const outlook = outlookWords(forecast, worstCase(shown, limits))
   if (outlook !== null) say(`Left: ${outlook}`)
+  say(terminalText(standingWords(state, situation)))
   say(`Next: ${inPlain(nextMove(state, situation, 'cli', limits))}`)
   const stories = state.prd.userStories.map(({ id, title, passes, blocked, skipped, retries, notes }) => ({
     id,

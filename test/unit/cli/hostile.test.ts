@@ -93,7 +93,7 @@ test('status, next, validate and the dry run are lines of ours', () => {
   assert.equal(status.code, 1, 'some are blocked')
   assertLines(status.out, 'status')
   assertLines(status.err, 'status')
-  assert.equal(lines(status.out), stories.length + 3)
+  assert.equal(lines(status.out), stories.length + 4)
   for (const args of [
     ['next', ...NEEDS],
     ['run', '--dry-run', ...NEEDS],
@@ -105,7 +105,7 @@ test('status, next, validate and the dry run are lines of ours', () => {
     assertLines(ran.err, args.join(' '))
     assert.equal(
       lines(ran.out),
-      { next: 1, run: 1 + HIDDEN, validate: stories.length + 2 + HIDDEN }[args[0] ?? ''],
+      { next: 1, run: 2 + HIDDEN, validate: stories.length + 2 + HIDDEN }[args[0] ?? ''],
       ran.out,
     )
   }
