@@ -80,7 +80,10 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       configFile: settings.configFile,
       agentSettings,
       weakenedTests: settings.weakenedTests,
-      gateCommands: settings.gates.map((gate) => gate.run),
+      gateCommands: [
+        ...settings.gates.map((gate) => gate.run),
+        ...settings.services.flatMap(({ start }) => start ?? []),
+      ],
       redactor,
     }),
   })

@@ -11,7 +11,8 @@ export const NO_GATES = 'none'
 
 export const standardTimeoutMs = 15 * 60_000
 
-const tags = list(text).check(
+/** For which stories something runs. */
+export const tags = list(text).check(
   z.minLength(1, expects('at least one tag', 'write a tag such as ui, or leave `when` out')),
   z.overwrite((names) => [...new Set(names)]),
 )

@@ -114,17 +114,17 @@ export const storyIds = z
   )
   .register(kinds, { kind: 'list' })
 
-export const variableNames = list(
-  textWhere(
-    (name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name),
-    'the name of an environment variable',
-    (name) => {
-      const before = /^([A-Za-z_][A-Za-z0-9_]*)\s*[=:]/.exec(name)?.[1]
-      if (before === undefined) return 'write one name a line'
-      return `write ${oneLine(before, 80)}; the value comes from the environment`
-    },
-  ),
+export const variableName = textWhere(
+  (name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name),
+  'the name of an environment variable',
+  (name) => {
+    const before = /^([A-Za-z_][A-Za-z0-9_]*)\s*[=:]/.exec(name)?.[1]
+    if (before === undefined) return 'write one name a line'
+    return `write ${oneLine(before, 80)}; the value comes from the environment`
+  },
 )
+
+export const variableNames = list(variableName)
 
 /** Hosts, and names for some. */
 export const hosts = list(

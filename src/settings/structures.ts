@@ -18,7 +18,6 @@ import {
   money,
   orElse,
   orNull,
-  seconds,
   structure,
   text,
   url,
@@ -47,17 +46,6 @@ export const steps = listOf(
     },
     { snakeCase: true },
   ),
-)
-
-/** Programs that the gates need. `start` null: somebody else runs it; `readyTimeout` in milliseconds. */
-export const services = listOf(
-  structure({
-    name: text,
-    start: linesOrNull,
-    ready: url,
-    readyTimeout: orElse(seconds, '30s'),
-    restartBeforeVerify: orElse(boolean, true),
-  }),
 )
 
 /** Browser checks. `executablePath` and `screenshotDir` null: found, and chosen, by ourselves. */

@@ -17,18 +17,9 @@ import {
   version,
   workflowFile,
 } from './names.ts'
+import { services, variablesIn } from './services.ts'
 import { groupOf, rowOf, type SettingRow, type Surface, type ValueOf } from './setting.ts'
-import {
-  breaker,
-  browser,
-  commits,
-  model,
-  notify,
-  prices,
-  services,
-  standardMessage,
-  steps,
-} from './structures.ts'
+import { breaker, browser, commits, model, notify, prices, standardMessage, steps } from './structures.ts'
 import {
   boolean,
   choice,
@@ -151,6 +142,18 @@ export const table = {
         .filter((name) => isForbidden(name) || isModelKey(name))
         .map((name) => `${name} is never handed to gates`),
   }),
+  services: gate(
+    services,
+    'YAML map of programs that gates need beside them: name to start, ready (URL, port, tcp, log or command), readyTimeout (30s), restartBeforeVerify (true), when, environment, logs.',
+    {
+      or: [],
+      hidden: true,
+      remarks: (all) =>
+        variablesIn(all)
+          .filter((name) => isForbidden(name) || isModelKey(name))
+          .map((name) => `${name} is never handed to services`),
+    },
+  ),
   prepare: gate(
     lines,
     'Command that installs dependencies, at the start of a job, whenever a lockfile changed, and before the final verification (npm ci).',
@@ -261,11 +264,6 @@ export const table = {
     steps,
     'Pipeline of an iteration: name, type, enabled, timeout, maxRetries, retryDelay, continueOnError and more.',
     { or: [], hidden: true, noEffect: (list) => (list.length > 0 ? 'steps are not run' : null) },
-  ),
-  services: file(
-    services,
-    'Programs that gates need: name, start, ready (URL), readyTimeout (30s), restartBeforeVerify (true).',
-    { or: [], hidden: true, noEffect: (list) => (list.length > 0 ? 'services are not started' : null) },
   ),
   browser: file(
     browser,

@@ -41,9 +41,13 @@ test('its own example', () => {
     {
       name: 'dev',
       start: 'bun run dev',
-      ready: 'http://localhost:3000',
-      readyTimeout: 30_000,
+      ready: { kind: 'url', url: 'http://localhost:3000' },
+      readyTimeoutMs: 30_000,
       restartBeforeVerify: true,
+      when: null,
+      inherit: [],
+      environment: {},
+      logs: [],
     },
   ])
   assert.deepEqual(settings.browser, {
@@ -60,7 +64,6 @@ test('its own example', () => {
       'verify',
       'the loop ends after 50 iterations here; maxIterations',
       'browser.screenshotDir',
-      'services',
       'browser',
     ],
   )

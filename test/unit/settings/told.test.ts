@@ -15,7 +15,7 @@ const { settingsMarkdown }: { settingsMarkdown: () => string } = await import(
 const contract = `
 command feature stories epic approve token publish-token base-branch branch-prefix working-directory config-file
 agent agent-command agent-args agent-env agent-wrapper agent-version model fallback-agent instructions
-gates gate-env prepare baseline final-verification protected-paths weakened-tests
+gates gate-env services prepare baseline final-verification protected-paths weakened-tests
 iterations-per-job max-iterations max-jobs max-attempts iteration-timeout idle-timeout job-deadline max-cost-usd
 max-tokens max-agent-time calls-per-hour
 publish pull-request report-as agents-md sign-commits redispatch workflow notify
@@ -70,12 +70,11 @@ test('the README has the same table; what it marks as later has a note where it 
   const table = /<!-- inputs -->\n([\s\S]*)<!-- \/inputs -->/.exec(readme)?.[1] ?? ''
   assert.equal(table, settingsMarkdown())
   const later = [...table.matchAll(/`([\w-]+)` \|.* \*Later\.\*/g)].map(([, name]) => name)
-  assert.deepEqual(later, ['notify', 'max-parallel', 'steps', 'services', 'browser', 'logs'])
+  assert.deepEqual(later, ['notify', 'max-parallel', 'steps', 'browser', 'logs'])
   const given = {
     notify: { custom: './tell.sh' },
     maxParallel: 2,
     steps: [{ name: 'a', type: 'noop' }],
-    services: [{ name: 'a', ready: 'http://x.example' }],
     browser: {},
     logs: 20,
   }
@@ -87,7 +86,6 @@ test('the README has the same table; what it marks as later has a note where it 
     notify: { every: 3 },
     maxParallel: 1,
     steps: [],
-    services: [],
     browser: { enabled: false },
   }
   assert.deepEqual(right(json(asIfUnset)).notes, [])

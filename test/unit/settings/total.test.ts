@@ -158,6 +158,7 @@ test('for every setting: flag over input over file over default', () => {
     list: ['A\nB', 'C', 'D'],
     gates: ['a: x', 'b: y', 'c: z'],
     map: ['every: 1', 'every: 2', 'every: 3'],
+    services: ['a: { ready: 1 }', '- { name: a, ready: 2 }', 'b: { ready: 3 }'],
   }
   for (const row of rows) {
     // Choices that need another setting beside them are left out.
@@ -172,8 +173,8 @@ test('for every setting: flag over input over file over default', () => {
           ? ['false', 'False', 'FALSE']
           : row.kind === 'choice'
             ? choices
-            : (sample[row.kind] ?? ['', '', ''])
-    const structured = row.kind === 'gates' || row.field === 'notify'
+            : (sample[row.field] ?? sample[row.kind] ?? ['', '', ''])
+    const structured = row.kind === 'gates' || ['notify', 'services'].includes(row.field)
     const file = { path: 'r.json', text: JSON.stringify({ [row.key]: structured ? parse(a) : a }) }
     const read = (sources: object) => {
       const result = readSettings({ env: {}, surface: 'action', ...sources })

@@ -1,0 +1,133 @@
+// Services: named programs that gates need beside them; a list, or a map by name.
+import * as z from 'zod/mini'
+import type { Ready, Service } from '../model/service.ts'
+import { tags } from './gates.ts'
+import { gateName, insidePath, variableName } from './names.ts'
+import {
+  boolean,
+  expects,
+  integer,
+  kinds,
+  lines,
+  list,
+  orElse,
+  orNull,
+  passes,
+  seconds,
+  structure,
+  text,
+  url,
+} from './types.ts'
+
+const FORMS = expects(
+  'a URL, a port, or a map with one of tcp, log and command',
+  'write `http://localhost:3000`, `5432`, `{ tcp: db:5432 }`, `{ log: listening on }` or `{ command: pg_isready }`',
+)
+const HOST_AND_PORT = /^(?:\[([0-9a-f:]+)\]|([\w.-]+)):(\d{1,5})$/i
+
+const port = integer({ most: 65_535 })
+const HOST_PORT = expects('a host and a port', 'write it as host:port, such as localhost:5432 or [::1]:5432')
+const hostAndPort = z
+  .string(HOST_PORT)
+  .check(passes((written: string) => portOf(written) !== null, HOST_PORT))
+const forms = structure({ tcp: orNull(hostAndPort), log: orNull(text), command: orNull(lines) }).check(
+  z.check(
+    ({ value: given, issues }) => {
+      if (Object.values(given).filter((one) => one !== null).length === 1) return
+      issues.push({ code: 'custom', message: FORMS.error({ input: given }), input: given })
+    },
+    { when: ({ issues }) => issues.length === 0 },
+  ),
+)
+
+const ready = z.pipe(
+  z.union([url, port, forms], FORMS),
+  z.transform((given): Ready => {
+    if (typeof given === 'string') return { kind: 'url', url: given }
+    if (typeof given === 'number') return { kind: 'port', host: 'localhost', port: given }
+    const { tcp, log, command } = given
+    if (log !== null) return { kind: 'log', parts: log.split('*').filter((part) => part !== '') }
+    if (command !== null) return { kind: 'command', run: command }
+    return { kind: 'port', ...(portOf(tcp ?? '') ?? { host: '', port: 0 }) }
+  }),
+)
+
+function portOf(written: string): { host: string; port: number } | null {
+  const [, address, name, digits] = HOST_AND_PORT.exec(written) ?? []
+  const number = Number(digits)
+  return number >= 1 && number <= 65_535 ? { host: address ?? name ?? '', port: number } : null
+}
+
+const value = z.pipe(
+  z.transform((given) => (['number', 'boolean'].includes(typeof given) ? String(given) : given)),
+  z.string(expects('a text', 'write the value in quotes')),
+)
+const environment = z.union(
+  [list(variableName), z.record(variableName, value)],
+  expects(
+    'names of variables, or a map of names and values',
+    'write a list of names, or `NAME: value` lines',
+  ),
+)
+
+const shape = {
+  start: orNull(lines),
+  ready,
+  readyTimeout: orElse(seconds, '30s'),
+  restartBeforeVerify: orElse(boolean, true),
+  when: orNull(tags),
+  environment: orElse(environment, []),
+  logs: orElse(list(insidePath), []),
+}
+const unnamed = structure(shape)
+const named = structure({ name: gateName, ...shape })
+
+function serviceOf({ readyTimeout, environment: given, ...rest }: z.output<typeof named>): Service {
+  const inherit = isNames(given) ? given : []
+  return { ...rest, readyTimeoutMs: readyTimeout, inherit, environment: isNames(given) ? {} : given }
+}
+
+function isNames(given: z.output<typeof environment>): given is string[] {
+  return Array.isArray(given)
+}
+
+/** Logs are files: see gates. */
+const distinct = z.check<readonly Service[]>(({ value: list, issues }) => {
+  const names = list.map(({ name }) => name.toLowerCase())
+  for (const [at, name] of names.entries())
+    if (names.indexOf(name) < at)
+      issues.push({
+        code: 'custom',
+        message: 'names that differ by more than case\nrename one\na second service of this name',
+        input: list[at]?.name,
+        path: [at, 'name'],
+      })
+})
+
+/** `web: { start: npm start, ready: http://localhost:3000 }`, or the same as a list with `name`. */
+export const services = z
+  .pipe(
+    z.union(
+      [
+        z.array(named),
+        z.pipe(
+          z.record(gateName, unnamed),
+          z.transform((map) => Object.entries(map).map(([name, one]) => ({ name, ...one }))),
+        ),
+      ],
+      expects(
+        'a list of services, or a map of them by name',
+        'write `web: { start: npm start, ready: http://localhost:3000 }`',
+      ),
+    ),
+    z.pipe(
+      z.transform((all: z.output<typeof named>[]) => all.map(serviceOf)),
+      z.array(z.custom<Service>()).check(distinct),
+    ),
+  )
+  .register(kinds, { kind: 'map' })
+
+/** Every variable that one of them names. */
+export function variablesIn(all: readonly Service[]): string[] {
+  return [...new Set(all.flatMap(({ inherit, environment: set }) => [...inherit, ...Object.keys(set)]))]
+}
