@@ -40,16 +40,19 @@ const forms = structure({ tcp: orNull(hostAndPort), log: orNull(text), command: 
   ),
 )
 
-const ready = z.pipe(
-  z.union([url, port, forms], FORMS),
-  z.transform((given): Ready => {
-    if (typeof given === 'string') return { kind: 'url', url: given }
-    if (typeof given === 'number') return { kind: 'port', host: 'localhost', port: given }
-    const { tcp, log, command } = given
-    if (log !== null) return { kind: 'log', parts: log.split('*').filter((part) => part !== '') }
-    if (command !== null) return { kind: 'command', run: command }
-    return { kind: 'port', ...(portOf(tcp ?? '') ?? { host: '', port: 0 }) }
-  }),
+/** Said twice that it has to be there: a schema in JSON takes what begins with a transform for something optional. */
+const ready = z.nonoptional(
+  z.pipe(
+    z.union([url, port, forms], FORMS),
+    z.transform((given): Ready => {
+      if (typeof given === 'string') return { kind: 'url', url: given }
+      if (typeof given === 'number') return { kind: 'port', host: 'localhost', port: given }
+      const { tcp, log, command } = given
+      if (log !== null) return { kind: 'log', parts: log.split('*').filter((part) => part !== '') }
+      if (command !== null) return { kind: 'command', run: command }
+      return { kind: 'port', ...(portOf(tcp ?? '') ?? { host: '', port: 0 }) }
+    }),
+  ),
 )
 
 function portOf(written: string): { host: string; port: number } | null {
@@ -59,8 +62,8 @@ function portOf(written: string): { host: string; port: number } | null {
 }
 
 const value = z.pipe(
-  z.transform((given) => (['number', 'boolean'].includes(typeof given) ? String(given) : given)),
-  z.string(expects('a text', 'write the value in quotes')),
+  z.union([z.string(), z.number(), z.boolean()], expects('a text', 'write the value in quotes')),
+  z.transform(String),
 )
 const environment = z.union(
   [list(variableName), z.record(variableName, value)],
