@@ -18,13 +18,14 @@ import type { Settings } from '../settings/index.ts'
 import { type Environment, gateEnv } from '../system/untrusted-env.ts'
 import { agentsOf } from './agents.ts'
 import type { Isolation } from './isolation.ts'
+import { observersOf } from './observers.ts'
 import type { Workspace } from './workspace.ts'
 
 export type PortOptions = {
   settings: Settings
   env: Environment
   workspace: Workspace
-  /** What a new one hears of the run is one line here, such as a notifier of the settings. */
+  /** Who else hears of the run, beside those of `observersOf`. */
   observers: readonly Observer[]
   /** Left out where there is none. */
   pullRequest?: PullRequestPort
@@ -69,7 +70,7 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
     store,
     queue: options.queue,
     dispatch: options.dispatch,
-    observers: options.observers,
+    observers: [...options.observers, ...(await observersOf(options))],
     pullRequest: options.pullRequest ?? NO_PULL_REQUEST,
     warn: options.warn,
     signal: options.signal,

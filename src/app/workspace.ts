@@ -8,6 +8,7 @@ import type { Identity } from '../git/objects.ts'
 import { createRepository, type Repository } from '../git/repository.ts'
 import { createStore, type Store } from '../git/store.ts'
 import { findSubmodules, NO_SUBMODULES } from '../git/submodules.ts'
+import { notifySecrets } from '../notify/secrets.ts'
 import { createExamine } from '../review/examine.ts'
 import type { Settings } from '../settings/index.ts'
 import { standardMessage } from '../settings/structures.ts'
@@ -124,7 +125,10 @@ export async function refuseNoFolder(
 }
 
 function secretsOf(settings: Settings, env: Environment, more: readonly string[]): string[] {
-  return [...secretsIn(env), settings.token, settings.publishToken, ...more].filter((value) => value !== null)
+  const { token, publishToken, notify } = settings
+  return [...secretsIn(env), ...notifySecrets(notify), token, publishToken, ...more].filter(
+    (value) => value !== null,
+  )
 }
 
 /** Whose commits are made in this clone, by its configuration. */

@@ -29,6 +29,19 @@ export async function loop(
   ports: Ports,
   ours: (step: Step) => boolean = () => true,
 ): Promise<Ended | HandedOver> {
+  try {
+    return await turns(start, limits, ports, ours)
+  } finally {
+    await announce(ports, (observer) => observer.settle?.())
+  }
+}
+
+async function turns(
+  start: State,
+  limits: Limits,
+  ports: Ports,
+  ours: (step: Step) => boolean,
+): Promise<Ended | HandedOver> {
   let state = start
   /**
    * What is told when the state is durable. The end of an iteration and the next reservation are one checkpoint, where

@@ -154,6 +154,8 @@ export type Observer = {
   step?(step: Step, state: State): Promise<void>
   /** When what happened is durable; `state` is the one after it. */
   event?(event: Event, state: State): Promise<void>
+  /** When the job is over, however it ended: the last chance for what is still under way, for seconds at most. */
+  settle?(): Promise<void>
 }
 
 /** The feature's page for people, and what stands on its commits. Gives what it learns; its own errors are warnings. */

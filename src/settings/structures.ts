@@ -20,12 +20,12 @@ import {
   orNull,
   structure,
   text,
+  textWhere,
   url,
 } from './types.ts'
 
 const textOrNull = orNull(text)
 const linesOrNull = orNull(lines)
-const urlOrNull = orNull(url)
 const modelOrNull = orNull(modelName)
 
 /** The steps of a pipeline, durations in milliseconds; `config` is the step type's own, nothing in it is required. */
@@ -91,12 +91,39 @@ const telegram = z.pipe(
   z.nullable(structure({ botToken: text, chatId })),
 )
 
+/** Where messages go: what is sent in the clear stays on this machine. */
+const hookUrl = textWhere(
+  (written) => URL.canParse(written) && mayHear(new URL(written)),
+  'an https URL without a password in it (http for this machine only)',
+  'write the URL as the service shows it, such as https://hooks.slack.com/services/...',
+)
+
+function mayHear({ protocol, hostname, username, password }: URL): boolean {
+  const isLocal = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
+  return username + password === '' && (protocol === 'https:' || (protocol === 'http:' && isLocal))
+}
+
+const hook = orNull(hookUrl)
+
+/** A URL alone, or with the secret that signs what is sent there. Empty secrets leave a map of nothing. */
+const webhook = z.pipe(
+  z.transform((value: unknown): unknown => {
+    const map = isMap(value) ? value : { url: value }
+    return Object.values(map).every(isEmpty) ? null : map
+  }),
+  z.nullable(
+    structure({ url: hookUrl, secret: textOrNull }, { example: 'a URL, or a map with url and secret' }),
+  ),
+)
+
 /** Whom to tell. Null: not configured. `custom` is a command for `bash -c`; `every`: each so many iterations. */
 export const notify = structure(
   {
-    slack: urlOrNull,
-    discord: urlOrNull,
+    slack: hook,
+    discord: hook,
+    teams: hook,
     telegram: orNull(telegram),
+    webhook: orNull(webhook),
     custom: linesOrNull,
     every: orElse(count, 5),
   },

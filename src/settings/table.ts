@@ -233,13 +233,8 @@ export const table = {
   workflow: pull(workflowFile, 'The workflow file to dispatch.', { standard: 'this workflow' }),
   notify: pull(
     notify,
-    'YAML map of whom to tell: slack, discord, telegram (botToken, chatId), custom, every (5 iterations).',
-    {
-      or: {},
-      secret: true,
-      noEffect: ({ every: _every, ...people }) =>
-        Object.values(people).some((one) => one !== null) ? 'nobody is told' : null,
-    },
+    'YAML map of whom to tell: slack, discord, teams (URLs), telegram (botToken, chatId), webhook (URL, or url and secret), custom (a command), every (5 iterations).',
+    { or: {}, ...secret },
   ),
 
   isolation: trust(

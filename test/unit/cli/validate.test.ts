@@ -41,7 +41,7 @@ const GOOD = JSON.stringify({ userStories: [{ id: 'US-001', title: 'x', acceptan
 
 test('mistakes of the configuration do not hide those of prd.json', () => {
   const files = {
-    'ralph.config.yml': 'maxAttemps: 2\nsignCommits: true\nnotify: { slack: https://x.example/y }\n',
+    'ralph.config.yml': 'maxAttemps: 2\nsignCommits: true\nmaxParallel: 2\n',
     [PRD]: JSON.stringify({
       userStories: [
         { id: 'US-001', title: 'x' },
@@ -65,8 +65,8 @@ test('mistakes of the configuration do not hide those of prd.json', () => {
     ],
     err,
   )
-  assert.match(warnings.join('\n'), /ralph\.config\.yml: notify: has no effect in this version/)
-  assert.match(err, /^warning: ralph\.config\.yml: notify/m)
+  assert.match(warnings.join('\n'), /ralph\.config\.yml: maxParallel: has no effect in this version/)
+  assert.match(err, /^warning: ralph\.config\.yml: maxParallel/m)
 })
 
 test('a configuration that cannot be read at all, or is not there, does not hide prd.json either', () => {
@@ -83,7 +83,6 @@ test('what reading prd.json changed, or does not read, is a warning; so are sett
   prd.userStories[1].depends_on = ['US-001']
   const config = [
     'logs: 5',
-    'notify: { custom: ./tell.sh }',
     'maxParallel: 4',
     'steps: [{ name: a, type: noop }]',
     'services: [{ name: a, ready: "http://x.example" }]',
@@ -98,7 +97,7 @@ test('what reading prd.json changed, or does not read, is a warning; so are sett
   const place = PRD.replaceAll('.', '\\.')
   assert.match(out, new RegExp(`^warning: ${place}: config\\.qualityGates \\(.*\\) is a proposal only`, 'm'))
   assert.match(out, new RegExp(`^warning: ${place}: depends_on is kept but not read`, 'm'))
-  for (const key of ['logs', 'notify', 'maxParallel', 'steps', 'services', 'browser'])
+  for (const key of ['logs', 'maxParallel', 'steps', 'services', 'browser'])
     assert.match(
       out,
       new RegExp(`^warning: ralph\\.config\\.yml: ${key}: has no effect in this version: `, 'm'),

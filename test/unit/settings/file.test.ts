@@ -245,11 +245,13 @@ test('breaker, commits, prices and plain values', () => {
 
 test('notify: whom to tell; empty secrets are nobody; values are never shown', () => {
   const text =
-    'slack: https://hooks.example/x\ndiscord:\ntelegram: { botToken: "1:a", chatId: -100 }\nevery: 3'
+    'slack: https://hooks.example/x\ndiscord:\ntelegram: { botToken: "1:a", chatId: -100 }\nwebhook: https://a.example/h\nevery: 3'
   assert.deepEqual(right({ inputs: { notify: text } }).settings.notify, {
     slack: 'https://hooks.example/x',
     discord: null,
+    teams: null,
     telegram: { botToken: '1:a', chatId: '-100' },
+    webhook: { url: 'https://a.example/h', secret: null },
     custom: null,
     every: 3,
   })
@@ -265,4 +267,19 @@ test('notify: whom to tell; empty secrets are nobody; values are never shown', (
     'input notify: telegram.chatId',
   )
   assert.equal(onlyWrong({ inputs: { notify: 'slack' } }).expected, 'a map such as `slack: URL`')
+  const webhook = (text: string) => right({ inputs: { notify: `webhook: ${text}` } }).settings.notify.webhook
+  assert.deepEqual(webhook('{ url: "http://127.0.0.1:8080/h", secret: s3cret }'), {
+    url: 'http://127.0.0.1:8080/h',
+    secret: 's3cret',
+  })
+  assert.equal(webhook('{ url: , secret: }'), null)
+  assert.equal(webhook('""'), null)
+  for (const url of [
+    'http://hooks.example/x',
+    'http://127.0.0.1.evil.example/',
+    'ftp://a/b',
+    'https://u:p@a/b',
+  ])
+    for (const kind of ['slack', 'discord', 'teams', 'webhook'])
+      assert.match(onlyWrong({ inputs: { notify: `${kind}: ${url}` } }).expected, /^an https URL/, url)
 })

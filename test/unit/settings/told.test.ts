@@ -70,9 +70,8 @@ test('the README has the same table; what it marks as later has a note where it 
   const table = /<!-- inputs -->\n([\s\S]*)<!-- \/inputs -->/.exec(readme)?.[1] ?? ''
   assert.equal(table, settingsMarkdown())
   const later = [...table.matchAll(/`([\w-]+)` \|.* \*Later\.\*/g)].map(([, name]) => name)
-  assert.deepEqual(later, ['notify', 'max-parallel', 'steps', 'browser', 'logs'])
+  assert.deepEqual(later, ['max-parallel', 'steps', 'browser', 'logs'])
   const given = {
-    notify: { custom: './tell.sh' },
     maxParallel: 2,
     steps: [{ name: 'a', type: 'noop' }],
     browser: {},
@@ -83,7 +82,6 @@ test('the README has the same table; what it marks as later has a note where it 
     Object.keys(given).map((key) => `ralph.config.json: ${key}: has no effect in this version`),
   )
   const asIfUnset = {
-    notify: { every: 3 },
     maxParallel: 1,
     steps: [],
     browser: { enabled: false },

@@ -1,0 +1,29 @@
+// Who hears of a run beside the screen and GitHub: one line each. Loaded where somebody is to hear.
+import { tmpdir } from 'node:os'
+import { isModelKey } from '../agents/registry.ts'
+import type { Observer } from '../model/ports.ts'
+import { limitsOf } from './limits.ts'
+import type { PortOptions } from './ports.ts'
+
+export async function observersOf(options: PortOptions): Promise<Observer[]> {
+  return [...(await notifierOf(options))]
+}
+
+async function notifierOf({ settings, env, workspace, as, signal, warn }: PortOptions): Promise<Observer[]> {
+  const { every, ...people } = settings.notify
+  if (Object.values(people).every((one) => one === null)) return []
+  const { receiversOf } = await import(/* webpackChunkName: "work" */ '../notify/receivers.ts')
+  const { Notifier } = await import(/* webpackChunkName: "work" */ '../notify/observer.ts')
+  // What lies in the tree is the agent's: where it is kept from our user, a command does not begin there.
+  const cwd = as === null ? workspace.clone.workTree : tmpdir()
+  const surface = settings.surface === 'cli' ? 'cli' : 'comment'
+  const { redact } = workspace.redactor
+  return [
+    new Notifier({
+      receivers: receiversOf(settings.notify, { env, cwd, isModelKey }),
+      facts: { limits: limitsOf(settings), surface, every, redact },
+      signal,
+      warn,
+    }),
+  ]
+}

@@ -1,0 +1,208 @@
+// What of a run is worth a message. Pure: two durable states and what led from one to the other give messages as data.
+//
+// A message goes out when what it tells is durable, and only where the state before it, durable too, did not say it yet: a
+// job that is killed and begun again finds the later one, and tells nothing a second time.
+import { type Surface, typedOn } from '../loop/command-table.ts'
+import { LONGEST_WAIT_MS } from '../loop/limits.ts'
+import { decision, ownSituation } from '../loop/situation.ts'
+import { EVENTS, type Event } from '../model/event.ts'
+import type { Limits } from '../model/limits.ts'
+import type { State } from '../model/state.ts'
+import type { Step } from '../model/step.ts'
+import { mapTexts, oneLine } from '../model/text.ts'
+import type { Usage } from '../model/usage.ts'
+import { counts } from '../prd/select.ts'
+import { blockedIds, goesOn, headline, outcomeNow, restsUntil, tally } from '../report/headline.ts'
+import { nextMove } from '../report/next-move.ts'
+import { type Sentence, says } from '../report/sentence.ts'
+import { hasCost, humanMs, tokens, usd, utc } from '../report/words.ts'
+import type { Notice, NoticeEvent } from './notice.ts'
+
+export type NoticeFacts = {
+  limits: Limits
+  surface: Surface
+  /** A message each so many iterations. */
+  every: number
+  /** This job's page; null outside of CI. */
+  runUrl: string | null
+  redact(text: string): string
+  /** An id that is the same for the same words. */
+  id(words: string): string
+}
+
+/** A message as it is known before its texts are made. `key`: what is told once. */
+type News = { event: NoticeEvent; key: string; sign: string; headline: string; next?: Sentence }
+
+/** Whether what happened is in the state that the next job finds. */
+export function isDurable(event: Event): boolean {
+  return EVENTS[event.kind].durable || event.kind === 'published' || event.kind === 'opened'
+}
+
+/** Of what is durable now and was not `before`. */
+export function noticesOf(before: State, after: State, at: number, facts: NoticeFacts): Notice[] {
+  if (newsOf(before, after, facts).length === 0) return []
+  const clean = mapTexts(after, facts.redact)
+  return written(newsOf(mapTexts(before, facts.redact), clean, facts), clean, at, facts)
+}
+
+/** How the job ended, when all of it is done; nothing where the chain goes on by itself, or stands as it stood. */
+export function noticesOfEnd(start: State, after: State, at: number, facts: NoticeFacts): Notice[] {
+  const outcome = outcomeNow(after)
+  if (outcome === null || (outcome === 'continued' && goesOn(after))) return []
+  const { run } = start.prd
+  const isOwn = outcome === 'error' || outcome === 'interrupted'
+  if (!isOwn && run.outcome === outcome && run.usage.calls === after.prd.run.usage.calls) return []
+  const event = restsUntil(after) === null ? 'outcome' : 'waiting'
+  const clean = mapTexts(after, facts.redact)
+  const { sign, text } = headline(clean)
+  return written([{ event, key: outcome, sign, headline: text }], clean, at, facts)
+}
+
+/** A wait that this job sits out; nothing where the job before it had begun it. */
+export function noticesOfWait(
+  start: State,
+  step: Step,
+  state: State,
+  at: number,
+  facts: NoticeFacts,
+): Notice[] {
+  if (step.kind !== 'wait' || state.job.ending !== null || step.until - at < LONGEST_WAIT_MS) return []
+  const begun = decision(start, facts.limits, at)
+  const until =
+    begun.kind === 'wait' ? begun.until : begun.kind === 'conclude' ? begun.conclusion.until : null
+  if (until === step.until) return []
+  const clean = mapTexts(state, facts.redact)
+  const text = `Waiting until ${utc(step.until)}: ${facts.redact(step.reason)} · ${tally(clean)}`
+  return written(
+    [{ event: 'waiting', key: String(step.until), sign: '⏳', headline: text }],
+    clean,
+    at,
+    facts,
+  )
+}
+
+/** For `ralph notify --test`. */
+export function testNotice(feature: string, at: number, id: NoticeFacts['id']): Notice {
+  return {
+    event: 'test',
+    delivery: id(`test/${at}`),
+    at,
+    feature,
+    branch: '',
+    generation: 0,
+    outcome: null,
+    sign: '🔔',
+    headline: 'A test: Ralph reaches you here',
+    next: says`Nothing to do.`,
+    stories: { total: 0, passed: 0, skipped: 0, blocked: [] },
+    iterations: 0,
+    jobs: 0,
+    costUsd: null,
+    tokens: 0,
+    pullRequestUrl: null,
+    runUrl: null,
+  }
+}
+
+function newsOf(before: State, after: State, facts: NoticeFacts): News[] {
+  return [
+    ...started(before, after),
+    ...spentShares(before, after, facts.limits),
+    ...blocked(before, after, facts),
+    ...progressed(before, after, facts),
+  ]
+}
+
+function isBegun({ timeline, attempts }: State): boolean {
+  return timeline.length > 0 || Object.keys(attempts).length > 0
+}
+
+/** Once a run: whoever goes on with one knows it. */
+function started(before: State, after: State): News[] {
+  if (isBegun(before) || !isBegun(after)) return []
+  return [{ event: 'start', key: '', sign: '🚀', headline: `Started on ${after.branch} · ${tally(after)}` }]
+}
+
+function progressed(before: State, after: State, { every }: NoticeFacts): News[] {
+  const { iterations } = after.prd.run
+  const due = Math.floor(iterations / every)
+  if (due <= Math.floor(before.prd.run.iterations / every)) return []
+  const { sign, text } = headline(after)
+  return [{ event: 'progress', key: String(due), sign, headline: text }]
+}
+
+function blocked(before: State, after: State, { surface }: NoticeFacts): News[] {
+  const were = new Set(before.prd.userStories.filter((story) => story.blocked).map(({ id }) => id))
+  return after.prd.userStories
+    .filter((story) => story.blocked && !were.has(story.id))
+    .map(({ id, title, notes }) => {
+      const record = after.records[id]
+      const why = oneLine(record?.failure?.summary || notes, 240)
+      const retry = { code: typedOn(surface, `retry ${id} -- <hint>`) }
+      return {
+        event: 'blocked',
+        key: `${id}/${record?.attempts ?? 0}`,
+        sign: '⛔',
+        headline: `${oneLine(id, 64)} is blocked (${oneLine(title, 120)}): ${why}`,
+        next: says`The others go on. ${retry} has it tried again.`,
+      }
+    })
+}
+
+/** Percent of a limit. */
+const SHARES = [100, 80, 50]
+
+/** Each share of each limit once: what is used only grows, and a limit that was raised is another. */
+function spentShares(before: State, after: State, limits: Limits): News[] {
+  const was = before.prd.run.usage
+  const is = after.prd.run.usage
+  const { maxCostUsd, maxTokens, maxAgentTimeMs } = limits
+  const cost = maxCostUsd === null ? null : maxCostUsd + after.control.granted.costUsd
+  const used = (usage: Usage) => usage.inputTokens + usage.outputTokens
+  return [
+    ...share('cost', was.costUsd, is.costUsd, cost, usd),
+    ...share('token', used(was), used(is), maxTokens, tokens),
+    ...share('agent-time', was.agentSeconds * 1000, is.agentSeconds * 1000, maxAgentTimeMs, humanMs),
+  ]
+}
+
+function share(
+  what: string,
+  before: number,
+  after: number,
+  limit: number | null,
+  words: (amount: number) => string,
+): News[] {
+  if (limit === null || limit <= 0) return []
+  const passed = SHARES.find((percent) => after * 100 >= limit * percent)
+  if (passed === undefined || before * 100 >= limit * passed) return []
+  const headline = `${passed} % of the ${what} limit are used: ${words(after)} of ${words(limit)}`
+  return [{ event: 'budget', key: `${what}/${passed}/${limit}`, sign: '💰', headline }]
+}
+
+/** Of a state whose texts are redacted: once they are cut and joined a secret would not be found any more. */
+function written(news: readonly News[], state: State, at: number, facts: NoticeFacts): Notice[] {
+  const { limits, surface, id, runUrl } = facts
+  const { prd, control, generation, nonce, feature, branch, github } = state
+  const { run } = prd
+  const { total, passed, skipped } = counts(prd, control.scope)
+  return news.map(({ event, key, sign, headline: text, next }) => ({
+    event,
+    delivery: id([nonce, generation, event, key].join('/')),
+    at,
+    feature,
+    branch,
+    generation,
+    outcome: outcomeNow(state),
+    sign,
+    headline: text,
+    next: next ?? nextMove(state, ownSituation(state), surface, limits),
+    stories: { total, passed, skipped, blocked: blockedIds(state) },
+    iterations: run.iterations,
+    jobs: run.jobs,
+    costUsd: hasCost(run.usage) ? run.usage.costUsd : null,
+    tokens: run.usage.inputTokens + run.usage.outputTokens,
+    pullRequestUrl: github.pullUrl,
+    runUrl,
+  }))
+}

@@ -1,0 +1,87 @@
+// What people are told of a run, as data: a receiver renders it in its own way. Plain text in it is not escaped yet.
+
+import type { Outcome } from '../model/feature.ts'
+import { oneLine } from '../model/text.ts'
+import { titleText } from '../report/escape.ts'
+import type { Sentence } from '../report/sentence.ts'
+import { usd } from '../report/words.ts'
+import type { Settings } from '../settings/index.ts'
+
+export type NotifySettings = Settings['notify']
+
+/** Where messages go. */
+export const KINDS = ['slack', 'discord', 'teams', 'telegram', 'webhook', 'custom'] as const
+export type Kind = (typeof KINDS)[number]
+
+export type NoticeEvent = 'start' | 'progress' | 'blocked' | 'waiting' | 'budget' | 'outcome' | 'test'
+
+export type Notice = {
+  event: NoticeEvent
+  /** Of this event alone: who hears it a second time can tell. */
+  delivery: string
+  /** Epoch milliseconds. */
+  at: number
+  feature: string
+  branch: string
+  generation: number
+  /** Of the job; null while it is at work. */
+  outcome: Outcome | null
+  sign: string
+  headline: string
+  next: Sentence
+  stories: { total: number; passed: number; skipped: number; blocked: readonly string[] }
+  iterations: number
+  jobs: number
+  /** Null where no agent has said it. */
+  costUsd: number | null
+  tokens: number
+  pullRequestUrl: string | null
+  runUrl: string | null
+}
+
+/** The one link of a message: only addresses of ours are links. */
+export function linkOf({ pullRequestUrl, runUrl }: Notice): { name: string; url: string } | null {
+  if (pullRequestUrl !== null) return { name: 'Pull request', url: pullRequestUrl }
+  return runUrl === null ? null : { name: 'Run', url: runUrl }
+}
+
+/** `auth · 5 iterations · $0.42`. */
+export function factsOf({ iterations, costUsd, feature }: Notice): string {
+  const facts = [feature, `${iterations} ${iterations === 1 ? 'iteration' : 'iterations'}`]
+  return titleText([...facts, ...(costUsd === null ? [] : [usd(costUsd)])].join(' · '), 200)
+}
+
+export function headlineOf({ sign, headline }: Notice): string {
+  return `${sign} ${titleText(headline, MOST_HEADLINE)}`
+}
+
+const MOST_HEADLINE = 500
+
+/** The sentence as a service shows it: `text` escapes what others wrote, `code` frames what can be typed. */
+export function sentenceIn(
+  sentence: Sentence,
+  { text, code }: { text(plain: string): string; code(plain: string): string },
+): string {
+  return sentence
+    .map((part) => {
+      if (typeof part === 'string') return text(part)
+      if ('code' in part) return code(oneLine(part.code, part.most).replaceAll('`', "'"))
+      return text(titleText('text' in part ? part.text : part.button))
+    })
+    .join('')
+}
+
+/** For who shows texts as they are. Nobody is mentioned, and nothing but our own address is a link. */
+export function plainMessage(notice: Notice): string {
+  const same = (plain: string) => plain
+  const link = linkOf(notice)
+  const next = titleText(sentenceIn(notice.next, { text: same, code: same }), 1000)
+  return [headlineOf(notice), next, factsOf(notice), link?.url ?? ''].filter(Boolean).join('\n')
+}
+
+/** A message on its way. */
+export type Request = { url: string; headers: Readonly<Record<string, string>>; body: string }
+
+export function jsonTo(url: string, body: unknown): Request {
+  return { url, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+}

@@ -1,0 +1,61 @@
+// A real chain tells a webhook what happens, once, when it is durable; nothing that the webhook does holds it up.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Loopback } from '../unit/notify/loopback.ts'
+import { badTurn, Chain, goodTurn, story } from './chain.ts'
+
+const SECRET = 'xoxb-0123456789-secret'
+const STORIES = [story('US-001', `<!channel> ${SECRET}`), story('US-002', 'two')]
+const SCRIPT = { 'US-001': [goodTurn('one')], 'US-002': [badTurn('two'), badTurn('two'), badTurn('two')] }
+
+test('start, progress, blocked and the outcome reach a webhook once, without a secret; a restart tells nothing again', async () => {
+  await using server = await Loopback.open()
+  const inputs = {
+    notify: JSON.stringify({
+      webhook: { url: server.url(), secret: SECRET },
+      slack: server.url('/slack'),
+      every: 2,
+    }),
+    'max-iterations': '8',
+  }
+  await using chain = await Chain.open({ stories: STORIES, script: SCRIPT, inputs })
+  assert.equal((await chain.go()).outcome, 'stuck')
+  const heard = (path: string) => server.heard.filter((one) => one.path === path)
+  const told = heard('/services/T0000000/B0000000/0123456789abcdef').map(({ body }) => body)
+  assert.deepEqual(
+    told.map(({ event, outcome, iterations, stories }) => [
+      event,
+      outcome,
+      iterations,
+      JSON.stringify(stories),
+    ]),
+    [
+      ['start', null, 0, '{"total":2,"passed":0,"skipped":0,"blocked":[]}'],
+      ['progress', null, 2, '{"total":2,"passed":1,"skipped":0,"blocked":[]}'],
+      ['blocked', null, 4, '{"total":2,"passed":1,"skipped":0,"blocked":["US-002"]}'],
+      ['progress', null, 4, '{"total":2,"passed":1,"skipped":0,"blocked":["US-002"]}'],
+      ['outcome', 'stuck', 4, '{"total":2,"passed":1,"skipped":0,"blocked":["US-002"]}'],
+    ],
+  )
+  assert.match(String(told[2]?.headline), /^US-002 is blocked \(two\): gate test/)
+  assert.match(String(told[2]?.next), /\/ralph retry US-002 -- <hint>/)
+  assert.equal(heard('/slack').length, told.length)
+  assert.doesNotMatch(server.heard.map(({ text }) => text).join('\n'), new RegExp(`${SECRET}|<!channel>`))
+  assert.equal(new Set(told.map(({ deliveryId }) => deliveryId)).size, told.length)
+  assert.deepEqual(chain.notes, [])
+
+  const before = server.heard.length
+  assert.equal((await chain.go()).outcome, 'stuck')
+  assert.equal(server.heard.length, before, 'it stands as it stood: nothing is told')
+})
+
+test('a receiver that fails is one warning, and the chain ends as it would', async () => {
+  await using server = await Loopback.open()
+  server.reply = (response) => response.writeHead(500).end('gone')
+  const inputs = { notify: `discord: ${server.url('/api/webhooks/1/abcdefghijklmnopqrstuvwxyz')}\nevery: 1` }
+  const stories = [story('US-001', 'one')]
+  await using chain = await Chain.open({ stories, script: { 'US-001': [goodTurn('one')] }, inputs })
+  assert.equal((await chain.go()).outcome, 'complete')
+  assert.ok(server.heard.length > 1)
+  assert.deepEqual(chain.notes, ['notify: discord was not told: HTTP 500: gone'])
+})
