@@ -21,7 +21,6 @@ import {
   structure,
   text,
   textWhere,
-  url,
 } from './types.ts'
 
 const textOrNull = orNull(text)
