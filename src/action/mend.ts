@@ -7,14 +7,14 @@ import { Checks } from '../github/checks.ts'
 import { connect } from '../github/client.ts'
 import { messageOf } from '../system/errors.ts'
 import { endOtherUser } from '../system/other-user.ts'
-import { endOrphans } from '../system/process.ts'
+import { endOrphansOfRun } from '../system/process.ts'
 import { actionContext, inputSettings, remoteOf, tokenOf } from './context.ts'
 import { peekStates } from './peek.ts'
 
 /** What was done, in one line. */
 export async function mend(folder: string): Promise<string> {
   const mark = core.getState('mark')
-  let ended = mark === '' ? 0 : await endOrphans(mark)
+  let ended = mark === '' ? 0 : await endOrphansOfRun(mark)
   const context = await actionContext()
   const warn = (message: string) => core.warning(message)
   // Before anything else is run in a tree that is the other user's to write.

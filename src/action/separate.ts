@@ -98,7 +98,7 @@ async function doPart(
   const limits = limitsOf(chosen)
   const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment' }, true)
   const mark = newMark()
-  const ports = await createPorts({
+  await using ports = await createPorts({
     settings: chosen,
     env: context.env,
     workspace,

@@ -106,7 +106,7 @@ async function verified(
   try {
     await repository.checkOut(state.green, null)
     await repository.rememberIgnored()
-    const ports = await createPorts({
+    await using ports = await createPorts({
       settings,
       env: context.env,
       workspace,

@@ -243,7 +243,7 @@ async function workOn(
   const mark = start.lease?.mark ?? ''
   remember({ mark })
   const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment' }, true)
-  const ports = await createPorts({
+  await using ports = await createPorts({
     settings,
     env: context.env,
     workspace,

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { AgentEvent } from '../agents/agent.ts'
 import { isModelKey } from '../agents/registry.ts'
 import { createGates } from '../gates/gates.ts'
+import type { ServicesOptions } from '../gates/services.ts'
 import type { GateResult } from '../model/gate.ts'
 import type {
   AgentPort,
@@ -14,6 +15,7 @@ import type {
   PullRequestPort,
   QueuePort,
 } from '../model/ports.ts'
+import type { Service } from '../model/service.ts'
 import type { Settings } from '../settings/index.ts'
 import { type Environment, gateEnv } from '../system/untrusted-env.ts'
 import { agentsOf } from './agents.ts'
@@ -57,8 +59,8 @@ const NO_PULL_REQUEST: PullRequestPort = {
   merged: async () => false,
 }
 
-/** The ports of the loop. Throws UserError when the agent cannot be started. */
-export async function createPorts(options: PortOptions): Promise<Ports> {
+/** The ports of the loop; disposed of when the job is over. Throws UserError when the agent cannot be started. */
+export async function createPorts(options: PortOptions): Promise<Ports & AsyncDisposable> {
   const { repository, store } = options.workspace
   const agent = options.agent ?? (await agentsOf(options))
   const gates = options.gates ?? gatesPort(options)
@@ -74,6 +76,7 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
     pullRequest: options.pullRequest ?? NO_PULL_REQUEST,
     warn: options.warn,
     signal: options.signal,
+    [Symbol.asyncDispose]: async () => gates[Symbol.asyncDispose]?.(),
   }
 }
 
@@ -82,19 +85,34 @@ export type GatesPortOptions = Pick<
   'settings' | 'env' | 'workspace' | 'as' | 'mark' | 'onGateStart' | 'onGateEnd'
 >
 
-export function gatesPort({ settings, env, workspace, as, mark, ...heard }: GatesPortOptions): GatesPort {
+export function gatesPort(options: GatesPortOptions): GatesPort {
+  const { settings, env, workspace, as, mark, onGateStart: onStart, onGateEnd: onEnd } = options
   const { clone, repository, redactor } = workspace
-  return createGates({
-    gates: settings.gates,
-    prepare: settings.prepare,
-    lockfileChanged: repository.lockfileChanged,
+  const shared = {
     cwd: resolve(clone.workTree, settings.workingDirectory),
-    env: gateEnv(env, { extra: settings.gateEnv, isModelKey }).env,
     redactor,
     logs: join(clone.gitDir, 'ralph', 'logs'),
     mark,
     as: as?.gates ?? null,
-    onStart: heard.onGateStart,
-    onEnd: heard.onGateEnd,
+    onStart,
+    onEnd,
+  }
+  return createGates({
+    ...shared,
+    gates: settings.gates,
+    prepare: settings.prepare,
+    lockfileChanged: repository.lockfileChanged,
+    env: gateEnv(env, { extra: settings.gateEnv, isModelKey }).env,
+    ...(settings.services.length === 0 ? {} : { services: () => servicesOf(shared, options) }),
   })
+}
+
+async function servicesOf(
+  shared: Omit<ServicesOptions, 'services' | 'envOf'>,
+  { settings, env }: GatesPortOptions,
+) {
+  const { createServices } = await import(/* webpackChunkName: "services" */ '../gates/services.ts')
+  const envOf = ({ inherit, environment: set }: Service) =>
+    gateEnv(env, { extra: [...settings.gateEnv, ...inherit], set, isModelKey }).env
+  return createServices({ ...shared, services: settings.services, envOf })
 }

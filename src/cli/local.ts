@@ -24,7 +24,7 @@ import { recordMessage } from '../report/files.ts'
 import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { readRegular } from '../system/files.ts'
-import { endOrphans } from '../system/process.ts'
+import { endOrphansOfRun } from '../system/process.ts'
 import { processLives } from '../system/process-table.ts'
 import type { Context } from './context.ts'
 import { inboxQueue } from './inbox.ts'
@@ -88,7 +88,7 @@ export async function openLocal(
       lease.host === hostname() ? processLives(lease.pid, lease.startTime) : !expired(lease, Date.now()),
     endOrphansOf: async (lease) => {
       if (lease.host !== hostname()) return
-      const ended = await endOrphans(lease.mark)
+      const ended = await endOrphansOfRun(lease.mark)
       if (ended === 0) return
       const were =
         ended === 1 ? '1 process of the run before was' : `${ended} processes of the run before were`

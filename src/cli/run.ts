@@ -105,7 +105,7 @@ export async function withPorts<T>(
   try {
     if (settings.isolation === 'same-user') live.warn(SAME_USER_NOTE)
     as = await openIsolation({ settings, env, clone: workspace.clone, say: live.warn })
-    const ports = await createPorts({
+    await using ports = await createPorts({
       ...given,
       settings,
       env,

@@ -69,7 +69,8 @@ export type GateRun = {
   baseline: Readonly<Record<string, GateBaseline>>
 }
 
-export type GatesPort = {
+/** Ends, when it is disposed of, what gates had beside them. */
+export type GatesPort = Partial<AsyncDisposable> & {
   /** The gates in order; stops at the first blocking failure. */
   run(run: GateRun, signal: AbortSignal): Promise<GateResult[]>
   /** Runs the `prepare` command where the commit's lockfiles are not those that it last ran for; null when it need not. */

@@ -19,6 +19,20 @@ export function newMark(): string {
   return randomBytes(16).toString('hex')
 }
 
+/** What stands behind a mark in an environment: its end, or that of one for a part of the run (`partOf`). */
+const ONE = ['\0']
+const WHOLE = ['\0', '-']
+
+/** The mark of what outlives the programs of a run that have the run's own. */
+export function partOf(mark: string, part: number): string {
+  return `${mark}-${part}`
+}
+
+/** For a run that is over, however it ended: its mark, and those of its parts. */
+export function endOrphansOfRun(mark: string): Promise<number> {
+  return endOrphans(mark, 0, WHOLE)
+}
+
 /**
  * Ends every process whose environment has exactly this mark and returns how many there were. On Linux by
  * /proc/<pid>/environ (own user only, or all as root), elsewhere as well as `ps` can tell. Not found are programs
@@ -26,8 +40,8 @@ export function newMark(): string {
  * after boot, as in /proc/<pid>/stat) is when the first of them was started, if that is known: then they are ours, and
  * who is older than we are is none of them.
  */
-export async function endOrphans(mark: string, since = 0): Promise<number> {
-  const look = process.platform === 'linux' ? hunter(mark, since) : () => endByPs(mark)
+export async function endOrphans(mark: string, since = 0, ends = ONE): Promise<number> {
+  const look = process.platform === 'linux' ? hunter(mark, since, ends) : () => endByPs(mark, ends)
   const found = new Set<number>()
   const began = performance.now()
   for (let lastSeen = began; ; await delay(1)) {
@@ -99,8 +113,8 @@ const unmarked = new Map<number, string>()
  * Each call looks once. A chain of processes that live for milliseconds has to be met in the middle: the newest come
  * first, are ended where they are found and with their group at once, and nobody is asked twice for the mark.
  */
-function hunter(mark: string, since: number): () => Look {
-  const wanted = Buffer.from(`${MARK_NAME}=${mark}\0`)
+function hunter(mark: string, since: number, ends = ONE): () => Look {
+  const wanted = ends.map((end) => Buffer.from(`${MARK_NAME}=${mark}${end}`))
   const others = new Set([process.pid])
   const { group: ourGroup, startedAt = 0 } = statOf(process.pid) ?? {}
   const oldest = since > 0 ? startedAt : 0
@@ -116,7 +130,7 @@ function hunter(mark: string, since: number): () => Look {
         continue
       }
       const environment = environmentOf(pid)
-      if (environment !== null && holds(environment, wanted)) {
+      if (environment !== null && wanted.some((entry) => holds(environment, entry))) {
         const group = statOf(pid)?.group ?? 0
         // Their group is of a session that one of them began. Of ours, which somebody may have joined, it is the one alone.
         if (group > 1 && group !== ourGroup) signalGroup(group, 'SIGKILL')
@@ -200,12 +214,14 @@ function shortText(file: string): string | null {
 }
 
 /** macOS and others: best effort, `ps` shows the environment of our own programs only, and not of Apple's. */
-async function endByPs(mark: string): Promise<Look> {
+async function endByPs(mark: string, ends: readonly string[]): Promise<Look> {
   if (process.platform === 'win32') return { ended: [], unsure: false }
   const listing = await ps(['-axww', '-E', '-o', 'pid=,command=']).catch(() => '')
   const ended = listing
     .split('\n')
-    .filter((line) => ` ${line} `.includes(` ${MARK_NAME}=${mark} `))
+    .filter((line) =>
+      ends.some((end) => ` ${line} `.includes(` ${MARK_NAME}=${mark}${end.replace('\0', ' ')}`)),
+    )
     .map((line) => Number.parseInt(line, 10))
     .filter((pid) => Number.isInteger(pid) && pid !== process.pid)
   for (const pid of ended) signalProcess(pid, 'SIGKILL')

@@ -49,6 +49,8 @@ export type OtherUser = {
   lives(): boolean
   /** Ends every process of that user and waits until none is left. */
   end(): Promise<number>
+  /** The same for what is started from now on: it leaves those alone that run now, and what they start. */
+  beside(): Pick<OtherUser, 'signal' | 'lives' | 'end'>
   /** Leaves the machine as it was. */
   close(): Promise<void>
   /** What `endOtherUser` has to know to do the same where we were killed. */
@@ -159,10 +161,22 @@ async function tried(options: OtherUserOptions, root: Root, account: Account, vi
       await asRoot('chown', `${uid}:${gid}`, home)
       await asRoot('chmod', '0700', home)
     },
-    signal: (signal: 'SIGTERM' | 'SIGKILL') => processes.signal(signal),
+    ...endsOf(processes),
+    beside: () => endsOf(processes.beside()),
+  }
+}
+
+function endsOf(processes: Processes): Pick<OtherUser, 'signal' | 'lives' | 'end'> {
+  return {
+    signal: (signal) => processes.signal(signal),
     lives: () => processes.lives(),
     end: () => processes.end(),
   }
+}
+
+/** The user for programs beside those that run now. */
+export function beside(user: OtherUser | null): OtherUser | null {
+  return user === null ? null : { ...user, ...user.beside() }
 }
 
 function ownEnv(

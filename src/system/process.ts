@@ -5,11 +5,21 @@ import { existsSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from './errors.ts'
-import { endOrphans, endOrphansNow, groupLives, MARK_NAME, newMark, signalGroup, startOf } from './orphans.ts'
+import {
+  endOrphans,
+  endOrphansNow,
+  endOrphansOfRun,
+  groupLives,
+  MARK_NAME,
+  newMark,
+  partOf,
+  signalGroup,
+  startOf,
+} from './orphans.ts'
 import { type OtherUser, STARTER_ENV } from './other-user.ts'
 import { capture, lineSplitter } from './output.ts'
 
-export { endOrphans, MARK_NAME, newMark }
+export { endOrphans, endOrphansOfRun, MARK_NAME, newMark, partOf }
 
 /** How a program ended. `timeout` is the wall clock, `idle` no output for too long, `aborted` our own cancellation. */
 export type Exit =

@@ -76,12 +76,16 @@ export function agentEnv(
   return allow(full, [...wishes.vendor, ...wishes.extra], wishes.set, isForbidden)
 }
 
-/** A gate's environment: the allow-list and those that the user names (`extra`), but no key that pays for a model. */
+/** A gate's environment: the allow-list and what the user names (`extra`) or sets, but no key that pays for a model. */
 export function gateEnv(
   full: Environment,
-  wishes: { extra: readonly string[]; isModelKey: (name: string) => boolean },
+  wishes: {
+    extra: readonly string[]
+    set?: Readonly<Record<string, string>>
+    isModelKey: (name: string) => boolean
+  },
 ): Allowed {
-  return allow(full, wishes.extra, {}, (name) => isForbidden(name) || wishes.isModelKey(name))
+  return allow(full, wishes.extra, wishes.set ?? {}, (name) => isForbidden(name) || wishes.isModelKey(name))
 }
 
 function allow(

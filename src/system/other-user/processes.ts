@@ -19,12 +19,21 @@ export class Processes {
   /** The kernel ends them with the first of them: none is missed by a look. */
   readonly #isNarrow: boolean
   /** Those of others that were there before any of the user's, most of the machine's. */
-  readonly #others = new Map<number, string>()
+  readonly #others: Map<number, string>
+  /** They, and what descends from them, are left alone; null: nobody is. */
+  readonly #spared: ReadonlyMap<number, string> | null
 
-  constructor(root: Root, account: Account, isNarrow: boolean) {
+  constructor(root: Root, account: Account, isNarrow: boolean, beside: Processes | null = null) {
     this.#root = root
     this.#account = account
     this.#isNarrow = isNarrow
+    this.#others = beside === null ? new Map() : beside.#others
+    this.#spared = beside === null ? null : new Map(beside.#all().map((pid) => [pid, identityOf(pid)]))
+  }
+
+  /** Those that will come: who is there now, and what it starts, is none of them. */
+  beside(): Processes {
+    return new Processes(this.#root, this.#account, this.#isNarrow, this)
   }
 
   /** Whoever is there now and not the user's never will be. */
@@ -45,7 +54,9 @@ export class Processes {
     // Of their own user: reaches those, too, that no look would find. Then by root, whom none of them can stop.
     const all = this.#root(...become(this.#account), ...BASH, `kill -${name} -1`)
     const found = this.#all().map(String)
-    for (const { file, args } of found.length > 0 ? [this.#root('kill', `-${name}`, ...found), all] : [all])
+    const commands = this.#spared === null ? [all] : []
+    if (found.length > 0) commands.unshift(this.#root('kill', `-${name}`, ...found))
+    for (const { file, args } of commands)
       spawnSync(file, args, {
         env: STARTER_ENV,
         stdio: 'ignore',
@@ -77,8 +88,26 @@ export class Processes {
 
   #all(): number[] {
     return processIds().filter(
-      (pid) => this.#others.get(pid) !== identityOf(pid) && ownerOf(pid) === this.#account.uid,
+      (pid) =>
+        this.#others.get(pid) !== identityOf(pid) &&
+        ownerOf(pid) === this.#account.uid &&
+        !this.#isSpared(pid),
     )
+  }
+
+  #isSpared(pid: number): boolean {
+    if (this.#spared === null) return false
+    for (let at = pid; at > 1; at = parentOf(at)) if (this.#spared.get(at) === identityOf(at)) return true
+    return false
+  }
+}
+
+/** 0 for none. */
+function parentOf(pid: number): number {
+  try {
+    return Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0)
+  } catch {
+    return 0
   }
 }
 

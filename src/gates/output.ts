@@ -1,0 +1,56 @@
+// What is kept of a program's output: redacted, bounded, in the state and in a log on this machine.
+import { writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { settledLines } from '../system/excerpt.ts'
+import { clearWay } from '../system/files.ts'
+import { cutAgain } from '../system/output.ts'
+import type { Exit } from '../system/process.ts'
+import type { Redactor } from '../system/redact.ts'
+
+/** What a prompt, a check and the state keep of a gate's output. */
+export const OUTPUT_BYTES = 16 * 1024
+/** What is looked through for it, and kept on this machine: half from the start and half from the end. */
+const LOG_BYTES = 1024 * 1024
+/** More is looked at on both sides of the cut, so that no half of a secret stands beside it: the longest private key. */
+const MARGIN_BYTES = 20 * 1024
+export const CAPTURE_BYTES = LOG_BYTES + 2 * MARGIN_BYTES
+
+/** For bash, before the script. */
+export const SHELL = ['--noprofile', '--norc', '-c']
+/**
+ * Both streams into one real pipe, as a step of a workflow has it: what Node gives is a socket, which nobody can open by
+ * `/dev/stderr`. Who only passes on is not ended before whom it hears.
+ */
+export const INTO_ONE_PIPE = `exec > >(trap '' HUP INT TERM; exec cat) 2>&1`
+
+/** As it may leave this process. */
+export function cleaned(output: string, redactor: Redactor): string {
+  // A control sequence in the middle of a key would hide it from the redactor.
+  const plain = settledLines(output).join('\n')
+  return cutAgain(redactor.redact(plain), LOG_BYTES)
+}
+
+/** `logs` null: none is kept. */
+export async function writeLog(logs: string | null, words: readonly string[], text: string): Promise<void> {
+  if (logs === null) return
+  const file = join(logs, `${words.filter(Boolean).join('-')}.log`)
+  await clearWay(dirname(dirname(logs)), file)
+  await writeFile(file, text)
+}
+
+export function formatExit(exit: Exit, timeoutMs: number): string {
+  switch (exit.kind) {
+    case 'exit':
+      return `exit ${exit.code}`
+    case 'signal':
+      return `ended by ${exit.signal}`
+    case 'timeout':
+      return `timed out after ${Math.round(timeoutMs / 1000)} s`
+    case 'idle':
+      return 'no output for too long'
+    case 'aborted':
+      return 'cancelled'
+    case 'not-started':
+      return `not started: ${exit.reason}`
+  }
+}

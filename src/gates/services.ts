@@ -1,0 +1,288 @@
+// Services: started in their order, each when the one before it is ready, and ended with everything that they left.
+import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { GateResult } from '../model/gate.ts'
+import type { GateRun } from '../model/ports.ts'
+import { isFor, type Service } from '../model/service.ts'
+import { excerpt } from '../system/excerpt.ts'
+import { beside, type OtherUser } from '../system/other-user.ts'
+import { partOf, type RunResult, runUntrusted } from '../system/process.ts'
+import type { Redactor } from '../system/redact.ts'
+import { CAPTURE_BYTES, cleaned, formatExit, INTO_ONE_PIPE, OUTPUT_BYTES, SHELL, writeLog } from './output.ts'
+import { type Look, lookFor, nameOf, takenBy, takenWords, untilReady } from './ready.ts'
+
+export type ServicesOptions = {
+  services: readonly Service[]
+  cwd: string
+  /** As the gates have it, with what the service asks for. */
+  envOf(service: Service): Readonly<Record<string, string>>
+  redactor: Redactor
+  /** Of the run: each service's own begins with it. */
+  mark: string
+  as: OtherUser | null
+  logs: string | null
+  onStart(name: string): void
+  onEnd(result: GateResult): void
+}
+
+export type Services = AsyncDisposable & {
+  /**
+   * Does `act` beside them. Where one does not come up, it is not done. One that falls meanwhile is a red result of its own,
+   * and named in those of the gates that are red; `isUp` is false from then on. `user`: as which a program may end without
+   * ending them.
+   */
+  beside(
+    run: GateRun,
+    signal: AbortSignal,
+    act: (isUp: () => boolean, user: () => OtherUser | null) => Promise<GateResult[]>,
+  ): Promise<GateResult[]>
+}
+
+/** The last lines of a log are what tells; more than these are not looked at. */
+const LAST_LINES = 200
+const LAST_BYTES = 8 * 1024
+/** A port that one of ours has just left may be seen for a moment. */
+const LEAVING_MS = 500
+/** From SIGTERM to SIGKILL. */
+const GRACE_MS = 800
+/** An answer is asked for once more when gates are done. */
+const STILL_MS = 10_000
+
+/**
+ * A program may start another and leave (`pg_ctl start`): then this stays in its place, so that nothing is ended with it, and
+ * says so by a word that only we know.
+ */
+const STAYING = `${INTO_ONE_PIPE}; bash ${SHELL.join(' ')} "$1" || exit; printf '\\n%s\\n' "$2"; exec tail -f /dev/null`
+
+/** A service that was started: its end, and what it said until then. */
+type Running = {
+  service: Service
+  /** How it ended, in words; null while it runs. */
+  ended: string | null
+  /** Its command is over, and what it started may run on. */
+  hasLeft: boolean
+  over: Promise<RunResult>
+  stop(): void
+}
+
+/** One that did not come up, or did not stay; `one`: what was started of it. */
+type Fallen = { service: Service; one: Running | null; why: string }
+
+export function createServices(options: ServicesOptions): Services {
+  const { as, redactor } = options
+  const running = new Map<Service, Running>()
+  let count = 0
+
+  function start(service: Service, command: string, onLine: (line: string) => void): Running {
+    const stop = new AbortController()
+    const word = randomBytes(16).toString('hex')
+    count += 1
+    const one: Running = {
+      service,
+      ended: null,
+      hasLeft: false,
+      stop: () => stop.abort(),
+      over: runUntrusted({
+        file: 'bash',
+        args: [...SHELL, STAYING, 'bash', command, word],
+        cwd: options.cwd,
+        env: options.envOf(service),
+        timeoutMs: Number.MAX_SAFE_INTEGER,
+        signal: stop.signal,
+        captureBytes: CAPTURE_BYTES,
+        onLine: (_, line) => {
+          if (line.includes(word)) one.hasLeft = true
+          onLine(line)
+        },
+        mark: partOf(options.mark, count),
+        // The tree is theirs for as long as the gates run; they are ended together.
+        as: as === null ? null : { ...as, grant: async () => {}, revoke: async () => {}, end: async () => 0 },
+      }).then((result) => {
+        one.ended ??= formatExit(result.exit, 0)
+        return { ...result, output: result.output.replace(`\n${word}\n`, '') }
+      }),
+    }
+    running.set(service, one)
+    return one
+  }
+
+  /** Null when it is ready, or nobody waits for it any more; else what went wrong. */
+  async function come(service: Service, signal: AbortSignal): Promise<string | null> {
+    const { ready, readyTimeoutMs } = service
+    const look = lookFor(ready, (command, ms) => exitOf(command, service, ms))
+    if (service.start === null)
+      return look === null ? null : late(service, await untilReady(look, readyTimeoutMs, signal))
+    const inTheWay = await taken(service, look)
+    if (inTheWay !== null) return inTheWay
+    options.onStart(`service ${service.name}`)
+    const told = new AbortController()
+    const one = start(service, service.start, (line) => {
+      if (ready.kind === 'log' && !told.signal.aborted && hasParts(line, ready.parts)) told.abort()
+    })
+    const ended = new AbortController()
+    const over = one.over.finally(() => ended.abort())
+    over.catch(() => {})
+    const either = AbortSignal.any([signal, told.signal, ended.signal])
+    const why =
+      look === null
+        ? await delay(readyTimeoutMs, 'nothing said it', { signal: either }).catch(() => null)
+        : await untilReady(look, readyTimeoutMs, either)
+    if (one.ended !== null) return `${one.ended} before it was ready`
+    return signal.aborted || told.signal.aborted ? null : late(service, why, one.hasLeft)
+  }
+
+  /** Whoever answers before the service was started would be taken for it. */
+  async function taken({ ready }: Service, look: Look | null): Promise<string | null> {
+    if (ready.kind === 'command' && (await look?.(STILL_MS)) === null)
+      return `\`${ready.run}\` is content before it was started: end what it finds`
+    const last = performance.now() + LEAVING_MS
+    for (let found = await takenBy(ready); found !== null; found = await takenBy(ready)) {
+      if (performance.now() > last) return takenWords(found)
+      await delay(50)
+    }
+    return null
+  }
+
+  function user(): OtherUser | null {
+    return running.size === 0 ? as : beside(as)
+  }
+
+  function program(file: string, args: readonly string[]) {
+    const { cwd, mark } = options
+    return { file, args, cwd, env: { PATH: '/usr/bin:/bin' }, captureBytes: LAST_BYTES, mark }
+  }
+
+  /** Null for 0, else how it ended and what it said last. */
+  async function exitOf(command: string, service: Service, ms: number): Promise<string | null> {
+    const { exit, output } = await runUntrusted({
+      ...program('bash', [...SHELL, command]),
+      env: options.envOf(service),
+      timeoutMs: ms,
+      as: user(),
+    })
+    if (exit.kind === 'exit' && exit.code === 0) return null
+    const said = output.trim().split('\n').at(-1)?.slice(0, 200) ?? ''
+    return `${formatExit(exit, ms)}${said === '' ? '' : `: ${said}`}`
+  }
+
+  /** With everything that they started. */
+  async function end(ones: readonly Running[]): Promise<void> {
+    if (as === null) for (const one of ones) one.stop()
+    else if (ones.length > 0) {
+      as.signal('SIGTERM')
+      const last = performance.now() + GRACE_MS
+      while (as.lives() && performance.now() < last) await delay(20)
+      await as.end()
+    }
+    for (const one of ones) {
+      await one.over
+      running.delete(one.service)
+    }
+  }
+
+  /** Starts those that are for the run, up to the first that does not come. */
+  async function comeUp({ tags }: GateRun, signal: AbortSignal): Promise<Fallen | null> {
+    for (const service of options.services) {
+      const isThere = running.get(service)?.ended === null
+      if (isThere || !isFor(service.when, tags)) continue
+      const why = await come(service, signal)
+      if (why !== null) return { service, why, one: running.get(service) ?? null }
+      if (signal.aborted) return null
+    }
+    return null
+  }
+
+  /** Of a program that left, and of what somebody else runs, only an answer tells. */
+  async function fallen({ tags }: GateRun): Promise<Fallen[]> {
+    const all = options.services
+      .filter(({ when }) => isFor(when, tags))
+      .map(async (service) => {
+        const one = running.get(service) ?? null
+        if (one?.ended != null) return { service, one, why: `${one.ended} while gates ran` }
+        if (one?.hasLeft === false) return null
+        const why = await lookFor(service.ready, (command, ms) => exitOf(command, service, ms))?.(STILL_MS)
+        return why == null ? null : { service, one, why: `answers no more: ${why}` }
+      })
+    return (await Promise.all(all)).filter((one) => one !== null)
+  }
+
+  /** Where they are another user's, nothing of it may live while somebody looks at the tree. */
+  function leaving(fell: readonly Fallen[]): Running[] {
+    const stays = ({ service, ended }: Running) =>
+      as === null && !service.restartBeforeVerify && ended === null
+    return [...running.values()].filter((one) => !stays(one) || fell.some((fallen) => fallen.one === one))
+  }
+
+  async function redResult({ service, one, why }: Fallen, what: string): Promise<GateResult> {
+    const { output, ms } = (await one?.over) ?? { output: '', ms: 0 }
+    const whole = cleaned(`${output}${await filesOf(service)}`, redactor)
+    const name = `service ${service.name}`
+    const last = excerpt(whole.split('\n').slice(-LAST_LINES).join('\n'), LAST_BYTES)
+    const ended = redactor.redact(why)
+    const result = {
+      name,
+      ok: false,
+      advisory: false,
+      ended,
+      ms,
+      output: last.trim() === '' ? `${ended}\n` : last,
+    }
+    await writeLog(options.logs, [what, `service-${service.name}`], whole)
+    options.onEnd(result)
+    return result
+  }
+
+  /** What it wrote into files, read as whom it ran: a name there may lead anywhere. */
+  async function filesOf({ logs }: Service): Promise<string> {
+    if (logs.length === 0) return ''
+    const args = ['-n', String(LAST_LINES), '--', ...logs]
+    const { output } = await runUntrusted({ ...program('tail', args), timeoutMs: STILL_MS, as })
+    return output
+  }
+
+  return {
+    beside: async (run, signal, act) => {
+      let fell: Fallen[] = []
+      let results: GateResult[] = []
+      try {
+        const failed = await comeUp(run, signal)
+        if (failed !== null) fell = [failed]
+        else if (!signal.aborted) {
+          const ones = [...running.values()]
+          results = await act(() => ones.every(({ ended }) => ended === null), user)
+          if (!signal.aborted) fell = await fallen(run)
+        }
+      } finally {
+        await end(leaving(fell))
+      }
+      const reds: GateResult[] = []
+      for (const one of fell) reds.push(await redResult(one, run.what))
+      return [...results.map((result) => naming(result, reds)), ...reds]
+    },
+    [Symbol.asyncDispose]: () => end([...running.values()]),
+  }
+}
+
+/** A gate that failed beside a service that fell may have failed for that: whoever mends it reads both. */
+function naming(gate: GateResult, reds: readonly GateResult[]): GateResult {
+  if (gate.ok || reds.length === 0) return gate
+  const words = reds.map(({ name, ended, output }) => `${name}: ${ended}. Its last lines:\n${output}`)
+  const services = excerpt(words.join('\n'), LAST_BYTES)
+  const own = excerpt(gate.output, OUTPUT_BYTES - LAST_BYTES)
+  return { ...gate, output: `${services}\n\n${own}` }
+}
+
+function late({ ready, readyTimeoutMs }: Service, why: string | null, hasLeft = false): string | null {
+  if (why === null) return null
+  const left = hasLeft ? ', and its command has ended with exit 0' : ''
+  return `not ready after ${Math.round(readyTimeoutMs / 1000)} s: ${nameOf(ready)}: ${why}${left}`
+}
+
+function hasParts(line: string, parts: readonly string[]): boolean {
+  let at = 0
+  return parts.every((part) => {
+    const found = line.indexOf(part, at)
+    at = found + part.length
+    return found >= 0
+  })
+}

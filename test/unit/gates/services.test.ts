@@ -1,0 +1,434 @@
+// Services with real processes: they come, they fall, they leave, and nothing of them is left.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { connect, createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { createGates, type GatesOptions } from '../../../src/gates/gates.ts'
+import { createServices } from '../../../src/gates/services.ts'
+import type { Gate } from '../../../src/model/gate.ts'
+import type { GateRun } from '../../../src/model/ports.ts'
+import type { Service } from '../../../src/model/service.ts'
+import { endOrphansOfRun, newMark } from '../../../src/system/process.ts'
+import { createRedactor } from '../../../src/system/redact.ts'
+import { gateRun } from './gate-run.ts'
+
+const SECRET = 'a-known-value-that-nobody-may-see'
+const GATE = { timeoutMs: 20_000, when: null, advisory: false }
+const NODE = process.execPath
+const { signal: NEVER } = new AbortController()
+
+/** A web server at $PORT, on $HOST where that is given. It says where it listens, and `/die` ends it. */
+const WEB = `require('http').createServer((q, s) => {
+  if (q.url === '/die') { console.error('Error: asked for a page that it cannot bear'); process.exit(7) }
+  s.end(process.env.WORD ?? 'hello')
+}).listen(process.env.PORT, process.env.HOST, () => console.log('listening at ' + process.env.PORT))`
+
+type Made = { services: Partial<Service>[]; gates?: Record<string, string>; more?: Partial<GatesOptions> }
+
+/** Gates beside services, in a folder of their own; what they leave is found by their mark. */
+async function made(
+  t: TestContext,
+  { services: given, gates: commands = { test: 'true' }, more = {} }: Made,
+) {
+  const cwd = await mkdtemp(join(tmpdir(), 'ralph-services-'))
+  await writeFile(join(cwd, 'web.cjs'), WEB)
+  const mark = newMark()
+  const env = { PATH: process.env.PATH ?? '', NODE }
+  const redactor = createRedactor([SECRET])
+  const started: string[] = []
+  const shared = {
+    cwd,
+    redactor,
+    mark,
+    as: null,
+    logs: join(cwd, '.ralph', 'logs'),
+    onStart: (name: string) => void started.push(name),
+    onEnd: () => {},
+  }
+  const services = given.map((one): Service => ({ ...SERVICE, ...one }))
+  const envOf = ({ environment }: Service) => ({ ...env, ...environment })
+  const gates = createGates({
+    ...shared,
+    gates: Object.entries(commands).map(([name, run]): Gate => ({ ...GATE, name, run })),
+    prepare: null,
+    lockfileChanged: async () => false,
+    env,
+    services: async () => createServices({ ...shared, services, envOf }),
+    ...more,
+  })
+  t.after(async () => {
+    await gates[Symbol.asyncDispose]?.()
+    const left = marked(mark)
+    await endOrphansOfRun(mark)
+    await rm(cwd, { recursive: true })
+    assert.deepEqual(left, [])
+  })
+  const run = (asked: Partial<GateRun> = {}, signal = NEVER) => gates.run(gateRun(asked), signal)
+  return { run, cwd, mark, started, gates }
+}
+
+const SERVICE: Service = {
+  name: 'web',
+  start: '"$NODE" web.cjs',
+  ready: { kind: 'log', parts: ['listening'] },
+  readyTimeoutMs: 20_000,
+  restartBeforeVerify: true,
+  when: null,
+  inherit: [],
+  environment: {},
+  logs: [],
+}
+
+/** A server at a port that nobody else has. */
+async function web(
+  more: Partial<Service> = {},
+): Promise<Partial<Service> & { port: number; environment: { PORT: string } }> {
+  const port = await freePort()
+  const environment = { PORT: String(port), ...more.environment }
+  return { ready: { kind: 'port', host: 'localhost', port }, ...more, port, environment }
+}
+
+async function freePort(): Promise<number> {
+  await using server = await listening({ port: 0 })
+  return server.port
+}
+
+async function listening(where: { port: number; host?: string }) {
+  const server: Server = createServer((socket) => void socket.destroy()).listen(where)
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  return { port, [Symbol.asyncDispose]: async () => void (await new Promise((done) => server.close(done))) }
+}
+
+/** The command lines of those that carry the mark of a run. */
+function marked(mark: string): string[] {
+  const isOurs = (pid: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`RALPH_PROCESS_MARK=${mark}`)
+    } catch {
+      return false
+    }
+  }
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && isOurs(name))
+  return pids.map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' '))
+}
+
+async function answers(port: number): Promise<boolean> {
+  const socket = connect({ port, host: '127.0.0.1' })
+  return new Promise((resolve) => {
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    socket.once('connect', () => socket.destroy())
+  })
+}
+
+test('gates reach a service by its URL, and it ends with them', async (t) => {
+  const one = await web({ environment: { WORD: 'from the service' } })
+  const url = `http://localhost:${one.port}/`
+  const { run } = await made(t, {
+    services: [{ ...one, ready: { kind: 'url', url } }],
+    gates: { test: `"$NODE" -e 'fetch("${url}").then((r) => r.text()).then(console.log)'` },
+  })
+  for (const _ of [1, 2]) {
+    const results = await run()
+    assert.deepEqual(
+      results.map(({ name, ok, output }) => [name, ok, output]),
+      [['test', true, 'from the service\n']],
+    )
+    assert.equal(await answers(one.port), false)
+  }
+})
+
+test('on the loopback of IPv6 alone it is ready, too', async (t) => {
+  const one = await web({ environment: { HOST: '::1' } })
+  const url = `http://localhost:${one.port}/`
+  const byUrl = await made(t, { services: [{ ...one, ready: { kind: 'url', url } }] })
+  assert.deepEqual(
+    (await byUrl.run()).map(({ ok }) => ok),
+    [true],
+  )
+  const byPort = await made(t, { services: [one] })
+  assert.deepEqual(
+    (await byPort.run()).map(({ ok }) => ok),
+    [true],
+  )
+})
+
+test('one that never gets ready is a red result with its last lines, and no gate runs', async (t) => {
+  const ready = { kind: 'port', host: 'localhost', port: await freePort() } as const
+  const { run, cwd } = await made(t, {
+    services: [
+      { start: `echo "key ${SECRET}"; echo waiting for something; sleep 60`, ready, readyTimeoutMs: 1000 },
+    ],
+  })
+  const results = await run({ what: 'US-001-1' })
+  const wanted = { name: 'service web', ok: false, advisory: false }
+  assert.deepEqual(
+    results.map(({ ms: _, ...one }) => one),
+    [
+      {
+        ...wanted,
+        ended: `not ready after 1 s: port ${ready.port}: nobody listens there`,
+        output: 'key ***\nwaiting for something\n',
+      },
+    ],
+  )
+  const log = await readFile(join(cwd, '.ralph/logs/US-001-1-service-web.log'), 'utf8')
+  assert.equal(log, 'key ***\nwaiting for something\n')
+})
+
+test('one that ends before it is ready is told at once', async (t) => {
+  const one = await web({ start: 'echo Error: no such table; exit 3' })
+  const { run } = await made(t, { services: [one] })
+  const began = performance.now()
+  const [result, ...others] = await run()
+  assert.deepEqual(
+    [result?.ended, result?.output, others],
+    ['exit 3 before it was ready', 'Error: no such table\n', []],
+  )
+  assert.ok(performance.now() - began < 10_000)
+})
+
+test('one that falls in the middle is a red result, and named by the gate that failed', async (t) => {
+  const one = await web()
+  const get = (path: string) =>
+    `"$NODE" -e 'fetch("http://localhost:${one.port}${path}").catch(() => process.exit(1))'`
+  const { run } = await made(t, {
+    services: [one],
+    gates: { first: get('/'), test: get('/die'), last: 'true' },
+  })
+  const results = await run()
+  assert.deepEqual(
+    results.map(({ name, ok, ended }) => [name, ok, ended]),
+    [
+      ['first', true, 'exit 0'],
+      ['test', false, 'exit 1'],
+      ['service web', false, 'exit 7 while gates ran'],
+    ],
+  )
+  assert.match(
+    results[1]?.output ?? '',
+    /service web: exit 7 while gates ran[\s\S]*Error: asked for a page that it cannot bear/,
+  )
+  assert.match(results[2]?.output ?? '', /Error: asked for a page that it cannot bear/)
+})
+
+test('one that falls while every gate is green is red all the same, and no further gate runs', async (t) => {
+  const one = await web()
+  const die = `"$NODE" -e 'fetch("http://localhost:${one.port}/die").catch(() => {})'`
+  const { run } = await made(t, { services: [one], gates: { test: `${die}; sleep 1`, last: 'true' } })
+  assert.deepEqual(
+    (await run()).map(({ name, ok }) => [name, ok]),
+    [
+      ['test', true],
+      ['service web', false],
+    ],
+  )
+})
+
+test('a program that starts another and leaves is beside the gates, and ended with them', async (t) => {
+  const one = await web({ start: 'setsid "$NODE" web.cjs >web.log 2>&1 </dev/null & disown; exit 0' })
+  const { run, mark } = await made(t, { services: [one], gates: { test: `sleep 0.2` } })
+  assert.deepEqual(
+    (await run()).map(({ ok }) => ok),
+    [true],
+  )
+  assert.equal(await answers(one.port), false)
+  assert.deepEqual(marked(mark), [])
+})
+
+test('one that left and answers no more is red, with the log that it wrote', async (t) => {
+  const one = await web({
+    start: 'setsid "$NODE" web.cjs >web.log 2>&1 </dev/null & disown',
+    logs: ['web.log'],
+  })
+  const die = `"$NODE" -e 'fetch("http://localhost:${one.port}/die").catch(() => {})'`
+  const { run } = await made(t, { services: [one], gates: { test: die } })
+  const [gate, service] = await run()
+  assert.deepEqual(
+    [gate?.ok, service?.name, service?.ended],
+    [true, 'service web', 'answers no more: nobody listens there'],
+  )
+  assert.match(service?.output ?? '', /Error: asked for a page that it cannot bear/)
+})
+
+for (const host of ['127.0.0.1', '::1'])
+  test(`a port that is taken on ${host} is told before the start, with who has it`, async (t) => {
+    await using other = await listening({ port: 0, host })
+    const { run, cwd } = await made(t, {
+      services: [
+        { start: 'touch started; sleep 60', ready: { kind: 'url', url: `http://localhost:${other.port}/x` } },
+      ],
+    })
+    const [result, ...others] = await run()
+    assert.equal(others.length, 0)
+    assert.match(
+      result?.ended ?? '',
+      new RegExp(
+        `^http://localhost:${other.port}/x answers already: .*\\(process ${process.pid}\\); end that`,
+      ),
+    )
+    assert.equal(existsSync(join(cwd, 'started')), false)
+  })
+
+test('a command that is content before the start is told, too', async (t) => {
+  const { run } = await made(t, { services: [{ ready: { kind: 'command', run: 'true' } }] })
+  assert.deepEqual(
+    (await run()).map(({ ended }) => ended),
+    ['`true` is content before it was started: end what it finds'],
+  )
+})
+
+test('ready by a command', async (t) => {
+  const { run } = await made(t, {
+    services: [{ start: 'sleep 0.3; touch up; sleep 60', ready: { kind: 'command', run: 'test -e up' } }],
+    gates: { test: 'test -e up' },
+  })
+  assert.deepEqual(
+    (await run()).map(({ ok }) => ok),
+    [true],
+  )
+})
+
+test('a command that is never content says why', async (t) => {
+  const { run } = await made(t, {
+    services: [
+      {
+        start: 'sleep 60',
+        ready: { kind: 'command', run: 'echo no response; exit 2' },
+        readyTimeoutMs: 1000,
+      },
+    ],
+  })
+  const wanted = 'not ready after 1 s: echo no response; exit 2: exit 2: no response'
+  assert.deepEqual(
+    (await run()).map(({ ended }) => ended),
+    [wanted],
+  )
+})
+
+test('the second one starts when the first is ready, and sees it', async (t) => {
+  const first = await web({ name: 'db' })
+  const second: Partial<Service> = {
+    name: 'api',
+    start: `"$NODE" -e 'fetch("http://localhost:${first.port}").then(() => { console.log("found it"); setTimeout(() => {}, 60000) })'`,
+    ready: { kind: 'log', parts: ['found', 'it'] },
+  }
+  const { run, started } = await made(t, { services: [first, second] })
+  assert.deepEqual(
+    (await run()).map(({ ok }) => ok),
+    [true],
+  )
+  assert.deepEqual(started, ['service db', 'service api', 'test'])
+})
+
+test('a service with tags is there for those stories, and for the whole', async (t) => {
+  const { run, started } = await made(t, { services: [{ ...(await web()), when: ['ui'] }] })
+  for (const tags of [[], ['api'], ['ui'], null]) await run({ tags })
+  assert.deepEqual(started, ['test', 'test', 'service web', 'test', 'service web', 'test'])
+})
+
+test('one that is not restarted stays, until the job is over or the home is new', async (t) => {
+  const one = await web({ restartBeforeVerify: false })
+  const { run, started, gates, mark } = await made(t, { services: [one] })
+  await run()
+  await run()
+  assert.equal(await answers(one.port), true)
+  await gates.renew()
+  assert.equal(await answers(one.port), false)
+  await run()
+  assert.deepEqual(started, ['service web', 'test', 'test', 'service web', 'test'])
+  await gates[Symbol.asyncDispose]?.()
+  assert.deepEqual([await answers(one.port), marked(mark)], [false, []])
+})
+
+test('a service that stayed and fell is started again for the next gates', async (t) => {
+  const one = await web({ restartBeforeVerify: false })
+  const die = `test -e once || { touch once; "$NODE" -e 'fetch("http://localhost:${one.port}/die").catch(() => {})'; }; sleep 0.5`
+  const { run } = await made(t, { services: [one], gates: { test: die } })
+  assert.deepEqual(
+    (await run()).map(({ name }) => name),
+    ['test', 'service web'],
+  )
+  assert.deepEqual(
+    (await run()).map(({ name }) => name),
+    ['test'],
+  )
+})
+
+test('what somebody else runs has only to answer', async (t) => {
+  await using other = await listening({ port: 0 })
+  const ready = { kind: 'port', host: 'localhost', port: other.port } as const
+  const { run } = await made(t, { services: [{ start: null, ready }] })
+  assert.deepEqual(
+    (await run()).map(({ ok }) => ok),
+    [true],
+  )
+  await other[Symbol.asyncDispose]()
+  const gone = await made(t, { services: [{ start: null, ready, readyTimeoutMs: 1000 }] })
+  assert.deepEqual(
+    (await gone.run()).map(({ name, ok }) => [name, ok]),
+    [['service web', false]],
+  )
+})
+
+test('cancelled while one comes up, and beside a gate: nothing is left', async (t) => {
+  const stop = new AbortController()
+  const slow = await made(t, { services: [{ start: 'sleep 60', ready: { kind: 'log', parts: ['never'] } }] })
+  const coming = slow.run({}, stop.signal)
+  while (marked(slow.mark).length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+  stop.abort()
+  assert.deepEqual([await coming, marked(slow.mark)], [[], []])
+
+  const later = new AbortController()
+  const up = await made(t, { services: [await web()], gates: { test: 'echo up; sleep 60' } })
+  const gated = up.run({}, later.signal)
+  while (!up.started.includes('test')) await new Promise((resolve) => setTimeout(resolve, 10))
+  later.abort()
+  assert.deepEqual(
+    (await gated).map(({ ended }) => ended),
+    ['cancelled'],
+  )
+  assert.deepEqual(marked(up.mark), [])
+})
+
+test('a service that says 100 MB costs no memory, and its last lines are kept', async (t) => {
+  const { run, cwd } = await made(t, {
+    services: [
+      {
+        start: `head -c 100000000 /dev/zero | tr '\\0' '.' | fold -w 200; echo; echo listening; echo last words; exit 9`,
+      },
+    ],
+    gates: { test: 'sleep 1' },
+  })
+  const before = process.memoryUsage().rss
+  const result = (await run({ what: 'big' })).at(-1)
+  assert.ok(process.memoryUsage().rss - before < 150_000_000)
+  assert.ok(Buffer.byteLength(result?.output ?? '') <= 8 * 1024)
+  assert.match(result?.output ?? '', /last words\n?$/)
+  assert.ok((await readFile(join(cwd, '.ralph/logs/big-service-web.log'))).length < 1_100_000)
+})
+
+test('what a run that was killed left of its services is found by its mark', async () => {
+  const mark = newMark()
+  const port = await freePort()
+  const script = `
+    const { createServices } = await import(${JSON.stringify(join(import.meta.dirname, '../../../src/gates/services.ts'))})
+    const { createRedactor } = await import(${JSON.stringify(join(import.meta.dirname, '../../../src/system/redact.ts'))})
+    const service = { name: 'web', start: 'setsid sleep 300 & sleep 300', ready: { kind: 'log', parts: [] }, readyTimeoutMs: 300, restartBeforeVerify: true, when: null, inherit: [], environment: {}, logs: [] }
+    const services = createServices({ services: [{ ...service, start: 'setsid sleep 300 & echo up; sleep 300', ready: { kind: 'log', parts: ['up'] }, readyTimeoutMs: 20000 }], cwd: '/', envOf: () => ({ PATH: process.env.PATH }), redactor: createRedactor([]), mark: '${mark}', as: null, logs: null, onStart() {}, onEnd() {} })
+    await services.beside({ of: 'whole', tags: null, stories: [], what: '', commit: '', from: '', baseline: {} }, new AbortController().signal, async () => process.kill(process.pid, 'SIGKILL'))`
+  try {
+    execFileSync(NODE, ['--input-type=module', '-e', script], {
+      stdio: 'inherit',
+      env: { ...process.env, PORT: String(port) },
+    })
+  } catch {}
+  assert.ok(marked(mark).length >= 2)
+  assert.ok((await endOrphansOfRun(mark)) >= 2)
+  assert.deepEqual(marked(mark), [])
+})
