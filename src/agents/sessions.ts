@@ -38,6 +38,8 @@ export type SessionsOptions = PromptSources &
     used?: (() => Counted) | null
     /** Transcripts and the prompt file, on this machine only. */
     directory: string
+    /** The folder among the transcripts that this run's are in; left out where they are in none. */
+    run?: string | null
   }
 
 /** Requests to the model, and the tokens that the vendor says they took. */
@@ -155,7 +157,8 @@ export function createSessions(options: SessionsOptions): AgentPort {
   ) {
     const prompt = redact(textOf((await promptOf(options, kind.asked(task), state))?.parts ?? []))
     const promptFile = join(options.directory, 'prompt.md')
-    const transcriptPath = join(options.directory, 'transcripts', `${kind.transcript(task, state)}.log`)
+    const transcripts = join(options.directory, 'transcripts', options.run ?? '')
+    const transcriptPath = join(transcripts, `${kind.transcript(task, state)}.log`)
     for (const path of [promptFile, transcriptPath]) await clearWay(dirname(options.directory), path)
     await writeFile(promptFile, prompt)
     const set = {

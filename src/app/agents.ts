@@ -81,6 +81,7 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
     idleTimeoutMs: settings.idleTimeoutMs,
     ...promptSources(settings, repository.read),
     directory,
+    run: options.run ?? null,
     redactor,
     mark: options.mark,
     as,

@@ -39,6 +39,8 @@ export type PortOptions = {
   as: Isolation | null
   /** Of the lease: marks every process that is not trusted, so that those which outlive us can be ended. */
   mark: string
+  /** The folder in which transcripts and logs of this run are put; left out where they are in none. */
+  run?: string | null
   onAgent(event: AgentEvent): void
   onGateStart(name: string): void
   onGateEnd(result: GateResult): void
@@ -82,16 +84,16 @@ export async function createPorts(options: PortOptions): Promise<Ports & AsyncDi
 
 export type GatesPortOptions = Pick<
   PortOptions,
-  'settings' | 'env' | 'workspace' | 'as' | 'mark' | 'onGateStart' | 'onGateEnd'
+  'settings' | 'env' | 'workspace' | 'as' | 'mark' | 'run' | 'onGateStart' | 'onGateEnd'
 >
 
 export function gatesPort(options: GatesPortOptions): GatesPort {
-  const { settings, env, workspace, as, mark, onGateStart: onStart, onGateEnd: onEnd } = options
+  const { settings, env, workspace, as, mark, run, onGateStart: onStart, onGateEnd: onEnd } = options
   const { clone, repository, redactor } = workspace
   const shared = {
     cwd: resolve(clone.workTree, settings.workingDirectory),
     redactor,
-    logs: join(clone.gitDir, 'ralph', 'logs'),
+    logs: { top: join(clone.gitDir, 'ralph'), folder: join('logs', run ?? '') },
     mark,
     as: as?.gates ?? null,
     onStart,

@@ -164,6 +164,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     settings: place,
     options: [
       { flags: '--attempt <number>', description: 'an earlier attempt (default: the last)' },
+      { flags: '--follow', description: 'show a session in work as it goes on, until the run has ended' },
       { flags: '--raw', description: 'what the agent printed, line by line' },
     ],
     exits: [

@@ -43,7 +43,7 @@ export async function demo(context: Context): Promise<Answer> {
       ...[
         ['git log --stat', 'one commit a story, each with green gates'],
         [`cat .ralph/2026-01-31-${FEATURE}/progress.txt`, 'what happened, the rejected attempt too'],
-        ['less .git/ralph/transcripts/*', 'what the agent said'],
+        ['less .git/ralph/transcripts/*/*', 'what the agent said'],
       ].map(([typed = '', meaning]) => `  ${typed.padEnd(48)}${meaning}`),
       '',
     ].join('\n'),

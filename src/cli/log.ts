@@ -1,20 +1,25 @@
 // `ralph log`: what a story's session and its gates said on this machine, and where that lies. Starts nothing.
-import { constants } from 'node:fs'
-import { lstat, open, readdir } from 'node:fs/promises'
+import { once } from 'node:events'
 import { join } from 'node:path'
-import { readableLines } from '../agents/readable.ts'
-import type { Workspace } from '../app/workspace.ts'
+import type { Usage } from '../agents/agent.ts'
+import { TranscriptReader } from '../agents/readable.ts'
+import { openAttempt } from '../model/job.ts'
 import type { State } from '../model/state.ts'
 import { outputsOf } from '../report/outputs.ts'
+import { many, tokens, usd } from '../report/words.ts'
 import { UserError } from '../system/errors.ts'
+import { watchFolders } from '../system/watch.ts'
 import { type Answer, type Context, settingsOf, tell } from './context.ts'
-import { openLocal } from './local.ts'
-
-/** `kind`: of a session, or of what ran before and after it. */
-type Log = { path: string; kind: 'session' | 'gate'; name: string; at: number; bytes: number }
+import { type LocalRun, openLocal } from './local.ts'
+import { foldersOf, GrowingFile, type Log, logsIn, newestRun, newestSession } from './logs.ts'
 
 /** Of a text in `--json`, in UTF-16 units: its end. */
 const IN_JSON = 256 * 1024
+/** A holder that dies without a word changes no file: it is looked for so often while a run is followed. Milliseconds. */
+const ALIVE_MS = 2000
+
+type Shown = { path: string; kind: Log['kind']; bytes: number; text?: string }
+type Say = (line: string) => void
 
 export async function log(context: Context): Promise<Answer> {
   const { settings } = await settingsOf(context)
@@ -22,48 +27,146 @@ export async function log(context: Context): Promise<Answer> {
     warn: (text) => tell(process.stderr, `warning: ${text}`),
   })
   const state = await local.look()
-  const all = await logsIn(join(local.workspace.clone.gitDir, 'ralph'))
+  const top = join(local.workspace.clone.gitDir, 'ralph')
   const [word] = context.given?.words ?? []
-  const wanted = word === undefined ? all : chosen(all, state, word, context.flags.attempt)
   const outputs = outputsOf(state, state.prd.run.outcome, null)
-  const say = (line: string) => tell(context.json ? process.stderr : process.stdout, line)
+  const say: Say = (line) => tell(context.json ? process.stderr : process.stdout, line)
+  const isRaw = context.flags.raw === true
+  if (context.flags.follow === true) {
+    const logs = await follow(local, state, word ?? null, isRaw, say)
+    if (logs !== null) return { code: 0, outputs, more: { logs } }
+    say(`nobody works on ${word ?? state.feature} on this machine now`)
+  }
+  const all = await logsIn(top, state.feature)
+  const last = newestSession(all)
+  // Who asked to follow wants a session, not the list of all.
+  const named = context.flags.follow === true && last !== null ? [last] : all
+  const wanted = word === undefined ? named : chosen(all, state, word, context.flags.attempt)
   if (wanted.length === 0) {
     say(
       `nothing of ${word ?? state.feature} lies on this machine: in CI a run keeps its transcripts as an artifact`,
     )
     return { code: 1, outputs, more: { logs: [] } }
   }
-  const isRaw = context.flags.raw === true
-  const shown: { path: string; kind: Log['kind']; bytes: number; text?: string }[] = []
+  const shown: Shown[] = []
   for (const one of wanted) {
     const { path, kind, bytes } = one
-    if (word === undefined) {
+    if (word === undefined && named === all) {
       say(`${new Date(one.at).toISOString()}  ${String(bytes).padStart(9)}  ${path}`)
       shown.push({ path, kind, bytes })
       continue
     }
-    const lines = await linesIn(path, kind === 'gate' || isRaw, local.workspace)
+    await using reading = new Reading(one, isRaw, local.workspace.redactor.redact)
+    const lines = [...(await reading.more()), ...(await reading.end())]
     if (context.json) shown.push({ path, kind, bytes, text: lines.join('\n').slice(-IN_JSON) })
     else for (const line of [`== ${path}`, ...lines, '']) say(line)
   }
   return { code: 0, outputs, more: { logs: shown } }
 }
 
-/** Everything that sessions and gates left, in order of time. */
-async function logsIn(folder: string): Promise<Log[]> {
-  const logs: Log[] = []
-  for (const [name, kind] of [
-    ['transcripts', 'session'],
-    ['logs', 'gate'],
-  ] as const)
-    for (const file of await readdir(join(folder, name)).catch(() => [])) {
-      const path = join(folder, name, file)
-      const found = await lstat(path).catch(() => null)
-      // An agent can write there, too: links and pipes are nobody's log.
-      if (found?.isFile() === true && file.endsWith('.log'))
-        logs.push({ path, kind, name: file.slice(0, -'.log'.length), at: found.mtimeMs, bytes: found.size })
+/** A log as it is shown. Redacted once more: what lies there could have been written by an agent. */
+class Reading {
+  readonly path: string
+  readonly #file: GrowingFile
+  readonly #reader: TranscriptReader | null
+  readonly #redact: (text: string) => string
+
+  constructor({ path, kind }: Log, isRaw: boolean, redact: (text: string) => string) {
+    this.path = path
+    this.#file = new GrowingFile(path)
+    this.#reader = kind === 'gate' || isRaw ? null : new TranscriptReader()
+    this.#redact = redact
+  }
+
+  /** What has come since the last time. */
+  async more(isOver = false): Promise<string[]> {
+    const lines = await this.#file.lines(isOver)
+    if (lines.length === 0) return []
+    const clean = this.#redact(lines.join('\n')).split('\n')
+    return this.#reader?.read(clean) ?? clean
+  }
+
+  /** The rest, and what the session used. */
+  async end(): Promise<string[]> {
+    const rest = await this.more(true)
+    const { lines, usage } = this.#reader?.end() ?? { lines: [], usage: null }
+    return [...rest, ...lines, ...(usage === null ? [] : [`-- ${usedWords(usage)}`])]
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#file[Symbol.asyncDispose]()
+  }
+}
+
+/** `12 turns, 310k tokens (290k of them cached), $0.42`: by the agent's own word. */
+function usedWords({ turns, inputTokens, outputTokens, cachedTokens, costUsd }: Usage): string {
+  const cached = cachedTokens > 0 ? ` (${tokens(cachedTokens)} of them cached)` : ''
+  return [
+    turns === null ? '' : many(turns, 'turn'),
+    `${tokens(inputTokens + outputTokens)} tokens${cached}`,
+    costUsd === null ? 'what it cost was not told' : usd(costUsd),
+  ]
+    .filter((part) => part !== '')
+    .join(', ')
+}
+
+/** Shows the sessions of a run in work, or the one of a story, until it has ended; null where nobody works on that. */
+async function follow(
+  local: LocalRun,
+  { folder }: State,
+  story: string | null,
+  isRaw: boolean,
+  say: Say,
+): Promise<Shown[] | null> {
+  const { clone, git, store, redactor } = local.workspace
+  const top = join(clone.gitDir, 'ralph')
+  /** The state while somebody works on what is meant; null when that is over. */
+  const atWork = async (): Promise<State | null> => {
+    const state = (await store.load(folder.replace(/^\.ralph\//, '')))?.state ?? null
+    if (state === null || state.lease === null || !(await local.alive(state.lease))) return null
+    const isMeant = story === null || openAttempt(state)?.storyId.toLowerCase() === story.toLowerCase()
+    return isMeant ? state : null
+  }
+  const begun = await atWork()
+  if (begun === null) return null
+  const heard = new EventTarget()
+  const changed = () => heard.dispatchEvent(new Event('change'))
+  const shown: Shown[] = []
+  let watched = ''
+  let watching: Disposable | null = null
+  let reading: Reading | null = null
+  const timer = setInterval(changed, ALIVE_MS)
+  try {
+    for (let state: State | null = begun; ; ) {
+      const logs = await logsIn(top, begun.feature)
+      const folders = [join(git.shared, local.settings.stateNamespace), ...foldersOf(top, logs)]
+      const change = once(heard, 'change')
+      if (folders.join('\n') !== watched) {
+        watching?.[Symbol.dispose]()
+        watched = folders.join('\n')
+        watching = watchFolders(folders, changed)
+      }
+      const session = newestSession(logs)
+      if (session !== null && session.path !== reading?.path && session.at >= begun.job.startedAt) {
+        for (const line of (await reading?.end()) ?? []) say(line)
+        await reading?.[Symbol.asyncDispose]()
+        reading = new Reading(session, isRaw, redactor.redact)
+        shown.push({ path: session.path, kind: session.kind, bytes: session.bytes })
+        say(`== ${session.path}`)
+      }
+      for (const line of (await reading?.more()) ?? []) say(line)
+      // What was written before the end is read once more after it was seen.
+      if (state === null) break
+      state = await atWork()
+      if (state !== null) await change
     }
-  return logs.sort((one, other) => one.at - other.at)
+    for (const line of (await reading?.end()) ?? []) say(line)
+    return shown
+  } finally {
+    clearInterval(timer)
+    watching?.[Symbol.dispose]()
+    await reading?.[Symbol.asyncDispose]()
+  }
 }
 
 /** Those of a story's attempt, or of what the word names beside stories, such as `verify`: the newest session and its gates. */
@@ -71,13 +174,16 @@ function chosen(logs: readonly Log[], { prd }: State, word: string, asked: Conte
   const ids = prd.userStories.map(({ id }) => id)
   const id = ids.find((one) => one.toLowerCase() === word.toLowerCase())
   if (id !== undefined) {
+    const number = asked === undefined ? null : numberIn(asked)
     const attempts = logs.flatMap((one) => {
       const attempt = attemptOf(one, id, ids)
-      return attempt === null ? [] : [{ one, attempt }]
+      return attempt === null || (number ?? attempt) !== attempt ? [] : [{ one, attempt }]
     })
-    const last = Math.max(0, ...attempts.map(({ attempt }) => attempt))
-    const wanted = asked === undefined ? last : numberIn(asked)
-    return attempts.filter(({ attempt }) => attempt === wanted).map(({ one }) => one)
+    // A run that began anew counts from the start again.
+    const run = newestRun(attempts.map(({ one }) => one))?.number
+    const newest = attempts.filter(({ one }) => one.run?.number === run)
+    const last = Math.max(0, ...newest.map(({ attempt }) => attempt))
+    return newest.filter(({ attempt }) => attempt === last).map(({ one }) => one)
   }
   const named = logs.filter(({ name }) => name === word || name.startsWith(`${word}-`))
   if (named.length === 0 && !KINDS.includes(word)) {
@@ -118,12 +224,4 @@ function numberIn(given: Context['flags'][string]): number {
     expected: 'the number of an attempt',
     fix: 'write 1 for the first',
   })
-}
-
-/** Redacted once more: what lies there could have been written by an agent. */
-async function linesIn(path: string, isRaw: boolean, { redactor }: Workspace): Promise<string[]> {
-  await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
-  const text = redactor.redact((await file.readFile('utf8')).replace(/\n$/, ''))
-  const lines = text.split('\n')
-  return isRaw ? lines : readableLines(lines)
 }

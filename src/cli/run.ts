@@ -4,6 +4,7 @@ import { claim, Held, withWanted } from '../app/claim.ts'
 import { type Isolation, openIsolation, SAME_USER_NOTE } from '../app/isolation.ts'
 import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/limits.ts'
 import { createPorts, type PortOptions } from '../app/ports.ts'
+import { openRunLogs } from '../app/run-logs.ts'
 import { begunAnew } from '../loop/anew.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { loop } from '../loop/loop.ts'
@@ -45,7 +46,10 @@ export async function run(context: Context): Promise<Answer> {
   const now = Date.now()
   const lease = await leaseFor(settings, now, null)
   const queue = inboxQueue(local.workspace.clone)
-  const answer = await withPorts(context, local, live, { mark: lease.mark, queue }, async (ports) => {
+  const top = join(local.workspace.clone.gitDir, 'ralph')
+  await using logs = await openRunLogs(top, found.feature, settings.logs, live.warn)
+  const given = { mark: lease.mark, queue, run: logs.name }
+  const answer = await withPorts(context, local, live, given, async (ports) => {
     const deadline =
       context.flags.jobDeadline === undefined ? Number.MAX_SAFE_INTEGER : now + settings.jobDeadlineMs
     const { git, objects, store, repository, clone } = local.workspace
@@ -70,10 +74,11 @@ export async function run(context: Context): Promise<Answer> {
       throw error instanceof Held ? atWork(error) : error
     })
     for (const note of claimed.notes) live.warn(note)
+    await logs.clean()
     // It is heard behind what was typed before, such as a pause that no run was left to hear.
     await post(clone, claimed.state.feature, '/ralph run')
     const { state, conclusion } = await loop(claimed.state, limits, ports)
-    live.end(state, conclusion, [['Logs', join(clone.gitDir, 'ralph', 'logs')]])
+    live.end(state, conclusion, [['Logs', join(top, 'logs', logs.name ?? '')]])
     const movedRefs = byWeight(local.workspace.snapshot.moved)
     for (const line of movedRefLines(movedRefs)) live.warn(line)
     const more = {
@@ -94,7 +99,7 @@ export async function withPorts<T>(
   { env }: Context,
   { settings, workspace }: LocalRun,
   live: Live,
-  given: Pick<PortOptions, 'mark' | 'queue'>,
+  given: Pick<PortOptions, 'mark' | 'queue' | 'run'>,
   act: (ports: Ports) => Promise<T>,
 ): Promise<T | null> {
   const stop = new AbortController()

@@ -6,7 +6,16 @@ import { excerpt } from '../system/excerpt.ts'
 import type { OtherUser } from '../system/other-user.ts'
 import { runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
-import { CAPTURE_BYTES, cleaned, formatExit, INTO_ONE_PIPE, OUTPUT_BYTES, SHELL, writeLog } from './output.ts'
+import {
+  CAPTURE_BYTES,
+  cleaned,
+  formatExit,
+  INTO_ONE_PIPE,
+  type LogFolder,
+  OUTPUT_BYTES,
+  SHELL,
+  writeLog,
+} from './output.ts'
 import type { Services } from './services.ts'
 
 export type GatesOptions = {
@@ -23,7 +32,7 @@ export type GatesOptions = {
   /** See RunRequest. */
   as?: OtherUser | null
   /** Whole outputs are kept here, on this machine only; null keeps none. */
-  logs: string | null
+  logs: LogFolder | null
   onStart(name: string): void
   onEnd(result: GateResult): void
   /** Asked for when gates first run. */

@@ -30,11 +30,18 @@ export function cleaned(output: string, redactor: Redactor): string {
   return cutAgain(redactor.redact(plain), LOG_BYTES)
 }
 
+/** Where logs are kept: a folder below `top`, which is ours. */
+export type LogFolder = { top: string; folder: string }
+
 /** `logs` null: none is kept. */
-export async function writeLog(logs: string | null, words: readonly string[], text: string): Promise<void> {
+export async function writeLog(
+  logs: LogFolder | null,
+  words: readonly string[],
+  text: string,
+): Promise<void> {
   if (logs === null) return
-  const file = join(logs, `${words.filter(Boolean).join('-')}.log`)
-  await clearWay(dirname(dirname(logs)), file)
+  const file = join(logs.top, logs.folder, `${words.filter(Boolean).join('-')}.log`)
+  await clearWay(dirname(logs.top), file)
   await writeFile(file, text)
 }
 

@@ -8,7 +8,16 @@ import { excerpt } from '../system/excerpt.ts'
 import { beside, type OtherUser } from '../system/other-user.ts'
 import { partOf, type RunResult, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
-import { CAPTURE_BYTES, cleaned, formatExit, INTO_ONE_PIPE, OUTPUT_BYTES, SHELL, writeLog } from './output.ts'
+import {
+  CAPTURE_BYTES,
+  cleaned,
+  formatExit,
+  INTO_ONE_PIPE,
+  type LogFolder,
+  OUTPUT_BYTES,
+  SHELL,
+  writeLog,
+} from './output.ts'
 import { type Look, lookFor, nameOf, takenBy, takenWords, untilReady } from './ready.ts'
 
 export type ServicesOptions = {
@@ -20,7 +29,7 @@ export type ServicesOptions = {
   /** Of the run: each service's own begins with it. */
   mark: string
   as: OtherUser | null
-  logs: string | null
+  logs: LogFolder | null
   onStart(name: string): void
   onEnd(result: GateResult): void
 }

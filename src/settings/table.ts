@@ -288,7 +288,6 @@ export const table = {
   stopOnBlocked: file(boolean, 'Whether the run ends at the first blocked story.', { or: false }),
   logs: file(integer({ zero: 'none' }), 'Runs whose transcripts and gate logs are kept on the CLI.', {
     or: 20,
-    noEffect: () => 'none is deleted',
   }),
   stateNamespace: file(stateNamespace, 'Where the state refs live.', { or: 'refs/ralph' }),
 }

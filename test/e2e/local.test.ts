@@ -599,7 +599,7 @@ test('the log of a gate is kept for every attempt, beside its transcript', async
     'true',
   ])
   assert.equal(ended.code, 0, ended.err)
-  const there = (folder: string) => readdirSync(join(at.repository, '.git/ralph', folder)).sort()
+  const there = (folder: string) => readdirSync(join(at.repository, '.git/ralph', folder, '1-sample')).sort()
   assert.deepEqual(there('logs'), [
     'US-001-1-good.log',
     'US-001-2-good.log',
@@ -610,7 +610,7 @@ test('the log of a gate is kept for every attempt, beside its transcript', async
   ])
   assert.deepEqual(there('transcripts').slice(0, 2), ['US-001-1.log', 'US-001-2.log'])
   const [first, second] = ['1', '2'].map((number) =>
-    readFileSync(join(at.repository, `.git/ralph/logs/US-001-${number}-good.log`), 'utf8'),
+    readFileSync(join(at.repository, `.git/ralph/logs/1-sample/US-001-${number}-good.log`), 'utf8'),
   )
   assert.ok(first?.startsWith('bad') && second?.startsWith('good'), `${first} ${second}`)
 })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { readableLines } from '../../../src/agents/readable.ts'
+import { readableLines, TranscriptReader } from '../../../src/agents/readable.ts'
 
 const RECORDINGS = new URL('../../fixtures/agents/', import.meta.url)
 
@@ -24,4 +24,34 @@ for (const vendor of ['claude', 'codex', 'opencode', 'gemini', 'copilot'])
 test('what no agent’s format knows stays as it is', () => {
   const lines = ['I did it.', '', '{"usage":{"inputTokens":1}}', '<ralph>DONE</ralph>']
   assert.deepEqual(readableLines(lines), lines)
+})
+
+for (const vendor of ['claude', 'codex', 'opencode', 'gemini', 'copilot', 'amp'])
+  test(`what ${vendor} says is the same line by line as at once, with what it used`, () => {
+    const folder = new URL(`${vendor}/`, RECORDINGS)
+    const texts = readdirSync(folder)
+      .filter((name) => name.endsWith('.stdout'))
+      .map((name) => readFileSync(new URL(name, folder), 'utf8').replace(/\n$/, ''))
+      // A line of an error alone could be of several.
+      .filter((text) => vendor === 'amp' || text.includes('DONE</ralph>'))
+    const usages = texts.map((text) => {
+      const reader = new TranscriptReader(vendor)
+      const said = text.split('\n').flatMap((line) => reader.read([line]))
+      const { lines, usage } = reader.end()
+      assert.deepEqual([...said, ...lines].join('\n'), readableLines(text.split('\n')).join('\n'))
+      return usage
+    })
+    // Copilot says it in a file, and Amp's recording is of a refusal.
+    const isTold = usages.some((usage) => usage !== null && usage.inputTokens > 0)
+    assert.equal(isTold, !['copilot', 'amp'].includes(vendor))
+  })
+
+test('a command of the user’s own is read at once, and its last line as what it used', () => {
+  const reader = new TranscriptReader()
+  assert.deepEqual(reader.read(['I look.', '{"a":']), ['I look.'])
+  assert.deepEqual(reader.read(['1}', 'I did it.']), [])
+  assert.deepEqual(reader.read(['{"usage":{"inputTokens":5,"costUsd":0.5}}']), [])
+  const { lines, usage } = reader.end()
+  assert.deepEqual(lines, ['{"a":', '1}', 'I did it.'])
+  assert.deepEqual([usage?.inputTokens, usage?.costUsd], [5, 0.5])
 })

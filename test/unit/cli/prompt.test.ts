@@ -175,8 +175,11 @@ test('log: what the last session and its gates said, and where it lies; an earli
     await place.ralph('run', ...place.agent, '--gate', 'good=echo seen; ! grep -rq bad src', '--once')
   const last = await place.ralph('log', 'us-001')
   assert.equal(last.code, 0, last.err)
-  assert.match(last.out, /^== .*\.git\/ralph\/transcripts\/US-001-2\.log\n[\s\S]*second words/m)
-  assert.match(last.out, /^== .*\.git\/ralph\/logs\/US-001-2-good\.log\nseen\n/m)
+  assert.match(
+    last.out,
+    /^== .*\.git\/ralph\/transcripts\/2-sample\/US-001-2\.log\nsecond words\n-- 1k tokens, \$0\.01\n/m,
+  )
+  assert.match(last.out, /^== .*\.git\/ralph\/logs\/2-sample\/US-001-2-good\.log\nseen\n/m)
   assert.doesNotMatch(last.out, /first words/)
   const first = await place.ralph('log', 'US-001', '--attempt', '1')
   assert.match(first.out, /first words\n: :error::x/)

@@ -25,7 +25,7 @@ const PLAIN: GatesOptions = {
   onEnd: () => {},
 }
 
-async function outputOf(script: string, logs: string | null = null): Promise<string> {
+async function outputOf(script: string, logs: GatesOptions['logs'] = null): Promise<string> {
   const gates = createGates({ ...PLAIN, logs, gates: [{ ...GATE, run: script }] })
   const [result] = await gates.run(gateRun(), new AbortController().signal)
   assert.equal(result?.ok, true)
@@ -36,9 +36,9 @@ async function outputOf(script: string, logs: string | null = null): Promise<str
 async function keptOf(script: string): Promise<{ log: string; output: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-gates-'))
   try {
-    const logs = join(folder, '.ralph', 'logs')
-    const output = await outputOf(script, logs)
-    return { log: await readFile(join(logs, 'test.log'), 'utf8'), output }
+    const top = join(folder, '.ralph')
+    const output = await outputOf(script, { top, folder: 'logs/1-auth' })
+    return { log: await readFile(join(top, 'logs', '1-auth', 'test.log'), 'utf8'), output }
   } finally {
     await rm(folder, { recursive: true })
   }

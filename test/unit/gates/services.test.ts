@@ -46,7 +46,7 @@ async function made(
     redactor,
     mark,
     as: null,
-    logs: join(cwd, '.ralph', 'logs'),
+    logs: { top: join(cwd, '.ralph'), folder: 'logs' },
     onStart: (name: string) => void started.push(name),
     onEnd: () => {},
   }

@@ -70,12 +70,11 @@ test('the README has the same table; what it marks as later has a note where it 
   const table = /<!-- inputs -->\n([\s\S]*)<!-- \/inputs -->/.exec(readme)?.[1] ?? ''
   assert.equal(table, settingsMarkdown())
   const later = [...table.matchAll(/`([\w-]+)` \|.* \*Later\.\*/g)].map(([, name]) => name)
-  assert.deepEqual(later, ['max-parallel', 'steps', 'browser', 'logs'])
+  assert.deepEqual(later, ['max-parallel', 'steps', 'browser'])
   const given = {
     maxParallel: 2,
     steps: [{ name: 'a', type: 'noop' }],
     browser: {},
-    logs: 20,
   }
   assert.deepEqual(
     right(json(given)).notes.map((note) => note.split(':').slice(0, 3).join(':')),

@@ -1,0 +1,108 @@
+// What sessions and gates of a feature left on this machine: found, chosen, read.
+import { constants } from 'node:fs'
+import { type FileHandle, lstat, open, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type RunFolder, runOf } from '../app/run-logs.ts'
+
+/** `kind`: of a session, or of what ran before and after it. `run`: null for what is of no run, such as a plan. */
+export type Log = {
+  path: string
+  kind: 'session' | 'gate'
+  name: string
+  run: RunFolder | null
+  at: number
+  bytes: number
+}
+
+const FOLDERS = [
+  ['transcripts', 'session'],
+  ['logs', 'gate'],
+] as const
+
+/** Everything that sessions and gates of a feature left in `top` (`.git/ralph`), in order of time; what is of no run, too. */
+export async function logsIn(top: string, feature: string): Promise<Log[]> {
+  const logs: Log[] = []
+  for (const [folder, kind] of FOLDERS) {
+    const names = await readdir(join(top, folder)).catch(() => [])
+    const runs = names.flatMap((name) => runOf(name) ?? []).filter((run) => run.feature === feature)
+    for (const run of [null, ...runs]) {
+      const inside = run === null ? names : await namesIn(join(top, folder, run.name))
+      for (const file of inside.filter((name) => name.endsWith('.log'))) {
+        const path = join(top, folder, run?.name ?? '', file)
+        const found = await lstat(path).catch(() => null)
+        // An agent can write there, too: links and pipes are nobody's log.
+        if (found?.isFile() === true)
+          logs.push({ path, kind, name: file.slice(0, -4), run, at: found.mtimeMs, bytes: found.size })
+      }
+    }
+  }
+  return logs.sort((one, other) => one.at - other.at)
+}
+
+/** Of a real folder: a link there leads elsewhere. */
+async function namesIn(folder: string): Promise<string[]> {
+  return (await lstat(folder).catch(() => null))?.isDirectory() === true ? readdir(folder) : []
+}
+
+/** Where a run that begins now, or is in work, may write: to be watched. */
+export function foldersOf(top: string, logs: readonly Log[]): string[] {
+  const run = newestRun(logs)?.name
+  const tops = FOLDERS.map(([folder]) => join(top, folder))
+  return run === undefined ? tops : [...tops, ...tops.map((folder) => join(folder, run))]
+}
+
+/** The feature's newest run that left something. */
+export function newestRun(logs: readonly Log[]): RunFolder | null {
+  return logs.reduce<RunFolder | null>(
+    (newest, { run }) => (run !== null && run.number > (newest?.number ?? 0) ? run : newest),
+    null,
+  )
+}
+
+/** The session that was written to last, in the newest run. */
+export function newestSession(logs: readonly Log[]): Log | null {
+  const run = newestRun(logs)
+  return logs.findLast((log) => log.kind === 'session' && log.run?.number === run?.number) ?? null
+}
+
+/** A file that may still grow, in whole lines as far as they have come. */
+export class GrowingFile {
+  readonly #path: string
+  #handle: FileHandle | null = null
+  #at: number
+  #isCut: boolean
+  #rest = Buffer.alloc(0)
+
+  /** `from`: bytes that are left out, and the line that they end in. */
+  constructor(path: string, from = 0) {
+    this.#path = path
+    this.#at = from
+    this.#isCut = from > 0
+  }
+
+  /** What has come since the last time. `isOver`: nothing more will, so that what has no end is a line, too. */
+  async lines(isOver = false): Promise<string[]> {
+    this.#handle ??= await open(this.#path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    const parts = [this.#rest]
+    for (;;) {
+      const { bytesRead, buffer } = await this.#handle.read(Buffer.alloc(PORTION), 0, PORTION, this.#at)
+      if (bytesRead === 0) break
+      this.#at += bytesRead
+      parts.push(buffer.subarray(0, bytesRead))
+    }
+    const all = Buffer.concat(parts)
+    const end = isOver ? all.length : all.lastIndexOf(10) + 1
+    this.#rest = all.subarray(end)
+    const text = all.subarray(0, end).toString('utf8')
+    const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n')
+    if (!this.#isCut || lines.length === 0) return lines
+    this.#isCut = false
+    return lines.slice(1)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#handle?.close()
+  }
+}
+
+const PORTION = 256 * 1024
