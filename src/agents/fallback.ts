@@ -13,7 +13,7 @@ export function withFallback(
   return {
     work: (state, attempt, how, signal) => of(attempt.agent).work(state, attempt, how, signal),
     setUp: (state, attempt, bounds, signal) => of(attempt.agent).setUp(state, attempt, bounds, signal),
-    judge: (state, stories, bounds, signal) => of(judge(state)).judge(state, stories, bounds, signal),
+    judge: (state, task, bounds, signal) => of(judge(state)).judge(state, task, bounds, signal),
     plan: (state, task, bounds, signal) => of(judge(state)).plan(state, task, bounds, signal),
   }
 }

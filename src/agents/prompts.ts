@@ -5,6 +5,7 @@ import { findTemplate } from '../loop/templates.ts'
 import type { Story } from '../model/feature.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { PlanTask } from '../model/plan.ts'
+import type { JudgeTask } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 
 export type PromptSources = {
@@ -20,7 +21,7 @@ export type Asked =
   /** `conflict`: why the work of earlier attempts is not in the tree, or null. */
   | { mode: 'run'; story: Story; conflict: string | null }
   | { mode: 'plan'; task: PlanTask }
-  | { mode: 'verify'; stories: readonly string[] }
+  | { mode: 'verify'; task: JudgeTask }
   | { mode: 'setup' }
 
 /** `template`: where a person's stands; null for the built-in one. */
@@ -52,7 +53,7 @@ function partsOf(
     case 'plan':
       return planParts(template, state, asked.task, facts)
     case 'verify':
-      return verifyParts(template, state, asked.stories, facts)
+      return verifyParts(template, state, asked.task, facts)
     case 'setup':
       return template === null ? null : setupParts(template, state, facts)
   }

@@ -9,7 +9,7 @@ import type { Verdict } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
 import { attemptName } from '../model/paths.ts'
 import type { PlanTask, Proposal } from '../model/plan.ts'
-import type { AgentPort, SessionBounds } from '../model/ports.ts'
+import type { AgentPort, JudgeTask, SessionBounds } from '../model/ports.ts'
 import type { Attempt, Session, State } from '../model/state.ts'
 import type { Price } from '../model/usage.ts'
 import { clearWay } from '../system/files.ts'
@@ -100,9 +100,9 @@ const setUp: Kind<{ attempt: Attempt }, Omit<Session, 'usage'>> = {
   output: (result, _task, said) => sessionOf(result, said),
 }
 
-const judgement: Kind<{ stories: readonly string[] }, Verdict> = {
+const judgement: Kind<JudgeTask, Verdict> = {
   mode: 'verify',
-  asked: ({ stories }) => ({ mode: 'verify', stories }),
+  asked: (task) => ({ mode: 'verify', task }),
   transcript: () => `verify-${Date.now()}`,
   variables: () => ({}),
   /** A judge that errs, or says neither, has not approved. */
@@ -119,7 +119,11 @@ const judgement: Kind<{ stories: readonly string[] }, Verdict> = {
       const lines = '<ralph>VERIFIED</ralph> or <ralph>RESET:ids</ralph>'
       return { kind: 'none', message: `no line ${lines} in the judge's answer${hint}` }
     }
-    if (verdict.kind === 'verified') return verdict
+    if (verdict.kind === 'verified') {
+      const { evidence } = verdict
+      if (evidence === undefined) return { kind: 'verified' }
+      return { kind: 'verified', evidence: evidence.map((one) => ({ ...one, shown: oneLine(one.shown) })) }
+    }
     const ids = verdict.ids.filter((id) => stories.includes(id))
     if (ids.length === 0) return { kind: 'none', message: 'the judge reset stories that do not exist' }
     return { kind: 'reset', stories: ids, reason: oneLine(verdict.reason) || 'the judge gave no reason' }
@@ -209,8 +213,8 @@ export function createSessions(options: SessionsOptions): AgentPort {
       const { output, usage } = await session(setUp, { attempt }, state, bounds, signal)
       return { ...output, usage }
     },
-    async judge(state, stories, bounds, signal) {
-      const { output, usage } = await session(judgement, { stories }, state, bounds, signal)
+    async judge(state, task, bounds, signal) {
+      const { output, usage } = await session(judgement, task, state, bounds, signal)
       return { verdict: output, usage }
     },
     async plan(state, task, bounds, signal) {

@@ -1,7 +1,10 @@
 // What the agent's final words claim. Hints only: "not done" and "stuck" are believed, "done" is checked elsewhere.
+import type { StoryEvidence } from '../model/feature.ts'
 
 /** The verdict of a verification session; a reset beats an approval. */
-export type Verdict = { kind: 'verified' } | { kind: 'reset'; ids: string[]; reason: string }
+export type Verdict =
+  | { kind: 'verified'; evidence?: StoryEvidence[] }
+  | { kind: 'reset'; ids: string[]; reason: string }
 
 export type Signals = {
   /** A completion marker, and nothing that speaks against it. */
@@ -19,9 +22,14 @@ const LEARNING_LIMIT = 500
 const REASON_LIMIT = 2000
 const IDS = 200
 const IDS_LIMIT = 10_000
+const EVIDENCE = 5_000
+const EVIDENCE_LIMIT = 300
 
 /** Without a text: `done`, `verified`. */
-type Marker = { kind: 'done' | 'verified' | 'stuck' | 'learning' | 'reason' | 'reset'; text: string }
+type Marker = {
+  kind: 'done' | 'verified' | 'stuck' | 'learning' | 'reason' | 'reset' | 'evidence'
+  text: string
+}
 
 /**
  * Reads the markers that Ralph loops know: `<ralph>...</ralph>`, `<complete>` and `<stuck>`, `RALPH_DONE`, the
@@ -47,9 +55,22 @@ export function readSignals(finalText: string): Signals {
 
 function verdictOf(texts: (kind: Marker['kind']) => string[]): Verdict | null {
   const resets = texts('reset')
-  if (resets.length === 0) return texts('verified').length > 0 ? { kind: 'verified' } : null
+  if (resets.length === 0) {
+    if (texts('verified').length === 0) return null
+    const evidence = evidenceIn(texts('evidence'))
+    return evidence.length === 0 ? { kind: 'verified' } : { kind: 'verified', evidence }
+  }
   const ids = new Set(resets.flatMap((text) => text.split(/[\s,;]+/)).filter((id) => id !== ''))
   return { kind: 'reset', ids: [...ids].slice(0, IDS), reason: texts('reason').join(' ') }
+}
+
+/** `US-001#2 src/cart.test.ts:14 adds two items`: the story, its criterion by number, and what shows it. */
+function evidenceIn(texts: readonly string[]): StoryEvidence[] {
+  return texts.slice(0, EVIDENCE).flatMap((text) => {
+    const [, storyId, criterion, shown] = /^([^\s#]+)#(\d{1,4}):?\s+(\S.*)$/.exec(text) ?? []
+    if (storyId === undefined || shown === undefined) return []
+    return [{ storyId, criterion: Number(criterion), shown }]
+  })
 }
 
 /** Trimmed lines; those inside a code fence (as CommonMark has it; an open one runs to the end) are empty. */
@@ -115,6 +136,7 @@ function markersOnLine(line: string): Marker[] | null {
 const RALPH_WORDS: ReadonlyMap<string, { kind: Marker['kind']; limit: number }> = new Map([
   ['LEARNING', { kind: 'learning', limit: LEARNING_LIMIT }],
   ['REASON', { kind: 'reason', limit: REASON_LIMIT }],
+  ['EVIDENCE', { kind: 'evidence', limit: EVIDENCE_LIMIT }],
   ['RESET', { kind: 'reset', limit: IDS_LIMIT }],
 ])
 

@@ -50,6 +50,7 @@ export function limitsOf(settings: Settings): Limits {
     breaker: settings.breaker,
     baseline: settings.baseline === 'require' && !settings.ungated,
     finalVerification: settings.finalVerification,
+    requiresEvidence: settings.evidence === 'require',
     approvesPlans: settings.approve === 'auto',
     stopOnBlocked: settings.stopOnBlocked,
     agent: settings.agent,

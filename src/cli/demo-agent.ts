@@ -1,14 +1,16 @@
 // The demo's agent: reads its prompt, edits files, says what it did. It claims to be done even when it is wrong.
 import { appendFile, mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { scripted } from './demo-project.ts'
+import { evidence, scripted } from './demo-project.ts'
 
 export async function demoAgent(env: Readonly<Record<string, string | undefined>>): Promise<number> {
   for await (const _chunk of process.stdin) {
     // The prompt: a script needs none of it.
   }
   if (env.RALPH_MODE === 'verify') {
-    process.stdout.write('Every criterion has a test, and every test passes.\n<ralph>VERIFIED</ralph>\n')
+    process.stdout.write(
+      `Every criterion has a test, and every test passes.\n${evidence()}\n<ralph>VERIFIED</ralph>\n`,
+    )
     return usage(900, 60)
   }
   const { says, edits, learning } = scripted(env.RALPH_STORY_ID ?? '', Number(env.RALPH_ATTEMPT ?? '1'))

@@ -50,6 +50,16 @@ const STORIES = [
   },
 ]
 
+/** What the judge names: each criterion has its test. */
+export function evidence(): string {
+  const lines = STORIES.flatMap(({ id, acceptanceCriteria }) =>
+    acceptanceCriteria.map(
+      (text, at) => `<ralph>EVIDENCE:${id}#${at + 1} test/convert.test.mjs ${text}</ralph>`,
+    ),
+  )
+  return lines.join('\n')
+}
+
 /** Path to text, as the demo begins. */
 export const PROJECT: Readonly<Record<string, string>> = {
   'package.json': `${JSON.stringify({ name: 'units', version: '1.0.0', type: 'module', private: true }, null, 2)}\n`,

@@ -101,9 +101,10 @@ async function askedOf(local: LocalRun, state: State, mode: Mode, named: Story |
       return { mode, story, conflict }
     }
     case 'verify': {
-      if (named !== null) return { mode, stories: [named.id] }
+      if (named !== null) return { mode, task: { stories: [named.id], gates: [] } }
       // As the final verification will have them: every story that is not skipped has passed by then.
-      return { mode, stories: state.prd.userStories.filter(({ skipped }) => !skipped).map(({ id }) => id) }
+      const left = state.prd.userStories.filter(({ skipped }) => !skipped)
+      return { mode, task: { stories: left.map(({ id }) => id), gates: [] } }
     }
     case 'plan': {
       const stories = state.prd.userStories

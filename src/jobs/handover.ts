@@ -68,8 +68,14 @@ const session: z.ZodMiniType<Session> = z.object({
   setUp: z.exactOptional(z.catch(bounded, '')),
 })
 
+/** Looked for again where it is landed. */
+const evidence = z.pipe(
+  z.array(z.object({ storyId: text, criterion: amount, shown: text })),
+  z.transform((list) => list.slice(0, LIST * 5)),
+)
+
 const verdict: z.ZodMiniType<Verdict> = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('verified') }),
+  z.object({ kind: z.literal('verified'), evidence: z.exactOptional(evidence) }),
   z.object({ kind: z.literal('reset'), stories: texts, reason: text }),
   z.object({ kind: z.literal('limit'), notBefore: time, message: text }),
   z.object({ kind: z.literal('refused'), message: text }),

@@ -73,7 +73,10 @@ export function replayed(
       const none = { kind: 'none' as const, message: 'the work job handed over no verdict' }
       const { verdict, usage } = work.judged ?? { verdict: none, usage: emptyUsage() }
       if (verdict.kind === 'reset') return { verdict: { ...verdict, reason: clean(verdict.reason) }, usage }
-      if (verdict.kind === 'verified') return { verdict, usage }
+      if (verdict.kind === 'verified') {
+        const evidence = verdict.evidence?.map((one) => ({ ...one, shown: clean(one.shown) }))
+        return { verdict: evidence === undefined ? verdict : { ...verdict, evidence }, usage }
+      }
       return { verdict: { ...verdict, message: clean(verdict.message) }, usage }
     },
     async plan(_state, task) {

@@ -1,4 +1,5 @@
 // Texts cut to what a prompt has room for: whole lines where it can be, and never half of a character. Pure.
+import type { GateResult } from '../model/gate.ts'
 import { oneLine } from '../model/text.ts'
 import { excerpt } from '../system/excerpt.ts'
 
@@ -10,6 +11,22 @@ export function linesOf(text: string, bound: number): string {
 
 export function bullets(items: readonly string[]): string {
   return items.map((item) => `- ${item.replace(/\s*[\n\r\u0085\u2028\u2029]\s*/g, ' ')}`).join('\n')
+}
+
+/** The same with numbers, from 1. */
+export function numbered(items: readonly string[]): string {
+  return items.map((item, at) => bullets([item]).replace('-', `${at + 1}.`)).join('\n')
+}
+
+/** How each gate ended, and what it said last: the longest are cut first. */
+export function gatesSaid(gates: readonly GateResult[], bound: number): string {
+  const most = Math.floor(bound / Math.max(1, gates.length))
+  return gates
+    .map(({ name, ended, ms, output }) => {
+      const said = output.trim() === '' ? '' : `\n${fenced(excerpt(output.trim(), most - 150), most - 100)}`
+      return `${name}: ${ended} after ${Math.round(ms / 1000)} s${said}`
+    })
+    .join('\n')
 }
 
 /** The newest entries that fit, in their order. */

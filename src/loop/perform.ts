@@ -16,6 +16,7 @@ import { archivedRun } from './anew.ts'
 import { withoutPending } from './archive.ts'
 import { redGate } from './change.ts'
 import { released } from './ending.ts'
+import { askJudge } from './judge.ts'
 import { endOfWork, goesOnByItself } from './limits.ts'
 import { boundsOf, type Context, type Happening, withoutSetUp, work, workAsItStands } from './work.ts'
 
@@ -169,20 +170,12 @@ async function gate(
   return { kind: 'gated', storyId, commit, gates }
 }
 
-async function judge({ storyId, candidate }: AttemptIn<'gated'>, context: Context): Promise<Happening> {
-  const { verdict, usage } = await askJudge([storyId], candidate.commit, context)
+async function judge(
+  { storyId, candidate, gates }: AttemptIn<'gated'>,
+  context: Context,
+): Promise<Happening> {
+  const { verdict, usage } = await askJudge({ stories: [storyId], gates }, candidate.commit, context)
   return { kind: 'judged', storyId, verdict, usage }
-}
-
-/** The word of a fresh session on `commit`, which is checked out; nobody but the fork point speaks to it meanwhile. */
-async function askJudge(stories: readonly string[], commit: string, { state, limits, ports, now }: Context) {
-  const { agent, repository, signal } = ports
-  const view = await repository.openForJudge(state.base.sha, commit)
-  try {
-    return await agent.judge(state, stories, boundsOf(state, limits, now), signal)
-  } finally {
-    await repository.restore(commit).finally(view.close)
-  }
 }
 
 /** Gates on the green commit, which the change begins at, where nothing else is said. */
@@ -316,7 +309,7 @@ export async function verifyWhole(
   const ids = passedOf(state).map((story) => story.id)
   // Where every story was skipped by a person there is nothing to judge.
   if (ids.length === 0) return { gates, verdict: { kind: 'verified' }, usage: emptyUsage() }
-  return { gates, ...(await askJudge(ids, state.green, { state, limits, ports, now })) }
+  return { gates, ...(await askJudge({ stories: ids, gates }, state.green, { state, limits, ports, now })) }
 }
 
 /** What a verification is about: of a part of the feature, the stories of that part. */

@@ -92,6 +92,11 @@ export const VARIABLES = {
     also: ['verifyCommands', 'qualityGates'],
     bytes: 700,
   },
+  gateResults: {
+    meaning: 'how each gate ended, and what it said last',
+    modes: ['verify'],
+    bytes: 2500,
+  },
   storyList: {
     meaning: 'every story of the feature, a `- [x] id: title` line each',
     modes: MODES,

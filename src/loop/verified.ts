@@ -1,5 +1,6 @@
 // What the judge of the finished work said. Pure.
 import type { Event } from '../model/event.ts'
+import type { StoryEvidence } from '../model/feature.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Failure, State } from '../model/state.ts'
 import { askedIn } from '../prd/select.ts'
@@ -18,8 +19,13 @@ export function verified(state: State, event: Verified, limits: Limits): State {
   const paid = spend(called, null, usage)
   switch (verdict.kind) {
     case 'verified': {
-      const message = 'every criterion was judged to be met'
-      return { ...paid, verification: { approved: true, asked: false, sessions: 0, message } }
+      const verification = {
+        approved: true,
+        asked: false,
+        sessions: 0,
+        message: approvalOf(verdict.evidence),
+      }
+      return { ...withEvidence(paid, verdict.evidence ?? []), verification }
     }
     case 'limit':
       return judgeLimited(paid, verdict.notBefore, limits, event)
@@ -30,6 +36,22 @@ export function verified(state: State, event: Verified, limits: Limits): State {
     case 'reset':
       return resetStories(paid, verdict.stories, verdict.reason, event, limits)
   }
+}
+
+function approvalOf(evidence: readonly StoryEvidence[] = []): string {
+  const shown = evidence.length === 0 ? 'the judge named no evidence' : 'each with its evidence'
+  return `every criterion was judged to be met; ${shown}`
+}
+
+/** Each passed story with what shows its criteria. */
+function withEvidence(state: State, found: readonly StoryEvidence[]): State {
+  const userStories = state.prd.userStories.map((story) => {
+    const shown = found.filter(({ storyId }) => storyId === story.id)
+    if (shown.length === 0 || story.lastResult === null) return story
+    const evidence = shown.map(({ storyId: _story, ...one }) => one)
+    return { ...story, lastResult: { ...story.lastResult, evidence } }
+  })
+  return { ...state, prd: { ...state.prd, userStories } }
 }
 
 function withoutVerdict(state: State, message: string): State {

@@ -1,5 +1,5 @@
 // What can happen, and what people can say. `reduce` turns it into state.
-import type { Prd } from './feature.ts'
+import type { Prd, StoryEvidence } from './feature.ts'
 import type { GateResult } from './gate.ts'
 import type { Proposal } from './plan.ts'
 import type { Candidate, Conclusion, Failure, GithubIds, Kept, Session } from './state.ts'
@@ -129,7 +129,8 @@ export const EVENTS = {
 
 /** What the judge said of the finished work. `none`: it erred or said neither, so it has not approved. */
 export type Verdict =
-  | { kind: 'verified' }
+  /** `evidence`: left out by a judge that named none. */
+  | { kind: 'verified'; evidence?: readonly StoryEvidence[] }
   | { kind: 'reset'; stories: string[]; reason: string }
   | { kind: 'limit'; notBefore: number | null; message: string }
   /** The agent cannot work at all: a person must act. */

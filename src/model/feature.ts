@@ -17,6 +17,18 @@ export const outcomes = [
 export type Outcome = z.infer<typeof Outcome>
 export const Outcome = z.enum(outcomes)
 
+/** What shows that a criterion of a story is met: a place in the code, a gate, a picture. `criterion` is 1-based. */
+export type Evidence = z.infer<typeof Evidence>
+export const Evidence = z.object({
+  criterion: z.number(),
+  shown: z.string(),
+  path: z.exactOptional(z.string()),
+  line: z.exactOptional(z.number()),
+})
+
+/** The same of one of several stories. */
+export type StoryEvidence = Evidence & { storyId: string }
+
 /** What passed a story. `commit` stays null until the state write after the commit: a commit cannot hold its own id. */
 export type LastResult = z.infer<typeof LastResult>
 export const LastResult = z.object({
@@ -28,6 +40,8 @@ export const LastResult = z.object({
   costUsd: z.exactOptional(z.number()),
   /** It had passed before Ralph took the feature over; no gate of ours has seen it. */
   imported: z.exactOptional(z.boolean()),
+  /** For every criterion, as the final verification found it. */
+  evidence: z.exactOptional(z.array(Evidence)),
   extra: z.exactOptional(Extra),
 })
 

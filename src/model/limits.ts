@@ -25,6 +25,8 @@ export type Limits = {
   breaker: BreakerLimits
   baseline: boolean
   finalVerification: boolean
+  /** `evidence: require`: an approval that names nothing counts for nothing. */
+  requiresEvidence: boolean
   /** `approve: auto`: nobody has to say that a plan is good. */
   approvesPlans: boolean
   stopOnBlocked: boolean

@@ -21,6 +21,9 @@ export type SessionBounds = {
   reserved: { costUsd: number | null; tokens: number | null }
 }
 
+/** The stories by their ids, and what the gates have just said of the tree. */
+export type JudgeTask = { stories: readonly string[]; gates: readonly GateResult[] }
+
 /** Starts fresh sessions. Never throws for what the agent does. */
 export type AgentPort = {
   work(
@@ -37,10 +40,10 @@ export type AgentPort = {
     bounds: SessionBounds,
     signal: AbortSignal,
   ): Promise<Session | null>
-  /** Judges whether the named stories' criteria are met by the tree as it stands. */
+  /** Judges whether the stories' criteria are met by the tree as it stands. */
   judge(
     state: State,
-    stories: readonly string[],
+    task: JudgeTask,
     bounds: SessionBounds,
     signal: AbortSignal,
   ): Promise<{ verdict: Verdict; usage: Usage }>

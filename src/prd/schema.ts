@@ -1,6 +1,13 @@
 // prd.json, version 2: one definition for its reader, its order and schemas/prd.schema.json; and what new parts begin with.
 import * as z from 'zod/mini'
-import { type LastResult, outcomes, type Prd, type RunRecord, type Story } from '../model/feature.ts'
+import {
+  Evidence,
+  type LastResult,
+  outcomes,
+  type Prd,
+  type RunRecord,
+  type Story,
+} from '../model/feature.ts'
 import { type Extra, emptyUsage, type Usage } from '../model/usage.ts'
 import { branchNameFault, branchOfRef, idFault, idPattern } from './names.ts'
 
@@ -129,6 +136,7 @@ export const lastResultShape: Shape<LastResult> = {
   iteration: z.exactOptional(amount),
   attempts: z.exactOptional(amount),
   costUsd: z.exactOptional(amount),
+  evidence: z.exactOptional(z.array(Evidence)),
   imported: z.exactOptional(truth),
 }
 

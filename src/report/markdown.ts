@@ -2,6 +2,7 @@
 import type { Mistake } from '../system/errors.ts'
 import { characters, fitted, folded, section, stacked, utf8Bytes } from './blocks.ts'
 import { codeBlock } from './escape.ts'
+import { evidenceBlock } from './evidence.ts'
 import { dependencyGraph } from './graph.ts'
 import {
   blockedList,
@@ -63,6 +64,7 @@ export function jobSummary(view: View): string {
       storyTable(view, Math.floor(room / 3)),
       graphBlock(view),
       spending(view),
+      evidenceBlock(view, Math.floor(room / 4)),
       section('Iterations', timelineTable(view)),
       lastFailure(view, 30_000),
       footer(view),

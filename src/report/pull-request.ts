@@ -2,6 +2,7 @@
 import { oneLine } from '../model/text.ts'
 import { characters, firstPart, fitted, link, list, section, stacked } from './blocks.ts'
 import { code, markdownText, subjectText, titleText } from './escape.ts'
+import { evidenceBlock } from './evidence.ts'
 import { MOST_CHARACTERS } from './markdown.ts'
 import { marker, storyId } from './parts.ts'
 import type { StoryView, View } from './view.ts'
@@ -29,6 +30,7 @@ export function pullRequestBody(view: View, most = MOST_CHARACTERS): string {
       view.issue === null ? '' : `Closes #${view.issue}`,
       `#### Stories\n\n${checkList(view.stories, Math.floor(room * 0.7))}`,
       section('What was verified', list(verified(view))),
+      evidenceBlock(view, Math.floor(room / 4)),
       section('Noted in AGENTS.md for later sessions', firstPart(learned(view), Math.floor(room / 5))),
       section('How to steer', steering(view)),
     ])
@@ -100,12 +102,12 @@ function gatesSentence({ isUngated, stories }: View, earned: number): string {
   return `A story is ticked when these commands exited 0 on exactly the code that was committed for it: ${shown.join(', ')}. The agent’s own word counts for nothing.`
 }
 
-function finalSentence({ verification, isUngated }: View): string {
+function finalSentence({ verification, isUngated, stories }: View): string {
   switch (verification) {
     case 'agreed':
       return isUngated
         ? 'The final verification agreed: a fresh session, which is a model too, judged every criterion to be met. No command was run.'
-        : 'The final verification agreed: all gates passed on the whole, and a fresh session, which is a model too, judged every criterion to be met.'
+        : `The final verification agreed: all gates passed on the whole, and a fresh session, which is a model too, judged every criterion to be met${stories.some(({ evidence }) => evidence.length > 0) ? ' and named what shows it, which was looked up' : '; it named no evidence'}.`
     case 'off':
       return 'The final verification is switched off: nothing has judged the criteria themselves.'
     case 'not-held':

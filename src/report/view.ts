@@ -213,6 +213,7 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
     ms: record?.ms ?? 0,
     commit: story.passes ? (record?.commit ?? lastResult?.commit ?? null) : null,
     passedIn: lastResult?.iteration ?? 0,
+    evidence: story.passes ? (lastResult?.evidence ?? []) : [],
     failure: record?.failure ?? null,
     gates: record?.gates ?? [],
     remarks: record?.remarks ?? [],

@@ -169,6 +169,11 @@ export const table = {
     'Whether a fresh session judges every criterion before the feature counts as complete, and every story that needed no change.',
     { or: true },
   ),
+  evidence: gate(
+    choice(['ask', 'require']),
+    'What an approval without any evidence (file and line, gate, screenshot for each criterion) counts for: it stands and is told, or it resets the stories. Evidence for some criteria and not for others always does.',
+    { or: 'ask' },
+  ),
   protectedPaths: gate(
     globs,
     'Patterns as in .gitignore, one a line, of files that an attempt must not change. The word `elsewhere` stands for files that act elsewhere: package managers, tool versions, attributes, other CIs, editors, bots, hooks.',

@@ -311,7 +311,7 @@ export class Chain {
         const { session } = await act('setup', asked)
         return { ...FINISHED, usage, ...session }
       },
-      judge: async (_state, stories) => {
+      judge: async (_state, { stories }) => {
         await act('verify', { mode: 'verify', story: stories.join(), conflict: null })
         return { verdict: { kind: 'verified' }, usage }
       },

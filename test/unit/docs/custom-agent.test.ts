@@ -107,7 +107,12 @@ async function work(commandLine: string, url?: string, name?: string) {
 }
 
 async function judge(commandLine: string, url?: string) {
-  return sessions(commandLine, url).judge(inWork(), ['US-001'], BOUNDS, new AbortController().signal)
+  return sessions(commandLine, url).judge(
+    inWork(),
+    { stories: ['US-001'], gates: [] },
+    BOUNDS,
+    new AbortController().signal,
+  )
 }
 
 const agent = () => `"${process.execPath}" "${join(folder, 'agent.mjs')}"`

@@ -136,7 +136,12 @@ test('no text in a prompt can pass for another part of it', () => {
     }
     return [
       runPrompt(null, state, story, facts),
-      verifyPrompt(null, state, ['US-001', 'US-003'], { ...facts, dropped: [], conflict: null }),
+      verifyPrompt(
+        null,
+        state,
+        { stories: ['US-001', 'US-003'], gates: [] },
+        { ...facts, dropped: [], conflict: null },
+      ),
     ]
   }
   const bare = (lines: string[]): string[] => lines.map((line) => line.replace(/: .*|:$/, ''))

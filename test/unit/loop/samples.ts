@@ -71,6 +71,7 @@ export function limitsWith(changes: Partial<Limits> = {}): Limits {
     baseline: false,
     approvesPlans: false,
     finalVerification: false,
+    requiresEvidence: false,
     stopOnBlocked: false,
     redispatch: true,
     publishEach: false,

@@ -46,7 +46,7 @@ function promptIn(mode: Mode, template: string, texts = 'words'): Part[] {
     case 'run':
       return runParts(template, state, story, facts)
     case 'verify':
-      return verifyParts(template, state, ['US-001'], facts)
+      return verifyParts(template, state, { stories: ['US-001'], gates: [] }, facts)
     case 'plan':
       return planParts(
         template,

@@ -591,6 +591,7 @@ export const arbitraryLimits: fc.Arbitrary<Limits> = fc
     callsPerHour: fc.constantFrom(null, null, 1, 3),
     baseline: fc.boolean(),
     finalVerification: fc.boolean(),
+    requiresEvidence: fc.constant(false),
     approvesPlans: fc.boolean(),
     stopOnBlocked: fc.boolean(),
     redispatch: fc.boolean(),

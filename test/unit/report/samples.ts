@@ -31,6 +31,7 @@ export const limits: Limits = {
   callsPerHour: null,
   baseline: true,
   finalVerification: true,
+  requiresEvidence: false,
   approvesPlans: false,
   stopOnBlocked: false,
   redispatch: true,
@@ -219,6 +220,15 @@ export function pass(state: State, id: string, attempts = 1, costUsd = 0.42, sec
                   summary: 'every gate passed',
                   iteration,
                   attempts,
+                  evidence: [
+                    {
+                      criterion: 1,
+                      shown: 'test/cart.test.ts:14 adds two',
+                      path: 'test/cart.test.ts',
+                      line: 14,
+                    },
+                    { criterion: 1, shown: 'gate test runs it' },
+                  ],
                 },
               }
             : story,

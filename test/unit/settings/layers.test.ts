@@ -39,6 +39,7 @@ test('nothing given: the defaults of the contract', () => {
     prepare: null,
     baseline: 'require',
     finalVerification: true,
+    evidence: 'ask',
     protectedPaths: [],
     weakenedTests: 'warn',
     iterationsPerJob: 5,
