@@ -19,6 +19,7 @@ import {
   statusReply,
 } from '../report/replies.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
+import { told } from './about.ts'
 import { type ActionContext, namesByApi, settleWorkflow, tokenOf } from './context.ts'
 import { holderLives, working } from './holder.ts'
 import { planIssue } from './label.ts'
@@ -75,6 +76,13 @@ export async function answerComment(context: ActionContext): Promise<string> {
       else await tellStatus(state)
       await conversation.react(comment.id, 'rocket')
       return 'answered with how it stands'
+    }
+    case 'why':
+    case 'diff': {
+      const body = state === null ? noRunReply() : await told(context, github, state, parsed)
+      await conversation.reply(issue, comment.id, body)
+      await conversation.react(comment.id, 'rocket')
+      return `answered with the ${parsed.kind} of ${parsed.story ?? 'the run'}`
     }
     case 'command': {
       await conversation.react(comment.id, 'eyes')

@@ -69,6 +69,17 @@ const steering = (...options: OwnOption[]): CliCommand => ({
   act: async (context) => (await import(/* webpackChunkName: "work" */ './steer.ts')).steer(context),
 })
 
+const about = (): Omit<CliCommand, 'act'> => ({
+  takes: 'words',
+  settings: place,
+  options: [],
+  exits: [
+    [0, 'told'],
+    [64, 'bad input'],
+  ],
+})
+const aboutStory = () => import(/* webpackChunkName: "work" */ './about.ts')
+
 export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliCommand>> = {
   demo: {
     takes: 'nothing',
@@ -113,6 +124,8 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
   status: look(decision, async (context) =>
     (await import(/* webpackChunkName: "work" */ './look.ts')).status(context),
   ),
+  why: { ...about(), act: async (context) => (await aboutStory()).why(context) },
+  diff: { ...about(), act: async (context) => (await aboutStory()).diff(context) },
   plan: {
     takes: 'words',
     settings: judgement,

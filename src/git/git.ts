@@ -6,6 +6,7 @@ import { openUp, readRegular, removeNow } from '../system/files.ts'
 import { ObjectWriter } from './objects.ts'
 import { type Clone, NO_FETCH } from './open-clone.ts'
 import { removeStaleLocks, UNBELIEVED, writeDirectory } from './own-directory.ts'
+import { PATCH_ENV, patchArguments } from './patch.ts'
 import {
   type Environment,
   execute,
@@ -255,6 +256,13 @@ export class Git {
   async isSaid(text: string, range: string): Promise<boolean> {
     const args = ['rev-list', '-n', '1', '--fixed-strings', `--grep=${text}`, range, '--']
     return (await this.run(args)).stdout.trim() !== ''
+  }
+
+  /** Between two trees or commits, for people to read. */
+  async patch(...range: readonly string[]): Promise<string> {
+    // Attributes are read from the work tree, where an agent may have written them: here there are none.
+    const env = { ...PATCH_ENV, GIT_WORK_TREE: this.own }
+    return (await this.run(patchArguments(...range), { env, directory: this.own })).stdout
   }
 
   // Refs and remotes

@@ -9,6 +9,7 @@ import { DamagedClone } from '../system/errors.ts'
 import type { CatFile } from './cat-file.ts'
 import type { Commits } from './commits.ts'
 import type { Git } from './git.ts'
+import { storyCommits } from './story-commits.ts'
 import { changesBetween } from './tree-walk.ts'
 
 export type JoinTools = {
@@ -109,20 +110,6 @@ async function asItIs(
     .filter((story) => story.passes && story.lastResult?.imported !== true && !there.has(story.id))
     .map(({ id }) => ({ storyId: id, kept: null, failure }))
   return { green: theirs, people, code: true, takenBack, entries: await entriesBeyond(tools, state, theirs) }
-}
-
-/** Commits of this run's stories by their trailers, the newest first; a squash keeps the lines somewhere in its message. */
-async function storyCommits(
-  git: Git,
-  range: string,
-  nonce: string,
-): Promise<{ storyId: string; commit: string }[]> {
-  return (await git.messages(range)).flatMap(({ commit, message }) => {
-    // Every feature has a US-001: only this run's own commits count.
-    const isOurs = [...message.matchAll(/^Ralph-Run: *(\S+) *$/gm)].some(([, run]) => run === nonce)
-    const stories = isOurs ? message.matchAll(/^Ralph-Story: *(\S+) *$/gm) : []
-    return [...stories].map(([, storyId = '']) => ({ storyId, commit }))
-  })
 }
 
 /** Entries of our progress.txt that another commit's does not hold. */

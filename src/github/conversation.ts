@@ -184,6 +184,8 @@ export class Conversation implements QueuePort {
     switch (parsed.kind) {
       case 'help':
       case 'status':
+      case 'why':
+      case 'diff':
         return refused // answered by the run that the comment itself started
       case 'mistake':
         await this.react(comment.id, 'confused')

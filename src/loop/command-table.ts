@@ -14,6 +14,8 @@ export type Said = Exclude<WithoutSource<Command>, { kind: 'refused' }>
 export type Understood =
   | { kind: 'help' }
   | { kind: 'status' }
+  /** Asked of what is known, and answered at once; null: the story that failed last, or all that was changed. */
+  | { kind: 'why' | 'diff'; story: string | null }
   | { kind: 'command'; command: Said }
   /** Not understood; `problem` and `fix` are one line each and hold no markup of the sender's. */
   | { kind: 'mistake'; problem: string; fix: string }
@@ -78,6 +80,18 @@ const ROWS = {
       cli: cli('[feature]', 'how a feature stands, and what to do next', 'auth'),
     },
     read: (): Understood => ({ kind: 'status' }),
+  },
+  why: {
+    on: both(
+      '[story]',
+      'why it is not done: its last failure, what was tried, what the gate said, and what would help',
+      'US-002',
+    ),
+    read: (asked: Asked) => aboutStory('why', asked),
+  },
+  diff: {
+    on: both('[story]', 'what was changed for it: its commits, or what its rejected attempts left', 'US-002'),
+    read: (asked: Asked) => aboutStory('diff', asked),
   },
   plan: {
     also: 'prd',
@@ -292,6 +306,24 @@ function retry(asked: Asked): Understood {
   return { kind: 'command', command: { ...understood.command, fresh: true } }
 }
 
+/** `all` and none are the same. */
+function aboutStory(kind: 'why' | 'diff', { words, storyIds, surface }: Asked): Understood {
+  const [word = 'all', ...others] = words
+  if (others.length > 0)
+    return mistake(surface, `${kind} takes one story`, `${kind} ${storyIds[0] ?? ''}`.trim())
+  if (word.toLowerCase() === 'all') return { kind, story: null }
+  const story = storyIn(storyIds, word)
+  if (story !== undefined) return { kind, story }
+  const near = nearest(word, storyIds) ?? storyIds[0] ?? ''
+  return mistake(surface, `there is no story ${readable(word)}`, `${kind} ${near}`.trim())
+}
+
+function storyIn(storyIds: readonly string[], word: string): string | undefined {
+  return (
+    storyIds.find((one) => one === word) ?? storyIds.find((one) => one.toLowerCase() === word.toLowerCase())
+  )
+}
+
 function storiesAndText(kind: 'retry' | 'redo' | 'skip' | 'note' | 'split', asked: Asked): Understood {
   const { words, text: guidance, storyIds, surface } = asked
   const first = storyIds[0] ?? 'US-001'
@@ -301,9 +333,7 @@ function storiesAndText(kind: 'retry' | 'redo' | 'skip' | 'note' | 'split', aske
   for (const word of words) {
     if (word.toLowerCase() === 'all') all = true
     else {
-      const id =
-        storyIds.find((one) => one === word) ??
-        storyIds.find((one) => one.toLowerCase() === word.toLowerCase())
+      const id = storyIn(storyIds, word)
       if (id === undefined) {
         const near = nearest(word, storyIds)
         // Behind a story, a word that is like none is the text, and its ` -- ` was forgotten.
@@ -328,7 +358,7 @@ function approve({ words, storyIds, surface }: Asked): Understood {
   const digest = words.find((word) => /^[0-9a-f]{8}$/i.test(word))?.toLowerCase() ?? null
   const [word, ...others] = words.filter((one) => one.toLowerCase() !== digest)
   if (word === undefined) return { kind: 'command', command: { kind: 'approve', story: null, digest } }
-  const story = storyIds.find((one) => one.toLowerCase() === word.toLowerCase())
+  const story = storyIn(storyIds, word)
   if (story === undefined || others.length > 0) {
     const near = nearest(word, storyIds)
     const problem = others.length > 0 ? 'approve-plan takes one story' : `there is no story ${readable(word)}`

@@ -227,11 +227,14 @@ function shown(plan: Plan, digest: string, at: number): Plan {
 const TOO_LARGE =
   /took longer than|time(?:d)? ?out|context (?:window|length)|too (?:large|big|long)|max(?:imum)?[ _](?:number of )?turns/i
 
+export function isTooLarge({ kind, summary }: Failure): boolean {
+  return (kind === 'session' || kind === 'stuck') && TOO_LARGE.test(summary)
+}
+
 /** A story that is blocked for its size the second time is proposed to be split. */
 export function sizedUp(state: State, id: string, failure: Failure): State {
   const story: Story | undefined = state.prd.userStories.find((one) => one.id === id)
-  const isSize = failure.kind === 'session' || failure.kind === 'stuck'
-  if (story?.blocked !== true || !isSize || !TOO_LARGE.test(failure.summary)) return state
+  if (story?.blocked !== true || !isTooLarge(failure)) return state
   const record = state.records[id]
   if (record === undefined) return state
   const times = (record.tooLarge ?? 0) + 1

@@ -60,7 +60,7 @@ export function code(text: string, max = 120): string {
 }
 
 /** A fenced block of at most `maxChars` UTF-16 units as a whole: head and tail stay, the tail more of it. */
-export function codeBlock(text: string, maxChars: number): string {
+export function codeBlock(text: string, maxChars: number, language: 'text' | 'diff' = 'text'): string {
   const clean = unmarked(plainLines(bounded(text, Math.max(2000, maxChars * 4))))
     .replace(/`{33,}/g, '`'.repeat(32))
     .replace(/[^\S\n]+$/gm, '')
@@ -68,7 +68,7 @@ export function codeBlock(text: string, maxChars: number): string {
   const longest = Math.max(2, ...(clean.match(/`+/g) ?? []).map((run) => run.length))
   const fence = '`'.repeat(longest + 1)
   const room = Math.max(0, maxChars - 2 * fence.length - 'text\n\n'.length)
-  return `${fence}text\n${bounded(clean, room)}\n${fence}`
+  return `${fence}${language}\n${bounded(clean, room)}\n${fence}`
 }
 
 /** Of the room for a text that is cut in its middle. */

@@ -239,6 +239,14 @@ export function timelineTable({ timeline }: View): string {
   return table(TIMELINE, timeline)
 }
 
+/** Those of one story. */
+export function attemptTable(entries: readonly TimelineEntry[]): string {
+  return table(
+    TIMELINE.filter(([name]) => name !== 'Story'),
+    entries,
+  )
+}
+
 /** When this was written and where to look further, in small letters. */
 export function footer({ now, links, folder }: View): string {
   const run = links.run === null ? '' : link('this job', links.run)

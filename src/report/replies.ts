@@ -5,14 +5,17 @@ import { sayHolder } from '../loop/lease.ts'
 import { concludedAs } from '../model/job.ts'
 import type { Lease, State } from '../model/state.ts'
 import type { Mistake } from '../system/errors.ts'
-import { type Columns, link, list, stacked, table } from './blocks.ts'
-import { code, markdownText } from './escape.ts'
+import { excerpt } from '../system/excerpt.ts'
+import { type Columns, firstPart, folded, link, list, section, stacked, table } from './blocks.ts'
+import { code, codeBlock, markdownText } from './escape.ts'
 import { outlookWords } from './forecast.ts'
 import { outcomeNow } from './headline.ts'
-import { blockedList, heading, marker, progressBar } from './parts.ts'
+import { STANDINGS } from './outcomes.ts'
+import { attemptTable, blockedList, heading, marker, progressBar, storyId } from './parts.ts'
 import { inMarkdown } from './sentence.ts'
 import { type Facts, type View, viewOf } from './view.ts'
-import { humanMs, utc } from './words.ts'
+import type { Why } from './why.ts'
+import { costWords, hasCost, humanMs, many, utc } from './words.ts'
 
 const COMMANDS: Columns<{ example: string; meaning: string }> = [
   ['Comment', ':--', ({ example }) => code(example)],
@@ -47,6 +50,63 @@ export function statusReply(state: State, facts: Facts, holder: string | true | 
     blockedList(view),
     `<sub>As of ${utc(view.now)}.${rest}</sub>`,
   ])
+}
+
+/** The reply to `/ralph why`; null: no attempt has failed. */
+export function whyReply(why: Why | null): string {
+  if (why === null) return 'No attempt of a story has failed.\n'
+  const { story, stands, last, attempts, seen, help } = why
+  const title = seen?.of ? `What the gate ${markdownText(seen.of, 60)} said` : 'What was seen'
+  const output = seen === null ? '' : excerpt(seen.output, MOST_SEEN)
+  const spent = hasCost(story.usage) && story.usage.costUsd > 0 ? `, ${costWords(story.usage)} in all` : ''
+  return stacked([
+    `#### ${STANDINGS[story.standing].sign} ${storyId(story.id)} ${markdownText(story.title, 120)}`,
+    `${inMarkdown(stands)}${last === null ? '' : ` **Last:** ${inMarkdown(last)}`}`,
+    section('What would help', list(help.map(inMarkdown))),
+    output === '' ? '' : folded(title, codeBlock(output, MOST_SEEN + 500), true),
+    folded(
+      `What was tried: ${many(attempts.length, 'attempt')}${spent}`,
+      attemptTable(attempts.slice(-MOST_TRIED)),
+    ),
+  ])
+}
+
+/** Bytes of a gate's output, attempts, and characters of a diff in one reply. */
+const MOST_SEEN = 6000
+const MOST_TRIED = 20
+const MOST_PATCH = 50_000
+
+/** What a story's commits, or its rejected attempts, changed. `patch`: of work that is on no branch, redacted. */
+export type ChangesView = {
+  storyId: string | null
+  commits: readonly { sha: string; subject: string; compareUrl: string }[]
+  /** Everything that the branch has. */
+  compareUrl: string
+  kept: { patch: string; url: string } | null
+}
+
+/** The reply to `/ralph diff`. */
+export function diffReply({ storyId: id, commits, compareUrl, kept }: ChangesView): string {
+  if (id === null) return `${link('Everything that the branch has', compareUrl)}.\n`
+  const all = commits.map(
+    ({ sha, subject, compareUrl: url }) =>
+      `${link(`\`${sha.slice(0, 7)}\``, url)} ${markdownText(subject, 120)}`,
+  )
+  if (kept !== null) {
+    const whole = link('the whole tree', kept.url)
+    return stacked([
+      `What the rejected attempts of ${storyId(id)} left; it is on no branch (${whole}). The next attempt goes on with it, ${code(`/ralph retry ${id} --fresh`)} throws it away.`,
+      kept.patch.trim() === ''
+        ? 'No file differs.'
+        : folded(
+            'The diff',
+            codeBlock(firstPart(kept.patch.trim(), MOST_PATCH), MOST_PATCH + 1000, 'diff'),
+            true,
+          ),
+    ])
+  }
+  if (all.length === 0) return `Nothing was changed for ${storyId(id)} yet.\n`
+  return stacked([`What was changed for ${storyId(id)}:`, list(all)])
 }
 
 /** The view of somebody who does not work on it; `isHeld`: somebody does. */

@@ -160,7 +160,7 @@ function planOf(
 const MOST_TIMELINE = 200
 
 /** The story whose failure is the newest that no later attempt has mended. */
-function lastFailed({ timeline, records }: State): string | undefined {
+export function lastFailed({ timeline, records }: State): string | undefined {
   const failed = timeline.findLast(
     ({ storyId, result }) =>
       (result === 'rejected' || result === 'reset') && (records[storyId]?.failure ?? null) !== null,
@@ -200,6 +200,8 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
     id,
     title,
     dependsOn,
+    /** Of those, the ones that are not done. */
+    waitsFor,
     criteria: story.acceptanceCriteria,
     standing,
     how,

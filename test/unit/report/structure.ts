@@ -72,7 +72,7 @@ export function shapeOf(markdown: string): Shape {
     }
     const opened = /^(`{3,})(.*)$/.exec(line)
     if (opened !== null) {
-      assert.match(opened[2] ?? '', /^(?:text|mermaid)$/, 'a fence of nobody')
+      assert.match(opened[2] ?? '', /^(?:text|diff|mermaid)$/, 'a fence of nobody')
       fence = { mark: opened[1] ?? '', info: opened[2] ?? '', lines: [] }
       inTable = false
       continue

@@ -1,0 +1,135 @@
+// `ralph why` and `ralph diff`: what is known of a story that is not done, and what was changed for it. Change nothing.
+import { limitsOf } from '../app/limits.ts'
+import { storyCommits } from '../git/story-commits.ts'
+import { understand } from '../loop/command-table.ts'
+import type { State } from '../model/state.ts'
+import { plainLines } from '../model/text.ts'
+import { terminalText } from '../report/escape.ts'
+import { outputsOf } from '../report/outputs.ts'
+import { inPlain } from '../report/sentence.ts'
+import { type Why, whyOf } from '../report/why.ts'
+import { humanMs, usd } from '../report/words.ts'
+import { UserError } from '../system/errors.ts'
+import { excerpt } from '../system/excerpt.ts'
+import { muted } from '../system/workflow-commands.ts'
+import { lookOf, paint } from '../terminal/line.ts'
+import { type Answer, type Context, settingsOf, tell } from './context.ts'
+import { type LocalRun, openLocal } from './local.ts'
+
+/** Of a gate's output, bytes: the rest lies in its log. */
+const MOST_SEEN = 3000
+/** Of a diff in `--json`, in UTF-16 units. */
+const IN_JSON = 256 * 1024
+
+export async function why(context: Context): Promise<Answer> {
+  using local = await opened(context)
+  const state = await local.look()
+  const limits = limitsOf(local.settings)
+  const found = whyOf(state, asked(context, state), 'cli', limits)
+  const outputs = outputsOf(state, state.prd.run.outcome, null)
+  const say = (text: string) => tell(context.json ? process.stderr : process.stdout, text)
+  if (found === null) {
+    say('no attempt of a story has failed; see ralph status')
+    return { code: 0, outputs, more: { why: null } }
+  }
+  for (const line of whyLines(found)) say(line)
+  const { story, attempts, seen, help, last } = found
+  const inJson = {
+    story: story.id,
+    standing: story.standing,
+    failure: last === null ? null : inPlain(last),
+    attempts,
+    seen,
+    help: help.map(inPlain),
+  }
+  return { code: 0, outputs, more: { why: inJson } }
+}
+
+function whyLines({ story, stands, last, attempts, seen, help }: Why): string[] {
+  const tried = attempts.map(({ attempt, result, summary, costUsd, ms }) => {
+    const figures = [costUsd > 0 ? usd(costUsd) : '', ms > 0 ? humanMs(ms) : ''].filter(Boolean).join(', ')
+    return `  attempt ${attempt}: ${result}${figures === '' ? '' : ` (${figures})`}: ${terminalText(summary, 300)}`
+  })
+  const output = seen === null ? [] : plainLines(excerpt(seen.output, MOST_SEEN)).split('\n')
+  return [
+    `${terminalText(story.id)}  ${terminalText(story.title)}`,
+    inPlain(stands),
+    ...(last === null ? [] : [inPlain(last)]),
+    ...(tried.length === 0 ? [] : ['', 'Tried:', ...tried]),
+    ...(seen === null ? [] : ['', seen.of === '' ? 'Seen:' : `Gate ${terminalText(seen.of, 60)}:`]),
+    ...output.map((line) => `  ${line}`),
+    ...(help.length === 0 ? [] : ['', 'What would help:', ...help.map((one) => `  - ${inPlain(one)}`)]),
+    ...(story.attempts === 0 ? [] : ['', `All that was said: ralph log ${terminalText(story.id)}`]),
+  ]
+}
+
+export async function diff(context: Context): Promise<Answer> {
+  using local = await opened(context)
+  const state = await local.look()
+  const id = asked(context, state)
+  const { redactor } = local.workspace
+  const found = await changesOf(local, state, id)
+  const screen = context.json ? process.stderr : process.stdout
+  const look = lookOf(screen, context.env.NO_COLOR !== undefined)
+  const text = redactor.redact(found.patch)
+  tell(screen, found.what)
+  const lines = text.trim() === '' || context.json ? [] : plainLines(text.trimEnd()).split('\n')
+  for (const line of lines) screen.write(`${paint(muted(line), colourOf(line), look)}\n`)
+  const outputs = outputsOf(state, state.prd.run.outcome, null)
+  const { commits, what } = found
+  return { code: 0, outputs, more: { story: id, what, commits, diff: text.slice(0, IN_JSON) } }
+}
+
+function colourOf(line: string): ['green' | 'red' | 'cyan' | 'bold'] | [] {
+  if (/^(?:diff |---|\+\+\+|commit )/.test(line)) return ['bold']
+  if (line.startsWith('@@')) return ['cyan']
+  return line.startsWith('+') ? ['green'] : line.startsWith('-') ? ['red'] : []
+}
+
+type Changes = { what: string; commits: readonly string[]; patch: string }
+
+/** A story's commits, or where it has none what its rejected attempts left; null: all that the branch has. */
+async function changesOf({ workspace }: LocalRun, state: State, id: string | null): Promise<Changes> {
+  const { git } = workspace
+  const { base, green, kept, nonce } = state
+  if (nonce === '') return { what: 'no run of this feature has begun', commits: [], patch: '' }
+  if (id === null) {
+    const what = `everything on ${terminalText(state.branch)} since ${terminalText(base.branch)}`
+    return { what, commits: [], patch: await git.patch(`${base.sha}...${green}`) }
+  }
+  const work = kept[id]
+  if (work !== undefined) {
+    const what = `${id}: what its rejected attempts left; it is on no branch`
+    return { what, commits: [], patch: await git.patch(work.base, work.tree) }
+  }
+  const all = await storyCommits(git, `${base.sha}..${green}`, nonce)
+  const commits = all.filter(({ storyId }) => storyId === id).map(({ commit }) => commit)
+  if (commits.length === 0) return { what: `${id}: nothing was changed for it yet`, commits, patch: '' }
+  const each = await Promise.all(
+    commits.toReversed().map(async (commit) => `commit ${commit}\n${await git.patch(`${commit}^`, commit)}`),
+  )
+  return {
+    what: `${id}: ${commits.length === 1 ? 'its commit' : 'its commits'}`,
+    commits,
+    patch: each.join('\n'),
+  }
+}
+
+function opened(context: Context): Promise<LocalRun> {
+  const warn = (text: string) => tell(process.stderr, `warning: ${text}`)
+  return settingsOf(context).then(({ settings }) => openLocal(context, settings, { warn }))
+}
+
+/** The story that is meant; null for none in particular. Throws UserError. */
+function asked({ command, given }: Context, state: State): string | null {
+  const ids = state.prd.userStories.map(({ id }) => id)
+  const understood = understand(command, { words: [], text: '', ...given, below: [] }, ids, 'cli')
+  if (understood.kind === 'mistake')
+    throw new UserError({
+      path: `ralph ${command}`,
+      found: understood.problem,
+      expected: '',
+      fix: understood.fix,
+    })
+  return understood.kind === 'why' || understood.kind === 'diff' ? understood.story : null
+}

@@ -1,0 +1,21 @@
+// Which commits of a branch are stories of a run: by their trailers.
+import type { Git } from './git.ts'
+
+/** Commits of this run's stories by their trailers, the newest first; a squash keeps the lines somewhere in its message. */
+export async function storyCommits(
+  git: Git,
+  range: string,
+  nonce: string,
+): Promise<{ storyId: string; commit: string }[]> {
+  return (await git.messages(range)).flatMap(({ commit, message }) =>
+    storiesIn(message, nonce).map((storyId) => ({ storyId, commit })),
+  )
+}
+
+/** The stories of this run that a commit's message names. */
+export function storiesIn(message: string, nonce: string): string[] {
+  // Every feature has a US-001: only this run's own commits count.
+  const isOurs = [...message.matchAll(/^Ralph-Run: *(\S+) *$/gm)].some(([, run]) => run === nonce)
+  const stories = isOurs ? message.matchAll(/^Ralph-Story: *(\S+) *$/gm) : []
+  return [...stories].map(([, storyId = '']) => storyId)
+}

@@ -1,0 +1,55 @@
+// `ralph why` and `ralph diff` on a repository: what failed and was tried, and what was changed; nothing that an agent wrote says how.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { FOLDER, GATE, good, openPlace } from './place.ts'
+
+const HIDES = '* -diff diff=evil\n'
+
+test('why and diff of a story that is blocked, of one that passed, and of none', async () => {
+  await using place = await openPlace([
+    { id: 'US-001', title: 'One' },
+    { id: 'US-002', title: 'Two', priority: 2 },
+  ])
+  // Attributes and configuration that would hide the change, or run something to show it.
+  place.git('config', 'diff.evil.command', 'touch ran')
+  place.git('config', 'diff.external', 'touch ran')
+  place.git('config', 'core.pager', 'touch ran')
+  const mark = '\u001b[31mred\u001b[0m ::error::x'
+  await place.setScript({
+    'US-001': [good('US-001')],
+    'US-002': [{ files: { 'src/left.txt': `bad ${mark}\n`, '.gitattributes': HIDES } }],
+  })
+  const before = await place.ralph('why')
+  assert.match(before.out, /^no attempt of a story has failed/)
+  assert.match((await place.ralph('diff', 'US-001')).out, /^no run of this feature has begun/)
+  const ran = await place.ralph('run', ...place.agent, ...GATE, '--max-attempts', '1')
+  assert.equal(ran.code, 1, ran.err)
+  const refs = place.refs()
+
+  const why = await place.ralph('why')
+  assert.equal(why.code, 0, why.err)
+  assert.match(
+    why.out,
+    /^US-002 {2}Two\nIt is blocked after 1 attempt: .*\nWhat the agent made was not accepted: /,
+  )
+  assert.match(why.out, /^Tried:\n {2}attempt 1: rejected \(.*\): gate /m)
+  assert.match(why.out, /^What would help:\n {2}- ralph retry US-002 -- <hint> tries it again/m)
+  assert.deepEqual(await place.ralph('why', 'us-002').then(({ out }) => out), why.out)
+  const passed = await place.ralph('why', 'US-001')
+  assert.match(passed.out, /^US-001 {2}One\nIt passes, after 1 attempt\.\n/)
+  const wrong = await place.ralph('why', 'US-02')
+  assert.deepEqual([wrong.code, wrong.err.split('\n')[1]], [64, '  fix: ralph why US-002'])
+
+  const kept = await place.ralph('diff', 'US-002')
+  assert.match(kept.out, /^US-002: what its rejected attempts left; it is on no branch\n/)
+  assert.match(kept.out, /^\+bad red ::error::x$/m)
+  assert.ok(!kept.out.includes('\u001b'), kept.out)
+  assert.ok(!kept.out.includes(FOLDER), 'of code, not of Ralph’s own files')
+  const done = await place.json('diff', 'US-001')
+  const commit = place.git('log', '--format=%H', '--grep=Ralph-Story: US-001', 'ralph/sample')
+  assert.deepEqual(done.commits, [commit])
+  assert.match(String(done.diff), /^\+good US-001$/m)
+  assert.match((await place.ralph('diff')).out, /^everything on ralph\/sample since main\n[\s\S]*^\+good US-001$/m)
+  assert.equal(place.refs(), refs)
+  assert.equal(place.git('status', '--porcelain'), '')
+})

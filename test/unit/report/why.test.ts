@@ -1,0 +1,151 @@
+// Why a story is not done: in plain words, with what was tried, and what would help.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Failure, State } from '../../../src/model/state.ts'
+import { diffReply, whyReply } from '../../../src/report/replies.ts'
+import { inPlain } from '../../../src/report/sentence.ts'
+import { whyOf } from '../../../src/report/why.ts'
+import { poisoned, poisonedIds, REPOSITORY, states } from './poison.ts'
+import {
+  complete,
+  failedGate,
+  justStarted,
+  limits,
+  midRun,
+  NOW,
+  pass,
+  record,
+  reject,
+  stuck,
+} from './samples.ts'
+import { assertHarmless, corpus } from './structure.ts'
+
+const helpOf = (state: State, id: string | null = 'US-003', given = limits) =>
+  whyOf(state, id, 'cli', given)?.help.map(inPlain) ?? []
+
+/** The story blocked, rejected for this once more. */
+function blockedBy(failure: Partial<Failure>, changes: Partial<State> = {}): State {
+  const state = stuck()
+  const before = record(state.records['US-003'])
+  const whole = { kind: 'gates' as const, summary: 'it failed', detail: '', ...failure }
+  return { ...state, ...changes, records: { ...state.records, 'US-003': { ...before, failure: whole } } }
+}
+
+test('a blocked story: what went wrong, each attempt, the gate, and what a person can do', () => {
+  const why = whyOf(stuck(), 'US-003', 'comment', limits)
+  assert.ok(why !== null)
+  assert.equal(
+    inPlain(why.stands),
+    'It is blocked after 3 attempts: nothing more is tried until a person says so.',
+  )
+  assert.equal(inPlain(why.last ?? []), 'What the agent made was not accepted: gate test failed (exit 1)')
+  assert.deepEqual(
+    why.attempts.map(({ attempt, result }) => [attempt, result]),
+    [
+      [1, 'rejected'],
+      [2, 'rejected'],
+      [3, 'rejected'],
+    ],
+  )
+  assert.equal(why.seen?.of, 'test')
+  assert.deepEqual(why.help.map(inPlain), [
+    'The last 3 attempts ended alike: /ralph retry US-003 -- <hint> tries it again with what you say is missing.',
+    '/ralph split US-003 has smaller stories proposed in its place.',
+    '/ralph skip US-003 leaves it out.',
+  ])
+})
+
+test('without a story the one that failed last is meant, and none where none failed', () => {
+  assert.equal(whyOf(stuck(), null, 'cli')?.story.id, 'US-003')
+  assert.equal(whyOf(justStarted(), null, 'cli'), null)
+  assert.equal(whyOf(complete(), 'US-009', 'cli'), null)
+  assert.equal(whyReply(null), 'No attempt of a story has failed.\n')
+})
+
+test('what helps is decided by what went wrong', () => {
+  const slow = { ...failedGate(), ended: 'timed out after 15m' }
+  const state = stuck()
+  const gates = (gate: ReturnType<typeof failedGate>): State => ({
+    ...state,
+    records: { ...state.records, 'US-003': { ...record(state.records['US-003']), gates: [gate] } },
+  })
+  const table: [State, RegExp, typeof limits?][] = [
+    [gates(slow), /^The gate test had no time to end: give it a longer timeout/],
+    [gates({ ...failedGate(), flaky: true }), /^A gate was red, and green when it ran again/],
+    [state, /^Nobody has seen the gate test green on main/, { ...limits, baseline: false }],
+    [
+      { ...state, baselineGates: { test: { ms: 1 } } },
+      /^The last 3 attempts ended alike/,
+      { ...limits, baseline: false },
+    ],
+    [state, /^No iteration is left for it: ralph limit iterations \+5/, { ...limits, maxIterations: 7 }],
+    [blockedBy({ kind: 'guard', summary: 'the guard refused x' }), /^Say in a hint where it may work/],
+    [blockedBy({ kind: 'judge', summary: 'not met' }), /^Look at its criteria in \.ralph/],
+    [blockedBy({ kind: 'conflict', summary: 'x' }), /^ralph retry US-003 --fresh begins it anew/],
+    [
+      blockedBy({ kind: 'session', summary: 'it took longer than 30m' }),
+      /^It was more than a session holds: ralph split US-003/,
+    ],
+  ]
+  for (const [given, expected, under] of table)
+    assert.match(helpOf(given, 'US-003', under)[0] ?? '', expected)
+  const kept = { 'US-003': { base: 'a', tree: 'b', dropped: [] } }
+  assert.ok(helpOf({ ...state, kept }).some((one) => /--fresh throws away/.test(one)))
+  assert.deepEqual(helpOf(midRun()), ['ralph note US-003 -- <hint> tells the next attempt what is missing.'])
+})
+
+test('a story that rests says until when', () => {
+  const state = reject(justStarted(), 'US-003')
+  const before = record(state.records['US-003'])
+  const breaker = {
+    ...before.breaker,
+    position: 'open' as const,
+    until: NOW,
+    history: [{ at: 0, from: 'closed', to: 'open', why: '3 attempts in a row changed nothing' }],
+  }
+  const resting = { ...state, records: { 'US-003': { ...before, breaker } } }
+  const free = resting.prd.userStories.map((story) => ({ ...story, dependsOn: [] }))
+  const given = { ...resting, prd: { ...resting.prd, userStories: free } }
+  assert.match(
+    helpOf(given)[0] ?? '',
+    /^It rests until 2026-01-10 14:05 UTC \(3 attempts in a row changed nothing\)/,
+  )
+})
+
+test('stories that nothing is wrong with', () => {
+  assert.deepEqual(helpOf(pass(justStarted(), 'US-001'), 'US-001'), [
+    'ralph redo US-001 -- <why> has it worked on again.',
+  ])
+  assert.deepEqual(helpOf(stuck(), 'US-006'), ['ralph why US-003 tells what it waits for.'])
+  assert.equal(inPlain(whyOf(justStarted(), 'US-001', 'cli')?.stands ?? []), 'It was not tried yet.')
+})
+
+test('the replies, with hostile text in every field', () => {
+  for (const text of corpus())
+    for (const poison of [poisoned, poisonedIds])
+      for (const state of [poison(states.stuck ?? stuck(), text), poison(midRun(), text)])
+        for (const { id } of state.prd.userStories.slice(0, 3)) {
+          const what = JSON.stringify(text.slice(0, 60))
+          const why = whyReply(whyOf(state, id, 'comment', limits))
+          assertHarmless(why, null, [], `why: ${what}`)
+          assert.ok(why.length < 60_000, what)
+          const commits = [{ sha: 'a'.repeat(40), subject: text, compareUrl: `${REPOSITORY}/compare/a...b` }]
+          const kept = { patch: text.repeat(20), url: `${REPOSITORY}/tree/a` }
+          for (const found of [
+            { commits, kept: null },
+            { commits: [], kept },
+          ]) {
+            const diff = diffReply({ storyId: id, compareUrl: `${REPOSITORY}/compare/a...b`, ...found })
+            assertHarmless(diff, null, [`${REPOSITORY}/`], `diff: ${what}`)
+          }
+        }
+})
+
+test('a long diff is bounded, and its end is said', () => {
+  const patch = Array.from({ length: 20_000 }, (_, at) => `+line ${at}`).join('\n')
+  const kept = { patch, url: '' }
+  const text = diffReply({ storyId: 'US-003', commits: [], compareUrl: '', kept })
+  assert.ok(text.length < 60_000)
+  assert.match(text, /```diff\n\+line 0\n/)
+  assert.match(text, /… and \d+ lines more/)
+})
