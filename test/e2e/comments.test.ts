@@ -370,3 +370,48 @@ test('status is answered in one reply, which the next one brings up to date; ver
   assert.equal((await site.state()).prd.run.outcome, 'complete')
   assert.match((await site.pull()).body ?? '', /final verification agreed/)
 })
+
+test('why and diff are answered at once: of a story that failed, of one that passed, and of none that exists', async () => {
+  await using site = await openSite({
+    stories: [story('US-001', 'one'), story('US-002', 'two', { priority: 2 })],
+    script: { 'US-001': [goodTurn('one', 1)], 'US-002': [badTurn('two', 2)] },
+    inputs: { 'max-attempts': '1' },
+  })
+  const { github, runner } = site
+  await runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  await runner.settled()
+  const { number } = await site.pull()
+  const sessions = (await site.sessions()).length
+  const answer = async (words: string) => {
+    const id = await site.say('bob', `/ralph ${words}`)
+    const reply = github.comments(number).find(({ body }) => body.startsWith(`<!-- ralph:reply:${id} -->`))
+    return { reactions: site.reactions(id), body: reply?.body ?? site.log() }
+  }
+  const why = await answer('why')
+  assert.deepEqual(why.reactions, ['github-actions[bot]: rocket'])
+  assert.match(why.body, /#### ⛔ \*\*US-002\*\*/)
+  assert.match(
+    why.body,
+    /It is blocked after 1 attempt.*What would help\n\n- `\/ralph retry US-002 -- <hint>`/s,
+  )
+  assert.match(why.body, /<summary>What the gate [^<]+ said<\/summary>/)
+  const left = await answer('diff us-002')
+  assert.match(left.body, /What the rejected attempts of \*\*US-002\*\* left; it is on no branch.*```diff\n/s)
+  assert.match(left.body, /^\+\+\+ b\//m)
+  assert.doesNotMatch(left.body, /\.ralph\//, 'of code, not of the files of Ralph')
+  const { records } = await site.state()
+  const commit = records['US-001']?.commit ?? ''
+  const passed = await answer('diff US-001')
+  assert.match(
+    passed.body,
+    new RegExp(`^- \\[\`${commit.slice(0, 7)}\`\\]\\(\\S+/compare/[0-9a-f]{40}\\.\\.\\.${commit}\\)`, 'm'),
+  )
+  assert.match(
+    (await answer('diff')).body,
+    /\[Everything that the branch has\]\(\S+\/compare\/main\.\.\.ralph\/sample/,
+  )
+  const wrong = await answer('why US-01')
+  assert.deepEqual(wrong.reactions, ['github-actions[bot]: confused'])
+  assert.match(wrong.body, /Try `\/ralph why US-001`/)
+  assert.equal((await site.sessions()).length, sessions, 'nothing was worked on')
+})

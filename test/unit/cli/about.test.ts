@@ -49,7 +49,10 @@ test('why and diff of a story that is blocked, of one that passed, and of none',
   const commit = place.git('log', '--format=%H', '--grep=Ralph-Story: US-001', 'ralph/sample')
   assert.deepEqual(done.commits, [commit])
   assert.match(String(done.diff), /^\+good US-001$/m)
-  assert.match((await place.ralph('diff')).out, /^everything on ralph\/sample since main\n[\s\S]*^\+good US-001$/m)
+  assert.match(
+    (await place.ralph('diff')).out,
+    /^everything on ralph\/sample since main\n[\s\S]*^\+good US-001$/m,
+  )
   assert.equal(place.refs(), refs)
   assert.equal(place.git('status', '--porcelain'), '')
 })
