@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { readSignals } from '../../src/agents/signals.ts'
 import { askedByIssue, type Issue } from '../../src/app/asked.ts'
 import { claim } from '../../src/app/claim.ts'
 import { gatedTagsOf, leaseFor, limitsOf } from '../../src/app/limits.ts'
@@ -36,7 +37,7 @@ export type Turn = {
   files?: Files
   meanwhile?: (chain: Chain) => Promise<unknown>
   session?: Partial<Session>
-  /** The last words of a plan session. */
+  /** The last words of a plan session, or of a judge's. */
   answer?: string
 }
 export type Script = Readonly<Record<string, readonly Turn[]>>
@@ -312,8 +313,11 @@ export class Chain {
         return { ...FINISHED, usage, ...session }
       },
       judge: async (_state, { stories }) => {
-        await act('verify', { mode: 'verify', story: stories.join(), conflict: null })
-        return { verdict: { kind: 'verified' }, usage }
+        const asked = { mode: 'verify', story: stories.join(), conflict: null } as const
+        const { answer = '<ralph>VERIFIED</ralph>' } = await act('verify', asked)
+        const { verdict } = readSignals(answer)
+        assert.equal(verdict?.kind, 'verified')
+        return { verdict, usage }
       },
       plan: async (_state, task) => {
         const key = `plan ${task.split ?? ''}`.trim()
