@@ -1,18 +1,35 @@
-// Where in the code the gates of rejected stories failed, for the checks that GitHub shows beside it.
+// Where in the code the gates of stories found something, for the checks that GitHub shows beside it.
 
-import { annotationsFrom } from '../gates/annotations.ts'
+import { annotationsFrom, resolver, shownAnnotations } from '../gates/annotations.ts'
 import type { Git } from '../git/git.ts'
+import type { Annotation, GateResult } from '../model/gate.ts'
 import type { State } from '../model/state.ts'
 import type { Facts } from '../report/view.ts'
 
-/** By story id, in files that the story's rejected work holds, or the branch where none is kept. */
-export async function failedPlaces(git: Git, state: State): Promise<NonNullable<Facts['annotations']>> {
-  const found: Record<string, NonNullable<Facts['annotations']>[string]> = {}
-  for (const [id, { gates }] of Object.entries(state.records)) {
-    const output = gates.flatMap((gate) => (gate.ok || gate.advisory ? [] : [gate.output])).join('\n')
-    if (output === '') continue
-    const listed = await git.run(['ls-tree', '-r', '-z', '--name-only', state.kept[id]?.tree ?? state.green])
-    found[id] = annotationsFrom(output, new Set(listed.stdout.split('\0').filter(Boolean)))
+/** By story id, in files that the story's rejected work holds, or the branch where none is kept; those of its change first. */
+export async function foundPlaces(git: Git, state: State): Promise<NonNullable<Facts['annotations']>> {
+  const found: Record<string, readonly Annotation[]> = {}
+  const listed = async (...args: string[]) =>
+    new Set((await git.run(args)).stdout.split('\0').filter(Boolean))
+  const changedIn = (from: string, to: string) =>
+    listed('diff-tree', '-r', '-z', '--name-only', '--no-renames', from, to)
+  for (const [id, { gates, commit }] of Object.entries(state.records)) {
+    const ofFiles = gates.flatMap((gate) => gate.annotations ?? [])
+    const output = gates.filter(isRed).map((gate) => gate.output)
+    if (ofFiles.length + output.length === 0) continue
+    const kept = state.kept[id]
+    const tree = kept?.tree ?? commit ?? state.green
+    const known = await listed('ls-tree', '-r', '-z', '--name-only', tree)
+    const changed = await changedIn(kept?.base ?? (commit === null ? tree : `${commit}^`), tree)
+    // Lines that were passed stand elsewhere where a later story wrote into their file.
+    const later = kept === undefined ? await changedIn(tree, state.green) : new Set()
+    const all = [...ofFiles, ...annotationsFrom(output.join('\n'), resolver(known))]
+    const there = all.filter(({ path }) => known.has(path) && !later.has(path))
+    found[id] = shownAnnotations(there, (path) => changed.has(path))
   }
   return found
+}
+
+function isRed({ ok, advisory }: GateResult): boolean {
+  return !ok && !advisory
 }

@@ -41,7 +41,7 @@ import {
   settleFiles,
   withChoices,
 } from './open.ts'
-import { failedPlaces } from './places.ts'
+import { foundPlaces } from './places.ts'
 import { giveOutputs, giveSummary, remember } from './runner.ts'
 import { logOf, takeHandover } from './separate.ts'
 
@@ -234,7 +234,7 @@ async function workOn(
     agentsSection: settings.agentsMd === 'section',
     runUrl: context.run.url,
     redact: workspace.redactor.redact,
-    places: (state) => failedPlaces(workspace.git, state),
+    places: (state) => foundPlaces(workspace.git, state),
     notes: () =>
       [settings.isolation === 'same-user' ? SAME_USER_WARNING : null, refusedBy(as)].filter(
         (note) => note !== null,

@@ -104,6 +104,9 @@ export function gatesPort(options: GatesPortOptions): GatesPort {
     gates: settings.gates,
     prepare: settings.prepare,
     lockfileChanged: repository.lockfileChanged,
+    code: repository,
+    restore: repository.restore,
+    top: clone.workTree,
     env: gateEnv(env, { extra: settings.gateEnv, isModelKey }).env,
     ...(settings.services.length === 0 ? {} : { services: () => servicesOf(shared, options) }),
   })

@@ -3,7 +3,9 @@
 import type { Annotation } from '../model/gate.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
 
-const MAX_ANNOTATIONS = 50
+export const MAX_ANNOTATIONS = 50
+/** More are found than shown, for those in changed files come first. */
+const MAX_FOUND = 500
 const MAX_MESSAGE = 600
 /** Only so much of a line, and of the output, is looked at. */
 const MAX_LINE = 1_000
@@ -30,19 +32,34 @@ const TEST = /^(?:✖|✗|×|●|not ok|FAIL|--- FAIL)\s+([^:]*?)(?: \([\d.]+ ?m
 /** What pytest, testify and biome say only near the place. */
 const NEARBY = /^\s*(?:Error:|[×✖!ℹi])\s+(.*)$/
 
+/** The path in the repository that a name means, or null. */
+export type Resolve = (name: string) => string | null
+
 /**
- * At most 50 places in known files that the output names, in its order, each with what was said about it: tsc, eslint,
- * biome, node --test, jest, vitest, pytest, mypy, ruff, go, cargo, javac, maven and whatever writes
- * `path:line:col: message`. `knownPaths` are the repository's, with `/`; a place elsewhere is left out. Absolute
- * paths and paths from a folder count when they can only mean one known file.
+ * The first `most` places in known files that the output names, in its order, each with what was said about it: tsc,
+ * eslint, biome, node --test, jest, vitest, pytest, mypy, ruff, go, cargo, javac, maven and whatever writes
+ * `path:line:col: message`. A place that means no file is left out.
  */
-export function annotationsFrom(output: string, knownPaths: Set<string>): Annotation[] {
-  return new Reader(plainLines(output), resolver(knownPaths)).read()
+export function annotationsFrom(output: string, resolve: Resolve, most = MAX_FOUND): Annotation[] {
+  return new Reader(plainLines(output), resolve).read(most)
+}
+
+/** What a check shows: those in changed files first, else in the order given; of two at one line with one message the first. */
+export function shownAnnotations(
+  found: readonly Annotation[],
+  isChanged: (path: string) => boolean,
+): Annotation[] {
+  const own = new Map(
+    found.map((one) => [`${one.path}\0${one.line}\0${one.message}`, one] as const).reverse(),
+  )
+  const all = [...own.values()].reverse()
+  const [near, far] = [all.filter(({ path }) => isChanged(path)), all.filter(({ path }) => !isChanged(path))]
+  return [...near, ...far].slice(0, MAX_ANNOTATIONS)
 }
 
 class Reader {
   readonly #lines: readonly string[]
-  readonly #resolve: (name: string) => string | null
+  readonly #resolve: Resolve
   readonly #found = new Map<string, Annotation>()
   /** The last line that says what went wrong; '' once a place was found for it. */
   #heading = ''
@@ -53,14 +70,14 @@ class Reader {
   /** What pytest says about the failure (`E ...`). */
   #said = ''
 
-  constructor(lines: readonly string[], resolve: (name: string) => string | null) {
+  constructor(lines: readonly string[], resolve: Resolve) {
     this.#lines = lines
     this.#resolve = resolve
   }
 
-  read(): Annotation[] {
+  read(most: number): Annotation[] {
     for (const [at, line] of this.#lines.entries()) {
-      if (this.#found.size >= MAX_ANNOTATIONS) break
+      if (this.#found.size >= most) break
       if (line.trim() === '') this.#listed = null
       else if (!this.#readLine(line, at)) this.#remember(line.trim())
     }
@@ -201,8 +218,11 @@ function bounded(message: string): string {
   return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE - 3)}...` : text
 }
 
-/** Which known file a name means: itself, the known end of an absolute path, or the only one that ends so. */
-function resolver(known: Set<string>): (name: string) => string | null {
+/**
+ * Which known file a name means: itself, from the gates' folder (``, or with a `/` at its end) or from the top, the known end
+ * of an absolute path, or the only one that ends so.
+ */
+export function resolver(known: ReadonlySet<string>, folder = ''): Resolve {
   const done = new Map<string, string | null>()
   const byBase = new Map<string, string[]>()
   for (const path of known) byBase.set(basename(path), [...(byBase.get(basename(path)) ?? []), path])
@@ -216,6 +236,7 @@ function resolver(known: Set<string>): (name: string) => string | null {
       .replace(/^file:\/\//, '')
       .replaceAll('\\', '/')
       .replace(/^(?:\.\/)+/, '')
+    if (folder !== '' && known.has(folder + plain)) return folder + plain
     if (known.has(plain)) return plain
     if (!/[./]/.test(plain) || plain.length > 500) return null
     if (!/^(?:\/|[A-Za-z]:\/)/.test(plain)) return endsWith(plain.replace(/^(?:\.\.\/)+/, ''))

@@ -4,8 +4,9 @@ import type { GateRun, GatesPort } from '../model/ports.ts'
 import { isFor } from '../model/service.ts'
 import { excerpt } from '../system/excerpt.ts'
 import type { OtherUser } from '../system/other-user.ts'
-import { runUntrusted } from '../system/process.ts'
+import { type Exit, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
+import { type Code, type Ran, type Shown, stampsBefore, withEvidence } from './evidence.ts'
 import {
   CAPTURE_BYTES,
   cleaned,
@@ -23,6 +24,11 @@ export type GatesOptions = {
   prepare: string | null
   /** True when a lockfile differs between the two commits. */
   lockfileChanged(from: string, to: string): Promise<boolean>
+  code: Code
+  /** Makes the work tree the commit again, before a gate runs once more on it. */
+  restore(commit: string): Promise<unknown>
+  /** The work tree, and the folder in it that gates run in. */
+  top: string
   cwd: string
   /** The allow-listed environment: no token, no model key. */
   env: Readonly<Record<string, string>>
@@ -60,9 +66,8 @@ export function createGates(options: GatesOptions): GatesPort {
   let services: Promise<Services> | undefined
   const user = options.as ?? null
 
-  async function command(gate: Gate, signal: AbortSignal, what = '', as = user): Promise<GateResult> {
-    options.onStart(gate.name)
-    const ran = await runUntrusted({
+  async function once(gate: Gate, signal: AbortSignal, as = user): Promise<Ran & { exit: Exit }> {
+    const { exit, output, ms } = await runUntrusted({
       file: 'bash',
       args: [...SHELL, PIPED, 'bash', gate.run],
       cwd: options.cwd,
@@ -73,14 +78,43 @@ export function createGates(options: GatesOptions): GatesPort {
       ...(options.mark === undefined ? {} : { mark: options.mark }),
       as,
     })
-    const ok = ran.exit.kind === 'exit' && ran.exit.code === 0
-    const whole = cleaned(ran.output, options.redactor)
-    const output = excerpt(whole, OUTPUT_BYTES)
-    const ended = formatExit(ran.exit, gate.timeoutMs)
-    const result = { name: gate.name, ok, advisory: gate.advisory, ended, ms: ran.ms, output }
-    await writeLog(options.logs, [what, gate.name], whole)
+    const ok = exit.kind === 'exit' && exit.code === 0
+    const ended = formatExit(exit, gate.timeoutMs)
+    return { ok, ended, ms, output: cleaned(output, options.redactor), exit }
+  }
+
+  /** Logged, told, and with no more of its output than others keep. */
+  async function finished({ name, advisory }: Gate, what: string, shown: Shown): Promise<GateResult> {
+    await writeLog(options.logs, [what, name], shown.output)
+    const result = { ...shown, name, advisory, output: excerpt(shown.output, OUTPUT_BYTES) }
     options.onEnd(result)
     return result
+  }
+
+  async function gateOf(
+    gate: Gate,
+    run: GateRun,
+    signal: AbortSignal,
+    as: OtherUser | null,
+  ): Promise<GateResult> {
+    options.onStart(gate.name)
+    // Root's work goes by path, so a tree that services of the other user live in stays as it is.
+    const isOurs = user === null || services === undefined
+    const redact = options.redactor.redact
+    const red: Ran[] = []
+    for (;;) {
+      const before = await stampsBefore(gate, options)
+      const { exit, ...ran } = await once(gate, signal, as)
+      const isOver = ran.ok || signal.aborted || exit.kind === 'not-started'
+      if (isOver || red.length >= (gate.retries ?? 0)) {
+        const shown = await withEvidence(gate, ran, before, run, { ...options, redact })
+        return finished(gate, run.what, afterTries(shown, [...red, ran], isOurs))
+      }
+      red.push(ran)
+      if (!isOurs) continue
+      await user?.revoke()
+      await options.restore(run.commit).finally(() => user?.grant())
+    }
   }
 
   async function close(): Promise<void> {
@@ -97,7 +131,7 @@ export function createGates(options: GatesOptions): GatesPort {
     const results: GateResult[] = []
     const goesOn = () => !signal.aborted && isUp() && results.every(({ ok, advisory }) => ok || advisory)
     for (const gate of options.gates.filter(({ when }) => isFor(when, run.tags)))
-      if (goesOn()) results.push(await command(gate, signal, run.what, as()))
+      if (goesOn()) results.push(await gateOf(gate, run, signal, as()))
     if (options.after !== undefined && goesOn()) results.push(...(await options.after(run, signal, as())))
     return results
   }
@@ -121,7 +155,9 @@ export function createGates(options: GatesOptions): GatesPort {
       preparedFor = commit
       if (before !== null && !(await options.lockfileChanged(before, commit))) return null
       const gate = { name: 'prepare', run, timeoutMs: PREPARE_TIMEOUT_MS, when: null, advisory: false }
-      const result = await command(gate, signal, what)
+      options.onStart(gate.name)
+      const { exit: _, ...ran } = await once(gate, signal)
+      const result = await finished(gate, what ?? '', ran)
       if (!result.ok) preparedFor = null
       return result
     },
@@ -131,5 +167,24 @@ export function createGates(options: GatesOptions): GatesPort {
       await options.as?.renewHome()
     },
     [Symbol.asyncDispose]: close,
+  }
+}
+
+/** A gate that ran more than once says so. `isSame`: what it left was thrown away in between. */
+function afterTries(shown: Shown, tries: readonly Ran[], isSame: boolean): Shown {
+  const [first, last] = [tries[0], tries.at(-1)]
+  if (first === undefined || last === undefined || tries.length === 1) return shown
+  const all = tries.length
+  const outputs = [...tries.slice(0, -1), shown].map(
+    ({ output }, at) => `--- try ${at + 1} of ${all} ---\n${output}`,
+  )
+  const tree = isSame ? 'on the same tree' : 'on the tree as the try before left it, for services run in it'
+  const flaky = `flaky: red (${first.ended}), and green at try ${all} ${tree}`
+  return {
+    ...shown,
+    ms: tries.reduce((sum, { ms }) => sum + ms, 0),
+    output: outputs.join('\n'),
+    ...(last.ok ? { flaky: true as const } : {}),
+    remarks: [last.ok ? flaky : `red at each of ${all} tries ${tree}`, ...(shown.remarks ?? [])],
   }
 }

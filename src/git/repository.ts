@@ -6,6 +6,7 @@ import type { Kept, State } from '../model/state.ts'
 import { UserError } from '../system/errors.ts'
 import { type CandidateTools, inspect, saveWork } from './candidate.ts'
 import type { CatFile } from './cat-file.ts'
+import { changedLinesBetween } from './changed-lines.ts'
 import { restoreClone, type Snapshot } from './clone.ts'
 import { type CommitOptions, Commits } from './commits.ts'
 import { editedDocuments } from './documents.ts'
@@ -16,7 +17,7 @@ import { join } from './join.ts'
 import { type DocumentRules, JudgeView } from './judge-view.ts'
 import { parseRaw } from './raw-diff.ts'
 import type { Submodules } from './submodules.ts'
-import { changesBetween, foldersIn } from './tree-walk.ts'
+import { changesBetween, foldersIn, pathsIn } from './tree-walk.ts'
 import { WorkTree } from './work-tree.ts'
 
 export type RepositoryOptions = CommitOptions & {
@@ -59,6 +60,10 @@ export type Repository = RepositoryPort & {
   untracked(): Promise<string[]>
   /** True when a lockfile differs between the two commits. */
   lockfileChanged(from: string, to: string): Promise<boolean>
+  /** The paths of all files of a commit. */
+  files(commit: string): Promise<string[]>
+  /** The lines of files that a change from one commit to another wrote. */
+  changedLines(from: string, to: string): Promise<ReadonlyMap<string, number[]>>
   /** From now on the tree is Ralph's own: of what is ignored, `renew` leaves only what is there now. */
   rememberIgnored(): Promise<void>
   /** Why a story's kept work could not be put on top of `commit`, or null; the work tree is left alone. */
@@ -153,6 +158,10 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       }),
 
     read: (commit, path) => objects.text(`${commit}:${path}`),
+
+    files: (commit) => pathsIn(objects, commit),
+
+    changedLines: (from, to) => changedLinesBetween(objects, from, to),
 
     async lockfileChanged(from, to) {
       if (from === to) return false

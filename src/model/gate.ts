@@ -2,7 +2,19 @@
 import * as z from 'zod/mini'
 
 /** A gate runs by `bash -c`. `when` null: for every story; else only for stories with one of these tags, exactly. */
-export type Gate = { name: string; run: string; timeoutMs: number; when: string[] | null; advisory: boolean }
+export type Gate = {
+  name: string
+  run: string
+  timeoutMs: number
+  when: string[] | null
+  advisory: boolean
+  /** JUnit XML and SARIF files that it writes: paths or globs from its folder. */
+  report?: readonly string[]
+  /** How often it runs again on the same tree when it is red. */
+  retries?: number
+  /** What tests ran, as it wrote that down (lcov or Cobertura); `threshold` null: remarks only. */
+  coverage?: { file: string; threshold: number | null }
+}
 
 /** How many tests a gate said that it ran. */
 export type TestCounts = z.infer<typeof TestCounts>
@@ -49,6 +61,6 @@ export const GateResult = z.object({
   screenshots: z.exactOptional(z.array(Screenshot)),
 })
 
-/** What a gate took and counted on the base, to compare with. */
+/** What a gate took on the base, and counted when it last was green there or for a story; to compare with. */
 export type GateBaseline = z.infer<typeof GateBaseline>
 export const GateBaseline = z.object({ ms: z.number(), tests: z.exactOptional(TestCounts) })

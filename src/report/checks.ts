@@ -103,7 +103,7 @@ export function storyCheck(view: View, id: string): Check {
     text: (room: number) => storyText(story, room),
   }
   const title = `${detail === undefined ? word : `${word}: ${detail}`} · ${story.title}`
-  return check(name, conclusion, title, output, conclusion === 'success' ? [] : view.annotations[id])
+  return check(name, conclusion, title, output, view.annotations[id])
 }
 
 type Stand = { conclusion: Check['conclusion']; word: string; detail?: string }

@@ -1,10 +1,22 @@
 // Gates: named commands that must exit 0; from the workflow's YAML, the file's map or `--gate NAME=COMMAND`.
 import * as z from 'zod/mini'
 import type { Gate } from '../model/gate.ts'
-import { gateName } from './names.ts'
+import { gateName, reportPath } from './names.ts'
 import { givenAt, mistake, type Place, readAs } from './place.ts'
 import { shown } from './show.ts'
-import { boolean, duration, expects, kinds, lines, list, orElse, orNull, structure, text } from './types.ts'
+import {
+  boolean,
+  duration,
+  expects,
+  integer,
+  kinds,
+  lines,
+  list,
+  orElse,
+  orNull,
+  structure,
+  text,
+} from './types.ts'
 
 /** Outright: this run has no gate, and nothing of it claims to have passed one. */
 export const NO_GATES = 'none'
@@ -17,22 +29,41 @@ export const tags = list(text).check(
   z.overwrite((names) => [...new Set(names)]),
 )
 
+const coverage = z.pipe(
+  z.union(
+    [reportPath, structure({ file: reportPath, threshold: orNull(integer({ most: 100 })) })],
+    expects('the path of an lcov or Cobertura file, or a map with file and threshold', 'write a path'),
+  ),
+  z.transform((given) => (typeof given === 'string' ? { file: given, threshold: null } : given)),
+)
+
 const longForm = structure({
   run: lines,
   timeout: orElse(duration, '15m'),
   when: orNull(tags),
   advisory: orElse(boolean, false),
+  report: orNull(list(reportPath)),
+  retries: orElse(integer({ zero: 'no retry', most: 3 }), 0),
+  coverage: orNull(coverage),
 })
 
 const gate = z.pipe(
   z.union(
     [lines, longForm],
-    expects('a command, or a map with run, timeout, when or advisory', 'write a command'),
+    expects(
+      'a command, or a map with run, timeout, when, advisory, report, retries or coverage',
+      'write a command',
+    ),
   ),
   z.transform((given) => {
     if (typeof given === 'string') return plainGate(given)
-    const { timeout, ...rest } = given
-    return { ...rest, timeoutMs: timeout }
+    const { run, timeout: timeoutMs, when, advisory, report, retries, coverage } = given
+    return {
+      ...{ run, timeoutMs, when, advisory },
+      ...(report === null ? {} : { report }),
+      ...(retries === 0 ? {} : { retries }),
+      ...(coverage === null ? {} : { coverage }),
+    }
   }),
 )
 

@@ -81,6 +81,13 @@ const staysInside = (path: string) => !path.split(/[\\/]/).includes('..')
 /** A path inside the repository (no way up); it is not looked at. */
 export const insidePath = textWhere(staysInside, 'a path inside the repository', 'write it without `..`')
 
+/** A file that a gate writes, from its folder; globs as in .gitignore. */
+export const reportPath = textWhere(
+  (path) => staysInside(path) && !/^[/!~]|^[A-Za-z]:|\\|\/$/.test(path),
+  'a path or glob from the folder that the gates run in, with `/`',
+  'write a path such as reports/junit.xml or reports/**/*.xml',
+)
+
 /** A configuration file's path; its ending says how it is read. */
 export const configPath = textWhere(
   (path) => /\.(ya?ml|json)$/i.test(path) && staysInside(path),

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { annotationsFrom } from '../../../src/gates/annotations.ts'
+import { annotationsFrom, resolver, shownAnnotations } from '../../../src/gates/annotations.ts'
 
 const KNOWN = new Set([
   'src/a.ts',
@@ -22,7 +22,7 @@ const KNOWN = new Set([
   'two/index.ts',
 ])
 const said = (output: string): string[] =>
-  annotationsFrom(output, KNOWN).map((it) => `${it.path}:${it.line} ${it.level} ${it.message}`)
+  annotationsFrom(output, resolver(KNOWN)).map((it) => `${it.path}:${it.line} ${it.level} ${it.message}`)
 
 test('tsc, plain and pretty', () => {
   assert.deepEqual(said("src/a.ts(12,5): error TS2322: Type 'x'.\nsrc/deep/b.ts(1,1): warning X: y\n"), [
@@ -148,22 +148,44 @@ test('only known files, and only names that mean one of them', () => {
   const output =
     'node_modules/x/a.ts:1:1: error: no\nindex.ts:1:1: error: which?\n../deep/b.ts:2:2: error: yes\nwith space.ts:3:1: error: yes\nhttp://x.test:80: up\n12:30:45: time\nsrc/a.ts:0:0: zero\na.ts: no line\n'
   assert.deepEqual(said(output), ['src/deep/b.ts:2 failure yes', 'with space.ts:3 failure yes'])
-  assert.deepEqual(annotationsFrom('src/a.ts:1:1: error: x', new Set()), [])
+  assert.deepEqual(annotationsFrom('src/a.ts:1:1: error: x', resolver(new Set())), [])
   assert.deepEqual(said('one/index.ts:1:1: x\nC:\\w\\src\\a.ts:5:1: error: windows\n'), [
     'one/index.ts:1 failure x',
     'src/a.ts:5 failure windows',
   ])
 })
 
-test('at most 50, without repetition, with bounded messages', () => {
+test('at most 500 are found, and 50 shown, without repetition, with bounded messages', () => {
   const many = Array.from(
-    { length: 500 },
+    { length: 1000 },
     (_, index) => `src/a.ts:${index + 1}:1: error: ${'x'.repeat(5000)}`,
   )
-  const found = annotationsFrom([...many, ...many].join('\n'), KNOWN)
-  assert.equal(found.length, 50)
+  const found = annotationsFrom([...many, ...many].join('\n'), resolver(KNOWN))
+  assert.equal(found.length, 500)
+  assert.equal(shownAnnotations([...found, ...found], () => false).length, 50)
   assert.ok(found.every((it) => it.message.length <= 600))
   assert.equal(said('src/a.ts:1:1: error: x\nsrc/a.ts:1:1: error: x\n').length, 1)
+})
+
+test('those in changed files come first, and each once', () => {
+  const output =
+    'src/a.ts:1:1: error: one\nsrc/lib.rs:2:1: error: two\nsrc/a.ts:1:1: error: one\npkg/a.go:3:1: three\n'
+  const found = annotationsFrom(output, resolver(KNOWN))
+  const shown = shownAnnotations([...found, ...found], (path) => path === 'pkg/a.go')
+  assert.deepEqual(
+    shown.map(({ path }) => path),
+    ['pkg/a.go', 'src/a.ts', 'src/lib.rs'],
+  )
+})
+
+test('a name is looked for in the folder of the gates first', () => {
+  const resolve = resolver(new Set(['one/index.ts', 'two/index.ts', 'index.ts', 'README.md']), 'two/')
+  assert.deepEqual(['index.ts', './index.ts', 'README.md', 'none.ts'].map(resolve), [
+    'two/index.ts',
+    'two/index.ts',
+    'README.md',
+    null,
+  ])
 })
 
 test('whatever is printed, what is found is well-formed', () => {
@@ -193,7 +215,7 @@ test('whatever is printed, what is found is well-formed', () => {
     .map((it) => it.join(''))
   fc.assert(
     fc.property(text, (output) => {
-      for (const { path, line, message } of annotationsFrom(output, KNOWN)) {
+      for (const { path, line, message } of annotationsFrom(output, resolver(KNOWN))) {
         assert.ok(KNOWN.has(path) && Number.isInteger(line) && line >= 1)
         assert.ok(message.length <= 600 && !/[^\P{Cc}\t\n]/u.test(message))
       }
@@ -221,8 +243,8 @@ test('4 MB of hostile output take bounded time', () => {
     ' 1:1 error ',
   ]) {
     const start = process.cpuUsage()
-    annotationsFrom(unit.repeat(4_000_000 / unit.length), KNOWN)
-    annotationsFrom(`${unit.repeat(900 / unit.length)}\n`.repeat(4_000), KNOWN)
+    annotationsFrom(unit.repeat(4_000_000 / unit.length), resolver(KNOWN))
+    annotationsFrom(`${unit.repeat(900 / unit.length)}\n`.repeat(4_000), resolver(KNOWN))
     const { user, system } = process.cpuUsage(start)
     const took = (user + system) / 1000
     assert.ok(took < 5_000, `${JSON.stringify(unit)}: ${took.toFixed(0)} ms`)

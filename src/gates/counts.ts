@@ -1,0 +1,70 @@
+// How many tests ran, by what runners say at their end. Pure.
+import type { TestCounts } from '../model/gate.ts'
+
+const NUMBER_FIRST = /(\d+) ([a-z]+)/g
+const WORD_FIRST = /((?:expected )?[a-z]+)(?:: |=| {1,4})(\d+)/g
+
+/** A line that says how many, by runner, and how it says it. */
+const SUMMARIES: readonly (readonly [line: RegExp, pairs: RegExp])[] = [
+  // node --test, and what else speaks TAP
+  [/^(?:ℹ|#) (?:pass|fail|cancelled|skipped|todo) {1,4}\d+$/, WORD_FIRST],
+  // jest; vitest
+  [/^Tests:? {1,12}\d+ (?:failed|passed|skipped|pending|todo)\b/, NUMBER_FIRST],
+  // mocha
+  [/^\d+ (?:passing \([\d.]+ ?m?[smh]\)|failing|pending)$/, NUMBER_FIRST],
+  // pytest
+  [/^(?:=+ )?(?:\d+ [a-z]+, ){0,8}\d+ [a-z]+ in [\d.]+s\b/, NUMBER_FIRST],
+  // unittest
+  [/^Ran \d+ tests? in [\d.]+s$/, NUMBER_FIRST],
+  [/^(?:OK|FAILED) \((?:[a-z ]{1,20}=\d+(?:, )?){1,6}\)$/, WORD_FIRST],
+  // cargo test
+  [/^test result: (?:ok|FAILED)\. \d+ passed;/, NUMBER_FIRST],
+  // maven: without the time, it is the sum
+  [/^(?:\[[A-Z]+\] )?Tests run: \d+, Failures: \d+, Errors: \d+, Skipped: \d+$/, WORD_FIRST],
+  // gradle
+  [/^\d+ tests? completed(?:, \d+ (?:failed|skipped)){0,2}$/, NUMBER_FIRST],
+]
+/** go test counts none: a line a test, in words (`-v`) or as JSON. Those of subtests are indented, or have a slash. */
+const GO = /^--- (PASS|FAIL|SKIP): |^\{.*"Action":"(pass|fail|skip)".*"Test":"[^"/]+"/
+
+const WORDS = new Map<string, keyof TestCounts | 'total'>(
+  Object.entries({
+    ...{ pass: 'passed', passed: 'passed', passing: 'passed', xpassed: 'passed' },
+    ...{ fail: 'failed', failed: 'failed', failing: 'failed', failures: 'failed', cancelled: 'failed' },
+    ...{ error: 'failed', errors: 'failed', successes: 'failed' },
+    ...{ skip: 'skipped', skipped: 'skipped', pending: 'skipped', todo: 'skipped', ignored: 'skipped' },
+    ...{ xfailed: 'skipped', 'expected failures': 'skipped' },
+    // What is not said of these has passed.
+    ...{ run: 'total', test: 'total', tests: 'total' },
+  } as const),
+)
+const LONGEST = 400
+
+/** The sums of all summaries in an output without colours; null where nothing is counted. */
+export function testCounts(output: string): TestCounts | null {
+  const sums = { passed: 0, failed: 0, skipped: 0, total: 0 }
+  let isFound = false
+  const add = (word: string, many: number): void => {
+    const kind = WORDS.get(word)
+    if (kind === undefined || !Number.isSafeInteger(many)) return
+    sums[kind] += many
+    isFound = true
+  }
+  // What was left out of a longer output may be half of Go's lines.
+  const isWhole = !LEFT_OUT.test(output)
+  for (const given of output.split('\n')) {
+    const line = given.slice(0, LONGEST).trimEnd()
+    const go = isWhole ? GO.exec(line) : null
+    if (go !== null) add((go[1] ?? go[2] ?? '').toLowerCase(), 1)
+    const text = line.trimStart()
+    const [, pairs = null] = SUMMARIES.find(([summary]) => summary.test(text)) ?? []
+    if (pairs === null) continue
+    for (const [, one = '', other = ''] of text.toLowerCase().matchAll(pairs))
+      add(pairs === WORD_FIRST ? one : other, Number(pairs === WORD_FIRST ? other : one))
+  }
+  if (!isFound) return null
+  const { passed, failed, skipped, total } = sums
+  return { passed: passed + Math.max(0, total - failed - skipped), failed, skipped }
+}
+
+const LEFT_OUT = /^\.\.\. \d+ bytes left out \.\.\.$/m

@@ -1,0 +1,180 @@
+// What a gate shows beside its exit: tests, places in the code, lines that no test ran, and what changed since the base.
+import { relative } from 'node:path'
+import type { Annotation, Gate, GateBaseline, GateResult, TestCounts } from '../model/gate.ts'
+import type { GateRun } from '../model/ports.ts'
+import { oneLine } from '../model/text.ts'
+import { withoutControls } from '../system/workflow-commands.ts'
+import { annotationsFrom, type Resolve, resolver, shownAnnotations } from './annotations.ts'
+import { testCounts } from './counts.ts'
+import {
+  type ChangedLines,
+  coveredChange,
+  missedAnnotations,
+  missedPlaces,
+  percent,
+  share,
+} from './coverage.ts'
+import type { Stamps, Where } from './reports/files.ts'
+
+/** The code that gates look at. */
+export type Code = {
+  /** Its files, by path. */
+  files(commit: string): Promise<readonly string[]>
+  changedLines(from: string, to: string): Promise<ChangedLines>
+}
+
+export type EvidenceOptions = Where & { code: Code; redact(text: string): string }
+
+/** A gate's run: how it ended, and its output, redacted. */
+export type Ran = Pick<GateResult, 'ok' | 'ended' | 'ms' | 'output'>
+export type Shown = Ran & Partial<Pick<GateResult, 'tests' | 'annotations' | 'remarks' | 'flaky'>>
+
+/** What files of the gate say; `red`: why it is red although it ended well. */
+type Told = {
+  tests: TestCounts | null
+  annotations: Annotation[]
+  remarks: string[]
+  red: { ended: string; output: string } | null
+}
+
+const MOST_REMARKS = 20
+const LONGEST_REMARK = 300
+const LONGEST_MESSAGE = 600
+/** Places that a remark names, and those that the next prompt is told. */
+const NAMED = 5
+const LISTED = 50
+
+/** What stands where the gate is to write; null where nothing is asked for. */
+export async function stampsBefore({ report = [], coverage }: Gate, where: Where): Promise<Stamps | null> {
+  const patterns = coverage === undefined ? report : [...report, coverage.file]
+  if (patterns.length === 0) return null
+  const { stampsOf } = await import(/* webpackChunkName: "work" */ './reports/files.ts')
+  return stampsOf(where, patterns)
+}
+
+/** The run with all that it shows. One that left too much of a change without a test becomes red. */
+export async function withEvidence(
+  gate: Gate,
+  ran: Ran,
+  before: Stamps | null,
+  run: GateRun,
+  options: EvidenceOptions,
+): Promise<Shown> {
+  const told = before === null ? NOTHING : await fromFiles(gate, ran, before, run, options)
+  const tests = told.tests ?? testCounts(ran.output)
+  const clean = (text: string, most: number) => oneLine(options.redact(withoutControls(text)), most)
+  const compared = ran.ok ? comparedWith(run.baseline[gate.name], ran.ms, tests) : []
+  const remarks = [...told.remarks, ...compared].slice(0, MOST_REMARKS)
+  const annotations = told.annotations.map((one) => ({
+    ...one,
+    message: clean(one.message, LONGEST_MESSAGE),
+  }))
+  const red = told.red && { ok: false, ended: told.red.ended, output: `${ran.output}${told.red.output}` }
+  return {
+    ...ran,
+    ...red,
+    ...(tests === null ? {} : { tests }),
+    ...(remarks.length === 0 ? {} : { remarks: remarks.map((one) => clean(one, LONGEST_REMARK)) }),
+    ...(annotations.length === 0 ? {} : { annotations }),
+  }
+}
+
+const NOTHING: Told = { tests: null, annotations: [], remarks: [], red: null }
+
+async function fromFiles(
+  gate: Gate,
+  { ok }: Ran,
+  before: Stamps,
+  run: GateRun,
+  { top, cwd, code }: EvidenceOptions,
+): Promise<Told> {
+  const folder = relative(top, cwd).replaceAll('\\', '/')
+  const resolve = resolver(new Set(await code.files(run.commit)), folder === '' ? '' : `${folder}/`)
+  const { readFresh } = await import(/* webpackChunkName: "work" */ './reports/files.ts')
+  const { readReports } = await import(/* webpackChunkName: "work" */ './reports/read.ts')
+  const { texts, remarks } = await readFresh({ top, cwd }, gate.report ?? [], before)
+  const placeIn = (text: string) => annotationsFrom(text, resolve, 1)[0] ?? null
+  const reports = readReports(texts, { resolve, placeIn })
+  const changed = run.from === run.commit ? NO_LINES : await code.changedLines(run.from, run.commit)
+  const covered =
+    ok && changed.size > 0 ? await coverage(gate, before, run, changed, resolve, { top, cwd }) : NOTHING
+  const annotations = [...reports.annotations, ...covered.annotations]
+  return {
+    tests: reports.tests,
+    annotations: shownAnnotations(annotations, (path) => changed.has(path)),
+    remarks: [...remarks, ...reports.remarks, ...covered.remarks],
+    red: covered.red,
+  }
+}
+
+const NO_LINES: ChangedLines = new Map()
+
+/** What tests ran of the change. Without a file that says it, a threshold is not reached. */
+async function coverage(
+  { coverage: asked }: Gate,
+  before: Stamps,
+  run: GateRun,
+  changed: ChangedLines,
+  resolve: Resolve,
+  where: Where,
+): Promise<Told> {
+  if (asked === undefined) return NOTHING
+  // What people pushed is theirs: nobody asks them for tests.
+  const threshold = run.of === 'join' ? null : asked.threshold
+  const { readFresh } = await import(/* webpackChunkName: "work" */ './reports/files.ts')
+  const { readCoverage } = await import(/* webpackChunkName: "work" */ './reports/read.ts')
+  const { texts, remarks } = await readFresh(where, [asked.file], before)
+  const hits = texts.flatMap((one) => readCoverage(one, remarks) ?? [])
+  if (hits.length === 0) {
+    const ended = `nothing says what tests ran of the change, ${threshold} % asked`
+    const red = threshold === null ? null : { ended, output: `\n${ended}: ${remarks.join('; ')}\n` }
+    return { ...NOTHING, remarks, red }
+  }
+  const covered = coveredChange(changed, hits, resolve)
+  const places = missedPlaces(covered)
+  const [few, list] = [firstOf(places, NAMED), firstOf(places, LISTED)]
+  if (places.length > 0) remarks.push(`tests ran ${share(covered)}; none ran ${few.join(', ')}`)
+  if (covered.unknown.length > 0)
+    remarks.push(`${asked.file} says nothing of ${firstOf(covered.unknown, NAMED).join(', ')}`)
+  const isThin = threshold !== null && covered.lines > 0 && percent(covered) < threshold
+  const ended = `covered ${share(covered)}, ${threshold} % asked`
+  const output = `\n${ended}. No test ran:\n${list.map((place) => `  ${place}\n`).join('')}`
+  return {
+    ...NOTHING,
+    annotations: missedAnnotations(covered),
+    remarks,
+    red: isThin ? { ended, output } : null,
+  }
+}
+
+function firstOf(all: readonly string[], most: number): string[] {
+  return all.length <= most ? [...all] : [...all.slice(0, most), `${all.length - most} more`]
+}
+
+/** A gate that takes so many times longer than on the base is told, where it takes so many milliseconds at least. */
+const SLOWER = 5
+const SLOW_MS = 10_000
+
+/** What a green gate no longer does, or does slower. */
+function comparedWith(before: GateBaseline | undefined, ms: number, tests: TestCounts | null): string[] {
+  if (before === undefined) return []
+  const remarks: string[] = []
+  const times = ms / Math.max(before.ms, 1)
+  if (times >= SLOWER && ms >= SLOW_MS)
+    remarks.push(
+      `took ${seconds(ms)} s, and ${seconds(before.ms)} s on the base: ${Math.floor(times)} times as long`,
+    )
+  const [had, has] = [ranOf(before.tests ?? null), ranOf(tests)]
+  const skipped = tests === null || tests.skipped === 0 ? '' : `; ${tests.skipped} are skipped`
+  if (had > 0 && tests === null) remarks.push(`says nothing of tests any more, and ran ${had} before`)
+  else if (has < had) remarks.push(`ran ${has} tests, and ${had} before: ${had - has} fewer${skipped}`)
+  return remarks
+}
+
+function ranOf(tests: TestCounts | null): number {
+  return tests === null ? 0 : tests.passed + tests.failed
+}
+
+function seconds(ms: number): string {
+  return ms < 9_950 ? (ms / 1000).toFixed(1) : String(Math.round(ms / 1000))
+}

@@ -1,0 +1,97 @@
+// The files that a gate wrote for us, found and read: they are as hostile as the code that the gate ran.
+import { lstat, readdir } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import ignore from 'ignore'
+import { insideTree, isFolder, readRegular } from '../../system/files.ts'
+
+/** A larger one is not read, bytes; nor are more, or more together. */
+const MOST_BYTES = 5 * 1024 * 1024
+const MOST_TOGETHER = 2 * MOST_BYTES
+const MOST_FILES = 300
+/** So many entries of folders are looked at for a glob, so deep. */
+const MOST_ENTRIES = 50_000
+const DEEPEST = 30
+
+/** `top` is the work tree, `cwd` the gates' folder in it. */
+export type Where = { top: string; cwd: string }
+
+/** What stands there now, by path from `cwd`: a file that is still the same when the gate has ended was not written by it. */
+export type Stamps = ReadonlyMap<string, string>
+
+export async function stampsOf(where: Where, patterns: readonly string[]): Promise<Stamps> {
+  const found = new Map<string, string>()
+  for (const pattern of patterns)
+    for (const path of await matching(where, pattern)) found.set(path, await stampOf(join(where.cwd, path)))
+  return found
+}
+
+/** The inode's time is nobody's to choose. */
+async function stampOf(file: string): Promise<string> {
+  const found = await lstat(file, { bigint: true }).catch(() => null)
+  return found === null ? '' : `${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}`
+}
+
+/** The paths that a pattern names, where no link leads out of the tree. */
+async function matching(where: Where, pattern: string): Promise<string[]> {
+  const parts = pattern.split('/').filter((part) => part !== '.' && part !== '')
+  const plain = parts.findIndex((part) => /[*?[\\]/.test(part))
+  const path = parts.join('/')
+  if (plain === -1) return (await placeOf(where, path)) === null ? [] : [path]
+  const files = ignore({ ignorecase: false }).add(`/${path}`)
+  const found: string[] = []
+  let level = [parts.slice(0, plain).join('/')]
+  let left = MOST_ENTRIES
+  for (let depth = 0; depth < DEEPEST && level.length > 0 && left > 0; depth += 1) {
+    const next: string[] = []
+    for (const folder of level) {
+      const place = left > 0 ? await placeOf(where, folder) : null
+      if (place === null || !(await isFolder(place))) continue
+      const entries = await readdir(place, { withFileTypes: true }).catch(() => [])
+      left -= entries.length
+      for (const entry of entries) {
+        const inside = folder === '' ? entry.name : `${folder}/${entry.name}`
+        if (entry.isDirectory() && entry.name !== '.git' && entry.name !== 'node_modules') next.push(inside)
+        if (entry.isFile() && files.ignores(inside)) found.push(inside)
+      }
+    }
+    level = next
+  }
+  return found.sort().slice(0, MOST_FILES)
+}
+
+/** Where that is, with folders alone above it; null where nothing is. */
+async function placeOf({ top, cwd }: Where, path: string): Promise<string | null> {
+  const place = await insideTree(top, relative(top, join(cwd, path)))
+  return place === null || (await lstat(place).catch(() => null)) === null ? null : place
+}
+
+/** The files of one gate that are new since `before`, and why others are not read. */
+export async function readFresh(
+  where: Where,
+  patterns: readonly string[],
+  before: Stamps,
+): Promise<{ texts: { path: string; text: string }[]; remarks: string[] }> {
+  const texts: { path: string; text: string }[] = []
+  const remarks: string[] = []
+  let left = MOST_TOGETHER
+  for (const pattern of patterns) {
+    const paths = await matching(where, pattern)
+    if (paths.length === 0) remarks.push(`${pattern}: there is no such file`)
+    const fresh: string[] = []
+    for (const path of paths) {
+      if ((await stampOf(join(where.cwd, path))) !== before.get(path)) fresh.push(path)
+    }
+    if (fresh.length === 0 && paths.length > 0)
+      remarks.push(`${pattern}: the gate wrote nothing new, and what stood there is not read`)
+    for (const path of fresh) {
+      const file = join(where.cwd, path)
+      const found = await lstat(file).catch(() => null)
+      const isLarge = found !== null && found.size > Math.min(left, MOST_BYTES)
+      const bytes = found?.isFile() === true && !isLarge ? await readRegular(file) : null
+      left -= bytes?.length ?? 0
+      if (bytes !== null) texts.push({ path, text: bytes.toString('utf8') })
+      else remarks.push(`${path}: ${isLarge ? 'too large to be read' : 'no file that can be read'}`)
+    }
+  }
+  return { texts, remarks }
+}

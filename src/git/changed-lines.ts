@@ -1,0 +1,84 @@
+// Which lines of its files a change wrote, in this process: a git that is started after a gate might believe what that wrote.
+import type { CatFile } from './cat-file.ts'
+import { changesBetween } from './tree-walk.ts'
+
+/** Larger files are not looked at, bytes; nor are more together. */
+const MOST_BYTES = 1024 * 1024
+const MOST_TOGETHER = 64 * MOST_BYTES
+
+export async function changedLinesBetween(
+  objects: CatFile,
+  from: string,
+  to: string,
+): Promise<Map<string, number[]>> {
+  const found = new Map<string, number[]>()
+  let left = MOST_TOGETHER
+  for (const { path, status, oldOid, newOid, newMode } of await changesBetween(objects, from, to)) {
+    if (status === 'D' || !newMode.startsWith('100')) continue
+    const size = (await objects.info(newOid))?.size ?? 0
+    left -= size
+    if (size > MOST_BYTES || left < 0) continue
+    const now = (await objects.contents(newOid))?.toString('utf8') ?? ''
+    if (now.includes('\0')) continue
+    const isKnown = status === 'M' && ((await objects.info(oldOid))?.size ?? 0) <= MOST_BYTES
+    const before = isKnown ? ((await objects.contents(oldOid))?.toString('utf8') ?? '') : ''
+    found.set(path, writtenLines(before, now))
+  }
+  return found
+}
+
+/** So many steps are tried to find what stayed (Myers); a change of more is new as a whole. */
+const MOST_STEPS = 1000
+
+/** The numbers of those lines of `now` that were not in `before`, as a shortest edit script has them. */
+export function writtenLines(before: string, now: string): number[] {
+  const [old, young] = [linesOf(before), linesOf(now)]
+  let start = 0
+  while (start < old.length && start < young.length && old[start] === young[start]) start += 1
+  let end = 0
+  while (
+    end < Math.min(old.length, young.length) - start &&
+    old[old.length - 1 - end] === young[young.length - 1 - end]
+  )
+    end += 1
+  const stayed = stayedOf(old.slice(start, old.length - end), young.slice(start, young.length - end))
+  const written: number[] = []
+  for (let at = start; at < young.length - end; at += 1) if (!stayed.has(at - start)) written.push(at + 1)
+  return written
+}
+
+/** Which of `young` stand in `old`, by the greedy algorithm of E. Myers, "An O(ND) Difference Algorithm". */
+function stayedOf(old: readonly string[], young: readonly string[]): Set<number> {
+  const stayed = new Set<number>()
+  const most = Math.min(old.length + young.length, MOST_STEPS)
+  const trace: Int32Array[] = []
+  const furthest = new Int32Array(2 * most + 3)
+  const isDown = (at: Int32Array, k: number, step: number) =>
+    k === -step || (k !== step && (at[most + k] ?? 0) < (at[most + k + 2] ?? 0))
+  for (let step = 0; step <= most; step += 1) {
+    trace.push(furthest.slice())
+    for (let k = -step; k <= step; k += 2) {
+      let x = isDown(furthest, k, step) ? (furthest[most + k + 2] ?? 0) : (furthest[most + k] ?? 0) + 1
+      while (x < old.length && x - k < young.length && old[x] === young[x - k]) x += 1
+      furthest[most + k + 1] = x
+      if (x < old.length || x - k < young.length) continue
+      // The way back: what was passed in a diagonal stayed.
+      let at = x
+      for (let back = step, diagonal = k; back >= 0; back -= 1) {
+        const then = trace[back] ?? furthest
+        const down = isDown(then, diagonal, back)
+        const before =
+          back === 0 ? 0 : down ? (then[most + diagonal + 2] ?? 0) : (then[most + diagonal] ?? 0) + 1
+        for (; at > before; at -= 1) stayed.add(at - 1 - diagonal)
+        if (!down) at -= 1
+        diagonal += down ? 1 : -1
+      }
+      return stayed
+    }
+  }
+  return stayed
+}
+
+function linesOf(text: string): string[] {
+  return text === '' ? [] : text.replace(/\n$/, '').split('\n')
+}
