@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { createGates, type GatesOptions } from '../../../src/gates/gates.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
-import { gateRun } from './gate-run.ts'
+import { gateRun, NO_CODE } from './gate-run.ts'
 
 const SECRET = 'a-known-value-that-nobody-may-see'
 const LINE = 'MIIEow+/'.repeat(8)
@@ -17,8 +17,7 @@ const PLAIN: GatesOptions = {
   gates: [],
   prepare: null,
   lockfileChanged: async () => false,
-  code: { files: async () => [], changedLines: async () => new Map() },
-  restore: async () => {},
+  ...NO_CODE,
   top: tmpdir(),
   cwd: tmpdir(),
   env: { PATH: process.env.PATH ?? '' },

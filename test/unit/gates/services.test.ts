@@ -15,7 +15,7 @@ import type { GateRun } from '../../../src/model/ports.ts'
 import type { Service } from '../../../src/model/service.ts'
 import { endOrphansOfRun, newMark } from '../../../src/system/process.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
-import { gateRun } from './gate-run.ts'
+import { gateRun, NO_CODE } from './gate-run.ts'
 
 const SECRET = 'a-known-value-that-nobody-may-see'
 const GATE = { timeoutMs: 20_000, when: null, advisory: false }
@@ -54,6 +54,8 @@ async function made(
   const envOf = ({ environment }: Service) => ({ ...env, ...environment })
   const gates = createGates({
     ...shared,
+    ...NO_CODE,
+    top: cwd,
     gates: Object.entries(commands).map(([name, run]): Gate => ({ ...GATE, name, run })),
     prepare: null,
     lockfileChanged: async () => false,

@@ -15,7 +15,7 @@ import { createRedactor } from '../../../src/system/redact.ts'
 import { muted } from '../../../src/system/workflow-commands.ts'
 import { Live } from '../../../src/terminal/live.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
-import { gateRun } from '../gates/gate-run.ts'
+import { gateRun, NO_CODE } from '../gates/gate-run.ts'
 import { heard } from '../heard.ts'
 import { limits, midRun } from '../report/samples.ts'
 
@@ -131,8 +131,7 @@ process.exitCode = 1
       ],
       prepare: null,
       lockfileChanged: async () => false,
-      code: { files: async () => [], changedLines: async () => new Map() },
-      restore: async () => {},
+      ...NO_CODE,
       top: folder,
       cwd: folder,
       env: { PATH: process.env.PATH ?? '', NODE: process.execPath },
