@@ -32,7 +32,8 @@ const { code, assets } = await ncc(join(root, 'lib', 'bundle.js'), {
 })
 const chunks = Object.entries({ ...assets, 'ralph.js': { source: code } })
 for (const [path, { source }] of chunks.filter(([name]) => name !== 'package.json')) {
-  const isCode = path.endsWith('.js')
+  // What is read as a file (axe-core) is copied as it is.
+  const isCode = path.endsWith('ralph.js')
   files.set(`bundle/${path}`, isCode ? await minified(String(source)) : source)
 }
 

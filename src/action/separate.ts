@@ -1,6 +1,7 @@
 // `isolation: separate-job`: four jobs do one iteration, each by the same loop (src/jobs). `claim` and `land` hold the write
 // token and run nothing of the repository (work.ts); `work` and `gate` run here, with a token that can only read.
 import * as core from '@actions/core'
+import { refuseNoBrowser } from '../app/browser.ts'
 import { limitsOf } from '../app/limits.ts'
 import { createPorts } from '../app/ports.ts'
 import type { Workspace } from '../app/workspace.ts'
@@ -88,6 +89,7 @@ async function doPart(
   const claim = claimOf(context.env)
   const opened = await openJob(context, secrets, log, { at: claim.base, isPart: true })
   const { settings } = opened
+  if (part === 'gate') refuseNoBrowser(settings, context.env)
   using workspace = opened.workspace
   await refuseFiltered(workspace.git, workspace.objects)
   const { git, repository, snapshot } = workspace

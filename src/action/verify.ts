@@ -1,5 +1,6 @@
 // `command: verify`: every gate and a judge on a feature's branch as it stands. Says what they find; the run stays as it was.
 import * as core from '@actions/core'
+import { refuseNoBrowser } from '../app/browser.ts'
 import { meantFeature } from '../app/features.ts'
 import { type Isolation, openIsolation, SAME_USER_WARNING } from '../app/isolation.ts'
 import { limitsOf, refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
@@ -31,6 +32,7 @@ export async function verify(context: ActionContext, log: Log, signal: AbortSign
     refuseFeatureRef(context, read.settings.branchPrefix)
     refuseSeparate(read.settings)
     refuseUngated(read.settings)
+    refuseNoBrowser(read.settings, context.env)
     for (const note of read.notes) core.notice(note)
     if (read.settings.ungated) core.warning(UNGATED_WARNING)
     if (read.settings.isolation === 'same-user') core.warning(SAME_USER_WARNING)

@@ -1,6 +1,7 @@
 // One job of a chain: claims the feature, works its batch, publishes, dispatches the next job, reports.
 import * as core from '@actions/core'
 import { issueIn } from '../app/asked.ts'
+import { refuseNoBrowser } from '../app/browser.ts'
 import { claim, Held, Superseded } from '../app/claim.ts'
 import { type Isolation, openIsolation, SAME_USER_WARNING } from '../app/isolation.ts'
 import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/limits.ts'
@@ -220,6 +221,8 @@ async function workOn(
   const { context, workspace, github, publisher, log, signal, as } = parts
   const settings = await withChoices(context, workspace, parts.settings, start)
   await refuseNoFolder(workspace, settings, start.green)
+  // At separate-job it is the machine of the gate job that has one.
+  if (settings.isolation !== 'separate-job') refuseNoBrowser(settings, context.env)
   const read = (path: string) => workspace.repository.read(start.green, path)
   if (how.part !== 'land') for (const note of await refuseTemplates(read)) core.notice(note)
   const limits = limitsOf(settings)

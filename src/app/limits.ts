@@ -8,6 +8,7 @@ import { maxJobs, type Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import { processStart } from '../system/process-table.ts'
+import { gatesIn } from './browser.ts'
 
 /** Without a gate that blocks every change would pass: that has to be said outright. Throws UserError. */
 export function refuseUngated(settings: Settings): void {
@@ -63,14 +64,14 @@ export function limitsOf(settings: Settings): Limits {
 }
 
 /** What `Job.gatedTags` says of these gates. */
-export function gatedTagsOf({ gates }: Settings): string[] | null {
-  const blocking = gates.filter((gate) => !gate.advisory)
+export function gatedTagsOf(settings: Settings): string[] | null {
+  const blocking = gatesIn(settings).filter((gate) => !gate.advisory)
   if (blocking.some((gate) => gate.when === null)) return null
   return [...new Set(blocking.flatMap((gate) => gate.when ?? []))]
 }
 
 function gatesMsOf(settings: Settings): number {
-  return settings.gates.reduce((sum, gate) => sum + gate.timeoutMs, 0)
+  return gatesIn(settings).reduce((sum, gate) => sum + gate.timeoutMs, 0)
 }
 
 /** How long the work, gate and land jobs of one run may wait for a machine, in all, milliseconds. */

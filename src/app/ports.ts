@@ -19,6 +19,7 @@ import type { Service } from '../model/service.ts'
 import type { Settings } from '../settings/index.ts'
 import { type Environment, gateEnv } from '../system/untrusted-env.ts'
 import { agentsOf } from './agents.ts'
+import { browserCheck } from './browser.ts'
 import type { Isolation } from './isolation.ts'
 import { observersOf } from './observers.ts'
 import type { Workspace } from './workspace.ts'
@@ -90,6 +91,7 @@ export type GatesPortOptions = Pick<
 export function gatesPort(options: GatesPortOptions): GatesPort {
   const { settings, env, workspace, as, mark, run, onGateStart: onStart, onGateEnd: onEnd } = options
   const { clone, repository, redactor } = workspace
+  const after = browserCheck(options)
   const shared = {
     cwd: resolve(clone.workTree, settings.workingDirectory),
     redactor,
@@ -109,6 +111,7 @@ export function gatesPort(options: GatesPortOptions): GatesPort {
     top: clone.workTree,
     env: gateEnv(env, { extra: settings.gateEnv, isModelKey }).env,
     ...(settings.services.length === 0 ? {} : { services: () => servicesOf(shared, options) }),
+    ...(after === null ? {} : { after }),
   })
 }
 

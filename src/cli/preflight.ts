@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { missingAgents } from '../app/agents.ts'
+import { refuseNoBrowser } from '../app/browser.ts'
 import { withWanted } from '../app/claim.ts'
 import { refuseUngated } from '../app/limits.ts'
 import { refuseFiltered } from '../git/filters.ts'
@@ -16,6 +17,7 @@ export async function preflight(context: Context, local: LocalRun, state: State)
   const { settings, workspace } = local
   const checks: (() => void | Promise<void>)[] = [
     () => refuseUngated(settings),
+    () => refuseNoBrowser(settings, context.env),
     () => local.refuseBranch(state),
     () => refuseFiltered(workspace.git, workspace.objects),
     () => void withWanted(state, settings),

@@ -1,5 +1,6 @@
 // `ralph run`: works on a feature on this machine until an outcome.
 import { join } from 'node:path'
+import { screenshotFolder } from '../app/browser.ts'
 import { claim, Held, withWanted } from '../app/claim.ts'
 import { type Isolation, openIsolation, SAME_USER_NOTE } from '../app/isolation.ts'
 import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/limits.ts'
@@ -78,7 +79,9 @@ export async function run(context: Context): Promise<Answer> {
     // It is heard behind what was typed before, such as a pause that no run was left to hear.
     await post(clone, claimed.state.feature, '/ralph run')
     const { state, conclusion } = await loop(claimed.state, limits, ports)
-    live.end(state, conclusion, [['Logs', join(top, 'logs', logs.name ?? '')]])
+    const places: [string, string][] = [['Logs', join(top, 'logs', logs.name ?? '')]]
+    if (settings.browser?.enabled === true) places.push(['Screenshots', screenshotFolder({ clone })])
+    live.end(state, conclusion, places)
     const movedRefs = byWeight(local.workspace.snapshot.moved)
     for (const line of movedRefLines(movedRefs)) live.warn(line)
     const more = {

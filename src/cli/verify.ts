@@ -1,5 +1,6 @@
 // `ralph verify`: every gate and a judge on the checkout as it is, now. Says what they find, and changes nothing of the run.
 
+import { refuseNoBrowser } from '../app/browser.ts'
 import { withWanted } from '../app/claim.ts'
 import { checkDirt } from '../app/dirt.ts'
 import { limitsOf, refuseUngated } from '../app/limits.ts'
@@ -22,6 +23,7 @@ export async function verify(context: Context): Promise<Answer> {
   const limits = limitsOf(settings)
   const live = liveOf(context, settings, limits, notes)
   refuseUngated(settings)
+  refuseNoBrowser(settings, context.env)
   using local = await openLocal(context, settings, live)
   const { clone, repository } = local.workspace
   const found = withWanted(await local.look(), settings)

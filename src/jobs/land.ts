@@ -1,5 +1,6 @@
 // The land job ends the iteration that the claim job began, by what the work and the gate job handed over.
 
+import { gatesIn } from '../app/browser.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { refundAll, takeOver } from '../loop/attempt.ts'
 import { spend } from '../loop/change.ts'
@@ -38,7 +39,8 @@ export async function landingOf(
   }
   const ports = {
     agent: work === null ? unavailable.agent : replayed(work, repository, objects, redactor.redact),
-    gates: gate === null ? unavailable.gates : answered(gate, settings.gates, git, objects, redactor.redact),
+    gates:
+      gate === null ? unavailable.gates : answered(gate, gatesIn(settings), git, objects, redactor.redact),
   }
   return { state: { ...state, job: { ...state.job, landing } }, how: { ports, part: 'land' } }
 }

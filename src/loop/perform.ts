@@ -18,6 +18,7 @@ import { redGate } from './change.ts'
 import { released } from './ending.ts'
 import { askJudge } from './judge.ts'
 import { endOfWork, goesOnByItself } from './limits.ts'
+import { greenPages } from './screenshots.ts'
 import { boundsOf, type Context, type Happening, withoutSetUp, work, workAsItStands } from './work.ts'
 
 /**
@@ -181,7 +182,8 @@ async function judge(
 /** Gates on the green commit, which the change begins at, where nothing else is said. */
 function runOf(state: State, run: Partial<GateRun> & Pick<GateRun, 'of'>): GateRun {
   const { green, baselineGates: baseline = {} } = state
-  return { tags: null, stories: [], what: run.of, commit: green, from: green, baseline, ...run }
+  const pages = greenPages(state, run.of === 'whole' ? 'base' : 'last')
+  return { tags: null, stories: [], what: run.of, commit: green, from: green, baseline, pages, ...run }
 }
 
 /** The dependencies of a commit that is checked out, then its gates for these tags, or all (null); what they wrote is thrown away. */

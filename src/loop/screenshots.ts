@@ -5,10 +5,20 @@ import type { State } from '../model/state.ts'
 /** A state keeps at most so many: 60 KB each, which every job fetches. */
 const MOST = 200
 
-/** The newest pictures of each story, those of attempts in work first. */
-export function screenshotsOf(state: State): Screenshot[] {
+/** The newest pictures of each story, those of attempts in work first, and those of the base. */
+function screenshotsOf(state: State): Screenshot[] {
   const inWork = Object.values(state.attempts).flatMap((one) => ('gates' in one ? one.gates : []))
-  return [...picturesIn(inWork), ...newestFirst(state).flatMap((id) => picturesOf(state, id))]
+  const ofStories = newestFirst(state).flatMap((id) => picturesOf(state, id))
+  return [...picturesIn(inWork), ...ofStories, ...(state.basePages ?? [])]
+}
+
+/** How pages looked before any story, and behind that after those that passed, the newest last. */
+export function greenPages(state: State, until: 'base' | 'last'): Screenshot[] {
+  const { basePages = [] } = state
+  if (until === 'base') return basePages
+  const passed = state.prd.userStories.filter(({ passes }) => passes).map(({ id }) => id)
+  const after = newestFirst(state).filter((id) => passed.includes(id))
+  return [...basePages, ...after.reverse().flatMap((id) => picturesOf(state, id))]
 }
 
 /** The pictures of a story's last attempt. */
@@ -25,7 +35,7 @@ export function screenshotBlobs(state: State): string[] {
   return [...new Set([...after, ...before])].slice(0, MOST)
 }
 
-function picturesIn(gates: readonly GateResult[]): Screenshot[] {
+export function picturesIn(gates: readonly GateResult[]): Screenshot[] {
   return gates.flatMap(({ screenshots = [] }) => screenshots)
 }
 

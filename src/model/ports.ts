@@ -1,7 +1,7 @@
 // What the loop needs from the world. Adapters implement these; the loop knows nothing else.
 import type { Command, Event, Joined, Verdict } from './event.ts'
 import type { Story } from './feature.ts'
-import type { GateBaseline, GateResult } from './gate.ts'
+import type { GateBaseline, GateResult, Screenshot } from './gate.ts'
 import type { PlanTask, Proposal } from './plan.ts'
 import type { AttemptIn, Candidate, Conclusion, Failure, Kept, Session, State } from './state.ts'
 import type { Step } from './step.ts'
@@ -70,6 +70,8 @@ export type GateRun = {
   from: string
   /** By gate; empty before the baseline. */
   baseline: Readonly<Record<string, GateBaseline>>
+  /** How pages looked when they last were green, the newest last. */
+  pages?: readonly Screenshot[]
 }
 
 /** Ends, when it is disposed of, what gates had beside them. */

@@ -24,10 +24,13 @@ export type Service = {
   logs: string[]
 }
 
-/** Where pages of the services are found. */
+/** Where pages of the services are found: those that say so by a URL first, then what may answer at a port of this machine. */
 export function originsOf(services: readonly Service[]): string[] {
   const urls = services.flatMap(({ ready }) => (ready.kind === 'url' ? [new URL(ready.url).origin] : []))
-  return [...new Set(urls)]
+  const ports = services.flatMap(({ ready }) =>
+    ready.kind === 'port' && ready.host === 'localhost' ? [`http://localhost:${ready.port}`] : [],
+  )
+  return [...new Set([...urls, ...ports])]
 }
 
 /** Whether gates, or services, are for these tags; null: for all. */

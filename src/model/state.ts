@@ -1,7 +1,7 @@
 // The durable state of a feature, version 2: one definition, which types it and reads it.
 import * as z from 'zod/mini'
 import { Outcome, Prd, Scope, Story } from './feature.ts'
-import { GateBaseline, GateResult } from './gate.ts'
+import { GateBaseline, GateResult, Screenshot } from './gate.ts'
 import { Plan } from './plan.ts'
 import { Usage } from './usage.ts'
 
@@ -329,6 +329,8 @@ export const State = z.object({
   baseline: z.enum(['pending', 'green']),
   /** What each gate took and counted there. */
   baselineGates: z.exactOptional(z.record(z.string(), GateBaseline)),
+  /** How pages looked there. */
+  basePages: z.exactOptional(z.array(Screenshot)),
   /** By story. Today one at a time. */
   attempts: z.record(z.string(), Attempt),
   kept: z.record(z.string(), Kept),

@@ -38,7 +38,7 @@ export function readAgnosticKeys(
   const browser = given.get('browser')?.value
   if (isMap(browser) && 'screenshotDir' in browser) {
     const place = below(at, 'browser', 'screenshotDir')
-    note(place, 'screenshots are never committed here: they become an artifact')
+    note(place, 'screenshots are kept with the state of the run, and in .git/ralph/screenshots of this clone')
   }
   return entries
 }

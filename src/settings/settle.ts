@@ -1,8 +1,10 @@
 // What settings say together: contradictions are mistakes, and one setting can follow from another.
 import { findAgent } from '../agents/registry.ts'
+import { originOf, siteOf } from '../model/address.ts'
+import { BROWSER_GATE } from '../model/gate.ts'
 import { oneLine } from '../model/text.ts'
-import { mistake, note, type Place } from './place.ts'
-import { anyOf, durationText } from './show.ts'
+import { below, mistake, note, type Place } from './place.ts'
+import { anyOf, durationText, shown } from './show.ts'
 import type { SettingField, Settings } from './table.ts'
 
 /**
@@ -20,6 +22,7 @@ export function settle(settings: Settings, origins: Origins): Settings {
   const settled = { ...settings, agent, iterationTimeoutMs, network }
   checkAgents(settled, origins)
   checkCost(settled, origins)
+  checkBrowser(settled, origins)
   return settled
 }
 
@@ -110,4 +113,26 @@ function checkCost(settings: Settings, origins: Origins): void {
     mistake(origins.model.at, `"${oneLine(name)}" without a price`, expected, 'add it to `prices:`')
   }
   if (models.has(null)) note(limit, `name the model: what ${agent} uses by itself may have no price`)
+}
+
+/** A page that nobody answers for would never be looked at: that must not pass for a check. */
+function checkBrowser({ browser, services, gates }: Settings, origins: Origins): void {
+  if (browser?.enabled !== true || !areSound(origins, 'browser', 'services')) return
+  const { at } = origins.browser
+  const taken = gates.find(({ name }) => name.toLowerCase() === BROWSER_GATE)
+  if (taken !== undefined && areSound(origins, 'gates')) {
+    const fix = 'give the gate another name, such as e2e'
+    mistake(origins.gates.at, `a gate ${taken.name}`, 'a name that the browser check does not have', fix)
+  }
+  const site = siteOf(browser, services)
+  if (site === null) {
+    const expected = 'a service with a URL in `ready`, or baseUrl'
+    mistake(at, 'nothing that says where pages are', expected, 'add baseUrl: http://localhost:3000')
+    return
+  }
+  for (const [index, url] of browser.urls.entries()) {
+    if (url.startsWith('/') || site.origins.includes(originOf(url) ?? '')) continue
+    const expected = `a page of ${anyOf(site.origins)}`
+    mistake(below(at, 'urls', index), shown(url), expected, 'name one of these, or a path such as /cart')
+  }
 }

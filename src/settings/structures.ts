@@ -47,14 +47,6 @@ export const steps = listOf(
   ),
 )
 
-/** Browser checks. `executablePath` and `screenshotDir` null: found, and chosen, by ourselves. */
-export const browser = structure({
-  enabled: orElse(boolean, true),
-  executablePath: textOrNull,
-  headless: orElse(boolean, true),
-  screenshotDir: textOrNull,
-})
-
 /** US dollars for a million tokens. `cached` null: cached input costs as much as other input. */
 export const prices = mapOf(structure({ input: money, output: money, cached: orNull(money) }))
 

@@ -2,6 +2,7 @@
 import { agentNames, defaultAgent, isModelKey } from '../agents/registry.ts'
 import type { Gate } from '../model/gate.ts'
 import { isForbidden } from '../system/untrusted-env.ts'
+import { browser } from './browser.ts'
 import { gates } from './gates.ts'
 import {
   branchName,
@@ -19,7 +20,7 @@ import {
 } from './names.ts'
 import { services, variablesIn } from './services.ts'
 import { groupOf, rowOf, type SettingRow, type Surface, type ValueOf } from './setting.ts'
-import { breaker, browser, commits, model, notify, prices, standardMessage, steps } from './structures.ts'
+import { breaker, commits, model, notify, prices, standardMessage, steps } from './structures.ts'
 import {
   boolean,
   choice,
@@ -267,8 +268,8 @@ export const table = {
   ),
   browser: file(
     browser,
-    'Browser checks of stories with the tag ui: enabled, executablePath, headless, screenshotDir.',
-    { standard: 'none', noEffect: ({ enabled }) => (enabled ? 'browser checks are not run' : null) },
+    'Browser checks of stories with the tag ui and of the whole: enabled, tags, baseUrl, urls, viewports (1280x800), accessibility, timeout (15s), executablePath, headless.',
+    { standard: 'none' },
   ),
   prices: file(prices, 'Price of each model: input, output and cached, in US dollars for a million tokens.', {
     or: {},

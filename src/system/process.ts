@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import type { Readable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from './errors.ts'
 import {
@@ -38,6 +38,8 @@ export type RunRequest = {
   env: Readonly<Record<string, string>>
   /** Written to stdin, which is then closed. Without it stdin is closed at once. */
   stdin?: string
+  /** For who speaks with the program: stdin stays open, and what comes on stdout is the caller's alone, without a bound. */
+  talk?: (to: Writable, from: Readable) => void
   timeoutMs: number
   idleTimeoutMs?: number
   signal?: AbortSignal
@@ -147,7 +149,9 @@ class Started {
     this.interrupted = watch.interrupted
 
     const kept = capture(request.captureBytes)
-    const streams = (['stdout', 'stderr'] as const).map((name) => {
+    const { talk } = request
+    const heard = talk === undefined ? (['stdout', 'stderr'] as const) : (['stderr'] as const)
+    const streams = heard.map((name) => {
       const lines = lineSplitter((line) => request.onLine?.(name, line), request.lineLimit)
       const guarded = (step: () => string): void => {
         if (this.surprise !== undefined) return
@@ -176,6 +180,7 @@ class Started {
       watch.stop()
       for (const stream of streams) stream.close()
       child.stdin?.destroy()
+      child.stdout?.destroy()
       return kept.text()
     }
 
@@ -184,7 +189,8 @@ class Started {
     const { as, env } = request
     if (as !== undefined && as !== null)
       child.stdin?.write(as.preamble({ ...as.env(env), [MARK_NAME]: mark }))
-    child.stdin?.end(request.stdin)
+    if (talk === undefined || child.stdin === null || child.stdout === null) child.stdin?.end(request.stdin)
+    else talk(child.stdin, child.stdout)
   }
 
   /** Lets go of the streams, delivers a last line without a line end, and returns the bounded output. */
@@ -197,12 +203,13 @@ async function start(request: RunRequest, mark: string): Promise<Started | { rea
   try {
     const as = request.as ?? null
     const { file, args } = as === null ? request : as.command(request.file, request.args, request.cwd)
+    const isQuiet = request.stdin === undefined && request.talk === undefined && as === null
     const child = spawn(file, [...args], {
       cwd: request.cwd,
       // Another user's environment comes on its stdin: nothing of it is in an argument, or in a process of root's.
       env: as === null ? { ...request.env, [MARK_NAME]: mark } : STARTER_ENV,
       detached: process.platform !== 'win32', // a group of its own: one signal reaches all that stay in it
-      stdio: [request.stdin === undefined && as === null ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      stdio: [isQuiet ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     })
     if (child.pid !== undefined) {
       child.on('error', () => {}) // unheard it would end us

@@ -85,7 +85,6 @@ test('what reading prd.json changed, or does not read, is a warning; so are sett
     'logs: 5',
     'maxParallel: 4',
     'steps: [{ name: a, type: noop }]',
-    'browser: { enabled: true }',
     'gates: { test: "true" }',
     'agent: custom',
     'agentCommand: ./agent.sh',
@@ -96,7 +95,7 @@ test('what reading prd.json changed, or does not read, is a warning; so are sett
   const place = PRD.replaceAll('.', '\\.')
   assert.match(out, new RegExp(`^warning: ${place}: config\\.qualityGates \\(.*\\) is a proposal only`, 'm'))
   assert.match(out, new RegExp(`^warning: ${place}: depends_on is kept but not read`, 'm'))
-  for (const key of ['maxParallel', 'steps', 'browser'])
+  for (const key of ['maxParallel', 'steps'])
     assert.match(
       out,
       new RegExp(`^warning: ralph\\.config\\.yml: ${key}: has no effect in this version: `, 'm'),

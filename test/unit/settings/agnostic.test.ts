@@ -52,6 +52,12 @@ test('its own example', () => {
   ])
   assert.deepEqual(settings.browser, {
     enabled: true,
+    tags: ['ui'],
+    baseUrl: null,
+    urls: [],
+    viewports: ['1280x800'],
+    accessibility: false,
+    timeout: 15_000,
     executablePath: null,
     headless: true,
     screenshotDir: '.ralph/screenshots',
@@ -64,7 +70,6 @@ test('its own example', () => {
       'verify',
       'the loop ends after 50 iterations here; maxIterations',
       'browser.screenshotDir',
-      'browser',
     ],
   )
 })

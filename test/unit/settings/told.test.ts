@@ -70,11 +70,10 @@ test('the README has the same table; what it marks as later has a note where it 
   const table = /<!-- inputs -->\n([\s\S]*)<!-- \/inputs -->/.exec(readme)?.[1] ?? ''
   assert.equal(table, settingsMarkdown())
   const later = [...table.matchAll(/`([\w-]+)` \|.* \*Later\.\*/g)].map(([, name]) => name)
-  assert.deepEqual(later, ['max-parallel', 'steps', 'browser'])
+  assert.deepEqual(later, ['max-parallel', 'steps'])
   const given = {
     maxParallel: 2,
     steps: [{ name: 'a', type: 'noop' }],
-    browser: {},
   }
   assert.deepEqual(
     right(json(given)).notes.map((note) => note.split(':').slice(0, 3).join(':')),
@@ -83,7 +82,6 @@ test('the README has the same table; what it marks as later has a note where it 
   const asIfUnset = {
     maxParallel: 1,
     steps: [],
-    browser: { enabled: false },
   }
   assert.deepEqual(right(json(asIfUnset)).notes, [])
 })

@@ -1,0 +1,123 @@
+// The browser check: opens each page in each size, and says in one gate's result what is wrong, with a picture of each.
+import { readFile } from 'node:fs/promises'
+import { BROWSER_GATE, type GateResult, type Screenshot } from '../model/gate.ts'
+import { messageOf } from '../system/errors.ts'
+import { excerpt } from '../system/excerpt.ts'
+import { type Chrome, ChromeGone, type ChromeOptions, openChrome } from './chrome.ts'
+import { type Seen, visit } from './page.ts'
+import type { Wanted } from './urls.ts'
+
+export { wantedPages } from './urls.ts'
+
+export type PagesOptions = Omit<ChromeOptions, 'hosts'> & {
+  pages: readonly Wanted[]
+  /** Worth knowing beside what is seen. */
+  remarks: readonly string[]
+  /** `1280x800` */
+  viewports: readonly string[]
+  origins: readonly string[]
+  accessibility: boolean
+  pageTimeoutMs: number
+  /** How pages looked before, the newest last. */
+  before: readonly Screenshot[]
+  redact(text: string): string
+  /** Keeps a picture (WebP) of a page; gives its object id. */
+  keep(picture: Buffer, of: Pick<Screenshot, 'url' | 'viewport'>): Promise<string>
+}
+
+/** As it is published: a file beside the bundle. */
+const AXE = new URL('../../node_modules/axe-core/axe.min.js', import.meta.url)
+/** As of a gate. */
+const OUTPUT_BYTES = 16 * 1024
+
+/** Never rejects for what pages do: a browser that ends is a red result with its reason. */
+export async function checkPages(options: PagesOptions): Promise<GateResult> {
+  const began = performance.now()
+  const looked = new Looked(options)
+  const gone = await lookAt(options, looked)
+  const { redact } = options
+  const { red, lines, remarks, screenshots } = looked
+  const output = excerpt(redact([...lines, ...(gone === null ? [] : [gone])].join('\n')), OUTPUT_BYTES)
+  const ok = red === 0 && gone === null
+  const all = looked.count === 1 ? '1 page' : `${looked.count} pages`
+  const ended =
+    gone !== null ? firstLine(redact(gone)) : ok ? `${all} without a fault` : `faults on ${red} of ${all}`
+  const told = [...options.remarks, ...remarks].map((one) => redact(one)).slice(0, 50)
+  return {
+    name: BROWSER_GATE,
+    ok,
+    advisory: false,
+    ended,
+    ms: performance.now() - began,
+    output,
+    ...(told.length === 0 ? {} : { remarks: told }),
+    ...(screenshots.length === 0 ? {} : { screenshots }),
+  }
+}
+
+/** Gives why the browser is gone, or null. */
+async function lookAt(options: PagesOptions, looked: Looked): Promise<string | null> {
+  const { pages, viewports, pageTimeoutMs, origins } = options
+  const visits = pages.flatMap((page) => viewports.map((viewport) => ({ ...page, viewport })))
+  const axe = options.accessibility ? await readFile(AXE, 'utf8') : null
+  const hosts = [...new Set(origins.map((origin) => new URL(origin).hostname))]
+  try {
+    await using chrome = await openChrome({ ...options, hosts })
+    for (const { url, expected, viewport } of visits) {
+      const [width = 0, height = 0] = viewport.split('x').map(Number)
+      const how = { url, expected, origins, axe, timeoutMs: pageTimeoutMs, viewport: { width, height } }
+      await looked.add(url, viewport, await seen(chrome, how))
+    }
+    return null
+  } catch (error) {
+    if (error instanceof ChromeGone) return error.message
+    throw error
+  }
+}
+
+/** A page that ends the browser is what is wrong. */
+async function seen(chrome: Chrome, how: Parameters<typeof visit>[1]): Promise<Seen> {
+  try {
+    return await visit(chrome, how)
+  } catch (error) {
+    const why = await Promise.race([
+      chrome.gone,
+      new Promise<null>((resolve) => setTimeout(resolve, 1000, null)),
+    ])
+    const at = `while ${how.url} was looked at`
+    const [first, ...said] = (why ?? `the browser does not answer (${messageOf(error)})`).split('\n')
+    throw new ChromeGone([`${first} ${at}`, ...said].join('\n'))
+  }
+}
+
+class Looked {
+  readonly lines: string[] = []
+  readonly remarks: string[] = []
+  readonly screenshots: Screenshot[] = []
+  readonly #options: PagesOptions
+  red = 0
+  count = 0
+
+  constructor(options: PagesOptions) {
+    this.#options = options
+  }
+
+  async add(url: string, viewport: string, { faults, remarks, picture }: Seen): Promise<void> {
+    this.count += 1
+    const name = this.#options.viewports.length === 1 ? url : `${url} (${viewport})`
+    if (!faults.isEmpty) {
+      this.red += 1
+      this.lines.push(`${name}:`, ...faults.lines.map((line) => `  ${line}`))
+    }
+    this.remarks.push(...remarks.lines.map((line) => `${name}: ${line}`))
+    if (picture === null) return
+    const blob = await this.#options.keep(picture, { url, viewport })
+    const same = (one: Screenshot) => one.url === url && one.viewport === viewport
+    const before = this.#options.before.findLast(same)?.blob ?? null
+    this.screenshots.push({ url, viewport, blob, bytes: picture.length, before })
+  }
+}
+
+function firstLine(text: string): string {
+  return text.split('\n')[0]?.slice(0, 300) ?? ''
+}

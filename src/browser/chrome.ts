@@ -1,0 +1,169 @@
+// A Chromium of our own, started as the gates' user with an empty profile, that is spoken to over a pipe: no other process
+// can attach to it. It ends with the check, with every process that it started.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Connection } from 'puppeteer-core/internal/cdp/Connection.js'
+import type { OtherUser } from '../system/other-user.ts'
+import { type Exit, type RunResult, runUntrusted } from '../system/process.ts'
+import { PipeTransport } from './transport.ts'
+
+export type ChromeOptions = {
+  executable: string
+  headless: boolean
+  /** Hosts whose names are looked up; every other is as if it did not exist. */
+  hosts: readonly string[]
+  env: Readonly<Record<string, string>>
+  mark?: string
+  as: OtherUser | null
+  /** For all that is done with it, milliseconds. */
+  timeoutMs: number
+  signal: AbortSignal
+}
+
+export type Chrome = {
+  connection: Connection
+  transport: PipeTransport
+  /** Why it is not there any more; it comes when it has ended. */
+  gone: Promise<string>
+} & AsyncDisposable
+
+/** It has ended, or never began; the message says why. */
+export class ChromeGone extends Error {
+  override name = 'ChromeGone'
+}
+
+/** For its first answer, milliseconds: a machine may start many programs. */
+const START_MS = 30_000
+/** For any other. */
+const ANSWER_MS = 10_000
+/** From the word to end until it is ended. */
+const END_MS = 1000
+/** Its own words, to say why it ended. */
+const OUTPUT_BYTES = 16 * 1024
+
+/** Its profile, and what it may do: nothing that a person would have to answer, and nothing on its own account. */
+const FLAGS = [
+  '--remote-debugging-pipe',
+  '--no-first-run',
+  '--no-default-browser-check',
+  '--no-pings',
+  '--deny-permission-prompts',
+  '--disable-background-networking',
+  '--disable-breakpad',
+  '--disable-client-side-phishing-detection',
+  '--disable-component-update',
+  '--disable-default-apps',
+  '--disable-dev-shm-usage',
+  '--disable-domain-reliability',
+  '--disable-extensions',
+  '--disable-features=AutofillServerCommunication,DialMediaRouteProvider,MediaRouter,OptimizationHints,Translate,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable',
+  '--disable-gpu',
+  '--disable-sync',
+  '--force-color-profile=srgb',
+  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--hide-scrollbars',
+  '--metrics-recording-only',
+  '--mute-audio',
+  '--password-store=basic',
+  '--use-mock-keychain',
+]
+/** Its pipes are descriptors 3 and 4; sudo closes all but three, so that they come as stdin and stdout. */
+const PIPED = 'exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>&2'
+
+/** Throws ChromeGone where it cannot be started. */
+export async function openChrome(options: ChromeOptions): Promise<Chrome> {
+  const isRoot = options.as === null && process.getuid?.() === 0
+  // Chromium refuses to run as root with its sandbox, and cannot have one in most containers.
+  if (!isRoot) {
+    const chrome = await start(options, []).catch((error: unknown) => {
+      if (error instanceof ChromeGone && !options.signal.aborted) return null
+      throw error
+    })
+    if (chrome !== null) return chrome
+  }
+  return start(options, ['--no-sandbox'])
+}
+
+async function start(options: ChromeOptions, more: readonly string[]): Promise<Chrome> {
+  const { as, env, signal, timeoutMs, hosts } = options
+  const profile = await openProfile(as)
+  const stop = new AbortController()
+  let talk: (streams: [Writable, Readable]) => void = () => {}
+  const started = new Promise<[Writable, Readable]>((resolve) => {
+    talk = resolve
+  })
+  const only = [`MAP * ~NOTFOUND`, ...hosts.map((host) => `EXCLUDE ${host}`)].join(' , ')
+  const { XDG_CONFIG_HOME: _config, XDG_CACHE_HOME: _cache, ...others } = env
+  const ran = runUntrusted({
+    file: 'bash',
+    args: [
+      ...['--noprofile', '--norc', '-c', PIPED, options.executable, ...FLAGS, ...more],
+      ...(options.headless ? ['--headless'] : []),
+      `--host-resolver-rules=${only}`,
+      `--user-data-dir=${join(profile.path, 'profile')}`,
+      'about:blank',
+    ],
+    cwd: '/',
+    env: { ...others, HOME: profile.path, TMPDIR: profile.path },
+    timeoutMs,
+    signal: AbortSignal.any([signal, stop.signal]),
+    captureBytes: OUTPUT_BYTES,
+    ...(options.mark === undefined ? {} : { mark: options.mark }),
+    as,
+    talk: (to, from) => talk([to, from]),
+  }).finally(() => profile[Symbol.asyncDispose]())
+  const gone = ran.then(whyGone)
+  const streams = await Promise.race([started, gone])
+  if (typeof streams === 'string') throw new ChromeGone(streams)
+  const transport = new PipeTransport(...streams)
+  const connection = new Connection('', transport, 0, ANSWER_MS)
+  void gone.then(
+    () => connection.dispose(),
+    () => connection.dispose(),
+  )
+  const end = async () => {
+    const closed = connection.send('Browser.close').catch(() => {})
+    await Promise.race([closed.then(() => gone), delay(END_MS)])
+    stop.abort()
+    await ran
+  }
+  const first = connection.send('Browser.getVersion', undefined, { timeout: START_MS })
+  const isThere = await first.then(
+    () => true,
+    () => false,
+  )
+  if (isThere) return { connection, transport, gone, [Symbol.asyncDispose]: end }
+  stop.abort()
+  throw new ChromeGone(await gone)
+}
+
+async function openProfile(as: OtherUser | null): Promise<{ path: string } & AsyncDisposable> {
+  if (as !== null) return as.openHome()
+  const path = await mkdtemp(join(tmpdir(), 'ralph-browser-'))
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 3 }) }
+}
+
+/** Why, on one line, and below it what it said last. */
+function whyGone({ exit, output }: RunResult): string {
+  // It looks for a desktop, and goes on without one.
+  const said = output.split('\n').filter((line) => line.trim() !== '' && !/dbus|to the bus/i.test(line))
+  return [`the browser ${endOf(exit)}`, ...said.slice(-3).map((line) => `  ${line.slice(0, 300)}`)].join('\n')
+}
+
+function endOf(exit: Exit): string {
+  switch (exit.kind) {
+    case 'exit':
+      return `ended with exit code ${exit.code}`
+    case 'signal':
+      return `was ended by ${exit.signal}`
+    case 'not-started':
+      return `could not be started: ${exit.reason}`
+    case 'aborted':
+      return 'was cancelled'
+    default:
+      return 'took too long'
+  }
+}

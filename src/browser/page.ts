@@ -1,0 +1,297 @@
+// Looks at one page in one size: opens it in a context of its own (no cookies, no storage of another), hears what goes wrong,
+// and takes its picture.
+import { STATUS_CODES } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type CDPSession, CDPSessionEvent } from 'puppeteer-core/internal/api/CDPSession.js'
+import { originOf } from '../model/address.ts'
+import type { Chrome } from './chrome.ts'
+import { Faults } from './faults.ts'
+import { takePicture, type Viewport } from './picture.ts'
+import { ALERTS, VIOLATIONS } from './scripts.ts'
+
+export type Visit = {
+  url: string
+  viewport: Viewport
+  /** Statuses from 400 on that the page is to answer with. */
+  expected: readonly number[]
+  /** Nothing is asked of any other origin. */
+  origins: readonly string[]
+  /** axe-core, where accessibility is looked at. */
+  axe: string | null
+  /** For its answer and for all that it loads, milliseconds. */
+  timeoutMs: number
+}
+
+export type Seen = { faults: Faults; remarks: Faults; picture: Buffer | null }
+
+/** After everything is loaded, for what scripts still ask for, milliseconds: who polls never settles. */
+const SETTLE_MS = 5000
+/** Errors that are heard; the rest is counted. */
+const CONSOLE = 1000
+const AXE_MS = 20_000
+const LOOK_MS = 5000
+
+/** Never throws for what the page does; rejects where the browser is gone. */
+export async function visit(chrome: Chrome, how: Visit): Promise<Seen> {
+  const { connection, transport } = chrome
+  Object.assign(transport.console, { noise: 0, left: CONSOLE, lost: 0 })
+  const { browserContextId } = await connection.send('Target.createBrowserContext')
+  try {
+    await connection.send('Browser.setDownloadBehavior', { behavior: 'deny', browserContextId })
+    const { targetId } = await connection.send('Target.createTarget', {
+      url: 'about:blank',
+      browserContextId,
+    })
+    const { sessionId } = await connection.send('Target.attachToTarget', { targetId, flatten: true })
+    const session = connection.session(sessionId)
+    if (session === null) throw new Error('the browser gave no page')
+    const page = new Page(session, how)
+    const picture = (await page.open()) ? await page.look() : null
+    const { noise, lost } = transport.console
+    if (noise > CONSOLE) page.remarks.add('console', `it printed ${noise} messages`)
+    if (lost > 0) page.faults.add('console error', `${lost} more that were too many, or too long, to be read`)
+    return { faults: page.faults, remarks: page.remarks, picture }
+  } finally {
+    await connection.send('Target.disposeBrowserContext', { browserContextId })
+  }
+}
+
+class Page {
+  readonly faults = new Faults()
+  readonly remarks = new Faults()
+  readonly #session: CDPSession
+  readonly #how: Visit
+  /** What was asked for, by the id of the request. */
+  readonly #requests = new Map<string, string>()
+  #mainFrame = ''
+  #mainRequest: string | null = null
+  #isCrashed = false
+  #loaded: () => void = () => {}
+  #settled: () => void = () => {}
+  readonly #load = new Promise<void>((resolve) => {
+    this.#loaded = resolve
+  })
+  readonly #idle = new Promise<void>((resolve) => {
+    this.#settled = resolve
+  })
+
+  constructor(session: CDPSession, how: Visit) {
+    this.#session = session
+    this.#how = how
+  }
+
+  /** Ends when the page has loaded and settled, or its time is over; false where there is nothing to look at. */
+  async open(): Promise<boolean> {
+    const { url, timeoutMs } = this.#how
+    const session = this.#session
+    await this.#prepare()
+    const began = performance.now()
+    const opened = await session
+      .send('Page.navigate', { url }, { timeout: timeoutMs })
+      .catch((error: Error) => ({ errorText: error.message, isLate: performance.now() - began >= timeoutMs }))
+    const isLate = 'isLate' in opened && opened.isLate
+    const why = isLate ? `no answer within ${timeoutMs / 1000} s` : opened.errorText
+    if (why !== undefined) {
+      // What leads elsewhere, or crashed, is told already.
+      if (this.faults.isEmpty) this.faults.add('not opened', netError(why))
+      return false
+    }
+    const left = Math.max(0, timeoutMs - (performance.now() - began))
+    if (await within(left, this.#load)) await within(SETTLE_MS, this.#idle)
+    else this.faults.add('not loaded', `it was still loading after ${timeoutMs / 1000} s`)
+    return !this.#isCrashed
+  }
+
+  /** What it shows, and its picture. */
+  async look(): Promise<Buffer | null> {
+    // The page may just have gone on to another.
+    const alerts = (await this.#ask(ALERTS, LOOK_MS)) ?? (await this.#ask(ALERTS, LOOK_MS))
+    if (alerts === null && this.#isCrashed) return null
+    if (alerts === null) this.faults.add('not answering', 'a script of it may run without end')
+    for (const [what, text] of alerts ?? []) this.faults.add(what, text)
+    const { axe } = this.#how
+    if (axe !== null && alerts !== null) {
+      const violations = await this.#ask(`${axe}\n;${VIOLATIONS}`, AXE_MS)
+      for (const [what, text] of violations ?? []) this.faults.add(what, text)
+      if (violations === null) this.remarks.add('accessibility', 'it could not be looked at')
+    }
+    const picture = await takePicture(this.#session, this.#how.viewport, LOOK_MS)
+    if (picture === null) this.remarks.add('screenshot', 'none could be taken')
+    return picture
+  }
+
+  async #prepare(): Promise<void> {
+    const session = this.#session
+    const { width, height } = this.#how.viewport
+    this.#hearPage()
+    const { frameTree } = await session.send('Page.getFrameTree')
+    this.#mainFrame = frameTree.frame.id
+    await Promise.all([
+      session.send('Page.enable'),
+      session.send('Page.setLifecycleEventsEnabled', { enabled: true }),
+      session.send('Inspector.enable'),
+      session.send('Emulation.setDeviceMetricsOverride', {
+        width,
+        height,
+        deviceScaleFactor: 1,
+        mobile: false,
+      }),
+      session.send('Network.setBypassServiceWorker', { bypass: true }),
+      this.#hear(session),
+    ])
+  }
+
+  #hearPage(): void {
+    const session = this.#session
+    session.on('Page.loadEventFired', () => this.#loaded())
+    session.on('Page.lifecycleEvent', ({ name, frameId }) => {
+      if (name === 'networkAlmostIdle' && frameId === this.#mainFrame) this.#settled()
+    })
+    session.on('Page.javascriptDialogOpening', ({ type, message }) => {
+      void session.send('Page.handleJavaScriptDialog', { accept: type === 'beforeunload' }).catch(() => {})
+      if (type !== 'beforeunload') this.remarks.add(`dismissed a dialog (${type})`, message)
+    })
+    session.on('Page.windowOpen', ({ url }) => this.remarks.add('did not follow a new window', url))
+    session.on('Inspector.targetCrashed', () => {
+      this.#isCrashed = true
+      this.faults.add('crashed', 'the page ended its process')
+      this.#loaded()
+      this.#settled()
+    })
+  }
+
+  /** Listens to a page, a frame or a worker, which waits until this is so. */
+  async #hear(session: CDPSession): Promise<void> {
+    session.on(CDPSessionEvent.SessionAttached, (child) => void this.#hear(child))
+    session.on('Runtime.consoleAPICalled', ({ type, args }) => {
+      if (type !== 'error' && type !== 'assert') return
+      const words = args.map(({ value, description, type }) => description ?? String(value ?? type))
+      this.faults.add('console error', words.join(' '))
+    })
+    session.on(
+      'Runtime.exceptionThrown',
+      ({ exceptionDetails: { exception, text, url, lineNumber, columnNumber } }) => {
+        const said =
+          (exception?.description ?? `${text} ${String(exception?.value ?? '')}`).split('\n')[0] ?? ''
+        const place = url === undefined ? '' : ` (${shortened(url)}:${lineNumber + 1}:${columnNumber + 1})`
+        this.faults.add('page error', `${said}${place}`)
+      },
+    )
+    session.on('Log.entryAdded', ({ entry: { level, source, text } }) => {
+      // Requests are heard of as what they are.
+      if (level === 'error' && source !== 'network') this.faults.add('console error', text)
+    })
+    session.on('Fetch.requestPaused', (event) => {
+      void this.#answer(session, event).catch(() => {})
+    })
+    this.#hearRequests(session)
+    // A worker knows some of these only; what it asks for goes through its page.
+    await Promise.allSettled([
+      session.send('Runtime.enable'),
+      session.send('Log.enable'),
+      session.send('Network.enable'),
+      session.send('Fetch.enable', { patterns: [{ urlPattern: '*' }] }),
+      session.send('Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: true, flatten: true }),
+      session.send('Runtime.runIfWaitingForDebugger'),
+    ])
+  }
+
+  #hearRequests(session: CDPSession): void {
+    session.on('Network.requestWillBeSent', ({ requestId, request, type, frameId }) => {
+      const isMain = type === 'Document' && frameId === this.#mainFrame
+      if (isMain) this.#mainRequest ??= requestId
+      this.#requests.set(requestId, `${request.method} ${shortened(request.url)}`)
+    })
+    session.on('Network.responseReceived', ({ requestId, response: { url, status } }) => {
+      if (status < 400 || isFavicon(url)) return
+      const isMain = requestId === this.#mainRequest
+      if (isMain && this.#how.expected.includes(status)) return
+      const words = `${status} ${STATUS_CODES[status] ?? ''}`.trim()
+      if (isMain) this.faults.add('status', words)
+      else this.faults.add('failed request', `${this.#requests.get(requestId) ?? shortened(url)}: ${words}`)
+    })
+    session.on('Network.loadingFailed', ({ requestId, errorText, canceled, blockedReason, type }) => {
+      const request = this.#requests.get(requestId)
+      // A request that the page gave up itself, and one that we did not let through, which is told as that.
+      if (canceled === true || errorText.startsWith(BLOCKED) || request === undefined) return
+      if (requestId === this.#mainRequest || isFavicon(request)) return
+      this.faults.add('failed request', `${request}: ${netError(errorText)} ${blockedReason ?? ''}`.trim())
+      if (type === 'Document') this.#loaded()
+    })
+    session.on('Network.webSocketCreated', ({ requestId, url }) => {
+      this.#requests.set(requestId, url)
+    })
+    session.on('Network.webSocketFrameError', ({ requestId, errorMessage }) => {
+      const url = this.#requests.get(requestId) ?? ''
+      if (this.#isOurs(url)) this.faults.add('failed request', `${shortened(url)}: ${errorMessage}`)
+      else this.remarks.add('not asked, off the origin', shortened(url))
+    })
+  }
+
+  /** Lets a request through, or not. */
+  async #answer(session: CDPSession, { requestId, request, resourceType, frameId }: Paused): Promise<void> {
+    if (this.#isOurs(request.url)) {
+      await session.send('Fetch.continueRequest', { requestId })
+      return
+    }
+    const url = shortened(request.url)
+    const isMain = resourceType === 'Document' && frameId === this.#mainFrame
+    if (isMain) this.faults.add('not followed', `the page leads to ${url}, off the origin`)
+    else this.remarks.add('not asked, off the origin', url)
+    await session.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' })
+  }
+
+  #isOurs(url: string): boolean {
+    if (/^(?:data|blob|about):/.test(url)) return true
+    const origin = originOf(url)
+    return origin !== null && this.#how.origins.includes(origin)
+  }
+
+  /** What a script says of the page as it is now; null where it does not answer. */
+  async #ask(expression: string, timeout: number): Promise<[string, string][] | null> {
+    const session = this.#session
+    const look = async () => {
+      const { executionContextId: contextId } = await session.send(
+        'Page.createIsolatedWorld',
+        { frameId: this.#mainFrame, worldName: 'ralph' },
+        { timeout },
+      )
+      const how = { expression, contextId, awaitPromise: true, returnByValue: true }
+      const { result, exceptionDetails } = await session.send('Runtime.evaluate', how, { timeout })
+      return exceptionDetails === undefined ? pairsOf(result.value) : null
+    }
+    return look().catch(() => null)
+  }
+}
+
+type Paused = { requestId: string; request: { url: string }; resourceType: string; frameId: string }
+
+const BLOCKED = 'net::ERR_BLOCKED_BY_CLIENT'
+
+/** What comes from a page's process is not believed to have a form. */
+function pairsOf(value: unknown): [string, string][] {
+  if (!Array.isArray(value)) return []
+  return value
+    .slice(0, 50)
+    .map((pair) => (Array.isArray(pair) ? [String(pair[0]), String(pair[1])] : ['', '']))
+}
+
+/** Browsers ask for it by themselves. */
+function isFavicon(url: string): boolean {
+  return /\/favicon\.ico(?:$|[?#])/.test(url)
+}
+
+function shortened(url: string): string {
+  return url.length <= 200 ? url : `${url.slice(0, 200)}...`
+}
+
+function netError(text: string): string {
+  return text === 'net::ERR_CONNECTION_REFUSED' ? `nobody answers there (${text})` : text
+}
+
+/** True when it came in time. */
+async function within(ms: number, wanted: Promise<unknown>): Promise<boolean> {
+  const stop = new AbortController()
+  const late = delay(ms, false, { signal: stop.signal }).catch(() => false)
+  return Promise.race([wanted.then(() => true), late]).finally(() => stop.abort())
+}

@@ -1,0 +1,61 @@
+// Which pages are looked at: those that the configuration and the stories name. Pure.
+import { originOf, type Site } from '../model/address.ts'
+import type { Story } from '../model/feature.ts'
+
+/** A page to look at. `expected`: statuses from 400 on that the words beside its address name. */
+export type Wanted = { url: string; expected: number[] }
+
+/** More pages than this are told, and not looked at. */
+const MOST = 20
+
+const ADDRESS = /https?:\/\/[^\s<>"'`\\^|]+/gi
+/** What follows an address in a sentence. */
+const AFTER = /[.,;:!?*_~)\]}'"]+$/
+/** A place for something, as in `/users/:id`, `/users/{id}`, `/users/[id]`. */
+const PATTERN = /[{}[\]*]|\/:[a-z]/i
+
+/** `urls`: of the configuration. */
+export type Asked = Site & { urls: readonly string[] }
+
+/** The pages, each once; `remarks` say which addresses are left out, and why. */
+export function wantedPages(stories: readonly Story[], asked: Asked): { pages: Wanted[]; remarks: string[] } {
+  const pages = new Map<string, Wanted>()
+  const remarks: string[] = []
+  const add = (url: string, text: string) => {
+    const statuses = [...text.replaceAll(ADDRESS, ' ').matchAll(/\b[45]\d\d\b/g)].map(([status]) =>
+      Number(status),
+    )
+    const known = pages.get(url)
+    if (known === undefined) pages.set(url, { url, expected: statuses })
+    else known.expected.push(...statuses)
+  }
+  for (const url of asked.urls) add(new URL(url, asked.base).href, '')
+  for (const { id, description, acceptanceCriteria } of stories) {
+    for (const text of [description, ...acceptanceCriteria]) {
+      for (const address of addressesIn(text)) {
+        const origin = originOf(address)
+        if (PATTERN.test(address)) remarks.push(`${id} names ${address}, a pattern: not visited`)
+        else if (origin !== null && asked.origins.includes(origin)) add(new URL(address).href, text)
+        else remarks.push(`${id} names ${address}, which no service answers: not visited`)
+      }
+    }
+  }
+  if (pages.size === 0) add(new URL(asked.base).href, '')
+  const all = [...pages.values()]
+  if (all.length > MOST)
+    remarks.push(`${all.length - MOST} more pages are not visited: ${MOST} are looked at`)
+  return { pages: all.slice(0, MOST), remarks: [...new Set(remarks)] }
+}
+
+/** Addresses in words, without what the sentence puts behind them. */
+export function addressesIn(text: string): string[] {
+  return [...text.matchAll(ADDRESS)].map(([found]) => ended(found)).filter((one) => URL.canParse(one))
+}
+
+/** A bracket that was opened in the address belongs to it. */
+function ended(address: string): string {
+  const cut = address.replace(AFTER, '')
+  const rest = address.slice(cut.length)
+  const isOpen = /\([^)]*$/.test(cut) && rest.startsWith(')')
+  return isOpen ? `${cut})` : cut
+}

@@ -1,0 +1,81 @@
+// A small web application whose pages each do one thing wrong, and what a check says of them.
+
+import { createHash } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { checkPages, type PagesOptions } from '../../../src/browser/check.ts'
+import { findChrome } from '../../../src/browser/find.ts'
+import { wantedPages } from '../../../src/browser/urls.ts'
+import { originOf } from '../../../src/model/address.ts'
+import type { GateResult } from '../../../src/model/gate.ts'
+
+type Answer = string | ((request: IncomingMessage, response: ServerResponse) => void)
+
+/** Why tests that need one are skipped, or false. */
+export const NO_CHROME = (() => {
+  try {
+    findChrome(null, process.env)
+    return false
+  } catch {
+    return 'no Chrome or Chromium on this machine'
+  }
+})()
+
+export const html = (body: string, head = '') =>
+  `<!doctype html><html lang="en"><head><title>Shop</title>${head}</head><body>${body}</body></html>`
+
+/** Path to what is answered; `asked` are the paths that were asked for. */
+export async function site(pages: Readonly<Record<string, Answer>>) {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    const path = request.url ?? '/'
+    asked.push(path)
+    const page = pages[path]
+    if (typeof page === 'function') return page(request, response)
+    response.writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html' })
+    response.end(page ?? html('not here'))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const url = `http://localhost:${port}`
+  return {
+    url,
+    asked,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** Looks at these paths of a site. `pictures` are what was kept, by id. */
+export async function look(
+  url: string,
+  paths: readonly string[],
+  more: Partial<PagesOptions> = {},
+): Promise<GateResult & { pictures: Map<string, Buffer> }> {
+  const pictures = new Map<string, Buffer>()
+  const origins = [originOf(url) ?? '']
+  const result = await checkPages({
+    executable: findChrome(null, process.env),
+    headless: true,
+    env: { PATH: process.env.PATH ?? '', HOME: '/nowhere' },
+    as: null,
+    signal: new AbortController().signal,
+    ...wantedPages([], { origins, base: url, urls: paths }),
+    viewports: ['1280x800'],
+    origins,
+    accessibility: false,
+    pageTimeoutMs: 15_000,
+    timeoutMs: 300_000,
+    before: [],
+    redact: (text) => text,
+    async keep(picture) {
+      const id = createHash('sha1').update(picture).digest('hex')
+      pictures.set(id, picture)
+      return id
+    },
+    ...more,
+  })
+  return { ...result, pictures }
+}
