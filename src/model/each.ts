@@ -11,3 +11,15 @@ export function eachOnce<T extends object, R>(make: (part: T) => R): (parts: rea
     return made
   }
 }
+
+/** The items by what they have in common, in the order in which each group first comes (`Map.groupBy` for Node 20). */
+export function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
+  }
+  return groups
+}

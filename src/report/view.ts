@@ -1,6 +1,7 @@
 // A report as data: made once from the state. Markdown and terminal render it, and whatever comes next. Nothing is escaped in it.
 
 import { sizeRemarks } from '../documents/size.ts'
+import type { Surface } from '../loop/command-table.ts'
 import { iterationsLeft } from '../loop/limits.ts'
 import { passedUnchanged, passedUngated, splitInto, UNCHANGED, UNGATED } from '../loop/passed.ts'
 import { ownSituation, type Situation } from '../loop/situation.ts'
@@ -35,6 +36,8 @@ export type Facts = {
   agentsSection?: boolean
   /** Places in files that failing gates named, by story id. */
   annotations?: Readonly<Record<string, readonly Annotation[]>>
+  /** Where its reader types commands; on the pull request where it is left out. */
+  surface?: Surface
 }
 
 /** Plain text; an address in it would be put out of action, so where a person goes on stands in `link`. */
@@ -78,7 +81,7 @@ export type View = ReturnType<typeof viewOf>
 
 /** The texts of the state must be redacted: a secret that is cut or escaped is not found any more. */
 export function viewOf(state: State, facts: Facts, situation: Situation = ownSituation(state)) {
-  const { limits, repositoryUrl, compareUrl = null, annotations = {} } = facts
+  const { limits, repositoryUrl, compareUrl = null, annotations = {}, surface = 'comment' } = facts
   const outcome = outcomeNow(state)
   const stories = storiesOf(state)
   const { pull, comment } = state.github
@@ -96,8 +99,8 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
     chainGoesOn: outcome === null || (outcome === 'continued' && isGoingOn),
     restsUntil: restsUntil(state),
     headline: headline(state),
-    /** For who reads on the pull request. */
-    next: nextMove(state, situation, 'comment', limits),
+    surface,
+    next: nextMove(state, situation, surface, limits),
     /** What the rest will probably take. */
     forecast: forecastOf(state, limits, facts.now),
     worst: limits === null ? null : worstCase(state, limits),
@@ -119,6 +122,8 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
       summary: comment === null ? null : `${repositoryUrl}/pull/${pull}#issuecomment-${comment}`,
     },
     now: facts.now,
+    /** When the state was written, as far as it tells; epoch milliseconds. */
+    asOf: asOf(state),
     annotations,
   }
 }
@@ -154,6 +159,11 @@ function planOf(
     parts,
     remarks: sizeRemarks(stories),
   }
+}
+
+function asOf({ job, timeline, attempts }: State): number {
+  const begun = Object.values(attempts).map(({ startedAt }) => startedAt)
+  return Math.max(job.startedAt, job.ending?.at ?? 0, timeline.at(-1)?.at ?? 0, ...begun)
 }
 
 /** The newest iterations that a report tells one by one. */
@@ -199,6 +209,7 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
   return {
     id,
     title,
+    description: story.description,
     dependsOn,
     /** Of those, the ones that are not done. */
     waitsFor,
@@ -219,6 +230,8 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
     failure: record?.failure ?? null,
     gates: record?.gates ?? [],
     remarks: record?.remarks ?? [],
+    /** What people said that its next session is told. */
+    guidance: state.control.guidance[id] ?? [],
   }
 }
 

@@ -1,0 +1,95 @@
+// HTML by construction: whatever stands in a template is text, unless a template made it. Nothing of a state can be markup.
+import { oneLine, plainLines } from '../../model/text.ts'
+
+/** What templates make, and nothing else can: it is known by its class, which no parsed JSON has. */
+export class Markup {
+  readonly #text: string
+  constructor(parts: readonly string[], values: readonly Value[]) {
+    this.#text = parts
+      .map((part, at) => part + (at < values.length ? rendered(values[at] ?? null) : ''))
+      .join('')
+  }
+  toString(): string {
+    return this.#text
+  }
+}
+
+export type Value = Markup | string | number | null | readonly Value[]
+
+/** Elements with values in them; null is nothing, a list is its items. Attributes are quoted, and their names are ours. */
+export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Markup {
+  return new Markup(parts, values)
+}
+
+export const nothing = new Markup([''], [])
+
+function rendered(value: Value): string {
+  if (value === null) return ''
+  if (value instanceof Markup) return value.toString()
+  if (typeof value === 'number') return String(Math.round(value * 100) / 100)
+  return typeof value === 'string' ? escaped(value) : value.map(rendered).join('')
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+  '`': '&#96;',
+}
+
+/** Fit for text and for quoted attributes; what nobody would see is taken out. */
+function escaped(text: string): string {
+  const plain = /[^\n\t -~]/.test(text) ? plainLines(text) : text
+  return plain.replace(/[&<>"'`]/g, (mark) => ENTITIES[mark] ?? '')
+}
+
+/** One line of people's or agents' words, which cannot turn what stands beside it around. */
+export function words(text: string, max = 300): Markup {
+  return html`<bdi>${oneLine(text, max)}</bdi>`
+}
+
+/** A link for an address of http; anything else is only the words. */
+export function link(label: Value, url: string | null): Markup {
+  return url !== null && /^https?:\/\/[^\s\p{C}<>"'`\\]+$/iu.test(url)
+    ? html`<a href="${url}" rel="noreferrer">${label}</a>`
+    : html`${label}`
+}
+
+/** A linked short commit id, or nothing where there is none. */
+export function commit(id: string | null, repository: string): Markup {
+  if (id === null || !/^[0-9a-f]{7,64}$/.test(id)) return nothing
+  return link(html`<code>${id.slice(0, 7)}</code>`, repository === '' ? null : `${repository}/commit/${id}`)
+}
+
+/** The part of a page under a heading; nothing without a body. */
+export function section(id: string, title: string, body: Markup | null): Markup {
+  return body === null || body === nothing
+    ? nothing
+    : html`<section id="${id}"><h2>${title}</h2>${body}</section>`
+}
+
+export function folded(summary: Value, body: Value, isOpen = false): Markup {
+  return isOpen
+    ? html`<details open><summary>${summary}</summary>${body}</details>`
+    : html`<details><summary>${summary}</summary>${body}</details>`
+}
+
+/** The columns of a table: name, whether it holds figures, and what stands in the cell. */
+export type Columns<T> = readonly (readonly [
+  name: string,
+  kind: 'text' | 'figure',
+  cell: (item: T) => Value,
+])[]
+
+/** Nothing without items. */
+export function table<T>(columns: Columns<T>, items: readonly T[]): Markup {
+  if (items.length === 0) return nothing
+  const head = columns.map(([name, kind]) => html`<th scope="col" class="${kind}">${name}</th>`)
+  const rows = items.map((item) => {
+    const cells = columns.map(([, kind, cell]) => html`<td class="${kind}">${cell(item)}</td>`)
+    return html`<tr>${cells}</tr>`
+  })
+  return html`<div class="wide"><table><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div>`
+}

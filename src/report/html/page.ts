@@ -1,0 +1,211 @@
+// The report of a feature: one file that opens from disk, runs nothing, fetches nothing and needs nothing else.
+import { typedOn } from '../../loop/command-table.ts'
+import { oneLine } from '../../model/text.ts'
+import { VERSION } from '../../model/version.ts'
+import { OUTCOMES, STANDINGS } from '../outcomes.ts'
+import type { Sentence } from '../sentence.ts'
+import type { View } from '../view.ts'
+import { costWords, hasCost, humanMs, many, NO_COST, ofMost, tokens, tokenWords, usd, utc } from '../words.ts'
+import { costTables, type Wasted, wasted, wastedWords } from './costs.ts'
+import { dependencyPicture } from './graph.ts'
+import { folded, html, link, type Markup, nothing, section, type Value, words } from './markup.ts'
+import { type Pictures, picturesOf, type Room, storyList } from './stories.ts'
+import { STYLE, STYLE_HASH } from './style.ts'
+import { timelinePicture } from './timeline.ts'
+
+/** Of the whole page, UTF-8. */
+export const MOST_BYTES = 3_000_000
+/** Of all pictures together, as data URIs; more are not worth reading from the repository. */
+export const MOST_PICTURES = 1_600_000
+
+/** Outputs get shorter first, then texts, then there are fewer pictures, then fewer stories in full. */
+const ROOMS: readonly Room[] = [
+  { stories: 300, lines: 3000, text: 6000, output: 40_000, pictures: MOST_PICTURES },
+  { stories: 300, lines: 3000, text: 4000, output: 8000, pictures: MOST_PICTURES },
+  { stories: 300, lines: 2000, text: 2000, output: 3000, pictures: MOST_PICTURES },
+  { stories: 200, lines: 2000, text: 1000, output: 1500, pictures: MOST_PICTURES / 2 },
+  { stories: 100, lines: 1500, text: 500, output: 1000, pictures: MOST_PICTURES / 4 },
+  { stories: 50, lines: 1000, text: 300, output: 500, pictures: 0 },
+  { stories: 20, lines: 200, text: 200, output: 0, pictures: 0 },
+]
+
+/** The page; `pictures` are data URIs by blob, those that are missing are left out. At most 3,000,000 bytes. */
+export function renderReport(view: View, pictures: Pictures = new Map()): string {
+  const rest = [
+    refusals(view),
+    section('costs', 'Cost', costTables(view)),
+    section('graph', 'What depends on what', dependencyPicture(view.stories)),
+  ]
+  let text = ''
+  for (const room of ROOMS) {
+    text = whole(view, storyList(view, room, pictures), rest)
+    // A character is four bytes at most.
+    if (text.length * 4 <= MOST_BYTES || new TextEncoder().encode(text).length <= MOST_BYTES) break
+  }
+  return text
+}
+
+/** Blobs of pictures in the order in which they are worth showing, each once. */
+export function picturesWanted(view: View): string[] {
+  const all = picturesOf(view)
+  return [
+    ...new Set([
+      ...all.map(({ blob }) => blob),
+      ...all.flatMap(({ before }) => (before === null ? [] : [before])),
+    ]),
+  ]
+}
+
+function whole(view: View, stories: Markup, rest: readonly Markup[]): string {
+  const timeline = timelinePicture(view)
+  const body = html`${top(view)}
+${section('stories', 'Stories', stories)}
+${section('timeline', 'Iterations', timeline === nothing ? null : html`<div class="picture">${timeline}</div>`)}
+${rest}
+${footer(view)}`
+  return page(`${oneLine(view.feature, 80)}: ${oneLine(view.headline.text, 120)}`, body)
+}
+
+/** Any page of ours: no script runs in it, and nothing is fetched. */
+export function page(title: string, body: Markup): string {
+  const policy = `default-src 'none'; img-src data:; style-src '${STYLE_HASH}'; base-uri 'none'; form-action 'none'`
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${title}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`.toString()
+}
+
+function top(view: View): Markup {
+  const { headline, project, feature, folder, error, links, pullUrl } = view
+  const nav = [
+    link('Pull request', pullUrl),
+    links.run === null ? nothing : link('This job', links.run),
+    links.compare === null ? nothing : link('Changes', links.compare),
+    html`<a href="#stories">Stories</a>`,
+    html`<a href="#timeline">Iterations</a>`,
+    html`<a href="#costs">Cost</a>`,
+  ].slice(pullUrl === null ? 1 : 0)
+  const seen =
+    error === null ? nothing : folded('What was seen', html`<pre>${error.slice(0, 20_000)}</pre>`, true)
+  return html`<header class="top ${kindOf(view)}">
+<p class="eyebrow"><b>${words(feature, 80)}</b>${project === '' ? nothing : html` · ${words(project, 80)}`} · <code>${oneLine(view.branch, 200)}</code></p>
+<h1>${headline.sign} ${words(headline.text, 400)}</h1>
+${progress(view)}
+<p class="next"><b>Next:</b> ${sentence(view.next)}${whereToType(view)}</p>
+${needs(view)}${seen}${figures(view)}
+</header>
+<nav>${nav}</nav>
+${view.description.trim() === '' ? nothing : html`<p class="prose">${view.description.slice(0, 4000)}</p>`}
+<p class="aside">${standsWords(view)} The state lies in <code>${oneLine(folder, 200)}</code>.</p>`
+}
+
+/** Of what colour the page is: at a glance whether somebody is needed. */
+function kindOf({ outcome, restsUntil }: View): 'good' | 'bad' | 'wait' | 'run' {
+  if (outcome === null || outcome === 'continued' || restsUntil !== null) return 'run'
+  if (outcome === 'complete') return 'good'
+  return OUTCOMES[outcome].colour === 'red' ? 'bad' : 'wait'
+}
+
+function standsWords({ outcome, chainGoesOn, asOf, now }: View): string {
+  const stale = now - asOf > 60_000 ? `, looked at ${utc(now)}` : ''
+  const when = `As of ${utc(asOf)}${stale}.`
+  return outcome === null || chainGoesOn ? `This run is still in work. ${when}` : when
+}
+
+function progress({ stories, counts: { passed, total } }: View): Markup {
+  if (total === 0) return nothing
+  let at = 0
+  const parts = Object.entries(STANDINGS).map(([standing, { word }]) => {
+    const count = stories.filter((story) => story.standing === standing).length
+    const from = at
+    at += count
+    const [x, width] = [(from / stories.length) * 100, (count / stories.length) * 100]
+    return count === 0
+      ? nothing
+      : html`<rect class="s-${standing}" x="${x}%" width="${width}%" height="14"><title>${count} ${word}</title></rect>`
+  })
+  return html`<svg class="progress" role="img" aria-label="${passed} of ${total} stories pass" width="100%" height="14">${parts}</svg>`
+}
+
+function sentence(parts: Sentence): Markup {
+  return html`${parts.map((part): Value => {
+    if (typeof part === 'string') return part
+    if ('code' in part) return html`<code class="type">${oneLine(part.code, part.most)}</code>`
+    return 'text' in part ? words(part.text, 1000) : html`<i>${part.button}</i>`
+  })}`
+}
+
+/** A command of a comment is typed on the pull request, and this page is elsewhere. */
+function whereToType({ surface, pullUrl, next }: View): Markup {
+  const isTyped = next.some((part) => typeof part !== 'string' && 'code' in part && part.code.startsWith('/'))
+  if (surface !== 'comment' || pullUrl === null || !isTyped) return nothing
+  return html` <small>Type it as a comment on ${link('the pull request', pullUrl)}.</small>`
+}
+
+function needs({ stories, notes, surface, outcome }: View): Markup {
+  const blocked = stories.flatMap((story, at) => (story.standing === 'blocked' ? [{ story, at }] : []))
+  const items = blocked.slice(0, 5).map(({ story: { id, retries, why }, at }) => {
+    const after = retries === 0 ? '' : ` after ${many(retries, 'attempt')}`
+    const how = typedOn(surface, `retry ${oneLine(id, 64)} -- <hint>`)
+    return html`<li>⛔ <a href="#s${at}"><b>${words(id, 64)}</b></a> is blocked${after}${why === '' ? nothing : html`: ${words(why, 300)}`}${outcome === 'stuck' ? nothing : html`<br><code class="type">${how}</code>`}</li>`
+  })
+  const more =
+    blocked.length > 5
+      ? html`<li>${many(blocked.length - 5, 'more blocked story', 'more blocked stories')}</li>`
+      : nothing
+  const told = notes.slice(0, 10).map((note) => {
+    const { text, link: there } = typeof note === 'string' ? { text: note, link: null } : note
+    return html`<li>ℹ️ ${words(text, 700)} ${there === null ? nothing : link(words(there.name, 100), there.url)}</li>`
+  })
+  return items.length + told.length === 0 ? nothing : html`<ul class="needs">${items}${more}${told}</ul>`
+}
+
+function figures(view: View): Markup {
+  const { usage, most, iterations, jobs, timeline } = view
+  const rows: [string, Value][] = [
+    ['Cost', hasCost(usage) ? ofMost(costWords(usage), most.costUsd, usd) : NO_COST],
+    ['Tokens', ofMost(tokenWords(usage), most.tokens, tokens)],
+    ['Agent time', ofMost(humanMs(usage.agentSeconds * 1000), most.agentMs, humanMs)],
+    ['Iterations', ofMost(String(iterations), most.iterations, String)],
+    ['Jobs', ofMost(String(jobs), most.jobs, String)],
+    ['Rejected attempts', wastedCell(wasted(timeline))],
+  ]
+  return html`<dl>${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
+}
+
+function wastedCell(lost: Wasted): Markup {
+  const { attempts, share } = lost
+  if (attempts === 0) return html`none`
+  return html`${wastedWords(lost)} <small>${Math.round(share * 100)} %, ${many(attempts, 'attempt')}</small>`
+}
+
+/** What the guard refused, by attempt: each was rejected for it. */
+function refusals({ timeline, stories }: View): Markup {
+  const refused = timeline.filter(({ kind }) => kind === 'guard')
+  if (refused.length === 0) return nothing
+  const details = new Map(stories.map(({ id, failure }) => [id, failure?.kind === 'guard' ? failure : null]))
+  const items = refused.slice(-50).map(({ storyId, attempt, summary }) => {
+    const found = details.get(storyId) ?? null
+    const detail =
+      found === null || found.summary !== summary || found.detail.trim() === ''
+        ? nothing
+        : html`<pre>${found.detail.slice(0, 2000)}</pre>`
+    return html`<li><b>${words(storyId, 64)}</b>, attempt ${attempt}: ${words(summary, 400)}${detail}</li>`
+  })
+  return section('refused', 'What the agent was refused', html`<ul>${items}</ul>`)
+}
+
+function footer({ now }: View): Markup {
+  return html`<footer>Made by Ralph ${VERSION} at ${utc(now)}. This file holds no script and fetches nothing.</footer>`
+}

@@ -1,0 +1,214 @@
+// The stories: criteria with what shows them, the last failure, gates with their output, places in files, pictures of pages.
+import { typedOn } from '../../loop/command-table.ts'
+import type { Annotation, GateResult, Screenshot } from '../../model/gate.ts'
+import { oneLine } from '../../model/text.ts'
+import { bounded } from '../escape.ts'
+import { STANDINGS, type Standing } from '../outcomes.ts'
+import type { StoryView, View } from '../view.ts'
+import { costWords, hasCost, humanMs, many } from '../words.ts'
+import {
+  type Columns,
+  commit,
+  folded,
+  html,
+  type Markup,
+  nothing,
+  table,
+  type Value,
+  words,
+} from './markup.ts'
+
+/** How much of a state is shown: stories in full and by a line, UTF-16 units of a text and of an output, bytes of pictures. */
+export type Room = { stories: number; lines: number; text: number; output: number; pictures: number }
+
+/** Data URIs of pictures by their blob. */
+export type Pictures = ReadonlyMap<string, string>
+
+const NOW: readonly Standing[] = [
+  'blocked',
+  'working',
+  'rejected',
+  'passed',
+  'open',
+  'waiting',
+  'skipped',
+  'outside',
+]
+
+export function storyList(view: View, room: Room, pictures: Pictures): Markup {
+  const { stories } = view
+  if (stories.length === 0) return nothing
+  const places = new Map(stories.map((story, at) => [story.id, at]))
+  const chosen = new Set(byNeed(stories).slice(0, room.stories))
+  const shown = spent(picturesOf(view), pictures, room.pictures)
+  const opened = new Set(stories.filter(({ standing }) => standing === 'blocked').slice(0, 3))
+  const all = stories.flatMap((story, at) =>
+    chosen.has(story) ? [fullStory(story, at, { view, room, places, shown, isOpen: opened.has(story) })] : [],
+  )
+  if (chosen.size === stories.length) return html`${all}`
+  const lines = stories.flatMap((story, at) => (chosen.has(story) ? [] : [storyLine(story, at)]))
+  const left = lines.length - room.lines
+  const more = left > 0 ? html`<li>… and ${many(left, 'more story', 'more stories')}</li>` : nothing
+  const rest = html`<ul class="lines">${lines.slice(0, room.lines)}${more}</ul>`
+  return html`<p class="aside">${chosen.size} of ${stories.length} stories in full: what needs a person, what is in work, what comes next.</p>${all}${folded(`The other ${lines.length} stories`, rest)}`
+}
+
+/** What needs a person first; of the same standing the newest of those that passed, else the first. */
+function byNeed(stories: readonly StoryView[]): StoryView[] {
+  return [...stories].sort(
+    (one, other) => NOW.indexOf(one.standing) - NOW.indexOf(other.standing) || other.passedIn - one.passedIn,
+  )
+}
+
+/** The pictures of a run, those that a person looks for first at the front. */
+export function picturesOf({ stories }: View): Screenshot[] {
+  return byNeed(stories).flatMap(({ gates }) => gates.flatMap(({ screenshots = [] }) => screenshots))
+}
+
+/** Those that fit: a page's picture as it is now comes before the one of how it was. */
+function spent(wanted: readonly Screenshot[], pictures: Pictures, most: number): Pictures {
+  let left = most
+  const before = wanted.flatMap((one) => (one.before === null ? [] : [one.before]))
+  return new Map(
+    [...wanted.map(({ blob }) => blob), ...before].flatMap((blob): [string, string][] => {
+      const uri = pictures.get(blob)
+      if (uri === undefined || uri.length > left || !/^data:image\/[a-z]+;base64,[\w+/]+=*$/.test(uri))
+        return []
+      left -= uri.length
+      return [[blob, uri]]
+    }),
+  )
+}
+
+function storyLine({ id, title, standing, aside }: StoryView, at: number): Markup {
+  return html`<li id="s${at}">${STANDINGS[standing].sign} <b>${words(id, 64)}</b> ${words(title, 120)}${aside === '' ? nothing : html` <small>${words(aside, 120)}</small>`}</li>`
+}
+
+type Around = {
+  view: View
+  room: Room
+  places: ReadonlyMap<string, number>
+  shown: Pictures
+  isOpen: boolean
+}
+
+function fullStory(story: StoryView, at: number, { view, room, places, shown, isOpen }: Around): Markup {
+  const { id, title, standing, aside, attempts, usage, ms, description, dependsOn, guidance } = story
+  const { sign, word } = STANDINGS[standing]
+  const figures = [
+    attempts > 0 ? many(attempts, 'attempt') : '',
+    hasCost(usage) && usage.costUsd > 0 ? costWords(usage) : '',
+    ms > 0 ? humanMs(ms) : '',
+  ].filter(Boolean)
+  const summary = html`<summary><span class="sign" title="${word}">${sign}</span><b class="id">${words(id, 64)}</b> <span class="name">${words(title)}</span> <span class="figures">${figures.join(' · ')} ${commit(story.commit, view.links.repository)}</span>${aside === '' ? nothing : html`<small>${words(aside)}</small>`}</summary>`
+  const waits = dependsOn.slice(0, 50).map((one) => {
+    const to = places.get(one)
+    return to === undefined ? html`${words(one, 64)} ` : html`<a href="#s${to}">${words(one, 64)}</a> `
+  })
+  const body = [
+    description.trim() === '' ? nothing : html`<p class="prose">${bounded(description, room.text)}</p>`,
+    criteria(story, room),
+    waits.length === 0 ? nothing : html`<p>Depends on ${waits}</p>`,
+    guidance.length === 0
+      ? nothing
+      : html`<p>Its next session is told:</p><ul>${guidance.map((one) => html`<li>${words(one, room.text)}</li>`)}</ul>`,
+    failure(story, view, room),
+    gateTable(story, room, isOpen),
+    placeList([...(view.annotations[id] ?? []), ...story.gates.flatMap((gate) => gate.annotations ?? [])]),
+    remarkList(story),
+    pictureList(story, shown),
+  ]
+  return isOpen
+    ? html`<details class="story s-${standing}" id="s${at}" open>${summary}${body}</details>`
+    : html`<details class="story s-${standing}" id="s${at}">${summary}${body}</details>`
+}
+
+function criteria({ criteria: all }: StoryView, room: Room): Markup {
+  if (all.length === 0) return nothing
+  const most = Math.max(5, Math.floor(room.text / 40))
+  const items = all.slice(0, most).map((text) => html`<li>${words(text, room.text)}</li>`)
+  const more = all.length > most ? html`<li>… and ${all.length - most} more</li>` : nothing
+  return html`<h4>Acceptance criteria</h4><ol class="criteria">${items}${more}</ol>`
+}
+
+function failure({ id, failure: found, standing }: StoryView, { surface }: View, room: Room): Markup {
+  if (found === null) return nothing
+  const isGate = found.kind === 'gates'
+  const detail =
+    isGate || found.detail.trim() === '' ? nothing : html`<pre>${bounded(found.detail, room.output)}</pre>`
+  const how = html`<p>Try again with a hint: <code class="type">${typedOn(surface, `retry ${oneLine(id, 64)} -- <hint>`)}</code></p>`
+  return html`<h4>Why its last attempt was rejected</h4><p class="why">${words(found.summary, 600)}</p>${detail}${standing === 'blocked' ? how : nothing}`
+}
+
+const GATES: Columns<GateResult> = [
+  ['', 'text', ({ ok, advisory }) => (ok ? '✅' : advisory ? '⚠️' : '❌')],
+  [
+    'Gate',
+    'text',
+    ({ name, flaky }) => html`${words(name, 80)}${flaky === true ? html` <mark>flaky</mark>` : nothing}`,
+  ],
+  ['Ended', 'text', ({ ended, advisory }) => html`${words(ended, 80)}${advisory ? ' (advisory)' : ''}`],
+  ['Tests', 'text', testWords],
+  ['Time', 'figure', ({ ms }) => humanMs(ms)],
+]
+
+function testWords({ tests }: GateResult): Value {
+  if (tests === undefined) return ''
+  const { passed, failed, skipped } = tests
+  return [`${passed} passed`, failed > 0 ? `${failed} failed` : '', skipped > 0 ? `${skipped} skipped` : '']
+    .filter(Boolean)
+    .join(', ')
+}
+
+const MOST_GATES = 40
+
+function gateTable({ gates }: StoryView, room: Room, isOpen: boolean): Markup {
+  if (gates.length === 0) return nothing
+  const shown = gates.slice(0, MOST_GATES)
+  const outputs = shown.map(({ name, ok, output, advisory }) => {
+    const text = bounded(output.trim(), ok ? Math.floor(room.output / 4) : room.output)
+    if (text === '' || room.output < 100) return nothing
+    return folded(html`Output of ${words(name, 80)}`, html`<pre>${text}</pre>`, isOpen && !ok && !advisory)
+  })
+  const remarks = shown.flatMap(({ name, remarks: all = [] }) =>
+    all.slice(0, 20).map((text) => html`<li>${words(name, 80)}: ${words(text, 400)}</li>`),
+  )
+  const told = remarks.length === 0 ? nothing : html`<ul class="remarks">${remarks}</ul>`
+  return html`<h4>Gates of its last attempt</h4>${table(GATES, shown)}${told}${outputs}`
+}
+
+const MOST_PLACES = 30
+
+function placeList(places: readonly Annotation[]): Markup {
+  if (places.length === 0) return nothing
+  const seen = new Map(places.map((one) => [`${one.path}:${one.line}:${one.message}`, one]))
+  const items = [...seen.values()]
+    .slice(0, MOST_PLACES)
+    .map(
+      ({ path, line, message, level }) =>
+        html`<li class="${level}"><code>${oneLine(path, 200)}:${line}</code> ${words(message, 400)}</li>`,
+    )
+  const more = seen.size > MOST_PLACES ? html`<li>… and ${seen.size - MOST_PLACES} more</li>` : nothing
+  return html`<h4>Places in the code</h4><ul class="places">${items}${more}</ul>`
+}
+
+function remarkList({ remarks }: StoryView): Markup {
+  if (remarks.length === 0) return nothing
+  return html`<h4>What a reviewer should see</h4><ul class="remarks">${remarks.slice(0, 50).map((one) => html`<li>${words(one, 400)}</li>`)}</ul>`
+}
+
+function pictureList({ gates }: StoryView, shown: Pictures): Markup {
+  const all = gates.flatMap(({ screenshots = [] }) => screenshots).filter(({ blob }) => shown.has(blob))
+  if (all.length === 0) return nothing
+  return html`<h4>Pages</h4><div class="pages">${all.map((one) => picture(one, shown))}</div>`
+}
+
+function picture({ url, viewport, blob, before }: Screenshot, shown: Pictures): Markup {
+  const old = before === null || before === blob ? undefined : shown.get(before)
+  const image = (uri: string | undefined, what: string) =>
+    uri === undefined
+      ? nothing
+      : html`<div><span class="aside">${what}</span><img src="${uri}" alt="${oneLine(url, 200)}, ${what}" loading="lazy"></div>`
+  const pair = html`${image(old, 'before')}${image(shown.get(blob), old === undefined ? 'now' : 'after')}`
+  return html`<figure><figcaption>${words(url, 200)} <small>${words(viewport, 40)}</small></figcaption>${pair}</figure>`
+}
