@@ -5,6 +5,7 @@ import { refuseNoBrowser } from '../app/browser.ts'
 import { claim, Held, Superseded } from '../app/claim.ts'
 import { type Isolation, openIsolation, SAME_USER_WARNING } from '../app/isolation.ts'
 import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/limits.ts'
+import { foundPlaces } from '../app/places.ts'
 import { createPorts } from '../app/ports.ts'
 import { refuseTemplates } from '../app/templates.ts'
 import { refuseNoFolder, type Workspace } from '../app/workspace.ts'
@@ -42,7 +43,6 @@ import {
   settleFiles,
   withChoices,
 } from './open.ts'
-import { foundPlaces } from './places.ts'
 import { giveOutputs, giveSummary, remember } from './runner.ts'
 import { logOf, takeHandover } from './separate.ts'
 

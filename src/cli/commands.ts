@@ -187,6 +187,21 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     ],
     act: async (context) => (await import(/* webpackChunkName: "work" */ './log.ts')).log(context),
   },
+  report: {
+    takes: 'feature',
+    settings: decision,
+    options: [
+      { flags: '--open', description: 'show it in the browser, where this is a terminal' },
+      { flags: '--markdown', description: 'print the summary of a job instead, in Markdown' },
+      { flags: '--output <file>', description: 'write it there (default: .git/ralph/report)' },
+      { flags: '--all', description: 'all features of the clone in one table, with totals' },
+    ],
+    exits: [
+      [0, 'written'],
+      [64, 'bad input'],
+    ],
+    act: async (context) => (await import(/* webpackChunkName: "report" */ './report.ts')).report(context),
+  },
   verify: {
     takes: 'feature',
     settings: judgement,

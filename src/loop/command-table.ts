@@ -141,6 +141,16 @@ const ROWS = {
     },
     read: null,
   },
+  report: {
+    on: {
+      cli: cli(
+        '[feature]',
+        'the run as one HTML file: what to do next, stories, gate output, cost; `--all` sums up every feature of the clone',
+        'auth --open',
+      ),
+    },
+    read: null,
+  },
   verify: {
     on: {
       comment: comment('run the final verification now'),

@@ -1,4 +1,5 @@
 // What comment, summary, pull request and checks have in common: each part of a view as markdown.
+import { typedOn } from '../loop/command-table.ts'
 import type { GateResult } from '../model/gate.ts'
 import type { TimelineEntry } from '../model/state.ts'
 import { excerpt } from '../system/excerpt.ts'
@@ -69,16 +70,16 @@ export function nextBlock({ next, outcome, restsUntil }: View): string {
 }
 
 /** The blocked stories with the reason and what to type, at most five of them; empty when none is. */
-export function blockedList({ stories, outcome }: View): string {
+export function blockedList({ stories, outcome, surface }: View): string {
   const blocked = stories.filter(({ standing }) => standing === 'blocked')
   const items = blocked.slice(0, 5).map(({ id, retries, why }) => {
     const after = retries === 0 ? '' : ` after ${many(retries, 'attempt')}`
     const reason = why === '' ? '' : `: ${markdownText(why, 200)}`
-    const how = outcome === 'stuck' ? '' : ` → ${code(`/ralph retry ${id} -- <hint>`)}`
+    const how = outcome === 'stuck' ? '' : ` → ${code(typedOn(surface, `retry ${id} -- <hint>`))}`
     return `${STANDINGS.blocked.sign} ${storyId(id)} is blocked${after}${reason}${how}`
   })
   const more = many(blocked.length - 5, 'more blocked story', 'more blocked stories')
-  return list(blocked.length > 5 ? [...items, `${more}: ${code('/ralph retry all')}`] : items)
+  return list(blocked.length > 5 ? [...items, `${more}: ${code(typedOn(surface, 'retry all'))}`] : items)
 }
 
 export function storyId(id: string): string {

@@ -2,6 +2,7 @@
 import { grouped } from '../../model/each.ts'
 import type { TimelineEntry } from '../../model/state.ts'
 import { emptyUsage } from '../../model/usage.ts'
+import { forecastWords } from '../forecast.ts'
 import type { StoryView, View } from '../view.ts'
 import { costWords, hasCost, humanMs, many, NO_COST, tokens, tokenWords, usd, utc } from '../words.ts'
 import { type Columns, folded, html, type Markup, nothing, table, type Value, words } from './markup.ts'
@@ -36,8 +37,10 @@ export function costTables(view: View): Markup {
     rejected.attempts === 0
       ? nothing
       : html`<p><b>Rejected attempts${of}:</b> ${wastedWords(rejected)}, ${Math.round(rejected.share * 100)} % (${many(rejected.attempts, 'attempt')}).</p>`
+  const probably = forecastWords(view.forecast)
+  const likely = probably === null ? nothing : html`<p><b>Probably:</b> ${probably}.</p>`
   const ahead = worst === null ? nothing : html`<p><b>At worst:</b> ${worst}.</p>`
-  return html`${waste}${ahead}<h3>By story</h3>${byStory(view)}<h3>By job</h3>${byJob(timeline)}${folded(`By attempt (${timeline.length})`, table(ATTEMPTS, timeline))}`
+  return html`${waste}${likely}${ahead}<h3>By story</h3>${byStory(view)}<h3>By job</h3>${byJob(timeline)}${folded(`By attempt (${timeline.length})`, table(ATTEMPTS, timeline))}`
 }
 
 type Row = {

@@ -47,7 +47,8 @@ function escaped(text: string): string {
 
 /** One line of people's or agents' words, which cannot turn what stands beside it around. */
 export function words(text: string, max = 300): Markup {
-  return html`<bdi>${oneLine(text, max)}</bdi>`
+  // Cleaning costs by the character: of a long text only what could be shown is looked at.
+  return html`<bdi>${oneLine(text.slice(0, 3 * max), max)}</bdi>`
 }
 
 /** A link for an address of http; anything else is only the words. */

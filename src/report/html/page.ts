@@ -38,9 +38,11 @@ export function renderReport(view: View, pictures: Pictures = new Map()): string
   ]
   let text = ''
   for (const room of ROOMS) {
-    text = whole(view, storyList(view, room, pictures), rest)
-    // A character is four bytes at most.
-    if (text.length * 4 <= MOST_BYTES || new TextEncoder().encode(text).length <= MOST_BYTES) break
+    const stories = storyList(view, room, pictures, MOST_BYTES)
+    if (stories === null) continue
+    text = whole(view, stories, rest)
+    // A character is three bytes at most.
+    if (text.length * 3 <= MOST_BYTES || new TextEncoder().encode(text).length <= MOST_BYTES) break
   }
   return text
 }

@@ -35,16 +35,23 @@ const NOW: readonly Standing[] = [
   'outside',
 ]
 
-export function storyList(view: View, room: Room, pictures: Pictures): Markup {
+/** Null as soon as it is longer than `most`. */
+export function storyList(view: View, room: Room, pictures: Pictures, most: number): Markup | null {
   const { stories } = view
   if (stories.length === 0) return nothing
   const places = new Map(stories.map((story, at) => [story.id, at]))
   const chosen = new Set(byNeed(stories).slice(0, room.stories))
   const shown = spent(picturesOf(view), pictures, room.pictures)
   const opened = new Set(stories.filter(({ standing }) => standing === 'blocked').slice(0, 3))
-  const all = stories.flatMap((story, at) =>
-    chosen.has(story) ? [fullStory(story, at, { view, room, places, shown, isOpen: opened.has(story) })] : [],
-  )
+  const all: Markup[] = []
+  let length = 0
+  for (const [at, story] of stories.entries()) {
+    if (!chosen.has(story)) continue
+    const made = fullStory(story, at, { view, room, places, shown, isOpen: opened.has(story) })
+    length += made.toString().length
+    if (length > most) return null
+    all.push(made)
+  }
   if (chosen.size === stories.length) return html`${all}`
   const lines = stories.flatMap((story, at) => (chosen.has(story) ? [] : [storyLine(story, at)]))
   const left = lines.length - room.lines
@@ -111,7 +118,7 @@ function fullStory(story: StoryView, at: number, { view, room, places, shown, is
     waits.length === 0 ? nothing : html`<p>Depends on ${waits}</p>`,
     guidance.length === 0
       ? nothing
-      : html`<p>Its next session is told:</p><ul>${guidance.map((one) => html`<li>${words(one, room.text)}</li>`)}</ul>`,
+      : html`<p>Its next session is told:</p><ul>${guidance.slice(-20).map((one) => html`<li>${words(one, 500)}</li>`)}</ul>`,
     failure(story, view, room),
     gateTable(story, room, isOpen),
     placeList([...(view.annotations[id] ?? []), ...story.gates.flatMap((gate) => gate.annotations ?? [])]),
@@ -123,11 +130,15 @@ function fullStory(story: StoryView, at: number, { view, room, places, shown, is
     : html`<details class="story s-${standing}" id="s${at}">${summary}${body}</details>`
 }
 
+const MOST_CRITERIA = 50
+
 function criteria({ criteria: all }: StoryView, room: Room): Markup {
   if (all.length === 0) return nothing
-  const most = Math.max(5, Math.floor(room.text / 40))
-  const items = all.slice(0, most).map((text) => html`<li>${words(text, room.text)}</li>`)
-  const more = all.length > most ? html`<li>… and ${all.length - most} more</li>` : nothing
+  const items = all
+    .slice(0, MOST_CRITERIA)
+    .map((text) => html`<li>${words(text, Math.min(room.text, 500))}</li>`)
+  const left = all.length - MOST_CRITERIA
+  const more = left > 0 ? html`<li>… and ${left} more</li>` : nothing
   return html`<h4>Acceptance criteria</h4><ol class="criteria">${items}${more}</ol>`
 }
 

@@ -23,10 +23,12 @@ test('a state of a newer version is refused with what to do, and stays as it is'
   // Ralph's own ref is the truth on a laptop; the clone's is its copy.
   await place.write({ [`.git/ralph/git/${ref}`]: `${commit}\n` })
   const before = place.refs()
-  for (const args of [['run', ...place.agent, ...GATE], ['status'], ['retry', 'US-001']]) {
+  for (const args of [['run', ...place.agent, ...GATE], ['status'], ['report'], ['retry', 'US-001']]) {
     const { code, err } = await place.ralph(...args)
     assert.equal(code, 64, err)
     assert.match(err, /state\.json: version: found 3, expected 2 or less\n.*update this one/)
   }
+  const all = await place.json('report', '--all')
+  assert.match(JSON.stringify(all.unread), /expected.{3}2 or less/, 'the others are told all the same')
   assert.equal(place.refs(), before)
 })

@@ -4,10 +4,12 @@ import { annotationsFrom, resolver, shownAnnotations } from '../gates/annotation
 import type { Git } from '../git/git.ts'
 import type { Annotation, GateResult } from '../model/gate.ts'
 import type { State } from '../model/state.ts'
-import type { Facts } from '../report/view.ts'
 
 /** By story id, in files that the story's rejected work holds, or the branch where none is kept; those of its change first. */
-export async function foundPlaces(git: Git, state: State): Promise<NonNullable<Facts['annotations']>> {
+export async function foundPlaces(
+  git: Git,
+  state: State,
+): Promise<Readonly<Record<string, readonly Annotation[]>>> {
   const found: Record<string, readonly Annotation[]> = {}
   const listed = async (...args: string[]) =>
     new Set((await git.run(args)).stdout.split('\0').filter(Boolean))

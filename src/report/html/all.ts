@@ -1,0 +1,93 @@
+// All features in one page: a table of runs, and what they used by model, version and month.
+import type { Aggregate, FeatureRun, Total } from '../aggregate.ts'
+import { OUTCOMES } from '../outcomes.ts'
+import { costWords, hasCost, humanMs, many, NO_COST, tokens, tokenWords, usd, utc } from '../words.ts'
+import { type Columns, html, type Markup, nothing, section, table, type Value, words } from './markup.ts'
+import { page } from './page.ts'
+
+const MOST_RUNS = 2000
+
+/** `hrefs`: pages of single runs beside this one, by folder. `unread`: states that could not be read, and why. */
+export function renderAll(
+  all: Aggregate,
+  {
+    now,
+    unread,
+    hrefs = new Map(),
+  }: { now: number; unread: readonly string[]; hrefs?: ReadonlyMap<string, string> },
+): string {
+  const { runs, total, byModel, byVersion, byMonth } = all
+  const columns = runColumns(hrefs)
+  const left = runs.length - MOST_RUNS
+  const more = left > 0 ? html`<p class="aside">… and ${many(left, 'older run')}.</p>` : nothing
+  const broken = unread.map((why) => html`<li>⚠️ ${words(why, 600)}</li>`)
+  const open = runs.filter(({ outcome, isArchived }) => !isArchived && outcome !== 'complete').length
+  const title = `${many(runs.length, 'run')}, ${open} unfinished`
+  const body = html`<header class="top ${open === 0 ? 'good' : 'run'}">
+<p class="eyebrow">All features</p><h1>${title}</h1>
+${broken.length === 0 ? nothing : html`<ul class="needs">${broken}</ul>`}
+<dl>${figures(total).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+</header>
+${section('runs', 'Runs', html`${table(columns, runs.slice(0, MOST_RUNS))}${more}`)}
+${totals('Agents and models', byModel)}${totals('Months', byMonth)}${totals('Versions of Ralph', byVersion)}
+<footer>As of ${utc(now)}. This file holds no script and fetches nothing.</footer>`
+  return page(`Ralph: ${title}`, body)
+}
+
+function figures({ costUsd, tokens: used, agentSeconds, calls }: Total): [string, Value][] {
+  return [
+    ['Cost', costUsd > 0 ? usd(costUsd) : calls > 0 ? NO_COST : usd(0)],
+    ['Tokens', tokens(used)],
+    ['Agent time', humanMs(agentSeconds * 1000)],
+    ['Sessions', calls],
+  ]
+}
+
+function runColumns(hrefs: ReadonlyMap<string, string>): Columns<FeatureRun> {
+  return [
+    ['Feature', 'text', ({ feature, folder }) => nameOf(feature, hrefs.get(folder))],
+    [
+      '',
+      'text',
+      ({ folder, isArchived }) => html`<small>${words(folder, 120)}${isArchived ? ', archived' : ''}</small>`,
+    ],
+    [
+      'Outcome',
+      'text',
+      ({ outcome }) => (outcome === null ? 'open' : `${OUTCOMES[outcome].mark} ${outcome}`),
+    ],
+    ['Stories', 'figure', ({ stories: { passed, total } }) => `${passed} of ${total}`],
+    ['Blocked', 'figure', ({ stories: { blocked } }) => (blocked > 0 ? blocked : '')],
+    ['Iterations', 'figure', ({ iterations }) => iterations],
+    ['Jobs', 'figure', ({ jobs }) => jobs],
+    ['Cost', 'figure', ({ usage }) => (hasCost(usage) ? costWords(usage) : NO_COST)],
+    ['Tokens', 'figure', ({ usage }) => tokenWords(usage)],
+    ['Agent time', 'figure', ({ usage }) => humanMs(usage.agentSeconds * 1000)],
+    [
+      'Begun (UTC)',
+      'text',
+      ({ startedAt }) => (startedAt === null ? '' : utc(Date.parse(startedAt)).replace(' UTC', '')),
+    ],
+  ]
+}
+
+/** A page beside this one has a plain name of ours. */
+function nameOf(feature: string, href: string | undefined): Markup {
+  return href !== undefined && /^[\w.-]+\.html$/.test(href)
+    ? html`<a href="${href}"><b>${words(feature, 80)}</b></a>`
+    : html`<b>${words(feature, 80)}</b>`
+}
+
+const TOTALS: Columns<Total> = [
+  ['', 'text', ({ name }) => words(name, 120)],
+  ['Cost', 'figure', ({ costUsd }) => (costUsd > 0 ? usd(costUsd) : '')],
+  ['Tokens', 'figure', ({ tokens: used }) => tokens(used)],
+  ['Agent time', 'figure', ({ agentSeconds }) => humanMs(agentSeconds * 1000)],
+  ['Sessions', 'figure', ({ calls }) => calls],
+]
+
+function totals(title: string, rows: readonly Total[]): Markup {
+  return rows.length === 0
+    ? nothing
+    : section(title.toLowerCase().replace(/\W+/g, '-'), title, table(TOTALS, rows))
+}

@@ -1,0 +1,247 @@
+// The report as a page: what stands where, what is escaped, and how large it gets.
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import { newStory } from '../../../src/prd/schema.ts'
+import { aggregate, runOf } from '../../../src/report/aggregate.ts'
+import { renderAll } from '../../../src/report/html/all.ts'
+import { wasted } from '../../../src/report/html/costs.ts'
+import { html, link, type Value } from '../../../src/report/html/markup.ts'
+import { MOST_BYTES, MOST_PICTURES, picturesWanted, renderReport } from '../../../src/report/html/page.ts'
+import { type Facts, viewOf } from '../../../src/report/view.ts'
+import { REPOSITORY } from './poison.ts'
+import { PIXEL, rich } from './rich.ts'
+import { complete, justStarted, large, limits, midRun, NOW, record, stuck } from './samples.ts'
+
+const facts: Facts = {
+  repositoryUrl: REPOSITORY,
+  runUrl: `${REPOSITORY}/actions/runs/77`,
+  limits,
+  now: NOW,
+  notes: [],
+}
+const bytes = (text: string) => Buffer.byteLength(text)
+/** The text of a part of the page, without its marks. */
+const plain = (page: string) =>
+  page
+    .replace(/<style>[\s\S]*?<\/style>/, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+
+test('the policy names the style by its hash, and nothing else may act', () => {
+  const page = renderReport(viewOf(stuck(), facts))
+  const style = /<style>([\s\S]*?)<\/style>/.exec(page)?.[1] ?? ''
+  const hash = createHash('sha256').update(style).digest('base64')
+  assert.ok(
+    page.includes(`default-src &#39;none&#39;; img-src data:; style-src &#39;sha256-${hash}&#39;`),
+    hash,
+  )
+  assert.doesNotMatch(page, /<script|\sstyle=|\son\w+=|url\(|@import/)
+})
+
+test('whatever stands in a template is text; markup is made by templates alone', () => {
+  const forged: Value = JSON.parse('["<b>", {"text":"<b>"}]')
+  assert.equal(String(html`${'<b a="1" b=\'2\'>`&'}`), '&lt;b a=&quot;1&quot; b=&#39;2&#39;&gt;&#96;&amp;')
+  assert.throws(() => String(html`${forged}`), /map is not a function/)
+  assert.equal(
+    String(html`<i>${html`<b>${'<'}</b>`}${null}${[1, ' ', 0.125]}</i>`),
+    '<i><b>&lt;</b>1 0.13</i>',
+  )
+  for (const url of [
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'https://a.test/" x="',
+    "http://a.test/'",
+    'file:///etc/passwd',
+    '',
+  ])
+    assert.equal(String(link('x', url)), 'x', url)
+  assert.equal(
+    String(link('x', 'https://a.test/?a=1&b=2')),
+    '<a href="https://a.test/?a=1&amp;b=2" rel="noreferrer">x</a>',
+  )
+})
+
+test('stuck: what is wrong and what to do stand first', () => {
+  const page = plain(renderReport(viewOf(rich(), { ...facts, notes: ['The network refused: a.test (3)'] })))
+  assert.match(
+    page,
+    /🛑 Stuck: US-003 is blocked · 4 of 6 stories pass 4 passed 1 blocked 1 waiting Next: Say what is missing: \/ralph retry US-003 -- &lt;hint&gt;/,
+  )
+  assert.match(page, /Type it as a comment on the pull request/)
+  assert.match(page, /is blocked after 3 attempts: gate test failed \(exit 1\)/)
+  assert.match(page, /Rejected attempts \$1\.83 48 %, 3 attempts/)
+  assert.match(page, /13 passed, 1 failed, 2 skipped/)
+  assert.match(page, /200 !== 429/)
+  assert.match(page, /What the agent was refused .*US-003/)
+  assert.match(page, /flaky/)
+  const cli = plain(renderReport(viewOf(rich(), { ...facts, surface: 'cli' })))
+  assert.match(cli, /ralph retry US-003 -- &lt;hint&gt;/)
+  assert.doesNotMatch(cli, /\/ralph|as a comment/)
+})
+
+test('a run in work says so, and as of when', () => {
+  const page = plain(renderReport(viewOf(midRun(), { ...facts, now: NOW + 3_600_000 })))
+  assert.match(page, /This run is still in work\. As of 2026-01-10 14:05 UTC, looked at 2026-01-10 15:05 UTC/)
+  assert.doesNotMatch(plain(renderReport(viewOf(complete(), facts))), /still in work/)
+})
+
+test('nothing done yet: no empty tables, no picture of nothing', () => {
+  const page = renderReport(viewOf(justStarted(), facts))
+  assert.doesNotMatch(page, /<table|class="timeline"|id="costs"|NaN|undefined|null/)
+  const none = { ...justStarted(), prd: { ...justStarted().prd, userStories: [] } }
+  assert.doesNotMatch(renderReport(viewOf(none, facts)), /NaN|undefined/)
+})
+
+test('pictures stand before and after; those that are not there are left out', () => {
+  const view = viewOf(rich(), facts)
+  assert.deepEqual(picturesWanted(view), ['b'.repeat(40), 'c'.repeat(40)])
+  const both = renderReport(
+    view,
+    new Map([
+      ['b'.repeat(40), PIXEL],
+      ['c'.repeat(40), `${PIXEL.slice(0, -4)}AA==`],
+    ]),
+  )
+  assert.match(plain(both), /before after/)
+  assert.ok(both.includes(`<img src="${PIXEL}"`))
+  assert.doesNotMatch(renderReport(view), /<img/)
+  const forged = new Map([
+    ['b'.repeat(40), 'https://a.test/x.png'],
+    ['c'.repeat(40), 'data:text/html;base64,AA=='],
+  ])
+  assert.doesNotMatch(renderReport(view, forged), /<img/)
+})
+
+test('what rejected attempts cost: in dollars, else in tokens', () => {
+  const { timeline } = stuck()
+  assert.deepEqual(wasted(timeline), {
+    attempts: 3,
+    costUsd: 1.83,
+    tokens: 3600,
+    ms: 661_500,
+    share: 1.83 / 3.82,
+  })
+  assert.equal(wasted(timeline.map((entry) => ({ ...entry, costUsd: 0 }))).share, 3 / 7)
+  assert.equal(wasted([]).share, 0)
+})
+
+test('100 stories with everything stay below 3 MB: outputs get shorter first, then there are fewer pictures', () => {
+  const state = large(100)
+  const output = 'a line of output that says <something> & more\n'.repeat(1400)
+  const blob = (at: number) => at.toString(16).padStart(40, '0')
+  const uri = `data:image/webp;base64,${'A'.repeat(80_000)}`
+  const pictures = new Map(Array.from({ length: 200 }, (_, at) => [blob(at), uri]))
+  const records = Object.fromEntries(
+    state.prd.userStories.map(({ id }, at) => {
+      const shot = {
+        url: '/',
+        viewport: '1280x800',
+        blob: blob(2 * at),
+        bytes: 60_000,
+        before: blob(2 * at + 1),
+      }
+      const gate = {
+        name: 'test',
+        ok: false,
+        advisory: false,
+        ended: 'exit 1',
+        ms: 1,
+        output,
+        screenshots: [shot],
+      }
+      return [
+        id,
+        record({
+          attempts: 3,
+          gates: [gate, { ...gate, screenshots: [] }],
+          failure: { kind: 'gates', summary: 'x', detail: '' },
+        }),
+      ]
+    }),
+  )
+  const page = renderReport(viewOf({ ...state, records }, facts), pictures)
+  assert.ok(bytes(page) <= MOST_BYTES, String(bytes(page)))
+  assert.ok(page.split(uri).length - 1 >= Math.floor(MOST_PICTURES / uri.length) - 1, 'pictures stay')
+  assert.match(page, /characters left out/)
+  for (const { id } of state.prd.userStories) assert.ok(page.includes(`<bdi>${id}</bdi>`), id)
+})
+
+test('10,000 stories, each with all that it may have, are bounded', () => {
+  const state = large(200)
+  const long = 'ü<"&'.repeat(20_000)
+  const userStories = Array.from({ length: 10_000 }, (_, at) =>
+    newStory({
+      id: `US-${at + 1}`,
+      title: long,
+      description: long,
+      acceptanceCriteria: Array(50).fill(long),
+      notes: long,
+      dependsOn: at === 0 ? [] : [`US-${at}`],
+    }),
+  )
+  const gate = { name: long, ok: false, advisory: false, ended: long, ms: 1, output: long, remarks: [long] }
+  const records = Object.fromEntries(
+    userStories.slice(0, 400).map(({ id }) => [
+      id,
+      record({
+        attempts: 1,
+        gates: [gate],
+        remarks: [long],
+        failure: { kind: 'guard', summary: long, detail: long },
+      }),
+    ]),
+  )
+  const page = renderReport(
+    viewOf({ ...state, prd: { ...state.prd, description: long, userStories }, records }, facts),
+  )
+  assert.ok(bytes(page) <= MOST_BYTES, String(bytes(page)))
+  assert.match(plain(page), /of 10000 stories in full/)
+})
+
+test('all features: totals by model, version and month; what no ledger tells is said to be unknown', () => {
+  const entry = {
+    month: '2026-01',
+    version: '1.0.0',
+    agent: 'claude',
+    model: 'opus',
+    calls: 2,
+    tokens: 1000,
+    costUsd: 1.5,
+    agentSeconds: 60,
+  }
+  const ledger = [entry, { ...entry, month: '2026-02', model: null, costUsd: 0.5 }]
+  const runs = [
+    runOf({ ...stuck(), ledger }, { feature: 'auth', folder: '2026-01-10-auth', isArchived: false }),
+    runOf(complete(), { feature: 'pay', folder: '2026-01-02-pay', isArchived: true }),
+  ]
+  const all = aggregate(runs)
+  assert.deepEqual(
+    all.byModel.map(({ name, costUsd }) => [name, costUsd]),
+    [
+      ['not known', Number((runs.reduce((sum, { usage }) => sum + usage.costUsd, 0) - 2).toFixed(6))],
+      ['claude opus', 1.5],
+      ['claude', 0.5],
+    ],
+  )
+  assert.deepEqual(
+    all.byMonth.map(({ name }) => name),
+    ['not known', '2026-02', '2026-01'],
+  )
+  assert.deepEqual(
+    all.byVersion.map(({ name }) => name),
+    ['not known', '1.0.0'],
+  )
+  assert.equal(all.total.costUsd, Number(runs.reduce((sum, { usage }) => sum + usage.costUsd, 0).toFixed(6)))
+  const hrefs = new Map([
+    ['2026-01-10-auth', '2026-01-10-auth.html'],
+    ['2026-01-02-pay', 'javascript:x'],
+  ])
+  const page = renderAll(all, { now: NOW, unread: ['state.json: found 3'], hrefs })
+  assert.match(
+    plain(page),
+    /2 runs, 1 unfinished .*state\.json: found 3.*auth .*2026-01-10-auth.*open 4 of 6 1 7/,
+  )
+  assert.match(page, /href="2026-01-10-auth\.html"/)
+  assert.doesNotMatch(page, /javascript/)
+})
