@@ -5,6 +5,7 @@ import { changesBetween } from '../git/tree-walk.ts'
 import { readProposal } from '../loop/plan.ts'
 import type { Gate, GateResult } from '../model/gate.ts'
 import type { AgentPort, GatesPort, RepositoryPort } from '../model/ports.ts'
+import { isFor } from '../model/service.ts'
 import { emptyUsage } from '../model/usage.ts'
 import { messageOf } from '../system/errors.ts'
 import { settledLines } from '../system/excerpt.ts'
@@ -88,7 +89,10 @@ export function replayed(
   }
 }
 
-/** The gates as they ran in another job: they count for exactly the code they saw, and each one has to be there. */
+/**
+ * The gates as they ran in another job: they count for exactly the code they saw, and each one has to be there. What else is
+ * red there, such as a service, is red here.
+ */
 export function answered(
   from: FromGate,
   configured: readonly Gate[],
@@ -115,17 +119,25 @@ export function answered(
       const failed = from.gates.find((one) => one.name === 'prepare' && !one.ok)
       if (isSame && failed !== undefined) return [cleaned(failed, false)]
       const results: GateResult[] = []
+      const others = isSame ? from.gates.filter(({ name }) => isOther(name, configured)) : []
+      const red = others.some(({ ok }) => !ok)
       for (const { name, when, advisory } of configured) {
-        if (tags !== null && when !== null && !when.some((tag) => tags.includes(tag))) continue
+        if (!isFor(when, tags)) continue
+        // It did not run because of them.
+        if (red && from.gates.every((one) => one.name !== name)) break
         const ran = isSame ? from.gates.find((one) => one.name === name) : undefined
         const ended = isSame ? 'no result from the gate job' : 'the gate job ran on other code'
         const result = cleaned(ran ?? { name, ok: false, advisory, ended, ms: 0, output: '' }, advisory)
         results.push(result)
         if (!result.ok && !advisory) break
       }
-      return results
+      return [...results, ...others.map((result) => cleaned(result, false))]
     },
   }
+}
+
+function isOther(name: string, configured: readonly Gate[]): boolean {
+  return name !== 'prepare' && configured.every((gate) => gate.name !== name)
 }
 
 const MESSAGE = 400

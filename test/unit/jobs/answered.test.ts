@@ -1,0 +1,69 @@
+// What the gate job handed over, as the job that lands reads it: gates, and what is red beside them.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { CatFile } from '../../../src/git/cat-file.ts'
+import { Git, openClone } from '../../../src/git/git.ts'
+import { codeOf } from '../../../src/jobs/pack.ts'
+import { answered } from '../../../src/jobs/ports.ts'
+import type { GateResult } from '../../../src/model/gate.ts'
+import { gateRun } from '../gates/gate-run.ts'
+
+const GATES = ['lint', 'test'].map((name) => ({ name, run: 'x', timeoutMs: 1, when: null, advisory: false }))
+const result = (name: string, ok: boolean): GateResult => ({
+  name,
+  ok,
+  advisory: false,
+  ended: '',
+  ms: 1,
+  output: '',
+})
+
+test('gates and what is red beside them count; a gate that is missing is red, but where a service kept it from running', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-answered-'))
+  const env = { PATH: process.env.PATH ?? '', HOME: folder }
+  const run = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+    })
+  run('init', '-q')
+  await writeFile(join(folder, 'a.txt'), 'a\n')
+  run('add', '-A')
+  run('commit', '-qm', 'base')
+  const commit = run('rev-parse', 'HEAD').trim()
+  const git = await Git.open(await openClone(folder, env), env)
+  using objects = new CatFile(git)
+  const code = await codeOf(git, objects, commit)
+  const landed = async (gates: GateResult[], seen: string | null = code) => {
+    const port = answered({ nonce: 'n', code: seen, gates }, GATES, git, objects, (text) => text)
+    const { signal } = new AbortController()
+    await port.prepare(commit, signal)
+    return (await port.run(gateRun(), signal)).map(({ name, ok, ended }) =>
+      [name, ok, ended].join(' ').trim(),
+    )
+  }
+  const green = GATES.map(({ name }) => result(name, true))
+  assert.deepEqual(await landed(green), ['lint true', 'test true'])
+  assert.deepEqual(await landed([result('lint', true)]), [
+    'lint true',
+    'test false no result from the gate job',
+  ])
+  assert.deepEqual(await landed([...green, result('service web', false)]), [
+    'lint true',
+    'test true',
+    'service web false',
+  ])
+  assert.deepEqual(await landed([result('service web', false)]), ['service web false'])
+  assert.deepEqual(await landed([result('lint', false), result('service web', false)]), [
+    'lint false',
+    'service web false',
+  ])
+  const elsewhere = await landed([...green, result('service web', false)], 'f'.repeat(40))
+  assert.deepEqual(elsewhere, ['lint false the gate job ran on other code'])
+  await rm(folder, { recursive: true })
+})
