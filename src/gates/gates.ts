@@ -15,6 +15,7 @@ import {
   type LogFolder,
   OUTPUT_BYTES,
   SHELL,
+  UNTIL_HEARD,
   writeLog,
 } from './output.ts'
 import type { Services } from './services.ts'
@@ -57,6 +58,8 @@ export type AfterGates = (
 ) => Promise<readonly GateResult[]>
 
 const PIPED = `${INTO_ONE_PIPE}; exec bash ${SHELL.join(' ')} "$1"`
+/** Where everything ends with the first process, who passes on is given the time to. */
+const PIPED_INSIDE = `${INTO_ONE_PIPE}; bash ${SHELL.join(' ')} "$1"; code=$?; ${UNTIL_HEARD}; exit $code`
 /** How long `prepare` may take, milliseconds. */
 export const PREPARE_TIMEOUT_MS = 30 * 60_000
 
@@ -69,7 +72,7 @@ export function createGates(options: GatesOptions): GatesPort {
   async function once(gate: Gate, signal: AbortSignal, as = user): Promise<Ran & { exit: Exit }> {
     const { exit, output, ms } = await runUntrusted({
       file: 'bash',
-      args: [...SHELL, PIPED, 'bash', gate.run],
+      args: [...SHELL, as?.isNarrow === true ? PIPED_INSIDE : PIPED, 'bash', gate.run],
       cwd: options.cwd,
       env: options.env,
       timeoutMs: gate.timeoutMs,
@@ -126,13 +129,13 @@ export function createGates(options: GatesOptions): GatesPort {
     run: GateRun,
     signal: AbortSignal,
     isUp: () => boolean = () => true,
-    as: () => OtherUser | null = () => user,
+    as = user,
   ): Promise<GateResult[]> {
     const results: GateResult[] = []
     const goesOn = () => !signal.aborted && isUp() && results.every(({ ok, advisory }) => ok || advisory)
     for (const gate of options.gates.filter(({ when }) => isFor(when, run.tags)))
-      if (goesOn()) results.push(await gateOf(gate, run, signal, as()))
-    if (options.after !== undefined && goesOn()) results.push(...(await options.after(run, signal, as())))
+      if (goesOn()) results.push(await gateOf(gate, run, signal, as))
+    if (options.after !== undefined && goesOn()) results.push(...(await options.after(run, signal, as)))
     return results
   }
 

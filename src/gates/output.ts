@@ -21,7 +21,9 @@ export const SHELL = ['--noprofile', '--norc', '-c']
  * Both streams into one real pipe, as a step of a workflow has it: what Node gives is a socket, which nobody can open by
  * `/dev/stderr`. Who only passes on is not ended before whom it hears.
  */
-export const INTO_ONE_PIPE = `exec > >(trap '' HUP INT TERM; exec cat) 2>&1`
+export const INTO_ONE_PIPE = `exec > >(trap '' HUP INT TERM; exec cat) 2>&1; passes=$!`
+/** Waits until what was said has passed, or is over where something else holds the pipe open. */
+export const UNTIL_HEARD = `exec >&- 2>&-; { sleep 0.25; kill -KILL "$passes"; } & wait "$passes"`
 
 /** As it may leave this process. */
 export function cleaned(output: string, redactor: Redactor): string {

@@ -5,7 +5,7 @@ import type { GateResult } from '../model/gate.ts'
 import type { GateRun } from '../model/ports.ts'
 import { isFor, type Service } from '../model/service.ts'
 import { excerpt } from '../system/excerpt.ts'
-import { beside, type OtherUser } from '../system/other-user.ts'
+import { type OtherUser, shared } from '../system/other-user.ts'
 import { partOf, type RunResult, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
 import {
@@ -16,6 +16,7 @@ import {
   type LogFolder,
   OUTPUT_BYTES,
   SHELL,
+  UNTIL_HEARD,
   writeLog,
 } from './output.ts'
 import { type Look, lookFor, nameOf, takenBy, takenWords, untilReady } from './ready.ts'
@@ -43,7 +44,7 @@ export type Services = AsyncDisposable & {
   beside(
     run: GateRun,
     signal: AbortSignal,
-    act: (isUp: () => boolean, user: () => OtherUser | null) => Promise<GateResult[]>,
+    act: (isUp: () => boolean, user: OtherUser | null) => Promise<GateResult[]>,
   ): Promise<GateResult[]>
 }
 
@@ -52,8 +53,6 @@ const LAST_LINES = 200
 const LAST_BYTES = 8 * 1024
 /** A port that one of ours has just left may be seen for a moment. */
 const LEAVING_MS = 500
-/** From SIGTERM to SIGKILL. */
-const GRACE_MS = 800
 /** An answer is asked for once more when gates are done. */
 const STILL_MS = 10_000
 
@@ -61,7 +60,11 @@ const STILL_MS = 10_000
  * A program may start another and leave (`pg_ctl start`): then this stays in its place, so that nothing is ended with it, and
  * says so by a word that only we know.
  */
-const STAYING = `${INTO_ONE_PIPE}; bash ${SHELL.join(' ')} "$1" || exit; printf '\\n%s\\n' "$2"; exec tail -f /dev/null`
+const STAYING = [
+  `${INTO_ONE_PIPE}; bash ${SHELL.join(' ')} "$1"; code=$?`,
+  `[ $code != 0 ] || { printf '\\n%s\\n' "$2"; exec tail -f /dev/null; }`,
+  `${UNTIL_HEARD}; exit $code`,
+].join('; ')
 
 /** A service that was started: its end, and what it said until then. */
 type Running = {
@@ -104,8 +107,7 @@ export function createServices(options: ServicesOptions): Services {
           onLine(line)
         },
         mark: partOf(options.mark, count),
-        // The tree is theirs for as long as the gates run; they are ended together.
-        as: as === null ? null : { ...as, grant: async () => {}, revoke: async () => {}, end: async () => 0 },
+        as: shared(as),
       }).then((result) => {
         one.ended ??= formatExit(result.exit, 0)
         return { ...result, output: result.output.replace(`\n${word}\n`, '') }
@@ -152,10 +154,6 @@ export function createServices(options: ServicesOptions): Services {
     return null
   }
 
-  function user(): OtherUser | null {
-    return running.size === 0 ? as : beside(as)
-  }
-
   function program(file: string, args: readonly string[]) {
     const { cwd, mark } = options
     return { file, args, cwd, env: { PATH: '/usr/bin:/bin' }, captureBytes: LAST_BYTES, mark }
@@ -167,7 +165,7 @@ export function createServices(options: ServicesOptions): Services {
       ...program('bash', [...SHELL, command]),
       env: options.envOf(service),
       timeoutMs: ms,
-      as: user(),
+      as: shared(as),
     })
     if (exit.kind === 'exit' && exit.code === 0) return null
     const said = output.trim().split('\n').at(-1)?.slice(0, 200) ?? ''
@@ -176,17 +174,16 @@ export function createServices(options: ServicesOptions): Services {
 
   /** With everything that they started. */
   async function end(ones: readonly Running[]): Promise<void> {
-    if (as === null) for (const one of ones) one.stop()
-    else if (ones.length > 0) {
-      as.signal('SIGTERM')
-      const last = performance.now() + GRACE_MS
-      while (as.lives() && performance.now() < last) await delay(20)
-      await as.end()
-    }
+    for (const one of ones) one.stop()
     for (const one of ones) {
       await one.over
       running.delete(one.service)
     }
+    if (as === null || running.size > 0) return
+    // What left them, too. Where that cannot be ended, the tree stays theirs: see runUntrusted.
+    await as.grant()
+    await as.end()
+    await as.revoke()
   }
 
   /** Starts those that are for the run, up to the first that does not come. */
@@ -258,7 +255,7 @@ export function createServices(options: ServicesOptions): Services {
         if (failed !== null) fell = [failed]
         else if (!signal.aborted) {
           const ones = [...running.values()]
-          results = await act(() => ones.every(({ ended }) => ended === null), user)
+          results = await act(() => ones.every(({ ended }) => ended === null), shared(as))
           if (!signal.aborted) fell = await fallen(run)
         }
       } finally {

@@ -49,8 +49,10 @@ export type OtherUser = {
   lives(): boolean
   /** Ends every process of that user and waits until none is left. */
   end(): Promise<number>
-  /** The same for what is started from now on: it leaves those alone that run now, and what they start. */
-  beside(): Pick<OtherUser, 'signal' | 'lives' | 'end'>
+  /** The same for what this process of ours has started. What left it is reached where the view is narrow, else by `end`. */
+  under(pid: number): Pick<OtherUser, 'signal' | 'lives' | 'end'>
+  /** Programs of this user run beside each other: the end of one is not that of the others. */
+  readonly isShared?: true
   /** Leaves the machine as it was. */
   close(): Promise<void>
   /** What `endOtherUser` has to know to do the same where we were killed. */
@@ -162,7 +164,7 @@ async function tried(options: OtherUserOptions, root: Root, account: Account, vi
       await asRoot('chmod', '0700', home)
     },
     ...endsOf(processes),
-    beside: () => endsOf(processes.beside()),
+    under: (pid: number) => endsOf(processes.under(pid)),
   }
 }
 
@@ -174,9 +176,9 @@ function endsOf(processes: Processes): Pick<OtherUser, 'signal' | 'lives' | 'end
   }
 }
 
-/** The user for programs beside those that run now. */
-export function beside(user: OtherUser | null): OtherUser | null {
-  return user === null ? null : { ...user, ...user.beside() }
+/** The user for programs that run beside each other, until `end` of the user itself. */
+export function shared(user: OtherUser | null): OtherUser | null {
+  return user === null ? null : { ...user, isShared: true }
 }
 
 function ownEnv(

@@ -85,6 +85,7 @@ export async function runUntrusted(request: RunRequest): Promise<RunResult> {
   }
 
   const life = { pid: child.pid, mark, since: startOf(child.pid), as }
+  const own = as?.isShared === true ? as.under(child.pid) : as
   if (living.size === 0) process.on('exit', endLiving)
   living.add(life)
   let isOver = false
@@ -94,11 +95,11 @@ export async function runUntrusted(request: RunRequest): Promise<RunResult> {
       // Before the survivors are ended: `cmd > >(tee log)` writes its last lines after the shell has gone.
       await within(STREAM_GRACE_MS, child.drained)
     } else {
-      await endGroup(child, as)
+      await endGroup(child, own)
     }
     signalGroup(child.pid, 'SIGKILL')
     await endOrphans(mark, life.since)
-    await as?.end()
+    await own?.end()
     isOver = true
     await within(STREAM_GRACE_MS, child.drained)
     const output = child.close()
@@ -269,7 +270,7 @@ function watchFor(request: RunRequest): {
 }
 
 /** SIGTERM to the group, then time to finish until the whole group is gone or the grace is over. */
-async function endGroup(child: Started, as: OtherUser | null): Promise<void> {
+async function endGroup(child: Started, as: Pick<OtherUser, 'signal' | 'lives'> | null): Promise<void> {
   as?.signal('SIGTERM')
   signalGroup(child.pid, 'SIGTERM')
   const deadline = performance.now() + GRACE_MS

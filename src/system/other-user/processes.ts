@@ -19,21 +19,20 @@ export class Processes {
   /** The kernel ends them with the first of them: none is missed by a look. */
   readonly #isNarrow: boolean
   /** Those of others that were there before any of the user's, most of the machine's. */
-  readonly #others: Map<number, string>
-  /** They, and what descends from them, are left alone; null: nobody is. */
-  readonly #spared: ReadonlyMap<number, string> | null
+  readonly #others = new Map<number, string>()
+  /** Only what descends from this process, and which one it is; null: all. */
+  readonly #under: { pid: number; identity: string } | null
 
-  constructor(root: Root, account: Account, isNarrow: boolean, beside: Processes | null = null) {
+  constructor(root: Root, account: Account, isNarrow: boolean, under: number | null = null) {
     this.#root = root
     this.#account = account
     this.#isNarrow = isNarrow
-    this.#others = beside === null ? new Map() : beside.#others
-    this.#spared = beside === null ? null : new Map(beside.#all().map((pid) => [pid, identityOf(pid)]))
+    this.#under = under === null ? null : { pid: under, identity: identityOf(under) }
   }
 
-  /** Those that will come: who is there now, and what it starts, is none of them. */
-  beside(): Processes {
-    return new Processes(this.#root, this.#account, this.#isNarrow, this)
+  /** What a program of the user's has started, as long as it runs itself; where its view is its own, that is all of it. */
+  under(pid: number): Processes {
+    return new Processes(this.#root, this.#account, this.#isNarrow, pid)
   }
 
   /** Whoever is there now and not the user's never will be. */
@@ -54,7 +53,7 @@ export class Processes {
     // Of their own user: reaches those, too, that no look would find. Then by root, whom none of them can stop.
     const all = this.#root(...become(this.#account), ...BASH, `kill -${name} -1`)
     const found = this.#all().map(String)
-    const commands = this.#spared === null ? [all] : []
+    const commands = this.#under === null ? [all] : []
     if (found.length > 0) commands.unshift(this.#root('kill', `-${name}`, ...found))
     for (const { file, args } of commands)
       spawnSync(file, args, {
@@ -73,6 +72,8 @@ export class Processes {
     this.signal('SIGKILL')
     for (let quiet = 0; quiet < QUIET_LOOKS; quiet++) {
       if (performance.now() > deadline) {
+        // They are ended with the others.
+        if (this.#under !== null) return found
         throw new Error(
           `processes of ${this.#account.name} cannot be ended: the work tree is left as it is, and the job ends`,
         )
@@ -89,16 +90,15 @@ export class Processes {
   #all(): number[] {
     return processIds().filter(
       (pid) =>
-        this.#others.get(pid) !== identityOf(pid) &&
-        ownerOf(pid) === this.#account.uid &&
-        !this.#isSpared(pid),
+        this.#others.get(pid) !== identityOf(pid) && ownerOf(pid) === this.#account.uid && this.#isMeant(pid),
     )
   }
 
-  #isSpared(pid: number): boolean {
-    if (this.#spared === null) return false
-    for (let at = pid; at > 1; at = parentOf(at)) if (this.#spared.get(at) === identityOf(at)) return true
-    return false
+  #isMeant(pid: number): boolean {
+    if (this.#under === null) return true
+    let at = pid
+    while (at > 1 && at !== this.#under.pid) at = parentOf(at)
+    return at === this.#under.pid && identityOf(at) === this.#under.identity
   }
 }
 

@@ -375,7 +375,7 @@ test('where processes of another user cannot be ended, nothing is done by path a
     end: async () => {
       throw new Error('one of them lives')
     },
-    beside: () => as,
+    under: () => as,
     close: async () => {},
     before: '[]',
   }
