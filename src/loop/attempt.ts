@@ -18,6 +18,7 @@ import {
   withReady,
   withRecord,
 } from './change.ts'
+import { withFirstRuns } from './gate-memory.ts'
 import { withLearnings } from './learnings.ts'
 import { estimate, withCall } from './limits.ts'
 
@@ -115,7 +116,7 @@ export function gated(state: State, { storyId, commit, gates }: Of<'gated'>): St
   if (attempt === null || attempt.candidate.commit !== commit) return state
   const now: AttemptIn<'gated'> = { ...attempt, phase: 'gated', gates }
   const red = redGate(gates)
-  if (red === undefined) return withAttempt(state, now)
+  if (red === undefined) return withFirstRuns(withAttempt(state, now), gates)
   return fail(state, now, 'gates', `gate ${red.name} failed (${red.ended})`, red.output)
 }
 

@@ -15,6 +15,7 @@ import {
   withoutAttempt,
   withRecord,
 } from './change.ts'
+import { withTests } from './gate-memory.ts'
 import { peopleNotes } from './notes.ts'
 
 /** How a story passed whose session had nothing to change, as prd.json keeps it. */
@@ -46,7 +47,7 @@ export function accepted(state: State, { storyId, commit, at }: Extract<Event, {
   if (attempt?.phase !== 'judged' && attempt?.phase !== 'gated') return state
   const { candidate, gates } = attempt
   if (candidate.commit !== commit || (candidate.empty && attempt.phase !== 'judged')) return state
-  const done = passStory(state, attempt, candidate)
+  const done = passStory(withTests(state, gates), attempt, candidate)
   const prd = mapStory(done.prd, storyId, (story) => ({
     ...story,
     lastResult: story.lastResult === null ? null : { ...story.lastResult, commit },

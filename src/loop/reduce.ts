@@ -17,6 +17,7 @@ import {
   published,
   reported,
 } from './ending.ts'
+import { withFirstRuns } from './gate-memory.ts'
 import { entered } from './ledger.ts'
 import { accepted } from './passed.ts'
 import { begunPlan, planned, shownPlan, writtenPlan } from './planned.ts'
@@ -103,7 +104,7 @@ function reduced(state: State, event: Event, limits: Limits): State {
 
 function baselined(state: State, { gates }: Of<'baselined'>): State {
   const red = redGate(gates)
-  if (red === undefined) return { ...state, baseline: 'green' }
+  if (red === undefined) return withFirstRuns({ ...state, baseline: 'green', baselineGates: {} }, gates)
   const output = `its output:\n${excerpt(red.output, 4000)}`
   // bash(1): a command that was found and cannot be run, and one that was not found.
   if (/^exit 12[67]$/.test(red.ended)) {

@@ -6,20 +6,24 @@ import type { Failure, State } from '../model/state.ts'
 import { askedIn } from '../prd/select.ts'
 import { judgeLimited, MEND_AGENT } from './attempt.ts'
 import { failed, redGate, spend, unverified } from './change.ts'
+import { verificationRemarks } from './gate-memory.ts'
 import { withCall } from './limits.ts'
 import { revert } from './setback.ts'
 
 type Verified = Extract<Event, { kind: 'verified' }>
 
 export function verified(state: State, event: Verified, limits: Limits): State {
-  const { verdict, usage, at } = event
+  const { verdict, usage, gates, at } = event
   const { control } = state
   const called =
     usage.calls > 0 ? { ...state, control: { ...control, calls: withCall(control.calls, at) } } : state
-  const paid = spend(called, null, usage)
+  const remarks = verificationRemarks(state, gates)
+  const told = { ...called, verification: { ...called.verification, remarks } }
+  const paid = spend(told, null, usage)
   switch (verdict.kind) {
     case 'verified': {
       const verification = {
+        remarks,
         approved: true,
         asked: false,
         sessions: 0,

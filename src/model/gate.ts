@@ -67,3 +67,8 @@ export const GateResult = z.object({
 /** What a gate took on the base, and counted when it last was green there or for a story; to compare with. */
 export type GateBaseline = z.infer<typeof GateBaseline>
 export const GateBaseline = z.object({ ms: z.number(), tests: z.exactOptional(TestCounts) })
+
+/** What a person should know of these gates, a line each. */
+export function remarksOf(gates: readonly GateResult[]): string[] {
+  return gates.flatMap(({ name, remarks = [] }) => remarks.map((remark) => `gate ${name}: ${remark}`))
+}

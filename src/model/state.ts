@@ -199,6 +199,8 @@ export const Verification = z.object({
   /** Judge sessions in a row without a verdict. */
   sessions: z.number(),
   message: z.string(),
+  /** What its gates had to tell when it was last held. */
+  remarks: z.exactOptional(z.array(z.string())),
 })
 
 export type TimelineEntry = z.infer<typeof TimelineEntry>

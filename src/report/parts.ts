@@ -20,7 +20,19 @@ import { forecastWords } from './forecast.ts'
 import { OUTCOMES, STANDINGS, type Standing } from './outcomes.ts'
 import { inMarkdown } from './sentence.ts'
 import type { StoryView, View } from './view.ts'
-import { costWords, hasCost, humanMs, many, NO_COST, ofMost, tokens, tokenWords, usd, utc } from './words.ts'
+import {
+  costWords,
+  hasCost,
+  humanMs,
+  many,
+  NO_COST,
+  ofMost,
+  testWords,
+  tokens,
+  tokenWords,
+  usd,
+  utc,
+} from './words.ts'
 
 /** At most this many cells; up to it, a cell is a story. */
 const LONGEST_BAR = 20
@@ -191,12 +203,16 @@ function leftOut(stories: readonly StoryView[]): string {
 
 const GATES: Columns<GateResult> = [
   ['Gate', ':--', ({ name }) => markdownText(name, 60)],
-  ['Result', ':--', ({ ok, ...gate }) => (ok ? '✅ passed' : failedCell(gate))],
+  ['Result', ':--', gateCell],
   ['Time', '--:', timeCell],
 ]
 
-function failedCell({ advisory, ended }: Pick<GateResult, 'advisory' | 'ended'>): string {
-  return `${advisory ? '⚠️' : '❌'} ${markdownText(ended, 80)}${advisory ? ' (advisory)' : ''}`
+/** `✅ 40 passed`, `⚠️ exit 1: 38 passed, 2 failed (advisory)`. */
+export function gateCell({ ok, advisory, ended, tests, flaky }: GateResult): string {
+  const counted = testWords(tests)
+  if (ok) return `✅ ${counted || 'passed'}${flaky ? ' ⚠️ flaky' : ''}`
+  const how = [markdownText(ended, 80), counted].filter((part) => part !== '').join(': ')
+  return `${advisory ? '⚠️' : '❌'} ${how}${advisory ? ' (advisory)' : ''}`
 }
 
 /** What the last attempt looked like: its gates, and the output of the one that failed, bounded. */

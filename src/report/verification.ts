@@ -1,12 +1,13 @@
 // What a verification that changes nothing has found, in lines and as a job's summary. Pure.
 import type { Verdict } from '../model/event.ts'
-import type { GateResult } from '../model/gate.ts'
+import { type GateResult, remarksOf } from '../model/gate.ts'
 import type { State } from '../model/state.ts'
 import type { Usage } from '../model/usage.ts'
 import { scopeWords } from '../prd/scope.ts'
 import { counts, remaining } from '../prd/select.ts'
-import { type Columns, folded, stacked, table } from './blocks.ts'
+import { type Columns, folded, list, stacked, table } from './blocks.ts'
 import { code, codeBlock, markdownText, terminalText } from './escape.ts'
+import { gateCell } from './parts.ts'
 import { humanMs, many, usd } from './words.ts'
 
 export type VerificationView = {
@@ -47,9 +48,8 @@ function unchangedOf({ feature }: State, { costUsd }: Usage): string {
 }
 
 const GATES: Columns<GateResult> = [
-  ['', ':-:', ({ ok, advisory }) => (ok ? '✅' : advisory ? '⚠️' : '❌')],
   ['Gate', ':--', ({ name }) => markdownText(name)],
-  ['Ended', ':--', ({ ended }) => markdownText(ended)],
+  ['Result', ':--', gateCell],
   ['Time', '--:', ({ ms }) => humanMs(ms)],
 ]
 const LONGEST_OUTPUT = 30_000
@@ -62,6 +62,7 @@ export function verificationSummary(state: State, commit: string, view: Verifica
     `## ${view.isFine ? '✅' : '❌'} ${markdownText(state.feature)} at ${code(commit.slice(0, 7))}`,
     `**${markdownText(result, 2000)}**`,
     table(GATES, view.gates),
+    list(remarksOf(view.gates).map((remark) => `⚠️ ${markdownText(remark, 400)}`)),
     red === undefined
       ? ''
       : folded(`Output of ${markdownText(red.name)}`, codeBlock(red.output, LONGEST_OUTPUT), true),

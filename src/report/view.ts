@@ -6,7 +6,7 @@ import { iterationsLeft } from '../loop/limits.ts'
 import { passedUnchanged, passedUngated, splitInto, UNCHANGED, UNGATED } from '../loop/passed.ts'
 import { ownSituation, type Situation } from '../loop/situation.ts'
 import type { Story } from '../model/feature.ts'
-import type { Annotation } from '../model/gate.ts'
+import { type Annotation, remarksOf } from '../model/gate.ts'
 import { errorOf, isDispatched, isUngated, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Plan } from '../model/plan.ts'
@@ -111,7 +111,7 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
     error: fix.includes('\n') ? fix : null,
     verification: verificationOf(state, limits),
     timeline: state.timeline.slice(-MOST_TIMELINE),
-    notes: facts.notes,
+    notes: [...facts.notes, ...gateNotes(state)],
     /** What stands in AGENTS.md of this run. */
     learnings:
       outcome === 'complete' && facts.agentsSection === true ? worthKeeping(state.prd.run.learnings) : [],
@@ -126,6 +126,17 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
     asOf: asOf(state),
     annotations,
   }
+}
+
+/** Gates that nobody can rely on, and what those of the final verification had to tell. */
+function gateNotes({ records, verification }: State): string[] {
+  const flaky = new Map<string, string[]>()
+  for (const [id, { gates }] of Object.entries(records))
+    for (const gate of gates) if (gate.flaky) flaky.set(gate.name, [...(flaky.get(gate.name) ?? []), id])
+  const found = [...flaky].map(
+    ([name, ids]) => `gate ${name} is flaky: red and green on one tree, for ${ids.slice(0, 10).join(', ')}`,
+  )
+  return [...found, ...(verification.remarks ?? []).map((remark) => `final verification: ${remark}`)]
 }
 
 export type PlanView = ReturnType<typeof planOf>
@@ -229,7 +240,7 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
     evidence: story.passes ? (lastResult?.evidence ?? []) : [],
     failure: record?.failure ?? null,
     gates: record?.gates ?? [],
-    remarks: record?.remarks ?? [],
+    remarks: [...(record?.remarks ?? []), ...remarksOf(record?.gates ?? [])],
     /** What people said that its next session is told. */
     guidance: state.control.guidance[id] ?? [],
   }

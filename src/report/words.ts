@@ -1,4 +1,5 @@
 // The words and figures that every report shares: times, money, tokens, the bar.
+import type { TestCounts } from '../model/gate.ts'
 import type { Usage } from '../model/usage.ts'
 
 /** `0.4s`, `38s`, `2m 04s`, `1h 05m` for milliseconds; tenths below ten seconds. */
@@ -84,4 +85,12 @@ export function utc(at: number): string {
 
 function two(number: number): string {
   return String(number).padStart(2, '0')
+}
+
+/** `38 passed, 2 failed, 1 skipped`; nothing where none are known. */
+export function testWords(tests: TestCounts | undefined): string {
+  if (tests === undefined) return ''
+  const { passed, failed, skipped } = tests
+  const more = [failed > 0 ? `${failed} failed` : '', skipped > 0 ? `${skipped} skipped` : '']
+  return [`${passed} passed`, ...more].filter((part) => part !== '').join(', ')
 }

@@ -13,7 +13,7 @@ import { oneLine } from '../model/text.ts'
 import type { Usage } from '../model/usage.ts'
 import { tally } from '../report/headline.ts'
 import type { Colour } from '../report/outcomes.ts'
-import { costWords, humanMs, many, tokenWords, utc } from '../report/words.ts'
+import { costWords, humanMs, many, testWords, tokenWords, utc } from '../report/words.ts'
 import type { Line, Tagged } from './line.ts'
 
 /** What lines need beside the state: the agent's name (`claude`), and where people type. */
@@ -196,11 +196,15 @@ function verdictLine(tag: string, verdict: Verdict, usage: Usage): Line {
   }
 }
 
-/** `[test] PASSED (14s)`, with the output of one that failed. */
-export function gateLine({ name, ok, advisory, ended, ms, output }: GateResult): Line {
-  if (ok) return line(name, `PASSED (${humanMs(ms)})`, 'green')
+/** `[test] PASSED (14s, 40 passed)`, with the output of one that failed, and what else is to be known of it. */
+export function gateLines({ name, ok, advisory, ended, ms, output, ...more }: GateResult): Line[] {
+  const { tests, flaky, remarks = [] } = more
+  const figures = [ok ? '' : ended, humanMs(ms), testWords(tests)].filter((part) => part !== '').join(', ')
+  const notes = remarks.map((remark) => line(name, `note: ${remark}`, 'yellow'))
+  if (ok)
+    return [line(name, `PASSED${flaky ? ', FLAKY' : ''} (${figures})`, flaky ? 'yellow' : 'green'), ...notes]
   const word = advisory ? 'failed, advisory only' : 'FAILED'
-  return { ...line(name, `${word} (${ended}, ${humanMs(ms)})`, advisory ? 'yellow' : 'red'), output }
+  return [{ ...line(name, `${word} (${figures})`, advisory ? 'yellow' : 'red'), output }, ...notes]
 }
 
 /** Of a command of the project that begins: `prepare` alone, for the gates were announced together. */

@@ -13,7 +13,7 @@ import { type Line, type Look, lookOf, type Screen, shown } from './line.ts'
 import {
   agentLines,
   eventLines,
-  gateLine,
+  gateLines,
   type LineFacts,
   startLines,
   stepLines,
@@ -69,7 +69,7 @@ export class Live implements Observer {
   starts = (name: string): void => this.#print(startLines(name))
 
   /** A gate has ended: said at once, not when all have. */
-  gate = (result: GateResult): void => this.#print([gateLine(result)])
+  gate = (result: GateResult): void => this.#print(gateLines(result))
 
   say(text: string): void {
     this.#write(text.split('\n'))

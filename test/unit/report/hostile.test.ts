@@ -17,7 +17,7 @@ import { type Look, shown } from '../../../src/terminal/line.ts'
 import {
   agentLines,
   eventLines,
-  gateLine,
+  gateLines,
   stepLines,
   waitLine,
   warningLine,
@@ -216,7 +216,7 @@ function everythingSaid(text: string, look: Look): string[] {
   const next = nextMove(ended, { kind: 'ended', conclusion }, 'cli', limits)
   const lines = [
     ...events.flatMap((event) => eventLines(event, event.kind === 'rejected' ? ended : working, named)),
-    ...gates.map(gateLine),
+    ...gates.flatMap(gateLines),
     ...stepLines({ kind: 'agent', attempt: reservedIn(working) }, working, named),
     ...stepLines({ kind: 'join', theirs: text }, working, named),
     ...stepLines({ kind: 'baseline' }, working, named),

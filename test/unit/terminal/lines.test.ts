@@ -11,7 +11,7 @@ import { nextMove } from '../../../src/report/next-move.ts'
 import { headerOf } from '../../../src/report/view.ts'
 import { banner, lastBox, plainBanner } from '../../../src/terminal/boxes.ts'
 import { type Look, shown } from '../../../src/terminal/line.ts'
-import { agentLines, eventLines, gateLine, stepLines, waitLine } from '../../../src/terminal/lines.ts'
+import { agentLines, eventLines, gateLines, stepLines, waitLine } from '../../../src/terminal/lines.ts'
 import { textWidth } from '../../../src/terminal/width.ts'
 import { built, reservedIn } from '../loop/samples.ts'
 import {
@@ -37,7 +37,7 @@ const facts = { limits, agent: 'claude', surface: 'cli' as const }
 const said = (event: object, state: State, look = pipe) =>
   shown(eventLines({ at: NOW, ...event } as Event, state, facts), look)
 const begun = (step: Step, state: State) => shown(stepLines(step, state, facts), pipe)
-const gates = (results: readonly GateResult[], look = pipe) => shown(results.map(gateLine), look)
+const gates = (results: readonly GateResult[], look = pipe) => shown(results.flatMap(gateLines), look)
 const head = (state: State, look: Look) => banner(headerOf(state, limits), look)
 const last = (
   state: State,
