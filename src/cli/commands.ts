@@ -29,9 +29,7 @@ const HEARD = [
 
 /** Read on the CLI as everywhere, so that one configuration serves both; here they change nothing. */
 const OF_THE_ACTION: ReadonlySet<string> = new Set(
-  'command token publishToken pullRequest reportAs signCommits redispatch workflow notify maxParallel'.split(
-    ' ',
-  ),
+  'command token publishToken pullRequest reportAs signCommits redispatch workflow maxParallel'.split(' '),
 )
 /** Whether help shows a flag; the others are accepted. */
 export const isTold = ({ key }: FlagRow): boolean => !OF_THE_ACTION.has(key)
@@ -44,9 +42,9 @@ const place = (flag: FlagRow) => flag.group === 'what' && isTold(flag) && !isPar
 const isPart = ({ key }: FlagRow) => key === 'stories' || key === 'epic'
 const decision = (flag: FlagRow) =>
   place(flag) || flag.group === 'limits' || ['baseline', 'finalVerification'].includes(flag.key)
-/** What a workflow or a configuration holds. */
+/** What a workflow or a configuration holds; whom to tell is a secret, which init asks for. */
 const answers = (flag: FlagRow) =>
-  flag.group !== 'what' || ['baseBranch', 'branchPrefix', 'workingDirectory'].includes(flag.key)
+  (flag.group !== 'what' && flag.key !== 'notify') || ['baseBranch', 'branchPrefix', 'workingDirectory'].includes(flag.key)
 const judgement = (flag: FlagRow) =>
   place(flag) ||
   isPart(flag) ||
@@ -94,6 +92,10 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     options: [
       { flags: '--yes', description: 'take what is found, and ask nothing' },
       { flags: '--bmad', description: 'also install the /ralph workflow into a BMAD project' },
+      {
+        flags: '--notify',
+        description: 'only ask whom a run should tell, and keep it in ~/.ralph.env (mode 600)',
+      },
       { flags: '--pin <commit>', description: "the action's commit (default: that of v1, looked up)" },
     ],
     exits: [
@@ -161,6 +163,19 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       [130, 'interrupted'],
     ],
     act: async (context) => (await import(/* webpackChunkName: "work" */ './doctor.ts')).doctor(context),
+  },
+  notify: {
+    takes: 'nothing',
+    settings: ({ key }) => key === 'notify' || key === 'configFile' || key === 'isolation',
+    options: [
+      { flags: '--test [kind]', description: 'send one message to each, or to one: slack, discord, ...' },
+    ],
+    exits: [
+      [0, 'everybody took it'],
+      [1, 'somebody did not'],
+      [64, 'bad input, or nobody to tell'],
+    ],
+    act: async (context) => (await import(/* webpackChunkName: "work" */ './notify.ts')).notify(context),
   },
   prompt: {
     takes: 'words',

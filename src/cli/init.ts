@@ -27,6 +27,8 @@ import { templates } from './init-templates.ts'
 import { detours, writeAll } from './init-write.ts'
 
 export async function init(context: Context): Promise<Answer> {
+  if (context.flags.notify === true)
+    return (await import(/* webpackChunkName: "work" */ './init-notify.ts')).initNotify(context)
   const { env } = context
   const { top, isRepository } = placeOf(context)
   const shown = lookOf(context)

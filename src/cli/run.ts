@@ -29,12 +29,15 @@ import { Live } from '../terminal/live.ts'
 import { type Answer, type Context, settingsOf } from './context.ts'
 import { inboxQueue, post } from './inbox.ts'
 import { adoptSettle, editsOf, type LocalRun, openLocal } from './local.ts'
+import { withOwnNotify } from './notify-own.ts'
 import { preflight, templateFindings } from './preflight.ts'
 import { onSignals } from './signals.ts'
 
 /** Works until the outcome. Ctrl+C ends the session in work, saves, and gives 130; a second one ends at once. */
 export async function run(context: Context): Promise<Answer> {
-  const { settings, notes } = await settingsOf(context)
+  const { settings: asked, notes } = await settingsOf(context)
+  // The demo is nobody's news.
+  const settings = context.command === 'demo' ? asked : await withOwnNotify(asked, context.env)
   const limits = limitsFor(context, settings)
   const live = liveOf(context, settings, limits, notes)
   using local = await openLocal(context, settings, live)

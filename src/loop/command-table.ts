@@ -121,6 +121,12 @@ const ROWS = {
     },
     read: null,
   },
+  notify: {
+    on: {
+      cli: cli('', 'whom a run tells; `--test` sends a message to each, and says what it answered', '--test'),
+    },
+    read: null,
+  },
   prompt: {
     on: {
       cli: cli(

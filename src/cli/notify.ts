@@ -1,0 +1,63 @@
+// `ralph notify`: whom a run tells; `--test` sends one message to each, and says what it answered.
+import { tmpdir } from 'node:os'
+import { isModelKey } from '../agents/registry.ts'
+import { redactorFor } from '../app/redactor.ts'
+import { testNotice } from '../notify/events.ts'
+import { KINDS } from '../notify/notice.ts'
+import { deliveryId } from '../notify/observer.ts'
+import { type Receiver, receiversOf } from '../notify/receivers.ts'
+import { notifySecrets } from '../notify/secrets.ts'
+import { terminalText } from '../report/escape.ts'
+import { outputsOf } from '../report/outputs.ts'
+import { UserError } from '../system/errors.ts'
+import { nearest } from '../system/nearest.ts'
+import { secretsIn } from '../system/untrusted-env.ts'
+import { type Answer, type Context, settingsOf, tell } from './context.ts'
+import { withOwnNotify } from './notify-own.ts'
+
+export async function notify(context: Context): Promise<Answer> {
+  const { env, directory, flags } = context
+  const settings = await withOwnNotify((await settingsOf(context)).settings, env)
+  const cwd = settings.isolation === 'same-user' ? directory : tmpdir()
+  const wanted = wantedOf(receiversOf(settings.notify, { env, cwd, isModelKey }), flags.test)
+  const { redact } = redactorFor([...secretsIn(env), ...notifySecrets(settings.notify)])
+  const say = (line: string) => tell(context.json ? process.stderr : process.stdout, line)
+  if (flags.test === undefined) {
+    const kinds = wanted.map(({ kind }) => kind)
+    say(
+      `A run tells ${kinds.join(', ')}: when it starts, every ${settings.notify.every} iterations, when a story`,
+    )
+    say('is blocked, when it waits, at 50, 80 and 100 % of a limit, and how it ends.')
+    return { code: 0, outputs: outputsOf(null, null, null), more: { kinds } }
+  }
+  const now = Date.now()
+  const message = testNotice(settings.feature ?? 'test', now, deliveryId)
+  const told = await Promise.all(
+    wanted.map(async (receiver) => {
+      const { ok, said } = await receiver.deliver(message, new AbortController().signal)
+      const answer = terminalText(redact(said), 300)
+      say(`${ok ? '✔' : '✘'} ${receiver.kind}: ${answer}`)
+      return { kind: receiver.kind, ok, answer }
+    }),
+  )
+  return { code: told.every(({ ok }) => ok) ? 0 : 1, outputs: outputsOf(null, null, null), more: { told } }
+}
+
+/** All, or the one that was named. */
+function wantedOf(receivers: readonly Receiver[], named: Context['flags'][string]): readonly Receiver[] {
+  const path = '--test'
+  const isNamed = typeof named === 'string'
+  if (isNamed && !KINDS.some((kind) => kind === named)) {
+    const close = nearest(named, KINDS)
+    const fix = close === null ? 'name one of these' : `did you mean ${close}?`
+    throw new UserError({ path, found: terminalText(named, 80), expected: KINDS.join(', '), fix })
+  }
+  const wanted = isNamed ? receivers.filter(({ kind }) => kind === named) : receivers
+  if (wanted.length > 0) return wanted
+  throw new UserError({
+    path: isNamed ? `notify: ${named}` : 'notify',
+    found: 'nobody to tell',
+    expected: 'a service that is set up',
+    fix: 'ralph init --notify asks for it; or write notify: into ralph.config.yml',
+  })
+}
