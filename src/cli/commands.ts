@@ -44,7 +44,8 @@ const decision = (flag: FlagRow) =>
   place(flag) || flag.group === 'limits' || ['baseline', 'finalVerification'].includes(flag.key)
 /** What a workflow or a configuration holds; whom to tell is a secret, which init asks for. */
 const answers = (flag: FlagRow) =>
-  (flag.group !== 'what' && flag.key !== 'notify') || ['baseBranch', 'branchPrefix', 'workingDirectory'].includes(flag.key)
+  (flag.group !== 'what' && flag.key !== 'notify') ||
+  ['baseBranch', 'branchPrefix', 'workingDirectory'].includes(flag.key)
 const judgement = (flag: FlagRow) =>
   place(flag) ||
   isPart(flag) ||
