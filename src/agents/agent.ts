@@ -112,6 +112,8 @@ export type HomeShare = {
 /** One kind of agent: a file of its own and one line in registry.ts; nothing else of Ralph names it. */
 export interface AgentVendor {
   name: string
+  /** Who serves its models, in OpenTelemetry's words (`gen_ai.provider.name`); left out where that is its user's choice. */
+  provider?: string
   /** Looked up in PATH. */
   program: string
   /** How to get the program, for the error message. */

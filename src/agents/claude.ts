@@ -5,6 +5,7 @@ import { StreamJsonReader } from './stream-json.ts'
 
 export const claude: AgentVendor = {
   name: 'claude',
+  provider: 'anthropic',
   program: 'claude',
   install: 'npm install -g @anthropic-ai/claude-code (Node 22 or newer; --ignore-scripts leaves a stub)',
   npm: '@anthropic-ai/claude-code',

@@ -9,6 +9,7 @@ import { readRefusal, statusOfRefusal } from './refusal.ts'
 
 export const codex: AgentVendor = {
   name: 'codex',
+  provider: 'openai',
   program: 'codex',
   install: 'npm install -g @openai/codex',
   npm: '@openai/codex',

@@ -9,6 +9,7 @@ import { type Refusal, readRefusal, statusOfRefusal } from './refusal.ts'
 
 export const gemini: AgentVendor = {
   name: 'gemini',
+  provider: 'gcp.gemini',
   program: 'gemini',
   install: 'npm install -g @google/gemini-cli',
   npm: '@google/gemini-cli',

@@ -1,12 +1,13 @@
 // Who hears of a run beside the screen and GitHub: one line each. Loaded where somebody is to hear.
 import { tmpdir } from 'node:os'
-import { isModelKey } from '../agents/registry.ts'
+import { findAgent, isModelKey } from '../agents/registry.ts'
 import type { Observer } from '../model/ports.ts'
+import { telemetryConfig } from '../telemetry/config.ts'
 import { limitsOf } from './limits.ts'
 import type { PortOptions } from './ports.ts'
 
 export async function observersOf(options: PortOptions): Promise<Observer[]> {
-  return [...(await notifierOf(options))]
+  return [...(await notifierOf(options)), ...(await telemetryOf(options))]
 }
 
 async function notifierOf({ settings, env, workspace, as, signal, warn }: PortOptions): Promise<Observer[]> {
@@ -26,4 +27,19 @@ async function notifierOf({ settings, env, workspace, as, signal, warn }: PortOp
       warn,
     }),
   ]
+}
+
+async function telemetryOf({ settings, env, workspace, signal, warn }: PortOptions): Promise<Observer[]> {
+  const config = telemetryConfig(env)
+  // What these jobs do is told by the one that lands it.
+  const isPart = settings.command === 'work' || settings.command === 'gate'
+  if (config === null || isPart) return []
+  const { Telemetry } = await import(/* webpackChunkName: "work" */ '../telemetry/observer.ts')
+  const { agent, fallbackAgent, model } = settings
+  const named = (name: string) => ({ name, provider: findAgent(name)?.provider ?? name })
+  const facts = {
+    agent: (which: 'first' | 'fallback') => named(which === 'first' ? agent : (fallbackAgent ?? agent)),
+    model: (mode: 'run' | 'plan' | 'verify') => model[mode],
+  }
+  return [new Telemetry({ config, facts, signal, redact: workspace.redactor.redact, warn })]
 }

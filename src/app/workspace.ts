@@ -15,6 +15,7 @@ import { standardMessage } from '../settings/structures.ts'
 import { UserError } from '../system/errors.ts'
 import type { Redactor } from '../system/redact.ts'
 import { type Environment, secretsIn } from '../system/untrusted-env.ts'
+import { telemetrySecrets } from '../telemetry/config.ts'
 import { leaseMsOf } from './limits.ts'
 import { documentsOnOutcome } from './outcome.ts'
 import { redactorFor } from './redactor.ts'
@@ -126,9 +127,14 @@ export async function refuseNoFolder(
 
 function secretsOf(settings: Settings, env: Environment, more: readonly string[]): string[] {
   const { token, publishToken, notify } = settings
-  return [...secretsIn(env), ...notifySecrets(notify), token, publishToken, ...more].filter(
-    (value) => value !== null,
-  )
+  return [
+    ...secretsIn(env),
+    ...notifySecrets(notify),
+    ...telemetrySecrets(env),
+    token,
+    publishToken,
+    ...more,
+  ].filter((value) => value !== null)
 }
 
 /** Whose commits are made in this clone, by its configuration. */

@@ -1,9 +1,9 @@
 // A command of the trusted configuration: the message comes on its standard input, and what it is about in variables.
 
+import type { Answer } from '../system/http-post.ts'
 import { runUntrusted } from '../system/process.ts'
 import { type Environment, gateEnv } from '../system/untrusted-env.ts'
 import { linkOf, type Notice, plainMessage } from './notice.ts'
-import type { Answer } from './send.ts'
 
 export type CommandPlace = {
   env: Environment

@@ -1,5 +1,7 @@
 // Discord, by a webhook of a channel: https://docs.discord.com/developers/resources/webhook#execute-webhook
-import { factsOf, headlineOf, jsonTo, linkOf, type Notice, type Request, sentenceIn } from './notice.ts'
+
+import type { Request } from '../system/http-post.ts'
+import { factsOf, headlineOf, jsonTo, linkOf, type Notice, sentenceIn } from './notice.ts'
 
 const COLOURS: Readonly<Record<string, number>> = {
   complete: 0x1a7f37,

@@ -6,6 +6,7 @@ import { titleText } from '../report/escape.ts'
 import type { Sentence } from '../report/sentence.ts'
 import { usd } from '../report/words.ts'
 import type { Settings } from '../settings/index.ts'
+import type { Request } from '../system/http-post.ts'
 
 export type NotifySettings = Settings['notify']
 
@@ -78,9 +79,6 @@ export function plainMessage(notice: Notice): string {
   const next = titleText(sentenceIn(notice.next, { text: same, code: same }), 1000)
   return [headlineOf(notice), next, factsOf(notice), link?.url ?? ''].filter(Boolean).join('\n')
 }
-
-/** A message on its way. */
-export type Request = { url: string; headers: Readonly<Record<string, string>>; body: string }
 
 export function jsonTo(url: string, body: unknown): Request {
   return { url, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }

@@ -1,8 +1,10 @@
 // Who is told: a row a service. A new one is a file and a row here.
+
+import type { Request } from '../system/http-post.ts'
+import { type Answer, MOST_MS, send } from '../system/http-post.ts'
 import { type CommandPlace, runCommand } from './command.ts'
 import { discordRequest } from './discord.ts'
-import { KINDS, type Kind, type Notice, type NotifySettings, type Request } from './notice.ts'
-import { type Answer, MOST_MS, send } from './send.ts'
+import { KINDS, type Kind, type Notice, type NotifySettings } from './notice.ts'
 import { slackRequest } from './slack.ts'
 import { teamsRequest } from './teams.ts'
 import { telegramRequest } from './telegram.ts'

@@ -1,5 +1,7 @@
 // Slack, by an incoming webhook: https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
-import { factsOf, headlineOf, jsonTo, linkOf, type Notice, type Request, sentenceIn } from './notice.ts'
+
+import type { Request } from '../system/http-post.ts'
+import { factsOf, headlineOf, jsonTo, linkOf, type Notice, sentenceIn } from './notice.ts'
 
 /** Controls (`<!channel>`, `<@U1>`, `<url|text>`) begin with what is escaped: docs.slack.dev/messaging/formatting-message-text. */
 function escaped(text: string): string {

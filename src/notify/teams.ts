@@ -2,7 +2,8 @@
 // https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
 
 import { titleText } from '../report/escape.ts'
-import { factsOf, headlineOf, jsonTo, linkOf, type Notice, type Request } from './notice.ts'
+import type { Request } from '../system/http-post.ts'
+import { factsOf, headlineOf, jsonTo, linkOf, type Notice } from './notice.ts'
 
 export function teamsRequest(url: string, notice: Notice): Request {
   const link = linkOf(notice)

@@ -1,5 +1,7 @@
 // Telegram, by a bot: https://core.telegram.org/bots/api#sendmessage
-import { jsonTo, type Notice, plainMessage, type Request } from './notice.ts'
+
+import type { Request } from '../system/http-post.ts'
+import { jsonTo, type Notice, plainMessage } from './notice.ts'
 
 export const TELEGRAM_API = 'https://api.telegram.org'
 

@@ -2,7 +2,8 @@
 import { createHmac } from 'node:crypto'
 import { VERSION } from '../model/version.ts'
 import { inPlain } from '../report/sentence.ts'
-import { jsonTo, type Notice, type Request } from './notice.ts'
+import type { Request } from '../system/http-post.ts'
+import { jsonTo, type Notice } from './notice.ts'
 
 export function webhookRequest(
   { url, secret }: { url: string; secret: string | null },

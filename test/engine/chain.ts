@@ -58,6 +58,8 @@ export type ChainOptions = {
   /** Of the action, by name. */
   inputs?: Readonly<Record<string, string>>
   files?: Files
+  /** Variables of the trusted side. */
+  env?: Readonly<Record<string, string>>
   /** The feature begins without stories: they are to be planned from this. */
   issue?: Issue
 }
@@ -90,6 +92,7 @@ export class Chain {
   /** As people leave it now. */
   issue: Issue | null
   readonly #settings: Settings
+  readonly #env: Readonly<Record<string, string>>
   readonly #comments: { id: number; text: string; at: number }[] = []
   #jobs = 0
   /** What the agent was asked, a session each. */
@@ -101,15 +104,29 @@ export class Chain {
   /** How each job ended. */
   readonly conclusions: Conclusion[] = []
 
-  private constructor(folder: string, bare: Bare, script: Script, settings: Settings, issue: Issue | null) {
+  private constructor(
+    folder: string,
+    bare: Bare,
+    script: Script,
+    settings: Settings,
+    { issue, env }: Pick<ChainOptions, 'issue' | 'env'>,
+  ) {
     this.#folder = folder
     this.bare = bare
     this.script = script
     this.#settings = settings
-    this.issue = issue
+    this.issue = issue ?? null
+    this.#env = env ?? {}
   }
 
-  static async open({ stories, script, inputs = {}, files = {}, issue }: ChainOptions): Promise<Chain> {
+  static async open({
+    stories,
+    script,
+    inputs = {},
+    files = {},
+    issue,
+    env = {},
+  }: ChainOptions): Promise<Chain> {
     const folder = await mkdtemp(join(tmpdir(), 'ralph-chain-'))
     const bare = new Bare(join(folder, 'remote.git'))
     await bare.create('main')
@@ -134,7 +151,7 @@ export class Chain {
       },
     })
     if (!read.ok) throw new UserError(read.mistakes)
-    return new Chain(folder, bare, script, read.settings, issue ?? null)
+    return new Chain(folder, bare, script, read.settings, { env, ...(issue === undefined ? {} : { issue }) })
   }
 
   /** A person's push on top of a branch; gives the commit. */
@@ -214,7 +231,7 @@ export class Chain {
     this.#jobs += 1
     assert.ok(this.#jobs < 30, 'the chain does not end')
     const directory = join(this.#folder, `job-${this.#jobs}`)
-    const env = { PATH: process.env.PATH ?? '', HOME: this.#folder }
+    const env = { PATH: process.env.PATH ?? '', HOME: this.#folder, ...this.#env }
     await git(['clone', '--quiet', '--branch=main', '--template=', this.bare.path, directory])
     const settings = this.#settings
     const { issue } = this

@@ -1,4 +1,5 @@
-// A real chain tells a webhook what happens, once, when it is durable; nothing that the webhook does holds it up.
+// A real chain tells a webhook what happens, once, when it is durable, and a collector when each job is over; nothing that
+// they do holds it up.
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Loopback } from '../unit/notify/loopback.ts'
@@ -58,4 +59,60 @@ test('a receiver that fails is one warning, and the chain ends as it would', asy
   assert.equal((await chain.go()).outcome, 'complete')
   assert.ok(server.heard.length > 1)
   assert.deepEqual(chain.notes, ['notify: discord was not told: HTTP 500: gone'])
+})
+
+type Sent = { traceId: string; spanId: string; parentSpanId?: string; name: string } & Record<string, unknown>
+
+test('a collector gets the jobs of a chain as one trace: spans with their parents, figures, and no word of a story', async () => {
+  await using server = await Loopback.open()
+  const env = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: server.url(''),
+    OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${SECRET}`,
+  }
+  const stories = [story('US-001', 'a word of a story'), story('US-002', 'two')]
+  await using chain = await Chain.open({ stories, script: SCRIPT, env, inputs: { 'max-attempts': '3' } })
+  assert.equal((await chain.go()).outcome, 'stuck')
+  assert.deepEqual(
+    server.heard.map(({ path }) => path),
+    ['/v1/traces', '/v1/metrics', '/v1/traces', '/v1/metrics'],
+    'one request each when a job is over',
+  )
+  assert.ok(server.heard.every(({ headers }) => headers.authorization === `Bearer ${SECRET}`))
+  const spans: Sent[] = server.heard
+    .flatMap(({ body }) => (body.resourceSpans ?? []) as { scopeSpans: { spans: Sent[] }[] }[])
+    .flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans))
+  assert.equal(new Set(spans.map(({ traceId }) => traceId)).size, 1)
+  const ids = spans.map(({ spanId }) => spanId)
+  assert.equal(new Set(ids).size, ids.length)
+  const orphans = spans.filter(
+    ({ parentSpanId }) => parentSpanId !== undefined && !ids.includes(parentSpanId),
+  )
+  assert.deepEqual(orphans, [])
+  const count = (name: string) => spans.filter((span) => span.name === name).length
+  assert.deepEqual(
+    ['ralph.chain', 'ralph.job', 'ralph.iteration', 'invoke_agent custom', 'gate test'].map(count),
+    [1, 2, 4, 4, 5],
+  )
+  assert.deepEqual(
+    spans.filter(({ parentSpanId }) => parentSpanId === undefined).map(({ name }) => name),
+    ['ralph.chain'],
+  )
+  const text = server.heard.map((one) => one.text).join('\n')
+  assert.doesNotMatch(text, new RegExp(`a word of a story|${SECRET}`))
+  assert.match(text, /"process\.exit\.code","value":\{"intValue":1\}/)
+  assert.match(text, /"gen_ai\.usage\.input_tokens","value":\{"intValue":1000\}/)
+  assert.deepEqual(chain.notes, [])
+})
+
+test('a collector that refuses is one warning a job', async () => {
+  await using server = await Loopback.open()
+  server.reply = (response) => response.writeHead(503).end('full')
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: server.url(''), OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' }
+  const stories = [story('US-001', 'one')]
+  await using chain = await Chain.open({ stories, script: { 'US-001': [goodTurn('one')] }, env })
+  assert.equal((await chain.go()).outcome, 'complete')
+  assert.deepEqual(chain.notes, [
+    'OTEL_EXPORTER_OTLP_PROTOCOL asks for another protocol than http/json, the only one that Ralph sends',
+    'telemetry was not taken: HTTP 503: full',
+  ])
 })

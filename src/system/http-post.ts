@@ -1,6 +1,7 @@
 // One request to a service: bounded in time, never redirected, tried again once where the service says when.
-import { messageOf } from '../system/errors.ts'
-import type { Request } from './notice.ts'
+import { messageOf } from './errors.ts'
+
+export type Request = { url: string; headers: Readonly<Record<string, string>>; body: string }
 
 /** `said`: what it answered, or why there is no answer. Not trusted, and it may hold what was sent. */
 export type Answer = { ok: boolean; said: string }

@@ -1,0 +1,97 @@
+// Sends what a job did to a collector, once, when it is over. Its own trouble is one warning.
+import { createHash } from 'node:crypto'
+import type { Event } from '../model/event.ts'
+import type { Observer } from '../model/ports.ts'
+import type { State } from '../model/state.ts'
+import type { Step } from '../model/step.ts'
+import { mapTexts } from '../model/text.ts'
+import { VERSION } from '../model/version.ts'
+import { terminalText } from '../report/escape.ts'
+import { send } from '../system/http-post.ts'
+import type { Target, TelemetryConfig } from './config.ts'
+import { metricsBody, type Source, type Span, tracesBody } from './otlp.ts'
+import { jobSpans, metricsOf, type SpanFacts, spansOf, traceIdOf } from './spans.ts'
+
+export type TelemetryOptions = {
+  config: TelemetryConfig
+  facts: Omit<SpanFacts, 'id'>
+  /** Aborts when the job is cancelled: then there is little time. */
+  signal: AbortSignal
+  redact(text: string): string
+  warn(message: string): void
+}
+
+const PATIENCE_MS = 10_000
+const SHORT_PATIENCE_MS = 2_000
+/** In one request; the SDK's own bound. */
+const BATCH = 512
+/** More are not kept: a run on a laptop may go on for days. */
+const MOST_SPANS = 20_000
+
+export class Telemetry implements Observer {
+  readonly #options: TelemetryOptions
+  readonly #facts: SpanFacts
+  readonly #spans: Span[] = []
+  #state: State | null = null
+  #at = 0
+
+  constructor(options: TelemetryOptions) {
+    this.#options = options
+    this.#facts = {
+      ...options.facts,
+      id: (digits, words) => createHash('sha256').update(words).digest('hex').slice(0, digits),
+    }
+    for (const warning of options.config.warnings) options.warn(warning)
+  }
+
+  async step(_step: Step, state: State): Promise<void> {
+    this.#state ??= state
+  }
+
+  async event(event: Event, state: State): Promise<void> {
+    if (this.#spans.length < MOST_SPANS)
+      this.#spans.push(...spansOf(this.#state ?? state, event, state, this.#facts))
+    this.#state = state
+    this.#at = event.at
+  }
+
+  async settle(): Promise<void> {
+    const { config, redact, signal, warn } = this.#options
+    const state = this.#state
+    if (state === null || this.#at === 0) return
+    const patienceMs = signal.aborted ? SHORT_PATIENCE_MS : PATIENCE_MS
+    const late = AbortSignal.timeout(patienceMs)
+    const { traces, metrics, resource, isDelta } = config
+    const trace = traceIdOf(state, this.#facts)
+    const source: Source = {
+      resource: {
+        ...resource,
+        'service.version': VERSION,
+        'service.instance.id': `${trace}.${state.prd.run.jobs}`,
+      },
+      scope: { name: 'ralph', version: VERSION },
+    }
+    const spans = [...this.#spans, ...jobSpans(state, this.#at, this.#facts)].map((span) =>
+      mapTexts(span, redact),
+    )
+    const bodies: [Target | null, unknown][] = []
+    for (let at = 0; at < spans.length; at += BATCH)
+      bodies.push([traces, tracesBody(source, spans.slice(at, at + BATCH))])
+    const times = { startMs: state.job.startedAt, endMs: this.#at, isDelta }
+    const measured = metricsOf(spans)
+    if (measured.length > 0) bodies.push([metrics, metricsBody(source, measured, times)])
+    for (const [target, body] of bodies) {
+      if (target === null) continue
+      const { url, headers } = target
+      const request = {
+        url,
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }
+      const { ok, said } = await send(request, patienceMs, late)
+      if (ok) continue
+      warn(`telemetry was not taken: ${terminalText(redact(late.aborted ? 'no answer in time' : said), 300)}`)
+      return
+    }
+  }
+}
