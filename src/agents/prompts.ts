@@ -1,9 +1,11 @@
 // What a session is told: its mode's template, filled with what the state and the files of people say.
 import { planParts, runParts, setupParts, verifyParts } from '../loop/prompt.ts'
+import { stepTemplate } from '../loop/step-prompt.ts'
 import type { Part } from '../loop/template.ts'
-import { findTemplate } from '../loop/templates.ts'
+import { findTemplate, type Read, type Template } from '../loop/templates.ts'
 import type { Story } from '../model/feature.ts'
 import { ownFiles } from '../model/paths.ts'
+import type { SessionStep } from '../model/pipeline.ts'
 import type { PlanTask } from '../model/plan.ts'
 import type { JudgeTask } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
@@ -19,7 +21,7 @@ export type PromptSources = {
 /** What a session works on. */
 export type Asked =
   /** `conflict`: why the work of earlier attempts is not in the tree, or null. */
-  | { mode: 'run'; story: Story; conflict: string | null }
+  | { mode: 'run'; story: Story; conflict: string | null; step?: Pick<SessionStep, 'name' | 'prompt'> }
   | { mode: 'plan'; task: PlanTask }
   | { mode: 'verify'; task: JudgeTask }
   | { mode: 'setup' }
@@ -27,10 +29,11 @@ export type Asked =
 /** `template`: where a person's stands; null for the built-in one. */
 export type Prompt = { parts: Part[]; template: string | null }
 
-/** The prompt; null for a set-up that nobody wrote. */
+/** The prompt; null for a set-up that nobody wrote, or for a step whose file is not there. */
 export async function promptOf(sources: PromptSources, asked: Asked, state: State): Promise<Prompt | null> {
   const read = (path: string) => sources.read(state.green, path)
-  const found = await findTemplate(asked.mode, read)
+  const found = await templateOf(asked, read)
+  if (found === 'missing') return null
   const parts = partsOf(found?.text ?? null, asked, state, {
     gates: sources.gates(asked.mode === 'run' ? asked.story.tags : null),
     instructions: sources.instructions,
@@ -39,6 +42,16 @@ export async function promptOf(sources: PromptSources, asked: Asked, state: Stat
     conflict: asked.mode === 'run' ? asked.conflict : null,
   })
   return parts === null ? null : { parts, template: found?.path ?? null }
+}
+
+/** A step of a pipeline may have one of its own; null for the built-in one. */
+async function templateOf(asked: Asked, read: Read): Promise<Template | null | 'missing'> {
+  const step = asked.mode === 'run' ? asked.step : undefined
+  if (step?.prompt == null) return findTemplate(asked.mode, read)
+  const { prompt, name } = step
+  if (prompt.kind === 'text') return { path: `step ${name}`, text: stepTemplate(name, prompt.text) }
+  const text = await read(prompt.path)
+  return text === null ? 'missing' : { path: prompt.path, text }
 }
 
 function partsOf(

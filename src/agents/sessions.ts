@@ -3,15 +3,17 @@ import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { readProposal } from '../loop/plan.ts'
 import { textOf } from '../loop/template.ts'
-import { findTemplate } from '../loop/templates.ts'
+import { findTemplate, missingPrompt } from '../loop/templates.ts'
 import type { Mode } from '../loop/variables.ts'
 import type { Verdict } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
 import { attemptName } from '../model/paths.ts'
+import type { SessionStep } from '../model/pipeline.ts'
 import type { PlanTask, Proposal } from '../model/plan.ts'
 import type { AgentPort, JudgeTask, SessionBounds } from '../model/ports.ts'
 import type { Attempt, Session, State } from '../model/state.ts'
 import type { Price } from '../model/usage.ts'
+import { UserError } from '../system/errors.ts'
 import { clearWay } from '../system/files.ts'
 import { agentEnv, type Environment } from '../system/untrusted-env.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
@@ -56,18 +58,30 @@ type Kind<Task, Output> = {
   transcript(task: Task, state: State): string
   variables(task: Task): Record<string, string>
   output(result: SessionResult, task: Task, words: Words): Output
+  /** Of a pipeline. */
+  step?(task: Task): SessionStep | undefined
 }
 
 /** How a session's words are read, and told to people. */
 type Words = { redact(text: string): string; oneLine(text: string): string; isCustom: boolean }
 
-type Work = { attempt: Attempt; story: Story; conflict: string | null }
+type Work = { attempt: Attempt; story: Story; conflict: string | null; step?: SessionStep }
 
 const work: Kind<Work, Omit<Session, 'usage'>> = {
   mode: 'run',
-  asked: ({ story, conflict }) => ({ mode: 'run', story, conflict }),
-  transcript: ({ attempt }, state) => attemptName(state, attempt.storyId),
-  variables: ({ attempt }) => ({ RALPH_STORY_ID: attempt.storyId, RALPH_ATTEMPT: String(attempt.number) }),
+  asked: ({ story, conflict, step }) => ({
+    mode: 'run',
+    story,
+    conflict,
+    ...(step === undefined ? {} : { step }),
+  }),
+  transcript: ({ attempt, step }, state) => `${attemptName(state, attempt.storyId)}${step?.log ?? ''}`,
+  variables: ({ attempt, step }) => ({
+    RALPH_STORY_ID: attempt.storyId,
+    RALPH_ATTEMPT: String(attempt.number),
+    ...(step === undefined ? {} : { RALPH_STEP: step.name }),
+  }),
+  step: ({ step }) => step,
   output: (result, _task, said) => sessionOf(result, said),
 }
 
@@ -159,7 +173,11 @@ export function createSessions(options: SessionsOptions): AgentPort {
     bounds: SessionBounds,
     signal: AbortSignal,
   ) {
-    const prompt = redact(textOf((await promptOf(options, kind.asked(task), state))?.parts ?? []))
+    const step = kind.step?.(task)
+    const told = await promptOf(options, kind.asked(task), state)
+    if (told === null)
+      throw new UserError(missingPrompt(step?.prompt?.kind === 'file' ? step.prompt.path : ''))
+    const prompt = redact(textOf(told.parts))
     const promptFile = join(options.directory, 'prompt.md')
     const transcripts = join(options.directory, 'transcripts', options.run ?? '')
     const transcriptPath = join(transcripts, `${kind.transcript(task, state)}.log`)
@@ -177,14 +195,14 @@ export function createSessions(options: SessionsOptions): AgentPort {
       vendor: variablesOf(options.vendor),
       set,
     })
-    const model = options.models[kind.mode]
+    const model = step?.model ?? options.models[kind.mode]
     const before = options.used?.() ?? null
     const run = await runAgent({
       ...options,
       commandLine: options.commandLine ?? undefined,
       wrapper: options.wrapper ?? undefined,
       model: model ?? undefined,
-      extraArgs: options.args,
+      extraArgs: [...options.args, ...(step?.args ?? [])],
       prompt,
       env,
       timeoutMs: bounds.timeoutMs,
@@ -200,10 +218,11 @@ export function createSessions(options: SessionsOptions): AgentPort {
   }
 
   return {
-    async work(state, attempt, { conflict, ...bounds }, signal) {
+    async work(state, attempt, { conflict, step, ...bounds }, signal) {
       const story = state.prd.userStories.find((one) => one.id === attempt.storyId)
       if (story === undefined) throw new Error(`${attempt.storyId} is not in prd.json`)
-      const { output, usage } = await session(work, { attempt, story, conflict }, state, bounds, signal)
+      const task = { attempt, story, conflict, ...(step === undefined ? {} : { step }) }
+      const { output, usage } = await session(work, task, state, bounds, signal)
       return { ...output, usage }
     },
     async setUp(state, attempt, bounds, signal) {

@@ -22,18 +22,32 @@ import { identityOf } from './workspace.ts'
 /** The agent, with the one that stands in for it. */
 export async function agentsOf(options: PortOptions): Promise<AgentPort> {
   const { agent, agentVersion, model, fallbackAgent } = options.settings
-  const first = await agentPort(options, { name: agent, version: agentVersion, model })
+  const args = options.settings.agentArgs
+  const first = await agentPort(options, { name: agent, version: agentVersion, model, args })
   const fallback = {
+    ...ANOTHER,
     name: fallbackAgent ?? '',
-    version: null,
-    model: { plan: null, run: null, setup: null, verify: null },
+    args,
   }
   const second = fallbackAgent === null ? null : await agentPort(options, fallback)
   const limits = limitsOf(options.settings)
   return withFallback(first, second, (state) => agentFor(state, limits, Date.now()))
 }
 
-type Choice = { name: string; version: string | null; model: Settings['model'] }
+type Choice = {
+  name: string
+  version: string | null
+  model: Settings['model']
+  args: readonly string[]
+}
+
+/** What was chosen for the first agent means nothing to another one. */
+const ANOTHER = { version: null, model: { plan: null, run: null, setup: null, verify: null }, args: [] }
+
+/** The agent that a step names. */
+export function agentOfStep(options: PortOptions, name: string): Promise<AgentPort> {
+  return agentPort(options, { ...ANOTHER, name })
+}
 
 /** One agent, installed where a version is asked for, and asked whether it can be started. */
 async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPort> {
@@ -70,7 +84,7 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
     vendor,
     commandLine: settings.agentCommand,
     wrapper: settings.agentWrapper,
-    args: [...(relayed?.args ?? []), ...settings.agentArgs],
+    args: [...(relayed?.args ?? []), ...choice.args],
     models: choice.model,
     prices: settings.prices,
     extraEnv: settings.agentEnv,

@@ -18,7 +18,7 @@ import type {
 import type { Service } from '../model/service.ts'
 import type { Settings } from '../settings/index.ts'
 import { type Environment, gateEnv } from '../system/untrusted-env.ts'
-import { agentsOf } from './agents.ts'
+import { agentOfStep, agentsOf } from './agents.ts'
 import { browserCheck } from './browser.ts'
 import type { Isolation } from './isolation.ts'
 import { observersOf } from './observers.ts'
@@ -65,8 +65,8 @@ const NO_PULL_REQUEST: PullRequestPort = {
 /** The ports of the loop; disposed of when the job is over. Throws UserError when the agent cannot be started. */
 export async function createPorts(options: PortOptions): Promise<Ports & AsyncDisposable> {
   const { repository, store } = options.workspace
-  const agent = options.agent ?? (await agentsOf(options))
   const gates = options.gates ?? gatesPort(options)
+  const agent = options.agent ?? (await stepped(await agentsOf(options), gates, options))
   return {
     clock: systemClock,
     agent,
@@ -81,6 +81,15 @@ export async function createPorts(options: PortOptions): Promise<Ports & AsyncDi
     signal: options.signal,
     [Symbol.asyncDispose]: async () => gates[Symbol.asyncDispose]?.(),
   }
+}
+
+/** A run without steps loads nothing of them. */
+async function stepped(agent: AgentPort, gates: GatesPort, options: PortOptions): Promise<AgentPort> {
+  const { steps } = options.settings
+  if (steps === null) return agent
+  const { withSteps } = await import(/* webpackChunkName: "steps" */ './pipeline.ts')
+  const makers = { agentOf: agentOfStep, gatesOf: gatesPort }
+  return withSteps(steps, { base: agent, gates, clock: systemClock }, options, makers)
 }
 
 export type GatesPortOptions = Pick<

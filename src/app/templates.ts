@@ -3,8 +3,8 @@ import { checkTemplates, type Read, sayRemark } from '../loop/templates.ts'
 import { UserError } from '../system/errors.ts'
 
 /** What people should hear at the start. Throws UserError where a template names what no session has. */
-export async function refuseTemplates(read: Read): Promise<string[]> {
-  const { mistakes, notes } = await checkTemplates(read)
+export async function refuseTemplates(read: Read, steps: readonly string[] = []): Promise<string[]> {
+  const { mistakes, notes } = await checkTemplates(read, steps)
   if (mistakes.length > 0) throw new UserError(mistakes)
   return notes.map(sayRemark)
 }

@@ -23,7 +23,7 @@ import { forecastOf, outlookWords, worstCase } from '../report/forecast.ts'
 import { refusedWords } from '../report/network.ts'
 import { EXIT_CODES, outputsOf, partInJson } from '../report/outputs.ts'
 import { utc } from '../report/words.ts'
-import type { Settings } from '../settings/index.ts'
+import { describeSteps, type Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { Live } from '../terminal/live.ts'
 import { type Answer, type Context, settingsOf } from './context.ts'
@@ -201,6 +201,7 @@ async function dryRun(
   const outlook = outlookWords(forecast, worstCase(asked, limits))
   if (outlook !== null) live.say(`Left: ${outlook}`)
   live.say(`Next: ${sayStep(step, asked)}`)
+  if (local.settings.steps !== null) live.say(`Steps: ${describeSteps(local.settings)}`)
   return {
     code: 0,
     outputs: outputsOf(state, null, null),

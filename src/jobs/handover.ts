@@ -54,6 +54,12 @@ const usage: z.ZodMiniType<Usage> = z.object({
   turns: z.exactOptional(amount),
 })
 
+/** By step; who handed them over could have left the step out as well. */
+const circuits = z.record(
+  z.string().check(z.maxLength(60)),
+  z.object({ failures: amount, until: z.nullable(amount) }),
+)
+
 const session: z.ZodMiniType<Session> = z.object({
   status: z.enum(['finished', 'failed', 'limit', 'overloaded', 'auth', 'not-started', 'interrupted']),
   message: text,
@@ -66,6 +72,9 @@ const session: z.ZodMiniType<Session> = z.object({
   }),
   learnings: texts,
   setUp: z.exactOptional(z.catch(bounded, '')),
+  detail: z.exactOptional(z.catch(bounded, '')),
+  pause: z.exactOptional(z.catch(bounded, 'a step ends the run')),
+  circuits: z.exactOptional(z.catch(circuits, {})),
 })
 
 /** Looked for again where it is landed. */

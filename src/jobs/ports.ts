@@ -64,6 +64,8 @@ export function replayed(
         status: why === null ? session.status : 'failed',
         message: clean(why ?? session.message),
         learnings: session.learnings.slice(0, MOST_LEARNINGS).map(clean),
+        ...(session.detail === undefined ? {} : { detail: redact(settledLines(session.detail).join('\n')) }),
+        ...(session.pause === undefined ? {} : { pause: clean(session.pause) }),
         // Nobody but the job of the agent would confirm that nothing had to be done: an empty diff passes no story here.
         hints: { ...hints, done: false, stuck: hints.stuck === null ? null : clean(hints.stuck) },
       }

@@ -17,6 +17,7 @@ import {
   withAttempt,
   withReady,
   withRecord,
+  withSteps,
 } from './change.ts'
 import { withFirstRuns } from './gate-memory.ts'
 import { withLearnings } from './learnings.ts'
@@ -72,9 +73,10 @@ export function reserve(state: State, { storyId, at }: Of<'reserved'>, limits: L
 export function worked(state: State, { storyId, session, at }: Of<'worked'>, limits: Limits): State {
   const attempt = attemptIn(state, storyId, 'reserved')
   if (attempt === null) return state
-  // A set-up session is one more than was counted when the attempt began.
-  const calls = session.usage.calls > 1 ? withCall(state.control.calls, at) : state.control.calls
-  const called = { ...state, control: { ...state.control, calls } }
+  // One was counted when the attempt began; a set-up and the steps of a pipeline are more.
+  let { calls } = state.control
+  for (let more = session.usage.calls; more > 1; more -= 1) calls = withCall(calls, at)
+  const called = withSteps({ ...state, control: { ...state.control, calls } }, session)
   const paid = learn(spend(called, storyId, session.usage), session.learnings)
   const now: AttemptIn<'worked'> = { ...attempt, phase: 'worked', session }
   const next = withAttempt(paid, now)
@@ -84,7 +86,7 @@ export function worked(state: State, { storyId, session, at }: Of<'worked'>, lim
       if (hints.stuck !== null) return fail(next, now, 'stuck', `the agent says it is stuck: ${hints.stuck}`)
       return hints.notDone ? fail(next, now, 'stuck', 'the agent says that it is not done') : next
     case 'failed':
-      return fail(next, now, 'session', message)
+      return fail(next, now, 'session', message, session.detail)
     case 'limit':
     case 'overloaded':
       return refund(

@@ -1,6 +1,7 @@
 // The small changes of a state that the policy is made of. Pure.
 import type { Prd, Story } from '../model/feature.ts'
 import type { GateResult } from '../model/gate.ts'
+import type { Afterwards } from '../model/pipeline.ts'
 import type { Attempt, Job, State, StoryRecord, TimelineEntry, Verification } from '../model/state.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
 import { closedBreaker } from './breaker.ts'
@@ -92,6 +93,15 @@ export function notApproved(state: State): Verification {
 /** Whatever changes code or stories takes the approval back. */
 export function unverified(state: State): State {
   return { ...state, verification: notApproved(state) }
+}
+
+/** What the steps of a pipeline left: why the run ends here, and their circuits. */
+export function withSteps(state: State, { pause, circuits }: Afterwards): State {
+  const { circuits: before, ...rest } = state.control
+  const after = circuits ?? before ?? {}
+  const paused = pause === undefined ? rest.paused : { reason: pause, by: 'ralph' }
+  const control = { ...rest, paused, ...(Object.keys(after).length === 0 ? {} : { circuits: after }) }
+  return pause === undefined && circuits === undefined ? state : { ...state, control }
 }
 
 /** Adds usage to the run, and to a story where it was spent on one. */

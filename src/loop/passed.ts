@@ -14,6 +14,7 @@ import {
   without,
   withoutAttempt,
   withRecord,
+  withSteps,
 } from './change.ts'
 import { withTests } from './gate-memory.ts'
 import { peopleNotes } from './notes.ts'
@@ -42,12 +43,15 @@ export function splitInto({ skipped, extra }: Story): string[] {
 
 type Built = Pick<Candidate, 'empty' | 'builtAt'>
 
-export function accepted(state: State, { storyId, commit, at }: Extract<Event, { kind: 'accepted' }>): State {
+export function accepted(
+  state: State,
+  { storyId, commit, at, after = {} }: Extract<Event, { kind: 'accepted' }>,
+): State {
   const attempt = state.attempts[storyId]
   if (attempt?.phase !== 'judged' && attempt?.phase !== 'gated') return state
   const { candidate, gates } = attempt
   if (candidate.commit !== commit || (candidate.empty && attempt.phase !== 'judged')) return state
-  const done = passStory(withTests(state, gates), attempt, candidate)
+  const done = passStory(withTests(withSteps(state, after), gates), attempt, candidate)
   const prd = mapStory(done.prd, storyId, (story) => ({
     ...story,
     lastResult: story.lastResult === null ? null : { ...story.lastResult, commit },

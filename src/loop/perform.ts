@@ -96,7 +96,7 @@ async function act(step: Exclude<Step, { kind: 'stop' }>, context: Context): Pro
     case 'judge':
       return judge(step.attempt, context)
     case 'accept':
-      return { kind: 'accepted', storyId: step.attempt.storyId, commit: step.attempt.candidate.commit }
+      return accept(step.attempt, context)
     case 'reject':
       return { kind: 'rejected', ...(await putAway(step.attempt, context)) }
     case 'return':
@@ -195,6 +195,18 @@ async function gatesOn(run: GateRun, ports: Ports): Promise<GateResult[]> {
   if (prepared?.ok !== false) results.push(...(await gates.run(run, signal)))
   await repository.restore(commit)
   return results
+}
+
+/** Steps of people behind the commit are heard before it counts, and write nothing into it. */
+async function accept(
+  attempt: AttemptIn<'gated' | 'judged'>,
+  { state, limits, ports, now }: Context,
+): Promise<Happening> {
+  const { storyId, candidate } = attempt
+  const { agent, signal } = ports
+  const { timeoutMs } = boundsOf(state, limits, now)
+  const after = await agent.afterwards?.(state, attempt, timeoutMs, signal)
+  return { kind: 'accepted', storyId, commit: candidate.commit, ...(after === undefined ? {} : { after }) }
 }
 
 /** Leaves a clean tree at the green commit and keeps the work for the story's next attempt. */

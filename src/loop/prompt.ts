@@ -184,7 +184,7 @@ ${sections({
 })}`
 
 /** Headings over what there is something to say of. */
-function sections(titles: Partial<Record<VariableName, string>>): string {
+export function sections(titles: Partial<Record<VariableName, string>>): string {
   return Object.entries(titles)
     .map(([name, title]) => `{{#if ${name}}}\n# ${title}\n{{${name}}}\n\n{{/if}}\n`)
     .join('')

@@ -49,7 +49,8 @@ export function sayRemark({ found, fix }: Remark): string {
   return `${found}: ${fix}`
 }
 
-export async function checkTemplates(read: Read): Promise<TemplateFindings> {
+/** `steps`: the files that steps of a pipeline name. */
+export async function checkTemplates(read: Read, steps: readonly string[] = []): Promise<TemplateFindings> {
   const found: TemplateFindings = { mistakes: [], notes: [], warnings: [] }
   for (const mode of MODES) {
     const template = await findTemplate(mode, read)
@@ -66,7 +67,21 @@ export async function checkTemplates(read: Read): Promise<TemplateFindings> {
         })
     }
   }
+  for (const path of new Set(steps)) {
+    const text = await read(path)
+    if (text === null) found.mistakes.push(missingPrompt(path))
+    else found.mistakes.push(...checkTemplate(path, text, 'run').mistakes)
+  }
   return found
+}
+
+export function missingPrompt(path: string): Mistake {
+  return {
+    path: 'steps',
+    found: `no ${path}`,
+    expected: 'the prompt that a step names, on the branch',
+    fix: 'commit it, or mend prompt_file of the step',
+  }
 }
 
 async function promptsElsewhere(mode: Mode, read: Read): Promise<Remark[]> {

@@ -1,6 +1,7 @@
 // What can happen, and what people can say. `reduce` turns it into state.
 import type { Prd, StoryEvidence } from './feature.ts'
 import type { GateResult } from './gate.ts'
+import type { Afterwards } from './pipeline.ts'
 import type { Proposal } from './plan.ts'
 import type { Candidate, Conclusion, Failure, GithubIds, Kept, Session } from './state.ts'
 import type { Usage } from './usage.ts'
@@ -61,7 +62,7 @@ export type Event = { at: number } & (
   | { kind: 'refused'; storyId: string; failure: Failure }
   | { kind: 'gated'; storyId: string; commit: string; gates: GateResult[] }
   | { kind: 'judged'; storyId: string; verdict: Verdict; usage: Usage }
-  | { kind: 'accepted'; storyId: string; commit: string }
+  | { kind: 'accepted'; storyId: string; commit: string; after?: Afterwards }
   | { kind: 'rejected'; storyId: string; kept: Kept | null }
   | { kind: 'returned'; storyId: string; kept: Kept | null }
   | { kind: 'verified'; gates: GateResult[]; verdict: Verdict; usage: Usage }

@@ -2,6 +2,7 @@
 import type { Command, Event, Joined, Verdict } from './event.ts'
 import type { Story } from './feature.ts'
 import type { GateBaseline, GateResult, Screenshot } from './gate.ts'
+import type { Afterwards, SessionStep } from './pipeline.ts'
 import type { PlanTask, Proposal } from './plan.ts'
 import type { AttemptIn, Candidate, Conclusion, Failure, Kept, Session, State } from './state.ts'
 import type { Step } from './step.ts'
@@ -29,8 +30,8 @@ export type AgentPort = {
   work(
     state: State,
     attempt: AttemptIn<'reserved'>,
-    /** `conflict`: why the work of earlier attempts is not in the tree, or null. */
-    how: SessionBounds & { conflict: string | null },
+    /** `conflict`: why the work of earlier attempts is not in the tree, or null. `step`: which one of a pipeline it is. */
+    how: SessionBounds & { conflict: string | null; step?: SessionStep },
     signal: AbortSignal,
   ): Promise<Session>
   /** Sets the project up, in the tree that the story's session then finds; null where nobody wrote how. */
@@ -54,6 +55,13 @@ export type AgentPort = {
     bounds: SessionBounds,
     signal: AbortSignal,
   ): Promise<{ proposal: Proposal; usage: Usage }>
+  /** The steps of a pipeline behind the commit, on the candidate that passed; left out where there are none. */
+  afterwards?(
+    state: State,
+    attempt: AttemptIn<'gated' | 'judged'>,
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<Afterwards>
 }
 
 /** What gates run for. */

@@ -2,6 +2,7 @@
 import * as z from 'zod/mini'
 import { Outcome, Prd, Scope, Story } from './feature.ts'
 import { GateBaseline, GateResult, Screenshot } from './gate.ts'
+import { Circuits } from './pipeline.ts'
 import { Plan } from './plan.ts'
 import { Usage } from './usage.ts'
 
@@ -30,6 +31,12 @@ export const Session = z.object({
   learnings: z.array(z.string()),
   /** The tree as a set-up session left it, before this one: now, or in the kept work that it grew from. Empty: not known. */
   setUp: z.exactOptional(z.string()),
+  /** What the step of a pipeline printed that ended it, bounded. */
+  detail: z.exactOptional(z.string()),
+  /** Why a step of a pipeline ends the run. */
+  pause: z.exactOptional(z.string()),
+  /** As the steps left them, where that changed. */
+  circuits: z.exactOptional(Circuits),
 })
 
 /** What the guard let through. The commit's tree is what the gates run on, and what is gated is what is committed. */
@@ -186,6 +193,8 @@ export const Control = z.object({
   chosen: z.record(z.string(), z.string()),
   /** The run began anew, and the archive does not hold the one before yet. */
   anew: z._default(z.boolean(), false),
+  /** Of the steps of a pipeline that failed the last time. */
+  circuits: z.exactOptional(Circuits),
   /** The part of the feature that the kick-off asked for; null: all of it. */
   scope: z._default(z.nullable(Scope), null),
 })

@@ -1,5 +1,6 @@
 // The settings for people: a listing for the log, the flags of the CLI.
 
+import { sayPipeline } from '../model/pipeline.ts'
 import { oneLine } from '../model/text.ts'
 import { standardTimeoutMs } from './gates.ts'
 import { isEverywhere, type SettingRow, standardOf } from './setting.ts'
@@ -20,6 +21,7 @@ export function describeSettings(settings: Settings): string {
   const values = new Map<string, unknown>(Object.entries(settings))
   const lines = settingRows.flatMap((row) => {
     const value = values.get(row.field)
+    if (row.field === 'steps') return settings.steps === null ? [] : [`steps: ${describeSteps(settings)}`]
     const changed = JSON.stringify(value) !== JSON.stringify(standardOf(row, settings.surface))
     return changed || always.has(row.field) ? [`${row.input}: ${valueText(row, value, settings)}`] : []
   })
@@ -34,6 +36,11 @@ function valueText(row: SettingRow, value: unknown, settings: Settings): string 
   if (row.field === 'model') return modelText(settings)
   if (Array.isArray(value)) return oneLine(value.join(', '), 200)
   return oneLine(typeof value === 'object' ? JSON.stringify(value) : String(value), 200)
+}
+
+/** The pipeline in a line; empty for the session alone. Its command lines may hold a secret. */
+export function describeSteps({ steps, agent }: Settings): string {
+  return steps === null ? '' : oneLine(sayPipeline(steps, agent), 1000)
 }
 
 /** The names of the gates with what is special about them; their command lines may hold a secret. */

@@ -3,13 +3,14 @@ import * as z from 'zod/mini'
 import type { Gate } from '../model/gate.ts'
 import type { Mistake } from '../system/errors.ts'
 import { NO_GATES, withGateFlags } from './gates.ts'
-import { fileLayer, flagLayer, inputLayer, type Layer } from './layers.ts'
+import { fileLayer, flagLayer, inputLayer, type Layer, stepsLayers } from './layers.ts'
 import { note, type Place, type Report, readAs } from './place.ts'
 import { remarksOf, type SettingRow, type Surface, standardOf } from './setting.ts'
 import { type Origin, settle } from './settle.ts'
+import { pipelineOf, pipelinePath } from './steps.ts'
 import { type SettingField, type Settings, settingRows, table, type Values } from './table.ts'
 
-export { describeGates, describeSettings, type FlagRow, flagTable } from './describe.ts'
+export { describeGates, describeSettings, describeSteps, type FlagRow, flagTable } from './describe.ts'
 export type { Surface } from './setting.ts'
 export type { Settings } from './table.ts'
 
@@ -21,6 +22,8 @@ export type Sources = {
   flags?: Readonly<Record<string, string | boolean | readonly string[] | undefined>>
   /** The configuration file as it stands on the trusted side. */
   file?: { path: string; text: string } | null
+  /** The configuration of the Ralph with steps that `pipeline` names, as it stands there. */
+  stepsFile?: { path: string; text: string } | null
   /** Keys of the file that this reader has no use for: they are not looked at, nor the variables that they name. */
   unused?: readonly string[]
   /** The variables that `${NAME}` in the file may name. */
@@ -37,17 +40,22 @@ export type SettingsResult = { settings: Settings; notes: string[] } & (
 /** Reads all settings, or says everything that is wrong with them. Never throws, whatever the sources hold. */
 export function readSettings(sources: Sources): SettingsResult {
   const report: Report = { mistakes: [], notes: [] }
+  const own = sources.stepsFile ? stepsLayers(sources.stepsFile, sources.env, report) : null
   const layers = [
     flagLayer(sources.flags ?? {}, report),
     inputLayer(sources.inputs ?? {}, report),
+    ...(own === null ? [] : [own.above]),
     ...(sources.file ? [fileLayer(sources.file, sources.env, sources.unused ?? [], report)] : []),
+    ...(own === null ? [] : [own.below]),
   ]
   const chosen = record(settingRows.map((row) => [row.field, choose(row, layers, sources.surface, report)]))
   // Every field's value came from its own schema: TypeScript cannot follow that through the loop.
   const read = record(Object.entries(chosen).map(([field, { value }]) => [field, value])) as Values
   const gates = gatesOf(read.gates === NO_GATES ? [] : read.gates, sources.flags, report)
   const ungated = read.gates === NO_GATES && gates.length === 0
-  const settings = settle({ ...read, surface: sources.surface, gates, ungated }, chosen)
+  const wanted = { name: read.pipeline, at: chosen.pipeline.at }
+  const steps = chosen.steps.sound ? pipelineOf(read.steps, chosen.steps.at, wanted) : null
+  const settings = settle({ ...read, surface: sources.surface, gates, ungated, steps }, chosen)
   const { mistakes, notes } = report
   return mistakes.length > 0 ? { ok: false, mistakes, settings, notes } : { ok: true, settings, notes }
 }
@@ -122,7 +130,9 @@ export async function resolveSettings(
     if (text !== null && isAction) break
   }
   const [file = null, ...others] = found
-  const read = readSettings({ ...sources, file })
+  const first = readSettings({ ...sources, file })
+  const stepsFile = look === null ? null : await stepsFileOf(first.settings, look)
+  const read = stepsFile === null ? first : readSettings({ ...sources, file, stepsFile })
   const notes = [...others.map(({ path }) => `${path} is not read: ${file?.path} counts`), ...read.notes]
   if (file !== null || wanted === null || look === null) return { ...read, notes }
   const missing = isAction
@@ -134,6 +144,14 @@ export async function resolveSettings(
     : { path: '--config-file', expected: 'a file that can be read', fix: 'check the path' }
   const mistakes = [{ ...missing, found: wanted }, ...(read.ok ? [] : read.mistakes)]
   return { ...read, ok: false, mistakes, notes }
+}
+
+/** The file that `pipeline` means, where no `steps` are called so. */
+async function stepsFileOf({ pipeline, steps }: Settings, look: (path: string) => Promise<string | null>) {
+  if (pipeline === null || steps !== null) return null
+  const path = pipelinePath(pipeline)
+  const text = await look(path)
+  return text === null ? null : { path, text }
 }
 
 /** The file that flags or inputs name; null when none, or no usable one, is named. */

@@ -5,6 +5,7 @@ import { agnosticKeys, readAgnosticKeys } from './agnostic-config.ts'
 import { below, type Given, givenAt, mistake, note, type Place, type Report, unknownKey } from './place.ts'
 import { isEverywhere, kebab, type SettingRow } from './setting.ts'
 import { shown } from './show.ts'
+import { readStepsFile } from './steps.ts'
 import { settingRows } from './table.ts'
 import { parseText } from './text.ts'
 import { isEmpty, isMap } from './types.ts'
@@ -67,6 +68,17 @@ function give(given: Layer['given'], row: SettingRow, value: unknown, at: Place)
   const written = isYaml ? parseText(at, 'yaml', value) : value
   if (written === undefined) given.set(row.key, null)
   else if (!isEmpty(written)) given.set(row.key, givenAt(at, written))
+}
+
+/** The file that `pipeline` names: its steps are those that are meant; of the rest, what is said elsewhere goes before. */
+export function stepsLayers(
+  file: { path: string; text: string },
+  env: Place['env'],
+  report: Report,
+): { above: Layer; below: Layer } {
+  const { steps, maxAttempts } = readStepsFile(file, env, report)
+  const rest: Layer['given'] = new Map(maxAttempts === null ? [] : [['maxAttempts', maxAttempts]])
+  return { above: { rank: 1, given: new Map([['steps', steps]]) }, below: { rank: 1, given: rest } }
 }
 
 const fileKeys = settingRows.map((row) => row.key)

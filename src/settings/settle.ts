@@ -2,6 +2,7 @@
 import { findAgent } from '../agents/registry.ts'
 import { originOf, siteOf } from '../model/address.ts'
 import { BROWSER_GATE } from '../model/gate.ts'
+import { agentSteps, agentsIn } from '../model/pipeline.ts'
 import { oneLine } from '../model/text.ts'
 import { below, mistake, note, type Place } from './place.ts'
 import { anyOf, durationText, shown } from './show.ts'
@@ -21,6 +22,7 @@ export function settle(settings: Settings, origins: Origins): Settings {
   const network = settleNetwork(settings, origins)
   const settled = { ...settings, agent, iterationTimeoutMs, network }
   checkAgents(settled, origins)
+  remarkSteps(settled, origins)
   checkCost(settled, origins)
   checkBrowser(settled, origins)
   return settled
@@ -51,7 +53,7 @@ function settleAgent(settings: Settings, origins: Origins): string {
     note(command.at, 'means agent: custom')
     return 'custom'
   }
-  if (fallbackAgent !== 'custom')
+  if (fallbackAgent !== 'custom' && !agentsIn(settings.steps).includes('custom'))
     note(command.at, `not used: the agent is ${agent}, and this is for agent: custom`)
   return agent
 }
@@ -59,7 +61,12 @@ function settleAgent(settings: Settings, origins: Origins): string {
 function checkAgents(settings: Settings, origins: Origins): void {
   if (!areSound(origins, 'agent', 'agentCommand', 'fallbackAgent')) return
   const { agent, agentCommand, fallbackAgent } = settings
-  for (const [field, name] of [['agent', agent] as const, ['fallbackAgent', fallbackAgent] as const]) {
+  const ofSteps = agentsIn(settings.steps).map((name) => ['steps', name] as const)
+  for (const [field, name] of [
+    ['agent', agent] as const,
+    ['fallbackAgent', fallbackAgent] as const,
+    ...ofSteps,
+  ]) {
     if (name !== 'custom' || agentCommand !== null) continue
     const fix = 'add agent-command (agentCommand in the file): a command line that takes the prompt on stdin'
     mistake(origins[field].at, 'custom without a command', 'an agent-command beside it', fix)
@@ -68,6 +75,24 @@ function checkAgents(settings: Settings, origins: Origins): void {
     const at = origins.fallbackAgent.at
     mistake(at, `${agent} as its own fallback`, 'another agent', 'choose another one, or leave it out')
   }
+}
+
+/** What steps cannot do where they are asked for. */
+function remarkSteps({ steps, isolation, agent }: Settings, { steps: { at } }: Origins): void {
+  if (steps === null) return
+  if (isolation === 'separate-job' && steps.after.length > 0) {
+    const names = steps.after.map(({ name }) => name).join(', ')
+    note(
+      at,
+      `not run at isolation: separate-job, where nothing of the repository runs behind the commit: ${names}`,
+    )
+  }
+  const first = agentSteps(steps)[0]
+  if (first !== undefined && first.agent !== null && first.agent !== agent)
+    note(
+      at,
+      `step ${first.name} works with ${first.agent}; judging, planning and set-up are of agent: ${agent}`,
+    )
 }
 
 /** An iteration fits into its job. A default gives way silently; a timeout that was asked for does not. */
@@ -89,7 +114,8 @@ function checkCost(settings: Settings, origins: Origins): void {
   const { agent, fallbackAgent, maxCostUsd, prices } = settings
   if (maxCostUsd === null || !areSound(origins, 'agent', 'fallbackAgent', 'maxCostUsd', 'prices', 'model'))
     return
-  const silent = [agent, fallbackAgent].filter((name) => name !== null && reportsOf(name) !== 'cost')
+  const all = [agent, fallbackAgent, ...agentsIn(settings.steps)]
+  const silent = [...new Set(all)].filter((name) => name !== null && reportsOf(name) !== 'cost')
   if (silent.length === 0) return
   const limit = origins.maxCostUsd.at
   const blind = silent.find((name) => name !== null && reportsOf(name) === 'nothing')

@@ -4,7 +4,6 @@ import { modelName } from './names.ts'
 import {
   aText,
   boolean,
-  choice,
   count,
   duration,
   expects,
@@ -13,7 +12,6 @@ import {
   isMap,
   kinds,
   lines,
-  listOf,
   mapOf,
   money,
   orElse,
@@ -26,26 +24,6 @@ import {
 const textOrNull = orNull(text)
 const linesOrNull = orNull(lines)
 const modelOrNull = orNull(modelName)
-
-/** The steps of a pipeline, durations in milliseconds; `config` is the step type's own, nothing in it is required. */
-export const steps = listOf(
-  structure(
-    {
-      name: text,
-      type: choice(['agent', 'git-commit', 'command', 'readme-check', 'noop']),
-      enabled: orElse(boolean, true),
-      timeout: orNull(duration),
-      maxRetries: orElse(integer({ zero: 'no retry' }), 0),
-      retryDelay: orNull(duration),
-      continueOnError: orElse(boolean, false),
-      circuitBreaker: orNull(
-        structure({ threshold: orElse(count, 3), resetAfter: orElse(duration, '60s') }, { snakeCase: true }),
-      ),
-      config: orElse(z.record(z.string(), z.unknown(), expects('a map', 'write a map')), {}),
-    },
-    { snakeCase: true },
-  ),
-)
 
 /** US dollars for a million tokens. `cached` null: cached input costs as much as other input. */
 export const prices = mapOf(structure({ input: money, output: money, cached: orNull(money) }))

@@ -1,6 +1,7 @@
 // The table of all settings: an entry here is one input, configuration key and flag, with its meaning and default.
 import { agentNames, defaultAgent, isModelKey } from '../agents/registry.ts'
 import type { Gate } from '../model/gate.ts'
+import type { Pipeline } from '../model/pipeline.ts'
 import { isForbidden } from '../system/untrusted-env.ts'
 import { browser } from './browser.ts'
 import { gates } from './gates.ts'
@@ -20,7 +21,8 @@ import {
 } from './names.ts'
 import { services, variablesIn } from './services.ts'
 import { groupOf, rowOf, type SettingRow, type Surface, type ValueOf } from './setting.ts'
-import { breaker, commits, model, notify, prices, standardMessage, steps } from './structures.ts'
+import { pipelineName, steps } from './steps.ts'
+import { breaker, commits, model, notify, prices, standardMessage } from './structures.ts'
 import {
   boolean,
   choice,
@@ -130,6 +132,12 @@ export const table = {
     'The agent to go on with when the first one is at its usage limit',
   ),
   instructions: agent(lines, 'Text that is added to every prompt.', hidden),
+
+  pipeline: agent(
+    pipelineName,
+    'The steps of an iteration: a name in `steps` of the configuration file, or of .ralph/configs/NAME.json.',
+    { standard: 'default, where steps are given' },
+  ),
 
   gates: gate(
     gates,
@@ -263,8 +271,8 @@ export const table = {
 
   steps: file(
     steps,
-    'Pipeline of an iteration: name, type, enabled, timeout, maxRetries, retryDelay, continueOnError and more.',
-    { or: [], hidden: true, noEffect: (list) => (list.length > 0 ? 'steps are not run' : null) },
+    'The steps of an iteration (docs/steps.md): name, type, enabled, timeout, maxRetries, retryDelay, continueOnError, circuitBreaker, config; a list, or a map of lists by name.',
+    { or: [], hidden: true, standard: 'the agent alone' },
   ),
   browser: file(
     browser,
@@ -302,9 +310,11 @@ export const table = {
 export type Values = { [F in keyof typeof table]: ValueOf<(typeof table)[F]> }
 
 /** Everything that decides a run, read once, typed; durations are milliseconds, null means not set. */
-export type Settings = Readonly<Omit<Values, 'gates'>> & {
+export type Settings = Readonly<Omit<Values, 'gates' | 'steps'>> & {
   readonly surface: Surface
   readonly gates: readonly Gate[]
+  /** The steps that run; null: the agent's session alone. */
+  readonly steps: Pipeline | null
   /** `gates: none` was given outright. */
   readonly ungated: boolean
 }

@@ -3,11 +3,13 @@ import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { AgentEvent } from '../../src/agents/agent.ts'
 import { readSignals } from '../../src/agents/signals.ts'
 import { askedByIssue, type Issue } from '../../src/app/asked.ts'
 import { claim } from '../../src/app/claim.ts'
 import { gatedTagsOf, leaseFor, limitsOf } from '../../src/app/limits.ts'
-import { createPorts } from '../../src/app/ports.ts'
+import { withSteps } from '../../src/app/pipeline.ts'
+import { createPorts, gatesPort, type PortOptions } from '../../src/app/ports.ts'
 import { openWorkspace } from '../../src/app/workspace.ts'
 import { loop } from '../../src/loop/loop.ts'
 import { readProposal } from '../../src/loop/plan.ts'
@@ -47,6 +49,8 @@ export type Asked = {
   conflict: string | null
   /** Of a plan session: what it is made from, and what was wrong with the answer before. */
   brief?: string
+  /** Of a step of a pipeline: its name, the agent that it names, and what it is told of a failure before it. */
+  step?: { name: string; agent: string | null; failed: string }
 }
 
 /** What a person asks for; `anew`: `ralph run --force`. */
@@ -57,6 +61,8 @@ export type ChainOptions = {
   script: Script
   /** Of the action, by name. */
   inputs?: Readonly<Record<string, string>>
+  /** The configuration file. */
+  config?: Readonly<Record<string, unknown>>
   files?: Files
   /** Variables of the trusted side. */
   env?: Readonly<Record<string, string>>
@@ -99,6 +105,8 @@ export class Chain {
   readonly sessions: Asked[] = []
   /** What happened, of all jobs. */
   readonly events: Event[] = []
+  /** What the display says of sessions and steps. */
+  readonly said: string[] = []
   /** What was warned of and noted. */
   readonly notes: string[] = []
   /** How each job ended. */
@@ -123,6 +131,7 @@ export class Chain {
     stories,
     script,
     inputs = {},
+    config = {},
     files = {},
     issue,
     env = {},
@@ -141,6 +150,7 @@ export class Chain {
     const read = readSettings({
       surface: 'action',
       env: {},
+      file: { path: 'ralph.config.json', text: JSON.stringify(config) },
       inputs: {
         agent: 'custom',
         'agent-command': 'true',
@@ -199,6 +209,13 @@ export class Chain {
 
   async state(): Promise<State> {
     return JSON.parse((await this.read(STATE_REF, '.ralph-state/state.json')) ?? '')
+  }
+
+  /** A file beside the checkouts of the jobs. */
+  async block(name: string, isThere: boolean): Promise<void> {
+    const file = join(this.#folder, name)
+    if (isThere) await writeFile(file, '')
+    else await rm(file)
   }
 
   /** A comment of a person who may write; heard by the next look. */
@@ -273,36 +290,49 @@ export class Chain {
     })
     claimed.notes.forEach(note)
     const limits = limitsOf(settings)
-    const ports = await createPorts({
+    const agent = this.#agent(directory)
+    const options = {
       settings,
       env,
       workspace,
-      observers: [{ event: async (event) => void this.events.push(event) }],
+      observers: [{ event: async (event: Event) => void this.events.push(event) }],
       warn: note,
       queue: this.#queue(),
       dispatch: {
-        async dispatch(state) {
+        async dispatch(state: State) {
           dispatched(state.generation)
-          return { kind: 'dispatched', runId: null }
+          return { kind: 'dispatched' as const, runId: null }
         },
       },
       signal: new AbortController().signal,
       as: null,
       mark: lease.mark,
-      onAgent: () => {},
+      onAgent: (event: AgentEvent) => void (event.kind === 'text' && this.said.push(event.text)),
       onGateStart: () => {},
       onGateEnd: () => {},
-      agent: this.#agent(directory),
+    }
+    const clock = { now: Date.now, sleep: async () => {} }
+    const makers = {
+      agentOf: async (_options: PortOptions, name: string) => this.#agent(directory, name),
+      gatesOf: gatesPort,
+    }
+    const { steps } = settings
+    const around = { base: agent, gates: gatesPort(options), clock }
+    const ports = await createPorts({
+      ...options,
+      agent: steps === null ? agent : await withSteps(steps, around, options, makers),
     })
     const { conclusion } = await loop(claimed.state, limits, ports)
     return conclusion
   }
 
-  #agent(directory: string): AgentPort {
+  /** `name`: that a step names; null: the run's own. */
+  #agent(directory: string, name: string | null = null): AgentPort {
     const usage = { ...emptyUsage(), calls: 1, inputTokens: 1000, outputTokens: 100, costUsd: 0.01 }
     const act = async (key: string, asked: Asked): Promise<Turn> => {
       const before = this.sessions.filter(
-        ({ mode, story }) => mode === asked.mode && story === asked.story,
+        ({ mode, story, step }) =>
+          mode === asked.mode && story === asked.story && step?.name === asked.step?.name,
       ).length
       this.sessions.push(asked)
       const turns = this.script[key] ?? []
@@ -319,8 +349,17 @@ export class Chain {
       return turn
     }
     return {
-      work: async (_state, attempt, { conflict }) => {
-        const { session } = await act(attempt.storyId, { mode: 'run', story: attempt.storyId, conflict })
+      work: async (state, attempt, { conflict, step }) => {
+        const { storyId } = attempt
+        const failed = state.records[storyId]?.failure?.summary ?? ''
+        const asked: Asked = {
+          mode: 'run',
+          story: storyId,
+          conflict,
+          ...(step === undefined ? {} : { step: { name: step.name, agent: name, failed } }),
+        }
+        const isFirst = step === undefined || !step.log.includes(step.name)
+        const { session } = await act(isFirst ? storyId : `${storyId} ${step.name}`, asked)
         return { ...FINISHED, usage, ...session }
       },
       setUp: async (_state, attempt) => {

@@ -84,7 +84,6 @@ test('what reading prd.json changed, or does not read, is a warning; so are sett
   const config = [
     'logs: 5',
     'maxParallel: 4',
-    'steps: [{ name: a, type: noop }]',
     'gates: { test: "true" }',
     'agent: custom',
     'agentCommand: ./agent.sh',
@@ -95,7 +94,7 @@ test('what reading prd.json changed, or does not read, is a warning; so are sett
   const place = PRD.replaceAll('.', '\\.')
   assert.match(out, new RegExp(`^warning: ${place}: config\\.qualityGates \\(.*\\) is a proposal only`, 'm'))
   assert.match(out, new RegExp(`^warning: ${place}: depends_on is kept but not read`, 'm'))
-  for (const key of ['maxParallel', 'steps'])
+  for (const key of ['maxParallel'])
     assert.match(
       out,
       new RegExp(`^warning: ralph\\.config\\.yml: ${key}: has no effect in this version: `, 'm'),

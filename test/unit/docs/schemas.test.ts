@@ -84,7 +84,16 @@ test('the configuration: what the schema takes the reader takes, the example amo
       browser: { enabled: true, screenshotDir: 'shots' },
       maxRetries: 4,
     },
-    { steps: [{ name: 'a', type: 'agent', timeout: '20m', config: { any: [1, null] } }] },
+    {
+      steps: [
+        {
+          name: 'a',
+          type: 'agent',
+          timeout: '20m',
+          config: { promptFile: '.ralph/prompts/a.md', endRunOn: [] },
+        },
+      ],
+    },
   ]) {
     assert.ok(isConfig(right), JSON.stringify([right, isConfig.errors]))
     const read = readConfig(JSON.stringify(right))

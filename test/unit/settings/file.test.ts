@@ -164,61 +164,6 @@ test('a token that stands in the file gets a note, and so does a configFile', ()
   assert.doesNotMatch(notes.join(), /abc/)
 })
 
-test('steps, in both spellings', () => {
-  const step = {
-    name: 'run-claude',
-    type: 'agent',
-    enabled: true,
-    timeout: '20m',
-    max_retries: 1,
-    retryDelay: '30s',
-    continue_on_error: false,
-    circuit_breaker: { threshold: 3, reset_after: '60s' },
-    config: { prompt_file: '${P}', nested: { list: [1, null, '${P}'] }, empty: '' },
-  }
-  const { settings } = right({
-    env: { P: 'LOOP.md' },
-    ...json({ steps: [step, { name: 'c', type: 'command' }] }),
-  })
-  assert.deepEqual(settings.steps, [
-    {
-      name: 'run-claude',
-      type: 'agent',
-      enabled: true,
-      timeout: 1_200_000,
-      maxRetries: 1,
-      retryDelay: 30_000,
-      continueOnError: false,
-      circuitBreaker: { threshold: 3, resetAfter: 60_000 },
-      config: { prompt_file: 'LOOP.md', nested: { list: [1, null, 'LOOP.md'] }, empty: '' },
-    },
-    {
-      name: 'c',
-      type: 'command',
-      enabled: true,
-      timeout: null,
-      maxRetries: 0,
-      retryDelay: null,
-      continueOnError: false,
-      circuitBreaker: null,
-      config: {},
-    },
-  ])
-  const both = json({ steps: [{ ...step, maxRetries: 2 }] })
-  const many = onlyWrong(json({ steps: [{ name: 'a', type: 'noop', max_retries: 'many' }] }))
-  assert.deepEqual([many.path, many.found], ['ralph.config.json: steps[0].max_retries', '"many"'])
-  const twice = onlyWrong({ env: { P: '' }, ...both })
-  assert.deepEqual(
-    [twice.path, twice.fix],
-    ['ralph.config.json: steps[0].max_retries', 'did you mean maxRetries?'],
-  )
-  assert.deepEqual(paths(wrong(json({ steps: [{ type: 'agnet' }, 3] }))), [
-    'ralph.config.json: steps[0].name',
-    'ralph.config.json: steps[0].type',
-    'ralph.config.json: steps[1]',
-  ])
-})
-
 test('breaker, commits, prices and plain values', () => {
   const text = [
     'breaker: { sameError: 7, coolDown: 1h }',

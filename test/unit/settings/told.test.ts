@@ -14,7 +14,7 @@ const { settingsMarkdown }: { settingsMarkdown: () => string } = await import(
 
 const contract = `
 command feature stories epic approve token publish-token base-branch branch-prefix working-directory config-file
-agent agent-command agent-args agent-env agent-wrapper agent-version model fallback-agent instructions
+agent agent-command agent-args agent-env agent-wrapper agent-version model fallback-agent instructions pipeline
 gates gate-env services prepare baseline final-verification evidence protected-paths weakened-tests
 iterations-per-job max-iterations max-jobs max-attempts iteration-timeout idle-timeout job-deadline max-cost-usd
 max-tokens max-agent-time calls-per-hour
@@ -70,10 +70,9 @@ test('the README has the same table; what it marks as later has a note where it 
   const table = /<!-- inputs -->\n([\s\S]*)<!-- \/inputs -->/.exec(readme)?.[1] ?? ''
   assert.equal(table, settingsMarkdown())
   const later = [...table.matchAll(/`([\w-]+)` \|.* \*Later\.\*/g)].map(([, name]) => name)
-  assert.deepEqual(later, ['max-parallel', 'steps'])
+  assert.deepEqual(later, ['max-parallel'])
   const given = {
     maxParallel: 2,
-    steps: [{ name: 'a', type: 'noop' }],
   }
   assert.deepEqual(
     right(json(given)).notes.map((note) => note.split(':').slice(0, 3).join(':')),
@@ -81,7 +80,6 @@ test('the README has the same table; what it marks as later has a note where it 
   )
   const asIfUnset = {
     maxParallel: 1,
-    steps: [],
   }
   assert.deepEqual(right(json(asIfUnset)).notes, [])
 })
@@ -155,7 +153,7 @@ test('the listing shows what matters, and no secret', () => {
     },
     env: { S: secret },
     ...yml(
-      'services: [{ name: a, start: "${S}", ready: "http://x" }]\nsteps: [{ name: a, type: command, config: { run: "${S}" } }]',
+      'services: [{ name: a, start: "${S}", ready: "http://x" }]\nsteps: [{ name: a, type: agent, config: { prompt: "${S}" } }, { name: b, type: command, config: { command: "${S}" } }]',
     ),
   })
   const listing = describeSettings(settings)
@@ -165,6 +163,7 @@ test('the listing shows what matters, and no secret', () => {
   assert.match(listing, /^model: sonnet$/m)
   assert.match(listing, /^gates: test \(10m, when ui or api\), lint \(advisory\)$/m)
   assert.match(listing, /^gate-env: A, B$/m)
+  assert.match(listing, /^steps: default: a \(custom\) > b \(command\) > git-commit/m)
   assert.match(listing, /^job-deadline: 90m$/m)
   assert.match(listing, /^token: set$/m)
   assert.doesNotMatch(listing, /publish:|sign-commits/)

@@ -166,6 +166,8 @@ test('for every setting: flag over input over file over default', () => {
     const choices: [string, string, string] = [words[0] ?? '', words[1] ?? '', words[2] ?? words[0] ?? '']
     // This version refuses `true`.
     const only = row.field === 'signCommits'
+    // A name of steps that are there: test/unit/settings/steps.test.ts.
+    if (row.field === 'pipeline') continue
     const [a, b, c] =
       row.field === 'model'
         ? ['x', 'y', 'z']

@@ -1,0 +1,324 @@
+// The steps of an iteration: a list, or named lists of which `pipeline` chooses one; those of the Ralph with steps are read
+// as they are, in this file or from `.ralph/configs/`.
+import * as z from 'zod/mini'
+import { agentNames } from '../agents/registry.ts'
+import type { AgentStep, Pipeline, PipelineStep, StepPrompt } from '../model/pipeline.ts'
+import { oneLine } from '../model/text.ts'
+import { insidePath, modelName } from './names.ts'
+import { below, type Given, givenAt, mistake, note, type Place, type Report } from './place.ts'
+import { anyOf, shown } from './show.ts'
+import { parseText } from './text.ts'
+import {
+  boolean,
+  camelCase,
+  choice,
+  count,
+  duration,
+  expects,
+  integer,
+  isEmpty,
+  isMap,
+  kinds,
+  lines,
+  list,
+  listOf,
+  mapOf,
+  orElse,
+  orNull,
+  structure,
+  text,
+  textWhere,
+} from './types.ts'
+
+/** More tries of one step than this are no mishap any more. */
+const MOST_RETRIES = 10
+const COMMAND_TIMEOUT_MS = 15 * 60_000
+/** Where prompts and pipelines of people stand: an attempt that changes something there has it put back. */
+const PROMPTS = '.ralph/prompts'
+const CONFIGS = '.ralph/configs'
+
+const snakeCase = { snakeCase: true } as const
+const types = ['agent', 'command', 'verify', 'git-commit', 'readme-check', 'noop'] as const
+const name = textWhere(
+  (written) => written.length <= 60 && !/[{}"]/.test(written),
+  'a name of at most 60 characters, without quotes and braces',
+  () => 'shorten it',
+)
+const exitCode = z
+  .int(expects('an exit code from 0 to 255', 'write such a number'))
+  .check(z.gte(0), z.lte(255))
+
+/** What belongs to one type of step. The last three are of the Ralph with steps, and mean nothing here. */
+const config = structure(
+  {
+    agent: orNull(choice(agentNames)),
+    model: orNull(modelName),
+    args: orElse(list(text), []),
+    prompt: orNull(lines),
+    promptFile: orNull(text),
+    markerFile: orNull(text),
+    timeout: orNull(duration),
+    command: orNull(lines),
+    endRunOn: orElse(listOf(exitCode), []),
+    path: orNull(insidePath),
+    prdFile: orNull(text),
+    allowedTools: orNull(text),
+  },
+  snakeCase,
+)
+const OF_TYPE: Readonly<Record<(typeof types)[number], readonly (keyof z.output<typeof config>)[]>> = {
+  agent: ['agent', 'model', 'args', 'prompt', 'promptFile', 'markerFile', 'timeout'],
+  command: ['command', 'endRunOn', 'timeout'],
+  verify: [],
+  'git-commit': [],
+  'readme-check': ['path'],
+  noop: [],
+}
+const IGNORED = ['prdFile', 'allowedTools'] as const
+
+const shape = {
+  name,
+  type: choice(types),
+  enabled: orElse(boolean, true),
+  timeout: orNull(duration),
+  maxRetries: orElse(integer({ zero: 'no retry', most: MOST_RETRIES }), 0),
+  retryDelay: orNull(duration),
+  continueOnError: orElse(boolean, false),
+  circuitBreaker: orNull(
+    structure({ threshold: orElse(count, 3), resetAfter: orElse(duration, '60s') }, snakeCase),
+  ),
+  config: orElse(config, {}),
+}
+const step = structure(shape, snakeCase).check(z.meta({ id: 'step' }))
+const stepList = listOf(step)
+
+/** Durations in milliseconds. */
+export const steps = z
+  .union(
+    [stepList, mapOf(stepList)],
+    expects(
+      'a list of steps, or a map of such lists by name',
+      'write `- { name: implement, type: agent }` lines',
+    ),
+  )
+  .register(kinds, { kind: 'list' })
+
+type Written = z.output<typeof step>
+type Steps = z.output<typeof steps>
+
+/** A pipeline's name. */
+export const pipelineName = textWhere(
+  (written) => /^[\w][\w.-]{0,59}$/.test(written),
+  `a name of \`steps\`, or of a file ${CONFIGS}/NAME.json`,
+  (written) =>
+    written.includes('/') ? `move the file to ${CONFIGS}/, and write its name without .json` : 'write a name',
+)
+
+export function pipelinePath(wanted: string): string {
+  return `${CONFIGS}/${wanted}.json`
+}
+
+/** The pipeline that runs, with what is wrong in it; null where no steps are given. `wanted`: its name. */
+export function pipelineOf(
+  given: Steps,
+  at: Place,
+  wanted: { name: string | null; at: Place },
+): Pipeline | null {
+  const named: Readonly<Record<string, readonly Written[]>> = Array.isArray(given)
+    ? { [at.root === pipelinePath(wanted.name ?? '') ? (wanted.name ?? '') : 'default']: given }
+    : given
+  const names = Object.keys(named).filter((one) => (named[one]?.length ?? 0) > 0)
+  const chosen = wanted.name ?? (names.length === 1 || !names.includes('default') ? names[0] : 'default')
+  if (chosen === undefined) return null
+  if (wanted.name === null && names.length > 1 && !names.includes('default')) {
+    const fix = `name one with pipeline: ${anyOf(names.map((one) => oneLine(one, 60)))}`
+    return (
+      mistake(at, `${names.length} pipelines, and none is called default`, 'one that is meant', fix) ?? null
+    )
+  }
+  const list = Object.hasOwn(named, chosen) ? (named[chosen] ?? []) : []
+  if (list.length === 0) {
+    const known = names.length === 0 ? '' : `${anyOf(names.map((one) => oneLine(one, 60)))} of \`steps\`, or `
+    const fix = `write one of these, or commit ${pipelinePath(chosen)}`
+    return mistake(wanted.at, shown(chosen), `${known}the name of a file in ${CONFIGS}/`, fix) ?? null
+  }
+  return planned(chosen, list, Array.isArray(given) ? at : below(at, chosen))
+}
+
+function planned(chosen: string, list: readonly Written[], at: Place): Pipeline | null {
+  const { report } = at
+  const before = report.mistakes.length
+  for (const [index, one] of list.entries()) check(list, index, one, below(at, index))
+  const on = [...list.entries()].filter(([, { enabled }]) => enabled)
+  const commit = list.findIndex(({ type }) => type === 'git-commit')
+  const isLate = (index: number) => commit !== -1 && index > commit
+  const sessions = on.filter(([, { type }]) => type === 'agent')
+  for (const [index] of sessions.filter(([index]) => isLate(index)))
+    mistake(
+      below(at, index),
+      'an agent step behind git-commit',
+      'agents before it',
+      'move it up: behind the commit nothing changes code any more',
+    )
+  if (sessions.every(([, one]) => setsUp(one)))
+    mistake(
+      at,
+      'no agent step that is enabled',
+      'one that works on the story',
+      'add `- { name: implement, type: agent }`',
+    )
+  if (list[commit]?.enabled === false)
+    note(below(at, commit), 'cannot be switched off: what passed its gates is committed, and nothing else is')
+  if (report.mistakes.length > before) return null
+  const plans = on.flatMap(([index, one]) => {
+    const plan = planOf(one)
+    return plan === null ? [] : [{ plan, isLate: isLate(index) }]
+  })
+  return {
+    name: chosen,
+    setsUp: !list.some((one) => setsUp(one) && !one.enabled),
+    before: plans.filter((one) => !one.isLate).map(({ plan }) => plan),
+    after: plans.filter((one) => one.isLate).map(({ plan }) => plan),
+  }
+}
+
+/** The set-up session of the Ralph with steps: once, which is what its marker said. */
+function setsUp({ type, config: { markerFile } }: Written): boolean {
+  return type === 'agent' && markerFile !== null
+}
+
+function check(list: readonly Written[], index: number, one: Written, at: Place): void {
+  const { type, config: given } = one
+  const first = list.findIndex((other) => other.name.toLowerCase() === one.name.toLowerCase())
+  if (first < index)
+    mistake(below(at, 'name'), shown(one.name), 'a name of its own', `rename it: step ${first + 1} has it`)
+  if (type === 'git-commit' && list.findIndex((other) => other.type === type) < index)
+    mistake(at, 'a second git-commit', 'one, at most', 'remove it: an iteration has one commit')
+  for (const [key, value] of Object.entries(given)) {
+    const isSet = value !== null && !(Array.isArray(value) && value.length === 0)
+    const place = below(at, 'config', key)
+    if (!isSet || OF_TYPE[type].some((known) => known === key)) continue
+    if (IGNORED.some((old) => old === key))
+      note(
+        place,
+        key === 'prdFile'
+          ? 'means nothing here: prd.json is found by itself'
+          : 'is not read: write args, such as --allowedTools and its list',
+      )
+    else
+      mistake(
+        place,
+        `${key} on a step of type ${type}`,
+        `keys of type ${type}: ${OF_TYPE[type].join(', ') || 'none'}`,
+        'remove it, or mend the type',
+      )
+  }
+  if (type === 'command' && given.command === null)
+    mistake(
+      below(at, 'config', 'command'),
+      'nothing',
+      'a command line for bash -c',
+      'add `config: { command: ... }`',
+    )
+  if (given.prompt !== null && given.promptFile !== null)
+    mistake(below(at, 'config', 'prompt'), 'prompt beside prompt_file', 'one of the two', 'remove one')
+  const { promptFile: file } = given
+  if (file !== null && !setsUp(one) && !isPrompt(file))
+    mistake(
+      below(at, 'config', 'promptFile'),
+      shown(file),
+      `a file in ${PROMPTS}/, which no attempt can change`,
+      `move it to ${PROMPTS}/, or write it as prompt`,
+    )
+}
+
+function isPrompt(file: string): boolean {
+  return new RegExp(`^(?:\\./)?${PROMPTS.replace('.', '\\.')}/[\\w.-]+$`).test(file)
+}
+
+/** Null for what Ralph does by itself: the commit, and the set-up. */
+function planOf(one: Written): PipelineStep | null {
+  const { type, config: given } = one
+  const own = [one.timeout, given.timeout].filter((ms) => ms !== null)
+  const common = {
+    name: one.name,
+    timeoutMs: own.length === 0 ? null : Math.min(...own),
+    maxRetries: one.maxRetries,
+    retryDelayMs: one.retryDelay ?? 0,
+    continueOnError: one.continueOnError,
+    circuit:
+      one.circuitBreaker === null
+        ? null
+        : { threshold: one.circuitBreaker.threshold, resetAfterMs: one.circuitBreaker.resetAfter },
+  }
+  switch (type) {
+    case 'git-commit':
+      return null
+    case 'agent':
+      return setsUp(one) ? null : { ...common, type, ...sessionOf(given) }
+    case 'command': {
+      const timeoutMs = common.timeoutMs ?? COMMAND_TIMEOUT_MS
+      return { ...common, timeoutMs, type, run: given.command ?? '', endRunOn: given.endRunOn }
+    }
+    case 'readme-check':
+      return { ...common, type, path: given.path }
+    default:
+      return { ...common, type }
+  }
+}
+
+function sessionOf({ agent, model, args, prompt: words, promptFile }: Written['config']) {
+  const prompt: StepPrompt | null =
+    words !== null
+      ? { kind: 'text', text: words }
+      : promptFile !== null
+        ? { kind: 'file', path: promptFile.replace(/^\.\//, '') }
+        : null
+  return { agent, model, args, prompt } satisfies Partial<AgentStep>
+}
+
+/** A configuration of the Ralph with steps: its steps, and what else of it is a setting here. */
+export function readStepsFile(
+  file: { path: string; text: string },
+  env: Place['env'],
+  report: Report,
+): { steps: Given | null; maxAttempts: Given | null } {
+  const at: Place = { root: file.path, keys: [], env, report }
+  const tree = parseText(at, 'json', file.text)
+  if (!isMap(tree) || !Array.isArray(tree.steps)) {
+    if (tree !== undefined)
+      mistake(at, isMap(tree) ? 'no list `steps`' : shown(tree), 'a map with `steps`', 'add "steps": [...]')
+    return { steps: null, maxAttempts: null }
+  }
+  const { steps: written, max_loops_per_task: loops, ...others } = tree
+  for (const key of Object.keys(others).filter((one) => !['name', 'description', '$schema'].includes(one)))
+    note(below(at, key), 'means nothing here')
+  const place = below(at, 'max_loops_per_task')
+  if (loops === 0) note(place, 'a story has no end of attempts there; here max-attempts (3) bounds them')
+  else if (!isEmpty(loops))
+    note(place, 'read as maxAttempts: failed attempts on a story before it is blocked')
+  return {
+    steps: givenAt(
+      below(at, 'steps'),
+      written.map((one, index) => known(one, below(at, 'steps', index))),
+    ),
+    maxAttempts: isEmpty(loops) || loops === 0 ? null : givenAt(place, loops),
+  }
+}
+
+/** A step without the keys that nobody here knows: its program passed them over, too. */
+function known(one: unknown, at: Place): unknown {
+  if (!isMap(one)) return one
+  const only = (map: Readonly<Record<string, unknown>>, keys: readonly string[], place: Place) =>
+    Object.fromEntries(
+      Object.entries(map).filter(([key]) => {
+        const isKnown = keys.includes(camelCase(key)) || keys.includes(key)
+        if (!isKnown) note(below(place, key), 'means nothing here')
+        return isKnown
+      }),
+    )
+  const inner = isMap(one.config)
+    ? { config: only(one.config, Object.values(OF_TYPE).flat().concat(IGNORED), below(at, 'config')) }
+    : {}
+  return { ...only(one, Object.keys(shape), at), ...inner }
+}

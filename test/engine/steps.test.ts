@@ -1,0 +1,237 @@
+// The pipeline of an iteration in the loop as it is: real commands, real git, agents as functions.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { BRANCH, badTurn, Chain, goodTurn, type Script, story } from './chain.ts'
+
+const work = { name: 'work', type: 'agent' }
+const commit = { name: 'commit', type: 'git-commit' }
+const shell = (name: string, command: string, more: Record<string, unknown> = {}, config = {}) => ({
+  name,
+  type: 'command',
+  config: { command, ...config },
+  ...more,
+})
+const open = (
+  steps: unknown,
+  script: Script,
+  inputs: Record<string, string> = {},
+  stories = [story('US-001', 'one')],
+) => Chain.open({ stories, script, config: { steps }, inputs })
+/** What ran of sessions, a word each. */
+const ran = (chain: Chain) => chain.sessions.map(({ step }) => step?.name ?? '').join(' ')
+
+describe('before the commit', () => {
+  test('commands change the tree; guard, gates and commit see what they left', async () => {
+    const steps = [
+      work,
+      shell('format', 'tr a-z A-Z < src/one > src/upper; env | grep -c KEY > src/keys; true'),
+      { name: 'nothing', type: 'noop' },
+      { name: 'readme', type: 'readme-check' },
+      commit,
+    ]
+    await using chain = await open(steps, { 'US-001': [goodTurn('one')] })
+    assert.equal((await chain.go()).outcome, 'complete')
+    assert.equal(await chain.read(BRANCH, 'src/upper'), 'ONE\n')
+    assert.equal(await chain.read(BRANCH, 'src/keys'), '0\n')
+    assert.deepEqual(
+      chain.said.filter((line) => line.startsWith('step ')),
+      [
+        'step 1 of 4: work (agent)',
+        'step 2 of 4: format (command)',
+        'step 3 of 4: nothing (noop)',
+        'step 4 of 4: readme (readme-check)',
+      ],
+    )
+  })
+
+  test('a command that fails rejects the attempt, and its output goes into the next prompt', async () => {
+    const steps = [work, shell('lint', 'test -e src/ok || { echo "src/one:1 is not right"; exit 3; }')]
+    await using chain = await open(steps, {
+      'US-001': [goodTurn('one'), { files: { 'src/ok': 'ok\n' } }],
+    })
+    assert.equal((await chain.go()).outcome, 'complete')
+    const { timeline } = await chain.state()
+    assert.deepEqual(
+      timeline.map(({ result, summary }) => [result, summary]),
+      [
+        ['rejected', 'step lint: exit 3'],
+        ['passed', 'every gate passed'],
+      ],
+    )
+    assert.equal(chain.sessions[1]?.step?.failed, 'step lint: exit 3')
+    const rejected = chain.events.find((event) => event.kind === 'worked')
+    assert.ok(rejected?.kind === 'worked')
+    assert.match(rejected.session.detail ?? '', /src\/one:1 is not right/)
+  })
+
+  test('a workflow that a command writes is refused by the guard as the agent would be', async () => {
+    const steps = [
+      work,
+      shell('sneak', 'mkdir -p .github/workflows; echo "on: push" > .github/workflows/x.yml'),
+    ]
+    await using chain = await open(steps, { 'US-001': [goodTurn('one')] }, { 'max-attempts': '1' })
+    assert.equal((await chain.go()).outcome, 'stuck')
+    assert.equal(await chain.read(BRANCH, '.github/workflows/x.yml'), null)
+  })
+
+  test('tries again; then goes on where it may fail, and whoever works next is told', async () => {
+    const steps = [
+      work,
+      shell('flaky', 'echo x >> src/tries; test "$(wc -l < src/tries)" -ge 2', { maxRetries: 1 }),
+      shell('check', 'exit 4', { continueOnError: true }),
+      { name: 'mend', type: 'agent' },
+    ]
+    await using chain = await open(steps, { 'US-001': [goodTurn('one')] })
+    assert.equal((await chain.go()).outcome, 'complete')
+    assert.equal(await chain.read(BRANCH, 'src/tries'), 'x\nx\n')
+    assert.equal(ran(chain), 'work mend')
+    assert.equal(chain.sessions[1]?.step?.failed, 'step check: exit 4')
+    assert.ok(chain.said.includes('step check: exit 4; goes on'))
+  })
+
+  test('the gates early: red ones go to the next step; what they write stays out of the commit', async () => {
+    const steps = [
+      work,
+      { name: 'look', type: 'verify', continueOnError: true },
+      { name: 'mend', type: 'agent' },
+    ]
+    await using chain = await open(
+      steps,
+      { 'US-001': [badTurn('one')], 'US-001 mend': [goodTurn('one')] },
+      { gates: 'test: "touch litter; ! grep -rqs RED src"' },
+    )
+    assert.equal((await chain.go()).outcome, 'complete')
+    assert.equal(chain.sessions[1]?.step?.failed, 'step look: gate test failed (exit 1)')
+    assert.equal(await chain.read(BRANCH, 'litter'), null)
+    assert.equal(await chain.read(BRANCH, 'src/one'), 'one\n')
+    assert.equal((await chain.state()).timeline.length, 1)
+  })
+
+  test('a README that is not there', async () => {
+    const steps = [work, { name: 'readme', type: 'readme-check', config: { path: 'docs/README.md' } }]
+    await using chain = await open(steps, { 'US-001': [goodTurn('one')] }, { 'max-attempts': '1' })
+    assert.equal((await chain.go()).outcome, 'stuck')
+    assert.match(
+      (await chain.state()).timeline[0]?.summary ?? '',
+      /step readme: there is no docs\/README\.md/,
+    )
+  })
+})
+
+describe('a second agent', () => {
+  const review = { name: 'review', type: 'agent', config: { agent: 'codex', prompt: 'Review it.' } }
+
+  test('reviews in a fresh session of its own; both count', async () => {
+    await using chain = await open([work, review], {
+      'US-001': [goodTurn('one')],
+      'US-001 review': [{ files: { 'src/one': 'one, reviewed\n' } }],
+    })
+    assert.equal((await chain.go()).outcome, 'complete')
+    assert.deepEqual(
+      chain.sessions.map(({ step }) => [step?.name, step?.agent]),
+      [
+        ['work', null],
+        ['review', 'codex'],
+      ],
+    )
+    assert.equal(await chain.read(BRANCH, 'src/one'), 'one, reviewed\n')
+    const { prd, control } = await chain.state()
+    assert.deepEqual([prd.run.usage.calls, prd.run.usage.costUsd, prd.run.iterations], [2, 0.02, 1])
+    assert.equal(control.calls.length, 2)
+  })
+
+  test('refuses in words: the attempt is rejected with them, and the next one has them', async () => {
+    const no = { session: { hints: { done: false, notDone: false, stuck: 'there is no test for it' } } }
+    await using chain = await open([work, review], { 'US-001': [goodTurn('one')], 'US-001 review': [no, {}] })
+    assert.equal((await chain.go()).outcome, 'complete')
+    assert.equal(ran(chain), 'work review work review')
+    assert.match(chain.sessions[2]?.step?.failed ?? '', /step review: there is no test for it/)
+  })
+
+  test('the budget is gone before the review: given back uncharged, and the run ends for it', async () => {
+    await using chain = await open(
+      [work, review],
+      { 'US-001': [goodTurn('one')] },
+      { 'max-tokens': '1000', agent: 'custom' },
+    )
+    const { outcome } = await chain.go()
+    assert.equal(outcome, 'budget')
+    assert.equal(ran(chain), 'work')
+    const { prd, kept } = await chain.state()
+    assert.equal(prd.run.iterations, 0)
+    assert.ok(kept['US-001'] !== undefined)
+  })
+})
+
+describe('the end of a run by a step', () => {
+  test('before the commit: the attempt is given back with its work, and the run is paused', async () => {
+    const window = shell('window', 'echo "closed on Fridays"; exit 10', {}, { endRunOn: [10] })
+    await using chain = await open([work, window], { 'US-001': [goodTurn('one')] })
+    const { outcome, reason } = await chain.go()
+    assert.deepEqual([outcome, reason], ['paused', 'step window ends the run (closed on Fridays)'])
+    const { prd, kept } = await chain.state()
+    assert.deepEqual([prd.run.iterations, prd.userStories[0]?.retries], [0, 0])
+    assert.ok(kept['US-001'] !== undefined)
+  })
+
+  test('before anybody worked: nothing is spent, and a run later goes on', async () => {
+    const guard = shell('window', 'test ! -e ../closed', {}, { endRunOn: [1] })
+    await using chain = await open([guard, work], { 'US-001': [goodTurn('one')] })
+    await chain.block('closed', true)
+    assert.equal((await chain.go()).outcome, 'paused')
+    assert.equal((await chain.state()).prd.run.usage.calls, 0)
+    await chain.block('closed', false)
+    assert.equal((await chain.go()).outcome, 'complete')
+  })
+
+  test('behind the commit: the story has passed; what the step wrote is thrown away', async () => {
+    const last = shell('enough', 'echo litter > src/litter; exit 9', {}, { endRunOn: [9] })
+    const stories = [story('US-001', 'one'), story('US-002', 'two')]
+    await using chain = await open(
+      [work, commit, last],
+      { 'US-001': [goodTurn('one')], 'US-002': [goodTurn('two')] },
+      {},
+      stories,
+    )
+    assert.equal((await chain.go()).outcome, 'paused')
+    assert.deepEqual(
+      (await chain.prd()).userStories.map(({ passes }) => passes),
+      [true, false],
+    )
+    assert.equal(await chain.read(BRANCH, 'src/litter'), null)
+    assert.ok(chain.said.includes('what steps behind git-commit wrote is thrown away'))
+    assert.equal((await chain.go()).outcome, 'complete')
+    assert.equal(await chain.read(BRANCH, 'src/litter'), null)
+  })
+
+  test('behind the commit a failure is a warning', async () => {
+    await using chain = await open([work, commit, shell('tell', 'exit 1')], { 'US-001': [goodTurn('one')] })
+    assert.equal((await chain.go()).outcome, 'complete')
+    assert.ok(chain.notes.some((note) => note === 'step tell: exit 1; US-001 has passed all the same'))
+  })
+})
+
+test('a circuit is open in the next job, too', async () => {
+  const fragile = shell('fragile', 'exit 1', {
+    continueOnError: true,
+    circuitBreaker: { threshold: 1, resetAfter: '10h' },
+  })
+  const stories = [story('US-001', 'one'), story('US-002', 'two')]
+  await using chain = await open(
+    [work, fragile],
+    { 'US-001': [goodTurn('one')], 'US-002': [goodTurn('two')] },
+    { 'iterations-per-job': '1' },
+    stories,
+  )
+  assert.equal((await chain.go()).outcome, 'complete')
+  assert.equal(chain.said.filter((line) => line.includes('fragile (command)')).length, 1)
+  assert.ok(chain.said.some((line) => line.startsWith('step fragile is left out: it rests until ')))
+  assert.equal((await chain.state()).control.circuits?.fragile?.failures, 1)
+})
+
+test('without steps nothing of them is in the state', async () => {
+  await using chain = await open([], { 'US-001': [goodTurn('one')] })
+  assert.equal((await chain.go()).outcome, 'complete')
+  assert.ok(!('circuits' in (await chain.state()).control))
+  assert.equal(chain.sessions[0]?.step, undefined)
+})

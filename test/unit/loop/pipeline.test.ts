@@ -1,0 +1,295 @@
+// What a pipeline does next: bounded tries, the iteration's time, circuits, and what ends it.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import * as pure from '../../../src/loop/pipeline.ts'
+import type { Circuits, PipelineStep } from '../../../src/model/pipeline.ts'
+import type { SessionBounds } from '../../../src/model/ports.ts'
+import type { Session } from '../../../src/model/state.ts'
+import { addUsage } from '../../../src/model/usage.ts'
+import { NOW, session, used } from './samples.ts'
+
+type Bounds = Omit<SessionBounds, 'timeoutMs'>
+const NO_BUDGET: Bounds = {
+  budget: { costUsd: null, tokens: null },
+  reserved: { costUsd: null, tokens: null },
+}
+const COMMON = {
+  timeoutMs: null,
+  maxRetries: 0,
+  retryDelayMs: 0,
+  continueOnError: false,
+  circuit: null,
+}
+const agent = (name = 'work', more: Partial<PipelineStep> = {}): PipelineStep =>
+  ({
+    ...COMMON,
+    name,
+    type: 'agent',
+    agent: null,
+    model: null,
+    args: [],
+    prompt: null,
+    ...more,
+  }) as PipelineStep
+const command = (name = 'format', more: Partial<PipelineStep> = {}): PipelineStep =>
+  ({ ...COMMON, name, type: 'command', run: 'true', endRunOn: [], ...more }) as PipelineStep
+
+type World = {
+  /** What the next try of a step comes to, in order; the last one for ever. */
+  said?: Readonly<Record<string, readonly (pure.Tried | Session)[]>>
+  budget?: Bounds
+  circuits?: Circuits
+  deadline?: number
+  /** How long a try takes. */
+  ms?: number
+}
+
+const ok: pure.Tried = { kind: 'ok' }
+const bad: pure.Tried = { kind: 'failed', summary: 'exit 1', detail: 'the output' }
+
+/** Runs a list of steps to its end without doing anything; gives what happened, a word each. */
+function run(steps: readonly PipelineStep[], world: World = {}) {
+  const { said = {}, circuits = {}, deadline = NOW + 3_600_000, ms = 1000, budget = NO_BUDGET } = world
+  let progress = pure.begin(deadline, circuits)
+  let now = NOW
+  const happened: string[] = []
+  const timeouts: number[] = []
+  const counts = new Map<string, number>()
+  for (let moves = 0; ; moves += 1) {
+    assert.ok(moves < 1000, 'it does not end')
+    const move = pure.nextMove(steps, progress, budget, now)
+    if (move.kind === 'end') {
+      return {
+        happened: happened.join(' '),
+        session: pure.foldSessions(progress, move.why),
+        progress,
+        counts,
+        timeouts,
+      }
+    }
+    const { name } = move.step
+    if (move.kind === 'wait') {
+      assert.ok(now + move.ms <= deadline)
+      now += move.ms
+    } else if (move.kind === 'rest') {
+      happened.push(`-${name}`)
+      progress = pure.rested(steps, progress, move.step, move.until)
+    } else {
+      happened.push(name)
+      const before = counts.get(name) ?? 0
+      counts.set(name, before + 1)
+      timeouts.push(move.bounds.timeoutMs)
+      assert.ok(move.bounds.timeoutMs > 0 && now + move.bounds.timeoutMs <= deadline)
+      now += Math.min(ms, move.bounds.timeoutMs)
+      const all = said[name] ?? [move.step.type === 'agent' ? session() : ok]
+      const result = all[Math.min(before, all.length - 1)] ?? ok
+      progress =
+        'status' in result
+          ? pure.worked(progress, move.step, result, now)
+          : pure.tried(progress, move.step, result, now)
+    }
+  }
+}
+
+describe('in order', () => {
+  test('every step once; the sessions are one, and all that they used counts', () => {
+    const first = { ...session(), usage: used(1), learnings: ['one'] }
+    const second = { ...session(), usage: used(2), learnings: ['two'], message: 'reviewed' }
+    const { happened, session: whole } = run([agent(), command(), agent('review')], {
+      said: { work: [first], review: [second] },
+    })
+    assert.equal(happened, 'work format review')
+    assert.deepEqual(whole.usage, addUsage(first.usage, second.usage))
+    assert.deepEqual([whole.status, whole.message, whole.learnings], ['finished', 'reviewed', ['one', 'two']])
+  })
+
+  test('a step that fails ends it, with what it printed; the ones behind it do not run', () => {
+    const { happened, session: whole } = run([agent(), command(), agent('review')], {
+      said: { format: [bad] },
+    })
+    assert.equal(happened, 'work format')
+    assert.deepEqual(
+      [whole.status, whole.message, whole.detail],
+      ['failed', 'step format: exit 1', 'the output'],
+    )
+    assert.equal(whole.usage.calls, session().usage.calls)
+  })
+
+  test('continueOnError goes on, and whoever works next is told once', () => {
+    const steps = [agent(), command('check', { continueOnError: true }), agent('mend'), agent('review')]
+    const { happened, progress, session: whole } = run(steps, { said: { check: [bad] } })
+    assert.equal(happened, 'work check mend review')
+    assert.equal(progress.failed, null)
+    assert.equal(whole.status, 'finished')
+  })
+
+  test('a failed step is tried again, after its delay, and as often as it may', () => {
+    const steps = [agent(), command('flaky', { maxRetries: 2, retryDelayMs: 5000 })]
+    assert.equal(run(steps, { said: { flaky: [bad, bad, ok] } }).happened, 'work flaky flaky flaky')
+    const gaveUp = run(steps, { said: { flaky: [bad] } })
+    assert.deepEqual([gaveUp.happened, gaveUp.session.status], ['work flaky flaky flaky', 'failed'])
+  })
+
+  test('a session that failed is tried again in a fresh one; both count', () => {
+    const failed: Session = { ...session(), status: 'failed', message: 'out of turns' }
+    const { happened, session: whole } = run([agent('work', { maxRetries: 1 })], {
+      said: { work: [failed, session()] },
+    })
+    assert.equal(happened, 'work work')
+    assert.deepEqual([whole.status, whole.usage.calls], ['finished', 2 * session().usage.calls])
+  })
+})
+
+describe('what ends it', () => {
+  test('an exit condition: given back, and the run pauses for its reason', () => {
+    const ends: pure.Tried = { kind: 'ends-run', reason: 'step window ends the run (closed)' }
+    const { happened, session: whole } = run([command('window'), agent()], { said: { window: [ends] } })
+    assert.equal(happened, 'window')
+    assert.deepEqual([whole.status, whole.pause, whole.usage.calls], ['interrupted', ends.reason, 0])
+  })
+
+  for (const status of ['limit', 'overloaded', 'auth', 'not-started', 'interrupted'] as const) {
+    test(`${status} is not the step's to try again`, () => {
+      const ended: Session = { ...session(), status, message: 'why', resetsAt: NOW + 5 }
+      const { happened, session: whole } = run([agent('work', { maxRetries: 3 }), command()], {
+        said: { work: [ended] },
+      })
+      assert.equal(happened, 'work')
+      assert.deepEqual([whole.status, whole.message, whole.resetsAt], [status, 'step work: why', NOW + 5])
+    })
+  }
+
+  test('a reviewer at its limit is left out where the step may fail', () => {
+    const limited: Session = { ...session(), status: 'limit', message: 'weekly' }
+    const review = agent('review', { continueOnError: true })
+    assert.equal(
+      run([agent(), review, command()], { said: { review: [limited] } }).happened,
+      'work review format',
+    )
+  })
+
+  test('a reviewer who says that it must not go on is believed, with its words', () => {
+    const no: Session = { ...session(), hints: { done: false, notDone: false, stuck: 'no test for it' } }
+    const { happened, session: whole } = run([agent(), agent('review'), command()], {
+      said: { review: [no] },
+    })
+    assert.equal(happened, 'work review')
+    assert.deepEqual([whole.status, whole.hints.stuck], ['finished', 'step review: no test for it'])
+  })
+
+  test('the time of the iteration is over before a step', () => {
+    const { happened, session: whole } = run([agent(), command()], { deadline: NOW + 500, ms: 1000 })
+    assert.equal(happened, 'work')
+    assert.deepEqual(
+      [whole.status, whole.message],
+      ['failed', "the iteration's time was over before step format"],
+    )
+  })
+
+  test('what the run may spend is used up before a second session: given back uncharged', () => {
+    const dear = { ...session(), usage: { ...used(1), costUsd: 2 } }
+    const budget = { ...NO_BUDGET, budget: { costUsd: 2, tokens: null } }
+    const { happened, session: whole } = run([agent(), command(), agent('review')], {
+      said: { work: [dear] },
+      budget,
+    })
+    assert.equal(happened, 'work format')
+    assert.equal(whole.status, 'interrupted')
+  })
+})
+
+describe('circuits', () => {
+  const circuit = { threshold: 2, resetAfterMs: 60_000 }
+  const fragile = command('fragile', { circuit, continueOnError: true })
+
+  test('failures in a row open it; then the step is left out until it has rested, and tried once', () => {
+    const first = run([fragile, agent()], { said: { fragile: [bad] } }).progress.circuits
+    assert.deepEqual(first, { fragile: { failures: 1, until: null } })
+    const second = run([fragile, agent()], { said: { fragile: [bad] }, circuits: first }).progress.circuits
+    assert.equal(second.fragile?.failures, 2)
+    assert.equal(run([fragile, agent()], { circuits: second }).happened, '-fragile work')
+    const rested = { fragile: { failures: 2, until: NOW - 1 } }
+    const again = run([fragile, agent()], { said: { fragile: [bad] }, circuits: rested })
+    assert.equal(again.happened, 'fragile work')
+    assert.ok((again.progress.circuits.fragile?.until ?? 0) > NOW)
+    assert.deepEqual(run([fragile, agent()], { circuits: rested }).progress.circuits, {})
+  })
+
+  test('where the only worker rests, the run waits for it; where another one works, it goes on', () => {
+    const open = { work: { failures: 3, until: NOW + 60_000 } }
+    const alone = run([agent('work', { circuit }), command()], { circuits: open })
+    assert.deepEqual(
+      [alone.happened, alone.session.status, alone.session.resetsAt],
+      ['-work', 'overloaded', NOW + 60_000],
+    )
+    assert.equal(
+      run([agent('work', { circuit }), agent('other')], { circuits: open }).happened,
+      '-work other',
+    )
+  })
+})
+
+test('whatever happens: an end, no step tried more often than it may, none beyond the time', () => {
+  const arbitraryStep = fc
+    .record({
+      isAgent: fc.boolean(),
+      timeoutMs: fc.option(fc.integer({ min: 1, max: 100_000 })),
+      maxRetries: fc.nat(10),
+      retryDelayMs: fc.nat(100_000),
+      continueOnError: fc.boolean(),
+      circuit: fc.option(
+        fc.record({ threshold: fc.integer({ min: 1, max: 4 }), resetAfterMs: fc.nat(100_000) }),
+      ),
+    })
+    .map(({ isAgent, ...common }) => ({ ...common, ...(isAgent ? { type: 'agent' } : { type: 'noop' }) }))
+  const result = fc.oneof(
+    fc.constant(ok),
+    fc.constant(bad),
+    fc.constant<pure.Tried>({ kind: 'ends-run', reason: 'r' }),
+  )
+  const aSession = fc
+    .constantFrom<Session['status']>('finished', 'failed', 'limit', 'overloaded', 'auth', 'interrupted')
+    .map((status) => ({ ...session(), status }))
+  const one = fc.tuple(
+    arbitraryStep,
+    fc.array(result, { minLength: 1 }),
+    fc.array(aSession, { minLength: 1 }),
+  )
+  fc.assert(
+    fc.property(
+      fc.array(one, { maxLength: 5 }),
+      fc.integer({ min: 1, max: 500_000 }),
+      fc.integer({ min: 1, max: 50_000 }),
+      fc.array(fc.option(fc.integer({ min: NOW - 1000, max: NOW + 100_000 })), { maxLength: 5 }),
+      (all, time, ms, untils) => {
+        const steps = all.map(
+          ([step], index) => ({ ...agent(`s${index}`), ...step, name: `s${index}` }) as PipelineStep,
+        )
+        const said = Object.fromEntries(
+          all.map(([{ type }, results, sessions], index) => [
+            `s${index}`,
+            type === 'agent' ? sessions : results,
+          ]),
+        )
+        const circuits = Object.fromEntries(
+          untils.map((until, index) => [`s${index}`, { failures: 1, until }]),
+        )
+        const {
+          counts,
+          timeouts,
+          session: whole,
+          progress,
+        } = run(steps, { said, deadline: NOW + time, ms, circuits })
+        for (const [index, step] of steps.entries()) {
+          assert.ok((counts.get(`s${index}`) ?? 0) <= step.maxRetries + 1)
+        }
+        assert.ok(timeouts.every((one) => one <= time))
+        const paid = progress.sessions.reduce((sum, { usage }) => sum + usage.calls, 0)
+        assert.equal(whole.usage.calls, paid)
+        if (progress.ended === null && progress.at === steps.length) assert.equal(whole.status, 'finished')
+        else assert.notDeepEqual([whole.status, whole.hints.done], ['finished', true])
+      },
+    ),
+  )
+})
