@@ -70,8 +70,10 @@ export function gatedTagsOf(settings: Settings): string[] | null {
   return [...new Set(blocking.flatMap((gate) => gate.when ?? []))]
 }
 
+/** With the services, which come one behind the other. */
 function gatesMsOf(settings: Settings): number {
-  return gatesIn(settings).reduce((sum, gate) => sum + gate.timeoutMs, 0)
+  const servicesMs = settings.services.reduce((sum, service) => sum + service.readyTimeoutMs, 0)
+  return gatesIn(settings).reduce((sum, gate) => sum + gate.timeoutMs, servicesMs)
 }
 
 /** How long the work, gate and land jobs of one run may wait for a machine, in all, milliseconds. */

@@ -10,6 +10,7 @@ import { limits } from './limits.ts'
 import { gitVersion, isolation, nodeVersion } from './machine.ts'
 import { checkout, configuration, identity, prompts, stories, workTree } from './repository.ts'
 import { faultsOf, NotSeen, type Result, unknown } from './result.ts'
+import { services } from './services.ts'
 import type { Subject } from './subject.ts'
 import { permissions, workflow } from './workflow.ts'
 
@@ -49,6 +50,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'branch rules', look: rules },
   { name: 'limits', look: limits },
   { name: 'release', look: release },
+  { name: 'services', look: services },
   { name: 'gates', look: gates, timeoutMs: UNBOUNDED_MS, alone: true },
 ]
 

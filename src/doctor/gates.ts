@@ -3,10 +3,11 @@ import { refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
 import { gatesPort } from '../app/ports.ts'
 import type { Gate, GateResult } from '../model/gate.ts'
 import type { GateRun } from '../model/ports.ts'
+import { isFor } from '../model/service.ts'
 import { humanMs } from '../report/words.ts'
 import type { Settings } from '../settings/index.ts'
 import { telling } from '../system/excerpt.ts'
-import { fault, fine, NotSeen, type Result, warning } from './result.ts'
+import { fault, fine, NotSeen, type Result, unknown, warning } from './result.ts'
 import { type Checkout, checkoutOf, type Subject } from './subject.ts'
 
 /** A gate that takes more of its time than this may run out of it on a busy machine. */
@@ -46,11 +47,14 @@ function gatedBy({ settings, checkout }: Subject): { settings: Settings; remarks
   const ci = 'workspace' in checkout ? checkout.ci : null
   if (settings.gates.length > 0 || ci === null || ci.settings.gates.length === 0)
     return { settings, remarks: [] }
-  const { gates: list, prepare, gateEnv } = ci.settings
+  const { gates: list, prepare, gateEnv, services } = ci.settings
   const found = `those of ${ci.file.path} alone: \`ralph run\` here has none`
   const fix = 'move gates: from the workflow into ralph.config.yml, which serves both'
   const remarks = settings.surface === 'cli' ? [warning(found, 'gates for every run', fix)] : []
-  return { settings: { ...settings, gates: list, prepare: settings.prepare ?? prepare, gateEnv }, remarks }
+  return {
+    settings: { ...settings, gates: list, prepare: settings.prepare ?? prepare, gateEnv, services },
+    remarks,
+  }
 }
 
 async function runAll(
@@ -61,30 +65,38 @@ async function runAll(
 ): Promise<Result[]> {
   const { settings, env } = subject
   const as = await subject.isolation()
-  const onGateStart = (name: string) => subject.begins(name === 'prepare' ? name : `gate ${name}`)
+  const onGateStart = (name: string) =>
+    subject.begins(name === 'prepare' || name.startsWith('service ') ? name : `gate ${name}`)
   const heard = { mark: subject.mark, onGateStart, onGateEnd: () => {} }
-  const port = (list: readonly Gate[]) =>
-    gatesPort({ ...heard, env, workspace, as, settings: { ...settings, gates: list } })
+  // One that fails does not keep the others from being run.
+  const all = settings.gates.map((gate) => ({ ...gate, advisory: true }))
+  const port = gatesPort({ ...heard, env, workspace, as, settings: { ...settings, gates: all } })
   const isJob = settings.surface === 'action'
   const where = `on ${base.branch} (${commit.slice(0, 7)})`
   try {
-    const prepared = isJob ? await port([]).prepare(commit, signal, 'doctor') : null
+    const prepared = isJob ? await port.prepare(commit, signal, 'doctor') : null
     if (prepared?.ok === false) return [red('prepare', prepared, where)]
     const results = prepared === null ? [] : [{ ...fine(`done in ${humanMs(prepared.ms)}`), name: 'prepare' }]
     if (!isJob && settings.prepare !== null) results.push({ ...fine(NOT_PREPARED), name: 'prepare' })
+    const ran = await port.run({ ...RUN, commit, from: commit }, signal)
     for (const gate of settings.gates) {
-      if (signal.aborted) break
-      const [result] = await port([gate]).run({ ...RUN, commit, from: commit }, signal)
-      results.push(result === undefined ? skipped(gate) : told(gate, result, where, settings.baseline))
+      const result = ran.find(({ name }) => name === gate.name)
+      if (result !== undefined) results.push(told(gate, result, where, settings.baseline))
+      else if (!isFor(gate.when, RUN.tags)) results.push(skipped(gate))
+      else if (!signal.aborted) results.push({ ...NOT_RUN, name: `gate ${gate.name}` })
     }
-    return results
+    const others = ran.filter(({ name, ok }) => !ok && settings.gates.every((gate) => gate.name !== name))
+    return [...results, ...others.map((result) => red(result.name, result, where))]
   } finally {
+    await port[Symbol.asyncDispose]?.()
     await workspace.repository.restore(commit)
   }
 }
 
 /** A job's machine is thrown away. */
 const NOT_PREPARED = 'not run: it would change what is installed here; gates see what is there'
+
+const NOT_RUN = unknown('not run: a service that it needs is not there', 'mend the service first')
 
 function skipped({ name, when }: Gate): Result & { name: string } {
   return { ...fine(`not run: for stories tagged ${when?.join(', ')} alone`), name: `gate ${name}` }
@@ -109,7 +121,7 @@ function red(name: string, { ended, ms, output }: GateResult, where: string): Re
   const lines = output.split('\n').filter((line) => line.trim() !== '')
   const last = telling(lines, 4, () => 1, 1).find((line) => typeof line === 'string') ?? ''
   const found = `${ended} ${where} after ${humanMs(ms)}${last === '' ? '' : `: ${last.trim()}`}`
-  const log = `.git/ralph/logs/doctor-${name.replace(/^gate /, '')}.log`
+  const log = `.git/ralph/logs/doctor-${name.replace(/^gate /, '').replace(' ', '-')}.log`
   const fix = `mend it before a run; its output is in ${log}. A project that does not exist yet: baseline: off`
   return { ...fault(found, 'exit 0', fix), name }
 }

@@ -207,8 +207,9 @@ export function gateLines({ name, ok, advisory, ended, ms, output, ...more }: Ga
   return [{ ...line(name, `${word} (${figures})`, advisory ? 'yellow' : 'red'), output }, ...notes]
 }
 
-/** Of a command of the project that begins: `prepare` alone, for the gates were announced together. */
+/** Of a command of the project that begins: `prepare` and services, for the gates were announced together. */
 export function startLines(name: string): Line[] {
+  if (name.startsWith('service ')) return [line(name, 'starting', 'dim')]
   return name === 'prepare' ? [line('prepare', 'running', 'dim')] : []
 }
 

@@ -1,6 +1,8 @@
 // Each check of `ralph doctor`: what it takes for fine, what it warns of, what it calls a fault, and what mends it.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
@@ -11,6 +13,7 @@ import { limits } from '../../../src/doctor/limits.ts'
 import { gitResult, isolation, nodeResult } from '../../../src/doctor/machine.ts'
 import { configuration } from '../../../src/doctor/repository.ts'
 import { NotSeen, type Result } from '../../../src/doctor/result.ts'
+import { services } from '../../../src/doctor/services.ts'
 import { permissions, workflow } from '../../../src/doctor/workflow.ts'
 import { readWorkflow } from '../../../src/doctor/workflow-file.ts'
 import { readSettings } from '../../../src/settings/index.ts'
@@ -291,6 +294,38 @@ test('a release is newer by its numbers', () => {
 test('a file that does not start Ralph, or is no workflow, is none', () => {
   for (const text of ['', '[]', 'jobs: 4', 'jobs: { a: { steps: [{ uses: ralph/actions@v1 }] } }', ': : :'])
     assert.equal(readWorkflow('x.yml', text, ACTION), null, text)
+})
+
+test('services: a program that is missing, a port that is taken, what somebody else runs', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  const look = async (written: string) => {
+    const found = await services(subjectOf({ settings: settings({ services: written }) }))
+    return found.map((one) => `${one.name}: ${one.state}: ${one.found} -> ${one.fix}`).join('\n')
+  }
+  try {
+    assert.equal(await look(''), '')
+    const start = 'A=b node server.js'
+    assert.match(await look(`web: { start: '${start}', ready: 1 }`), /^service web: ok: /)
+    assert.match(await look('web: { start: cd / && ls, ready: { log: x } }'), /^service web: ok: /)
+    const missing = await look('web: { start: no-such-program --x, ready: 1 }')
+    assert.match(missing, /^service web: fault: there is no program no-such-program -> install it/)
+    const later = await look('web: { start: node_modules/.bin/vite, ready: 1 }')
+    assert.match(later, /^service web: warning: there is no program node_modules.* -> make it before a run/)
+    const taken = await look(`web: { start: node x, ready: 'http://localhost:${port}' }`)
+    assert.match(
+      taken,
+      new RegExp(`fault: http://localhost:${port} answers already: .*process ${process.pid}.* -> end that`),
+    )
+    assert.match(await look(`db: { ready: ${port} }`), /^service db: ok: answers/)
+    assert.match(
+      await look('db: { ready: 1 }'),
+      /^service db: warning: does not answer: nobody listens there -> /,
+    )
+  } finally {
+    server.close()
+  }
 })
 
 test('a login on the machine counts', async () => {
