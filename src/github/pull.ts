@@ -2,7 +2,13 @@
 import { type GitHub, isForbidden, isUnknown, ONCE, saidByGitHub, statusOf } from './client.ts'
 import type { Worded } from './pull-text.ts'
 
-export type Pull = Worded & { number: number; url: string; nodeId: string; draft: boolean }
+export type Pull = Worded & {
+  number: number
+  url: string
+  nodeId: string
+  draft: boolean
+  labels: string[]
+}
 
 export type PullRequest = { branch: string; base: string; title: string; body: string; draft: boolean }
 
@@ -31,6 +37,7 @@ function pullOf(found: {
   draft?: boolean
   title: string
   body: string | null
+  labels: readonly { name: string }[]
 }): Pull {
   return {
     number: found.number,
@@ -39,6 +46,7 @@ function pullOf(found: {
     draft: found.draft === true,
     title: found.title,
     body: found.body ?? '',
+    labels: found.labels.map(({ name }) => name),
   }
 }
 

@@ -5,6 +5,7 @@ import type { Observer, PullRequestPort } from '../model/ports.ts'
 import type { Conclusion, GithubIds, State } from '../model/state.ts'
 import { mapTexts } from '../model/text.ts'
 import { type Check, lastWordOf, rollupCheck, storyCheck } from '../report/checks.ts'
+import { labelsOf } from '../report/labels.ts'
 import { stickyComment } from '../report/markdown.ts'
 import { marker } from '../report/parts.ts'
 import { issueReply } from '../report/plan.ts'
@@ -13,6 +14,7 @@ import { type Facts, type Note, type View, viewOf } from '../report/view.ts'
 import type { Checks } from './checks.ts'
 import { type GitHub, saidByGitHub } from './client.ts'
 import type { Conversation } from './conversation.ts'
+import { Labels } from './labels.ts'
 import { compareUrl, pullUrl, repositoryUrl } from './place.ts'
 import { findPull, makeReady, openPull, type Pull, type Refused, updatePull } from './pull.ts'
 import { type Own, updated, whole } from './pull-text.ts'
@@ -44,12 +46,14 @@ export class GitHubReporter implements Observer, PullRequestPort {
   /** Why there is no pull request. */
   #noPull: Exclude<Note, string> | null = null
   #pull: Pull | null = null
+  readonly #labels: Labels
   /** The commit on which our checks stand. */
   #headSha: string | null = null
   #isReported = true
 
   constructor(options: ReporterOptions) {
     this.#options = options
+    this.#labels = new Labels(options.github)
   }
 
   /** Whether GitHub took the last report, so that no check is left open. */
@@ -113,7 +117,8 @@ export class GitHubReporter implements Observer, PullRequestPort {
     const isMissing = state.published !== null && state.github.pull === null
     const known = isMissing ? { ...state, github: await this.#withPull(state) } : state
     if (state.published !== null) await this.#postAll(known, state.published, conclusion)
-    if (conclusion.outcome === 'complete' && this.#options.pullRequest !== 'none') await this.#complete(known)
+    if (known.github.pull !== null && this.#options.pullRequest !== 'none')
+      await this.#refresh(known, conclusion.outcome === 'complete')
     await this.#tellIssue(known)
     return this.#stick(known, this.view(known))
   }
@@ -146,7 +151,14 @@ export class GitHubReporter implements Observer, PullRequestPort {
       await this.#attempt('the check could not be posted', () =>
         this.#options.checks.post(sha, [this.#redacted(rollupCheck(view))]),
       )
+    await this.#label(view)
     return this.#stick(state, view)
+  }
+
+  async #label(view: View): Promise<void> {
+    const pull = this.#pull
+    if (pull !== null)
+      await this.#attempt('the labels could not be set', () => this.#labels.set(pull, labelsOf(view)))
   }
 
   async #stick({ github, feature }: State, view: View): Promise<GithubIds> {
@@ -245,8 +257,8 @@ export class GitHubReporter implements Observer, PullRequestPort {
     }
   }
 
-  /** Title and text as they are at the end, and no draft any more. */
-  async #complete(state: State): Promise<void> {
+  /** Title, text and labels as they are now; complete, it is no draft any more. */
+  async #refresh(state: State, isComplete: boolean): Promise<void> {
     const { github, publisher } = this.#options
     await this.#attempt('the pull request could not be updated', async () => {
       // As it is now: people may have edited it since it was opened.
@@ -257,8 +269,9 @@ export class GitHubReporter implements Observer, PullRequestPort {
       if (change === 'full') github.warn("the pull request's text has no room for Ralph's part")
       else if (Object.keys(change).length > 0) await updatePull(publisher, pull.number, change)
     })
+    await this.#label(this.view(state))
     const open = this.#pull
-    if (open?.draft !== true || this.#options.pullRequest !== 'draft') return
+    if (!isComplete || open?.draft !== true || this.#options.pullRequest !== 'draft') return
     await this.#attempt('the pull request could not be made ready for review', () =>
       makeReady(publisher, open),
     )

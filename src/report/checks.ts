@@ -14,6 +14,7 @@ import {
   notesList,
   progressBar,
   spending,
+  standingLine,
   storyId,
   storyTable,
   timelineTable,
@@ -43,7 +44,7 @@ const MOST_ANNOTATIONS = 50
 /** The roll-up check: one name to require or to watch. None is left open when the chain has ended. */
 export function rollupCheck(view: View): Check {
   const conclusion = view.outcome === null || view.chainGoesOn ? null : OUTCOMES[view.outcome].check
-  return check('ralph', conclusion, view.headline.text, {
+  return check('ralph', conclusion, standingLine(view), {
     summary: (room) =>
       stacked([
         progressBar(view),

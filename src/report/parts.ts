@@ -2,6 +2,7 @@
 import { typedOn } from '../loop/command-table.ts'
 import type { GateResult } from '../model/gate.ts'
 import type { TimelineEntry } from '../model/state.ts'
+import { oneLine } from '../model/text.ts'
 import { excerpt } from '../system/excerpt.ts'
 import {
   type Columns,
@@ -34,6 +35,8 @@ import {
   utc,
 } from './words.ts'
 
+/** The title of a check has 255 characters, and what puts a mention out of action is one, too. */
+const LONGEST_LINE = 240
 /** At most this many cells; up to it, a cell is a story. */
 const LONGEST_BAR = 20
 /** What GitHub said (at most 300) and what to do about it are one note. */
@@ -46,9 +49,14 @@ export function marker(kind: 'sticky' | 'pull' | 'status' | 'issue' | 'unplanned
   return `<!-- ralph:${kind}:${feature.replace(/[^\w.+-]/g, '-')} -->`
 }
 
-/** Where the run stands, as a heading of the given level. */
-export function heading({ headline: { sign, text } }: View, level: number): string {
-  return `${'#'.repeat(level)} ${sign} ${markdownText(text, 400)}`
+/** Where the run stands: the first line of the comment and the title of the check, which say the same. Not escaped. */
+export function standingLine({ headline: { text } }: View): string {
+  return oneLine(text, LONGEST_LINE)
+}
+
+/** The same as a heading of the given level. */
+export function heading(view: View, level: number): string {
+  return `${'#'.repeat(level)} ${view.headline.sign} ${markdownText(standingLine(view))}`
 }
 
 /** A bar of coloured cells with the figures behind it. */

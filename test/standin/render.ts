@@ -290,7 +290,11 @@ export function renderPull(world: World, issue: Issue): Json {
     user: renderUser(world, issue.login),
     head: side(pull.head, pull.headSha),
     base: side(pull.base, pull.baseSha),
-    labels: issue.labels.map((label) => renderLabel(world, label)),
+    // GitHub's description of a pull request knows no label without one.
+    labels: issue.labels.map((name) => ({
+      ...renderLabel(world, name),
+      description: world.labels.get(name)?.description ?? '',
+    })),
     assignee: null,
     assignees: [],
     requested_reviewers: [],

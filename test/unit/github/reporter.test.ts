@@ -8,7 +8,7 @@ import type { State } from '../../../src/model/state.ts'
 import { rollupCheck } from '../../../src/report/checks.ts'
 import { jobSummary, stickyComment } from '../../../src/report/markdown.ts'
 import { type GitHub, startGitHub } from '../../standin/github.ts'
-import { complete, concluded, limits, midRun } from '../report/samples.ts'
+import { complete, concluded, justStarted, limits, midRun, stuck } from '../report/samples.ts'
 import { connected } from './connected.ts'
 
 const BRANCH = 'ralph/auth'
@@ -241,4 +241,60 @@ test('a last report that GitHub did not take: what it left open is ended with th
   const [rollup] = github.checksOf(sha).filter(({ name }) => name === 'ralph')
   assert.deepEqual([rollup?.conclusion, rollup?.title], ['success', 'complete: 6 of 6 stories pass'])
   assert.equal(open(github, sha), 0)
+})
+
+/** Requests for labels since `from`, as `POST /issues/1/labels`. */
+const labelling = ({ requests }: GitHub, from: number) =>
+  requests
+    .slice(from)
+    .filter(({ path }) => path.includes('/labels'))
+    .map(({ method, path }) => `${method} ${path.replace(/^\/repos\/[^/]+\/[^/]+|\d+(?=\/labels)/g, '')}`)
+
+test("labels tell how it stands, are asked for where they change, and people's stay", async () => {
+  await using there = await place()
+  const { github, job, at } = there
+  const one = job()
+  const ids = await one.opened(at(midRun()))
+  const pull = github.issue(ids.pull ?? 0)
+  assert.deepEqual(pull.labels, ['ralph'])
+  assert.deepEqual(labelling(github, 0), ['POST /labels', 'POST /issues//labels'])
+  pull.labels.push('area: shop')
+  let from = github.requests.length
+  await one.event({ kind: 'reserved', storyId: 'US-005', at: 0 }, { ...at(midRun()), github: ids })
+  await one.finished({ ...at(concluded(midRun(), 'continued', '')), github: ids }, CONTINUED)
+  assert.deepEqual(labelling(github, from), [], 'nothing has changed')
+  await job().finished({ ...at(stuck()), github: ids }, { ...END, outcome: 'stuck' })
+  assert.deepEqual(pull.labels, ['ralph', 'area: shop', 'ralph:stuck'])
+  from = github.requests.length
+  await job().finished({ ...at(complete()), github: ids }, END)
+  assert.deepEqual(pull.labels, ['ralph', 'area: shop', 'ralph:complete'])
+  assert.deepEqual(labelling(github, from), [
+    'POST /labels',
+    'POST /issues//labels',
+    'DELETE /issues//labels/ralph%3Astuck',
+  ])
+})
+
+test('where labels are refused there are none, without a word and without asking again', async () => {
+  await using there = await place()
+  const { github, job, at, warnings } = there
+  const body = { message: 'Resource not accessible by integration' }
+  const fault = github.fault({ path: /\/labels/ }, { status: 403, body }, { times: 1000 })
+  const one = job()
+  const ids = await one.opened(at(midRun()))
+  await one.finished({ ...at(stuck()), github: ids }, { ...END, outcome: 'stuck' })
+  assert.equal(fault.hits, 2)
+  assert.deepEqual(warnings, [])
+})
+
+test('the task list in the pull request follows every job', async () => {
+  await using there = await place()
+  const { github, job, at } = there
+  const ids = await job().opened(at(justStarted()))
+  const pull = github.issue(ids.pull ?? 0)
+  assert.equal(pull.body?.match(/^- \[x\]/gm), null)
+  await job().finished({ ...at(concluded(midRun(), 'continued', '')), github: ids }, CONTINUED)
+  assert.equal(pull.body?.match(/^- \[x\] \*\*US-/gm)?.length, 3)
+  assert.equal(pull.body?.match(/^- \[ \] \*\*US-/gm)?.length, 3)
+  assert.equal(pull.pull?.draft, true)
 })

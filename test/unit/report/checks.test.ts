@@ -6,7 +6,7 @@ import type { Annotation } from '../../../src/model/gate.ts'
 import type { State } from '../../../src/model/state.ts'
 import { type Check, commitStatusOf } from '../../../src/report/checks.ts'
 import type { Facts } from '../../../src/report/view.ts'
-import { rollupCheck, storyCheck } from './rendered.ts'
+import { rollupCheck, stickyComment, storyCheck } from './rendered.ts'
 import {
   complete,
   concluded,
@@ -255,4 +255,13 @@ test('the same as a commit status', () => {
   assert.equal(commitStatusOf(rollupCheck(concluded(midRun(), 'paused', 'x'), facts)).state, 'pending')
   assert.equal(commitStatusOf(rollupCheck(concluded(midRun(), 'interrupted', 'x'), facts)).state, 'error')
   assert.ok(commitStatusOf(storyCheck(stuck(), 'US-003', facts)).description.length <= 140)
+})
+
+test('the title of the roll-up check and the first line of the comment say the same', () => {
+  const long = concluded(midRun(), 'error', `${'word '.repeat(100)}@octocat #1`)
+  for (const state of [justStarted(), midRun(), stuck(), complete(), long]) {
+    const [, first = ''] = stickyComment(state, facts).split('\n')
+    const shown = first.replace(/&#(\d+);/g, (_all, at: string) => String.fromCharCode(Number(at)))
+    assert.equal(shown.replace(/^### \S+ /u, ''), rollupCheck(state, facts).title)
+  }
 })
