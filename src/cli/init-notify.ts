@@ -9,7 +9,7 @@ import { replaceFile } from '../system/files.ts'
 import { shellWord } from '../system/shell-word.ts'
 import { asking, Cancelled } from './ask.ts'
 import { type Answer, type Context, tell } from './context.ts'
-import { OWN, OWN_FILE, ownFile } from './notify-own.ts'
+import { OWN, OWN_FILE, ownFile, ownNotify } from './notify-own.ts'
 
 export async function initNotify(context: Context): Promise<Answer> {
   const { env } = context
@@ -28,7 +28,11 @@ export async function initNotify(context: Context): Promise<Answer> {
       KINDS.map((kind) => ({ value: kind, label: LABELS[kind] })),
       KINDS.filter((kind) => before[OWN[kind].names[0]] !== undefined),
     )
-    const values: Record<string, string> = {}
+    const left = KINDS.filter((kind) => !kinds.includes(kind)).flatMap(
+      (kind): readonly string[] => OWN[kind].names,
+    )
+    // Who is not chosen any more is told no more.
+    const values: Record<string, string | null> = Object.fromEntries(left.map((name) => [name, null]))
     for (const name of kinds.flatMap((kind): readonly string[] => OWN[kind].names)) {
       const answer = await clack.password({
         message: `${name}${before[name] === undefined ? '' : ' (empty: as it is)'}`,
@@ -36,6 +40,7 @@ export async function initNotify(context: Context): Promise<Answer> {
       if (clack.isCancel(answer)) throw new Cancelled()
       if (answer !== undefined && answer.trim() !== '') values[name] = answer.trim()
     }
+    ownNotify({ ...before, ...values }, OWN_FILE)
     const path = join(env.HOME ?? '', '.ralph.env')
     await replaceFile(path, withVariables(await readFile(path, 'utf8').catch(() => ''), values), 0o600)
   } catch (error) {
@@ -56,14 +61,16 @@ const LABELS: Readonly<Record<Kind, string>> = {
   custom: 'a script of your own',
 }
 
-/** The text of the file with these values; what else stands in it stays. */
-export function withVariables(text: string, values: Readonly<Record<string, string>>): string {
+/** The text of the file with these values, and without those that are null; what else stands in it stays. */
+export function withVariables(text: string, values: Readonly<Record<string, string | null>>): string {
   const isReplaced = (line: string) => {
     const name = /^\s*(?:export\s+)?(\w+)\s*=/.exec(line)?.[1]
     return name !== undefined && Object.hasOwn(values, name)
   }
   const kept = text.split('\n').filter((line) => !isReplaced(line))
   while (kept.at(-1) === '') kept.pop()
-  const lines = Object.entries(values).map(([name, value]) => `export ${name}=${shellWord(value)}`)
+  const lines = Object.entries(values).flatMap(([name, value]) =>
+    value === null ? [] : [`export ${name}=${shellWord(value)}`],
+  )
   return `${[...kept, ...lines].join('\n')}\n`
 }

@@ -10,7 +10,7 @@ import { isMap } from '../settings/types.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import { shellWord } from '../system/shell-word.ts'
 
-export type Variables = Readonly<Record<string, string | undefined>>
+export type Variables = Readonly<Record<string, string | null | undefined>>
 
 export const OWN_FILE = '~/.ralph.env'
 
@@ -39,9 +39,9 @@ export async function withOwnNotify(settings: Settings, env: Variables): Promise
 }
 
 /** What the file says; nothing where there is none. */
-export async function ownFile({ HOME = '' }: Variables): Promise<Variables> {
-  const path = join(HOME, '.ralph.env')
-  const found = HOME === '' ? null : await stat(path).catch(() => null)
+export async function ownFile({ HOME }: Variables): Promise<Variables> {
+  const path = join(HOME ?? '', '.ralph.env')
+  const found = (HOME ?? '') === '' ? null : await stat(path).catch(() => null)
   if (found === null) return {}
   const mode = found.mode & 0o777
   if (!found.isFile() || (mode & 0o077) !== 0)
@@ -54,7 +54,8 @@ export async function ownFile({ HOME = '' }: Variables): Promise<Variables> {
   return parseEnv(await readFile(path, 'utf8'))
 }
 
-function ownNotify(variables: Variables, where: string): Partial<Settings['notify']> {
+/** Whom variables name. Throws UserError with every mistake. */
+export function ownNotify(variables: Variables, where: string): Partial<Settings['notify']> {
   const mistakes: Mistake[] = []
   const found = Object.entries(OWN).map(([kind, { names, read }]: [string, Row]) => {
     const values = names.map((name) => variables[name]?.trim() ?? '')

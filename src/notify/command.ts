@@ -1,5 +1,6 @@
 // A command of the trusted configuration: the message comes on its standard input, and what it is about in variables.
 
+import { oneLine } from '../model/text.ts'
 import type { Answer } from '../system/http-post.ts'
 import { runUntrusted } from '../system/process.ts'
 import { type Environment, gateEnv } from '../system/untrusted-env.ts'
@@ -44,9 +45,9 @@ export async function runCommand(
   return { ok: false, said: [why, output.trim().split('\n').at(-1) ?? ''].filter(Boolean).join(': ') }
 }
 
-export function variablesOf(notice: Notice): Record<string, string> {
+function variablesOf(notice: Notice): Record<string, string> {
   const { total, passed, blocked } = notice.stories
-  return {
+  const variables = {
     RALPH_EVENT: notice.event,
     RALPH_DELIVERY: notice.delivery,
     RALPH_FEATURE: notice.feature,
@@ -59,4 +60,6 @@ export function variablesOf(notice: Notice): Record<string, string> {
     RALPH_COST_USD: notice.costUsd === null ? '' : notice.costUsd.toFixed(2),
     RALPH_URL: linkOf(notice)?.url ?? '',
   }
+  // A variable holds no NUL.
+  return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, oneLine(value, 2000)]))
 }

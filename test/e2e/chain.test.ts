@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
+import { Loopback } from '../unit/notify/loopback.ts'
 import { badTurn, goodTurn, openSite, outputsOf, type Site, story } from './site.ts'
 
 const STORIES = [
@@ -26,7 +27,9 @@ const SCRIPT = {
 }
 
 test('a chain of jobs completes six stories, one of which fails its gate once', async (t) => {
-  await using site = await openSite({ stories: STORIES, script: SCRIPT })
+  await using server = await Loopback.open()
+  const inputs = { notify: `webhook: ${server.url()}` }
+  await using site = await openSite({ stories: STORIES, script: SCRIPT, inputs })
   const { github, runner } = site
   await runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
   await runner.settled()
@@ -67,6 +70,18 @@ test('a chain of jobs completes six stories, one of which fails its gate once', 
       'cost-usd': '0.08',
       'next-run-id': '',
     })
+  })
+
+  await t.test('people are told when it starts, after five iterations, and how it ends', async () => {
+    const [pull] = await github.pulls()
+    assert.deepEqual(
+      server.heard.map(({ body }) => [body.event, body.iterations, body.pullRequestUrl]),
+      [
+        ['start', 0, `${github.url}/acme/shop/pull/${pull?.number}`],
+        ['progress', 5, `${github.url}/acme/shop/pull/${pull?.number}`],
+        ['outcome', 7, `${github.url}/acme/shop/pull/${pull?.number}`],
+      ],
+    )
   })
 
   await t.test(

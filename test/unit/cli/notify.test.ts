@@ -86,7 +86,7 @@ test('what `ralph init --notify` writes is what is read, and leaves what is not 
   })
   assert.match(text, /^# mine\nOTHER=1\nexport RALPH_SLACK_WEBHOOK_URL=/)
   assert.equal(parseEnv(text).RALPH_WEBHOOK_SECRET, 'a b$c"d')
-  assert.equal(withVariables('', { A: '1' }), 'export A=1\n')
+  assert.equal(withVariables('A=0\nB=1\n', { A: '1', B: null }), 'export A=1\n')
 })
 
 test('`ralph notify --test` says what each answered, and exits 1 if one failed', async () => {

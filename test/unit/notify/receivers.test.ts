@@ -180,6 +180,12 @@ test('a command gets the message on stdin and as $1, what it is about in variabl
     ok: false,
     said: 'exit 3: no such channel',
   })
+  const odd = notice({
+    feature: 'a\0b',
+    stories: { total: 1, passed: 0, skipped: 0, blocked: ['$(id)\n\0'] },
+  })
+  const told = await deliver({ custom: 'test "$RALPH_STORIES_BLOCKED" = "\\$(id)"' }, odd)
+  assert.deepEqual(told, { ok: true, said: 'exit 0' })
   const slow = await deliver({ custom: 'sleep 30 & sleep 30' }, notice(), { timeoutMs: 300 })
   assert.deepEqual(slow, { ok: false, said: 'not done after 0.3 s' })
 })
