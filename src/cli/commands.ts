@@ -27,6 +27,19 @@ const HEARD = [
   [64, 'not understood, nothing was changed'],
 ] as const
 
+const WATCHED = [
+  [0, 'shown'],
+  [64, 'bad input, or nothing to show'],
+] as const
+const REMOTE: OwnOption = {
+  flags: '--remote',
+  description: 'the runs in CI, by GH_TOKEN, GITHUB_TOKEN or gh, although there are some on this machine',
+}
+const SERVED: readonly OwnOption[] = [
+  { flags: '--port <number>', description: 'of the page (default: one that is free)' },
+  { flags: '--open', description: 'open the page in your browser' },
+]
+
 /** Read on the CLI as everywhere, so that one configuration serves both; here they change nothing. */
 const OF_THE_ACTION: ReadonlySet<string> = new Set(
   'command token publishToken pullRequest reportAs signCommits redispatch workflow maxParallel'.split(' '),
@@ -217,6 +230,20 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       [64, 'bad input'],
     ],
     act: async (context) => (await import(/* webpackChunkName: "report" */ './report.ts')).report(context),
+  },
+  monitor: {
+    takes: 'words',
+    settings: place,
+    options: [REMOTE, { flags: '--web', description: 'as `ralph serve`' }, ...SERVED],
+    exits: WATCHED,
+    act: async (context) => (await import(/* webpackChunkName: "work" */ './monitor.ts')).monitor(context),
+  },
+  serve: {
+    takes: 'words',
+    settings: place,
+    options: [REMOTE, ...SERVED],
+    exits: WATCHED,
+    act: async (context) => (await import(/* webpackChunkName: "work" */ './serve.ts')).serve(context),
   },
   verify: {
     takes: 'feature',

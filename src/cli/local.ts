@@ -8,7 +8,7 @@ import { checkDirt } from '../app/dirt.ts'
 import { meantFeature } from '../app/features.ts'
 import { gatedTagsOf } from '../app/limits.ts'
 import { openWorkspace, type Workspace } from '../app/workspace.ts'
-import { featureOfFolder } from '../git/features.ts'
+import { type Feature, featureOfFolder } from '../git/features.ts'
 import { withoutArchived } from '../loop/archive.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { expired } from '../loop/lease.ts'
@@ -184,12 +184,17 @@ async function look(
     return { state: { ...state, prd }, notes }
   }
   if (file === null) throw new Error(`no prd.json of ${name}`)
+  return { state: freshState(file, settings, base), notes }
+}
+
+/** Of stories that no run has begun on. */
+export function freshState(file: Feature, settings: Settings, base: { branch: string; sha: string }): State {
   const today = new Date().toISOString().slice(0, 10)
   // That there are none has to be said outright: a command that was given none knows nothing of them.
   const tags = settings.gates.length === 0 && !settings.ungated ? null : gatedTagsOf(settings)
   const job = newJob(Date.now(), Number.MAX_SAFE_INTEGER, tags)
-  const branch = file.prd.branchName || `${settings.branchPrefix}${name}`
-  return { state: newState(file, branch, { base, today, job }), notes }
+  const branch = file.prd.branchName || `${settings.branchPrefix}${file.name}`
+  return newState(file, branch, { base, today, job })
 }
 
 /** Refuses a dirty tree, takes up what people changed in the feature's own folder; keeps the dirt of an open attempt. */

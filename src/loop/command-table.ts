@@ -157,6 +157,20 @@ const ROWS = {
     },
     read: null,
   },
+  monitor: {
+    on: {
+      cli: cli(
+        '[feature...]',
+        'how runs stand, live on this terminal: those of this clone, else those in CI',
+        'auth',
+      ),
+    },
+    read: null,
+  },
+  serve: {
+    on: { cli: cli('[feature...]', 'the same as a page in your browser, which follows by itself', '--open') },
+    read: null,
+  },
   verify: {
     on: {
       comment: comment('run the final verification now'),

@@ -141,7 +141,13 @@ function innerWidth(width: number): number {
   return Math.min(100, Math.max(24, Math.floor(width) || 80)) - 4
 }
 
-function boxed(rows: readonly string[], inner: number, colours: readonly Colour[], look: Look): string {
+/** Rows of exactly `inner` columns, in a frame. */
+export function boxed(
+  rows: readonly string[],
+  inner: number,
+  colours: readonly Colour[],
+  look: Look,
+): string {
   const line = '═'.repeat(inner + 2)
   const side = paint('║', colours, look)
   const middle = rows.map((row) => `${side} ${row} ${side}`)

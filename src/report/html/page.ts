@@ -29,8 +29,14 @@ const ROOMS: readonly Room[] = [
   { stories: 20, lines: 200, text: 200, output: 0, pictures: 0 },
 ]
 
-/** The page; `pictures` are data URIs by blob, those that are missing are left out. At most 3,000,000 bytes. */
-export function renderReport(view: View, pictures: Pictures = new Map()): string {
+/** What a page that follows a run has beside the report: `nonce` lets its own script and style in. */
+export type Live = { nonce: string; head: Markup; body: Markup }
+
+/**
+ * The page; `pictures` are data URIs by blob, those that are missing are left out. At most 3,000,000 bytes. `live`: of a
+ * page that a server gives, not of a file.
+ */
+export function renderReport(view: View, pictures: Pictures = new Map(), live: Live | null = null): string {
   const rest = [
     refusals(view),
     section('costs', 'Cost', costTables(view)),
@@ -40,7 +46,7 @@ export function renderReport(view: View, pictures: Pictures = new Map()): string
   for (const room of ROOMS) {
     const stories = storyList(view, room, pictures, MOST_BYTES)
     if (stories === null) continue
-    text = whole(view, stories, rest)
+    text = whole(view, stories, rest, live)
     // A character is three bytes at most.
     if (text.length * 3 <= MOST_BYTES || new TextEncoder().encode(text).length <= MOST_BYTES) break
   }
@@ -58,19 +64,28 @@ export function picturesWanted(view: View): string[] {
   ]
 }
 
-function whole(view: View, stories: Markup, rest: readonly Markup[]): string {
+function whole(view: View, stories: Markup, rest: readonly Markup[], live: Live | null): string {
   const timeline = timelinePicture(view)
-  const body = html`${top(view)}
+  const body = html`<div id="top">${top(view)}</div>
+${live?.body ?? nothing}<div id="report">
 ${section('stories', 'Stories', stories)}
 ${section('timeline', 'Iterations', timeline === nothing ? null : html`<div class="picture">${timeline}</div>`)}
 ${rest}
-${footer(view)}`
-  return page(`${oneLine(view.feature, 80)}: ${oneLine(view.headline.text, 120)}`, body)
+</div>
+${live === null ? footer(view) : nothing}`
+  return page(`${oneLine(view.feature, 80)}: ${oneLine(view.headline.text, 120)}`, body, live)
 }
 
-/** Any page of ours: no script runs in it, and nothing is fetched. */
-export function page(title: string, body: Markup): string {
-  const policy = `default-src 'none'; img-src data:; style-src '${STYLE_HASH}'; base-uri 'none'; form-action 'none'`
+/** What a page of ours may do: nothing, but for what a live one brings itself, and asks its own server. */
+export function policyOf(live: Pick<Live, 'nonce'> | null): string {
+  const own = live === null ? '' : ` 'nonce-${live.nonce}'`
+  const asks = live === null ? '' : `; script-src${own}; connect-src 'self'`
+  return `default-src 'none'; img-src data:; style-src '${STYLE_HASH}'${own}${asks}; base-uri 'none'; form-action 'none'`
+}
+
+/** Any page of ours: but for a live one's own, no script runs in it, and nothing is fetched. */
+export function page(title: string, body: Markup, live: Pick<Live, 'nonce' | 'head'> | null = null): string {
+  const policy = policyOf(live)
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -80,7 +95,7 @@ export function page(title: string, body: Markup): string {
 <meta name="referrer" content="no-referrer">
 <title>${title}</title>
 <style>${STYLE}</style>
-</head>
+${live?.head ?? nothing}</head>
 <body>
 ${body}
 </body>

@@ -1,0 +1,250 @@
+// `ralph serve`: how runs stand, as a page on this machine alone, which follows by server-sent events. Only reads.
+import { spawn } from 'node:child_process'
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { concludedAs } from '../model/job.ts'
+import { indexPage, indexPart, liveBody, liveHead, livePart } from '../report/html/live.ts'
+import { html, type Markup } from '../report/html/markup.ts'
+import { policyOf, renderReport } from '../report/html/page.ts'
+import { type Dashboard, dashboardOf, type Watched } from '../report/monitor.ts'
+import { outputsOf } from '../report/outputs.ts'
+import { viewOf } from '../report/view.ts'
+import { messageOf, UserError } from '../system/errors.ts'
+import { type Answer, type Context, settingsOf, tell } from './context.ts'
+import { openSource } from './monitor-open.ts'
+import { latest, type Source } from './monitor-source.ts'
+import { onSignals } from './signals.ts'
+
+/** A line without meaning, so that nothing on the way thinks the page is gone. Milliseconds. */
+const ALIVE_MS = 15_000
+/** Pages that follow at once; more than a person opens. */
+const MOST_PAGES = 50
+
+export async function serve(context: Context): Promise<Answer> {
+  const port = portIn(context.flags.port)
+  const { settings } = await settingsOf(context)
+  using source = await openSource(context, settings)
+  const site = new Site(source, await source.look())
+  const stop = new AbortController()
+  const release = onSignals(stop, () => {})
+  const server = createServer((request, response) => site.answer(request, response))
+  try {
+    await listening(server, port)
+    const url = site.open(server)
+    tell(
+      context.json ? process.stderr : process.stdout,
+      `${url}\nCtrl+C ends it; whoever has this address can read what the page shows.`,
+    )
+    using _ = context.flags.open === true ? opened(url) : { [Symbol.dispose]() {} }
+    if (!stop.signal.aborted) await once(stop.signal, 'abort')
+    return { code: 0, outputs: outputsOf(null, null, null), more: { url } }
+  } finally {
+    release()
+    site.close()
+    server.closeAllConnections()
+    server.close()
+  }
+}
+
+function portIn(given: Context['flags'][string]): number {
+  const port = given === undefined ? 0 : Number(given)
+  if (Number.isInteger(port) && port >= 0 && port < 65_536) return port
+  throw new UserError({
+    path: '--port',
+    found: String(given),
+    expected: 'a number from 1 to 65535',
+    fix: 'leave it out for one that is free',
+  })
+}
+
+async function listening(server: Server, port: number): Promise<void> {
+  // Nobody but this machine.
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening').catch((error: unknown) => {
+    const fix = 'name another one, or leave --port out for one that is free'
+    throw new UserError({ path: '--port', found: messageOf(error), expected: 'a port that is free', fix })
+  })
+}
+
+/** By a file that nobody else can read: an address in a program's arguments is seen by every user of this machine. */
+function opened(url: string): Disposable {
+  const folder = mkdtempSync(join(tmpdir(), 'ralph-serve-'))
+  const file = join(folder, 'open.html')
+  writeFileSync(file, html`<meta http-equiv="refresh" content="0;url=${url}">`.toString(), { mode: 0o600 })
+  const program = process.platform === 'darwin' ? 'open' : 'xdg-open'
+  const browser = spawn(program, [pathToFileURL(file).href], { detached: true, stdio: 'ignore' })
+  browser.on('error', () =>
+    tell(process.stderr, `warning: --open: ${program} cannot be run; open it yourself`),
+  )
+  browser.unref()
+  return { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+/** A page that follows, and what it was sent last. */
+type Follower = { feature: string | null; response: ServerResponse; live: string; commitWords: string }
+
+class Site {
+  /** Other users of this machine reach the port, too: only who knows this part of the address is answered. */
+  readonly #token = randomBytes(24).toString('base64url')
+  readonly #source: Source
+  readonly #followers = new Set<Follower>()
+  readonly #timer: NodeJS.Timeout
+  #watched: readonly Watched[]
+  #hosts: readonly string[] = []
+  #wrong = ''
+
+  constructor(source: Source, first: readonly Watched[]) {
+    this.#source = source
+    this.#watched = first
+    this.#timer = setInterval(() => {
+      for (const { response } of this.#followers) response.write(':\n\n')
+    }, ALIVE_MS)
+  }
+
+  /** The page's address. */
+  open(server: Server): string {
+    const { port } = server.address() as AddressInfo
+    this.#hosts = [`127.0.0.1:${port}`, `localhost:${port}`]
+    this.#source.follow(
+      latest(async () => {
+        try {
+          this.#watched = await this.#source.look()
+          this.#wrong = ''
+        } catch (error) {
+          this.#wrong = messageOf(error).split('\n')[0] ?? ''
+        }
+        for (const follower of this.#followers) this.#tell(follower)
+      }),
+    )
+    return `http://127.0.0.1:${port}/${this.#token}/`
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+    for (const { response } of this.#followers) response.end()
+  }
+
+  answer(request: IncomingMessage, response: ServerResponse): void {
+    const [, token = '', ...path] = (request.url ?? '').split('?')[0]?.split('/') ?? []
+    const refuse = (status: number, words: string, headers = {}) =>
+      response
+        .writeHead(status, { ...HEADERS, 'content-type': 'text/plain; charset=utf-8', ...headers })
+        .end(`${words}\n`)
+    const asked = this.#asked(path)
+    // A name that leads here is another site's, which its owner has pointed at this machine.
+    if (!this.#hosts.includes(request.headers.host ?? '')) refuse(421, 'Nothing is here under that name.')
+    else if (request.method !== 'GET') refuse(405, 'Only GET.', { allow: 'GET' })
+    else if (!isSame(token, this.#token) || asked === null) refuse(404, 'Nothing is here.')
+    else if (asked.isEvents) this.#follow(request, response, asked.feature)
+    else this.#page(response, asked.feature)
+  }
+
+  /** `/`, `/events`, `/f/auth/` or `/f/auth/events`, behind the token; `feature` null: the list of all. */
+  #asked(path: readonly string[]): { feature: string | null; isEvents: boolean } | null {
+    const [last] = path.slice(-1)
+    if (last !== '' && last !== 'events') return null
+    const isEvents = last === 'events'
+    const only = this.#watched.length === 1 ? (this.#watched[0]?.state.feature ?? null) : null
+    if (path.length === 1) return { feature: only, isEvents }
+    const [folder, name] = path
+    const found = this.#watched.find(({ state }) => encodeURIComponent(state.feature) === name)
+    return path.length === 3 && folder === 'f' && found !== undefined
+      ? { feature: found.state.feature, isEvents }
+      : null
+  }
+
+  #page(response: ServerResponse, feature: string | null): void {
+    const nonce = randomBytes(16).toString('base64')
+    const live = { nonce, head: liveHead(nonce) }
+    const watched = this.#watched.find(({ state }) => state.feature === feature)
+    const text =
+      watched === undefined
+        ? indexPage(this.#dashboards(), live, this.#note())
+        : reportPage(watched, {
+            ...live,
+            body: liveBody(livePart(dashboardOf(watched, Date.now())), this.#note()),
+          })
+    const policy = `${policyOf(live)}; frame-ancestors 'none'`
+    const headers = {
+      ...HEADERS,
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': policy,
+    }
+    response.writeHead(200, headers).end(text)
+  }
+
+  #follow(request: IncomingMessage, response: ServerResponse, feature: string | null): void {
+    if (this.#followers.size >= MOST_PAGES) {
+      response.writeHead(503, HEADERS).end()
+      return
+    }
+    response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream' })
+    const follower: Follower = { feature, response, live: '', commitWords: '' }
+    this.#followers.add(follower)
+    request.on('close', () => this.#followers.delete(follower))
+    this.#tell(follower)
+  }
+
+  /** Only what is new to that page. */
+  #tell(follower: Follower): void {
+    const { feature, response } = follower
+    const watched = this.#watched.find(({ state }) => state.feature === feature)
+    const part =
+      watched === undefined ? indexPart(this.#dashboards()) : livePart(dashboardOf(watched, Date.now()))
+    const live = JSON.stringify({ html: part.toString(), note: this.#note() })
+    if (live !== follower.live) response.write(`event: live\ndata: ${live}\n\n`)
+    follower.live = live
+    const words = watched === undefined ? '' : versionOf(watched)
+    if (follower.commitWords !== '' && words !== follower.commitWords)
+      response.write('event: report\ndata: {}\n\n')
+    follower.commitWords = words
+  }
+
+  #dashboards(): Dashboard[] {
+    return this.#watched.map((one) => dashboardOf(one, Date.now()))
+  }
+
+  #note(): string {
+    return this.#wrong === '' ? this.#source.note() : this.#wrong
+  }
+}
+
+/** Whether the report would say something else: by the object that the state is, which a change replaces, and its holder. */
+const versions = new WeakMap<Watched['state'], number>()
+let newest = 0
+function versionOf({ state, situation }: Watched): string {
+  const version = versions.get(state) ?? ++newest
+  versions.set(state, version)
+  return `${version} ${situation.kind}`
+}
+
+function reportPage(
+  { state, situation, limits, surface, url }: Watched,
+  live: { nonce: string; head: Markup; body: Markup },
+): string {
+  const isAtWork = situation.kind === 'working'
+  const conclusion = situation.kind === 'ended' ? situation.conclusion : null
+  const shown = isAtWork ? state : concludedAs({ ...state, attempts: {} }, conclusion)
+  const facts = { repositoryUrl: '', runUrl: url, limits, now: Date.now(), notes: [], surface }
+  return renderReport(viewOf(shown, facts, situation), new Map(), live)
+}
+
+/** In a time that tells nothing of where they differ. */
+function isSame(given: string, wanted: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(given), digest(wanted))
+}
+
+const HEADERS = {
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+}

@@ -1,0 +1,79 @@
+// The states of runs elsewhere, read over the API: asked by time, for nobody tells, and conditionally, so that an answer that
+// nothing has changed costs nothing of the rate limit (GitHub's REST documentation, "Use conditional requests").
+import { type GitHub, limitedUntil, statusOf } from './client.ts'
+
+const STATE_FILE = '.ralph-state/state.json'
+/** Between two looks, milliseconds: at first, and when nothing has changed for long. */
+export const LEAST_MS = 20_000
+const MOST_MS = 5 * 60_000
+/** While somebody works, nobody waits longer. */
+const MOST_AT_WORK_MS = 60_000
+/** After so many looks without a change they come further apart. */
+const PATIENT = 6
+
+export class StateRefs {
+  readonly #github: GitHub
+  /** `ralph` of `refs/ralph`. */
+  readonly #prefix: string
+  #etag: string | null = null
+
+  constructor(github: GitHub, namespace: string) {
+    this.#github = github
+    this.#prefix = `${namespace.replace(/^refs\//, '')}/`
+  }
+
+  /** Folder to commit of every state; null where nothing has changed since the last look. Throws what the API answers. */
+  async look(): Promise<Map<string, string> | null> {
+    const { api, at } = this.#github
+    try {
+      const { data, headers } = await api.rest.git.listMatchingRefs({
+        ...at,
+        ref: this.#prefix,
+        headers: this.#etag === null ? {} : { 'if-none-match': this.#etag },
+      })
+      this.#etag = headers.etag ?? null
+      const start = `refs/${this.#prefix}`.length
+      return new Map(data.map(({ ref, object }) => [ref.slice(start), object.sha]))
+    } catch (error) {
+      if (statusOf(error) === 304) return null
+      throw error
+    }
+  }
+
+  /** What is to be asked for again in any case: the look before was not used. */
+  forget(): void {
+    this.#etag = null
+  }
+
+  /** The text of the state at its commit, which never changes. */
+  async text(commit: string): Promise<string> {
+    const { api, at } = this.#github
+    const { data } = await api.rest.repos.getContent({
+      ...at,
+      path: STATE_FILE,
+      ref: commit,
+      mediaType: { format: 'raw' },
+    })
+    // By this media type it is the text itself, whatever the types say.
+    const text: unknown = data
+    if (typeof text !== 'string') throw new Error(`${STATE_FILE} of ${commit} is no file`)
+    return text
+  }
+}
+
+/** How long to wait for the next look. `unchanged` and `failed`: in a row; `error`: of the last one. Milliseconds. */
+export function nextLookMs(
+  {
+    isAtWork,
+    unchanged,
+    failed,
+    error,
+  }: { isAtWork: boolean; unchanged: number; failed: number; error: unknown },
+  now: number,
+): number {
+  const until = limitedUntil(error, now)
+  if (until !== null) return Math.max(LEAST_MS, until - now)
+  const most = isAtWork ? MOST_AT_WORK_MS : MOST_MS
+  if (failed > 0) return Math.min(MOST_MS, LEAST_MS * 2 ** failed)
+  return Math.min(most, LEAST_MS * 1.25 ** Math.max(0, unchanged - PATIENT))
+}

@@ -1,0 +1,124 @@
+// The parts of a page that follow a run: what happens now, above the report; and the list of all that are followed.
+import { callsPart, circuitWords, type Dashboard, type Exit, leftWords } from '../monitor.ts'
+import { STANDINGS } from '../outcomes.ts'
+import { humanMs } from '../words.ts'
+import { html, link, Markup, nothing, section, words } from './markup.ts'
+import { type Live, page } from './page.ts'
+
+const MARKS: Readonly<Record<Exit['level'], string>> = { good: '✔', far: '○', near: '◐', met: '●' }
+
+/** What stands between the head of the report and its stories. */
+export function livePart(one: Dashboard): Markup {
+  const { calls, circuit, current, now } = one
+  const { text, until } = callsPart(calls)
+  const bar =
+    calls.most === null
+      ? nothing
+      : html`<meter min="0" max="${calls.most}" high="${Math.ceil(calls.most * 0.9)}" value="${calls.used}"></meter> `
+  const rows = one.exits.map(
+    ({ name, text: how, level }) =>
+      html`<li class="${level}"><b>${MARKS[level]} ${name}</b> ${words(how, 200)}</li>`,
+  )
+  return html`<div class="now">
+${section('now', current === null ? 'Now' : `Now: ${current.id}`, nowPart(one))}
+<section><h2>Limits</h2><p>${bar}${text}${until === null ? nothing : html`<span data-until="${until}">${leftWords(until, now)}</span>`}</p>
+<p class="circuit ${circuit.position}"><b>Circuit</b> ${words(circuitWords(circuit), 300)}</p>
+${one.outlook === null ? nothing : html`<p><b>Outlook</b> ${words(one.outlook, 500)}</p>`}</section>
+<section><h2>Ends when</h2><ul class="exits">${rows}</ul></section>
+</div>`
+}
+
+function nowPart({ current, lines, status, now, url }: Dashboard): Markup {
+  const said = lines.length === 0 ? nothing : html`<pre class="said">${lines.slice(-30).join('\n')}</pre>`
+  const where = url === null ? nothing : html`<p>${link('Where it runs', url)}</p>`
+  if (current === null)
+    return html`<p>${status.title === 'AT WORK' ? 'Between two stories.' : 'Nobody works on it.'}</p>${where}${said}`
+  const of = current.mostAttempts === null ? '' : ` of ${current.mostAttempts}`
+  const before =
+    current.before === '' ? nothing : html`<p class="why">Before: ${words(current.before, 300)}</p>`
+  const says = current.said === '' ? nothing : html`<p>The agent says: ${words(current.said, 200)}</p>`
+  return html`<p><b>${words(current.title, 300)}</b></p>
+<p>Attempt ${current.attempt}${of}, ${current.doing}, <span data-since="${current.startedAt}">${humanMs(now - current.startedAt)}</span></p>
+${before}${says}${where}${said}`
+}
+
+/** All that are followed, each with a link to its page. */
+export function indexPart(dashboards: readonly Dashboard[]): Markup {
+  const cards = dashboards.map((one) => {
+    const { status, bar, counts } = one
+    const aside = bar.map(([standing, count]) => `${count} ${STANDINGS[standing].word}`).join(', ')
+    return html`<a class="card top ${KINDS[status.colour] ?? 'wait'}" href="f/${encodeURIComponent(one.feature)}/">
+<b>${status.mark} ${status.title}</b> <span>${words(one.feature, 80)}</span>
+<progress max="${Math.max(1, counts.total)}" value="${counts.passed}"></progress>
+<small>${words(one.headline, 300)}</small><small>${aside}</small>
+${one.isCalling ? html`<em>${words(one.next, 300)}</em>` : nothing}</a>`
+  })
+  return html`<div class="cards">${cards}</div>`
+}
+
+const KINDS: Readonly<Record<string, string>> = { green: 'good', red: 'bad', cyan: 'run', blue: 'run' }
+
+export function indexPage(dashboards: readonly Dashboard[], live: Omit<Live, 'body'>, note: string): string {
+  const body = html`<h1>Ralph</h1><div id="live">${indexPart(dashboards)}</div><p class="aside" id="note">${words(note, 400)}</p>`
+  return page('Ralph', body, live)
+}
+
+/** What stands around the live part of a page. */
+export function liveBody(part: Markup, note: string): Markup {
+  return html`<div id="live">${part}</div>
+<p class="aside"><span id="note">${words(note, 400)}</span> <b id="lost" hidden>No answer from ralph serve: was it ended?</b></p>
+`
+}
+
+/** Style and script of a live page; without the script it asks again by itself. */
+export function liveHead(nonce: string): Markup {
+  return html`<noscript><meta http-equiv="refresh" content="15"></noscript>
+<style nonce="${nonce}">${new Markup([CSS], [])}</style>
+<script type="module" nonce="${nonce}">${new Markup([SCRIPT], [])}</script>
+`
+}
+
+const CSS = `.now{display:grid;grid-template-columns:minmax(0,2fr) minmax(0,1fr);grid-template-rows:auto 1fr;column-gap:28px}.now section:first-child{grid-row:1/3}.now h2{margin-top:22px}
+.said{max-height:320px;min-height:80px}.exits{list-style:none;padding:0;font-size:13.5px}.exits b{display:inline-block;min-width:124px;font-weight:500}.near b{color:var(--wait)}.met b{color:var(--bad)}li.good b{color:var(--good)}
+.circuit.open{color:var(--bad)}.circuit.half-open{color:var(--wait)}meter{width:120px;vertical-align:middle}#lost{color:var(--bad)}
+.cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(300px,1fr));gap:14px}.card{color:inherit;display:block}.card small,.card em{display:block}.card em{color:var(--wait);font-style:normal;margin-top:6px}.card progress{width:100%}.card span{float:right}
+@media(max-width:800px){.now{grid-template-columns:minmax(0,1fr)}.now section:first-child{grid-row:auto}}`
+
+/** Takes what the server says in place of what stands there; what is folded open stays so. */
+const SCRIPT = `
+const part = (id) => document.getElementById(id)
+const two = (n) => String(Math.floor(n) % 60).padStart(2, '0')
+const said = () => { const box = document.querySelector('.said'); if (box) box.scrollTop = box.scrollHeight }
+setInterval(() => {
+  for (const one of document.querySelectorAll('[data-since]')) {
+    const s = Math.max(0, (Date.now() - Number(one.dataset.since)) / 1000)
+    one.textContent = (s >= 3600 ? Math.floor(s / 3600) + 'h ' : '') + (s >= 60 ? two(s / 60) + 'm ' : '') + two(s) + 's'
+  }
+  for (const one of document.querySelectorAll('[data-until]')) {
+    const s = Math.max(0, Math.ceil((Number(one.dataset.until) - Date.now()) / 1000))
+    one.textContent = (s >= 3600 ? Math.floor(s / 3600) + ':' : '') + two(s / 60) + ':' + two(s)
+  }
+}, 1000)
+const events = new EventSource('events')
+events.onopen = () => { const lost = part('lost'); if (lost) lost.hidden = true }
+events.onerror = () => { const lost = part('lost'); if (lost) lost.hidden = false }
+events.addEventListener('live', ({ data }) => {
+  const { html, note } = JSON.parse(data)
+  part('live').innerHTML = html
+  part('note').textContent = note
+  said()
+})
+events.addEventListener('report', async () => {
+  const answer = await fetch('')
+  if (!answer.ok) return
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  document.title = page.title
+  const open = [...document.querySelectorAll('details[open][id]')].map(({ id }) => id)
+  for (const id of ['top', 'report']) {
+    const [here, there] = [part(id), page.getElementById(id)]
+    if (here && there && here.innerHTML !== there.innerHTML) here.replaceWith(there)
+  }
+  for (const id of open) part(id)?.setAttribute('open', '')
+})
+said()
+`

@@ -1,0 +1,86 @@
+// The whole of a terminal, drawn frame by frame: only lines that changed are written, and what was there before comes back.
+import type { ReadStream, WriteStream } from 'node:tty'
+
+const ESC = '\u001b['
+/** The other screen, without a cursor; and back. */
+const ENTER = `${ESC}?1049h${ESC}?25l${ESC}H${ESC}2J`
+const LEAVE = `${ESC}0m${ESC}?25h${ESC}?1049l`
+/** Terminals that know this show a frame at once; the others ignore it. */
+const BEGIN = `${ESC}?2026h`
+const END = `${ESC}?2026l`
+
+export type Key = 'quit' | 'up' | 'down'
+
+const KEYS: Readonly<Record<string, Key>> = {
+  q: 'quit',
+  Q: 'quit',
+  '\u0003': 'quit',
+  '\u0004': 'quit',
+  '\u001b[A': 'up',
+  '\u001bOA': 'up',
+  k: 'up',
+  '\u001b[B': 'down',
+  '\u001bOB': 'down',
+  j: 'down',
+}
+
+export class FullScreen implements Disposable {
+  readonly #out: WriteStream
+  readonly #input: ReadStream | null
+  readonly #resized: () => void
+  readonly #typed: (chunk: Buffer) => void
+  #shown: readonly string[] = []
+  #isOpen = true
+
+  /** `input`: null where nobody types. Where the process ends without a word, the terminal is given back, too. */
+  constructor(out: WriteStream, input: ReadStream | null, heard: { key(key: Key): void; resize(): void }) {
+    this.#out = out
+    this.#input = input
+    this.#typed = (chunk) => {
+      for (const key of keysIn(chunk.toString('latin1'))) heard.key(key)
+    }
+    this.#resized = () => {
+      this.#shown = []
+      out.write(`${ESC}2J`)
+      heard.resize()
+    }
+    process.on('exit', this.#leave)
+    out.on('resize', this.#resized)
+    input?.setRawMode(true)
+    input?.on('data', this.#typed).resume()
+    out.write(ENTER)
+  }
+
+  get size(): { width: number; height: number } {
+    return { width: this.#out.columns || 80, height: this.#out.rows || 24 }
+  }
+
+  draw(lines: readonly string[]): void {
+    if (!this.#isOpen) return
+    const changed = lines.flatMap((line, row) =>
+      line === this.#shown[row] ? [] : [`${ESC}${row + 1};1H${line}${ESC}0m${ESC}K`],
+    )
+    this.#shown = lines
+    if (changed.length > 0) this.#out.write(BEGIN + changed.join('') + END)
+  }
+
+  [Symbol.dispose](): void {
+    this.#leave()
+    process.off('exit', this.#leave)
+    this.#out.off('resize', this.#resized)
+    this.#input?.off('data', this.#typed).pause()
+  }
+
+  #leave = (): void => {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    this.#input?.setRawMode(false)
+    this.#out.write(LEAVE)
+  }
+}
+
+/** Several may come at once; what is none of ours is passed over. */
+function keysIn(text: string): Key[] {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: keys begin so
+  return (text.match(/\u001b(?:\[[\d;]*|O)?[A-Za-z~]|[\s\S]/g) ?? []).flatMap((one) => KEYS[one] ?? [])
+}
