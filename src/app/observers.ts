@@ -22,7 +22,13 @@ async function notifierOf({ settings, env, workspace, as, signal, warn }: PortOp
   return [
     new Notifier({
       receivers: receiversOf(settings.notify, { env, cwd, isModelKey }),
-      facts: { limits: limitsOf(settings), surface, every, redact },
+      facts: {
+        limits: limitsOf(settings),
+        surface,
+        every,
+        repository: env.GITHUB_REPOSITORY ?? null,
+        redact,
+      },
       signal,
       warn,
     }),

@@ -50,6 +50,8 @@ function variablesOf(notice: Notice): Record<string, string> {
   const variables = {
     RALPH_EVENT: notice.event,
     RALPH_DELIVERY: notice.delivery,
+    RALPH_REPOSITORY: notice.repository ?? '',
+    RALPH_PROJECT: notice.project,
     RALPH_FEATURE: notice.feature,
     RALPH_BRANCH: notice.branch,
     RALPH_OUTCOME: notice.outcome ?? '',

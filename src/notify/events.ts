@@ -23,6 +23,8 @@ export type NoticeFacts = {
   surface: Surface
   /** A message each so many iterations. */
   every: number
+  /** `acme/shop`; null outside of CI. */
+  repository: string | null
   /** This job's page; null outside of CI. */
   runUrl: string | null
   redact(text: string): string
@@ -87,6 +89,8 @@ export function testNotice(feature: string, at: number, id: NoticeFacts['id']): 
     event: 'test',
     delivery: id(`test/${at}`),
     at,
+    repository: null,
+    project: '',
     feature,
     branch: '',
     generation: 0,
@@ -107,7 +111,7 @@ export function testNotice(feature: string, at: number, id: NoticeFacts['id']): 
 function newsOf(before: State, after: State, facts: NoticeFacts): News[] {
   return [
     ...started(before, after),
-    ...spentShares(before, after, facts.limits),
+    ...spentShares(before, after, facts),
     ...blocked(before, after, facts),
     ...progressed(before, after, facts),
   ]
@@ -138,29 +142,36 @@ function blocked(before: State, after: State, { surface }: NoticeFacts): News[] 
     .map(({ id, title, notes }) => {
       const record = after.records[id]
       const why = oneLine(record?.failure?.summary || notes, 240)
-      const retry = { code: typedOn(surface, `retry ${id} -- <hint>`) }
+      const retry = commanded(after, surface, `retry ${id} -- <hint>`, 'has it tried again')
       return {
         event: 'blocked',
         key: `${id}/${record?.attempts ?? 0}`,
         sign: '⛔',
         headline: `${oneLine(id, 64)} is blocked (${oneLine(title, 120)}): ${why}`,
-        next: says`The others go on. ${retry} has it tried again.`,
+        next: says`Work goes on where it can.${retry}`,
       }
     })
+}
+
+/** What a command does, where the reader can type it: comments are heard on the pull request alone. */
+function commanded({ github }: State, surface: Surface, command: string, does: string): Sentence {
+  if (surface === 'comment' && github.pull === null) return []
+  return says` ${{ code: typedOn(surface, command) }} ${{ text: does }}.`
 }
 
 /** Percent of a limit. */
 const SHARES = [100, 80, 50]
 
 /** Each share of each limit once: what is used only grows, and a limit that was raised is another. */
-function spentShares(before: State, after: State, limits: Limits): News[] {
+function spentShares(before: State, after: State, { limits, surface }: NoticeFacts): News[] {
   const was = before.prd.run.usage
   const is = after.prd.run.usage
   const { maxCostUsd, maxTokens, maxAgentTimeMs } = limits
   const cost = maxCostUsd === null ? null : maxCostUsd + after.control.granted.costUsd
   const used = (usage: Usage) => usage.inputTokens + usage.outputTokens
+  const raise = says`Work ends where it is used up.${commanded(after, surface, 'limit cost +5', 'raises it by $5')}`
   return [
-    ...share('cost', was.costUsd, is.costUsd, cost, usd),
+    ...share('cost', was.costUsd, is.costUsd, cost, usd).map((news) => ({ ...news, next: raise })),
     ...share('token', used(was), used(is), maxTokens, tokens),
     ...share('agent-time', was.agentSeconds * 1000, is.agentSeconds * 1000, maxAgentTimeMs, humanMs),
   ]
@@ -176,13 +187,13 @@ function share(
   if (limit === null || limit <= 0) return []
   const passed = SHARES.find((percent) => after * 100 >= limit * percent)
   if (passed === undefined || before * 100 >= limit * passed) return []
-  const headline = `${passed} % of the ${what} limit are used: ${words(after)} of ${words(limit)}`
+  const headline = `${passed} % of the ${what} limit is used: ${words(after)} of ${words(limit)}`
   return [{ event: 'budget', key: `${what}/${passed}/${limit}`, sign: '💰', headline }]
 }
 
 /** Of a state whose texts are redacted: once they are cut and joined a secret would not be found any more. */
 function written(news: readonly News[], state: State, at: number, facts: NoticeFacts): Notice[] {
-  const { limits, surface, id, runUrl } = facts
+  const { limits, surface, id, runUrl, repository } = facts
   const { prd, control, generation, nonce, feature, branch, github } = state
   const { run } = prd
   const { total, passed, skipped } = counts(prd, control.scope)
@@ -190,6 +201,8 @@ function written(news: readonly News[], state: State, at: number, facts: NoticeF
     event,
     delivery: id([nonce, generation, event, key].join('/')),
     at,
+    repository,
+    project: prd.project,
     feature,
     branch,
     generation,

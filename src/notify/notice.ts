@@ -22,6 +22,9 @@ export type Notice = {
   delivery: string
   /** Epoch milliseconds. */
   at: number
+  /** `acme/shop`; null outside of CI. */
+  repository: string | null
+  project: string
   feature: string
   branch: string
   generation: number
@@ -46,10 +49,11 @@ export function linkOf({ pullRequestUrl, runUrl }: Notice): { name: string; url:
   return runUrl === null ? null : { name: 'Run', url: runUrl }
 }
 
-/** `auth · 5 iterations · $0.42`. */
-export function factsOf({ iterations, costUsd, feature }: Notice): string {
-  const facts = [feature, `${iterations} ${iterations === 1 ? 'iteration' : 'iterations'}`]
-  return titleText([...facts, ...(costUsd === null ? [] : [usd(costUsd)])].join(' · '), 200)
+/** `acme/shop · auth · 5 iterations · $0.42`. */
+export function factsOf({ repository, project, feature, iterations, costUsd }: Notice): string {
+  const count = `${iterations} ${iterations === 1 ? 'iteration' : 'iterations'}`
+  const facts = [repository ?? project, feature, count, costUsd === null ? '' : usd(costUsd)]
+  return titleText(facts.filter(Boolean).join(' · '), 300)
 }
 
 export function headlineOf({ sign, headline }: Notice): string {

@@ -31,6 +31,7 @@ class Listening extends Watch {
       limits,
       surface: 'comment',
       every: 2,
+      repository: null,
       runUrl: null,
       redact: (text) => text,
       id: (words) => words,

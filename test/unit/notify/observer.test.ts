@@ -9,7 +9,13 @@ import type { Receiver } from '../../../src/notify/receivers.ts'
 import { limitsWith, NOW } from '../loop/samples.ts'
 import { midRun } from '../report/samples.ts'
 
-const facts = { limits: limitsWith(), surface: 'cli' as const, every: 1, redact: (text: string) => text }
+const facts = {
+  limits: limitsWith(),
+  surface: 'cli' as const,
+  every: 1,
+  repository: null,
+  redact: (text: string) => text,
+}
 const signal = new AbortController().signal
 const waited: Event = { kind: 'waited', at: NOW }
 

@@ -62,7 +62,7 @@ test('Slack: escaped text in which nothing becomes a link, nothing unfurled, one
         elements: [
           {
             type: 'mrkdwn',
-            text: 'auth · 7 iterations · $0.42 · <https://github.com/acme/shop/pull/7|Pull request>',
+            text: 'acme/shop · auth · 7 iterations · $0.42 · <https://github.com/acme/shop/pull/7|Pull request>',
             verbatim: true,
           },
         ],
@@ -84,7 +84,7 @@ test('Discord: one embed, and nobody may be mentioned', async () => {
         description:
           '**🛑 Stuck: US\\-002 is blocked · 1 of 2 stories passes**\nSay `/ralph retry US-002 -- <hint>`.',
         color: 0xcf222e,
-        footer: { text: 'auth · 7 iterations · $0.42' },
+        footer: { text: 'acme/shop · auth · 7 iterations · $0.42' },
         timestamp: '2026-01-10T14:05:00.000Z',
       },
     ],
@@ -115,7 +115,9 @@ test('Teams: an Adaptive Card in the envelope of Workflows, its text in runs tha
     },
     {
       type: 'RichTextBlock',
-      inlines: [{ type: 'TextRun', text: 'auth · 7 iterations · $0.42', isSubtle: true, size: 'Small' }],
+      inlines: [
+        { type: 'TextRun', text: 'acme/shop · auth · 7 iterations · $0.42', isSubtle: true, size: 'Small' },
+      ],
     },
   ])
   assert.deepEqual(actions, [
@@ -131,7 +133,7 @@ test('Telegram: plain text without parse_mode', async () => {
     text: [
       '🛑 Stuck: US-002 is blocked · 1 of 2 stories passes',
       'Say /ralph retry US-002 -- <hint>.',
-      'auth · 7 iterations · $0.42',
+      'acme/shop · auth · 7 iterations · $0.42',
       'https://github.com/acme/shop/pull/7',
     ].join('\n'),
     link_preview_options: { is_disabled: true },
@@ -144,6 +146,8 @@ test('webhook: JSON, signed as GitHub signs; its event and delivery in headers',
     event: 'outcome',
     deliveryId: '01234567-89ab-cdef-0123-456789abcdef',
     at: '2026-01-10T14:05:00.000Z',
+    repository: 'acme/shop',
+    project: 'Shop',
     feature: 'auth',
     branch: 'ralph/auth',
     generation: 3,
@@ -254,6 +258,8 @@ test('hostile texts in every field mention nobody, link nowhere and break nothin
   for (const text of texts) {
     const message = notice({
       headline: text,
+      repository: text,
+      project: text,
       feature: text,
       branch: text,
       next: says`Say ${{ code: text }} to ${{ text }}.`,

@@ -17,6 +17,8 @@ export function notice(changes: Partial<Notice> = {}): Notice {
     event: 'outcome',
     delivery: '01234567-89ab-cdef-0123-456789abcdef',
     at: Date.UTC(2026, 0, 10, 14, 5),
+    repository: 'acme/shop',
+    project: 'Shop',
     feature: 'auth',
     branch: 'ralph/auth',
     generation: 3,
