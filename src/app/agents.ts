@@ -9,6 +9,7 @@ import type { PromptSources } from '../agents/prompts.ts'
 import { agentNames, findAgent, homeSharesOf, isModelKey } from '../agents/registry.ts'
 import { createSessions } from '../agents/sessions.ts'
 import { agentFor } from '../loop/agent-limits.ts'
+import { agentsIn } from '../model/pipeline.ts'
 import type { AgentPort } from '../model/ports.ts'
 import type { Settings } from '../settings/index.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
@@ -23,9 +24,10 @@ import { identityOf } from './workspace.ts'
 export async function agentsOf(options: PortOptions): Promise<AgentPort> {
   const { agent, agentVersion, model, fallbackAgent } = options.settings
   const args = options.settings.agentArgs
-  const first = await agentPort(options, { name: agent, version: agentVersion, model, args })
+  const first = await agentPort(options, { path: 'agent', name: agent, version: agentVersion, model, args })
   const fallback = {
     ...ANOTHER,
+    path: 'fallback-agent',
     name: fallbackAgent ?? '',
     args,
   }
@@ -35,6 +37,8 @@ export async function agentsOf(options: PortOptions): Promise<AgentPort> {
 }
 
 type Choice = {
+  /** Where it was chosen. */
+  path: string
   name: string
   version: string | null
   model: Settings['model']
@@ -46,7 +50,7 @@ const ANOTHER = { version: null, model: { plan: null, run: null, setup: null, ve
 
 /** The agent that a step names. */
 export function agentOfStep(options: PortOptions, name: string): Promise<AgentPort> {
-  return agentPort(options, { ...ANOTHER, name })
+  return agentPort(options, { ...ANOTHER, path: 'steps', name })
 }
 
 /** One agent, installed where a version is asked for, and asked whether it can be started. */
@@ -56,7 +60,7 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
   const vendor = findAgent(choice.name)
   if (vendor === null) {
     throw new UserError({
-      path: 'agent',
+      path: choice.path,
       found: choice.name,
       expected: 'an agent of this version',
       fix: `use one of ${agentNames.join(', ')}`,
@@ -72,7 +76,7 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
   if (choice.name !== 'custom') {
     const found = await askVersion(vendor, homes, env, { settings, as, signal: options.signal })
     if (!found.ok) {
-      throw new UserError([notReady(vendor, 'agent', found)])
+      throw new UserError([notReady(vendor, choice.path, found)])
     }
   }
   await refuseWithoutKey(options, choice, vendor, seen.env, cwd)
@@ -162,7 +166,12 @@ export function missingAgents(settings: Settings, env: Environment): Mistake[] {
   // Another user has a PATH of its own, and what Ralph installs is not there yet.
   if (settings.isolation === 'other-user') return []
   const installed = settings.agentVersion === null ? [['agent', settings.agent] as const] : []
-  const chosen = [...installed, ['fallback-agent', settings.fallbackAgent] as const]
+  const ofSteps = agentsIn(settings.steps).filter((name) => name !== settings.agent)
+  const chosen = [
+    ...installed,
+    ['fallback-agent', settings.fallbackAgent] as const,
+    ...ofSteps.map((name) => ['steps', name] as const),
+  ]
   return chosen.flatMap(([path, name]) => {
     const vendor = name === null || name === 'custom' ? null : findAgent(name)
     const missing = vendor === null ? null : missingProgram(vendor, env.PATH ?? '')
@@ -173,7 +182,7 @@ export function missingAgents(settings: Settings, env: Environment): Mistake[] {
 /** A key that is missing or refused is told before branch and pull request exist. Throws UserError. */
 async function refuseWithoutKey(
   { settings, env: own, as }: PortOptions,
-  { name, version }: Choice,
+  { path, name, version }: Choice,
   { login }: AgentVendor,
   env: Readonly<Record<string, string>>,
   cwd: string,
@@ -187,7 +196,7 @@ async function refuseWithoutKey(
   if (why === null) return
   const key = login.keys[0] ?? ''
   throw new UserError({
-    path: 'agent',
+    path,
     found: `${name}, and ${why}`,
     expected: `a key for its model in ${login.keys.join(' or ')}`,
     fix: keyMend(key),

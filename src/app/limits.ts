@@ -83,7 +83,9 @@ export function leaseMsOf(settings: Settings): number {
   const prepareMs = settings.prepare === null ? 0 : PREPARE_TIMEOUT_MS
   // The lease holds while jobs wait for their machines.
   const queuedMs = settings.isolation === 'separate-job' ? QUEUE_MS : 0
-  return queuedMs + leaseMs(settings.iterationTimeoutMs, gatesMsOf(settings) + prepareMs)
+  // Steps behind the commit have an iteration's time once more.
+  const afterMs = (settings.steps?.after.length ?? 0) === 0 ? 0 : settings.iterationTimeoutMs
+  return queuedMs + leaseMs(settings.iterationTimeoutMs + afterMs, gatesMsOf(settings) + prepareMs)
 }
 
 /** A lease for this process. */

@@ -142,8 +142,9 @@ class Steps {
     let progress = begun
     for (;;) {
       const move = pure.nextMove(this.#steps, progress, bounds, clock.now())
+      const isWhole = move.kind === 'end' && move.why === null
+      if (this.#signal.aborted && !isWhole) return { progress, why: pure.CANCELLED }
       if (move.kind === 'end') return { progress, why: move.why }
-      if (this.#signal.aborted) return { progress, why: pure.CANCELLED }
       if (move.kind === 'wait') {
         say(`step ${move.step.name} is tried again in ${Math.ceil(move.ms / 1000)} s`)
         await clock.sleep(move.ms, this.#signal)
@@ -161,9 +162,11 @@ class Steps {
     say(`step ${progress.at + 1} of ${this.#steps.length}: ${step.name} (${step.type}${again})`)
     if (step.type === 'agent') {
       const session = await this.#session(step, move, progress)
-      return this.#told(pure.worked(progress, step, session, clock.now()), progress)
+      return this.#told(pure.worked(progress, this.#ranAs(step), session, clock.now()), progress)
     }
     const result = await this.#act(step, move)
+    // What was cut short has not failed.
+    if (this.#signal.aborted) return progress
     return this.#told(pure.tried(progress, step, result, clock.now()), progress)
   }
 
@@ -179,15 +182,22 @@ class Steps {
     const { base, agents } = this.#tools
     if (attempt.phase !== 'reserved') throw new Error('no session is begun behind the commit')
     const own = step.agent === null ? undefined : agents.get(step.agent)
-    const session = pure.sessionStep(this.#pipeline, step, tries)
-    // Whoever stands in for the run's agent knows neither its models nor its arguments.
-    const standsIn = own === undefined && attempt.agent === 'fallback'
+    const { model, args } = this.#ranAs(step)
     const told =
       failed === null
         ? state
         : withRecord(state, attempt.storyId, (record) => ({ ...record, failure: failed }))
-    const how = { ...bounds, conflict, step: standsIn ? { ...session, model: null, args: [] } : session }
+    const session = pure.sessionStep(this.#pipeline, step, tries)
+    const how = { ...bounds, conflict, step: { ...session, model, args } }
     return (own ?? base).work(told, attempt, how, this.#signal)
+  }
+
+  /** Whoever stands in for the run's agent knows neither its models nor its arguments. */
+  #ranAs(step: AgentStep): AgentStep {
+    const isOwn = step.agent !== null && this.#tools.agents.has(step.agent)
+    return isOwn || this.#on.attempt.agent === 'first'
+      ? step
+      : { ...step, agent: null, model: null, args: [] }
   }
 
   async #act(step: Exclude<PipelineStep, AgentStep>, { bounds }: Trial): Promise<pure.Tried> {

@@ -5,6 +5,7 @@ import { missingProgram } from '../agents/available.ts'
 import { keyTrouble, mayBeLoggedIn } from '../agents/login.ts'
 import { agentNames, findAgent } from '../agents/registry.ts'
 import { askVersion, homesOf, keyMend, wishesOf } from '../app/agents.ts'
+import { agentsIn } from '../model/pipeline.ts'
 import { oneLine } from '../model/text.ts'
 import { findProgram } from '../system/program.ts'
 import { agentEnv } from '../system/untrusted-env.ts'
@@ -14,10 +15,18 @@ import { checkoutOf, type Subject } from './subject.ts'
 type Chosen = { vendor: AgentVendor; version: string | null; suffix: string }
 
 function chosenIn({ settings }: Subject): Chosen[] {
-  const { agent, agentVersion, fallbackAgent } = settings
+  const { agent, agentVersion, fallbackAgent, steps } = settings
   const first = { vendor: findAgent(agent), version: agentVersion, suffix: '' }
   const second = { vendor: findAgent(fallbackAgent ?? ''), version: null, suffix: ' (fallback)' }
-  return [first, second].flatMap(({ vendor, ...rest }) => (vendor === null ? [] : [{ vendor, ...rest }]))
+  const others = agentsIn(steps).filter((name) => name !== agent && name !== fallbackAgent)
+  const ofSteps = others.map((name) => ({
+    vendor: findAgent(name),
+    version: null,
+    suffix: ` (${name}, of steps)`,
+  }))
+  return [first, second, ...ofSteps].flatMap(({ vendor, ...rest }) =>
+    vendor === null ? [] : [{ vendor, ...rest }],
+  )
 }
 
 export async function agents(subject: Subject, signal: AbortSignal): Promise<Result[]> {

@@ -74,6 +74,9 @@ const session: z.ZodMiniType<Session> = z.object({
   setUp: z.exactOptional(z.catch(bounded, '')),
   detail: z.exactOptional(z.catch(bounded, '')),
   pause: z.exactOptional(z.catch(bounded, 'a step ends the run')),
+  others: z.exactOptional(
+    listOf(z.object({ agent: z.nullable(bounded), model: z.nullable(bounded), usage })),
+  ),
   circuits: z.exactOptional(z.catch(circuits, {})),
 })
 

@@ -2,6 +2,7 @@
 import type { Event } from '../model/event.ts'
 import type { Limits } from '../model/limits.ts'
 import type { LedgerEntry, State } from '../model/state.ts'
+import type { Usage } from '../model/usage.ts'
 import { VERSION } from '../model/version.ts'
 import { agentFor } from './agent-limits.ts'
 
@@ -9,19 +10,39 @@ import { agentFor } from './agent-limits.ts'
 export function entered(before: State, after: State, event: Event, limits: Limits): State {
   const [old, now] = [before.prd.run.usage, after.prd.run.usage]
   if (old === now) return after
-  const used = {
-    ...who(before, event, now.agentSeconds - old.agentSeconds, limits),
-    month: new Date(event.at).toISOString().slice(0, 7),
-    version: VERSION,
-    calls: now.calls - old.calls,
-    tokens: now.inputTokens + now.outputTokens - old.inputTokens - old.outputTokens,
-    costUsd: now.costUsd - old.costUsd,
-    agentSeconds: now.agentSeconds - old.agentSeconds,
-  }
-  if (used.calls <= 0 && used.tokens <= 0 && used.costUsd <= 0) return after
-  const { ledger = [] } = after
+  const all = who(before, event, now.agentSeconds - old.agentSeconds, limits)
+  const when = { month: new Date(event.at).toISOString().slice(0, 7), version: VERSION }
+  const others = event.kind === 'worked' ? (event.session.others ?? []) : []
+  const own = others.reduce((left, { usage }) => less(left, amounts(usage)), less(amounts(now), amounts(old)))
+  const entries = others.map(({ agent, model, usage }) => ({
+    ...when,
+    agent: agent ?? all.agent,
+    model,
+    ...amounts(usage),
+  }))
+  return [{ ...when, ...all, ...own }, ...entries].reduce(withEntry, after)
+}
+
+function withEntry(state: State, used: LedgerEntry): State {
+  if (used.calls <= 0 && used.tokens <= 0 && used.costUsd <= 0) return state
+  const { ledger = [] } = state
   const at = ledger.findIndex((entry) => keyOf(entry) === keyOf(used))
-  return { ...after, ledger: at < 0 ? [...ledger, used] : ledger.with(at, added(ledger[at] ?? used, used)) }
+  return { ...state, ledger: at < 0 ? [...ledger, used] : ledger.with(at, added(ledger[at] ?? used, used)) }
+}
+
+type Amounts = Pick<LedgerEntry, 'calls' | 'tokens' | 'costUsd' | 'agentSeconds'>
+
+function amounts({ calls, inputTokens, outputTokens, costUsd, agentSeconds }: Usage): Amounts {
+  return { calls, tokens: inputTokens + outputTokens, costUsd, agentSeconds }
+}
+
+function less(one: Amounts, other: Amounts): Amounts {
+  return {
+    calls: one.calls - other.calls,
+    tokens: one.tokens - other.tokens,
+    costUsd: one.costUsd - other.costUsd,
+    agentSeconds: one.agentSeconds - other.agentSeconds,
+  }
 }
 
 function keyOf({ month, version, agent, model }: LedgerEntry): string {

@@ -1,5 +1,5 @@
 // What a pipeline does next, and what a step's end means for it: decisions as data. Pure.
-import type { Circuits, Pipeline, PipelineStep, SessionStep } from '../model/pipeline.ts'
+import type { AgentStep, Circuits, Pipeline, PipelineStep, SessionStep } from '../model/pipeline.ts'
 import type { SessionBounds } from '../model/ports.ts'
 import type { Failure, Session } from '../model/state.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
@@ -17,6 +17,8 @@ export type Progress = {
   deadline: number
   circuits: Circuits
   sessions: readonly Session[]
+  /** Of these, those of another agent or model than the run's. */
+  others: NonNullable<Session['others']>
   /** The newest failure that ended nothing: whoever works next is told. */
   failed: Failure | null
   ended: Ended | null
@@ -39,7 +41,17 @@ export type Move =
   | { kind: 'end'; why: Ended | null }
 
 export function begin(deadline: number, circuits: Circuits): Progress {
-  return { at: 0, tries: 0, notBefore: 0, deadline, circuits, sessions: [], failed: null, ended: null }
+  return {
+    at: 0,
+    tries: 0,
+    notBefore: 0,
+    deadline,
+    circuits,
+    sessions: [],
+    others: [],
+    failed: null,
+    ended: null,
+  }
 }
 
 /** Total: every progress leads to `end` in at most 2 x (maxRetries + 1) moves a step (test/unit/loop). */
@@ -98,9 +110,12 @@ export function tried(progress: Progress, step: PipelineStep, result: Tried, now
 }
 
 /** After a session. One that the vendor, the account or a person ended is not the step's to try again. */
-export function worked(progress: Progress, step: PipelineStep, session: Session, now: number): Progress {
+export function worked(progress: Progress, step: AgentStep, session: Session, now: number): Progress {
   const { status, message, resetsAt, hints } = session
-  const seen = { ...progress, sessions: [...progress.sessions, session] }
+  const isOther = step.agent !== null || step.model !== null
+  const { agent, model } = step
+  const others = isOther ? [...progress.others, { agent, model, usage: session.usage }] : progress.others
+  const seen = { ...progress, others, sessions: [...progress.sessions, session] }
   switch (status) {
     case 'finished': {
       if (hints.stuck === null && !hints.notDone) return passed(mended({ ...seen, failed: null }, step))
@@ -119,7 +134,7 @@ export function worked(progress: Progress, step: PipelineStep, session: Session,
 }
 
 /** One session of all that the steps had: what each used counts, and the first that did not go well speaks for all. */
-export function foldSessions({ sessions }: Progress, ended: Ended | null): Session {
+export function foldSessions({ sessions, others }: Progress, ended: Ended | null): Session {
   const last = sessions.at(-1)
   const done = sessions.some(({ hints }) => hints.done)
   return {
@@ -130,6 +145,7 @@ export function foldSessions({ sessions }: Progress, ended: Ended | null): Sessi
     ...ended,
     usage: usageOf(sessions),
     learnings: sessions.flatMap(({ learnings }) => learnings),
+    ...(others.length === 0 ? {} : { others }),
   }
 }
 

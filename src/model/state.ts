@@ -35,6 +35,10 @@ export const Session = z.object({
   detail: z.exactOptional(z.string()),
   /** Why a step of a pipeline ends the run. */
   pause: z.exactOptional(z.string()),
+  /** Of `usage`, what steps with an agent or a model of their own used; null: that of the run. */
+  others: z.exactOptional(
+    z.array(z.object({ agent: z.nullable(z.string()), model: z.nullable(z.string()), usage: Usage })),
+  ),
   /** As the steps left them, where that changed. */
   circuits: z.exactOptional(Circuits),
 })

@@ -84,10 +84,10 @@ function run(steps: readonly PipelineStep[], world: World = {}) {
       now += Math.min(ms, move.bounds.timeoutMs)
       const all = said[name] ?? [move.step.type === 'agent' ? session() : ok]
       const result = all[Math.min(before, all.length - 1)] ?? ok
-      progress =
-        'status' in result
-          ? pure.worked(progress, move.step, result, now)
-          : pure.tried(progress, move.step, result, now)
+      if ('status' in result) {
+        assert.ok(move.step.type === 'agent')
+        progress = pure.worked(progress, move.step, result, now)
+      } else progress = pure.tried(progress, move.step, result, now)
     }
   }
 }
@@ -101,7 +101,17 @@ describe('in order', () => {
     })
     assert.equal(happened, 'work format review')
     assert.deepEqual(whole.usage, addUsage(first.usage, second.usage))
+    assert.equal(whole.others, undefined)
     assert.deepEqual([whole.status, whole.message, whole.learnings], ['finished', 'reviewed', ['one', 'two']])
+  })
+
+  test('what another agent or model used is told apart', () => {
+    const steps = [agent(), agent('review', { agent: 'codex' }), agent('again', { model: 'strong' })]
+    const { session: whole } = run(steps, { said: { review: [{ ...session(), usage: used(5) }] } })
+    assert.deepEqual(whole.others, [
+      { agent: 'codex', model: null, usage: used(5) },
+      { agent: null, model: 'strong', usage: used(1) },
+    ])
   })
 
   test('a step that fails ends it, with what it printed; the ones behind it do not run', () => {
