@@ -11,10 +11,12 @@ import { createSessions } from '../agents/sessions.ts'
 import { agentFor } from '../loop/agent-limits.ts'
 import { agentsIn } from '../model/pipeline.ts'
 import type { AgentPort } from '../model/ports.ts'
+import { isFor } from '../model/service.ts'
 import type { Settings } from '../settings/index.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import type { OtherUser } from '../system/other-user.ts'
 import { agentEnv, type Environment, gateEnv } from '../system/untrusted-env.ts'
+import { gatesIn } from './browser.ts'
 import { limitsOf } from './limits.ts'
 import type { PortOptions } from './ports.ts'
 import { relayModel } from './relay.ts'
@@ -146,13 +148,13 @@ export async function askVersion(
 }
 
 /** What prompts say of the settings; `read` gives people's files at a commit. */
-export function promptSources({ gates, instructions }: Settings, read: PromptSources['read']): PromptSources {
+export function promptSources(settings: Settings, read: PromptSources['read']): PromptSources {
   return {
     gates: (tags) =>
-      gates
-        .filter(({ when }) => tags === null || when === null || when.some((tag) => tags.includes(tag)))
+      gatesIn(settings)
+        .filter(({ when }) => isFor(when, tags))
         .map((gate) => `${gate.name}: ${gate.run}${gate.advisory ? ' (advisory)' : ''}`),
-    instructions: instructions ?? '',
+    instructions: settings.instructions ?? '',
     read,
   }
 }

@@ -5,6 +5,7 @@ import { isModelKey } from '../agents/registry.ts'
 import { findChrome } from '../browser/find.ts'
 import type { AfterGates } from '../gates/gates.ts'
 import { writeScreenshot } from '../git/screenshots.ts'
+import { pictureName } from '../loop/evidence.ts'
 import { siteOf } from '../model/address.ts'
 import { BROWSER_GATE, type Gate, type GateResult, type Screenshot } from '../model/gate.ts'
 import { isFor } from '../model/service.ts'
@@ -18,6 +19,8 @@ export type BrowserOptions = {
   env: Environment
   workspace: Workspace
   mark: string
+  /** The folder among the pictures that this run's are in; null where they are in none. */
+  run?: string | null
   onGateStart(name: string): void
   onGateEnd(result: GateResult): void
 }
@@ -27,9 +30,13 @@ export function gatesIn({ gates, browser }: Pick<Settings, 'gates' | 'browser'>)
   if (browser?.enabled !== true) return [...gates]
   return [
     ...gates,
-    { name: BROWSER_GATE, run: '', timeoutMs: BROWSER_MS, when: browser.tags, advisory: false },
+    { name: BROWSER_GATE, run: TOLD, timeoutMs: BROWSER_MS, when: browser.tags, advisory: false },
   ]
 }
+
+/** In the place of its command. */
+const TOLD =
+  'opens the pages of the story in a browser: no status from 400 on, no error in the console, no failed request, no alert'
 
 /** For all pages of a check together, milliseconds: one that takes longer tells nobody more. */
 const BROWSER_MS = 10 * 60_000
@@ -39,9 +46,9 @@ export function refuseNoBrowser({ browser }: Settings, env: Environment): void {
   if (browser?.enabled === true) findChrome(browser.executablePath, env)
 }
 
-/** Pictures lie there, too, by attempt and page. */
-export function screenshotFolder({ clone }: Pick<Workspace, 'clone'>): string {
-  return join(clone.gitDir, 'ralph', 'screenshots')
+/** Pictures of a run lie there, too: `US-001-1-cart-1280x800.webp`. */
+export function screenshotFolder({ clone }: Pick<Workspace, 'clone'>, run = ''): string {
+  return join(clone.gitDir, 'ralph', 'screenshots', run)
 }
 
 /** Null where none is configured. It throws UserError as `refuseNoBrowser` does. */
@@ -52,19 +59,20 @@ export function browserCheck(options: BrowserOptions): AfterGates | null {
   const site = siteOf(browser, services)
   if (site === null) return null
   return async (run, signal, as) => {
-    if (!isFor(browser.tags, run.tags)) return []
+    const isBase = run.of === 'baseline'
+    if (!isBase && !isFor(browser.tags, run.tags)) return []
     const executable = findChrome(browser.executablePath, env)
     options.onGateStart(BROWSER_GATE)
     const { checkPages, wantedPages } = await import(/* webpackChunkName: "browser" */ '../browser/check.ts')
     const stories = run.stories.filter(({ tags }) => isFor(browser.tags, tags))
-    const result = await checkPages({
+    const seen = await checkPages({
       ...wantedPages(stories, { ...site, urls: browser.urls }),
       origins: site.origins,
       viewports: browser.viewports,
       accessibility: browser.accessibility,
       pageTimeoutMs: browser.timeout,
       timeoutMs: BROWSER_MS,
-      before: run.pages ?? [],
+      before: isBase ? null : (run.pages ?? []),
       executable,
       headless: browser.headless,
       env: gateEnv(env, { extra: settings.gateEnv, isModelKey }).env,
@@ -73,27 +81,25 @@ export function browserCheck(options: BrowserOptions): AfterGates | null {
       signal,
       redact: workspace.redactor.redact,
       keep: async (picture, page) => {
-        await writeFile(await fileFor(workspace, run.what, page), picture)
-        return writeScreenshot(workspace.git, workspace.objects, picture)
+        const { clone, git, objects } = workspace
+        const file = join(screenshotFolder(workspace, options.run ?? ''), fileName(run.what, page))
+        await clearWay(clone.gitDir, file)
+        await writeFile(file, picture)
+        return writeScreenshot(git, objects, picture)
       },
     })
+    const result = isBase ? asBase(seen) : seen
     options.onGateEnd(result)
     return [result]
   }
 }
 
-/** `US-001-1-cart-1280x800.webp`. What stands there is not followed. */
-async function fileFor(
-  workspace: Workspace,
-  what: string,
-  { url, viewport }: Pick<Screenshot, 'url' | 'viewport'>,
-): Promise<string> {
-  const { pathname, search } = new URL(url)
-  const page = `${pathname}${search}`
-    .replace(/[^A-Za-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
-    .slice(0, 60)
-  const file = join(screenshotFolder(workspace), `${what}-${page || 'index'}-${viewport}.webp`)
-  await clearWay(workspace.clone.gitDir, file)
-  return file
+/** What the base lacks, or shows wrongly, is what stories are for. */
+function asBase({ remarks: _told, ...seen }: GateResult): GateResult {
+  const { screenshots = [] } = seen
+  return { ...seen, ok: true, advisory: true, ended: `${screenshots.length} pictures`, output: '' }
+}
+
+function fileName(what: string, { url, viewport }: Pick<Screenshot, 'url' | 'viewport'>): string {
+  return `${what}-${pictureName({ url, viewport })}.webp`
 }

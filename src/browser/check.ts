@@ -18,8 +18,8 @@ export type PagesOptions = Omit<ChromeOptions, 'hosts'> & {
   origins: readonly string[]
   accessibility: boolean
   pageTimeoutMs: number
-  /** How pages looked before, the newest last. */
-  before: readonly Screenshot[]
+  /** How pages looked before, the newest last; null where this is what is before: a page that is not there has no picture. */
+  before: readonly Screenshot[] | null
   redact(text: string): string
   /** Keeps a picture (WebP) of a page; gives its object id. */
   keep(picture: Buffer, of: Pick<Screenshot, 'url' | 'viewport'>): Promise<string>
@@ -102,7 +102,7 @@ class Looked {
     this.#options = options
   }
 
-  async add(url: string, viewport: string, { faults, remarks, picture }: Seen): Promise<void> {
+  async add(url: string, viewport: string, { faults, remarks, picture, isThere }: Seen): Promise<void> {
     this.count += 1
     const name = this.#options.viewports.length === 1 ? url : `${url} (${viewport})`
     if (!faults.isEmpty) {
@@ -110,11 +110,12 @@ class Looked {
       this.lines.push(`${name}:`, ...faults.lines.map((line) => `  ${line}`))
     }
     this.remarks.push(...remarks.lines.map((line) => `${name}: ${line}`))
-    if (picture === null) return
+    const { before } = this.#options
+    if (picture === null || (before === null && !isThere)) return
     const blob = await this.#options.keep(picture, { url, viewport })
     const same = (one: Screenshot) => one.url === url && one.viewport === viewport
-    const before = this.#options.before.findLast(same)?.blob ?? null
-    this.screenshots.push({ url, viewport, blob, bytes: picture.length, before })
+    const old = before?.findLast(same)?.blob ?? null
+    this.screenshots.push({ url, viewport, blob, bytes: picture.length, before: old })
   }
 }
 

@@ -22,7 +22,8 @@ export type Visit = {
   timeoutMs: number
 }
 
-export type Seen = { faults: Faults; remarks: Faults; picture: Buffer | null }
+/** `isThere`: it did not answer that there is no such page, or that it cannot show it. */
+export type Seen = { faults: Faults; remarks: Faults; picture: Buffer | null; isThere: boolean }
 
 /** After everything is loaded, for what scripts still ask for, milliseconds: who polls never settles. */
 const SETTLE_MS = 5000
@@ -50,7 +51,8 @@ export async function visit(chrome: Chrome, how: Visit): Promise<Seen> {
     const { noise, lost } = transport.console
     if (noise > CONSOLE) page.remarks.add('console', `it printed ${noise} messages`)
     if (lost > 0) page.faults.add('console error', `${lost} more that were too many, or too long, to be read`)
-    return { faults: page.faults, remarks: page.remarks, picture }
+    const { faults, remarks, isThere } = page
+    return { faults, remarks, picture, isThere }
   } finally {
     await connection.send('Target.disposeBrowserContext', { browserContextId })
   }
@@ -59,6 +61,7 @@ export async function visit(chrome: Chrome, how: Visit): Promise<Seen> {
 class Page {
   readonly faults = new Faults()
   readonly remarks = new Faults()
+  isThere = true
   readonly #session: CDPSession
   readonly #how: Visit
   /** What was asked for, by the id of the request. */
@@ -205,6 +208,7 @@ class Page {
     session.on('Network.responseReceived', ({ requestId, response: { url, status } }) => {
       if (status < 400 || isFavicon(url)) return
       const isMain = requestId === this.#mainRequest
+      if (isMain) this.isThere = false
       if (isMain && this.#how.expected.includes(status)) return
       const words = `${status} ${STATUS_CODES[status] ?? ''}`.trim()
       if (isMain) this.faults.add('status', words)

@@ -83,7 +83,8 @@ export async function run(context: Context): Promise<Answer> {
     await post(clone, claimed.state.feature, '/ralph run')
     const { state, conclusion } = await loop(claimed.state, limits, ports)
     const places: [string, string][] = [['Logs', join(top, 'logs', logs.name ?? '')]]
-    if (settings.browser?.enabled === true) places.push(['Screenshots', screenshotFolder({ clone })])
+    if (settings.browser?.enabled === true)
+      places.push(['Pictures', screenshotFolder({ clone }, logs.name ?? '')])
     live.end(state, conclusion, places)
     const movedRefs = byWeight(local.workspace.snapshot.moved)
     for (const line of movedRefLines(movedRefs)) live.warn(line)

@@ -82,7 +82,7 @@ async function act(step: Exclude<Step, { kind: 'stop' }>, context: Context): Pro
     case 'baseline':
       await ports.repository.checkOut(state.green, null)
       // A gate with `when` is for the stories that ask for it, and for the whole at the end.
-      return { kind: 'baselined', gates: await gatesOn(runOf(state, { of: 'baseline', tags: [] }), ports) }
+      return { kind: 'baselined', gates: await gatesOn(baselineOf(state), ports) }
     case 'open':
       return open(context)
     case 'reserve':
@@ -184,6 +184,11 @@ function runOf(state: State, run: Partial<GateRun> & Pick<GateRun, 'of'>): GateR
   const { green, baselineGates: baseline = {} } = state
   const pages = greenPages(state, run.of === 'whole' ? 'base' : 'last')
   return { tags: null, stories: [], what: run.of, commit: green, from: green, baseline, pages, ...run }
+}
+
+/** `stories`: those to come. */
+function baselineOf(state: State): GateRun {
+  return runOf(state, { of: 'baseline', tags: [], stories: state.prd.userStories })
 }
 
 /** The dependencies of a commit that is checked out, then its gates for these tags, or all (null); what they wrote is thrown away. */

@@ -21,6 +21,7 @@ import { withFirstRuns } from './gate-memory.ts'
 import { entered } from './ledger.ts'
 import { accepted } from './passed.ts'
 import { begunPlan, planned, shownPlan, writtenPlan } from './planned.ts'
+import { picturesIn } from './screenshots.ts'
 import { rejected, returned } from './setback.ts'
 import { verified } from './verified.ts'
 
@@ -104,7 +105,9 @@ function reduced(state: State, event: Event, limits: Limits): State {
 
 function baselined(state: State, { gates }: Of<'baselined'>): State {
   const red = redGate(gates)
-  if (red === undefined) return withFirstRuns({ ...state, baseline: 'green', baselineGates: {} }, gates)
+  const pages = picturesIn(gates)
+  const seen = pages.length === 0 ? state : { ...state, basePages: pages }
+  if (red === undefined) return withFirstRuns({ ...seen, baseline: 'green', baselineGates: {} }, gates)
   const output = `its output:\n${excerpt(red.output, 4000)}`
   // bash(1): a command that was found and cannot be run, and one that was not found.
   if (/^exit 12[67]$/.test(red.ended)) {

@@ -1,0 +1,131 @@
+// A story that is seen: the browser refuses a page whose console is broken, with a picture, and lets it through when it is mended.
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import test from 'node:test'
+import { NO_CHROME } from '../unit/browser/site.ts'
+import { place } from './laptop.ts'
+import { story } from './site.ts'
+
+const SERVER = `
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+createServer((request, response) => {
+  try {
+    const page = readFileSync(new URL('pages' + (request.url === '/' ? '/index' : request.url) + '.html', import.meta.url))
+    response.writeHead(200, { 'content-type': 'text/html' }).end(page)
+  } catch {
+    response.writeHead(404).end('no such page')
+  }
+}).listen(Number(process.argv[2]), '127.0.0.1')
+`
+const page = (title: string, more = '') =>
+  `<!doctype html><html lang="en"><title>${title}</title><body style="font:20px sans-serif;margin:40px"><h1>${title}</h1>${more}</body></html>\n`
+const SAD = '<script>console.error("price is", undefined)</script>'
+const PRD = '.ralph/2026-01-31-sample/prd.json'
+const GATE = 'gates: { test: "true" }'
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+async function shop(settings: string, turns: unknown[], verify: unknown[] = [{}]) {
+  const port = await freePort()
+  const url = `http://localhost:${port}`
+  const seen = story('US-001', 'the cart', {
+    tags: ['ui'],
+    acceptanceCriteria: [`${url}/cart shows the cart`],
+  })
+  const config = [
+    GATE,
+    `services: { web: { start: node server.mjs ${port}, ready: "${url}" } }`,
+    `browser: { ${settings} }`,
+  ]
+  const at = await place(
+    {
+      'server.mjs': SERVER,
+      'pages/index.html': page('Shop'),
+      'ralph.config.yml': `${config.join('\n')}\n`,
+      [PRD]: JSON.stringify({ schemaVersion: 2, userStories: [seen] }),
+    },
+    { 'US-001': turns, verify } as never,
+  )
+  const state = () => JSON.parse(at.git('show', 'refs/ralph/2026-01-31-sample:.ralph-state/state.json'))
+  return { ...at, url, state }
+}
+
+test('a broken console is refused with a picture, and told to the next attempt; mended, it passes (real Chromium)', {
+  skip: NO_CHROME,
+  timeout: 240_000,
+}, async () => {
+  await using at = await shop('urls: [/], viewports: [1280x800, 390x844]', [
+    { files: { 'pages/cart.html': page('Cart', SAD) } },
+    { files: { 'pages/cart.html': page('Cart', '<p>Nothing in it.</p>') } },
+  ])
+  const { code, out, err } = await at.ralph(['run'])
+  assert.equal(code, 0, out + err)
+  const [, second = ''] = (await at.prompts()).filter((prompt) => prompt.includes('US-001'))
+  assert.match(second, /^- browser: opens the pages of the story/m)
+  assert.match(second, new RegExp(`${at.url}/cart \\(390x844\\):\\n\\s+console error: price is undefined`))
+  const { records, basePages, timeline } = at.state()
+  const [gate] = records['US-001'].gates.filter((one: { name: string }) => one.name === 'browser')
+  assert.deepEqual([gate.ok, gate.ended], [true, '4 pages without a fault'])
+  assert.deepEqual(
+    timeline.map((one: { result: string }) => one.result),
+    ['rejected', 'passed'],
+  )
+  // The first page was there before; the cart was not.
+  const pages = gate.screenshots.map(({ url, viewport, before }: Record<string, string>) => [
+    new URL(url ?? '').pathname,
+    viewport,
+    before !== null,
+  ])
+  assert.deepEqual(pages, [
+    ['/', '1280x800', true],
+    ['/', '390x844', true],
+    ['/cart', '1280x800', false],
+    ['/cart', '390x844', false],
+  ])
+  assert.equal(basePages.length, 2)
+  const kept = at
+    .git('ls-tree', '--name-only', 'refs/ralph/2026-01-31-sample:.ralph-state/screenshots')
+    .split('\n')
+  for (const { blob } of gate.screenshots) assert.ok(kept.includes(`${blob}.webp`))
+  const folder = /^Pictures: (\S+)/m.exec(out + err)?.[1] ?? ''
+  const files = readdirSync(folder).filter((name) => name.startsWith('US-001'))
+  assert.deepEqual(files, [
+    'US-001-1-cart-1280x800.webp',
+    'US-001-1-cart-390x844.webp',
+    'US-001-1-home-1280x800.webp',
+    'US-001-1-home-390x844.webp',
+    'US-001-2-cart-1280x800.webp',
+    'US-001-2-cart-390x844.webp',
+    'US-001-2-home-1280x800.webp',
+    'US-001-2-home-390x844.webp',
+  ])
+  assert.equal(readFileSync(join(folder, files[4] ?? '')).toString('latin1', 8, 12), 'WEBP')
+})
+
+test('without a browser the run says how to have one, before anything is made', {
+  timeout: 60_000,
+}, async () => {
+  await using at = await shop('executablePath: /nowhere/chrome', [])
+  for (const command of ['run', 'validate']) {
+    const { code, err } = await at.ralph([command])
+    assert.equal(code, 64, err)
+    assert.match(err, /browser\.executablePath[\s\S]*\/nowhere\/chrome[\s\S]*what is installed is found/)
+  }
+  assert.equal(existsSync(join(at.repository, '.git/ralph/git/refs/ralph')), false)
+})
+
+test('a page that nobody serves is bad input', { timeout: 60_000 }, async () => {
+  await using at = await shop('urls: ["https://example.com/"]', [])
+  const { code, err } = await at.ralph(['validate'])
+  assert.equal(code, 64, err)
+  assert.match(err, /browser\.urls\[0\][\s\S]*https:\/\/example\.com\//)
+})
