@@ -73,12 +73,13 @@ export function otherUserOptions({ env, clone, say }: Omit<IsolationOptions, 'se
 }
 
 /** The user without a network but for the way out at this port. */
-function closed(user: OtherUser, { enter }: ClosedNetwork, port: number): OtherUser {
+function closed(user: OtherUser, { enter, sharesLoopback }: ClosedNetwork, port: number): OtherUser {
   const proxy = `http://127.0.0.1:${port}`
   const variables = ['HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy', 'http_proxy'].map((name) => [name, proxy])
   const direct = { NO_PROXY: 'localhost,127.0.0.1,::1', no_proxy: 'localhost,127.0.0.1,::1' }
   return {
     ...user,
+    ...(sharesLoopback ? {} : { hasOwnLoopback: true }),
     command: (file, args, cwd) => user.command(file, args, cwd, { enter }),
     // Node's own fetch goes by them where it is told to.
     env: (env) => ({

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Ready } from '../model/service.ts'
 import { messageOf } from '../system/errors.ts'
 import { holderOf } from '../system/port-holder.ts'
+import { shellWord } from '../system/shell-word.ts'
 
 /** Looks once, for at most so long: null where it is ready, else why it is not, in words. */
 export type Look = (ms: number) => Promise<string | null>
@@ -32,6 +33,21 @@ export function lookFor(
     case 'log':
       return null
   }
+}
+
+/** The same by a command, for where our loopback is not that of the programs. */
+export function fromInside(ready: Ready): Ready {
+  if (ready.kind !== 'url' && ready.kind !== 'port') return ready
+  const [host, port] =
+    ready.kind === 'url' ? [hostOf(ready.url), portOf(ready.url)] : [ready.host, ready.port]
+  const { protocol, pathname, search } =
+    ready.kind === 'url' ? new URL(ready.url) : { protocol: '', pathname: '', search: '' }
+  const request = `GET ${pathname}${search} HTTP/1.0\\r\\nHost: ${host}:${port}\\r\\n\\r\\n`
+  const asks = `printf %b ${shellWord(request)} >&3 && read -r _ code _ <&3 && [ "$code" -lt 404 ]`
+  const looks = addressesOf(host).map(
+    (address) => `{ exec 3<>/dev/tcp/${address}/${port}; }${protocol === 'http:' ? ` && ${asks}` : ''}`,
+  )
+  return { kind: 'command', run: `exec 2>/dev/null; ${looks.map((one) => `(${one})`).join(' || ')}` }
 }
 
 /** Looks until it is ready (null), the time is over, or the signal aborts: then why it was not at last. */

@@ -1,25 +1,15 @@
 // Services: started in their order, each when the one before it is ready, and ended with everything that they left.
-import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { GateResult } from '../model/gate.ts'
 import type { GateRun } from '../model/ports.ts'
 import { isFor, type Service } from '../model/service.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { type OtherUser, shared } from '../system/other-user.ts'
-import { partOf, type RunResult, runUntrusted } from '../system/process.ts'
+import { partOf, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
-import {
-  CAPTURE_BYTES,
-  cleaned,
-  formatExit,
-  INTO_ONE_PIPE,
-  type LogFolder,
-  OUTPUT_BYTES,
-  SHELL,
-  UNTIL_HEARD,
-  writeLog,
-} from './output.ts'
-import { type Look, lookFor, nameOf, takenBy, takenWords, untilReady } from './ready.ts'
+import { cleaned, formatExit, type LogFolder, OUTPUT_BYTES, SHELL, writeLog } from './output.ts'
+import { fromInside, type Look, lookFor, nameOf, takenBy, takenWords, untilReady } from './ready.ts'
+import { type Running, startService } from './running.ts'
 
 export type ServicesOptions = {
   services: readonly Service[]
@@ -56,27 +46,6 @@ const LEAVING_MS = 500
 /** An answer is asked for once more when gates are done. */
 const STILL_MS = 10_000
 
-/**
- * A program may start another and leave (`pg_ctl start`): then this stays in its place, so that nothing is ended with it, and
- * says so by a word that only we know.
- */
-const STAYING = [
-  `${INTO_ONE_PIPE}; bash ${SHELL.join(' ')} "$1"; code=$?`,
-  `[ $code != 0 ] || { printf '\\n%s\\n' "$2"; exec tail -f /dev/null; }`,
-  `${UNTIL_HEARD}; exit $code`,
-].join('; ')
-
-/** A service that was started: its end, and what it said until then. */
-type Running = {
-  service: Service
-  /** How it ended, in words; null while it runs. */
-  ended: string | null
-  /** Its command is over, and what it started may run on. */
-  hasLeft: boolean
-  over: Promise<RunResult>
-  stop(): void
-}
-
 /** One that did not come up, or did not stay; `one`: what was started of it. */
 type Fallen = { service: Service; one: Running | null; why: string }
 
@@ -86,41 +55,23 @@ export function createServices(options: ServicesOptions): Services {
   let count = 0
 
   function start(service: Service, command: string, onLine: (line: string) => void): Running {
-    const stop = new AbortController()
-    const word = randomBytes(16).toString('hex')
     count += 1
-    const one: Running = {
-      service,
-      ended: null,
-      hasLeft: false,
-      stop: () => stop.abort(),
-      over: runUntrusted({
-        file: 'bash',
-        args: [...SHELL, STAYING, 'bash', command, word],
-        cwd: options.cwd,
-        env: options.envOf(service),
-        timeoutMs: Number.MAX_SAFE_INTEGER,
-        signal: stop.signal,
-        captureBytes: CAPTURE_BYTES,
-        onLine: (_, line) => {
-          if (line.includes(word)) one.hasLeft = true
-          onLine(line)
-        },
-        mark: partOf(options.mark, count),
-        as: shared(as),
-      }).then((result) => {
-        one.ended ??= formatExit(result.exit, 0)
-        return { ...result, output: result.output.replace(`\n${word}\n`, '') }
-      }),
-    }
+    const mark = partOf(options.mark, count)
+    const how = { cwd: options.cwd, env: options.envOf(service), mark, as: shared(as) }
+    const one = startService(service, command, how, onLine)
     running.set(service, one)
     return one
+  }
+
+  function lookAt(service: Service): Look | null {
+    const ready = as?.hasOwnLoopback === true ? fromInside(service.ready) : service.ready
+    return lookFor(ready, (command, ms) => exitOf(command, service, ms))
   }
 
   /** Null when it is ready, or nobody waits for it any more; else what went wrong. */
   async function come(service: Service, signal: AbortSignal): Promise<string | null> {
     const { ready, readyTimeoutMs } = service
-    const look = lookFor(ready, (command, ms) => exitOf(command, service, ms))
+    const look = lookAt(service)
     if (service.start === null)
       return look === null ? null : late(service, await untilReady(look, readyTimeoutMs, signal))
     const inTheWay = await taken(service, look)
@@ -146,6 +97,8 @@ export function createServices(options: ServicesOptions): Services {
   async function taken({ ready }: Service, look: Look | null): Promise<string | null> {
     if (ready.kind === 'command' && (await look?.(STILL_MS)) === null)
       return `\`${ready.run}\` is content before it was started: end what it finds`
+    // On a loopback of their own is nobody but them, and all of them are ended.
+    if (as?.hasOwnLoopback === true) return null
     const last = performance.now() + LEAVING_MS
     for (let found = await takenBy(ready); found !== null; found = await takenBy(ready)) {
       if (performance.now() > last) return takenWords(found)
@@ -206,7 +159,7 @@ export function createServices(options: ServicesOptions): Services {
         const one = running.get(service) ?? null
         if (one?.ended != null) return { service, one, why: `${one.ended} while gates ran` }
         if (one?.hasLeft === false) return null
-        const why = await lookFor(service.ready, (command, ms) => exitOf(command, service, ms))?.(STILL_MS)
+        const why = await lookAt(service)?.(STILL_MS)
         return why == null ? null : { service, one, why: `answers no more: ${why}` }
       })
     return (await Promise.all(all)).filter((one) => one !== null)
@@ -274,8 +227,8 @@ function naming(gate: GateResult, reds: readonly GateResult[]): GateResult {
   if (gate.ok || reds.length === 0) return gate
   const words = reds.map(({ name, ended, output }) => `${name}: ${ended}. Its last lines:\n${output}`)
   const services = excerpt(words.join('\n'), LAST_BYTES)
-  const own = excerpt(gate.output, OUTPUT_BYTES - LAST_BYTES)
-  return { ...gate, output: `${services}\n\n${own}` }
+  const own = excerpt(gate.output, OUTPUT_BYTES - LAST_BYTES - gate.name.length)
+  return { ...gate, output: `${services.trimEnd()}\n\n${gate.name}:\n${own}` }
 }
 
 function late({ ready, readyTimeoutMs }: Service, why: string | null, hasLeft = false): string | null {

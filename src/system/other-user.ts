@@ -53,6 +53,8 @@ export type OtherUser = {
   under(pid: number): Pick<OtherUser, 'signal' | 'lives' | 'end'>
   /** Programs of this user run beside each other: the end of one is not that of the others. */
   readonly isShared?: true
+  /** What it listens at is not on our loopback. */
+  readonly hasOwnLoopback?: true
   /** Leaves the machine as it was. */
   close(): Promise<void>
   /** What `endOtherUser` has to know to do the same where we were killed. */

@@ -1,18 +1,20 @@
 // Services with real processes: they come, they fall, they leave, and nothing of them is left.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer as createHttpServer } from 'node:http'
 import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createGates, type GatesOptions } from '../../../src/gates/gates.ts'
+import { fromInside, lookFor } from '../../../src/gates/ready.ts'
 import { createServices } from '../../../src/gates/services.ts'
 import type { Gate } from '../../../src/model/gate.ts'
 import type { GateRun } from '../../../src/model/ports.ts'
-import type { Service } from '../../../src/model/service.ts'
+import type { Ready, Service } from '../../../src/model/service.ts'
 import { endOrphansOfRun, newMark } from '../../../src/system/process.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
 import { gateRun, NO_CODE } from './gate-run.ts'
@@ -311,6 +313,33 @@ test('a command that is never content says why', async (t) => {
     (await run()).map(({ ended }) => ended),
     [wanted],
   )
+})
+
+test('from inside a network of its own a URL and a port are asked for in the same way', async () => {
+  const one = createHttpServer((request, response) => {
+    response.statusCode = request.url === '/up?a=b%20c' ? 302 : 404
+    response.end()
+  }).listen(0, '127.0.0.1')
+  await once(one, 'listening')
+  const { port } = one.address() as { port: number }
+  const isReadyInside = async (ready: Ready) => {
+    const inside = fromInside(ready)
+    const child = spawn('bash', ['-c', inside.kind === 'command' ? inside.run : 'false'], { stdio: 'ignore' })
+    return (await once(child, 'exit'))[0] === 0
+  }
+  const asked = async (ready: Ready) => (await lookFor(ready, async () => null)?.(5000)) === null
+  const free = await freePort()
+  const cases: [Ready, boolean][] = [
+    [{ kind: 'port', host: 'localhost', port }, true],
+    [{ kind: 'port', host: 'localhost', port: free }, false],
+    [{ kind: 'url', url: `http://localhost:${port}/up?a=b%20c` }, true],
+    [{ kind: 'url', url: `http://127.0.0.1:${port}/down` }, false],
+  ]
+  for (const [ready, wanted] of cases) {
+    assert.equal(await asked(ready), wanted)
+    assert.equal(await isReadyInside(ready), wanted)
+  }
+  one.close()
 })
 
 test('the second one starts when the first is ready, and sees it', async (t) => {

@@ -1,0 +1,54 @@
+// One service as a process: its start, its end, and what it said until then.
+import { randomBytes } from 'node:crypto'
+import type { Service } from '../model/service.ts'
+import { type RunRequest, type RunResult, runUntrusted } from '../system/process.ts'
+import { CAPTURE_BYTES, formatExit, INTO_ONE_PIPE, SHELL, UNTIL_HEARD } from './output.ts'
+
+export type Running = {
+  service: Service
+  /** How it ended, in words; null while it runs. */
+  ended: string | null
+  /** Its command is over, and what it started may run on. */
+  hasLeft: boolean
+  over: Promise<RunResult>
+  stop(): void
+}
+
+/**
+ * A program may start another and leave (`pg_ctl start`): then this stays in its place, so that nothing is ended with it, and
+ * says so by a word that only we know.
+ */
+const STAYING = [
+  `${INTO_ONE_PIPE}; bash ${SHELL.join(' ')} "$1"; code=$?`,
+  `[ $code != 0 ] || { printf '\\n%s\\n' "$2"; exec tail -f /dev/null; }`,
+  `${UNTIL_HEARD}; exit $code`,
+].join('; ')
+
+export function startService(
+  service: Service,
+  command: string,
+  how: Pick<RunRequest, 'cwd' | 'env' | 'mark' | 'as'>,
+  onLine: (line: string) => void,
+): Running {
+  const stop = new AbortController()
+  const word = randomBytes(16).toString('hex')
+  const hear = (line: string) => {
+    if (line.includes(word)) one.hasLeft = true
+    onLine(line)
+  }
+  const run = runUntrusted({
+    ...how,
+    file: 'bash',
+    args: [...SHELL, STAYING, 'bash', command, word],
+    timeoutMs: Number.MAX_SAFE_INTEGER,
+    signal: stop.signal,
+    captureBytes: CAPTURE_BYTES,
+    onLine: (_, line) => hear(line),
+  })
+  const over = run.then((result) => {
+    one.ended ??= formatExit(result.exit, 0)
+    return { ...result, output: result.output.replace(`\n${word}\n`, '') }
+  })
+  const one: Running = { service, ended: null, hasLeft: false, over, stop: () => stop.abort() }
+  return one
+}
