@@ -13,6 +13,8 @@ export type RunEvent =
     }
   /** Somebody asked for a plan of an issue by its label. */
   | { kind: 'label'; issue: number; sender: { login: string; type: string } }
+  /** Somebody pressed a button of a check. */
+  | { kind: 'button'; identifier: string; externalId: string; sender: { login: string; type: string } }
   | { kind: 'schedule' }
   /** Not ours: ends neutral. */
   | { kind: 'foreign'; name: string }
@@ -53,6 +55,17 @@ export function readEvent(name: string, payload: unknown): RunEvent {
       return {
         kind: 'label',
         issue: number(issue.number),
+        sender: { login: text(sender.login), type: text(sender.type) },
+      }
+    }
+    case 'check_run': {
+      if (event.action !== 'requested_action')
+        return { kind: 'foreign', name: `check_run.${text(event.action)}` }
+      const sender = record(event.sender)
+      return {
+        kind: 'button',
+        identifier: text(record(event.requested_action).identifier),
+        externalId: text(record(event.check_run).external_id),
         sender: { login: text(sender.login), type: text(sender.type) },
       }
     }

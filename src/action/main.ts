@@ -52,6 +52,10 @@ async function main(): Promise<void> {
     const { answerComment } = await import(/* webpackChunkName: "work" */ './comment.ts')
     return neutral(await answerComment(context))
   }
+  if (event.kind === 'button') {
+    const { answerButton } = await import(/* webpackChunkName: "work" */ './button.ts')
+    return neutral(await answerButton(context))
+  }
   if (event.kind === 'label') {
     const { answerLabel } = await import(/* webpackChunkName: "work" */ './label.ts')
     return neutral(await answerLabel(context))

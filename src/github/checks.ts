@@ -22,6 +22,8 @@ export class Checks {
   #mode: ReportAs
   /** A token that has posted one check may post checks: a later 403 is no missing permission. */
   #works = false
+  /** Whose checks they are, as soon as GitHub has said it. */
+  #app: string | null = null
   /** Our checks by commit and name; filled by one listing a commit. */
   readonly #known = new Map<string, Map<string, Posted>>()
 
@@ -129,8 +131,9 @@ export class Checks {
       per_page: 100,
     })
     const found = new Map<string, Posted>()
-    for (const { name, id, external_id, status, output } of runs) {
+    for (const { name, id, external_id, status, output, app } of runs) {
       if (external_id?.startsWith(`ralph:${this.#key}:`) !== true) continue
+      this.#app = app?.slug ?? null
       found.set(name, {
         id: Number(id),
         isOpen: status !== 'completed',
@@ -149,11 +152,16 @@ export class Checks {
     // Also a completed one: `status: in_progress` opens it again and clears its conclusion.
     const state =
       conclusion === null ? { status: 'in_progress' as const } : { status: 'completed' as const, conclusion }
-    const content = { ...state, output: { title, summary, text, annotations } }
+    const content = { ...state, ...this.#buttons(check), output: { title, summary, text, annotations } }
     const isAnnotated = before?.isAnnotated === true || annotations.length > 0
     const id = (await this.#update(before, content)) ?? (await this.#create(sha, name, content))
     this.#known.get(sha)?.set(name, { id, isOpen: conclusion === null, isAnnotated })
     this.#works = true
+  }
+
+  /** A click goes to the App that owns the check, and starts no workflow where that is GitHub Actions itself. */
+  #buttons({ actions }: Check): { actions?: Check['actions'][number][] } {
+    return this.#app === null || this.#app === 'github-actions' ? {} : { actions: [...actions] }
   }
 
   /** Gives null where there is none to be updated any more. */
@@ -173,6 +181,7 @@ export class Checks {
     return createOnce(
       async () => {
         const made = await this.#github.api.rest.checks.create({ ...this.#github.at, ...wanted, ...ONCE })
+        this.#app = made.data.app?.slug ?? null
         return Number(made.data.id)
       },
       async () => {
@@ -224,7 +233,7 @@ export class Checks {
     await each(open, async ([name]) => {
       // One that waits for a person is `pending` for that: there is nothing to end.
       if (but.includes(name) || word(name).conclusion === 'action_required') return
-      await this.#postStatus(sha, { ...word(name), name, text: '', annotations: [] })
+      await this.#postStatus(sha, { ...word(name), name, text: '', annotations: [], actions: [] })
     })
   }
 }

@@ -92,6 +92,16 @@ export class Conversation implements QueuePort {
     if ((await this.#own(pull, marker)) === null) await this.#post(pull, marker, `${marker}\n${body}`)
   }
 
+  /** A comment of its own. */
+  async say(pull: number, body: string): Promise<void> {
+    await this.#github.api.rest.issues.createComment({
+      ...this.#github.at,
+      issue_number: pull,
+      body,
+      ...ONCE,
+    })
+  }
+
   /** Write permission, looked up; anything but a clear yes is a no. Throws where GitHub gives no answer. */
   async mayWrite(login: string): Promise<boolean> {
     const before = this.#permissions.get(login)
@@ -123,13 +133,21 @@ export class Conversation implements QueuePort {
     this.#permissions.clear()
     try {
       for (const comment of await this.#fresh(pull, control.lastComment))
-        if (await look(comment, pull)) return true
+        if (await look(await this.#asSaid(comment), pull)) return true
     } catch (error) {
       // What was not understood is asked for again.
       this.#etag = null
       this.#github.warn(`comments could not be read: ${saidByGitHub(error)}`)
     }
     return false
+  }
+
+  /** A button's comment is a command of who pressed it, where it is our own and no other workflow could have written it. */
+  async #asSaid(comment: Comment): Promise<Comment> {
+    const [, login = '', body = ''] = PRESSED.exec(comment.body) ?? []
+    const isApp = comment.type === 'Bot' && comment.login !== JOB_LOGIN
+    if (body === '' || !isApp || comment.edited || comment.login !== (await this.#login())) return comment
+    return { ...comment, login, body, type: 'User' }
   }
 
   /** Comments after the last one handled, or none when GitHub says that nothing changed. */
@@ -249,6 +267,13 @@ export class Conversation implements QueuePort {
     return comment
   }
 }
+
+/** The comment of a button: who pressed it, and what that says. */
+export function pressedComment(login: string, name: 'retry' | 'skip', storyId: string): string {
+  return `<!-- ralph:button:${login} -->\n/ralph ${name} ${storyId}\n\n<sub>Pressed on the check of the story.</sub>\n`
+}
+
+const PRESSED = /^<!-- ralph:button:([A-Za-z\d-]{1,39}) -->\n(\/ralph (?:retry|skip) [^\s,]{1,64})\n\n<sub>/
 
 /** A human, whose words have not changed since. */
 export function isPerson(comment: Pick<Comment, 'type' | 'login' | 'edited'>): boolean {

@@ -33,7 +33,17 @@ export type Check = {
   summary: string
   text: string
   annotations: Annotation[]
+  /** Of its page. A click is heard only where the check belongs to an App of the user's own. */
+  actions: readonly CheckAction[]
 }
+
+/** At most 20, 40 and 20 characters. */
+export type CheckAction = { label: string; description: string; identifier: 'retry' | 'skip' }
+
+const BUTTONS: readonly CheckAction[] = [
+  { label: 'Retry', description: 'Unblock it and try it again', identifier: 'retry' },
+  { label: 'Skip', description: 'Leave it out; the others go on', identifier: 'skip' },
+]
 
 /** Bytes that GitHub takes of summary and text each (65,535), with a margin. */
 const MOST_BYTES = 65_000
@@ -90,9 +100,17 @@ export function lastWordOf(state: State, name: string): LastWord {
   }
 }
 
+const STORY = 'ralph / '
+
+/** The feature and the story that a check of ours is of, by its external id; null for any other. */
+export function checkOf(externalId: string): { feature: string; storyId: string } | null {
+  const [, feature = '', storyId = ''] = /^ralph:([^:]+):ralph \/ (.+)$/s.exec(externalId) ?? []
+  return feature === '' ? null : { feature, storyId }
+}
+
 /** The check of one story. A failed attempt that will be followed by another is in progress while the chain goes on. */
 export function storyCheck(view: View, id: string): Check {
-  const name = `ralph / ${oneLine(id, 64)}`
+  const name = `${STORY}${oneLine(id, 64)}`
   const story = view.stories.find((one) => one.id === id)
   if (story === undefined) {
     const empty = { summary: () => '', text: () => '' }
@@ -187,6 +205,7 @@ function check(
     summary: fitted(output.summary, MOST_BYTES, utf8Bytes),
     text: fitted(output.text, MOST_BYTES, utf8Bytes),
     annotations: annotations.map(bounded).filter(isFit).slice(0, MOST_ANNOTATIONS),
+    actions: name !== 'ralph' && conclusion === 'failure' ? BUTTONS : [],
   }
 }
 
