@@ -1,10 +1,10 @@
 // `node scripts/record-gates.mjs [name...]`: runs real test runners, compilers and linters on small broken projects and keeps
-// what they print in test/fixtures/gates, for the test of what a prompt shows of it. Needs npm, python3, go, cargo and mvn, and
+// what they print in test/fixtures/gates, and the files that they write in test/fixtures/gates/reports. Needs npm, python3, go, cargo and mvn, and
 // their registries; everything is installed and run in RECORD_DIR (a folder of the temporary folder unless it is set).
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 
 const ROOT = process.env.RECORD_DIR ?? join(tmpdir(), 'ralph-record-gates')
 const FIXTURES = new URL('../test/fixtures/gates/', import.meta.url).pathname
@@ -32,8 +32,11 @@ const TOOLS = {
   mocha: npm('mocha@11', 'nyc@17'),
   tap: npm('tap@16', 'nyc@15'),
   tsc: npm('typescript@5.9', '@types/node@24'),
-  eslint: npm('eslint@9'),
+  eslint: npm('eslint@9', '@microsoft/eslint-formatter-sarif@3'),
+  biome: npm('@biomejs/biome@2'),
+  c8: npm('c8@10'),
   pytest: pip('pytest==8.4.*', 'pytest-cov', 'tqdm'),
+  lint: pip('ruff', 'mypy'),
   go: none,
   cargo: { kept: 'target', install: null },
   maven: none,
@@ -88,6 +91,36 @@ def total(items):
 def with_tax(items, rate):
     return round(total(items) * (1 + rate["value"]), 2)
 `
+const RUFF_CART =
+  'import os\nimport sys\n\n\ndef total(items):\n    unused = 1\n    if items == None:\n        return 0\n    return sum(item for item in itms)\n'
+const NODE_CART = `import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { total, withTax } from '../src/cart.js'
+describe('cart', () => {
+  test('adds', () => assert.equal(total([{ price: 2, quantity: 3 }]), 6))
+  test('adds the tax', () => assert.equal(withTax([{ price: 10, quantity: 1 }], 'none'), 12))
+  test('ships', { skip: 'later' }, () => {})
+  test('compares', () => {
+    assert.deepEqual({ a: [1, 2], b: '<&>' }, { a: [1, 3], b: '<&>' })
+  })
+})
+`
+const VITEST_CART = NODE_CART.replace(
+  /import assert.*\n.*\n/,
+  "import { describe, expect, test } from 'vitest'\n",
+)
+  .replaceAll(/assert\.equal\((.*?), (\d+)\)\)/g, 'expect($1).toBe($2))')
+  .replace("{ skip: 'later' }, ", '')
+  .replace("test('ships'", "test.skip('ships'")
+  .replace(/assert\.deepEqual\((.*), (\{ a: \[1, 3\].*\})\)/, 'expect($1).toEqual($2)')
+const MOCHA_CART = `const assert = require('node:assert/strict')
+const { total, withTax } = require('../src/cart.js')
+describe('cart', () => {
+  it('adds', () => assert.equal(total([{ price: 2, quantity: 3 }]), 6))
+  it('adds the tax', () => assert.equal(withTax([{ price: 10, quantity: 1 }], 'none'), 12))
+  it('ships')
+})
+`
 const GO_MOD = 'module example.com/shop\n\ngo 1.24\n'
 const CARGO = '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n'
 const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -106,6 +139,14 @@ const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   </plugins></build>
 </project>
 `
+const KOTLIN_POM = POM.replace(
+  /<plugin><artifactId>maven-compiler[\s\S]*<\/plugin>\n {2}<\/plugins>/,
+  `<plugin><groupId>org.jetbrains.kotlin</groupId><artifactId>kotlin-maven-plugin</artifactId><version>2.1.0</version>
+      <executions><execution><id>compile</id><phase>compile</phase><goals><goal>compile</goal></goals></execution></executions>
+      <configuration><sourceDirs><dir>src/main/kotlin</dir></sourceDirs></configuration>
+    </plugin>
+  </plugins>`,
+)
 const JAVA_CART = `package com.shop;
 
 import java.util.List;
@@ -708,6 +749,148 @@ class CartTest {
     // Once quietly, so that nothing is fetched while it is recorded.
     run: '(mvn -B -q test || true) >/dev/null 2>&1; mvn -B -o test',
   },
+  'mocha-typeerror': {
+    tool: 'mocha',
+    files: { 'src/cart.js': cart(false), 'test/cart.js': MOCHA_CART },
+    run: 'mocha',
+  },
+  'biome-lint': {
+    tool: 'biome',
+    files: {
+      'biome.json': '{ "linter": { "enabled": true }, "formatter": { "enabled": false } }',
+      'src/cart.js':
+        'export function total(items) {\n  let sum = 0\n  debugger\n  return items.length == 0 ? 0 : sum\n}\n',
+    },
+    run: 'biome lint src',
+  },
+  'ruff-check': {
+    tool: 'lint',
+    files: { 'shop/cart.py': RUFF_CART },
+    run: 'ruff check --no-cache .',
+  },
+  'ruff-sarif': {
+    tool: 'lint',
+    files: { 'shop/cart.py': RUFF_CART },
+    run: 'ruff check --no-cache --output-format sarif --output-file report.sarif .',
+    keeps: ['report.sarif'],
+  },
+  mypy: {
+    tool: 'lint',
+    files: {
+      'shop/__init__.py': '',
+      'shop/cart.py':
+        'def total(items: list[int]) -> str:\n    return sum(items)\n\n\ndef shown(items: list[int]) -> str:\n    return total(items) + len(items)\n',
+    },
+    run: 'mypy --no-incremental shop',
+  },
+  'eslint-sarif': {
+    tool: 'eslint',
+    files: {
+      'eslint.config.js': ESLINT,
+      'src/cart.js':
+        'export function total(items) {\n  let sum = 0\n  console.log(items)\n  return summ(items)\n}\n',
+    },
+    run: 'eslint -f @microsoft/eslint-formatter-sarif -o report.sarif src',
+    keeps: ['report.sarif'],
+  },
+  'go-vet': {
+    tool: 'go',
+    files: {
+      'go.mod': GO_MOD,
+      'cart.go':
+        'package shop\n\nimport "fmt"\n\nfunc Total(prices []int) int {\n\tfmt.Printf("%d items, %s\\n", len(prices))\n\treturn len(prices)\n}\n',
+    },
+    run: 'go vet ./...',
+  },
+  'go-json': {
+    tool: 'go',
+    files: {
+      'go.mod': GO_MOD,
+      'cart.go': 'package shop\n\nfunc Total(prices []int) int { return len(prices) }\n',
+      'cart_test.go':
+        'package shop\n\nimport "testing"\n\nfunc TestTotal(t *testing.T) {\n\tif got := Total([]int{3}); got != 3 {\n\t\tt.Errorf("got %d, want 3", got)\n\t}\n}\n\nfunc TestNone(t *testing.T) { t.Run("inside", func(t *testing.T) {}) }\n\nfunc TestLater(t *testing.T) { t.Skip("later") }\n',
+    },
+    run: 'go test -json ./...',
+  },
+  'kotlin-maven': {
+    tool: 'maven',
+    files: {
+      'pom.xml': KOTLIN_POM,
+      'src/main/kotlin/Cart.kt':
+        'package com.shop\n\nfun total(items: List<Int>): String {\n    return items.sum()\n}\n\nfun shown(): String = totl(listOf(1))\n',
+    },
+    run: '(mvn -B -q compile || true) >/dev/null 2>&1; mvn -B -o compile',
+  },
+  'node-junit': {
+    tool: 'node',
+    files: {
+      'src/cart.js': cart(true),
+      'package.json': '{ "type": "module" }',
+      'test/cart.test.js': NODE_CART,
+    },
+    run: 'node --test --test-reporter=junit --test-reporter-destination=report.xml',
+    keeps: ['report.xml'],
+  },
+  'vitest-reports': {
+    tool: 'vitest',
+    files: {
+      'package.json': '{ "type": "module" }',
+      'src/cart.js': cart(true),
+      'test/cart.test.js': VITEST_CART,
+    },
+    run: 'vitest run --reporter=junit --outputFile=report.xml --coverage --coverage.reporter=lcov --coverage.reporter=cobertura --coverage.reportOnFailure',
+    keeps: ['report.xml', 'coverage/lcov.info', 'coverage/cobertura-coverage.xml'],
+  },
+  'pytest-reports': {
+    tool: 'pytest',
+    files: {
+      'shop/__init__.py': '',
+      'shop/cart.py': PYTEST_CART,
+      'tests/test_cart.py': `import pytest
+
+from shop.cart import total, with_tax
+
+
+def test_total():
+    assert total([(4, 4)]) == 15
+
+
+@pytest.mark.skip(reason="later")
+def test_later():
+    assert with_tax([], {}) == 0
+`,
+    },
+    run: 'python -m pytest --junitxml=report.xml --cov=shop --cov-report=xml:coverage.xml --cov-report=lcov:coverage.lcov',
+    keeps: ['report.xml', 'coverage.xml', 'coverage.lcov'],
+  },
+  'maven-reports': {
+    tool: 'maven',
+    files: {
+      'pom.xml': POM,
+      'src/main/java/com/shop/Cart.java': JAVA_CART,
+      'src/test/java/com/shop/CartTest.java': `package com.shop;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import java.util.List;
+import org.junit.jupiter.api.Disabled;
+import org.junit.jupiter.api.Test;
+
+class CartTest {
+    @Test void addsAll() {
+        assertEquals(31, Cart.total(List.of(new Cart.Item("lamp", 10, 3))), "the total");
+    }
+
+    @Test void addsNothing() {
+        assertEquals(0, Cart.total(List.of()));
+    }
+
+    @Disabled @Test void later() {}
+}
+`,
+    },
+    run: '(mvn -B -q test || true) >/dev/null 2>&1; mvn -B -o test',
+    keeps: ['target/surefire-reports/TEST-com.shop.CartTest.xml'],
+  },
   'maven-compile': {
     tool: 'maven',
     files: {
@@ -732,7 +915,7 @@ function install(tool) {
   return folder
 }
 
-function record(name, { tool, files, run }) {
+function record(name, { tool, files, run, keeps = [] }) {
   const folder = install(tool)
   for (const [path, text] of Object.entries({ 'package.json': '{}', ...files })) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
@@ -747,6 +930,11 @@ function record(name, { tool, files, run }) {
   if (Buffer.byteLength(text) > MOST_BYTES)
     throw new Error(`${name} is too long: ${Buffer.byteLength(text)} bytes`)
   writeFileSync(join(FIXTURES, `${name}.txt`), text)
+  for (const kept of keeps) {
+    const report = neutral(readFileSync(join(folder, kept), 'utf8'), folder)
+    mkdirSync(join(FIXTURES, 'reports'), { recursive: true })
+    writeFileSync(join(FIXTURES, 'reports', `${name}-${basename(kept)}`), report)
+  }
   console.log(`${name}: ${Buffer.byteLength(text)} bytes, exit ${ran.status}`)
 }
 

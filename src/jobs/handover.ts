@@ -31,14 +31,14 @@ const digest = z.string().check(z.regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/))
 const amount = z.number().check(z.minimum(0), z.maximum(MOST))
 
 /** The first entries of a list; those that do not fit are left out. */
-function listOf<T>(entry: z.ZodMiniType<T>): z.ZodMiniType<T[]> {
+function listOf<T>(entry: z.ZodMiniType<T>, most = LIST): z.ZodMiniType<T[]> {
   const fitting = (value: unknown): T[] => {
     const read = z.safeParse(entry, value)
     return read.success ? [read.data] : []
   }
   return z.pipe(
     z.array(z.unknown()),
-    z.transform((list) => list.slice(0, LIST).flatMap(fitting)),
+    z.transform((list) => list.slice(0, most).flatMap(fitting)),
   )
 }
 
@@ -94,6 +94,23 @@ const verdict: z.ZodMiniType<Verdict> = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('none'), message: text }),
 ])
 
+/** Of a gate, each; and characters of a remark. */
+const ANNOTATIONS = 50
+const REMARKS = 20
+const REMARK = 300
+
+const whole = z.int().check(z.minimum(0), z.maximum(MOST))
+const remark = z.pipe(
+  z.string(),
+  z.transform((value) => value.slice(0, REMARK)),
+)
+const annotation = z.object({
+  path: z.string().check(z.minLength(1), z.maxLength(TEXT)),
+  line: z.int().check(z.minimum(1)),
+  message: bounded,
+  level: z.enum(['failure', 'warning', 'notice']),
+})
+
 const gateResult: z.ZodMiniType<GateResult> = z.object({
   name: z.string(),
   ok: z.boolean(),
@@ -105,6 +122,10 @@ const gateResult: z.ZodMiniType<GateResult> = z.object({
   ended: text,
   ms: z.number(),
   output: z.catch(z.string(), ''),
+  tests: z.exactOptional(z.object({ passed: whole, failed: whole, skipped: whole })),
+  flaky: z.exactOptional(z.literal(true)),
+  remarks: z.exactOptional(listOf(remark, REMARKS)),
+  annotations: z.exactOptional(listOf(annotation, ANNOTATIONS)),
 })
 
 const fromClaim = z.object({ folder: nonce, nonce, base: digest })
@@ -169,10 +190,19 @@ export function writeHandover(value: FromClaim | FromWork | FromGate): string {
   return JSON.stringify(value)
 }
 
-/** Gate output is cut, the longest first, until everything fits into one variable. */
+/** Bytes of a gate's output, at first. */
+const LARGEST = 16 * 1024
+
+/** Gate output is cut, the longest first, and what else is told of gates with it, until everything fits into one variable. */
 export function fitGates(value: FromGate, limitBytes = LIMIT_BYTES): FromGate {
-  for (let most = 16 * 1024; ; most = Math.floor(most / 2)) {
-    const gates = value.gates.map((gate) => ({ ...gate, output: excerpt(gate.output, most) }))
+  for (let most = LARGEST; ; most = Math.floor(most / 2)) {
+    const first = <T>(list: readonly T[], bound: number) => list.slice(0, Math.ceil((bound * most) / LARGEST))
+    const gates = value.gates.map(({ remarks, annotations, ...gate }) => ({
+      ...gate,
+      output: excerpt(gate.output, most),
+      ...(remarks === undefined ? {} : { remarks: first(remarks, REMARKS) }),
+      ...(annotations === undefined ? {} : { annotations: first(annotations, ANNOTATIONS) }),
+    }))
     const fitted = { ...value, gates }
     if (most < 64 || Buffer.byteLength(writeHandover(fitted)) <= limitBytes) return fitted
   }

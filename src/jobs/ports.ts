@@ -3,7 +3,7 @@ import type { CatFile } from '../git/cat-file.ts'
 import type { Git } from '../git/git.ts'
 import { changesBetween } from '../git/tree-walk.ts'
 import { readProposal } from '../loop/plan.ts'
-import type { Gate, GateResult } from '../model/gate.ts'
+import type { Annotation, Gate, GateResult } from '../model/gate.ts'
 import type { AgentPort, GatesPort, RepositoryPort } from '../model/ports.ts'
 import { isFor } from '../model/service.ts'
 import { emptyUsage } from '../model/usage.ts'
@@ -103,11 +103,18 @@ export function answered(
   redact: Redact,
 ): GatesPort {
   const clean = cleaner(redact)
+  const cleanPlace = (one: Annotation): Annotation => ({
+    ...one,
+    path: redact(withoutControls(one.path)),
+    message: clean(one.message),
+  })
   const cleaned = (result: GateResult, advisory: boolean): GateResult => ({
     ...result,
     advisory,
     ended: clean(result.ended),
     output: redact(settledLines(result.output).join('\n')),
+    ...(result.remarks === undefined ? {} : { remarks: result.remarks.map(clean) }),
+    ...(result.annotations === undefined ? {} : { annotations: result.annotations.map(cleanPlace) }),
   })
   let commit = ''
   return {

@@ -40,7 +40,21 @@ const work: FromWork = {
 const gate: FromGate = {
   nonce: 'n',
   code: 'c'.repeat(64),
-  gates: [{ name: 'test', ok: false, advisory: false, ended: 'exit 1', ms: 12, output: 'red\n' }],
+  gates: [
+    { name: 'test', ok: false, advisory: false, ended: 'exit 1', ms: 12, output: 'red\n' },
+    {
+      name: 'slow',
+      ok: true,
+      advisory: false,
+      ended: 'exit 0',
+      ms: 12,
+      output: '',
+      tests: { passed: 4, failed: 0, skipped: 1 },
+      flaky: true,
+      remarks: ['flaky: red (exit 1), and green at try 2 on the same tree'],
+      annotations: [{ path: 'src/a.ts', line: 3, message: 'No test ran this line.', level: 'notice' }],
+    },
+  ],
 }
 
 test('what was written is read', () => {
@@ -93,6 +107,25 @@ test('a gate that is advisory is said by the settings, not by the gate job', () 
   assert.equal(read?.gates[0]?.advisory, false)
 })
 
+test('what else is told of a gate is bounded, and nothing of it is believed that cannot be', () => {
+  const place = { path: 'a', line: 1, message: 'm', level: 'notice' }
+  const more = {
+    remarks: [...Array.from({ length: 40 }, () => 'r'.repeat(1000)), 7],
+    annotations: [
+      { ...place, line: 0 },
+      { ...place, level: 'odd' },
+      ...Array.from({ length: 90 }, () => place),
+    ],
+  }
+  const read = (one: object) =>
+    readFromGate(JSON.stringify({ ...gate, gates: [{ ...gate.gates[0], ...one }] }))?.gates
+  const [told] = read(more) ?? []
+  assert.deepEqual([told?.remarks?.length, told?.remarks?.[0]?.length], [20, 300])
+  assert.equal(told?.annotations?.length, 48)
+  assert.deepEqual(read({ tests: { passed: -1, failed: 0, skipped: 0 } }), [])
+  assert.deepEqual(read({ flaky: 'yes' }), [])
+})
+
 test('gate results fit into one variable, whatever the gates print; the end of each stays', () => {
   fc.assert(
     fc.property(
@@ -105,6 +138,11 @@ test('gate results fit into one variable, whatever the gates print; the end of e
           ended: 'exit 0',
           ms: 1,
           output: `${unit.repeat(length)}END`,
+          remarks: Array.from({ length: length % 30 }, () => unit.repeat(290)),
+          annotations: Array.from({ length: length % 70 }, (_, at) => ({
+            ...{ path: 'src/a.ts', line: at + 1, level: 'notice' as const },
+            message: unit.repeat(590),
+          })),
         }))
         const fitted = fitGates({ nonce: 'n', code: null, gates })
         assert.ok(Buffer.byteLength(writeHandover(fitted)) <= 96 * 1024)
