@@ -1,0 +1,229 @@
+// Gates with real processes: tries, the files that they write, coverage, and what they are compared with.
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { createGates, type GatesOptions } from '../../../src/gates/gates.ts'
+import type { Gate, GateResult } from '../../../src/model/gate.ts'
+import type { GateRun } from '../../../src/model/ports.ts'
+import { createRedactor } from '../../../src/system/redact.ts'
+import { gateRun } from './gate-run.ts'
+
+const SECRET = 'a-known-value-that-nobody-may-see'
+const STORY: Partial<GateRun> = { of: 'story', from: 'old', commit: 'new' }
+const GATE: Gate = { name: 'test', run: 'true', timeoutMs: 20_000, when: null, advisory: false }
+
+type Made = { gate: Partial<Gate>; run?: Partial<GateRun>; options?: Partial<GatesOptions> }
+
+/** Runs a gate in a folder with `files`; gives its result. */
+async function ran(
+  t: TestContext,
+  { gate, run = {}, options = {} }: Made,
+  files: Record<string, string> = {},
+) {
+  const top = await mkdtemp(join(tmpdir(), 'ralph-evidence-'))
+  t.after(() => rm(top, { recursive: true }))
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(join(top, path, '..'), { recursive: true })
+    await writeFile(join(top, path), text)
+  }
+  const gates = createGates({
+    gates: [{ ...GATE, ...gate }],
+    prepare: null,
+    lockfileChanged: async () => false,
+    code: {
+      files: async () => ['src/a.js', 'src/b.js', 'README.md'],
+      changedLines: async () => new Map([['src/a.js', [1, 2, 3, 4]]]),
+    },
+    restore: async () => {},
+    top,
+    cwd: top,
+    env: { PATH: process.env.PATH ?? '', TOP: top },
+    redactor: createRedactor([SECRET]),
+    logs: null,
+    onStart: () => {},
+    onEnd: () => {},
+    ...options,
+  })
+  const [result] = await gates.run(gateRun(run), new AbortController().signal)
+  assert.ok(result !== undefined)
+  return result
+}
+
+const inFile = (path: string, text: string) =>
+  `mkdir -p "$(dirname ${path})"; cat > ${path} <<'EOF'\n${text}\nEOF\n`
+const remarks = ({ remarks: all = [] }: GateResult) => all
+
+test('red, then green on the same tree: green, flaky, and both are told', async (t) => {
+  const restored: string[] = []
+  const restore = async (commit: string) => void restored.push(commit)
+  const run = 'if [ -e seen ]; then echo fine; else touch seen; echo "Error: odd"; exit 3; fi'
+  const result = await ran(t, { gate: { run, retries: 2 }, run: STORY, options: { restore } })
+  assert.deepEqual([result.ok, result.flaky, result.ended, restored], [true, true, 'exit 0', ['new']])
+  assert.match(result.output, /try 1 of 2[\s\S]*Error: odd[\s\S]*try 2 of 2[\s\S]*fine/)
+  assert.deepEqual(remarks(result), ['flaky: red (exit 3), and green at try 2 on the same tree'])
+})
+
+test('red at every try is red, and not flaky; without retries it runs once', async (t) => {
+  const run = 'echo x >> "$TOP/count"; wc -l < "$TOP/count"; exit 1'
+  const result = await ran(t, { gate: { run, retries: 3 } })
+  assert.deepEqual([result.ok, result.flaky, result.ended], [false, undefined, 'exit 1'])
+  assert.match(result.output, /try 4 of 4 ---\n4\n/)
+  assert.deepEqual(remarks(result), ['red at each of 4 tries on the same tree'])
+  const once = await ran(t, { gate: { run } })
+  assert.deepEqual([once.output, once.remarks], ['1\n', undefined])
+})
+
+test('a gate that was cancelled is not tried again', async (t) => {
+  const stop = new AbortController()
+  const top = await mkdtemp(join(tmpdir(), 'ralph-evidence-'))
+  t.after(() => rm(top, { recursive: true }))
+  let begun = 0
+  const gates = createGates({
+    gates: [{ ...GATE, run: 'echo up; sleep 60', retries: 3 }],
+    prepare: null,
+    lockfileChanged: async () => false,
+    code: { files: async () => [], changedLines: async () => new Map() },
+    restore: async () => void (begun += 1),
+    top,
+    cwd: top,
+    env: { PATH: process.env.PATH ?? '' },
+    redactor: createRedactor([]),
+    logs: null,
+    onStart: () => setImmediate(() => stop.abort()),
+    onEnd: () => {},
+  })
+  const [result] = await gates.run(gateRun(), stop.signal)
+  assert.deepEqual([result?.ended, result?.remarks, begun], ['cancelled', undefined, 0])
+})
+
+const JUNIT = `<?xml version="1.0"?><testsuites><testsuite name="cart">
+<testcase name="adds" file="src/b.js"/>
+<testcase name="adds ${SECRET}"><failure message="1 != 2 ${SECRET}">at total (src/a.js:3:7)</failure></testcase>
+<testcase name="later"><skipped/></testcase>
+</testsuite></testsuites>`
+
+test('JUnit and SARIF that the gate wrote: tests, and places without secrets, those of the change first', async (t) => {
+  const sarif = JSON.stringify({
+    runs: [
+      {
+        results: [
+          {
+            ruleId: 'no-x',
+            level: 'error',
+            message: { text: 'no x' },
+            locations: [
+              { physicalLocation: { artifactLocation: { uri: 'src/b.js' }, region: { startLine: 9 } } },
+            ],
+          },
+        ],
+      },
+    ],
+  })
+  const run = `${inFile('out/one.sarif', sarif)}${inFile('out/junit.xml', JUNIT)}exit 1`
+  const result = await ran(t, { gate: { run, report: ['out/one.sarif', 'out/*.xml'] }, run: STORY })
+  assert.deepEqual(result.tests, { passed: 1, failed: 1, skipped: 1 })
+  assert.deepEqual(result.annotations, [
+    { path: 'src/a.js', line: 3, message: 'adds ***: 1 != 2 ***', level: 'failure' },
+    { path: 'src/b.js', line: 9, message: 'no x - no-x', level: 'failure' },
+  ])
+  assert.equal(result.remarks, undefined)
+})
+
+test('a report that is stale, missing, broken, too large, no file or behind a link is a remark, and never red', async (t) => {
+  const run = [
+    `mkfifo pipe.xml; ln -s "$TOP/.." linked; ln -s old.xml link.xml; echo '{"runs": 7}' > odd.sarif; echo '<a><b>' > broken.xml`,
+    'truncate -s 200G large.xml; echo "no json" > no.sarif; echo "<html></html>" > page.xml',
+  ].join('\n')
+  const report = [
+    ...['old.xml', 'none.xml', 'pipe.xml', 'linked/*.xml', 'linked/x.xml', 'link.xml', 'odd.sarif'],
+    ...['broken.xml', 'large.xml', 'no.sarif', 'page.xml', '**/*.never'],
+  ]
+  const result = await ran(t, { gate: { run, report }, run: STORY }, { 'old.xml': JUNIT })
+  assert.equal(result.ok, true)
+  assert.equal(result.tests, undefined)
+  const said = remarks(result).map((one) => one.replace(/ \(.*/, ''))
+  assert.deepEqual(said, [
+    'old.xml: the gate wrote nothing new, and what stood there is not read',
+    'none.xml: there is no such file',
+    'pipe.xml: no file that can be read',
+    'linked/*.xml: there is no such file',
+    'linked/x.xml: there is no such file',
+    'link.xml: no file that can be read',
+    'large.xml: too large to be read',
+    '**/*.never: there is no such file',
+    'odd.sarif: cannot be read: it is damaged',
+    'broken.xml: cannot be read: it is damaged',
+    'no.sarif: cannot be read: it is damaged',
+    'page.xml: cannot be read: neither JUnit XML nor SARIF',
+  ])
+})
+
+test('a report is not found through a folder that is a link out of the tree', async (t) => {
+  const outside = await mkdtemp(join(tmpdir(), 'ralph-outside-'))
+  t.after(() => rm(outside, { recursive: true }))
+  await writeFile(join(outside, 'junit.xml'), JUNIT)
+  await symlink(outside, join(outside, 'self'))
+  const run = `ln -s ${outside} out; touch ${outside}/junit.xml`
+  for (const path of ['out/junit.xml', 'out/*.xml', '**/junit.xml']) {
+    const result = await ran(t, { gate: { run, report: [path] } })
+    assert.deepEqual([result.tests, remarks(result)], [undefined, [`${path}: there is no such file`]], path)
+  }
+})
+
+const LCOV = 'SF:src/a.js\nDA:1,1\nDA:2,0\nDA:3,0\nDA:9,0\nend_of_record'
+
+test('lines of the change that no test ran are told, with their places', async (t) => {
+  const coverage = { file: 'lcov.info', threshold: null }
+  const result = await ran(t, { gate: { run: inFile('lcov.info', LCOV), coverage }, run: STORY })
+  assert.equal(result.ok, true)
+  assert.deepEqual(remarks(result), ['tests ran 33 % of 3 changed lines; none ran src/a.js:2-3'])
+  assert.deepEqual(result.annotations, [
+    { path: 'src/a.js', line: 2, message: 'No test ran lines 2 to 3.', level: 'notice' },
+  ])
+})
+
+test('under the threshold the gate is red, and says which lines; at it, it is green', async (t) => {
+  const made = (threshold: number, of: GateRun['of'] = 'story') =>
+    ran(t, {
+      gate: { run: inFile('lcov.info', LCOV), coverage: { file: 'lcov.info', threshold }, retries: 1 },
+      run: { ...STORY, of },
+    })
+  const red = await made(34)
+  assert.deepEqual(
+    [red.ok, red.ended, red.flaky],
+    [false, 'covered 33 % of 3 changed lines, 34 % asked', undefined],
+  )
+  assert.match(red.output, /No test ran:\n {2}src\/a\.js:2-3\n/)
+  assert.equal((await made(33)).ok, true)
+  assert.equal((await made(100, 'join')).ok, true, 'what people pushed is theirs')
+})
+
+test('where nothing says what ran, a threshold is not reached; on the base nothing is asked', async (t) => {
+  const made = (threshold: number | null, run: Partial<GateRun> = STORY, script = 'true') =>
+    ran(t, { gate: { run: script, coverage: { file: 'lcov.info', threshold } }, run }, { 'lcov.info': LCOV })
+  const red = await made(80)
+  assert.deepEqual([red.ok, red.ended], [false, 'nothing says what tests ran of the change, 80 % asked'])
+  assert.match(red.output, /wrote nothing new/)
+  assert.deepEqual((await made(null)).ok, true)
+  assert.equal((await made(80, { of: 'baseline', from: 'new', commit: 'new' })).ok, true)
+  assert.match((await made(80, STORY, 'echo what > lcov.info')).output, /neither lcov nor Cobertura/)
+})
+
+test('fewer tests than before, none any more, and a gate that became slow, are remarks of a green one', async (t) => {
+  const baseline = { test: { ms: 100, tests: { passed: 40, failed: 0, skipped: 0 } } }
+  const made = async (said: string, before: GateRun['baseline'] = baseline) =>
+    remarks(await ran(t, { gate: { run: `echo '${said}'` }, run: { baseline: before } }))
+  const passed = (line: string) => made(`test result: ok. ${line}; 0 measured`)
+  assert.deepEqual(await passed('40 passed; 0 failed; 0 ignored'), [])
+  assert.deepEqual(await passed('35 passed; 0 failed; 5 ignored'), [
+    'ran 35 tests, and 40 before: 5 fewer; 5 are skipped',
+  ])
+  assert.deepEqual(await made('all fine'), ['says nothing of tests any more, and ran 40 before'])
+  assert.deepEqual(await made('all fine', {}), [])
+  const slow = await ran(t, { gate: { run: 'sleep 0.2' }, run: { baseline: { test: { ms: 1 } } } })
+  assert.deepEqual(remarks(slow), [], 'a tenth of a second is no matter, however many times as long')
+  const red = await ran(t, { gate: { run: 'exit 1' }, run: { baseline } })
+  assert.deepEqual(remarks(red), [], 'a red one came to nothing')
+})
