@@ -1,13 +1,15 @@
 // `node scripts/record-gates.mjs [name...]`: runs real test runners, compilers and linters on small broken projects and keeps
-// what they print in test/fixtures/gates, and the files that they write in test/fixtures/gates/reports. Needs npm, python3, go, cargo and mvn, and
-// their registries; everything is installed and run in RECORD_DIR (a folder of the temporary folder unless it is set).
+// what they print in test/fixtures/gates, and what places and tests alone are read from in test/fixtures/places. Needs npm,
+// python3, go, cargo and mvn, and their registries; everything is installed and run in RECORD_DIR (a folder of the temporary folder unless it is set).
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 const ROOT = process.env.RECORD_DIR ?? join(tmpdir(), 'ralph-record-gates')
 const FIXTURES = new URL('../test/fixtures/gates/', import.meta.url).pathname
+/** Outputs and files that only places and numbers of tests are read from. */
+const PLACES = new URL('../test/fixtures/places/', import.meta.url).pathname
 const MOST_BYTES = 60_000
 /** Where the samples seem to have run. */
 const HOME = '/home/runner'
@@ -752,6 +754,7 @@ class CartTest {
   'mocha-typeerror': {
     tool: 'mocha',
     files: { 'src/cart.js': cart(false), 'test/cart.js': MOCHA_CART },
+    isPlace: true,
     run: 'mocha',
   },
   'biome-lint': {
@@ -761,18 +764,20 @@ class CartTest {
       'src/cart.js':
         'export function total(items) {\n  let sum = 0\n  debugger\n  return items.length == 0 ? 0 : sum\n}\n',
     },
+    isPlace: true,
     run: 'biome lint src',
   },
   'ruff-check': {
     tool: 'lint',
     files: { 'shop/cart.py': RUFF_CART },
+    isPlace: true,
     run: 'ruff check --no-cache .',
   },
-  'ruff-sarif': {
+  ruff: {
     tool: 'lint',
     files: { 'shop/cart.py': RUFF_CART },
     run: 'ruff check --no-cache --output-format sarif --output-file report.sarif .',
-    keeps: ['report.sarif'],
+    keeps: { 'report.sarif': '.sarif' },
   },
   mypy: {
     tool: 'lint',
@@ -781,9 +786,10 @@ class CartTest {
       'shop/cart.py':
         'def total(items: list[int]) -> str:\n    return sum(items)\n\n\ndef shown(items: list[int]) -> str:\n    return total(items) + len(items)\n',
     },
+    isPlace: true,
     run: 'mypy --no-incremental shop',
   },
-  'eslint-sarif': {
+  eslint: {
     tool: 'eslint',
     files: {
       'eslint.config.js': ESLINT,
@@ -791,7 +797,7 @@ class CartTest {
         'export function total(items) {\n  let sum = 0\n  console.log(items)\n  return summ(items)\n}\n',
     },
     run: 'eslint -f @microsoft/eslint-formatter-sarif -o report.sarif src',
-    keeps: ['report.sarif'],
+    keeps: { 'report.sarif': '.sarif' },
   },
   'go-vet': {
     tool: 'go',
@@ -800,6 +806,7 @@ class CartTest {
       'cart.go':
         'package shop\n\nimport "fmt"\n\nfunc Total(prices []int) int {\n\tfmt.Printf("%d items, %s\\n", len(prices))\n\treturn len(prices)\n}\n',
     },
+    isPlace: true,
     run: 'go vet ./...',
   },
   'go-json': {
@@ -810,6 +817,7 @@ class CartTest {
       'cart_test.go':
         'package shop\n\nimport "testing"\n\nfunc TestTotal(t *testing.T) {\n\tif got := Total([]int{3}); got != 3 {\n\t\tt.Errorf("got %d, want 3", got)\n\t}\n}\n\nfunc TestNone(t *testing.T) { t.Run("inside", func(t *testing.T) {}) }\n\nfunc TestLater(t *testing.T) { t.Skip("later") }\n',
     },
+    isPlace: true,
     run: 'go test -json ./...',
   },
   'kotlin-maven': {
@@ -819,6 +827,7 @@ class CartTest {
       'src/main/kotlin/Cart.kt':
         'package com.shop\n\nfun total(items: List<Int>): String {\n    return items.sum()\n}\n\nfun shown(): String = totl(listOf(1))\n',
     },
+    isPlace: true,
     run: '(mvn -B -q compile || true) >/dev/null 2>&1; mvn -B -o compile',
   },
   'node-junit': {
@@ -829,9 +838,9 @@ class CartTest {
       'test/cart.test.js': NODE_CART,
     },
     run: 'node --test --test-reporter=junit --test-reporter-destination=report.xml',
-    keeps: ['report.xml'],
+    keeps: { 'report.xml': '.xml' },
   },
-  'vitest-reports': {
+  vitest: {
     tool: 'vitest',
     files: {
       'package.json': '{ "type": "module" }',
@@ -839,9 +848,13 @@ class CartTest {
       'test/cart.test.js': VITEST_CART,
     },
     run: 'vitest run --reporter=junit --outputFile=report.xml --coverage --coverage.reporter=lcov --coverage.reporter=cobertura --coverage.reportOnFailure',
-    keeps: ['report.xml', 'coverage/lcov.info', 'coverage/cobertura-coverage.xml'],
+    keeps: {
+      'report.xml': '-junit.xml',
+      'coverage/lcov.info': '.lcov',
+      'coverage/cobertura-coverage.xml': '-cobertura.xml',
+    },
   },
-  'pytest-reports': {
+  pytest: {
     tool: 'pytest',
     files: {
       'shop/__init__.py': '',
@@ -861,9 +874,9 @@ def test_later():
 `,
     },
     run: 'python -m pytest --junitxml=report.xml --cov=shop --cov-report=xml:coverage.xml --cov-report=lcov:coverage.lcov',
-    keeps: ['report.xml', 'coverage.xml', 'coverage.lcov'],
+    keeps: { 'report.xml': '-junit.xml', 'coverage.xml': '-cobertura.xml', 'coverage.lcov': '.lcov' },
   },
-  'maven-reports': {
+  maven: {
     tool: 'maven',
     files: {
       'pom.xml': POM,
@@ -889,7 +902,7 @@ class CartTest {
 `,
     },
     run: '(mvn -B -q test || true) >/dev/null 2>&1; mvn -B -o test',
-    keeps: ['target/surefire-reports/TEST-com.shop.CartTest.xml'],
+    keeps: { 'target/surefire-reports/TEST-com.shop.CartTest.xml': '-junit.xml' },
   },
   'maven-compile': {
     tool: 'maven',
@@ -915,7 +928,7 @@ function install(tool) {
   return folder
 }
 
-function record(name, { tool, files, run, keeps = [] }) {
+function record(name, { tool, files, run, isPlace = false, keeps = {} }) {
   const folder = install(tool)
   for (const [path, text] of Object.entries({ 'package.json': '{}', ...files })) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
@@ -929,12 +942,10 @@ function record(name, { tool, files, run, keeps = [] }) {
   if (ran.status === 0) throw new Error(`${name} has to fail`)
   if (Buffer.byteLength(text) > MOST_BYTES)
     throw new Error(`${name} is too long: ${Buffer.byteLength(text)} bytes`)
-  writeFileSync(join(FIXTURES, `${name}.txt`), text)
-  for (const kept of keeps) {
-    const report = neutral(readFileSync(join(folder, kept), 'utf8'), folder)
-    mkdirSync(join(FIXTURES, 'reports'), { recursive: true })
-    writeFileSync(join(FIXTURES, 'reports', `${name}-${basename(kept)}`), report)
-  }
+  const kept = Object.entries(keeps)
+  if (kept.length === 0) writeFileSync(join(isPlace ? PLACES : FIXTURES, `${name}.txt`), text)
+  for (const [file, end] of kept)
+    writeFileSync(join(PLACES, `${name}${end}`), neutral(readFileSync(join(folder, file), 'utf8'), folder))
   console.log(`${name}: ${Buffer.byteLength(text)} bytes, exit ${ran.status}`)
 }
 
@@ -950,5 +961,6 @@ function neutral(text, folder) {
 }
 
 mkdirSync(FIXTURES, { recursive: true })
+mkdirSync(PLACES, { recursive: true })
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SAMPLES)
 for (const name of names) record(name, SAMPLES[name])

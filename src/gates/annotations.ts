@@ -15,18 +15,20 @@ const MAX_LINES = 200_000
 type Place = { name: string; line: string }
 type Level = Annotation['level']
 
-/** Place and message in one line: tsc; maven; what some tools write when they see GitHub Actions. */
+/** Place and message in one line: tsc; maven; GitHub's own commands; kotlin; a test of gradle. */
 const PLACED = [
   /^(?<name>[^()]+)\((?<line>\d{1,7}),\d{1,7}\): (?<level>error|warning|info|message)\b:?\s*(?<text>.*)$/,
   /^\[(?<level>ERROR|WARNING)\]\s+(?<name>[^\s[\]]+):\[(?<line>\d{1,7}),\d{1,7}\]\s*(?<text>.*)$/,
   /^::(?<level>error|warning|notice) file=(?<name>[^,:]+),line=(?<line>\d{1,7})[^:]*::(?<text>.*)$/,
+  /^(?<level>[ew]): (?<name>\S{1,500}?):(?<line>\d{1,7}):\d{1,7}:? (?<text>.*)$/,
+  /^\s+(?<text>[\w.$]{1,200}(?:Error|Exception|Failure)\w{0,50}) at (?<name>[\w.-]{1,200}):(?<line>\d{1,7})$/,
 ]
 /** In a line that a place begins: `:1:2: text`, `:1: text`, `:1:2 - error TS1: text`, `:1:2 lint/rule`. */
 const PLAIN = /:(\d{1,7})(?::\d{1,7})?(?::(?=\s|$)| - | (?=(?:lint|parse|format|assist|suppressions)\b))\s*/
-/** A place alone, which belongs to what was said before: cargo and ruff, vitest, frames of a stack, node's TAP. */
-const FRAME = /^\s*(?:-->|❯|at|location:)\s/
+/** A place alone, which belongs to what was said before: cargo and ruff, vitest, frames of a stack, node's TAP, go's panic. */
+const FRAME = /^\s*(?:(?:-->|❯|at|location:|File:)\s|\/\S+ \+0x[\da-f]+$)/
 const HEADING =
-  /^(?:error|warning)(?:\[\w+\])?:|^(?:[\w.]*(?:Error|Exception|Failure))\b|^(?:not ok\b|[✖✗×●]\s|FAIL\b|--- FAIL)|^[A-Z]{1,4}\d{3,4}\s/
+  /^(?:error|warning|panic)(?:\[\w+\])?:|^(?:[\w.]*(?:Error|Exception|Failure))\b|^(?:not ok\b|[✖✗×●]\s|FAIL\b|--- FAIL)|^[A-Z]{1,4}\d{3,4}\s/
 /** The name of a test that failed. */
 const TEST = /^(?:✖|✗|×|●|not ok|FAIL|--- FAIL)\s+([^:]*?)(?: \([\d.]+ ?m?s\))?$/
 /** What pytest, testify and biome say only near the place. */
@@ -65,7 +67,7 @@ class Reader {
   #heading = ''
   /** The file that eslint's list is about. */
   #listed: string | null = null
-  /** The innermost known place of a Python traceback. */
+  /** The innermost known place of a traceback. */
   #frame: Place | null = null
   /** What pytest says about the failure (`E ...`). */
   #said = ''
@@ -93,7 +95,7 @@ class Reader {
     return (
       this.#readListed(line) ||
       this.#readPanic(line, at) ||
-      this.#readPython(line) ||
+      this.#readTrace(line) ||
       this.#readPlain(line, at) ||
       this.#readFrame(line)
     )
@@ -145,9 +147,11 @@ class Reader {
     return place !== null && this.#add(place, (this.#lines[at + 1] ?? 'panicked here').trim(), 'failure')
   }
 
-  /** Python: the innermost known `File "path", line 1` belongs to the error at the end of the traceback. */
-  #readPython(line: string): boolean {
-    const [frame, name = '', number = ''] = /^\s*File "([^"]+)", line (\d{1,7})/.exec(line) ?? []
+  /** The innermost known `File "path", line 1` (Python) or `path:1` (Node) belongs to the error that stands below. */
+  #readTrace(line: string): boolean {
+    const traced = /^\s*File "(?<name>[^"]+)", line (?<number>\d{1,7})|^(?<name>\S+):(?<number>\d{1,7})$/
+    const { name = '', number = '' } = traced.exec(line)?.groups ?? {}
+    const frame = name === '' ? undefined : line
     const said = /^E\s{1,8}(\S.*)$/.exec(line)?.[1]
     if (frame !== undefined && this.#resolve(name) !== null) this.#frame = { name, line: number }
     if (said !== undefined) this.#said ||= said
@@ -162,7 +166,7 @@ class Reader {
   /** The first known one after a heading. */
   #readFrame(line: string): boolean {
     if (!FRAME.test(line)) return false
-    const place = placeAtEnd(line.trim().replace(/[)'"]$/, ''))
+    const place = placeAtEnd(line.trim().replace(/[)'"]$| \+0x[\da-f]+$/, ''))
     const level = levelOf(/^warning/.exec(this.#heading)?.[0])
     if (place !== null && this.#heading !== '' && this.#add(place, this.#heading, level)) this.#heading = ''
     return true
@@ -198,8 +202,8 @@ function basename(path: string): string {
 }
 
 function levelOf(word: string | undefined): Annotation['level'] {
-  if (word === undefined || /^(?:fatal|err)/i.test(word)) return 'failure'
-  return /^warn/i.test(word) ? 'warning' : 'notice'
+  if (word === undefined || /^(?:fatal|e)/i.test(word)) return 'failure'
+  return /^w/i.test(word) ? 'warning' : 'notice'
 }
 
 function plainLines(output: string): string[] {
@@ -210,8 +214,15 @@ function plainLines(output: string): string[] {
   const lines = text.split(/\r\n|\n|\r/)
   const kept =
     lines.length > MAX_LINES ? [...lines.slice(0, MAX_LINES / 2), ...lines.slice(-MAX_LINES / 2)] : lines
-  return kept.map((line) => withoutControls(line.slice(0, MAX_LINE)))
+  return kept.map((line) => withoutControls(ofGo(line.slice(0, MAX_LINE))))
 }
+
+/** What `go test -json` wraps a line of output in. */
+function ofGo(line: string): string {
+  const at = line.startsWith('{"Time":') ? line.indexOf(OUTPUT) : -1
+  return at === -1 ? line : line.slice(at + OUTPUT.length).replace(/(?:\\n)?"\}$/, '')
+}
+const OUTPUT = '"Output":"'
 
 function bounded(message: string): string {
   const text = message.trim()

@@ -1,0 +1,155 @@
+// Report files are as hostile as the code that a gate ran: they are read in time, or are a remark.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { annotationsFrom, resolver } from '../../../src/gates/annotations.ts'
+import { testCounts } from '../../../src/gates/counts.ts'
+import { coveredChange } from '../../../src/gates/coverage.ts'
+import { readCoverage, readReports } from '../../../src/gates/reports/read.ts'
+import { growth } from '../growth.ts'
+
+const resolve = resolver(new Set(['src/a.js', 'src/b.js']))
+const finder = { resolve, placeIn: (said: string) => annotationsFrom(said, resolve, 1)[0] ?? null }
+const reports = (text: string) => readReports([{ path: 'report', text }], finder)
+const coverage = (text: string, remarks: string[] = []) => readCoverage({ path: 'coverage', text }, remarks)
+
+const piece = fc.constantFrom(
+  ...[
+    '<testsuites>',
+    '</testsuites>',
+    '<testcase name="a" file="src/a.js" line="3">',
+    '</testcase>',
+    '<testcase/>',
+  ],
+  ...[
+    '<failure message="x">',
+    '</failure>',
+    '<skipped/>',
+    '<![CDATA[',
+    ']]>',
+    '&amp;',
+    '&#x0;',
+    '&x;',
+    '<!--',
+    '-->',
+  ],
+  ...[
+    '<!DOCTYPE a [<!ENTITY x "y">]>',
+    '<?xml version="1.0"?>',
+    'at f (src/a.js:3:1)',
+    '\r',
+    '\n',
+    '\0',
+    '😀',
+    '\ud800',
+  ],
+  ...['<coverage>', '</coverage>', '<class filename="src/a.js">', '</class>', '<line number="3" hits="-1"/>'],
+  ...[
+    'SF:src/a.js\n',
+    'DA:3,0\n',
+    'DA:9999999,999999999999999\n',
+    'DA:-1,x\n',
+    'end_of_record\n',
+    'SF:__proto__\n',
+  ],
+  ...[
+    '{"runs":[',
+    '{"results":[',
+    '{"message":{"text":"x"},"locations":[',
+    ']}',
+    ']',
+    '}',
+    '"__proto__"',
+    '1e999',
+    'null',
+  ],
+)
+
+test('whatever a file holds, it is read or a remark, and what is found is well-formed', () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(piece, fc.string()), { maxLength: 40 }), (pieces) => {
+      const text = pieces.join('')
+      const { tests, annotations, remarks } = reports(text)
+      assert.ok(remarks.length <= 1)
+      for (const one of Object.values(tests ?? {})) assert.ok(Number.isSafeInteger(one) && one >= 0)
+      for (const { path, message } of annotations)
+        assert.ok(resolve(path) === path && typeof message === 'string')
+      const covered = coveredChange(new Map([['src/a.js', [1, 3]]]), [coverage(text) ?? new Map()], resolve)
+      assert.ok(covered.ran <= covered.lines && covered.lines <= 2)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('any JSON at all is SARIF, or a remark', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      for (const one of [
+        value,
+        { runs: value },
+        { runs: [{ results: value }] },
+        { runs: [{ results: [value] }] },
+      ])
+        assert.ok(reports(JSON.stringify(one)).remarks.length <= 1)
+    }),
+  )
+})
+
+test('entities of its own, deep nesting and half of a file are remarks', () => {
+  const lol =
+    '<!DOCTYPE a [<!ENTITY a "lol"><!ENTITY b "&a;&a;&a;&a;">]><testsuites><testcase name="&b;"/></testsuites>'
+  const file =
+    '<!DOCTYPE a [<!ENTITY a SYSTEM "file:///etc/passwd">]><testsuites><testcase name="&a;"/></testsuites>'
+  for (const text of [
+    lol,
+    file,
+    '<testsuite>'.repeat(500_000),
+    '['.repeat(2_000_000),
+    '<testsuites><testcase',
+    '',
+  ]) {
+    const { tests, annotations, remarks } = reports(text)
+    assert.deepEqual([tests, annotations, remarks.length], [null, [], 1])
+    assert.match(remarks[0] ?? '', /^report: cannot be read/)
+  }
+  assert.match(reports(`{"a":${'['.repeat(100)}`).remarks[0] ?? '', /damaged/)
+})
+
+test('a document type is no entity: Cobertura has one', () => {
+  const text =
+    '<?xml version="1.0"?>\r\n<!DOCTYPE coverage SYSTEM "http://x.test/coverage-04.dtd">\r\n<coverage><sources><source>/w/src</source></sources><packages><package><classes><class filename="a.js"><methods/><lines><line number="1" hits="0"/></lines></class></classes></package></packages></coverage>'
+  assert.deepEqual([...(coverage(text) ?? [])], [['/w/src/a.js', new Map([[1, 0]])]])
+})
+
+test('what takes long takes as long as it is long', () => {
+  const units = [
+    ...[
+      '\r\n',
+      '\r',
+      '&amp;',
+      '&#13;',
+      '<b/>',
+      ' ',
+      '<![CDATA[x]]>',
+      '<?x ?>',
+      '😀',
+      '<testcase><failure>at (src/a.js:1:1)',
+    ],
+    ...['] ', '--', ']]', 'x="1" '],
+  ]
+  for (const unit of units) {
+    const work = (size: number) => reports(`<testsuites>${unit.repeat(size)}</testsuites>`)
+    assert.ok(growth(work, 20_000) < 10, JSON.stringify(unit))
+  }
+  for (const unit of ['DA:1,1\n', 'SF:src/a.js\n'])
+    assert.ok(growth((size) => coverage(`SF:a\n${unit.repeat(size)}`), 50_000) < 10, unit)
+  for (const unit of [
+    '1 passed, ',
+    'Tests: 1 failed ',
+    'OK (a=1, ',
+    '# pass 1\n',
+    '--- PASS: T\n',
+    '{"Action":"pass"',
+  ])
+    assert.ok(growth((size) => testCounts(unit.repeat(size)), 50_000) < 10, unit)
+})
