@@ -63,7 +63,8 @@ export class Notifier implements Observer {
     const late = setTimeout(() => this.#stop.abort(), patienceMs)
     await Promise.all(this.#queues.values())
     clearTimeout(late)
-    if (this.#stop.signal.aborted) warn('notify: the job did not wait any longer for messages that were under way')
+    if (this.#stop.signal.aborted)
+      warn('notify: the job did not wait any longer for messages that were under way')
   }
 
   #now(): number {
