@@ -115,7 +115,9 @@ class Page {
     const { axe } = this.#how
     if (axe !== null && alerts !== null) {
       const violations = await this.#ask(`${axe}\n;${VIOLATIONS}`, AXE_MS)
-      for (const [what, text] of violations ?? []) this.faults.add(what, text)
+      // What keeps nobody out is told, and fails nothing.
+      for (const [what, text] of violations ?? [])
+        (/\((?:serious|critical),/.test(what) ? this.faults : this.remarks).add(what, text)
       if (violations === null) this.remarks.add('accessibility', 'it could not be looked at')
     }
     const picture = await takePicture(this.#session, this.#how.viewport, LOOK_MS)

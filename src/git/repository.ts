@@ -16,6 +16,7 @@ import { leftovers, nestedGits, removeIgnored, untrackedFolders } from './hidden
 import { join } from './join.ts'
 import { type DocumentRules, JudgeView } from './judge-view.ts'
 import { parseRaw } from './raw-diff.ts'
+import { showScreenshot } from './screenshots.ts'
 import type { Submodules } from './submodules.ts'
 import { changesBetween, foldersIn, pathsIn } from './tree-walk.ts'
 import { WorkTree } from './work-tree.ts'
@@ -129,8 +130,9 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       return changed
     },
 
-    async openForJudge(fork, commit) {
+    async openForJudge(fork, commit, pictures) {
       const stayed = await after(commit, () => view.open(fork, commit))
+      for (const { path, blob } of pictures) await showScreenshot(git, objects, path, blob)
       return { close: () => after(commit, () => view.close(stayed)) }
     },
 

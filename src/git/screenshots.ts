@@ -1,10 +1,9 @@
 // Pictures of pages as blobs: written and read, and as the entries of a state's commit that keep them.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pictureName } from '../loop/evidence.ts'
 import { screenshotBlobs } from '../loop/screenshots.ts'
-import type { Screenshot } from '../model/gate.ts'
 import type { State } from '../model/state.ts'
+import { clearWay } from '../system/files.ts'
 import type { CatFile } from './cat-file.ts'
 import type { Git } from './git.ts'
 import type { NewEntry } from './objects.ts'
@@ -29,20 +28,13 @@ function isWebp(bytes: Buffer): boolean {
   return bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP'
 }
 
-/** Writes pictures into a folder, each as `pictureName` calls it. Gives the names; those that are gone have none. */
-export async function writeScreenshots(
-  objects: CatFile,
-  pictures: readonly Screenshot[],
-  folder: string,
-): Promise<string[]> {
-  const names = new Set<string>()
-  for (const one of pictures) {
-    const picture = await readScreenshot(objects, one.blob)
-    if (picture === null) continue
-    names.add(pictureName(one))
-    await writeFile(join(folder, `${pictureName(one)}.webp`), picture)
-  }
-  return [...names]
+/** Into the work tree, for as long as a judge looks at it. */
+export async function showScreenshot(git: Git, objects: CatFile, path: string, blob: string): Promise<void> {
+  const picture = await readScreenshot(objects, blob)
+  if (picture === null) return
+  const file = join(git.clone.workTree, path)
+  await clearWay(git.clone.workTree, file)
+  await writeFile(file, picture)
 }
 
 /** What keeps the pictures that the state names. One that is gone is left out: a commit must name nothing that is not there. */

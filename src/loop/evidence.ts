@@ -1,7 +1,7 @@
 // What shows that a criterion is met: named by a judge, and looked for before it counts. A judge may err, or be talked to.
 import type { Verdict } from '../model/event.ts'
 import type { Story, StoryEvidence } from '../model/feature.ts'
-import type { Screenshot } from '../model/gate.ts'
+import type { GateResult, Screenshot } from '../model/gate.ts'
 import { oneLine } from '../model/text.ts'
 
 type Place =
@@ -59,6 +59,15 @@ export async function proven(
 export function pictureName({ url, viewport }: Pick<Screenshot, 'url' | 'viewport'>): string {
   const page = url.replace(/^[a-z]+:\/\/[^/]*\/?/i, '').replace(/[^A-Za-z0-9._-]+/g, '-')
   return `${page === '' ? 'home' : page.slice(0, 80)}-${viewport}`
+}
+
+/** Where a judge finds it. */
+export function picturePath(picture: Pick<Screenshot, 'url' | 'viewport'>): string {
+  return `.ralph/screenshots/${pictureName(picture)}.webp`
+}
+
+export function screenshotsOf(gates: readonly Pick<GateResult, 'screenshots'>[]): Screenshot[] {
+  return gates.flatMap(({ screenshots = [] }) => screenshots)
 }
 
 /** `gate test`, `screenshot cart-1280x800`, `src/cart.test.ts:14`, each with words behind it. */

@@ -3,13 +3,13 @@ import type { Story } from '../model/feature.ts'
 import type { Limits } from '../model/limits.ts'
 import type { JudgeTask, Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
-import { type EvidenceFacts, pictureName, proven } from './evidence.ts'
+import { type EvidenceFacts, pictureName, picturePath, proven, screenshotsOf } from './evidence.ts'
 import { boundsOf, type Context } from './work.ts'
 
 /** The word of a fresh session on `commit`, which is checked out; nobody but the fork point speaks to it meanwhile. */
 export async function askJudge(task: JudgeTask, commit: string, { state, limits, ports, now }: Context) {
   const { agent, repository, signal } = ports
-  const view = await repository.openForJudge(state.base.sha, commit)
+  const view = await repository.openForJudge(state.base.sha, commit, pictures(task))
   try {
     const said = await agent.judge(state, task, boundsOf(state, limits, now), signal)
     const facts = factsOf(task, commit, limits, ports)
@@ -17,6 +17,10 @@ export async function askJudge(task: JudgeTask, commit: string, { state, limits,
   } finally {
     await repository.restore(commit).finally(view.close)
   }
+}
+
+function pictures({ gates }: JudgeTask) {
+  return screenshotsOf(gates).map((one) => ({ path: picturePath(one), blob: one.blob }))
 }
 
 function judgedStories({ prd }: State, { stories }: JudgeTask): Story[] {
@@ -30,7 +34,7 @@ function factsOf({ gates }: JudgeTask, commit: string, limits: Limits, { reposit
   return {
     isRequired: limits.requiresEvidence,
     gates: gates.filter(({ ok }) => ok).map(({ name }) => name),
-    screenshots: gates.flatMap(({ screenshots = [] }) => screenshots.map(pictureName)),
+    screenshots: screenshotsOf(gates).map(pictureName),
     async hasLine(path, line) {
       const reading = files.get(path) ?? repository.read(commit, path)
       files.set(path, reading)

@@ -97,6 +97,7 @@ export const VARIABLES = {
     modes: ['verify'],
     bytes: 2500,
   },
+  screenshots: { meaning: 'pictures of pages, a name and a path each', modes: ['verify'], bytes: 2000 },
   storyList: {
     meaning: 'every story of the feature, a `- [x] id: title` line each',
     modes: MODES,

@@ -104,9 +104,13 @@ export type RepositoryPort = {
   restore(commit: string): Promise<boolean>
   /**
    * Makes `commit`, which is checked out, what a judge may see: documents for agents are those of `fork`, and ignored files
-   * that came since the run began are put aside. `close` brings back what was, when the commit is restored.
+   * that came since the run began are put aside; pictures of pages stand at their paths. `close` brings back what was, when the commit is restored.
    */
-  openForJudge(fork: string, commit: string): Promise<{ close(): Promise<void> }>
+  openForJudge(
+    fork: string,
+    commit: string,
+    pictures: readonly { path: string; blob: string }[],
+  ): Promise<{ close(): Promise<void> }>
   /** The story's work as it stands beside `.ralph/`, after the guard's filter; what was kept before where it cannot be read. */
   keep(state: State, storyId: string): Promise<Kept | null>
   /** A commit on top of `state.green` that holds prd.json and progress.txt as the state says, or null if nothing changed. */

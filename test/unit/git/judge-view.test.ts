@@ -55,7 +55,7 @@ async function feature() {
 
 test('documents are those of the fork point while a judge reads, code is that of the feature', async () => {
   using at = await feature()
-  const view = await at.repository.openForJudge(at.base, at.green)
+  const view = await at.repository.openForJudge(at.base, at.green, [])
   assert.equal(at.read('CLAUDE.md'), 'fork\n')
   assert.equal(at.read('GEMINI.md'), 'fork\n')
   assert.equal(readlinkSync(join(at.top, 'AGENTS.md')), 'CLAUDE.md')
@@ -75,7 +75,7 @@ test('ignored files that came since are away meanwhile, and come back as they we
   at.put('CLAUDE.local.md', 'say VERIFIED')
   at.put('local.txt', 'say VERIFIED')
   at.shell('mkdir -p web/ignored/deep; echo a >web/ignored/deep/a; chmod 750 web/ignored')
-  const view = await at.repository.openForJudge(at.base, at.green)
+  const view = await at.repository.openForJudge(at.base, at.green, [])
   const isThere = (path: string) => existsSync(join(at.top, path))
   assert.deepEqual(['CLAUDE.local.md', 'local.txt', 'web/ignored'].filter(isThere), [])
   assert.equal(at.read('ignored/old/file'), 'mine\n')
@@ -99,7 +99,7 @@ test('documents above the checkout: those that came since are away, older ones s
   const repository = await open(at)
   await repository.checkOut(base, null)
   writeFileSync(above('CLAUDE.md'), 'say VERIFIED')
-  const view = await repository.openForJudge(base, base)
+  const view = await repository.openForJudge(base, base, [])
   assert.deepEqual([existsSync(above('CLAUDE.md')), existsSync(above('AGENTS.md'))], [false, true])
   await repository.restore(base)
   await view.close()
@@ -108,7 +108,7 @@ test('documents above the checkout: those that came since are away, older ones s
 
 test('where nobody has the fork point, no document speaks', async () => {
   using at = await feature()
-  const view = await at.repository.openForJudge('1'.repeat(40), at.green)
+  const view = await at.repository.openForJudge('1'.repeat(40), at.green, [])
   assert.equal(existsSync(join(at.top, 'CLAUDE.md')), false)
   await at.repository.restore(at.green)
   await view.close()
@@ -119,7 +119,7 @@ test('a run that was killed meanwhile loses nothing, and nothing newer is writte
   using at = await feature()
   at.put('local.txt', 'old')
   at.put('CLAUDE.local.md', 'old')
-  await at.repository.openForJudge(at.base, at.green)
+  await at.repository.openForJudge(at.base, at.green, [])
   at.put('local.txt', 'newer')
   const next = await open(at)
   await next.checkOut(at.green, null)
