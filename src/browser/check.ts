@@ -60,7 +60,7 @@ async function lookAt(options: PagesOptions, looked: Looked): Promise<string | n
   const { pages, viewports, pageTimeoutMs, origins } = options
   const visits = pages.flatMap((page) => viewports.map((viewport) => ({ ...page, viewport })))
   const axe = options.accessibility ? await readFile(AXE, 'utf8') : null
-  const hosts = [...new Set(origins.map((origin) => new URL(origin).hostname))]
+  const hosts = [...new Set(origins.map((origin) => new URL(origin).hostname).flatMap(namesOf))]
   try {
     await using chrome = await openChrome({ ...options, hosts })
     for (const { url, expected, viewport } of visits) {
@@ -73,6 +73,11 @@ async function lookAt(options: PagesOptions, looked: Looked): Promise<string | n
     if (error instanceof ChromeGone) return error.message
     throw error
   }
+}
+
+/** An origin stands for all names of this machine. */
+function namesOf(host: string): string[] {
+  return host === 'localhost' ? ['localhost', '127.0.0.1', '[::1]', '0.0.0.0'] : [host]
 }
 
 /** A page that ends the browser is what is wrong. */

@@ -110,6 +110,13 @@ chrome('pages without a fault are green, with a picture in each size, and the on
   )
 })
 
+chrome('this machine by any of its names', async () => {
+  await using shop = await site({ '/': html('here') })
+  const pages = [{ url: `${shop.url.replace('localhost', '127.0.0.1')}/`, expected: [] }]
+  const { ok, output } = await look(shop.url, [], { pages })
+  assert.equal(ok, true, output)
+})
+
 chrome('a status that is expected is no fault, and neither is a request that the page gave up', async () => {
   const given =
     '<script>const a = new AbortController(); fetch("/slow", { signal: a.signal }).catch(() => {}); a.abort()</script>'

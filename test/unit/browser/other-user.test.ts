@@ -1,0 +1,74 @@
+// The browser runs as the gates' user: it reads nothing of ours, has a profile that goes with it, and leaves nothing.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readdirSync, statSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openOtherUser } from '../../../src/system/other-user.ts'
+import { html, look, NO_CHROME, site } from './site.ts'
+
+const isRoot = process.platform === 'linux' && process.getuid?.() === 0
+const skip = NO_CHROME || (isRoot ? false : 'needs root on Linux')
+
+test('as another user: pages are seen, and nothing of it is ours (real Chromium)', {
+  skip,
+  timeout: 180_000,
+}, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-other-'))
+  await chmod(folder, 0o755)
+  const [tree, temp] = [join(folder, 'tree'), join(folder, 'temp')]
+  await mkdir(temp)
+  execFileSync('git', ['init', '-q', tree])
+  const env = { PATH: process.env.PATH, HOME: '/root', RUNNER_TEMP: temp }
+  const user = await openOtherUser({
+    env,
+    workTree: tree,
+    gitDir: join(tree, '.git'),
+    key: folder,
+    say: () => {},
+  })
+  try {
+    const owners = new Set<number>()
+    const profiles: string[] = []
+    await using shop = await site({
+      '/': (_, response) => {
+        for (const [pid, line] of browsers()) {
+          owners.add(statSync(`/proc/${pid}`).uid)
+          profiles.push(/--user-data-dir=(\S+)/.exec(line)?.[1] ?? '')
+        }
+        response.writeHead(200, { 'content-type': 'text/html' })
+        response.end(html('<h1>Shop</h1>'))
+      },
+      '/error': html('<script>missing()</script>'),
+    })
+    const { ok, output, screenshots } = await look(shop.url, ['/', '/error'], {
+      as: user,
+      env: { PATH: process.env.PATH ?? '', HOME: '/root' },
+    })
+    assert.equal(ok, false)
+    assert.match(output, /page error: ReferenceError: missing is not defined/)
+    assert.equal(screenshots?.length, 2, output)
+    assert.deepEqual([...owners], [user.uid])
+    for (const profile of profiles) assert.ok(profile.startsWith(`${user.home}/session-`), profile)
+    assert.equal(user.lives(), false)
+    // What is asked of root comes after what was asked before.
+    await user.asRoot('true')
+    assert.deepEqual(
+      readdirSync(user.home).filter((name) => name.startsWith('session-')),
+      [],
+    )
+  } finally {
+    await user.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+})
+
+/** Process ids and command lines. */
+function browsers(): [number, string][] {
+  const lines = execFileSync('ps', ['-ww', '-eo', 'pid=,args='], { encoding: 'utf8' }).split('\n')
+  return lines
+    .filter((line) => /^\s*\d+ \S*chrom\S* .*--remote-debugging-pipe/.test(line) && !line.includes('--type='))
+    .map((line) => [Number.parseInt(line, 10), line])
+}
