@@ -34,6 +34,9 @@ export function gatesIn({ gates, browser }: Pick<Settings, 'gates' | 'browser'>)
   ]
 }
 
+/** Of one that a state keeps, and of one that has to fit beside others into what jobs hand over. */
+const PICTURE_BYTES = 60 * 1024
+const TRAVELLING_BYTES = 12 * 1024
 /** In the place of its command. */
 const TOLD =
   'opens the pages of the story in a browser: no status from 400 on, no error in the console, no failed request, no alert'
@@ -70,6 +73,7 @@ export function browserCheck(options: BrowserOptions): AfterGates | null {
       origins: site.origins,
       viewports: browser.viewports,
       accessibility: browser.accessibility,
+      pictureBytes: settings.isolation === 'separate-job' ? TRAVELLING_BYTES : PICTURE_BYTES,
       pageTimeoutMs: browser.timeout,
       timeoutMs: BROWSER_MS,
       before: isBase ? null : (run.pages ?? []),

@@ -17,6 +17,8 @@ export type PagesOptions = Omit<ChromeOptions, 'hosts'> & {
   viewports: readonly string[]
   origins: readonly string[]
   accessibility: boolean
+  /** That a picture may have. */
+  pictureBytes: number
   pageTimeoutMs: number
   /** How pages looked before, the newest last; null where this is what is before: a page that is not there has no picture. */
   before: readonly Screenshot[] | null
@@ -65,7 +67,8 @@ async function lookAt(options: PagesOptions, looked: Looked): Promise<string | n
     await using chrome = await openChrome({ ...options, hosts })
     for (const { url, expected, viewport } of visits) {
       const [width = 0, height = 0] = viewport.split('x').map(Number)
-      const how = { url, expected, origins, axe, timeoutMs: pageTimeoutMs, viewport: { width, height } }
+      const size = { viewport: { width, height }, pictureBytes: options.pictureBytes }
+      const how = { url, expected, origins, axe, timeoutMs: pageTimeoutMs, ...size }
       await looked.add(url, viewport, await seen(chrome, how))
     }
     return null

@@ -12,6 +12,7 @@ import { ALERTS, VIOLATIONS } from './scripts.ts'
 export type Visit = {
   url: string
   viewport: Viewport
+  pictureBytes: number
   /** Statuses from 400 on that the page is to answer with. */
   expected: readonly number[]
   /** Nothing is asked of any other origin. */
@@ -120,7 +121,8 @@ class Page {
         (/\((?:serious|critical),/.test(what) ? this.faults : this.remarks).add(what, text)
       if (violations === null) this.remarks.add('accessibility', 'it could not be looked at')
     }
-    const picture = await takePicture(this.#session, this.#how.viewport, LOOK_MS)
+    const { viewport, pictureBytes } = this.#how
+    const picture = await takePicture(this.#session, viewport, pictureBytes, LOOK_MS)
     if (picture === null) this.remarks.add('screenshot', 'none could be taken')
     return picture
   }

@@ -3,7 +3,6 @@ import type { CDPSession } from 'puppeteer-core/internal/api/CDPSession.js'
 
 export type Viewport = { width: number; height: number }
 
-const MOST_BYTES = 60 * 1024
 /** From good to bad; what is too large in the last is taken at half the size. */
 const QUALITIES = [80, 60, 40, 20, 5]
 
@@ -11,6 +10,7 @@ const QUALITIES = [80, 60, 40, 20, 5]
 export async function takePicture(
   session: CDPSession,
   { width, height }: Viewport,
+  mostBytes: number,
   timeoutMs: number,
 ): Promise<Buffer | null> {
   const tries = [1, 0.5].flatMap((scale) => QUALITIES.map((quality) => ({ scale, quality })))
@@ -20,7 +20,7 @@ export async function takePicture(
     const taken = await session.send('Page.captureScreenshot', how, { timeout: timeoutMs }).catch(() => null)
     if (taken === null) return null
     const picture = Buffer.from(taken.data, 'base64')
-    if (picture.length <= MOST_BYTES) return picture
+    if (picture.length <= mostBytes) return picture
   }
   return null
 }

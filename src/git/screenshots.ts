@@ -20,11 +20,15 @@ export async function writeScreenshot(git: Git, objects: CatFile, picture: Buffe
 export async function readScreenshot(objects: CatFile, blob: string): Promise<Buffer | null> {
   if (!/^[0-9a-f]{40,64}$/.test(blob)) return null
   const found = await objects.contents(blob).catch(() => null)
-  return found !== null && isWebp(found) ? found : null
+  return found !== null && isPicture(found) ? found : null
 }
 
-/** RFC 9649, section 2.3. */
-function isWebp(bytes: Buffer): boolean {
+/** A larger one is none of ours. */
+const MOST_BYTES = 64 * 1024
+
+/** Whether it is WebP (RFC 9649, section 2.3) and of a size that a state keeps. */
+export function isPicture(bytes: Buffer): boolean {
+  if (bytes.length > MOST_BYTES) return false
   return bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP'
 }
 

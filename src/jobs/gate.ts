@@ -5,6 +5,7 @@ import type { GatesPort } from '../model/ports.ts'
 import { stepsOf } from '../model/step.ts'
 import { type FromGate, fitGates, writeHandover } from './handover.ts'
 import { codeOf } from './pack.ts'
+import { withPictures } from './pictures.ts'
 import type { Done, Run } from './work.ts'
 
 export async function runGate({ state, limits, ports, workspace, nonce, settle }: Run): Promise<Done> {
@@ -12,8 +13,9 @@ export async function runGate({ state, limits, ports, workspace, nonce, settle }
   const gates = recording(ports.gates, workspace, results)
   await loop(state, limits, { ...ports, gates }, stepsOf('gate')).finally(settle)
   const red = results.gates.filter((gate) => !gate.ok && !gate.advisory).map((gate) => gate.name)
+  const read = (blob: string) => workspace.store.readScreenshot(blob)
   return {
-    handover: writeHandover(fitGates(results)),
+    handover: writeHandover(await withPictures(fitGates(results), results.gates, read)),
     summary: red.length === 0 ? 'every gate is green' : `red: ${red.join(', ')}`,
   }
 }

@@ -10,7 +10,7 @@ import { UserError } from '../system/errors.ts'
 import { excerpt } from '../system/excerpt.ts'
 
 /** An environment variable holds at most 128 KB on Linux (MAX_ARG_STRLEN); the job gets it as one. */
-const LIMIT_BYTES = 96 * 1024
+export const LIMIT_BYTES = 96 * 1024
 const TEXT = 2000
 const LIST = 200
 /** Of a plan, in characters: it is quoted once more on its way. */
@@ -111,6 +111,14 @@ const annotation = z.object({
   level: z.enum(['failure', 'warning', 'notice']),
 })
 
+const screenshot = z.object({
+  url: z.string().check(z.maxLength(TEXT), z.regex(/^https?:\/\//)),
+  viewport: z.string().check(z.regex(/^\d{1,5}x\d{1,5}$/)),
+  blob: digest,
+  bytes: whole,
+  before: z.catch(z.nullable(digest), null),
+})
+
 const gateResult: z.ZodMiniType<GateResult> = z.object({
   name: z.string(),
   ok: z.boolean(),
@@ -126,6 +134,7 @@ const gateResult: z.ZodMiniType<GateResult> = z.object({
   flaky: z.exactOptional(z.literal(true)),
   remarks: z.exactOptional(listOf(remark, REMARKS)),
   annotations: z.exactOptional(listOf(annotation, ANNOTATIONS)),
+  screenshots: z.exactOptional(listOf(screenshot)),
 })
 
 const fromClaim = z.object({ folder: nonce, nonce, base: digest })
@@ -150,6 +159,8 @@ const fromGate = z.object({
   nonce,
   code: z.catch(z.nullable(digest), null),
   gates: listOf(gateResult),
+  /** What `screenshots` name, in base64. */
+  pictures: z.exactOptional(z.catch(z.record(z.string(), z.string()), {})),
 })
 
 /** From the job that holds the lease, which runs nothing that is not trusted. */
@@ -193,11 +204,14 @@ export function writeHandover(value: FromClaim | FromWork | FromGate): string {
 /** Bytes of a gate's output, at first. */
 const LARGEST = 16 * 1024
 
-/** Gate output is cut, the longest first, and what else is told of gates with it, until everything fits into one variable. */
+/**
+ * Gate output is cut, the longest first, and what else is told of gates with it, until everything fits into one variable.
+ * Pictures come behind that: see pictures.ts.
+ */
 export function fitGates(value: FromGate, limitBytes = LIMIT_BYTES): FromGate {
   for (let most = LARGEST; ; most = Math.floor(most / 2)) {
     const first = <T>(list: readonly T[], bound: number) => list.slice(0, Math.ceil((bound * most) / LARGEST))
-    const gates = value.gates.map(({ remarks, annotations, ...gate }) => ({
+    const gates = value.gates.map(({ remarks, annotations, screenshots: _, ...gate }) => ({
       ...gate,
       output: excerpt(gate.output, most),
       ...(remarks === undefined ? {} : { remarks: first(remarks, REMARKS) }),

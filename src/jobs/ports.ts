@@ -1,6 +1,7 @@
 // Ports for a job that does a part of an iteration: what other jobs have done is answered from what they handed over.
 import type { CatFile } from '../git/cat-file.ts'
 import type { Git } from '../git/git.ts'
+import { writeScreenshot } from '../git/screenshots.ts'
 import { changesBetween } from '../git/tree-walk.ts'
 import { readProposal } from '../loop/plan.ts'
 import type { Annotation, Gate, GateResult } from '../model/gate.ts'
@@ -13,6 +14,7 @@ import { isTooLong } from '../system/files.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
 import type { FromGate, FromWork, Planned } from './handover.ts'
 import { codeOf, treeOf } from './pack.ts'
+import { landed } from './pictures.ts'
 
 type Redact = (text: string) => string
 
@@ -108,7 +110,7 @@ export function answered(
     path: redact(withoutControls(one.path)),
     message: clean(one.message),
   })
-  const cleaned = (result: GateResult, advisory: boolean): GateResult => ({
+  const cleaned = ({ screenshots: _, ...result }: GateResult, advisory: boolean): GateResult => ({
     ...result,
     advisory,
     ended: clean(result.ended),
@@ -123,7 +125,9 @@ export function answered(
       return null
     },
     renew: async () => {},
-    async run({ tags }) {
+    async run({ tags, pages = [] }) {
+      const shown = ({ screenshots = [] }: GateResult) =>
+        landed(screenshots, from.pictures ?? {}, pages, (picture) => writeScreenshot(git, objects, picture))
       const isSame = from.code !== null && from.code === (await codeOf(git, objects, commit))
       const failed = from.gates.find((one) => one.name === 'prepare' && !one.ok)
       if (isSame && failed !== undefined) return [cleaned(failed, false)]
@@ -137,7 +141,8 @@ export function answered(
         const ran = isSame ? from.gates.find((one) => one.name === name) : undefined
         const ended = isSame ? 'no result from the gate job' : 'the gate job ran on other code'
         const result = cleaned(ran ?? { name, ok: false, advisory, ended, ms: 0, output: '' }, advisory)
-        results.push(result)
+        const screenshots = ran === undefined ? [] : await shown(ran)
+        results.push(screenshots.length === 0 ? result : { ...result, screenshots })
         if (!result.ok && !advisory) break
       }
       return [...results, ...others.map((result) => cleaned(result, false))]

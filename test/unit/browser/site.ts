@@ -66,6 +66,7 @@ export async function look(
     viewports: ['1280x800'],
     origins,
     accessibility: false,
+    pictureBytes: 60 * 1024,
     pageTimeoutMs: 15_000,
     timeoutMs: 300_000,
     before: [],
