@@ -33,6 +33,8 @@ function reached({ prd, timeline, control }: State) {
 }
 
 function world(how: How = {}) {
+  /** How much had happened when whoever watches was told that it is over. */
+  const settled: number[] = []
   const log: string[] = []
   let saved = stateOf(stories('US-001', 'US-002'), { published: 'base' })
   let [now, saves, gates, commits, heard] = [NOW, 0, 0, 0, 0]
@@ -119,6 +121,9 @@ function world(how: How = {}) {
           if (event.kind === 'reserved') assert.ok(isKept, 'a reservation is told that is not saved')
           if (EVENTS[event.kind].durable) log.push(event.kind)
         },
+        async settle() {
+          settled.push(log.length)
+        },
       },
     ],
     pullRequest: {
@@ -130,7 +135,7 @@ function world(how: How = {}) {
     warn: (message) => assert.fail(message),
   }
   const run = () => loop(saved, limitsWith(how.limits), ports, how.ours ?? (() => true))
-  return { log, run, saved: () => saved }
+  return { log, run, saved: () => saved, settled }
 }
 
 /** From the first reservation to the end of the last iteration, without the steps of an iteration. */
@@ -215,4 +220,12 @@ test('where people cannot be heard the iteration before is saved all the same', 
   const { run, saved } = world({ deaf: 2 })
   await assert.rejects(run(), /nobody answers/)
   assert.deepEqual(reached(saved()).passed, ['US-001'])
+})
+
+test('who watches is told last that the job is over, also where the feature was taken by another', async () => {
+  const well = world()
+  await well.run()
+  const taken = world({ failing: { from: 2, with: new LeaseLost('run 7') } })
+  await assert.rejects(taken.run(), LeaseLost)
+  for (const { log, settled } of [well, taken]) assert.deepEqual(settled, [log.length])
 })
