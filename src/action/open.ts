@@ -21,15 +21,12 @@ import {
   useWorkflow,
 } from './context.ts'
 import type { Log } from './log.ts'
-import { reclaimFiles } from './runner.ts'
+import { reclaimFiles, UPLOADS } from './runner.ts'
 
 const IDENTITY = {
   name: 'github-actions[bot]',
   email: '41898282+github-actions[bot]@users.noreply.github.com',
 }
-
-/** Folders that the workflow uploads. */
-const UPLOADS = ['transcripts', 'logs']
 
 /** The checkout, with everything that is to be redacted known. */
 export function openFor(

@@ -16,5 +16,11 @@ async function post(): Promise<void> {
 await post().catch((error: unknown) =>
   core.warning(`the post step could not put things in order: ${messageOf(error)}`),
 )
+const artifact = core.getState('artifact')
+// Here, not in main: a job that was cancelled or killed has more to tell than others.
+if (artifact !== '') {
+  const { uploadQuietly } = await import(/* webpackChunkName: "artifact" */ './upload.ts')
+  await uploadQuietly(artifact, core.getState('finished') === 'true')
+}
 process.exitCode = 0
 await leave()

@@ -15,6 +15,15 @@ export function giveOutputs(outputs: Outputs): void {
   }
 }
 
+/** Folders below `.git/ralph` that are uploaded; what people look for first is at the front. */
+export const UPLOADS = ['report', 'logs', 'screenshots', 'transcripts']
+
+/** Of what the post step uploads: of the run's attempt, and of the job's part where several work on one feature. */
+export function artifactName(feature: string, run: { id: number; attempt: number }, part: string): string {
+  const plain = feature.replace(/[^\w.-]/g, '_').slice(0, 100)
+  return `ralph-${plain}-${run.id}-${run.attempt}${part === 'whole' ? '' : `-${part}`}`
+}
+
 /** Shows a summary on the job's page, and keeps it as a file beside it; gives the file's path. */
 export async function giveSummary(folder: string, name: string, summary: string): Promise<string> {
   const path = join(folder, `${name}.md`)

@@ -25,7 +25,7 @@ import { withCredentialsAside } from './aside.ts'
 import type { ActionContext } from './context.ts'
 import type { Log } from './log.ts'
 import { clearUploads, openJob, settleFiles, withChoices } from './open.ts'
-import { remember } from './runner.ts'
+import { artifactName, remember } from './runner.ts'
 
 const FROM_THERE = { work: 'taken from the work job', gate: 'results of the gate job' }
 
@@ -116,7 +116,8 @@ async function doPart(
     onGateEnd: live.gate,
     ...(part === 'gate' ? { agent: await agentOfGateJob(context, workspace) } : {}),
   })
-  remember({ mark, finished: 'true' })
+  const artifact = artifactName(state.feature, context.run, part)
+  remember({ mark, artifact, finished: 'true' })
   await repository.checkOut(state.green, null)
   await moveClone(git, snapshot, state.branch, state.green, [])
   const run = part === 'work' ? runWork : runGate

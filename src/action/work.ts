@@ -44,7 +44,8 @@ import {
   settleFiles,
   withChoices,
 } from './open.ts'
-import { giveOutputs, giveSummary, remember } from './runner.ts'
+import type { Places } from './report.ts'
+import { artifactName, giveOutputs, giveSummary, remember } from './runner.ts'
 import { logOf, takeHandover } from './separate.ts'
 
 export type Worked = { state: State; conclusion: Conclusion } | { neutral: string }
@@ -246,7 +247,7 @@ async function workOn(
       ),
   })
   const mark = start.lease?.mark ?? ''
-  remember({ mark })
+  remember({ mark, artifact: artifactName(start.feature, context.run, how.part ?? 'whole') })
   const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment' }, true)
   await using ports = await createPorts({
     settings,
@@ -278,7 +279,10 @@ async function workOn(
   if (!reporter.isReported()) remember({ untold: 'true' })
   const summary = workspace.redactor.redact(jobSummary(reporter.view(state)))
   const folder = context.env.RUNNER_TEMP ?? workspace.clone.gitDir
-  const reportPath = await giveSummary(folder, `ralph-${state.feature}`, summary)
+  const inMarkdown = await giveSummary(folder, `ralph-${state.feature}`, summary)
+  const { writeReport } = await import(/* webpackChunkName: "report" */ './report.ts')
+  const view = (places: Places) => reporter.view(state, places)
+  const reportPath = (await writeReport(workspace, state, view)) ?? inMarkdown
   giveOutputs(outputsOf(state, conclusion.outcome, reportPath))
   return { state, conclusion }
 }

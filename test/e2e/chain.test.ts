@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
+import { unzipSync } from 'fflate'
 import { Loopback } from '../unit/notify/loopback.ts'
 import { badTurn, goodTurn, openSite, outputsOf, type Site, story } from './site.ts'
 
@@ -56,7 +57,7 @@ test('a chain of jobs completes six stories, one of which fails its gate once', 
   await t.test('the outputs say what happened', async () => {
     const [pull] = await github.pulls()
     const { 'report-path': report, ...outputs } = outputsOf(site.last())
-    assert.match(report ?? '', /ralph-sample\.md$/)
+    assert.match(report ?? '', /\.git\/ralph\/report\/sample\.html$/)
     assert.deepEqual(outputs, {
       outcome: 'complete',
       feature: 'sample',
@@ -83,6 +84,29 @@ test('a chain of jobs completes six stories, one of which fails its gate once', 
       ],
     )
   })
+
+  await t.test(
+    'every job leaves its report, transcripts and gate logs as an artifact of its run',
+    async () => {
+      const kept = [...github.world.results.artifacts].map(([name, zip]) => [name, unzipSync(zip)] as const)
+      const names = runner.runs.map(({ id }) => `${id}/ralph-sample-${id}-1`)
+      assert.deepEqual(
+        kept.map(([name]) => name),
+        names,
+        site.log(),
+      )
+      for (const [, files] of kept) {
+        const page = Buffer.from(files['report/sample.html'] ?? []).toString()
+        assert.match(page, /^<!doctype html>/)
+        assert.ok(Object.keys(files).some((file) => /^transcripts\/US-\d+-\d+\.log$/.test(file)))
+        assert.ok(Object.keys(files).some((file) => /^logs\/US-\d+-\d+-test\.log$/.test(file)))
+      }
+      assert.match(
+        Buffer.from(kept.at(-1)?.[1]['report/sample.html'] ?? []).toString(),
+        /<bdi>Complete: 6 of 6 stories pass/,
+      )
+    },
+  )
 
   await t.test(
     'one commit a story with its trailers; state commits hold no code; every gate is green at each',

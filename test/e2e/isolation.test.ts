@@ -96,7 +96,7 @@ test('the credentials that checkout persisted are out of sight while the agent w
           .replace(/actions\/checkout@\S+.*/, `actions/checkout@${version}`)
           .replace(/persist-credentials: false.*/, 'persist-credentials: true')
           .replace(
-            / {6}- uses: actions\/upload-artifact/,
+            '\n  comment:\n',
             '      - run: git config --list --includes | grep -ci "extraheader=authorization" >"$RUNNER_TEMP/../later.txt"\n$&',
           ),
     })

@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { unzipSync } from 'fflate'
 import type { State } from '../../src/model/state.ts'
 import { openSite, ROOT, type Site, story } from '../e2e/site.ts'
 import type { Run, Step } from '../standin/runner.ts'
@@ -261,6 +262,8 @@ async function outsideOf({ github, runner }: Site, workspace: string): Promise<s
   for (const file of files)
     if (!file.isDirectory())
       texts.push(await readFile(join(file.parentPath, file.name), 'utf8').catch(() => ''))
+  for (const zip of world.results.artifacts.values())
+    for (const bytes of Object.values(unzipSync(zip))) texts.push(Buffer.from(bytes).toString('utf8'))
   return texts.join('\n')
 }
 
@@ -299,17 +302,14 @@ function hostileWorkflow(text: string, options: RunOptions, evidence: string, mo
     '        env:',
     `          LATER_STEP: ${secret('LATER')}`,
     `          EVIDENCE: ${evidence}`,
-    '      - uses: actions/upload-artifact',
+    '\n  comment:\n',
   ].join('\n')
   const [head = '', rest = ''] = split(text, '      - uses: ralph/action@<sha> # v1\n        with:\n')
   const [inputs = '', tail = ''] = split(
     rest,
     `        env:\n          ANTHROPIC_API_KEY: ${secret('ANTHROPIC_API_KEY')}`,
   )
-  const whole = `${head}${before}${inputs}${keys}${tail}`.replace(
-    '      - uses: actions/upload-artifact',
-    () => later,
-  )
+  const whole = `${head}${before}${inputs}${keys}${tail}`.replace('\n  comment:\n', () => later)
   if (options.isClaude === true)
     return whole.replace(/^( +)agent-command: .*$/m, '$1agent: claude').replace(/^ +agent: "?custom"?\n/m, '')
   return options.persistCredentials === true

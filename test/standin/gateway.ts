@@ -135,7 +135,7 @@ const gitPath = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git
 function kindOf(path: string): SeenRequest['kind'] {
   if (gitPath.test(path)) return 'git'
   if (path === '/graphql' || path === '/api/graphql') return 'graphql'
-  return path.startsWith('/_services/') ? 'service' : 'rest'
+  return /^\/(?:_services|twirp)\//.test(path) ? 'service' : 'rest'
 }
 function tokenOf(request: IncomingMessage): string | null {
   const [scheme = '', value = ''] = (request.headers.authorization ?? '').split(' ')
@@ -156,8 +156,15 @@ async function answer(asked: Asked): Promise<Reply> {
       body: Buffer.from('duplicate Authorization header\n'),
     }
   if (seen.kind === 'git') return answerGit(asked)
-  // The services that artifacts and caches use are not simulated.
-  if (seen.kind === 'service') return { status: 404, headers: {}, body: Buffer.alloc(0) }
+  if (seen.kind === 'service') {
+    const { status, headers, body } = asked.world.results.answer(
+      seen.method,
+      asked.url,
+      request.headers,
+      asked.body,
+    )
+    return { status, headers, body: Buffer.from(body) }
+  }
   return answerApi(asked)
 }
 

@@ -1,4 +1,5 @@
 // What the stand-in for GitHub knows: one repository, its people, and everything that was ever said or checked in it.
+
 import { randomBytes } from 'node:crypto'
 import { accountId, actionsApp, actionsBot } from './accounts.ts'
 import { Bare, type Person, zero } from './bare.ts'
@@ -22,6 +23,7 @@ import type {
 } from './model.ts'
 import { eventProblems } from './openapi.ts'
 import { renderComment, renderEvent, renderPull } from './render.ts'
+import { ResultsService } from './results.ts'
 
 const afterPush = new Set(['opened', 'synchronize', 'reopened'])
 
@@ -83,6 +85,7 @@ export class World {
   readonly requests: SeenRequest[] = []
   readonly violations: string[] = []
   readonly used = new Map<string, number>()
+  readonly results = new ResultsService()
   /** How to stop a run; the runner sets it. */
   cancelRun: ((run: Run) => void) | null = null
   readonly #listeners: ((event: SiteEvent) => void)[] = []

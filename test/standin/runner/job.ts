@@ -1,8 +1,9 @@
 // One job on one fresh machine: its steps in order, its post steps in reverse, and every way in which it can end.
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Conclusion, Job, Json, Run, Step } from '../model.ts'
+import { newRuntimeToken } from '../results.ts'
 import type { World } from '../world.ts'
 import {
   type ActionSource,
@@ -79,7 +80,7 @@ export class JobExecution {
   readonly #paths: string[] = []
   readonly #posts: Post[] = []
   readonly #trackingId = `github_${randomUUID()}`
-  readonly #runtimeToken = `runtime-${randomBytes(16).toString('hex')}`
+  readonly #runtimeToken: string
   readonly #stepContexts: Record<string, Json> = {}
   #folders: Folders | null = null
   #current: { process: StepProcess; goesOn: () => boolean; onCancel: () => void } | null = null
@@ -91,6 +92,7 @@ export class JobExecution {
 
   constructor(setup: JobSetup) {
     this.#setup = setup
+    this.#runtimeToken = newRuntimeToken(String(setup.run.id))
   }
 
   /** Runs the job to its end and returns how it ended. */

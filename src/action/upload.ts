@@ -1,0 +1,87 @@
+// What a job leaves for people: report, transcripts, gate logs and pictures, in one archive that is an artifact of its run.
+import { readdir } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import * as core from '@actions/core'
+import { Zip, ZipDeflate } from 'fflate'
+import { redactorFor } from '../app/redactor.ts'
+import { openClone } from '../git/git.ts'
+import { runtimeOf, uploadArtifact } from '../github/artifact.ts'
+import { readRegular, redactFiles } from '../system/files.ts'
+import { secretsIn } from '../system/untrusted-env.ts'
+import { actionContext } from './context.ts'
+import { UPLOADS } from './runner.ts'
+
+/** Of the archive, and of what is put in it; of longer files the end is taken. */
+const MOST_BYTES = 20_000_000
+const MOST_READ = 100_000_000
+const LONGEST_FILE = 4_000_000
+const MOST_FILES = 500
+/** For all of it: nobody waits for an artifact. */
+const UPLOAD_MS = 60_000
+
+/** Says what was uploaded, or null: there is nothing, or no service that takes it, and the workflow has a step for it. */
+export async function upload(name: string, isSettled: boolean): Promise<string | null> {
+  const { env, workspace } = await actionContext()
+  const runtime = runtimeOf(env)
+  if (runtime === null) return null
+  const top = join((await openClone(workspace, env)).gitDir, 'ralph')
+  const { redact } = redactorFor(secretsIn(env))
+  // A main that was killed has not looked at what an agent may have written there.
+  if (!isSettled) for (const folder of UPLOADS) await redactFiles(join(top, folder), redact)
+  const { zip, files, left } = await packed(top)
+  if (files === 0) return null
+  await uploadArtifact(runtime, name, zip, AbortSignal.timeout(UPLOAD_MS))
+  const less = left === 0 ? '' : `; ${left} had no room`
+  return `artifact ${name}: the report and what agents and gates said (${files} files, ${Math.ceil(zip.length / 1000)} KB${less})`
+}
+
+/** The newest files of each folder first, as far as there is room. */
+export async function packed(top: string) {
+  const chunks: Uint8Array[] = []
+  let [files, size, read] = [0, 0, 0]
+  const archive = new Zip((error, chunk) => {
+    if (error !== null) throw error
+    chunks.push(chunk)
+    size += chunk.length
+  })
+  const found: string[] = []
+  for (const folder of UPLOADS) found.push(...(await filesBelow(top, folder, 2)))
+  for (const path of found.slice(0, MOST_FILES)) {
+    if (size >= MOST_BYTES - LONGEST_FILE || read >= MOST_READ) break
+    const bytes = await readRegular(join(top, path))
+    if (bytes === null) continue
+    const kept = bytes.subarray(Math.max(0, bytes.length - LONGEST_FILE))
+    const isPacked = extname(path) === '.webp'
+    const entry = new ZipDeflate(path.replace(/[^\w./-]/g, '_'), { level: isPacked ? 0 : 6 })
+    archive.add(entry)
+    entry.push(kept, true)
+    files += 1
+    read += kept.length
+  }
+  archive.end()
+  return { zip: new Uint8Array(Buffer.concat(chunks)), files, left: found.length - files }
+}
+
+/** Names as they sort, the last of a run's first: sessions are numbered. */
+async function filesBelow(top: string, folder: string, depth: number): Promise<string[]> {
+  const entries = await readdir(join(top, folder), { withFileTypes: true }).catch(() => [])
+  const files: string[] = []
+  for (const entry of entries.sort((one, other) => other.name.localeCompare(one.name))) {
+    const path = `${folder}/${entry.name}`
+    if (entry.isFile()) files.push(path)
+    // A link leads elsewhere.
+    else if (entry.isDirectory() && depth > 0) files.push(...(await filesBelow(top, path, depth - 1)))
+  }
+  return files
+}
+
+/** In the post step: whatever goes wrong is one warning. */
+export async function uploadQuietly(name: string, isSettled: boolean): Promise<void> {
+  try {
+    const said = await upload(name, isSettled)
+    if (said !== null) core.info(said)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    core.warning(`the report and the logs were not uploaded (they lie in .git/ralph on the runner): ${why}`)
+  }
+}

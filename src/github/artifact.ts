@@ -1,0 +1,81 @@
+// An artifact of the run, uploaded as @actions/artifact 6.2 does it: create, put, finalize. That library brings a storage
+// client of megabytes; its first and last requests are the fixture that these are held to (scripts/record-artifact.mjs).
+import { createHash } from 'node:crypto'
+import * as z from 'zod/mini'
+
+const SERVICE = '/twirp/github.actions.results.api.v1.ArtifactService'
+
+/** How a job speaks to the results service: never in the environment of anything that is not trusted. */
+export type Runtime = { token: string; url: string; run: string; job: string }
+
+/** Null where there is no such service: on GitHub Enterprise Server, and outside of a job. */
+export function runtimeOf(env: Readonly<Record<string, string>>): Runtime | null {
+  const {
+    ACTIONS_RUNTIME_TOKEN: token = '',
+    ACTIONS_RESULTS_URL: url = '',
+    GITHUB_SERVER_URL: server = '',
+  } = env
+  if (!URL.canParse(url) || !hasArtifacts(server || 'https://github.com')) return null
+  const [, run = '', job = ''] = /(?:^| )Actions\.Results:([^: ]+):([^: ]+)(?: |$)/.exec(scopeOf(token)) ?? []
+  return run === '' ? null : { token, url, run, job }
+}
+
+function hasArtifacts(server: string): boolean {
+  const host = URL.canParse(server) ? new URL(server).hostname : ''
+  return (
+    host === 'github.com' || host.endsWith('.ghe.com') || host.endsWith('.localhost') || host === '127.0.0.1'
+  )
+}
+
+/** Whom a token speaks for is in its claims; whether that is so, its service looks at. */
+function scopeOf(token: string): string {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'))
+    return z.object({ scp: z.string() }).parse(claims).scp
+  } catch {
+    return ''
+  }
+}
+
+const Created = z.object({ ok: z.literal(true), signed_upload_url: z.string() })
+const Finalized = z.object({ ok: z.literal(true), artifact_id: z.string() })
+
+/** The artifact's id. A name can be given once in a run. Throws where the service does not take it. */
+export async function uploadArtifact(
+  runtime: Runtime,
+  name: string,
+  zip: Uint8Array<ArrayBuffer>,
+  signal: AbortSignal,
+): Promise<string> {
+  const ids = { workflow_run_backend_id: runtime.run, workflow_job_run_backend_id: runtime.job, name }
+  const call = async (method: string, body: object): Promise<unknown> => {
+    const answer = await ask(new URL(`${SERVICE}/${method}`, runtime.url), method, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${runtime.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...ids, ...body }),
+      signal,
+    })
+    return answer.json()
+  }
+  const created = Created.parse(await call('CreateArtifact', { version: 7, mime_type: 'application/zip' }))
+  // One Put Blob: the storage takes 5,000 MiB so. Its address is signed, and no message may hold it.
+  await ask(new URL(created.signed_upload_url), 'the upload', {
+    method: 'PUT',
+    headers: {
+      'content-type': 'application/octet-stream',
+      'x-ms-blob-type': 'BlockBlob',
+      'x-ms-blob-content-type': 'application/zip',
+    },
+    body: zip,
+    signal,
+  })
+  const hash = `sha256:${createHash('sha256').update(zip).digest('hex')}`
+  return Finalized.parse(await call('FinalizeArtifact', { size: String(zip.length), hash })).artifact_id
+}
+
+async function ask(url: URL, what: string, request: RequestInit): Promise<Response> {
+  const answer = await fetch(url, { ...request, redirect: 'error' })
+  if (answer.ok) return answer
+  const said = (await answer.text().catch(() => '')).slice(0, 200)
+  throw new Error(`${what} was answered with ${answer.status} ${said}`.trim())
+}
