@@ -29,6 +29,7 @@ function evidenceOf({ id, title, criteria, evidence }: StoryView, blob: string):
   return `${storyId(id)} ${markdownText(title, 120)}\n${items.join('\n')}`
 }
 
-function pathOf(name: string): string {
+/** A name as a part of an address. */
+export function pathOf(name: string): string {
   return oneLine(name, 2000).split('/').map(encodeURIComponent).join('/')
 }

@@ -1,8 +1,10 @@
 // The stories: criteria with what shows them, the last failure, gates with their output, places in files, pictures of pages.
 import { typedOn } from '../../loop/command-table.ts'
+import type { Evidence } from '../../model/feature.ts'
 import type { Annotation, GateResult, Screenshot } from '../../model/gate.ts'
 import { oneLine } from '../../model/text.ts'
 import { bounded } from '../escape.ts'
+import { pathOf } from '../evidence.ts'
 import { STANDINGS, type Standing } from '../outcomes.ts'
 import type { StoryView, View } from '../view.ts'
 import { costWords, hasCost, humanMs, many } from '../words.ts'
@@ -11,6 +13,7 @@ import {
   commit,
   folded,
   html,
+  link,
   type Markup,
   nothing,
   table,
@@ -114,7 +117,7 @@ function fullStory(story: StoryView, at: number, { view, room, places, shown, is
   })
   const body = [
     description.trim() === '' ? nothing : html`<p class="prose">${bounded(description, room.text)}</p>`,
-    criteria(story, room),
+    criteria(story, view, room),
     waits.length === 0 ? nothing : html`<p>Depends on ${waits}</p>`,
     guidance.length === 0
       ? nothing
@@ -132,14 +135,23 @@ function fullStory(story: StoryView, at: number, { view, room, places, shown, is
 
 const MOST_CRITERIA = 50
 
-function criteria({ criteria: all }: StoryView, room: Room): Markup {
+function criteria({ criteria: all, evidence }: StoryView, view: View, room: Room): Markup {
   if (all.length === 0) return nothing
-  const items = all
-    .slice(0, MOST_CRITERIA)
-    .map((text) => html`<li>${words(text, Math.min(room.text, 500))}</li>`)
+  const items = all.slice(0, MOST_CRITERIA).map((text, at) => {
+    const shown = evidence.filter(({ criterion }) => criterion === at + 1).slice(0, 5)
+    return html`<li>${words(text, Math.min(room.text, 500))}${shown.map((one) => html`<span class="shown">✔ ${evidenceOf(one, view)}</span>`)}</li>`
+  })
   const left = all.length - MOST_CRITERIA
   const more = left > 0 ? html`<li>… and ${left} more</li>` : nothing
   return html`<h4>Acceptance criteria</h4><ol class="criteria">${items}${more}</ol>`
+}
+
+/** What shows that a criterion is met: the place in the code where there is one, else what the judge named. */
+function evidenceOf({ shown, path, line }: Evidence, { links, branch }: View): Markup {
+  const text = words(shown, 300)
+  if (path === undefined || links.repository === '') return text
+  const address = `${pathOf(branch)}/${pathOf(path)}`
+  return link(text, `${links.repository}/blob/${address}${line === undefined ? '' : `#L${line}`}`)
 }
 
 function failure({ id, failure: found, standing }: StoryView, { surface }: View, room: Room): Markup {

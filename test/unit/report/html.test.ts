@@ -75,6 +75,7 @@ test('stuck: what is wrong and what to do stand first', () => {
   assert.match(page, /200 !== 429/)
   assert.match(page, /What the agent was refused .*US-003/)
   assert.match(page, /flaky/)
+  assert.match(page, /Acceptance criteria It does\. ✔ said/, 'what shows a criterion stands with it')
   const cli = plain(renderReport(viewOf(rich(), { ...facts, surface: 'cli' })))
   assert.match(cli, /ralph retry US-003 -- &lt;hint&gt;/)
   assert.doesNotMatch(cli, /\/ralph|as a comment/)

@@ -29,5 +29,14 @@ export function rich(state: State = stuck(), text = 'said'): State {
   )
   const [first] = state.prd.userStories
   const guidance = first === undefined ? {} : { [first.id]: [text] }
-  return { ...state, timeline, records, control: { ...state.control, guidance } }
+  const userStories = state.prd.userStories.map((story) =>
+    story.lastResult === null
+      ? story
+      : {
+          ...story,
+          lastResult: { ...story.lastResult, evidence: [{ criterion: 1, shown: text, path: text, line: 3 }] },
+        },
+  )
+  const prd = { ...state.prd, userStories }
+  return { ...state, prd, timeline, records, control: { ...state.control, guidance } }
 }
