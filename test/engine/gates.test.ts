@@ -1,0 +1,94 @@
+// What gates show beside their exit, in a chain of jobs: tries, coverage of the change, and what is remembered of the base.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { viewOf } from '../../src/report/view.ts'
+import { BRANCH, Chain, goodTurn, story } from './chain.ts'
+
+const STORIES = [story('US-001', 'one')]
+const chainOf = (gate: string, script: Chain['script'] = {}, inputs: Record<string, string> = {}) =>
+  Chain.open({
+    stories: STORIES,
+    script: { 'US-001': [goodTurn('one')], ...script },
+    inputs: { gates: `test:\n${gate.replace(/^/gm, '  ')}`, ...inputs },
+  })
+const viewed = async (chain: Chain) =>
+  viewOf(await chain.state(), {
+    ...{ repositoryUrl: 'https://x.test/a/b', runUrl: null, limits: null, now: 0, notes: [] },
+  })
+/** Red at every run of these numbers, counted beside the tree. What it writes into the tree must be gone at the next. */
+const redAt = (...runs: number[]) =>
+  `echo x >> "$HOME/count"; [ ! -e litter ] || exit 9; touch litter; case $(wc -l < "$HOME/count") in ${runs.join('|')}) exit 1;; esac`
+
+test('a flaky gate is green at its second try, on the tree that is committed, and named in the report', async () => {
+  // The baseline is its first run.
+  await using chain = await chainOf(`run: ${JSON.stringify(redAt(2))}\nretries: 1`)
+  assert.equal((await chain.go()).outcome, 'complete')
+  const { notes, stories } = await viewed(chain)
+  assert.deepEqual(notes, ['gate test is flaky: red and green on one tree, for US-001'])
+  assert.deepEqual(stories[0]?.remarks, [
+    'gate test: flaky: red (exit 1), and green at try 2 on the same tree',
+  ])
+  assert.equal(stories[0]?.attempts, 1)
+  assert.equal(await chain.read(BRANCH, 'litter'), null)
+})
+
+test('green for the story, and red at the final verification of the same commit: named', async () => {
+  await using chain = await chainOf(
+    `run: ${JSON.stringify(redAt(3, 4, 5, 6))}`,
+    { 'US-001': [goodTurn('one'), { files: { 'src/two': 'two\n' } }] },
+    { 'final-verification': 'true', 'max-attempts': '1' },
+  )
+  await chain.go()
+  const { notes } = await viewed(chain)
+  assert.deepEqual(notes, [
+    'final verification: gate test: green for US-001 and red (exit 1) at the final verification of the same commit',
+  ])
+})
+
+/** Writes lcov: a line of src with `untested` in it never ran. */
+const LCOV =
+  'for f in src/*; do echo "SF:$f"; awk \'{ print "DA:" NR "," ($0 ~ /untested/ ? 0 : 1) }\' "$f"; echo end_of_record; done > lcov.info'
+
+test('a change that too few tests ran is rejected with its places, and passes when they do', async () => {
+  await using chain = await chainOf(
+    `run: ${JSON.stringify(LCOV)}\ncoverage: { file: lcov.info, threshold: 60 }`,
+    {
+      'US-001': [
+        { files: { 'src/one': 'a\nuntested\nuntested too\n', 'src/base': 'untested before\nbase\n' } },
+        { files: { 'src/one': 'a\nb\nc\nuntested\n' } },
+      ],
+    },
+  )
+  assert.equal((await chain.go()).outcome, 'complete')
+  const [first] = (await chain.state()).timeline
+  assert.equal(first?.result, 'rejected')
+  assert.equal(first?.summary, 'gate test failed (covered 25 % of 4 changed lines, 60 % asked)')
+  const [one] = (await viewed(chain)).stories
+  assert.deepEqual(one?.remarks, [
+    'gate test: tests ran 60 % of 5 changed lines; none ran src/base:1, src/one:4',
+  ])
+  assert.equal(one?.gates[0]?.annotations?.length, 2)
+})
+
+test('tests that are gone are told once; without a baseline the first green run is what is compared with', async () => {
+  const run = 'echo "test result: ok. $(ls src | wc -l) passed; 0 failed; 0 ignored"'
+  const stories = ['US-001', 'US-002', 'US-003'].map((id) => story(id, id))
+  for (const baseline of ['require', 'off']) {
+    await using chain = await Chain.open({
+      stories,
+      script: {
+        'US-001': [goodTurn('one')],
+        'US-002': [{ files: { 'src/one': null, 'src/base': null, 'src/two': '2\n' } }],
+        'US-003': [goodTurn('three')],
+      },
+      inputs: { gates: `test:\n  run: ${JSON.stringify(run)}`, baseline },
+    })
+    assert.equal((await chain.go()).outcome, 'complete')
+    const { stories: views } = await viewed(chain)
+    assert.deepEqual(
+      views.map(({ remarks }) => remarks),
+      [[], ['gate test: ran 1 tests, and 2 before: 1 fewer'], []],
+    )
+    assert.deepEqual((await chain.state()).baselineGates?.test?.tests, { passed: 2, failed: 0, skipped: 0 })
+  }
+})
