@@ -17,6 +17,8 @@ export type AgentEvent =
   /** The vendor's program asks its server again; `status` is the HTTP status, null for a broken connection. */
   | { kind: 'retry'; status: number | null; attempt: number }
   | { kind: 'error'; message: string }
+  /** From Ralph, of a pipeline: what its steps do. `agent`: whose words come next, where it is not the run's own. */
+  | { kind: 'step'; text: string; agent: string | null }
 
 /**
  * What a session used. `calls` counts sessions (1 for one that was started), `inputTokens` is everything sent,

@@ -117,6 +117,7 @@ function linesOf(event: AgentEvent): string[] {
       return ['! a usage or rate limit is reached']
     case 'retry':
       return [`! asks its server again (attempt ${event.attempt})`]
+    case 'step':
     case 'usage':
       return []
   }

@@ -32,7 +32,8 @@ export type StepTools = {
   /** Where agents and gates run. */
   cwd: string
   clock: Clock
-  say(text: string): void
+  /** `agent`: whose words come next, where it is not the run's own. */
+  say(text: string, agent?: string | null): void
   warn(text: string): void
 }
 
@@ -72,7 +73,7 @@ export async function withSteps(
       return result ?? { ...gate, ok: false, ended: 'cancelled', ms: 0, output: '' }
     },
     cwd: resolve(clone.workTree, settings.workingDirectory),
-    say: (text) => onAgent({ kind: 'text', text }),
+    say: (text, agent = null) => onAgent({ kind: 'step', text, agent }),
     warn,
   })
 }
@@ -146,10 +147,10 @@ class Steps {
       if (this.#signal.aborted && !isWhole) return { progress, why: pure.CANCELLED }
       if (move.kind === 'end') return { progress, why: move.why }
       if (move.kind === 'wait') {
-        say(`step ${move.step.name} is tried again in ${Math.ceil(move.ms / 1000)} s`)
+        say(`${move.step.name} is tried again in ${Math.ceil(move.ms / 1000)} s`)
         await clock.sleep(move.ms, this.#signal)
       } else if (move.kind === 'rest') {
-        say(`step ${move.step.name} is left out: it rests until ${new Date(move.until).toISOString()}`)
+        say(`${move.step.name} is left out: it rests until ${new Date(move.until).toISOString()}`)
         progress = pure.rested(this.#steps, progress, move.step, move.until)
       } else progress = await this.#try(move, progress)
     }
@@ -159,7 +160,9 @@ class Steps {
     const { clock, say } = this.#tools
     const { step, tries } = move
     const again = tries === 0 ? '' : `, try ${tries + 1}`
-    say(`step ${progress.at + 1} of ${this.#steps.length}: ${step.name} (${step.type}${again})`)
+    const agent = step.type === 'agent' ? step.agent : null
+    const place = `${progress.at + 1} of ${this.#steps.length}`
+    say(`${place}: ${step.name} (${agent ?? step.type}${again})`, agent)
     if (step.type === 'agent') {
       const session = await this.#session(step, move, progress)
       return this.#told(pure.worked(progress, this.#ranAs(step), session, clock.now()), progress)
@@ -173,7 +176,7 @@ class Steps {
   /** A failure that ends nothing is told; one that does is what the attempt came to. */
   #told(after: pure.Progress, before: pure.Progress): pure.Progress {
     if (after.failed !== null && after.failed !== before.failed)
-      this.#tools.say(`${after.failed.summary}; goes on`)
+      this.#tools.say(`${after.failed.summary.replace(/^step /, '')}; goes on`)
     return after
   }
 

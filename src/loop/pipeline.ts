@@ -120,9 +120,11 @@ export function worked(progress: Progress, step: AgentStep, session: Session, no
     case 'finished': {
       if (hints.stuck === null && !hints.notDone) return passed(mended({ ...seen, failed: null }, step))
       const why = hints.stuck ?? 'it says that it is not done'
-      if (step.continueOnError) return failedStep(seen, step, `step ${step.name}: ${why}`, '', now)
-      const stuck = hints.stuck === null ? null : `step ${step.name}: ${hints.stuck}`
-      return { ...seen, ended: { status, message, resetsAt, hints: { ...hints, stuck } } }
+      const told = `step ${step.name}: ${why}`
+      if (step.continueOnError) return failedStep(seen, step, told, '', now)
+      // Who comes after another one judges its work.
+      if (progress.sessions.length > 0) return { ...seen, ended: failure(told) }
+      return { ...seen, ended: { status, message, resetsAt, hints } }
     }
     case 'failed':
       return tried(seen, step, { kind: 'failed', summary: message, detail: '' }, now)

@@ -230,12 +230,14 @@ export function waitedLine(ms: number): Line {
 /** What the agent says or does while it works: `[claude] Edit src/login.ts`. The transcript has all of it. */
 export function agentLines(event: AgentEvent, { agent }: LineFacts): Line[] {
   const text = agentWords(event)
+  if (event.kind === 'step') return [line('step', text)]
   return text === '' ? [] : [line(agent, text, 'dim')]
 }
 
 export function agentWords(event: AgentEvent): string {
   switch (event.kind) {
     case 'text':
+    case 'step':
       return short(event.text)
     case 'error':
       return short(event.message)

@@ -32,6 +32,8 @@ export class Live implements Observer {
   readonly #now: () => number
   /** What the live header shows; null where there is none. */
   #state: State | null = null
+  /** The agent of a step that has one of its own. */
+  #speaks: string | null = null
   /** Lines that the header takes on the screen. */
   #rows = 0
   /** When the step in work began; 0 where no clock is shown. */
@@ -50,6 +52,7 @@ export class Live implements Observer {
   async step(step: Step, state: State): Promise<void> {
     if (this.#look.plain && this.#state === null) this.say(plainBanner(headerOf(state, this.#facts.limits)))
     this.#state = state
+    this.#speaks = null
     const waited = this.#waitLines(step)
     this.#tick(LONG.has(step.kind))
     this.#print([...waited, ...stepLines(step, state, this.#facts)])
@@ -63,7 +66,10 @@ export class Live implements Observer {
 
   warn = (message: string): void => this.#print([warningLine(message)])
 
-  agent = (event: AgentEvent): void => this.#print(agentLines(event, this.#facts))
+  agent = (event: AgentEvent): void => {
+    if (event.kind === 'step') this.#speaks = event.agent
+    this.#print(agentLines(event, { ...this.#facts, agent: this.#speaks ?? this.#facts.agent }))
+  }
 
   /** A gate, or `prepare`, begins: it need not, where dependencies are as they were. */
   starts = (name: string): void => this.#print(startLines(name))

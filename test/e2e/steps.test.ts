@@ -61,9 +61,10 @@ test('claude works, codex refuses and then mends: each in a fresh session with i
   const { code, out } = await ralph(at, ['run', '--baseline', 'off'])
   assert.equal(code, 0, out)
   for (const said of [
-    'step 1 of 3: implement (agent)',
-    'step 2 of 3: format (command)',
-    'step 3 of 3: review (agent)',
+    '[step] 1 of 3: implement (agent)',
+    '[step] 2 of 3: format (command)',
+    '[step] 3 of 3: review (codex)',
+    '[codex] Mended a word.',
   ])
     assert.ok(out.includes(said), out)
 

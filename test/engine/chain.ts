@@ -307,7 +307,7 @@ export class Chain {
       signal: new AbortController().signal,
       as: null,
       mark: lease.mark,
-      onAgent: (event: AgentEvent) => void (event.kind === 'text' && this.said.push(event.text)),
+      onAgent: (event: AgentEvent) => void (event.kind === 'step' && this.said.push(event.text)),
       onGateStart: () => {},
       onGateEnd: () => {},
     }

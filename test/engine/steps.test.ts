@@ -33,15 +33,12 @@ describe('before the commit', () => {
     assert.equal((await chain.go()).outcome, 'complete')
     assert.equal(await chain.read(BRANCH, 'src/upper'), 'ONE\n')
     assert.equal(await chain.read(BRANCH, 'src/keys'), '0\n')
-    assert.deepEqual(
-      chain.said.filter((line) => line.startsWith('step ')),
-      [
-        'step 1 of 4: work (agent)',
-        'step 2 of 4: format (command)',
-        'step 3 of 4: nothing (noop)',
-        'step 4 of 4: readme (readme-check)',
-      ],
-    )
+    assert.deepEqual(chain.said, [
+      '1 of 4: work (agent)',
+      '2 of 4: format (command)',
+      '3 of 4: nothing (noop)',
+      '4 of 4: readme (readme-check)',
+    ])
   })
 
   test('a command that fails rejects the attempt, and its output goes into the next prompt', async () => {
@@ -86,7 +83,7 @@ describe('before the commit', () => {
     assert.equal(await chain.read(BRANCH, 'src/tries'), 'x\nx\n')
     assert.equal(ran(chain), 'work mend')
     assert.equal(chain.sessions[1]?.step?.failed, 'step check: exit 4')
-    assert.ok(chain.said.includes('step check: exit 4; goes on'))
+    assert.ok(chain.said.includes('check: exit 4; goes on'))
   })
 
   test('the gates early: red ones go to the next step; what they write stays out of the commit', async () => {
@@ -225,7 +222,7 @@ test('a circuit is open in the next job, too', async () => {
   )
   assert.equal((await chain.go()).outcome, 'complete')
   assert.equal(chain.said.filter((line) => line.includes('fragile (command)')).length, 1)
-  assert.ok(chain.said.some((line) => line.startsWith('step fragile is left out: it rests until ')))
+  assert.ok(chain.said.some((line) => line.startsWith('fragile is left out: it rests until ')))
   assert.equal((await chain.state()).control.circuits?.fragile?.failures, 1)
 })
 

@@ -185,7 +185,9 @@ describe('what ends it', () => {
       said: { review: [no] },
     })
     assert.equal(happened, 'work review')
-    assert.deepEqual([whole.status, whole.hints.stuck], ['finished', 'step review: no test for it'])
+    assert.deepEqual([whole.status, whole.message], ['failed', 'step review: no test for it'])
+    const own = run([agent(), command()], { said: { work: [no] } })
+    assert.deepEqual([own.happened, own.session.hints.stuck], ['work', 'no test for it'])
   })
 
   test('the time of the iteration is over before a step', () => {
