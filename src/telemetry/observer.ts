@@ -9,8 +9,9 @@ import { VERSION } from '../model/version.ts'
 import { terminalText } from '../report/escape.ts'
 import { send } from '../system/http-post.ts'
 import type { Target, TelemetryConfig } from './config.ts'
+import { metricsOf } from './metrics.ts'
 import { metricsBody, type Source, type Span, tracesBody } from './otlp.ts'
-import { jobSpans, metricsOf, type SpanFacts, spansOf, traceIdOf } from './spans.ts'
+import { jobSpans, type SpanFacts, spansOf, traceIdOf } from './spans.ts'
 
 export type TelemetryOptions = {
   config: TelemetryConfig

@@ -1,4 +1,4 @@
-// What a job did, as spans and metrics: ids and figures, no word of a story. Pure: times are those of the events.
+// What a job did, as spans: ids and figures, no word of a story. Pure: times are those of the events.
 import type { Event } from '../model/event.ts'
 import type { GateResult } from '../model/gate.ts'
 import { openAttempt } from '../model/job.ts'
@@ -7,7 +7,7 @@ import { oneLine } from '../model/text.ts'
 import type { Usage } from '../model/usage.ts'
 import { counts } from '../prd/select.ts'
 import { goesOn, outcomeNow } from '../report/headline.ts'
-import type { Attributes, Metric, Span } from './otlp.ts'
+import type { Span } from './otlp.ts'
 
 export type SpanFacts = {
   /** Of the agent that works, `first` or `fallback`. */
@@ -208,64 +208,4 @@ function iterationSpan(
 
 function errorOf(status: string): string | null {
   return status === 'finished' ? null : status
-}
-
-/** https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-metrics/ */
-const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power)
-const SECONDS = Array.from({ length: 14 }, (_, power) => 2 ** power)
-
-export function metricsOf(spans: readonly Span[]): Metric[] {
-  const sessions = spans.filter(({ name }) => name.startsWith('invoke_agent '))
-  const iterations = spans.filter(({ name }) => name === 'ralph.iteration')
-  const amount = ({ attributes }: Span, name: string) => Number(attributes[name] ?? 0)
-  const tokens = (type: 'input' | 'output') =>
-    sessions.map((span) => ({
-      value: amount(span, `gen_ai.usage.${type}_tokens`),
-      attributes: { ...whose(span), 'gen_ai.token.type': type },
-    }))
-  return [
-    {
-      name: 'gen_ai.client.token.usage',
-      unit: '{token}',
-      description: 'Tokens that a session used',
-      bounds: TOKENS,
-      points: [...tokens('input'), ...tokens('output')],
-    },
-    {
-      name: 'gen_ai.client.operation.duration',
-      unit: 's',
-      description: 'How long a session took',
-      bounds: SECONDS,
-      points: sessions.map((span) => ({
-        value: (span.endMs - span.startMs) / 1000,
-        attributes: whose(span),
-      })),
-    },
-    {
-      name: 'ralph.iterations',
-      unit: '{iteration}',
-      description: 'Iterations by their result',
-      points: iterations.map(({ attributes }) => ({
-        value: 1,
-        attributes: { 'ralph.result': attributes['ralph.result'] ?? '' },
-      })),
-    },
-    {
-      name: 'ralph.cost',
-      unit: 'USD',
-      description: 'What sessions cost',
-      points: sessions.map((span) => ({ value: amount(span, 'ralph.cost.usd'), attributes: whose(span) })),
-    },
-  ].filter(({ points }) => points.length > 0)
-}
-
-function whose({ attributes }: Span): Attributes {
-  const names = [
-    'gen_ai.operation.name',
-    'gen_ai.provider.name',
-    'gen_ai.agent.name',
-    'gen_ai.request.model',
-    'ralph.mode',
-  ]
-  return Object.fromEntries(Object.entries(attributes).filter(([name]) => names.includes(name)))
 }
