@@ -1,6 +1,7 @@
 // The browser check: opens each page in each size, and says in one gate's result what is wrong, with a picture of each.
 import { readFile } from 'node:fs/promises'
 import { BROWSER_GATE, type GateResult, type Screenshot } from '../model/gate.ts'
+import { oneLine } from '../model/text.ts'
 import { messageOf } from '../system/errors.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { type Chrome, ChromeGone, type ChromeOptions, openChrome } from './chrome.ts'
@@ -54,6 +55,17 @@ export async function checkPages(options: PagesOptions): Promise<GateResult> {
     output,
     ...(told.length === 0 ? {} : { remarks: told }),
     ...(screenshots.length === 0 ? {} : { screenshots }),
+  }
+}
+
+/** Starts a browser and ends it; `why` it does not start, on one line. */
+export async function tryChrome(options: ChromeOptions): Promise<{ version: string } | { why: string }> {
+  try {
+    await using chrome = await openChrome(options)
+    const { product } = await chrome.connection.send('Browser.getVersion')
+    return { version: oneLine(product, 80) }
+  } catch (error) {
+    return { why: oneLine(messageOf(error), 300) }
   }
 }
 

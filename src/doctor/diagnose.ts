@@ -4,6 +4,7 @@ import { statusOf } from '../github/client.ts'
 import type { Finding } from '../model/finding.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { agents, keys } from './agent.ts'
+import { browser } from './browser.ts'
 import { gates } from './gates.ts'
 import { githubItself, pullRequests, release, rules, workflowState } from './github.ts'
 import { limits } from './limits.ts'
@@ -51,6 +52,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'limits', look: limits },
   { name: 'release', look: release },
   { name: 'services', look: services },
+  { name: 'browser', look: browser, timeoutMs: PROBE_MS, alone: true },
   { name: 'gates', look: gates, timeoutMs: UNBOUNDED_MS, alone: true },
 ]
 

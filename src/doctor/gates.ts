@@ -70,7 +70,13 @@ async function runAll(
   const heard = { mark: subject.mark, onGateStart, onGateEnd: () => {} }
   // One that fails does not keep the others from being run.
   const all = settings.gates.map((gate) => ({ ...gate, advisory: true }))
-  const port = gatesPort({ ...heard, env, workspace, as, settings: { ...settings, gates: all } })
+  const port = gatesPort({
+    ...heard,
+    env,
+    workspace,
+    as,
+    settings: { ...settings, gates: all, browser: null },
+  })
   const isJob = settings.surface === 'action'
   const where = `on ${base.branch} (${commit.slice(0, 7)})`
   try {

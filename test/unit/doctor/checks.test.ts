@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { keys } from '../../../src/doctor/agent.ts'
+import { browser } from '../../../src/doctor/browser.ts'
 import { CHECKS, type Check, diagnose } from '../../../src/doctor/diagnose.ts'
 import { isNewer } from '../../../src/doctor/github.ts'
 import { limits } from '../../../src/doctor/limits.ts'
@@ -25,6 +26,11 @@ const SEPARATE = await starter('ralph-separate.yml')
 
 const settings = (flags: Record<string, string>, surface: 'cli' | 'action' = 'cli') =>
   readSettings(surface === 'cli' ? { flags, env: {}, surface } : { inputs: flags, env: {}, surface }).settings
+const withBrowser = (executablePath: string) => {
+  const text = `browser: { baseUrl: "http://localhost:3000", executablePath: ${executablePath} }`
+  return readSettings({ file: { path: 'ralph.config.yml', text }, env: {}, surface: 'cli' }).settings
+}
+const NEVER = new AbortController().signal
 const inCi = (text: string, inputs: Record<string, string> = {}) => subjectOf({}, ciOf(text, inputs))
 
 type Case = [what: string, look: () => Result | Result[] | Promise<Result | Result[]>, ...expected: RegExp[]]
@@ -66,6 +72,12 @@ const CASES: Case[] = [
         }),
       ),
     /^warning: separate-job.* -> give --isolation other-user/,
+  ],
+  ['browser where none is asked for', () => browser(subjectOf(), NEVER)],
+  [
+    'browser that is none',
+    () => browser(subjectOf({ settings: withBrowser('/bin/false') }), NEVER),
+    /^fault: \/bin\/false: the browser ended with exit code 1 -> start it by hand/,
   ],
   ['workflow', () => workflow(inCi(YML)), /^ok: \.github\/workflows\/ralph\.yml on main/],
   ['workflow of four jobs', () => workflow(inCi(SEPARATE)), /^ok: /],
