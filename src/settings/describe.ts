@@ -53,6 +53,8 @@ function gateText(gate: Settings['gates'][number]): string {
     gate.timeoutMs === standardTimeoutMs ? '' : durationText(gate.timeoutMs),
     gate.when === null ? '' : `when ${gate.when.join(' or ')}`,
     gate.advisory ? 'advisory' : '',
+    gate.retries === undefined ? '' : `retries ${gate.retries}`,
+    gate.coverage?.threshold == null ? '' : `coverage ${gate.coverage.threshold} %`,
   ].filter((mark) => mark !== '')
   return oneLine(marks.length === 0 ? gate.name : `${gate.name} (${marks.join(', ')})`)
 }

@@ -141,7 +141,7 @@ export const table = {
 
   gates: gate(
     gates,
-    'YAML map of the commands that must exit 0: name to command, or to run, timeout (15m), when, advisory. A run needs one that blocks; `none` says outright that there is none.',
+    'YAML map of the commands that must exit 0: name to command, or to run, timeout (15m), when, advisory, report, retries (0), coverage. A run needs one that blocks; `none` says outright that there is none.',
     { or: {}, hidden: true },
   ),
   gateEnv: gate(variableNames, 'Names of further environment variables that the gates may see, one a line.', {

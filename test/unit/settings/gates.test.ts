@@ -77,6 +77,10 @@ zero: { run: x, timeout: 0m }
 tags: { run: x, when: [] }
 tag: { run: x, when: [3] }
 advice: { run: x, advisory: maybe }
+report: { run: x, report: [../a.xml, /b.xml, ok/*.xml, "c:\\\\d.xml"] }
+retries: { run: x, retries: 4 }
+cover: { run: x, coverage: { file: /lcov.info, threshold: 101 } }
+covered: { run: x, coverage: [lcov.info] }
 bad name: x
 ../up: x
 Time: x
@@ -88,6 +92,9 @@ Time: x
       'Time',
       'advice.advisory',
       'bad name',
+      'cover.coverage.file',
+      'cover.coverage.threshold',
+      'covered.coverage',
       'empty',
       'emptyrun.run',
       'key.timout',
@@ -95,12 +102,35 @@ Time: x
       'norun.run',
       'nothing',
       'number',
+      'report.report[0]',
+      'report.report[1]',
+      'report.report[3]',
+      'retries.retries',
       'tag.when[0]',
       'tags.when',
       'time.timeout',
       'zero.timeout',
     ].map((path) => `input gates: ${path}`),
   )
+})
+
+test('reports, retries and coverage: short and long; what is left out is not there', () => {
+  const read = fromInput(`
+a: { run: x, report: out/junit.xml, retries: 2, coverage: lcov.info }
+b: { run: x, report: [a.sarif, "reports/**/*.xml"], coverage: { file: c.xml, threshold: 80 } }
+c: { run: x, report: , retries: 0, coverage: }
+`)
+  assert.deepEqual(read, [
+    gate('a', 'x', {
+      ...{ report: ['out/junit.xml'], retries: 2 },
+      coverage: { file: 'lcov.info', threshold: null },
+    }),
+    gate('b', 'x', {
+      report: ['a.sarif', 'reports/**/*.xml'],
+      coverage: { file: 'c.xml', threshold: 80 },
+    }),
+    gate('c', 'x'),
+  ])
 })
 
 test('an unknown key is met with the nearest', () => {
