@@ -273,8 +273,10 @@ export function attemptTable(entries: readonly TimelineEntry[]): string {
 }
 
 /** When this was written and where to look further, in small letters. */
-export function footer({ now, links, folder }: View): string {
+export function footer({ now, links, folder, outcome }: View): string {
   const run = links.run === null ? '' : link('this job', links.run)
+  // They are uploaded when the job ends.
+  const kept = links.run === null || outcome === null ? '' : link('report and logs', `${links.run}#artifacts`)
   const changes = links.compare === null ? '' : link('the changes', links.compare)
-  return `<sub>${dotted([`Updated ${utc(now)}`, run, changes, `state in ${code(folder, 200)}`])}</sub>`
+  return `<sub>${dotted([`Updated ${utc(now)}`, run, kept, changes, `state in ${code(folder, 200)}`])}</sub>`
 }

@@ -80,6 +80,24 @@ test('a stuck run: a page in Ralph’s own folder; one line of JSON; Markdown; a
   )
   assert.equal(place.refs(), refs, 'nothing of the run was changed')
 
+  // As examples/ralph-pages.yml does it: a fresh clone, and the states beside it.
+  const fresh = join(place.folder, 'fresh')
+  place.git('clone', '-q', place.repository, fresh)
+  place.git('-C', fresh, 'fetch', '-q', 'origin', '+refs/ralph/*:refs/ralph/*')
+  const there = await place.json(
+    'report',
+    '--all',
+    '-C',
+    fresh,
+    '--output',
+    join(place.folder, 'site', 'index.html'),
+  )
+  assert.deepEqual(named(there.byModel), [['custom opus', 0.04]])
+  assert.match(
+    await readFile(join(place.folder, 'site', '2026-01-31-sample.html'), 'utf8'),
+    /Stuck: US-002 is blocked/,
+  )
+
   const both = await place.json('report', FEATURE, '--all')
   assert.equal(both.outcome, 'error')
 })
