@@ -71,11 +71,16 @@ export function lookOf({ json, env }: Context): Look {
   }
 }
 
-/** What was found, a line each. */
+/** What was found, a line each; `chosen` is the agent that a flag or a file names already. */
 export function foundLines(
   { project, isEmpty, agent, here, olderGates, baseBranch }: Found,
+  chosen: string | null,
   look: Look,
 ): string[] {
+  const name = chosen ?? agent.name
+  const version = name === agent.name ? (agent.version ?? '') : ''
+  const isOfUser = findAgent(name)?.npm === null && findAgent(name)?.login === null
+  const where = here.includes(name) ? version : isOfUser ? '' : ', not on this machine'
   const rows = [
     ['project', isEmpty ? 'no code yet' : project.languages.join(', ') || 'of a kind that is not known here'],
     ['tools', project.managers.join(', ')],
@@ -84,10 +89,7 @@ export function foundLines(
       name in olderGates ? [] : [[`gate ${name}`, run]],
     ),
     ...Object.entries(olderGates).map(([name, { run, path }]) => [`gate ${name}`, `${run} (${path})`]),
-    [
-      'agent',
-      `${agent.name}${here.length > 0 ? ` ${agent.version ?? ''}`.trimEnd() : ', not on this machine'}`,
-    ],
+    ['agent', `${name}${where.startsWith(',') ? where : ` ${where}`}`.trimEnd()],
     ['base branch', baseBranch ?? ''],
   ]
   const told = rows.filter(([, text]) => text !== '')

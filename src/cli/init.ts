@@ -39,13 +39,15 @@ export async function init(context: Context): Promise<Answer> {
   if (!read.ok) throw new UserError(read.mistakes)
   const place = { top, isRepository, tree: openTree(top), workingDirectory: read.settings.workingDirectory }
   const found = await look(place, env)
-  say(foundLines(found, shown))
+  const standing = standingIn(top, env)
+  const { agent } = { ...standing.config, ...standing.workflow, ...personGives(context) }
+  say(foundLines(found, agent === undefined ? null : String(agent), shown))
 
   const draft: Draft = {
     ...place,
     env,
     found,
-    standing: standingIn(top, env),
+    standing,
     pin: pinOf(context.flags) ?? (await releasedCommit(top, env)),
     bmad: context.flags.bmad === true,
   }

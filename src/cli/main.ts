@@ -1,10 +1,11 @@
-import { Command, CommanderError, Option } from 'commander'
+import { Command, CommanderError, type Help, Option } from 'commander'
 import { type CommandName, commandsOn, type Listed } from '../loop/command-table.ts'
 import { VERSION } from '../model/version.ts'
 import type { FlagRow } from '../settings/describe.ts'
 import { hostEnvironment } from '../settings/environment.ts'
 // `ralph`: the command table on a command line. Each command is imported when it is called.
 import { leave } from '../system/leave.ts'
+import { wrap } from '../terminal/width.ts'
 import { CLI_COMMANDS, type CliCommand, isTold } from './commands.ts'
 import { answer, contextOf, type Flags, tell } from './context.ts'
 
@@ -15,6 +16,7 @@ const COMMANDS = commandsOn('cli')
 const TERMS = new Map<string, string>(
   COMMANDS.map(({ name, also, args }) => [name, `${[name, also ?? []].flat().join('|')} ${args}`.trim()]),
 )
+const LONGEST_TERM = 24
 const argv = process.argv.slice(2)
 /** `run`, or `help run`: no other command needs its flags, and what is behind them takes longest to load. */
 const called = argv.filter((word) => !word.startsWith('-')).slice(0, 2)
@@ -28,13 +30,28 @@ const program = new Command('ralph')
   .exitOverride((error) => {
     throw error
   })
-  .configureHelp({ subcommandTerm: (command) => TERMS.get(command.name()) ?? command.name() })
+  .configureHelp({
+    subcommandTerm: (command) => TERMS.get(command.name()) ?? command.name(),
+    // In a pipe a command or a flag stays one line.
+    ...(process.stdout.isTTY ? { formatItem: helpItem } : {}),
+  })
   .configureOutput({ writeErr: (text) => tell(process.stderr, text.trimEnd()) })
 
 program.command('demo-agent', { hidden: true }).action(async () => {
   process.exitCode = await (await import('./demo-agent.ts')).demoAgent(hostEnvironment())
 })
 for (const listed of COMMANDS) if (isOurs(listed.name)) await add(listed, CLI_COMMANDS[listed.name])
+
+/** A term that is long has a line of its own, so that what it means is not squeezed beside it. */
+function helpItem(term: string, termWidth: number, description: string, helper: Help): string {
+  const column = Math.min(termWidth, LONGEST_TERM)
+  const [first = '', ...rest] = wrap(description, Math.max(20, (helper.helpWidth ?? 80) - column - 4))
+  const isLong = term.length > column
+  const head = isLong
+    ? [`  ${term}`, `${' '.repeat(column + 4)}${first}`]
+    : [`  ${term.padEnd(column)}  ${first}`]
+  return [...head, ...rest.map((line) => ' '.repeat(column + 4) + line)].join('\n')
+}
 
 /** `help` is commander's. */
 function isOurs(name: CommandName): name is keyof typeof CLI_COMMANDS {

@@ -13,7 +13,7 @@ import type { Flags } from './context.ts'
 import { openTree } from './init-look.ts'
 import type { Material } from './plan-material.ts'
 
-export const CONFIG_FILES = ['ralph.config.yml', 'ralph.config.yaml', 'ralph.config.json']
+const CONFIG_FILES = ['ralph.config.yml', 'ralph.config.yaml', 'ralph.config.json']
 
 /** What was answered about the run: as flags for this command, and as the configuration file that is to be written. */
 export type Chosen = { flags: Flags; config: string | null }

@@ -1,4 +1,5 @@
 // The agents that work: whether their programs start, and whether they have a key. No key is ever shown.
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { AgentVendor } from '../agents/agent.ts'
 import { missingProgram } from '../agents/available.ts'
@@ -39,7 +40,12 @@ export async function agents(subject: Subject, signal: AbortSignal): Promise<Res
 
 async function program({ vendor, version }: Chosen, subject: Subject, signal: AbortSignal): Promise<Result> {
   const { env, settings } = subject
-  if (vendor.name === 'custom') return custom(settings.agentCommand ?? '', env.PATH ?? '')
+  if (vendor.name === 'custom')
+    return custom(
+      settings.agentCommand ?? '',
+      env.PATH ?? '',
+      resolve(subject.directory, settings.workingDirectory),
+    )
   if (version !== null) return fine(`${vendor.name} ${version}, which Ralph installs when a job begins`)
   const expected = `the program ${vendor.program}, ready to work`
   if (settings.isolation !== 'other-user') {
@@ -54,15 +60,21 @@ async function program({ vendor, version }: Chosen, subject: Subject, signal: Ab
   return found.isSlow ? unknown(found.reason, found.fix) : fault(found.reason, expected, found.fix)
 }
 
-/** Its first word is looked up; what a shell makes of the rest shows when it runs. */
-function custom(command: string, path: string): Result {
+/** Its first word is looked up, and the script that it names; what a shell makes of the rest shows when it runs. */
+function custom(command: string, path: string, directory: string): Result {
   const shown = `custom: ${oneLine(command, 80)}`
-  const first = /^\s*(?:exec\s+)?([\w./+-]+)(?=\s|$)/.exec(command)?.[1]
-  if (first === undefined || findProgram(first, path) !== null) return fine(shown)
+  const [, , first = '', , second = ''] =
+    /^\s*(?:exec\s+)?(["']?)([\w./+-]+)\1(?:\s+(["']?)([\w./+-]+)\3)?(?=\s|$)/.exec(command) ?? []
+  const isPath = (word: string) => word.includes('/') || /\.(?:[cm]?[jt]s|sh|py|rb|pl)$/.test(word)
+  const isThere = (word: string) => existsSync(resolve(directory, word))
+  const isProgram = first.includes('/') ? isThere(first) : findProgram(first, path) !== null
+  const missing = first !== '' && !isProgram ? first : isPath(second) && !isThere(second) ? second : null
+  if (missing === null) return fine(shown)
+  const where = isPath(missing) ? `not in ${directory}` : 'not on the PATH'
   return warning(
-    `${shown}, and ${first} is not on the PATH`,
+    `${shown}, and ${missing} is ${where}`,
     'a program that is there',
-    'install it, or give its path',
+    'install it, or mend its path',
   )
 }
 

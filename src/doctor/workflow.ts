@@ -19,7 +19,7 @@ export async function workflow(subject: Subject): Promise<Result[]> {
   const found = [
     ...faultsOf(ci.mistakes.map((one) => ({ ...one, path: `${ci.file.path}: ${one.path}` }))),
     ...dispatchFaults(ci),
-    ...ci.file.jobs.flatMap((job) => jobFaults(job, ci)),
+    ...ci.file.jobs.flatMap((job) => jobFaults(job, ci, subject.settings.surface)),
   ]
   return found.length > 0 ? found : [fine(`${ci.file.path} on ${checkout.defaultBranch.name}`)]
 }
@@ -69,12 +69,14 @@ const WITH_CHECKOUT: ReadonlySet<Role> = new Set(['run', 'claim', 'work', 'gate'
 /** Inputs of actions/checkout that leave something out, or change files on their way. */
 const PARTIAL = ['filter', 'sparse-checkout', 'lfs']
 
-function jobFaults(job: RalphJob, { file: { path }, settings }: Ci): Result[] {
+function jobFaults(job: RalphJob, { file: { path }, settings }: Ci, surface: Settings['surface']): Result[] {
   const found: Result[] = []
   const where = `${path}: job ${job.id}`
   if (/@<.*>$/.test(job.uses)) {
     const fix = `put a release's full SHA there: git ls-remote https://github.com/${ACTION} v1`
-    found.push(fault(`${where} uses ${job.uses}`, 'a version of the action', fix))
+    // On a laptop a run needs no workflow.
+    const grade = surface === 'cli' ? warning : fault
+    found.push(grade(`${where} uses ${job.uses}`, 'a version of the action', fix))
   }
   if (WITH_CHECKOUT.has(job.role) && job.checkout === null)
     found.push(

@@ -11,7 +11,7 @@ import { markPlanned } from './merge.ts'
 import type { DocumentFile, Documents, Reading } from './types.ts'
 
 /** Bytes are not counted here: UTF-16 units are close enough for a bound. */
-export const MOST_TEXT = 5_000_000
+const MOST_TEXT = 5_000_000
 export const MOST_STORIES = 2_000
 /** Of all documents together: several tell of the same story. */
 const MOST_READ = 5 * MOST_STORIES

@@ -40,7 +40,7 @@ const numeric = new Set(
   settingRows.filter(({ kind }) => kind === 'integer' || kind === 'money').map(({ key }) => key),
 )
 
-export const MAX_ITERATIONS = 50
+const MAX_ITERATIONS = 50
 export const MAX_COST_USD = 20
 
 export type Settled = {

@@ -36,7 +36,7 @@ export function archivedRun(state: State): State {
 }
 
 /** The stories as people wrote them. The parts of one that was split stand beside it. */
-export function withoutRun(prd: Prd, { records }: Pick<State, 'records'> = { records: {} }): Prd {
+function withoutRun(prd: Prd, { records }: Pick<State, 'records'>): Prd {
   const userStories = prd.userStories.map((story) => ({
     ...story,
     passes: false,

@@ -121,6 +121,12 @@ export function withCall(calls: readonly number[], now: number): number[] {
   return [...calls.filter((at) => at > now - HOUR_MS), now]
 }
 
+/** With the call of a session, where one was held; `at` is when it ended. */
+export function withSession(state: State, calls: number, at: number): State {
+  if (calls === 0) return state
+  return { ...state, control: { ...state.control, calls: withCall(state.control.calls, at) } }
+}
+
 /**
  * What a session counts as that is lost, or whose vendor does not say: as the dearest so far, before the first as its
  * share of the limit; null is unknown.

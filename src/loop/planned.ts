@@ -8,7 +8,7 @@ import { alsoAsked } from '../prd/scope.ts'
 import { askedIn } from '../prd/select.ts'
 import { judgeLimited, MEND_AGENT } from './attempt.ts'
 import { failed, mapStory, spend, unverified, withNote, without } from './change.ts'
-import { withCall } from './limits.ts'
+import { withSession } from './limits.ts'
 import { planDigest, splitFault, wantedPlan, withParts } from './plan.ts'
 
 type Planned = Extract<Event, { kind: 'planned' }>
@@ -16,10 +16,7 @@ type Proposed = Extract<Planned['proposal'], { kind: 'proposed' }>
 
 export function planned(state: State, event: Planned, limits: Limits): State {
   const { split, proposal, usage, at } = event
-  const { control } = state
-  const called =
-    usage.calls > 0 ? { ...state, control: { ...control, calls: withCall(control.calls, at) } } : state
-  const paid = spend(called, split, usage)
+  const paid = spend(withSession(state, usage.calls, at), split, usage)
   switch (proposal.kind) {
     case 'limit':
       return judgeLimited(paid, proposal.notBefore, limits, event)

@@ -193,7 +193,7 @@ export function writtenIn(mode: Mode, spelling: Spelling): string[] {
   return [...(WRITTEN[mode]?.[spelling].keys() ?? [])]
 }
 
-export function modesOf(name: VariableName): readonly Mode[] {
+function modesOf(name: VariableName): readonly Mode[] {
   return VARIABLES[name].modes
 }
 

@@ -7,16 +7,14 @@ import { askedIn } from '../prd/select.ts'
 import { judgeLimited, MEND_AGENT } from './attempt.ts'
 import { failed, redGate, spend, unverified } from './change.ts'
 import { verificationRemarks } from './gate-memory.ts'
-import { withCall } from './limits.ts'
+import { withSession } from './limits.ts'
 import { revert } from './setback.ts'
 
 type Verified = Extract<Event, { kind: 'verified' }>
 
 export function verified(state: State, event: Verified, limits: Limits): State {
   const { verdict, usage, gates, at } = event
-  const { control } = state
-  const called =
-    usage.calls > 0 ? { ...state, control: { ...control, calls: withCall(control.calls, at) } } : state
+  const called = withSession(state, usage.calls, at)
   const remarks = verificationRemarks(state, gates)
   const told = { ...called, verification: { ...called.verification, remarks } }
   const paid = spend(told, null, usage)

@@ -19,7 +19,7 @@ export function beginning(what: string | null, look: Look): string {
 }
 
 export function findingLines(findings: readonly Finding[], look: Look): string[] {
-  const sorted = ORDER.flatMap((state) => findings.filter((one) => one.state === state))
+  const sorted = ORDER.flatMap((state) => together(findings.filter((one) => one.state === state)))
   if (look.plain) return [...sorted.map(plainLine), plainVerdict(findings)]
   const names = sorted.map(({ name }) => textWidth(terminalText(name)))
   const column = Math.min(LONGEST_NAME, Math.max(...names, 0))
@@ -29,6 +29,19 @@ export function findingLines(findings: readonly Finding[], look: Look): string[]
   const [first = '', ...rest] = wrap(text, look.width - title.length - 6)
   const more = rest.map((line) => ' '.repeat(title.length + 5) + line)
   return [...rows, '', ` ${paint(`${mark} ${title}`, ['bold', colour], look)}  ${first}`, ...more]
+}
+
+/** What was not looked at for one and the same reason is told once. */
+function together(findings: readonly Finding[]): Finding[] {
+  return findings.flatMap((one, at) => {
+    const isSame = ({ state, found, fix }: Finding) =>
+      state === 'unknown' && found === one.found && fix === one.fix
+    const same = findings.filter(isSame)
+    if (!isSame(one) || same.length < 3) return [one]
+    const names = same.map(({ name }) => name).join(', ')
+    const all = { ...one, name: `${same.length} checks`, found: `${one.found} (${names})` }
+    return findings.findIndex(isSame) === at ? [all] : []
+  })
 }
 
 function plainLine({ name, state, found, expected, fix }: Finding): string {

@@ -4,7 +4,7 @@ import { terminalText } from '../report/escape.ts'
 import type { Colour } from '../report/outcomes.ts'
 import { many } from '../report/words.ts'
 import { telling } from '../system/excerpt.ts'
-import { fit, textWidth } from './width.ts'
+import { fit, textWidth, wrap } from './width.ts'
 
 /** What the output can show. `plain` (a pipe, a log): no boxes, ASCII signs, nothing cut to `width`. */
 export type Look = { width: number; colour: boolean; plain: boolean }
@@ -61,8 +61,15 @@ function tagged({ tag, text, colours = [], mark, output = '' }: Tagged, look: Lo
   const short = terminalText(tag, 40).replace(/[[\]]/g, '') || '-'
   const name = `[${look.plain ? short : fit(short, Math.floor(width / 3))}]`
   const said = mark === undefined || look.plain ? text : `${mark} ${text}`
-  const line = `${paint(name, ['cyan'], look)} ${paint(fitted(said, width - textWidth(name) - 1, look), colours, look)}`
-  return [line, ...quoted(output, look)]
+  const room = width - textWidth(name) - 1
+  // What a person has to know is told whole.
+  const parts =
+    tag === 'warning' && !look.plain ? wrap(terminalText(said, LONGEST), room) : [fitted(said, room, look)]
+  const lines = parts.map((part, at) => {
+    const head = at === 0 ? paint(name, ['cyan'], look) : ' '.repeat(textWidth(name))
+    return `${head} ${paint(part, colours, look)}`
+  })
+  return [...lines, ...quoted(output, look)]
 }
 
 function headed({ heading, end = '' }: { heading: string; end?: string }, look: Look): string[] {

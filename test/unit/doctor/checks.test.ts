@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { keys } from '../../../src/doctor/agent.ts'
+import { agents, keys } from '../../../src/doctor/agent.ts'
 import { browser } from '../../../src/doctor/browser.ts'
 import { CHECKS, type Check, diagnose } from '../../../src/doctor/diagnose.ts'
 import { isNewer } from '../../../src/doctor/github.ts'
@@ -21,7 +21,9 @@ import { readSettings } from '../../../src/settings/index.ts'
 import { UserError } from '../../../src/system/errors.ts'
 import { ACTION, ciOf, starter, subjectOf } from './subject.ts'
 
+const SIGNAL = new AbortController().signal
 const YML = await starter()
+const UNPINNED = YML.replace(/@[0-9a-f]{40}(?= # v1\n {8}with)/, '@<sha>')
 const SEPARATE = await starter('ralph-separate.yml')
 
 const settings = (flags: Record<string, string>, surface: 'cli' | 'action' = 'cli') =>
@@ -83,8 +85,13 @@ const CASES: Case[] = [
   ['workflow of four jobs', () => workflow(inCi(SEPARATE)), /^ok: /],
   [
     'workflow without the version',
-    () => workflow(inCi(YML.replace(/@[0-9a-f]{40}(?= # v1\n {8}with)/, '@<sha>'))),
+    () => workflow(subjectOf({ settings: settings({}, 'action') }, ciOf(UNPINNED))),
     /^fault: .*job work uses ralph\/action@<sha> -> .*git ls-remote/,
+  ],
+  [
+    'workflow without the version, on a laptop',
+    () => workflow(inCi(UNPINNED)),
+    /^warning: .*job work uses ralph\/action@<sha> -> .*git ls-remote/,
   ],
   [
     'workflow without generation',
@@ -221,6 +228,23 @@ const CASES: Case[] = [
       ),
     /^fault: no key.* -> add a valid one to the repository's secrets.*AMP_API_KEY/,
   ],
+  ...(
+    [
+      ['bash -c "x"', /^ok: custom: /],
+      ['"/bin/sh" -e', /^ok: custom: /],
+      ['/bin/shh', /^warning: .*and \/bin\/shh is not in \/ -> install it, or mend its path/],
+      ['sh ./agnt.sh "$@"', /^warning: .*and \.\/agnt\.sh is not in \/ -> /],
+      ['"sh" "agnt.sh"', /^warning: .*and agnt\.sh is not in \/ -> /],
+      ['sh "$HOME/agent.sh"', /^ok: /],
+      ['nosuchagent', /^warning: .*nosuchagent is not on the PATH/],
+    ] as const
+  ).map(
+    ([agentCommand, expected]): Case => [
+      `custom agent ${agentCommand}`,
+      () => agents(subjectOf({ settings: settings({ agent: 'custom', agentCommand }) }), SIGNAL),
+      expected,
+    ],
+  ),
   [
     'key of a custom agent',
     () => keys(subjectOf({ settings: settings({ agent: 'custom', agentCommand: 'x' }) })),
