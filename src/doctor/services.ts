@@ -21,7 +21,7 @@ export async function services(subject: Subject): Promise<Result[]> {
 async function look(service: Service, subject: Subject): Promise<Result> {
   const { start, ready } = service
   if (start === null) {
-    const why = await lookFor(ready, async () => null)?.(ANSWER_MS)
+    const why = await lookFor(ready, async () => null)?.(ANSWER_MS, subject.signal)
     if (why == null) return fine('answers; somebody else runs it')
     return warning(
       `does not answer: ${why}`,

@@ -9,7 +9,7 @@ import { holderOf } from '../system/port-holder.ts'
 import { shellWord } from '../system/shell-word.ts'
 
 /** Looks once, for at most so long: null where it is ready, else why it is not, in words. */
-export type Look = (ms: number) => Promise<string | null>
+export type Look = (ms: number, signal: AbortSignal) => Promise<string | null>
 
 /** The longest that one look waits for an answer: the first page of a development server is built when it is asked for. */
 const LOOK_MS = 10_000
@@ -21,15 +21,15 @@ const LONGEST_PAUSE_MS = 500
 /** `run`: the exit of a command in words, null for 0. A line of the log is nothing that can be looked for: null. */
 export function lookFor(
   ready: Ready,
-  run: (command: string, ms: number) => Promise<string | null>,
+  run: (command: string, ...bounds: Parameters<Look>) => Promise<string | null>,
 ): Look | null {
   switch (ready.kind) {
     case 'url':
-      return (ms) => anyOf(addressesOf(hostOf(ready.url)), (address) => answers(ready.url, address, ms))
+      return (...bounds) => anyOf(addressesOf(hostOf(ready.url)), (at) => answers(ready.url, at, ...bounds))
     case 'port':
-      return (ms) => anyOf(addressesOf(ready.host), (address) => listens(address, ready.port, ms))
+      return (...bounds) => anyOf(addressesOf(ready.host), (at) => listens(at, ready.port, ...bounds))
     case 'command':
-      return (ms) => run(ready.run, ms)
+      return (...bounds) => run(ready.run, ...bounds)
     case 'log':
       return null
   }
@@ -55,7 +55,7 @@ export async function untilReady(look: Look, timeoutMs: number, signal: AbortSig
   const end = performance.now() + timeoutMs
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     const left = end - performance.now()
-    const why = await look(Math.max(LEAST_LOOK_MS, Math.min(left, LOOK_MS)))
+    const why = await look(Math.max(LEAST_LOOK_MS, Math.min(left, LOOK_MS)), signal)
     if (why === null || signal.aborted || left <= 0) return why
     await delay(Math.min(pause, left), undefined, { signal }).catch(() => {})
   }
@@ -66,9 +66,11 @@ export async function takenBy(ready: Ready): Promise<{ where: string; port: numb
   if (ready.kind !== 'url' && ready.kind !== 'port') return null
   const host = ready.kind === 'url' ? hostOf(ready.url) : ready.host
   const port = ready.kind === 'url' ? portOf(ready.url) : ready.port
-  const taken = await anyOf(addressesOf(host), (address) => listens(address, port, LOOK_MS))
+  const taken = await anyOf(addressesOf(host), (address) => listens(address, port, LOOK_MS, NEVER))
   return taken === null ? { where: nameOf(ready), port } : null
 }
+
+const NEVER = new AbortController().signal
 
 /** What is in the way, and how to be rid of it. */
 export function takenWords({ where, port }: { where: string; port: number }): string {
@@ -132,9 +134,9 @@ function sayError(error: unknown): string {
     : messageOf(error)
 }
 
-function listens(address: string, port: number, ms: number): Promise<string | null> {
+function listens(address: string, port: number, ...[ms, stop]: Parameters<Look>): Promise<string | null> {
   return new Promise((resolve) => {
-    const socket = connect({ host: address, port, signal: AbortSignal.timeout(ms) })
+    const socket = connect({ host: address, port, signal: AbortSignal.any([stop, AbortSignal.timeout(ms)]) })
     socket.once('connect', () => resolve(null))
     socket.once('error', (error) => resolve(isLate(error) ? late(ms) : sayError(error)))
     socket.once('connect', () => socket.destroy())
@@ -142,13 +144,13 @@ function listens(address: string, port: number, ms: number): Promise<string | nu
 }
 
 /** Ready is a page, a redirect, or a request that is not good enough; a server that does not know the page is not. */
-function answers(url: string, address: string, ms: number): Promise<string | null> {
+function answers(url: string, address: string, ...[ms, stop]: Parameters<Look>): Promise<string | null> {
   const isLocal = address === '::1' || address.startsWith('127.')
   const target = new URL(url)
   return new Promise((resolve) => {
     const request = (target.protocol === 'https:' ? overTls : overHttp)(target, {
       agent: false,
-      signal: AbortSignal.timeout(ms),
+      signal: AbortSignal.any([stop, AbortSignal.timeout(ms)]),
       // By the address, under the name that the URL says.
       lookup: (_name, _options, found) => found(null, [{ address, family: isIP(address) }]),
       ...(isIP(address) > 0 ? {} : { lookup: undefined }),

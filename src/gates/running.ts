@@ -44,9 +44,12 @@ export function startService(
     signal: stop.signal,
     captureBytes: CAPTURE_BYTES,
     onLine: (_, line) => hear(line),
+    onExit: (exit) => {
+      one.ended = formatExit(exit, 0)
+    },
   })
   const over = run.then((result) => {
-    one.ended ??= formatExit(result.exit, 0)
+    one.ended ??= formatExit(result.exit, 0) // it was not even started
     return { ...result, output: result.output.replace(`\n${word}\n`, '') }
   })
   const one: Running = { service, ended: null, hasLeft: false, over, stop: () => stop.abort() }

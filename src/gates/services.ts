@@ -65,7 +65,7 @@ export function createServices(options: ServicesOptions): Services {
 
   function lookAt(service: Service): Look | null {
     const ready = as?.hasOwnLoopback === true ? fromInside(service.ready) : service.ready
-    return lookFor(ready, (command, ms) => exitOf(command, service, ms))
+    return lookFor(ready, (command, ...bounds) => exitOf(command, service, ...bounds))
   }
 
   /** Null when it is ready, or nobody waits for it any more; else what went wrong. */
@@ -74,7 +74,7 @@ export function createServices(options: ServicesOptions): Services {
     const look = lookAt(service)
     if (service.start === null)
       return look === null ? null : late(service, await untilReady(look, readyTimeoutMs, signal))
-    const inTheWay = await taken(service, look)
+    const inTheWay = await taken(service, look, signal)
     if (inTheWay !== null) return inTheWay
     options.onStart(`service ${service.name}`)
     const told = new AbortController()
@@ -94,8 +94,8 @@ export function createServices(options: ServicesOptions): Services {
   }
 
   /** Whoever answers before the service was started would be taken for it. */
-  async function taken({ ready }: Service, look: Look | null): Promise<string | null> {
-    if (ready.kind === 'command' && (await look?.(STILL_MS)) === null)
+  async function taken({ ready }: Service, look: Look | null, signal: AbortSignal): Promise<string | null> {
+    if (ready.kind === 'command' && (await look?.(STILL_MS, signal)) === null)
       return `\`${ready.run}\` is content before it was started: end what it finds`
     // On a loopback of their own is nobody but them, and all of them are ended.
     if (as?.hasOwnLoopback === true) return null
@@ -113,11 +113,16 @@ export function createServices(options: ServicesOptions): Services {
   }
 
   /** Null for 0, else how it ended and what it said last. */
-  async function exitOf(command: string, service: Service, ms: number): Promise<string | null> {
+  async function exitOf(
+    command: string,
+    service: Service,
+    ...[ms, signal]: Parameters<Look>
+  ): Promise<string | null> {
     const { exit, output } = await runUntrusted({
       ...program('bash', [...SHELL, command]),
       env: options.envOf(service),
       timeoutMs: ms,
+      signal,
       as: shared(as),
     })
     if (exit.kind === 'exit' && exit.code === 0) return null
@@ -151,16 +156,19 @@ export function createServices(options: ServicesOptions): Services {
     return null
   }
 
-  /** Of a program that left, and of what somebody else runs, only an answer tells. */
-  async function fallen({ tags }: GateRun): Promise<Fallen[]> {
+  /** Of a program that left, and of what somebody else runs, only an answer tells; and whatever stands beside a red gate is asked. */
+  async function fallen({ tags }: GateRun, isRed: boolean, signal: AbortSignal): Promise<Fallen[]> {
     const all = options.services
       .filter(({ when }) => isFor(when, tags))
       .map(async (service) => {
         const one = running.get(service) ?? null
+        const isAsked = isRed || one === null || one.hasLeft
+        const look = lookAt(service)
+        const why = one?.ended == null && isAsked ? ((await look?.(STILL_MS, signal)) ?? null) : null
+        // It may be on its way out.
+        if (one !== null && isAsked && (why !== null || look === null)) await atMost(LEAVING_MS, one.over)
         if (one?.ended != null) return { service, one, why: `${one.ended} while gates ran` }
-        if (one?.hasLeft === false) return null
-        const why = await lookAt(service)?.(STILL_MS)
-        return why == null ? null : { service, one, why: `answers no more: ${why}` }
+        return why === null ? null : { service, one, why: `answers no more: ${why}` }
       })
     return (await Promise.all(all)).filter((one) => one !== null)
   }
@@ -209,7 +217,8 @@ export function createServices(options: ServicesOptions): Services {
         else if (!signal.aborted) {
           const ones = [...running.values()]
           results = await act(() => ones.every(({ ended }) => ended === null), shared(as))
-          if (!signal.aborted) fell = await fallen(run)
+          const isRed = results.some(({ ok }) => !ok)
+          if (!signal.aborted) fell = await fallen(run, isRed, signal)
         }
       } finally {
         await end(leaving(fell))
@@ -220,6 +229,12 @@ export function createServices(options: ServicesOptions): Services {
     },
     [Symbol.asyncDispose]: () => end([...running.values()]),
   }
+}
+
+async function atMost(ms: number, wanted: Promise<unknown>): Promise<void> {
+  const stop = new AbortController()
+  await Promise.race([wanted, delay(ms, undefined, { signal: stop.signal }).catch(() => {})])
+  stop.abort()
 }
 
 /** A gate that failed beside a service that fell may have failed for that: whoever mends it reads both. */

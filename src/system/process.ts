@@ -45,6 +45,8 @@ export type RunRequest = {
   signal?: AbortSignal
   /** Every complete line of stdout or stderr, decoded, without its line end. */
   onLine?: (stream: 'stdout' | 'stderr', line: string) => void
+  /** The program itself is over; what it left is not ended yet, and what it said last may not be here. */
+  onExit?: (exit: Exit) => void
   /** A longer line is delivered cut, in UTF-16 units; see output.ts. */
   lineLimit?: number
   /** At most this many bytes of output are kept (head and tail, what was cut is said). */
@@ -141,9 +143,11 @@ class Started {
   constructor(child: ChildProcess, pid: number, request: RunRequest, mark: string) {
     this.pid = pid
     this.exited = new Promise((resolve) => {
-      child.once('exit', (code, signal) =>
-        resolve(signal === null ? { kind: 'exit', code: code ?? 0 } : { kind: 'signal', signal }),
-      )
+      child.once('exit', (code, signal) => {
+        const exit: Exit = signal === null ? { kind: 'exit', code: code ?? 0 } : { kind: 'signal', signal }
+        request.onExit?.(exit)
+        resolve(exit)
+      })
     })
 
     const watch = watchFor(request)

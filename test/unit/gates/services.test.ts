@@ -221,6 +221,39 @@ test('one that falls in the middle is a red result, and named by the gate that f
   assert.match(results[2]?.output ?? '', /Error: asked for a page that it cannot bear/)
 })
 
+test('one that falls at the very end of a red gate is seen to fall, and one that stands is not', async (t) => {
+  const one = await web()
+  const { run } = await made(t, {
+    services: [one],
+    gates: {
+      test: `exec 3<>/dev/tcp/localhost/${one.port}; printf 'GET /die HTTP/1.0\\r\\n\\r\\n' >&3; read -r _ <&3`,
+    },
+  })
+  assert.deepEqual(
+    (await run()).map(({ ended }) => ended),
+    ['exit 1', 'exit 7 while gates ran'],
+  )
+  const stands = await made(t, { services: [await web()], gates: { test: 'false' } })
+  assert.deepEqual(
+    (await stands.run()).map(({ ended }) => ended),
+    ['exit 1'],
+  )
+})
+
+test('cancelled while it waits for an answer that never comes: at once', async (t) => {
+  const port = await freePort()
+  const start = `"$NODE" -e 'require("net").createServer(() => {}).listen(${port})'`
+  const stop = new AbortController()
+  const ready = { kind: 'url', url: `http://localhost:${port}/` } as const
+  const { run, mark } = await made(t, { services: [{ start, ready, readyTimeoutMs: 60_000 }] })
+  const coming = run({}, stop.signal)
+  while (!(await answers(port))) await new Promise((resolve) => setTimeout(resolve, 10))
+  const began = performance.now()
+  stop.abort()
+  assert.deepEqual([await coming, marked(mark)], [[], []])
+  assert.ok(performance.now() - began < 5000)
+})
+
 test('one that falls while every gate is green is red all the same, and no further gate runs', async (t) => {
   const one = await web()
   const die = `"$NODE" -e 'fetch("http://localhost:${one.port}/die").catch(() => {})'`
@@ -315,11 +348,12 @@ test('a command that is never content says why', async (t) => {
   )
 })
 
-test('from inside a network of its own a URL and a port are asked for in the same way', async () => {
+test('from inside a network of its own a URL and a port are asked for in the same way', async (t) => {
   const one = createHttpServer((request, response) => {
     response.statusCode = request.url === '/up?a=b%20c' ? 302 : 404
     response.end()
   }).listen(0, '127.0.0.1')
+  t.after(() => void one.close())
   await once(one, 'listening')
   const { port } = one.address() as { port: number }
   const isReadyInside = async (ready: Ready) => {
@@ -327,7 +361,7 @@ test('from inside a network of its own a URL and a port are asked for in the sam
     const child = spawn('bash', ['-c', inside.kind === 'command' ? inside.run : 'false'], { stdio: 'ignore' })
     return (await once(child, 'exit'))[0] === 0
   }
-  const asked = async (ready: Ready) => (await lookFor(ready, async () => null)?.(5000)) === null
+  const asked = async (ready: Ready) => (await lookFor(ready, async () => null)?.(5000, NEVER)) === null
   const free = await freePort()
   const cases: [Ready, boolean][] = [
     [{ kind: 'port', host: 'localhost', port }, true],
@@ -339,7 +373,6 @@ test('from inside a network of its own a URL and a port are asked for in the sam
     assert.equal(await asked(ready), wanted)
     assert.equal(await isReadyInside(ready), wanted)
   }
-  one.close()
 })
 
 test('the second one starts when the first is ready, and sees it', async (t) => {
