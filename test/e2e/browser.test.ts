@@ -1,6 +1,7 @@
 // A story that is seen: the browser refuses a page whose console is broken, with a picture, and lets it through when it is mended.
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { chmod } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import test from 'node:test'
@@ -109,6 +110,21 @@ test('a broken console is refused with a picture, and told to the next attempt; 
     'US-001-2-home-390x844.webp',
   ])
   assert.equal(readFileSync(join(folder, files[4] ?? '')).toString('latin1', 8, 12), 'WEBP')
+})
+
+const isRoot = process.platform === 'linux' && process.getuid?.() === 0
+
+test('as another user, beside services that are that user too (real Chromium)', {
+  skip: NO_CHROME || (isRoot ? false : 'needs root on Linux'),
+  timeout: 240_000,
+}, async () => {
+  await using at = await shop('urls: [/]', [{ files: { 'pages/cart.html': page('Cart') } }])
+  await chmod(at.folder, 0o755)
+  await chmod(join(at.folder, 'seen.jsonl'), 0o666)
+  const { code, out, err } = await at.ralph(['run', '--isolation', 'other-user'])
+  assert.equal(code, 0, out + err)
+  const [gate] = at.state().records['US-001'].gates.filter((one: { name: string }) => one.name === 'browser')
+  assert.deepEqual([gate.ok, gate.screenshots.length], [true, 2])
 })
 
 test('without a browser the run says how to have one, before anything is made', {
