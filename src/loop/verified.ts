@@ -5,7 +5,7 @@ import type { Limits } from '../model/limits.ts'
 import type { Failure, State } from '../model/state.ts'
 import { askedIn } from '../prd/select.ts'
 import { judgeLimited, MEND_AGENT } from './attempt.ts'
-import { failed, redGate, spend, unverified } from './change.ts'
+import { failed, redGate, spend, unverified, withRecord } from './change.ts'
 import { verificationRemarks } from './gate-memory.ts'
 import { withSession } from './limits.ts'
 import { revert } from './setback.ts'
@@ -77,6 +77,11 @@ function resetStories(
     .map(({ id }) => id)
   // A judge that takes back nothing that had passed has said nothing.
   if (ids.length === 0) return withoutVerdict(state, reason)
-  const failure: Failure = { kind: 'judge', summary: reason, detail: redGate(gates)?.output ?? '' }
-  return ids.reduce((after, id) => revert(after, id, failure, at, limits), unverified(state))
+  const red = redGate(gates)
+  const failure: Failure = { kind: 'judge', summary: reason, detail: red?.output ?? '' }
+  return ids.reduce((after, id) => {
+    const reverted = revert(after, id, failure, at, limits)
+    // What is red on the whole alone, its places and its pictures, is looked for at the story.
+    return red === undefined ? reverted : withRecord(reverted, id, (record) => ({ ...record, gates }))
+  }, unverified(state))
 }
