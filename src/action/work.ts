@@ -21,7 +21,7 @@ import { claimOf } from '../jobs/handover.ts'
 import { expired } from '../loop/lease.ts'
 import { loop } from '../loop/loop.ts'
 import { newJob, openAttempt } from '../model/job.ts'
-import { promptFiles } from '../model/pipeline.ts'
+import { agentSteps } from '../model/pipeline.ts'
 import type { Conclusion, Lease, State } from '../model/state.ts'
 import { stepsOf } from '../model/step.ts'
 import type { Wanted } from '../prd/scope.ts'
@@ -227,7 +227,7 @@ async function workOn(
   if (settings.isolation !== 'separate-job') refuseNoBrowser(settings, context.env)
   const read = (path: string) => workspace.repository.read(start.green, path)
   if (how.part !== 'land')
-    for (const note of await refuseTemplates(read, promptFiles(settings.steps))) core.notice(note)
+    for (const note of await refuseTemplates(read, agentSteps(settings.steps))) core.notice(note)
   const limits = limitsOf(settings)
   const conversation = new Conversation(github)
   const reporter = new GitHubReporter({

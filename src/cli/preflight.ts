@@ -7,7 +7,7 @@ import { withWanted } from '../app/claim.ts'
 import { refuseUngated } from '../app/limits.ts'
 import { refuseFiltered } from '../git/filters.ts'
 import { checkTemplates, type TemplateFindings } from '../loop/templates.ts'
-import { promptFiles } from '../model/pipeline.ts'
+import { agentSteps } from '../model/pipeline.ts'
 import type { State } from '../model/state.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import type { Context } from './context.ts'
@@ -41,7 +41,7 @@ export async function preflight(context: Context, local: LocalRun, state: State)
 
 /** What is to be said of the prompt templates that a run would use. */
 export function templateFindings(local: LocalRun, state: State): Promise<TemplateFindings> {
-  return checkTemplates((path) => local.read(state, path), promptFiles(local.settings.steps))
+  return checkTemplates((path) => local.read(state, path), agentSteps(local.settings.steps))
 }
 
 /** Agent and gates start there: on disk now, or on the branch that the run goes on from. */

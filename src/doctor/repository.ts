@@ -3,7 +3,7 @@ import { checkDirt } from '../app/dirt.ts'
 import { findFeatures } from '../app/features.ts'
 import { refuseFiltered } from '../git/filters.ts'
 import { checkTemplates } from '../loop/templates.ts'
-import { promptFiles } from '../model/pipeline.ts'
+import { agentSteps } from '../model/pipeline.ts'
 import { counts } from '../prd/select.ts'
 import { many } from '../report/words.ts'
 import { fault, faultsOf, fine, type Result, warning } from './result.ts'
@@ -45,7 +45,7 @@ export async function prompts(subject: Subject): Promise<Result[]> {
   const commit = subject.settings.surface === 'action' ? base.sha : (workspace.clone.head ?? base.sha)
   const { mistakes, notes, warnings } = await checkTemplates(
     (path) => workspace.repository.read(commit, path),
-    promptFiles(subject.settings.steps),
+    agentSteps(subject.settings.steps),
   )
   const remarks = [...notes, ...warnings].map(({ found, fix }) =>
     warning(found, 'a prompt of this version', fix),

@@ -1,4 +1,5 @@
 // Where prompt templates stand, ours and those that other tools left; and what is wrong with them. Pure.
+import type { AgentStep } from '../model/pipeline.ts'
 import type { Mistake } from '../system/errors.ts'
 import { isWhole, lacksAnswer } from './prompt.ts'
 import { checkTemplate, namedIn, type Remark } from './template.ts'
@@ -49,8 +50,11 @@ export function sayRemark({ found, fix }: Remark): string {
   return `${found}: ${fix}`
 }
 
-/** `steps`: the files that steps of a pipeline name. */
-export async function checkTemplates(read: Read, steps: readonly string[] = []): Promise<TemplateFindings> {
+/** `steps`: those of a pipeline that may have a prompt of their own. */
+export async function checkTemplates(
+  read: Read,
+  steps: readonly AgentStep[] = [],
+): Promise<TemplateFindings> {
   const found: TemplateFindings = { mistakes: [], notes: [], warnings: [] }
   for (const mode of MODES) {
     const template = await findTemplate(mode, read)
@@ -67,10 +71,20 @@ export async function checkTemplates(read: Read, steps: readonly string[] = []):
         })
     }
   }
-  for (const path of new Set(steps)) {
-    const text = await read(path)
-    if (text === null) found.mistakes.push(missingPrompt(path))
-    else found.mistakes.push(...checkTemplate(path, text, 'run').mistakes)
+  for (const { name, prompt } of steps) {
+    if (prompt === null) continue
+    const isText = prompt.kind === 'text'
+    const text = isText ? prompt.text : await read(prompt.path)
+    if (text === null) found.mistakes.push(missingPrompt(isText ? name : prompt.path))
+    else {
+      const { mistakes, warnings } = checkTemplate(
+        isText ? `prompt of step ${name}` : prompt.path,
+        text,
+        'run',
+      )
+      found.mistakes.push(...mistakes)
+      found.warnings.push(...warnings)
+    }
   }
   return found
 }

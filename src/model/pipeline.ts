@@ -68,11 +68,6 @@ export function agentSteps(pipeline: Pipeline | null): AgentStep[] {
   return (pipeline?.before ?? []).filter((step) => step.type === 'agent')
 }
 
-/** The files that its sessions are told from. */
-export function promptFiles(pipeline: Pipeline | null): string[] {
-  return agentSteps(pipeline).flatMap(({ prompt }) => (prompt?.kind === 'file' ? [prompt.path] : []))
-}
-
 /** The pipeline in a line, for people. */
 export function sayPipeline({ name, before, after }: Pipeline, agent: string): string {
   const said = (step: PipelineStep) =>

@@ -117,6 +117,9 @@ function read(document: Opened): Reading {
       ? 'nothing in it means something here.'
       : `it says ${[...new Set(said)].join('; ')}. Put into the workflow, or into ralph.config.yml, what shall hold here.`,
   ]
+  const name = /^\.ralph\/configs\/([\w.-]+)\.json$/.exec(document.path)?.[1]
+  if (tool?.name === 'steps' && name !== undefined)
+    notes.push(`\`pipeline: ${name}\` runs its steps (docs/steps.md).`)
   const gates = tool?.gates?.(fields) ?? {}
   const names = Object.keys(gates)
   if (names.length > 0) notes.push(`its commands (${names.map(shown).join(', ')}) are a proposal for gates.`)

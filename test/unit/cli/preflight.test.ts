@@ -14,6 +14,8 @@ const named = (branchName: string) => ({
   [`${FOLDER}/prd.json`]: JSON.stringify({ schemaVersion: 2, branchName, userStories: [STORY] }),
 })
 
+const steps = (text: string) => ({ 'ralph.config.yml': `steps: ${text}\n` })
+
 const CASES: Record<string, Case> = {
   'signed commits': {
     files: { 'ralph.config.yml': 'signCommits: true\n' },
@@ -34,6 +36,28 @@ const CASES: Record<string, Case> = {
   'a fallback agent whose program is missing': {
     flags: (place) => [...place.agent, ...GATE, '--fallback-agent', 'amp'],
     says: /fallback-agent: found amp is not on the PATH/,
+  },
+  'an agent of a step whose program is missing': {
+    files: steps('[{ name: a, type: agent }, { name: b, type: agent, config: { agent: amp } }]'),
+    flags: (place) => [...place.agent, ...GATE],
+    says: /steps: found amp is not on the PATH, expected the program amp, ready to work/,
+  },
+  'a prompt of a step that is not there, and one with a variable that nobody knows': {
+    files: steps(
+      '[{ name: a, type: agent, config: { prompt_file: .ralph/prompts/mine.md } }, { name: b, type: agent, config: { prompt: "{{#if stroyId}}x{{/if}}" } }]',
+    ),
+    flags: (place) => [...place.agent, ...GATE],
+    says: /steps: found no \.ralph\/prompts\/mine\.md[\s\S]*prompt of step b:1: [\s\S]*stroyId/,
+  },
+  'a pipeline without an agent': {
+    files: steps('[{ name: a, type: noop }]'),
+    flags: (place) => [...place.agent, ...GATE],
+    says: /ralph\.config\.yml: steps: found no agent step that is enabled/,
+  },
+  'a pipeline that is not there': {
+    files: steps('{ quick: [{ name: a, type: agent }] }'),
+    flags: (place) => [...place.agent, ...GATE, '--pipeline', 'quik'],
+    says: /--pipeline: found "quik", expected quick of `steps`, or the name of a file in \.ralph\/configs\/\n {2}fix: .*commit \.ralph\/configs\/quik\.json/,
   },
   'a working directory that is not there': {
     flags: (place) => [...place.agent, ...GATE, '--working-directory', 'packages/app'],
