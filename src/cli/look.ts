@@ -20,7 +20,7 @@ import { outputsOf, partInJson } from '../report/outputs.ts'
 import { inPlain } from '../report/sentence.ts'
 import { headerOf, type PlanView, plansOf, storiesOf } from '../report/view.ts'
 import { many } from '../report/words.ts'
-import { describeGates, describeSteps, type Settings } from '../settings/index.ts'
+import { describeGates, describeServices, describeSteps, type Settings } from '../settings/index.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import { plainBanner } from '../terminal/boxes.ts'
 import { type Answer, type Context, refusal, settingsOf, settingsRead, tell } from './context.ts'
@@ -143,6 +143,7 @@ export async function validate(context: Context): Promise<Answer> {
   for (const text of warnings) say(`warning: ${text}`)
   if (state === null || mistakes.length > 0) return refusal(context, new UserError(mistakes), { warnings })
   if (read.settings.steps !== null) say(`steps: ${terminalText(describeSteps(read.settings), 1000)}`)
+  if (read.settings.services.length > 0) say(`services: ${describeServices(read.settings)}`)
   say(`gates: ${describeGates(read.settings)}`)
   say(`${prdPathOf(state)}: ${many(state.prd.userStories.length, 'story', 'stories')}, fine`)
   return { code: 0, outputs: outputsOf(state, state.prd.run.outcome, null), more: { warnings } }

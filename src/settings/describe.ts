@@ -30,6 +30,7 @@ export function describeSettings(settings: Settings): string {
 
 function valueText(row: SettingRow, value: unknown, settings: Settings): string {
   if (row.kind === 'gates') return describeGates(settings)
+  if (row.field === 'services') return describeServices(settings)
   if (value === null) return 'not set'
   if (row.hidden === true || row.secret === true) return 'set'
   if (row.kind === 'duration' && typeof value === 'number') return durationText(value)
@@ -46,6 +47,11 @@ export function describeSteps({ steps, agent }: Settings): string {
 /** The names of the gates with what is special about them; their command lines may hold a secret. */
 export function describeGates({ gates }: Settings): string {
   return gates.map(gateText).join(', ') || 'none'
+}
+
+/** Their names; commands and environment may hold a secret. */
+export function describeServices({ services }: Settings): string {
+  return oneLine(services.map(({ name }) => name).join(', '), 200) || 'none'
 }
 
 function gateText(gate: Settings['gates'][number]): string {

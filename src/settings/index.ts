@@ -10,7 +10,14 @@ import { type Origin, settle } from './settle.ts'
 import { pipelineOf, pipelinePath } from './steps.ts'
 import { type SettingField, type Settings, settingRows, table, type Values } from './table.ts'
 
-export { describeGates, describeSettings, describeSteps, type FlagRow, flagTable } from './describe.ts'
+export {
+  describeGates,
+  describeServices,
+  describeSettings,
+  describeSteps,
+  type FlagRow,
+  flagTable,
+} from './describe.ts'
 export type { Surface } from './setting.ts'
 export type { Settings } from './table.ts'
 

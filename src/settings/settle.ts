@@ -23,6 +23,7 @@ export function settle(settings: Settings, origins: Origins): Settings {
   const settled = { ...settings, agent, iterationTimeoutMs, network }
   checkAgents(settled, origins)
   remarkSteps(settled, origins)
+  remarkServices(settled, origins)
   checkCost(settled, origins)
   checkBrowser(settled, origins)
   return settled
@@ -92,6 +93,17 @@ function remarkSteps({ steps, isolation, agent }: Settings, { steps: { at } }: O
     note(
       at,
       `step ${first.name} works with ${first.agent}; judging, planning and set-up are of agent: ${agent}`,
+    )
+}
+
+/** Where they are another user's, nothing of it may live while somebody looks at the tree. */
+function remarkServices({ services, isolation }: Settings, { services: { at } }: Origins): void {
+  if (isolation === 'same-user') return
+  const stay = services.filter(({ start, restartBeforeVerify }) => start !== null && !restartBeforeVerify)
+  for (const { name } of stay)
+    note(
+      at,
+      `${name}: restartBeforeVerify: false has no effect at isolation: ${isolation}: it is ended behind the gates`,
     )
 }
 

@@ -1,6 +1,7 @@
 // Services: every form of `ready`, a list or a map, and what is wrong with them, all at once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { describeSettings } from '../../../src/settings/index.ts'
 import { onlyWrong, paths, right, wrong, yml } from './reading.ts'
 
 const readyOf = (written: string) =>
@@ -37,6 +38,18 @@ test('the environment is names of ours, or values; what is never handed over is 
     'ralph.config.yml: services: GITHUB_TOKEN is never handed to services',
     'ralph.config.yml: services: ANTHROPIC_API_KEY is never handed to services',
   ])
+})
+
+test('one that stays is told where it cannot, and the listing has names alone', () => {
+  const written =
+    'isolation: other-user\nservices: { db: { start: T=hunter2 pg, ready: 1, restartBeforeVerify: false }, web: { start: x, ready: 2 } }'
+  const { settings, notes } = right(yml(written))
+  assert.deepEqual(notes, [
+    'ralph.config.yml: services: db: restartBeforeVerify: false has no effect at isolation: other-user: it is ended behind the gates',
+  ])
+  assert.match(describeSettings(settings), /^services: db, web$/m)
+  assert.doesNotMatch(describeSettings(settings), /hunter2/)
+  assert.deepEqual(right(yml(written.replace('other-user', 'same-user'))).notes, [])
 })
 
 test('a service without ready is bad input', () => {
