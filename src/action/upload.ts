@@ -1,5 +1,5 @@
 // What a job leaves for people: report, transcripts, gate logs and pictures, in one archive that is an artifact of its run.
-import { readdir } from 'node:fs/promises'
+import { lstat, readdir } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import * as core from '@actions/core'
 import { Zip, ZipDeflate } from 'fflate'
@@ -64,12 +64,13 @@ export async function packed(top: string) {
 
 /** Names as they sort, the last of a run's first: sessions are numbered. */
 async function filesBelow(top: string, folder: string, depth: number): Promise<string[]> {
-  const entries = await readdir(join(top, folder), { withFileTypes: true }).catch(() => [])
+  // A link leads elsewhere, also in the place of a folder.
+  const isThere = (await lstat(join(top, folder)).catch(() => null))?.isDirectory() === true
+  const entries = isThere ? await readdir(join(top, folder), { withFileTypes: true }) : []
   const files: string[] = []
   for (const entry of entries.sort((one, other) => other.name.localeCompare(one.name))) {
     const path = `${folder}/${entry.name}`
     if (entry.isFile()) files.push(path)
-    // A link leads elsewhere.
     else if (entry.isDirectory() && depth > 0) files.push(...(await filesBelow(top, path, depth - 1)))
   }
   return files

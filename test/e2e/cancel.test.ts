@@ -90,7 +90,10 @@ test('a job cancelled in the middle of a session: children gone, state pushed, t
   assert.equal(state.prd.userStories[0]?.retries, 0)
   assert.notEqual(state.kept['US-001'], undefined, 'the work so far is kept')
   assert.equal((await site.checks()).get('ralph')?.conclusion, 'cancelled')
-  assert.equal(postLog(run).trim(), '')
+  assert.match(
+    postLog(run).trim(),
+    /^artifact ralph-sample-\d+-1: the report and what agents and gates said \(\d+ files, \d+ KB\)$/,
+  )
   assert.equal(site.runner.runs.length, 1, 'what a person cancelled is not started again')
   await goesOn(site)
 })
@@ -108,6 +111,7 @@ test('main is killed: the post step ends the children and gives the lease back',
   assert.equal(run.conclusion, 'failure', site.log())
   assert.deepEqual(run.jobs[0]?.notes, [], 'the runner found nothing to end')
   assert.match(postLog(run), /the lease was released/)
+  assert.match(postLog(run), /artifact ralph-sample-\d+-1: /, 'what there is of it is kept')
   assert.equal((await site.state()).lease, null)
   assert.equal((await site.checks()).get('ralph')?.status, 'completed')
   await goesOn(site)
