@@ -69,8 +69,10 @@ export async function meantFeature(
   const candidates = new Map<string, 'unfinished' | 'finished'>()
   for (const { name, prd } of features)
     candidates.set(name, remaining(prd).length > 0 ? 'unfinished' : 'finished')
+  const isArchived = wanted.feature === null ? await archivedAt(objects, place) : () => false
   for (const folder of states) {
     const name = featureOfFolder(folder)
+    if (isArchived(folder)) continue
     if (name === null || (wanted.feature !== null && candidates.has(name))) continue
     const prd = wanted.feature === null ? (await store.load(folder))?.state.prd : undefined
     const isComplete = prd?.run.outcome === 'complete' && remaining(prd).length === 0
@@ -87,6 +89,18 @@ export async function meantFeature(
   const last = newest === null ? null : await store.load(newest)
   const isReplaced = newest !== null && file?.folder != null && file.folder > `.ralph/${newest}`
   return { name, file, found: isReplaced ? null : last, before: isReplaced ? last : null }
+}
+
+/** Whether a run's folder is in the archive there: whoever means it, though its branch still stands, says its name. */
+async function archivedAt(
+  objects: CatFile,
+  { commit, workTree }: Place,
+): Promise<(folder: string) => boolean> {
+  const archive = '.ralph/archive'
+  const committed = (await pathsIn(objects, commit, `${archive}/`)).map((path) => path.split('/')[2] ?? '')
+  const here = workTree === null ? [] : await readdir(join(workTree, archive)).catch(() => [])
+  const names = new Set([...committed, ...here])
+  return (folder) => names.has(folder)
 }
 
 /** Stories that stand in the work tree, committed or not. */

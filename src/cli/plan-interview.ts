@@ -1,6 +1,7 @@
 // The interview: one question after another, each with a default, where documents and settings leave something open.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { withEscapes } from '../init/answers.ts'
 import { detect } from '../init/detect.ts'
 import type { Prd, Scope } from '../model/feature.ts'
 import { branchNameFault } from '../prd/names.ts'
@@ -30,6 +31,7 @@ export async function askSettings(
   workTree: string,
   given: Flags,
   { documents }: Pick<Material, 'documents'>,
+  { agent, agentCommand }: Pick<Settings, 'agent' | 'agentCommand'>,
 ): Promise<Chosen> {
   const read = CONFIG_FILES.map((name) => readFile(join(workTree, name)).then(Boolean, () => false))
   if ((await Promise.all(read)).some(Boolean)) return { flags: {}, config: null }
@@ -45,6 +47,8 @@ export async function askSettings(
     given.instructions === undefined ? await ask.text('Instructions for every session?', { hint }) : ''
   if (instructions !== '') config.instructions = instructions
   if (Object.keys(config).length === 0) return { flags: {}, config: null }
+  // Whoever comes later, such as `ralph init`, leaves the file as it is.
+  const who = agentCommand === null ? { agent } : { agent, agentCommand: withEscapes(agentCommand) }
   const { stringify } = await import('yaml')
   const flags = Object.fromEntries(
     Object.entries(config).map(([key, value]) => [
@@ -52,7 +56,7 @@ export async function askSettings(
       typeof value === 'object' ? stringify(value) : String(value),
     ]),
   )
-  return { flags, config: stringify(config) }
+  return { flags, config: stringify({ ...who, ...config }) }
 }
 
 async function askGates(ask: Asking, proposed: Readonly<Record<string, string>>): Promise<unknown> {

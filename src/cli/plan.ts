@@ -44,7 +44,7 @@ async function planned(desk: Desk, wanted: Wanted): Promise<Answer> {
   const chosen =
     ask === null || !standing.isNew
       ? null
-      : await askSettings(ask, clone.workTree, desk.context.flags, material)
+      : await askSettings(ask, clone.workTree, desk.context.flags, material, desk.settings)
   planner.choose(chosen?.flags ?? {})
   const draft = await firstDraft(desk, wanted, material, { feature, scope, standing })
   const branch = `${desk.settings.branchPrefix}${feature}`

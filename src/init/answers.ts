@@ -73,7 +73,7 @@ export function settle({ person: { gate, ...person }, workflow, config }: Given,
 }
 
 /** In the configuration `${NAME}` is replaced, in an input it is not: there `$${NAME}` stands for itself. */
-const withEscapes = (text: string) => text.replace(/\$\{(?=[A-Za-z_]\w*\})/g, '$$$&')
+export const withEscapes = (text: string) => text.replace(/\$\{(?=[A-Za-z_]\w*\})/g, '$$$&')
 const withoutEscapes = (text: string) => text.replace(/\$(?=\$\{[A-Za-z_]\w*\})/g, '')
 
 const escaped = (written: Written): Written => mapValues(written, (value) => mapTexts(value, withEscapes))

@@ -40,12 +40,16 @@ test('a finished run goes to the archive as a whole, after its merge; before tha
   assert.equal((await read(place, `${ARCHIVED}/prd.json`)).userStories[0].passes, true)
   place.git('add', '-A')
   place.git('commit', '-qm', 'archive')
-  const again = await place.ralph('archive')
+  const again = await place.ralph('archive', 'sample')
   assert.equal(again.code, 64)
   assert.match(
     again.err,
     /finished on ralph\/sample and not in this checkout.*\n {2}fix: merge it, .*has it already/,
   )
+  // Its branch still stands: nobody means it who does not name it.
+  const run = await place.ralph('run', ...place.agent, ...GATE)
+  assert.match(run.err, /^error: feature: found no prd\.json, .*\n {2}fix: make one \(ralph plan/m)
+  assert.equal((await place.ralph('status', 'sample')).code, 0)
 })
 
 test('an archive that is a link leads nowhere: the folder stays in the repository', async () => {
