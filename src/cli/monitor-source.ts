@@ -7,7 +7,7 @@ import { limitsOf } from '../app/limits.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { featureOfFolder } from '../git/features.ts'
 import { expired } from '../loop/lease.ts'
-import { situationOf } from '../loop/situation.ts'
+import { type Situation, situationOf } from '../loop/situation.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Lease, State } from '../model/state.ts'
 import { mapTexts } from '../model/text.ts'
@@ -59,7 +59,7 @@ export function refuseUnknown(wanted: readonly string[], names: readonly string[
         list === ''
           ? 'start it with `ralph run`'
           : `${list}${near === null ? '' : ` (did you mean ${near}?)`}`
-      return { path: 'feature', found, expected: `a feature with a run ${where}`, fix }
+      return { path: 'feature', found, expected: `a feature ${where}`, fix }
     }),
   )
 }
@@ -102,19 +102,18 @@ export class LocalSource implements Source {
       if (found) this.#read.set(folder, { commit, state: mapTexts(found.state, redactor.redact) })
     }
     const states = [...folders.values()].flatMap((folder) => this.#read.get(folder)?.state ?? [])
-    states.push(...(await this.#notBegun([...folders.keys()])))
+    const others = await this.#notBegun([...folders.keys()])
+    states.push(...others.filter(({ feature }) => this.#isMeant(feature)))
     if (states.length === 0 && errors.length > 0) throw errors[0]
     this.#wrong = errors.map((error) => messageOf(error).split('\n')[0]).join('; ')
-    refuseUnknown(
-      this.#wanted,
-      states.map(({ feature }) => feature),
-      'on this machine',
-    )
+    const known = [...meantFolders(commits.keys(), []).keys(), ...others.map(({ feature }) => feature)]
+    refuseUnknown(this.#wanted, known, 'here')
+    if (states.length === 0) throw nothingHere()
     const top = join(clone.gitDir, 'ralph')
     const watched = [join(git.shared, this.#settings.stateNamespace), ...foldersOf(top, [])]
     const shown: Watched[] = []
     for (const state of states) {
-      const situation = situationOf(state, this.#limits, Date.now(), await isAlive(state.lease))
+      const situation = standing(state, this.#limits, await isAlive(state.lease))
       const logs =
         situation.kind === 'working' || states.length <= FEW ? await logsIn(top, state.feature) : []
       if (situation.kind === 'working') watched.push(...foldersOf(top, logs))
@@ -161,7 +160,11 @@ export class LocalSource implements Source {
     this.#watching = watchFolders(folders, this.#changed)
   }
 
-  /** Features with stories that no run has begun on. */
+  #isMeant(feature: string): boolean {
+    return this.#wanted.length === 0 || this.#wanted.includes(feature)
+  }
+
+  /** Features with stories that no run has begun on; none is looked for where all that are wanted have a run. */
   async #notBegun(begun: readonly string[]): Promise<State[]> {
     if (begun.length > 0 && begun.length >= this.#wanted.length) return []
     const { objects, clone } = this.#workspace
@@ -169,9 +172,7 @@ export class LocalSource implements Source {
     const { features } = await findFeatures(objects, place, this.#settings.branchPrefix)
     const base = { branch: clone.branch ?? '', sha: place.commit }
     return features
-      .filter(
-        ({ name }) => !begun.includes(name) && (this.#wanted.length === 0 || this.#wanted.includes(name)),
-      )
+      .filter(({ name }) => !begun.includes(name))
       .map((file) => freshState(file, this.#settings, base))
   }
 
@@ -183,6 +184,23 @@ export class LocalSource implements Source {
     const reader = new TranscriptReader(this.#settings.agent)
     return [...reader.read(clean), ...reader.end().lines].filter((line) => line.trim() !== '').slice(-LINES)
   }
+}
+
+/** A run that ended well was verified as it was told to be, whatever the settings here say. */
+function standing(state: State, limits: Limits, lives: boolean): Situation {
+  const situation = situationOf(state, limits, Date.now(), lives)
+  const last = state.job.ending?.conclusion
+  const isVerified = situation.kind === 'ready' && situation.step?.kind === 'verify'
+  return isVerified && last?.outcome === 'complete' ? { kind: 'ended', conclusion: last } : situation
+}
+
+function nothingHere(): UserError {
+  return new UserError({
+    path: 'feature',
+    found: 'no prd.json and no run in this clone',
+    expected: 'a feature',
+    fix: 'make one with `ralph plan`; of runs in CI: GH_TOKEN=$(gh auth token) ralph monitor --remote',
+  })
 }
 
 async function isAlive(lease: Lease | null): Promise<boolean> {

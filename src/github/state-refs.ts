@@ -56,6 +56,7 @@ export class StateRefs {
     })
     // By this media type it is the text itself, whatever the types say.
     const text: unknown = data
+    if (text instanceof ArrayBuffer) return new TextDecoder().decode(text)
     if (typeof text !== 'string') throw new Error(`${STATE_FILE} of ${commit} is no file`)
     return text
   }

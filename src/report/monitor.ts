@@ -278,11 +278,11 @@ export function leftWords(until: number, now: number): string {
   return `${hours > 0 ? `${hours}:` : ''}${two(seconds / 60)}:${two(seconds)}`
 }
 
-/** How many calls, of how many; and until when that is so: what is counted down stands behind it. */
+/** How many calls in the last hour, of how many; and until when that is so: what is counted down stands behind it. */
 export function callsPart({ used, most, freeAt, heldUntil }: Dashboard['calls']) {
-  const count = most === null ? many(used, 'call') : `${used} of ${many(most, 'call')}`
-  if (heldUntil !== null) return { text: `${count} in this hour; the next in `, until: heldUntil }
-  return { text: `${count} in the last hour${freeAt === null ? '' : ', one less in '}`, until: freeAt }
+  const count = ofMost(String(used), most, String)
+  if (heldUntil !== null) return { text: `${count}, the next in `, until: heldUntil }
+  return { text: `${count}${freeAt === null ? '' : ', one less in '}`, until: freeAt }
 }
 
 /** The same in one line, as it is at this moment. */

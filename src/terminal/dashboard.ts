@@ -172,12 +172,16 @@ function figureLines(one: Dashboard, look: Size): string[] {
     .join(', ')
   const count = ` ${passed}/${total}  ${aside}`
   const { used, most } = one.calls
-  const calls = most === null ? '' : `${bar(used, most, cells)} `
+  const calls = most === null || width < NARROW ? '' : `${bar(used, most, cells)} `
   const { position } = one.circuit
   const circuit = position === 'closed' ? [] : [position === 'open' ? ('red' as const) : ('yellow' as const)]
   return [
     ` ${paint('Stories'.padEnd(column), ['dim'], look)}${storyBar(one.bar, total, cells, look)}${fit(count, Math.max(0, width - column - cells - 2))}`,
-    row('Calls', `${calls}${callsWords(one.calls, one.now)}`, one.calls.heldUntil === null ? [] : ['yellow']),
+    row(
+      'Calls/h',
+      `${calls}${callsWords(one.calls, one.now)}`,
+      one.calls.heldUntil === null ? [] : ['yellow'],
+    ),
     row('Circuit', circuitWords(one.circuit), circuit),
     ...packed(one.figures, width - 2).map((line) => ` ${line}`),
     ...(one.outlook === null ? [] : [row('Outlook', one.outlook)]),
@@ -309,7 +313,7 @@ function plainOf(one: Dashboard): string[] {
     ['Next', one.next],
     ['Stories', aside],
     ...one.figures,
-    ['Calls', callsWords(one.calls, now)],
+    ['Calls in the last hour', callsWords(one.calls, now)],
     ['Circuit', circuitWords(one.circuit)],
     ...(one.outlook === null ? [] : [['Outlook', one.outlook] as [string, string]]),
     ...(current === null

@@ -15,6 +15,8 @@ export type Terminal = AsyncDisposable & {
   type(...keys: readonly string[]): void
   /** What was shown, without the sequences of a terminal. */
   shown(): string
+  /** The same with them. */
+  raw(): string
   ended: Promise<number>
 }
 
@@ -44,6 +46,7 @@ export function openTerminal(
   const shown = () => text.replace(/\u001b\[[0-9;?]*[A-Za-z]/g, '').replaceAll('\r', '')
   return {
     shown,
+    raw: () => text,
     ended,
     type: (...keys) => child.stdin.write(keys.join('')),
     async see(wanted) {

@@ -229,7 +229,23 @@ async function answerApi({ world, request, body, url, seen }: Asked): Promise<Re
     ...(isCached ? { etag, 'cache-control': 'private, max-age=60, s-maxage=60' } : {}),
   }
   if (isUnchanged) return json({ status: 304 }, headers)
-  return json(result, headers)
+  const raw = /application\/vnd\.github(?:\.v3)?\.raw\b/.test(request.headers.accept ?? '')
+    ? contentOf(result)
+    : null
+  return raw === null ? json(result, headers) : rawReply(raw, headers)
+}
+
+/** The bytes of a file that was asked for by its contents; null for any other answer. */
+function contentOf({ status, body }: Answer): Buffer | null {
+  if (status !== 200 || typeof body !== 'object' || body === null) return null
+  const { type, content } = body as Json
+  return type === 'file' && typeof content === 'string' ? Buffer.from(content, 'base64') : null
+}
+
+function rawReply(body: Buffer, headers: Record<string, string>): Reply {
+  const type = 'application/vnd.github.raw+json; charset=utf-8'
+  const own = { 'content-type': type, 'x-github-media-type': 'github.v3; param=raw; format=json' }
+  return { status: 200, headers: { ...headers, ...own, 'x-github-request-id': randomUUID() }, body }
 }
 
 function parseJson(body: Buffer): unknown {

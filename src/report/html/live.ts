@@ -21,7 +21,7 @@ export function livePart(one: Dashboard): Markup {
   )
   return html`<div class="now">
 ${section('now', current === null ? 'Now' : `Now: ${current.id}`, nowPart(one))}
-<section><h2>Limits</h2><p>${bar}${text}${until === null ? nothing : html`<span data-until="${until}">${leftWords(until, now)}</span>`}</p>
+<section><h2>Limits</h2><p><b>Calls in the last hour</b> ${bar}${text}${until === null ? nothing : html`<span data-until="${until}">${leftWords(until, now)}</span>`}</p>
 <p class="circuit ${circuit.position}"><b>Circuit</b> ${words(circuitWords(circuit), 300)}</p>
 ${one.outlook === null ? nothing : html`<p><b>Outlook</b> ${words(one.outlook, 500)}</p>`}</section>
 <section><h2>Ends when</h2><ul class="exits">${rows}</ul></section>

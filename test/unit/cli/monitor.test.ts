@@ -1,0 +1,156 @@
+// `ralph monitor`: a run on this machine as its files tell, and one in CI as its state ref tells.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { newEnding } from '../../../src/model/job.ts'
+import { KEYS, openTerminal } from '../../fakes/terminal.ts'
+import { startGitHub } from '../../standin/github.ts'
+import { putState } from '../github/put-state.ts'
+import { midRun } from '../report/samples.ts'
+import { GATE, good, openPlace, type Place } from './place.ts'
+
+const MAIN = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts')
+
+test('without a terminal: one frame of plain lines, and exit 0; nothing is changed', async () => {
+  await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
+  const before = await place.ralph('monitor')
+  assert.deepEqual([before.code, before.err], [0, ''])
+  assert.match(before.out, /^Status: READY, 0 of 2 stories pass · not begun · US-001 is next$/m)
+  await place.setScript({ 'US-001': [{ ...good('US-001'), say: 'I did this.\n::error::x' }] })
+  await place.ralph('run', ...place.agent, ...GATE, '--once')
+  const refs = place.refs()
+  const { code, out } = await place.ralph('monitor', 'sample')
+  assert.equal(code, 0)
+  assert.match(out, /^Stories: 1 passed, 1 open$/m)
+  assert.match(out, /^Iteration 1: US-001 passed: /m)
+  assert.match(out, /^Says: I did this\.$/m)
+  assert.doesNotMatch(out, /^::/m)
+  const { features } = await place.json('monitor')
+  assert.ok(Array.isArray(features) && features.length === 1 && features[0].status.title === 'CONTINUED')
+  assert.equal(place.refs(), refs)
+})
+
+test('on a terminal it follows a run by itself, and q gives the terminal back', async () => {
+  await using place = await openPlace([{ id: 'US-001', title: 'Sign in' }])
+  const go = join(place.folder, 'go')
+  await place.setScript({
+    'US-001': [
+      {
+        ...good('US-001'),
+        shell: `echo first words; until [ -e ${go} ]; do sleep 0.1; done; echo later words`,
+      },
+    ],
+  })
+  await using terminal = openTerminal([process.execPath, MAIN, 'monitor'], {
+    cwd: place.repository,
+    env: place.env,
+  })
+  await terminal.see('READY')
+  const run = place.start(['run', ...place.agent, ...GATE, '--no-final-verification'])
+  await terminal.see('AT WORK')
+  await terminal.see('first words')
+  writeFileSync(go, '')
+  await terminal.see('COMPLETE')
+  assert.equal((await run.ended).code, 0)
+  terminal.type('q')
+  assert.equal(await terminal.ended, 0)
+})
+
+for (const [name, key] of [
+  ['q', 'q'],
+  ['Ctrl+C', KEYS.interrupt],
+] as const)
+  test(`${name} leaves the other screen, with a cursor`, async () => {
+    await using place = await openPlace([{ id: 'US-001' }])
+    await using terminal = openTerminal([process.execPath, MAIN, 'monitor'], {
+      cwd: place.repository,
+      env: { ...place.env, NO_COLOR: '1' },
+      columns: 40,
+    })
+    await terminal.see('READY')
+    terminal.type(KEYS.down, key)
+    assert.equal(await terminal.ended, 0)
+    const all = terminal.raw()
+    assert.ok(all.startsWith('\u001b[?1049h\u001b[?25l'))
+    assert.ok(all.trimEnd().endsWith('\u001b[?25h\u001b[?1049l'), JSON.stringify(all.slice(-100)))
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours
+    assert.doesNotMatch(all, /\u001b\[[1-9][\d;]*m/)
+  })
+
+test('where nothing is, or what is there is of a newer version, that is told', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  await place.ralph('run', ...place.agent, ...GATE, '--once')
+  const name = 'refs/ralph/2026-01-31-sample'
+  const text = place.git('show', `${name}:.ralph-state/state.json`)
+  await place.write({ '../state.json': text.replace('"version":2', '"version":99') })
+  const blob = place.git('hash-object', '-w', '../state.json')
+  const tree = (input: string) =>
+    execFileSync('git', ['mktree'], { cwd: place.repository, env: place.env, input, encoding: 'utf8' }).trim()
+  const root = tree(`040000 tree ${tree(`100644 blob ${blob}\tstate.json\n`)}\t.ralph-state\n`)
+  const commit = place.git('commit-tree', '-m', 'newer', root)
+  writeFileSync(join(place.repository, '.git', 'ralph', 'git', name), `${commit}\n`)
+  const newer = await place.ralph('monitor')
+  assert.equal(newer.code, 64)
+  assert.match(newer.err, /version: found 99, expected 2 or less\n {2}fix: a newer version of Ralph/)
+})
+
+async function inCi(place: Place, github: Awaited<ReturnType<typeof startGitHub>>, token: string) {
+  place.git('remote', 'add', 'origin', github.cloneUrl)
+  Object.assign(place.env, { GITHUB_SERVER_URL: github.url, GITHUB_API_URL: github.url, GH_TOKEN: token })
+}
+
+test('a run in CI: two requests show it, and where it can be seen', async () => {
+  await using github = await startGitHub()
+  await using place = await openPlace([{ id: 'US-001' }])
+  await inCi(place, github, github.mintJobToken({ contents: 'read' }))
+  const ended = { ...midRun(), attempts: {} }
+  ended.job = {
+    ...ended.job,
+    ending: newEnding({ outcome: 'stuck', reason: 'US-003 is blocked', until: null }, 0),
+  }
+  await putState(github, ended)
+  const { code, out, err } = await place.ralph('monitor')
+  assert.deepEqual([code, err], [0, ''])
+  assert.match(out, /^=== ralph\/auth ===\nStatus: STUCK, Stuck: US-003 is blocked/)
+  assert.match(out, /^Next: .*\/ralph /m)
+  assert.ok(out.includes(`${github.url}/acme/shop, asked every 20 s`), out)
+  assert.deepEqual(
+    github.requests.map(({ operation, status }) => [operation, status]),
+    [
+      ['git/list-matching-refs', 200],
+      ['repos/get-content', 200],
+    ],
+  )
+  assert.deepEqual(github.violations, [])
+  const other = await place.ralph('monitor', 'aut', '--remote')
+  assert.equal(other.code, 64)
+  assert.match(other.err, /feature: found aut, expected a feature in CI\n.*did you mean auth/)
+})
+
+test('a token that may not read, none at all, and a clone of elsewhere are told', async () => {
+  await using github = await startGitHub()
+  await using place = await openPlace([{ id: 'US-001' }])
+  const told = async () => {
+    const { code, err } = await place.ralph('monitor', '--remote')
+    assert.equal(code, 64)
+    return err
+  }
+  assert.match(await told(), /--remote: found no remote origin, expected a remote at https:\/\/github\.com/)
+  await inCi(place, github, github.mintJobToken({ checks: 'write' }))
+  assert.match(
+    await told(),
+    /GH_TOKEN: found GitHub answers 403: .*, expected a token that may read the contents of acme\/shop\n {2}fix: .*contents: read/,
+  )
+  place.env.GH_TOKEN = 'nobody'
+  assert.match(await told(), /GH_TOKEN: found GitHub answers 401: Bad credentials/)
+  delete place.env.GH_TOKEN
+  place.env.PATH = `${join(place.folder, 'none')}:/usr/bin:/bin`
+  if (!existsSync('/usr/bin/gh')) assert.match(await told(), /GH_TOKEN: found no token/)
+  place.env.GH_TOKEN = github.mintJobToken({ contents: 'read' })
+  assert.match(
+    await told(),
+    /feature: found no run in .*acme\/shop, expected a feature that a job has begun on/,
+  )
+})

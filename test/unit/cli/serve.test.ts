@@ -1,0 +1,172 @@
+// `ralph serve`: the page of a run, for who has its address, on this machine alone.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { test } from 'node:test'
+import { watchFolders } from '../../../src/system/watch.ts'
+import { GATE, good, openPlace, type Place } from './place.ts'
+
+type Reply = { status: number; headers: Record<string, unknown>; body: string }
+
+function ask(url: string, { method = 'GET', host }: { method?: string; host?: string } = {}): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { method, headers: host === undefined ? {} : { host } }, async (response) => {
+      let body = ''
+      for await (const chunk of response.setEncoding('utf8')) body += chunk
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body })
+    })
+    asked.on('error', reject).end()
+  })
+}
+
+/** A page that follows: each event as it comes. */
+async function follow(url: string) {
+  const asked = request(`${url}events`).end()
+  const [response] = await once(asked, 'response')
+  const lines = createInterface({ input: response })[Symbol.asyncIterator]()
+  return {
+    /** The next event of this name whose data has the words. */
+    async until(name: string, words: string): Promise<string> {
+      for (let event = ''; ; ) {
+        const { value, done } = await lines.next()
+        if (done) throw new Error(`it ended before ${name}: ${words}`)
+        if (value.startsWith('event: ')) event = value.slice('event: '.length)
+        if (value.startsWith('data: ') && event === name && value.includes(words)) return value.slice(6)
+      }
+    },
+    end: () => asked.destroy(),
+  }
+}
+
+async function served(place: Place, ...args: string[]) {
+  const server = place.start(['serve', ...args])
+  const [line] = await once(server.stdout ?? server, 'data')
+  return { server, url: String(line).split('\n')[0] ?? '' }
+}
+
+test('only who knows the address is answered, under the name of this machine, and to GET', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  const { server, url } = await served(place)
+  assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}\/$/)
+  const { port } = new URL(url)
+  const page = await ask(url)
+  assert.equal(page.status, 200)
+  assert.match(page.body, /US-001/)
+  const policy = String(page.headers['content-security-policy'])
+  assert.match(
+    policy,
+    /^default-src 'none'; .*script-src 'nonce-[\w+/=]+'; connect-src 'self'.*frame-ancestors 'none'$/,
+  )
+  const nonce = /script-src 'nonce-([^']+)'/.exec(policy)?.[1] ?? ''
+  assert.ok(page.body.includes(`<script type="module" nonce="${nonce}">`))
+  assert.equal(page.headers['referrer-policy'], 'no-referrer')
+  assert.notEqual((await ask(url)).headers['content-security-policy'], policy, 'a nonce is for one page')
+  const asked: [string, Parameters<typeof ask>[1], number][] = [
+    [url, { host: 'evil.example' }, 421],
+    [url, { host: `evil.example:${port}` }, 421],
+    [url, { host: '127.0.0.1' }, 421],
+    [url, { host: `localhost:${port}` }, 200],
+    [url, { method: 'POST' }, 405],
+    [url, { method: 'HEAD' }, 405],
+    [url, { method: 'OPTIONS' }, 405],
+    [`http://127.0.0.1:${port}/`, {}, 404],
+    [`${url.slice(0, -2)}x/`, {}, 404],
+    [`${url}../${'x'.repeat(32)}/`, {}, 404],
+    [`${url}f/sample/`, {}, 200],
+    [`${url}f/other/`, {}, 404],
+    [`${url}f/sample/x`, {}, 404],
+  ]
+  for (const [address, how, status] of asked)
+    assert.equal((await ask(address, how)).status, status, `${JSON.stringify(how)} ${address}`)
+  server.kill('SIGINT')
+  const { code, err } = await server.ended
+  assert.deepEqual([code, err], [0, ''])
+})
+
+test('a page hears what is said while it is said, and that its report is another one', async () => {
+  await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
+  const go = join(place.folder, 'go')
+  const waits = `echo first words; until [ -e ${go} ]; do sleep 0.1; done; echo '<b>later</b> words'`
+  await place.setScript({ 'US-001': [{ ...good('US-001'), shell: waits }] })
+  const { server, url } = await served(place)
+  const page = await follow(url)
+  await page.until('live', 'Nobody works on it.')
+  const run = place.start(['run', ...place.agent, ...GATE, '--once'])
+  await page.until('report', '{}')
+  await page.until('live', 'first words')
+  writeFileSync(go, '')
+  await page.until('live', '&lt;b&gt;later&lt;/b&gt; words')
+  await run.ended
+  await page.until('report', '{}')
+  await page.until('live', 'Nobody works on it.')
+  assert.match((await ask(url)).body, /1 of 2 stories passes|1 of 2 stories pass/)
+  page.end()
+  // A page that is still open does not hold it.
+  const other = await follow(url)
+  server.kill('SIGTERM')
+  assert.equal((await server.ended).code, 0)
+  other.end()
+})
+
+test('several features: a list, and a page for each', async () => {
+  await using place = await openPlace([{ id: 'US-001' }], {
+    '.ralph/2026-02-01-other/prd.json': JSON.stringify({
+      schemaVersion: 2,
+      userStories: [{ id: 'US-001', title: '<script>alert(1)</script>', acceptanceCriteria: ['x'] }],
+    }),
+  })
+  const { server, url } = await served(place)
+  const list = (await ask(url)).body
+  assert.match(list, /href="f\/sample\/"/)
+  assert.match(list, /href="f\/other\/"/)
+  const other = (await ask(`${url}f/other/`)).body
+  assert.ok(other.includes('&lt;script&gt;alert(1)&lt;/script&gt;') && !other.includes('<script>alert'))
+  server.kill('SIGINT')
+  await server.ended
+})
+
+test('a port that is taken, one that is none, and a feature that is not there are told', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  const { server, url } = await served(place)
+  const taken = await place.ralph('serve', '--port', new URL(url).port)
+  assert.equal(taken.code, 64)
+  assert.match(taken.err, /--port: found .*EADDRINUSE.*, expected a port that is free/)
+  server.kill('SIGINT')
+  await server.ended
+  assert.match((await place.ralph('serve', '--port', '99999')).err, /--port: found 99999, expected a number/)
+  const unknown = await place.ralph('monitor', 'sampel')
+  assert.equal(unknown.code, 64)
+  assert.match(unknown.err, /feature: found sampel, expected a feature .*\n.*did you mean sample/)
+})
+
+test('--open shows it by a file of this user alone, which is gone at the end', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  const bin = join(place.folder, 'bin')
+  const seen = join(place.folder, 'seen')
+  await place.write({
+    '../bin/xdg-open': `#!/bin/sh\ncp "\${1#file://}" ${seen}.part; stat -c %a "\${1#file://}" >${seen}.mode; mv ${seen}.part ${seen}\n`,
+  })
+  place.env.PATH = `${bin}:${place.env.PATH}`
+  place.env.TMPDIR = place.folder
+  const { chmod, readFile } = await import('node:fs/promises')
+  await chmod(join(bin, 'xdg-open'), 0o755)
+  const { server, url } = await served(place, '--open')
+  while (!existsSync(seen))
+    await new Promise<void>((resolve) => {
+      const watching = watchFolders([place.folder], () => {
+        watching[Symbol.dispose]()
+        resolve()
+      })
+    })
+  assert.ok((await readFile(seen, 'utf8')).includes(url))
+  assert.equal((await readFile(`${seen}.mode`, 'utf8')).trim(), '600')
+  server.kill('SIGINT')
+  await server.ended
+  assert.deepEqual(
+    readdirSync(place.folder).filter((name) => name.startsWith('ralph-serve-')),
+    [],
+  )
+})

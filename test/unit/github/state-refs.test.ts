@@ -1,0 +1,58 @@
+// The states of runs in CI, asked for conditionally, and seldom.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { LEAST_MS, nextLookMs, StateRefs } from '../../../src/github/state-refs.ts'
+import { stateFrom, stateText } from '../../../src/loop/stored.ts'
+import { startGitHub } from '../../standin/github.ts'
+import { midRun } from '../report/samples.ts'
+import { connected } from './connected.ts'
+import { putState } from './put-state.ts'
+
+const READS = { contents: 'read' } as const
+
+test('a look that finds nothing new is one request, and costs nothing of the rate limit', async () => {
+  await using github = await startGitHub()
+  const token = github.mintJobToken(READS)
+  const refs = new StateRefs(connected(github, token), 'refs/ralph')
+  assert.deepEqual(await refs.look(), new Map())
+  const commit = await putState(github, midRun())
+  const seen = await refs.look()
+  assert.deepEqual(seen, new Map([['2026-01-10-auth', commit]]))
+  assert.deepEqual(stateFrom(await refs.text(commit)), midRun())
+  const before = github.requests.length
+  const used = usedBy(github)
+  for (let look = 0; look < 5; look++) assert.equal(await refs.look(), null)
+  assert.deepEqual(
+    github.requests.slice(before).map(({ status }) => status),
+    [304, 304, 304, 304, 304],
+  )
+  assert.equal(usedBy(github), used)
+  refs.forget()
+  assert.equal((await refs.look())?.size, 1)
+  assert.deepEqual(github.violations, [])
+})
+
+test('a state of many megabytes comes whole', async () => {
+  await using github = await startGitHub()
+  const state = midRun()
+  state.prd.description = 'x'.repeat(3_000_000)
+  const commit = await putState(github, state)
+  const refs = new StateRefs(connected(github, github.mintJobToken(READS)), 'refs/ralph')
+  assert.equal(await refs.text(commit), stateText(state))
+})
+
+test('looks are never closer than 20 s, come further apart while nothing happens, and wait for a rate limit', () => {
+  const calm = { isAtWork: true, unchanged: 0, failed: 0, error: null }
+  const all = Array.from({ length: 200 }, (_, unchanged) => nextLookMs({ ...calm, unchanged }, 0))
+  assert.ok(all.every((ms) => ms >= LEAST_MS && ms <= 60_000))
+  assert.equal(nextLookMs({ ...calm, isAtWork: false, unchanged: 200 }, 0), 300_000)
+  assert.equal(nextLookMs({ ...calm, failed: 1, error: new Error('no way') }, 0), 40_000)
+  assert.equal(nextLookMs({ ...calm, failed: 30, error: new Error('no way') }, 0), 300_000)
+  let looks = 0
+  for (let at = 0; at < 3_600_000; looks += 1) at += nextLookMs({ ...calm, unchanged: looks }, 0)
+  assert.ok(looks < 75, `${looks} looks in an hour in which nothing changes`)
+})
+
+function usedBy({ world }: { world: { used: ReadonlyMap<string, number> } }): number {
+  return [...world.used.values()].reduce((sum, one) => sum + one, 0)
+}

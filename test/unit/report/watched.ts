@@ -1,0 +1,18 @@
+// What is looked at, for the live views.
+import { ownSituation } from '../../../src/loop/situation.ts'
+import type { State } from '../../../src/model/state.ts'
+import type { Watched } from '../../../src/report/monitor.ts'
+import { limits } from './samples.ts'
+
+export function watched(state: State, changes: Partial<Watched> = {}): Watched {
+  return {
+    state,
+    situation: ownSituation(state),
+    limits: { ...limits, callsPerHour: 20 },
+    lines: ['I look at the form.', '> Read src/login.ts', '> Edit src/login.ts', 'All tests pass now.'],
+    place: 'this machine',
+    url: null,
+    surface: 'cli',
+    ...changes,
+  }
+}

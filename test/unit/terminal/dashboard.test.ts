@@ -1,0 +1,113 @@
+// A frame of the dashboard: the right lines, never more or wider than the terminal, whatever stands in a state.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { closedBreaker } from '../../../src/loop/breaker.ts'
+import type { State } from '../../../src/model/state.ts'
+import { newStory } from '../../../src/prd/schema.ts'
+import { dashboardOf } from '../../../src/report/monitor.ts'
+import { frameLines, plainFrame } from '../../../src/terminal/dashboard.ts'
+import { textWidth } from '../../../src/terminal/width.ts'
+import { hostileStrings } from '../../fixtures/hostile-strings.ts'
+import { poisoned } from '../report/poison.ts'
+import { concluded, justStarted, midRun, NOW, record } from '../report/samples.ts'
+import { watched } from '../report/watched.ts'
+
+const MINUTE = 60_000
+const plain = (width: number, height: number) => ({ width, height, colour: false, plain: false })
+
+function calling(): State {
+  const state = midRun()
+  const calls = [50, 30, 1].map((minutes) => NOW - minutes * MINUTE)
+  const breaker = {
+    ...closedBreaker(),
+    position: 'open' as const,
+    until: NOW + 20 * MINUTE,
+    sameError: 5,
+    history: [{ at: NOW, from: 'closed', to: 'open', why: 'the same failure 5 times in a row' }],
+  }
+  const records = { ...state.records, 'US-003': record({ ...state.records['US-003'], breaker }) }
+  return { ...state, control: { ...state.control, calls }, records }
+}
+
+for (const width of [40, 80, 120])
+  test(`how it stands at a glance, in ${width} columns`, (t) => {
+    const now = dashboardOf(watched(calling()), NOW + 2 * MINUTE)
+    const frame = frameLines({ dashboards: [now], selected: 0, note: 'this machine' }, plain(width, 36))
+    t.assert.fileSnapshot(`${frame.join('\n')}\n`, `test/fixtures/terminal/dashboard-${width}.txt`, {
+      serializers: [String],
+    })
+  })
+
+test('several features: a line each, and the chosen one below', (t) => {
+  const stuck = concluded(midRun(), 'stuck', 'US-003 is blocked')
+  const dashboards = [calling(), stuck, justStarted()].map((state, at) =>
+    dashboardOf(watched({ ...state, feature: `feature-${at}` }), NOW),
+  )
+  const frame = frameLines({ dashboards, selected: 1, note: 'this machine' }, plain(80, 30))
+  t.assert.fileSnapshot(`${frame.join('\n')}\n`, 'test/fixtures/terminal/dashboard-many.txt', {
+    serializers: [String],
+  })
+})
+
+test('without a terminal: plain lines', (t) => {
+  const frame = plainFrame({ dashboards: [dashboardOf(watched(calling()), NOW)], note: 'this machine' })
+  t.assert.fileSnapshot(`${frame.join('\n')}\n`, 'test/fixtures/terminal/dashboard-plain.txt', {
+    serializers: [String],
+  })
+})
+
+test('a frame is exactly as high as the terminal and no wider, at every size', () => {
+  const dashboards = [calling(), concluded(midRun(), 'complete', '')].map((state) =>
+    dashboardOf(watched(state), NOW),
+  )
+  for (const width of [20, 33, 40, 59, 60, 99, 100, 161, 400])
+    for (const height of [1, 2, 5, 12, 24, 25, 60]) {
+      for (const shown of [dashboards, dashboards.slice(0, 1), []]) {
+        const lines = frameLines({ dashboards: shown, selected: 0, note: 'x' }, plain(width, height))
+        assert.equal(lines.length, height)
+        for (const line of lines) assert.ok(textWidth(line) <= width, `${width}x${height}: ${line}`)
+      }
+    }
+})
+
+/** Our own colours. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+const COLOURS = /\u001b\[[\d;]*m/g
+
+test('no word of a state, a transcript or a name is obeyed by a terminal, or breaks the frame', () => {
+  for (const { name, text } of hostileStrings) {
+    const state = poisoned(calling(), text)
+    const one = dashboardOf(watched(state, { lines: [text, text], place: text, url: text }), NOW)
+    for (const width of [40, 80, 120]) {
+      const size = { ...plain(width, 40), colour: true }
+      const lines = frameLines({ dashboards: [one, one], selected: 1, note: text }, size)
+      for (const line of lines) {
+        const bare = line.replace(COLOURS, '')
+        assert.doesNotMatch(bare, /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u, name)
+        assert.ok(textWidth(bare) <= width, `${name}: ${JSON.stringify(bare)}`)
+      }
+    }
+    for (const line of plainFrame({ dashboards: [one], note: text }))
+      assert.doesNotMatch(line, /^::|##\[|[\p{Cc}\u2028\u2029]/u, name)
+  }
+})
+
+test('10,000 stories make a frame like six do, soon', () => {
+  const state = justStarted()
+  const stories = Array.from({ length: 10_000 }, (_, at) =>
+    newStory({
+      id: `US-${at}`,
+      title: `story ${at}`,
+      acceptanceCriteria: ['It does.'],
+      passes: at % 3 === 0,
+    }),
+  )
+  const large = { ...state, prd: { ...state.prd, userStories: stories } }
+  const began = performance.now()
+  const one = dashboardOf(watched(large), NOW)
+  const lines = frameLines({ dashboards: [one], selected: 0, note: '' }, plain(80, 40))
+  assert.equal(lines.length, 40)
+  assert.ok(one.stories.length <= 200)
+  assert.match(lines.join('\n'), /3334\/10000/)
+  assert.ok(performance.now() - began < 5000)
+})
