@@ -1,5 +1,6 @@
 // prd.md as people edit it, read back over the stories that it was made from. Pure.
 import { readDocuments, renderPrdMarkdown } from '../documents/index.ts'
+import { splitInto } from '../loop/passed.ts'
 import type { Prd, Story } from '../model/feature.ts'
 import { UserError } from '../system/errors.ts'
 import { relisted } from './plan-draft.ts'
@@ -34,8 +35,25 @@ function idsOf({ userStories }: Prd): string {
   return userStories.map(({ id }) => id).join()
 }
 
-/** Whether people have changed the page since it was written; how stories stand is no edit. */
+/** Whether people have changed the page since it was written; how stories stand is no edit, nor is that one was split since. */
 export function isEdited(page: string, prd: Prd): boolean {
+  return differs(page, prd) && differs(page, unsplit(prd))
+}
+
+/** The stories as they were before some of them were split. */
+function unsplit(prd: Prd): Prd {
+  const wholes = prd.userStories.map((story) => ({ id: story.id, parts: splitInto(story) }))
+  const parts = new Set(wholes.flatMap((whole) => whole.parts))
+  const wholeOf = new Map(wholes.map(({ id, parts: each }) => [each.at(-1), id]))
+  // A part may have been split in its turn.
+  const back = (id: string) => wholes.reduce((one) => wholeOf.get(one) ?? one, id)
+  const userStories = prd.userStories
+    .filter(({ id }) => !parts.has(id))
+    .map((story) => ({ ...story, dependsOn: story.dependsOn.map(back) }))
+  return { ...prd, userStories }
+}
+
+function differs(page: string, prd: Prd): boolean {
   if (page === renderPrdMarkdown(prd) || !isReadBack(prd)) return false
   const wordsOf = (one: Prd) => renderPrdMarkdown(relisted(one, one.userStories.map(unstarted)))
   try {

@@ -17,6 +17,7 @@ import { fromPage, isEdited } from '../../../src/cli/plan-page.ts'
 import { differenceLines, sourceLines, storyLines } from '../../../src/cli/plan-view.ts'
 import { finishWriting, writeAll } from '../../../src/cli/plan-write.ts'
 import { renderPrdMarkdown } from '../../../src/documents/index.ts'
+import { withParts } from '../../../src/loop/plan.ts'
 import type { Prd, Story } from '../../../src/model/feature.ts'
 import { branchNameFault } from '../../../src/prd/names.ts'
 import { newStory } from '../../../src/prd/schema.ts'
@@ -155,6 +156,13 @@ test('a page is read back over its stories: what it does not show stays, and onl
   assert.equal(isEdited(page, passed), false, 'how stories stand is no edit')
   const edited = page.replace('Sign in', 'Sign in fast')
   assert.equal(isEdited(edited, before), true)
+  const [whole] = before.userStories
+  assert.ok(whole !== undefined)
+  const parts = ['a', 'b'].map((end) => ({ ...whole, id: `${whole.id}${end}`, title: `part ${end}` }))
+  const split = withParts(before, whole.id, parts)
+  assert.equal(isEdited(page, split), false, 'Ralph has split it since')
+  assert.equal(isEdited(page, withParts(split, `${whole.id}b`, [{ ...whole, id: 'deeper' }])), false)
+  assert.equal(isEdited(edited, split), true)
   const [first, second] = fromPage(edited, before).userStories
   assert.deepEqual(
     { ...first, title: 'Sign in', acceptanceCriteria: story.acceptanceCriteria },
