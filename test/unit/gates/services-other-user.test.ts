@@ -11,7 +11,9 @@ import { test } from 'node:test'
 import { createGates } from '../../../src/gates/gates.ts'
 import { createServices } from '../../../src/gates/services.ts'
 import type { Service } from '../../../src/model/service.ts'
-import { openOtherUser } from '../../../src/system/other-user.ts'
+import { accountOf } from '../../../src/system/other-user/account.ts'
+import { become, launched } from '../../../src/system/other-user/view.ts'
+import { type OtherUser, openOtherUser } from '../../../src/system/other-user.ts'
 import { newMark } from '../../../src/system/process.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
 import { gateRun, NO_CODE } from './gate-run.ts'
@@ -38,7 +40,11 @@ const SERVICE: Service = {
   logs: [],
 }
 
-async function openPlace(services: Partial<Service>[], commands: Record<string, string>, timeoutMs = 60_000) {
+async function openPlace(
+  services: Partial<Service>[],
+  commands: Record<string, string>,
+  { timeoutMs = 60_000, isNarrow = true } = {},
+) {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-other-services-'))
   const [tree, temp] = [join(folder, 'tree'), join(folder, 'temp')]
   await chmod(folder, 0o755)
@@ -46,13 +52,14 @@ async function openPlace(services: Partial<Service>[], commands: Record<string, 
   execFileSync('git', ['init', '-q', tree])
   await writeFile(join(tree, 'a.txt'), 'a\n')
   const env = { PATH: process.env.PATH, HOME: '/root', RUNNER_TEMP: temp }
-  const as = await openOtherUser({
+  const user = await openOtherUser({
     env,
     workTree: tree,
     gitDir: join(tree, '.git'),
     key: folder,
     say: () => {},
   })
+  const as = isNarrow ? user : inTheOpen(user)
   const gateEnv = { PATH: process.env.PATH ?? '', SHLVL: '1' }
   const heard = { logs: null, onStart: () => {}, onEnd: () => {} }
   const shared = { ...heard, cwd: tree, redactor: createRedactor([]), mark: newMark(), as }
@@ -87,6 +94,14 @@ async function openPlace(services: Partial<Service>[], commands: Record<string, 
   }
 }
 
+/** As in a container without namespaces: its programs see those of all, and nothing ends with the first of them. */
+function inTheOpen(user: OtherUser): OtherUser {
+  const account = accountOf(user.name)
+  if (account === null) throw new Error('no such user')
+  const command: OtherUser['command'] = (file, args) => user.root(...become(account), ...launched(file, args))
+  return { ...user, isNarrow: false, command }
+}
+
 async function freePort(): Promise<number> {
   const server = createServer().listen(0)
   await once(server, 'listening')
@@ -96,9 +111,11 @@ async function freePort(): Promise<number> {
 }
 
 function processesOf(uid: number): string[] {
+  // Nobody may reap those that are dead.
   const owner = (pid: string) => {
     try {
-      return Number(/^Uid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+      return /^State:\s*[ZX]/m.test(status) ? -1 : Number(/^Uid:\s*(\d+)/m.exec(status)?.[1])
     } catch {
       return -1
     }
@@ -131,7 +148,7 @@ test(
   options,
   async () => {
     const start = 'echo listening; sleep 300'
-    await using place = await openPlace([{ start }], { test: 'sleep 200 & sleep 200' }, 1500)
+    await using place = await openPlace([{ start }], { test: 'sleep 200 & sleep 200' }, { timeoutMs: 1500 })
     assert.deepEqual(
       (await place.run()).map(({ name, ended }) => [name, ended]),
       [['test', 'timed out after 2 s']],
@@ -158,6 +175,28 @@ test('one of another user that falls is red with its last words', options, async
   assert.match(results[0]?.output ?? '', /listening\ngone/)
   assert.deepEqual(processesOf(place.as.uid), [])
 })
+
+test(
+  'in a container without namespaces: beside each other, and nobody is left behind the last gate',
+  options,
+  async () => {
+    const services = [
+      { name: 'stays', start: 'echo listening; sleep 300 & setsid sleep 300 & wait' },
+      { name: 'leaves', start: 'setsid sleep 300 >/dev/null 2>&1 & echo listening' },
+    ]
+    const gates = { first: 'setsid sleep 200 & sleep 200 & true', second: 'sleep 200 & sleep 200' }
+    await using place = await openPlace(services, gates, { timeoutMs: 1500, isNarrow: false })
+    const results = await place.run()
+    assert.deepEqual(
+      results.map(({ name, ended }) => [name, ended]),
+      [
+        ['first', 'exit 0'],
+        ['second', 'timed out after 2 s'],
+      ],
+    )
+    assert.deepEqual(processesOf(place.as.uid), [])
+  },
+)
 
 for (const how of ['stays', 'starts another and leaves'])
   test(`PostgreSQL that ${how}, as another user`, withPostgres, async () => {
