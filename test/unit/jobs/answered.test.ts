@@ -22,6 +22,8 @@ const result = (name: string, ok: boolean): GateResult => ({
   output: '',
 })
 
+const SECRET = 'a-known-value-that-nobody-may-see'
+
 test('gates and what is red beside them count; a gate that is missing is red, but where a service kept it from running', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-answered-'))
   const env = { PATH: process.env.PATH ?? '', HOME: folder }
@@ -40,12 +42,14 @@ test('gates and what is red beside them count; a gate that is missing is red, bu
   using objects = new CatFile(git)
   const code = await codeOf(git, objects, commit)
   const landed = async (gates: GateResult[], seen: string | null = code) => {
-    const port = answered({ nonce: 'n', code: seen, gates }, GATES, git, objects, (text) => text)
+    return (await resultsOf(gates, seen)).map(({ name, ok, ended }) => [name, ok, ended].join(' ').trim())
+  }
+  const resultsOf = async (gates: GateResult[], seen: string | null) => {
+    const redact = (text: string) => text.replaceAll(SECRET, '***')
+    const port = answered({ nonce: 'n', code: seen, gates }, GATES, git, objects, redact)
     const { signal } = new AbortController()
     await port.prepare(commit, signal)
-    return (await port.run(gateRun(), signal)).map(({ name, ok, ended }) =>
-      [name, ok, ended].join(' ').trim(),
-    )
+    return port.run(gateRun(), signal)
   }
   const green = GATES.map(({ name }) => result(name, true))
   assert.deepEqual(await landed(green), ['lint true', 'test true'])
@@ -63,6 +67,17 @@ test('gates and what is red beside them count; a gate that is missing is red, bu
     'lint false',
     'service web false',
   ])
+  // A control in the middle hides nothing.
+  const hidden = `${SECRET.slice(0, 5)}\u001b[0m${SECRET.slice(5)}`
+  const more = {
+    tests: { passed: 1, failed: 0, skipped: 0 },
+    remarks: [`flaky: ${hidden}`],
+    annotations: [{ path: 'a.txt', line: 1, message: `\n${hidden}\nno`, level: 'notice' as const }],
+  }
+  const [told] = await resultsOf([{ ...result('lint', true), ...more }, result('test', true)], code)
+  assert.deepEqual(told?.remarks, ['flaky: ***'])
+  assert.deepEqual(told?.annotations, [{ path: 'a.txt', line: 1, message: '*** no', level: 'notice' }])
+  assert.deepEqual(told?.tests, more.tests)
   const elsewhere = await landed([...green, result('service web', false)], 'f'.repeat(40))
   assert.deepEqual(elsewhere, ['lint false the gate job ran on other code'])
   await rm(folder, { recursive: true })

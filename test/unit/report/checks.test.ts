@@ -72,6 +72,27 @@ test('a story that passed', () => {
   assert.equal(storyCheck(complete(), 'US-003', facts).title.split(' · ')[0], 'Passed at attempt 2')
 })
 
+test('tests, flaky gates and remarks of gates stand in the check of the story, and a flaky one in the roll-up', () => {
+  const state = midRun()
+  const record = state.records['US-001']
+  assert.ok(record !== undefined)
+  const told = {
+    ...{ tests: { passed: 38, failed: 0, skipped: 1 }, flaky: true as const },
+    remarks: [
+      'flaky: red (exit 1), and green at try 2 on the same tree',
+      'ran 38 tests, and 40 before: 2 fewer',
+    ],
+  }
+  const gates = record.gates.map((gate, at) => (at === 0 ? { ...gate, ...told } : gate))
+  const flaky = { ...state, records: { ...state.records, 'US-001': { ...record, gates } } }
+  const { text } = storyCheck(flaky, 'US-001', facts)
+  assert.ok(text.includes('| typecheck | ✅ 38 passed, 1 skipped ⚠️ flaky | 2.1s |'), text)
+  assert.ok(text.includes('gate typecheck: ran 38 tests, and 40 before: 2 fewer'))
+  assert.ok(
+    rollupCheck(flaky, facts).summary.includes('gate typecheck is flaky: red and green on one tree, for US'),
+  )
+})
+
 test('a story that passed without a change says so, on its check, in the roll-up and as a status', () => {
   const state = unchanged(midRun(), 'US-001')
   const check = storyCheck(state, 'US-001', facts)

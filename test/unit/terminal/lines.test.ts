@@ -179,6 +179,27 @@ test('an iteration that passes', () => {
   ])
 })
 
+test('gates say how many tests ran, that they are flaky, and what else is to be known', () => {
+  const tests = { passed: 38, failed: 2, skipped: 1 }
+  const flaky = 'flaky: red (exit 1), and green at try 2 on the same tree'
+  const lines = gates([
+    {
+      ...passedGate('test', 14_000),
+      tests: { ...tests, failed: 0 },
+      flaky: true,
+      remarks: [flaky, '\u001b[2Jno\n::error::x'],
+    },
+    { ...failedGate('e2e', 'no\n'), tests },
+  ])
+  assert.deepEqual(lines, [
+    '[test] PASSED, FLAKY (14s, 38 passed, 1 skipped)',
+    `[test] note: ${flaky}`,
+    '[test] note: no ::error::x',
+    '[e2e] FAILED (exit 1, 14s, 38 passed, 2 failed, 1 skipped)',
+    '  | no',
+  ])
+})
+
 test('a story that passed without a change says so', () => {
   const state = unchanged(pass(justStarted(), 'US-001'), 'US-001')
   assert.equal(
