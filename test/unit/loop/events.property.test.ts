@@ -7,6 +7,7 @@ import { nextStep } from '../../../src/loop/next-step.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
 import type { Command, Event, Verdict } from '../../../src/model/event.ts'
 import { openAttempt } from '../../../src/model/job.ts'
+import type { Afterwards } from '../../../src/model/pipeline.ts'
 import type { GithubIds, Kept, State } from '../../../src/model/state.ts'
 import { idFault } from '../../../src/prd/names.ts'
 import { remaining } from '../../../src/prd/select.ts'
@@ -54,8 +55,14 @@ const aSession = fc
     resetsAt: fc.option(at),
     hints,
     learnings: fc.array(fc.constantFrom('a', 'b'), { maxLength: 2 }),
+    steps: fc.constantFrom<Afterwards>(
+      {},
+      {},
+      { pause: 'a step' },
+      { circuits: { a: { failures: 1, until: NOW } } },
+    ),
   })
-  .map(session)
+  .map(({ steps, ...rest }) => session({ ...rest, ...steps }))
 const failure = fc.constant({ kind: 'guard' as const, summary: 'refused', detail: '' })
 const takenBack = (storyId: string) => ({
   storyId,
