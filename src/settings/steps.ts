@@ -1,23 +1,18 @@
-// The steps of an iteration: a list, or named lists of which `pipeline` chooses one; those of the Ralph with steps are read
-// as they are, in this file or from `.ralph/configs/`.
+// The steps of an iteration: a list, or named lists of which `pipeline` chooses one.
 import * as z from 'zod/mini'
 import { agentNames } from '../agents/registry.ts'
 import type { AgentStep, Pipeline, PipelineStep, StepPrompt } from '../model/pipeline.ts'
 import { oneLine } from '../model/text.ts'
 import { insidePath, modelName } from './names.ts'
-import { below, type Given, givenAt, mistake, note, type Place, type Report } from './place.ts'
+import { below, mistake, note, type Place } from './place.ts'
 import { anyOf, shown } from './show.ts'
-import { parseText } from './text.ts'
 import {
   boolean,
-  camelCase,
   choice,
   count,
   duration,
   expects,
   integer,
-  isEmpty,
-  isMap,
   kinds,
   lines,
   list,
@@ -89,6 +84,12 @@ const shape = {
   ),
   config: orElse(config, {}),
 }
+/** Every key that a step, and its `config`, may have. */
+export const stepKeys = {
+  step: Object.keys(shape),
+  config: [...new Set(Object.values(OF_TYPE).flat()), ...IGNORED],
+}
+
 const step = structure(shape, snakeCase).check(z.meta({ id: 'step' }))
 const stepList = listOf(step)
 
@@ -275,50 +276,4 @@ function sessionOf({ agent, model, args, prompt: words, promptFile }: Written['c
         ? { kind: 'file', path: promptFile.replace(/^\.\//, '') }
         : null
   return { agent, model, args, prompt } satisfies Partial<AgentStep>
-}
-
-/** A configuration of the Ralph with steps: its steps, and what else of it is a setting here. */
-export function readStepsFile(
-  file: { path: string; text: string },
-  env: Place['env'],
-  report: Report,
-): { steps: Given | null; maxAttempts: Given | null } {
-  const at: Place = { root: file.path, keys: [], env, report }
-  const tree = parseText(at, 'json', file.text)
-  if (!isMap(tree) || !Array.isArray(tree.steps)) {
-    if (tree !== undefined)
-      mistake(at, isMap(tree) ? 'no list `steps`' : shown(tree), 'a map with `steps`', 'add "steps": [...]')
-    return { steps: null, maxAttempts: null }
-  }
-  const { steps: written, max_loops_per_task: loops, ...others } = tree
-  for (const key of Object.keys(others).filter((one) => !['name', 'description', '$schema'].includes(one)))
-    note(below(at, key), 'means nothing here')
-  const place = below(at, 'max_loops_per_task')
-  if (loops === 0) note(place, 'a story has no end of attempts there; here max-attempts (3) bounds them')
-  else if (!isEmpty(loops))
-    note(place, 'read as maxAttempts: failed attempts on a story before it is blocked')
-  return {
-    steps: givenAt(
-      below(at, 'steps'),
-      written.map((one, index) => known(one, below(at, 'steps', index))),
-    ),
-    maxAttempts: isEmpty(loops) || loops === 0 ? null : givenAt(place, loops),
-  }
-}
-
-/** A step without the keys that nobody here knows: its program passed them over, too. */
-function known(one: unknown, at: Place): unknown {
-  if (!isMap(one)) return one
-  const only = (map: Readonly<Record<string, unknown>>, keys: readonly string[], place: Place) =>
-    Object.fromEntries(
-      Object.entries(map).filter(([key]) => {
-        const isKnown = keys.includes(camelCase(key)) || keys.includes(key)
-        if (!isKnown) note(below(place, key), 'means nothing here')
-        return isKnown
-      }),
-    )
-  const inner = isMap(one.config)
-    ? { config: only(one.config, Object.values(OF_TYPE).flat().concat(IGNORED), below(at, 'config')) }
-    : {}
-  return { ...only(one, Object.keys(shape), at), ...inner }
 }
