@@ -236,14 +236,14 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     settings: place,
     options: [REMOTE, { flags: '--web', description: 'as `ralph serve`' }, ...SERVED],
     exits: WATCHED,
-    act: async (context) => (await import(/* webpackChunkName: "work" */ './monitor.ts')).monitor(context),
+    act: async (context) => (await import(/* webpackChunkName: "monitor" */ './monitor.ts')).monitor(context),
   },
   serve: {
     takes: 'words',
     settings: place,
     options: [REMOTE, ...SERVED],
     exits: WATCHED,
-    act: async (context) => (await import(/* webpackChunkName: "work" */ './serve.ts')).serve(context),
+    act: async (context) => (await import(/* webpackChunkName: "monitor" */ './serve.ts')).serve(context),
   },
   verify: {
     takes: 'feature',

@@ -20,7 +20,7 @@ export async function openSource(context: Context, settings: Settings): Promise<
   })
   const isLocal = context.flags.remote !== true && (await localRuns(workspace, wanted)) !== null
   if (isLocal) return new LocalSource(workspace, settings, wanted)
-  const { openRemote } = await import(/* webpackChunkName: "work" */ './monitor-remote.ts')
+  const { openRemote } = await import(/* webpackChunkName: "monitor" */ './monitor-remote.ts')
   const remote = await openRemote(context, settings, workspace, wanted)
   return remote ?? new LocalSource(workspace, settings, wanted)
 }

@@ -149,6 +149,11 @@ class RemoteSource implements Source {
     return `${repositoryUrl(this.#place)}, asked every ${Math.round(this.#waitMs() / 1000)} s${seen}${more}${wrong}`
   }
 
+  /** Each would be a request of its own. */
+  async picture(): Promise<null> {
+    return null
+  }
+
   [Symbol.dispose](): void {
     this.#isClosed = true
     if (this.#timer !== null) clearTimeout(this.#timer)

@@ -27,6 +27,8 @@ export type Source = Disposable & {
   follow(changed: () => void): void
   /** How it is followed, and what went wrong with that. */
   note(): string
+  /** A picture of a page that the state keeps; null where it cannot be had. */
+  picture(blob: string): Promise<Buffer | null>
 }
 
 /** Of a transcript: what is read of it, bytes; and what is kept of that, lines. */
@@ -144,6 +146,10 @@ export class LocalSource implements Source {
 
   note(): string {
     return this.#wrong === '' ? 'this machine, followed as it is written' : this.#wrong
+  }
+
+  picture(blob: string): Promise<Buffer | null> {
+    return this.#workspace.store.readScreenshot(blob)
   }
 
   [Symbol.dispose](): void {

@@ -14,7 +14,7 @@ const TICK_MS = 1000
 
 export async function monitor(context: Context): Promise<Answer> {
   if (context.flags.web === true)
-    return (await import(/* webpackChunkName: "work" */ './serve.ts')).serve(context)
+    return (await import(/* webpackChunkName: "monitor" */ './serve.ts')).serve(context)
   const { settings } = await settingsOf(context)
   using source = await openSource(context, settings)
   const first = await source.look()

@@ -8,13 +8,15 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { pictureUris } from '../app/pictures.ts'
 import { concludedAs } from '../model/job.ts'
+import { standingWords } from '../report/headline.ts'
 import { indexPage, indexPart, liveBody, liveHead, livePart } from '../report/html/live.ts'
-import { html, type Markup } from '../report/html/markup.ts'
-import { policyOf, renderReport } from '../report/html/page.ts'
+import { html } from '../report/html/markup.ts'
+import { type Live, MOST_PICTURES, picturesWanted, policyOf, renderReport } from '../report/html/page.ts'
 import { type Dashboard, dashboardOf, type Watched } from '../report/monitor.ts'
 import { outputsOf } from '../report/outputs.ts'
-import { viewOf } from '../report/view.ts'
+import { type View, viewOf } from '../report/view.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { type Answer, type Context, settingsOf, tell } from './context.ts'
 import { openSource } from './monitor-open.ts'
@@ -142,7 +144,7 @@ class Site {
     else if (request.method !== 'GET') refuse(405, 'Only GET.', { allow: 'GET' })
     else if (!isSame(token, this.#token) || asked === null) refuse(404, 'Nothing is here.')
     else if (asked.isEvents) this.#follow(request, response, asked.feature)
-    else this.#page(response, asked.feature)
+    else this.#page(response, asked.feature).catch(() => response.destroy())
   }
 
   /** `/`, `/events`, `/f/auth/` or `/f/auth/events`, behind the token; `feature` null: the list of all. */
@@ -159,17 +161,14 @@ class Site {
       : null
   }
 
-  #page(response: ServerResponse, feature: string | null): void {
+  async #page(response: ServerResponse, feature: string | null): Promise<void> {
     const nonce = randomBytes(16).toString('base64')
     const live = { nonce, head: liveHead(nonce) }
     const watched = this.#watched.find(({ state }) => state.feature === feature)
     const text =
       watched === undefined
         ? indexPage(this.#dashboards(), live, this.#note())
-        : reportPage(watched, {
-            ...live,
-            body: liveBody(livePart(dashboardOf(watched, Date.now())), this.#note()),
-          })
+        : await this.#report(watched, live)
     const policy = `${policyOf(live)}; frame-ancestors 'none'`
     const headers = {
       ...HEADERS,
@@ -177,6 +176,18 @@ class Site {
       'content-security-policy': policy,
     }
     response.writeHead(200, headers).end(text)
+  }
+
+  /** The live part with the report below it. */
+  async #report(watched: Watched, live: Omit<Live, 'body'>): Promise<string> {
+    const body = liveBody(livePart(dashboardOf(watched, Date.now())), this.#note())
+    const view = reportView(watched)
+    const pictures = await pictureUris(
+      picturesWanted(view),
+      (blob) => this.#source.picture(blob),
+      MOST_PICTURES,
+    )
+    return renderReport(view, pictures, { ...live, body })
   }
 
   #follow(request: IncomingMessage, response: ServerResponse, feature: string | null): void {
@@ -224,15 +235,14 @@ function versionOf({ state, situation }: Watched): string {
   return `${version} ${situation.kind}`
 }
 
-function reportPage(
-  { state, situation, limits, surface, url }: Watched,
-  live: { nonce: string; head: Markup; body: Markup },
-): string {
-  const isAtWork = situation.kind === 'working'
+function reportView({ state, situation, limits, surface, url }: Watched): View {
   const conclusion = situation.kind === 'ended' ? situation.conclusion : null
+  const isAtWork = situation.kind === 'working'
   const shown = isAtWork ? state : concludedAs({ ...state, attempts: {} }, conclusion)
   const facts = { repositoryUrl: '', runUrl: url, limits, now: Date.now(), notes: [], surface }
-  return renderReport(viewOf(shown, facts, situation), new Map(), live)
+  const view = viewOf(shown, facts, situation)
+  const isReady = situation.kind === 'ready'
+  return isReady ? { ...view, headline: { sign: '⏯️', text: standingWords(state, situation) } } : view
 }
 
 /** In a time that tells nothing of where they differ. */
